@@ -1,0 +1,13 @@
+#include "base/assert.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace rota::base {
+
+void assertion_failed(const char* condition, const char* file, int line) noexcept {
+  std::fprintf(stderr, "rota: internal error: %s is false at %s:%d\n", condition, file, line);
+  std::abort();
+}
+
+}  // namespace rota::base

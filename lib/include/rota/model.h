@@ -1,0 +1,113 @@
+// A feed-forward classifier whose parameters and gradients live in memory lent by the caller.
+// Written for data-parallel training: gradients land where collectives can reduce them in place,
+// and each is announced as soon as it is final, while earlier layers are still being computed.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rota {
+
+enum class Initializer : std::uint8_t {
+  kHe,              // N(0, 2 / inputs), biases 0: for ReLU.
+  kGlorot,          // N(0, 2 / (inputs + outputs)), biases 0: for sigmoid and the last layer.
+  kStandardNormal,  // N(0, 1), biases too: what tutorials once used.
+};
+
+// One layer, as a value. Made by the functions below.
+struct Layer {
+  enum class Kind : std::uint8_t { kDense, kConvolution, kMaxPool, kRelu, kSigmoid, kDropout };
+  Kind kind = Kind::kRelu;
+  std::size_t outputs = 0;  // kDense: units; kConvolution: filters.
+  std::size_t window = 0;   // kConvolution: side of the filter, odd; kMaxPool: side and stride.
+  double rate = 0;          // kDropout: share of units that are dropped while training.
+  Initializer initializer = Initializer::kHe;
+};
+
+Layer dense(std::size_t units, Initializer initializer = Initializer::kHe);
+// Square filters with stride 1 over an image padded with zeros, so that its size stays.
+Layer convolution(std::size_t filters, std::size_t window,
+                  Initializer initializer = Initializer::kHe);
+Layer max_pool(std::size_t window);  // The size is divided by `window`; a remainder is cut off.
+Layer relu();
+Layer sigmoid();
+// A unit is dropped as a function of (seed, step, sample, unit) alone, so that the same samples
+// lose the same units however they are dealt out to ranks. What stays is scaled by 1 / (1 - rate).
+Layer dropout(double rate);
+
+struct ImageShape {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::size_t channels = 1;
+  std::size_t count() const noexcept { return rows * columns * channels; }
+};
+
+struct ParameterInfo {
+  std::string name;                // "2.convolution.weights": the layer's position and what it is.
+  std::vector<std::size_t> shape;  // Row-major.
+  std::size_t count() const noexcept;
+};
+
+// Some samples, lent for one call.
+template <class T>
+struct Batch {
+  std::span<const T> inputs;  // samples × ImageShape::count(), row-major, channels last.
+  std::span<const std::uint8_t> labels;    // One a sample, below the number of classes.
+  std::span<const std::uint64_t> samples;  // Their identities in the data set; for dropout.
+  std::uint64_t seed = 0;                  // For dropout.
+  std::uint64_t step = 0;                  // For dropout.
+};
+
+// Sums over samples, so that ranks may add theirs up.
+struct Score {
+  double loss = 0;  // Softmax cross-entropy, natural logarithm.
+  std::size_t correct = 0;
+  std::size_t samples = 0;
+};
+
+// T is float or double.
+template <class T>
+class Model {
+ public:
+  // The last layer's outputs are the classes' logits.
+  // Throws Error kInvalidArgument when the layers do not fit together.
+  Model(ImageShape input, const std::vector<Layer>& layers);
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+  ~Model();
+
+  std::size_t classes() const noexcept;
+  ImageShape input_shape() const noexcept;
+
+  // All parameters, first layer first.
+  std::span<const ParameterInfo> parameters() const noexcept;
+
+  // Says where parameter `index` and its gradient live. Both hold parameters()[index].count()
+  // values, 64-byte aligned, lent for the life of the Model. Required for every parameter before
+  // the calls below.
+  void bind(std::size_t index, std::span<T> values, std::span<T> gradient);
+
+  // Draws the parameters anew: a function of `seed` and the shapes alone.
+  void initialize(std::uint64_t seed);
+
+  // Forward and backward. Overwrites every gradient with its sum (not its mean) over the batch and
+  // calls gradient_ready(index) once for each as soon as it is final, last layer first. An empty
+  // batch gives zeros. After the first call with a batch size nothing is allocated.
+  Score train(const Batch<T>& batch, const std::function<void(std::size_t)>& gradient_ready);
+
+  // Forward only, without dropout.
+  Score evaluate(const Batch<T>& batch);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+extern template class Model<float>;
+extern template class Model<double>;
+
+}  // namespace rota

@@ -1,0 +1,65 @@
+// The training loop: epochs of steps over a sharded data set, with evaluation and hooks.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <rota/communicator.h>
+#include <rota/dataset.h>
+#include <rota/sampler.h>
+#include <rota/strategy.h>
+#include <rota/training_hook.h>
+
+namespace rota {
+
+struct TrainerOptions {
+  std::size_t epochs = 1;
+  std::size_t batch_size = 100;  // A rank's, in each step.
+  std::uint64_t seed = 1;        // Of the initial parameters, the order of samples and dropout.
+  OptimizerOptions optimizer;
+  // What is left of the learning rate at the end; it falls in a straight line. 1: constant.
+  double final_learning_rate_factor = 1;
+  BucketOptions buckets;
+};
+
+// T is float or double.
+template <class T>
+class Trainer {
+ public:
+  // `communicator`, `train` and `test` are lent. Collective: every rank makes one.
+  // Throws Error kInvalidArgument when the data does not fit the model, or an option makes no sense
+  // (a batch size of 0, or more than a rank's share of `train`); kMismatch as MultiWorkerStrategy.
+  Trainer(Communicator& communicator, Model<T> model, const Dataset& train, const Dataset& test,
+          const TrainerOptions& options);
+
+  // `hook` is lent, and called in the order of addition.
+  void add_hook(TrainingHook& hook) { hooks_.push_back(&hook); }
+
+  // Trains, and evaluates `test` on all ranks together after each epoch. Collective.
+  EndReport run();
+
+  MultiWorkerStrategy<T>& strategy() noexcept { return strategy_; }
+
+ private:
+  EpochReport train_epoch(std::size_t epoch);
+  Score evaluate(std::size_t epoch);
+  template <class Report>
+  void tell(void (TrainingHook::*event)(const Report&), const Report& report);
+
+  Communicator& communicator_;
+  const Dataset& test_;
+  TrainerOptions options_;
+  ShardedSampler sampler_;
+  MultiWorkerStrategy<T> strategy_;
+  BatchBuffer<T> train_batch_;
+  BatchBuffer<T> test_batch_;
+  std::vector<std::uint64_t> test_order_;  // 0, 1, 2, …
+  std::vector<TrainingHook*> hooks_;
+  std::uint64_t sample_count_ = 0;  // Trained on by all ranks since the start,
+  double train_seconds_ = 0;        // in this time.
+};
+
+extern template class Trainer<float>;
+extern template class Trainer<double>;
+
+}  // namespace rota

@@ -1,0 +1,98 @@
+// Finding and ending all that descends from this process: its children, and the orphans that it
+// adopts.
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <unordered_map>
+
+#include "os/process.h"
+
+namespace rota::os {
+namespace {
+
+struct DirectoryCloser {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
+// The entries of a directory whose names are numbers.
+std::vector<pid_t> numbers_in(const std::string& path) {
+  std::vector<pid_t> numbers;
+  const std::unique_ptr<DIR, DirectoryCloser> directory(::opendir(path.c_str()));
+  if (!directory) return numbers;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    char* end = nullptr;
+    const long number = std::strtol(entry->d_name, &end, 10);
+    if (number > 0 && *end == '\0') numbers.push_back(static_cast<pid_t>(number));
+  }
+  return numbers;
+}
+
+// Field 4 of /proc/PID/stat. The name before it is in parentheses and may hold anything.
+pid_t parent_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos || name_end + 4 > line.size()) return -1;
+  return static_cast<pid_t>(std::strtol(line.c_str() + name_end + 4, nullptr, 10));
+}
+
+// From the kernel's own lists of children, which not every kernel is built with.
+bool add_listed(pid_t parent, std::vector<pid_t>& found) {
+  const std::string tasks = "/proc/" + std::to_string(parent) + "/task";
+  for (const pid_t task : numbers_in(tasks)) {
+    std::ifstream file(tasks + "/" + std::to_string(task) + "/children");
+    if (!file) return false;
+    for (pid_t child = 0; file >> child;) found.push_back(child);
+  }
+  return true;
+}
+
+std::vector<pid_t> scan_all_processes(pid_t parent) {
+  std::unordered_multimap<pid_t, pid_t> children;
+  for (const pid_t pid : numbers_in("/proc")) children.emplace(parent_of(pid), pid);
+  std::vector<pid_t> found{parent};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [begin, end] = children.equal_range(found[i]);
+    for (auto child = begin; child != end; ++child) found.push_back(child->second);
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+}  // namespace
+
+std::vector<pid_t> descendants_of(pid_t parent) {
+  std::vector<pid_t> found;
+  if (!add_listed(parent, found)) return scan_all_processes(parent);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    (void)add_listed(found[i], found);  // One that has just ended has no list, and no children.
+  }
+  return found;
+}
+
+void signal_descendants(int signal) noexcept {
+  for (const pid_t pid : descendants_of(::getpid())) ::kill(pid, signal);
+}
+
+bool end_descendants(base::Duration limit) noexcept {
+  const base::TimePoint end = base::Clock::now() + limit;
+  for (;;) {
+    const pid_t reaped = ::waitpid(-1, nullptr, WNOHANG);
+    if (reaped > 0 || (reaped < 0 && errno == EINTR)) continue;
+    if (reaped < 0) return true;
+    if (base::Clock::now() >= end) return false;
+    signal_descendants(SIGKILL);
+    const timespec pause{0, 200'000};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+}  // namespace rota::os

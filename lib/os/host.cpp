@@ -1,0 +1,93 @@
+// What this process may ask its host: a name, memory, CPUs, descriptors, randomness.
+#include "os/host.h"
+
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "os/system_error.h"
+
+namespace rota::os {
+namespace {
+
+struct CpuSetDeleter {
+  void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
+};
+
+constexpr std::size_t kMostCpus = 1 << 16;
+
+}  // namespace
+
+std::string host_name() {
+  char name[256] = {};
+  if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
+  return name;
+}
+
+std::uint64_t physical_memory_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) : 0;
+}
+
+std::vector<int> allowed_cpus() {
+  // The kernel refuses a set smaller than its own; how large that is, it does not say.
+  for (std::size_t count = CPU_SETSIZE; count <= kMostCpus; count *= 2) {
+    const std::unique_ptr<cpu_set_t, CpuSetDeleter> set(CPU_ALLOC(count));
+    const std::size_t bytes = CPU_ALLOC_SIZE(count);
+    if (!set) throw_errno("a set of CPUs", ENOMEM);
+    CPU_ZERO_S(bytes, set.get());
+    if (::sched_getaffinity(0, bytes, set.get()) != 0) {
+      if (errno == EINVAL) continue;
+      throw_errno("sched_getaffinity");
+    }
+    std::vector<int> cpus;
+    for (std::size_t cpu = 0; cpu < count; ++cpu) {
+      if (CPU_ISSET_S(cpu, bytes, set.get())) cpus.push_back(static_cast<int>(cpu));
+    }
+    return cpus;
+  }
+  throw_errno("sched_getaffinity", EINVAL);
+}
+
+void fill_with_randomness(std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::getrandom(bytes.data(), bytes.size(), 0);
+    if (count < 0 && errno != EINTR) throw_errno("getrandom");
+    if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+std::uint64_t raise_open_file_limit() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  const auto before = static_cast<std::uint64_t>(limit.rlim_cur);
+  limit.rlim_cur = limit.rlim_max;
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? before : 0;
+}
+
+std::optional<int> terminal_columns(int fd) noexcept {
+  constexpr int kUsual = 80;
+  if (::isatty(fd) == 0) return std::nullopt;
+  winsize window{};
+  return ::ioctl(fd, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : kUsual;
+}
+
+bool are_same_file(int first, int second) noexcept {
+  struct stat a {};
+  struct stat b {};
+  return ::fstat(first, &a) == 0 && ::fstat(second, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
+int own_process() noexcept { return ::getpid(); }
+
+int parent_process() noexcept { return ::getppid(); }
+
+}  // namespace rota::os

@@ -1,0 +1,36 @@
+// What this process may ask its host: a name, memory, CPUs, descriptors, randomness.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rota::os {
+
+std::string host_name();
+
+std::uint64_t physical_memory_bytes();
+
+// The CPUs that the affinity mask allows, which a cpuset has narrowed already. Throws Error
+// kSystem.
+std::vector<int> allowed_cpus();
+
+// Bytes that nobody can guess. Throws Error kSystem.
+void fill_with_randomness(std::span<std::byte> bytes);
+
+// Lets this process open as many files as the hard limit permits; returns the limit before.
+std::uint64_t raise_open_file_limit() noexcept;
+
+// The width of the terminal that `fd` is; empty where it is none.
+std::optional<int> terminal_columns(int fd) noexcept;
+
+// Both descriptors lead to the same pipe, terminal or file.
+bool are_same_file(int first, int second) noexcept;
+
+// This process, and the one that started it.
+int own_process() noexcept;
+int parent_process() noexcept;
+
+}  // namespace rota::os

@@ -1,0 +1,42 @@
+// Writing without ever blocking, also to a descriptor that others share and want to block.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "os/fd.h"
+#include "os/message_socket.h"
+
+namespace rota::os {
+
+// A standard output of ours. Its O_NONBLOCK flag belongs to everybody who shares it, so it is left
+// alone: a pipe or terminal is opened once more, under a flag of our own.
+class Output {
+ public:
+  explicit Output(int fd);
+
+  int fd() const noexcept { return own_ ? own_.get() : fd_; }
+
+  struct WriteResult {
+    Io io = Io::kWouldBlock;  // kClosed: nobody reads any more, or it cannot be written.
+    std::size_t count = 0;
+  };
+  // Call it when fd() is writable.
+  WriteResult write(std::string_view text) noexcept;
+
+ private:
+  enum class Kind { kAlwaysReady, kNonBlocking, kSocket, kMayBlock };
+
+  int fd_;
+  Fd own_;
+  Kind kind_ = Kind::kMayBlock;
+};
+
+// Makes or empties a file. Throws Error kSystem naming it.
+Fd create_file(const std::string& path);
+
+// Writes all of it to a file. Throws Error kSystem, kNoMemory.
+void write_file(const Fd& file, std::string_view text);
+
+}  // namespace rota::os

@@ -1,0 +1,38 @@
+// Waiting for any of several descriptors, with an end to the wait.
+#include "os/poll_set.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "os/system_error.h"
+
+namespace rota::os {
+
+std::size_t PollSet::add(int fd, bool for_reading, bool for_writing) {
+  const int events = (for_reading ? POLLIN : 0) | (for_writing ? POLLOUT : 0);
+  items_.push_back({fd, static_cast<short>(events), 0});
+  return items_.size() - 1;
+}
+
+void PollSet::wait(std::optional<base::TimePoint> deadline) {
+  for (;;) {
+    timespec rest{};
+    if (deadline) {
+      const auto left = std::max(base::Duration(0), base::Duration(*deadline - base::Clock::now()));
+      rest.tv_sec = static_cast<time_t>(left.count() / 1'000'000'000);
+      rest.tv_nsec = static_cast<long>(left.count() % 1'000'000'000);
+    }
+    if (::ppoll(items_.data(), items_.size(), deadline ? &rest : nullptr, nullptr) >= 0) return;
+    if (errno != EINTR) throw_errno("poll");
+  }
+}
+
+bool PollSet::readable(std::size_t position) const noexcept {
+  return (items_[position].revents & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+bool PollSet::writable(std::size_t position) const noexcept {
+  return (items_[position].revents & (POLLOUT | POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+}  // namespace rota::os

@@ -1,0 +1,31 @@
+// Waiting for any of several descriptors, with an end to the wait.
+#pragma once
+#include <poll.h>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+
+namespace rota::os {
+
+// Filled anew for each wait: clear, add, wait, then ask by the position that add gave.
+class PollSet {
+ public:
+  void clear() noexcept { items_.clear(); }
+  std::size_t add(int fd, bool for_reading, bool for_writing);
+
+  // Returns when a descriptor is ready or `deadline` has passed; no deadline means no limit.
+  // Throws Error kSystem.
+  void wait(std::optional<base::TimePoint> deadline);
+
+  // An end or an error of the descriptor counts as ready, so that whoever asks comes to see it.
+  bool readable(std::size_t position) const noexcept;
+  bool writable(std::size_t position) const noexcept;
+
+ private:
+  std::vector<pollfd> items_;
+};
+
+}  // namespace rota::os

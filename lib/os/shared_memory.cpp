@@ -1,0 +1,60 @@
+#include "os/shared_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "os/system_error.h"
+
+namespace rota::os {
+
+Fd make_shared_memory(const std::string& name, std::size_t bytes) {
+  Fd memory(::memfd_create(name.c_str(), MFD_CLOEXEC));
+  if (!memory) throw_errno("memfd_create");
+  if (::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
+    throw_errno("ftruncate of a memfd");
+  return memory;
+}
+
+SharedMapping::SharedMapping(Fd memory) : memory_(std::move(memory)) {
+  struct stat status {};
+  if (::fstat(memory_.get(), &status) != 0) throw_errno("fstat of a memfd");
+  const auto count = static_cast<std::size_t>(status.st_size);
+  void* start =
+      ::mmap(nullptr, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory_.get(), 0);
+  if (start == MAP_FAILED) throw_errno("mmap of " + std::to_string(count) + " shared bytes");
+  bytes_ = {static_cast<std::byte*>(start), count};
+}
+
+SharedMapping::SharedMapping(SharedMapping&& other) noexcept
+    : memory_(std::move(other.memory_)), bytes_(std::exchange(other.bytes_, {})) {}
+
+SharedMapping& SharedMapping::operator=(SharedMapping&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+SharedMapping::~SharedMapping() {
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+void SharedMapping::reserve(std::size_t offset, std::size_t count) {
+  while (::fallocate(memory_.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(count)) !=
+         0) {
+    if (errno != EINTR) {
+      throw_errno("reserving " + std::to_string(count) + " bytes of shared memory");
+    }
+  }
+}
+
+void SharedMapping::discard(std::size_t offset, std::size_t count) noexcept {
+  // Best effort: pages that stay are given back when the mapping goes.
+  (void)::fallocate(memory_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    static_cast<off_t>(offset), static_cast<off_t>(count));
+}
+
+}  // namespace rota::os

@@ -1,0 +1,37 @@
+// Anonymous memory that several processes map: a memfd, which has no name to leak.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "os/fd.h"
+
+namespace rota::os {
+
+// Makes a sparse memfd of `bytes`; its pages cost nothing until they are reserved or touched.
+// `name` shows up in /proc only. Throws Error kSystem.
+Fd make_shared_memory(const std::string& name, std::size_t bytes);
+
+// Maps the whole of a memfd, readable and writable, for the life of the object.
+class SharedMapping {
+ public:
+  SharedMapping() = default;
+  explicit SharedMapping(Fd memory);  // Throws Error kSystem, kNoMemory.
+  SharedMapping(SharedMapping&& other) noexcept;
+  SharedMapping& operator=(SharedMapping&& other) noexcept;
+  ~SharedMapping();
+
+  std::span<std::byte> bytes() const noexcept { return bytes_; }
+
+  // Backs [offset, offset + count) with real pages now, so that touching them later cannot fail.
+  // Throws Error kNoMemory when the host has no room.
+  void reserve(std::size_t offset, std::size_t count);
+  // Gives the pages back; they read as zeros from then on.
+  void discard(std::size_t offset, std::size_t count) noexcept;
+
+ private:
+  Fd memory_;
+  std::span<std::byte> bytes_;
+};
+
+}  // namespace rota::os

@@ -1,0 +1,64 @@
+// Signals as values: named, and read from a descriptor instead of interrupting anything.
+#include "os/signals.h"
+
+#include <sys/signalfd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "os/system_error.h"
+
+namespace rota::os {
+namespace {
+
+bool is_ignored(int number) noexcept {
+  struct sigaction action {};
+  return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+std::string signal_name(int number) {
+  static constexpr std::pair<int, const char*> kNames[] = {
+      {SIGHUP, "SIGHUP"},       {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},   {SIGILL, "SIGILL"},
+      {SIGTRAP, "SIGTRAP"},     {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},     {SIGFPE, "SIGFPE"},
+      {SIGKILL, "SIGKILL"},     {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"},   {SIGUSR2, "SIGUSR2"},
+      {SIGPIPE, "SIGPIPE"},     {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"},   {SIGCHLD, "SIGCHLD"},
+      {SIGCONT, "SIGCONT"},     {SIGSTOP, "SIGSTOP"}, {SIGTSTP, "SIGTSTP"},   {SIGTTIN, "SIGTTIN"},
+      {SIGTTOU, "SIGTTOU"},     {SIGURG, "SIGURG"},   {SIGXCPU, "SIGXCPU"},   {SIGXFSZ, "SIGXFSZ"},
+      {SIGVTALRM, "SIGVTALRM"}, {SIGPROF, "SIGPROF"}, {SIGWINCH, "SIGWINCH"}, {SIGIO, "SIGIO"},
+      {SIGSYS, "SIGSYS"},
+  };
+  for (const auto& [known, name] : kNames) {
+    if (known == number) return name;
+  }
+  return "signal " + std::to_string(number);
+}
+
+SignalWatch::SignalWatch(std::span<const int> numbers) {
+  ::signal(SIGCHLD, SIG_DFL);  // Ignored, it would have children vanish without a status.
+  sigset_t watched;
+  sigemptyset(&watched);
+  for (const int number : numbers) {
+    if (!is_ignored(number)) sigaddset(&watched, number);
+  }
+  if (::sigprocmask(SIG_BLOCK, &watched, &at_start_.mask) != 0) throw_errno("sigprocmask");
+  at_start_.ignores_pipe = is_ignored(SIGPIPE);
+  ::signal(SIGPIPE, SIG_IGN);
+  fd_ = Fd(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd_) throw_errno("signalfd");
+}
+
+std::optional<Signal> SignalWatch::next() {
+  signalfd_siginfo info;
+  for (;;) {
+    const ssize_t count = ::read(fd_.get(), &info, sizeof info);
+    if (count == static_cast<ssize_t>(sizeof info)) break;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno != EAGAIN) throw_errno("reading signals");
+    return std::nullopt;
+  }
+  return Signal{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
+}
+
+}  // namespace rota::os

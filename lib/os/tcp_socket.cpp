@@ -1,0 +1,110 @@
+#include "os/tcp_socket.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <system_error>
+
+#include "os/system_error.h"
+
+namespace rota::os {
+namespace {
+
+sockaddr_in parse_address(const std::string& address) {
+  sockaddr_in parsed{};
+  parsed.sin_family = AF_INET;
+  const std::size_t colon = address.rfind(':');
+  std::uint16_t port = 0;
+  bool valid = colon != std::string::npos;
+  if (valid) {
+    const char* end = address.data() + address.size();
+    const auto result = std::from_chars(address.data() + colon + 1, end, port);
+    valid = result.ec == std::errc() && result.ptr == end &&
+            ::inet_pton(AF_INET, address.substr(0, colon).c_str(), &parsed.sin_addr) == 1;
+  }
+  if (!valid) {
+    throw Error(ErrorCode::kInvalidArgument, "'" + address + "' is not an address and a port");
+  }
+  parsed.sin_port = htons(port);
+  return parsed;
+}
+
+// Would-block moves nothing; anything else that fails is the end of the connection.
+Moved from_result(ssize_t result) {
+  if (result >= 0) return {static_cast<std::size_t>(result), false, {}};
+  if (errno == EAGAIN || errno == EINTR) return {};
+  return {0, true, std::generic_category().message(errno)};
+}
+
+}  // namespace
+
+Fd start_connect(const std::string& address) {
+  const sockaddr_in target = parse_address(address);
+  Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) throw_errno("socket");
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target) != 0 &&
+      errno != EINPROGRESS && errno != EINTR) {
+    throw_errno("connecting to " + address);
+  }
+  return socket;
+}
+
+std::optional<std::string> connect_result(int socket) {
+  int error = 0;
+  socklen_t bytes = sizeof error;
+  if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0) error = errno;
+  if (error == 0) return std::nullopt;
+  return std::generic_category().message(error);
+}
+
+Fd accept_connection(int listener) {
+  for (;;) {
+    Fd socket(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket || errno == EAGAIN) return socket;
+    if (errno != EINTR && errno != ECONNABORTED) throw_errno("accept");
+  }
+}
+
+void set_no_delay(int socket) {
+  const int on = 1;
+  if (::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
+    throw_errno("setting TCP_NODELAY");
+  }
+}
+
+Moved send_some(int socket, std::span<const std::byte> first, std::span<const std::byte> second) {
+  iovec parts[2] = {{const_cast<std::byte*>(first.data()), first.size()},
+                    {const_cast<std::byte*>(second.data()), second.size()}};
+  msghdr message{};
+  message.msg_iov = first.empty() ? parts + 1 : parts;
+  message.msg_iovlen = first.empty() || second.empty() ? 1 : 2;
+  return from_result(::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+Moved receive_some(int socket, std::span<std::byte> into) {
+  const ssize_t result = ::recv(socket, into.data(), into.size(), MSG_DONTWAIT);
+  if (result == 0 && !into.empty()) return {0, true, "closed by the peer"};
+  return from_result(result);
+}
+
+void Poller::add(int fd, bool readable, bool writable) {
+  const int events = (readable ? POLLIN : 0) | (writable ? POLLOUT : 0);
+  polls_.push_back({fd, static_cast<short>(events), 0});
+}
+
+void Poller::wait(std::chrono::nanoseconds at_most) {
+  const auto bounded = std::clamp<std::chrono::nanoseconds>(at_most, std::chrono::nanoseconds(0),
+                                                            std::chrono::hours(1));
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(bounded).count();
+  if (::poll(polls_.data(), polls_.size(), static_cast<int>(milliseconds)) < 0 && errno != EINTR) {
+    throw_errno("poll");
+  }
+}
+
+}  // namespace rota::os
