@@ -1,0 +1,56 @@
+#include "collectives/signature.h"
+
+namespace rota::collectives {
+namespace {
+
+const char* name_of(DataType type) noexcept {
+  switch (type) {
+    case DataType::kByte:
+      return "byte";
+    case DataType::kFloat32:
+      return "float32";
+    case DataType::kFloat64:
+      return "float64";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+std::array<std::uint64_t, 4> pack(const Signature& signature) noexcept {
+  const std::uint64_t kind = static_cast<std::uint64_t>(signature.collective) |
+                             static_cast<std::uint64_t>(signature.algorithm) << 8 |
+                             static_cast<std::uint64_t>(signature.type) << 16 |
+                             static_cast<std::uint64_t>(signature.op) << 24 |
+                             static_cast<std::uint64_t>(signature.root) << 32;
+  return {kind, signature.count, signature.sequence, 0};
+}
+
+Signature unpack(const std::array<std::uint64_t, 4>& words) noexcept {
+  Signature signature;
+  signature.collective = static_cast<Collective>(words[0] & 0xff);
+  signature.algorithm = static_cast<Algorithm>(words[0] >> 8 & 0xff);
+  signature.type = static_cast<DataType>(words[0] >> 16 & 0xff);
+  signature.op = static_cast<ReduceOp>(words[0] >> 24 & 0xff);
+  signature.root = static_cast<std::uint32_t>(words[0] >> 32);
+  signature.count = words[1];
+  signature.sequence = words[2];
+  return signature;
+}
+
+std::string to_text(const Signature& signature) {
+  std::string text(to_string(signature.collective));
+  text += " #" + std::to_string(signature.sequence);
+  if (signature.collective == Collective::kBarrier) return text;
+  text += " of " + std::to_string(signature.count) + " " + name_of(signature.type) + " (";
+  if (signature.collective == Collective::kAllReduce ||
+      signature.collective == Collective::kReduceScatter) {
+    text += signature.op == ReduceOp::kMean ? "mean, " : "sum, ";
+  }
+  if (signature.collective == Collective::kBroadcast) {
+    text += "root " + std::to_string(signature.root) + ", ";
+  }
+  return text + std::string(to_string(signature.algorithm)) + ")";
+}
+
+}  // namespace rota::collectives

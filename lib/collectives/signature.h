@@ -1,0 +1,32 @@
+// What a rank believes it is doing, carried by every message and compared before a byte of it
+// touches the caller's values.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include <rota/reduce_op.h>
+#include <rota/values.h>
+
+#include "collectives/plan.h"
+
+namespace rota::collectives {
+
+struct Signature {
+  Collective collective = Collective::kBarrier;
+  Algorithm algorithm = Algorithm::kRing;
+  DataType type = DataType::kByte;
+  ReduceOp op = ReduceOp::kSum;
+  std::uint32_t root = 0;
+  std::uint64_t count = 0;
+  std::uint64_t sequence = 0;  // The how-manieth operation of its communicator.
+};
+
+// The last word is left to the engine, which puts the chunk there.
+std::array<std::uint64_t, 4> pack(const Signature& signature) noexcept;
+Signature unpack(const std::array<std::uint64_t, 4>& words) noexcept;
+
+// "all_reduce #7 of 1000 float32 (mean, ring)"
+std::string to_text(const Signature& signature);
+
+}  // namespace rota::collectives

@@ -1,0 +1,155 @@
+#include "rendezvous/client.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "os/message_socket.h"
+#include "os/tcp_socket.h"
+
+namespace rota::rendezvous {
+namespace {
+
+using base::Clock;
+using base::Duration;
+using base::TimePoint;
+
+// The coordinator keeps the deadlines; this is how much later we give up on the coordinator.
+constexpr std::chrono::seconds kMargin{5};
+
+[[noreturn]] void throw_gone() {
+  throw Error(ErrorCode::kSystem, "the launcher is gone: nobody answers on this rank's descriptor");
+}
+
+[[noreturn]] void throw_answer(const Message& message) {
+  const ErrorCode code =
+      message.type == MessageType::kAborted ? ErrorCode::kAborted : message.error.value();
+  if (message.blamed) throw Error(code, message.text, *message.blamed);
+  throw Error(code, message.text);
+}
+
+}  // namespace
+
+Client::Welcome Client::join(TimePoint deadline) {
+  send({.type = MessageType::kJoin}, deadline);
+  Welcome welcome;
+  std::size_t expected_fds = 0;
+  do {
+    const auto message = receive(deadline);
+    if (!message) throw Error(ErrorCode::kTimeout, "the launcher did not answer this rank's join");
+    if (message->error) throw_answer(*message);
+    if (message->type != MessageType::kWelcome) {
+      notices_.push_back(*message);
+      continue;
+    }
+    if (!message->text.empty()) {
+      auto job = decode_job(message->text);
+      if (!job) throw Error(ErrorCode::kSystem, "the launcher speaks another version of rota");
+      welcome.job = std::move(*job);
+      expected_fds = welcome.job.table.transport == "shm" ? welcome.job.table.rows.size() : 1;
+    }
+    std::move(fds_.begin(), fds_.end(), std::back_inserter(welcome.fds));
+  } while (expected_fds == 0 || welcome.fds.size() < expected_fds);
+  return welcome;
+}
+
+void Client::put(const std::string& key, const std::string& value) {
+  send({.type = MessageType::kPut, .key = key, .text = value}, Clock::now() + kMargin);
+}
+
+std::string Client::get(const std::string& key, Duration timeout) {
+  return call({.type = MessageType::kGet, .timeout = timeout, .key = key},
+              Clock::now() + timeout + kMargin)
+      .text;
+}
+
+void Client::barrier(const std::string& key, Duration timeout) {
+  call({.type = MessageType::kBarrier, .timeout = timeout, .key = key},
+       Clock::now() + timeout + kMargin);
+}
+
+Message Client::call(Message request, TimePoint deadline) {
+  request.id = ++last_id_;
+  send(request, deadline);
+  while (auto answer = receive(deadline)) {
+    if (answer->type == MessageType::kAborted) throw_answer(*answer);
+    if (answer->type == MessageType::kReply && answer->id == request.id) {
+      if (answer->error) throw_answer(*answer);
+      return *answer;
+    }
+    notices_.push_back(std::move(*answer));
+  }
+  throw Error(ErrorCode::kTimeout, "the launcher did not answer about '" + request.key + "'");
+}
+
+std::optional<Message> Client::next_notice() {
+  if (notices_.empty()) {
+    auto message = receive(TimePoint::min());
+    if (!message) return std::nullopt;
+    notices_.push_back(std::move(*message));
+  }
+  Message notice = std::move(notices_.front());
+  notices_.pop_front();
+  return notice;
+}
+
+void Client::report_waiting(std::size_t peer) noexcept {
+  send_quietly({.type = MessageType::kWaiting, .blamed = static_cast<std::uint32_t>(peer)});
+}
+
+void Client::report_resumed() noexcept { send_quietly({.type = MessageType::kResumed}); }
+
+void Client::abort(ErrorCode code, std::optional<std::size_t> blamed,
+                   const std::string& text) noexcept {
+  Message message{.type = MessageType::kAbort, .error = code, .text = text};
+  if (blamed) message.blamed = static_cast<std::uint32_t>(*blamed);
+  send_quietly(message);
+}
+
+void Client::leave() noexcept { send_quietly({.type = MessageType::kLeave}); }
+
+void Client::send(const Message& message, TimePoint deadline) {
+  const auto bytes = encode(message);
+  os::Poller poller;
+  poller.add(socket_.get(), false, true);
+  for (;;) {
+    const os::Io io = os::send_message(socket_.get(), bytes);
+    if (io == os::Io::kDone) return;
+    if (io == os::Io::kClosed) throw_gone();
+    const Duration left = deadline - Clock::now();
+    if (left <= Duration::zero()) {
+      throw Error(ErrorCode::kTimeout, "the launcher does not read this rank's messages");
+    }
+    poller.wait(left);
+  }
+}
+
+void Client::send_quietly(const Message& message) noexcept {
+  try {
+    os::send_message(socket_.get(), encode(message));
+  } catch (const std::exception&) {
+    // Nobody is there to hear it.
+  }
+}
+
+std::optional<Message> Client::receive(TimePoint deadline) {
+  os::Poller poller;
+  poller.add(socket_.get(), true, false);
+  for (;;) {
+    const os::Io io = os::receive_message(socket_.get(), buffer_, fds_);
+    if (io == os::Io::kClosed) throw_gone();
+    if (io == os::Io::kDone) {
+      auto message = decode(buffer_);
+      if (!message) {
+        throw Error(ErrorCode::kSystem, "the launcher speaks another version of rota");
+      }
+      return message;
+    }
+    if (deadline == TimePoint::min()) return std::nullopt;  // Asked not to wait.
+    const Duration left = deadline - Clock::now();
+    if (left <= Duration::zero()) return std::nullopt;
+    poller.wait(left);
+  }
+}
+
+}  // namespace rota::rendezvous

@@ -1,0 +1,62 @@
+// A rank's side of the rendezvous: it talks to the launcher's coordinator over the descriptor that
+// the launcher left it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "os/fd.h"
+#include "rendezvous/job.h"
+#include "rendezvous/message.h"
+
+namespace rota::rendezvous {
+
+// One thread at a time.
+class Client {
+ public:
+  explicit Client(os::Fd socket) noexcept : socket_(std::move(socket)) {}
+
+  struct Welcome {
+    Job job;
+    std::vector<os::Fd> fds;  // As job.h says.
+  };
+  // Throws Error kTimeout, kSystem (the launcher is gone or speaks another version), kMismatch
+  // (this rank has joined before), and what the job was aborted with.
+  Welcome join(base::TimePoint deadline);
+
+  // All throw Error kTimeout naming who is absent, kPeerLost when somebody who is needed has ended,
+  // kAborted with the first cause when the job broke, kSystem when the launcher is gone.
+  void put(const std::string& key, const std::string& value);
+  std::string get(const std::string& key, base::Duration timeout);
+  void barrier(const std::string& key, base::Duration timeout);
+
+  // The next kAborted or kDeparted, if one has come. Never blocks. Throws Error kSystem when the
+  // launcher is gone.
+  std::optional<Message> next_notice();
+
+  // These say what they can and never fail: who cannot be told is gone.
+  void report_waiting(std::size_t peer) noexcept;
+  void report_resumed() noexcept;
+  void abort(ErrorCode code, std::optional<std::size_t> blamed, const std::string& text) noexcept;
+  void leave() noexcept;
+
+ private:
+  void send(const Message& message, base::TimePoint deadline);
+  void send_quietly(const Message& message) noexcept;
+  Message call(Message request, base::TimePoint deadline);
+  // Empty at the deadline.
+  std::optional<Message> receive(base::TimePoint deadline);
+
+  os::Fd socket_;
+  std::uint32_t last_id_ = 0;
+  std::deque<Message> notices_;
+  std::vector<std::byte> buffer_;
+  std::vector<os::Fd> fds_;  // That came with the last message.
+};
+
+}  // namespace rota::rendezvous

@@ -1,0 +1,92 @@
+// The launcher's side of the rendezvous, as a machine without a clock, a socket or a thread: it is
+// told what ranks say and when they end, and leaves what is to be sent in its outbox.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "rendezvous/job.h"
+#include "rendezvous/message.h"
+
+namespace rota::rendezvous {
+
+struct Outgoing {
+  std::size_t rank = 0;  // To whom.
+  Message message;
+  bool with_descriptors = false;  // A kWelcome, with which the job's descriptors go.
+};
+
+// Reads what `rank` sent. Bytes that are no message, or none that a rank may send, read as a kAbort
+// with kBadData: a rank that talks nonsense has failed.
+Message read_from_rank(std::size_t rank, std::size_t world_size, std::span<const std::byte> bytes);
+
+class Coordinator {
+ public:
+  // `job` is what every rank is told, apart from its rank.
+  explicit Coordinator(Job job);
+
+  // A key that is put twice holds the last value. A kGet may name in `blamed` the rank that is to
+  // put the key: then that rank's departure ends the wait.
+  void on_message(std::size_t rank, const Message& message, base::TimePoint now);
+
+  // The process of `rank` ended; `how` is what others are told: "exited with code 0".
+  void on_departure(std::size_t rank, const std::string& how);
+
+  // Ends the waits whose time is over.
+  void on_time(base::TimePoint now);
+  std::optional<base::TimePoint> next_deadline() const;
+
+  // In the order in which it is to be sent.
+  std::vector<Outgoing> take_outbox();
+
+  bool has_joined(std::size_t rank) const { return ranks_[rank].joined; }
+
+ private:
+  struct Rank {
+    bool joined = false;
+    std::optional<std::string> departure;  // How it left or ended.
+  };
+
+  // A kGet or kBarrier that is not answered yet.
+  struct Waiting {
+    std::size_t rank = 0;
+    Message request;
+    base::TimePoint deadline;
+  };
+
+  void on_join(std::size_t rank, const Message& message);
+  void on_put(const Message& message);
+  void on_get(std::size_t rank, const Message& message, base::TimePoint now);
+  void on_barrier(std::size_t rank, const Message& message, base::TimePoint now);
+  void on_abort(std::size_t rank, const Message& message);
+  void depart(std::size_t rank, const std::string& how);
+
+  void send(std::size_t rank, Message message);
+  void reply(std::size_t rank, const Message& request, const std::string& value);
+  void refuse(std::size_t rank, const Message& request, ErrorCode error, const std::string& text);
+  void fail(const Waiting& waiting, ErrorCode error, const std::string& why,
+            std::optional<std::size_t> blamed);
+  void fail_all_that_need(std::size_t departed);
+  void time_out(const Waiting& waiting);
+
+  std::set<std::size_t> present_at(const std::string& barrier) const;
+  std::set<std::size_t> absent_from(const std::string& barrier) const;
+  std::string name_absent(const std::set<std::size_t>& absent) const;
+  bool needs(const Waiting& waiting, std::size_t departed) const;
+  std::optional<std::size_t> departed_member(const Waiting& waiting) const;
+
+  Job job_;
+  std::vector<Rank> ranks_;
+  std::map<std::string, std::string> values_;
+  std::vector<Waiting> waiting_;
+  std::optional<Message> first_cause_;  // The kAborted that everybody gets.
+  std::vector<Outgoing> outbox_;
+};
+
+}  // namespace rota::rendezvous

@@ -1,0 +1,59 @@
+// What ranks and the launcher's coordinator say to each other, one message a packet.
+//
+//   rank → coordinator                        coordinator → rank
+//   kJoin     first message                   kWelcome   job, with the descriptors it names
+//   kPut      key, value                      (nothing)
+//   kGet      key, timeout                    kReply     value, or why there is none
+//   kBarrier  key, timeout                    kReply     when all have come, or who is absent
+//   kWaiting  blamed (the rank waited for)    (nothing)  sent once a wait has lasted 100 ms
+//   kResumed  that wait is over               (nothing)
+//   kAbort    code, blamed?, text             kAborted   to every other rank: the first cause
+//   kLeave    done with the job, in order     kDeparted  to every other rank: blamed, text = how
+//
+// kReply answers the request of the same `id`. kAborted and kDeparted come unasked.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rota/error.h>
+
+namespace rota::rendezvous {
+
+enum class MessageType : std::uint8_t {
+  kJoin = 1,
+  kPut,
+  kGet,
+  kBarrier,
+  kWaiting,
+  kResumed,
+  kAbort,
+  kLeave,
+  kWelcome,
+  kReply,
+  kAborted,
+  kDeparted,
+};
+
+// One shape for all: a field that a type does not use stays empty.
+struct Message {
+  MessageType type = MessageType::kJoin;
+  std::uint32_t id = 0;                   // Pairs a kReply with its request.
+  std::optional<ErrorCode> error{};       // kReply: why it failed; kAbort, kAborted: the code.
+  std::optional<std::uint32_t> blamed{};  // A rank.
+  std::chrono::nanoseconds timeout{0};    // kGet, kBarrier.
+  std::string key{};
+  std::string text{};  // A value, or a sentence for a person.
+
+  friend bool operator==(const Message&, const Message&) = default;
+};
+
+std::vector<std::byte> encode(const Message& message);
+
+// Empty when `bytes` are not a whole, well-formed message of this version and nothing more.
+std::optional<Message> decode(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace rota::rendezvous

@@ -1,0 +1,122 @@
+#include "transport/shm/channel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include <rota/error.h>
+
+#include "base/assert.h"
+
+namespace rota::transport::shm {
+namespace {
+
+constexpr std::size_t kRingBytes = 256 * 1024;  // Half a usual second-level cache.
+
+// Both sides move on to here before a message, so that no element straddles the ring's end.
+constexpr std::uint64_t next_line(std::uint64_t position) noexcept {
+  return (position + kLine - 1) / kLine * kLine;
+}
+static_assert(kRingBytes % kLine == 0);
+
+}  // namespace
+
+Channel::Channel(Domain& domain, memory::Arena& arena, std::size_t rank, std::size_t peer) noexcept
+    : out_(domain.mailbox(rank, peer)),
+      in_(domain.mailbox(peer, rank)),
+      arena_(arena),
+      own_bytes_(domain.bytes(rank)),
+      peer_bytes_(domain.bytes(peer)),
+      peer_(peer) {}
+
+bool Channel::in_place(std::span<const std::byte> payload) const noexcept {
+  return payload.data() >= own_bytes_.data() &&
+         payload.data() + payload.size() <= own_bytes_.data() + own_bytes_.size();
+}
+
+void Channel::start_send(const Header& header, std::span<const std::byte> payload) {
+  ROTA_ASSERT(header.bytes == payload.size());
+  if (payload.empty() || in_place(payload)) {
+    out_.offset =
+        payload.empty() ? 0 : static_cast<std::uint64_t>(payload.data() - own_bytes_.data());
+    out_.ring_bytes = 0;
+  } else {
+    if (ring_.bytes().empty()) ring_ = arena_.allocate(kRingBytes);
+    out_.offset = static_cast<std::uint64_t>(ring_.bytes().data() - own_bytes_.data());
+    out_.ring_bytes = kRingBytes;
+    to_stage_ = payload;
+    staged_ = next_line(staged_);
+    fill_ring();
+  }
+  out_.header = header;
+  out_.published.store(++sent_, std::memory_order_release);
+}
+
+Progress Channel::fill_ring() noexcept {
+  const std::uint64_t room = kRingBytes - (staged_ - out_.unstaged.load(std::memory_order_acquire));
+  const std::size_t start = staged_ % kRingBytes;
+  const std::size_t bytes =
+      std::min({static_cast<std::size_t>(room), to_stage_.size(), kRingBytes - start});
+  if (bytes == 0) return Progress::kNone;
+  std::memcpy(ring_.bytes().data() + start, to_stage_.data(), bytes);
+  to_stage_ = to_stage_.subspan(bytes);
+  staged_ += bytes;
+  staged_total_ += bytes;
+  out_.staged.store(staged_, std::memory_order_release);
+  return Progress::kSome;
+}
+
+Progress Channel::progress_send() {
+  if (!to_stage_.empty()) return fill_ring();
+  return out_.taken.load(std::memory_order_acquire) == sent_ ? Progress::kDone : Progress::kNone;
+}
+
+const Header* Channel::incoming() {
+  return in_.published.load(std::memory_order_acquire) > received_ ? &in_.header : nullptr;
+}
+
+std::span<const std::byte> Channel::peek() {
+  const std::uint64_t rest = in_.header.bytes - offset_;
+  std::uint64_t start = in_.offset + offset_;
+  std::uint64_t available = rest;
+  if (in_.ring_bytes != 0) {
+    const std::uint64_t read = in_.unstaged.load(std::memory_order_relaxed);
+    const std::uint64_t in_ring = in_.staged.load(std::memory_order_acquire) - read;
+    const std::uint64_t position = read % in_.ring_bytes;
+    start = in_.offset + position;
+    available = std::min({rest, in_ring, in_.ring_bytes - position});
+  }
+  // The peer's words decide where we read: hold them against its arena.
+  if (start > peer_bytes_.size() || available > peer_bytes_.size() - start) {
+    throw Error(ErrorCode::kPeerLost,
+                "rank " + std::to_string(peer_) + " points outside of its shared arena", peer_);
+  }
+  return peer_bytes_.subspan(start, available);
+}
+
+void Channel::release(std::size_t bytes) {
+  offset_ += bytes;
+  if (in_.ring_bytes != 0) {
+    const std::uint64_t read = in_.unstaged.load(std::memory_order_relaxed);
+    in_.unstaged.store(read + bytes, std::memory_order_release);
+  }
+}
+
+std::size_t Channel::receive(std::span<std::byte> into) {
+  const auto view = peek();
+  const std::size_t bytes = std::min(view.size(), into.size());
+  if (bytes == 0) return 0;
+  std::memcpy(into.data(), view.data(), bytes);
+  release(bytes);
+  return bytes;
+}
+
+void Channel::finish_receive() {
+  ROTA_ASSERT(offset_ == in_.header.bytes);
+  offset_ = 0;
+  const std::uint64_t read = in_.unstaged.load(std::memory_order_relaxed);
+  in_.unstaged.store(next_line(read), std::memory_order_relaxed);
+  in_.taken.store(++received_, std::memory_order_release);
+}
+
+}  // namespace rota::transport::shm

@@ -1,0 +1,48 @@
+// A pair of mailboxes: payload in the sender's arena is read where it lies; payload elsewhere goes
+// through a staging ring in the sender's arena, at the price of a copy.
+#pragma once
+#include <rota/memory.h>
+
+#include "transport/channel.h"
+#include "transport/shm/domain.h"
+
+namespace rota::transport::shm {
+
+class Channel final : public transport::Channel {
+ public:
+  Channel(Domain& domain, memory::Arena& arena, std::size_t rank, std::size_t peer) noexcept;
+
+  void start_send(const Header& header, std::span<const std::byte> payload) override;
+  Progress progress_send() override;
+  const Header* incoming() override;
+  std::span<const std::byte> peek() override;
+  void release(std::size_t bytes) override;
+  std::size_t receive(std::span<std::byte> into) override;
+  void finish_receive() override;
+
+  std::uint64_t staged_bytes() const noexcept { return staged_total_; }
+
+ private:
+  bool in_place(std::span<const std::byte> payload) const noexcept;
+  Progress fill_ring() noexcept;
+
+  Mailbox& out_;
+  Mailbox& in_;
+  memory::Arena& arena_;
+  std::span<std::byte> own_bytes_;
+  std::span<std::byte> peer_bytes_;
+  std::size_t peer_;
+
+  // Sending.
+  std::uint64_t sent_ = 0;               // Messages published.
+  std::span<const std::byte> to_stage_;  // What is left to copy into the ring.
+  std::uint64_t staged_ = 0;             // The ring's position, counted on and on.
+  std::uint64_t staged_total_ = 0;       // Bytes that went through the ring.
+  Block ring_;                           // Made at the first payload that needs it.
+
+  // Receiving.
+  std::uint64_t received_ = 0;  // Messages taken.
+  std::uint64_t offset_ = 0;    // Bytes taken of the message that is arriving.
+};
+
+}  // namespace rota::transport::shm

@@ -1,0 +1,52 @@
+// What lies at the front of every rank's arena: who wrote what, for whom.
+//
+//   arena of rank r:  | ControlPage | Mailbox for rank 0 | Mailbox for rank 1 | … | payload …
+//
+// The control page in use is rank 0's. A mailbox is written by its sender, r, but for its last
+// line, which the receiver writes.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/channel.h"
+
+namespace rota::transport::shm {
+
+inline constexpr std::size_t kLine = 64;
+
+struct ControlPage {
+  enum State : std::uint32_t { kFine = 0, kWriting = 1, kBroken = 2 };
+  std::atomic<std::uint32_t> state;  // The abort word. The rest is valid once it says kBroken.
+  std::uint32_t rank;
+  std::uint32_t code;
+  std::uint32_t blamed;  // kNobody where there is none.
+  char text[1024];       // Ends with a zero.
+  static constexpr std::uint32_t kNobody = 0xffffffff;
+};
+
+struct alignas(kLine) Mailbox {
+  // The message: where its payload lies in the sender's arena, and how to read it.
+  std::atomic<std::uint64_t> published;  // Messages so far; bumped last.
+  std::uint64_t offset;                  // In place: of the payload. Staged: of the staging ring.
+  std::uint64_t ring_bytes;              // 0 = in place, else the size of the staging ring.
+  Header header;
+
+  alignas(kLine) std::atomic<std::uint64_t> staged;  // Bytes put into the ring so far.
+
+  alignas(kLine) std::atomic<std::uint64_t> taken;  // Messages taken so far.
+  std::atomic<std::uint64_t> unstaged;              // Bytes read from the ring so far.
+};
+static_assert(sizeof(Mailbox) == 3 * kLine);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+inline constexpr std::size_t kPage = 4096;
+static_assert(sizeof(ControlPage) <= kPage);
+
+// Bytes before the payload, a multiple of the page.
+constexpr std::size_t front_bytes(std::size_t world_size) noexcept {
+  const std::size_t mailboxes = world_size * sizeof(Mailbox);
+  return kPage + (mailboxes + kPage - 1) / kPage * kPage;
+}
+
+}  // namespace rota::transport::shm

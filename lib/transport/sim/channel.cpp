@@ -1,0 +1,93 @@
+#include "transport/sim/channel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include <rota/error.h>
+
+#include "base/assert.h"
+
+namespace rota::transport::sim {
+
+void Channel::throw_lost() const {
+  throw Error(ErrorCode::kPeerLost, "the connection to rank " + std::to_string(peer_) + " is lost",
+              peer_);
+}
+
+void Channel::put(std::span<const std::byte> bytes) {
+  if (network_.silent_[rank_]) return;
+  auto& wire = network_.wire(rank_, peer_);
+  wire.pieces.push_back({network_.draw_due(wire), {bytes.begin(), bytes.end()}});
+}
+
+void Channel::start_send(const Header& header, std::span<const std::byte> payload) {
+  ROTA_ASSERT(to_send_.empty() && header.bytes == payload.size());
+  if (network_.lost_[peer_]) throw_lost();
+  put(std::as_bytes(std::span(&header, 1)));
+  to_send_ = payload;
+}
+
+Progress Channel::progress_send() {
+  if (to_send_.empty()) return Progress::kDone;
+  if (network_.lost_[peer_]) throw_lost();
+  const std::size_t bytes = network_.part_of(to_send_.size());
+  put(to_send_.first(bytes));
+  to_send_ = to_send_.subspan(bytes);
+  return to_send_.empty() ? Progress::kDone : Progress::kSome;
+}
+
+std::span<const std::byte> Channel::arrived(std::size_t needed) {
+  auto& wire = network_.wire(peer_, rank_);
+  if (used_ > 0) {
+    wire.arrived.erase(wire.arrived.begin(),
+                       wire.arrived.begin() + static_cast<std::ptrdiff_t>(used_));
+    used_ = 0;
+  }
+  while (!wire.pieces.empty() && wire.pieces.front().due <= network_.now_) {
+    const auto& bytes = wire.pieces.front().bytes;
+    wire.arrived.insert(wire.arrived.end(), bytes.begin(), bytes.end());
+    wire.pieces.pop_front();
+  }
+  if (wire.arrived.size() < needed && wire.pieces.empty() && network_.lost_[peer_]) throw_lost();
+  return wire.arrived;
+}
+
+const Header* Channel::incoming() {
+  if (!header_) {
+    const auto bytes = arrived(sizeof(Header));
+    if (bytes.size() < sizeof(Header)) return nullptr;
+    header_.emplace();
+    std::memcpy(&*header_, bytes.data(), sizeof(Header));
+    used_ += sizeof(Header);
+  }
+  return &*header_;
+}
+
+std::span<const std::byte> Channel::peek() {
+  const std::size_t rest = header_->bytes - offset_;
+  if (rest == 0) return {};
+  const auto bytes = arrived(rest);
+  return bytes.first(network_.part_of(std::min(rest, bytes.size())));
+}
+
+void Channel::release(std::size_t bytes) {
+  offset_ += bytes;
+  used_ += bytes;
+}
+
+std::size_t Channel::receive(std::span<std::byte> into) {
+  const auto view = peek();
+  const std::size_t bytes = std::min(view.size(), into.size());
+  if (bytes > 0) std::memcpy(into.data(), view.data(), bytes);
+  release(bytes);
+  return bytes;
+}
+
+void Channel::finish_receive() {
+  ROTA_ASSERT(header_ && offset_ == header_->bytes);
+  header_.reset();
+  offset_ = 0;
+}
+
+}  // namespace rota::transport::sim

@@ -1,0 +1,43 @@
+#include "transport/sim/network.h"
+
+#include <algorithm>
+
+#include "transport/sim/channel.h"
+
+namespace rota::transport::sim {
+
+Network::Network(const NetworkOptions& options)
+    : options_(options),
+      random_(options.seed),
+      wires_(options.world_size * options.world_size),
+      lost_(options.world_size),
+      silent_(options.world_size) {
+  for (std::size_t rank = 0; rank < options.world_size; ++rank) {
+    for (std::size_t peer = 0; peer < options.world_size; ++peer) {
+      channels_.push_back(std::make_unique<Channel>(*this, rank, peer));
+    }
+  }
+}
+
+transport::Channel& Network::channel(std::size_t rank, std::size_t peer) noexcept {
+  return *channels_[rank * options_.world_size + peer];
+}
+
+void Network::lose(std::size_t rank) noexcept { lost_[rank] = true; }
+
+void Network::silence(std::size_t rank) noexcept { silent_[rank] = true; }
+
+std::size_t Network::part_of(std::size_t bytes) {
+  if (!options_.short_writes || bytes <= 1) return bytes;
+  return std::uniform_int_distribution<std::size_t>(1, bytes)(random_);
+}
+
+// Pieces keep their order, whatever their delays.
+std::uint64_t Network::draw_due(Wire& wire) {
+  const std::uint64_t delay =
+      std::uniform_int_distribution<std::uint64_t>(0, options_.max_delay)(random_);
+  wire.last_due = std::max(wire.last_due, now_ + delay);
+  return wire.last_due;
+}
+
+}  // namespace rota::transport::sim

@@ -1,0 +1,115 @@
+#include "transport/tcp/channel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include <rota/error.h>
+
+#include "base/assert.h"
+#include "memory/host.h"
+#include "os/tcp_socket.h"
+
+namespace rota::transport::tcp {
+namespace {
+
+constexpr std::size_t kSlotBytes =
+    256 * 1024;  // Stays in a second-level cache until it is reduced.
+
+// Message headers travel as they lie in memory: all ranks of a job have the same byte order, which
+// the hello has checked.
+std::span<const std::byte> tail_of(const Header& header, std::size_t bytes) noexcept {
+  return std::as_bytes(std::span(&header, 1)).last(bytes);
+}
+
+}  // namespace
+
+Channel::Channel(os::Fd socket, std::size_t peer) : socket_(std::move(socket)), peer_(peer) {
+  if (socket_) os::set_no_delay(socket_.get());
+}
+
+void Channel::throw_lost(const std::string& reason) const {
+  throw Error(ErrorCode::kPeerLost,
+              "the connection to rank " + std::to_string(peer_) + " is lost: " + reason, peer_);
+}
+
+void Channel::close() noexcept {
+  socket_.reset();
+  header_left_ = 0;
+  payload_ = {};
+  starved_ = false;
+}
+
+void Channel::start_send(const Header& header, std::span<const std::byte> payload) {
+  ROTA_ASSERT(!sending() && header.bytes == payload.size());
+  out_ = header;
+  header_left_ = sizeof(Header);
+  payload_ = payload;
+}
+
+Progress Channel::progress_send() {
+  if (!sending()) return Progress::kDone;
+  const os::Moved moved = os::send_some(socket_.get(), tail_of(out_, header_left_), payload_);
+  if (moved.closed) throw_lost(moved.reason);
+  const std::size_t of_header = std::min(moved.bytes, header_left_);
+  header_left_ -= of_header;
+  payload_ = payload_.subspan(moved.bytes - of_header);
+  if (!sending()) return Progress::kDone;
+  return moved.bytes > 0 ? Progress::kSome : Progress::kNone;
+}
+
+std::size_t Channel::pull(std::span<std::byte> into) {
+  const os::Moved moved = os::receive_some(socket_.get(), into);
+  if (moved.closed) throw_lost(moved.reason);
+  starved_ = moved.bytes == 0;
+  return moved.bytes;
+}
+
+const Header* Channel::incoming() {
+  if (header_arrived_ < sizeof(Header)) {
+    header_arrived_ += pull(std::as_writable_bytes(std::span(&in_, 1)).subspan(header_arrived_));
+  }
+  return header_arrived_ == sizeof(Header) ? &in_ : nullptr;
+}
+
+std::span<const std::byte> Channel::peek() {
+  if (slot_.bytes().empty()) slot_ = memory::allocate_host(kSlotBytes);
+  const auto slot = slot_.bytes();
+  // A part of an element may be left over: it moves to the front, where it is aligned.
+  if (slot_first_ > 0) {
+    std::memmove(slot.data(), slot.data() + slot_first_, slot_last_ - slot_first_);
+    slot_last_ -= slot_first_;
+    slot_first_ = 0;
+  }
+  const std::size_t wanted = std::min<std::uint64_t>(in_.bytes - pulled_, kSlotBytes - slot_last_);
+  if (wanted > 0) {
+    const std::size_t bytes = pull(slot.subspan(slot_last_, wanted));
+    pulled_ += bytes;
+    slot_last_ += bytes;
+  }
+  return slot.subspan(slot_first_, slot_last_ - slot_first_);
+}
+
+void Channel::release(std::size_t bytes) {
+  slot_first_ += bytes;
+  ROTA_ASSERT(slot_first_ <= slot_last_);
+}
+
+std::size_t Channel::receive(std::span<std::byte> into) {
+  ROTA_ASSERT(slot_first_ == slot_last_);
+  if (into.empty()) return 0;
+  const std::size_t bytes =
+      pull(into.first(std::min<std::uint64_t>(into.size(), in_.bytes - pulled_)));
+  pulled_ += bytes;
+  return bytes;
+}
+
+void Channel::finish_receive() {
+  ROTA_ASSERT(pulled_ == in_.bytes && slot_first_ == slot_last_);
+  header_arrived_ = 0;
+  pulled_ = 0;
+  slot_first_ = 0;
+  slot_last_ = 0;
+}
+
+}  // namespace rota::transport::tcp

@@ -1,0 +1,32 @@
+#include "transport/tcp/transport.h"
+
+#include <utility>
+
+#include "memory/host.h"
+
+namespace rota::transport::tcp {
+
+Transport::Transport(std::vector<os::Fd> sockets) {
+  channels_.reserve(sockets.size());
+  for (std::size_t peer = 0; peer < sockets.size(); ++peer) {
+    channels_.emplace_back(std::move(sockets[peer]), peer);
+  }
+}
+
+void Transport::rest(base::Duration at_most) {
+  poller_.clear();
+  for (const Channel& channel : channels_) {
+    if (channel.starved() || channel.sending()) {
+      poller_.add(channel.fd(), channel.starved(), channel.sending());
+    }
+  }
+  poller_.wait(at_most);
+}
+
+Block Transport::allocate(std::size_t bytes) { return memory::allocate_host(bytes); }
+
+void Transport::abort(const Cause&) noexcept {
+  for (Channel& channel : channels_) channel.close();
+}
+
+}  // namespace rota::transport::tcp

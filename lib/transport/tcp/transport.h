@@ -1,0 +1,30 @@
+// Ranks that are connected pair by pair.
+#pragma once
+#include <vector>
+
+#include "os/tcp_socket.h"
+#include "transport/tcp/channel.h"
+#include "transport/transport.h"
+
+namespace rota::transport::tcp {
+
+class Transport final : public transport::Transport {
+ public:
+  // Index = peer; the own entry is empty.
+  explicit Transport(std::vector<os::Fd> sockets);
+
+  transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
+  void rest(base::Duration at_most) override;
+  Block allocate(std::size_t bytes) override;
+  std::uint64_t staged_bytes() const noexcept override { return 0; }
+
+  // Closes every connection: peers that wait for this rank fail at once.
+  void abort(const Cause& cause) noexcept override;
+  std::optional<Cause> aborted() override { return std::nullopt; }  // TCP carries no cause.
+
+ private:
+  std::vector<Channel> channels_;
+  os::Poller poller_;
+};
+
+}  // namespace rota::transport::tcp
