@@ -1,0 +1,64 @@
+// How a thread that waits uses its core: spins while that is cheap, then yields, then sleeps.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "base/time.h"
+
+namespace rota {
+
+// One wait that goes on: idle() after each look that found nothing, reset() when something moved.
+// While fast() nobody reads a clock; after it, each idle() has brought now() up to date.
+class Backoff {
+ public:
+  enum class Manner : std::uint8_t {
+    kSpin,   // A core is free for us: a hand-over would cost more than the wait.
+    kYield,  // Ranks outnumber cores: the peer that is waited for may need this one.
+    kSleep,  // The caller's own thread needs it: step back at once.
+  };
+
+  explicit Backoff(Manner manner) noexcept : manner_(manner) { reset(); }
+
+  void reset() noexcept {
+    spins_left_ = manner_ == Manner::kSpin ? kSpins : 0;
+    idle_since_ = {};
+  }
+
+  bool fast() const noexcept { return spins_left_ > 0; }
+
+  // True if the next thing to do is to sleep.
+  bool idle() noexcept {
+    if (spins_left_ > 0) {
+      --spins_left_;
+      relax();
+      return false;
+    }
+    now_ = base::Clock::now();
+    if (idle_since_ == base::TimePoint{}) idle_since_ = now_;
+    if (manner_ == Manner::kSleep || now_ - idle_since_ > kYieldFor) return true;
+    std::this_thread::yield();
+    return false;
+  }
+
+  base::TimePoint now() const noexcept { return now_; }
+
+ private:
+  static constexpr int kSpins = 4096;  // Some 50 to 100 µs.
+  static constexpr std::chrono::milliseconds kYieldFor{1};
+
+  static void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    asm volatile("yield");
+#endif
+  }
+
+  Manner manner_;
+  int spins_left_ = 0;
+  base::TimePoint idle_since_{};
+  base::TimePoint now_{};
+};
+
+}  // namespace rota

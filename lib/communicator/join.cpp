@@ -1,0 +1,96 @@
+#include "communicator/join.h"
+
+#include <string>
+#include <utility>
+
+#include <rota/error.h>
+
+#include "os/host.h"
+#include "os/message_socket.h"
+#include "transport/shm/transport.h"
+#include "transport/tcp/connect.h"
+#include "transport/tcp/transport.h"
+
+namespace rota {
+namespace {
+
+using base::Clock;
+
+Group world_of_one() {
+  Group group;
+  group.table.source = "started by hand";
+  group.table.transport = "none";
+  group.table.rows.push_back(
+      {.local_rank = 0, .host = os::host_name(), .address = {}, .cores = {}});
+  return group;
+}
+
+std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome& welcome,
+                                                     base::TimePoint deadline) {
+  const rendezvous::Job& job = welcome.job;
+  if (job.table.transport == "shm") {
+    auto domain = std::make_shared<transport::shm::Domain>(std::move(welcome.fds));
+    return std::make_unique<transport::shm::Transport>(std::move(domain), job.rank);
+  }
+  if (job.table.transport == "tcp") {
+    transport::tcp::ConnectOptions options{
+        .rank = job.rank, .addresses = {}, .nonce = job.nonce, .epoch = job.table.epoch};
+    for (const RankRow& row : job.table.rows) options.addresses.push_back(row.address);
+    const os::Fd listener = std::move(welcome.fds.front());
+    return std::make_unique<transport::tcp::Transport>(
+        transport::tcp::connect_all(options, listener.get(), deadline));
+  }
+  throw Error(ErrorCode::kSystem, "the launcher chose the transport '" + job.table.transport +
+                                      "', which this program does not know");
+}
+
+// Ranks that were told different things would fail later, and less clearly.
+void compare_options(const Group& group, rendezvous::Client& client,
+                     const CommunicatorOptions& options, base::TimePoint deadline) {
+  const std::string own = "plan " + options.plan;
+  if (group.rank == 0) client.put("options", own);
+  const std::string first = client.get("options", deadline - Clock::now());
+  if (own != first) {
+    throw Error(ErrorCode::kMismatch, "rank " + std::to_string(group.rank) + " was given " + own +
+                                          ", rank 0 was given " + first);
+  }
+}
+
+Group connect(rendezvous::Client client, const CommunicatorOptions& options) {
+  const auto deadline = Clock::now() + options.join_timeout;
+  auto welcome = client.join(deadline);
+  Group group;
+  group.rank = welcome.job.rank;
+  group.table = welcome.job.table;
+  group.deadline = options.deadline.value_or(welcome.job.deadline);
+  group.may_spin = welcome.job.may_spin;
+  try {
+    compare_options(group, client, options, deadline);
+    if (group.world_size() > 1) {
+      group.transport = make_transport(welcome, deadline);
+      client.barrier("joined", deadline - Clock::now());
+    }
+  } catch (const Error& error) {
+    // Says so before the process ends, so that the launcher blames the right rank.
+    client.abort(error.code(), error.blamed_rank(), error.what());
+    throw;
+  }
+  group.client = std::move(client);
+  return group;
+}
+
+}  // namespace
+
+Group join(const CommunicatorOptions& options) {
+  if (!options.rendezvous_fd) return world_of_one();
+  if (!os::is_message_socket(*options.rendezvous_fd)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "descriptor " + std::to_string(*options.rendezvous_fd) +
+                    " does not lead to rotarun: a process can join its job once");
+  }
+  os::Fd socket(*options.rendezvous_fd);
+  os::close_on_exec(socket.get());
+  return connect(rendezvous::Client(std::move(socket)), options);
+}
+
+}  // namespace rota

@@ -1,0 +1,28 @@
+// The one place where the library reads the environment.
+#include <rota/options.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <rota/error.h>
+
+namespace rota {
+
+CommunicatorOptions CommunicatorOptions::from_environment() {
+  CommunicatorOptions options;
+  if (const char* text = std::getenv("ROTA_RENDEZVOUS_FD")) {
+    int number = -1;
+    const char* end = text + std::strlen(text);
+    const auto result = std::from_chars(text, end, number);
+    if (result.ec != std::errc() || result.ptr != end || number < 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "ROTA_RENDEZVOUS_FD is '" + std::string(text) + "', not a descriptor's number");
+    }
+    options.rendezvous_fd = number;
+  }
+  return options;
+}
+
+}  // namespace rota

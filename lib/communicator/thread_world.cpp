@@ -1,0 +1,41 @@
+#include "communicator/thread_world.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "communicator/impl.h"
+#include "os/host.h"
+#include "transport/shm/transport.h"
+
+namespace rota {
+
+std::vector<Communicator> ThreadWorld::make(const ThreadWorldOptions& options) {
+  RankTable table;
+  table.source = "threads of one process";
+  table.transport = "shm";
+  std::vector<os::Fd> arenas;
+  for (std::size_t rank = 0; rank < options.world_size; ++rank) {
+    table.rows.push_back({.local_rank = rank, .host = os::host_name(), .address = {}, .cores = {}});
+    arenas.push_back(
+        os::make_shared_memory("rota-rank-" + std::to_string(rank), options.arena_bytes));
+  }
+  const auto domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
+
+  std::vector<Communicator> world;
+  for (std::size_t rank = 0; rank < options.world_size; ++rank) {
+    Group group;
+    group.rank = rank;
+    group.table = table;
+    group.deadline = options.communicator.deadline.value_or(std::chrono::seconds(60));
+    group.may_spin = options.world_size <= std::thread::hardware_concurrency();
+    group.transport = std::make_unique<transport::shm::Transport>(domain, rank);
+    world.push_back(
+        Communicator(std::make_shared<Communicator::Impl>(std::move(group), options.communicator)));
+  }
+  return world;
+}
+
+}  // namespace rota
