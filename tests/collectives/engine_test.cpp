@@ -1,0 +1,205 @@
+// The engine leaves the promised values on every rank, on a network that misbehaves as a seed says.
+// Method: all ranks run in this thread; the seed picks delays, short writes and whose turn it is.
+// Values are small integers held in floats: their sums are exact, so rounding cannot hide a
+// mistake.
+#include "collectives/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "testing/sim_world.h"
+
+namespace rota {
+namespace {
+
+using collectives::Algorithm;
+using collectives::Collective;
+using collectives::PlanRequest;
+using testing::SimWorld;
+
+float value_of(std::size_t rank, std::size_t index) {
+  return static_cast<float>(rank + 1 + index % 7);
+}
+
+float sum_of(std::size_t world_size, std::size_t index) {
+  float sum = 0;
+  for (std::size_t rank = 0; rank < world_size; ++rank) sum += value_of(rank, index);
+  return sum;
+}
+
+PlanRequest request_of(Collective collective, Algorithm algorithm, std::size_t count,
+                       std::size_t root = 0) {
+  return {.collective = collective,
+          .algorithm = algorithm,
+          .rank = 0,
+          .world_size = 1,
+          .count = count,
+          .root = root};
+}
+
+class EngineTest : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  std::size_t world_size() const { return GetParam(); }
+  std::vector<std::size_t> counts() const {
+    const std::size_t n = world_size();
+    return {0, 1, n - 1, n, n + 1, 1009};
+  }
+
+  // Runs `request` for every count and some seeds, then hands the world to `check`.
+  template <class Check>
+  void for_all(PlanRequest request, ReduceOp op, Check check) {
+    for (const std::size_t count : counts()) {
+      for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        SimWorld world({.world_size = world_size(), .seed = seed});
+        world.fill(count, value_of);
+        request.count = count;
+        world.start_all(request, op);
+        ASSERT_TRUE(world.run()) << world.replay() << ", count " << count;
+        for (std::size_t rank = 0; rank < world_size(); ++rank) {
+          ASSERT_FALSE(world.error(rank)) << world.replay() << ": " << world.error(rank)->what();
+          check(world, rank, count);
+        }
+      }
+    }
+  }
+};
+
+TEST_P(EngineTest, AllReduceLeavesTheSameExactSumOnEveryRank) {
+  for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kStar}) {
+    for_all(request_of(Collective::kAllReduce, algorithm, 0), ReduceOp::kSum,
+            [](const SimWorld& world, std::size_t rank, std::size_t count) {
+              for (std::size_t i = 0; i < count; ++i) {
+                ASSERT_EQ(world.values(rank)[i], sum_of(GetParam(), i))
+                    << world.replay() << ", rank " << rank << ", index " << i;
+              }
+            });
+  }
+}
+
+TEST_P(EngineTest, MeanIsTheSumTimesTheRoundedInverse) {
+  const float factor = 1.0F / static_cast<float>(world_size());
+  for_all(request_of(Collective::kAllReduce, Algorithm::kRing, 0), ReduceOp::kMean,
+          [&](const SimWorld& world, std::size_t rank, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+              ASSERT_EQ(world.values(rank)[i], sum_of(world_size(), i) * factor) << world.replay();
+            }
+          });
+}
+
+TEST_P(EngineTest, ReduceScatterLeavesEachRankItsSlice) {
+  for_all(request_of(Collective::kReduceScatter, Algorithm::kRing, 0), ReduceOp::kSum,
+          [&](const SimWorld& world, std::size_t rank, std::size_t count) {
+            const Slice own = slice_of(count, rank, world_size());
+            for (std::size_t i = own.offset; i < own.offset + own.count; ++i) {
+              ASSERT_EQ(world.values(rank)[i], sum_of(world_size(), i)) << world.replay();
+            }
+          });
+}
+
+TEST_P(EngineTest, AllGatherCollectsEveryRanksSlice) {
+  for_all(request_of(Collective::kAllGather, Algorithm::kRing, 0), ReduceOp::kSum,
+          [&](const SimWorld& world, std::size_t rank, std::size_t count) {
+            for (std::size_t from = 0; from < world_size(); ++from) {
+              const Slice slice = slice_of(count, from, world_size());
+              for (std::size_t i = slice.offset; i < slice.offset + slice.count; ++i) {
+                ASSERT_EQ(world.values(rank)[i], value_of(from, i)) << world.replay();
+              }
+            }
+          });
+}
+
+TEST_P(EngineTest, BroadcastGivesEveryRankTheRootsValues) {
+  for (std::size_t root = 0; root < world_size(); ++root) {
+    for_all(request_of(Collective::kBroadcast, Algorithm::kChain, 0, root), ReduceOp::kSum,
+            [&](const SimWorld& world, std::size_t rank, std::size_t count) {
+              for (std::size_t i = 0; i < count; ++i) {
+                ASSERT_EQ(world.values(rank)[i], value_of(root, i)) << world.replay();
+              }
+            });
+  }
+}
+
+TEST_P(EngineTest, NobodyLeavesABarrierBeforeTheLastHasCome) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SimWorld world({.world_size = world_size(), .seed = seed});
+    const auto request = request_of(Collective::kBarrier, Algorithm::kDissemination, 0);
+    const std::size_t last = seed % world_size();
+    for (std::size_t rank = 0; rank < world_size(); ++rank) {
+      if (rank != last) world.start(rank, request, ReduceOp::kSum);
+    }
+    for (int i = 0; i < 1000; ++i) world.tick();
+    for (std::size_t rank = 0; rank < world_size(); ++rank) {
+      EXPECT_FALSE(world.done(rank)) << world.replay() << ", rank " << rank;
+    }
+    world.start(last, request, ReduceOp::kSum);
+    EXPECT_TRUE(world.run()) << world.replay();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, EngineTest, ::testing::Values(1, 2, 3, 4, 5, 8));
+
+// A rank that is lost at any moment ends the collective on all others: with an error that names a
+// lost rank, or with the right result where everything had been received before.
+TEST(EngineFaults, NobodyWaitsForARankThatIsLost) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const std::size_t world_size = 2 + seed % 4;
+    const std::size_t victim = seed % world_size;
+    SimWorld world({.world_size = world_size, .seed = seed});
+    world.fill(257, value_of);
+    world.start_all(request_of(Collective::kAllReduce,
+                               seed % 2 == 0 ? Algorithm::kRing : Algorithm::kStar, 257));
+    for (std::uint64_t tick = 0; tick < seed % 23; ++tick) world.tick();
+    world.lose(victim);
+    ASSERT_TRUE(world.run()) << world.replay() << ": somebody waits for ever";
+    for (std::size_t rank = 0; rank < world_size; ++rank) {
+      if (rank == victim || world.done(rank)) continue;
+      ASSERT_TRUE(world.error(rank)) << world.replay();
+      EXPECT_EQ(world.error(rank)->code(), ErrorCode::kPeerLost);
+      EXPECT_TRUE(world.error(rank)->blamed_rank()) << world.replay();
+    }
+  }
+}
+
+TEST(EngineFaults, ARankThatFallsSilentIsWhomItsNeighbourWaitsFor) {
+  for (std::size_t victim = 0; victim < 4; ++victim) {
+    SimWorld world({.world_size = 4, .seed = victim});
+    world.fill(257, value_of);
+    world.start_all(request_of(Collective::kAllReduce, Algorithm::kRing, 257));
+    world.silence(victim);
+    EXPECT_FALSE(world.run(2000));
+    // The chain of waits leads to the victim from wherever it is entered.
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      std::size_t at = rank;
+      for (int hops = 0; hops < 4 && at != victim; ++hops) {
+        const auto wait = world.engine(at).waiting();
+        ASSERT_TRUE(wait) << "rank " << at << " waits for nobody";
+        at = wait->peer;
+      }
+      EXPECT_EQ(at, victim);
+    }
+  }
+}
+
+TEST(EngineFaults, CallsThatDifferAreRefusedBeforeAValueIsTouched) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SimWorld world({.world_size = 2, .seed = seed});
+    world.fill(200, value_of);
+    world.start(0, request_of(Collective::kAllReduce, Algorithm::kRing, 200), ReduceOp::kSum);
+    world.start(1, request_of(Collective::kAllReduce, Algorithm::kRing, 100), ReduceOp::kSum);
+    ASSERT_TRUE(world.run()) << world.replay();
+    bool named = false;
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      ASSERT_TRUE(world.error(rank)) << world.replay();
+      const std::string text = world.error(rank)->what();
+      named |= world.error(rank)->code() == ErrorCode::kMismatch &&
+               text.find("of 100 float32") != std::string::npos &&
+               text.find("of 200 float32") != std::string::npos;
+      for (std::size_t i = 0; i < 200; ++i) ASSERT_EQ(world.values(rank)[i], value_of(rank, i));
+    }
+    EXPECT_TRUE(named) << world.replay();
+  }
+}
+
+}  // namespace
+}  // namespace rota

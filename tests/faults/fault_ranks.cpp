@@ -1,0 +1,62 @@
+// One rank of a job in which one rank comes to harm: fault_ranks KIND VICTIM MOMENT
+//   KIND    kill (SIGKILL), stop (SIGSTOP), segv, exit3, exit0
+//   MOMENT  "join": before joining; else microseconds after joining, in the middle of all-reduces
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <rota/communicator.h>
+
+namespace {
+
+void come_to_harm(const std::string& kind) {
+  if (kind == "kill") ::kill(::getpid(), SIGKILL);
+  if (kind == "stop") ::kill(::getpid(), SIGSTOP);
+  if (kind == "segv") ::kill(::getpid(), SIGSEGV);
+  if (kind == "exit3") ::_exit(3);
+  if (kind == "exit0") ::_exit(0);
+}
+
+void train_for_ever(rota::Communicator& communicator) {
+  std::vector<float> values(50000);
+  const rota::Block block = communicator.allocate(200000);
+  const std::span shared(reinterpret_cast<float*>(block.bytes().data()), 50000);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (std::chrono::steady_clock::now() < end) {
+    communicator.all_reduce(values, rota::ReduceOp::kMean);
+    communicator.all_reduce_async(shared, rota::ReduceOp::kMean).wait();
+  }
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  const std::string kind = argv[1];
+  const std::size_t victim = std::strtoul(argv[2], nullptr, 10);
+  const std::string moment = argv[3];
+  const char* rank = std::getenv("ROTA_RANK");
+  const bool is_victim = rank && std::strtoul(rank, nullptr, 10) == victim;
+  std::thread harm;
+  try {
+    if (is_victim && moment == "join") come_to_harm(kind);
+    rota::Communicator communicator;
+    if (is_victim) {
+      const std::chrono::microseconds delay(std::strtol(moment.c_str(), nullptr, 10));
+      harm = std::thread([kind, delay] {
+        std::this_thread::sleep_for(delay);
+        come_to_harm(kind);
+      });
+    }
+    train_for_ever(communicator);
+  } catch (const rota::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    std::fflush(stderr);
+    ::_exit(1);  // The victim's timer may still be running.
+  }
+}

@@ -1,0 +1,91 @@
+#include "memory/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <rota/error.h>
+
+#include "memory/host.h"
+
+namespace rota::memory {
+namespace {
+
+struct Shared {
+  explicit Shared(std::size_t bytes) : mapping(os::make_shared_memory("arena-test", bytes)) {}
+  os::SharedMapping mapping;
+};
+
+std::shared_ptr<Arena> make_arena(std::size_t bytes) {
+  auto shared = std::make_shared<Shared>(bytes);
+  return std::make_shared<Arena>(shared->mapping, 0, shared);
+}
+
+bool all_zero(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+TEST(Arena, BlocksAreZeroedAlignedAndApart) {
+  const auto arena = make_arena(1 << 20);
+  const Block first = arena->allocate(100);
+  const Block second = arena->allocate(5000);
+  EXPECT_TRUE(all_zero(first.bytes()) && all_zero(second.bytes()));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first.bytes().data()) % kAlignment, 0U);
+  EXPECT_GE(second.bytes().data(), first.bytes().data() + 100);
+}
+
+TEST(Arena, WhatComesBackIsZeroedAndUsedAgain) {
+  const auto arena = make_arena(1 << 16);
+  for (int round = 0; round < 100; ++round) {
+    const Block whole = arena->allocate(1 << 16);
+    ASSERT_TRUE(all_zero(whole.bytes())) << "round " << round;
+    std::memset(whole.bytes().data(), 0xff, whole.bytes().size());
+  }
+}
+
+TEST(Arena, NeighboursGrowTogetherAgainInAnyOrder) {
+  const auto arena = make_arena(64 * Arena::kPage);
+  std::mt19937 random(7);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Block> blocks;
+    for (int i = 0; i < 64; ++i) blocks.push_back(arena->allocate(1));
+    std::shuffle(blocks.begin(), blocks.end(), random);
+    blocks.clear();
+    EXPECT_NO_THROW(arena->allocate(64 * Arena::kPage));
+  }
+}
+
+TEST(Arena, SaysWhenItIsFull) {
+  const auto arena = make_arena(1 << 16);
+  const Block most = arena->allocate(1 << 15);
+  try {
+    arena->allocate((1 << 15) + 1);
+    FAIL() << "it gave what it does not have";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kNoMemory);
+    EXPECT_NE(std::string(error.what()).find("32769 bytes"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(arena->allocate(~std::size_t{0}), Error);
+}
+
+TEST(Arena, ABlockMayOutliveEverythingElse) {
+  Block block;
+  {
+    const auto arena = make_arena(1 << 16);
+    block = arena->allocate(4096);
+  }
+  std::memset(block.bytes().data(), 1, 4096);
+  EXPECT_EQ(block.bytes()[4095], std::byte{1});
+}
+
+TEST(Host, RefusesWhatNobodyHas) {
+  EXPECT_THROW(allocate_host(~std::size_t{0}), Error);
+  EXPECT_TRUE(allocate_host(0).bytes().empty());
+}
+
+}  // namespace
+}  // namespace rota::memory

@@ -1,0 +1,229 @@
+// Every collective, over a real transport, between real processes: this program is one rank.
+// Method: all ranks run the same tests in the same order over one communicator, as rotarun started
+// them. Values are small integers, so that sums are exact; after each test all ranks compare the
+// bits of their results.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include <rota/communicator.h>
+
+namespace rota {
+namespace {
+
+Communicator* the_communicator = nullptr;
+
+template <class T>
+T value_of(std::size_t rank, std::size_t index) {
+  return static_cast<T>(rank * 5 + index % 11);
+}
+
+template <class T>
+T sum_of(std::size_t world_size, std::size_t index) {
+  T sum = 0;
+  for (std::size_t rank = 0; rank < world_size; ++rank) sum += value_of<T>(rank, index);
+  return sum;
+}
+
+template <class T>
+class CollectivesTest : public ::testing::Test {
+ protected:
+  Communicator& comm() { return *the_communicator; }
+  std::size_t n() { return comm().world_size(); }
+
+  std::vector<std::size_t> counts() {
+    return {0, 1, n() - 1, n(), n() + 1, 16 * n() + 1, 1009, 300007};
+  }
+
+  void fill(std::span<T> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_of<T>(comm().rank(), i);
+  }
+
+  // Runs `body` on private memory, then on memory from the communicator.
+  template <class Body>
+  void on_both_memories(std::size_t count, Body body) {
+    std::vector<T> private_values(count);
+    body(std::span<T>(private_values));
+    const Block block = comm().allocate(count * sizeof(T));
+    body(std::span<T>(reinterpret_cast<T*>(block.bytes().data()), count));
+  }
+
+  // FNV-1a over the bytes of every rank's values must be one number.
+  void expect_same_bits(std::span<const T> values) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const std::byte byte : std::as_bytes(values)) {
+      hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+    }
+    std::vector<std::byte> hashes(8 * n());
+    for (std::size_t i = 0; i < 8; ++i) {
+      hashes[8 * comm().rank() + i] = static_cast<std::byte>(hash >> (8 * i));
+    }
+    comm().all_gather(hashes);
+    for (std::size_t i = 8; i < hashes.size(); ++i) {
+      ASSERT_EQ(hashes[i], hashes[i % 8]) << "rank " << i / 8 << " has other bits than rank 0";
+    }
+  }
+};
+
+using Types = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CollectivesTest, Types);
+
+TYPED_TEST(CollectivesTest, AllReduceSums) {
+  for (const std::size_t count : this->counts()) {
+    this->on_both_memories(count, [&](std::span<TypeParam> values) {
+      this->fill(values);
+      this->comm().all_reduce(values, ReduceOp::kSum);
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(values[i], sum_of<TypeParam>(this->n(), i)) << count << " values, index " << i;
+      }
+      this->expect_same_bits(values);
+    });
+  }
+}
+
+TYPED_TEST(CollectivesTest, AllReduceAverages) {
+  const auto factor = TypeParam{1} / static_cast<TypeParam>(this->n());
+  for (const std::size_t count : this->counts()) {
+    this->on_both_memories(count, [&](std::span<TypeParam> values) {
+      this->fill(values);
+      this->comm().all_reduce(values, ReduceOp::kMean);
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(values[i], sum_of<TypeParam>(this->n(), i) * factor) << "index " << i;
+      }
+    });
+  }
+}
+
+// Values whose sums are rounded: every rank must round alike.
+TYPED_TEST(CollectivesTest, AllReduceRoundsAlikeOnEveryRank) {
+  for (const std::size_t count : this->counts()) {
+    this->on_both_memories(count, [&](std::span<TypeParam> values) {
+      for (std::size_t i = 0; i < count; ++i) {
+        values[i] = TypeParam{1} / static_cast<TypeParam>(3 + i % 101 + this->comm().rank());
+      }
+      this->comm().all_reduce(values, ReduceOp::kMean);
+      this->expect_same_bits(values);
+    });
+  }
+}
+
+TYPED_TEST(CollectivesTest, ReduceScatterThenAllGatherIsAnAllReduce) {
+  for (const std::size_t count : this->counts()) {
+    this->on_both_memories(count, [&](std::span<TypeParam> values) {
+      this->fill(values);
+      this->comm().reduce_scatter(values, ReduceOp::kSum);
+      const Slice own = slice_of(count, this->comm().rank(), this->n());
+      for (std::size_t i = own.offset; i < own.offset + own.count; ++i) {
+        ASSERT_EQ(values[i], sum_of<TypeParam>(this->n(), i)) << "index " << i;
+      }
+      this->comm().all_gather(values);
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(values[i], sum_of<TypeParam>(this->n(), i)) << "index " << i;
+      }
+    });
+  }
+}
+
+TYPED_TEST(CollectivesTest, BroadcastFromEveryRoot) {
+  for (const std::size_t count : this->counts()) {
+    for (std::size_t root = 0; root < this->n(); ++root) {
+      this->on_both_memories(count, [&](std::span<TypeParam> values) {
+        this->fill(values);
+        this->comm().broadcast(values, root);
+        for (std::size_t i = 0; i < count; ++i) {
+          ASSERT_EQ(values[i], value_of<TypeParam>(root, i)) << "root " << root;
+        }
+      });
+    }
+  }
+}
+
+TYPED_TEST(CollectivesTest, RequestsFinishInOrderWhoeverDrives) {
+  std::vector<std::vector<TypeParam>> buckets(7, std::vector<TypeParam>(10007));
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Request> requests;
+    for (auto& bucket : buckets) {
+      this->fill(bucket);
+      requests.push_back(this->comm().all_reduce_async(bucket, ReduceOp::kSum));
+    }
+    requests[3].wait();  // The first four are driven here, the others by nobody in particular.
+    EXPECT_TRUE(requests[0].test() && requests[1].test() && requests[2].test());
+    for (Request& request : requests) request.wait();
+    for (const auto& bucket : buckets) {
+      for (std::size_t i = 0; i < bucket.size(); i += 97) {
+        ASSERT_EQ(bucket[i], sum_of<TypeParam>(this->n(), i));
+      }
+    }
+  }
+}
+
+TYPED_TEST(CollectivesTest, MoreRequestsThanTheQueueHolds) {
+  std::vector<std::vector<TypeParam>> buckets(300, std::vector<TypeParam>(3));
+  std::vector<Request> requests;
+  for (auto& bucket : buckets) {
+    this->fill(bucket);
+    requests.push_back(this->comm().all_reduce_async(bucket, ReduceOp::kSum));
+  }
+  requests.back().wait();
+  for (const auto& bucket : buckets) ASSERT_EQ(bucket[2], sum_of<TypeParam>(this->n(), 2));
+}
+
+TYPED_TEST(CollectivesTest, BarriersFollowBarriers) {
+  for (int i = 0; i < 200; ++i) this->comm().barrier();
+}
+
+TYPED_TEST(CollectivesTest, RefusesWhatMakesNoSenseAndGoesOn) {
+  std::vector<std::byte> bytes(64);
+  EXPECT_THROW(this->comm().all_reduce(bytes, ReduceOp::kSum), Error);
+  EXPECT_THROW(this->comm().broadcast(bytes, this->n()), Error);
+  alignas(8) std::array<std::byte, 64> storage{};
+  auto* crooked = reinterpret_cast<TypeParam*>(storage.data() + 1);
+  EXPECT_THROW(this->comm().all_reduce(std::span<TypeParam>(crooked, 2), ReduceOp::kSum), Error);
+  this->comm().barrier();
+}
+
+// In-place memory is never copied on its way; private memory is, with shared memory, and counted.
+TYPED_TEST(CollectivesTest, StagesPrivateMemoryOnly) {
+  const Block block = this->comm().allocate(4096 * sizeof(TypeParam));
+  const std::span values(reinterpret_cast<TypeParam*>(block.bytes().data()), 4096);
+  const std::uint64_t before = this->comm().staged_bytes();
+  this->comm().all_reduce(values, ReduceOp::kSum);
+  EXPECT_EQ(this->comm().staged_bytes(), before);
+  std::vector<TypeParam> private_values(4096);
+  this->comm().all_reduce(private_values, ReduceOp::kSum);
+  const bool stages = this->comm().rank_table().transport == "shm" && this->n() > 1;
+  EXPECT_EQ(this->comm().staged_bytes() > before, stages);
+}
+
+}  // namespace
+}  // namespace rota
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  rota::CommunicatorOptions options = rota::CommunicatorOptions::from_environment();
+  if (argc > 1) options.plan = argv[1];
+  rota::Communicator communicator(options);
+  rota::the_communicator = &communicator;
+  if (argc > 2 && communicator.world_size() != std::strtoul(argv[2], nullptr, 10)) {
+    std::fprintf(stderr, "a world of %zu, not of %s\n", communicator.world_size(), argv[2]);
+    return 1;
+  }
+  if (communicator.rank() != 0) {  // Failures are printed by every rank, the rest by one.
+    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    auto* printer = listeners.Release(listeners.default_result_printer());
+    class FailuresOnly : public ::testing::EmptyTestEventListener {
+      void OnTestPartResult(const ::testing::TestPartResult& result) override {
+        if (result.failed()) std::fprintf(stderr, "%s\n", result.summary());
+      }
+    };
+    delete printer;
+    listeners.Append(new FailuresOnly);
+  }
+  return RUN_ALL_TESTS();
+}

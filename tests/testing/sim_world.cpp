@@ -1,0 +1,96 @@
+#include "testing/sim_world.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace rota::testing {
+
+SimWorld::SimWorld(const SimWorldOptions& options)
+    : options_(options),
+      random_(options.seed),
+      network_({.world_size = options.world_size,
+                .seed = options.seed + 1,
+                .max_delay = options.max_delay,
+                .short_writes = options.short_writes}),
+      values_(options.world_size),
+      plans_(options.world_size),
+      reducers_(options.world_size),
+      errors_(options.world_size),
+      started_(options.world_size),
+      gone_(options.world_size) {
+  for (std::size_t rank = 0; rank < options.world_size; ++rank) {
+    std::vector<transport::Channel*> channels;
+    for (std::size_t peer = 0; peer < options.world_size; ++peer) {
+      channels.push_back(&network_.channel(rank, peer));
+    }
+    engines_.push_back(std::make_unique<collectives::Engine>(channels));
+  }
+}
+
+void SimWorld::start(std::size_t rank, const collectives::PlanRequest& request, ReduceOp op) {
+  collectives::PlanRequest own = request;
+  own.rank = rank;
+  own.world_size = options_.world_size;
+  plans_[rank] = collectives::make_plan(own);
+  reducers_[rank] = std::make_unique<collectives::Reducer>(
+      kernels::select("scalar"), DataType::kFloat32, op, options_.world_size);
+  engines_[rank]->start({.plan = &plans_[rank],
+                         .reducer = reducers_[rank].get(),
+                         .data = reinterpret_cast<std::byte*>(values_[rank].data()),
+                         .signature = {.collective = own.collective,
+                                       .algorithm = own.algorithm,
+                                       .type = DataType::kFloat32,
+                                       .op = op,
+                                       .root = static_cast<std::uint32_t>(own.root),
+                                       .count = own.count,
+                                       .sequence = 1}});
+  started_[rank] = true;
+}
+
+void SimWorld::start_all(const collectives::PlanRequest& request, ReduceOp op) {
+  for (std::size_t rank = 0; rank < options_.world_size; ++rank) start(rank, request, op);
+}
+
+void SimWorld::tick() {
+  std::vector<std::size_t> order(options_.world_size);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::shuffle(order.begin(), order.end(), random_);
+  for (const std::size_t rank : order) {
+    if (gone_[rank] || !started_[rank] || engines_[rank]->done()) continue;
+    try {
+      engines_[rank]->step({});
+    } catch (const Error& error) {
+      errors_[rank] = error;
+      lose(rank);
+    }
+  }
+  network_.advance();
+}
+
+bool SimWorld::over() const {
+  for (std::size_t rank = 0; rank < options_.world_size; ++rank) {
+    if (!gone_[rank] && !done(rank)) return false;
+  }
+  return true;
+}
+
+bool SimWorld::run(std::size_t most) {
+  for (std::size_t ticks = 0; ticks < most && !over(); ++ticks) tick();
+  return over();
+}
+
+void SimWorld::lose(std::size_t rank) {
+  gone_[rank] = true;
+  network_.lose(rank);
+}
+
+void SimWorld::silence(std::size_t rank) {
+  gone_[rank] = true;
+  network_.silence(rank);
+}
+
+std::string SimWorld::replay() const {
+  return "world " + std::to_string(options_.world_size) + ", seed " + std::to_string(options_.seed);
+}
+
+}  // namespace rota::testing

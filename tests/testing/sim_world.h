@@ -1,0 +1,73 @@
+// All ranks of a world in this thread: real engines and plans over a simulated network.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <rota/error.h>
+
+#include "collectives/engine.h"
+#include "transport/sim/network.h"
+
+namespace rota::testing {
+
+struct SimWorldOptions {
+  std::size_t world_size = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t max_delay = 5;
+  bool short_writes = true;
+};
+
+class SimWorld {
+ public:
+  explicit SimWorld(const SimWorldOptions& options);
+
+  // Gives rank `rank` the values [f(rank, 0), f(rank, 1), …].
+  template <class F>
+  void fill(std::size_t count, F f) {
+    for (std::size_t rank = 0; rank < values_.size(); ++rank) {
+      values_[rank].resize(count);
+      for (std::size_t i = 0; i < count; ++i) values_[rank][i] = f(rank, i);
+    }
+  }
+
+  // Starts the collective on one rank, or on all.
+  void start(std::size_t rank, const collectives::PlanRequest& request, ReduceOp op);
+  void start_all(const collectives::PlanRequest& request, ReduceOp op = ReduceOp::kSum);
+
+  // Gives every rank a turn, in a random order, and lets a tick pass. A rank whose engine throws
+  // is lost to the others from then on, as a process that fails closes its connections.
+  void tick();
+
+  // Ticks until every rank is done or failed. False if that takes more than `most` ticks.
+  bool run(std::size_t most = 200000);
+
+  bool done(std::size_t rank) const { return started_[rank] && engines_[rank]->done(); }
+  bool over() const;
+  const std::optional<Error>& error(std::size_t rank) const { return errors_[rank]; }
+  const std::vector<float>& values(std::size_t rank) const { return values_[rank]; }
+  const collectives::Engine& engine(std::size_t rank) const { return *engines_[rank]; }
+  void lose(std::size_t rank);     // It ends; its connections break.
+  void silence(std::size_t rank);  // It is stopped; nobody is told.
+
+  // "world 3, seed 17": what replays a failure.
+  std::string replay() const;
+
+ private:
+  SimWorldOptions options_;
+  std::mt19937_64 random_;
+  transport::sim::Network network_;
+  std::vector<std::vector<float>> values_;
+  std::vector<std::unique_ptr<collectives::Engine>> engines_;
+  std::vector<collectives::Plan> plans_;
+  std::vector<std::unique_ptr<collectives::Reducer>> reducers_;
+  std::vector<std::optional<Error>> errors_;
+  std::vector<bool> started_;
+  std::vector<bool> gone_;
+};
+
+}  // namespace rota::testing

@@ -1,0 +1,125 @@
+// Shared memory: what is shared is read in place, what is not is staged, and words from a peer are
+// not trusted.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "transport/shm/transport.h"
+
+namespace rota::transport::shm {
+namespace {
+
+class ShmTest : public ::testing::Test {
+ protected:
+  static std::shared_ptr<Domain> make_domain() {
+    std::vector<os::Fd> arenas;
+    arenas.push_back(os::make_shared_memory("test-0", std::size_t{8} << 20));
+    arenas.push_back(os::make_shared_memory("test-1", std::size_t{8} << 20));
+    return std::make_shared<Domain>(std::move(arenas));
+  }
+
+  // Moves one message from rank 0 to rank 1, both driven by this thread.
+  std::vector<std::byte> pass(std::span<const std::byte> payload) {
+    auto& to = ranks_[0].channel(1);
+    auto& from = ranks_[1].channel(0);
+    to.start_send({.bytes = payload.size(), .signature = {1, 2, 3, 4}}, payload);
+    EXPECT_NE(from.incoming(), nullptr);
+    EXPECT_EQ(from.incoming()->signature[3], 4U);
+    std::vector<std::byte> received(payload.size());
+    std::size_t done = 0;
+    while (done < received.size()) {
+      done += from.receive(std::span(received).subspan(done));
+      EXPECT_EQ(to.progress_send() == Progress::kDone, false);
+    }
+    from.finish_receive();
+    EXPECT_EQ(from.incoming(), nullptr);
+    EXPECT_EQ(to.progress_send(), Progress::kDone);
+    return received;
+  }
+
+  std::shared_ptr<Domain> domain_ = make_domain();
+  std::vector<Transport> ranks_ = [this] {
+    std::vector<Transport> ranks;
+    ranks.emplace_back(domain_, 0);
+    ranks.emplace_back(domain_, 1);
+    return ranks;
+  }();
+};
+
+std::vector<std::byte> pattern(std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(i * 7 + i / 251);
+  return bytes;
+}
+
+TEST_F(ShmTest, SharedMemoryIsReadWhereItLies) {
+  const auto bytes = pattern(100000);
+  const Block block = ranks_[0].allocate(bytes.size());
+  std::memcpy(block.bytes().data(), bytes.data(), bytes.size());
+  EXPECT_EQ(pass(block.bytes()), bytes);
+  EXPECT_EQ(ranks_[0].staged_bytes(), 0U);
+}
+
+TEST_F(ShmTest, PrivateMemoryIsStagedAndCounted) {
+  std::size_t total = 0;
+  for (const std::size_t count : {1UL, 1000UL, 262144UL, 262145UL, 1000003UL}) {
+    const auto bytes = pattern(count);
+    EXPECT_EQ(pass(bytes), bytes);
+    total += count;
+    EXPECT_EQ(ranks_[0].staged_bytes(), total);
+  }
+}
+
+// After an odd number of floats, doubles must not be torn at the ring's end.
+TEST_F(ShmTest, ElementsAreWholeInEveryView) {
+  pass(pattern(4 * 1001));
+  const auto bytes = pattern(1 << 20);
+  auto& to = ranks_[0].channel(1);
+  auto& from = ranks_[1].channel(0);
+  to.start_send({.bytes = bytes.size(), .signature = {}}, bytes);
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const auto view = from.peek();
+    const std::size_t whole = view.size() / sizeof(double) * sizeof(double);
+    ASSERT_GT(whole, 0U) << "after " << done << " bytes";
+    ASSERT_EQ(std::memcmp(view.data(), bytes.data() + done, whole), 0);
+    from.release(whole);
+    done += whole;
+    to.progress_send();
+  }
+}
+
+TEST_F(ShmTest, AMessageWithoutPayloadArrives) { EXPECT_EQ(pass({}), std::vector<std::byte>{}); }
+
+TEST_F(ShmTest, APeerThatPointsOutsideOfItsArenaIsRefused) {
+  const Block block = ranks_[0].allocate(64);
+  ranks_[0].channel(1).start_send({.bytes = 64, .signature = {}}, block.bytes());
+  for (const std::uint64_t offset : {std::uint64_t{8} << 20, ~std::uint64_t{0} - 8}) {
+    domain_->mailbox(0, 1).offset = offset;
+    EXPECT_THROW(ranks_[1].channel(0).peek(), Error) << "offset " << offset;
+  }
+}
+
+TEST_F(ShmTest, TheFirstCauseWins) {
+  EXPECT_FALSE(ranks_[1].aborted());
+  ranks_[0].abort({.rank = 0, .code = ErrorCode::kTimeout, .blamed = 1, .text = "first"});
+  ranks_[1].abort({.rank = 1, .code = ErrorCode::kMismatch, .blamed = {}, .text = "second"});
+  const auto cause = ranks_[1].aborted();
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->rank, 0U);
+  EXPECT_EQ(cause->code, ErrorCode::kTimeout);
+  EXPECT_EQ(cause->blamed, 1U);
+  EXPECT_EQ(cause->text, "first");
+}
+
+TEST_F(ShmTest, ALongCauseIsCutNotSpilled) {
+  ranks_[0].abort(
+      {.rank = 0, .code = ErrorCode::kAborted, .blamed = {}, .text = std::string(5000, 'x')});
+  EXPECT_EQ(ranks_[1].aborted()->text.size(), sizeof(ControlPage::text) - 1);
+}
+
+}  // namespace
+}  // namespace rota::transport::shm
