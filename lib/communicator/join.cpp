@@ -25,7 +25,19 @@ Group world_of_one() {
   return group;
 }
 
+// While ranks join, nobody may end: whoever does is missed.
+void throw_if_somebody_ended(rendezvous::Client& client) {
+  while (const auto notice = client.next_notice()) {
+    const bool departed = notice->type == rendezvous::MessageType::kDeparted;
+    const ErrorCode code = departed ? ErrorCode::kPeerLost : ErrorCode::kAborted;
+    if (!notice->blamed) throw Error(code, notice->text);
+    const std::string who = departed ? "rank " + std::to_string(*notice->blamed) + " " : "";
+    throw Error(code, who + notice->text, *notice->blamed);
+  }
+}
+
 std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome& welcome,
+                                                     rendezvous::Client& client,
                                                      base::TimePoint deadline) {
   const rendezvous::Job& job = welcome.job;
   if (job.table.transport == "shm") {
@@ -34,7 +46,11 @@ std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome
   }
   if (job.table.transport == "tcp") {
     transport::tcp::ConnectOptions options{
-        .rank = job.rank, .addresses = {}, .nonce = job.nonce, .epoch = job.table.epoch};
+        .rank = job.rank,
+        .addresses = {},
+        .nonce = job.nonce,
+        .epoch = job.table.epoch,
+        .look_around = [&client] { throw_if_somebody_ended(client); }};
     for (const RankRow& row : job.table.rows) options.addresses.push_back(row.address);
     const os::Fd listener = std::move(welcome.fds.front());
     return std::make_unique<transport::tcp::Transport>(
@@ -49,6 +65,7 @@ void compare_options(const Group& group, rendezvous::Client& client,
                      const CommunicatorOptions& options, base::TimePoint deadline) {
   const std::string own = "plan " + options.plan;
   if (group.rank == 0) client.put("options", own);
+  client.barrier("arrived", deadline - Clock::now());
   const std::string first = client.get("options", deadline - Clock::now());
   if (own != first) {
     throw Error(ErrorCode::kMismatch, "rank " + std::to_string(group.rank) + " was given " + own +
@@ -67,7 +84,7 @@ Group connect(rendezvous::Client client, const CommunicatorOptions& options) {
   try {
     compare_options(group, client, options, deadline);
     if (group.world_size() > 1) {
-      group.transport = make_transport(welcome, deadline);
+      group.transport = make_transport(welcome, client, deadline);
       client.barrier("joined", deadline - Clock::now());
     }
   } catch (const Error& error) {

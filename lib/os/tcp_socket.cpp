@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <system_error>
@@ -91,20 +90,6 @@ Moved receive_some(int socket, std::span<std::byte> into) {
   const ssize_t result = ::recv(socket, into.data(), into.size(), MSG_DONTWAIT);
   if (result == 0 && !into.empty()) return {0, true, "closed by the peer"};
   return from_result(result);
-}
-
-void Poller::add(int fd, bool readable, bool writable) {
-  const int events = (readable ? POLLIN : 0) | (writable ? POLLOUT : 0);
-  polls_.push_back({fd, static_cast<short>(events), 0});
-}
-
-void Poller::wait(std::chrono::nanoseconds at_most) {
-  const auto bounded = std::clamp<std::chrono::nanoseconds>(at_most, std::chrono::nanoseconds(0),
-                                                            std::chrono::hours(1));
-  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(bounded).count();
-  if (::poll(polls_.data(), polls_.size(), static_cast<int>(milliseconds)) < 0 && errno != EINTR) {
-    throw_errno("poll");
-  }
 }
 
 }  // namespace rota::os

@@ -1,19 +1,15 @@
 // Stream sockets that never block.
 #pragma once
-#include <poll.h>
-
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "os/fd.h"
 
 namespace rota::os {
 
-// Starts to connect to "a.b.c.d:port"; poll for kWritable, then ask connect_result().
+// Starts to connect to "a.b.c.d:port"; once it is writable, ask connect_result().
 // Throws Error kSystem, kInvalidArgument for an address that is none.
 Fd start_connect(const std::string& address);
 
@@ -36,19 +32,5 @@ struct Moved {
 // Neither blocks nor raises SIGPIPE.
 Moved send_some(int socket, std::span<const std::byte> first, std::span<const std::byte> second);
 Moved receive_some(int socket, std::span<std::byte> into);
-
-// Waits for several descriptors at once. Keeps its memory from one wait to the next.
-class Poller {
- public:
-  void clear() noexcept { polls_.clear(); }
-  void add(int fd, bool readable, bool writable);
-
-  // Returns when one of them is ready, or at its end, or when the time is over. Throws Error
-  // kSystem.
-  void wait(std::chrono::nanoseconds at_most);
-
- private:
-  std::vector<pollfd> polls_;
-};
 
 }  // namespace rota::os

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "os/message_socket.h"
-#include "os/tcp_socket.h"
+#include "os/poll_set.h"
 
 namespace rota::rendezvous {
 namespace {
@@ -110,17 +110,16 @@ void Client::leave() noexcept { send_quietly({.type = MessageType::kLeave}); }
 
 void Client::send(const Message& message, TimePoint deadline) {
   const auto bytes = encode(message);
-  os::Poller poller;
-  poller.add(socket_.get(), false, true);
+  os::PollSet polls;
+  polls.add(socket_.get(), false, true);
   for (;;) {
     const os::Io io = os::send_message(socket_.get(), bytes);
     if (io == os::Io::kDone) return;
     if (io == os::Io::kClosed) throw_gone();
-    const Duration left = deadline - Clock::now();
-    if (left <= Duration::zero()) {
+    if (Clock::now() >= deadline) {
       throw Error(ErrorCode::kTimeout, "the launcher does not read this rank's messages");
     }
-    poller.wait(left);
+    polls.wait(deadline);
   }
 }
 
@@ -133,8 +132,8 @@ void Client::send_quietly(const Message& message) noexcept {
 }
 
 std::optional<Message> Client::receive(TimePoint deadline) {
-  os::Poller poller;
-  poller.add(socket_.get(), true, false);
+  os::PollSet polls;
+  polls.add(socket_.get(), true, false);
   for (;;) {
     const os::Io io = os::receive_message(socket_.get(), buffer_, fds_);
     if (io == os::Io::kClosed) throw_gone();
@@ -146,9 +145,8 @@ std::optional<Message> Client::receive(TimePoint deadline) {
       return message;
     }
     if (deadline == TimePoint::min()) return std::nullopt;  // Asked not to wait.
-    const Duration left = deadline - Clock::now();
-    if (left <= Duration::zero()) return std::nullopt;
-    poller.wait(left);
+    if (Clock::now() >= deadline) return std::nullopt;
+    polls.wait(deadline);
   }
 }
 

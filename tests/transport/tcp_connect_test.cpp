@@ -13,6 +13,7 @@
 #include <rota/error.h>
 
 #include "os/listener.h"
+#include "os/poll_set.h"
 #include "os/tcp_socket.h"
 #include "transport/tcp/hello.h"
 
@@ -31,7 +32,7 @@ class TcpConnectTest : public ::testing::Test {
   }
 
   ConnectOptions options_of(std::size_t rank) const {
-    ConnectOptions options{.rank = rank, .addresses = addresses_, .nonce = {}, .epoch = 4};
+    ConnectOptions options{.rank = rank, .addresses = addresses_, .nonce = {}, .epoch = 4, .look_around = {}};
     options.nonce.fill(std::byte{42});
     return options;
   }
@@ -43,9 +44,9 @@ class TcpConnectTest : public ::testing::Test {
   // A connection to rank 0 that says `bytes` and nothing more.
   os::Fd stranger(std::span<const std::byte> bytes) {
     os::Fd socket = os::start_connect(addresses_[0]);
-    os::Poller poller;
-    poller.add(socket.get(), false, true);
-    poller.wait(std::chrono::seconds(5));
+    os::PollSet polls;
+    polls.add(socket.get(), false, true);
+    polls.wait(Clock::now() + std::chrono::seconds(5));
     if (!bytes.empty()) os::send_some(socket.get(), bytes, {});
     return socket;
   }
@@ -57,9 +58,9 @@ class TcpConnectTest : public ::testing::Test {
 // Whether the other end closed without having said anything.
 bool was_hung_up(const os::Fd& socket) {
   std::array<std::byte, 64> buffer{};
-  os::Poller poller;
-  poller.add(socket.get(), true, false);
-  poller.wait(std::chrono::seconds(10));
+  os::PollSet polls;
+  polls.add(socket.get(), true, false);
+  polls.wait(Clock::now() + std::chrono::seconds(10));
   const os::Moved moved = os::receive_some(socket.get(), buffer);
   return moved.closed && moved.bytes == 0;
 }
@@ -85,9 +86,9 @@ TEST_F(TcpConnectTest, EveryPairEndsWithOneConnection) {
     for (std::size_t peer = 0; peer < 5; ++peer) {
       if (rank == peer) continue;
       std::byte heard{255};
-      os::Poller poller;
-      poller.add(sockets[rank][peer].get(), true, false);
-      poller.wait(std::chrono::seconds(5));
+      os::PollSet polls;
+      polls.add(sockets[rank][peer].get(), true, false);
+      polls.wait(Clock::now() + std::chrono::seconds(5));
       os::receive_some(sockets[rank][peer].get(), std::span(&heard, 1));
       EXPECT_EQ(static_cast<std::size_t>(heard), peer);
     }

@@ -7,6 +7,7 @@
 
 #include <rota/error.h>
 
+#include "os/poll_set.h"
 #include "os/tcp_socket.h"
 #include "transport/tcp/hello.h"
 
@@ -16,7 +17,9 @@ namespace {
 using base::Clock;
 using base::TimePoint;
 
-constexpr std::chrono::seconds kPatience{2};    // With a caller that does not say who it is.
+constexpr std::chrono::seconds kPatience{2};  // With a caller that does not say who it is.
+constexpr std::chrono::milliseconds kLookEvery{
+    100};  // At who is too slow, and at what has happened elsewhere.
 constexpr std::size_t kMaxUnknownCallers = 64;  // The oldest goes when there are more.
 
 // A connection that is still shaking hands.
@@ -43,6 +46,7 @@ class Meeting {
     for (std::size_t peer = 0; peer < options_.rank; ++peer) call(peer);
     while (!absent().empty()) {
       if (Clock::now() >= deadline_) throw_absent();
+      if (options_.look_around) options_.look_around();
       wait();
       accept_callers();
       for (Handshake& shake : shakes_) advance(shake);
@@ -89,14 +93,13 @@ class Meeting {
   }
 
   void wait() {
-    poller_.clear();
-    poller_.add(listener_, true, false);
+    polls_.clear();
+    polls_.add(listener_, true, false);
     for (const Handshake& shake : shakes_) {
       const bool speaks = shake.calling && shake.sent_bytes < sizeof(Hello);
-      poller_.add(shake.socket.get(), !speaks, speaks);
+      polls_.add(shake.socket.get(), !speaks, speaks);
     }
-    const auto left = deadline_ - Clock::now();
-    poller_.wait(std::min<base::Duration>(left, std::chrono::milliseconds(100)));
+    polls_.wait(std::min(deadline_, Clock::now() + kLookEvery));
   }
 
   void advance(Handshake& shake) {
@@ -196,7 +199,7 @@ class Meeting {
   TimePoint deadline_;
   std::vector<os::Fd> sockets_;
   std::vector<Handshake> shakes_;
-  os::Poller poller_;
+  os::PollSet polls_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct ConnectOptions {
   std::vector<std::string> addresses;  // Index = rank.
   std::array<std::byte, 16> nonce{};   // Known to the job's ranks alone.
   std::uint64_t epoch = 0;
+  std::function<void()> look_around;  // Called now and then while waiting; may throw to end it.
 };
 
 // Calls every lower rank and is called by every higher one on `listener`. A connection whose first

@@ -14,13 +14,13 @@ Transport::Transport(std::vector<os::Fd> sockets) {
 }
 
 void Transport::rest(base::Duration at_most) {
-  poller_.clear();
+  polls_.clear();
   for (const Channel& channel : channels_) {
     if (channel.starved() || channel.sending()) {
-      poller_.add(channel.fd(), channel.starved(), channel.sending());
+      polls_.add(channel.fd(), channel.starved(), channel.sending());
     }
   }
-  poller_.wait(at_most);
+  polls_.wait(base::Clock::now() + at_most);
 }
 
 Block Transport::allocate(std::size_t bytes) { return memory::allocate_host(bytes); }

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "os/tcp_socket.h"
+#include "os/poll_set.h"
 #include "transport/tcp/channel.h"
 #include "transport/transport.h"
 
@@ -24,7 +24,7 @@ class Transport final : public transport::Transport {
 
  private:
   std::vector<Channel> channels_;
-  os::Poller poller_;
+  os::PollSet polls_;
 };
 
 }  // namespace rota::transport::tcp
