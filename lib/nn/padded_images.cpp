@@ -1,0 +1,64 @@
+// Writes out the windows of images, row by row of each window.
+#include "nn/padded_images.h"
+
+#include <algorithm>
+
+namespace rota::nn {
+namespace {
+
+constexpr std::size_t kCacheBytes = 512 * 1024;
+
+}  // namespace
+
+template <class T>
+PaddedImages<T>::PaddedImages(ImageShape shape, std::size_t window)
+    : shape_(shape),
+      window_(window),
+      padded_shape_{shape.rows + window - 1, shape.columns + window - 1, shape.channels},
+      window_count_(window * window * shape.channels) {
+  const std::size_t image_count = shape.rows * shape.columns * window_count_;
+  capacity_ = std::max<std::size_t>(1, kCacheBytes / (image_count * sizeof(T)));
+  windows_.reserve(capacity_ * image_count);
+  padded_.reserve(padded_shape_.count());
+  std::fill_n(padded_.data(), padded_shape_.count(), T{0});
+}
+
+template <class T>
+Matrix<T> PaddedImages<T>::windows(const T* images, std::size_t count) noexcept {
+  T* to = windows_.data();
+  for (std::size_t image = 0; image < count; ++image) {
+    pad(images + image * shape_.count());
+    to = write_windows(to);
+  }
+  return row_major<T>(windows_.data(), count * shape_.rows * shape_.columns, window_count_);
+}
+
+template <class T>
+void PaddedImages<T>::pad(const T* image) noexcept {
+  const std::size_t border = window_ / 2;
+  const std::size_t row_count = shape_.columns * shape_.channels;
+  for (std::size_t row = 0; row < shape_.rows; ++row) {
+    std::copy_n(image + row * row_count, row_count,
+                padded_.data() +
+                    ((row + border) * padded_shape_.columns + border) * padded_shape_.channels);
+  }
+}
+
+// Pixels beside each other share most of their windows; each row of a window is one run.
+template <class T>
+T* PaddedImages<T>::write_windows(T* to) const noexcept {
+  const std::size_t run = window_ * shape_.channels;
+  const std::size_t row_step = padded_shape_.columns * padded_shape_.channels;
+  for (std::size_t row = 0; row < shape_.rows; ++row) {
+    for (std::size_t column = 0; column < shape_.columns; ++column) {
+      const T* from = padded_.data() + row * row_step + column * shape_.channels;
+      for (std::size_t i = 0; i < window_; ++i, from += row_step) to = std::copy_n(from, run, to);
+    }
+  }
+  return to;
+}
+
+template class PaddedImages<float>;
+template class PaddedImages<double>;
+
+}  // namespace rota::nn

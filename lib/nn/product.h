@@ -1,0 +1,31 @@
+// The matrix product, where nearly all of the time goes: Eigen's, over OpenBLAS where that is
+// found.
+#pragma once
+#include <cstddef>
+
+namespace rota::nn {
+
+// Row-major or, seen transposed, column-major; without gaps.
+template <class T>
+struct Matrix {
+  const T* data;
+  std::size_t rows;
+  std::size_t columns;
+  bool column_major;
+
+  Matrix transposed() const noexcept { return {data, columns, rows, !column_major}; }
+};
+
+template <class T>
+Matrix<T> row_major(const T* data, std::size_t rows, std::size_t columns) noexcept {
+  return {data, rows, columns, false};
+}
+
+enum class Result : bool { kOverwrite, kAdd };
+
+// result = a · b, or result += a · b, which is row-major, without gaps, and overlaps neither.
+// The same values give the same bits wherever they lie in memory. Allocates nothing of ours.
+template <class T>
+void multiply(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) noexcept;
+
+}  // namespace rota::nn

@@ -1,0 +1,95 @@
+// Which units are dropped, and by what the others grow.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "nn/dropout.h"
+
+namespace rota::nn {
+namespace {
+
+constexpr std::size_t kUnits = 1001;
+
+struct Draw {
+  std::vector<std::uint64_t> identities = {5};
+  std::uint64_t seed = 1;
+  std::uint64_t step = 1;
+  std::size_t position = 2;
+  bool training = true;
+};
+
+// What becomes of ones.
+std::vector<float> outputs_of(const Draw& draw, double rate = 0.25) {
+  Dropout<float> module({1, 1, kUnits}, dropout(rate), draw.position);
+  const std::size_t samples = draw.identities.size();
+  module.reserve(samples);
+  const std::vector<float> ones(samples * kUnits, 1.0F);
+  std::vector<float> outputs(ones.size());
+  module.forward({.samples = samples,
+                  .training = draw.training,
+                  .identities = draw.identities,
+                  .seed = draw.seed,
+                  .step = draw.step},
+                 ones.data(), outputs.data());
+  return outputs;
+}
+
+TEST(Dropout, DropsItsShareAndScalesTheRest) {
+  const float kept = 1 / 0.75F;
+  std::size_t dropped = 0;
+  const std::vector<float> outputs = outputs_of({.identities = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}});
+  for (float output : outputs) {
+    EXPECT_TRUE(output == 0 || output == kept) << output;
+    if (output == 0) ++dropped;
+  }
+  EXPECT_NEAR(static_cast<double>(dropped) / static_cast<double>(outputs.size()), 0.25, 0.02);
+}
+
+TEST(Dropout, DependsOnTheSampleAndNotOnItsPlaceInTheBatch) {
+  const std::vector<float> forward = outputs_of({.identities = {70, 80, 90}});
+  const std::vector<float> backward = outputs_of({.identities = {90, 80, 70}});
+  const std::vector<float> alone = outputs_of({.identities = {80}});
+  for (std::size_t unit = 0; unit < kUnits; ++unit) {
+    EXPECT_EQ(forward[unit], backward[2 * kUnits + unit]);
+    EXPECT_EQ(forward[kUnits + unit], backward[kUnits + unit]);
+    EXPECT_EQ(forward[kUnits + unit], alone[unit]);
+  }
+}
+
+TEST(Dropout, DropsOtherUnitsForAnotherSampleStepSeedOrLayer) {
+  const std::set<std::vector<float>> all = {
+      outputs_of({}),
+      outputs_of({.identities = {6}}),
+      outputs_of({.identities = {5 + (std::uint64_t{1} << 32)}}),
+      outputs_of({.step = 2}),
+      outputs_of({.step = 1 + (std::uint64_t{1} << 32)}),
+      outputs_of({.seed = 2}),
+      outputs_of({.seed = 1 + (std::uint64_t{1} << 32)}),
+      outputs_of({.position = 3}),
+  };
+  EXPECT_EQ(all.size(), 8U);
+}
+
+TEST(Dropout, LetsAllThroughWhenNotTrainingOrWhenItsRateIsZero) {
+  const std::vector<float> ones(kUnits, 1.0F);
+  EXPECT_EQ(outputs_of({.training = false}), ones);
+  EXPECT_EQ(outputs_of({}, 0), ones);
+}
+
+TEST(Dropout, StopsTheGradientWhereItStoppedTheValue) {
+  Dropout<double> module({1, 1, kUnits}, dropout(0.5), 0);
+  module.reserve(1);
+  const std::vector<std::uint64_t> identities = {9};
+  const Pass pass = {
+      .samples = 1, .training = true, .identities = identities, .seed = 1, .step = 1};
+  std::vector<double> values(kUnits, 1.0);
+  module.forward(pass, values.data(), values.data());
+  std::vector<double> gradient(kUnits, 3.0);
+  module.input_gradient(pass, {nullptr, nullptr, gradient.data(), gradient.data()});
+  for (std::size_t unit = 0; unit < kUnits; ++unit) EXPECT_EQ(gradient[unit], 3 * values[unit]);
+}
+
+}  // namespace
+}  // namespace rota::nn
