@@ -69,9 +69,9 @@ std::optional<std::string_view> find_group(std::string_view controller, bool is_
     const std::size_t second = line.find(':', first + 1);
     if (first == std::string_view::npos || second == std::string_view::npos) continue;
     const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    if (is_v2 ? controllers.empty() : has_part(controllers, controller)) {
-      return line.substr(second + 1);
-    }
+    const std::string_view path = line.substr(second + 1);
+    const bool is_it = is_v2 ? controllers.empty() : has_part(controllers, controller);
+    if (is_it && path.starts_with('/')) return path;
   }
   return std::nullopt;
 }
@@ -79,7 +79,7 @@ std::optional<std::string_view> find_group(std::string_view controller, bool is_
 std::vector<std::string> folders_of(const Mount& mount, std::string_view group) {
   std::vector<std::string> folders;
   if (mount.root != "/" && group.starts_with(mount.root)) group.remove_prefix(mount.root.size());
-  while (group.size() > 1 && group.front() == '/') {
+  while (group.size() > 1) {
     folders.push_back(std::string(mount.point) + std::string(group));
     group = group.substr(0, group.rfind('/'));
   }

@@ -36,6 +36,12 @@ std::uint64_t physical_memory_bytes() {
   return pages > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) : 0;
 }
 
+std::uint64_t file_size_limit_bytes() {
+  rlimit limit{};
+  const bool is_known = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return is_known ? static_cast<std::uint64_t>(limit.rlim_cur) : UINT64_MAX;
+}
+
 std::vector<int> allowed_cpus() {
   // The kernel refuses a set smaller than its own; how large that is, it does not say.
   for (std::size_t count = CPU_SETSIZE; count <= kMostCpus; count *= 2) {

@@ -13,6 +13,9 @@ std::string host_name();
 
 std::uint64_t physical_memory_bytes();
 
+// The size that no file of this process may exceed, memfds included.
+std::uint64_t file_size_limit_bytes();
+
 // The CPUs that the affinity mask allows, which a cpuset has narrowed already. Throws Error
 // kSystem.
 std::vector<int> allowed_cpus();

@@ -251,11 +251,7 @@ std::string Coordinator::name_absent(const std::set<std::size_t>& absent) const 
       return text + " and " + std::to_string(absent.size() - named) + " more";
     }
     text += (named++ == 0 ? "" : ", ") + name_of(rank);
-    if (ranks_[rank].departure) {
-      text += " (" + *ranks_[rank].departure + ")";
-    } else if (!ranks_[rank].joined) {
-      text += " (has not joined)";
-    }
+    if (!ranks_[rank].joined) text += " (has not joined)";  // Nobody has ended: see needs().
   }
   return text;
 }

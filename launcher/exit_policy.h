@@ -1,0 +1,108 @@
+// Decides when a job is over, why, and with which code. A machine without a clock, a process or a
+// signal: it is told what happened, and answers what to do.
+//
+//   running ──failure──► settling ──cause known──► concluding ──its code known──► ending ──► over
+//      │                                                                            ▲
+//      └──────────────────────── signal, --timeout, a rank stopped too long ────────┘
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "launcher/blame.h"
+#include "rendezvous/message.h"
+
+namespace rota::launcher {
+
+// What is fixed about exit codes beside the program's own; docs/exit_codes.md has the whole table.
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitLeftEarly = 79;
+inline constexpr int kExitTimeout = 124;
+inline constexpr int kExitCannotRun = 126;
+inline constexpr int kExitNotFound = 127;
+inline constexpr int kExitSilent = 201;
+inline constexpr int kExitSignalBase = 128;
+
+// Why a job ended, once that is known.
+struct Outcome {
+  enum class Reason { kSuccess, kFault, kSignal, kTimeout, kNotStarted };
+  Reason reason = Reason::kSuccess;
+  int code = 0;
+  Fault fault{};                       // kFault
+  int signal = 0;                      // kSignal
+  std::vector<std::size_t> running{};  // kTimeout: who had not ended.
+  std::string text{};                  // kNotStarted
+};
+
+class ExitPolicy {
+ public:
+  struct Limits {
+    base::Duration deadline;  // How long a rank may stay stopped.
+    base::Duration grace;     // From SIGTERM to SIGKILL.
+    std::optional<base::TimePoint> timeout;
+  };
+  ExitPolicy(std::size_t world_size, Limits limits) : records_(world_size), limits_(limits) {}
+
+  void on_exit(std::size_t rank, Ending ending);
+  void on_stopped(std::size_t rank, base::TimePoint now);
+  void on_continued(std::size_t rank);
+  void on_message(std::size_t rank, const rendezvous::Message& message, base::TimePoint now);
+  void on_not_started(const std::string& text, int code);
+  // Somebody wants the job to end. A second time means at once, unless it is the same request that
+  // came twice, as Ctrl-C does.
+  void on_signal(int number, base::TimePoint now);
+  // Our guard was killed. Whoever did that wants it over soon, whatever --grace says.
+  void on_guard_lost(base::TimePoint now);
+
+  enum class Action { kNone, kTerminate, kKill, kFinish };
+  // To be called when all news is told; says each action once. kTerminate: the outcome is known,
+  // and the ranks are to be asked to end. kFinish: nothing is left to wait for.
+  Action decide(base::TimePoint now, bool has_children);
+
+  // After kFinish, while output is left: whether to wait for its reader any longer. Readers may
+  // take their time, unless somebody wants the job to end, or its time is over.
+  bool waits_for_reader(base::TimePoint now);
+
+  std::optional<base::TimePoint> next_deadline() const noexcept { return next_deadline_; }
+  const Outcome& outcome() const noexcept { return outcome_; }
+  std::span<const RankRecord> records() const noexcept { return records_; }
+
+ private:
+  // How much a failure says about its cause. An echo repeats what another rank has said, which may
+  // be on its way still; a rank that was killed was killed by none of its peers' failures.
+  enum class Weight { kEcho, kFailure, kDeath };
+  enum class Phase { kRunning, kSettling, kConcluding, kEnding, kKilling, kOver };
+
+  bool all_ended() const noexcept { return ended_count_ == records_.size(); }
+  bool is_over(bool has_children) const noexcept;
+  void note_failure(std::size_t rank, Weight weight);
+  void end_output(base::TimePoint end);
+  void set_signal(int number);
+  void find_cause(base::TimePoint now);
+  void conclude(base::TimePoint now);
+  void watch_stopped(base::TimePoint now);
+  void watch_limits(base::TimePoint now);
+  void end_with(Outcome outcome, base::TimePoint now);
+  void wake_at(base::TimePoint time);
+  int code_of(const Fault& fault) const;
+
+  std::vector<RankRecord> records_;
+  Limits limits_;
+  Phase phase_ = Phase::kRunning;
+  std::size_t ended_count_ = 0;
+  std::optional<std::size_t> first_failure_;
+  Weight first_weight_ = Weight::kEcho;
+  bool is_terminate_due_ = false;
+  bool is_kill_due_ = false;
+  std::optional<base::TimePoint> asked_to_end_;
+  base::TimePoint give_up_at_{};  // Of the phase: when to go on without what is waited for.
+  std::optional<base::TimePoint> output_end_;
+  std::optional<base::TimePoint> next_deadline_;
+  Outcome outcome_;
+};
+
+}  // namespace rota::launcher

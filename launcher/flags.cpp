@@ -1,0 +1,77 @@
+// The flags that rotarun knows, and which of them somebody may have meant.
+#include "launcher/flags.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace rota::launcher {
+namespace {
+
+constexpr Flag kFlags[] = {
+    {"n", "np", "N", "Ranks to start (default: one for each slot)"},
+    {"x", "export", "NAME[=VALUE]",
+     "Set a variable for the ranks. They have rotarun's environment anyway; a NAME without VALUE "
+     "warns when it is not set there"},
+    {"", "bind-to", "none|core|numa",
+     "What a rank is bound to (default: what --map-by names, none otherwise)"},
+    {"", "map-by", "slot|core|numa",
+     "How ranks are dealt to the machine: slot fills each core's hardware threads in turn, core "
+     "and numa go around the cores or the NUMA nodes (default: slot)"},
+    {"", "transport", "auto|shm|tcp",
+     "How ranks move data (default: auto, which is shm on one host)"},
+    {"", "tag-output", "", "Begin each line of output with the rank that wrote it"},
+    {"", "output-filename", "DIR",
+     "Copy each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr as well"},
+    {"", "wdir", "DIR", "Where the ranks run; a relative program path starts there too"},
+    {"", "timeout", "SECONDS", "End the job after this time (default: never)"},
+    {"", "deadline", "SECONDS",
+     "How long one collective may take, and how long a rank may stay stopped (default: 60)"},
+    {"", "grace", "SECONDS",
+     "How long ranks have to end after SIGTERM before SIGKILL (default: 0.5)"},
+    {"", "show-ranks", "", "Print the rank table and start nothing"},
+    {"v", "verbose", "", "Say what was decided, and why"},
+    {"V", "version", "", "Print the version"},
+    {"h", "help", "", "Print this text"},
+};
+
+// Levenshtein's distance: how many letters to insert, remove or replace.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  for (std::size_t i = 0; i < row.size(); ++i) row[i] = i;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::span<const Flag> flags() noexcept { return kFlags; }
+
+const Flag* find_flag(std::string_view name) noexcept {
+  for (const Flag& flag : kFlags) {
+    if (!name.empty() && (flag.name == name || flag.short_name == name)) return &flag;
+  }
+  return nullptr;
+}
+
+std::string_view nearest_flag(std::string_view name) {
+  std::string_view nearest;
+  std::size_t least = std::max<std::size_t>(2, name.size() / 2) + 1;  // Farther is no likeness.
+  for (const Flag& flag : kFlags) {
+    const std::size_t distance = edit_distance(name, flag.name);
+    if (distance < least) {
+      least = distance;
+      nearest = flag.name;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace rota::launcher

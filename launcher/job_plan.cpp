@@ -1,0 +1,116 @@
+// Everything about a job that is decided before anything starts.
+#include "launcher/job_plan.h"
+
+#include <algorithm>
+
+#include "os/cgroup.h"
+#include "os/host.h"
+#include "os/message_socket.h"
+#include "rendezvous/message.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr bool kIs64Bit = sizeof(void*) == 8;
+
+// What a message has beside its text.
+constexpr std::size_t kEnvelopeBytes = 64;
+
+// Less would not hold a rank's mailboxes.
+constexpr std::size_t kLeastArenaBytes = 1024 * 1024;
+
+// Room for the port that a rank's row gets when it listens.
+constexpr std::string_view kLongestAddress = "127.0.0.1:65535";
+
+RankTable make_table(const Options& options, const Facts& facts, std::size_t rank_count,
+                     const std::vector<Cpus>& places) {
+  RankTable table;
+  table.source = "rotarun -np " + std::to_string(rank_count);
+  table.transport = options.transport == Transport::kTcp ? "tcp" : "shm";
+  for (std::size_t rank = 0; rank < rank_count; ++rank) {
+    table.rows.push_back(
+        {.local_rank = rank, .host = facts.host, .address = {}, .cores = to_text(places[rank])});
+  }
+  return table;
+}
+
+// The table goes to each rank in one message.
+void require_fitting(const rendezvous::Job& job) {
+  const std::size_t rank_count = job.table.rows.size();
+  const bool listens = job.table.transport == "tcp";
+  const std::size_t bytes = kEnvelopeBytes + rendezvous::encode(job).size() +
+                            (listens ? rank_count * kLongestAddress.size() : 0);
+  if (bytes <= os::kMaxMessageBytes) return;
+  throw UsageError("--np " + std::to_string(rank_count) + ": a table of that many ranks takes " +
+                   std::to_string(bytes) + " bytes, and " + std::to_string(os::kMaxMessageBytes) +
+                   " can be sent; about " +
+                   std::to_string(rank_count * os::kMaxMessageBytes / bytes) + " ranks fit");
+}
+
+std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
+  const std::size_t wanted = arena_bytes(facts.memory_bytes, rank_count, kIs64Bit);
+  if (facts.file_size_limit >= wanted) return wanted;
+  const auto bytes =
+      static_cast<std::size_t>(facts.file_size_limit / kLeastArenaBytes * kLeastArenaBytes);
+  if (bytes > 0) return bytes;
+  throw UsageError("shared memory counts as a file, and the limit of " +
+                   std::to_string(facts.file_size_limit) +
+                   " bytes (ulimit -f) leaves no room for it: raise it, or use --transport tcp");
+}
+
+std::string in_mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+std::vector<std::string> explain(const Options& options, const JobPlan& plan,
+                                 std::size_t rank_count) {
+  const std::string& transport = plan.job.table.transport;
+  std::vector<std::string> why;
+  why.push_back(std::to_string(plan.slots.count) +
+                (plan.slots.count == 1 ? " slot: " : " slots: ") + plan.slots.reason);
+  why.push_back(std::to_string(rank_count) + (rank_count == 1 ? " rank" : " ranks") +
+                (options.rank_count ? " as --np says" : ", one for each slot") +
+                (plan.job.may_spin ? "" : "; more than slots, so waiting ranks give way"));
+  why.push_back("transport " + transport +
+                (options.transport == Transport::kAuto ? ": all ranks are on one host"
+                                                       : ": as --transport says"));
+  if (plan.arena_bytes > 0) {
+    why.push_back("an arena of " + in_mebibytes(plan.arena_bytes) +
+                  " for each rank, which takes memory only where it is used");
+  }
+  if (plan.slots.is_limited_by_quota && binding_of(options) != BindTo::kNone) {
+    why.push_back("a quota does not reserve CPUs: other jobs may be bound to the same ones");
+  }
+  return why;
+}
+
+}  // namespace
+
+Facts gather_facts() {
+  Facts facts;
+  facts.host = os::host_name();
+  facts.allowed_cpus = os::allowed_cpus();
+  facts.cpu_quota = os::cpu_quota();
+  const std::uint64_t physical = os::physical_memory_bytes();
+  facts.memory_bytes = std::min(physical, os::memory_limit_bytes().value_or(physical));
+  facts.file_size_limit = os::file_size_limit_bytes();
+  return facts;
+}
+
+JobPlan make_plan(const Options& options, const Facts& facts,
+                  const std::function<std::vector<Core>()>& read_cores) {
+  const Slots slots = count_slots(facts.allowed_cpus.size(), facts.cpu_quota);
+  std::vector<Core> cores;
+  if (binding_of(options) != BindTo::kNone) cores = limit_cores(read_cores(), slots.count);
+  const std::size_t rank_count = options.rank_count.value_or(slots.count);
+  JobPlan plan;
+  plan.slots = slots;
+  plan.places = place_ranks(cores, rank_count, binding_of(options), options.map_by);
+  plan.job.table = make_table(options, facts, rank_count, plan.places);
+  plan.job.deadline = options.deadline;
+  plan.job.may_spin = rank_count <= slots.count;
+  if (plan.job.table.transport == "shm") plan.arena_bytes = size_arena(facts, rank_count);
+  require_fitting(plan.job);
+  plan.why = explain(options, plan, rank_count);
+  return plan;
+}
+
+}  // namespace rota::launcher

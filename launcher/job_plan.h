@@ -1,0 +1,40 @@
+// Everything about a job that is decided before anything starts.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/options.h"
+#include "launcher/placement.h"
+#include "launcher/slots.h"
+#include "rendezvous/job.h"
+
+namespace rota::launcher {
+
+// What the machine says about itself.
+struct Facts {
+  std::string host;
+  std::vector<int> allowed_cpus;
+  std::optional<double> cpu_quota;
+  std::uint64_t memory_bytes = 0;  // Of the machine, or as much as the control group grants.
+  std::uint64_t file_size_limit = UINT64_MAX;  // Of an arena, which counts as a file.
+};
+
+struct JobPlan {
+  rendezvous::Job job;
+  Slots slots;
+  std::vector<Cpus> places;      // Index: rank. Empty sets: not bound.
+  std::size_t arena_bytes = 0;   // 0: there are no arenas.
+  std::vector<std::string> why;  // A sentence each, for --verbose.
+};
+
+Facts gather_facts();
+
+// `read_cores` is called only when ranks are to be bound. Throws UsageError.
+JobPlan make_plan(const Options& options, const Facts& facts,
+                  const std::function<std::vector<Core>()>& read_cores);
+
+}  // namespace rota::launcher

@@ -1,0 +1,54 @@
+// Cuts a stream of bytes into lines.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace rota::launcher {
+
+// A line ends with '\n', or with '\r' as a progress display rewrites it. What is longer than
+// kMostBytes is handed on in pieces, so that nobody can fill our memory with one line.
+class LineSplitter {
+ public:
+  static constexpr std::size_t kMostBytes = 64 * 1024;
+
+  // Calls emit(std::string_view) for each line that is whole now, its end included.
+  template <class Emit>
+  void push(std::string_view bytes, Emit&& emit) {
+    while (!bytes.empty()) {
+      const std::size_t count = first_line(bytes, kMostBytes - partial_.size());
+      const bool is_whole = ends_line(bytes[count - 1]) || partial_.size() + count == kMostBytes;
+      if (is_whole && partial_.empty()) {
+        emit(bytes.substr(0, count));
+      } else {
+        partial_.append(bytes.substr(0, count));
+        if (is_whole) finish(emit);
+      }
+      bytes.remove_prefix(count);
+    }
+  }
+
+  // Hands on a last line that was not ended.
+  template <class Emit>
+  void finish(Emit&& emit) {
+    if (partial_.empty()) return;
+    emit(std::string_view(partial_));
+    partial_.clear();
+  }
+
+ private:
+  static bool ends_line(char c) noexcept { return c == '\n' || c == '\r'; }
+
+  // How many of `bytes` belong to the first line, as far as it is there; `most` at most.
+  static std::size_t first_line(std::string_view bytes, std::size_t most) noexcept {
+    std::size_t end = bytes.find_first_of("\r\n");
+    if (end == std::string_view::npos || end >= most) return std::min(bytes.size(), most);
+    const bool is_crlf = bytes[end] == '\r' && end + 1 < bytes.size() && bytes[end + 1] == '\n';
+    return is_crlf && end + 2 <= most ? end + 2 : end + 1;
+  }
+
+  std::string partial_;
+};
+
+}  // namespace rota::launcher

@@ -1,0 +1,84 @@
+// rotarun: starts a program as the ranks of a job, watches them, and ends what it started.
+#include <signal.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <rota/error.h>
+#include <rota/rank_table.h>
+
+#include "launcher/exit_policy.h"
+#include "launcher/guard.h"
+#include "launcher/job_plan.h"
+#include "launcher/job_run.h"
+#include "launcher/options.h"
+#include "launcher/preflight.h"
+#include "launcher/rank_environment.h"
+#include "launcher/topology.h"
+#include "os/host.h"
+#include "os/pipe.h"
+#include "os/signals.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr std::array<int, 5> kWatchedSignals = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+
+void complain(const std::string& text) { std::fprintf(stderr, "rotarun: %s\n", text.c_str()); }
+
+int print(const std::string& text) {
+  return std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? kExitFailed : 0;
+}
+
+int start(const Options& options, const JobPlan& plan, const std::vector<std::string>& environment,
+          const std::string& program_path) {
+  os::SignalWatch signals(kWatchedSignals);
+  return run_guarded(signals, [&](pid_t guard) {
+    const RunContext context{.program_path = program_path,
+                             .environment = environment,
+                             .open_file_limit = os::raise_open_file_limit(),
+                             .guard = guard};
+    JobRun job(options, plan, context, signals);
+    return job.run();
+  });
+}
+
+int launch(const Options& options) {
+  const Facts facts = gather_facts();
+  const JobPlan plan = make_plan(options, facts, [&] { return read_topology(facts.allowed_cpus); });
+  if (options.show_ranks) return print(to_text(plan.job.table));
+  const std::vector<std::string> environment = own_environment();
+  const Preflight preflight = check_program(options, environment);
+  for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
+  if (preflight.exit_code != 0) {
+    complain(preflight.complaint);
+    return preflight.exit_code;
+  }
+  return start(options, plan, environment, preflight.program_path);
+}
+
+int run(const std::vector<std::string>& arguments) {
+  try {
+    os::fill_standard_descriptors();
+    const Options options = parse_options(arguments);
+    if (options.help) return print(help_text());
+    if (options.version) return print("rotarun " ROTA_VERSION "\n");
+    return launch(options);
+  } catch (const UsageError& error) {
+    complain(std::string(error.what()) + "\nrotarun: try rotarun --help");
+    return kExitUsage;
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return kExitCannotRun;
+  }
+}
+
+}  // namespace
+}  // namespace rota::launcher
+
+int main(int argc, char** argv) {
+  return rota::launcher::run(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,238 @@
+// The command line of rotarun. What belongs to rotarun is told from what belongs to the program
+// first; then cxxopts parses the former.
+#include "launcher/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+// A value of -x may hold commas; cxxopts would cut it there. Regular expressions are more
+// than these options need.
+#define CXXOPTS_VECTOR_DELIMITER '\0'
+#define CXXOPTS_NO_REGEX
+#include <cxxopts.hpp>
+
+#include "launcher/flags.h"
+#include "rendezvous/job.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr double kMostSeconds = 1e8;
+
+[[noreturn]] void throw_unknown(const std::string& argument) {
+  const std::size_t begin = argument.find_first_not_of('-');
+  const std::string name = argument.substr(begin, argument.find('=') - begin);
+  std::string text = "unknown option " + argument.substr(0, argument.find('='));
+  const std::string_view nearest = nearest_flag(name);
+  if (!nearest.empty()) text += "; did you mean --" + std::string(nearest) + "?";
+  throw UsageError(text);
+}
+
+// One option of ours, read off the front of the arguments.
+struct Given {
+  const Flag* flag = nullptr;
+  std::optional<std::string> value;  // What stands in the same argument: --np=4, -n4.
+};
+
+// mpirun takes long names after one hyphen as well, such as -np.
+Given read_flag(const std::string& argument) {
+  const std::size_t name_begin = argument.starts_with("--") ? 2 : 1;
+  const std::size_t name_end = std::min(argument.find('='), argument.size());
+  Given given{find_flag(argument.substr(name_begin, name_end - name_begin)), std::nullopt};
+  if (name_end < argument.size()) given.value = argument.substr(name_end + 1);
+  if (given.flag) return given;
+  const Flag* by_letter = name_begin == 1 ? find_flag(argument.substr(1, 1)) : nullptr;
+  if (!by_letter || by_letter->value.empty()) throw_unknown(argument);
+  const std::string rest = argument.substr(2);
+  if (find_flag(rest.substr(0, 1)) == nullptr && by_letter->name == "np" &&
+      rest.find_first_not_of("0123456789") != std::string::npos) {
+    throw_unknown(argument);  // -nq is a slip, not a count of q.
+  }
+  return {by_letter, rest};
+}
+
+struct Divided {
+  std::vector<std::string> ours;  // "--name=value" and "--name".
+  std::vector<std::string> program;
+};
+
+Divided divide(const std::vector<std::string>& arguments) {
+  Divided divided;
+  auto next = arguments.begin();
+  while (next != arguments.end() && next->starts_with('-') && *next != "-") {
+    const std::string& argument = *next++;
+    if (argument == "--") break;
+    Given given = read_flag(argument);
+    const std::string name = "--" + std::string(given.flag->name);
+    if (given.flag->value.empty()) {
+      if (given.value) throw UsageError(name + " takes no value");
+      divided.ours.push_back(name);
+      continue;
+    }
+    if (!given.value) {
+      if (next == arguments.end()) {
+        throw UsageError(name + " needs a value: " + std::string(given.flag->value));
+      }
+      given.value = *next++;
+    }
+    divided.ours.push_back(name + "=" + *given.value);
+  }
+  divided.program.assign(next, arguments.end());
+  return divided;
+}
+
+cxxopts::Options make_parser() {
+  cxxopts::Options parser("rotarun", "Starts a program as N ranks that train together.\n");
+  parser.custom_help("[options] program [arguments]");
+  for (const Flag& flag : flags()) {
+    const std::string names = (flag.short_name.empty() ? "" : std::string(flag.short_name) + ",") +
+                              std::string(flag.name);
+    std::shared_ptr<cxxopts::Value> value = cxxopts::value<bool>();
+    if (!flag.value.empty()) value = cxxopts::value<std::string>();
+    if (flag.name == "export") value = cxxopts::value<std::vector<std::string>>();
+    parser.add_options()(names, std::string(flag.help), value, std::string(flag.value));
+  }
+  return parser;
+}
+
+std::size_t to_rank_count(const std::string& text) {
+  std::size_t count = 0;
+  const char* end = text.data() + text.size();
+  const auto [read_to, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || read_to != end || count == 0 || count > rendezvous::kMaxWorldSize) {
+    throw UsageError("--np " + text + ": a whole number from 1 to " +
+                     std::to_string(rendezvous::kMaxWorldSize) + " is needed");
+  }
+  return count;
+}
+
+// "20", "20s", "500ms", "2m".
+std::optional<double> to_seconds(const std::string& text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [read_to, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
+  const std::string_view unit(read_to, static_cast<std::size_t>(end - read_to));
+  if (unit.empty() || unit == "s") return number;
+  if (unit == "ms") return number / 1000;
+  if (unit == "m") return number * 60;
+  return std::nullopt;
+}
+
+base::Duration to_duration(const std::string& name, const std::string& text, bool may_be_zero) {
+  const auto seconds = to_seconds(text);
+  if (!seconds || *seconds < 0 || *seconds > kMostSeconds || (*seconds == 0 && !may_be_zero)) {
+    throw UsageError("--" + name + " " + text + ": a number of seconds " +
+                     (may_be_zero ? "from 0" : "above 0") + " to 100000000 is needed");
+  }
+  const auto exact = std::chrono::duration<double>(*seconds);
+  const auto rounded = std::chrono::duration_cast<base::Duration>(exact);
+  return *seconds > 0 ? std::max(rounded, base::Duration(1)) : rounded;
+}
+
+Variable to_variable(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  Variable variable{text.substr(0, equals), std::nullopt};
+  if (equals != std::string::npos) variable.value = text.substr(equals + 1);
+  if (variable.name.empty()) throw UsageError("-x " + text + ": NAME or NAME=VALUE is needed");
+  return variable;
+}
+
+template <class Value>
+struct Choice {
+  std::string_view name;
+  Value value;
+};
+
+template <class Value>
+Value choose(const std::string& flag, const std::string& text,
+             std::initializer_list<Choice<Value>> choices) {
+  std::string names;
+  for (const Choice<Value>& choice : choices) {
+    if (choice.name == text) return choice.value;
+    names += (names.empty() ? "" : ", ") + std::string(choice.name);
+  }
+  throw UsageError("--" + flag + " " + text + ": one of " + names + " is needed");
+}
+
+std::string to_directory(const std::string& flag, const std::string& text) {
+  if (text.empty()) throw UsageError("--" + flag + " needs a directory");
+  return text;
+}
+
+void read_switches(const cxxopts::ParseResult& given, Options& options) {
+  options.tag_output = given.count("tag-output") > 0;
+  options.show_ranks = given.count("show-ranks") > 0;
+  options.verbose = given.count("verbose") > 0;
+  options.version = given.count("version") > 0;
+  options.help = given.count("help") > 0;
+}
+
+void read_values(const cxxopts::ParseResult& given, Options& options) {
+  for (const auto& pair : given.arguments()) {
+    const std::string& name = pair.key();
+    const std::string& text = pair.value();
+    if (name == "np") options.rank_count = to_rank_count(text);
+    if (name == "export") options.variables.push_back(to_variable(text));
+    if (name == "timeout") options.timeout = to_duration(name, text, false);
+    if (name == "deadline") options.deadline = to_duration(name, text, false);
+    if (name == "grace") options.grace = to_duration(name, text, true);
+    if (name == "wdir") options.working_directory = to_directory(name, text);
+    if (name == "output-filename") options.output_directory = to_directory(name, text);
+    if (name == "bind-to") {
+      options.bind_to = choose<BindTo>(
+          name, text, {{"none", BindTo::kNone}, {"core", BindTo::kCore}, {"numa", BindTo::kNuma}});
+    }
+    if (name == "map-by") {
+      options.map_by = choose<MapBy>(
+          name, text, {{"slot", MapBy::kSlot}, {"core", MapBy::kCore}, {"numa", MapBy::kNuma}});
+    }
+    if (name == "transport") {
+      options.transport = choose<Transport>(name, text,
+                                            {{"auto", Transport::kAuto},
+                                             {"shm", Transport::kSharedMemory},
+                                             {"tcp", Transport::kTcp}});
+    }
+  }
+}
+
+}  // namespace
+
+Options parse_options(const std::vector<std::string>& arguments) {
+  Divided divided = divide(arguments);
+  std::vector<const char*> argv{"rotarun"};
+  for (const std::string& argument : divided.ours) argv.push_back(argument.c_str());
+  Options options;
+  try {
+    cxxopts::Options parser = make_parser();
+    const auto given = parser.parse(static_cast<int>(argv.size()), argv.data());
+    read_switches(given, options);
+    read_values(given, options);
+  } catch (const cxxopts::exceptions::exception& error) {
+    throw UsageError(error.what());
+  }
+  options.program = std::move(divided.program);
+  const bool starts_nothing = options.help || options.version || options.show_ranks;
+  if (!starts_nothing && (options.program.empty() || options.program.front().empty())) {
+    throw UsageError("no program to start");
+  }
+  return options;
+}
+
+std::string help_text() {
+  return make_parser().help() + R"(
+Options end at the program; what follows is the program's. "--" ends them too.
+SECONDS may have a unit: 2.5, 500ms, 10s, 3m.
+
+Examples:
+  rotarun -np 4 ./train --epochs 5          four ranks on this machine
+  rotarun -np 2 --bind-to core --tag-output ./train
+                                            a core each, lines tagged with their rank
+  rotarun -np 4 --transport tcp --deadline 5 --output-filename logs ./train
+                                            over loopback TCP; a rank that is silent for 5 s
+                                            ends the job; output also in logs/rank.N/
+)";
+}
+
+}  // namespace rota::launcher

@@ -1,0 +1,54 @@
+// The command line of rotarun.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+
+namespace rota::launcher {
+
+enum class BindTo { kNone, kCore, kNuma };
+enum class MapBy { kSlot, kCore, kNuma };
+enum class Transport { kAuto, kSharedMemory, kTcp };
+
+struct Variable {
+  std::string name;
+  std::optional<std::string> value;  // Empty: what rotarun's own environment has.
+};
+
+struct Options {
+  std::optional<std::size_t> rank_count;  // Empty: as many as there are slots.
+  std::vector<Variable> variables;
+  std::optional<BindTo> bind_to;  // Empty: as map_by implies.
+  MapBy map_by = MapBy::kSlot;
+  bool tag_output = false;
+  std::string output_directory;   // Empty: no files.
+  std::string working_directory;  // Empty: ours.
+  std::optional<base::Duration> timeout;
+  base::Duration deadline = std::chrono::seconds(60);
+  base::Duration grace = std::chrono::milliseconds(500);
+  Transport transport = Transport::kAuto;
+  bool show_ranks = false;
+  bool verbose = false;
+  bool version = false;
+  bool help = false;
+  std::vector<std::string> program;  // With its arguments.
+};
+
+// The command line makes no sense; the text says what to write instead.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// `arguments` without argv[0]. Options end at the first argument that is none, or at "--".
+// Throws UsageError.
+Options parse_options(const std::vector<std::string>& arguments);
+
+// What --help prints.
+std::string help_text();
+
+}  // namespace rota::launcher

@@ -1,0 +1,177 @@
+// The pipes from the ranks, the files that copy them, and our own two outputs.
+#include "launcher/rank_output.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <rota/error.h>
+
+#include "launcher/options.h"
+#include "os/host.h"
+#include "os/pipe.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kMostPending = 1024 * 1024;
+constexpr int kStdout = 1;
+constexpr int kStderr = 2;
+
+std::size_t index_of(Stream stream) noexcept { return static_cast<std::size_t>(stream); }
+
+void make_directories(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw Error(ErrorCode::kSystem, path + ": " + error.message());
+}
+
+OutputMux::Settings mux_settings(std::size_t world_size, bool tags_lines) {
+  OutputMux::Settings settings;
+  settings.world_size = world_size;
+  settings.tags_lines = tags_lines;
+  settings.is_joined = os::are_same_file(kStdout, kStderr);
+  settings.is_terminal = {os::terminal_columns(kStdout).has_value(),
+                          os::terminal_columns(kStderr).has_value()};
+  return settings;
+}
+
+}  // namespace
+
+RankOutput::RankOutput(std::size_t world_size, bool tags_lines, const std::string& directory)
+    : is_joined_(os::are_same_file(kStdout, kStderr)),
+      mux_(mux_settings(world_size, tags_lines)),
+      sinks_{Sink{os::Output(kStdout)}, Sink{os::Output(kStderr)}},
+      pipes_(world_size),
+      buffer_(kReadBytes) {
+  if (!directory.empty()) make_files(directory);
+}
+
+void RankOutput::make_files(const std::string& directory) {
+  try {
+    for (std::size_t rank = 0; rank < pipes_.size(); ++rank) {
+      const std::string folder = directory + "/rank." + std::to_string(rank);
+      make_directories(folder);
+      pipes_[rank][index_of(Stream::kOut)].file = os::create_file(folder + "/stdout");
+      pipes_[rank][index_of(Stream::kErr)].file = os::create_file(folder + "/stderr");
+    }
+  } catch (const Error& error) {
+    throw UsageError(std::string("--output-filename: ") + error.what());
+  }
+}
+
+void RankOutput::attach(std::size_t rank, os::Fd out, os::Fd err) {
+  pipes_[rank][index_of(Stream::kOut)].fd = std::move(out);
+  pipes_[rank][index_of(Stream::kErr)].fd = std::move(err);
+}
+
+bool RankOutput::is_full(Stream stream) const noexcept {
+  return mux_.pending(sink_of(stream)).size() > kMostPending;
+}
+
+void RankOutput::add_to(os::PollSet& polls) {
+  for (auto& of_rank : pipes_) {
+    for (const Stream stream : kStreams) {
+      Pipe& pipe = of_rank[index_of(stream)];
+      pipe.position = kNotPolled;
+      if (pipe.fd && !is_full(stream)) pipe.position = polls.add(pipe.fd.get(), true, false);
+    }
+  }
+  for (const Stream stream : kStreams) {
+    Sink& sink = sinks_[index_of(stream)];
+    sink.position = kNotPolled;
+    if (!mux_.pending(stream).empty()) sink.position = polls.add(sink.output.fd(), false, true);
+  }
+}
+
+void RankOutput::handle(const os::PollSet& polls) {
+  for (std::size_t rank = 0; rank < pipes_.size(); ++rank) {
+    for (const Stream stream : kStreams) {
+      const Pipe& pipe = pipes_[rank][index_of(stream)];
+      if (pipe.position != kNotPolled && polls.readable(pipe.position)) read_once(rank, stream);
+    }
+  }
+  for (const Stream stream : kStreams) {
+    const Sink& sink = sinks_[index_of(stream)];
+    if (sink.position != kNotPolled && polls.writable(sink.position)) write_once(stream);
+  }
+}
+
+bool RankOutput::read_once(std::size_t rank, Stream stream) {
+  Pipe& pipe = pipes_[rank][index_of(stream)];
+  if (!pipe.fd) return false;
+  const os::ReadResult result = os::read_available(pipe.fd.get(), buffer_);
+  if (result.io == os::Io::kWouldBlock) return false;
+  if (result.io == os::Io::kClosed) {
+    mux_.on_end(rank, stream);
+    pipe.fd.reset();
+    pipe.file.reset();
+    return false;
+  }
+  const std::string_view bytes(buffer_.data(), result.count);
+  copy_to_file(pipe, bytes);
+  if (sinks_[index_of(sink_of(stream))].is_closed) return true;
+  mux_.on_bytes(rank, stream, bytes);
+  return true;
+}
+
+void RankOutput::copy_to_file(Pipe& pipe, std::string_view bytes) {
+  if (!pipe.file) return;
+  try {
+    os::write_file(pipe.file, bytes);
+  } catch (const Error& error) {
+    pipe.file.reset();
+    say(std::string("rotarun: warning: --output-filename: a file is cut short: ") + error.what() +
+        "\n");
+  }
+}
+
+void RankOutput::write_once(Stream stream) {
+  Sink& sink = sinks_[index_of(stream)];
+  const auto result = sink.output.write(mux_.pending(stream));
+  if (result.io == os::Io::kDone) mux_.consume(stream, result.count);
+  if (result.io != os::Io::kClosed) return;
+  sink.is_closed = true;
+  mux_.discard(stream);
+  for (const Stream source : kStreams) {
+    if (sink_of(source) == stream) close_pipes_of(source);
+  }
+}
+
+// Nobody reads this output any more: what a rank writes next ends it, as in a pipeline. With files
+// there is somebody who reads on.
+void RankOutput::close_pipes_of(Stream stream) {
+  for (auto& of_rank : pipes_) {
+    Pipe& pipe = of_rank[index_of(stream)];
+    if (!pipe.file) pipe.fd.reset();
+  }
+}
+
+void RankOutput::catch_up(std::size_t rank) {
+  for (const Stream stream : kStreams) {
+    // A pipe holds 16 of these at most, unless its writer keeps on writing.
+    for (int i = 0; i < 16 && read_once(rank, stream); ++i) {
+    }
+  }
+}
+
+void RankOutput::drain() {
+  for (std::size_t rank = 0; rank < pipes_.size(); ++rank) {
+    catch_up(rank);
+    for (const Stream stream : kStreams) {
+      Pipe& pipe = pipes_[rank][index_of(stream)];
+      if (pipe.fd) mux_.on_end(rank, stream);
+      pipe.fd.reset();
+      pipe.file.reset();
+    }
+  }
+}
+
+bool RankOutput::has_pending() const noexcept {
+  for (const Stream stream : kStreams) {
+    if (!mux_.pending(stream).empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace rota::launcher

@@ -1,0 +1,67 @@
+// The pipes from the ranks, the files that copy them, and our own two outputs.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "launcher/output_mux.h"
+#include "os/fd.h"
+#include "os/output.h"
+#include "os/poll_set.h"
+
+namespace rota::launcher {
+
+class RankOutput {
+ public:
+  // Makes DIR/rank.N/stdout and stderr for all ranks where `directory` is not empty.
+  // Throws UsageError naming what cannot be made.
+  RankOutput(std::size_t world_size, bool tags_lines, const std::string& directory);
+
+  // Takes the read ends of a rank's pipes.
+  void attach(std::size_t rank, os::Fd out, os::Fd err);
+
+  // One turn of the loop. Never blocks. While too much waits to be written to one of our outputs,
+  // the ranks' pipes for it are left alone, so that the ranks wait for the reader as in a pipeline.
+  void add_to(os::PollSet& polls);
+  void handle(const os::PollSet& polls);
+
+  // Reads all that is in the pipes now, and takes what is left in them for the end.
+  void drain();
+
+  // Reads all that is in one rank's pipes now.
+  void catch_up(std::size_t rank);
+
+  void say(const std::string& lines) { mux_.say(lines); }
+  std::vector<std::string> last_words(std::size_t rank) const { return mux_.last_words(rank); }
+  bool has_pending() const noexcept;
+
+ private:
+  struct Pipe {
+    os::Fd fd;
+    os::Fd file;
+    std::size_t position = kNotPolled;
+  };
+  struct Sink {
+    os::Output output;
+    bool is_closed = false;
+    std::size_t position = kNotPolled;
+  };
+  static constexpr std::size_t kNotPolled = static_cast<std::size_t>(-1);
+
+  void make_files(const std::string& directory);
+  bool is_full(Stream stream) const noexcept;
+  Stream sink_of(Stream stream) const noexcept { return is_joined_ ? Stream::kOut : stream; }
+  bool read_once(std::size_t rank, Stream stream);
+  void copy_to_file(Pipe& pipe, std::string_view bytes);
+  void write_once(Stream stream);
+  void close_pipes_of(Stream stream);
+
+  bool is_joined_;
+  OutputMux mux_;
+  std::array<Sink, 2> sinks_;
+  std::vector<std::array<Pipe, 2>> pipes_;  // Index: rank, stream.
+  std::vector<char> buffer_;
+};
+
+}  // namespace rota::launcher

@@ -1,0 +1,79 @@
+// What rotarun tells a person about how the job ended.
+#include "launcher/report.h"
+
+#include "os/signals.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr std::size_t kMostNamed = 16;
+
+std::string short_name(std::size_t rank) { return "rank " + std::to_string(rank); }
+
+// Why somebody needed the rank, as ": rank 3: …", or nothing.
+std::string testimony_of(const Fault& fault) {
+  if (!fault.witness) return "";
+  if (!fault.testimony.empty()) return ": " + fault.testimony;
+  return ": " + short_name(*fault.witness) + " waited for it";
+}
+
+std::string describe_fault(const Fault& fault, const RankRecord& record) {
+  const bool has_failed = record.ending && !record.ending->is_success();
+  switch (fault.kind) {
+    case Fault::Kind::kDied:
+      return to_text(*record.ending);
+    case Fault::Kind::kReported:
+      return (has_failed ? to_text(*record.ending) : "failed") +
+             (record.report->text.empty() ? "" : ": " + record.report->text);
+    case Fault::Kind::kStopped:
+      return "is silent: it is stopped" + testimony_of(fault);
+    case Fault::Kind::kSilent:
+      return "is silent" + testimony_of(fault);
+    case Fault::Kind::kLeft:
+      return (record.ending ? to_text(*record.ending) : "left the job") + " while it was needed" +
+             testimony_of(fault);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string to_text(const Ending& ending) {
+  return ending.was_killed ? "was killed by " + os::signal_name(ending.value)
+                           : "exited with code " + std::to_string(ending.value);
+}
+
+std::string describe(const Outcome& outcome, std::span<const RankRecord> records,
+                     std::span<const RankName> names) {
+  switch (outcome.reason) {
+    case Outcome::Reason::kSuccess:
+      return {};
+    case Outcome::Reason::kNotStarted:
+      return outcome.text;
+    case Outcome::Reason::kSignal:
+      return "got " + os::signal_name(outcome.signal) + ", so the job ends";
+    case Outcome::Reason::kTimeout:
+      return "--timeout has passed; still running: " + list_ranks(outcome.running);
+    case Outcome::Reason::kFault:
+      break;
+  }
+  const std::size_t rank = outcome.fault.rank;
+  return short_name(rank) + " (pid " + std::to_string(names[rank].pid) + ", " + names[rank].host +
+         ") " + describe_fault(outcome.fault, records[rank]);
+}
+
+std::string list_ranks(std::span<const std::size_t> ranks) {
+  if (ranks.size() > kMostNamed) return std::to_string(ranks.size()) + " ranks";
+  std::string text;
+  for (const std::size_t rank : ranks) text += (text.empty() ? "" : ", ") + short_name(rank);
+  return text;
+}
+
+std::string quote(const std::vector<std::string>& last_words) {
+  if (last_words.empty()) return {};
+  std::string text = "rotarun: its last lines of stderr:\n";
+  for (const std::string& line : last_words) text += "rotarun:   " + line + "\n";
+  return text;
+}
+
+}  // namespace rota::launcher

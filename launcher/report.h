@@ -1,0 +1,29 @@
+// What rotarun tells a person about how the job ended.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "launcher/exit_policy.h"
+
+namespace rota::launcher {
+
+struct RankName {
+  int pid = -1;
+  std::string host;
+};
+
+// "exited with code 3", "was killed by SIGKILL".
+std::string to_text(const Ending& ending);
+
+// A sentence, without its line's end. Empty for a success.
+std::string describe(const Outcome& outcome, std::span<const RankRecord> records,
+                     std::span<const RankName> names);
+
+// "rank 0, rank 2", or "4 ranks" where they are too many to be read.
+std::string list_ranks(std::span<const std::size_t> ranks);
+
+// The lines that quote a rank's stderr, each with its end. Empty when there is nothing to quote.
+std::string quote(const std::vector<std::string>& last_words);
+
+}  // namespace rota::launcher

@@ -1,0 +1,47 @@
+// How many ranks have a CPU to themselves here, and how much memory.
+#include "launcher/slots.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace rota::launcher {
+namespace {
+
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostGiB = 64;
+constexpr std::uint64_t kPageBytes = 64 * 1024;  // The largest page of any kernel of interest.
+
+std::string shortest(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", number);
+  return text;
+}
+
+}  // namespace
+
+Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota) {
+  Slots slots;
+  slots.count = std::max<std::size_t>(1, allowed_cpu_count);
+  slots.reason = std::to_string(slots.count) + (slots.count == 1 ? " CPU" : " CPUs") + " allowed";
+  if (!quota) {
+    slots.reason += ", no quota";
+    return slots;
+  }
+  slots.reason += ", a quota of " + shortest(*quota);
+  // A quota of 3 may come as 2.9999 when its period does not divide evenly.
+  const double granted = std::max(1.0, std::floor(*quota + 1e-3));
+  if (granted < static_cast<double>(slots.count)) {
+    slots.count = static_cast<std::size_t>(granted);
+    slots.is_limited_by_quota = true;
+  }
+  return slots;
+}
+
+std::size_t arena_bytes(std::uint64_t memory_bytes, std::size_t rank_count, bool is_64_bit) {
+  if (!is_64_bit) return static_cast<std::size_t>(kGiB / rank_count / kPageBytes * kPageBytes);
+  const std::uint64_t whole = (memory_bytes + kGiB - 1) / kGiB;
+  return static_cast<std::size_t>(std::clamp<std::uint64_t>(whole, 1, kMostGiB) * kGiB);
+}
+
+}  // namespace rota::launcher

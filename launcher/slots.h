@@ -1,0 +1,25 @@
+// How many ranks have a CPU to themselves here: what the affinity mask and the control group grant,
+// not what the hardware has.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rota::launcher {
+
+struct Slots {
+  std::size_t count = 1;
+  std::string reason;  // "2 CPUs allowed, a quota of 1.5"
+  bool is_limited_by_quota = false;
+};
+
+// A fractional quota rounds down, to 1 at least.
+Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota);
+
+// The size of one rank's arena, which costs nothing before it is used: what memory there is, in
+// whole GiB, up to 64. Where pointers have 32 bits, all ranks' arenas share 1 GiB of addresses.
+std::size_t arena_bytes(std::uint64_t memory_bytes, std::size_t rank_count, bool is_64_bit);
+
+}  // namespace rota::launcher

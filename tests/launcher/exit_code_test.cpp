@@ -1,0 +1,183 @@
+// Every way in which a job can end, its exit code, and what is said about it.
+#include <signal.h>
+
+#include <fstream>
+
+#include "launcher/launched.h"
+
+namespace rota::launcher {
+namespace {
+
+class ExitCode : public Launched {};
+
+TEST_F(ExitCode, IsZeroWhenAllRanksEndWell) {
+  const Result result = run_rotarun({"-np", "4", "true"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(ExitCode, IsThatOfTheFirstRankThatFails) {
+  const Result result = run_rotarun(script(
+      {"-np", "4"},
+      "if [ $ROTA_RANK = 2 ]; then echo $$; echo first >&2; echo second >&2; exit 3; fi; exec "
+      "sleep 30"));
+  EXPECT_EQ(result.exit_code, 3);
+  const std::string pid = result.out.substr(0, result.out.find('\n'));
+  EXPECT_THAT(result.err, HasSubstr("rotarun: rank 2 (pid " + pid + ", "));
+  EXPECT_THAT(result.err, HasSubstr(") exited with code 3\n"));
+  EXPECT_THAT(result.err, HasSubstr("rotarun: its last lines of stderr:\n"
+                                    "rotarun:   first\nrotarun:   second\n"));
+  EXPECT_LT(result.took, seconds(5));
+}
+
+TEST_F(ExitCode, Is128AndTheSignalThatEndedARank) {
+  for (const auto& [name, number] :
+       {std::pair("KILL", 9), {"SEGV", 11}, {"TERM", 15}, {"ABRT", 6}}) {
+    const Result result = run_rotarun(script(
+        {"-np", "3"}, "[ $ROTA_RANK = 1 ] && kill -" + std::string(name) + " $$; exec sleep 30"));
+    EXPECT_EQ(result.exit_code, 128 + number);
+    EXPECT_THAT(result.err, HasSubstr("rotarun: rank 1 (pid "));
+    EXPECT_THAT(result.err, HasSubstr(std::string("was killed by SIG") + name + "\n"));
+  }
+}
+
+TEST_F(ExitCode, Is124AtTheTimeoutAndTheRunningRanksAreNamed) {
+  const Result result =
+      run_rotarun(script({"-np", "3", "--timeout", "0.3"}, "[ $ROTA_RANK = 1 ] || exec sleep 30"));
+  EXPECT_EQ(result.exit_code, 124);
+  EXPECT_THAT(result.err,
+              HasSubstr("rotarun: --timeout has passed; still running: rank 0, rank 2\n"));
+  EXPECT_LT(result.took, seconds(5));
+}
+
+TEST_F(ExitCode, Is127WhenTheProgramIsNotFound) {
+  const Result result = run_rotarun({"-np", "2", "there-is-no-such-program"});
+  EXPECT_EQ(result.exit_code, 127);
+  EXPECT_EQ(result.err,
+            "rotarun: cannot run there-is-no-such-program: No such file or directory in PATH\n");
+  EXPECT_EQ(run_rotarun({"-np", "2", "./neither"}).exit_code, 127);
+}
+
+TEST_F(ExitCode, Is126WhenTheProgramCannotBeRun) {
+  const std::string file = folder_ + "/file";
+  std::ofstream(file) << "\x7f"
+                      << "ELF, or so it says\n";
+  EXPECT_EQ(run_rotarun({"-np", "2", file}).exit_code, 126);
+  EXPECT_THAT(run_rotarun({"-np", "2", file}).err, HasSubstr("Permission denied"));
+  EXPECT_EQ(run_rotarun({"-np", "2", folder_}).exit_code, 126);
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  const Result result = run_rotarun({"-np", "2", file});
+  EXPECT_EQ(result.exit_code, 126);
+  EXPECT_THAT(result.err, HasSubstr("rotarun: cannot run " + file + ": Exec format error"));
+  std::ofstream(file) << "#!/there/is/no/interpreter\n";
+  EXPECT_EQ(run_rotarun({"-np", "2", file}).exit_code, 126);
+}
+
+TEST_F(ExitCode, Is2WhenTheCommandLineMakesNoSense) {
+  const Result result = run_rotarun({"--bind-two", "core", "true"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err,
+            "rotarun: unknown option --bind-two; did you mean --bind-to?\n"
+            "rotarun: try rotarun --help\n");
+  EXPECT_EQ(run_rotarun({}).exit_code, 2);
+  EXPECT_EQ(run_rotarun({"-np", "0", "true"}).exit_code, 2);
+  EXPECT_EQ(run_rotarun({"-np", "1e99", "true"}).exit_code, 2);
+}
+
+TEST_F(ExitCode, Is2WhenADirectoryIsNone) {
+  Result result = run_rotarun({"--wdir", "/there/is/none", "true"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, "rotarun: --wdir /there/is/none: No such file or directory\n");
+  std::ofstream(folder_ + "/file") << "";
+  result = run_rotarun({"--output-filename", folder_ + "/file", "echo", "started"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("rotarun: --output-filename: " + folder_ + "/file"));
+  EXPECT_EQ(result.out, "");
+}
+
+struct SignalCase {
+  int number;
+  const char* name;
+  const char* trapped;  // What the ranks get.
+};
+
+class ExitCodeOfSignal : public Launched, public ::testing::WithParamInterface<SignalCase> {};
+
+TEST_P(ExitCodeOfSignal, Is128AndItsNumber) {
+  const auto [number, name, trapped] = GetParam();
+  Process process(rotarun(script({"-np", "2"}, std::string("trap 'echo trapped; exit 0' ") +
+                                                   trapped + "; echo ready; sleep 30 & wait")));
+  ASSERT_TRUE(process.wait_for("ready\nready\n"));
+  process.signal(number);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 128 + number);
+  EXPECT_EQ(result.err, std::string("rotarun: got ") + name + ", so the job ends\n");
+  EXPECT_THAT(result.out, HasSubstr("trapped\ntrapped\n"));
+  EXPECT_LT(result.took, seconds(5));
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, ExitCodeOfSignal,
+                         ::testing::Values(SignalCase{SIGTERM, "SIGTERM", "TERM"},
+                                           SignalCase{SIGINT, "SIGINT", "INT"},
+                                           SignalCase{SIGHUP, "SIGHUP", "TERM"},
+                                           SignalCase{SIGQUIT, "SIGQUIT", "TERM"}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST_F(ExitCode, StaysThatOfASignalWhenRanksHaveToBeKilled) {
+  Process process(rotarun(script({"-np", "2", "--grace", "0.2"},
+                                 "trap '' TERM; echo ready; while :; do sleep 1; done")));
+  ASSERT_TRUE(process.wait_for("ready\nready\n"));
+  process.signal(SIGTERM);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 143);
+  EXPECT_THAT(result.err, HasSubstr("rotarun: killed what had not ended: rank 0, rank 1\n"));
+}
+
+TEST_F(ExitCode, StaysThatOfOneInterruptThatComesTwice) {
+  Process process(rotarun(script({"-np", "2", "--grace", "10"},
+                                 "trap 'sleep 0.1; echo done; exit 0' INT; echo ready; "
+                                 "while :; do sleep 0.05; done")));
+  ASSERT_TRUE(process.wait_for("ready\nready\n"));
+  process.signal(SIGINT);
+  process.signal(SIGINT);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 130);
+  EXPECT_THAT(result.out, HasSubstr("done\ndone\n"));
+  EXPECT_THAT(result.err, Not(HasSubstr("killed what")));
+}
+
+TEST_F(ExitCode, Is201WhenARankStaysStopped) {
+  const Result result = run_rotarun(script({"-np", "3", "--deadline", "1"},
+                                           "[ $ROTA_RANK = 1 ] && kill -STOP $$; exec sleep 30"));
+  EXPECT_EQ(result.exit_code, 201);
+  EXPECT_THAT(result.err, HasSubstr("rotarun: rank 1 (pid "));
+  EXPECT_THAT(result.err, HasSubstr(") is silent: it is stopped\n"));
+  EXPECT_LT(result.took, seconds(1 + 5));
+}
+
+TEST_F(ExitCode, Is201WhenTheLastRankStaysStopped) {
+  const Result result =
+      run_rotarun(script({"-np", "2", "--deadline", "0.5"}, "[ $ROTA_RANK = 0 ] || kill -STOP $$"));
+  EXPECT_EQ(result.exit_code, 201);
+}
+
+TEST_F(ExitCode, IsZeroWhenAStoppedRankIsContinuedInTime) {
+  const Result result = run_rotarun(
+      script({"-np", "2", "--deadline", "20"},
+             "if [ $ROTA_RANK = 1 ]; then (sleep 0.2; kill -CONT $$) & kill -STOP $$; wait; fi"));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(ExitCode, IsWrittenDown) {
+  std::ifstream file(ROTA_SOURCE_DIR "/docs/exit_codes.md");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  for (const char* code :
+       {"0", "1", "2", "79", "124", "126", "127", "129", "130", "131", "137", "143", "201"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("| ") + code + " ")) << "docs/exit_codes.md";
+  }
+}
+
+}  // namespace
+}  // namespace rota::launcher

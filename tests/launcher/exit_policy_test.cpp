@@ -1,0 +1,329 @@
+// When a job is over, why, and with which code.
+#include "launcher/exit_policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+namespace rota::launcher {
+namespace {
+
+using Action = ExitPolicy::Action;
+using Kind = Fault::Kind;
+using Reason = Outcome::Reason;
+using rendezvous::Message;
+using rendezvous::MessageType;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// A policy for three ranks, with a clock in milliseconds.
+class ExitPolicyTest : public ::testing::Test {
+ protected:
+  ExitPolicyTest() : policy_(3, {seconds(2), milliseconds(500), time(10'000)}) {}
+
+  static base::TimePoint time(int ms) { return base::TimePoint{} + milliseconds(ms); }
+
+  void exits(std::size_t rank, int ms, int code) { policy_.on_exit(rank, {false, code, time(ms)}); }
+  void dies(std::size_t rank, int ms, int signal) {
+    policy_.on_exit(rank, {true, signal, time(ms)});
+  }
+  void aborts(std::size_t rank, int ms, ErrorCode error,
+              std::optional<std::uint32_t> blamed = std::nullopt) {
+    policy_.on_message(
+        rank, {.type = MessageType::kAbort, .error = error, .blamed = blamed, .text = "why"},
+        time(ms));
+  }
+  void waits(std::size_t rank, std::uint32_t peer) {
+    policy_.on_message(rank, {.type = MessageType::kWaiting, .blamed = peer}, time(0));
+  }
+  void resumes(std::size_t rank) {
+    policy_.on_message(rank, {.type = MessageType::kResumed}, time(0));
+  }
+  Action decide(int ms, bool has_children = true) { return policy_.decide(time(ms), has_children); }
+  void expect_fault(Kind kind, std::size_t rank, int code) {
+    EXPECT_EQ(policy_.outcome().reason, Reason::kFault);
+    EXPECT_EQ(policy_.outcome().fault.kind, kind);
+    EXPECT_EQ(policy_.outcome().fault.rank, rank);
+    EXPECT_EQ(policy_.outcome().code, code);
+  }
+
+  ExitPolicy policy_;
+};
+
+TEST_F(ExitPolicyTest, FinishesWithZeroWhenAllRanksDo) {
+  exits(0, 1, 0);
+  exits(1, 1, 0);
+  EXPECT_EQ(decide(1), Action::kNone);
+  exits(2, 2, 0);
+  EXPECT_EQ(decide(2), Action::kFinish);  // Orphans are no reason to wait.
+  EXPECT_EQ(policy_.outcome().code, 0);
+  EXPECT_EQ(decide(3), Action::kNone);
+}
+
+TEST_F(ExitPolicyTest, EndsTheJobWithTheFirstFailingRanksCode) {
+  exits(1, 5, 3);
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  expect_fault(Kind::kDied, 1, 3);
+  EXPECT_EQ(policy_.next_deadline(), time(505));
+  dies(0, 6, SIGTERM);
+  dies(2, 6, SIGTERM);
+  EXPECT_EQ(decide(6, false), Action::kFinish);
+  expect_fault(Kind::kDied, 1, 3);
+}
+
+TEST_F(ExitPolicyTest, AddsASignalTo128) {
+  dies(2, 5, SIGSEGV);
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  expect_fault(Kind::kDied, 2, 139);
+}
+
+TEST_F(ExitPolicyTest, KillsWhatDoesNotEndWithinTheGrace) {
+  exits(1, 5, 3);
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  EXPECT_EQ(decide(504), Action::kNone);
+  EXPECT_EQ(decide(505), Action::kKill);
+  EXPECT_EQ(decide(506), Action::kNone);
+  dies(0, 507, SIGKILL);
+  dies(2, 507, SIGKILL);
+  EXPECT_EQ(decide(507), Action::kFinish);
+  expect_fault(Kind::kDied, 1, 3);
+}
+
+TEST_F(ExitPolicyTest, GivesUpOnProcessesThatCannotBeKilled) {
+  exits(1, 5, 3);
+  decide(5);
+  EXPECT_EQ(decide(505), Action::kKill);
+  EXPECT_EQ(decide(5504), Action::kNone);
+  EXPECT_EQ(decide(5505), Action::kFinish);
+}
+
+TEST_F(ExitPolicyTest, GivesOrphansTheGraceTooWhenItEndsTheJob) {
+  exits(0, 1, 0);
+  exits(2, 1, 0);
+  exits(1, 5, 3);
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  EXPECT_EQ(decide(100, true), Action::kNone);
+  EXPECT_EQ(decide(200, false), Action::kFinish);
+}
+
+TEST_F(ExitPolicyTest, WaitsForTheCodeOfARankThatReportedItsOwnFailure) {
+  aborts(1, 5, ErrorCode::kNotFinite);
+  EXPECT_EQ(decide(5), Action::kNone);
+  EXPECT_EQ(policy_.next_deadline(), time(505));
+  exits(0, 7, 1);  // The others have heard of it already.
+  EXPECT_EQ(decide(7), Action::kNone);
+  exits(1, 8, 42);
+  EXPECT_EQ(decide(8), Action::kTerminate);
+  expect_fault(Kind::kReported, 1, 42);
+}
+
+TEST_F(ExitPolicyTest, FailsWithOneWhenARankReportsAFailureAndDoesNotExit) {
+  aborts(1, 5, ErrorCode::kNotFinite);
+  EXPECT_EQ(decide(5), Action::kNone);
+  EXPECT_EQ(decide(505), Action::kTerminate);
+  expect_fault(Kind::kReported, 1, kExitFailed);
+}
+
+TEST_F(ExitPolicyTest, FailsWithOneWhenARankReportsAFailureAndExitsWithZero) {
+  aborts(1, 5, ErrorCode::kNotFinite);
+  exits(1, 5, 0);
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  expect_fault(Kind::kReported, 1, kExitFailed);
+}
+
+TEST_F(ExitPolicyTest, BlamesTheDeadPeerWhenASurvivorNoticesFirst) {
+  aborts(0, 5, ErrorCode::kPeerLost, 2);
+  exits(0, 6, 1);
+  EXPECT_EQ(decide(6), Action::kNone);
+  EXPECT_EQ(policy_.next_deadline(), time(205));
+  dies(2, 9, SIGKILL);
+  EXPECT_EQ(decide(9), Action::kTerminate);
+  expect_fault(Kind::kDied, 2, 137);
+}
+
+TEST_F(ExitPolicyTest, PrefersADeathToAnExitThatBecomesKnownWithIt) {
+  exits(0, 6, 1);
+  dies(2, 6, SIGKILL);
+  EXPECT_EQ(decide(6), Action::kTerminate);
+  expect_fault(Kind::kDied, 2, 137);
+}
+
+TEST_F(ExitPolicyTest, BlamesTheFirstOfSeveralThatFailByThemselves) {
+  exits(1, 6, 4);
+  exits(0, 6, 5);
+  EXPECT_EQ(decide(6), Action::kTerminate);
+  expect_fault(Kind::kDied, 1, 4);
+}
+
+TEST_F(ExitPolicyTest, CallsARankSilentThatOthersWaitedForInVain) {
+  aborts(0, 2000, ErrorCode::kTimeout, 2);
+  EXPECT_EQ(decide(2000), Action::kNone);
+  EXPECT_EQ(decide(2100), Action::kTerminate);
+  expect_fault(Kind::kSilent, 2, kExitSilent);
+}
+
+TEST_F(ExitPolicyTest, ForgetsAWaitThatIsOver) {
+  waits(2, 1);
+  resumes(2);
+  aborts(0, 2000, ErrorCode::kTimeout, 2);
+  EXPECT_EQ(decide(2100), Action::kTerminate);
+  expect_fault(Kind::kSilent, 2, kExitSilent);
+}
+
+TEST_F(ExitPolicyTest, RemembersAWaitThatOnlyTheAbortEnded) {
+  waits(2, 1);
+  aborts(0, 2000, ErrorCode::kTimeout, 2);
+  resumes(2);
+  aborts(2, 2001, ErrorCode::kAborted, 0);
+  EXPECT_EQ(decide(2100), Action::kTerminate);
+  expect_fault(Kind::kSilent, 1, kExitSilent);
+}
+
+TEST_F(ExitPolicyTest, CallsItLeavingEarlyWhenANeededRankEndedWell) {
+  exits(2, 5, 0);
+  EXPECT_EQ(decide(5), Action::kNone);
+  aborts(0, 6, ErrorCode::kPeerLost, 2);
+  EXPECT_EQ(decide(6), Action::kTerminate);
+  expect_fault(Kind::kLeft, 2, kExitLeftEarly);
+}
+
+TEST_F(ExitPolicyTest, GivesAMismatchTheReportersCode) {
+  aborts(1, 5, ErrorCode::kMismatch, 0);
+  aborts(0, 5, ErrorCode::kAborted, 1);
+  exits(0, 6, 1);
+  exits(1, 6, 7);
+  EXPECT_EQ(decide(6), Action::kTerminate);
+  expect_fault(Kind::kReported, 1, 7);
+}
+
+TEST_F(ExitPolicyTest, LetsACauseReplaceTheEchoThatOvertookIt) {
+  aborts(1, 5, ErrorCode::kAborted, 0);
+  EXPECT_EQ(decide(5), Action::kNone);
+  aborts(0, 6, ErrorCode::kTimeout, 2);
+  EXPECT_EQ(decide(6), Action::kNone);
+  EXPECT_EQ(policy_.next_deadline(), time(106));
+  EXPECT_EQ(decide(106), Action::kTerminate);
+  expect_fault(Kind::kSilent, 2, kExitSilent);
+}
+
+TEST_F(ExitPolicyTest, EndsTheJobWhenARankStaysStopped) {
+  policy_.on_stopped(1, time(100));
+  EXPECT_EQ(decide(100), Action::kNone);
+  EXPECT_EQ(policy_.next_deadline(), time(2100));
+  EXPECT_EQ(decide(2099), Action::kNone);
+  EXPECT_EQ(decide(2100), Action::kTerminate);
+  expect_fault(Kind::kStopped, 1, kExitSilent);
+}
+
+TEST_F(ExitPolicyTest, ForgivesARankThatIsContinuedInTime) {
+  policy_.on_stopped(1, time(100));
+  decide(100);
+  policy_.on_continued(1);
+  EXPECT_EQ(decide(5000), Action::kNone);
+  policy_.on_stopped(1, time(6000));
+  EXPECT_EQ(decide(7999), Action::kNone);
+  EXPECT_EQ(decide(8000), Action::kTerminate);
+}
+
+TEST_F(ExitPolicyTest, EndsTheJobAtItsTimeout) {
+  exits(1, 5, 0);
+  EXPECT_EQ(decide(5), Action::kNone);
+  EXPECT_EQ(policy_.next_deadline(), time(10'000));
+  EXPECT_EQ(decide(10'000), Action::kTerminate);
+  EXPECT_EQ(policy_.outcome().reason, Reason::kTimeout);
+  EXPECT_EQ(policy_.outcome().code, kExitTimeout);
+  EXPECT_THAT(policy_.outcome().running, ::testing::ElementsAre(0, 2));
+}
+
+TEST_F(ExitPolicyTest, EndsTheJobOnASignalAndSaysSoWhateverTheRanksReturn) {
+  policy_.on_signal(SIGTERM, time(5));
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  EXPECT_EQ(policy_.outcome().reason, Reason::kSignal);
+  EXPECT_EQ(policy_.outcome().code, 143);
+  for (std::size_t rank = 0; rank < 3; ++rank) exits(rank, 6, 0);
+  EXPECT_EQ(decide(6, false), Action::kFinish);
+  EXPECT_EQ(policy_.outcome().code, 143);
+}
+
+TEST_F(ExitPolicyTest, TakesASignalForTheCauseOfDeathsThatComeWithIt) {
+  policy_.on_signal(SIGINT, time(5));
+  dies(0, 5, SIGINT);
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  EXPECT_EQ(policy_.outcome().reason, Reason::kSignal);
+  EXPECT_EQ(policy_.outcome().code, 130);
+}
+
+TEST_F(ExitPolicyTest, KeepsAFailureThatCameBeforeTheSignal) {
+  aborts(1, 5, ErrorCode::kNotFinite);
+  EXPECT_EQ(decide(5), Action::kNone);
+  policy_.on_signal(SIGTERM, time(6));
+  EXPECT_EQ(decide(6), Action::kTerminate);  // Without waiting for its code any longer.
+  expect_fault(Kind::kReported, 1, kExitFailed);
+}
+
+TEST_F(ExitPolicyTest, TakesADoubledSignalForOneAndALaterOneForImpatience) {
+  policy_.on_signal(SIGINT, time(5));
+  policy_.on_signal(SIGINT, time(6));
+  EXPECT_EQ(decide(6), Action::kTerminate);
+  EXPECT_EQ(decide(7), Action::kNone);
+  policy_.on_signal(SIGINT, time(300));
+  EXPECT_EQ(decide(300), Action::kKill);
+}
+
+TEST_F(ExitPolicyTest, ShortensTheGraceWhenItsGuardIsGone) {
+  ExitPolicy policy(1, {seconds(2), seconds(60), std::nullopt});
+  policy.on_guard_lost(time(5));
+  policy.on_signal(SIGTERM, time(5));
+  EXPECT_EQ(policy.decide(time(5), true), Action::kTerminate);
+  EXPECT_EQ(policy.next_deadline(), time(505));
+}
+
+TEST_F(ExitPolicyTest, EndsTheJobWhenARankCannotBeStarted) {
+  policy_.on_not_started("cannot run x: Exec format error", kExitCannotRun);
+  exits(0, 5, 127);
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  EXPECT_EQ(policy_.outcome().reason, Reason::kNotStarted);
+  EXPECT_EQ(policy_.outcome().code, kExitCannotRun);
+}
+
+TEST_F(ExitPolicyTest, WaitsForAReaderUntilTheTimeout) {
+  for (std::size_t rank = 0; rank < 3; ++rank) exits(rank, 1, 0);
+  EXPECT_EQ(decide(1, false), Action::kFinish);
+  EXPECT_TRUE(policy_.waits_for_reader(time(9'999)));
+  EXPECT_EQ(policy_.next_deadline(), time(10'499));
+  EXPECT_TRUE(policy_.waits_for_reader(time(10'498)));
+  EXPECT_EQ(policy_.outcome().code, 0);
+  EXPECT_FALSE(policy_.waits_for_reader(time(10'499)));
+  EXPECT_EQ(policy_.outcome().code, kExitTimeout);
+}
+
+TEST_F(ExitPolicyTest, WaitsForAReaderUntilASignal) {
+  for (std::size_t rank = 0; rank < 3; ++rank) exits(rank, 1, 0);
+  decide(1, false);
+  EXPECT_TRUE(policy_.waits_for_reader(time(2)));
+  policy_.on_signal(SIGTERM, time(100));
+  policy_.on_signal(SIGTERM, time(400));
+  EXPECT_TRUE(policy_.waits_for_reader(time(599)));
+  EXPECT_FALSE(policy_.waits_for_reader(time(600)));
+  EXPECT_EQ(policy_.outcome().code, 143);
+}
+
+TEST_F(ExitPolicyTest, WaitsForAReaderOfAFailureWithoutLosingItsCode) {
+  ExitPolicy policy(1, {seconds(2), milliseconds(500), std::nullopt});
+  policy.on_exit(0, {false, 3, time(1)});
+  EXPECT_EQ(policy.decide(time(1), false), Action::kTerminate);
+  EXPECT_EQ(policy.decide(time(1), false), Action::kFinish);
+  EXPECT_TRUE(policy.waits_for_reader(time(1'000'000)));
+  policy.on_signal(SIGTERM, time(1'000'000));
+  EXPECT_FALSE(policy.waits_for_reader(time(1'000'500)));
+  EXPECT_EQ(policy.outcome().code, 3);
+}
+
+TEST_F(ExitPolicyTest, IgnoresMessagesThatSayNothingAboutFailure) {
+  policy_.on_message(0, {.type = MessageType::kJoin}, time(0));
+  policy_.on_message(0, {.type = MessageType::kLeave}, time(0));
+  EXPECT_EQ(decide(1), Action::kNone);
+}
+
+}  // namespace
+}  // namespace rota::launcher

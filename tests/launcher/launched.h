@@ -1,0 +1,47 @@
+// What the tests of the real rotarun share: each starts with nothing running, and ends so.
+#pragma once
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "testing/process.h"
+
+namespace rota::launcher {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Process;
+using testing::Result;
+using testing::rotarun;
+using testing::run;
+using testing::run_rotarun;
+
+// rotarun, the options, and a script for each rank.
+inline std::vector<std::string> script(std::vector<std::string> options, const std::string& text) {
+  for (const char* argument : {"/bin/sh", "-c"}) options.emplace_back(argument);
+  options.push_back(text);
+  return options;
+}
+
+// Nothing of a test may outlive it: orphans come to the test's process, which looks for them.
+class Launched : public ::testing::Test {
+ protected:
+  Launched() : folder_(::testing::TempDir() + "rotarun_" + std::to_string(::getpid())) {
+    testing::adopt_orphans();
+    std::filesystem::create_directories(folder_);
+  }
+  ~Launched() override { std::filesystem::remove_all(folder_); }
+
+  void TearDown() override {
+    EXPECT_TRUE(testing::all_gone_within(milliseconds(0))) << "a process was left behind";
+  }
+
+  const std::string folder_;  // For files; empty, and removed afterwards.
+};
+
+}  // namespace rota::launcher

@@ -1,0 +1,149 @@
+// A rank that speaks with the coordinator as a behaviour tells it to: member BEHAVIOUR VICTIM.
+// The rank VICTIM comes to harm; the others do what a communicator does when it hears of it.
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <thread>
+
+#include <rota/error.h>
+
+#include "os/message_socket.h"
+#include "rendezvous/client.h"
+
+namespace {
+
+using rota::Error;
+using rota::ErrorCode;
+using rota::rendezvous::Client;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr int kOwnCode = 42;
+
+std::size_t number_of(const char* name) { return std::strtoul(std::getenv(name), nullptr, 10); }
+
+void require(bool is_true, const char* what) {
+  if (is_true) return;
+  std::fprintf(stderr, "member: %s\n", what);
+  std::exit(kOwnCode);
+}
+
+Client connect() { return Client(rota::os::Fd(static_cast<int>(number_of("ROTA_RENDEZVOUS_FD")))); }
+
+Client::Welcome join(Client& client) { return client.join(rota::base::Clock::now() + seconds(10)); }
+
+void check_shared_memory(const Client::Welcome& welcome, std::size_t world_size) {
+  require(welcome.fds.size() == world_size, "an arena for each rank");
+  off_t bytes = 0;
+  for (const auto& fd : welcome.fds) {
+    struct stat status {};
+    require(::fstat(fd.get(), &status) == 0 && status.st_size > 0, "arenas with a size");
+    require(bytes == 0 || bytes == status.st_size, "arenas of one size");
+    bytes = status.st_size;
+  }
+}
+
+void check_listener(const Client::Welcome& welcome) {
+  require(welcome.fds.size() == 1, "one listening socket");
+  sockaddr_in address{};
+  socklen_t bytes = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  require(::getsockname(welcome.fds[0].get(), generic, &bytes) == 0, "a bound socket");
+  require(ntohl(address.sin_addr.s_addr) == INADDR_LOOPBACK, "a socket on the loopback interface");
+  const auto& row = welcome.job.table.rows[welcome.job.rank];
+  require(row.address == "127.0.0.1:" + std::to_string(ntohs(address.sin_port)), "its own socket");
+}
+
+// Joins, looks at the welcome, and meets the others.
+int check(std::size_t rank, std::size_t world_size) {
+  Client client = connect();
+  const auto welcome = join(client);
+  require(welcome.job.rank == rank, "its own rank");
+  require(welcome.job.table.rows.size() == world_size, "the whole table");
+  if (welcome.job.table.transport == "shm") check_shared_memory(welcome, world_size);
+  if (welcome.job.table.transport == "tcp") check_listener(welcome);
+  const std::string filler(world_size > 8 ? 10 : 40'000, 'x');
+  client.put("from " + std::to_string(rank), filler + std::to_string(rank));
+  for (std::size_t peer = 0; peer < world_size; ++peer) {
+    const std::string value = client.get("from " + std::to_string(peer), seconds(10));
+    require(value == filler + std::to_string(peer), "what a peer put");
+  }
+  client.barrier("met", seconds(10));
+  client.leave();
+  return 0;
+}
+
+void come_to_harm(const std::string& behaviour, Client& client, std::size_t rank) {
+  if (behaviour == "own-failure") {
+    client.abort(ErrorCode::kNotFinite, std::nullopt, "the loss is NaN");
+    std::exit(kOwnCode);
+  }
+  if (behaviour == "abort-and-hang") {
+    client.abort(ErrorCode::kNotFinite, std::nullopt, "the loss is NaN");
+  }
+  if (behaviour == "mismatch") {
+    client.abort(ErrorCode::kMismatch, (rank + 1) % 2, "5 elements here, 6 there");
+    std::exit(kOwnCode);
+  }
+  if (behaviour == "exit0") std::_Exit(0);
+  if (behaviour == "exit5") std::_Exit(5);
+  if (behaviour == "leave") client.leave();
+  if (behaviour == "kill") ::kill(::getpid(), SIGKILL);
+  if (behaviour == "stop") ::kill(::getpid(), SIGSTOP);
+  if (behaviour == "join-twice") join(client);
+  // Whoever is still here is alive and takes no part: the others wait for it in vain.
+  std::this_thread::sleep_for(seconds(60));
+}
+
+// Waits for the victim, and says so when it was in vain, as a communicator would.
+int wait_for(std::size_t victim, Client& client, milliseconds patience) {
+  client.report_waiting(victim);
+  try {
+    client.barrier("never", patience);
+  } catch (const Error& error) {
+    client.abort(error.code(), error.code() == ErrorCode::kTimeout ? victim : error.blamed_rank(),
+                 error.what());
+    std::fprintf(stderr, "member: %s\n", error.what());
+  }
+  return 1;
+}
+
+int run(const std::string& behaviour, std::size_t victim) {
+  const std::size_t rank = number_of("ROTA_RANK");
+  const std::size_t world_size = number_of("ROTA_WORLD_SIZE");
+  if (behaviour == "check") return check(rank, world_size);
+  const int number = static_cast<int>(number_of("ROTA_RENDEZVOUS_FD"));
+  if (behaviour == "garbage" && rank == victim) {
+    rota::os::send_message(number, std::as_bytes(std::span("not a message")));
+    std::this_thread::sleep_for(seconds(60));
+  }
+  if (behaviour == "oversize" && rank == victim) {
+    const std::string text(100'000, 'x');
+    require(::send(number, text.data(), text.size(), 0) > 0, "a large message sent");
+    std::this_thread::sleep_for(seconds(60));
+  }
+  Client client = connect();
+  if (behaviour == "before-join" && rank == victim) ::kill(::getpid(), SIGKILL);
+  join(client);
+  client.barrier("start", seconds(10));
+  if (rank == victim) come_to_harm(behaviour, client, rank);
+  return wait_for(victim, client, milliseconds(behaviour == "late" ? 300 : 10'000));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argv[1], argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 0);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "member: %s\n", error.what());
+    return 1;
+  }
+}

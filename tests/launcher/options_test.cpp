@@ -1,0 +1,164 @@
+// The command line: what is ours, what is the program's, and what is refused with which words.
+#include "launcher/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rota::launcher {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string refusal_of(const std::vector<std::string>& arguments) {
+  try {
+    parse_options(arguments);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Options, HaveDefaults) {
+  const Options options = parse_options({"prog"});
+  EXPECT_FALSE(options.rank_count);
+  EXPECT_FALSE(options.bind_to);
+  EXPECT_FALSE(options.timeout);
+  EXPECT_EQ(options.deadline, seconds(60));
+  EXPECT_EQ(options.grace, milliseconds(500));
+  EXPECT_EQ(options.transport, Transport::kAuto);
+  EXPECT_THAT(options.program, ElementsAre("prog"));
+}
+
+TEST(Options, AreReadInEverySpellingOfTheRankCount) {
+  for (const std::vector<std::string>& given : std::vector<std::vector<std::string>>{
+           {"-np", "4"}, {"-n", "4"}, {"--np", "4"}, {"--np=4"}, {"-np=4"}, {"-n4"}, {"-n=4"}}) {
+    std::vector<std::string> arguments = given;
+    arguments.push_back("prog");
+    EXPECT_EQ(parse_options(arguments).rank_count, 4U) << given[0];
+  }
+}
+
+TEST(Options, EndAtTheProgram) {
+  const Options options =
+      parse_options({"-np", "2", "prog", "--verbose", "-np", "3", "--", "--unknown"});
+  EXPECT_EQ(options.rank_count, 2U);
+  EXPECT_FALSE(options.verbose);
+  EXPECT_THAT(options.program, ElementsAre("prog", "--verbose", "-np", "3", "--", "--unknown"));
+}
+
+TEST(Options, EndAtTwoHyphens) {
+  const Options options = parse_options({"--verbose", "--", "-odd-program", "x"});
+  EXPECT_TRUE(options.verbose);
+  EXPECT_THAT(options.program, ElementsAre("-odd-program", "x"));
+}
+
+TEST(Options, AreAllRead) {
+  const Options options =
+      parse_options({"--bind-to", "core", "--map-by=numa", "--tag-output", "--output-filename",
+                     "logs", "--wdir", "/tmp", "--timeout", "90", "--deadline", "2.5", "--grace",
+                     "0", "--transport", "tcp", "-v", "prog"});
+  EXPECT_EQ(options.bind_to, BindTo::kCore);
+  EXPECT_EQ(options.map_by, MapBy::kNuma);
+  EXPECT_TRUE(options.tag_output);
+  EXPECT_EQ(options.output_directory, "logs");
+  EXPECT_EQ(options.working_directory, "/tmp");
+  EXPECT_EQ(options.timeout, seconds(90));
+  EXPECT_EQ(options.deadline, milliseconds(2500));
+  EXPECT_EQ(options.grace, milliseconds(0));
+  EXPECT_EQ(options.transport, Transport::kTcp);
+  EXPECT_TRUE(options.verbose);
+}
+
+TEST(Options, TakeTimesWithUnits) {
+  EXPECT_EQ(parse_options({"--deadline", "20s", "p"}).deadline, seconds(20));
+  EXPECT_EQ(parse_options({"--deadline", "500ms", "p"}).deadline, milliseconds(500));
+  EXPECT_EQ(parse_options({"--deadline", "2m", "p"}).deadline, seconds(120));
+  EXPECT_GT(parse_options({"--deadline", "1e-30", "p"}).deadline, base::Duration(0));
+}
+
+TEST(Options, TakeVariablesWithCommasAndEqualsSigns) {
+  const Options options =
+      parse_options({"-x", "LIST=a,b,c", "-x", "HOME", "-xFLAGS=-O2 -k=1", "-x", "EMPTY=", "p"});
+  ASSERT_EQ(options.variables.size(), 4U);
+  EXPECT_EQ(options.variables[0].name, "LIST");
+  EXPECT_EQ(options.variables[0].value, "a,b,c");
+  EXPECT_EQ(options.variables[1].name, "HOME");
+  EXPECT_FALSE(options.variables[1].value);
+  EXPECT_EQ(options.variables[2].value, "-O2 -k=1");
+  EXPECT_EQ(options.variables[3].value, "");
+}
+
+TEST(Options, NeedNoProgramWhereNothingStarts) {
+  EXPECT_TRUE(parse_options({"--help"}).help);
+  EXPECT_TRUE(parse_options({"-V"}).version);
+  EXPECT_TRUE(parse_options({"--show-ranks", "-np", "2"}).show_ranks);
+}
+
+TEST(Options, RefuseAMissingProgram) {
+  EXPECT_THAT(refusal_of({}), HasSubstr("no program to start"));
+  EXPECT_THAT(refusal_of({"-np", "2"}), HasSubstr("no program to start"));
+  EXPECT_THAT(refusal_of({"-np", "2", "--"}), HasSubstr("no program to start"));
+  EXPECT_THAT(refusal_of({"-np", "2", ""}), HasSubstr("no program to start"));
+}
+
+TEST(Options, RefuseRankCountsThatAreNone) {
+  for (const std::string text : {"0", "-1", "+2", "1e99", "1e2", "abc", "", " 2", "2 ", "0x4",
+                                 "4.5", "4097", "99999999999999999999999"}) {
+    EXPECT_THAT(refusal_of({"-np", text, "p"}),
+                HasSubstr("--np " + text + ": a whole number from 1 to 4096 is needed"))
+        << text;
+  }
+}
+
+TEST(Options, RefuseTimesThatAreNone) {
+  for (const std::string text :
+       {"0", "-1", "1e99", "nan", "inf", "abc", "", "5x", "5 s", "1h", "0x10", "s"}) {
+    EXPECT_THAT(refusal_of({"--deadline", text, "p"}),
+                HasSubstr("--deadline " + text + ": a number"))
+        << text;
+    EXPECT_THAT(refusal_of({"--timeout", text, "p"}), HasSubstr("a number of seconds above 0"));
+  }
+  EXPECT_THAT(refusal_of({"--grace", "-1", "p"}), HasSubstr("a number of seconds from 0"));
+}
+
+TEST(Options, NameTheNearestFlag) {
+  EXPECT_EQ(refusal_of({"--bindto", "core", "p"}),
+            "unknown option --bindto; did you mean --bind-to?");
+  EXPECT_EQ(refusal_of({"--deadlin=3", "p"}), "unknown option --deadlin; did you mean --deadline?");
+  EXPECT_EQ(refusal_of({"-tag-ouput", "p"}),
+            "unknown option -tag-ouput; did you mean --tag-output?");
+  EXPECT_EQ(refusal_of({"-nq", "p"}), "unknown option -nq; did you mean --np?");
+  EXPECT_EQ(refusal_of({"--qqqqqqqqqqqqqqqqqqqq", "p"}), "unknown option --qqqqqqqqqqqqqqqqqqqq");
+  EXPECT_THAT(refusal_of({"-", "p"}), HasSubstr("accepted"));  // A program of that name.
+}
+
+TEST(Options, RefuseValuesThatAreMissingOrTooMany) {
+  EXPECT_EQ(refusal_of({"--np"}), "--np needs a value: N");
+  EXPECT_EQ(refusal_of({"--verbose=3", "p"}), "--verbose takes no value");
+  EXPECT_EQ(refusal_of({"--wdir", "", "p"}), "--wdir needs a directory");
+  EXPECT_EQ(refusal_of({"--bind-to", "socket", "p"}),
+            "--bind-to socket: one of none, core, numa is needed");
+  EXPECT_EQ(refusal_of({"--transport", "mpi", "p"}),
+            "--transport mpi: one of auto, shm, tcp is needed");
+  EXPECT_EQ(refusal_of({"-x", "=3", "p"}), "-x =3: NAME or NAME=VALUE is needed");
+}
+
+TEST(Options, AreAllInTheHelpWithThreeExamples) {
+  const std::string help = help_text();
+  for (const char* name : {"--np", "--export", "--bind-to", "--map-by", "--transport",
+                           "--tag-output", "--output-filename", "--wdir", "--timeout", "--deadline",
+                           "--grace", "--show-ranks", "--verbose", "--version", "--help"}) {
+    EXPECT_THAT(help, HasSubstr(name));
+  }
+  std::size_t examples = 0;
+  for (std::size_t at = 0; (at = help.find("\n  rotarun -np", at)) != std::string::npos; ++at) {
+    ++examples;
+  }
+  EXPECT_EQ(examples, 3U);
+}
+
+}  // namespace
+}  // namespace rota::launcher

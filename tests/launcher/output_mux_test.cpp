@@ -1,0 +1,189 @@
+// Lines of several ranks become one stream, and stay lines.
+#include "launcher/output_mux.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace rota::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr Stream kOut = Stream::kOut;
+constexpr Stream kErr = Stream::kErr;
+
+std::vector<std::string> split(const std::vector<std::string>& parts) {
+  LineSplitter splitter;
+  std::vector<std::string> lines;
+  const auto emit = [&](std::string_view line) { lines.emplace_back(line); };
+  for (const std::string& part : parts) splitter.push(part, emit);
+  splitter.finish(emit);
+  return lines;
+}
+
+TEST(LineSplitter, CutsAtEveryLinesEnd) {
+  EXPECT_THAT(split({"a\nb\n\nc"}), ElementsAre("a\n", "b\n", "\n", "c"));
+  EXPECT_THAT(split({"1 %\r2 %\rdone\r\nnext\n"}),
+              ElementsAre("1 %\r", "2 %\r", "done\r\n", "next\n"));
+  EXPECT_THAT(split({"ab", "c\nd", "\n"}), ElementsAre("abc\n", "d\n"));
+  EXPECT_THAT(split({}), IsEmpty());
+}
+
+TEST(LineSplitter, HandsOnALongLineInPieces) {
+  const std::string line(150'000, 'x');
+  const auto pieces = split({line.substr(0, 1000), line.substr(1000), "y\nz\n"});
+  ASSERT_EQ(pieces.size(), 4U);
+  EXPECT_EQ(pieces[0].size(), LineSplitter::kMostBytes);
+  EXPECT_EQ(pieces[1].size(), LineSplitter::kMostBytes);
+  EXPECT_EQ(pieces[0] + pieces[1] + pieces[2], line + "y\n");
+  EXPECT_EQ(pieces[3], "z\n");
+}
+
+// Method: random text in random pieces; nothing may be lost, and every line but the last has an end
+// or the greatest length.
+TEST(LineSplitter, LosesNothingHoweverTheBytesCome) {
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::string text;
+    const std::size_t bytes = random() % 200'000;
+    for (std::size_t i = 0; i < bytes; ++i) {
+      const auto pick = random() % (trial % 2 == 0 ? 50 : 100'000);
+      text += pick == 0 ? '\n' : pick == 1 ? '\r' : 'x';
+    }
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t count = 1 + random() % 70'000;
+      parts.push_back(text.substr(at, count));
+      at += count;
+    }
+    const auto lines = split(parts);
+    std::string joined;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      joined += lines[i];
+      const bool is_whole = lines[i].back() == '\n' || lines[i].back() == '\r' ||
+                            lines[i].size() == LineSplitter::kMostBytes;
+      ASSERT_TRUE(is_whole || i + 1 == lines.size());
+    }
+    ASSERT_EQ(joined, text);
+  }
+}
+
+OutputMux mux_of(std::size_t world_size, bool tags_lines = false, bool is_terminal = false) {
+  OutputMux::Settings settings;
+  settings.world_size = world_size;
+  settings.tags_lines = tags_lines;
+  settings.is_joined = is_terminal;
+  settings.is_terminal = {is_terminal, is_terminal};
+  return OutputMux(settings);
+}
+
+TEST(OutputMux, KeepsLinesOfDifferentRanksApart) {
+  OutputMux mux = mux_of(2);
+  mux.on_bytes(0, kOut, "one ");
+  mux.on_bytes(1, kOut, "other\n");
+  EXPECT_EQ(mux.pending(kOut), "other\n");
+  mux.on_bytes(0, kOut, "line\n");
+  mux.on_bytes(0, kErr, "wrong\n");
+  EXPECT_EQ(mux.pending(kOut), "other\none line\n");
+  EXPECT_EQ(mux.pending(kErr), "wrong\n");
+}
+
+TEST(OutputMux, PassesOnALastLineWithoutAnEnd) {
+  OutputMux mux = mux_of(2);
+  mux.on_bytes(0, kOut, "no end");
+  EXPECT_EQ(mux.pending(kOut), "");
+  mux.on_end(0, kOut);
+  EXPECT_EQ(mux.pending(kOut), "no end");
+  mux.on_bytes(1, kOut, "next\n");
+  EXPECT_EQ(mux.pending(kOut), "no end\nnext\n");
+}
+
+TEST(OutputMux, HoldsNothingBackWhenThereIsOneRank) {
+  OutputMux mux = mux_of(1);
+  mux.on_bytes(0, kOut, "name? ");
+  EXPECT_EQ(mux.pending(kOut), "name? ");
+  mux.on_bytes(0, kErr, "half a line");
+  mux.say("rotarun: rank 0 was killed\n");
+  EXPECT_EQ(mux.pending(kErr), "half a line\nrotarun: rank 0 was killed\n");
+}
+
+TEST(OutputMux, TagsLines) {
+  OutputMux mux = mux_of(2, true);
+  mux.on_bytes(1, kOut, "a\nb\n");
+  mux.on_bytes(0, kErr, "c\n");
+  mux.say("rotarun: untagged\n");
+  EXPECT_EQ(mux.pending(kOut), "[rank 1] a\n[rank 1] b\n");
+  EXPECT_EQ(mux.pending(kErr), "[rank 0] c\nrotarun: untagged\n");
+}
+
+TEST(OutputMux, TagsAPieceOfALongLineOnce) {
+  OutputMux mux = mux_of(2, true);
+  mux.on_bytes(1, kOut, std::string(100'000, 'x') + "\n");
+  EXPECT_EQ(mux.pending(kOut), "[rank 1] " + std::string(100'000, 'x') + "\n");
+}
+
+TEST(OutputMux, ClearsALiveLineForAnothersOnATerminal) {
+  OutputMux mux = mux_of(2, false, true);
+  mux.on_bytes(0, kOut, "50 %\r");
+  mux.on_bytes(0, kOut, "60 %\r");
+  mux.on_bytes(1, kErr, "warning\n");
+  mux.on_bytes(0, kOut, "70 %\r");
+  EXPECT_EQ(mux.pending(kOut), "50 %\r60 %\r\x1b[2Kwarning\n70 %\r");
+}
+
+TEST(OutputMux, LeavesLiveLinesAsTheyAreInAFile) {
+  OutputMux mux = mux_of(2);
+  mux.on_bytes(0, kOut, "50 %\r");
+  mux.on_bytes(1, kOut, "warning\n");
+  EXPECT_EQ(mux.pending(kOut), "50 %\rwarning\n");
+}
+
+TEST(OutputMux, TakesALinesEndThatComesInTwoForOne) {
+  OutputMux mux = mux_of(2, true);
+  mux.on_bytes(0, kOut, "text\r");
+  mux.on_bytes(0, kOut, "\n");
+  EXPECT_EQ(mux.pending(kOut), "[rank 0] text\r\n");
+}
+
+TEST(OutputMux, GivesOutWhatIsPendingInParts) {
+  OutputMux mux = mux_of(1);
+  mux.on_bytes(0, kOut, "0123456789");
+  mux.consume(kOut, 3);
+  EXPECT_EQ(mux.pending(kOut), "3456789");
+  mux.consume(kOut, 6);
+  EXPECT_EQ(mux.pending(kOut), "9");
+  mux.on_bytes(0, kOut, "ab");
+  EXPECT_EQ(mux.pending(kOut), "9ab");
+  mux.discard(kOut);
+  EXPECT_EQ(mux.pending(kOut), "");
+}
+
+TEST(OutputMux, RemembersTheLastTenLinesOfEachRanksStderr) {
+  OutputMux mux = mux_of(2);
+  for (int i = 0; i < 25; ++i) mux.on_bytes(0, kErr, "line " + std::to_string(i) + "\n");
+  mux.on_bytes(0, kErr, "unended");
+  mux.on_bytes(0, kOut, "not this\n");
+  const auto words = mux.last_words(0);
+  ASSERT_EQ(words.size(), 10U);
+  EXPECT_EQ(words.front(), "line 16");
+  EXPECT_EQ(words.back(), "unended");
+  EXPECT_THAT(mux.last_words(1), IsEmpty());
+}
+
+TEST(OutputMux, RemembersOnlyTheLastStateOfALiveLine) {
+  OutputMux mux = mux_of(1);
+  mux.on_bytes(0, kErr, "start\n10 %\r20 %\r30 %\rerror\r\n");
+  EXPECT_THAT(mux.last_words(0), ElementsAre("start", "error"));
+}
+
+TEST(OutputMux, RemembersNoMoreThanTheBeginningOfALongLine) {
+  OutputMux mux = mux_of(1);
+  mux.on_bytes(0, kErr, std::string(50'000, 'x') + "\n");
+  EXPECT_EQ(mux.last_words(0).at(0).size(), 1000U);
+}
+
+}  // namespace
+}  // namespace rota::launcher

@@ -1,0 +1,170 @@
+// What becomes of what the ranks write.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "launcher/launched.h"
+#include "os/fd.h"
+#include "os/pipe.h"
+
+namespace rota::launcher {
+namespace {
+
+class Output : public Launched {};
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// Method: four ranks write lines in three pieces each, with pauses that invite the others in; every
+// line of the result must be a whole line of one rank, and those of a rank in order.
+TEST_F(Output, NeverMixesLinesOfDifferentRanks) {
+  const Result result = run_rotarun(script(
+      {"-np", "4"},
+      "for i in 0 1 2 3 4 5 6 7 8 9; do printf \"rank $ROTA_RANK \"; printf \"line \"; sleep "
+      "0.001; printf \"$i of ten\\n\"; done"));
+  ASSERT_EQ(result.exit_code, 0);
+  std::map<char, int> next;
+  std::istringstream lines(result.out);
+  for (std::string line; std::getline(lines, line);) {
+    ASSERT_EQ(line.size(), std::string("rank 0 line 0 of ten").size()) << line;
+    EXPECT_EQ(line.substr(0, 5), "rank ");
+    EXPECT_EQ(line.substr(7), "line " + std::to_string(next[line[5]]++) + " of ten");
+  }
+  EXPECT_EQ(next.size(), 4U);
+}
+
+TEST_F(Output, IsTaggedWithTheRank) {
+  const Result result = run_rotarun(
+      script({"-np", "2", "--tag-output"}, "echo out $ROTA_RANK; echo err $ROTA_RANK >&2"));
+  EXPECT_THAT(result.out, HasSubstr("[rank 0] out 0\n"));
+  EXPECT_THAT(result.out, HasSubstr("[rank 1] out 1\n"));
+  EXPECT_THAT(result.err, HasSubstr("[rank 0] err 0\n"));
+  EXPECT_THAT(result.err, HasSubstr("[rank 1] err 1\n"));
+}
+
+TEST_F(Output, IsPassedOnWithoutALastLinesEnd) {
+  EXPECT_EQ(run_rotarun(script({"-np", "2"}, "[ $ROTA_RANK = 0 ] || printf 'no end'")).out,
+            "no end");
+}
+
+TEST_F(Output, OfOneRankIsPassedOnAtOnce) {
+  Process process(rotarun(script({"-np", "1"}, "printf 'name? '; exec sleep 60")));
+  EXPECT_TRUE(process.wait_for("name? "));
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait().out, "name? ");
+}
+
+TEST_F(Output, GoesToFilesToo) {
+  const std::string logs = folder_ + "/deep/logs";
+  const Result result =
+      run_rotarun(script({"-np", "2", "--output-filename", logs, "--tag-output"},
+                         "echo out $ROTA_RANK; echo err $ROTA_RANK >&2; printf end"));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("[rank 1] out 1\n"));
+  EXPECT_EQ(contents_of(logs + "/rank.0/stdout"), "out 0\nend");
+  EXPECT_EQ(contents_of(logs + "/rank.1/stdout"), "out 1\nend");
+  EXPECT_EQ(contents_of(logs + "/rank.1/stderr"), "err 1\n");
+}
+
+TEST_F(Output, OfAFailedRankIsAllThereBeforeTheReport) {
+  const Result result = run_rotarun(
+      script({"-np", "2"}, "[ $ROTA_RANK = 1 ] && exec sleep 60; seq 5000 >&2; exit 3"));
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_LT(result.err.find("\n5000\n"), result.err.find("rotarun: rank 0"));
+  EXPECT_THAT(result.err, HasSubstr("rotarun:   4991\n"));
+  EXPECT_THAT(result.err, ::testing::EndsWith("rotarun:   5000\n"));
+  EXPECT_THAT(result.err, Not(HasSubstr("rotarun:   4990\n")));
+}
+
+// Reads all of a descriptor that blocks, slowly at first.
+std::size_t read_slowly(int fd) {
+  std::vector<char> buffer(64 * 1024);
+  std::size_t bytes = 0;
+  for (int turn = 0;; ++turn) {
+    if (turn < 20) std::this_thread::sleep_for(milliseconds(10));
+    const ssize_t count = ::read(fd, buffer.data(), turn < 20 ? 1000 : buffer.size());
+    if (count <= 0) return bytes;
+    bytes += static_cast<std::size_t>(count);
+  }
+}
+
+// Method: much more than a pipe and our queue hold, to a reader that is slow.
+TEST_F(Output, WaitsForASlowReaderAndLosesNothing) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const os::Fd reader(ends[0]);
+  testing::Command command = rotarun(
+      script({"-np", "4"}, "yes 0123456789abcdef0123456789abcdef0123456789abcde | head -50000"));
+  command.standard_output = ends[1];
+  Process process(std::move(command));
+  ::close(ends[1]);
+  EXPECT_EQ(read_slowly(reader.get()), 4U * 50'000 * 48);
+  EXPECT_EQ(process.wait().exit_code, 0);
+}
+
+// The peak of a process's memory, in KiB.
+long peak_memory_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("VmHWM:")) return std::strtol(line.c_str() + 6, nullptr, 10);
+  }
+  return 0;
+}
+
+// Method: endless output to a pipe that nobody reads. Memory stays bounded, and the timeout and the
+// signals work all the same.
+TEST_F(Output, ToAReaderThatDoesNotReadHoldsUpNothingElse) {
+  for (const bool by_signal : {false, true}) {
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    const os::Fd reader(ends[0]);
+    testing::Command command =
+        rotarun({"-np", "2", "--timeout", by_signal ? "60" : "1", "yes", "endless"});
+    command.standard_output = ends[1];
+    Process process(std::move(command));
+    ::close(ends[1]);
+    std::this_thread::sleep_for(milliseconds(500));
+    long peak = 0;
+    for (const pid_t pid : testing::live_descendants()) {
+      peak = std::max(peak, peak_memory_of(pid));
+    }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    EXPECT_LT(peak, 64 * 1024);
+#endif
+    EXPECT_GT(peak, 0);
+    if (by_signal) process.signal(SIGTERM);
+    const Result result = process.wait(seconds(10));
+    EXPECT_TRUE(result.was_in_time);
+    EXPECT_EQ(result.exit_code, by_signal ? 143 : 124);
+    EXPECT_TRUE(testing::all_gone_within(seconds(0)));
+  }
+}
+
+TEST_F(Output, EndsRanksWhenNobodyReadsAnyMore) {
+  const Result result = run(
+      {.arguments = {"/bin/sh", "-c",
+                     "(" + testing::rotarun_path() + " -np 2 yes; echo code $? >&2) | head -1"}});
+  EXPECT_EQ(result.out, "y\n");
+  EXPECT_THAT(result.err, HasSubstr("was killed by SIGPIPE"));
+  EXPECT_THAT(result.err, HasSubstr("code 141"));
+}
+
+TEST_F(Output, InFilesGoesOnWhenNobodyReadsTheRest) {
+  const Result result =
+      run({.arguments = {"/bin/sh", "-c",
+                         "(" + testing::rotarun_path() + " -np 1 --output-filename " + folder_ +
+                             " seq 100000; echo code $? >&2) | true"}});
+  EXPECT_THAT(result.err, HasSubstr("code 0"));
+  EXPECT_THAT(contents_of(folder_ + "/rank.0/stdout"), ::testing::EndsWith("\n100000\n"));
+}
+
+}  // namespace
+}  // namespace rota::launcher

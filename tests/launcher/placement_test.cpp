@@ -1,0 +1,93 @@
+// Which ranks run where, on machines that this one is not.
+#include "launcher/placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "launcher/topology.h"
+#include "os/host.h"
+
+namespace rota::launcher {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Two NUMA nodes of two cores with two hardware threads each, numbered as Linux does.
+const std::vector<Core> kTwoNodes = {{{0, 4}, 0}, {{1, 5}, 0}, {{2, 6}, 1}, {{3, 7}, 1}};
+
+TEST(Placement, BindsNobodyUnlessAsked) {
+  EXPECT_THAT(place_ranks({}, 3, BindTo::kNone, MapBy::kSlot), Each(IsEmpty()));
+}
+
+TEST(Placement, GivesEachRankACore) {
+  EXPECT_THAT(place_ranks(kTwoNodes, 4, BindTo::kCore, MapBy::kCore),
+              ElementsAre(Cpus{0, 4}, Cpus{1, 5}, Cpus{2, 6}, Cpus{3, 7}));
+}
+
+TEST(Placement, FillsACoresHardwareThreadsBySlot) {
+  EXPECT_THAT(place_ranks(kTwoNodes, 4, BindTo::kCore, MapBy::kSlot),
+              ElementsAre(Cpus{0, 4}, Cpus{0, 4}, Cpus{1, 5}, Cpus{1, 5}));
+}
+
+TEST(Placement, GoesAroundTheNodes) {
+  EXPECT_THAT(place_ranks(kTwoNodes, 4, BindTo::kCore, MapBy::kNuma),
+              ElementsAre(Cpus{0, 4}, Cpus{2, 6}, Cpus{1, 5}, Cpus{3, 7}));
+  EXPECT_THAT(place_ranks(kTwoNodes, 3, BindTo::kNuma, MapBy::kNuma),
+              ElementsAre(Cpus{0, 1, 4, 5}, Cpus{2, 3, 6, 7}, Cpus{0, 1, 4, 5}));
+}
+
+TEST(Placement, GoesAroundNodesOfDifferentSizes) {
+  const std::vector<Core> cores = {{{0}, 0}, {{1}, 1}, {{2}, 1}, {{3}, 1}};
+  EXPECT_THAT(place_ranks(cores, 5, BindTo::kCore, MapBy::kNuma),
+              ElementsAre(Cpus{0}, Cpus{1}, Cpus{2}, Cpus{3}, Cpus{0}));
+}
+
+TEST(Placement, StartsOverWhenRanksOutnumberThePlaces) {
+  EXPECT_THAT(place_ranks({{{0}, 0}, {{1}, 0}}, 5, BindTo::kCore, MapBy::kSlot),
+              ElementsAre(Cpus{0}, Cpus{1}, Cpus{0}, Cpus{1}, Cpus{0}));
+}
+
+TEST(Placement, UsesNoMoreCoresThanTheQuotaGrants) {
+  EXPECT_EQ(limit_cores(kTwoNodes, 4).size(), 2U);
+  EXPECT_EQ(limit_cores(kTwoNodes, 3).size(), 2U);
+  EXPECT_EQ(limit_cores(kTwoNodes, 1).size(), 1U);
+  EXPECT_EQ(limit_cores(kTwoNodes, 100).size(), 4U);
+}
+
+TEST(Placement, BindsToWhatRanksAreMappedBy) {
+  EXPECT_EQ(binding_of(parse_options({"p"})), BindTo::kNone);
+  EXPECT_EQ(binding_of(parse_options({"--map-by", "slot", "p"})), BindTo::kNone);
+  EXPECT_EQ(binding_of(parse_options({"--map-by", "core", "p"})), BindTo::kCore);
+  EXPECT_EQ(binding_of(parse_options({"--map-by", "numa", "p"})), BindTo::kNuma);
+  EXPECT_EQ(binding_of(parse_options({"--map-by", "numa", "--bind-to", "core", "p"})),
+            BindTo::kCore);
+  EXPECT_EQ(binding_of(parse_options({"--map-by", "numa", "--bind-to", "none", "p"})),
+            BindTo::kNone);
+}
+
+TEST(Placement, IsShownAsRanges) {
+  EXPECT_EQ(to_text(Cpus{}), "");
+  EXPECT_EQ(to_text(Cpus{3}), "3");
+  EXPECT_EQ(to_text(Cpus{0, 1, 2, 3, 8, 10, 11}), "0-3,8,10-11");
+}
+
+TEST(Topology, HasEveryAllowedCpuOnceAndNoOther) {
+  const std::vector<int> allowed = os::allowed_cpus();
+  std::vector<int> found;
+  for (const Core& core : read_topology(allowed)) {
+    found.insert(found.end(), core.cpus.begin(), core.cpus.end());
+  }
+  EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(allowed));
+}
+
+TEST(Topology, LeavesOutWhatIsNotAllowed) {
+  const std::vector<int> one = {os::allowed_cpus().back()};
+  const auto cores = read_topology(one);
+  ASSERT_EQ(cores.size(), 1U);
+  EXPECT_EQ(cores[0].cpus, one);
+}
+
+}  // namespace
+}  // namespace rota::launcher

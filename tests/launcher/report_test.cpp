@@ -1,0 +1,162 @@
+// The sentences that say how a job ended, the ranks' environment, and the plan of a job.
+#include "launcher/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "launcher/job_plan.h"
+#include "launcher/rank_environment.h"
+
+namespace rota::launcher {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class ReportTest : public ::testing::Test {
+ protected:
+  std::string describe_fault(Fault::Kind kind, std::optional<std::size_t> witness = std::nullopt,
+                             const std::string& testimony = "") {
+    Outcome outcome;
+    outcome.reason = Outcome::Reason::kFault;
+    outcome.fault.kind = kind;
+    outcome.fault.rank = 1;
+    outcome.fault.witness = witness;
+    outcome.fault.testimony = testimony;
+    return describe(outcome, records_, names_);
+  }
+
+  std::vector<RankRecord> records_ = std::vector<RankRecord>(2);
+  std::vector<RankName> names_ = {{10, "here"}, {11, "here"}};
+};
+
+TEST_F(ReportTest, NamesTheRankItsProcessItsHostAndItsEnd) {
+  records_[1].ending = Ending{true, SIGKILL, {}};
+  EXPECT_EQ(describe_fault(Fault::Kind::kDied), "rank 1 (pid 11, here) was killed by SIGKILL");
+  records_[1].ending = Ending{false, 3, {}};
+  EXPECT_EQ(describe_fault(Fault::Kind::kDied), "rank 1 (pid 11, here) exited with code 3");
+}
+
+TEST_F(ReportTest, GivesTheRanksOwnReason) {
+  records_[1].report = Report{ErrorCode::kNotFinite, std::nullopt, "the loss is NaN", false, {}};
+  EXPECT_EQ(describe_fault(Fault::Kind::kReported),
+            "rank 1 (pid 11, here) failed: the loss is NaN");
+  records_[1].ending = Ending{false, 9, {}};
+  EXPECT_EQ(describe_fault(Fault::Kind::kReported),
+            "rank 1 (pid 11, here) exited with code 9: the loss is NaN");
+}
+
+TEST_F(ReportTest, SaysWhoWaitedForASilentRank) {
+  EXPECT_EQ(describe_fault(Fault::Kind::kSilent, 0, "rank 0: all_reduce timed out"),
+            "rank 1 (pid 11, here) is silent: rank 0: all_reduce timed out");
+  EXPECT_EQ(describe_fault(Fault::Kind::kSilent, 0),
+            "rank 1 (pid 11, here) is silent: rank 0 waited for it");
+  EXPECT_EQ(describe_fault(Fault::Kind::kStopped),
+            "rank 1 (pid 11, here) is silent: it is stopped");
+}
+
+TEST_F(ReportTest, SaysWhoNeededARankThatLeft) {
+  records_[1].ending = Ending{false, 0, {}};
+  EXPECT_EQ(describe_fault(Fault::Kind::kLeft, 0, "rank 0: barrier"),
+            "rank 1 (pid 11, here) exited with code 0 while it was needed: rank 0: barrier");
+}
+
+TEST(Report, ListsRanksUnlessTheyAreTooMany) {
+  EXPECT_EQ(list_ranks(std::vector<std::size_t>{0, 2}), "rank 0, rank 2");
+  EXPECT_EQ(list_ranks(std::vector<std::size_t>(100)), "100 ranks");
+}
+
+TEST(Report, QuotesLastLines) {
+  EXPECT_EQ(quote({}), "");
+  EXPECT_EQ(quote({"a", "b"}), "rotarun: its last lines of stderr:\nrotarun:   a\nrotarun:   b\n");
+}
+
+TEST(RankEnvironment, HasTheContractInPlaceOfWhatWasThere) {
+  const auto environment =
+      make_environment({"PATH=/bin", "ROTA_RANK=9", "ROTA_TERMINAL=70", "A=old", "AB=kept"},
+                       {{"A", "new"}, {"B", std::nullopt}, {"ROTA_WORLD_SIZE", "77"}},
+                       {.rank = 2, .world_size = 4, .rendezvous_fd = 13, .terminal_columns = {}});
+  EXPECT_THAT(environment, Contains("PATH=/bin"));
+  EXPECT_THAT(environment, Contains("AB=kept"));
+  EXPECT_THAT(environment, Contains("A=new"));
+  EXPECT_THAT(environment, Not(Contains("A=old")));
+  for (const char* entry : {"ROTA_RANK=2", "ROTA_WORLD_SIZE=4", "ROTA_LOCAL_RANK=2",
+                            "ROTA_LOCAL_WORLD_SIZE=4", "ROTA_RENDEZVOUS_FD=13"}) {
+    EXPECT_THAT(environment, Contains(entry));
+  }
+  EXPECT_THAT(environment, Not(Contains(StartsWith("ROTA_TERMINAL"))));
+  EXPECT_THAT(environment, Not(Contains("ROTA_RANK=9")));
+}
+
+TEST(RankEnvironment, HasTheTerminalsWidthWhereThereIsOne) {
+  EXPECT_THAT(make_environment({}, {}, {.terminal_columns = 132}), Contains("ROTA_TERMINAL=132"));
+}
+
+TEST(RankEnvironment, KnowsWhichPassedOnVariablesAreNotSet) {
+  const std::vector<Variable> variables = {{"A", std::nullopt}, {"B", std::nullopt}, {"C", "3"}};
+  EXPECT_THAT(unset_variables({"A=1", "BB=2"}, variables), ::testing::ElementsAre("B"));
+}
+
+Facts small_machine() {
+  Facts facts;
+  facts.host = "pi";
+  facts.allowed_cpus = {0, 1, 2, 3};
+  facts.memory_bytes = std::uint64_t{1} << 32;
+  return facts;
+}
+
+std::vector<Core> no_cores() { throw std::logic_error("asked for the topology"); }
+
+TEST(JobPlan, HasARankForEachSlotAndDoesNotAskForTheTopology) {
+  const JobPlan plan = make_plan(parse_options({"p"}), small_machine(), no_cores);
+  EXPECT_EQ(plan.job.table.rows.size(), 4U);
+  EXPECT_EQ(plan.job.table.transport, "shm");
+  EXPECT_EQ(plan.job.table.source, "rotarun -np 4");
+  EXPECT_EQ(plan.job.table.rows[3].local_rank, 3U);
+  EXPECT_EQ(plan.job.table.rows[3].host, "pi");
+  EXPECT_TRUE(plan.job.may_spin);
+  EXPECT_EQ(plan.job.deadline, std::chrono::seconds(60));
+  EXPECT_GT(plan.arena_bytes, 0U);
+}
+
+TEST(JobPlan, LetsRanksOutnumberSlotsButNotSpin) {
+  const Options options = parse_options({"-np", "5", "--transport", "tcp", "p"});
+  const JobPlan plan = make_plan(options, small_machine(), no_cores);
+  EXPECT_EQ(plan.job.table.rows.size(), 5U);
+  EXPECT_FALSE(plan.job.may_spin);
+  EXPECT_EQ(plan.arena_bytes, 0U);
+}
+
+TEST(JobPlan, ShowsTheCoresOfBoundRanks) {
+  const Options options = parse_options({"--map-by", "core", "-np", "2", "p"});
+  const JobPlan plan = make_plan(options, small_machine(), [] {
+    return std::vector<Core>{{{0, 2}, 0}, {{1, 3}, 0}};
+  });
+  EXPECT_EQ(plan.job.table.rows[1].cores, "1,3");
+  EXPECT_EQ(plan.places[1], (Cpus{1, 3}));
+}
+
+TEST(JobPlan, KeepsArenasBelowTheLimitOfFiles) {
+  Facts facts = small_machine();
+  facts.file_size_limit = 100'000'000;
+  EXPECT_EQ(make_plan(parse_options({"p"}), facts, no_cores).arena_bytes, 95U * 1024 * 1024);
+  facts.file_size_limit = 1000;
+  EXPECT_THROW(make_plan(parse_options({"p"}), facts, no_cores), UsageError);
+  EXPECT_NO_THROW(make_plan(parse_options({"--transport", "tcp", "p"}), facts, no_cores));
+}
+
+TEST(JobPlan, RefusesAWorldWhoseTableCannotBeSent) {
+  try {
+    make_plan(parse_options({"-np", "4096", "p"}), small_machine(), no_cores);
+    FAIL() << "it was accepted";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--np 4096: a table of that many ranks takes"));
+  }
+  EXPECT_NO_THROW(make_plan(parse_options({"-np", "1000", "p"}), small_machine(), no_cores));
+}
+
+}  // namespace
+}  // namespace rota::launcher

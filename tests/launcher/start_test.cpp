@@ -1,0 +1,190 @@
+// How ranks start: their environment, descriptors, input, directory and CPUs.
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "launcher/launched.h"
+#include "os/fd.h"
+#include "os/host.h"
+
+namespace rota::launcher {
+namespace {
+
+class Start : public Launched {};
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+TEST_F(Start, TellsEachRankItsPlace) {
+  const Result result = run_rotarun(script(
+      {"-np", "3"},
+      "echo $ROTA_RANK $ROTA_WORLD_SIZE $ROTA_LOCAL_RANK $ROTA_LOCAL_WORLD_SIZE .$ROTA_TERMINAL"));
+  EXPECT_THAT(sorted_lines(result.out),
+              ::testing::ElementsAre("0 3 0 3 .", "1 3 1 3 .", "2 3 2 3 ."));
+}
+
+TEST_F(Start, StartsARankForEachSlotUnlessTold) {
+  const Result result = run_rotarun({"--verbose", "echo", "rank"});
+  const auto cpus = os::allowed_cpus().size();
+  EXPECT_LE(sorted_lines(result.out).size(), cpus);
+  EXPECT_GE(sorted_lines(result.out).size(), 1U);
+  EXPECT_THAT(result.err, HasSubstr("one for each slot"));
+}
+
+TEST_F(Start, GivesRanksTheStandardDescriptorsAndOneMore) {
+  const Result result = run_rotarun({"-np", "3", "ls", "-l", "/proc/self/fd"});
+  std::size_t sockets = 0;
+  std::size_t others = 0;
+  for (const std::string& line : sorted_lines(result.out)) {
+    const bool is_own_of_ls = line.find("-> /proc/") != std::string::npos;
+    if (line.find(" -> ") == std::string::npos || is_own_of_ls) continue;
+    ++(line.find("-> socket:") != std::string::npos ? sockets : others);
+  }
+  EXPECT_EQ(sockets, 3U) << result.out;
+  EXPECT_EQ(others, 3U * 3) << result.out;
+  const Result named =
+      run_rotarun(script({"-np", "1"}, "readlink /proc/$$/fd/$ROTA_RENDEZVOUS_FD"));
+  EXPECT_THAT(named.out, ::testing::StartsWith("socket:"));
+}
+
+TEST_F(Start, ListensNowhereWithSharedMemory) {
+  const std::string count_listeners =
+      "n=0; for fd in /proc/$PPID/fd/*; do case $(readlink $fd) in socket:*) i=$(readlink $fd); "
+      "i=${i#socket:[}; grep -q \" 0A .* ${i%]} \" /proc/net/tcp && n=$((n+1));; esac; done; "
+      "echo $n";
+  EXPECT_EQ(run_rotarun(script({"-np", "1"}, count_listeners)).out, "0\n");
+  EXPECT_EQ(run_rotarun(script({"-np", "1", "--transport", "tcp"}, count_listeners)).out, "1\n");
+}
+
+TEST_F(Start, GivesItsInputToTheFirstRankAlone) {
+  testing::Command command = rotarun(script({"-np", "3"}, "echo $ROTA_RANK: $(cat)"));
+  command.input = "some\ninput\n";
+  EXPECT_THAT(sorted_lines(run(command).out), ::testing::ElementsAre("0: some input", "1:", "2:"));
+}
+
+TEST_F(Start, PassesItsEnvironmentAndSetsVariables) {
+  testing::Command command =
+      rotarun(script({"-np", "1", "-x", "ADDED=a,b c", "-x", "PASSED", "-x", "ROTA_TEST_UNSET"},
+                     "echo $PASSED/$ADDED"));
+  command.environment = {"PASSED=yes"};
+  const Result result = run(command);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "yes/a,b c\n");
+  EXPECT_EQ(result.err,
+            "rotarun: warning: -x ROTA_TEST_UNSET: it is not set here, so the ranks do not get "
+            "it\n");
+}
+
+TEST_F(Start, RunsWhereItIsTold) {
+  const std::string real = std::filesystem::canonical(folder_);
+  EXPECT_EQ(run_rotarun({"-np", "1", "--wdir", folder_, "pwd", "-P"}).out, real + "\n");
+  std::ofstream(folder_ + "/here.sh") << "#!/bin/sh\necho found\n";
+  std::filesystem::permissions(folder_ + "/here.sh", std::filesystem::perms::owner_all);
+  EXPECT_EQ(run_rotarun({"-np", "1", "--wdir", folder_, "./here.sh"}).out, "found\n");
+}
+
+TEST_F(Start, FindsTheProgramInThePathThatTheRanksHave) {
+  std::ofstream(folder_ + "/my-program") << "#!/bin/sh\necho mine\n";
+  std::filesystem::permissions(folder_ + "/my-program", std::filesystem::perms::owner_all);
+  EXPECT_EQ(run_rotarun({"-np", "1", "-x", "PATH=" + folder_ + ":/bin", "my-program"}).out,
+            "mine\n");
+}
+
+TEST_F(Start, BindsRanksToCores) {
+  const auto cpus = os::allowed_cpus();
+  const Result result = run_rotarun(
+      script({"-np", "1", "--bind-to", "core"}, "grep Cpus_allowed_list /proc/self/status"));
+  const Result table = run_rotarun({"-np", "1", "--bind-to", "core", "--show-ranks"});
+  const std::string bound = result.out.substr(result.out.find('\t') + 1);
+  EXPECT_THAT(table.out, ::testing::EndsWith("  " + bound));
+  if (cpus.size() == 1) GTEST_SKIP() << "one CPU is all there is";
+  const Result free = run_rotarun(script({"-np", "1"}, "grep Cpus_allowed_list /proc/self/status"));
+  EXPECT_NE(free.out, "");
+}
+
+TEST_F(Start, TakesMoreRanksThanSlots) {
+  const auto count = std::to_string(3 * os::allowed_cpus().size());
+  const Result result =
+      run_rotarun({"-np", count, "--verbose", "--bind-to", "core", "echo", "rank"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(std::to_string(sorted_lines(result.out).size()), count);
+  EXPECT_THAT(result.err, HasSubstr("more than slots, so waiting ranks give way"));
+}
+
+TEST_F(Start, StartsManyRanksWithAFewDescriptorsAllowed) {
+  const Result result = run({.arguments = {"/bin/sh", "-c",
+                                           "ulimit -Sn 64; exec " + testing::rotarun_path() +
+                                               " -np 100 /bin/sh -c 'ulimit -Sn'"}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto lines = sorted_lines(result.out);
+  EXPECT_EQ(lines.size(), 100U);
+  EXPECT_THAT(lines, ::testing::Each("64"));  // As it was, for the ranks.
+}
+
+TEST_F(Start, GivesBackWhatItCannotStart) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer itself fails without descriptors";
+#endif
+  const Result result = run(
+      {.arguments = {"/bin/sh", "-c",
+                     "ulimit -n 40; exec " + testing::rotarun_path() + " -np 100 /bin/sleep 60"}});
+  EXPECT_EQ(result.exit_code, 126);
+  EXPECT_THAT(result.err, HasSubstr("Too many open files"));
+  EXPECT_LT(result.took, seconds(5));
+}
+
+TEST_F(Start, StaysBelowALimitOfFileSizes) {
+  const std::string command = testing::rotarun_path() + " -np 2 " ROTA_TEST_DIR "/member check";
+  const Result result = run({.arguments = {"/bin/bash", "-c", "ulimit -f 10240; exec " + command}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
+TEST_F(Start, ShowsTheRankTableAndStartsNothing) {
+  const Result result = run_rotarun({"-np", "2", "--show-ranks", "echo", "started"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("world 2 on 1 host"));
+  EXPECT_THAT(result.out, HasSubstr("rank  local  host"));
+  EXPECT_THAT(result.out, Not(HasSubstr("started")));
+}
+
+TEST_F(Start, SaysItsVersionAndHelp) {
+  EXPECT_THAT(run_rotarun({"--version"}).out, ::testing::StartsWith("rotarun "));
+  EXPECT_THAT(run_rotarun({"--help"}).out, HasSubstr("rotarun -np 4 ./train"));
+}
+
+TEST_F(Start, LeavesTheProgramsOptionsToTheProgram) {
+  EXPECT_EQ(run_rotarun({"-np", "1", "echo", "--verbose", "-np", "3"}).out, "--verbose -np 3\n");
+}
+
+TEST_F(Start, LeavesIgnoredSignalsIgnored) {
+  Process process({.arguments = {"/bin/sh", "-c",
+                                 "trap '' HUP; exec " + testing::rotarun_path() +
+                                     " -np 1 /bin/sh -c 'echo ready; sleep 0.3; echo survived'"}});
+  ASSERT_TRUE(process.wait_for("ready"));
+  process.signal(SIGHUP);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("survived"));
+}
+
+TEST_F(Start, RunsWithItsStandardDescriptorsClosed) {
+  const std::string file = folder_ + "/ran";
+  const Result result =
+      run({.arguments = {"/bin/sh", "-c",
+                         "exec " + testing::rotarun_path() +
+                             " -np 2 /bin/sh -c 'echo $ROTA_RANK >> " + file + "' <&- >&- 2>&-"}});
+  EXPECT_EQ(result.exit_code, 0);
+  std::ifstream in(file);
+  EXPECT_THAT(sorted_lines(std::string(std::istreambuf_iterator<char>(in), {})),
+              ::testing::ElementsAre("0", "1"));
+}
+
+}  // namespace
+}  // namespace rota::launcher

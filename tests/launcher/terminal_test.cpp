@@ -1,0 +1,127 @@
+// What rotarun does on a terminal: live lines, Ctrl-C, suspension.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "launcher/launched.h"
+#include "os/fd.h"
+
+namespace rota::launcher {
+namespace {
+
+class OnTerminal : public Launched {};
+
+// A terminal of 120 columns: our end, and the end that a program gets.
+struct Terminal {
+  Terminal() : ours(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    EXPECT_EQ(::grantpt(ours.get()), 0);
+    EXPECT_EQ(::unlockpt(ours.get()), 0);
+    theirs = os::Fd(::open(::ptsname(ours.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    winsize window{};
+    window.ws_col = 120;
+    window.ws_row = 40;
+    EXPECT_EQ(::ioctl(theirs.get(), TIOCSWINSZ, &window), 0);
+    EXPECT_EQ(::fcntl(ours.get(), F_SETFL, O_NONBLOCK), 0);
+  }
+  std::string read_all() const {
+    std::string text;
+    char buffer[4096];
+    for (ssize_t count; (count = ::read(ours.get(), buffer, sizeof buffer)) > 0;) {
+      text.append(buffer, static_cast<std::size_t>(count));
+    }
+    return text;
+  }
+  void type(const std::string& keys) const {
+    EXPECT_EQ(::write(ours.get(), keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+  }
+  // What is on the screen once `text` is.
+  std::string read_until(const std::string& text) const {
+    std::string screen;
+    for (int trial = 0; trial < 2000 && screen.find(text) == std::string::npos; ++trial) {
+      screen += read_all();
+      std::this_thread::sleep_for(milliseconds(5));
+    }
+    return screen;
+  }
+  os::Fd ours;
+  os::Fd theirs;
+};
+
+testing::Command on_terminal(const Terminal& terminal, testing::Command command) {
+  command.standard_output = terminal.theirs.get();
+  command.standard_error = terminal.theirs.get();
+  return command;
+}
+
+TEST_F(OnTerminal, TellsRanksTheTerminalsWidth) {
+  const Terminal terminal;
+  EXPECT_EQ(
+      run(on_terminal(terminal, rotarun(script({"-np", "1"}, "echo $ROTA_TERMINAL")))).exit_code,
+      0);
+  EXPECT_EQ(terminal.read_all(), "120\r\n");
+}
+
+TEST_F(OnTerminal, ClearsALiveLineBeforeAnotherRanksLine) {
+  const Terminal terminal;
+  run(on_terminal(terminal, rotarun(script({"-np", "2"},
+                                           "if [ $ROTA_RANK = 0 ]; then printf '50 %%\\r'; sleep "
+                                           "0.6; else sleep 0.3; echo warning >&2; fi"))));
+  EXPECT_EQ(terminal.read_all(), "50 %\r\x1b[2Kwarning\r\n");
+}
+
+TEST_F(OnTerminal, HoldsUpNothingElseWhenTheTerminalStandsStill) {
+  const Terminal terminal;
+  const int flags = ::fcntl(terminal.theirs.get(), F_GETFL);
+  Process process(on_terminal(terminal, rotarun({"-np", "2", "yes", "endless"})));
+  std::this_thread::sleep_for(milliseconds(300));
+  process.signal(SIGTERM);
+  const Result result = process.wait(seconds(10));
+  EXPECT_TRUE(result.was_in_time);
+  EXPECT_EQ(result.exit_code, 143);
+  EXPECT_EQ(::fcntl(terminal.theirs.get(), F_GETFL), flags);  // They are everybody's.
+}
+
+// Method: rotarun leads a session of its own on the terminal, so that Ctrl-C reaches its whole
+// process group. The ranks must get it once, from the terminal, and not from rotarun as well.
+TEST_F(OnTerminal, LeavesCtrlCToTheTerminal) {
+  const Terminal terminal;
+  testing::Command command =
+      on_terminal(terminal, rotarun(script({"-np", "2", "--grace", "10"},
+                                           "trap 'echo trapped' INT; echo ready; sleep 1 & "
+                                           "while kill -0 $! 2>&-; do wait; done; echo done")));
+  command.arguments.insert(command.arguments.begin(), {"/usr/bin/setsid", "--ctty"});
+  command.standard_input = terminal.theirs.get();
+  Process process(std::move(command));
+  std::string screen = terminal.read_until("ready\r\nready\r\n");
+  terminal.type("\x03");
+  EXPECT_EQ(process.wait().exit_code, 130);
+  screen = terminal.read_all();
+  EXPECT_THAT(screen, HasSubstr("rotarun: got SIGINT, so the job ends\r\n"));
+  std::size_t trapped = 0;
+  for (std::size_t at = 0; (at = screen.find("trapped", at)) != std::string::npos; ++at) ++trapped;
+  EXPECT_EQ(trapped, 2U) << screen;
+  EXPECT_THAT(screen, ::testing::EndsWith("done\r\ndone\r\n"));
+}
+
+// Method: the whole group is suspended, as Ctrl-Z does it, for longer than a rank may be.
+TEST_F(OnTerminal, OutlastsASuspensionOfTheWholeGroup) {
+  testing::Command command =
+      rotarun(script({"-np", "2", "--deadline", "0.3"}, "echo ready; sleep 1; echo done"));
+  command.arguments.insert(command.arguments.begin(), "/usr/bin/setsid");
+  Process process(std::move(command));
+  ASSERT_TRUE(process.wait_for("ready\nready\n"));
+  ::kill(-process.pid(), SIGSTOP);
+  std::this_thread::sleep_for(milliseconds(800));
+  EXPECT_EQ(testing::state_of(process.pid()), 'T');
+  ::kill(-process.pid(), SIGCONT);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("done\ndone\n"));
+}
+
+}  // namespace
+}  // namespace rota::launcher

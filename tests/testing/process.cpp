@@ -1,0 +1,174 @@
+// Runs rotarun, or any program, as a user would.
+#include "testing/process.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "os/pipe.h"
+#include "os/poll_set.h"
+#include "os/process.h"
+
+namespace rota::testing {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr auto kPause = milliseconds(2);
+constexpr auto kPatience = std::chrono::seconds(20);
+
+// Takes what is there to be read; closes `fd` at its end.
+void take_all(os::Fd& fd, std::string& text) {
+  char buffer[65536];
+  while (fd) {
+    const os::ReadResult result = os::read_available(fd.get(), buffer);
+    if (result.io == os::Io::kWouldBlock) return;
+    if (result.io == os::Io::kClosed) return fd.reset();
+    text.append(buffer, result.count);
+  }
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> environment;
+  for (char** entry = ::environ; *entry; ++entry) environment.emplace_back(*entry);
+  return environment;
+}
+
+// A pipe with `input` in it and nobody to write more.
+os::Fd pipe_with(const std::string& input) {
+  auto [read_end, write_end] = os::make_pipe();
+  if (::fcntl(read_end.get(), F_SETFL, 0) != 0) throw std::runtime_error("fcntl");
+  if (::write(write_end.get(), input.data(), input.size()) != static_cast<ssize_t>(input.size())) {
+    throw std::runtime_error("the input does not fit into a pipe");
+  }
+  return std::move(read_end);
+}
+
+}  // namespace
+
+Process::Process(Command command) : start_(Clock::now()) {
+  // Descriptors of whoever started this test are not to reach what it starts.
+  ::syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
+  auto [out_read, out_write] = os::make_pipe();
+  auto [err_read, err_write] = os::make_pipe();
+  const os::Fd input = pipe_with(command.input);
+  os::ProcessPlan plan;
+  plan.program = command.arguments.at(0);
+  plan.arguments = std::move(command.arguments);
+  plan.environment = own_environment();
+  for (std::string& entry : command.environment) plan.environment.push_back(std::move(entry));
+  plan.working_directory = command.directory;
+  plan.standard_input = command.standard_input >= 0 ? command.standard_input : input.get();
+  plan.standard_output = command.standard_output >= 0 ? command.standard_output : out_write.get();
+  plan.standard_error = command.standard_error >= 0 ? command.standard_error : err_write.get();
+  sigemptyset(&plan.signals.mask);
+  pid_ = os::start_process(plan).pid;
+  out_fd_ = std::move(out_read);
+  err_fd_ = std::move(err_read);
+}
+
+Process::~Process() {
+  if (has_ended()) return;
+  signal(SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+void Process::signal(int number) const noexcept {
+  if (!status_) ::kill(pid_, number);
+}
+
+bool Process::has_ended() {
+  int status = 0;
+  if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+  return status_.has_value();
+}
+
+bool Process::read_for(std::chrono::nanoseconds limit) {
+  os::PollSet polls;
+  if (out_fd_) polls.add(out_fd_.get(), true, false);
+  if (err_fd_) polls.add(err_fd_.get(), true, false);
+  polls.wait(Clock::now() + limit);
+  take_all(out_fd_, out_);
+  take_all(err_fd_, err_);
+  return out_fd_ || err_fd_;
+}
+
+bool Process::wait_for(const std::string& text) {
+  const auto is_there = [&] {
+    return out_.find(text) != std::string::npos || err_.find(text) != std::string::npos;
+  };
+  const auto end = Clock::now() + kPatience;
+  while (!is_there() && Clock::now() < end && read_for(milliseconds(100))) {
+  }
+  return is_there();
+}
+
+Result Process::wait(std::chrono::nanoseconds limit) {
+  const auto end = Clock::now() + limit;
+  while (!has_ended() && Clock::now() < end) read_for(kPause);
+  Result result;
+  result.took = Clock::now() - start_;
+  result.was_in_time = has_ended();
+  if (!has_ended()) {
+    signal(SIGKILL);
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    status_ = status;
+  }
+  take_all(out_fd_, out_);
+  take_all(err_fd_, err_);
+  if (WIFEXITED(*status_)) result.exit_code = WEXITSTATUS(*status_);
+  if (WIFSIGNALED(*status_)) result.signal = WTERMSIG(*status_);
+  result.out = out_;
+  result.err = err_;
+  return result;
+}
+
+Result run(Command command) { return Process(std::move(command)).wait(); }
+
+std::string rotarun_path() { return ROTA_BIN_DIR "/rotarun"; }
+
+Command rotarun(std::vector<std::string> arguments) {
+  Command command;
+  command.arguments = std::move(arguments);
+  command.arguments.insert(command.arguments.begin(), rotarun_path());
+  return command;
+}
+
+Result run_rotarun(std::vector<std::string> arguments) {
+  return run(rotarun(std::move(arguments)));
+}
+
+void adopt_orphans() { os::adopt_orphans(); }
+
+std::vector<pid_t> live_descendants() { return os::descendants_of(::getpid()); }
+
+bool all_gone_within(std::chrono::nanoseconds limit) {
+  const auto end = Clock::now() + limit;
+  for (;;) {
+    const pid_t reaped = ::waitpid(-1, nullptr, WNOHANG);
+    if (reaped < 0) return true;
+    if (reaped > 0) continue;
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+char state_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');
+  return name_end == std::string::npos ? '\0' : line.at(name_end + 2);
+}
+
+}  // namespace rota::testing
