@@ -9,6 +9,7 @@
 #include "nn/initializer.h"
 #include "nn/layers.h"
 #include "nn/module.h"
+#include "nn/product.h"
 #include "nn/softmax_cross_entropy.h"
 
 namespace rota {
@@ -80,6 +81,7 @@ class Model<T>::Impl {
 
 template <class T>
 Model<T>::Impl::Impl(ImageShape input, const std::vector<Layer>& layers) : input_(input) {
+  nn::use_one_thread();
   if (input.count() == 0) refuse("the input has no values: give rows, columns and channels");
   if (layers.empty()) refuse("a model needs at least one layer");
   ImageShape shape = input;

@@ -3,6 +3,10 @@
 
 #include <Eigen/Core>
 
+#if defined(EIGEN_USE_BLAS)
+extern "C" void openblas_set_num_threads(int count);  // All flavours have it.
+#endif
+
 namespace rota::nn {
 namespace {
 
@@ -39,6 +43,12 @@ template <class T>
 void multiply(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) noexcept {
   a.column_major ? multiply_by(view<Eigen::ColMajor>(a), b, result, mode)
                  : multiply_by(view<Eigen::RowMajor>(a), b, result, mode);
+}
+
+void use_one_thread() noexcept {
+#if defined(EIGEN_USE_BLAS)
+  openblas_set_num_threads(1);
+#endif
 }
 
 template void multiply(const Matrix<float>&, const Matrix<float>&, float*, Result) noexcept;

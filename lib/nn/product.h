@@ -28,4 +28,8 @@ enum class Result : bool { kOverwrite, kAdd };
 template <class T>
 void multiply(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) noexcept;
 
+// Keeps the library to the calling thread. A program may find a flavour of OpenBLAS that starts a
+// thread for each core, while each rank has but its share of them.
+void use_one_thread() noexcept;
+
 }  // namespace rota::nn
