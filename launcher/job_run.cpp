@@ -190,7 +190,7 @@ void JobRun::terminate() {
   if (is_fault) output_.say(quote(output_.last_words(outcome.fault.rank)));
   const bool is_interrupt = outcome.reason == Outcome::Reason::kSignal && outcome.signal == SIGINT;
   if (!is_interrupt) os::signal_descendants(SIGTERM);
-  if (is_interrupt) os::signal_descendants(SIGINT);
+  if (is_interrupt && !ranks_have_signal_) os::signal_descendants(SIGINT);
   os::signal_descendants(SIGCONT);  // A suspended process could not act on it.
 }
 

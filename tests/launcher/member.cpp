@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -115,9 +116,36 @@ int wait_for(std::size_t victim, Client& client, milliseconds patience) {
   return 1;
 }
 
+volatile std::sig_atomic_t typed_interrupts = 0;
+volatile std::sig_atomic_t sent_interrupts = 0;
+
+void count_interrupt(int, siginfo_t* info, void*) {
+  if (info->si_code == SI_KERNEL) {
+    typed_interrupts = typed_interrupts + 1;
+  } else {
+    sent_interrupts = sent_interrupts + 1;
+  }
+}
+
+// Says how many interrupts came within a second, from the terminal and from processes.
+int count_interrupts() {
+  struct sigaction action {};
+  action.sa_sigaction = count_interrupt;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGINT, &action, nullptr);
+  std::puts("ready");
+  std::fflush(stdout);
+  const auto end = rota::base::Clock::now() + seconds(1);
+  while (rota::base::Clock::now() < end) std::this_thread::sleep_for(milliseconds(1));
+  std::printf("typed %d sent %d\n", static_cast<int>(typed_interrupts),
+              static_cast<int>(sent_interrupts));
+  return 0;
+}
+
 int run(const std::string& behaviour, std::size_t victim) {
   const std::size_t rank = number_of("ROTA_RANK");
   const std::size_t world_size = number_of("ROTA_WORLD_SIZE");
+  if (behaviour == "count-interrupts") return count_interrupts();
   if (behaviour == "check") return check(rank, world_size);
   const int number = static_cast<int>(number_of("ROTA_RENDEZVOUS_FD"));
   if (behaviour == "garbage" && rank == victim) {

@@ -1,0 +1,43 @@
+// rota-bench: how fast rota's parts are here.
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+#include "all_reduce/all_reduce_benchmark.h"
+#include "all_reduce/comparison.h"
+#include "kernel/kernel_benchmark.h"
+
+namespace {
+
+constexpr int kUsageError = 2;
+constexpr std::string_view kUsage =
+    "usage: rota-bench kernel                            the arithmetic, in one thread\n"
+    "       rotarun -np RANKS rota-bench all-reduce ...  the sum over ranks; has a --help\n"
+    "       rota-bench compare OURS THEIRS               two names' rows of --json, from stdin\n";
+
+int run(int argument_count, char** arguments) {
+  const std::string_view command = argument_count > 1 ? arguments[1] : "";
+  if (command == "kernel" && argument_count == 2) return rota::bench::run_kernel_benchmark();
+  if (command == "all-reduce") {
+    return rota::bench::run_all_reduce_benchmark(argument_count - 1, arguments + 1);
+  }
+  if (command == "compare" && argument_count == 4) {
+    const auto rows = rota::bench::read_rows(std::cin);
+    std::cout << rota::bench::compare(rows, arguments[2], arguments[3]);
+    return 0;
+  }
+  const bool wants_help = command == "help" || command == "--help";
+  (wants_help ? std::cout : std::cerr) << kUsage;
+  return wants_help ? 0 : kUsageError;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  try {
+    return run(argument_count, arguments);
+  } catch (const std::exception& error) {
+    std::cerr << "rota-bench: " << error.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,146 @@
+// The flags, and each model's layers and defaults.
+#include "settings.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cxxopts.hpp>
+#include <iostream>
+#include <map>
+#include <numeric>
+#include <system_error>
+
+namespace {
+
+// Where the build found the data or, on a machine that has no such folder, beside this program.
+std::filesystem::path default_data() {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(MNIST_DATA, ignored)) return MNIST_DATA;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).replace_filename("data");
+}
+
+cxxopts::Options known_flags() {
+  cxxopts::Options flags("mnist", "Trains a classifier of digits on all ranks of a job.");
+  // clang-format off: a flag a line.
+  flags.allow_unrecognised_options().add_options()(
+      "model", "seed, mlp or lenet", cxxopts::value<std::string>()->default_value("mlp"))(
+      "data", "Folder of the four IDX files", cxxopts::value<std::string>(), "DIR")(
+      "epochs", "Passes over the training set", cxxopts::value<std::size_t>(), "N")(
+      "batch-size", "Samples a rank and step", cxxopts::value<std::size_t>(), "N")(
+      "optimizer", "sgd or adam", cxxopts::value<std::string>()->default_value("sgd"))(
+      "learning-rate", "At the start", cxxopts::value<double>(), "X")(
+      "momentum", "Of sgd", cxxopts::value<double>(), "X")(
+      "decay-to", "Share of the learning rate that is left at the end", cxxopts::value<double>(),
+      "X")("seed", "Of everything random", cxxopts::value<std::uint64_t>()->default_value("1"),
+           "N")("plan", "ring or star", cxxopts::value<std::string>()->default_value("ring"))(
+      "json", "Print JSON lines, and nothing else")("help", "Print this text");
+  // clang-format on
+  return flags;
+}
+
+// How many letters to insert, remove or replace to make `to` of `from`.
+std::size_t edit_distance(const std::string& from, const std::string& to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (const char letter : from) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t replaced = diagonal + (letter == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+[[noreturn]] void refuse_unknown(const cxxopts::Options& known, const std::string& argument) {
+  const std::size_t begin = std::min(argument.find_first_not_of('-'), argument.size());
+  const std::string name = argument.substr(begin, argument.find('=') - begin);
+  const auto& flags = known.group_help("").options;
+  const auto nearest = std::ranges::min_element(
+      flags, {}, [&](const auto& flag) { return edit_distance(name, flag.l.front()); });
+  throw UsageError("unknown argument " + argument + ": did you mean --" + nearest->l.front() + "?");
+}
+
+template <class T>
+void take(const cxxopts::ParseResult& flags, const char* name, T& value) {
+  if (flags.count(name) > 0) value = flags[name].as<T>();
+}
+
+struct Defaults {
+  std::size_t epochs;
+  rota::Sgd sgd;
+  double decay_to;
+};
+
+const Defaults& defaults_of(const std::string& model) {
+  static const std::map<std::string, Defaults> all = {
+      {"seed", {20, {.learning_rate = 0.001, .momentum = 0, .weight_decay = 0}, 1}},
+      {"mlp", {6, {.learning_rate = 0.15, .momentum = 0.9, .weight_decay = 0}, 0}},
+      {"lenet", {4, {.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0}, 0}},
+  };
+  const auto found = all.find(model);
+  if (found == all.end()) throw UsageError("--model " + model + ": expected seed, mlp or lenet");
+  return found->second;
+}
+
+rota::OptimizerOptions optimizer_of(const cxxopts::ParseResult& flags, rota::Sgd sgd) {
+  const std::string& name = flags["optimizer"].as<std::string>();
+  if (name == "sgd") {
+    take(flags, "learning-rate", sgd.learning_rate);
+    take(flags, "momentum", sgd.momentum);
+    return sgd;
+  }
+  if (name != "adam") throw UsageError("--optimizer " + name + ": expected sgd or adam");
+  if (flags.count("momentum") > 0) throw UsageError("--momentum is for --optimizer sgd");
+  rota::Adam adam;
+  take(flags, "learning-rate", adam.learning_rate);
+  return adam;
+}
+
+Settings settings_of(const cxxopts::ParseResult& flags) {
+  Settings settings;
+  settings.model = flags["model"].as<std::string>();
+  settings.data = default_data();
+  if (flags.count("data") > 0) settings.data = flags["data"].as<std::string>();
+  settings.plan = flags["plan"].as<std::string>();
+  settings.json = flags.count("json") > 0;
+  rota::TrainerOptions& trainer = settings.trainer;
+  const Defaults& defaults = defaults_of(settings.model);
+  trainer.epochs = defaults.epochs;
+  trainer.optimizer = optimizer_of(flags, defaults.sgd);
+  trainer.final_learning_rate_factor = defaults.decay_to;
+  trainer.seed = flags["seed"].as<std::uint64_t>();
+  take(flags, "epochs", trainer.epochs);
+  take(flags, "batch-size", trainer.batch_size);
+  take(flags, "decay-to", trainer.final_learning_rate_factor);
+  return settings;
+}
+
+}  // namespace
+
+Settings parse_settings(int argc, char** argv) {
+  cxxopts::Options known = known_flags();
+  try {
+    const cxxopts::ParseResult flags = known.parse(argc, argv);
+    if (!flags.unmatched().empty()) refuse_unknown(known, flags.unmatched().front());
+    if (flags.count("help") > 0) {
+      std::cout << known.help() << std::flush;
+      std::exit(EXIT_SUCCESS);
+    }
+    return settings_of(flags);
+  } catch (const cxxopts::exceptions::exception& error) {
+    throw UsageError(error.what());
+  }
+}
+
+std::vector<rota::Layer> layers_of(const std::string& model, std::size_t classes) {
+  using namespace rota;
+  if (model == "seed") {
+    return {dense(100, Initializer::kStandardNormal), sigmoid(),
+            dense(classes, Initializer::kStandardNormal)};
+  }
+  const Layer last = dense(classes, Initializer::kGlorot);
+  if (model == "mlp") return {dense(512), relu(), dense(512), relu(), last};
+  return {convolution(32, 5), relu(), max_pool(2), convolution(64, 5), relu(), max_pool(2),
+          dense(512),         relu(), last};
+}

@@ -1,0 +1,26 @@
+// What the command line asks for.
+#pragma once
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <rota/model.h>
+#include <rota/trainer.h>
+
+struct Settings {
+  std::string model;
+  std::filesystem::path data;
+  std::string plan;
+  bool json = false;
+  rota::TrainerOptions trainer;
+};
+
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Prints the help and ends the program where that is asked for. Throws UsageError.
+Settings parse_settings(int argc, char** argv);
+
+std::vector<rota::Layer> layers_of(const std::string& model, std::size_t classes);

@@ -1,0 +1,57 @@
+// The contents of a file as a stream of bytes, inflated where they are gzipped.
+#pragma once
+#include <zlib.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace rota::training {
+
+class DataFile {
+ public:
+  // Throws Error kSystem when the file is missing or cannot be opened, kBadData when it is not a
+  // regular file.
+  explicit DataFile(const std::filesystem::path& path);
+  ~DataFile();
+  DataFile(const DataFile&) = delete;
+  DataFile& operator=(const DataFile&) = delete;
+
+  // As a message names it.
+  const std::string& name() const noexcept { return name_; }
+
+  // Fills `bytes` as far as the contents go and returns how many those were: fewer than asked for
+  // means that the contents have ended, whole and undamaged.
+  // Throws Error kSystem, kNoMemory, and kBadData for a gzip stream that is damaged, ends early or
+  // is followed by something else.
+  std::size_t read(std::span<std::uint8_t> bytes);
+
+  // Back to the first byte.
+  void rewind();
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+
+  std::size_t read_raw(std::span<std::uint8_t> bytes);
+  void fill_window();
+  std::size_t inflate_into(std::span<std::uint8_t> bytes);
+  void end_member();
+
+  static constexpr std::size_t kWindowBytes = std::size_t{8} << 10;
+
+  std::string name_;
+  std::unique_ptr<std::FILE, Close> file_;
+  bool gzipped_ = false;
+  bool ended_ = false;  // The last gzip member has ended.
+  z_stream stream_{};
+  std::array<std::uint8_t, kWindowBytes> window_{};
+};
+
+}  // namespace rota::training

@@ -1,0 +1,195 @@
+// Counts lines, columns and the lines of functions; looks for words that have one home.
+#include "style/limits.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace rota::style {
+namespace {
+
+constexpr std::size_t kMaxFileLines = 500;
+constexpr std::size_t kMaxPublicHeaderLines = 200;
+constexpr std::size_t kMaxColumns = 100;
+constexpr std::size_t kMaxFunctionLines = 70;
+
+bool is_header(const Source& source) { return source.path.ends_with(".h"); }
+
+std::string at(const Source& source, std::size_t line) {
+  return source.path + ":" + std::to_string(line) + ": ";
+}
+
+// Characters, not bytes: a byte 10xxxxxx continues one.
+std::size_t column_count(std::string_view line) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// What is left of `text` without spaces at either end.
+std::string_view trim(std::string_view text) {
+  const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// `head` without what may stand before the word that says what is declared.
+std::string_view without_prefixes(std::string_view head) {
+  for (bool again = true; again;) {
+    again = false;
+    head = trim(head);
+    for (const std::string_view prefix :
+         {"public:", "protected:", "private:", "inline ", "export "}) {
+      if (!head.starts_with(prefix)) continue;
+      head.remove_prefix(prefix.size());
+      again = true;
+    }
+    if (!head.starts_with("template")) continue;
+    std::size_t depth = 0;
+    std::size_t i = std::min(head.find('<'), head.size());
+    for (; i < head.size(); ++i) {
+      if (head[i] == '<') ++depth;
+      if (head[i] == '>' && --depth == 0) break;
+    }
+    head.remove_prefix(std::min(i + 1, head.size()));
+    again = true;
+  }
+  return head;
+}
+
+bool starts_with_one_of(std::string_view head, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](auto word) {
+    return head.starts_with(word) && (head.size() == word.size() || !is_word(head[word.size()]));
+  });
+}
+
+// `head` is what stands between a brace and the brace or semicolon before it.
+bool opens_scope(std::string_view head) {
+  return starts_with_one_of(head, {"namespace", "class", "struct", "union", "extern"});
+}
+
+bool opens_value(std::string_view head) {
+  return head.ends_with('=') || starts_with_one_of(head, {"enum"});
+}
+
+struct Brace {
+  bool is_scope = false;
+  std::size_t first_line = 0;  // Of a function that the brace opens; 0 where it opens none.
+};
+
+// The code without preprocessor lines, which may hold half a brace pair.
+std::string without_directives(std::string code) {
+  bool inside = false;
+  for (std::size_t begin = 0; begin < code.size();) {
+    const std::size_t end = std::min(code.find('\n', begin), code.size());
+    const std::string_view line = trim(std::string_view(code).substr(begin, end - begin));
+    const bool is_directive = inside || line.starts_with('#');
+    inside = is_directive && line.ends_with('\\');
+    if (is_directive)
+      std::fill(code.begin() + static_cast<std::ptrdiff_t>(begin),
+                code.begin() + static_cast<std::ptrdiff_t>(end), ' ');
+    begin = end + 1;
+  }
+  return code;
+}
+
+// Follows braces. A brace in a scope that opens neither a scope nor a value opens a function, which
+// starts where its declaration does.
+Findings check_functions(const Source& source) {
+  Findings findings;
+  const std::string code = without_directives(code_of(source.text));
+  std::vector<Brace> open;
+  std::size_t line = 1;
+  std::size_t head_begin = 0;
+  std::size_t head_line = 0;  // Of the head's first character that is no space; 0 before it.
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const char c = code[i];
+    if (c == '\n') ++line;
+    if (head_line == 0 && std::isspace(static_cast<unsigned char>(c)) == 0) head_line = line;
+    if (c == '{') {
+      const auto head = without_prefixes(std::string_view(code).substr(head_begin, i - head_begin));
+      const bool in_scope = std::ranges::all_of(open, &Brace::is_scope);
+      const bool is_scope = in_scope && opens_scope(head);
+      const bool is_function = in_scope && !is_scope && !opens_value(head);
+      open.push_back({is_scope, is_function ? head_line : 0});
+    } else if (c == '}' && !open.empty()) {
+      const Brace brace = open.back();
+      open.pop_back();
+      const std::size_t line_count = line - brace.first_line + 1;
+      if (brace.first_line != 0 && line_count > kMaxFunctionLines) {
+        findings.push_back(at(source, brace.first_line) + "a function of " +
+                           std::to_string(line_count) + " lines; split it: the limit is " +
+                           std::to_string(kMaxFunctionLines));
+      }
+    }
+    if (c == '{' || c == '}' || c == ';') {
+      head_begin = i + 1;
+      head_line = 0;
+    }
+  }
+  return findings;
+}
+
+}  // namespace
+
+Findings check_opening(const Source& source) {
+  Findings findings;
+  if (!source.text.starts_with("// ")) {
+    findings.push_back(at(source, 1) + "a file starts with a comment that says what it is");
+  }
+  if (is_header(source) && code_of(source.text).find("#pragma once") == std::string::npos) {
+    findings.push_back(at(source, 1) + "a header has #pragma once");
+  }
+  // Written in halves, or this file would not pass.
+  for (const std::string& mark : {std::string("TO") + "DO", std::string("FIX") + "ME"}) {
+    if (contains_word(source.text, mark)) findings.push_back(source.path + ": has a " + mark);
+  }
+  return findings;
+}
+
+Findings check_limits(const Source& source) {
+  Findings findings = check_functions(source);
+  const auto lines = lines_of(source.text);
+  const bool is_public = source.path.starts_with("lib/include/");
+  const std::size_t max_lines = is_public ? kMaxPublicHeaderLines : kMaxFileLines;
+  if (lines.size() > max_lines) {
+    findings.push_back(source.path + ": " + std::to_string(lines.size()) + " lines; the limit is " +
+                       std::to_string(max_lines));
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::size_t columns = column_count(lines[i]);
+    if (columns > kMaxColumns) {
+      findings.push_back(at(source, i + 1) + std::to_string(columns) + " columns; the limit is " +
+                         std::to_string(kMaxColumns));
+    }
+  }
+  return findings;
+}
+
+Findings check_errno(const Source& source) {
+  if (source.path.starts_with("lib/os/")) return {};
+  const std::string code = code_of(source.text);
+  const bool has_word = contains_word(code, "errno") || contains_word(code, "cerrno") ||
+                        contains_word(code, "strerror");
+  return has_word
+             ? Findings{source.path + ": knows errno, which is for lib/os to turn into an Error"}
+             : Findings{};
+}
+
+Findings check_environment(const std::vector<Source>& sources) {
+  std::vector<std::string> readers;
+  for (const auto& source : sources) {
+    const std::string code = code_of(source.text);
+    if (contains_word(code, "getenv") || contains_word(code, "secure_getenv"))
+      readers.push_back(source.path);
+  }
+  Findings findings;
+  for (std::size_t i = 1; i < readers.size(); ++i) {
+    findings.push_back(readers[i] + ": reads the environment, and so does " + readers[0]);
+  }
+  return findings;
+}
+
+}  // namespace rota::style

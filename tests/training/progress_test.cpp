@@ -1,0 +1,189 @@
+// What people and programs are shown while training goes on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include <rota/progress.h>
+
+namespace rota {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::size_t kSteps = 100;
+
+StepReport step_report(std::size_t step, double train_seconds, double loss = 1) {
+  StepReport report;
+  report.epoch = 2;
+  report.epoch_count = 10;
+  report.step = step;
+  report.step_count = kSteps;
+  report.score = {.loss = loss * 200, .correct = 50, .samples = 200};
+  report.samples = (kSteps + step) * 200;
+  report.train_seconds = train_seconds;
+  return report;
+}
+
+EpochReport epoch_report() {
+  EpochReport report;
+  report.epoch = 2;
+  report.epoch_count = 10;
+  report.step_count = kSteps;
+  report.train = {.loss = 5000, .correct = 9000, .samples = 20000};
+  report.test = {.loss = 1000, .correct = 9876, .samples = 10000};
+  report.epoch_seconds = 0.5;
+  report.train_seconds = 1.25;
+  return report;
+}
+
+EndReport end_report() {
+  EndReport report;
+  report.world_size = 4;
+  report.transport = "shm";
+  report.test = {.loss = 1000, .correct = 9876, .samples = 10000};
+  report.seconds = 12.5;
+  report.weights_hash = 0xab54a98ceb1f0ad2;
+  return report;
+}
+
+TEST(ProgressText, SaysWhereAStepStandsHowFastAndHowLongYet) {
+  // 120 of 1000 steps in 3 s: 22 s are left.
+  EXPECT_EQ(to_text(step_report(20, 3), 0.5),
+            "epoch  2/10  step  20/100  8000 images/s  loss 0.5000  0:22 left");
+}
+
+TEST(ProgressText, WritesLongTimesWithHours) {
+  EXPECT_THAT(to_text(step_report(100, 1000), 0), HasSubstr("  1:06:40 left"));
+  EXPECT_THAT(to_text(step_report(100, 100), 0), HasSubstr("  6:40 left"));
+}
+
+TEST(ProgressText, SurvivesAClockThatHasNotMoved) {
+  EXPECT_THAT(to_text(step_report(1, 0), 0), HasSubstr("  0 images/s  "));
+}
+
+TEST(ProgressText, SumsUpAnEpoch) {
+  EXPECT_EQ(to_text(epoch_report()),
+            "epoch  2/10  0.50 s  40000 images/s  loss 0.2500  test loss 0.1000  "
+            "test accuracy 98.76 %");
+}
+
+TEST(ProgressText, SumsUpTheRun) {
+  EXPECT_EQ(to_text(end_report()),
+            "done in 12.5 s  test accuracy 98.76 %  weights ab54a98ceb1f0ad2");
+}
+
+TEST(ProgressJson, OfAnEpochHasItsNumbers) {
+  const auto json = nlohmann::json::parse(to_json(epoch_report()));
+  EXPECT_EQ(json["event"], "epoch");
+  EXPECT_EQ(json["epoch"], 2);
+  EXPECT_EQ(json["steps"], 100);
+  EXPECT_EQ(json["images_per_second"], 40000.0);
+  EXPECT_EQ(json["train_seconds"], 1.25);
+  EXPECT_EQ(json["train_loss"], 0.25);
+  EXPECT_EQ(json["test_loss"], 0.1);
+  EXPECT_EQ(json["test_accuracy"], 0.9876);
+}
+
+TEST(ProgressJson, OfTheEndHasItsNumbers) {
+  const auto json = nlohmann::json::parse(to_json(end_report()));
+  EXPECT_EQ(json["event"], "done");
+  EXPECT_EQ(json["world"], 4);
+  EXPECT_EQ(json["transport"], "shm");
+  EXPECT_EQ(json["seconds"], 12.5);
+  EXPECT_EQ(json["test_accuracy"], 0.9876);
+  EXPECT_EQ(json["weights_hash"], "ab54a98ceb1f0ad2");
+}
+
+TEST(ProgressJson, WritesNullWhereThereIsNoNumber) {
+  EpochReport report = epoch_report();
+  report.test.loss = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(nlohmann::json::parse(to_json(report))["test_loss"].is_null());
+}
+
+std::size_t count_of(char wanted, const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), wanted));
+}
+
+TEST(ProgressOnATerminal, RewritesOneLineTenTimesASecond) {
+  std::ostringstream out;
+  Progress progress(out, {.columns = 80});
+  for (std::size_t step = 1; step <= kSteps; ++step) {
+    progress.on_step(step_report(step, 0.125 * static_cast<double>(step)));
+  }
+  EXPECT_EQ(count_of('\r', out.str()), kSteps);
+  EXPECT_EQ(count_of('\n', out.str()), 0u);
+  EXPECT_THAT(out.str(), EndsWith(" left\x1b[K\r"));
+  progress.on_step(step_report(kSteps, 0.125 * kSteps + 0.01));
+  EXPECT_EQ(count_of('\r', out.str()), kSteps) << "too early for another state";
+}
+
+TEST(ProgressOnATerminal, NeverFillsItsLastColumn) {
+  std::ostringstream out;
+  Progress progress(out, {.columns = 12});
+  progress.on_step(step_report(10, 1));
+  EXPECT_EQ(out.str(), "epoch  2/10\x1b[K\r");
+}
+
+TEST(ProgressOnATerminal, LetsTheEpochsLineTakeTheLiveLinesPlace) {
+  std::ostringstream out;
+  Progress progress(out, {.columns = 80});
+  progress.on_epoch(epoch_report());
+  EXPECT_THAT(out.str(), EndsWith(" %\x1b[K\n"));
+}
+
+TEST(ProgressOnATerminal, ShowsTheMeanLossSinceTheLineBefore) {
+  std::ostringstream out;
+  Progress progress(out, {.columns = 80});
+  progress.on_step(step_report(1, 0.25, 8));
+  progress.on_step(step_report(2, 0.26, 1));
+  out.str("");
+  progress.on_step(step_report(3, 0.5, 2));
+  EXPECT_THAT(out.str(), HasSubstr("loss 1.5000"));
+}
+
+TEST(ProgressElsewhere, WritesALineInFiveSecondsAndTenAnEpochAtMost) {
+  std::ostringstream fast;
+  Progress fast_progress(fast, {.columns = 0});
+  std::ostringstream slow;
+  Progress slow_progress(slow, {.columns = 0});
+  for (std::size_t step = 1; step <= kSteps; ++step) {
+    fast_progress.on_step(step_report(step, 0.125 * static_cast<double>(step)));
+    slow_progress.on_step(step_report(step, 10 * static_cast<double>(step)));
+  }
+  EXPECT_EQ(count_of('\n', fast.str()), 2u) << fast.str();
+  EXPECT_EQ(count_of('\n', slow.str()), 10u) << slow.str();
+  EXPECT_EQ(count_of('\r', fast.str()) + count_of('\x1b', fast.str()), 0u);
+}
+
+TEST(JsonLines, AreOneObjectALine) {
+  std::ostringstream out;
+  JsonLines lines(out);
+  lines.on_epoch(epoch_report());
+  lines.on_end(end_report());
+  EXPECT_EQ(out.str(), to_json(epoch_report()) + "\n" + to_json(end_report()) + "\n");
+}
+
+class ProgressEnvironment : public ::testing::Test {
+ protected:
+  ~ProgressEnvironment() override { ::unsetenv("ROTA_TERMINAL"); }
+};
+
+// The test's own output is captured, so it is no terminal.
+TEST_F(ProgressEnvironment, HasTheWidthThatALauncherLeft) {
+  ::testing::internal::CaptureStdout();
+  ::setenv("ROTA_TERMINAL", "132", 1);
+  const std::size_t columns = ProgressOptions::from_environment().columns;
+  ::setenv("ROTA_TERMINAL", "wide", 1);
+  const std::size_t none = ProgressOptions::from_environment().columns;
+  ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(columns, 132u);
+  EXPECT_EQ(none, 0u);
+}
+
+}  // namespace
+}  // namespace rota

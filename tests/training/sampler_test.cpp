@@ -1,0 +1,153 @@
+// Which samples each rank trains on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <rota/error.h>
+#include <rota/sampler.h>
+
+namespace rota {
+namespace {
+
+using Samples = std::vector<std::uint64_t>;
+
+ShardedSampler sampler(std::size_t sample_count, std::size_t batch_size, Slice place,
+                       std::uint64_t seed = 1) {
+  return ShardedSampler({.sample_count = sample_count,
+                         .batch_size = batch_size,
+                         .rank = place.offset,
+                         .world_size = place.count,
+                         .seed = seed});
+}
+
+// All that a world of `world_size` sees in an epoch: step after step, rank after rank.
+Samples epoch_of_world(std::size_t sample_count, std::size_t batch_size, std::size_t world_size) {
+  std::vector<ShardedSampler> ranks;
+  for (std::size_t rank = 0; rank < world_size; ++rank) {
+    ranks.push_back(sampler(sample_count, batch_size, {rank, world_size}));
+    ranks.back().shuffle(7);
+  }
+  Samples all;
+  for (std::size_t step = 0; step < ranks[0].step_count(); ++step) {
+    const std::size_t before = all.size();
+    for (const ShardedSampler& rank : ranks) {
+      const auto batch = rank.batch(step);
+      EXPECT_LE(batch.size(), batch_size);
+      all.insert(all.end(), batch.begin(), batch.end());
+    }
+    EXPECT_EQ(all.size() - before, ranks[0].world_batch_count(step));
+  }
+  return all;
+}
+
+Samples order_of(ShardedSampler& sampler, std::uint64_t epoch) {
+  sampler.shuffle(epoch);
+  Samples order;
+  for (std::size_t step = 0; step < sampler.step_count(); ++step) {
+    const auto batch = sampler.batch(step);
+    order.insert(order.end(), batch.begin(), batch.end());
+  }
+  return order;
+}
+
+Samples counting(std::size_t count) {
+  Samples samples(count);
+  std::iota(samples.begin(), samples.end(), std::uint64_t{0});
+  return samples;
+}
+
+TEST(Sampler, DealsOutEverySampleOnceForEveryWorldSize) {
+  for (std::size_t world_size = 1; world_size <= 64; ++world_size) {
+    for (const std::size_t sample_count :
+         {world_size, world_size + 1, 3 * world_size - 1, std::size_t{997}, std::size_t{1000}}) {
+      const std::size_t share = sample_count / world_size;
+      for (const std::size_t batch_size : {std::size_t{1}, (share + 1) / 2, share}) {
+        Samples all = epoch_of_world(sample_count, batch_size, world_size);
+        std::sort(all.begin(), all.end());
+        ASSERT_EQ(all, counting(sample_count))
+            << world_size << " ranks, " << sample_count << " samples, batches of " << batch_size;
+      }
+    }
+  }
+}
+
+TEST(Sampler, ShowsEachStepTheSameSamplesHoweverManyRanksShareIt) {
+  EXPECT_EQ(epoch_of_world(4100, 400, 1), epoch_of_world(4100, 100, 4));
+  EXPECT_EQ(epoch_of_world(4100, 400, 1), epoch_of_world(4100, 50, 8));
+}
+
+TEST(Sampler, DealsOutWhatIsLeftEvenly) {
+  const ShardedSampler first = sampler(1002, 100, {0, 4});
+  const ShardedSampler last = sampler(1002, 100, {3, 4});
+  ASSERT_EQ(first.step_count(), 3u);
+  EXPECT_EQ(first.world_batch_count(2), 202u);
+  EXPECT_EQ(first.batch(2).size(), 51u);
+  EXPECT_EQ(last.batch(2).size(), 50u);
+}
+
+TEST(Sampler, GivesARankNothingWhenTooFewAreLeft) {
+  const ShardedSampler last = sampler(401, 100, {3, 4});
+  ASSERT_EQ(last.step_count(), 2u);
+  EXPECT_TRUE(last.batch(1).empty());
+  EXPECT_EQ(last.world_batch_count(1), 1u);
+}
+
+TEST(Sampler, ShufflesAsAFunctionOfSeedAndEpochAlone) {
+  ShardedSampler one = sampler(500, 10, {0, 1}, 3);
+  ShardedSampler other = sampler(500, 10, {0, 1}, 3);
+  ShardedSampler stranger = sampler(500, 10, {0, 1}, 4);
+  order_of(other, 1);
+  const Samples order = order_of(one, 9);
+  EXPECT_EQ(order, order_of(other, 9));
+  EXPECT_NE(order, order_of(one, 10));
+  EXPECT_NE(order, order_of(stranger, 9));
+  EXPECT_NE(order, counting(500));
+}
+
+// The order is part of what a run means: it must not change with a compiler or a release.
+// Computed once by a program of its own, in another language.
+TEST(Sampler, DrawsTheSameOrderOnEveryMachine) {
+  ShardedSampler eight = sampler(8, 8, {0, 1}, 42);
+  EXPECT_EQ(order_of(eight, 1), (Samples{6, 2, 4, 7, 3, 5, 1, 0}));
+}
+
+// Method: over many epochs each sample must come first about equally often. The bound is five
+// standard deviations wide, and the draw is fixed, so that this cannot fail by chance.
+TEST(Sampler, GivesEverySampleTheSameChance) {
+  constexpr std::size_t kSamples = 10;
+  constexpr std::uint64_t kEpochs = 10000;
+  ShardedSampler ten = sampler(kSamples, kSamples, {0, 1});
+  std::vector<int> first_count(kSamples);
+  for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch) ++first_count[order_of(ten, epoch)[0]];
+  EXPECT_THAT(first_count, testing::Each(testing::AllOf(testing::Gt(850), testing::Lt(1150))));
+}
+
+std::string refusal_of(std::size_t sample_count, std::size_t batch_size, Slice place) {
+  try {
+    sampler(sample_count, batch_size, place);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Sampler, RefusesBatchesThatNoRankCanFill) {
+  EXPECT_EQ(refusal_of(60000, 0, {0, 2}),
+            "batch size 0: expected 1 to 30000, a rank's share of 60000 samples in a world of 2");
+  EXPECT_EQ(
+      refusal_of(60000, 30001, {1, 2}),
+      "batch size 30001: expected 1 to 30000, a rank's share of 60000 samples in a world of 2");
+  EXPECT_EQ(refusal_of(60000, 30000, {1, 2}), "accepted");
+  EXPECT_THAT(refusal_of(3, 1, {0, 4}), testing::HasSubstr("expected 1 to 0"));
+}
+
+TEST(Sampler, RefusesARankOutsideOfTheWorld) {
+  EXPECT_EQ(refusal_of(100, 1, {4, 4}), "rank 4 is not in a world of 4");
+}
+
+}  // namespace
+}  // namespace rota
