@@ -12,7 +12,7 @@ namespace {
 using rendezvous::MessageType;
 
 // Requests to end that are no farther apart than this are one request.
-constexpr auto kSameRequest = std::chrono::milliseconds(250);
+constexpr auto kSameRequest = std::chrono::seconds(1);
 
 // How long ranks have when rotarun itself was killed.
 constexpr auto kShortGrace = std::chrono::milliseconds(500);
@@ -219,6 +219,7 @@ void ExitPolicy::end_with(Outcome outcome, base::TimePoint now) {
   outcome_ = std::move(outcome);
   phase_ = Phase::kEnding;
   is_terminate_due_ = true;
+  if (!asked_to_end_) asked_to_end_ = now;
   give_up_at_ = now + limits_.grace;
 }
 

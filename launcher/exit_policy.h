@@ -98,7 +98,7 @@ class ExitPolicy {
   Weight first_weight_ = Weight::kEcho;
   bool is_terminate_due_ = false;
   bool is_kill_due_ = false;
-  std::optional<base::TimePoint> asked_to_end_;
+  std::optional<base::TimePoint> asked_to_end_;  // By somebody, or by a failure.
   base::TimePoint give_up_at_{};  // Of the phase: when to go on without what is waited for.
   std::optional<base::TimePoint> output_end_;
   std::optional<base::TimePoint> next_deadline_;

@@ -29,8 +29,9 @@ std::optional<os::ProcessEvent> ending_of(pid_t child) {
 }
 
 void pass_on(const os::Signal& signal, pid_t child) {
-  // What was typed at the terminal has reached the child already.
-  if (signal.number == SIGCHLD || signal.from_terminal) return;
+  // What was typed at the terminal has reached the child already; a hangup may not have.
+  const bool was_typed = signal.from_terminal && signal.number != SIGHUP;
+  if (signal.number == SIGCHLD || was_typed) return;
   os::send_signal(child, signal.number);
   os::send_signal(child, SIGCONT);  // A suspended one could not act on it.
 }

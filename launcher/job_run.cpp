@@ -39,10 +39,11 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, RunContext context,
       output_(plan.places.size(), options.tag_output, options.output_directory),
       mailroom_(plan, [this](std::size_t rank, const auto& message) { on_message(rank, message); }),
       null_(os::open_null()),
-      policy_(plan.places.size(), limits_of(options, base::Clock::now())),
+      start_(base::Clock::now()),
+      policy_(plan.places.size(), limits_of(options, start_)),
       ranks_(plan.places.size()),
       names_(plan.places.size()),
-      now_(base::Clock::now()) {
+      now_(start_) {
   for (const std::string& reason : plan.why) say_if_verbose(reason);
 }
 
@@ -177,7 +178,8 @@ void JobRun::on_process(const os::ProcessEvent& event) {
 void JobRun::on_message(std::size_t rank, const rendezvous::Message& message) {
   policy_.on_message(rank, message, now_);
   if (message.type == rendezvous::MessageType::kJoin) {
-    say_if_verbose("rank " + std::to_string(rank) + " joined");
+    say_if_verbose("rank " + std::to_string(rank) + " joined after " +
+                   base::to_text(now_ - start_));
   }
 }
 

@@ -64,6 +64,7 @@ class JobRun {
   RankOutput output_;
   Mailroom mailroom_;
   os::Fd null_;
+  base::TimePoint start_;
   ExitPolicy policy_;
   std::vector<Rank> ranks_;
   std::vector<RankName> names_;

@@ -44,13 +44,11 @@ std::vector<os::Fd> make_lent(const JobPlan& plan, rendezvous::Job& job) {
 
 Mailroom::Mailroom(const JobPlan& plan, Listener listener)
     : is_shared_memory_(plan.arena_bytes > 0),
-      coordinator_([&] {
-        rendezvous::Job job = plan.job;
-        lent_ = make_lent(plan, job);
-        return job;
-      }()),
+      job_(plan.job),
+      lent_(make_lent(plan, job_)),
+      coordinator_(job_),
       listener_(std::move(listener)),
-      boxes_(plan.job.table.rows.size()) {}
+      boxes_(job_.table.rows.size()) {}
 
 os::Fd Mailroom::open(std::size_t rank) {
   auto [ours, theirs] = os::make_message_socket_pair();

@@ -65,6 +65,7 @@ class Mailroom {
   void release_descriptors(std::size_t rank);
 
   bool is_shared_memory_;
+  rendezvous::Job job_;
   std::vector<os::Fd> lent_;  // Index: rank. Arenas, which all get; or sockets, one for each.
   rendezvous::Coordinator coordinator_;
   Listener listener_;

@@ -1,3 +1,4 @@
+// Where a broken invariant ends: a line on stderr and an abort.
 #include "base/assert.h"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// The names of the error codes.
 #include <rota/error.h>
 
 namespace rota {

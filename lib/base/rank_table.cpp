@@ -1,3 +1,4 @@
+// Prints a rank table for a person.
 #include <rota/rank_table.h>
 
 #include <algorithm>

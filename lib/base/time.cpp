@@ -1,3 +1,4 @@
+// Prints durations for a person.
 #include "base/time.h"
 
 #include <cstdio>

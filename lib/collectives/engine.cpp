@@ -1,3 +1,4 @@
+// The loop over the lanes of a plan, and what a send and a receive do in one round of it.
 #include "collectives/engine.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Picks the function that makes a plan, and names things.
 #include "collectives/plan.h"
 
 #include "base/assert.h"

@@ -1,3 +1,5 @@
+// Two rules make the dependencies: what is sent must have been written, and what is overwritten
+// must have left.
 #include "collectives/plan_builder.h"
 
 #include <utility>

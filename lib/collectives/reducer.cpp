@@ -1,3 +1,4 @@
+// Binds the kernels to a type and an operation.
 #include "collectives/reducer.h"
 
 namespace rota::collectives {

@@ -1,3 +1,4 @@
+// A signature as four words, and as a sentence.
 #include "collectives/signature.h"
 
 namespace rota::collectives {

@@ -1,3 +1,4 @@
+// The public face: every call is a line that hands over to Communicator::Impl.
 #include <rota/communicator.h>
 
 #include <utility>

@@ -1,3 +1,4 @@
+// One turn of the engine, and what a thread looks at when nothing moves.
 #include "communicator/driver.h"
 
 #include <thread>

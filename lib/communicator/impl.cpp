@@ -1,3 +1,4 @@
+// Checks arguments, queues operations, and decides whose turn it is to drive.
 #include "communicator/impl.h"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// Asks the launcher for the job, makes its transport and meets the other ranks.
 #include "communicator/join.h"
 
 #include <string>

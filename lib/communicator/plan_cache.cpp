@@ -1,3 +1,4 @@
+// Makes a plan the first time that it is asked for.
 #include "communicator/plan_cache.h"
 
 namespace rota {

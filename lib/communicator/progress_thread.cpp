@@ -1,3 +1,4 @@
+// A thread that sleeps until it is woken.
 #include "communicator/progress_thread.h"
 
 #include <csignal>

@@ -1,3 +1,4 @@
+// A request asks its source.
 #include <rota/request.h>
 
 #include <utility>

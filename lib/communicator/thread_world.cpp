@@ -1,3 +1,4 @@
+// Makes arenas, and one communicator a rank over them.
 #include "communicator/thread_world.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// First fit over a map of what is free.
 #include "memory/arena.h"
 
 #include <iterator>

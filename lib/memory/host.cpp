@@ -1,3 +1,4 @@
+// Blocks from the heap.
 #include "memory/host.h"
 
 #include <cstdlib>

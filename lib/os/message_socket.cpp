@@ -1,3 +1,4 @@
+// Sequenced packets over a local socket pair, with descriptors as ancillary data.
 #include "os/message_socket.h"
 
 #include <fcntl.h>

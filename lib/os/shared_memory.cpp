@@ -1,3 +1,4 @@
+// memfd_create, mmap, fallocate.
 #include "os/shared_memory.h"
 
 #include <fcntl.h>

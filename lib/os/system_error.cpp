@@ -1,3 +1,4 @@
+// errno as an Error.
 #include "os/system_error.h"
 
 #include <cerrno>

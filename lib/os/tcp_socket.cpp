@@ -1,3 +1,4 @@
+// Non-blocking calls whose outcomes are values.
 #include "os/tcp_socket.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// Requests and their answers; what comes unasked is kept for next_notice().
 #include "rendezvous/client.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The fields of a job, one after the other.
 #include "rendezvous/job.h"
 
 #include <cstring>

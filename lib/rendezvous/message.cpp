@@ -1,3 +1,4 @@
+// The fields of a message, one after the other.
 #include "rendezvous/message.h"
 
 #include "base/byte_stream.h"

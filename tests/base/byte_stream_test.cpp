@@ -1,3 +1,4 @@
+// Message fields come back as they were written, and damaged ones are noticed.
 #include "base/byte_stream.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The rank table as a person reads it.
 #include <gtest/gtest.h>
 
 #include <rota/rank_table.h>

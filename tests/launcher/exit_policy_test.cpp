@@ -262,12 +262,22 @@ TEST_F(ExitPolicyTest, KeepsAFailureThatCameBeforeTheSignal) {
 }
 
 TEST_F(ExitPolicyTest, TakesADoubledSignalForOneAndALaterOneForImpatience) {
-  policy_.on_signal(SIGINT, time(5));
-  policy_.on_signal(SIGINT, time(6));
-  EXPECT_EQ(decide(6), Action::kTerminate);
-  EXPECT_EQ(decide(7), Action::kNone);
-  policy_.on_signal(SIGINT, time(300));
-  EXPECT_EQ(decide(300), Action::kKill);
+  ExitPolicy policy(1, {seconds(2), seconds(60), std::nullopt});
+  policy.on_signal(SIGINT, time(5));
+  policy.on_signal(SIGINT, time(6));
+  EXPECT_EQ(policy.decide(time(6), true), Action::kTerminate);
+  EXPECT_EQ(policy.decide(time(7), true), Action::kNone);
+  policy.on_signal(SIGINT, time(1005));
+  EXPECT_EQ(policy.decide(time(1005), true), Action::kKill);
+}
+
+TEST_F(ExitPolicyTest, TakesASignalDuringALongEndForImpatience) {
+  ExitPolicy policy(2, {seconds(2), seconds(60), std::nullopt});
+  policy.on_exit(0, {false, 3, time(5)});
+  EXPECT_EQ(policy.decide(time(5), true), Action::kTerminate);
+  policy.on_signal(SIGINT, time(2000));
+  EXPECT_EQ(policy.decide(time(2000), true), Action::kKill);
+  EXPECT_EQ(policy.outcome().code, 3);
 }
 
 TEST_F(ExitPolicyTest, ShortensTheGraceWhenItsGuardIsGone) {

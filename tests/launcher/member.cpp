@@ -81,6 +81,42 @@ int check(std::size_t rank, std::size_t world_size) {
   return 0;
 }
 
+// The victim asks for twelve megabytes and reads them late; the others go on meanwhile.
+int check_patience(std::size_t rank, std::size_t victim) {
+  constexpr int kRequests = 300;
+  const int number = static_cast<int>(number_of("ROTA_RENDEZVOUS_FD"));
+  Client client = connect();
+  join(client);
+  client.barrier("start", seconds(10));
+  if (rank != victim) {
+    client.get("asked", seconds(10));
+    client.put(std::to_string(rank), "value");
+    require(client.get(std::to_string(rank), seconds(10)) == "value", "an answer in time");
+    client.barrier("end", seconds(10));
+    return 0;
+  }
+  client.put("large", std::string(40'000, 'x'));
+  for (int i = 0; i < kRequests; ++i) {
+    const auto request = rota::rendezvous::encode({.type = rota::rendezvous::MessageType::kGet,
+                                                   .id = 1'000'000U + static_cast<unsigned>(i),
+                                                   .timeout = seconds(10),
+                                                   .key = "large"});
+    while (rota::os::send_message(number, request) == rota::os::Io::kWouldBlock) {
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  }
+  client.put("asked", "");
+  std::this_thread::sleep_for(milliseconds(300));
+  int answered = 0;
+  while (answered < kRequests) {
+    const auto message = client.next_notice();
+    if (!message) std::this_thread::sleep_for(milliseconds(1));
+    if (message && message->text.size() == 40'000) ++answered;
+  }
+  client.barrier("end", seconds(10));
+  return 0;
+}
+
 void come_to_harm(const std::string& behaviour, Client& client, std::size_t rank) {
   if (behaviour == "own-failure") {
     client.abort(ErrorCode::kNotFinite, std::nullopt, "the loss is NaN");
@@ -148,6 +184,7 @@ int run(const std::string& behaviour, std::size_t victim) {
   if (behaviour == "count-interrupts") return count_interrupts();
   if (behaviour == "check") return check(rank, world_size);
   const int number = static_cast<int>(number_of("ROTA_RENDEZVOUS_FD"));
+  if (behaviour == "deaf") return check_patience(rank, victim);
   if (behaviour == "garbage" && rank == victim) {
     rota::os::send_message(number, std::as_bytes(std::span("not a message")));
     std::this_thread::sleep_for(seconds(60));

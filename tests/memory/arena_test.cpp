@@ -1,3 +1,4 @@
+// Blocks from an arena: zeroed, apart, given back, and refused when there is no room.
 #include "memory/arena.h"
 
 #include <gtest/gtest.h>

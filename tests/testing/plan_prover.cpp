@@ -1,3 +1,4 @@
+// A symbolic run: lanes get turns in a random order until nobody can move any more.
 #include "testing/plan_prover.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Ranks take turns in a random order; a tick passes when all have had theirs.
 #include "testing/sim_world.h"
 
 #include <algorithm>

@@ -32,7 +32,7 @@ class TcpConnectTest : public ::testing::Test {
   }
 
   ConnectOptions options_of(std::size_t rank) const {
-    ConnectOptions options{.rank = rank, .addresses = addresses_, .nonce = {}, .epoch = 4, .look_around = {}};
+    ConnectOptions options{.rank = rank, .addresses = addresses_, .nonce = {}, .epoch = 4};
     options.nonce.fill(std::byte{42});
     return options;
   }

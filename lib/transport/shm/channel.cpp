@@ -1,3 +1,4 @@
+// Publishes where a payload lies, or copies it through the staging ring.
 #include "transport/shm/channel.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Maps the arenas and finds control page and mailboxes in them.
 #include "transport/shm/domain.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// A channel a peer, and the abort word.
 #include "transport/shm/transport.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes pieces with a delay, and reads what has arrived.
 #include "transport/sim/channel.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Draws delays and short writes from the seed.
 #include "transport/sim/network.h"
 
 #include <algorithm>

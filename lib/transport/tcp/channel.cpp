@@ -1,3 +1,4 @@
+// Partial writes and reads of one message after the other.
 #include "transport/tcp/channel.h"
 
 #include <algorithm>

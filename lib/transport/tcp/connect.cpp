@@ -1,3 +1,4 @@
+// A meeting: handshakes side by side until every peer is there.
 #include "transport/tcp/connect.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A channel a peer, and a wait for those that starve.
 #include "transport/tcp/transport.h"
 
 #include <utility>
