@@ -20,20 +20,20 @@ std::filesystem::path default_data() {
 
 cxxopts::Options known_flags() {
   cxxopts::Options flags("mnist", "Trains a classifier of digits on all ranks of a job.");
-  // clang-format off: a flag a line.
-  flags.allow_unrecognised_options().add_options()(
-      "model", "seed, mlp or lenet", cxxopts::value<std::string>()->default_value("mlp"))(
-      "data", "Folder of the four IDX files", cxxopts::value<std::string>(), "DIR")(
-      "epochs", "Passes over the training set", cxxopts::value<std::size_t>(), "N")(
-      "batch-size", "Samples a rank and step", cxxopts::value<std::size_t>(), "N")(
-      "optimizer", "sgd or adam", cxxopts::value<std::string>()->default_value("sgd"))(
-      "learning-rate", "At the start", cxxopts::value<double>(), "X")(
-      "momentum", "Of sgd", cxxopts::value<double>(), "X")(
-      "decay-to", "Share of the learning rate that is left at the end", cxxopts::value<double>(),
-      "X")("seed", "Of everything random", cxxopts::value<std::uint64_t>()->default_value("1"),
-           "N")("plan", "ring or star", cxxopts::value<std::string>()->default_value("ring"))(
-      "json", "Print JSON lines, and nothing else")("help", "Print this text");
-  // clang-format on
+  auto add = flags.allow_unrecognised_options().add_options();
+  add("model", "seed, mlp or lenet", cxxopts::value<std::string>()->default_value("mlp"));
+  add("data", "Folder of the four IDX files", cxxopts::value<std::string>(), "DIR");
+  add("epochs", "Passes over the training set", cxxopts::value<std::size_t>(), "N");
+  add("batch-size", "Samples a rank and step", cxxopts::value<std::size_t>(), "N");
+  add("optimizer", "sgd or adam", cxxopts::value<std::string>()->default_value("sgd"));
+  add("learning-rate", "At the start", cxxopts::value<double>(), "X");
+  add("momentum", "Of sgd", cxxopts::value<double>(), "X");
+  add("decay-to", "Share of the learning rate that is left at the end", cxxopts::value<double>(),
+      "X");
+  add("seed", "Of everything random", cxxopts::value<std::uint64_t>()->default_value("1"), "N");
+  add("plan", "ring or star", cxxopts::value<std::string>()->default_value("ring"));
+  add("json", "Print JSON lines, and nothing else");
+  add("help", "Print this text");
   return flags;
 }
 
