@@ -1,7 +1,8 @@
 // The flags that rotarun knows, and which of them somebody may have meant.
 #include "launcher/flags.h"
 
-#include <algorithm>
+#include <rota/nearest_name.h>
+
 #include <vector>
 
 namespace rota::launcher {
@@ -34,22 +35,6 @@ constexpr Flag kFlags[] = {
     {"h", "help", "", "Print this text"},
 };
 
-// Levenshtein's distance: how many letters to insert, remove or replace.
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  for (std::size_t i = 0; i < row.size(); ++i) row[i] = i;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 std::span<const Flag> flags() noexcept { return kFlags; }
@@ -62,16 +47,9 @@ const Flag* find_flag(std::string_view name) noexcept {
 }
 
 std::string_view nearest_flag(std::string_view name) {
-  std::string_view nearest;
-  std::size_t least = std::max<std::size_t>(2, name.size() / 2) + 1;  // Farther is no likeness.
-  for (const Flag& flag : kFlags) {
-    const std::size_t distance = edit_distance(name, flag.name);
-    if (distance < least) {
-      least = distance;
-      nearest = flag.name;
-    }
-  }
-  return nearest;
+  std::vector<std::string_view> names;
+  for (const Flag& flag : kFlags) names.push_back(flag.name);
+  return nearest_name(name, names);
 }
 
 }  // namespace rota::launcher

@@ -77,7 +77,7 @@ std::vector<std::string> explain(const Options& options, const JobPlan& plan,
                   " for each rank, which takes memory only where it is used");
   }
   if (plan.slots.is_limited_by_quota && binding_of(options) != BindTo::kNone) {
-    why.push_back("a quota does not reserve CPUs: other jobs may be bound to the same ones");
+    why.emplace_back("a quota does not reserve CPUs: other jobs may be bound to the same ones");
   }
   return why;
 }

@@ -15,7 +15,6 @@ namespace rota::launcher {
 namespace {
 
 using rendezvous::Message;
-using rendezvous::MessageType;
 
 // A rank that never stops talking does not keep the others from being heard.
 constexpr std::size_t kMostMessagesATurn = 256;
@@ -101,11 +100,11 @@ os::Io Mailroom::receive(int socket) {
 }
 
 void Mailroom::send_all(base::TimePoint now) {
-  for (auto& outgoing : coordinator_.take_outbox()) post(std::move(outgoing));
+  for (const auto& outgoing : coordinator_.take_outbox()) post(outgoing);
   for (std::size_t rank = 0; rank < boxes_.size(); ++rank) send(rank, now);
 }
 
-void Mailroom::post(rendezvous::Outgoing outgoing) {
+void Mailroom::post(const rendezvous::Outgoing& outgoing) {
   if (outgoing.with_descriptors) return post_welcome(outgoing.rank, outgoing.message);
   boxes_[outgoing.rank].parcels.push_back({rendezvous::encode(outgoing.message), {}});
 }

@@ -59,7 +59,7 @@ class Mailroom {
 
   void read(std::size_t rank, std::size_t most_messages, base::TimePoint now);
   os::Io receive(int socket);
-  void post(rendezvous::Outgoing outgoing);
+  void post(const rendezvous::Outgoing& outgoing);
   void post_welcome(std::size_t rank, const rendezvous::Message& welcome);
   void send(std::size_t rank, base::TimePoint now);
   void release_descriptors(std::size_t rank);

@@ -106,7 +106,7 @@ void OutputMux::Tail::push(std::string_view line) {
   if (!lines.empty() && lines.back().ends_with('\r')) lines.pop_back();
   const bool is_live = line.ends_with('\r');
   if (line == "\n") return;
-  lines.push_back(std::string(line.substr(0, kTailLineBytes)));
+  lines.emplace_back(line.substr(0, kTailLineBytes));
   if (is_live && !lines.back().ends_with('\r')) lines.back() += '\r';
   if (lines.size() > kTailLines) lines.pop_front();
 }

@@ -1,12 +1,12 @@
 // The flags, and each model's layers and defaults.
 #include "settings.h"
 
+#include <rota/nearest_name.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cxxopts.hpp>
 #include <iostream>
-#include <map>
-#include <numeric>
 #include <system_error>
 
 namespace {
@@ -37,28 +37,15 @@ cxxopts::Options known_flags() {
   return flags;
 }
 
-// How many letters to insert, remove or replace to make `to` of `from`.
-std::size_t edit_distance(const std::string& from, const std::string& to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (const char letter : from) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t replaced = diagonal + (letter == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
 [[noreturn]] void refuse_unknown(const cxxopts::Options& known, const std::string& argument) {
   const std::size_t begin = std::min(argument.find_first_not_of('-'), argument.size());
-  const std::string name = argument.substr(begin, argument.find('=') - begin);
+  std::vector<std::string_view> names;
   const auto& flags = known.group_help("").options;
-  const auto nearest = std::ranges::min_element(
-      flags, {}, [&](const auto& flag) { return edit_distance(name, flag.l.front()); });
-  throw UsageError("unknown argument " + argument + ": did you mean --" + nearest->l.front() + "?");
+  for (const auto& flag : flags) names.push_back(flag.l.front());
+  const std::string nearest(rota::nearest_name(
+      std::string_view(argument).substr(begin, argument.find('=') - begin), names));
+  throw UsageError("unknown argument " + argument +
+                   (nearest.empty() ? ": try --help" : ": did you mean --" + nearest + "?"));
 }
 
 template <class T>
@@ -72,19 +59,15 @@ struct Defaults {
   double decay_to;
 };
 
-const Defaults& defaults_of(const std::string& model) {
-  static const std::map<std::string, Defaults> all = {
-      {"seed", {20, {.learning_rate = 0.001, .momentum = 0, .weight_decay = 0}, 1}},
-      {"mlp", {6, {.learning_rate = 0.15, .momentum = 0.9, .weight_decay = 0}, 0}},
-      {"lenet", {4, {.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0}, 0}},
-  };
-  const auto found = all.find(model);
-  if (found == all.end()) throw UsageError("--model " + model + ": expected seed, mlp or lenet");
-  return found->second;
+Defaults defaults_of(const std::string& model) {
+  if (model == "seed") return {20, {.learning_rate = 0.001}, 1};
+  if (model == "mlp") return {6, {.learning_rate = 0.15, .momentum = 0.9}, 0};
+  if (model == "lenet") return {4, {.learning_rate = 0.05, .momentum = 0.9}, 0};
+  throw UsageError("--model " + model + ": expected seed, mlp or lenet");
 }
 
 rota::OptimizerOptions optimizer_of(const cxxopts::ParseResult& flags, rota::Sgd sgd) {
-  const std::string& name = flags["optimizer"].as<std::string>();
+  const auto name = flags["optimizer"].as<std::string>();
   if (name == "sgd") {
     take(flags, "learning-rate", sgd.learning_rate);
     take(flags, "momentum", sgd.momentum);
@@ -105,7 +88,7 @@ Settings settings_of(const cxxopts::ParseResult& flags) {
   settings.plan = flags["plan"].as<std::string>();
   settings.json = flags.count("json") > 0;
   rota::TrainerOptions& trainer = settings.trainer;
-  const Defaults& defaults = defaults_of(settings.model);
+  const Defaults defaults = defaults_of(settings.model);
   trainer.epochs = defaults.epochs;
   trainer.optimizer = optimizer_of(flags, defaults.sgd);
   trainer.final_learning_rate_factor = defaults.decay_to;

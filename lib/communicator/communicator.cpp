@@ -31,7 +31,7 @@ const RankTable& Communicator::rank_table() const noexcept { return impl_->group
 
 Request Communicator::leave_running(std::uint64_t number) {
   impl_->run_unattended();
-  return Request(impl_, number);
+  return {impl_, number};
 }
 
 void Communicator::all_reduce(Values values, ReduceOp op) {
