@@ -149,7 +149,7 @@ void check_labels(const DataFile& file, const Dataset& data, bool classes_given)
 std::filesystem::path find_file(const std::filesystem::path& folder, const std::string& stem) {
   for (const char* suffix : {"", ".gz"}) {
     std::error_code ignored;
-    const std::filesystem::path path = folder / (stem + suffix);
+    std::filesystem::path path = folder / (stem + suffix);
     if (std::filesystem::exists(path, ignored)) return path;
   }
   throw Error(ErrorCode::kSystem, "neither " + stem + " nor " + stem + ".gz is in " +

@@ -10,7 +10,7 @@ namespace rota {
 
 struct BucketOptions {
   std::size_t first_bucket_bytes = std::size_t{64} << 10;  // Small, so that the wire starts early.
-  std::size_t bucket_bytes = std::size_t{1} << 20;         // Every other bucket.
+  std::size_t bucket_bytes = std::size_t{4} << 20;  // Every other one. Each costs a collective.
 };
 
 // Where gradients lie in one run of elements.
