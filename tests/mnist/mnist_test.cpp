@@ -151,11 +151,15 @@ TEST_F(Mnist, ShowsPeopleTheRankTableOnceAndALineAnEpoch) {
   std::istringstream out(result.out);
   std::vector<std::string> lines;
   for (std::string line; std::getline(out, line);) lines.push_back(line);
-  ASSERT_EQ(lines.size(), 7u) << result.out;
+  ASSERT_GE(lines.size(), 7u) << result.out;
   EXPECT_THAT(lines[0], HasSubstr("world 2 on 1 host · shm · rotarun -np 2"));
-  EXPECT_THAT(lines[4], ::testing::StartsWith("epoch 1/2  "));
-  EXPECT_THAT(lines[4], HasSubstr("  test accuracy "));
-  EXPECT_THAT(lines[6], ::testing::StartsWith("done in "));
+  // A slow machine shows lines of progress in between.
+  const auto epoch_count = std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.starts_with("epoch ") && line.find("  test accuracy ") != std::string::npos;
+  });
+  EXPECT_EQ(epoch_count, 2) << result.out;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), lines[0]), 1);
+  EXPECT_THAT(lines.back(), ::testing::StartsWith("done in "));
   EXPECT_THAT(result.out, Not(HasSubstr("\r")));
 }
 

@@ -46,8 +46,8 @@ class Process {
   const std::string& out() const noexcept { return out_; }
   const std::string& err() const noexcept { return err_; }
 
-  // Reads until it ends, for `limit` at most.
-  Result wait(std::chrono::nanoseconds limit = std::chrono::seconds(30));
+  // Reads until it ends, for `limit` at most: long, since sanitized programs are slow.
+  Result wait(std::chrono::nanoseconds limit = std::chrono::seconds(150));
 
  private:
   bool read_for(std::chrono::nanoseconds limit);
