@@ -41,6 +41,7 @@ cxxopts::Options known_flags() {
   const std::size_t begin = std::min(argument.find_first_not_of('-'), argument.size());
   std::vector<std::string_view> names;
   const auto& flags = known.group_help("").options;
+  names.reserve(flags.size());
   for (const auto& flag : flags) names.push_back(flag.l.front());
   const std::string nearest(rota::nearest_name(
       std::string_view(argument).substr(begin, argument.find('=') - begin), names));

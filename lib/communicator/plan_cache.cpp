@@ -1,6 +1,8 @@
 // Makes a plan the first time that it is asked for.
 #include "communicator/plan_cache.h"
 
+#include <utility>
+
 namespace rota {
 
 std::size_t PlanCache::Hash::operator()(const PlanKey& key) const noexcept {
@@ -14,14 +16,14 @@ std::size_t PlanCache::Hash::operator()(const PlanKey& key) const noexcept {
 const PlannedCollective& PlanCache::find_or_make(const PlanKey& key) {
   auto& entry = plans_[key];
   if (!entry) {
-    entry.reset(
-        new PlannedCollective{collectives::make_plan({.collective = key.collective,
+    PlannedCollective planned{collectives::make_plan({.collective = key.collective,
                                                       .algorithm = key.algorithm,
                                                       .rank = rank_,
                                                       .world_size = world_size_,
                                                       .count = key.count,
                                                       .root = key.root}),
-                              collectives::Reducer(variant_, key.type, key.op, world_size_)});
+                              collectives::Reducer(variant_, key.type, key.op, world_size_)};
+    entry = std::make_unique<PlannedCollective>(std::move(planned));
   }
   return *entry;
 }

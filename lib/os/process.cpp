@@ -162,7 +162,7 @@ std::string find_program(const std::string& name, const std::string& search_path
   for (std::size_t begin = 0; begin <= search_path.size();) {
     const std::size_t end = std::min(search_path.find(':', begin), search_path.size());
     const std::string directory = search_path.substr(begin, end - begin);
-    const std::string path = (directory.empty() ? "." : directory) + "/" + name;
+    std::string path = (directory.empty() ? "." : directory) + "/" + name;
     if (is_runnable(path, working_directory, error_number)) return path;
     if (error_number == EACCES) worst = EACCES;
     begin = end + 1;
