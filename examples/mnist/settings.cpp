@@ -63,7 +63,7 @@ struct Defaults {
 Defaults defaults_of(const std::string& model) {
   if (model == "seed") return {20, {.learning_rate = 0.001}, 1};
   if (model == "mlp") return {6, {.learning_rate = 0.15, .momentum = 0.9}, 0};
-  if (model == "lenet") return {4, {.learning_rate = 0.05, .momentum = 0.9}, 0};
+  if (model == "lenet") return {5, {.learning_rate = 0.05, .momentum = 0.9}, 0};
   throw UsageError("--model " + model + ": expected seed, mlp or lenet");
 }
 

@@ -5,10 +5,26 @@
 
 #include "communicator/impl.h"
 #include "communicator/join.h"
+#include "communicator/thread_world.h"
 
 namespace rota {
+namespace {
+
+// Of each thread: room in the address space, not memory.
+constexpr std::size_t kArenaBytes =
+    sizeof(void*) == 8 ? std::size_t{16} << 30 : std::size_t{64} << 20;
+
+}  // namespace
+
 Communicator::Communicator(const CommunicatorOptions& options)
     : impl_(std::make_shared<Impl>(join(options), options)) {}
+
+std::vector<Communicator> Communicator::for_threads(std::size_t count,
+                                                    const CommunicatorOptions& options) {
+  if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs one thread or more");
+  return ThreadWorld::make(
+      {.world_size = count, .arena_bytes = kArenaBytes, .communicator = options});
+}
 
 Communicator::Communicator(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Communicator::Communicator(Communicator&&) noexcept = default;

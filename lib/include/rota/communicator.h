@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include <rota/error.h>
 #include <rota/memory.h>
@@ -28,6 +29,12 @@ class Communicator {
   // disagree on options, kPeerLost if one ended before it joined, kSystem, kNoMemory.
   explicit Communicator(
       const CommunicatorOptions& options = CommunicatorOptions::from_environment());
+
+  // One Communicator for each of `count` threads of this process, in rank order: each is used by
+  // one thread at a time, as any Communicator is. Memory is shared, and read where it lies.
+  // Throws Error: kInvalidArgument for a count of 0, kSystem, kNoMemory.
+  static std::vector<Communicator> for_threads(std::size_t count,
+                                               const CommunicatorOptions& options = {});
 
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
