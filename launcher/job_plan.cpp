@@ -37,7 +37,7 @@ RankTable make_table(const Options& options, const Facts& facts, std::size_t ran
 // The table goes to each rank in one message.
 void require_fitting(const rendezvous::Job& job) {
   const std::size_t rank_count = job.table.rows.size();
-  const bool listens = job.table.transport == "tcp";
+  const bool listens = rendezvous::lent_for(job.table.transport) == rendezvous::Lent::kListener;
   const std::size_t bytes = kEnvelopeBytes + rendezvous::encode(job).size() +
                             (listens ? rank_count * kLongestAddress.size() : 0);
   if (bytes <= os::kMaxMessageBytes) return;
@@ -107,7 +107,9 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   plan.job.table = make_table(options, facts, rank_count, plan.places);
   plan.job.deadline = options.deadline;
   plan.job.may_spin = rank_count <= slots.count;
-  if (plan.job.table.transport == "shm") plan.arena_bytes = size_arena(facts, rank_count);
+  if (rendezvous::lent_for(plan.job.table.transport) == rendezvous::Lent::kArenas) {
+    plan.arena_bytes = size_arena(facts, rank_count);
+  }
   require_fitting(plan.job);
   plan.why = explain(options, plan, rank_count);
   return plan;

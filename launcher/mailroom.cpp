@@ -14,6 +14,7 @@
 namespace rota::launcher {
 namespace {
 
+using rendezvous::Lent;
 using rendezvous::Message;
 
 // A rank that never stops talking does not keep the others from being heard.
@@ -26,8 +27,9 @@ constexpr auto kRetryAfter = std::chrono::milliseconds(5);
 std::vector<os::Fd> make_lent(const JobPlan& plan, rendezvous::Job& job) {
   std::vector<os::Fd> lent;
   os::fill_with_randomness(job.nonce);
-  for (std::size_t rank = 0; rank < job.table.rows.size(); ++rank) {
-    if (plan.arena_bytes > 0) {
+  const Lent kind = rendezvous::lent_for(job.table.transport);
+  for (std::size_t rank = 0; kind != Lent::kNothing && rank < job.table.rows.size(); ++rank) {
+    if (kind == Lent::kArenas) {
       lent.push_back(
           os::make_shared_memory("rota-arena-" + std::to_string(rank), plan.arena_bytes));
     } else {
@@ -42,7 +44,7 @@ std::vector<os::Fd> make_lent(const JobPlan& plan, rendezvous::Job& job) {
 }  // namespace
 
 Mailroom::Mailroom(const JobPlan& plan, Listener listener)
-    : is_shared_memory_(plan.arena_bytes > 0),
+    : are_arenas_(rendezvous::lent_for(plan.job.table.transport) == Lent::kArenas),
       job_(plan.job),
       lent_(make_lent(plan, job_)),
       coordinator_(job_),
@@ -112,15 +114,17 @@ void Mailroom::post(const rendezvous::Outgoing& outgoing) {
 void Mailroom::post_welcome(std::size_t rank, const Message& welcome) {
   std::vector<int> fds;
   for (std::size_t i = 0; i < lent_.size(); ++i) {
-    if (is_shared_memory_ || i == rank) fds.push_back(lent_[i].get());
+    if (are_arenas_ || i == rank) fds.push_back(lent_[i].get());
   }
   Message message = welcome;
-  for (std::size_t begin = 0; begin < fds.size(); begin += os::kMaxMessageFds) {
+  std::size_t begin = 0;
+  do {
     const std::size_t end = std::min(begin + os::kMaxMessageFds, fds.size());
     boxes_[rank].parcels.push_back(
         {rendezvous::encode(message), std::vector<int>(fds.data() + begin, fds.data() + end)});
     message.text.clear();  // The job is told once; further descriptors follow alone.
-  }
+    begin = end;
+  } while (begin < fds.size());
 }
 
 void Mailroom::send(std::size_t rank, base::TimePoint now) {
@@ -146,8 +150,8 @@ void Mailroom::send(std::size_t rank, base::TimePoint now) {
 void Mailroom::release_descriptors(std::size_t rank) {
   if (std::exchange(boxes_[rank].is_welcomed, true)) return;
   ++welcomed_count_;
-  if (!is_shared_memory_) lent_[rank].reset();
-  if (is_shared_memory_ && welcomed_count_ == boxes_.size()) lent_.clear();
+  if (!are_arenas_) lent_[rank].reset();
+  if (are_arenas_ && welcomed_count_ == boxes_.size()) lent_.clear();
 }
 
 std::optional<base::TimePoint> Mailroom::next_deadline(base::TimePoint now) const {

@@ -64,7 +64,7 @@ class Mailroom {
   void send(std::size_t rank, base::TimePoint now);
   void release_descriptors(std::size_t rank);
 
-  bool is_shared_memory_;
+  bool are_arenas_;  // What is lent.
   rendezvous::Job job_;
   std::vector<os::Fd> lent_;  // Index: rank. Arenas, which all get; or sockets, one for each.
   rendezvous::Coordinator coordinator_;

@@ -17,49 +17,77 @@ namespace {
 
 constexpr int kRounds = 7;
 
+// All ones, in bytes that each type takes for its own.
 struct Buffers {
   std::vector<float> first;
   std::vector<float> second;
   std::vector<float> third;
 
-  explicit Buffers(std::size_t count) : first(count, 1.0F), second(count, 1.0F), third(count) {}
+  explicit Buffers(std::size_t bytes)
+      : first(bytes / sizeof(float), 1.0F),
+        second(bytes / sizeof(float), 1.0F),
+        third(bytes / sizeof(float)) {}
 };
 
-// What is measured: a call, and how many bytes it reads and writes for each element.
+// What is measured: a call, and how many buffers it reads and writes.
 struct Subject {
   std::string name;
-  std::size_t bytes_an_element;
+  std::size_t passes;
   std::function<void()> call;
 };
 
+struct Reduced {
+  DataType type;
+  ReduceOp op;
+};
+
+// Those that training uses, and one of each other sort.
+constexpr Reduced kReduced[] = {
+    {DataType::kFloat32, ReduceOp::kSum},  {DataType::kFloat32, ReduceOp::kMean},
+    {DataType::kFloat32, ReduceOp::kMin},  {DataType::kFloat64, ReduceOp::kSum},
+    {DataType::kFloat16, ReduceOp::kSum},  {DataType::kFloat16, ReduceOp::kMin},
+    {DataType::kBfloat16, ReduceOp::kSum}, {DataType::kInt8, ReduceOp::kSum},
+    {DataType::kInt32, ReduceOp::kSum},    {DataType::kInt64, ReduceOp::kMin},
+};
+
 std::vector<Subject> subjects_of(const kernels::Variant& variant, Buffers& buffers) {
-  const kernels::Arithmetic<float>& arithmetic = variant.float32;
   float* const first = buffers.first.data();
   float* const second = buffers.second.data();
   float* const third = buffers.third.data();
   const std::size_t count = buffers.first.size();
+  auto* const bytes = reinterpret_cast<std::byte*>(first);
+  const auto* const input = reinterpret_cast<const std::byte*>(third);
   const std::string suffix = std::string(" ") + variant.name;
-  // The factors leave the values near 1: arithmetic on what is almost zero can be slower.
-  return {{"add" + suffix, 12, [=] { arithmetic.add(first, third, count); }},
-          {"add_scale" + suffix, 12, [=] { arithmetic.add_scale(first, third, count, 1.0F); }},
-          {"scale" + suffix, 8, [=] { arithmetic.scale(first, count, 1.0F); }},
-          {"sgd_update" + suffix, 20, [=] {
-             arithmetic.sgd_update(first, second, third, count, {0.001F, 0.999F, 0.0F, 1.0F});
-           }}};
+  std::vector<Subject> subjects;
+  // Zeros are added, and factors are near 1: arithmetic on what is almost zero can be slower.
+  for (const Reduced& reduced : kReduced) {
+    const std::size_t elements = count * sizeof(float) / bytes_of(reduced.type);
+    subjects.push_back(
+        {std::string(to_string(reduced.type)) + " " + std::string(to_string(reduced.op)) + suffix,
+         3, [=, combine = variant.combine(reduced.type, reduced.op)] {
+           combine(bytes, input, elements, 1.0);
+         }});
+  }
+  subjects.push_back({"float32 scale" + suffix, 2, [=, scale = variant.scale(DataType::kFloat32)] {
+                        scale(bytes, count, 1.0);
+                      }});
+  subjects.push_back(
+      {"float32 sgd_update" + suffix, 5, [=, &variant] {
+         variant.float32.sgd_update(first, second, third, count, {0.001F, 0.999F, 0.0F, 1.0F});
+       }});
+  return subjects;
 }
 
 // One buffer of each three takes `bytes`. A kernel and memcpy take turns, so that a machine that is
 // slow for a while is slow for both.
 void print_throughputs(const char* where, std::size_t bytes) {
-  const std::size_t count = bytes / sizeof(float);
-  Buffers buffers(count);
+  Buffers buffers(bytes);
   const Subject memory_copy = {
-      "memcpy", 8, [&] { std::memcpy(buffers.first.data(), buffers.second.data(), bytes); }};
-  std::printf("\nfloat32 kernels on %zu KiB buffers (%s)\n", bytes / 1024, where);
-  std::printf("%-22s %8s   %s\n", "", "GB/s", "of memcpy");
+      "memcpy", 2, [&] { std::memcpy(buffers.first.data(), buffers.second.data(), bytes); }};
+  std::printf("\nkernels on %zu KiB buffers (%s)\n", bytes / 1024, where);
+  std::printf("%-28s %8s   %s\n", "", "GB/s", "of memcpy");
   const auto throughput = [&](const Subject& subject) {
-    return static_cast<double>(subject.bytes_an_element * count) / seconds_of_a_call(subject.call) *
-           1e-9;
+    return static_cast<double>(subject.passes * bytes) / seconds_of_a_call(subject.call) * 1e-9;
   };
   for (const kernels::Variant* variant : kernels::variants()) {
     if (!variant->supported()) continue;
@@ -70,7 +98,7 @@ void print_throughputs(const char* where, std::size_t bytes) {
         throughputs.push_back(throughput(subject));
         ratios.push_back(throughputs.back() / throughput(memory_copy));
       }
-      std::printf("%-22s %8.1f   %.2f\n", subject.name.c_str(), median(throughputs),
+      std::printf("%-28s %8.1f   %.2f\n", subject.name.c_str(), median(throughputs),
                   median(ratios));
     }
   }

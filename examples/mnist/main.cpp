@@ -1,7 +1,7 @@
 // Trains a classifier of handwritten digits: `mnist` alone, or `rotarun -np 4 mnist` on four ranks.
-#include <rota/communicator.h>
 #include <rota/idx.h>
 #include <rota/progress.h>
+#include <rota/strategy.h>
 #include <rota/trainer.h>
 
 #include <iostream>
@@ -18,10 +18,9 @@ int complain(const std::exception& error, ExitCode code) {
   return code;
 }
 
-void train(const Settings& settings, const rota::TrainAndTest& data) {
-  auto options = rota::CommunicatorOptions::from_environment();
-  options.plan = settings.plan;
-  rota::Communicator communicator(options);
+// On one replica; `data` is shared with those of the other threads, if there are any.
+void train(rota::Communicator& communicator, const Settings& settings,
+           const rota::TrainAndTest& data) {
   rota::Model<float> model(data.train.shape, layers_of(settings.model, data.train.classes));
   rota::Trainer<float> trainer(communicator, std::move(model), data.train, data.test,
                                settings.trainer);
@@ -52,7 +51,10 @@ int main(int argc, char** argv) {
     return complain(error, error.code() == rota::ErrorCode::kSystem ? kDataMissing : kFailed);
   }
   try {
-    train(settings, data);
+    auto options = rota::CommunicatorOptions::from_environment();
+    options.plan = settings.plan;
+    rota::MirroredStrategy strategy({.replicas = settings.replicas, .communicator = options});
+    strategy.run([&](rota::Communicator& replica) { train(replica, settings, data); });
   } catch (const rota::Error& error) {
     return complain(error, error.code() == rota::ErrorCode::kInvalidArgument ? kUsage : kFailed);
   } catch (const std::exception& error) {

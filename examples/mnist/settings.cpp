@@ -23,6 +23,7 @@ cxxopts::Options known_flags() {
   auto add = flags.allow_unrecognised_options().add_options();
   add("model", "seed, mlp or lenet", cxxopts::value<std::string>()->default_value("mlp"));
   add("data", "Folder of the four IDX files", cxxopts::value<std::string>(), "DIR");
+  add("replicas", "Threads a process, each a rank", cxxopts::value<std::size_t>(), "N");
   add("epochs", "Passes over the training set", cxxopts::value<std::size_t>(), "N");
   add("batch-size", "Samples a rank and step", cxxopts::value<std::size_t>(), "N");
   add("optimizer", "sgd or adam", cxxopts::value<std::string>()->default_value("sgd"));
@@ -31,7 +32,8 @@ cxxopts::Options known_flags() {
   add("decay-to", "Share of the learning rate that is left at the end", cxxopts::value<double>(),
       "X");
   add("seed", "Of everything random", cxxopts::value<std::uint64_t>()->default_value("1"), "N");
-  add("plan", "ring or star", cxxopts::value<std::string>()->default_value("ring"));
+  add("plan", "Of every all-reduce: auto, ring, direct, star, ...",
+      cxxopts::value<std::string>()->default_value("auto"), "NAME");
   add("json", "Print JSON lines, and nothing else");
   add("help", "Print this text");
   return flags;
@@ -94,6 +96,7 @@ Settings settings_of(const cxxopts::ParseResult& flags) {
   trainer.optimizer = optimizer_of(flags, defaults.sgd);
   trainer.final_learning_rate_factor = defaults.decay_to;
   trainer.seed = flags["seed"].as<std::uint64_t>();
+  take(flags, "replicas", settings.replicas);
   take(flags, "epochs", trainer.epochs);
   take(flags, "batch-size", trainer.batch_size);
   take(flags, "decay-to", trainer.final_learning_rate_factor);

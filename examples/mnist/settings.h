@@ -12,6 +12,7 @@ struct Settings {
   std::string model;
   std::filesystem::path data;
   std::string plan;
+  std::size_t replicas = 1;  // Threads of this process.
   bool json = false;
   rota::TrainerOptions trainer;
 };

@@ -1,12 +1,31 @@
-// The pure functions behind make_plan, one a file.
+// The functions that make plans, one for each algorithm.
 #pragma once
+#include <cstddef>
+#include <vector>
+
 #include "collectives/plan.h"
+#include "collectives/plan_builder.h"
 
 namespace rota::collectives {
 
-Plan ring_plan(const PlanRequest& request);           // ring.cpp
-Plan star_plan(const PlanRequest& request);           // star.cpp
-Plan chain_plan(const PlanRequest& request);          // broadcast.cpp
-Plan dissemination_plan(const PlanRequest& request);  // barrier.cpp
+Plan ring_plan(const PlanRequest& request);
+Plan direct_plan(const PlanRequest& request);
+Plan halving_doubling_plan(const PlanRequest& request);
+Plan tree_plan(const PlanRequest& request);
+Plan two_level_plan(const PlanRequest& request);
+Plan star_plan(const PlanRequest& request);
+Plan chain_plan(const PlanRequest& request);
+Plan dissemination_plan(const PlanRequest& request);
+
+constexpr Place values_at(Slice slice) noexcept { return {Buffer::kValues, slice}; }
+constexpr Place input_at(Slice slice) noexcept { return {Buffer::kInput, slice}; }
+
+// `whole` in so many runs. Cuts lie on 16 elements, which keeps two ranks from writing one cache
+// line, and are the same for every type.
+std::vector<Slice> cut(Slice whole, std::size_t pieces);
+
+// Brings this rank's contribution to `at` of its values: copied from the input where there is one,
+// and multiplied where that was asked for.
+void contribute(PlanBuilder& plan, const PlanRequest& request, Slice at);
 
 }  // namespace rota::collectives

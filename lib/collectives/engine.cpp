@@ -2,6 +2,7 @@
 #include "collectives/engine.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include <rota/error.h>
@@ -15,7 +16,7 @@ using transport::Header;
 using transport::Progress;
 
 Engine::Engine(std::span<Channel* const> channels) : channels_(channels.begin(), channels.end()) {
-  lanes_.reserve(2 * channels.size());  // No plan has more.
+  lanes_.reserve(2 * channels.size() + 1);  // No plan has more.
 }
 
 void Engine::start(const Operation& operation) {
@@ -26,31 +27,42 @@ void Engine::start(const Operation& operation) {
   lanes_left_ = lanes_.size();
 }
 
-bool Engine::step(base::TimePoint now) {
+bool Engine::step() {
   bool moved = false;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     if (lanes_[lane].done < operation_.plan->lanes[lane].step_count && advance(lane)) moved = true;
   }
-  if (moved) moved_at_ = now;
   return moved;
 }
 
 bool Engine::may_start(const Step& step) const noexcept {
-  return step.after_count == 0 || lanes_[step.after_lane].done >= step.after_count;
+  for (std::uint32_t i = 0; i < step.after_count; ++i) {
+    const After& after = operation_.plan->afters[step.first_after + i];
+    if (lanes_[after.lane].done < after.count) return false;
+  }
+  return true;
 }
 
 bool Engine::advance(std::size_t lane) {
   const Lane& row = operation_.plan->lanes[lane];
   const Step& step = operation_.plan->steps[row.first_step + lanes_[lane].done];
   if (!lanes_[lane].started && !may_start(step)) return false;
-  return row.sends ? advance_send(lane, step) : advance_receive(lane, step);
+  switch (row.kind) {
+    case Lane::Kind::kSends:
+      return advance_send(lane, step);
+    case Lane::Kind::kReceives:
+      return advance_receive(lane, step);
+    case Lane::Kind::kLocal:
+      return advance_local(lane, step);
+  }
+  ROTA_ASSERT(false);
 }
 
 bool Engine::advance_send(std::size_t lane, const Step& step) {
   Channel& channel = *channels_[operation_.plan->lanes[lane].peer];
   const bool first = !lanes_[lane].started;
   if (first) {
-    channel.start_send(header_of(step), bytes_of_chunk(step));
+    channel.start_send(header_of(lane, step), bytes_at(step.at));
     lanes_[lane].started = true;
   }
   const Progress progress = channel.progress_send();
@@ -59,25 +71,35 @@ bool Engine::advance_send(std::size_t lane, const Step& step) {
 }
 
 bool Engine::advance_receive(std::size_t lane, const Step& step) {
-  const std::uint32_t peer = operation_.plan->lanes[lane].peer;
-  Channel& channel = *channels_[peer];
+  Channel& channel = *channels_[operation_.plan->lanes[lane].peer];
   LaneState& state = lanes_[lane];
   const bool first = !state.started;
   if (first) {
     const Header* header = channel.incoming();
     if (!header) return false;
-    check_signature(*header, peer, step);
+    check_header(*header, lane, step);
     state.started = true;
   }
   const std::size_t taken = take_payload(channel, step, state);
-  if (state.received < bytes_of_chunk(step).size()) return first || taken > 0;
+  if (state.received < bytes_at(step.at).size()) return first || taken > 0;
   channel.finish_receive();
   finish_step(lane);
   return true;
 }
 
+bool Engine::advance_local(std::size_t lane, const Step& step) noexcept {
+  const auto to = bytes_at(step.at);
+  const auto from = bytes_at(step.from);
+  const Reducer& reducer = *operation_.reducer;
+  if (step.verb == Verb::kCopy) std::memcpy(to.data(), from.data(), to.size());
+  if (step.verb == Verb::kAdd) reducer.add(to.data(), from.data(), step.at.slice.count, step.last);
+  if (step.verb == Verb::kPreScale) reducer.pre_scale(to.data(), step.at.slice.count);
+  finish_step(lane);
+  return true;
+}
+
 std::size_t Engine::take_payload(Channel& channel, const Step& step, LaneState& state) {
-  const auto rest = bytes_of_chunk(step).subspan(state.received);
+  const auto rest = bytes_at(step.at).subspan(state.received);
   if (rest.empty()) return 0;
   std::size_t taken = 0;
   if (step.verb == Verb::kReduce) {
@@ -99,27 +121,31 @@ void Engine::finish_step(std::size_t lane) {
   if (finished == operation_.plan->lanes[lane].step_count) --lanes_left_;
 }
 
-std::span<std::byte> Engine::bytes_of_chunk(const Step& step) const noexcept {
-  const Slice& chunk = operation_.plan->chunks[step.chunk];
+std::span<std::byte> Engine::bytes_at(const Place& place) const noexcept {
   const std::size_t element_bytes = operation_.reducer->element_bytes();
-  return {operation_.data + chunk.offset * element_bytes, chunk.count * element_bytes};
+  return {operation_.buffers[static_cast<std::size_t>(place.buffer)] +
+              place.slice.offset * element_bytes,
+          place.slice.count * element_bytes};
 }
 
-Header Engine::header_of(const Step& step) const noexcept {
-  Header header{.bytes = bytes_of_chunk(step).size(), .signature = signature_};
-  header.signature[3] = step.chunk;
+// The signature, and the how-manieth message in its direction this is.
+Header Engine::header_of(std::size_t lane, const Step& step) const noexcept {
+  Header header{.bytes = bytes_at(step.at).size(), .signature = signature_};
+  header.signature[3] = lanes_[lane].done;
   return header;
 }
 
-void Engine::check_signature(const Header& header, std::size_t peer, const Step& step) const {
-  const Header expected = header_of(step);
+void Engine::check_header(const Header& header, std::size_t lane, const Step& step) const {
+  const Header expected = header_of(lane, step);
   if (header.signature == expected.signature && header.bytes == expected.bytes) return;
+  const std::size_t peer = operation_.plan->lanes[lane].peer;
   const Signature theirs = unpack(header.signature);
   std::string text = "this rank is in " + to_text(operation_.signature) + ", rank " +
                      std::to_string(peer) + " in " + to_text(theirs);
   if (pack(theirs) == signature_) {
-    text += ", at chunk " + std::to_string(header.signature[3]) + " instead of " +
-            std::to_string(step.chunk);
+    text += ", which sends " + std::to_string(header.bytes) + " bytes where " +
+            std::to_string(expected.bytes) + " are expected (message " +
+            std::to_string(header.signature[3] + 1) + ")";
   }
   throw Error(ErrorCode::kMismatch,
               text + ": every rank must make the same calls in the same order", peer);
@@ -132,11 +158,11 @@ std::optional<Wait> Engine::waiting() const noexcept {
     const LaneState& state = lanes_[lane];
     if (state.done == row.step_count) continue;
     const Step& step = operation_.plan->steps[row.first_step + state.done];
-    if (!state.started && !may_start(step)) continue;
-    if (found && row.sends) continue;  // A missing arrival says more than an unfinished departure.
-    found = {row.peer,       row.sends,      state.done,
-             row.step_count, state.received, bytes_of_chunk(step).size()};
-    if (!row.sends) break;
+    if (row.kind == Lane::Kind::kLocal || (!state.started && !may_start(step))) continue;
+    const bool sends = row.kind == Lane::Kind::kSends;
+    if (found && sends) continue;  // A missing arrival says more than an unfinished departure.
+    found = {row.peer, sends, state.done, row.step_count, state.received, bytes_at(step.at).size()};
+    if (!sends) break;
   }
   return found;
 }

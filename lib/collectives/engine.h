@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "base/time.h"
 #include "collectives/plan.h"
 #include "collectives/reducer.h"
 #include "collectives/signature.h"
@@ -19,7 +18,7 @@ namespace rota::collectives {
 struct Operation {
   const Plan* plan = nullptr;
   const Reducer* reducer = nullptr;
-  std::byte* data = nullptr;
+  std::array<std::byte*, kBufferCount> buffers{};  // Index = Buffer. The input is never written.
   Signature signature;
 };
 
@@ -41,14 +40,13 @@ class Engine {
   // Requires done().
   void start(const Operation& operation);
 
-  // One round over the lanes: never blocks, never reads a clock (`now` only becomes moved_at()).
-  // True if anything moved. Throws Error kPeerLost, kMismatch; the operation can then not go on.
-  bool step(base::TimePoint now);
+  // One round over the lanes: never blocks, never reads a clock. True if anything moved.
+  // Throws Error kPeerLost, kMismatch; the operation can then not go on.
+  bool step();
 
   bool done() const noexcept { return lanes_left_ == 0; }
 
   const Operation& operation() const noexcept { return operation_; }
-  base::TimePoint moved_at() const noexcept { return moved_at_; }
   std::optional<Wait> waiting() const noexcept;
 
  private:
@@ -62,18 +60,18 @@ class Engine {
   bool advance(std::size_t lane);
   bool advance_send(std::size_t lane, const Step& step);
   bool advance_receive(std::size_t lane, const Step& step);
+  bool advance_local(std::size_t lane, const Step& step) noexcept;
   std::size_t take_payload(transport::Channel& channel, const Step& step, LaneState& state);
   void finish_step(std::size_t lane);
-  void check_signature(const transport::Header& header, std::size_t peer, const Step& step) const;
-  std::span<std::byte> bytes_of_chunk(const Step& step) const noexcept;
-  transport::Header header_of(const Step& step) const noexcept;
+  void check_header(const transport::Header& header, std::size_t lane, const Step& step) const;
+  std::span<std::byte> bytes_at(const Place& place) const noexcept;
+  transport::Header header_of(std::size_t lane, const Step& step) const noexcept;
 
   std::vector<transport::Channel*> channels_;
   Operation operation_;
   std::array<std::uint64_t, 4> signature_{};
   std::vector<LaneState> lanes_;
   std::size_t lanes_left_ = 0;
-  base::TimePoint moved_at_{};
 };
 
 }  // namespace rota::collectives

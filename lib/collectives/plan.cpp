@@ -1,59 +1,130 @@
 // Picks the function that makes a plan, and names things.
 #include "collectives/plan.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "collectives/algorithms.h"
 
 namespace rota::collectives {
+namespace {
+
+constexpr std::size_t kGrain = 16;  // Elements.
+
+struct Row {
+  Algorithm algorithm;
+  std::string_view name;
+  Plan (*make)(const PlanRequest&);
+  std::initializer_list<Collective> collectives;
+};
+
+using enum Collective;
+const Row kRows[] = {
+    {Algorithm::kRing, "ring", ring_plan, {kAllReduce, kReduceScatter, kAllGather}},
+    {Algorithm::kDirect,
+     "direct",
+     direct_plan,
+     {kAllReduce, kReduceScatter, kAllGather, kGather, kScatter, kAllToAll, kSend, kReceive}},
+    {Algorithm::kHalvingDoubling, "halving-doubling", halving_doubling_plan, {kAllReduce}},
+    {Algorithm::kTree, "tree", tree_plan, {kAllReduce, kReduce, kBroadcast}},
+    {Algorithm::kTwoLevel, "two-level", two_level_plan, {kAllReduce}},
+    {Algorithm::kStar, "star", star_plan, {kAllReduce}},
+    {Algorithm::kChain, "chain", chain_plan, {kReduce, kBroadcast}},
+    {Algorithm::kDissemination, "dissemination", dissemination_plan, {kBarrier}},
+};
+
+// Null for what is no algorithm: a peer's word may be anything.
+const Row* row_of(Algorithm algorithm) noexcept {
+  for (const Row& row : kRows) {
+    if (row.algorithm == algorithm) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 Plan make_plan(const PlanRequest& request) {
   ROTA_ASSERT(request.rank < request.world_size && request.root < request.world_size);
-  switch (request.algorithm) {
-    case Algorithm::kRing:
-      return ring_plan(request);
-    case Algorithm::kStar:
-      return star_plan(request);
-    case Algorithm::kChain:
-      return chain_plan(request);
-    case Algorithm::kDissemination:
-      return dissemination_plan(request);
+  ROTA_ASSERT(makes(request.algorithm, request.collective));
+  return row_of(request.algorithm)->make(request);
+}
+
+bool makes(Algorithm algorithm, Collective collective) noexcept {
+  const Row* row = row_of(algorithm);
+  return row != nullptr && std::find(row->collectives.begin(), row->collectives.end(),
+                                     collective) != row->collectives.end();
+}
+
+Slice part_of(const PlanRequest& request, std::size_t rank) noexcept {
+  if (request.counts.empty()) return slice_of(request.count, rank, request.world_size);
+  Slice part{0, request.counts[rank]};
+  for (std::size_t before = 0; before < rank; ++before) part.offset += request.counts[before];
+  return part;
+}
+
+std::vector<Slice> cut(Slice whole, std::size_t pieces) {
+  const std::size_t grains = (whole.count + kGrain - 1) / kGrain;
+  std::vector<Slice> slices;
+  slices.reserve(pieces);
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const Slice slice = slice_of(grains, i, pieces);
+    const std::size_t first = std::min(slice.offset * kGrain, whole.count);
+    const std::size_t last = std::min((slice.offset + slice.count) * kGrain, whole.count);
+    slices.push_back({whole.offset + first, last - first});
   }
-  ROTA_ASSERT(false);
+  return slices;
+}
+
+void contribute(PlanBuilder& plan, const PlanRequest& request, Slice at) {
+  if (!request.in_place) plan.copy(input_at(at), values_at(at));
+  if (request.pre_scales) plan.pre_scale(values_at(at));
 }
 
 std::string_view to_string(Collective collective) noexcept {
   switch (collective) {
-    case Collective::kAllReduce:
+    case kAllReduce:
       return "all_reduce";
-    case Collective::kReduceScatter:
+    case kReduce:
+      return "reduce";
+    case kReduceScatter:
       return "reduce_scatter";
-    case Collective::kAllGather:
+    case kAllGather:
       return "all_gather";
-    case Collective::kBroadcast:
+    case kGather:
+      return "gather";
+    case kScatter:
+      return "scatter";
+    case kAllToAll:
+      return "all_to_all";
+    case kBroadcast:
       return "broadcast";
-    case Collective::kBarrier:
+    case kBarrier:
       return "barrier";
+    case kSend:
+      return "send";
+    case kReceive:
+      return "receive";
   }
   return "unknown";
 }
 
 std::string_view to_string(Algorithm algorithm) noexcept {
-  switch (algorithm) {
-    case Algorithm::kRing:
-      return "ring";
-    case Algorithm::kStar:
-      return "star";
-    case Algorithm::kChain:
-      return "chain";
-    case Algorithm::kDissemination:
-      return "dissemination";
-  }
-  return "unknown";
+  const Row* row = row_of(algorithm);
+  return row != nullptr ? row->name : "unknown";
 }
 
-std::optional<Algorithm> all_reduce_algorithm(std::string_view name) noexcept {
-  for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kStar}) {
-    if (name == to_string(algorithm)) return algorithm;
+bool reduces(Collective collective) noexcept {
+  return collective == kAllReduce || collective == kReduce || collective == kReduceScatter;
+}
+
+bool has_root(Collective collective) noexcept {
+  return collective == kReduce || collective == kBroadcast || collective == kGather ||
+         collective == kScatter;
+}
+
+std::optional<Algorithm> algorithm_named(std::string_view name) noexcept {
+  for (const Row& row : kRows) {
+    if (name == row.name) return row.algorithm;
   }
   return std::nullopt;
 }

@@ -1,10 +1,11 @@
-// A plan says, for one rank, what to send and receive in a collective, and in which order. It is a
-// table: made once by a pure function of rank, world size and count, then run by the Engine,
+// A plan says, for one rank, what to send, receive and add in a collective, and in which order. It
+// is a table: made once by a pure function of rank, world and counts, then run by the Engine,
 // proved by the tests, and looked at by people.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,66 +15,120 @@ namespace rota::collectives {
 
 enum class Collective : std::uint8_t {
   kAllReduce = 1,
+  kReduce,
   kReduceScatter,
   kAllGather,
+  kGather,
+  kScatter,
+  kAllToAll,
   kBroadcast,
-  kBarrier
+  kBarrier,
+  kSend,
+  kReceive,
 };
 
 enum class Algorithm : std::uint8_t {
-  kRing = 1,       // All-reduce, reduce-scatter, all-gather.
-  kStar,           // All-reduce by way of rank 0: the parameter server, as a baseline.
-  kChain,          // Broadcast, chunk after chunk along the ring.
-  kDissemination,  // Barrier, in log2(world size) rounds.
+  kRing = 1,         // Neighbours only, all links busy.
+  kDirect,           // Everybody with everybody, in one go.
+  kHalvingDoubling,  // Partners at distances of powers of two: log2(world size) rounds each way.
+  kTree,             // A binomial tree: the whole of the values up it, and down again.
+  kTwoLevel,         // Inside each host, between hosts along rings, inside each host again.
+  kStar,             // By way of rank 0: the parameter server, as a baseline.
+  kChain,            // Pieces along the ring, one behind the other.
+  kDissemination,    // Bare messages at distances of powers of two.
+};
+
+// A rank's memory in a collective.
+enum class Buffer : std::uint8_t {
+  kValues,   // What the caller gave to be changed.
+  kInput,    // What the caller gave to be read; never written.
+  kScratch,  // The plan's own, of Plan::scratch_count elements.
+};
+inline constexpr std::size_t kBufferCount = 3;
+
+// A run of elements of one of the buffers.
+struct Place {
+  Buffer buffer = Buffer::kValues;
+  Slice slice;
+  friend bool operator==(const Place&, const Place&) = default;
 };
 
 enum class Verb : std::uint8_t {
   kSend,
-  kReceive,  // Overwrites the chunk.
-  kReduce,   // Receives and adds to the chunk.
+  kReceive,   // Overwrites the place.
+  kReduce,    // Receives, and adds to the place.
+  kCopy,      // Local: from `from`, which overwrites the place.
+  kAdd,       // Local: from `from`, which is added to the place.
+  kPreScale,  // Local: multiplies the place by the reduction's factor.
 };
 
 struct Step {
   Verb verb = Verb::kSend;
-  bool last = false;  // kReduce: the chunk is complete with this one; a mean is scaled here.
-  std::uint32_t chunk = 0;
-  // May start once lane `after_lane` has finished `after_count` steps; 0 steps = at once.
-  std::uint32_t after_lane = 0;
+  bool last = false;  // kReduce, kAdd: nothing more is added here; a mean is scaled now.
+  Place at{};
+  Place from{};                   // kCopy, kAdd.
+  std::uint32_t first_after = 0;  // May start once all of these rows of Plan::afters hold.
   std::uint32_t after_count = 0;
 };
 
-// The steps in one direction to one peer. They run in order; lanes run side by side.
+// "Once lane `lane` has finished `count` steps."
+struct After {
+  std::uint32_t lane = 0;
+  std::uint32_t count = 0;
+};
+
+// The steps in one direction to one peer, or those without one. They run in order; lanes run side
+// by side.
 struct Lane {
-  std::uint32_t peer = 0;
-  bool sends = false;
+  enum class Kind : std::uint8_t { kSends, kReceives, kLocal };
+  Kind kind = Kind::kLocal;
+  std::uint32_t peer = 0;  // kLocal: the rank itself.
   std::uint32_t first_step = 0;
   std::uint32_t step_count = 0;
 };
 
 struct Plan {
-  Collective collective = Collective::kBarrier;
-  Algorithm algorithm = Algorithm::kRing;
-  std::vector<Slice> chunks;  // In elements.
   std::vector<Lane> lanes;
   std::vector<Step> steps;  // Lane by lane.
+  std::vector<After> afters;
+  std::size_t scratch_count = 0;  // Elements.
 };
 
+// What every rank must agree on, but for `rank` and `in_place`.
 struct PlanRequest {
   Collective collective = Collective::kAllReduce;
   Algorithm algorithm = Algorithm::kRing;
   std::size_t rank = 0;
   std::size_t world_size = 1;
+  // Elements: of the values of all ranks together where each rank has a part of them (all_gather,
+  // reduce_scatter, gather, scatter), of each rank's values elsewhere.
   std::size_t count = 0;
-  std::size_t root = 0;  // kBroadcast.
+  std::size_t root = 0;  // Of kReduce, kBroadcast, kGather, kScatter; the peer of kSend, kReceive.
+  bool in_place = true;  // There is no input beside the values.
+  bool pre_scales = false;  // Each rank's contribution is multiplied first.
+  // Elements of each rank's part, index = rank; empty: those of slice_of. kAllToAll: of the part
+  // that goes to each rank; lent.
+  std::span<const std::size_t> counts{};
+  std::span<const std::size_t> receive_counts{};  // kAllToAll: of the part that each rank sends.
+  std::span<const std::size_t> hosts{};  // kTwoLevel: index = rank, equal where the host is.
 };
 
 // Requires an algorithm that makes the collective, rank < world_size and root < world_size.
 Plan make_plan(const PlanRequest& request);
 
+// Whether `algorithm` makes `collective`.
+bool makes(Algorithm algorithm, Collective collective) noexcept;
+
+// The part of `rank`: by counts where there are some, else slice_of.
+Slice part_of(const PlanRequest& request, std::size_t rank) noexcept;
+
 std::string_view to_string(Collective collective) noexcept;
 std::string_view to_string(Algorithm algorithm) noexcept;
 
-// The algorithm of an all-reduce by its name; empty where there is none of that name.
-std::optional<Algorithm> all_reduce_algorithm(std::string_view name) noexcept;
+bool reduces(Collective collective) noexcept;
+bool has_root(Collective collective) noexcept;
+
+// By its name; empty where there is none of that name.
+std::optional<Algorithm> algorithm_named(std::string_view name) noexcept;
 
 }  // namespace rota::collectives

@@ -1,59 +1,74 @@
-// Two rules make the dependencies: what is sent must have been written, and what is overwritten
-// must have left.
+// Two rules make the dependencies: what is read must have been written, and what is overwritten
+// must have been read.
 #include "collectives/plan_builder.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace rota::collectives {
 
-PlanBuilder::PlanBuilder(const PlanRequest& request, std::vector<Slice> chunks, Empty empty)
-    : empty_(empty), written_(chunks.size()), touched_(chunks.size()) {
-  plan_.collective = request.collective;
-  plan_.algorithm = request.algorithm;
-  plan_.chunks = std::move(chunks);
+void PlanBuilder::send(std::size_t peer, const Place& place) {
+  if (place.slice.count == 0) return;
+  wait_for_writers(place);
+  mark_read(place, add_step(lane(Lane::Kind::kSends, peer), {.verb = Verb::kSend, .at = place}));
 }
 
-std::size_t PlanBuilder::lane_to(std::size_t peer, bool sends) {
-  for (std::size_t i = 0; i < plan_.lanes.size(); ++i) {
-    if (plan_.lanes[i].peer == peer && plan_.lanes[i].sends == sends) return i;
-  }
-  plan_.lanes.push_back({.peer = static_cast<std::uint32_t>(peer), .sends = sends});
-  lane_steps_.emplace_back();
-  return plan_.lanes.size() - 1;
+void PlanBuilder::receive(std::size_t peer, const Place& place) {
+  if (place.slice.count == 0) return;
+  wait_for_all(place);
+  const Step step{.verb = Verb::kReceive, .at = place};
+  mark_written(place, add_step(lane(Lane::Kind::kReceives, peer), step));
 }
 
-void PlanBuilder::add(std::size_t lane, Step step, Mark after) {
-  if (after.lane != lane) {  // Within a lane the order is given.
-    step.after_lane = after.lane;
-    step.after_count = after.count;
-  }
-  lane_steps_[lane].push_back(step);
-  const Mark now{static_cast<std::uint32_t>(lane),
-                 static_cast<std::uint32_t>(lane_steps_[lane].size())};
-  touched_[step.chunk] = now;
-  if (step.verb != Verb::kSend) written_[step.chunk] = now;
+void PlanBuilder::reduce(std::size_t peer, const Place& place, bool last) {
+  if (place.slice.count == 0) return;
+  wait_for_all(place);
+  const Step step{.verb = Verb::kReduce, .last = last, .at = place};
+  mark_written(place, add_step(lane(Lane::Kind::kReceives, peer), step));
 }
 
-// What is sent must have been written; sending twice at once is fine.
-void PlanBuilder::send(std::size_t peer, std::size_t chunk) {
-  if (plan_.chunks[chunk].count == 0 && empty_ == Empty::kSkip) return;
-  const Step step{.verb = Verb::kSend, .chunk = static_cast<std::uint32_t>(chunk)};
-  add(lane_to(peer, true), step, written_[chunk]);
+// Says that this rank has come, and all that it has heard of.
+void PlanBuilder::send_bare(std::size_t peer) {
+  pending_ = bare_;
+  add_step(lane(Lane::Kind::kSends, peer), {.verb = Verb::kSend});
 }
 
-// What is overwritten must have left. A chunk without elements has nothing to protect, but what it
-// stands for still comes one after the other.
-void PlanBuilder::receive(std::size_t peer, std::size_t chunk) {
-  if (plan_.chunks[chunk].count == 0 && empty_ == Empty::kSkip) return;
-  const Step step{.verb = Verb::kReceive, .chunk = static_cast<std::uint32_t>(chunk)};
-  add(lane_to(peer, false), step,
-      plan_.chunks[chunk].count > 0 ? touched_[chunk] : written_[chunk]);
+void PlanBuilder::receive_bare(std::size_t peer) {
+  pending_ = bare_;
+  bare_ = {add_step(lane(Lane::Kind::kReceives, peer), {.verb = Verb::kReceive})};
 }
 
-void PlanBuilder::reduce(std::size_t peer, std::size_t chunk, bool last) {
-  if (plan_.chunks[chunk].count == 0) return;
-  const Step step{.verb = Verb::kReduce, .last = last, .chunk = static_cast<std::uint32_t>(chunk)};
-  add(lane_to(peer, false), step, touched_[chunk]);
+void PlanBuilder::copy(const Place& from, const Place& to) {
+  if (to.slice.count == 0 || from == to) return;
+  wait_for_writers(from);
+  wait_for_all(to);
+  const Step step{.verb = Verb::kCopy, .at = to, .from = from};
+  const After by = add_step(lane(Lane::Kind::kLocal, rank_), step);
+  mark_read(from, by);
+  mark_written(to, by);
+}
+
+void PlanBuilder::add(const Place& from, const Place& to, bool last) {
+  if (to.slice.count == 0) return;
+  wait_for_writers(from);
+  wait_for_all(to);
+  const Step step{.verb = Verb::kAdd, .last = last, .at = to, .from = from};
+  const After by = add_step(lane(Lane::Kind::kLocal, rank_), step);
+  mark_read(from, by);
+  mark_written(to, by);
+}
+
+void PlanBuilder::pre_scale(const Place& place) {
+  if (place.slice.count == 0) return;
+  wait_for_all(place);
+  const Step step{.verb = Verb::kPreScale, .at = place};
+  mark_written(place, add_step(lane(Lane::Kind::kLocal, rank_), step));
+}
+
+Place PlanBuilder::scratch(std::size_t count) {
+  const Place place{Buffer::kScratch, {plan_.scratch_count, count}};
+  plan_.scratch_count += count;
+  return place;
 }
 
 Plan PlanBuilder::build() {
@@ -63,6 +78,78 @@ Plan PlanBuilder::build() {
     plan_.steps.insert(plan_.steps.end(), lane_steps_[i].begin(), lane_steps_[i].end());
   }
   return std::move(plan_);
+}
+
+std::uint32_t PlanBuilder::lane(Lane::Kind kind, std::size_t peer) {
+  for (std::size_t i = 0; i < plan_.lanes.size(); ++i) {
+    if (plan_.lanes[i].peer == peer && plan_.lanes[i].kind == kind) {
+      return static_cast<std::uint32_t>(i);
+    }
+  }
+  plan_.lanes.push_back({.kind = kind, .peer = static_cast<std::uint32_t>(peer)});
+  lane_steps_.emplace_back();
+  return static_cast<std::uint32_t>(plan_.lanes.size() - 1);
+}
+
+// Makes a run begin at `offset`. What was one becomes two with the same history.
+void PlanBuilder::split(Runs& runs, std::size_t offset) {
+  auto after = runs.upper_bound(offset);
+  const bool first = after == runs.begin();
+  if (!first && std::prev(after)->first == offset) return;
+  History history = first ? History{} : std::prev(after)->second;
+  runs.emplace_hint(after, offset, std::move(history));
+}
+
+template <class F>
+void PlanBuilder::for_runs(const Place& place, F f) {
+  Runs& runs = runs_[static_cast<std::size_t>(place.buffer)];
+  split(runs, place.slice.offset);
+  split(runs, place.slice.offset + place.slice.count);
+  const auto end = runs.find(place.slice.offset + place.slice.count);
+  for (auto run = runs.find(place.slice.offset); run != end; ++run) f(run->second);
+}
+
+void PlanBuilder::wait_for(const After& after) {
+  for (After& pending : pending_) {
+    if (pending.lane != after.lane) continue;
+    pending.count = std::max(pending.count, after.count);
+    return;
+  }
+  pending_.push_back(after);
+}
+
+void PlanBuilder::wait_for_writers(const Place& place) {
+  for_runs(place, [&](const History& history) {
+    for (const After& after : history.written) wait_for(after);
+  });
+}
+
+void PlanBuilder::wait_for_all(const Place& place) {
+  wait_for_writers(place);
+  for_runs(place, [&](const History& history) {
+    for (const After& after : history.read) wait_for(after);
+  });
+}
+
+After PlanBuilder::add_step(std::uint32_t lane, const Step& step) {
+  std::vector<Step>& steps = lane_steps_[lane];
+  steps.push_back(step);
+  steps.back().first_after = static_cast<std::uint32_t>(plan_.afters.size());
+  for (const After& after : pending_) {
+    if (after.lane != lane) plan_.afters.push_back(after);  // Within a lane the order is given.
+  }
+  steps.back().after_count =
+      static_cast<std::uint32_t>(plan_.afters.size()) - steps.back().first_after;
+  pending_.clear();
+  return {lane, static_cast<std::uint32_t>(steps.size())};
+}
+
+void PlanBuilder::mark_read(const Place& place, After by) {
+  for_runs(place, [&](History& history) { history.read.push_back(by); });
+}
+
+void PlanBuilder::mark_written(const Place& place, After by) {
+  for_runs(place, [&](History& history) { history = {.written = {by}, .read = {}}; });
 }
 
 }  // namespace rota::collectives

@@ -1,40 +1,61 @@
 // Collects the steps of a plan in the order in which its author thinks of them, and derives what
 // each has to wait for.
 #pragma once
+#include <array>
 #include <cstddef>
+#include <map>
 #include <vector>
 
 #include "collectives/plan.h"
 
 namespace rota::collectives {
 
+// Steps on places without elements are dropped: every rank drops the same ones. Bare messages are
+// for where the message itself is the point; they run in the order in which they are called.
 class PlanBuilder {
  public:
-  enum class Empty { kSkip, kKeep };
+  explicit PlanBuilder(std::size_t rank) noexcept : rank_(rank) {}
 
-  // Steps on chunks without elements are dropped (every rank drops the same ones), or kept as bare
-  // messages where the message itself is the point.
-  PlanBuilder(const PlanRequest& request, std::vector<Slice> chunks, Empty empty = Empty::kSkip);
+  void send(std::size_t peer, const Place& place);
+  void receive(std::size_t peer, const Place& place);
+  void reduce(std::size_t peer, const Place& place, bool last);
+  void send_bare(std::size_t peer);
+  void receive_bare(std::size_t peer);
 
-  void send(std::size_t peer, std::size_t chunk);
-  void receive(std::size_t peer, std::size_t chunk);
-  void reduce(std::size_t peer, std::size_t chunk, bool last);
+  void copy(const Place& from, const Place& to);
+  void add(const Place& from, const Place& to, bool last);
+  void pre_scale(const Place& place);
+
+  // A place of the plan's own.
+  Place scratch(std::size_t count);
 
   Plan build();
 
  private:
-  struct Mark {  // "Once `lane` has finished `count` steps."
-    std::uint32_t lane = 0;
-    std::uint32_t count = 0;
+  // What has been done to a run of elements, as lanes' finished steps.
+  struct History {
+    std::vector<After> written;  // By whom last; empty or one.
+    std::vector<After> read;     // Since then.
   };
-  std::size_t lane_to(std::size_t peer, bool sends);
-  void add(std::size_t lane, Step step, Mark after);
+  using Runs = std::map<std::size_t, History>;  // By offset; each up to the next.
 
+  std::uint32_t lane(Lane::Kind kind, std::size_t peer);
+  void split(Runs& runs, std::size_t offset);
+  template <class F>
+  void for_runs(const Place& place, F f);
+  void wait_for_writers(const Place& place);
+  void wait_for_all(const Place& place);
+  void wait_for(const After& after);
+  After add_step(std::uint32_t lane, const Step& step);
+  void mark_read(const Place& place, After by);
+  void mark_written(const Place& place, After by);
+
+  std::size_t rank_;
   Plan plan_;
-  Empty empty_;
   std::vector<std::vector<Step>> lane_steps_;
-  std::vector<Mark> written_;  // Per chunk: by the last step that wrote it.
-  std::vector<Mark> touched_;  // Per chunk: by the last step that wrote or sent it.
+  std::array<Runs, kBufferCount> runs_;
+  std::vector<After> pending_;  // Of the step that is being added.
+  std::vector<After> bare_;     // The last bare message that came.
 };
 
 }  // namespace rota::collectives

@@ -1,37 +1,24 @@
-// Binds the kernels to a type and an operation.
+// Picks the kernels of a type and a reduction.
 #include "collectives/reducer.h"
 
 namespace rota::collectives {
+namespace {
 
-template <class T>
-void Reducer::plain(const Reducer& self, std::byte* accumulator, const std::byte* input,
-                    std::size_t count) noexcept {
-  self.variant_->arithmetic<T>().add(reinterpret_cast<T*>(accumulator),
-                                     reinterpret_cast<const T*>(input), count);
+double mean_factor_of(DataType type, std::size_t world_size) noexcept {
+  return type == DataType::kFloat64 ? 1.0 / static_cast<double>(world_size)
+                                    : 1.0F / static_cast<float>(world_size);
 }
 
-template <class T>
-void Reducer::scaled(const Reducer& self, std::byte* accumulator, const std::byte* input,
-                     std::size_t count) noexcept {
-  self.variant_->arithmetic<T>().add_scale(reinterpret_cast<T*>(accumulator),
-                                           reinterpret_cast<const T*>(input), count,
-                                           static_cast<T>(self.factor_));
-}
+}  // namespace
 
-Reducer::Reducer(const kernels::Variant& variant, DataType type, ReduceOp op,
+Reducer::Reducer(const kernels::Variant& variant, DataType type, const Reduction& reduction,
                  std::size_t world_size) noexcept
-    : variant_(&variant),
-      element_bytes_(bytes_of(type)),
-      factor_(type == DataType::kFloat32 ? 1.0F / static_cast<float>(world_size)
-                                         : 1.0 / static_cast<double>(world_size)) {
-  const bool mean = op == ReduceOp::kMean;
-  if (type == DataType::kFloat32) {
-    add_ = plain<float>;
-    add_last_ = mean ? scaled<float> : plain<float>;
-  } else if (type == DataType::kFloat64) {
-    add_ = plain<double>;
-    add_last_ = mean ? scaled<double> : plain<double>;
-  }
-}
+    : combine_(variant.combine(
+          type, reduction.op() == ReduceOp::kMean ? ReduceOp::kSum : reduction.op())),
+      combine_last_(variant.combine(type, reduction.op())),
+      scale_(reduction.factor() != 1 ? variant.scale(type) : nullptr),
+      mean_factor_(mean_factor_of(type, world_size)),
+      pre_factor_(reduction.factor()),
+      element_bytes_(bytes_of(type)) {}
 
 }  // namespace rota::collectives

@@ -1,4 +1,4 @@
-// Adds what arrived to what is here: a kernel, chosen once for a type and an operation.
+// Combines what arrived with what is here: kernels, chosen once for a type and a reduction.
 #pragma once
 #include <cstddef>
 
@@ -11,29 +11,32 @@ namespace rota::collectives {
 
 class Reducer {
  public:
-  Reducer(const kernels::Variant& variant, DataType type, ReduceOp op,
+  // Of what why_not(reduction, type) refuses, neither add nor pre_scale may be called.
+  Reducer(const kernels::Variant& variant, DataType type, const Reduction& reduction,
           std::size_t world_size) noexcept;
 
-  // accumulator += input. `last` says that nothing more comes: a mean is scaled in the same pass.
+  // accumulator = accumulator op input. `last` says that nothing more comes: a mean is scaled in
+  // the same pass.
   void add(std::byte* accumulator, const std::byte* input, std::size_t count,
            bool last) const noexcept {
-    (last ? add_last_ : add_)(*this, accumulator, input, count);
+    (last ? combine_last_ : combine_)(accumulator, input, count, mean_factor_);
+  }
+
+  // What a rank does to its own values, once and before anyone adds them, if they need it.
+  bool needs_pre_scale() const noexcept { return scale_ != nullptr; }
+  void pre_scale(std::byte* values, std::size_t count) const noexcept {
+    if (scale_) scale_(values, count, pre_factor_);
   }
 
   std::size_t element_bytes() const noexcept { return element_bytes_; }
 
  private:
-  using Add = void (*)(const Reducer&, std::byte*, const std::byte*, std::size_t) noexcept;
-  template <class T>
-  static void plain(const Reducer&, std::byte*, const std::byte*, std::size_t) noexcept;
-  template <class T>
-  static void scaled(const Reducer&, std::byte*, const std::byte*, std::size_t) noexcept;
-
-  const kernels::Variant* variant_;
+  kernels::Combine combine_;
+  kernels::Combine combine_last_;
+  kernels::Scale scale_;
+  double mean_factor_;  // Exactly 1 / world_size as the numbers that are computed with have it.
+  double pre_factor_;
   std::size_t element_bytes_;
-  double factor_;  // Exactly 1 / world_size as the values' type has it.
-  Add add_ = nullptr;
-  Add add_last_ = nullptr;
 };
 
 }  // namespace rota::collectives

@@ -1,55 +1,114 @@
 // The ring: every rank talks to its two neighbours only, and all links are busy all the time. Each
 // rank sends 2 (n - 1) / n of the values in an all-reduce, whatever n is.
+//
+// Chunk c starts its way at rank c + 1, collects one contribution a hop and is complete at rank c.
+// So its terms are always added in the order c + 1, c + 2, …, c.
 #include <algorithm>
+#include <array>
 
 #include "base/assert.h"
 #include "collectives/algorithms.h"
-#include "collectives/plan_builder.h"
 
 namespace rota::collectives {
 namespace {
 
-// Cuts on 16 elements keep two ranks from writing one cache line.
-constexpr std::size_t kGrain = 16;
+class Ring {
+ public:
+  explicit Ring(const PlanRequest& request)
+      : request_(request),
+        n_(request.world_size),
+        next_((request.rank + 1) % n_),
+        previous_((request.rank + n_ - 1) % n_),
+        plan_(request.rank) {}
 
-// One chunk a rank. Where the chunks are part of the contract they are slice_of's.
-std::vector<Slice> cut(const PlanRequest& request) {
-  const std::size_t grain = request.collective == Collective::kAllReduce ? kGrain : 1;
-  const std::size_t grains = (request.count + grain - 1) / grain;
-  std::vector<Slice> chunks;
-  chunks.reserve(request.world_size);
-  for (std::size_t i = 0; i < request.world_size; ++i) {
-    const Slice slice = slice_of(grains, i, request.world_size);
-    const std::size_t first = std::min(slice.offset * grain, request.count);
-    const std::size_t last = std::min((slice.offset + slice.count) * grain, request.count);
-    chunks.push_back({first, last - first});
+  Plan all_reduce() {
+    const std::vector<Slice> chunks = cut({0, request_.count}, n_);
+    // In the order in which they are needed.
+    for (std::size_t hop = 1; hop <= n_; ++hop) contribute(plan_, request_, chunks[behind(hop)]);
+    scatter_in_place(chunks);
+    gather(chunks);
+    return plan_.build();
   }
-  return chunks;
-}
+
+  Plan reduce_scatter() {
+    if (!request_.in_place) return reduce_scatter_from_input();
+    const std::vector<Slice> chunks = parts();
+    for (std::size_t hop = 1; hop <= n_; ++hop) contribute(plan_, request_, chunks[behind(hop)]);
+    scatter_in_place(chunks);
+    return plan_.build();
+  }
+
+  Plan all_gather() {
+    const std::vector<Slice> chunks = parts();
+    const Slice own = chunks[request_.rank];
+    if (!request_.in_place) plan_.copy(input_at({0, own.count}), values_at(own));
+    gather(chunks);
+    return plan_.build();
+  }
+
+ private:
+  std::size_t behind(std::size_t hops) const { return (request_.rank + 2 * n_ - hops) % n_; }
+
+  std::vector<Slice> parts() const {
+    std::vector<Slice> parts;
+    for (std::size_t rank = 0; rank < n_; ++rank) parts.push_back(part_of(request_, rank));
+    return parts;
+  }
+
+  void scatter_in_place(const std::vector<Slice>& chunks) {
+    for (std::size_t hop = 1; hop < n_; ++hop) {
+      plan_.send(next_, values_at(chunks[behind(hop)]));
+      plan_.reduce(previous_, values_at(chunks[behind(hop + 1)]), hop + 1 == n_);
+    }
+  }
+
+  void gather(const std::vector<Slice>& chunks) {
+    for (std::size_t hop = 0; hop + 1 < n_; ++hop) {
+      plan_.send(next_, values_at(chunks[behind(hop)]));
+      plan_.receive(previous_, values_at(chunks[behind(hop + 1)]));
+    }
+  }
+
+  // The input stays as it is: what passes through lies in two places of our own, by turns.
+  Plan reduce_scatter_from_input() {
+    const std::vector<Slice> chunks = parts();
+    std::size_t longest = 0;
+    for (const Slice& chunk : chunks) longest = std::max(longest, chunk.count);
+    const std::array passing{plan_.scratch(n_ > 2 ? longest : 0),
+                             plan_.scratch(n_ > 1 ? longest : 0)};
+    const auto place_of = [&](std::size_t hop) {
+      const Slice chunk = chunks[behind(hop)];
+      if (hop == n_) return values_at({0, chunk.count});
+      return Place{Buffer::kScratch, {passing[hop % 2].slice.offset, chunk.count}};
+    };
+    const auto bring = [&](std::size_t hop) {
+      plan_.copy(input_at(chunks[behind(hop)]), place_of(hop));
+      if (request_.pre_scales) plan_.pre_scale(place_of(hop));
+    };
+    bring(1);
+    for (std::size_t hop = 1; hop < n_; ++hop) {
+      bring(hop + 1);
+      plan_.send(next_, place_of(hop));
+      plan_.reduce(previous_, place_of(hop + 1), hop + 1 == n_);
+    }
+    return plan_.build();
+  }
+
+  const PlanRequest& request_;
+  std::size_t n_;
+  std::size_t next_;
+  std::size_t previous_;
+  PlanBuilder plan_;
+};
 
 }  // namespace
 
-// Chunk c starts its way at rank c + 1, collects one contribution a hop and is complete at rank c.
-// So its terms are always added in the order c + 1, c + 2, …, c.
 Plan ring_plan(const PlanRequest& request) {
-  const std::size_t n = request.world_size;
-  const std::size_t next = (request.rank + 1) % n;
-  const std::size_t previous = (request.rank + n - 1) % n;
-  const auto chunk_behind = [&](std::size_t hops) { return (request.rank + 2 * n - hops) % n; };
-  const bool scatters = request.collective != Collective::kAllGather;
-  const bool gathers = request.collective != Collective::kReduceScatter;
-  ROTA_ASSERT(scatters || gathers);
-
-  PlanBuilder plan(request, cut(request));
-  for (std::size_t hop = 1; scatters && hop < n; ++hop) {
-    plan.send(next, chunk_behind(hop));
-    plan.reduce(previous, chunk_behind(hop + 1), hop + 1 == n);
-  }
-  for (std::size_t hop = 0; gathers && hop + 1 < n; ++hop) {
-    plan.send(next, chunk_behind(hop));
-    plan.receive(previous, chunk_behind(hop + 1));
-  }
-  return plan.build();
+  Ring ring(request);
+  if (request.collective == Collective::kReduceScatter) return ring.reduce_scatter();
+  if (request.collective == Collective::kAllGather) return ring.all_gather();
+  ROTA_ASSERT(request.collective == Collective::kAllReduce);
+  return ring.all_reduce();
 }
 
 }  // namespace rota::collectives

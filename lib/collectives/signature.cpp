@@ -2,22 +2,6 @@
 #include "collectives/signature.h"
 
 namespace rota::collectives {
-namespace {
-
-const char* name_of(DataType type) noexcept {
-  switch (type) {
-    case DataType::kByte:
-      return "byte";
-    case DataType::kFloat32:
-      return "float32";
-    case DataType::kFloat64:
-      return "float64";
-  }
-  return "unknown";
-}
-
-}  // namespace
-
 std::array<std::uint64_t, 4> pack(const Signature& signature) noexcept {
   const std::uint64_t kind = static_cast<std::uint64_t>(signature.collective) |
                              static_cast<std::uint64_t>(signature.algorithm) << 8 |
@@ -43,14 +27,15 @@ std::string to_text(const Signature& signature) {
   std::string text(to_string(signature.collective));
   text += " #" + std::to_string(signature.sequence);
   if (signature.collective == Collective::kBarrier) return text;
-  text += " of " + std::to_string(signature.count) + " " + name_of(signature.type) + " (";
-  if (signature.collective == Collective::kAllReduce ||
-      signature.collective == Collective::kReduceScatter) {
-    text += signature.op == ReduceOp::kMean ? "mean, " : "sum, ";
+  const bool uneven = signature.count == Signature::kUneven;
+  text += " of " + (uneven ? "parts of" : std::to_string(signature.count)) + " " +
+          std::string(to_string(signature.type));
+  if (signature.collective == Collective::kSend) {
+    return text + " (by rank " + std::to_string(signature.root) + ")";
   }
-  if (signature.collective == Collective::kBroadcast) {
-    text += "root " + std::to_string(signature.root) + ", ";
-  }
+  text += " (";
+  if (reduces(signature.collective)) text += std::string(to_string(signature.op)) + ", ";
+  if (has_root(signature.collective)) text += "root " + std::to_string(signature.root) + ", ";
   return text + std::string(to_string(signature.algorithm)) + ")";
 }
 

@@ -13,6 +13,8 @@
 namespace rota::collectives {
 
 struct Signature {
+  static constexpr std::uint64_t kUneven = ~std::uint64_t{0};  // Counts differ from pair to pair.
+
   Collective collective = Collective::kBarrier;
   Algorithm algorithm = Algorithm::kRing;
   DataType type = DataType::kByte;

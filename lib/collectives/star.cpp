@@ -3,23 +3,24 @@
 // replace, kept so that the difference can be seen.
 #include "base/assert.h"
 #include "collectives/algorithms.h"
-#include "collectives/plan_builder.h"
 
 namespace rota::collectives {
 
 Plan star_plan(const PlanRequest& request) {
   ROTA_ASSERT(request.collective == Collective::kAllReduce);
   constexpr std::size_t kServer = 0;
-  PlanBuilder plan(request, {{0, request.count}});
+  const Place whole = values_at({0, request.count});
+  PlanBuilder plan(request.rank);
+  contribute(plan, request, whole.slice);
   if (request.rank != kServer) {
-    plan.send(kServer, 0);
-    plan.receive(kServer, 0);
+    plan.send(kServer, whole);
+    plan.receive(kServer, whole);
     return plan.build();
   }
   for (std::size_t worker = 1; worker < request.world_size; ++worker) {
-    plan.reduce(worker, 0, worker + 1 == request.world_size);
+    plan.reduce(worker, whole, worker + 1 == request.world_size);
   }
-  for (std::size_t worker = 1; worker < request.world_size; ++worker) plan.send(worker, 0);
+  for (std::size_t worker = 1; worker < request.world_size; ++worker) plan.send(worker, whole);
   return plan.build();
 }
 

@@ -1,8 +1,9 @@
-// The public face: every call is a line that hands over to Communicator::Impl.
+// The public face: every call is a line that says what is asked for.
 #include <rota/communicator.h>
 
 #include <utility>
 
+#include "communicator/found.h"
 #include "communicator/impl.h"
 #include "communicator/join.h"
 #include "communicator/thread_world.h"
@@ -10,20 +11,112 @@
 namespace rota {
 namespace {
 
+using collectives::Collective;
+using Counts = Communicator::Counts;
+
+Call all_reduce_call(Values values, Reduction reduction) {
+  return {.collective = Collective::kAllReduce, .values = values, .reduction = reduction};
+}
+Call all_reduce_call(ConstValues input, Values output, Reduction reduction) {
+  return {.collective = Collective::kAllReduce,
+          .values = output,
+          .input = input,
+          .reduction = reduction};
+}
+Call all_reduce_call(std::span<const Values> group, Reduction reduction) {
+  return {.collective = Collective::kAllReduce, .reduction = reduction, .group = group};
+}
+Call reduce_call(Values values, std::size_t root, Reduction reduction) {
+  return {
+      .collective = Collective::kReduce, .values = values, .reduction = reduction, .root = root};
+}
+Call reduce_call(ConstValues input, Values output, std::size_t root, Reduction reduction) {
+  return {.collective = Collective::kReduce,
+          .values = output,
+          .input = input,
+          .reduction = reduction,
+          .root = root};
+}
+Call reduce_scatter_call(Values values, Reduction reduction) {
+  return {.collective = Collective::kReduceScatter, .values = values, .reduction = reduction};
+}
+Call reduce_scatter_call(ConstValues input, Values output, Reduction reduction) {
+  return {.collective = Collective::kReduceScatter,
+          .values = output,
+          .input = input,
+          .reduction = reduction};
+}
+Call all_gather_call(Values values) {
+  return {.collective = Collective::kAllGather, .values = values};
+}
+Call all_gather_call(ConstValues part, Values all) {
+  return {.collective = Collective::kAllGather, .values = all, .input = part};
+}
+Call gather_call(ConstValues part, Values all, std::size_t root) {
+  return {.collective = Collective::kGather, .values = all, .input = part, .root = root};
+}
+Call scatter_call(ConstValues all, Values part, std::size_t root) {
+  return {.collective = Collective::kScatter, .values = part, .input = all, .root = root};
+}
+Call all_to_all_call(Values values) {
+  return {.collective = Collective::kAllToAll, .values = values};
+}
+Call all_to_all_call(ConstValues input, Values output) {
+  return {.collective = Collective::kAllToAll, .values = output, .input = input};
+}
+Call all_to_all_call(ConstValues input, Counts send_counts, Values output, Counts receive_counts) {
+  return {.collective = Collective::kAllToAll,
+          .values = output,
+          .input = input,
+          .uneven = true,
+          .counts = send_counts,
+          .receive_counts = receive_counts};
+}
+Call broadcast_call(Values values, std::size_t root) {
+  return {.collective = Collective::kBroadcast, .values = values, .root = root};
+}
+Call send_call(ConstValues values, std::size_t to) {
+  return {.collective = Collective::kSend, .input = values, .root = to};
+}
+Call receive_call(Values values, std::size_t from) {
+  return {.collective = Collective::kReceive, .values = values, .root = from};
+}
+
+Call with_counts(Call call, Counts counts) {
+  call.uneven = true;
+  call.counts = counts;
+  return call;
+}
+
 // Of each thread: room in the address space, not memory.
-constexpr std::size_t kArenaBytes =
-    sizeof(void*) == 8 ? std::size_t{16} << 30 : std::size_t{64} << 20;
+constexpr std::size_t kArenaBytes = std::size_t{16} << (sizeof(void*) == 8 ? 30 : 20);
 
 }  // namespace
 
-Communicator::Communicator(const CommunicatorOptions& options)
-    : impl_(std::make_shared<Impl>(join(options), options)) {}
+Communicator::Communicator(const CommunicatorOptions& options) {
+  const Settings settings(options);
+  impl_ = std::make_shared<Impl>(join(options), settings);
+}
 
 std::vector<Communicator> Communicator::for_threads(std::size_t count,
                                                     const CommunicatorOptions& options) {
   if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs one thread or more");
-  return ThreadWorld::make(
-      {.world_size = count, .arena_bytes = kArenaBytes, .communicator = options});
+  if (!options.rendezvous_fd) {
+    return ThreadWorld::make(
+        {.world_size = count, .arena_bytes = kArenaBytes, .communicator = options});
+  }
+  const Settings settings(options);
+  Impl processes(join(options), settings);
+  std::vector<Communicator> world;
+  for (Group& group : groups_for_threads(processes, count)) {
+    world.push_back(Communicator(std::make_shared<Impl>(std::move(group), settings)));
+  }
+  return world;
+}
+
+Communicator Communicator::split(std::size_t color, std::size_t key) {
+  Group group = split_group(impl(), color, key);
+  return Communicator(std::make_shared<Impl>(std::move(group), impl_->settings()));
 }
 
 Communicator::Communicator(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -45,46 +138,165 @@ std::size_t Communicator::rank() const noexcept { return impl_->group().rank; }
 std::size_t Communicator::world_size() const noexcept { return impl_->group().world_size(); }
 const RankTable& Communicator::rank_table() const noexcept { return impl_->group().table; }
 
-Request Communicator::leave_running(std::uint64_t number) {
+Communicator::Impl& Communicator::impl() const {
+  if (!impl_) throw Error(ErrorCode::kClosed, "this communicator was moved from");
+  return *impl_;
+}
+
+void Communicator::run(const Call& call) { impl().wait(impl().submit(call)); }
+
+Request Communicator::start(const Call& call) {
+  const std::uint64_t number = impl().submit(call);
   impl_->run_unattended();
   return {impl_, number};
 }
 
-void Communicator::all_reduce(Values values, ReduceOp op) {
-  impl_->wait(impl_->all_reduce(values, op));
+void Communicator::all_reduce(Values values, Reduction reduction) {
+  run(all_reduce_call(values, reduction));
+}
+void Communicator::all_reduce(ConstValues input, Values output, Reduction reduction) {
+  run(all_reduce_call(input, output, reduction));
+}
+Request Communicator::all_reduce_async(Values values, Reduction reduction) {
+  return start(all_reduce_call(values, reduction));
+}
+Request Communicator::all_reduce_async(ConstValues input, Values output, Reduction reduction) {
+  return start(all_reduce_call(input, output, reduction));
 }
 
-Request Communicator::all_reduce_async(Values values, ReduceOp op) {
-  return leave_running(impl_->all_reduce(values, op));
+void Communicator::all_reduce(std::initializer_list<Values> group, Reduction reduction) {
+  all_reduce(std::span(group.begin(), group.size()), reduction);
+}
+void Communicator::all_reduce(std::span<const Values> group, Reduction reduction) {
+  run(all_reduce_call(group, reduction));
+}
+Request Communicator::all_reduce_async(std::span<const Values> group, Reduction reduction) {
+  return start(all_reduce_call(group, reduction));
 }
 
-void Communicator::reduce_scatter(Values values, ReduceOp op) {
-  impl_->wait(impl_->reduce_scatter(values, op));
+void Communicator::reduce(Values values, std::size_t root, Reduction reduction) {
+  run(reduce_call(values, root, reduction));
+}
+void Communicator::reduce(ConstValues input, Values output, std::size_t root, Reduction reduction) {
+  run(reduce_call(input, output, root, reduction));
+}
+Request Communicator::reduce_async(Values values, std::size_t root, Reduction reduction) {
+  return start(reduce_call(values, root, reduction));
+}
+Request Communicator::reduce_async(ConstValues input, Values output, std::size_t root,
+                                   Reduction reduction) {
+  return start(reduce_call(input, output, root, reduction));
 }
 
-Request Communicator::reduce_scatter_async(Values values, ReduceOp op) {
-  return leave_running(impl_->reduce_scatter(values, op));
+void Communicator::reduce_scatter(Values values, Reduction reduction) {
+  run(reduce_scatter_call(values, reduction));
+}
+void Communicator::reduce_scatter(ConstValues input, Values output, Reduction reduction) {
+  run(reduce_scatter_call(input, output, reduction));
+}
+void Communicator::reduce_scatter_v(Values values, Counts counts, Reduction reduction) {
+  run(with_counts(reduce_scatter_call(values, reduction), counts));
+}
+void Communicator::reduce_scatter_v(ConstValues input, Values output, Counts counts,
+                                    Reduction reduction) {
+  run(with_counts(reduce_scatter_call(input, output, reduction), counts));
+}
+Request Communicator::reduce_scatter_async(Values values, Reduction reduction) {
+  return start(reduce_scatter_call(values, reduction));
+}
+Request Communicator::reduce_scatter_async(ConstValues input, Values output, Reduction reduction) {
+  return start(reduce_scatter_call(input, output, reduction));
+}
+Request Communicator::reduce_scatter_v_async(Values values, Counts counts, Reduction reduction) {
+  return start(with_counts(reduce_scatter_call(values, reduction), counts));
+}
+Request Communicator::reduce_scatter_v_async(ConstValues input, Values output, Counts counts,
+                                             Reduction reduction) {
+  return start(with_counts(reduce_scatter_call(input, output, reduction), counts));
 }
 
-void Communicator::all_gather(Values values) { impl_->wait(impl_->all_gather(values)); }
-
-Request Communicator::all_gather_async(Values values) {
-  return leave_running(impl_->all_gather(values));
+void Communicator::all_gather(Values values) { run(all_gather_call(values)); }
+void Communicator::all_gather(ConstValues part, Values all) { run(all_gather_call(part, all)); }
+void Communicator::all_gather_v(Values values, Counts counts) {
+  run(with_counts(all_gather_call(values), counts));
+}
+void Communicator::all_gather_v(ConstValues part, Values all, Counts counts) {
+  run(with_counts(all_gather_call(part, all), counts));
+}
+Request Communicator::all_gather_async(Values values) { return start(all_gather_call(values)); }
+Request Communicator::all_gather_async(ConstValues part, Values all) {
+  return start(all_gather_call(part, all));
+}
+Request Communicator::all_gather_v_async(Values values, Counts counts) {
+  return start(with_counts(all_gather_call(values), counts));
+}
+Request Communicator::all_gather_v_async(ConstValues part, Values all, Counts counts) {
+  return start(with_counts(all_gather_call(part, all), counts));
 }
 
-void Communicator::broadcast(Values values, std::size_t root) {
-  impl_->wait(impl_->broadcast(values, root));
+void Communicator::gather(ConstValues part, Values all, std::size_t root) {
+  run(gather_call(part, all, root));
+}
+void Communicator::gather_v(ConstValues part, Values all, Counts counts, std::size_t root) {
+  run(with_counts(gather_call(part, all, root), counts));
+}
+Request Communicator::gather_async(ConstValues part, Values all, std::size_t root) {
+  return start(gather_call(part, all, root));
+}
+Request Communicator::gather_v_async(ConstValues part, Values all, Counts counts,
+                                     std::size_t root) {
+  return start(with_counts(gather_call(part, all, root), counts));
 }
 
+void Communicator::scatter(ConstValues all, Values part, std::size_t root) {
+  run(scatter_call(all, part, root));
+}
+void Communicator::scatter_v(ConstValues all, Values part, Counts counts, std::size_t root) {
+  run(with_counts(scatter_call(all, part, root), counts));
+}
+Request Communicator::scatter_async(ConstValues all, Values part, std::size_t root) {
+  return start(scatter_call(all, part, root));
+}
+Request Communicator::scatter_v_async(ConstValues all, Values part, Counts counts,
+                                      std::size_t root) {
+  return start(with_counts(scatter_call(all, part, root), counts));
+}
+
+void Communicator::all_to_all(Values values) { run(all_to_all_call(values)); }
+void Communicator::all_to_all(ConstValues input, Values output) {
+  run(all_to_all_call(input, output));
+}
+void Communicator::all_to_all_v(ConstValues input, Counts send_counts, Values output,
+                                Counts receive_counts) {
+  run(all_to_all_call(input, send_counts, output, receive_counts));
+}
+Request Communicator::all_to_all_async(Values values) { return start(all_to_all_call(values)); }
+Request Communicator::all_to_all_async(ConstValues input, Values output) {
+  return start(all_to_all_call(input, output));
+}
+Request Communicator::all_to_all_v_async(ConstValues input, Counts send_counts, Values output,
+                                         Counts receive_counts) {
+  return start(all_to_all_call(input, send_counts, output, receive_counts));
+}
+
+void Communicator::broadcast(Values values, std::size_t root) { run(broadcast_call(values, root)); }
 Request Communicator::broadcast_async(Values values, std::size_t root) {
-  return leave_running(impl_->broadcast(values, root));
+  return start(broadcast_call(values, root));
 }
 
-void Communicator::barrier() { impl_->wait(impl_->barrier()); }
+void Communicator::barrier() { run(Call{}); }
+Request Communicator::barrier_async() { return start(Call{}); }
 
-Request Communicator::barrier_async() { return leave_running(impl_->barrier()); }
+void Communicator::send(ConstValues values, std::size_t to) { run(send_call(values, to)); }
+void Communicator::receive(Values values, std::size_t from) { run(receive_call(values, from)); }
+Request Communicator::send_async(ConstValues values, std::size_t to) {
+  return start(send_call(values, to));
+}
+Request Communicator::receive_async(Values values, std::size_t from) {
+  return start(receive_call(values, from));
+}
 
-Block Communicator::allocate(std::size_t bytes) { return impl_->allocate(bytes); }
+Block Communicator::allocate(std::size_t bytes) { return impl().allocate(bytes); }
 
 std::uint64_t Communicator::staged_bytes() const noexcept {
   const auto& transport = impl_->group().transport;

@@ -1,6 +1,9 @@
-// One turn of the engine, and what a thread looks at when nothing moves.
+// One turn of the engines, and what a thread looks at when nothing moves.
 #include "communicator/driver.h"
 
+#include <algorithm>
+#include <cstring>
+#include <new>
 #include <thread>
 
 namespace rota {
@@ -8,6 +11,8 @@ namespace {
 
 using base::Duration;
 using base::TimePoint;
+using collectives::Collective;
+using collectives::Operation;
 using collectives::Wait;
 
 constexpr std::chrono::milliseconds kHearEvery{1};
@@ -17,6 +22,8 @@ constexpr std::chrono::milliseconds kReportAfter{100};
 constexpr std::chrono::milliseconds kSuspended{500};
 // How long a rank that lost a connection listens for the reason before it gives its own.
 constexpr std::chrono::milliseconds kHearReason{50};
+// How long a stream that does not end may still bring what a rank had sent before it ended.
+constexpr std::chrono::seconds kStreamEnds{2};
 
 std::vector<transport::Channel*> channels_of(const Group& group) {
   std::vector<transport::Channel*> channels(group.world_size(), nullptr);
@@ -26,64 +33,142 @@ std::vector<transport::Channel*> channels_of(const Group& group) {
   return channels;
 }
 
+bool is_message(const Operation& operation) noexcept {
+  return operation.signature.collective == Collective::kSend;
+}
+
+void pack(const Packing& packing) noexcept {
+  std::byte* to = packing.memory.bytes().data();
+  for (const Values& part : packing.parts) {
+    if (part.count() > 0) std::memcpy(to, part.data(), part.bytes());
+    to += part.bytes();
+  }
+}
+
+void unpack(const Packing& packing) noexcept {
+  const std::byte* from = packing.memory.bytes().data();
+  for (const Values& part : packing.parts) {
+    if (part.count() > 0) std::memcpy(part.data(), from, part.bytes());
+    from += part.bytes();
+  }
+}
+
 }  // namespace
 
-Driver::Driver(Group& group, OperationQueue& queue)
-    : group_(group), queue_(queue), engine_(channels_of(group)), departed_(group.world_size()) {}
+Driver::Driver(Group& group, OperationQueue& queue) : group_(group), queue_(queue) {
+  const std::vector<transport::Channel*> channels = channels_of(group);
+  const std::uint64_t count = group.world_size() > 1 ? kWindow : 1;
+  engines_.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) engines_.emplace_back(channels);
+}
 
 bool Driver::turn() {
   bool moved = false;
-  while (running_ || !queue_.empty()) {
-    if (!running_) {
-      engine_.start(queue_.front());
-      running_ = true;
-      first_look_ = {};
-    }
-    if (!engine_.done() && engine_.step(last_look_)) moved = true;
-    if (!engine_.done()) return moved;
-    running_ = false;
-    if (reported_wait_) end_report();
-    queue_.pop();
+  while (true) {
+    while (may_start_next()) start_next();
+    if (running() == 0) return moved;
+    if (step_all()) moved = true;
+    if (!front().done() || !finish_front()) return moved;
     moved = true;
+  }
+}
+
+bool Driver::may_start_next() const noexcept {
+  if (started_ == queue_.submitted()) return false;
+  if (running() == 0) return true;
+  return running() < engines_.size() && is_message(queue_.at(started_)) &&
+         is_message(queue_.at(started_ + 1));
+}
+
+void Driver::start_next() {
+  ++started_;
+  if (running() == 1) first_look_ = departure_seen_ = {};
+  const QueuedOperation& operation = queue_.at(started_);
+  if (operation.packing) pack(*operation.packing);
+  engine_of(started_).start(operation);
+}
+
+bool Driver::step_all() {
+  bool moved = false;
+  for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
+    collectives::Engine& engine = engine_of(number);
+    if (engine.done() || is_behind_another(number)) continue;
+    if (engine.step()) moved = true;
+    if (engine.done() && number > queue_.finished() + 1) queue_.mark_done(number);
   }
   return moved;
 }
 
+// Messages to one peer leave, and those from one arrive, in the order of their calls.
+bool Driver::is_behind_another(std::uint64_t number) noexcept {
+  const auto& own = queue_.at(number);
+  for (std::uint64_t before = queue_.finished() + 1; before < number; ++before) {
+    const auto& other = queue_.at(before);
+    if (!engine_of(before).done() && other.peer == own.peer && other.sends == own.sends) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A peer that failed has its values back and may change them: what was read of them since then
+// is not what it promised. It says that it failed before it gives anything back.
+bool Driver::finish_front() {
+  if (group_.transport && group_.transport->broken()) {
+    throw_if_aborted();
+    return false;  // The cause is still being written.
+  }
+  const QueuedOperation& operation = queue_.at(queue_.finished() + 1);
+  if (operation.packing) unpack(*operation.packing);
+  if (reported_wait_) end_report();
+  first_look_ = departure_seen_ = {};
+  queue_.pop();
+  return true;
+}
+
+void Driver::throw_if_aborted() {
+  const auto cause = group_.transport->aborted();
+  if (!cause || cause->rank == group_.rank) return;
+  throw Error(ErrorCode::kAborted, cause->text, cause->blamed.value_or(cause->rank));
+}
+
 void Driver::look_around(TimePoint now) {
-  if (const auto cause = group_.transport->aborted(); cause && cause->rank != group_.rank) {
-    throw Error(ErrorCode::kAborted, cause->text, cause->rank);
-  }
-  if (now - last_heard_ > kHearEvery) {
+  if (group_.transport) throw_if_aborted();
+  if (group_.membership && now - last_heard_ > kHearEvery) {
     last_heard_ = now;
-    hear_notices();
+    hear();
   }
-  if (running_) {
-    const auto wait = engine_.waiting();
+  if (running() > 0) {
+    const auto wait = front().waiting();
     report_wait(now, wait);
     if (wait) check_deadline(now, *wait);
   }
   last_look_ = now;
 }
 
-void Driver::hear_notices() {
-  while (group_.client) {
-    const auto notice = group_.client->next_notice();
-    if (!notice) return;
-    if (notice->type == rendezvous::MessageType::kAborted) {
-      if (notice->blamed) throw Error(ErrorCode::kAborted, notice->text, *notice->blamed);
-      throw Error(ErrorCode::kAborted, notice->text);
-    }
-    if (notice->type == rendezvous::MessageType::kDeparted && notice->blamed &&
-        *notice->blamed < departed_.size()) {
-      departed_[*notice->blamed] = notice->text;
-    }
-  }
+// Throws what broke the job, in this group's words.
+void Driver::hear() {
+  const auto cause = group_.membership->hear();
+  if (!cause) return;
+  const auto& members = group_.members;
+  const auto blamed = cause->blamed_rank()
+                          ? std::find(members.begin(), members.end(), *cause->blamed_rank())
+                          : members.end();
+  if (blamed == members.end()) throw Error(cause->code(), cause->what());
+  throw Error(cause->code(), cause->what(), static_cast<std::size_t>(blamed - members.begin()));
+}
+
+std::optional<std::string> Driver::departure(std::size_t peer) const {
+  if (!group_.membership) return std::nullopt;
+  return group_.membership->departure(group_.members[peer]);
 }
 
 void Driver::check_deadline(TimePoint now, const Wait& wait) {
-  if (departed_[wait.peer]) {
-    // All that it sent before it ended has arrived by now: look once more, then it is final.
-    if (engine_.step(now)) return;
+  if (departure(wait.peer)) {
+    // What it sent before it ended is here by now or, in a stream, comes before the stream's end.
+    if (departure_seen_ == TimePoint{}) departure_seen_ = now;
+    const bool may_come = group_.transport->ends_by_itself() && now - departure_seen_ < kStreamEnds;
+    if (may_come || step_all()) return;
     throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(wait.peer) + " has ended",
                 wait.peer);
   }
@@ -99,58 +184,74 @@ void Driver::check_deadline(TimePoint now, const Wait& wait) {
 }
 
 void Driver::report_wait(TimePoint now, const std::optional<Wait>& wait) {
-  if (!group_.client) return;
+  if (!group_.membership || !group_.membership->has_launcher()) return;
   if (!wait) {
     if (reported_wait_) end_report();
   } else if (first_look_ != TimePoint{} && now - first_look_ > kReportAfter &&
              reported_wait_ != wait->peer) {
     reported_wait_ = wait->peer;
-    group_.client->report_waiting(wait->peer);
+    // Messages concern two ranks only, which find out by themselves.
+    const collectives::Signature& own = front().operation().signature;
+    const bool is_compared = own.collective != Collective::kSend;
+    group_.membership->report_waiting(
+        group_.members[wait->peer],
+        is_compared ? group_.name + "#" + std::to_string(own.sequence) : std::string(),
+        to_text(own));
   }
 }
 
 void Driver::end_report() noexcept {
   reported_wait_.reset();
-  group_.client->report_resumed();
+  group_.membership->report_resumed();
 }
 
 void Driver::rest(Duration at_most) { group_.transport->rest(at_most); }
 
 Error Driver::fail(const Error& error) noexcept {
-  std::string text = error.what();
-  const auto blamed = error.blamed_rank();
-  if (error.code() == ErrorCode::kPeerLost && blamed) text = lost_text(error, *blamed);
-  if (error.code() == ErrorCode::kMismatch || error.code() == ErrorCode::kTimeout ||
-      error.code() == ErrorCode::kPeerLost) {
-    if (running_) text = to_text(engine_.operation().signature) + ": " + text;
+  Error cause = error;
+  if (error.code() == ErrorCode::kPeerLost && error.blamed_rank()) {
+    cause = known_cause(error, *error.blamed_rank());
+  }
+  const ErrorCode code = cause.code();
+  const auto blamed = cause.blamed_rank();
+  std::string text = cause.what();
+  if (code == ErrorCode::kTimeout || code == ErrorCode::kPeerLost ||
+      (code == ErrorCode::kMismatch && error.code() == code && running() > 0)) {
+    if (running() > 0) text = to_text(front().operation().signature) + ": " + text;
     text = name_of(group_.rank) + ": " + text;
   }
-  if (group_.transport) {
-    group_.transport->abort(
-        {.rank = group_.rank, .code = error.code(), .blamed = blamed, .text = text});
+  // The launcher first: peers that lose this rank then hear why.
+  if (group_.membership) {
+    std::optional<std::size_t> member;
+    if (blamed && *blamed < group_.members.size()) member = group_.members[*blamed];
+    group_.membership->abort(code, member, text);
   }
-  if (group_.client) group_.client->abort(error.code(), blamed, text);
-  return blamed ? Error(error.code(), text, *blamed) : Error(error.code(), text);
+  if (group_.transport) {
+    group_.transport->abort({.rank = group_.rank, .code = code, .blamed = blamed, .text = text});
+  }
+  return blamed ? Error(code, text, *blamed) : Error(code, text);
 }
 
-// A broken connection says that a peer is gone; the launcher knows how it went.
-std::string Driver::lost_text(const Error& error, std::size_t peer) {
+// A broken connection says that a peer is gone; the launcher knows how it went, or that it was
+// not the first to go.
+Error Driver::known_cause(const Error& error, std::size_t peer) {
   const TimePoint until = base::Clock::now() + kHearReason;
-  std::string reason;
   try {
-    while (!departed_[peer] && group_.client && base::Clock::now() < until) {
-      hear_notices();
-      if (!departed_[peer]) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (group_.membership && group_.membership->has_launcher() && !departure(peer) &&
+           base::Clock::now() < until) {
+      hear();
+      if (!departure(peer)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   } catch (const Error& known) {
-    reason = known.what();
+    if (known.code() != ErrorCode::kSystem) return known;
   }
-  if (departed_[peer]) reason = *departed_[peer];
   std::string text = name_of(peer) + " was needed";
-  if (running_) {
-    if (const auto wait = engine_.waiting()) text = describe_wait(*wait);
+  if (running() > 0) {
+    if (const auto wait = front().waiting()) text = describe_wait(*wait);
   }
-  return text + (reason.empty() ? std::string(": ") + error.what() : ", but it " + reason);
+  const auto how = departure(peer);
+  return {ErrorCode::kPeerLost,
+          text + (how ? ", but it " + *how : std::string(": ") + error.what()), peer};
 }
 
 std::string Driver::describe_wait(const Wait& wait) const {

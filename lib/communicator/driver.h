@@ -21,7 +21,7 @@ class Driver {
   Driver(Group& group, OperationQueue& queue);
 
   // Moves what can be moved, finishes what is finished. True if anything happened. Reads no clock.
-  // Throws Error kPeerLost, kMismatch.
+  // Throws Error kPeerLost, kMismatch, kAborted.
   bool turn();
 
   // What a thread does that finds nothing to move: looks at the first cause, at what the launcher
@@ -31,29 +31,45 @@ class Driver {
   // Sleeps until something may have moved.
   void rest(base::Duration at_most);
 
-  // Ends the group: tells peers and launcher why. Returns the error as later calls will throw it,
+  // Ends the group: tells launcher and peers why. Returns the error as later calls will throw it,
   // which says what this rank was doing, and prefers what is known of the cause.
   Error fail(const Error& error) noexcept;
 
  private:
-  void hear_notices();
+  // Sends and receives that follow one another go on side by side.
+  static constexpr std::uint64_t kWindow = 8;
+
+  std::uint64_t running() const noexcept { return started_ - queue_.finished(); }
+  collectives::Engine& engine_of(std::uint64_t number) noexcept {
+    return engines_[number % engines_.size()];
+  }
+  collectives::Engine& front() noexcept { return engine_of(queue_.finished() + 1); }
+  bool may_start_next() const noexcept;
+  void start_next();
+  bool step_all();
+  bool is_behind_another(std::uint64_t number) noexcept;
+  bool finish_front();
+  void throw_if_aborted();
+  void hear();
+
   void check_deadline(base::TimePoint now, const collectives::Wait& wait);
   void report_wait(base::TimePoint now, const std::optional<collectives::Wait>& wait);
   void end_report() noexcept;
-  std::string lost_text(const Error& error, std::size_t peer);
+  Error known_cause(const Error& error, std::size_t peer);
+  std::optional<std::string> departure(std::size_t peer) const;
   std::string describe_wait(const collectives::Wait& wait) const;
   std::string name_of(std::size_t rank) const;
 
   Group& group_;
   OperationQueue& queue_;
-  collectives::Engine engine_;
-  bool running_ = false;  // The engine has the front of the queue.
+  std::vector<collectives::Engine> engines_;  // Operation `number` runs in number % kWindow.
+  std::uint64_t started_ = 0;                 // Operations.
 
   base::TimePoint last_look_{};
-  base::TimePoint last_heard_{};                      // When the launcher was listened to.
-  base::TimePoint first_look_{};                      // At the running operation; its clock starts.
-  std::optional<std::size_t> reported_wait_;          // The peer that the launcher was told about.
-  std::vector<std::optional<std::string>> departed_;  // Index = rank: how it ended.
+  base::TimePoint last_heard_{};      // When the launcher was listened to.
+  base::TimePoint first_look_{};      // At the front operation; its clock starts.
+  base::TimePoint departure_seen_{};  // When the rank that is waited for was known to be gone.
+  std::optional<std::size_t> reported_wait_;  // The peer that the launcher was told about.
 };
 
 }  // namespace rota

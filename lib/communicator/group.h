@@ -1,24 +1,29 @@
-// Everything that joining a job yields.
+// What a communicator works with: its ranks, and its own ways to them.
 #pragma once
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <optional>
+#include <string>
+#include <vector>
 
 #include <rota/rank_table.h>
 
 #include "base/time.h"
-#include "rendezvous/client.h"
+#include "communicator/membership.h"
 #include "transport/transport.h"
 
 namespace rota {
 
 struct Group {
+  std::string name = "0";  // Of the communicator among those of the job: "0.2" was split off "0".
   std::size_t rank = 0;
-  RankTable table;  // Never empty.
+  RankTable table;                   // Never empty.
+  std::vector<std::size_t> members;  // Index = rank: the rank in the job.
   base::Duration deadline{0};
   bool may_spin = false;
+  std::shared_ptr<Membership> membership;           // None in a world of one without a launcher.
   std::unique_ptr<transport::Transport> transport;  // None in a world of one.
-  std::optional<rendezvous::Client> client;         // None where no launcher is.
 
   std::size_t world_size() const noexcept { return table.rows.size(); }
 };

@@ -1,7 +1,8 @@
-// Checks arguments, queues operations, and decides whose turn it is to drive.
+// Queues operations, and decides whose turn it is to drive.
 #include "communicator/impl.h"
 
 #include <cstdint>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -13,103 +14,157 @@ namespace {
 using collectives::Algorithm;
 using collectives::Collective;
 
-[[noreturn]] void refuse(Collective collective, const std::string& why) {
-  throw Error(ErrorCode::kInvalidArgument, std::string(to_string(collective)) + ": " + why);
-}
-
-void check_values(Collective collective, const Values& values) {
-  if (values.count() > 0 && !values.data()) refuse(collective, "the values' address is null");
-  if (reinterpret_cast<std::uintptr_t>(values.data()) % bytes_of(values.type()) != 0) {
-    refuse(collective, "the values' address is not aligned for their type");
-  }
-}
-
-void check_reducible(Collective collective, const Values& values) {
-  check_values(collective, values);
-  if (values.type() == DataType::kByte) refuse(collective, "bytes can be moved, not reduced");
-}
-
-PlanKey key_of(Collective collective, Algorithm algorithm, const Values& values) noexcept {
-  return {.collective = collective,
-          .algorithm = algorithm,
-          .type = values.type(),
-          .op = ReduceOp::kSum,
-          .count = values.count(),
-          .root = 0};
-}
-
-Algorithm algorithm_from(const std::string& plan) {
-  if (const auto algorithm = collectives::all_reduce_algorithm(plan)) return *algorithm;
+std::optional<Algorithm> all_reduce_from(const std::string& plan) {
+  if (plan == "auto") return std::nullopt;
+  const auto algorithm = collectives::algorithm_named(plan);
+  if (algorithm && makes(*algorithm, Collective::kAllReduce)) return algorithm;
   throw Error(ErrorCode::kInvalidArgument,
-              "there is no plan '" + plan + "' for an all-reduce: take ring or star");
+              "there is no plan '" + plan +
+                  "' for an all-reduce: take auto, ring, direct, halving-doubling, tree, two-level "
+                  "or star");
 }
 
 Backoff::Manner manner_of(const Group& group) noexcept {
   return group.may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield;
 }
 
+// Equal numbers for ranks of one host.
+std::vector<std::size_t> hosts_of(const RankTable& table) {
+  std::vector<std::size_t> hosts;
+  for (std::size_t rank = 0; rank < table.rows.size(); ++rank) {
+    std::size_t first = 0;
+    while (table.rows[first].host != table.rows[rank].host) ++first;
+    hosts.push_back(first);
+  }
+  return hosts;
+}
+
 // The longest that a resting thread is deaf to what only the launcher knows.
 constexpr std::chrono::milliseconds kLongestRest{2};
 
+constexpr base::TimePoint kNever = base::TimePoint::max();
+
 }  // namespace
 
-Communicator::Impl::Impl(Group group, const CommunicatorOptions& options)
+Settings::Settings(const CommunicatorOptions& options)
+    : all_reduce(all_reduce_from(options.plan)), kernels(&kernels::select(options.kernels)) {}
+
+Communicator::Impl::Impl(Group group, const Settings& settings)
     : group_(std::move(group)),
+      settings_(settings),
       driver_(group_, queue_),
-      plans_(group_.rank, group_.world_size(), kernels::select(options.kernels)),
-      all_reduce_algorithm_(algorithm_from(options.plan)),
+      sent_counts_(group_.world_size()),
+      received_counts_(group_.world_size()),
       progress_thread_([this] { return drive_unattended(); }) {}
 
-std::uint64_t Communicator::Impl::all_reduce(Values values, ReduceOp op) {
-  check_reducible(Collective::kAllReduce, values);
-  PlanKey key = key_of(Collective::kAllReduce, all_reduce_algorithm_, values);
-  key.op = op;
-  return submit(key, values);
-}
-
-std::uint64_t Communicator::Impl::reduce_scatter(Values values, ReduceOp op) {
-  check_reducible(Collective::kReduceScatter, values);
-  PlanKey key = key_of(Collective::kReduceScatter, Algorithm::kRing, values);
-  key.op = op;
-  return submit(key, values);
-}
-
-std::uint64_t Communicator::Impl::all_gather(Values values) {
-  check_values(Collective::kAllGather, values);
-  return submit(key_of(Collective::kAllGather, Algorithm::kRing, values), values);
-}
-
-std::uint64_t Communicator::Impl::broadcast(Values values, std::size_t root) {
-  check_values(Collective::kBroadcast, values);
-  if (root >= group_.world_size()) {
-    refuse(Collective::kBroadcast, "root " + std::to_string(root) + " is outside of the world of " +
-                                       std::to_string(group_.world_size()));
-  }
-  PlanKey key = key_of(Collective::kBroadcast, Algorithm::kChain, values);
-  key.root = root;
-  return submit(key, values);
-}
-
-std::uint64_t Communicator::Impl::barrier() {
-  const Values none{std::span<std::byte>()};
-  return submit(key_of(Collective::kBarrier, Algorithm::kDissemination, none), none);
-}
-
-std::uint64_t Communicator::Impl::submit(const PlanKey& key, Values values) {
+std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
-  if (queue_.full()) wait(queue_.finished() + 1);
+  const CheckedCall checked = check(call, group_.rank, group_.world_size());
+  if (queue_.full()) wait_for([this] { return !queue_.full(); }, kNever);
   if (plans_.full() && queue_.empty()) plans_.clear();
-  const PlannedCollective& planned = plans_.find_or_make(key);
-  return queue_.push({.plan = &planned.plan,
-                      .reducer = &planned.reducer,
-                      .data = values.data(),
-                      .signature = {.collective = key.collective,
-                                    .algorithm = key.algorithm,
-                                    .type = key.type,
-                                    .op = key.op,
-                                    .root = static_cast<std::uint32_t>(key.root),
-                                    .count = key.count,
-                                    .sequence = 0}});
+  OneOff& one_off = one_offs_[queue_.next() % OperationQueue::kCapacity];
+  one_off = {};
+  const PlannedCollective& planned = planned_for(call, checked, one_off);
+  QueuedOperation operation;
+  operation.plan = &planned.plan;
+  operation.reducer = &planned.reducer;
+  // The engine knows one kind of pointer; no plan writes to its input.
+  auto* input = call.input ? const_cast<std::byte*>(call.input->data()) : nullptr;
+  operation.buffers = {call.values ? call.values->data() : nullptr, input,
+                       planned.scratch.bytes().data()};
+  if (!call.group.empty()) {
+    one_off.packing = pack(call, checked);
+    operation.packing = &one_off.packing;
+    operation.buffers[0] = one_off.packing.memory.bytes().data();
+  }
+  operation.peer = call.root;
+  operation.sends = call.collective == Collective::kSend;
+  operation.signature = signature_of(call, checked, algorithm_for(call, checked));
+  return queue_.push(operation);
+}
+
+Algorithm Communicator::Impl::algorithm_for(const Call& call,
+                                            const CheckedCall& checked) const noexcept {
+  if (call.collective == Collective::kAllReduce && settings_.all_reduce) {
+    return *settings_.all_reduce;
+  }
+  const bool shares = group_.transport && !group_.transport->ends_by_itself();
+  return collectives::choose({.collective = call.collective,
+                              .world_size = group_.world_size(),
+                              .bytes = checked.count * bytes_of(checked.type),
+                              .shares_memory = shares})
+      .algorithm;
+}
+
+// Calls with counts of their own are not expected to come again.
+const PlannedCollective& Communicator::Impl::planned_for(const Call& call,
+                                                         const CheckedCall& checked, OneOff& keep) {
+  const PlanKey key{.collective = call.collective,
+                    .algorithm = algorithm_for(call, checked),
+                    .type = checked.type,
+                    .in_place = checked.in_place,
+                    .reduction = call.reduction,
+                    .count = checked.count,
+                    .root = call.root};
+  if (call.uneven) {
+    keep.planned = plan(call, checked, key.algorithm);
+    return *keep.planned;
+  }
+  if (const PlannedCollective* found = plans_.find(key)) return *found;
+  return plans_.keep(key, plan(call, checked, key.algorithm));
+}
+
+std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
+                                                            const CheckedCall& checked,
+                                                            Algorithm algorithm) {
+  const std::vector<std::size_t> hosts = hosts_of(group_.table);
+  collectives::Reducer reducer(*settings_.kernels, checked.type, call.reduction,
+                               group_.world_size());
+  const bool pre_scales = collectives::reduces(call.collective) && reducer.needs_pre_scale();
+  collectives::Plan plan = collectives::make_plan({.collective = call.collective,
+                                                   .algorithm = algorithm,
+                                                   .rank = group_.rank,
+                                                   .world_size = group_.world_size(),
+                                                   .count = checked.count,
+                                                   .root = call.root,
+                                                   .in_place = checked.in_place,
+                                                   .pre_scales = pre_scales,
+                                                   .counts = call.counts,
+                                                   .receive_counts = call.receive_counts,
+                                                   .hosts = hosts});
+  Block scratch;
+  if (plan.scratch_count > 0) scratch = allocate(plan.scratch_count * bytes_of(checked.type));
+  return std::make_unique<PlannedCollective>(
+      PlannedCollective{std::move(plan), reducer, std::move(scratch)});
+}
+
+// Both ends of a message say the same: who sends, and its how-manieth it is.
+collectives::Signature Communicator::Impl::signature_of(const Call& call,
+                                                        const CheckedCall& checked,
+                                                        Algorithm algorithm) noexcept {
+  collectives::Signature signature{.collective = call.collective,
+                                   .algorithm = algorithm,
+                                   .type = checked.type,
+                                   .op = call.reduction.op(),
+                                   .root = static_cast<std::uint32_t>(call.root),
+                                   .count = checked.count,
+                                   .sequence = 0};
+  if (call.collective == Collective::kSend) {
+    signature.root = static_cast<std::uint32_t>(group_.rank);
+    signature.sequence = ++sent_counts_[call.root];
+  } else if (call.collective == Collective::kReceive) {
+    signature.collective = Collective::kSend;
+    signature.sequence = ++received_counts_[call.root];
+  } else {
+    signature.sequence = ++collective_count_;
+  }
+  const bool uneven_exchange = call.collective == Collective::kAllToAll && call.uneven;
+  if (uneven_exchange) signature.count = collectives::Signature::kUneven;
+  return signature;
+}
+
+Packing Communicator::Impl::pack(const Call& call, const CheckedCall& checked) {
+  return {{call.group.begin(), call.group.end()}, allocate(checked.count * bytes_of(checked.type))};
 }
 
 void Communicator::Impl::run_unattended() {
@@ -122,23 +177,35 @@ void Communicator::Impl::run_unattended() {
   if (!queue_.empty() && !broken()) progress_thread_.wake();
 }
 
-void Communicator::Impl::wait(std::uint64_t number) {
+template <class Done>
+bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
   waiters_.fetch_add(1, std::memory_order_acq_rel);
   Backoff backoff(manner_of(group_));
-  while (!finished(number) && !broken()) {
+  while (!done() && !broken()) {
     if (try_to_drive()) {
       drive(backoff);
       stop_driving();
     } else {
-      std::this_thread::yield();  // The progress thread is in the middle of a turn.
+      // The progress thread is in the middle of a turn, or of a nap.
+      if (group_.transport) group_.transport->wake();
+      std::this_thread::yield();
     }
+    if (until != kNever && base::Clock::now() >= until) break;
   }
   const bool last_waiter = waiters_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-  if (!finished(number)) throw_cause();
+  const bool is_done = done();
+  if (!is_done && broken()) throw_cause();
   if (last_waiter && !queue_.empty()) progress_thread_.wake();
+  return is_done;
 }
 
-bool Communicator::Impl::test(std::uint64_t number) { return finished(number) || broken(); }
+void Communicator::Impl::wait(std::uint64_t number) { wait_until(number, kNever); }
+
+bool Communicator::Impl::wait_until(std::uint64_t number, base::TimePoint until) {
+  return wait_for([&] { return queue_.is_done(number); }, until);
+}
+
+bool Communicator::Impl::test(std::uint64_t number) { return queue_.is_done(number) || broken(); }
 
 void Communicator::Impl::drive(Backoff& backoff) noexcept {
   try {
@@ -151,6 +218,9 @@ void Communicator::Impl::drive(Backoff& backoff) noexcept {
     if (sleepy) driver_.rest(kLongestRest);
   } catch (const Error& error) {
     break_with(error);
+  } catch (const std::bad_alloc&) {
+    break_with(Error(ErrorCode::kNoMemory,
+                     "rank " + std::to_string(group_.rank) + " ran out of memory in a collective"));
   }
 }
 
@@ -190,8 +260,7 @@ void Communicator::Impl::close() noexcept {
     cause_.emplace(ErrorCode::kClosed, "the communicator was closed");
     broken_.store(true, std::memory_order_release);
   }
-  if (group_.client) group_.client->leave();
-  group_.client.reset();
+  group_.membership.reset();
   group_.transport.reset();
   stop_driving();
 }

@@ -1,44 +1,55 @@
 // What a Communicator is made of. Two threads may meet here, the caller's and the progress thread;
 // one atomic exchange decides which of them drives.
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <rota/communicator.h>
 
+#include "collectives/choice.h"
 #include "communicator/backoff.h"
+#include "communicator/call.h"
 #include "communicator/driver.h"
 #include "communicator/group.h"
 #include "communicator/operation_queue.h"
 #include "communicator/plan_cache.h"
 #include "communicator/progress_thread.h"
 #include "communicator/request_source.h"
+#include "kernels/kernels.h"
 
 namespace rota {
 
+// What the options ask for, found to exist before anybody is met.
+struct Settings {
+  // Throws Error kInvalidArgument for a plan or kernels that do not exist.
+  explicit Settings(const CommunicatorOptions& options);
+
+  std::optional<collectives::Algorithm> all_reduce;  // None: chosen call by call.
+  const kernels::Variant* kernels;
+};
+
 class Communicator::Impl final : public Request::Source {
  public:
-  // Throws Error kInvalidArgument for a plan or kernels that do not exist.
-  Impl(Group group, const CommunicatorOptions& options);
+  Impl(Group group, const Settings& settings);
   ~Impl() override { close(); }
 
   const Group& group() const noexcept { return group_; }
+  const Settings& settings() const noexcept { return settings_; }
 
-  // Each queues a collective and returns its number. Throws Error kInvalidArgument, and what broke
-  // the communicator.
-  std::uint64_t all_reduce(Values values, ReduceOp op);
-  std::uint64_t reduce_scatter(Values values, ReduceOp op);
-  std::uint64_t all_gather(Values values);
-  std::uint64_t broadcast(Values values, std::size_t root);
-  std::uint64_t barrier();
+  // Queues a collective and returns its number. Throws Error kInvalidArgument, and what broke the
+  // communicator.
+  std::uint64_t submit(const Call& call);
 
   // Makes sure that what was submitted goes on without a waiting thread.
   void run_unattended();
 
   void wait(std::uint64_t number) override;
+  bool wait_until(std::uint64_t number, base::TimePoint until) override;
   bool test(std::uint64_t number) override;
 
   void abort(std::string_view reason) noexcept;
@@ -46,25 +57,47 @@ class Communicator::Impl final : public Request::Source {
 
   Block allocate(std::size_t bytes);
 
+  // The how-manieth group this is to be made of it.
+  std::size_t next_child() noexcept { return ++child_count_; }
+
  private:
-  std::uint64_t submit(const PlanKey& key, Values values);
-  bool finished(std::uint64_t number) const noexcept { return queue_.finished() >= number; }
+  // Lives as long as its operation: what is of no use to another one.
+  struct OneOff {
+    std::unique_ptr<PlannedCollective> planned;
+    Packing packing;
+  };
+
+  collectives::Algorithm algorithm_for(const Call& call, const CheckedCall& checked) const noexcept;
+  const PlannedCollective& planned_for(const Call& call, const CheckedCall& checked, OneOff& keep);
+  std::unique_ptr<PlannedCollective> plan(const Call& call, const CheckedCall& checked,
+                                          collectives::Algorithm algorithm);
+  collectives::Signature signature_of(const Call& call, const CheckedCall& checked,
+                                      collectives::Algorithm algorithm) noexcept;
+  Packing pack(const Call& call, const CheckedCall& checked);
+
+  // Drives until `done()`. False at `until`; throws what broke the communicator.
+  template <class Done>
+  bool wait_for(Done done, base::TimePoint until);
   bool broken() const noexcept { return broken_.load(std::memory_order_acquire); }
   bool try_to_drive() noexcept { return !driving_.test_and_set(std::memory_order_acquire); }
   void stop_driving() noexcept { driving_.clear(std::memory_order_release); }
 
-  // One turn of whoever drives, and the rest after it if nothing moved. The only place that
-  // catches what the data path throws.
+  // One turn of whoever drives. The only place that catches what the data path throws.
   void drive(Backoff& backoff) noexcept;
   bool drive_unattended() noexcept;
   void break_with(const Error& error) noexcept;  // By whoever drives.
   [[noreturn]] void throw_cause() const;
 
   Group group_;
+  Settings settings_;
   OperationQueue queue_;
   Driver driver_;
   PlanCache plans_;
-  collectives::Algorithm all_reduce_algorithm_;
+  std::array<OneOff, OperationQueue::kCapacity> one_offs_;  // By the queue's slots.
+  std::uint64_t collective_count_ = 0;
+  std::size_t child_count_ = 0;
+  std::vector<std::uint64_t> sent_counts_;      // By peer: messages, as are
+  std::vector<std::uint64_t> received_counts_;  // these.
 
   std::atomic_flag driving_;
   std::atomic<int> waiters_{0};

@@ -1,6 +1,9 @@
 // Asks the launcher for the job, makes its transport and meets the other ranks.
 #include "communicator/join.h"
 
+#include <algorithm>
+#include <atomic>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -17,12 +20,18 @@ namespace {
 
 using base::Clock;
 
+constexpr std::chrono::nanoseconds kLongestJoin = std::chrono::hours(24 * 365);
+
+// The launcher left one descriptor, and one communicator can have it.
+std::atomic_flag joined;
+
 Group world_of_one() {
   Group group;
   group.table.source = "started by hand";
   group.table.transport = "none";
   group.table.rows.push_back(
       {.local_rank = 0, .host = os::host_name(), .address = {}, .cores = {}});
+  group.members = {0};
   return group;
 }
 
@@ -75,7 +84,7 @@ void compare_options(const Group& group, rendezvous::Client& client,
 }
 
 Group connect(rendezvous::Client client, const CommunicatorOptions& options) {
-  const auto deadline = Clock::now() + options.join_timeout;
+  const auto deadline = Clock::now() + std::min(options.join_timeout, kLongestJoin);
   auto welcome = client.join(deadline);
   Group group;
   group.rank = welcome.job.rank;
@@ -93,7 +102,10 @@ Group connect(rendezvous::Client client, const CommunicatorOptions& options) {
     client.abort(error.code(), error.blamed_rank(), error.what());
     throw;
   }
-  group.client = std::move(client);
+  group.members.resize(group.world_size());
+  std::iota(group.members.begin(), group.members.end(), std::size_t{0});
+  group.membership = std::make_shared<Membership>(group.rank, group.world_size());
+  group.membership->connect(std::move(client));
   return group;
 }
 
@@ -101,10 +113,15 @@ Group connect(rendezvous::Client client, const CommunicatorOptions& options) {
 
 Group join(const CommunicatorOptions& options) {
   if (!options.rendezvous_fd) return world_of_one();
+  if (joined.test_and_set()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a process can join its job once; more communicators come from split()");
+  }
   if (!os::is_message_socket(*options.rendezvous_fd)) {
+    joined.clear();
     throw Error(ErrorCode::kInvalidArgument,
                 "descriptor " + std::to_string(*options.rendezvous_fd) +
-                    " does not lead to rotarun: a process can join its job once");
+                    " does not lead to rotarun: start this program by it");
   }
   os::Fd socket(*options.rendezvous_fd);
   os::close_on_exec(socket.get());

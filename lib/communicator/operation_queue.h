@@ -3,41 +3,66 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <vector>
+
+#include <rota/memory.h>
+#include <rota/values.h>
 
 #include "base/assert.h"
 #include "collectives/engine.h"
 
 namespace rota {
 
+// The buffers of a grouped call, and where they lie side by side while it runs.
+struct Packing {
+  std::vector<Values> parts;
+  Block memory;
+};
+
+struct QueuedOperation : collectives::Operation {
+  const Packing* packing = nullptr;
+  std::size_t peer = 0;  // Of a send or receive.
+  bool sends = false;
+};
+
 // An operation is known by its place: the first is number 1. It is done once finished() has
-// reached its number, so that nobody has to keep a state for each.
+// reached its number; one that overtook others is marked until then.
 class OperationQueue {
  public:
   static constexpr std::uint64_t kCapacity = 64;
 
   std::uint64_t submitted() const noexcept { return submitted_.load(std::memory_order_acquire); }
   std::uint64_t finished() const noexcept { return finished_.load(std::memory_order_acquire); }
+  bool is_done(std::uint64_t number) const noexcept {
+    return finished() >= number ||
+           early_[number % kCapacity].load(std::memory_order_acquire) == number;
+  }
   bool full() const noexcept { return submitted() - finished() == kCapacity; }
   bool empty() const noexcept { return submitted() == finished(); }
 
   // The writer: the thread that calls the collectives. Requires !full(). Returns the number.
-  std::uint64_t push(collectives::Operation operation) noexcept {
+  std::uint64_t push(const QueuedOperation& operation) noexcept {
     ROTA_ASSERT(!full());
-    const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
-    operation.signature.sequence = number;
+    const std::uint64_t number = next();
     slots_[number % kCapacity] = operation;
     submitted_.store(number, std::memory_order_release);
     return number;
   }
+  // What the next push will return.
+  std::uint64_t next() const noexcept { return submitted_.load(std::memory_order_relaxed) + 1; }
 
-  // The reader: whoever drives. Both require !empty().
-  const collectives::Operation& front() const noexcept {
-    return slots_[(finished() + 1) % kCapacity];
+  // The reader: whoever drives. Requires finished() < number <= submitted().
+  const QueuedOperation& at(std::uint64_t number) const noexcept {
+    return slots_[number % kCapacity];
+  }
+  void mark_done(std::uint64_t number) noexcept {
+    early_[number % kCapacity].store(number, std::memory_order_release);
   }
   void pop() noexcept { finished_.store(finished() + 1, std::memory_order_release); }
 
  private:
-  std::array<collectives::Operation, kCapacity> slots_;
+  std::array<QueuedOperation, kCapacity> slots_;
+  std::array<std::atomic<std::uint64_t>, kCapacity> early_{};  // The number that is done.
   alignas(64) std::atomic<std::uint64_t> submitted_{0};
   alignas(64) std::atomic<std::uint64_t> finished_{0};
 };

@@ -1,4 +1,4 @@
-// Makes a plan the first time that it is asked for.
+// A hash table by all that a plan depends on.
 #include "communicator/plan_cache.h"
 
 #include <utility>
@@ -6,26 +6,30 @@
 namespace rota {
 
 std::size_t PlanCache::Hash::operator()(const PlanKey& key) const noexcept {
-  const std::size_t kind = static_cast<std::size_t>(key.collective) |
-                           static_cast<std::size_t>(key.algorithm) << 4 |
-                           static_cast<std::size_t>(key.type) << 8 |
-                           static_cast<std::size_t>(key.op) << 12 | key.root << 16;
-  return std::hash<std::size_t>()(key.count * 0x9e3779b97f4a7c15ULL ^ kind);
+  std::size_t hash = 0;
+  const auto mix = [&](std::size_t word) {
+    hash = (hash ^ word) * static_cast<std::size_t>(0x9e3779b97f4a7c15ULL);
+    hash ^= hash >> (sizeof hash * 4);
+  };
+  mix(static_cast<std::size_t>(key.collective));
+  mix(static_cast<std::size_t>(key.algorithm));
+  mix(static_cast<std::size_t>(key.type));
+  mix(key.in_place ? 1 : 0);
+  mix(static_cast<std::size_t>(key.reduction.op()));
+  mix(std::hash<double>()(key.reduction.factor()));
+  mix(key.count);
+  mix(key.root);
+  return hash;
 }
 
-const PlannedCollective& PlanCache::find_or_make(const PlanKey& key) {
-  auto& entry = plans_[key];
-  if (!entry) {
-    PlannedCollective planned{collectives::make_plan({.collective = key.collective,
-                                                      .algorithm = key.algorithm,
-                                                      .rank = rank_,
-                                                      .world_size = world_size_,
-                                                      .count = key.count,
-                                                      .root = key.root}),
-                              collectives::Reducer(variant_, key.type, key.op, world_size_)};
-    entry = std::make_unique<PlannedCollective>(std::move(planned));
-  }
-  return *entry;
+const PlannedCollective* PlanCache::find(const PlanKey& key) const {
+  const auto found = plans_.find(key);
+  return found == plans_.end() ? nullptr : found->second.get();
+}
+
+const PlannedCollective& PlanCache::keep(const PlanKey& key,
+                                         std::unique_ptr<PlannedCollective> planned) {
+  return *(plans_[key] = std::move(planned));
 }
 
 }  // namespace rota

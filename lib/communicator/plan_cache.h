@@ -4,6 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include <rota/memory.h>
 #include <rota/reduce_op.h>
 #include <rota/values.h>
 
@@ -16,7 +17,8 @@ struct PlanKey {
   collectives::Collective collective = collectives::Collective::kBarrier;
   collectives::Algorithm algorithm = collectives::Algorithm::kRing;
   DataType type = DataType::kByte;
-  ReduceOp op = ReduceOp::kSum;
+  bool in_place = true;
+  Reduction reduction = ReduceOp::kSum;
   std::size_t count = 0;
   std::size_t root = 0;
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
@@ -25,15 +27,16 @@ struct PlanKey {
 struct PlannedCollective {
   collectives::Plan plan;
   collectives::Reducer reducer;
+  Block scratch;
 };
 
 class PlanCache {
  public:
-  PlanCache(std::size_t rank, std::size_t world_size, const kernels::Variant& variant) noexcept
-      : rank_(rank), world_size_(world_size), variant_(variant) {}
+  // Null where there is none.
+  const PlannedCollective* find(const PlanKey& key) const;
 
   // Stays valid until clear().
-  const PlannedCollective& find_or_make(const PlanKey& key);
+  const PlannedCollective& keep(const PlanKey& key, std::unique_ptr<PlannedCollective> planned);
 
   // A program that never uses a count twice would fill the memory with plans.
   bool full() const noexcept { return plans_.size() >= 1024; }
@@ -44,9 +47,6 @@ class PlanCache {
     std::size_t operator()(const PlanKey& key) const noexcept;
   };
 
-  std::size_t rank_;
-  std::size_t world_size_;
-  const kernels::Variant& variant_;
   std::unordered_map<PlanKey, std::unique_ptr<PlannedCollective>, Hash> plans_;
 };
 

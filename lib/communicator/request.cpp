@@ -1,6 +1,8 @@
 // A request asks its source.
 #include <rota/request.h>
 
+#include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "communicator/request_source.h"
@@ -14,6 +16,25 @@ void Request::wait() {
   if (source_) source_->wait(sequence_);
 }
 
+bool Request::wait_for(std::chrono::nanoseconds timeout) {
+  constexpr std::chrono::nanoseconds kLongest = std::chrono::hours(24 * 365);
+  const auto until =
+      base::Clock::now() + std::clamp(timeout, std::chrono::nanoseconds(0), kLongest);
+  return !source_ || source_->wait_until(sequence_, until);
+}
+
 bool Request::test() { return !source_ || source_->test(sequence_); }
+
+void wait_all(std::span<Request> requests) {
+  std::exception_ptr first;
+  for (Request& request : requests) {
+    try {
+      request.wait();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+}
 
 }  // namespace rota

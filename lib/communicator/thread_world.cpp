@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -24,6 +25,8 @@ std::vector<Communicator> ThreadWorld::make(const ThreadWorldOptions& options) {
         os::make_shared_memory("rota-rank-" + std::to_string(rank), options.arena_bytes));
   }
   const auto domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
+  const auto board = std::make_shared<Board>(options.world_size);
+  const Settings settings(options.communicator);
 
   std::vector<Communicator> world;
   for (std::size_t rank = 0; rank < options.world_size; ++rank) {
@@ -32,9 +35,12 @@ std::vector<Communicator> ThreadWorld::make(const ThreadWorldOptions& options) {
     group.table = table;
     group.deadline = options.communicator.deadline.value_or(std::chrono::seconds(60));
     group.may_spin = options.world_size <= std::thread::hardware_concurrency();
+    group.members.resize(options.world_size);
+    std::iota(group.members.begin(), group.members.end(), std::size_t{0});
+    group.membership = std::make_shared<Membership>(rank, options.world_size);
+    group.membership->connect(board);
     group.transport = std::make_unique<transport::shm::Transport>(domain, rank);
-    world.push_back(
-        Communicator(std::make_shared<Communicator::Impl>(std::move(group), options.communicator)));
+    world.push_back(Communicator(std::make_shared<Communicator::Impl>(std::move(group), settings)));
   }
   return world;
 }

@@ -1,11 +1,30 @@
 // Arithmetic on runs of numbers, in one variant for each instruction set. Every variant gives the
-// same bits as the reference, "scalar": lanes never mix, and no multiply is fused with an add.
+// bits of the reference, "scalar": lanes never mix, and no multiply is fused with an add. Any NaN
+// is as good as any other.
 #pragma once
 #include <cstddef>
 #include <span>
 #include <string_view>
 
+#include <rota/reduce_op.h>
+#include <rota/values.h>
+
 namespace rota::kernels {
+
+// accumulator[i] = accumulator[i] op input[i]. They never overlap, and need no alignment. A mean's
+// is that of its last hop, (accumulator[i] + input[i]) * factor; its others are sums.
+using Combine = void (*)(std::byte* accumulator, const std::byte* input, std::size_t count,
+                         double factor) noexcept;
+// values[i] *= factor, which is rounded first: to double for float64, else to float.
+using Scale = void (*)(std::byte* values, std::size_t count, double factor) noexcept;
+
+inline constexpr std::size_t kDataTypeCount = static_cast<std::size_t>(DataType::kInt64) + 1;
+inline constexpr std::size_t kReduceOpCount = static_cast<std::size_t>(ReduceOp::kBitXor) + 1;
+
+struct Reductions {  // Of one type; null is what rota::why_not() refuses.
+  Combine combine[kReduceOpCount] = {};
+  Scale scale = nullptr;
+};
 
 template <class T>
 struct Hyperparameters {  // Of sgd_update; see rota::Sgd for what they mean.
@@ -15,15 +34,8 @@ struct Hyperparameters {  // Of sgd_update; see rota::Sgd for what they mean.
   T gradient_scale;
 };
 
-// Pointers need the alignment of T only. Input and accumulator never overlap.
 template <class T>
-struct Arithmetic {
-  // accumulator[i] += input[i]
-  void (*add)(T* accumulator, const T* input, std::size_t count) noexcept;
-  // accumulator[i] = (accumulator[i] + input[i]) * factor
-  void (*add_scale)(T* accumulator, const T* input, std::size_t count, T factor) noexcept;
-  // values[i] *= factor
-  void (*scale)(T* values, std::size_t count, T factor) noexcept;
+struct Arithmetic {  // Of the types that models are trained in. Runs never overlap.
   // g = gradient[i] * gradient_scale + weight_decay * values[i];
   // velocity[i] = momentum * velocity[i] + g;  values[i] -= learning_rate * velocity[i]
   void (*sgd_update)(T* values, T* velocity, const T* gradient, std::size_t count,
@@ -34,9 +46,16 @@ struct Variant {
   const char* name;  // "avx512", "avx2", "scalar"
   bool (*supported)() noexcept;
   void (*copy)(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+  Reductions reductions[kDataTypeCount];  // By DataType.
   Arithmetic<float> float32;
   Arithmetic<double> float64;
 
+  Combine combine(DataType type, ReduceOp op) const noexcept {
+    return reductions[static_cast<std::size_t>(type)].combine[static_cast<std::size_t>(op)];
+  }
+  Scale scale(DataType type) const noexcept {
+    return reductions[static_cast<std::size_t>(type)].scale;
+  }
   template <class T>
   const Arithmetic<T>& arithmetic() const noexcept {
     if constexpr (sizeof(T) == sizeof(float)) {

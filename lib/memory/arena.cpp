@@ -26,6 +26,10 @@ Arena::Arena(os::SharedMapping& mapping, std::size_t first, std::shared_ptr<void
 
 Block Arena::allocate(std::size_t bytes) {
   if (bytes == 0) return {};
+  return {take(bytes), shared_from_this()};
+}
+
+std::span<std::byte> Arena::take(std::size_t bytes) {
   const std::size_t needed = whole_pages(bytes);
   const std::lock_guard lock(mutex_);
   for (auto run = free_.begin(); run != free_.end(); ++run) {
@@ -34,7 +38,7 @@ Block Arena::allocate(std::size_t bytes) {
     mapping_.reserve(offset, needed);
     free_.erase(run);
     if (available > needed) free_[offset + needed] = available - needed;
-    return {mapping_.bytes().subspan(offset, bytes), shared_from_this()};
+    return mapping_.bytes().subspan(offset, bytes);
   }
   throw Error(ErrorCode::kNoMemory, "no run of " + std::to_string(bytes) +
                                         " bytes is left in this rank's shared arena of " +
@@ -42,7 +46,7 @@ Block Arena::allocate(std::size_t bytes) {
 }
 
 void Arena::release(std::span<std::byte> bytes) noexcept {
-  if (bytes.empty()) return;
+  if (bytes.empty() || quarantined_) return;
   const auto offset = static_cast<std::size_t>(bytes.data() - mapping_.bytes().data());
   const std::size_t count = whole_pages(bytes.size());
   mapping_.discard(offset, count);

@@ -1,5 +1,6 @@
 // Deals out runs of one shared mapping, which peers have mapped too and read in place.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -21,13 +22,21 @@ class Arena : public Block::Owner, public std::enable_shared_from_this<Arena> {
   // Zeroed. Throws Error kNoMemory when the arena or the host is full.
   Block allocate(std::size_t bytes);
 
+  // The same, but it is never given back.
+  std::span<std::byte> take(std::size_t bytes);
+
   void release(std::span<std::byte> bytes) noexcept override;
+
+  // From now on nothing that is released is used again, nor changed: a peer may not know yet that
+  // it is no longer lent.
+  void quarantine() noexcept { quarantined_ = true; }
 
   static constexpr std::size_t kPage = 4096;
 
  private:
   std::shared_ptr<void> keep_alive_;
   os::SharedMapping& mapping_;
+  std::atomic<bool> quarantined_{false};
   std::mutex mutex_;
   std::map<std::size_t, std::size_t> free_;  // Offset → bytes; neighbours are merged.
 };

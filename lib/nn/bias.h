@@ -25,10 +25,4 @@ void add_rows(const T* matrix, std::size_t rows, T* sums, std::size_t columns) n
   }
 }
 
-template <class T>
-void sum_rows(const T* matrix, std::size_t rows, T* sums, std::size_t columns) noexcept {
-  std::fill_n(sums, columns, T{0});
-  add_rows(matrix, rows, sums, columns);
-}
-
 }  // namespace rota::nn

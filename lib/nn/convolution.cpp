@@ -50,7 +50,7 @@ void Convolution<T>::forward(const Pass& pass, const T* input, T* output) {
 template <class T>
 void Convolution<T>::parameter_gradients(const Pass& pass, const Backward<T>& backward) {
   const std::size_t filters = output_.channels;
-  std::fill_n(biases_gradient_, filters, T{0});
+  if (!pass.add_gradients) std::fill_n(biases_gradient_, filters, T{0});
   for (std::size_t first = 0; first < pass.samples; first += inputs_.capacity()) {
     const std::size_t samples = std::min(inputs_.capacity(), pass.samples - first);
     const std::size_t pixels = samples * output_.rows * output_.columns;
@@ -58,7 +58,7 @@ void Convolution<T>::parameter_gradients(const Pass& pass, const Backward<T>& ba
     add_rows(gradient, pixels, biases_gradient_, filters);
     const Matrix<T> windows = inputs_.windows(backward.input + first * input_.count(), samples);
     multiply(windows.transposed(), row_major(gradient, pixels, filters), weights_gradient_,
-             first == 0 ? Result::kOverwrite : Result::kAdd);
+             first == 0 && !pass.add_gradients ? Result::kOverwrite : Result::kAdd);
   }
 }
 

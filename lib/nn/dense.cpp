@@ -1,6 +1,8 @@
 // The three products of a dense layer: the outputs, and the gradients of weights and inputs.
 #include "nn/dense.h"
 
+#include <algorithm>
+
 #include "nn/bias.h"
 #include "nn/initializer.h"
 #include "nn/product.h"
@@ -32,10 +34,11 @@ void Dense<T>::forward(const Pass& pass, const T* input, T* output) {
 
 template <class T>
 void Dense<T>::parameter_gradients(const Pass& pass, const Backward<T>& backward) {
-  sum_rows(backward.output_gradient, pass.samples, biases_gradient_, outputs_);
+  if (!pass.add_gradients) std::fill_n(biases_gradient_, outputs_, T{0});
+  add_rows(backward.output_gradient, pass.samples, biases_gradient_, outputs_);
   multiply(row_major(backward.input, pass.samples, inputs_).transposed(),
            row_major(backward.output_gradient, pass.samples, outputs_), weights_gradient_,
-           Result::kOverwrite);
+           pass.add_gradients ? Result::kAdd : Result::kOverwrite);
 }
 
 template <class T>

@@ -41,7 +41,8 @@ class Model<T>::Impl {
 
   void bind(std::size_t index, std::span<T> values, std::span<T> gradient);
   void initialize(std::uint64_t seed);
-  Score train(const Batch<T>& batch, const std::function<void(std::size_t)>& gradient_ready);
+  Score train(const Batch<T>& batch, const std::function<void(std::size_t)>& gradient_ready,
+              Gradients gradients);
   Score evaluate(const Batch<T>& batch);
 
  private:
@@ -68,7 +69,8 @@ class Model<T>::Impl {
   const T* forward(const nn::Pass& pass, const T* input);
   void backward(const nn::Pass& pass, const T* input,
                 const std::function<void(std::size_t)>& gradient_ready);
-  void announce_zeros(const std::function<void(std::size_t)>& gradient_ready);
+  void announce_nothing(const std::function<void(std::size_t)>& gradient_ready,
+                        Gradients gradients);
 
   ImageShape input_;
   std::vector<Stage> stages_;
@@ -217,16 +219,18 @@ void Model<T>::Impl::backward(const nn::Pass& pass, const T* input,
 }
 
 template <class T>
-void Model<T>::Impl::announce_zeros(const std::function<void(std::size_t)>& gradient_ready) {
+void Model<T>::Impl::announce_nothing(const std::function<void(std::size_t)>& gradient_ready,
+                                      Gradients gradients) {
   for (std::size_t index = bindings_.size(); index-- > 0;) {
-    std::ranges::fill(bindings_[index].gradient, T{0});
+    if (gradients == Gradients::kOverwrite) std::ranges::fill(bindings_[index].gradient, T{0});
     if (gradient_ready) gradient_ready(index);
   }
 }
 
 template <class T>
 Score Model<T>::Impl::train(const Batch<T>& batch,
-                            const std::function<void(std::size_t)>& gradient_ready) {
+                            const std::function<void(std::size_t)>& gradient_ready,
+                            Gradients gradients) {
   check(batch);
   const std::size_t samples = batch.labels.size();
   if (has_dropout_ && batch.samples.size() != samples) {
@@ -234,12 +238,13 @@ Score Model<T>::Impl::train(const Batch<T>& batch,
            std::to_string(batch.samples.size()) + " identities of samples, which dropout needs");
   }
   if (samples == 0) {
-    announce_zeros(gradient_ready);
+    announce_nothing(gradient_ready, gradients);
     return {};
   }
   reserve(samples);
   const nn::Pass pass = {.samples = samples,
                          .training = true,
+                         .add_gradients = gradients == Gradients::kAdd,
                          .identities = batch.samples,
                          .seed = batch.seed,
                          .step = batch.step};
@@ -300,9 +305,9 @@ void Model<T>::initialize(std::uint64_t seed) {
   impl_->initialize(seed);
 }
 template <class T>
-Score Model<T>::train(const Batch<T>& batch,
-                      const std::function<void(std::size_t)>& gradient_ready) {
-  return impl_->train(batch, gradient_ready);
+Score Model<T>::train(const Batch<T>& batch, const std::function<void(std::size_t)>& gradient_ready,
+                      Gradients gradients) {
+  return impl_->train(batch, gradient_ready, gradients);
 }
 template <class T>
 Score Model<T>::evaluate(const Batch<T>& batch) {

@@ -14,6 +14,7 @@ namespace rota::nn {
 struct Pass {
   std::size_t samples = 0;
   bool training = false;
+  bool add_gradients = false;  // To those of the pass before, in place of overwriting them.
   std::span<const std::uint64_t> identities;  // One a sample, if the Model has a dropout layer.
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
@@ -53,8 +54,9 @@ class Module {
   // Makes room for passes of up to `samples` samples. The calls below allocate nothing.
   virtual void reserve(std::size_t /*samples*/) {}
   virtual void forward(const Pass& pass, const T* input, T* output) = 0;
-  // Overwrites the gradients of the parameters. Comes before input_gradient() of the same pass, so
-  // that they can be announced before the rest is computed.
+  // Overwrites the gradients of the parameters, or adds to them where the pass says so. Comes
+  // before input_gradient() of the same pass, so that they can be announced before the rest is
+  // computed.
   virtual void parameter_gradients(const Pass& /*pass*/, const Backward<T>& /*backward*/) {}
   virtual void input_gradient(const Pass& pass, const Backward<T>& backward) = 0;
 };

@@ -2,9 +2,11 @@
 #include "nn/product.h"
 
 #include <Eigen/Core>
+#include <mutex>
 
 #if defined(EIGEN_USE_BLAS)
-extern "C" void openblas_set_num_threads(int count);  // All flavours have it.
+extern "C" void openblas_set_num_threads(int count);  // All flavours have these.
+extern "C" int openblas_get_parallel();
 #endif
 
 namespace rota::nn {
@@ -37,17 +39,31 @@ void multiply_by(const A& a, const Matrix<T>& b, T* result, Result mode) noexcep
                  : multiply_views(a, view<Eigen::RowMajor>(b), result, mode);
 }
 
+// The serial flavour of OpenBLAS hands out its working memory without a lock: products that threads
+// took at once came out wrong. So replicas of one process take turns there. It is the library's
+// memory, one for the process, and so is the lock.
+std::unique_lock<std::mutex> take_turn() {
+#if defined(EIGEN_USE_BLAS)
+  static const bool is_serial = openblas_get_parallel() == 0;
+  static std::mutex turn;
+  if (is_serial) return std::unique_lock(turn);
+#endif
+  return {};
+}
+
 }  // namespace
 
 template <class T>
 void multiply(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) noexcept {
+  const std::unique_lock<std::mutex> turn = take_turn();
   a.column_major ? multiply_by(view<Eigen::ColMajor>(a), b, result, mode)
                  : multiply_by(view<Eigen::RowMajor>(a), b, result, mode);
 }
 
 void use_one_thread() noexcept {
 #if defined(EIGEN_USE_BLAS)
-  openblas_set_num_threads(1);
+  // Once, since other replicas of this process may be in the middle of a product.
+  [[maybe_unused]] static const bool done = (openblas_set_num_threads(1), true);
 #endif
 }
 

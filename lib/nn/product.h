@@ -24,7 +24,8 @@ Matrix<T> row_major(const T* data, std::size_t rows, std::size_t columns) noexce
 enum class Result : bool { kOverwrite, kAdd };
 
 // result = a · b, or result += a · b, which is row-major, without gaps, and overlaps neither.
-// The same values give the same bits wherever they lie in memory. Allocates nothing of ours.
+// The same values give the same bits wherever they lie in memory. Allocates nothing of ours. Any
+// number of threads may multiply; where OpenBLAS is its serial flavour, they wait for one another.
 template <class T>
 void multiply(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) noexcept;
 

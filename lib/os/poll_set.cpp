@@ -1,6 +1,8 @@
 // Waiting for any of several descriptors, with an end to the wait.
 #include "os/poll_set.h"
 
+#include <sys/eventfd.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -33,6 +35,18 @@ bool PollSet::readable(std::size_t position) const noexcept {
 
 bool PollSet::writable(std::size_t position) const noexcept {
   return (items_[position].revents & (POLLOUT | POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+Wakeup::Wakeup() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!fd_) throw_errno("eventfd");
+}
+
+// Neither can fail but by EAGAIN, which says that it is as it should be already.
+void Wakeup::wake() noexcept { (void)::eventfd_write(fd_.get(), 1); }
+
+void Wakeup::clear() noexcept {
+  eventfd_t count = 0;
+  (void)::eventfd_read(fd_.get(), &count);
 }
 
 }  // namespace rota::os

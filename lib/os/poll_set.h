@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "os/fd.h"
 
 namespace rota::os {
 
@@ -26,6 +27,21 @@ class PollSet {
 
  private:
   std::vector<pollfd> items_;
+};
+
+// A descriptor among others that a thread waits for, with which another thread ends the wait.
+class Wakeup {
+ public:
+  Wakeup();  // Throws Error kSystem.
+
+  int fd() const noexcept { return fd_.get(); }
+
+  // Makes it readable until the next clear(). Any thread may call it.
+  void wake() noexcept;
+  void clear() noexcept;
+
+ private:
+  Fd fd_;
 };
 
 }  // namespace rota::os

@@ -5,12 +5,18 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "os/system_error.h"
 
 namespace rota::os {
+namespace {
+
+constexpr std::size_t kReserveBytes = std::size_t{2} << 20;
+
+}  // namespace
 
 Fd make_shared_memory(const std::string& name, std::size_t bytes) {
   Fd memory(::memfd_create(name.c_str(), MFD_CLOEXEC));
@@ -43,11 +49,20 @@ SharedMapping::~SharedMapping() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }
 
+// Before Linux 6.10 a signal ends an fallocate, which then undoes what it did: under a profiler's
+// timer a large one would start over for ever. A slice is done between two signals.
 void SharedMapping::reserve(std::size_t offset, std::size_t count) {
-  while (::fallocate(memory_.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(count)) !=
-         0) {
-    if (errno != EINTR) {
-      throw_errno("reserving " + std::to_string(count) + " bytes of shared memory");
+  std::size_t done = 0;
+  while (done < count) {
+    const std::size_t slice = std::min(count - done, kReserveBytes);
+    const int result =
+        ::fallocate(memory_.get(), 0, static_cast<off_t>(offset + done), static_cast<off_t>(slice));
+    if (result == 0) {
+      done += slice;
+    } else if (errno != EINTR) {
+      const int error = errno;
+      if (done > 0) discard(offset, done);
+      throw_errno("reserving " + std::to_string(count) + " bytes of shared memory", error);
     }
   }
 }

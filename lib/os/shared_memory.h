@@ -24,7 +24,7 @@ class SharedMapping {
   std::span<std::byte> bytes() const noexcept { return bytes_; }
 
   // Backs [offset, offset + count) with real pages now, so that touching them later cannot fail.
-  // Throws Error kNoMemory when the host has no room.
+  // Throws Error kNoMemory when the host has no room; the range is then as after discard().
   void reserve(std::size_t offset, std::size_t count);
   // Gives the pages back; they read as zeros from then on.
   void discard(std::size_t offset, std::size_t count) noexcept;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 #include "os/system_error.h"
 
@@ -44,15 +45,15 @@ Moved from_result(ssize_t result) {
 
 }  // namespace
 
-Fd start_connect(const std::string& address) {
+Connecting start_connect(const std::string& address) {
   const sockaddr_in target = parse_address(address);
   Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) throw_errno("socket");
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target) != 0 &&
       errno != EINPROGRESS && errno != EINTR) {
-    throw_errno("connecting to " + address);
+    return {std::move(socket), std::generic_category().message(errno)};
   }
-  return socket;
+  return {std::move(socket), std::nullopt};
 }
 
 std::optional<std::string> connect_result(int socket) {

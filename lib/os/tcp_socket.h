@@ -9,9 +9,15 @@
 
 namespace rota::os {
 
+// A connection on its way, or why it could not even set out.
+struct Connecting {
+  Fd socket;
+  std::optional<std::string> failure;
+};
+
 // Starts to connect to "a.b.c.d:port"; once it is writable, ask connect_result().
-// Throws Error kSystem, kInvalidArgument for an address that is none.
-Fd start_connect(const std::string& address);
+// Throws Error kSystem (no socket), kInvalidArgument for an address that is none.
+Connecting start_connect(const std::string& address);
 
 // Empty when the connection stands, else the reason why it does not.
 std::optional<std::string> connect_result(int socket);

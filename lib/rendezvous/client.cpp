@@ -18,6 +18,9 @@ using base::TimePoint;
 // The coordinator keeps the deadlines; this is how much later we give up on the coordinator.
 constexpr std::chrono::seconds kMargin{5};
 
+// Of a sentence for a person; a longer one is cut.
+constexpr std::size_t kMostTextBytes = 4096;
+
 [[noreturn]] void throw_gone() {
   throw Error(ErrorCode::kSystem, "the launcher is gone: nobody answers on this rank's descriptor");
 }
@@ -29,12 +32,20 @@ constexpr std::chrono::seconds kMargin{5};
   throw Error(code, message.text);
 }
 
+std::vector<std::byte> encode_to_send(const Message& message) {
+  auto bytes = encode(message);
+  if (bytes.size() <= os::kMaxMessageBytes) return bytes;
+  throw Error(ErrorCode::kInvalidArgument,
+              "a message of " + std::to_string(bytes.size()) + " bytes to the launcher: " +
+                  std::to_string(os::kMaxMessageBytes) + " are the most, key and value together");
+}
+
 }  // namespace
 
 Client::Welcome Client::join(TimePoint deadline) {
   send({.type = MessageType::kJoin}, deadline);
   Welcome welcome;
-  std::size_t expected_fds = 0;
+  std::optional<std::size_t> expected_fds;
   do {
     const auto message = receive(deadline);
     if (!message) throw Error(ErrorCode::kTimeout, "the launcher did not answer this rank's join");
@@ -47,10 +58,10 @@ Client::Welcome Client::join(TimePoint deadline) {
       auto job = decode_job(message->text);
       if (!job) throw Error(ErrorCode::kSystem, "the launcher speaks another version of rota");
       welcome.job = std::move(*job);
-      expected_fds = welcome.job.table.transport == "shm" ? welcome.job.table.rows.size() : 1;
+      expected_fds = lent_count(welcome.job.table);
     }
     std::move(fds_.begin(), fds_.end(), std::back_inserter(welcome.fds));
-  } while (expected_fds == 0 || welcome.fds.size() < expected_fds);
+  } while (!expected_fds || welcome.fds.size() < *expected_fds);
   return welcome;
 }
 
@@ -85,7 +96,7 @@ Message Client::call(Message request, TimePoint deadline) {
 
 std::optional<Message> Client::next_notice() {
   if (notices_.empty()) {
-    auto message = receive(TimePoint::min());
+    auto message = receive_now();
     if (!message) return std::nullopt;
     notices_.push_back(std::move(*message));
   }
@@ -94,15 +105,20 @@ std::optional<Message> Client::next_notice() {
   return notice;
 }
 
-void Client::report_waiting(std::size_t peer) noexcept {
-  send_quietly({.type = MessageType::kWaiting, .blamed = static_cast<std::uint32_t>(peer)});
+void Client::report_waiting(std::size_t peer, const std::string& operation_key,
+                            const std::string& operation_text) noexcept {
+  send_quietly({.type = MessageType::kWaiting,
+                .blamed = static_cast<std::uint32_t>(peer),
+                .key = operation_key,
+                .text = operation_text.substr(0, kMostTextBytes)});
 }
 
 void Client::report_resumed() noexcept { send_quietly({.type = MessageType::kResumed}); }
 
 void Client::abort(ErrorCode code, std::optional<std::size_t> blamed,
                    const std::string& text) noexcept {
-  Message message{.type = MessageType::kAbort, .error = code, .text = text};
+  Message message{
+      .type = MessageType::kAbort, .error = code, .text = text.substr(0, kMostTextBytes)};
   if (blamed) message.blamed = static_cast<std::uint32_t>(*blamed);
   send_quietly(message);
 }
@@ -110,7 +126,7 @@ void Client::abort(ErrorCode code, std::optional<std::size_t> blamed,
 void Client::leave() noexcept { send_quietly({.type = MessageType::kLeave}); }
 
 void Client::send(const Message& message, TimePoint deadline) {
-  const auto bytes = encode(message);
+  const auto bytes = encode_to_send(message);
   os::PollSet polls;
   polls.add(socket_.get(), false, true);
   for (;;) {
@@ -126,7 +142,7 @@ void Client::send(const Message& message, TimePoint deadline) {
 
 void Client::send_quietly(const Message& message) noexcept {
   try {
-    os::send_message(socket_.get(), encode(message));
+    os::send_message(socket_.get(), encode_to_send(message));
   } catch (const std::exception&) {
     // Nobody is there to hear it.
   }
@@ -136,19 +152,19 @@ std::optional<Message> Client::receive(TimePoint deadline) {
   os::PollSet polls;
   polls.add(socket_.get(), true, false);
   for (;;) {
-    const os::Io io = os::receive_message(socket_.get(), buffer_, fds_);
-    if (io == os::Io::kClosed) throw_gone();
-    if (io == os::Io::kDone) {
-      auto message = decode(buffer_);
-      if (!message) {
-        throw Error(ErrorCode::kSystem, "the launcher speaks another version of rota");
-      }
-      return message;
-    }
-    if (deadline == TimePoint::min()) return std::nullopt;  // Asked not to wait.
+    if (auto message = receive_now()) return message;
     if (Clock::now() >= deadline) return std::nullopt;
     polls.wait(deadline);
   }
+}
+
+std::optional<Message> Client::receive_now() {
+  const os::Io io = os::receive_message(socket_.get(), buffer_, fds_);
+  if (io == os::Io::kClosed) throw_gone();
+  if (io == os::Io::kWouldBlock) return std::nullopt;
+  auto message = decode(buffer_);
+  if (!message) throw Error(ErrorCode::kSystem, "the launcher speaks another version of rota");
+  return message;
 }
 
 }  // namespace rota::rendezvous

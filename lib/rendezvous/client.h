@@ -30,17 +30,22 @@ class Client {
   Welcome join(base::TimePoint deadline);
 
   // All throw Error kTimeout naming who is absent, kPeerLost when somebody who is needed has ended,
-  // kAborted with the first cause when the job broke, kSystem when the launcher is gone.
+  // kAborted with the first cause when the job broke, kSystem when the launcher is gone,
+  // kInvalidArgument when key and value are more than a message holds.
   void put(const std::string& key, const std::string& value);
   std::string get(const std::string& key, base::Duration timeout);
   void barrier(const std::string& key, base::Duration timeout);
 
-  // The next kAborted or kDeparted, if one has come. Never blocks. Throws Error kSystem when the
-  // launcher is gone.
+  // The next kAborted (with the code of the first cause) or kDeparted, if one has come. Never
+  // blocks, and allocates nothing while none has. Throws Error kSystem when the launcher is gone.
   std::optional<Message> next_notice();
 
   // These say what they can and never fail: who cannot be told is gone.
-  void report_waiting(std::size_t peer) noexcept;
+  // Texts are cut to what a person will read.
+  // A wait in the operation `operation_key`, which every rank that is in it describes in the same
+  // words, or the job is broken. An empty key is compared with nothing.
+  void report_waiting(std::size_t peer, const std::string& operation_key = {},
+                      const std::string& operation_text = {}) noexcept;
   void report_resumed() noexcept;
   void abort(ErrorCode code, std::optional<std::size_t> blamed, const std::string& text) noexcept;
   void leave() noexcept;
@@ -51,6 +56,7 @@ class Client {
   Message call(Message request, base::TimePoint deadline);
   // Empty at the deadline.
   std::optional<Message> receive(base::TimePoint deadline);
+  std::optional<Message> receive_now();
 
   os::Fd socket_;
   std::uint32_t last_id_ = 0;

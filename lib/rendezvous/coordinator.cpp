@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t kMostNamed = 8;
 
+// Of a rank's words in a sentence of ours, which has to fit into a message.
+constexpr std::size_t kMostQuotedBytes = 1024;
+
 bool may_come_from_rank(const Message& message, std::size_t world_size) {
   if (message.type > MessageType::kLeave) return false;
   if (message.blamed && *message.blamed >= world_size) return false;
@@ -21,7 +24,8 @@ bool may_come_from_rank(const Message& message, std::size_t world_size) {
 std::string name_of(std::size_t rank) { return "rank " + std::to_string(rank); }
 
 std::string name_of(const Message& request) {
-  return (request.type == MessageType::kBarrier ? "barrier \"" : "get \"") + request.key + "\"";
+  return (request.type == MessageType::kBarrier ? "barrier \"" : "get \"") +
+         request.key.substr(0, kMostQuotedBytes) + "\"";
 }
 
 // A wait asked for by a rank, which may have asked for any length.
@@ -63,8 +67,12 @@ void Coordinator::on_message(std::size_t rank, const Message& message, base::Tim
       return on_abort(rank, message);
     case MessageType::kLeave:
       return depart(rank, "left");
+    case MessageType::kWaiting:
+      return on_waiting(rank, message);
+    case MessageType::kResumed:
+      return ranks_[rank].operation.reset();
     default:
-      return;  // kWaiting and kResumed concern whoever looks for the cause of a failure.
+      return;
   }
 }
 
@@ -125,16 +133,31 @@ void Coordinator::on_barrier(std::size_t rank, const Message& message, base::Tim
   if (const auto departed = departed_member(waiting_.back())) fail_all_that_need(*departed);
 }
 
+// Ranks that are in the same operation describe it in the same words, or they would wait for each
+// other until the deadline.
+void Coordinator::on_waiting(std::size_t rank, const Message& message) {
+  ranks_[rank].operation.reset();
+  if (message.key.empty() || first_cause_) return;
+  ranks_[rank].operation = Operation{message.key, message.text, ++report_count_};
+  if (auto mismatch = find_mismatch(message.key)) break_job(*std::move(mismatch), std::nullopt);
+}
+
 void Coordinator::on_abort(std::size_t rank, const Message& message) {
   if (first_cause_) return;
-  first_cause_ = message;
-  first_cause_->type = MessageType::kAborted;
-  first_cause_->id = 0;
-  if (!first_cause_->blamed) first_cause_->blamed = static_cast<std::uint32_t>(rank);
+  Message cause = message;
+  cause.type = MessageType::kAborted;
+  cause.id = 0;
+  if (!cause.blamed) cause.blamed = static_cast<std::uint32_t>(rank);
+  break_job(std::move(cause), rank);
+}
+
+// Tells all but who has told us.
+void Coordinator::break_job(Message cause, std::optional<std::size_t> teller) {
+  first_cause_ = std::move(cause);
   waiting_.clear();  // What follows answers them all.
-  for (std::size_t other = 0; other < ranks_.size(); ++other) {
-    if (other != rank && ranks_[other].joined && !ranks_[other].departure) {
-      send(other, *first_cause_);
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (rank != teller && ranks_[rank].joined && !ranks_[rank].departure) {
+      send(rank, *first_cause_);
     }
   }
 }
@@ -147,6 +170,7 @@ void Coordinator::on_departure(std::size_t rank, const std::string& how) {
 void Coordinator::depart(std::size_t rank, const std::string& how) {
   const bool is_news = !ranks_[rank].departure;
   ranks_[rank].departure = how;
+  ranks_[rank].operation.reset();
   if (!is_news) return;  // It had left, and now its process ended.
   std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.rank == rank; });
   for (std::size_t other = 0; other < ranks_.size(); ++other) {
@@ -254,6 +278,29 @@ std::string Coordinator::name_absent(const std::set<std::size_t>& absent) const 
     if (!ranks_[rank].joined) text += " (has not joined)";  // Nobody has ended: see needs().
   }
   return text;
+}
+
+// The lowest rank is taken to be right; of those who differ from it, the last to say so is blamed.
+std::optional<Message> Coordinator::find_mismatch(const std::string& operation_key) const {
+  std::optional<std::size_t> first;
+  std::optional<std::size_t> other;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const auto& operation = ranks_[rank].operation;
+    if (!operation || operation->key != operation_key) continue;
+    if (!first) first = rank;
+    if (operation->text == ranks_[*first].operation->text) continue;
+    if (!other || operation->number > ranks_[*other].operation->number) other = rank;
+  }
+  if (!other) return std::nullopt;
+  const auto text_of = [&](std::size_t rank) {
+    return ranks_[rank].operation->text.substr(0, kMostQuotedBytes);
+  };
+  return Message{.type = MessageType::kAborted,
+                 .error = ErrorCode::kMismatch,
+                 .blamed = static_cast<std::uint32_t>(*other),
+                 .text = name_of(*first) + " is in " + text_of(*first) + ", " + name_of(*other) +
+                         " in " + text_of(*other) +
+                         ": every rank must make the same calls in the same order"};
 }
 
 // Whether what `waiting` waits for cannot come now that `departed` has gone.

@@ -48,9 +48,17 @@ class Coordinator {
   bool has_joined(std::size_t rank) const { return ranks_[rank].joined; }
 
  private:
+  // What a rank has been in for a while, waiting.
+  struct Operation {
+    std::string key;  // Never empty.
+    std::string text;
+    std::size_t number = 0;  // Counts reports, to tell which came later.
+  };
+
   struct Rank {
     bool joined = false;
     std::optional<std::string> departure;  // How it left or ended.
+    std::optional<Operation> operation;
   };
 
   // A kGet or kBarrier that is not answered yet.
@@ -64,7 +72,9 @@ class Coordinator {
   void on_put(const Message& message);
   void on_get(std::size_t rank, const Message& message, base::TimePoint now);
   void on_barrier(std::size_t rank, const Message& message, base::TimePoint now);
+  void on_waiting(std::size_t rank, const Message& message);
   void on_abort(std::size_t rank, const Message& message);
+  void break_job(Message cause, std::optional<std::size_t> teller);
   void depart(std::size_t rank, const std::string& how);
 
   void send(std::size_t rank, Message message);
@@ -78,6 +88,7 @@ class Coordinator {
   std::set<std::size_t> present_at(const std::string& barrier) const;
   std::set<std::size_t> absent_from(const std::string& barrier) const;
   std::string name_absent(const std::set<std::size_t>& absent) const;
+  std::optional<Message> find_mismatch(const std::string& operation_key) const;
   bool needs(const Waiting& waiting, std::size_t departed) const;
   std::optional<std::size_t> departed_member(const Waiting& waiting) const;
 
@@ -86,6 +97,7 @@ class Coordinator {
   std::map<std::string, std::string> values_;
   std::vector<Waiting> waiting_;
   std::optional<Message> first_cause_;  // The kAborted that everybody gets.
+  std::size_t report_count_ = 0;        // Of operations.
   std::vector<Outgoing> outbox_;
 };
 

@@ -7,6 +7,24 @@
 
 namespace rota::rendezvous {
 
+Lent lent_for(std::string_view transport) noexcept {
+  if (transport == "shm") return Lent::kArenas;
+  if (transport == "tcp") return Lent::kListener;
+  return Lent::kNothing;
+}
+
+std::size_t lent_count(const RankTable& table) noexcept {
+  switch (lent_for(table.transport)) {
+    case Lent::kArenas:
+      return table.rows.size();
+    case Lent::kListener:
+      return 1;
+    case Lent::kNothing:
+      break;
+  }
+  return 0;
+}
+
 std::string encode(const Job& job) {
   base::ByteWriter out;
   out.write(static_cast<std::uint64_t>(job.rank));

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,11 +20,21 @@ struct Job {
   bool may_spin = false;                 // Ranks do not outnumber the granted cores.
 };
 
-// The descriptors that travel with kWelcome, in this order:
-//   transport "shm": one memfd a rank, in rank order: its arena;
-//   transport "tcp": the receiver's own listening socket, bound to its address in the table.
-// More than os::kMaxMessageFds of them follow in further kWelcome messages without text.
 inline constexpr std::size_t kMaxWorldSize = 4096;
+
+// The descriptors that travel with kWelcome. More than os::kMaxMessageFds of them follow in further
+// kWelcome messages without text.
+enum class Lent : std::uint8_t {
+  kNothing,
+  kArenas,    // One memfd a rank, in rank order: its arena. Every rank gets them all.
+  kListener,  // The receiver's own listening socket, bound to its address in the table.
+};
+
+// What ranks need for a transport; nothing for one that is not known here.
+Lent lent_for(std::string_view transport) noexcept;
+
+// How many descriptors each rank gets.
+std::size_t lent_count(const RankTable& table) noexcept;
 
 std::string encode(const Job& job);
 

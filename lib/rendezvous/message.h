@@ -5,7 +5,8 @@
 //   kPut      key, value                      (nothing)
 //   kGet      key, timeout                    kReply     value, or why there is none
 //   kBarrier  key, timeout                    kReply     when all have come, or who is absent
-//   kWaiting  blamed (the rank waited for)    (nothing)  sent once a wait has lasted 100 ms
+//   kWaiting  blamed (the rank waited for),   (nothing)  sent once a wait has lasted 100 ms; or
+//             key?, text (in what operation)  kAborted   to all, when ranks with one key differ
 //   kResumed  that wait is over               (nothing)
 //   kAbort    code, blamed?, text             kAborted   to every other rank: the first cause
 //   kLeave    done with the job, in order     kDeparted  to every other rank: blamed, text = how

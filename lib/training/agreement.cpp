@@ -13,13 +13,6 @@
 namespace rota::training {
 namespace {
 
-std::string to_text(double value) {
-  std::string text(32, '\0');
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  text.resize(static_cast<std::size_t>(end - text.data()));
-  return text;
-}
-
 std::string text_of(const Sgd& sgd) {
   return "sgd, learning rate " + to_text(sgd.learning_rate) + ", momentum " +
          to_text(sgd.momentum) + ", weight decay " + to_text(sgd.weight_decay);
@@ -81,6 +74,13 @@ std::vector<Digest> gather_digests(Communicator& communicator, const Digest& min
 }
 
 }  // namespace
+
+std::string to_text(double value) {
+  std::string text(32, '\0');
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  text.resize(static_cast<std::size_t>(end - text.data()));
+  return text;
+}
 
 Facts facts_of(std::span<const ParameterInfo> parameters) {
   Facts facts;

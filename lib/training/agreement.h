@@ -19,6 +19,9 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 // A row for each parameter: ("2.dense.weights", "[512, 10]").
 Facts facts_of(std::span<const ParameterInfo> parameters);
 
+// The shortest that reads back as the same value.
+std::string to_text(double value);
+
 // "sgd, learning rate 0.05, momentum 0.9, weight decay 0"
 std::string to_text(const OptimizerOptions& options);
 

@@ -6,6 +6,9 @@
 
 #include <rota/error.h>
 
+#include "base/assert.h"
+#include "training/agreement.h"
+
 namespace rota {
 namespace {
 
@@ -13,6 +16,55 @@ constexpr std::size_t kAlignment = 64;
 
 constexpr std::size_t round_up(std::size_t value, std::size_t multiple) noexcept {
   return (value + multiple - 1) / multiple * multiple;
+}
+
+// The count of samples travels as elements of T, and a float is exact up to 2^24 only: so it is
+// taken apart, into parts so small that their sums over 4096 ranks are exact.
+constexpr std::size_t kSampleCountParts = 3;
+constexpr unsigned kPartBits = 12;
+
+template <class T>
+void write_sample_count(std::uint64_t count, std::span<T> parts) noexcept {
+  ROTA_ASSERT(count >> (kPartBits * kSampleCountParts) == 0);
+  for (T& part : parts) {
+    part = static_cast<T>(count % (1U << kPartBits));
+    count >>= kPartBits;
+  }
+}
+
+template <class T>
+std::uint64_t read_sample_count(std::span<const T> parts) noexcept {
+  std::uint64_t count = 0;
+  for (std::size_t i = parts.size(); i-- > 0;) {
+    count = (count << kPartBits) + static_cast<std::uint64_t>(parts[i]);
+  }
+  return count;
+}
+
+// It travels at the back, and so in the first bucket: it is known before backward begins, and who
+// has it early can update the last layers while the first ones still travel.
+std::vector<std::size_t> with_sample_count(std::span<const std::size_t> counts) {
+  std::vector<std::size_t> all(counts.begin(), counts.end());
+  all.push_back(kSampleCountParts);
+  return all;
+}
+
+template <class T>
+std::vector<std::size_t> counts_of(const std::vector<std::span<T>>& gradients) {
+  std::vector<std::size_t> counts;
+  counts.reserve(gradients.size());
+  for (const std::span<T>& gradient : gradients) counts.push_back(gradient.size());
+  return counts;
+}
+
+training::Facts facts_of(const std::vector<Values>& parameters) {
+  training::Facts facts;
+  for (std::size_t index = 0; index < parameters.size(); ++index) {
+    facts.emplace_back("parameter " + std::to_string(index) + " of",
+                       std::to_string(parameters[index].count()) + " elements of " +
+                           std::string(to_string(parameters[index].type())));
+  }
+  return facts;
 }
 
 }  // namespace
@@ -47,15 +99,26 @@ BucketLayout lay_out_buckets(std::span<const std::size_t> counts, std::size_t el
 template <class T>
 GradientBuckets<T>::GradientBuckets(Communicator& communicator, std::span<const std::size_t> counts,
                                     const BucketOptions& options)
-    : communicator_(communicator), layout_(lay_out_buckets(counts, sizeof(T), options)) {
+    : communicator_(communicator),
+      layout_(lay_out_buckets(with_sample_count(counts), sizeof(T), options)) {
   if (options.first_bucket_bytes == 0 || options.bucket_bytes == 0) {
     throw Error(ErrorCode::kInvalidArgument, "a bucket of gradients needs room for a byte or more");
   }
   memory_ = communicator.allocate(layout_.count * sizeof(T));
   values_ = {reinterpret_cast<T*>(memory_.bytes().data()), layout_.count};
-  requests_.resize(layout_.buckets.size());
-  missing_ = layout_.population;
+  attached_.resize(counts.size());
   marked_.resize(counts.size());
+  requests_.resize(layout_.buckets.size());
+  collected_.resize(layout_.buckets.size());
+  missing_ = layout_.population;
+}
+
+template <class T>
+GradientBuckets<T>::GradientBuckets(Communicator& communicator,
+                                    const std::vector<std::span<T>>& gradients,
+                                    const BucketOptions& options)
+    : GradientBuckets(communicator, counts_of(gradients), options) {
+  for (std::size_t index = 0; index < gradients.size(); ++index) attach(index, gradients[index]);
 }
 
 template <class T>
@@ -76,40 +139,90 @@ std::span<T> GradientBuckets<T>::gradient(std::size_t index) const noexcept {
 }
 
 template <class T>
-void GradientBuckets<T>::begin_step() noexcept {
+void GradientBuckets<T>::check_index(std::size_t index) const {
+  if (index < gradient_count()) return;
+  throw Error(ErrorCode::kInvalidArgument, "there is no gradient " + std::to_string(index) +
+                                               ": there are " + std::to_string(gradient_count()));
+}
+
+template <class T>
+void GradientBuckets<T>::attach(std::size_t index, std::span<T> gradient) {
+  check_index(index);
+  const std::size_t count = layout_.gradients[index].count;
+  if (gradient.size() != count) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "gradient " + std::to_string(index) + " has " + std::to_string(count) +
+                    " elements, but is attached to memory of " + std::to_string(gradient.size()));
+  }
+  attached_[index] = gradient;
+}
+
+template <class T>
+void GradientBuckets<T>::begin_step(std::uint64_t sample_count) noexcept {
   missing_ = layout_.population;  // Of the same size: nothing is allocated.
   std::fill(marked_.begin(), marked_.end(), static_cast<unsigned char>(0));
+  std::fill(collected_.begin(), collected_.end(), static_cast<unsigned char>(0));
   sent_count_ = 0;
+  write_sample_count(sample_count, gradient(gradient_count()));
+  --missing_.front();
 }
 
 template <class T>
 void GradientBuckets<T>::ready(std::size_t index) {
+  check_index(index);
   if (marked_[index] != 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "gradient " + std::to_string(index) + " was marked ready twice in one step");
   }
   marked_[index] = 1;
+  if (const std::span<T>& theirs = attached_[index]; !theirs.empty()) {
+    std::copy(theirs.begin(), theirs.end(), gradient(index).begin());
+    copied_bytes_ += theirs.size_bytes();
+  }
   --missing_[layout_.bucket_of[index]];
-  while (sent_count_ < missing_.size() && missing_[sent_count_] == 0) send(sent_count_++);
+  send_filled();
 }
 
 template <class T>
-void GradientBuckets<T>::send(std::size_t bucket) {
-  const Slice& slice = layout_.buckets[bucket];
-  requests_[bucket] =
-      communicator_.all_reduce_async(values_.subspan(slice.offset, slice.count), ReduceOp::kSum);
+void GradientBuckets<T>::send_filled() {
+  for (; sent_count_ < missing_.size() && missing_[sent_count_] == 0; ++sent_count_) {
+    const Slice& slice = layout_.buckets[sent_count_];
+    requests_[sent_count_] =
+        communicator_.all_reduce_async(values_.subspan(slice.offset, slice.count), ReduceOp::kSum);
+  }
+}
+
+template <class T>
+std::uint64_t GradientBuckets<T>::world_sample_count() {
+  wait(0);
+  return read_sample_count<T>(gradient(gradient_count()));
 }
 
 template <class T>
 void GradientBuckets<T>::wait(std::size_t bucket) {
+  send_filled();  // Where no gradient came after the last, or there is none at all.
   if (bucket >= sent_count_) {
     throw Error(ErrorCode::kInvalidArgument,
                 "bucket " + std::to_string(bucket) + " was not sent: " +
                     std::to_string(missing_[sent_count_]) + " gradients of bucket " +
                     std::to_string(sent_count_) + " were not marked ready");
   }
+  if (collected_[bucket] != 0) return;
   requests_[bucket].wait();
   requests_[bucket] = Request();
+  copy_back(bucket);
+  collected_[bucket] = 1;
+}
+
+template <class T>
+void GradientBuckets<T>::copy_back(std::size_t bucket) noexcept {
+  for (std::size_t index = 0; index < gradient_count(); ++index) {
+    const std::span<T>& theirs = attached_[index];
+    if (theirs.empty() || layout_.bucket_of[index] != bucket) continue;
+    const std::span<T> sum = gradient(index);
+    std::copy(sum.begin(), sum.end(), theirs.begin());
+    copied_bytes_ += theirs.size_bytes();
+  }
 }
 
 template <class T>
@@ -119,5 +232,11 @@ void GradientBuckets<T>::wait() {
 
 template class GradientBuckets<float>;
 template class GradientBuckets<double>;
+
+void broadcast_parameters(Communicator& communicator, const std::vector<Values>& parameters,
+                          std::size_t root) {
+  training::check_agreement(communicator, facts_of(parameters));
+  for (const Values& values : parameters) communicator.broadcast(values, root);
+}
 
 }  // namespace rota

@@ -131,6 +131,11 @@ Progress::Progress(std::ostream& out, const ProgressOptions& options)
     : out_(out), options_(options) {}
 
 void Progress::on_step(const StepReport& report) {
+  if (report.train_seconds < line_seconds_) {  // The clock of another run, which starts at zero.
+    since_line_ = {};
+    line_step_ = 0;
+    line_seconds_ = 0;
+  }
   since_line_.loss += report.score.loss;
   since_line_.samples += report.score.samples;
   if (!due(report)) return;

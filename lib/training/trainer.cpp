@@ -49,6 +49,9 @@ const TrainerOptions& checked(const TrainerOptions& options, const Model<T>& mod
   if (options.epochs == 0) {
     throw Error(ErrorCode::kInvalidArgument, "epochs 0: expected 1 or more");
   }
+  if (options.accumulation_steps == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "accumulation steps 0: expected 1 or more");
+  }
   const double factor = options.final_learning_rate_factor;
   if (!(factor >= 0 && factor <= 1)) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -64,8 +67,8 @@ SamplerOptions sampler_options(const Communicator& communicator, const Dataset& 
 }
 
 // Ranks that disagree here would wait for one another, or train on other data than they say.
-StrategyOptions strategy_options(const Dataset& train, const Dataset& test,
-                                 const TrainerOptions& options) {
+ReplicaOptions replica_options(const Dataset& train, const Dataset& test,
+                               const TrainerOptions& options) {
   const auto labels = [](const Dataset& data) {
     return std::to_string(data.count()) + " samples, labels' hash " +
            std::to_string(training::fnv1a(std::as_bytes(std::span(data.labels))));
@@ -73,6 +76,7 @@ StrategyOptions strategy_options(const Dataset& train, const Dataset& test,
   return {options.optimizer,
           options.buckets,
           options.seed,
+          options.max_gradient_norm,
           {{"training set of", labels(train)},
            {"test set of", labels(test)},
            {"epochs", std::to_string(options.epochs)},
@@ -90,8 +94,8 @@ Trainer<T>::Trainer(Communicator& communicator, Model<T> model, const Dataset& t
       test_(test),
       options_(checked(options, model, train, test)),
       sampler_(sampler_options(communicator, train, options)),
-      strategy_(communicator, std::move(model), strategy_options(train, test, options)),
-      train_batch_(train, options.batch_size),
+      replica_(communicator, std::move(model), replica_options(train, test, options)),
+      train_batch_(train, slice_of(options.batch_size, 0, options.accumulation_steps).count),
       test_batch_(test, options.batch_size),
       test_order_(test.count()) {
   std::iota(test_order_.begin(), test_order_.end(), std::uint64_t{0});
@@ -111,7 +115,7 @@ EndReport Trainer<T>::run() {
   end.world_size = communicator_.world_size();
   end.transport = communicator_.rank_table().transport;
   end.seconds = base::to_seconds(base::Clock::now() - start);
-  end.weights_hash = strategy_.weights_hash();
+  end.weights_hash = replica_.weights_hash();
   tell(&TrainingHook::on_end, end);
   return end;
 }
@@ -130,14 +134,10 @@ EpochReport Trainer<T>::train_epoch(std::size_t epoch) {
   report.step_count = step_count;
   sampler_.shuffle(epoch);
   for (std::size_t step = 0; step < step_count; ++step) {
-    Batch<T> batch = train_batch_.gather(sampler_.batch(step));
-    batch.seed = options_.seed;
-    batch.step = steps_before + step;
-    const Score score = strategy_.step(
-        batch, {.epoch = epoch,
-                .step = step + 1,
-                .world_sample_count = sampler_.world_batch_count(step),
-                .learning_rate_factor = 1 - decay * static_cast<double>(steps_before + step)});
+    const Score score =
+        train_step({.epoch = epoch,
+                    .step = step + 1,
+                    .learning_rate_factor = 1 - decay * static_cast<double>(steps_before + step)});
     report.train.loss += score.loss;
     report.train.correct += score.correct;
     report.train.samples += score.samples;
@@ -156,6 +156,20 @@ EpochReport Trainer<T>::train_epoch(std::size_t epoch) {
   return report;
 }
 
+// In micro-batches, of which the last one sends the gradients of all.
+template <class T>
+Score Trainer<T>::train_step(const StepPlace& place) {
+  const std::span<const std::uint64_t> samples = sampler_.batch(place.step - 1);
+  for (std::size_t part = 0;; ++part) {
+    const Slice slice = slice_of(samples.size(), part, options_.accumulation_steps);
+    Batch<T> batch = train_batch_.gather(samples.subspan(slice.offset, slice.count));
+    batch.seed = options_.seed;
+    batch.step = (place.epoch - 1) * sampler_.step_count() + place.step - 1;
+    if (part + 1 == options_.accumulation_steps) return replica_.step(batch, place);
+    replica_.accumulate(batch);
+  }
+}
+
 // Each rank takes a run of the test set; the sum tells every rank the same.
 template <class T>
 Score Trainer<T>::evaluate(std::size_t epoch) {
@@ -164,13 +178,13 @@ Score Trainer<T>::evaluate(std::size_t epoch) {
   Score mine;
   while (!rest.empty()) {
     const auto samples = rest.first(std::min(rest.size(), options_.batch_size));
-    const Score score = strategy_.evaluate(test_batch_.gather(samples));
+    const Score score = replica_.evaluate(test_batch_.gather(samples));
     mine.loss += score.loss;
     mine.correct += score.correct;
     mine.samples += score.samples;
     rest = rest.subspan(samples.size());
   }
-  const Score score = strategy_.sum_over_world(mine);
+  const Score score = replica_.sum_over_world(mine);
   if (!std::isfinite(score.loss)) {
     throw Error(ErrorCode::kNotFinite, "the loss of the test set is not finite after epoch " +
                                            std::to_string(epoch) + ": try a lower learning rate");
@@ -185,8 +199,7 @@ void Trainer<T>::tell(void (TrainingHook::*event)(const Report&), const Report& 
   try {
     for (TrainingHook* hook : hooks_) (hook->*event)(report);
   } catch (const std::exception& error) {
-    communicator_.abort("rank " + std::to_string(communicator_.rank()) +
-                        ": a training hook failed: " + error.what());
+    communicator_.abort(std::string("a training hook failed: ") + error.what());
     throw;
   }
 }

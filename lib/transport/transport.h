@@ -31,6 +31,14 @@ class Transport {
   // Sleeps until something may have moved, at most so long. The only call here that blocks.
   virtual void rest(base::Duration at_most) = 0;
 
+  // Ends a rest() that another thread is in, or else the next one, unless rests are so short that
+  // nobody need end them. The only call here that any thread may make at any time.
+  virtual void wake() noexcept = 0;
+
+  // A lost peer shows as the end of its stream, after all that it had sent. Where it does not, who
+  // hears of a peer's end from elsewhere may take it that all it had sent is there.
+  virtual bool ends_by_itself() const noexcept = 0;
+
   // Memory that peers reach in place where this transport can. Throws Error kNoMemory.
   virtual Block allocate(std::size_t bytes) = 0;
 
@@ -39,6 +47,10 @@ class Transport {
 
   // Makes every peer's next look fail. The first cause of all ranks wins.
   virtual void abort(const Cause& cause) noexcept = 0;
+
+  // Whether some rank has begun to abort. What was read of peers' memory before this call was read
+  // before they had it back, if it says no.
+  virtual bool broken() const noexcept = 0;
 
   // The first cause, where the transport carries one.
   virtual std::optional<Cause> aborted() = 0;

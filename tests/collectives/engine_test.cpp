@@ -7,7 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "testing/plan_prover.h"
+#include "testing/reference.h"
 #include "testing/sim_world.h"
 
 namespace rota {
@@ -69,8 +72,9 @@ TEST_P(EngineTest, AllReduceLeavesTheSameExactSumOnEveryRank) {
   for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kStar}) {
     for_all(request_of(Collective::kAllReduce, algorithm, 0), ReduceOp::kSum,
             [](const SimWorld& world, std::size_t rank, std::size_t count) {
+              const auto values = world.values(rank);
               for (std::size_t i = 0; i < count; ++i) {
-                ASSERT_EQ(world.values(rank)[i], sum_of(GetParam(), i))
+                ASSERT_EQ(values[i], sum_of(GetParam(), i))
                     << world.replay() << ", rank " << rank << ", index " << i;
               }
             });
@@ -81,8 +85,9 @@ TEST_P(EngineTest, MeanIsTheSumTimesTheRoundedInverse) {
   const float factor = 1.0F / static_cast<float>(world_size());
   for_all(request_of(Collective::kAllReduce, Algorithm::kRing, 0), ReduceOp::kMean,
           [&](const SimWorld& world, std::size_t rank, std::size_t count) {
+            const auto values = world.values(rank);
             for (std::size_t i = 0; i < count; ++i) {
-              ASSERT_EQ(world.values(rank)[i], sum_of(world_size(), i) * factor) << world.replay();
+              ASSERT_EQ(values[i], sum_of(world_size(), i) * factor) << world.replay();
             }
           });
 }
@@ -90,9 +95,10 @@ TEST_P(EngineTest, MeanIsTheSumTimesTheRoundedInverse) {
 TEST_P(EngineTest, ReduceScatterLeavesEachRankItsSlice) {
   for_all(request_of(Collective::kReduceScatter, Algorithm::kRing, 0), ReduceOp::kSum,
           [&](const SimWorld& world, std::size_t rank, std::size_t count) {
+            const auto values = world.values(rank);
             const Slice own = slice_of(count, rank, world_size());
             for (std::size_t i = own.offset; i < own.offset + own.count; ++i) {
-              ASSERT_EQ(world.values(rank)[i], sum_of(world_size(), i)) << world.replay();
+              ASSERT_EQ(values[i], sum_of(world_size(), i)) << world.replay();
             }
           });
 }
@@ -100,10 +106,11 @@ TEST_P(EngineTest, ReduceScatterLeavesEachRankItsSlice) {
 TEST_P(EngineTest, AllGatherCollectsEveryRanksSlice) {
   for_all(request_of(Collective::kAllGather, Algorithm::kRing, 0), ReduceOp::kSum,
           [&](const SimWorld& world, std::size_t rank, std::size_t count) {
+            const auto values = world.values(rank);
             for (std::size_t from = 0; from < world_size(); ++from) {
               const Slice slice = slice_of(count, from, world_size());
               for (std::size_t i = slice.offset; i < slice.offset + slice.count; ++i) {
-                ASSERT_EQ(world.values(rank)[i], value_of(from, i)) << world.replay();
+                ASSERT_EQ(values[i], value_of(from, i)) << world.replay();
               }
             }
           });
@@ -113,8 +120,9 @@ TEST_P(EngineTest, BroadcastGivesEveryRankTheRootsValues) {
   for (std::size_t root = 0; root < world_size(); ++root) {
     for_all(request_of(Collective::kBroadcast, Algorithm::kChain, 0, root), ReduceOp::kSum,
             [&](const SimWorld& world, std::size_t rank, std::size_t count) {
+              const auto values = world.values(rank);
               for (std::size_t i = 0; i < count; ++i) {
-                ASSERT_EQ(world.values(rank)[i], value_of(root, i)) << world.replay();
+                ASSERT_EQ(values[i], value_of(root, i)) << world.replay();
               }
             });
   }
@@ -138,6 +146,91 @@ TEST_P(EngineTest, NobodyLeavesABarrierBeforeTheLastHasCome) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, EngineTest, ::testing::Values(1, 2, 3, 4, 5, 8));
+
+// Every collective by every algorithm that makes it, every type and every reduction that it has,
+// in place and from an input, against what is promised element by element.
+template <class T>
+class EveryCollective : public ::testing::Test {
+ protected:
+  void run(const PlanRequest& request, const Reduction& reduction) {
+    SimWorld world({.world_size = request.world_size, .seed = request.count + 3, .max_delay = 2});
+    std::vector<PlanRequest> requests(request.world_size, request);
+    for (std::size_t rank = 0; rank < request.world_size; ++rank) {
+      requests[rank].rank = rank;
+      const std::size_t input = testing::input_count(requests[rank]);
+      const std::size_t values = testing::values_count(requests[rank]);
+      const auto start = [&](std::size_t i) { return testing::value_of<T>(rank, i); };
+      world.fill_buffer<T>(rank, collectives::Buffer::kInput, input, start);
+      if (input > 0) {
+        world.fill_buffer<T>(rank, collectives::Buffer::kValues, values,
+                             [](std::size_t) { return testing::rounded<T>(99); });
+      } else {
+        world.fill_buffer<T>(rank, collectives::Buffer::kValues, values, start);
+      }
+    }
+    world.start_all(request, reduction, data_type_of<T>());
+    ASSERT_TRUE(world.run()) << world.replay();
+    for (std::size_t rank = 0; rank < request.world_size; ++rank) {
+      ASSERT_FALSE(world.error(rank)) << world.replay() << ": " << world.error(rank)->what();
+      check(world, requests, rank, reduction);
+    }
+  }
+
+  void check(const SimWorld& world, const std::vector<PlanRequest>& requests, std::size_t rank,
+             const Reduction& reduction) {
+    const auto promises = testing::promises(requests, rank);
+    const auto values = world.values<T>(rank);
+    for (std::size_t i = 0; i < promises.size(); ++i) {
+      if (!promises[i]) continue;
+      const T expected = promises[i]->rank
+                             ? testing::value_of<T>(*promises[i]->rank, promises[i]->index)
+                             : testing::reduced<T>(reduction, requests.size(), promises[i]->index);
+      ASSERT_TRUE(values[i] == expected)
+          << to_string(requests[rank].collective) << " by " << to_string(requests[rank].algorithm)
+          << ", " << to_string(reduction.op()) << ", " << world.replay() << ", rank " << rank
+          << ", element " << i;
+    }
+  }
+
+  void run_all_reductions(PlanRequest request) {
+    if (!collectives::reduces(request.collective)) return run(request, ReduceOp::kSum);
+    testing::for_each_reduction<T>([&](const Reduction& reduction) {
+      request.pre_scales = reduction.factor() != 1;
+      run(request, reduction);
+    });
+  }
+
+  void run_world(std::size_t n) {
+    for (int c = 1; c <= static_cast<int>(Collective::kBroadcast); ++c) {
+      for (int a = 1; a <= static_cast<int>(Algorithm::kDissemination); ++a) {
+        PlanRequest request{.collective = static_cast<Collective>(c),
+                            .algorithm = static_cast<Algorithm>(a),
+                            .world_size = n};
+        if (!collectives::makes(request.algorithm, request.collective)) continue;
+        std::vector<std::size_t> hosts(n);
+        for (std::size_t rank = 0; rank < n; ++rank) hosts[rank] = rank / 2;
+        request.hosts = hosts;
+        request.root = collectives::has_root(request.collective) ? n / 2 : 0;
+        for (const std::size_t count : {std::size_t{0}, 3 * n, 33 * n}) {
+          request.count = count;
+          request.in_place = true;
+          run_all_reductions(request);
+          if (request.collective == Collective::kBroadcast) continue;
+          request.in_place = false;
+          run_all_reductions(request);
+        }
+      }
+    }
+  }
+};
+
+using Types = ::testing::Types<Float16, Bfloat16, float, double, std::int8_t, std::uint8_t,
+                               std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(EveryCollective, Types);
+
+TYPED_TEST(EveryCollective, LeavesWhatIsPromised) {
+  for (const std::size_t n : {1, 2, 3, 4, 5, 8}) this->run_world(n);
+}
 
 // A rank that is lost at any moment ends the collective on all others: with an error that names a
 // lost rank, or with the right result where everything had been received before.
@@ -195,7 +288,8 @@ TEST(EngineFaults, CallsThatDifferAreRefusedBeforeAValueIsTouched) {
       named |= world.error(rank)->code() == ErrorCode::kMismatch &&
                text.find("of 100 float32") != std::string::npos &&
                text.find("of 200 float32") != std::string::npos;
-      for (std::size_t i = 0; i < 200; ++i) ASSERT_EQ(world.values(rank)[i], value_of(rank, i));
+      const auto values = world.values(rank);
+      for (std::size_t i = 0; i < 200; ++i) ASSERT_EQ(values[i], value_of(rank, i));
     }
     EXPECT_TRUE(named) << world.replay();
   }

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "testing/every_collective.h"
+
 namespace rota {
 namespace {
 
@@ -32,7 +34,7 @@ float sum_of(std::size_t world_size, std::size_t index) {
   return sum;
 }
 
-class ThreadWorldTest : public testing::TestWithParam<std::size_t> {
+class ThreadWorldTest : public ::testing::TestWithParam<std::size_t> {
  protected:
   std::vector<Communicator> make_world(const std::string& plan = "ring") {
     ThreadWorldOptions options;
@@ -83,6 +85,14 @@ TEST_P(ThreadWorldTest, FinishesRequestsThatNobodyWaitsFor) {
       }
       comm.barrier();
     }
+  });
+}
+
+TEST_P(ThreadWorldTest, HasEveryCollective) {
+  auto world = make_world("auto");
+  on_every_rank(world, [](Communicator& comm) {
+    testing::EveryCollectiveCheck<float>(comm).run(1009);
+    testing::EveryCollectiveCheck<std::int8_t>(comm).run(33);
   });
 }
 
@@ -137,8 +147,8 @@ TEST_P(BrokenWorldTest, RefusesCallsThatDiffer) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, ThreadWorldTest, testing::Values(1, 2, 3, 4, 5));
-INSTANTIATE_TEST_SUITE_P(Worlds, BrokenWorldTest, testing::Values(2, 3, 4, 5));
+INSTANTIATE_TEST_SUITE_P(Worlds, ThreadWorldTest, ::testing::Values(1, 2, 3, 4, 5));
+INSTANTIATE_TEST_SUITE_P(Worlds, BrokenWorldTest, ::testing::Values(2, 3, 4, 5));
 
 }  // namespace
 }  // namespace rota

@@ -1,77 +1,27 @@
-// Every variant must give the bits of "scalar", whatever the count, alignment and values.
+// The optimizer's kernel and the copy: every variant must give the bits of "scalar", whatever the
+// count, alignment and values.
 #include <gtest/gtest.h>
 
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <random>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "kernels/reference.h"
 
 namespace rota::kernels {
 namespace {
 
-constexpr std::size_t kGuardCount = 19;  // Values on both sides that nobody may touch.
+using testing::any_values;
+using testing::awkward_counts;
+using testing::same;
+using testing::supported_variants;
 
-std::vector<std::size_t> awkward_counts() {
-  std::vector<std::size_t> counts;
-  for (std::size_t count = 0; count <= 70; ++count) counts.push_back(count);
-  counts.insert(counts.end(), {97, 127, 128, 131, 1009, 4099, 65537});
-  return counts;
-}
+constexpr std::size_t kGuardCount = 19;  // Values on both sides that nobody may touch.
 
 const Variant& scalar() { return *variants().back(); }
 
-std::vector<const Variant*> supported_variants() {
-  std::vector<const Variant*> supported;
-  for (const Variant* variant : variants()) {
-    if (variant->supported()) supported.push_back(variant);
-  }
-  return supported;
-}
-
-// The values an addition could get wrong: no number, no end, no sign, hardly anything at all.
 template <class T>
-std::vector<T> special_values() {
-  using Limits = std::numeric_limits<T>;
-  return {Limits::quiet_NaN(),
-          Limits::infinity(),
-          -Limits::infinity(),
-          T{0},
-          -T{0},
-          Limits::denorm_min(),
-          -Limits::denorm_min(),
-          Limits::min() / 3,
-          Limits::max(),
-          -Limits::max(),
-          Limits::epsilon(),
-          T{1}};
-}
-
-template <class T>
-std::vector<T> any_values(std::size_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  const std::vector<T> special = special_values<T>();
-  std::vector<T> values(count);
-  for (T& value : values) {
-    const T fraction = static_cast<T>(random()) / static_cast<T>(1 << 30) - 2;
-    value = random() % 8 == 0 ? special[random() % special.size()] : fraction;
-  }
-  return values;
-}
-
-template <class T>
-bool same_bits(T a, T b) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  return (std::isnan(a) && std::isnan(b)) || std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b);
-}
-
-template <class T>
-class ArithmeticTest : public testing::Test {
+class ArithmeticTest : public ::testing::Test {
  protected:
   using Kernel = void (*)(const Arithmetic<T>&, T* first, T* second, const T* input,
                           std::size_t count);
@@ -104,34 +54,14 @@ class ArithmeticTest : public testing::Test {
     kernel(variant.arithmetic<T>(), first.data() + begin, second.data() + begin,
            input.data() + begin, count);
     for (std::size_t i = 0; i < all; ++i) {
-      ASSERT_TRUE(same_bits(first[i], expected_first[i])) << "at " << i;
-      ASSERT_TRUE(same_bits(second[i], expected_second[i])) << "at " << i;
+      ASSERT_TRUE(same(first[i], expected_first[i])) << "at " << i;
+      ASSERT_TRUE(same(second[i], expected_second[i])) << "at " << i;
     }
   }
 };
 
-using Types = testing::Types<float, double>;
+using Types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(ArithmeticTest, Types);
-
-TYPED_TEST(ArithmeticTest, AddsWithTheBitsOfScalar) {
-  using T = TypeParam;
-  this->expect_scalar_bits([](const Arithmetic<T>& arithmetic, T* values, T*, const T* input,
-                              std::size_t count) { arithmetic.add(values, input, count); });
-}
-
-TYPED_TEST(ArithmeticTest, AddsAndScalesWithTheBitsOfScalar) {
-  using T = TypeParam;
-  this->expect_scalar_bits(
-      [](const Arithmetic<T>& arithmetic, T* values, T*, const T* input, std::size_t count) {
-        arithmetic.add_scale(values, input, count, T{1} / 3);
-      });
-}
-
-TYPED_TEST(ArithmeticTest, ScalesWithTheBitsOfScalar) {
-  using T = TypeParam;
-  this->expect_scalar_bits([](const Arithmetic<T>& arithmetic, T* values, T*, const T*,
-                              std::size_t count) { arithmetic.scale(values, count, T{1} / 3); });
-}
 
 TYPED_TEST(ArithmeticTest, UpdatesWithTheBitsOfScalar) {
   using T = TypeParam;
@@ -148,16 +78,7 @@ TYPED_TEST(ArithmeticTest, ScalarDoesWhatItsNamesSay) {
   const Arithmetic<T>& arithmetic = scalar().arithmetic<T>();
   const std::vector<T> input = {1, 2, 3, -4};
 
-  std::vector<T> values = {10, 20, 30, 40};
-  arithmetic.add(values.data(), input.data(), 4);
-  EXPECT_EQ(values, (std::vector<T>{11, 22, 33, 36}));
-
-  arithmetic.add_scale(values.data(), input.data(), 4, T{0.5F});
-  EXPECT_EQ(values, (std::vector<T>{6, 12, 18, 16}));
-
-  arithmetic.scale(values.data(), 4, T{-2});
-  EXPECT_EQ(values, (std::vector<T>{-12, -24, -36, -32}));
-
+  std::vector<T> values = {-12, -24, -36, -32};
   std::vector<T> velocity = {2, 2, 2, 2};
   arithmetic.sgd_update(
       values.data(), velocity.data(), input.data(), 4,

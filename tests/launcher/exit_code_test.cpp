@@ -31,6 +31,16 @@ TEST_F(ExitCode, IsThatOfTheFirstRankThatFails) {
   EXPECT_LT(result.took, seconds(5));
 }
 
+// Also one that means something else when it is rotarun's own.
+TEST_F(ExitCode, IsThePrograms) {
+  for (const int code : {2, 79, 124, 126, 127, 128, 137, 201, 255}) {
+    const std::string text = std::to_string(code);
+    const Result result = run_rotarun(script({"-np", "2"}, "[ $ROTA_RANK = 0 ] || exit " + text));
+    EXPECT_EQ(result.exit_code, code);
+    EXPECT_THAT(result.err, HasSubstr("exited with code " + text + "\n"));
+  }
+}
+
 TEST_F(ExitCode, Is128AndTheSignalThatEndedARank) {
   for (const auto& [name, number] :
        {std::pair("KILL", 9), {"SEGV", 11}, {"TERM", 15}, {"ABRT", 6}}) {

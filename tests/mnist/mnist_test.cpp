@@ -121,6 +121,21 @@ TEST_F(Mnist, LeavesTheSameWeightsOverEveryTransport) {
   }
 }
 
+TEST_F(Mnist, LeavesTheSameWeightsAsThreadsAndAsProcesses) {
+  for (const std::size_t world_size : {2, 3}) {
+    const Arguments arguments = {"--json", "--epochs", "1"};
+    Arguments as_threads = arguments;
+    as_threads.insert(as_threads.end(), {"--replicas", std::to_string(world_size)});
+    const Result threads = run(as_threads);
+    const Result processes = run_ranks(world_size, "shm", arguments);
+    ASSERT_EQ(threads.exit_code, 0) << threads.err;
+    ASSERT_EQ(processes.exit_code, 0) << processes.err;
+    const json end = lines_of(threads).back();
+    EXPECT_EQ(end["world"], world_size);
+    EXPECT_EQ(end["weights_hash"], lines_of(processes).back()["weights_hash"]);
+  }
+}
+
 TEST_F(Mnist, TrainsEveryModelWithEveryOptimizerAndPlan) {
   for (const Arguments& arguments : {Arguments{"--model", "lenet"},
                                      {"--model", "seed", "--plan", "star"},
@@ -181,9 +196,11 @@ TEST_F(Mnist, FindsItsOwnData) {
 
 // Weights that overflow in the first steps.
 TEST_F(Mnist, EndsWhenTheLossIsNotFiniteAnymore) {
-  const Result result = run_ranks(2, "shm", {"--learning-rate", "1e30"});
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr(" of epoch 1: try a lower learning rate"));
+  for (const Result& result : {run_ranks(2, "shm", {"--learning-rate", "1e30"}),
+                               run({"--learning-rate", "1e30", "--replicas", "2"})}) {
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr(" of epoch 1: try a lower learning rate"));
+  }
 }
 
 TEST_F(Mnist, FailsWhenItsOutputCannotBeWritten) {
@@ -211,7 +228,8 @@ TEST_F(Mnist, EndsWith2WhereItIsCalledWrongly) {
            {{"--model", "resnet"}, "--model resnet: expected seed, mlp or lenet"},
            {{"--optimizer", "lion"}, "--optimizer lion: expected sgd or adam"},
            {{"--optimizer", "adam", "--momentum", "0.5"}, "--momentum is for --optimizer sgd"},
-           {{"--plan", "tree"}, "tree"},
+           {{"--plan", "hexagon"}, "hexagon"},
+           {{"--replicas", "0"}, "world"},
            {{"--epochs", "0"}, "epochs 0: expected 1 or more"},
            {{"--epochs", "many"}, "many"},
            {{"--epochs", "-1"}, "-1"},

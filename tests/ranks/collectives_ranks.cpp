@@ -12,12 +12,12 @@
 #include <numeric>
 #include <vector>
 
-#include <rota/communicator.h>
+#include "ranks/ranks.h"
 
 namespace rota {
 namespace {
 
-Communicator* the_communicator = nullptr;
+Communicator* communicator_of_all = nullptr;
 
 template <class T>
 T value_of(std::size_t rank, std::size_t index) {
@@ -34,7 +34,7 @@ T sum_of(std::size_t world_size, std::size_t index) {
 template <class T>
 class CollectivesTest : public ::testing::Test {
  protected:
-  Communicator& comm() { return *the_communicator; }
+  Communicator& comm() { return the_communicator(); }
   std::size_t n() { return comm().world_size(); }
 
   std::vector<std::size_t> counts() {
@@ -202,6 +202,9 @@ TYPED_TEST(CollectivesTest, StagesPrivateMemoryOnly) {
 }
 
 }  // namespace
+
+Communicator& the_communicator() { return *communicator_of_all; }
+
 }  // namespace rota
 
 int main(int argc, char** argv) {
@@ -209,7 +212,7 @@ int main(int argc, char** argv) {
   rota::CommunicatorOptions options = rota::CommunicatorOptions::from_environment();
   if (argc > 1) options.plan = argv[1];
   rota::Communicator communicator(options);
-  rota::the_communicator = &communicator;
+  rota::communicator_of_all = &communicator;
   if (argc > 2 && communicator.world_size() != std::strtoul(argv[2], nullptr, 10)) {
     std::fprintf(stderr, "a world of %zu, not of %s\n", communicator.world_size(), argv[2]);
     return 1;

@@ -2,8 +2,9 @@
 #include "testing/plan_prover.h"
 
 #include <algorithm>
+#include <array>
+#include <bitset>
 #include <deque>
-#include <map>
 #include <random>
 #include <utility>
 
@@ -12,20 +13,26 @@ namespace {
 
 using collectives::Collective;
 using collectives::Lane;
+using collectives::Place;
 using collectives::Plan;
 using collectives::PlanRequest;
 using collectives::Step;
 using collectives::Verb;
 
-// What a chunk holds: how often each rank's contribution is in it.
+using Ranks = std::bitset<64>;
+
+// What an element holds: the sum of these ranks' elements `index`.
 struct Symbol {
-  std::vector<int> times;
+  Ranks ranks;
+  std::size_t index = 0;
   int scaled = 0;
+  int pre_scaled = 0;
 };
 
 struct Message {
-  std::uint32_t chunk;
-  Symbol symbol;  // Buffered only.
+  Place place;                  // The sender's.
+  std::vector<Symbol> symbols;  // Buffered only.
+  Ranks heard;                  // Of whom the sender had heard.
 };
 
 struct Cursor {
@@ -33,17 +40,22 @@ struct Cursor {
   bool started = false;
 };
 
+struct Turn {
+  std::size_t rank;
+  std::size_t lane;
+};
+
 class Proof {
  public:
-  Proof(const std::vector<Plan>& plans, const PlanRequest& request, const ProofOptions& options)
+  Proof(const std::vector<Plan>& plans, const std::vector<PlanRequest>& requests,
+        const ProofOptions& options)
       : plans_(plans),
-        request_(request),
+        requests_(requests),
         options_(options),
         n_(plans.size()),
         random_(options.seed) {}
 
   std::optional<std::string> run() {
-    check_chunks();
     begin();
     while (!flaw_ && round()) {
     }
@@ -53,76 +65,94 @@ class Proof {
   }
 
  private:
+  using Memory = std::array<std::vector<Symbol>, collectives::kBufferCount>;
+
   void fail(const std::string& text) {
     if (!flaw_) flaw_ = text;
   }
   static std::string name(std::size_t rank) { return "rank " + std::to_string(rank); }
 
-  void check_chunks() {
-    for (std::size_t rank = 0; rank < n_; ++rank) {
-      if (plans_[rank].chunks != plans_[0].chunks)
-        fail(name(rank) + " cuts other chunks than rank 0");
-    }
-    std::size_t covered = 0;
-    for (const Slice& chunk : plans_[0].chunks) {
-      if (chunk.offset != covered) fail("the chunks leave a gap or overlap");
-      covered += chunk.count;
-    }
-    if (covered != request_.count) fail("the chunks do not cover the values");
-  }
-
   void begin() {
-    const std::size_t chunks = plans_[0].chunks.size();
-    symbols_.assign(n_, std::vector<Symbol>(chunks, Symbol{std::vector<int>(n_, 0), 0}));
+    memory_.resize(n_);
     cursors_.resize(n_);
+    heard_.resize(n_);
+    wires_.resize(n_ * n_);
     for (std::size_t rank = 0; rank < n_; ++rank) {
+      const PlanRequest& request = requests_[rank];
+      memory_[rank][0].resize(values_count(request));
+      memory_[rank][1].resize(input_count(request));
+      memory_[rank][2].resize(plans_[rank].scratch_count);
+      auto& start = memory_[rank][memory_[rank][1].empty() ? 0 : 1];
+      for (std::size_t i = 0; i < start.size(); ++i) {
+        start[i].ranks.set(rank);
+        start[i].index = i;
+      }
       cursors_[rank].resize(plans_[rank].lanes.size());
-      for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        if (holds_at_start(rank, chunk)) symbols_[rank][chunk].times[rank] = 1;
+      heard_[rank].set(rank);
+      for (std::size_t lane = 0; lane < cursors_[rank].size(); ++lane) {
+        turns_.push_back({rank, lane});
       }
     }
   }
 
-  bool holds_at_start(std::size_t rank, std::size_t chunk) const {
-    if (request_.collective == Collective::kAllGather) return chunk == rank;
-    if (request_.collective == Collective::kBroadcast) return rank == request_.root;
-    return true;
+  bool finished(const Turn& turn) const {
+    return cursors_[turn.rank][turn.lane].done == plans_[turn.rank].lanes[turn.lane].step_count;
   }
 
   // Gives some lanes a turn, in a random order, so that some run far ahead of others. False when
   // none of them all can move any more.
   bool round() {
-    std::vector<std::pair<std::size_t, std::size_t>> turns;
-    for (std::size_t rank = 0; rank < n_; ++rank) {
-      for (std::size_t lane = 0; lane < cursors_[rank].size(); ++lane)
-        turns.emplace_back(rank, lane);
-    }
-    std::shuffle(turns.begin(), turns.end(), random_);
+    std::erase_if(turns_, [&](const Turn& turn) { return finished(turn); });
+    std::shuffle(turns_.begin(), turns_.end(), random_);
     bool moved = false;
-    for (const auto& [rank, lane] : turns) {
-      if (random_() % 2 == 0) moved |= turn(rank, lane);
+    for (const Turn& turn : turns_) {
+      if (random_() % 2 == 0) moved |= advance(turn);
     }
-    for (const auto& [rank, lane] : turns) {
-      if (!moved) moved = turn(rank, lane);
+    for (const Turn& turn : turns_) {
+      if (!moved) moved = advance(turn);
     }
     return moved;
   }
 
-  bool turn(std::size_t rank, std::size_t lane_index) {
-    const Lane& lane = plans_[rank].lanes[lane_index];
-    Cursor& cursor = cursors_[rank][lane_index];
-    if (cursor.done == lane.step_count) return false;
-    const Step& step = plans_[rank].steps[lane.first_step + cursor.done];
-    const bool may_start =
-        step.after_count == 0 || cursors_[rank][step.after_lane].done >= step.after_count;
-    if (!cursor.started && !may_start) return false;
-    return lane.sends ? send(rank, lane, step, cursor) : receive(rank, lane, step, cursor);
+  bool may_start(std::size_t rank, const Step& step) const {
+    for (std::uint32_t i = 0; i < step.after_count; ++i) {
+      const auto& after = plans_[rank].afters[step.first_after + i];
+      if (cursors_[rank][after.lane].done < after.count) return false;
+    }
+    return true;
   }
 
-  bool send(std::size_t rank, const Lane& lane, const Step& step, Cursor& cursor) {
-    auto& wire = wires_[{rank, lane.peer}];
+  bool advance(const Turn& turn) {
+    if (finished(turn)) return false;
+    const std::size_t rank = turn.rank;
+    const Lane& lane = plans_[rank].lanes[turn.lane];
+    Cursor& cursor = cursors_[rank][turn.lane];
+    const Step& step = plans_[rank].steps[lane.first_step + cursor.done];
+    if (!cursor.started && !may_start(rank, step)) return false;
+    if (!inside(rank, step.at) || !inside(rank, step.from)) {
+      fail(name(rank) + " leaves a buffer");
+      return false;
+    }
+    if (lane.kind == Lane::Kind::kSends) return send(rank, lane.peer, step, cursor);
+    if (lane.kind == Lane::Kind::kReceives) return receive(rank, lane.peer, step, cursor);
+    return do_local(rank, step, cursor);
+  }
+
+  bool inside(std::size_t rank, const Place& place) const {
+    const std::size_t count = memory_[rank][static_cast<std::size_t>(place.buffer)].size();
+    return place.slice.offset <= count && place.slice.count <= count - place.slice.offset;
+  }
+
+  std::span<Symbol> symbols(std::size_t rank, const Place& place) {
+    auto& buffer = memory_[rank][static_cast<std::size_t>(place.buffer)];
+    return std::span(buffer).subspan(place.slice.offset, place.slice.count);
+  }
+
+  bool send(std::size_t rank, std::size_t peer, const Step& step, Cursor& cursor) {
+    auto& wire = wires_[rank * n_ + peer];
     if (!cursor.started) {
-      wire.push_back({step.chunk, symbols_[rank][step.chunk]});
+      const auto now = symbols(rank, step.at);
+      wire.push_back({step.at, {now.begin(), now.end()}, heard_[rank]});
       cursor.started = true;
     } else if (options_.wire == ProofOptions::Wire::kInPlace && !wire.empty()) {
       return false;  // Not taken yet.
@@ -132,114 +162,151 @@ class Proof {
     return true;
   }
 
-  bool receive(std::size_t rank, const Lane& lane, const Step& step, Cursor& cursor) {
-    auto& wire = wires_[{lane.peer, rank}];
+  bool receive(std::size_t rank, std::size_t peer, const Step& step, Cursor& cursor) {
+    auto& wire = wires_[peer * n_ + rank];
     if (wire.empty()) return false;
-    const Message message = wire.front();
-    if (message.chunk != step.chunk) {
-      fail(name(rank) + " expects chunk " + std::to_string(step.chunk) + " from " +
-           name(lane.peer) + " and gets chunk " + std::to_string(message.chunk));
+    Message message = wire.front();
+    if (message.place.slice.count != step.at.slice.count) {
+      fail(name(rank) + " expects " + std::to_string(step.at.slice.count) + " elements from " +
+           name(peer) + " and gets " + std::to_string(message.place.slice.count));
+      return false;
     }
-    check_not_lent(rank, step.chunk);
-    const Symbol& symbol = options_.wire == ProofOptions::Wire::kInPlace
-                               ? symbols_[lane.peer][message.chunk]
-                               : message.symbol;
-    apply(symbols_[rank][step.chunk], symbol, step);
+    if (options_.wire == ProofOptions::Wire::kInPlace) {
+      const auto now = symbols(peer, message.place);
+      message.symbols.assign(now.begin(), now.end());
+    }
+    heard_[rank] |= message.heard;
+    write(rank, step, message.symbols);
     wire.pop_front();
     ++cursor.done;
     return true;
   }
 
-  void check_not_lent(std::size_t rank, std::uint32_t chunk) {
-    if (options_.wire != ProofOptions::Wire::kInPlace || plans_[rank].chunks[chunk].count == 0)
-      return;
-    for (std::size_t peer = 0; peer < n_; ++peer) {
-      for (const Message& message : wires_[{rank, peer}]) {
-        if (message.chunk == chunk) {
-          fail(name(rank) + " overwrites chunk " + std::to_string(chunk) + " that " + name(peer) +
-               " has not taken yet");
-        }
+  bool do_local(std::size_t rank, const Step& step, Cursor& cursor) {
+    if (step.verb == Verb::kPreScale) {
+      for (Symbol& symbol : symbols(rank, step.at)) {
+        if (symbol.ranks.count() > 1) fail(name(rank) + " pre-scales what is no contribution");
+        ++symbol.pre_scaled;
       }
+      check_not_lent(rank, step.at);
+    } else if (step.from.slice.count != step.at.slice.count) {
+      fail(name(rank) + " copies or adds places of unequal lengths");
+    } else {
+      const auto from = symbols(rank, step.from);
+      write(rank, step, {from.begin(), from.end()});
+    }
+    ++cursor.done;
+    return true;
+  }
+
+  void write(std::size_t rank, const Step& step, const std::vector<Symbol>& from) {
+    if (step.at.buffer == collectives::Buffer::kInput) fail(name(rank) + " writes to its input");
+    check_not_lent(rank, step.at);
+    const bool adds = step.verb == Verb::kReduce || step.verb == Verb::kAdd;
+    const auto to = symbols(rank, step.at);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      to[i] = adds ? sum(rank, to[i], from[i], step.last) : from[i];
     }
   }
 
-  void apply(Symbol& to, const Symbol& from, const Step& step) const {
-    for (std::size_t i = 0; i < n_; ++i) {
-      if (request_.collective == Collective::kBarrier) {
-        to.times[i] = std::max(to.times[i], from.times[i]);  // Having heard twice is no harm.
-      } else {
-        to.times[i] = from.times[i] + (step.verb == Verb::kReduce ? to.times[i] : 0);
+  Symbol sum(std::size_t rank, Symbol to, const Symbol& from, bool last) {
+    const Ranks twice = to.ranks & from.ranks;
+    if (twice.any()) fail(name(rank) + " adds the contribution of " + first(twice) + " 2 times");
+    if (to.index != from.index) fail(name(rank) + " adds elements that do not belong together");
+    if (to.pre_scaled != from.pre_scaled) fail(name(rank) + " adds what was pre-scaled in part");
+    to.ranks |= from.ranks;
+    to.scaled += from.scaled + (last ? 1 : 0);
+    return to;
+  }
+
+  std::string first(const Ranks& ranks) const {
+    std::size_t rank = 0;
+    while (rank + 1 < n_ && !ranks.test(rank)) ++rank;
+    return name(rank);
+  }
+
+  void check_not_lent(std::size_t rank, const Place& place) {
+    if (options_.wire != ProofOptions::Wire::kInPlace) return;
+    for (std::size_t peer = 0; peer < n_; ++peer) {
+      for (const Message& message : wires_[rank * n_ + peer]) {
+        const Slice& lent = message.place.slice;
+        const bool apart = message.place.buffer != place.buffer ||
+                           lent.offset + lent.count <= place.slice.offset ||
+                           place.slice.offset + place.slice.count <= lent.offset;
+        if (!apart) {
+          fail(name(rank) + " overwrites elements that " + name(peer) + " has not taken yet");
+        }
       }
     }
-    to.scaled = from.scaled + (step.verb == Verb::kReduce ? to.scaled + (step.last ? 1 : 0) : 0);
   }
 
   void check_all_done() {
-    for (std::size_t rank = 0; rank < n_; ++rank) {
-      for (std::size_t lane = 0; lane < cursors_[rank].size(); ++lane) {
-        if (cursors_[rank][lane].done < plans_[rank].lanes[lane].step_count) {
-          fail(name(rank) + " waits for ever in lane " + std::to_string(lane) + " at step " +
-               std::to_string(cursors_[rank][lane].done));
-        }
-      }
+    for (const Turn& turn : turns_) {
+      if (finished(turn)) continue;
+      fail(name(turn.rank) + " waits for ever in lane " + std::to_string(turn.lane) + " at step " +
+           std::to_string(cursors_[turn.rank][turn.lane].done));
     }
-    for (const auto& [ends, wire] : wires_) {
-      if (!wire.empty()) fail(name(ends.second) + " never takes a message of " + name(ends.first));
+    for (std::size_t wire = 0; wire < wires_.size(); ++wire) {
+      if (wires_[wire].empty()) continue;
+      fail(name(wire % n_) + " never takes a message of " + name(wire / n_));
     }
   }
 
   void check_result() {
-    const bool bare = request_.collective == Collective::kBarrier;
     for (std::size_t rank = 0; rank < n_; ++rank) {
-      for (std::size_t chunk = 0; chunk < plans_[rank].chunks.size(); ++chunk) {
-        if (!bare && plans_[rank].chunks[chunk].count == 0) continue;
-        if (request_.collective == Collective::kReduceScatter && chunk != rank) continue;
-        check_symbol(rank, chunk);
+      if (requests_[rank].collective == Collective::kBarrier) check_has_heard_of_all(rank);
+      const auto expected = promises(requests_, rank);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (expected[i]) check_symbol(rank, i, *expected[i]);
       }
     }
   }
 
-  void check_symbol(std::size_t rank, std::size_t chunk) {
-    const Symbol& symbol = symbols_[rank][chunk];
-    for (std::size_t i = 0; i < n_; ++i) {
-      const int expected = expected_times(chunk, i);
-      if (symbol.times[i] != expected) {
-        fail(name(rank) + " ends with the contribution of " + name(i) + " " +
-             std::to_string(symbol.times[i]) + " times in chunk " + std::to_string(chunk) +
-             ", not " + std::to_string(expected) + " times");
-      }
-    }
-    const bool reduces = request_.collective == Collective::kAllReduce ||
-                         request_.collective == Collective::kReduceScatter;
-    const int expected_scales = reduces && n_ > 1 ? 1 : 0;
-    if (request_.collective != Collective::kBarrier && symbol.scaled != expected_scales) {
-      fail(name(rank) + " ends with chunk " + std::to_string(chunk) + " scaled " +
-           std::to_string(symbol.scaled) + " times");
+  void check_has_heard_of_all(std::size_t rank) {
+    for (std::size_t other = 0; other < n_; ++other) {
+      if (!heard_[rank].test(other)) fail(name(rank) + " leaves without word of " + name(other));
     }
   }
 
-  int expected_times(std::size_t chunk, std::size_t contributor) const {
-    if (request_.collective == Collective::kAllGather) return contributor == chunk ? 1 : 0;
-    if (request_.collective == Collective::kBroadcast) return contributor == request_.root ? 1 : 0;
-    return 1;
+  void check_symbol(std::size_t rank, std::size_t element, const Promise& promise) {
+    const Symbol& symbol = memory_[rank][0][element];
+    const std::string where = " in element " + std::to_string(element);
+    for (std::size_t other = 0; other < n_; ++other) {
+      const bool wanted = !promise.rank || *promise.rank == other;
+      if (symbol.ranks.test(other) != wanted) {
+        fail(name(rank) + " ends with the contribution of " + name(other) + " " +
+             (wanted ? "0 times, not once" : "and should not") + where);
+      }
+    }
+    if (symbol.index != promise.index) fail(name(rank) + " ends with another element" + where);
+    const bool reduced = !promise.rank;
+    if (symbol.scaled != (reduced && n_ > 1 ? 1 : 0)) {
+      fail(name(rank) + " ends scaled " + std::to_string(symbol.scaled) + " times" + where);
+    }
+    if (symbol.pre_scaled != (reduced && requests_[rank].pre_scales ? 1 : 0)) {
+      fail(name(rank) + " ends pre-scaled " + std::to_string(symbol.pre_scaled) + " times" + where);
+    }
   }
 
   const std::vector<Plan>& plans_;
-  const PlanRequest& request_;
+  const std::vector<PlanRequest>& requests_;
   const ProofOptions& options_;
   std::size_t n_;
   std::mt19937_64 random_;
-  std::vector<std::vector<Symbol>> symbols_;  // [rank][chunk]
+  std::vector<Memory> memory_;                // By rank.
+  std::vector<Ranks> heard_;                  // By rank.
   std::vector<std::vector<Cursor>> cursors_;  // [rank][lane]
-  std::map<std::pair<std::size_t, std::size_t>, std::deque<Message>> wires_;
+  std::vector<Turn> turns_;                   // Of lanes that are not finished.
+  std::vector<std::deque<Message>> wires_;    // [from * n + to]
   std::optional<std::string> flaw_;
 };
 
 }  // namespace
 
-std::optional<std::string> find_flaw(const std::vector<Plan>& plans, const PlanRequest& request,
+std::optional<std::string> find_flaw(const std::vector<Plan>& plans,
+                                     const std::vector<PlanRequest>& requests,
                                      const ProofOptions& options) {
-  return Proof(plans, request, options).run();
+  return Proof(plans, requests, options).run();
 }
 
 }  // namespace rota::testing

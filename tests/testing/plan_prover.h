@@ -18,12 +18,27 @@ struct ProofOptions {
   std::uint64_t seed = 0;  // Picks the order in which ranks and lanes get their turns.
 };
 
-// `plans` in rank order. Empty if every element ends with what the collective promises (for
-// reductions: each rank's contribution exactly once, scaled exactly once), no step waits for ever,
-// nothing is overwritten that is still being sent, and the chunks cover the values exactly once.
-// Otherwise a sentence that names rank, lane, step or chunk.
+// `plans` and `requests` in rank order, 64 ranks at most. Empty if every element ends with what the
+// collective promises (for reductions: each rank's contribution exactly once, scaled exactly once),
+// no step waits for ever, no input is written, nothing is overwritten that is still being sent, and
+// no step leaves its buffer. Otherwise a sentence that names rank, lane, step or element.
 std::optional<std::string> find_flaw(const std::vector<collectives::Plan>& plans,
-                                     const collectives::PlanRequest& request,
+                                     const std::vector<collectives::PlanRequest>& requests,
                                      const ProofOptions& options);
+
+// Elements of a rank's values and input.
+std::size_t values_count(const collectives::PlanRequest& request);
+std::size_t input_count(const collectives::PlanRequest& request);
+
+// What an element of the values ends with: `index` of the memory that rank `rank` started with
+// (its values in place, its input otherwise), or its sum over all ranks.
+struct Promise {
+  std::optional<std::size_t> rank;  // None: of all ranks.
+  std::size_t index = 0;
+};
+
+// Index = element of the values of requests[rank]; empty where nothing is promised.
+std::vector<std::optional<Promise>> promises(const std::vector<collectives::PlanRequest>& requests,
+                                             std::size_t rank);
 
 }  // namespace rota::testing

@@ -13,7 +13,7 @@ SimWorld::SimWorld(const SimWorldOptions& options)
                 .seed = options.seed + 1,
                 .max_delay = options.max_delay,
                 .short_writes = options.short_writes}),
-      values_(options.world_size),
+      memory_(options.world_size),
       plans_(options.world_size),
       reducers_(options.world_size),
       errors_(options.world_size),
@@ -28,28 +28,34 @@ SimWorld::SimWorld(const SimWorldOptions& options)
   }
 }
 
-void SimWorld::start(std::size_t rank, const collectives::PlanRequest& request, ReduceOp op) {
+void SimWorld::start(std::size_t rank, const collectives::PlanRequest& request,
+                     const Reduction& reduction, DataType type) {
   collectives::PlanRequest own = request;
   own.rank = rank;
   own.world_size = options_.world_size;
   plans_[rank] = collectives::make_plan(own);
-  reducers_[rank] = std::make_unique<collectives::Reducer>(
-      kernels::select("scalar"), DataType::kFloat32, op, options_.world_size);
+  reducers_[rank] = std::make_unique<collectives::Reducer>(kernels::select("scalar"), type,
+                                                           reduction, options_.world_size);
+  auto& memory = memory_[rank];
+  memory[2].resize(plans_[rank].scratch_count * bytes_of(type));
   engines_[rank]->start({.plan = &plans_[rank],
                          .reducer = reducers_[rank].get(),
-                         .data = reinterpret_cast<std::byte*>(values_[rank].data()),
+                         .buffers = {memory[0].data(), memory[1].data(), memory[2].data()},
                          .signature = {.collective = own.collective,
                                        .algorithm = own.algorithm,
-                                       .type = DataType::kFloat32,
-                                       .op = op,
+                                       .type = type,
+                                       .op = reduction.op(),
                                        .root = static_cast<std::uint32_t>(own.root),
                                        .count = own.count,
                                        .sequence = 1}});
   started_[rank] = true;
 }
 
-void SimWorld::start_all(const collectives::PlanRequest& request, ReduceOp op) {
-  for (std::size_t rank = 0; rank < options_.world_size; ++rank) start(rank, request, op);
+void SimWorld::start_all(const collectives::PlanRequest& request, const Reduction& reduction,
+                         DataType type) {
+  for (std::size_t rank = 0; rank < options_.world_size; ++rank) {
+    start(rank, request, reduction, type);
+  }
 }
 
 void SimWorld::tick() {
@@ -59,7 +65,7 @@ void SimWorld::tick() {
   for (const std::size_t rank : order) {
     if (gone_[rank] || !started_[rank] || engines_[rank]->done()) continue;
     try {
-      engines_[rank]->step({});
+      engines_[rank]->step();
     } catch (const Error& error) {
       errors_[rank] = error;
       lose(rank);

@@ -1,7 +1,9 @@
 // All ranks of a world in this thread: real engines and plans over a simulated network.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <random>
@@ -26,18 +28,30 @@ class SimWorld {
  public:
   explicit SimWorld(const SimWorldOptions& options);
 
-  // Gives rank `rank` the values [f(rank, 0), f(rank, 1), …].
+  // Gives every rank the values [f(rank, 0), f(rank, 1), …].
   template <class F>
   void fill(std::size_t count, F f) {
-    for (std::size_t rank = 0; rank < values_.size(); ++rank) {
-      values_[rank].resize(count);
-      for (std::size_t i = 0; i < count; ++i) values_[rank][i] = f(rank, i);
+    for (std::size_t rank = 0; rank < memory_.size(); ++rank) {
+      fill_buffer<float>(rank, collectives::Buffer::kValues, count,
+                         [&](std::size_t i) { return f(rank, i); });
+    }
+  }
+
+  template <class T, class F>
+  void fill_buffer(std::size_t rank, collectives::Buffer buffer, std::size_t count, F f) {
+    auto& bytes = memory_[rank][static_cast<std::size_t>(buffer)];
+    bytes.resize(count * sizeof(T));
+    for (std::size_t i = 0; i < count; ++i) {
+      const T value = f(i);
+      std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
     }
   }
 
   // Starts the collective on one rank, or on all.
-  void start(std::size_t rank, const collectives::PlanRequest& request, ReduceOp op);
-  void start_all(const collectives::PlanRequest& request, ReduceOp op = ReduceOp::kSum);
+  void start(std::size_t rank, const collectives::PlanRequest& request, const Reduction& reduction,
+             DataType type = DataType::kFloat32);
+  void start_all(const collectives::PlanRequest& request,
+                 const Reduction& reduction = ReduceOp::kSum, DataType type = DataType::kFloat32);
 
   // Gives every rank a turn, in a random order, and lets a tick pass. A rank whose engine throws
   // is lost to the others from then on, as a process that fails closes its connections.
@@ -49,7 +63,13 @@ class SimWorld {
   bool done(std::size_t rank) const { return started_[rank] && engines_[rank]->done(); }
   bool over() const;
   const std::optional<Error>& error(std::size_t rank) const { return errors_[rank]; }
-  const std::vector<float>& values(std::size_t rank) const { return values_[rank]; }
+  template <class T = float>
+  std::vector<T> values(std::size_t rank) const {
+    const auto& bytes = memory_[rank][0];
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
   const collectives::Engine& engine(std::size_t rank) const { return *engines_[rank]; }
   void lose(std::size_t rank);     // It ends; its connections break.
   void silence(std::size_t rank);  // It is stopped; nobody is told.
@@ -61,7 +81,7 @@ class SimWorld {
   SimWorldOptions options_;
   std::mt19937_64 random_;
   transport::sim::Network network_;
-  std::vector<std::vector<float>> values_;
+  std::vector<std::array<std::vector<std::byte>, collectives::kBufferCount>> memory_;  // By rank.
   std::vector<std::unique_ptr<collectives::Engine>> engines_;
   std::vector<collectives::Plan> plans_;
   std::vector<std::unique_ptr<collectives::Reducer>> reducers_;

@@ -53,7 +53,7 @@ TYPED_TEST(GradientBucketsTest, SumOverAllRanksStepAfterStep) {
     on_every_rank(world_size, [](Communicator& communicator) {
       GradientBuckets<TypeParam> buckets(communicator, kCounts, kSmallBuckets);
       for (int step = 0; step < 3; ++step) {
-        buckets.begin_step();
+        buckets.begin_step(1);
         for (std::size_t index = kCounts.size(); index-- > 0;) {
           fill(buckets, index, communicator.rank());
           buckets.ready(index);
@@ -75,7 +75,7 @@ TYPED_TEST(GradientBucketsTest, AreSentInOneOrderWhateverTheOrderOfGradients) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (int step = 0; step < 10; ++step) {
       std::shuffle(order.begin(), order.end(), random);
-      buckets.begin_step();
+      buckets.begin_step(1);
       for (const std::size_t index : order) {
         fill(buckets, index, communicator.rank());
         buckets.ready(index);
@@ -90,7 +90,7 @@ TYPED_TEST(GradientBucketsTest, TravelWhileOthersAreNotReadyYet) {
   on_every_rank(2, [](Communicator& communicator) {
     GradientBuckets<TypeParam> buckets(communicator, kCounts, kSmallBuckets);
     ASSERT_GT(buckets.layout().buckets.size(), 2u);
-    buckets.begin_step();
+    buckets.begin_step(1);
     std::size_t index = kCounts.size();
     for (std::size_t bucket = 0; bucket < buckets.layout().buckets.size(); ++bucket) {
       const std::size_t end = index;
@@ -108,11 +108,141 @@ TEST(GradientBuckets, LieInMemoryThatPeersReach) {
   on_every_rank(2, [](Communicator& communicator) {
     GradientBuckets<float> buckets(communicator, kCounts, kSmallBuckets);
     const std::uint64_t before = communicator.staged_bytes();
-    buckets.begin_step();
+    buckets.begin_step(1);
     for (std::size_t index = kCounts.size(); index-- > 0;) buckets.ready(index);
     buckets.wait();
     EXPECT_EQ(communicator.staged_bytes(), before);
   });
+}
+
+// Among them counts that no float can hold, and that carry from one part of theirs to the next.
+TYPED_TEST(GradientBucketsTest, CountTheSamplesOfAllRanksExactly) {
+  on_every_rank(3, [](Communicator& communicator) {
+    GradientBuckets<TypeParam> buckets(communicator, kCounts, kSmallBuckets);
+    for (const std::uint64_t count : {0ULL, 100ULL, 4095ULL, (1ULL << 24) + 1, (1ULL << 36) - 3}) {
+      buckets.begin_step(count + communicator.rank());
+      for (std::size_t index = kCounts.size(); index-- > 0;) buckets.ready(index);
+      EXPECT_EQ(buckets.world_sample_count(), 3 * count + 0 + 1 + 2);
+      buckets.wait();
+    }
+  });
+}
+
+// Method: what waits for the count has marked nothing but the last gradient.
+TYPED_TEST(GradientBucketsTest, KnowTheCountBeforeTheFirstGradientsAreReady) {
+  on_every_rank(2, [](Communicator& communicator) {
+    const std::vector<std::size_t> counts = {100, 100, 8};
+    GradientBuckets<TypeParam> buckets(communicator, counts,
+                                       {.first_bucket_bytes = 128, .bucket_bytes = 64});
+    buckets.begin_step(communicator.rank() == 0 ? 0 : 7);
+    buckets.ready(2);
+    EXPECT_EQ(buckets.world_sample_count(), 7u);
+    buckets.ready(1);
+    buckets.ready(0);
+    buckets.wait();
+  });
+}
+
+TEST(GradientBuckets, OfNoGradientsStillCount) {
+  on_every_rank(2, [](Communicator& communicator) {
+    GradientBuckets<float> buckets(communicator, std::vector<std::size_t>{});
+    buckets.begin_step(5);
+    EXPECT_EQ(buckets.world_sample_count(), 10u);
+  });
+}
+
+// A model of somebody else's: two gradients that stay where they are, and one that moved in.
+template <class T>
+struct Stranger {
+  std::vector<T> weights = std::vector<T>(100);
+  std::vector<T> biases = std::vector<T>(7);
+
+  void work(T value) {
+    std::fill(weights.begin(), weights.end(), value);
+    std::fill(biases.begin(), biases.end(), 2 * value);
+  }
+};
+
+TYPED_TEST(GradientBucketsTest, SumGradientsThatStayWhereTheyAre) {
+  on_every_rank(3, [](Communicator& communicator) {
+    Stranger<TypeParam> model;
+    GradientBuckets<TypeParam> buckets(communicator, {model.weights, model.biases}, kSmallBuckets);
+    for (int step = 1; step <= 3; ++step) {
+      model.work(static_cast<TypeParam>(step * static_cast<int>(communicator.rank() + 1)));
+      buckets.begin_step(1);
+      buckets.ready(1);
+      buckets.ready(0);
+      buckets.wait();
+      buckets.wait();  // Once more copies nothing.
+      const auto sum = static_cast<TypeParam>(6 * step);
+      EXPECT_THAT(model.weights, ::testing::Each(sum));
+      EXPECT_THAT(model.biases, ::testing::Each(2 * sum));
+      EXPECT_EQ(buckets.copied_bytes(),
+                static_cast<std::size_t>(step) * 2 * 107 * sizeof(TypeParam))
+          << "each way, each step";
+    }
+  });
+}
+
+TYPED_TEST(GradientBucketsTest, CopyWhatIsAttachedAndNothingElse) {
+  on_every_rank(2, [](Communicator& communicator) {
+    const std::vector<std::size_t> counts = {100, 7};
+    GradientBuckets<TypeParam> buckets(communicator, counts, kSmallBuckets);
+    std::vector<TypeParam> biases(7);
+    buckets.attach(1, biases);
+    std::fill(biases.begin(), biases.end(), TypeParam{3});
+    std::ranges::fill(buckets.gradient(0), TypeParam{4});
+    buckets.begin_step(1);
+    buckets.ready(1);
+    buckets.ready(0);
+    buckets.wait();
+    EXPECT_THAT(biases, ::testing::Each(TypeParam{6}));
+    EXPECT_THAT(buckets.gradient(0), ::testing::Each(TypeParam{8}));
+    EXPECT_EQ(buckets.copied_bytes(), 2 * 7 * sizeof(TypeParam));
+  });
+}
+
+// What was copied out of its own memory needs no staging any more.
+TEST(GradientBuckets, CopyWhatIsAttachedOnceEachWay) {
+  on_every_rank(2, [](Communicator& communicator) {
+    Stranger<float> model;
+    GradientBuckets<float> buckets(communicator, {model.weights, model.biases});
+    const std::uint64_t before = communicator.staged_bytes();
+    buckets.begin_step(1);
+    buckets.ready(1);
+    buckets.ready(0);
+    buckets.wait();
+    EXPECT_EQ(communicator.staged_bytes(), before);
+  });
+}
+
+TEST(BroadcastParameters, LeavesThoseOfTheRootOnEveryRank) {
+  on_every_rank(3, [](Communicator& communicator) {
+    const auto rank = static_cast<float>(communicator.rank());
+    std::vector<float> weights(100, rank);
+    std::vector<double> biases(7, 10.0 + static_cast<double>(rank));
+    broadcast_parameters(communicator, {weights, biases});
+    EXPECT_THAT(weights, ::testing::Each(0.0F));
+    EXPECT_THAT(biases, ::testing::Each(10.0));
+    weights.assign(100, rank);
+    broadcast_parameters(communicator, {weights}, 2);
+    EXPECT_THAT(weights, ::testing::Each(2.0F));
+  });
+}
+
+TEST(BroadcastParameters, ShowsEveryRankWhoseModelIsAnother) {
+  const auto outcomes = testing::outcomes_of_ranks(3, [](Communicator& communicator) {
+    std::vector<float> weights(100);
+    std::vector<float> biases(communicator.rank() == 2 ? 8 : 7);
+    broadcast_parameters(communicator, {weights, biases});
+  });
+  for (const std::exception_ptr& outcome : outcomes) {
+    const Error error = testing::error_of(outcome);
+    EXPECT_EQ(error.code(), ErrorCode::kMismatch);
+    EXPECT_EQ(error.blamed_rank(), 2u);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("rank 2 has parameter 1 of 8 elements"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("rank 0 has parameter 1 of 7 elements"));
+  }
 }
 
 std::string refusal_of(const std::function<void()>& call) {
@@ -128,16 +258,32 @@ std::string refusal_of(const std::function<void()>& call) {
 TEST(GradientBuckets, RefuseAGradientThatIsReadyTwice) {
   Communicator alone{CommunicatorOptions{}};
   GradientBuckets<float> buckets(alone, kCounts, kSmallBuckets);
-  buckets.begin_step();
+  buckets.begin_step(1);
   buckets.ready(4);
   EXPECT_EQ(refusal_of([&] { buckets.ready(4); }), "gradient 4 was marked ready twice in one step");
+}
+
+TEST(GradientBuckets, RefuseAGradientThatDoesNotExist) {
+  Communicator alone{CommunicatorOptions{}};
+  GradientBuckets<float> buckets(alone, kCounts, kSmallBuckets);
+  buckets.begin_step(1);
+  EXPECT_EQ(refusal_of([&] { buckets.ready(9); }), "there is no gradient 9: there are 9");
+  EXPECT_EQ(refusal_of([&] { buckets.attach(9, {}); }), "there is no gradient 9: there are 9");
+}
+
+TEST(GradientBuckets, RefuseMemoryOfAnotherCount) {
+  Communicator alone{CommunicatorOptions{}};
+  GradientBuckets<float> buckets(alone, kCounts, kSmallBuckets);
+  std::vector<float> gradient(99);
+  EXPECT_EQ(refusal_of([&] { buckets.attach(1, gradient); }),
+            "gradient 1 has 100 elements, but is attached to memory of 99");
 }
 
 TEST(GradientBuckets, RefuseToWaitForWhatWasNotSent) {
   Communicator alone{CommunicatorOptions{}};
   const std::vector<std::size_t> counts = {10, 10, 10};
   GradientBuckets<float> buckets(alone, counts, {.first_bucket_bytes = 64, .bucket_bytes = 128});
-  buckets.begin_step();
+  buckets.begin_step(1);
   buckets.ready(2);
   buckets.ready(0);
   EXPECT_EQ(refusal_of([&] { buckets.wait(); }),

@@ -1,5 +1,5 @@
 // One rank whose model is not that of the others: every rank must be told, and shown both sides.
-#include <rota/strategy.h>
+#include <rota/replica.h>
 
 #include <cstdio>
 #include <string_view>
@@ -11,8 +11,8 @@ int main() {
   Communicator communicator;
   const std::size_t units = communicator.rank() == 2 ? 500 : 512;
   try {
-    MultiWorkerStrategy<float> strategy(
-        communicator, Model<float>({28, 28, 1}, {dense(units), relu(), dense(10)}), {});
+    Replica<float> replica(communicator,
+                           Model<float>({28, 28, 1}, {dense(units), relu(), dense(10)}), {});
   } catch (const Error& error) {
     const std::string_view what = error.what();
     const bool shows_both = what.find(

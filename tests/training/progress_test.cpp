@@ -146,6 +146,17 @@ TEST(ProgressOnATerminal, ShowsTheMeanLossSinceTheLineBefore) {
   EXPECT_THAT(out.str(), HasSubstr("loss 1.5000"));
 }
 
+// The seconds of each run start at zero.
+TEST(ProgressOnATerminal, ShowsASecondRunFromItsStart) {
+  std::ostringstream out;
+  Progress progress(out, {.columns = 80});
+  progress.on_step(step_report(1, 100, 8));
+  progress.on_step(step_report(2, 100.01, 8));  // Shown by no line, and no part of the next run.
+  out.str("");
+  progress.on_step(step_report(1, 0.25, 1));
+  EXPECT_THAT(out.str(), HasSubstr("loss 1.0000"));
+}
+
 TEST(ProgressElsewhere, WritesALineInFiveSecondsAndTenAnEpochAtMost) {
   std::ostringstream fast;
   Progress fast_progress(fast, {.columns = 0});

@@ -37,8 +37,8 @@ void train(const Arguments& arguments) {
   if (communicator.rank() != 0) return;
   std::ofstream file(arguments.file);
   file.precision(17);
-  for (std::size_t i = 0; i < trainer.strategy().model().parameters().size(); ++i) {
-    for (const T value : trainer.strategy().values(i)) file << value << "\n";
+  for (std::size_t i = 0; i < trainer.replica().model().parameters().size(); ++i) {
+    for (const T value : trainer.replica().values(i)) file << value << "\n";
   }
   if (!file.flush()) throw std::runtime_error(std::string("cannot write ") + arguments.file);
 }

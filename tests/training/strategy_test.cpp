@@ -1,225 +1,201 @@
-// Replicas are equal when they start and after every step, or say why they cannot be.
+// One program for every strategy: it runs once a replica, and the first failure ends them all.
 #include <rota/strategy.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
+#include <atomic>
 #include <mutex>
 #include <set>
+#include <stdexcept>
+#include <thread>
+
+#include <rota/trainer.h>
 
 #include "training/thread_ranks.h"
 
 namespace rota {
 namespace {
 
-using testing::error_of;
 using ::testing::HasSubstr;
-using testing::on_every_rank;
-using testing::outcomes_of_ranks;
 using testing::small_dataset;
 
-template <class T>
-Model<T> small_model(std::size_t units = 8) {
-  return Model<T>({6, 6, 1}, {dense(units), relu(), dropout(0.25), dense(4)});
+MirroredOptions mirrored(std::size_t replicas) {
+  MirroredOptions options;
+  options.replicas = replicas;
+  options.communicator.deadline = std::chrono::seconds(20);
+  return options;
 }
 
-// What every rank ended a test with; they must all be the same.
-class Hashes {
- public:
-  void add(std::uint64_t hash) {
-    const std::lock_guard lock(mutex_);
-    hashes_.insert(hash);
-  }
-  std::size_t distinct_count() const { return hashes_.size(); }
-
- private:
-  std::mutex mutex_;
-  std::set<std::uint64_t> hashes_;
-};
-
-TEST(Strategy, StartsEveryReplicaWithRank0sParameters) {
-  Hashes hashes;
-  on_every_rank(3, [&](Communicator& communicator) {
-    const StrategyOptions options{
-        .optimizer = Sgd{}, .buckets = {}, .seed = communicator.rank(), .agreements = {}};
-    hashes.add(
-        MultiWorkerStrategy<float>(communicator, small_model<float>(), options).weights_hash());
-  });
-  EXPECT_EQ(hashes.distinct_count(), 1u);
-}
-
-struct StepResult {
-  Score score;
-  std::vector<std::vector<double>> values;
-};
-
-// Trains a few steps on 30 samples, of which rank r gets slice_of(30, r, world size).
-StepResult train_steps(std::size_t world_size) {
-  const Dataset data = small_dataset(30);
-  StepResult result;
-  on_every_rank(world_size, [&](Communicator& communicator) {
-    MultiWorkerStrategy<double> strategy(
-        communicator, small_model<double>(),
-        {.optimizer = Sgd{.learning_rate = 0.1, .momentum = 0.9},
-         .buckets = {.first_bucket_bytes = 64, .bucket_bytes = 512},
-         .seed = 5,
-         .agreements = {}});
-    const Slice share = slice_of(30, communicator.rank(), communicator.world_size());
-    std::vector<std::uint64_t> samples;
-    for (std::size_t i = 0; i < share.count; ++i) samples.push_back(share.offset + i);
-    BatchBuffer<double> buffer(data, 30);
-    Score score;
-    for (std::size_t step = 0; step < 5; ++step) {
-      Batch<double> batch = buffer.gather(samples);
-      batch.seed = 1;
-      batch.step = step;
-      score = strategy.step(batch, {.epoch = 1, .step = step + 1, .world_sample_count = 30});
-    }
-    if (communicator.rank() != 0) return;
-    result.score = score;
-    for (std::size_t i = 0; i < strategy.model().parameters().size(); ++i) {
-      result.values.emplace_back(strategy.values(i).begin(), strategy.values(i).end());
-    }
-  });
-  return result;
-}
-
-// Rounding differs, since sums are taken in another order; nothing else may.
-TEST(Strategy, TakesTheSameStepsHoweverManyRanksShareTheSamples) {
-  const StepResult alone = train_steps(1);
-  ASSERT_FALSE(alone.values.empty());
-  for (const std::size_t world_size : {2, 3, 4}) {
-    const StepResult shared = train_steps(world_size);
-    EXPECT_NEAR(shared.score.loss, alone.score.loss, 1e-12);
-    EXPECT_EQ(shared.score.correct, alone.score.correct);
-    EXPECT_EQ(shared.score.samples, 30u);
-    for (std::size_t i = 0; i < alone.values.size(); ++i) {
-      EXPECT_THAT(shared.values[i],
-                  ::testing::Pointwise(::testing::DoubleNear(1e-12), alone.values[i]));
-    }
+TEST(Strategy, RunsAProgramOnceOnEachReplicaAtTheSameTime) {
+  for (const std::size_t replicas : {1, 2, 4}) {
+    MirroredStrategy strategy(mirrored(replicas));
+    EXPECT_EQ(strategy.replica_count(), replicas);
+    EXPECT_EQ(strategy.world_size(), replicas);
+    std::mutex mutex;
+    std::set<std::size_t> ranks;
+    std::set<std::thread::id> threads;
+    strategy.run([&](Communicator& communicator) {
+      EXPECT_EQ(communicator.world_size(), replicas);
+      communicator.barrier();
+      const std::lock_guard lock(mutex);
+      ranks.insert(communicator.rank());
+      threads.insert(std::this_thread::get_id());
+    });
+    EXPECT_EQ(ranks.size(), replicas);
+    EXPECT_EQ(threads.size(), replicas);
+    EXPECT_TRUE(threads.contains(std::this_thread::get_id()));
   }
 }
 
-TEST(Strategy, SumsScoresOverTheWorld) {
-  on_every_rank(3, [](Communicator& communicator) {
-    MultiWorkerStrategy<float> strategy(communicator, small_model<float>(), {});
-    const std::size_t rank = communicator.rank();
-    const Score sum = strategy.sum_over_world(
-        {.loss = 0.5 + static_cast<double>(rank), .correct = rank, .samples = 10 * rank});
-    EXPECT_EQ(sum.loss, 4.5);
-    EXPECT_EQ(sum.correct, 3u);
-    EXPECT_EQ(sum.samples, 30u);
-  });
+TEST(Strategy, OfOneWorkerRunsOnTheCallersThread) {
+  MultiWorkerStrategy strategy;
+  EXPECT_EQ(strategy.replica_count(), 1u);
+  EXPECT_EQ(strategy.world_size(), 1u);
+  std::thread::id thread;
+  strategy.run([&](Communicator&) { thread = std::this_thread::get_id(); });
+  EXPECT_EQ(thread, std::this_thread::get_id());
 }
 
-// Makes a strategy on each of three ranks; all must end with the same kMismatch, and blame rank 2.
-void expect_mismatch(const std::function<void(Communicator&)>& make, const std::string& reason) {
-  const auto outcomes = outcomes_of_ranks(3, make);
-  for (const std::exception_ptr& outcome : outcomes) {
-    const Error error = error_of(outcome);
-    EXPECT_EQ(error.code(), ErrorCode::kMismatch);
-    EXPECT_THAT(error.what(), HasSubstr(reason));
-    EXPECT_EQ(error.blamed_rank(), 2u);
+TEST(Strategy, RunsOneProgramAfterAnother) {
+  MirroredStrategy strategy(mirrored(3));
+  std::atomic<int> run_count{0};
+  for (int i = 0; i < 3; ++i) {
+    strategy.run([&](Communicator& communicator) {
+      communicator.barrier();
+      ++run_count;
+    });
   }
+  EXPECT_EQ(run_count, 9);
 }
 
-bool is_odd(const Communicator& communicator) { return communicator.rank() == 2; }
-
-TEST(Strategy, RefusesModelsOfOtherShapesOnEveryRank) {
-  expect_mismatch(
-      [](Communicator& communicator) {
-        MultiWorkerStrategy<float>(communicator, small_model<float>(is_odd(communicator) ? 9 : 8),
-                                   {});
-      },
-      "rank 2 has 0.dense.weights [36, 9], rank 0 has 0.dense.weights [36, 8]");
-}
-
-TEST(Strategy, RefusesADeeperModelOnEveryRank) {
-  expect_mismatch(
-      [](Communicator& communicator) {
-        std::vector<Layer> layers = {dense(4)};
-        if (is_odd(communicator)) layers.push_back(dense(4));
-        MultiWorkerStrategy<float>(communicator, Model<float>({6, 6, 1}, layers), {});
-      },
-      "rank 2 has 1.dense.weights [4, 4], rank 0 has elements of float");
-}
-
-TEST(Strategy, RefusesOtherElementsOnEveryRank) {
-  expect_mismatch(
-      [](Communicator& communicator) {
-        if (is_odd(communicator)) {
-          MultiWorkerStrategy<double>(communicator, small_model<double>(), {});
-        } else {
-          MultiWorkerStrategy<float>(communicator, small_model<float>(), {});
-        }
-      },
-      "rank 2 has elements of double, rank 0 has elements of float");
-}
-
-TEST(Strategy, RefusesAnotherOptimizerOnEveryRank) {
-  expect_mismatch(
-      [](Communicator& communicator) {
-        StrategyOptions options;
-        options.optimizer = Sgd{.learning_rate = is_odd(communicator) ? 0.1 : 0.2};
-        MultiWorkerStrategy<float>(communicator, small_model<float>(), options);
-      },
-      "rank 2 has optimizer sgd, learning rate 0.1, momentum 0, weight decay 0, "
-      "rank 0 has optimizer sgd, learning rate 0.2, momentum 0, weight decay 0");
-}
-
-TEST(Strategy, RefusesAnythingElseThatWasToBeAgreedOn) {
-  expect_mismatch(
-      [](Communicator& communicator) {
-        StrategyOptions options;
-        options.agreements = {{"batch size", is_odd(communicator) ? "50" : "100"}};
-        MultiWorkerStrategy<float>(communicator, small_model<float>(), options);
-      },
-      "rank 2 has batch size 50, rank 0 has batch size 100");
-}
-
-// Method: one rank's inputs are not numbers, so that only its own loss is not either.
-TEST(Strategy, SaysWhichRanksLossIsNotANumber) {
-  const Dataset data = small_dataset(8);
-  const auto outcomes = outcomes_of_ranks(3, [&](Communicator& communicator) {
-    MultiWorkerStrategy<float> strategy(communicator, small_model<float>(), {});
-    std::vector<float> inputs(8 * 36, 0.5f);
-    if (communicator.rank() == 1) inputs[40] = std::numeric_limits<float>::quiet_NaN();
-    const std::vector<std::uint64_t> samples = {0, 1, 2, 3, 4, 5, 6, 7};
-    Batch<float> batch;
-    batch.inputs = inputs;
-    batch.labels = data.labels;
-    batch.samples = samples;
-    strategy.step(batch, {.epoch = 3, .step = 17, .world_sample_count = 24});
-  });
-  const std::string reason =
-      "rank 1: the loss is not a number in step 17 of epoch 3: try a lower learning rate";
-  EXPECT_EQ(error_of(outcomes[1]).code(), ErrorCode::kNotFinite);
-  EXPECT_EQ(error_of(outcomes[1]).what(), reason);
-  for (const std::size_t rank : {0, 2}) {
-    EXPECT_EQ(error_of(outcomes[rank]).code(), ErrorCode::kAborted);
-    EXPECT_THAT(error_of(outcomes[rank]).what(), HasSubstr(reason));
-  }
-}
-
-TEST(Strategy, SaysWhenALossIsInfinite) {
-  Communicator alone{CommunicatorOptions{}};
-  MultiWorkerStrategy<float> strategy(alone, small_model<float>(), {});
-  std::vector<float> inputs(36, std::numeric_limits<float>::max());
-  const std::vector<std::uint8_t> labels = {0};
-  const std::vector<std::uint64_t> samples = {0};
-  Batch<float> batch;
-  batch.inputs = inputs;
-  batch.labels = labels;
-  batch.samples = samples;
+TEST(Strategy, RefusesToMirrorNothing) {
   try {
-    strategy.step(batch, {.epoch = 1, .step = 2, .world_sample_count = 1});
-    FAIL() << "the loss was finite";
+    MirroredStrategy strategy(mirrored(0));
+    FAIL() << "it was accepted";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kNotFinite);
-    EXPECT_THAT(error.what(), HasSubstr("in step 2 of epoch 1"));
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
   }
+}
+
+// Method: one replica throws before a barrier that all others are in. Whichever that is, its own
+// exception comes out, of its own type, and the others were told its words.
+TEST(Strategy, EndsEveryReplicaWhenOneThrows) {
+  for (std::size_t thrower = 0; thrower < 3; ++thrower) {
+    MirroredStrategy strategy(mirrored(3));
+    std::atomic<int> told_count{0};
+    try {
+      strategy.run([&](Communicator& communicator) {
+        if (communicator.rank() == thrower) throw std::out_of_range("no such file");
+        try {
+          communicator.barrier();
+        } catch (const Error& error) {
+          if (error.code() == ErrorCode::kAborted &&
+              std::string_view(error.what()).find("no such file") != std::string_view::npos) {
+            ++told_count;
+          }
+          throw;
+        }
+      });
+      FAIL() << "replica " << thrower << " threw";
+    } catch (const std::out_of_range& error) {
+      EXPECT_STREQ(error.what(), "no such file");
+    }
+    EXPECT_EQ(told_count, 2);
+    EXPECT_THROW(strategy.run([](Communicator& communicator) { communicator.barrier(); }), Error)
+        << "what broke stays broken";
+  }
+}
+
+// Method: the replica that fails tells the others first, and throws only when they have thrown.
+TEST(Strategy, PassesOnTheCauseAndNotItsEcho) {
+  MirroredStrategy strategy(mirrored(3));
+  std::atomic<int> echo_count{0};
+  try {
+    strategy.run([&](Communicator& communicator) {
+      if (communicator.rank() == 1) {
+        communicator.abort("the disk is full");
+        while (echo_count < 2) std::this_thread::yield();
+        throw std::runtime_error("the disk is full");
+      }
+      try {
+        communicator.barrier();
+      } catch (...) {
+        ++echo_count;
+        throw;
+      }
+    });
+    FAIL() << "replica 1 threw";
+  } catch (const Error& error) {
+    FAIL() << "an echo: " << error.what();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "the disk is full");
+  }
+}
+
+// Method: every replica trains alone on the same, as if it were in a world of its own, while the
+// others do; nothing that lies below a model may be shared without care.
+TEST(Strategy, KeepsTheProductsOfReplicasApart) {
+  const Dataset data = small_dataset(60);
+  const auto train = [&] {
+    Communicator alone{CommunicatorOptions{}};
+    Model<float> model({6, 6, 1}, {convolution(4, 3), relu(), max_pool(2), dense(16), dense(4)});
+    Trainer<float> trainer(alone, std::move(model), data, data, {.epochs = 40, .batch_size = 10});
+    return trainer.run().weights_hash;
+  };
+  const std::uint64_t expected = train();
+  MirroredStrategy strategy(mirrored(4));
+  strategy.run([&](Communicator&) { EXPECT_EQ(train(), expected); });
+}
+
+TEST(Strategy, PassesOnWhatIsNoException) {
+  MirroredStrategy strategy(mirrored(2));
+  EXPECT_THROW(strategy.run([](Communicator& communicator) {
+    if (communicator.rank() == 0) throw 42;
+    communicator.barrier();
+  }),
+               int);
+}
+
+TEST(Strategy, PassesOnTheErrorOfAHook) {
+  class Fails : public TrainingHook {
+    void on_step(const StepReport& report) override {
+      if (report.step == 2) throw std::runtime_error("the disk is full");
+    }
+  };
+  const Dataset data = small_dataset(60);
+  MirroredStrategy strategy(mirrored(3));
+  try {
+    strategy.run([&](Communicator& communicator) {
+      Trainer<float> trainer(communicator, Model<float>({6, 6, 1}, {dense(4)}), data, data,
+                             {.epochs = 3, .batch_size = 5});
+      Fails fails;
+      if (communicator.rank() == 2) trainer.add_hook(fails);
+      trainer.run();
+    });
+    FAIL() << "the hook threw";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "the disk is full");
+  }
+}
+
+// The same program, the same data: only the constructor differs. In a world of one, nothing else
+// does either.
+TEST(Strategy, TrainsTheSameProgramWhicheverItIs) {
+  const Dataset data = small_dataset(60);
+  const auto hash_of = [&](auto&& strategy) {
+    std::atomic<std::uint64_t> hash{0};
+    strategy.run([&](Communicator& communicator) {
+      Model<float> model({6, 6, 1}, {convolution(2, 3), relu(), max_pool(2), dense(4)});
+      Trainer<float> trainer(communicator, std::move(model), data, data,
+                             {.epochs = 2, .batch_size = 10});
+      const EndReport end = trainer.run();
+      if (communicator.rank() == 0) hash = end.weights_hash;
+    });
+    return hash.load();
+  };
+  EXPECT_EQ(hash_of(MultiWorkerStrategy()), hash_of(MirroredStrategy(mirrored(1))));
+  EXPECT_EQ(hash_of(MirroredStrategy(mirrored(3))), hash_of(MirroredStrategy(mirrored(3))));
 }
 
 }  // namespace

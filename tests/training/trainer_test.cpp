@@ -112,8 +112,8 @@ TEST(Trainer, LowersTheLearningRateInAStraightLine) {
   Trainer<double> trainer(alone, small_model<double>(), kTrain, kTest, options);
   const std::uint64_t hash = trainer.run().weights_hash;
 
-  MultiWorkerStrategy<double> strategy(alone, small_model<double>(),
-                                       {options.optimizer, options.buckets, options.seed, {}});
+  Replica<double> replica(alone, small_model<double>(),
+                          {.optimizer = options.optimizer, .seed = options.seed});
   ShardedSampler sampler({.sample_count = kTrain.count(), .batch_size = 20, .seed = options.seed});
   BatchBuffer<double> buffer(kTrain, 20);
   for (std::size_t step = 0; step < 18; ++step) {  // 6 an epoch.
@@ -121,10 +121,37 @@ TEST(Trainer, LowersTheLearningRateInAStraightLine) {
     Batch<double> batch = buffer.gather(sampler.batch(step % 6));
     batch.seed = options.seed;
     batch.step = step;
-    strategy.step(batch, {.world_sample_count = batch.samples.size(),
-                          .learning_rate_factor = 1 - 0.75 / 18 * static_cast<double>(step)});
+    replica.step(batch, {.learning_rate_factor = 1 - 0.75 / 18 * static_cast<double>(step)});
   }
-  EXPECT_EQ(strategy.weights_hash(), hash);
+  EXPECT_EQ(replica.weights_hash(), hash);
+}
+
+// Parts of 3, 3, 3, 3 and, at the end of the epoch, of 2, 2, 2, 1 samples; and of fewer than parts.
+TEST(Trainer, TakesTheSameStepsInMicroBatches) {
+  const auto values_after = [](std::size_t accumulation_steps) {
+    TrainerOptions options = options_for(12);
+    options.accumulation_steps = accumulation_steps;
+    Communicator alone{CommunicatorOptions{}};
+    Trainer<double> trainer(alone, small_model<double>(), kTrain, kTest, options);
+    trainer.run();
+    const std::span<const double> values = trainer.replica().values(0);
+    return std::vector<double>(values.begin(), values.end());
+  };
+  const std::vector<double> whole = values_after(1);
+  for (const std::size_t steps : {4, 9}) {
+    EXPECT_THAT(values_after(steps), ::testing::Pointwise(::testing::DoubleNear(1e-12), whole));
+  }
+}
+
+TEST(Trainer, ClipsWhereItIsToldTo) {
+  const auto hash_after = [](double max_gradient_norm) {
+    TrainerOptions options = options_for(12);
+    options.max_gradient_norm = max_gradient_norm;
+    Communicator alone{CommunicatorOptions{}};
+    return Trainer<float>(alone, small_model<float>(), kTrain, kTest, options).run().weights_hash;
+  };
+  EXPECT_NE(hash_after(0.5), hash_after(0));
+  EXPECT_EQ(hash_after(1e6), hash_after(0)) << "nothing is that large";
 }
 
 TEST(Trainer, TellsTheOtherRanksThatAHookFailed) {
@@ -185,6 +212,12 @@ TEST(Trainer, RefusesOptionsThatMakeNoSense) {
   setting = {};
   setting.options.batch_size = 104;
   EXPECT_THAT(refusal_of(setting), HasSubstr("batch size 104: expected 1 to 103"));
+  setting = {};
+  setting.options.accumulation_steps = 0;
+  EXPECT_EQ(refusal_of(setting), "accumulation steps 0: expected 1 or more");
+  setting = {};
+  setting.options.max_gradient_norm = -1;
+  EXPECT_EQ(refusal_of(setting), "max_gradient_norm is -1; it must be finite and not negative");
   setting = {};
   setting.options.final_learning_rate_factor = 1.5;
   EXPECT_THAT(refusal_of(setting), HasSubstr("expected 0 to 1"));

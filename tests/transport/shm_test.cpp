@@ -98,9 +98,20 @@ TEST_F(ShmTest, APeerThatPointsOutsideOfItsArenaIsRefused) {
   const Block block = ranks_[0].allocate(64);
   ranks_[0].channel(1).start_send({.bytes = 64, .signature = {}}, block.bytes());
   for (const std::uint64_t offset : {std::uint64_t{8} << 20, ~std::uint64_t{0} - 8}) {
-    domain_->mailbox(0, 1).offset = offset;
+    domain_->mailbox(0, kPage, 1).offset = offset;
     EXPECT_THROW(ranks_[1].channel(0).peek(), Error) << "offset " << offset;
   }
+}
+
+// Memory has no end of a stream; what the peer had published is there.
+TEST_F(ShmTest, APeerThatEndedLooksLikeOneThatIsSilent) {
+  ASSERT_FALSE(ranks_[0].ends_by_itself());
+  ranks_[1].channel(0).start_send({.bytes = 0, .signature = {}}, {});
+  ranks_.pop_back();
+  auto& channel = ranks_[0].channel(1);
+  EXPECT_NE(channel.incoming(), nullptr);
+  channel.finish_receive();
+  EXPECT_EQ(channel.incoming(), nullptr);
 }
 
 TEST_F(ShmTest, TheFirstCauseWins) {

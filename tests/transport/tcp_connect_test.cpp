@@ -43,7 +43,7 @@ class TcpConnectTest : public ::testing::Test {
 
   // A connection to rank 0 that says `bytes` and nothing more.
   os::Fd stranger(std::span<const std::byte> bytes) {
-    os::Fd socket = os::start_connect(addresses_[0]);
+    os::Fd socket = os::start_connect(addresses_[0]).socket;
     os::PollSet polls;
     polls.add(socket.get(), false, true);
     polls.wait(Clock::now() + std::chrono::seconds(5));
@@ -134,6 +134,22 @@ TEST_F(TcpConnectTest, MoreSilentCallersThanItKeepsDoNotDisturb) {
   rank_1.join();
 }
 
+// Method: 99 members call and say who they are before rank 0 looks for the first time, together
+// with strangers who called before them.
+TEST_F(TcpConnectTest, AWholeWorldMayCallBeforeRankZeroListens) {
+  constexpr std::uint32_t kWorldSize = 100;
+  listen(1);
+  addresses_.resize(kWorldSize);
+  std::vector<os::Fd> callers;
+  for (int i = 0; i < 50; ++i) callers.push_back(stranger({}));
+  for (std::uint32_t rank = 1; rank < kWorldSize; ++rank) {
+    const Hello hello{.nonce = options_of(0).nonce, .epoch = 4, .from = rank, .to = 0};
+    callers.push_back(stranger(std::as_bytes(std::span(&hello, 1))));
+  }
+  const auto sockets = connect(0, std::chrono::seconds(20));
+  for (std::size_t rank = 1; rank < kWorldSize; ++rank) EXPECT_TRUE(sockets[rank]) << rank;
+}
+
 TEST_F(TcpConnectTest, NamesWhoIsAbsentAtTheDeadline) {
   listen(4);
   std::thread rank_2([&] {
@@ -160,6 +176,22 @@ TEST_F(TcpConnectTest, SaysWhoRefused) {
     EXPECT_EQ(error.code(), ErrorCode::kPeerLost);
     EXPECT_EQ(error.blamed_rank(), 0U);
     EXPECT_NE(std::string(error.what()).find("Connection refused"), std::string::npos);
+  }
+}
+
+// The broadcast address refuses streams in the call itself, before anything is sent.
+TEST_F(TcpConnectTest, SaysWhoCouldNotEvenBeCalled) {
+  listen(2);
+  addresses_[0] = "255.255.255.255:1";
+  try {
+    connect(1, std::chrono::seconds(5));
+    ADD_FAILURE() << "rank 1 connected to everybody";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kPeerLost) << error.what();
+    EXPECT_EQ(error.blamed_rank(), 0U);
+    EXPECT_NE(std::string(error.what()).find("rank 1: connecting to rank 0 at 255.255.255.255:1"),
+              std::string::npos)
+        << error.what();
   }
 }
 

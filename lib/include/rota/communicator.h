@@ -4,14 +4,26 @@
 // One thread at a time may use a Communicator. The values of a call are lent until it is done.
 // One failure breaks it for good, on every rank: each later call throws the first cause.
 // Success leaves the same bits on every rank, whatever the transport and the timing.
+//
+// Each call has a blocking form, and one that returns at once with a Request. All throw what
+// Request::wait throws, and kInvalidArgument, with nothing done, where the arguments make no sense:
+// an address that is null or misaligned, types or counts that do not fit, a rank outside of the
+// world, an operation that the type does not have, an input that overlaps the output.
+//
+// Two forms where two are given: in place, and from an input that is only read. `part of rank r`
+// is slice_of(count, r, world_size()) or, in the forms with _v, the run of counts[r] elements that
+// follows the parts of the ranks before r; every rank gives the same counts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include <rota/error.h>
+#include <rota/export.h>
 #include <rota/memory.h>
 #include <rota/options.h>
 #include <rota/rank_table.h>
@@ -21,8 +33,11 @@
 
 namespace rota {
 
-class Communicator {
+class ROTA_EXPORT Communicator {
  public:
+  using Counts = std::span<const std::size_t>;  // Of elements; index = rank.
+  class Impl;                                   // The inside.
+
   // Joins the job that started this process; a process that nothing started is a world of one.
   // Blocks until every rank has joined.
   // Throws Error: kTimeout after options.join_timeout (naming the absent), kMismatch if ranks
@@ -30,12 +45,23 @@ class Communicator {
   explicit Communicator(
       const CommunicatorOptions& options = CommunicatorOptions::from_environment());
 
-  // One Communicator for each of `count` threads of this process, in rank order: each is used by
-  // one thread at a time, as any Communicator is. Memory is shared, and read where it lies.
-  // Throws Error: kInvalidArgument for a count of 0, kSystem, kNoMemory.
-  static std::vector<Communicator> for_threads(std::size_t count,
-                                               const CommunicatorOptions& options = {});
+  // One Communicator for each of `count` threads of this process, each used by one thread at a
+  // time, as any Communicator is. Where a job started this process, they are ranks among the
+  // threads of all its processes, and every process calls it; those of a process follow one
+  // another. Throws Error: kInvalidArgument for a count of 0; what the constructor and collectives
+  // throw.
+  static std::vector<Communicator> for_threads(
+      std::size_t count,
+      const CommunicatorOptions& options = CommunicatorOptions::from_environment());
 
+  // A Communicator of the ranks that give the same colour, ordered by key and, where keys are
+  // equal, by rank here. Collective: every rank calls it. Both live side by side, and each may be
+  // used by a thread of its own. Over shared memory a group of n ranks keeps (192 n + 1040) bytes
+  // of each member's arena until the job ends. Throws what collectives throw; kNoMemory, kSystem.
+  Communicator split(std::size_t color, std::size_t key = 0);
+
+  // A moved-from Communicator may be destroyed and assigned to; every other call throws kClosed,
+  // or ends the program where it is noexcept.
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
   ~Communicator();  // Never throws, never waits for a peer; pending Requests fail with kClosed.
@@ -44,23 +70,76 @@ class Communicator {
   std::size_t world_size() const noexcept;
   const RankTable& rank_table() const noexcept;
 
-  // Each collective has a blocking form, and one that returns at once with a Request.
-  // All throw what Request::wait throws; kInvalidArgument where the arguments make no sense.
+  // Every rank ends with the reduction, over all ranks, of their values.
+  void all_reduce(Values values, Reduction reduction);
+  void all_reduce(ConstValues input, Values output, Reduction reduction);
+  [[nodiscard]] Request all_reduce_async(Values values, Reduction reduction);
+  [[nodiscard]] Request all_reduce_async(ConstValues input, Values output, Reduction reduction);
 
-  // Every rank ends with the reduction, over all ranks, of `values`. In place.
-  void all_reduce(Values values, ReduceOp op);
-  [[nodiscard]] Request all_reduce_async(Values values, ReduceOp op);
+  // Several buffers of one type in one operation: what small ones cost, they cost once together.
+  // They are copied together and apart again.
+  void all_reduce(std::initializer_list<Values> group, Reduction reduction);
+  void all_reduce(std::span<const Values> group, Reduction reduction);
+  [[nodiscard]] Request all_reduce_async(std::span<const Values> group, Reduction reduction);
 
-  // Each rank ends with the reduction of slice_of(count, rank, world_size) of `values`.
-  // In place; what lies outside its slice is unspecified.
-  void reduce_scatter(Values values, ReduceOp op);
-  [[nodiscard]] Request reduce_scatter_async(Values values, ReduceOp op);
+  // Rank `root` ends with the reduction; in place, the values of the others are unspecified after.
+  // `output` is used at the root only, and may be empty elsewhere.
+  void reduce(Values values, std::size_t root, Reduction reduction);
+  void reduce(ConstValues input, Values output, std::size_t root, Reduction reduction);
+  [[nodiscard]] Request reduce_async(Values values, std::size_t root, Reduction reduction);
+  [[nodiscard]] Request reduce_async(ConstValues input, Values output, std::size_t root,
+                                     Reduction reduction);
 
-  // Each rank gives slice_of(count, rank, world_size) of `values`; all end with all of them.
+  // Each rank ends with its part of the reduction; in place, what lies outside is unspecified.
+  // `output` is that part alone.
+  void reduce_scatter(Values values, Reduction reduction);
+  void reduce_scatter(ConstValues input, Values output, Reduction reduction);
+  void reduce_scatter_v(Values values, Counts counts, Reduction reduction);
+  void reduce_scatter_v(ConstValues input, Values output, Counts counts, Reduction reduction);
+  [[nodiscard]] Request reduce_scatter_async(Values values, Reduction reduction);
+  [[nodiscard]] Request reduce_scatter_async(ConstValues input, Values output, Reduction reduction);
+  [[nodiscard]] Request reduce_scatter_v_async(Values values, Counts counts, Reduction reduction);
+  [[nodiscard]] Request reduce_scatter_v_async(ConstValues input, Values output, Counts counts,
+                                               Reduction reduction);
+
+  // Each rank gives its part of the values; all end with all of them. `part` may be the part of
+  // `all` itself: then nothing is copied.
   void all_gather(Values values);
+  void all_gather(ConstValues part, Values all);
+  void all_gather_v(Values values, Counts counts);
+  void all_gather_v(ConstValues part, Values all, Counts counts);
   [[nodiscard]] Request all_gather_async(Values values);
+  [[nodiscard]] Request all_gather_async(ConstValues part, Values all);
+  [[nodiscard]] Request all_gather_v_async(Values values, Counts counts);
+  [[nodiscard]] Request all_gather_v_async(ConstValues part, Values all, Counts counts);
 
-  // Every rank ends with the `values` of rank `root`. Requires root < world_size().
+  // The same, but only rank `root` ends with them. Parts are equally long. `all` is used at the
+  // root only, where `part` may lie in its place in it.
+  void gather(ConstValues part, Values all, std::size_t root);
+  void gather_v(ConstValues part, Values all, Counts counts, std::size_t root);
+  [[nodiscard]] Request gather_async(ConstValues part, Values all, std::size_t root);
+  [[nodiscard]] Request gather_v_async(ConstValues part, Values all, Counts counts,
+                                       std::size_t root);
+
+  // The other way: each rank ends with its part of what rank `root` has.
+  void scatter(ConstValues all, Values part, std::size_t root);
+  void scatter_v(ConstValues all, Values part, Counts counts, std::size_t root);
+  [[nodiscard]] Request scatter_async(ConstValues all, Values part, std::size_t root);
+  [[nodiscard]] Request scatter_v_async(ConstValues all, Values part, Counts counts,
+                                        std::size_t root);
+
+  // Each rank gives one part to every rank, and ends with one part from every rank, in rank order.
+  // Parts are equally long; in the form with _v, send_counts[r] elements go to rank r, and
+  // receive_counts[r] come from it.
+  void all_to_all(Values values);
+  void all_to_all(ConstValues input, Values output);
+  void all_to_all_v(ConstValues input, Counts send_counts, Values output, Counts receive_counts);
+  [[nodiscard]] Request all_to_all_async(Values values);
+  [[nodiscard]] Request all_to_all_async(ConstValues input, Values output);
+  [[nodiscard]] Request all_to_all_v_async(ConstValues input, Counts send_counts, Values output,
+                                           Counts receive_counts);
+
+  // Every rank ends with the `values` of rank `root`.
   void broadcast(Values values, std::size_t root);
   [[nodiscard]] Request broadcast_async(Values values, std::size_t root);
 
@@ -68,9 +147,18 @@ class Communicator {
   void barrier();
   [[nodiscard]] Request barrier_async();
 
+  // From one rank to another, which calls the other one with the same count and type. Calls between
+  // two ranks meet in order. They keep their place among this rank's other calls: a collective
+  // begins when the sends and receives before it are done; sends and receives that follow one
+  // another go on side by side, eight at a time.
+  void send(ConstValues values, std::size_t to);
+  void receive(Values values, std::size_t from);
+  [[nodiscard]] Request send_async(ConstValues values, std::size_t to);
+  [[nodiscard]] Request receive_async(Values values, std::size_t from);
+
   // Memory for values that collectives use most directly: with shared memory, peers read it where
   // it lies. Any other memory works too, at the price of a copy. Zeroed, 64-byte aligned.
-  // Throws Error kNoMemory when the host has no room.
+  // Throws Error kNoMemory when the host has no room. See also <rota/shared_allocator.h>.
   Block allocate(std::size_t bytes);
 
   // Bytes copied beside the wire's own, since the start: staging of memory that peers cannot reach.
@@ -81,10 +169,12 @@ class Communicator {
   void abort(std::string_view reason) noexcept;
 
  private:
-  class Impl;
   friend struct ThreadWorld;
+  friend class BlockShelf;
   explicit Communicator(std::shared_ptr<Impl> impl) noexcept;
-  Request leave_running(std::uint64_t number);
+  Impl& impl() const;
+  void run(const struct Call& call);
+  Request start(const struct Call& call);
 
   std::shared_ptr<Impl> impl_;
 };

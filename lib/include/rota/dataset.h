@@ -1,10 +1,11 @@
-// Labelled images, as bytes.
+// Labelled images, as bytes. Read once, they may be shared by all replicas of a process.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include <rota/export.h>
 #include <rota/model.h>
 
 namespace rota {
@@ -18,10 +19,12 @@ struct Dataset {
 };
 
 // Gathers samples of a Dataset into the Batch that a Model takes. Allocates when it is made only.
+// T is float or double. One thread at a time.
 template <class T>
-class BatchBuffer {
+class ROTA_EXPORT BatchBuffer {
  public:
-  // `dataset` is lent; `capacity` is the largest number of samples in a batch.
+  // `dataset` is lent, and must outlive this; `capacity` is the largest number of samples in a
+  // batch.
   BatchBuffer(const Dataset& dataset, std::size_t capacity);
 
   // A batch of `samples` (positions in the data set, lent like the result until the next call),

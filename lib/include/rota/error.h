@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <rota/export.h>
+
 namespace rota {
 
 enum class ErrorCode : std::uint8_t {
@@ -23,9 +25,9 @@ enum class ErrorCode : std::uint8_t {
 };
 
 // The name of `code` as it is printed: "timeout", "peer lost", …
-std::string_view to_string(ErrorCode code) noexcept;
+ROTA_EXPORT std::string_view to_string(ErrorCode code) noexcept;
 
-class Error : public std::runtime_error {
+class ROTA_EXPORT Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& what) : std::runtime_error(what), code_(code) {}
   Error(ErrorCode code, const std::string& what, std::size_t blamed_rank)

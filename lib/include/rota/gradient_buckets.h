@@ -1,10 +1,18 @@
-// Gradients laid out in buckets that are summed over all ranks while backward still runs.
+// Gradients laid out in buckets that are summed over all ranks while backward still runs. For any
+// model, ours or not: it asks for memory, or for a copy each way.
+//
+//   buckets.begin_step(samples);                   // How many this rank has; 0 will do.
+//   … backward, and as each gradient is final:     buckets.ready(index);
+//   buckets.wait();                                // They are sums over all ranks' samples now,
+//   … of which there are buckets.world_sample_count().
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include <rota/communicator.h>
+#include <rota/export.h>
 
 namespace rota {
 
@@ -25,33 +33,59 @@ struct BucketLayout {
 // Fills buckets in the order in which backward produces gradients, the last one first. A bucket
 // takes what fits into its bytes; a gradient that fits into none has a bucket to itself.
 // A function of its arguments alone, so that all ranks agree.
-BucketLayout lay_out_buckets(std::span<const std::size_t> counts, std::size_t element_bytes,
-                             const BucketOptions& options);
+ROTA_EXPORT BucketLayout lay_out_buckets(std::span<const std::size_t> counts,
+                                         std::size_t element_bytes, const BucketOptions& options);
 
-// T is float or double. The gradients are views into the buckets: nothing is ever gathered.
+// T is float or double. A gradient is a view into its bucket, so that nothing is ever gathered; or
+// lies in memory of the caller's, and is copied into its bucket and back.
+// One thread at a time may use it: the one that uses the Communicator.
 template <class T>
-class GradientBuckets {
+class ROTA_EXPORT GradientBuckets {
  public:
   // `counts` are the gradients' element counts in forward order, the same on every rank. What is
-  // to ride with the last bucket goes in front of them.
-  // `communicator` is lent. Throws Error kInvalidArgument for bucket bytes of 0; kNoMemory.
+  // to ride with the last bucket goes in front of them. `communicator` is lent, and must outlive
+  // this. Not collective. Throws Error kInvalidArgument for bucket bytes of 0; kNoMemory.
   GradientBuckets(Communicator& communicator, std::span<const std::size_t> counts,
                   const BucketOptions& options = {});
+
+  // The same for gradients that stay where they are: attaches all of them.
+  GradientBuckets(Communicator& communicator, const std::vector<std::span<T>>& gradients,
+                  const BucketOptions& options = {});
+
   ~GradientBuckets();  // Waits for what is under way; the deadline of its call ends that.
   GradientBuckets(const GradientBuckets&) = delete;
   GradientBuckets& operator=(const GradientBuckets&) = delete;
 
+  // The gradients', and behind them that of the sample count.
   const BucketLayout& layout() const noexcept { return layout_; }
+
+  // Memory of gradient `index`, inside its bucket: for a model to work in. It may be written from
+  // the end of a step until the gradient is ready in the next. Requires index < the gradients'.
   std::span<T> gradient(std::size_t index) const noexcept;
 
-  // Starts a step: no gradient is ready. Requires that every bucket sent before was waited for.
-  void begin_step() noexcept;
+  // From now on gradient `index` lies in `gradient`, which is lent: ready() copies it into its
+  // bucket, and the wait for its bucket copies the sum back. Not in the middle of a step.
+  // Throws Error kInvalidArgument for an index or a count that is not that of the layout.
+  void attach(std::size_t index, std::span<T> gradient);
+
+  // Bytes copied to and from attached gradients since the start.
+  std::uint64_t copied_bytes() const noexcept { return copied_bytes_; }
+
+  // Starts a step of `sample_count` samples on this rank, below 2^36: no gradient is ready. Whoever
+  // has run out of data takes part with 0 samples and gradients of zeros. Requires that every
+  // bucket sent before was waited for. Sends nothing yet.
+  void begin_step(std::uint64_t sample_count) noexcept;
 
   // Gradient `index` is final in this step. Once all those of a bucket are, its sum over all ranks
   // is begun at once, but never before the sum of the bucket in front of it: so ranks agree on the
   // order, whatever the order of calls.
-  // Throws Error kInvalidArgument when called twice in a step, and what all_reduce_async throws.
+  // Throws Error kInvalidArgument when called twice in a step, or for an index that does not exist;
+  // and what all_reduce_async throws.
   void ready(std::size_t index);
+
+  // The samples of all ranks in this step; exact in worlds of up to 4096 ranks. Returns when the
+  // first bucket has arrived; otherwise as wait(0). 0 means that no rank has any data left.
+  std::uint64_t world_sample_count();
 
   // Returns when gradient() holds the sum over all ranks for every gradient of `bucket`; later
   // calls in the same step return at once. Throws Error kInvalidArgument when one of them, or of
@@ -60,19 +94,32 @@ class GradientBuckets {
   void wait();  // For every bucket.
 
  private:
-  void send(std::size_t bucket);
+  std::size_t gradient_count() const noexcept { return attached_.size(); }
+  void check_index(std::size_t index) const;
+  void send_filled();
+  void copy_back(std::size_t bucket) noexcept;
 
   Communicator& communicator_;
-  BucketLayout layout_;
+  BucketLayout layout_;  // Of the gradients and, at the back, of the sample count.
   Block memory_;
   std::span<T> values_;
-  std::vector<Request> requests_;      // By bucket.
-  std::vector<std::size_t> missing_;   // By bucket: gradients that are not ready.
-  std::vector<unsigned char> marked_;  // By gradient.
-  std::size_t sent_count_ = 0;         // Buckets sent in this step.
+  std::vector<std::span<T>> attached_;    // By gradient; null: it lies in its bucket.
+  std::vector<Request> requests_;         // By bucket.
+  std::vector<std::size_t> missing_;      // By bucket: gradients that are not ready.
+  std::vector<unsigned char> marked_;     // By gradient: it is ready.
+  std::vector<unsigned char> collected_;  // By bucket: its sum is where it belongs.
+  std::size_t sent_count_ = 0;            // Buckets sent in this step.
+  std::uint64_t copied_bytes_ = 0;
 };
 
 extern template class GradientBuckets<float>;
 extern template class GradientBuckets<double>;
+
+// Every rank ends with rank `root`'s `parameters`: what a model has to start from. Ranks compare
+// their counts and types first. Collective. Throws Error kMismatch, on every rank, where they
+// differ: the text shows both sides; kInvalidArgument for a root outside of the world; and what
+// collectives throw.
+ROTA_EXPORT void broadcast_parameters(Communicator& communicator,
+                                      const std::vector<Values>& parameters, std::size_t root = 0);
 
 }  // namespace rota

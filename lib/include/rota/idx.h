@@ -10,6 +10,7 @@
 #include <optional>
 
 #include <rota/dataset.h>
+#include <rota/export.h>
 
 namespace rota {
 
@@ -18,8 +19,9 @@ namespace rota {
 // Throws Error: kSystem when a file is missing or cannot be read; kBadData when it is not such a
 // file, is damaged, empty, shorter or longer than its header says, when the two counts differ, or
 // when a label is not below `classes`; kNoMemory.
-Dataset read_idx(const std::filesystem::path& images, const std::filesystem::path& labels,
-                 std::optional<std::size_t> classes = {});
+ROTA_EXPORT Dataset read_idx(const std::filesystem::path& images,
+                             const std::filesystem::path& labels,
+                             std::optional<std::size_t> classes = {});
 
 struct TrainAndTest {
   Dataset train;
@@ -30,7 +32,7 @@ struct TrainAndTest {
 // train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte.
 // The training set says how many classes there are, unless `classes` does.
 // Throws Error as read_idx does, and kBadData when the two sets differ in shape.
-TrainAndTest read_idx_folder(const std::filesystem::path& folder,
-                             std::optional<std::size_t> classes = {});
+ROTA_EXPORT TrainAndTest read_idx_folder(const std::filesystem::path& folder,
+                                         std::optional<std::size_t> classes = {});
 
 }  // namespace rota

@@ -5,10 +5,12 @@
 #include <span>
 #include <utility>
 
+#include <rota/export.h>
+
 namespace rota {
 
 // Owns a run of bytes, 64-byte aligned and zeroed. Move-only; may outlive its Communicator.
-class Block {
+class ROTA_EXPORT Block {
  public:
   // Gives the bytes back to where they came from. Never throws.
   class Owner {

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <rota/export.h>
+
 namespace rota {
 
 enum class Initializer : std::uint8_t {
@@ -28,16 +30,17 @@ struct Layer {
   Initializer initializer = Initializer::kHe;
 };
 
-Layer dense(std::size_t units, Initializer initializer = Initializer::kHe);
+ROTA_EXPORT Layer dense(std::size_t units, Initializer initializer = Initializer::kHe);
 // Square filters with stride 1 over an image padded with zeros, so that its size stays.
-Layer convolution(std::size_t filters, std::size_t window,
-                  Initializer initializer = Initializer::kHe);
-Layer max_pool(std::size_t window);  // The size is divided by `window`; a remainder is cut off.
-Layer relu();
-Layer sigmoid();
+ROTA_EXPORT Layer convolution(std::size_t filters, std::size_t window,
+                              Initializer initializer = Initializer::kHe);
+// The size is divided by `window`; a remainder is cut off.
+ROTA_EXPORT Layer max_pool(std::size_t window);
+ROTA_EXPORT Layer relu();
+ROTA_EXPORT Layer sigmoid();
 // A unit is dropped as a function of (seed, step, sample, unit) alone, so that the same samples
 // lose the same units however they are dealt out to ranks. What stays is scaled by 1 / (1 - rate).
-Layer dropout(double rate);
+ROTA_EXPORT Layer dropout(double rate);
 
 struct ImageShape {
   std::size_t rows = 0;
@@ -46,7 +49,7 @@ struct ImageShape {
   std::size_t count() const noexcept { return rows * columns * channels; }
 };
 
-struct ParameterInfo {
+struct ROTA_EXPORT ParameterInfo {
   std::string name;                // "2.convolution.weights": the layer's position and what it is.
   std::vector<std::size_t> shape;  // Row-major.
   std::size_t count() const noexcept;
@@ -69,9 +72,12 @@ struct Score {
   std::size_t samples = 0;
 };
 
+// What becomes of the gradients of the call before.
+enum class Gradients : bool { kOverwrite, kAdd };
+
 // T is float or double.
 template <class T>
-class Model {
+class ROTA_EXPORT Model {
  public:
   // The last layer's outputs are the classes' logits.
   // Throws Error kInvalidArgument when the layers do not fit together.
@@ -94,16 +100,19 @@ class Model {
   // Draws the parameters anew: a function of `seed` and the shapes alone.
   void initialize(std::uint64_t seed);
 
-  // Forward and backward. Overwrites every gradient with its sum (not its mean) over the batch and
-  // calls gradient_ready(index) once for each as soon as it is final, last layer first. An empty
-  // batch gives zeros. After the first call with a batch size nothing is allocated.
-  Score train(const Batch<T>& batch, const std::function<void(std::size_t)>& gradient_ready);
+  // Forward and backward. Overwrites every gradient with its sum (not its mean) over the batch, or
+  // adds that to it, and calls gradient_ready(index) once for each as soon as it is final, last
+  // layer first. An empty batch gives, or adds, zeros. After the first call with a batch size
+  // nothing is allocated. Throws Error kInvalidArgument for a batch that does not fit the model;
+  // no gradient has been touched then.
+  Score train(const Batch<T>& batch, const std::function<void(std::size_t)>& gradient_ready,
+              Gradients gradients = Gradients::kOverwrite);
 
   // Forward only, without dropout.
   Score evaluate(const Batch<T>& batch);
 
  private:
-  class Impl;
+  class ROTA_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 

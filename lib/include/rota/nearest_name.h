@@ -3,10 +3,13 @@
 #include <span>
 #include <string_view>
 
+#include <rota/export.h>
+
 namespace rota {
 
 // The one of `known` that is nearest to `name` in letters to insert, remove or replace, or empty
 // where none is near.
-std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known);
+ROTA_EXPORT std::string_view nearest_name(std::string_view name,
+                                          std::span<const std::string_view> known);
 
 }  // namespace rota

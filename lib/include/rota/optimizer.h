@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include <rota/export.h>
+
 namespace rota {
 
 // velocity = momentum * velocity + gradient + weight_decay * value;  value -= learning_rate *
@@ -27,8 +29,10 @@ struct Adam {
 using OptimizerOptions = std::variant<Sgd, Adam>;
 
 // T is float or double. The arithmetic is in T, in one fixed order, whatever the instruction set.
+// Owns what it remembers of each parameter; parameters and gradients are lent for a call. One
+// thread at a time.
 template <class T>
-class Optimizer {
+class ROTA_EXPORT Optimizer {
  public:
   // `counts` are the parameters' element counts. Throws Error kInvalidArgument for a learning rate,
   // momentum, beta or epsilon outside its range.
@@ -39,7 +43,8 @@ class Optimizer {
   void begin_step(double learning_rate_factor = 1) noexcept;
 
   // Updates parameter `index` in place. `gradient_scale` multiplies the gradient first: 1 / samples
-  // for a gradient that is a sum over samples.
+  // for a gradient that is a sum over samples, and less where it is clipped. Requires that both
+  // spans have the parameter's count.
   void update(std::size_t index, std::span<T> values, std::span<const T> gradient,
               T gradient_scale) noexcept;
 

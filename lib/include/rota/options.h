@@ -10,8 +10,10 @@ struct CommunicatorOptions {
   // The descriptor over which the launcher is reached; none means a world of one.
   std::optional<int> rendezvous_fd;
 
-  // The plan of every all-reduce: "ring", or "star", the parameter server that the ring replaces.
-  std::string plan = "ring";
+  // The plan of every all-reduce: "ring", "direct", "halving-doubling", "tree", "two-level", or
+  // "star", the parameter server that the ring replaces. "auto" chooses by bytes, world and
+  // transport, and only among those that give the ring's bits.
+  std::string plan = "auto";
 
   // How long one collective may take. Unset: what the launcher was told (--deadline).
   std::optional<std::chrono::nanoseconds> deadline;

@@ -4,18 +4,20 @@
 #include <iosfwd>
 #include <string>
 
+#include <rota/export.h>
 #include <rota/training_hook.h>
 
 namespace rota {
 
 // Each without a newline.
-std::string to_text(const StepReport& report, double loss);  // `loss`: the mean to be shown.
-std::string to_text(const EpochReport& report);
-std::string to_text(const EndReport& report);
-std::string to_json(const EpochReport& report);  // One object; its "event" is "epoch" …
-std::string to_json(const EndReport& report);    // … or "done".
+// `loss`: the mean to be shown.
+ROTA_EXPORT std::string to_text(const StepReport& report, double loss);
+ROTA_EXPORT std::string to_text(const EpochReport& report);
+ROTA_EXPORT std::string to_text(const EndReport& report);
+ROTA_EXPORT std::string to_json(const EpochReport& report);  // One object; its "event" is "epoch" …
+ROTA_EXPORT std::string to_json(const EndReport& report);    // … or "done".
 
-struct ProgressOptions {
+struct ROTA_EXPORT ProgressOptions {
   std::size_t columns = 0;  // Of the terminal that is written to; 0: it is none.
 
   // Asks standard output. Where that is a launcher's pipe with a terminal behind it, the launcher
@@ -23,10 +25,11 @@ struct ProgressOptions {
   static ProgressOptions from_environment();
 };
 
-// Lines for people. On a terminal one line lives: it is rewritten in place, and ends in a carriage
-// return, until the line of the epoch takes its place. Elsewhere ten lines an epoch are written at
-// most, and one in five seconds. The loss is the mean since the line before.
-class Progress : public TrainingHook {
+// Lines for people, of one rank: `out` is lent, and no other thread may write to it. On a terminal
+// one line lives: it is rewritten in place, and ends in a carriage return, until the line of the
+// epoch takes its place. Elsewhere ten lines an epoch are written at most, and one in five seconds.
+// The loss is the mean since the line before.
+class ROTA_EXPORT Progress : public TrainingHook {
  public:
   explicit Progress(std::ostream& out,
                     const ProgressOptions& options = ProgressOptions::from_environment());
@@ -46,7 +49,7 @@ class Progress : public TrainingHook {
 };
 
 // One JSON object a line, for programs: one an epoch, and one at the end.
-class JsonLines : public TrainingHook {
+class ROTA_EXPORT JsonLines : public TrainingHook {
  public:
   explicit JsonLines(std::ostream& out) : out_(out) {}
   void on_epoch(const EpochReport& report) override;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <rota/export.h>
+
 namespace rota {
 
 struct RankRow {
@@ -22,6 +24,6 @@ struct RankTable {
 };
 
 // The table as a person reads it: a header line, then a line a rank, each ended by a newline.
-std::string to_text(const RankTable& table);
+ROTA_EXPORT std::string to_text(const RankTable& table);
 
 }  // namespace rota

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <rota/export.h>
 #include <rota/values.h>
 
 namespace rota {
@@ -20,8 +21,9 @@ struct SamplerOptions {
 // Shuffles the samples anew for each epoch and deals them out: a step covers the next
 // world_size × batch_size positions of the shuffled order, rank r the r-th run of them. So one rank
 // with batches of 400 and four ranks with batches of 100 see the same samples in every step. The
-// last step of an epoch deals out what is left, evenly: a rank may get none.
-class ShardedSampler {
+// last step of an epoch deals out what is left, evenly: a rank may get none. Nothing is
+// communicated: the order is a function of the options. One thread at a time.
+class ROTA_EXPORT ShardedSampler {
  public:
   // Throws Error kInvalidArgument when batch_size is 0 or more than sample_count / world_size, or
   // rank is not below world_size.

@@ -1,80 +1,69 @@
-// Synchronous data-parallel training: one replica of a model a process, equal at every step.
+// Where the replicas of a model live: one in each process, or several as threads of each. The
+// program that trains is the same; it is run once for each replica that this process holds:
+//
+//   rota::MirroredStrategy strategy({.replicas = 2});  // Or: rota::MultiWorkerStrategy strategy;
+//   strategy.run([&](rota::Communicator& communicator) {
+//     rota::Trainer<float> trainer(communicator, model(), train, test, options);
+//     trainer.run();
+//   });
 #pragma once
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <rota/communicator.h>
-#include <rota/gradient_buckets.h>
-#include <rota/model.h>
-#include <rota/optimizer.h>
+#include <rota/export.h>
+#include <rota/options.h>
 
 namespace rota {
 
-struct StrategyOptions {
-  OptimizerOptions optimizer;
-  BucketOptions buckets;
-  std::uint64_t seed = 0;  // Of the initial parameters.
-
-  // What else all ranks must agree on: a name, and its value as text.
-  std::vector<std::pair<std::string, std::string>> agreements;
-};
-
-// Where a step stands, for the sum's scale and for messages.
-struct StepPlace {
-  std::size_t epoch = 0;  // From 1.
-  std::size_t step = 0;   // In the epoch, from 1.
-  std::size_t world_sample_count = 0;
-  double learning_rate_factor = 1;
-};
-
-// T is float or double.
-template <class T>
-class MultiWorkerStrategy {
+// What strategies have in common: each is a Communicator for every replica of this process.
+class ROTA_EXPORT Strategy {
  public:
-  // Takes `model`, gives it memory, compares it with those of the other ranks and hands out rank
-  // 0's initial parameters. `communicator` is lent. Collective: every rank makes one.
-  // Throws Error kMismatch, on every rank, when ranks disagree on parameters, optimizer, buckets or
-  // options.agreements: the text shows both sides. kInvalidArgument; and what collectives throw.
-  MultiWorkerStrategy(Communicator& communicator, Model<T> model, const StrategyOptions& options);
-  MultiWorkerStrategy(const MultiWorkerStrategy&) = delete;
-  MultiWorkerStrategy& operator=(const MultiWorkerStrategy&) = delete;
+  Strategy(const Strategy&) = delete;
+  Strategy& operator=(const Strategy&) = delete;
 
-  // One step on this rank's share of the samples, which may be empty; the gradient is the mean over
-  // the samples of all ranks, of which there are place.world_sample_count. Returns the score of all
-  // ranks. Collective. Allocates nothing once it has seen a batch of this size.
-  // Throws Error kNotFinite when the loss is; the other ranks' calls then throw kAborted.
-  Score step(const Batch<T>& batch, const StepPlace& place);
+  std::size_t replica_count() const noexcept { return communicators_.size(); }  // Of this process.
+  std::size_t world_size() const noexcept { return communicators_.front().world_size(); }  // All.
 
-  // This rank's score, without dropout. Not collective.
-  Score evaluate(const Batch<T>& batch) { return model_.evaluate(batch); }
+  // Calls `program` once for each replica of this process, each with a Communicator of its own and
+  // at the same time: the first on the calling thread, every other on a thread that ends with the
+  // call. Returns when all have ended. What they share, as data that was read once, is for them to
+  // read only. One thread at a time may call this.
+  // A program that throws breaks its Communicator, so that no replica waits for it, here or in
+  // other processes; when all have ended, what the first one threw is thrown here: not what the
+  // others were told because of it. kSystem where a thread cannot be started.
+  void run(const std::function<void(Communicator&)>& program);
 
-  // The sum of the ranks' scores. Collective.
-  Score sum_over_world(const Score& score);
-
-  const Model<T>& model() const noexcept { return model_; }
-  std::span<const T> values(std::size_t index) const noexcept { return values_[index]; }
-
-  // FNV-1a over the bytes of all parameters in order.
-  std::uint64_t weights_hash() const noexcept;
+ protected:
+  explicit Strategy(std::vector<Communicator> communicators) noexcept;
+  ~Strategy() = default;
 
  private:
-  void check_finite(double loss, const StepPlace& place);
-
-  Communicator& communicator_;
-  Model<T> model_;
-  Block memory_;
-  std::vector<std::span<T>> values_;  // By parameter, in memory_.
-  GradientBuckets<T> buckets_;        // Score first, then a gradient a parameter.
-  Optimizer<T> optimizer_;
-  std::function<void(std::size_t)> gradient_ready_;
+  std::vector<Communicator> communicators_;
 };
 
-extern template class MultiWorkerStrategy<float>;
-extern template class MultiWorkerStrategy<double>;
+// One replica a process: `rotarun -np 4 program` trains 4.
+class ROTA_EXPORT MultiWorkerStrategy : public Strategy {
+ public:
+  // Joins the job that started this process, as Communicator does, and throws what it throws.
+  explicit MultiWorkerStrategy(
+      const CommunicatorOptions& options = CommunicatorOptions::from_environment());
+};
+
+struct MirroredOptions {
+  std::size_t replicas = 1;  // Threads of each process, all of which have the same number.
+  CommunicatorOptions communicator = CommunicatorOptions::from_environment();
+};
+
+// Several replicas a process, as threads of it. In one of several processes these are workers of
+// several replicas each: `rotarun -np 4 program` with 2 replicas trains 8.
+// Where products are those of OpenBLAS in its serial flavour, which is not made for several
+// threads, the replicas of a process take turns in them.
+class ROTA_EXPORT MirroredStrategy : public Strategy {
+ public:
+  // Throws what Communicator::for_threads throws: Error kInvalidArgument for 0 replicas, …
+  explicit MirroredStrategy(const MirroredOptions& options);
+};
 
 }  // namespace rota

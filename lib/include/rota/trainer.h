@@ -6,8 +6,9 @@
 
 #include <rota/communicator.h>
 #include <rota/dataset.h>
+#include <rota/export.h>
+#include <rota/replica.h>
 #include <rota/sampler.h>
-#include <rota/strategy.h>
 #include <rota/training_hook.h>
 
 namespace rota {
@@ -15,20 +16,25 @@ namespace rota {
 struct TrainerOptions {
   std::size_t epochs = 1;
   std::size_t batch_size = 100;  // A rank's, in each step.
-  std::uint64_t seed = 1;        // Of the initial parameters, the order of samples and dropout.
+  // Micro-batches that a rank takes its batch in, one after the other: that much less memory, and
+  // the same step but for rounding. Only the last one communicates.
+  std::size_t accumulation_steps = 1;
+  std::uint64_t seed = 1;  // Of the initial parameters, the order of samples and dropout.
   OptimizerOptions optimizer;
   // What is left of the learning rate at the end; it falls in a straight line. 1: constant.
   double final_learning_rate_factor = 1;
+  double max_gradient_norm = 0;  // Of the mean gradient, see ReplicaOptions. 0: no clipping.
   BucketOptions buckets;
 };
 
 // T is float or double.
 template <class T>
-class Trainer {
+class ROTA_EXPORT Trainer {
  public:
-  // `communicator`, `train` and `test` are lent. Collective: every rank makes one.
+  // `communicator`, `train` and `test` are lent, and must outlive this; other replicas of the
+  // process may use the same data. Collective: every rank makes one.
   // Throws Error kInvalidArgument when the data does not fit the model, or an option makes no sense
-  // (a batch size of 0, or more than a rank's share of `train`); kMismatch as MultiWorkerStrategy.
+  // (a batch size of 0, or more than a rank's share of `train`); kMismatch as Replica.
   Trainer(Communicator& communicator, Model<T> model, const Dataset& train, const Dataset& test,
           const TrainerOptions& options);
 
@@ -36,12 +42,14 @@ class Trainer {
   void add_hook(TrainingHook& hook) { hooks_.push_back(&hook); }
 
   // Trains, and evaluates `test` on all ranks together after each epoch. Collective.
+  // Throws Error kNotFinite when a loss is, what a hook throws, and what collectives throw.
   EndReport run();
 
-  MultiWorkerStrategy<T>& strategy() noexcept { return strategy_; }
+  Replica<T>& replica() noexcept { return replica_; }
 
  private:
   EpochReport train_epoch(std::size_t epoch);
+  Score train_step(const StepPlace& place);
   Score evaluate(std::size_t epoch);
   template <class Report>
   void tell(void (TrainingHook::*event)(const Report&), const Report& report);
@@ -50,7 +58,7 @@ class Trainer {
   const Dataset& test_;
   TrainerOptions options_;
   ShardedSampler sampler_;
-  MultiWorkerStrategy<T> strategy_;
+  Replica<T> replica_;
   BatchBuffer<T> train_batch_;
   BatchBuffer<T> test_batch_;
   std::vector<std::uint64_t> test_order_;  // 0, 1, 2, …

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include <rota/export.h>
 #include <rota/model.h>
 
 namespace rota {
@@ -38,7 +39,7 @@ struct EndReport {
 };
 
 // Called on the thread that trains. An exception ends the training, on every rank.
-class TrainingHook {
+class ROTA_EXPORT TrainingHook {
  public:
   virtual ~TrainingHook() = default;
   virtual void on_step(const StepReport&) {}

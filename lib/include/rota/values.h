@@ -5,38 +5,87 @@
 #include <cstdint>
 #include <ranges>
 #include <span>
+#include <string_view>
 #include <type_traits>
+
+#include <rota/export.h>
+#include <rota/float16.h>
 
 namespace rota {
 
 enum class DataType : std::uint8_t {
   kByte,  // Can be moved, not reduced.
+  kFloat16,
+  kBfloat16,
   kFloat32,
   kFloat64,
+  kInt8,
+  kUint8,
+  kInt32,
+  kInt64,
 };
 
+// "byte", "float16", … "unknown"
+ROTA_EXPORT std::string_view to_string(DataType type) noexcept;
+
 constexpr std::size_t bytes_of(DataType type) noexcept {
-  return type == DataType::kByte ? 1 : type == DataType::kFloat32 ? 4 : 8;
+  switch (type) {
+    case DataType::kByte:
+    case DataType::kInt8:
+    case DataType::kUint8:
+      return 1;
+    case DataType::kFloat16:
+    case DataType::kBfloat16:
+      return 2;
+    case DataType::kFloat32:
+    case DataType::kInt32:
+      return 4;
+    case DataType::kFloat64:
+    case DataType::kInt64:
+      break;
+  }
+  return 8;
 }
 
+constexpr bool is_float(DataType type) noexcept {
+  return type == DataType::kFloat16 || type == DataType::kBfloat16 || type == DataType::kFloat32 ||
+         type == DataType::kFloat64;
+}
+
+template <class T, class... Choices>
+concept OneOf = (std::same_as<T, Choices> || ...);
+
 template <class T>
-concept Element = std::same_as<T, std::byte> || std::same_as<T, float> || std::same_as<T, double>;
+concept Element = OneOf<T, std::byte, Float16, Bfloat16, float, double, std::int8_t, std::uint8_t,
+                        std::int32_t, std::int64_t>;
 
 template <Element T>
 constexpr DataType data_type_of() noexcept {
+  if (std::same_as<T, Float16>) return DataType::kFloat16;
+  if (std::same_as<T, Bfloat16>) return DataType::kBfloat16;
   if (std::same_as<T, float>) return DataType::kFloat32;
   if (std::same_as<T, double>) return DataType::kFloat64;
+  if (std::same_as<T, std::int8_t>) return DataType::kInt8;
+  if (std::same_as<T, std::uint8_t>) return DataType::kUint8;
+  if (std::same_as<T, std::int32_t>) return DataType::kInt32;
+  if (std::same_as<T, std::int64_t>) return DataType::kInt64;
   return DataType::kByte;
 }
 
+template <class Range>
+concept ElementRange = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
+    Element<std::ranges::range_value_t<Range>>;
+
+template <class Range>
+concept MutableElementRange = ElementRange<Range> &&
+    !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>;
+
 // A span whose element type is a value. Made from any contiguous range of Element: a std::vector,
 // a std::array, a std::span. Does not own.
-class Values {
+class ROTA_EXPORT Values {
  public:
-  template <std::ranges::contiguous_range Range>
-  requires Element<std::ranges::range_value_t<Range>> && std::ranges::sized_range<Range> &&
-      (!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>)
-          Values(Range&& range) noexcept  // NOLINT: implicit, as a span is.
+  template <MutableElementRange Range>
+  Values(Range&& range) noexcept  // NOLINT: implicit, as a span is.
       : data_(std::as_writable_bytes(std::span(range)).data()),
         count_(std::ranges::size(range)),
         type_(data_type_of<std::ranges::range_value_t<Range>>()) {}
@@ -48,6 +97,29 @@ class Values {
 
  private:
   std::byte* data_;
+  std::size_t count_;
+  DataType type_;
+};
+
+// The same for what is only read: made from a contiguous range of const or mutable Element, and
+// from Values. Does not own.
+class ROTA_EXPORT ConstValues {
+ public:
+  template <ElementRange Range>
+  ConstValues(Range&& range) noexcept  // NOLINT: implicit, as a span is.
+      : data_(std::as_bytes(std::span(range)).data()),
+        count_(std::ranges::size(range)),
+        type_(data_type_of<std::ranges::range_value_t<Range>>()) {}
+  ConstValues(const Values& values) noexcept  // NOLINT: implicit, as a span's to const is.
+      : data_(values.data()), count_(values.count()), type_(values.type()) {}
+
+  const std::byte* data() const noexcept { return data_; }
+  std::size_t count() const noexcept { return count_; }
+  std::size_t bytes() const noexcept { return count_ * bytes_of(type_); }
+  DataType type() const noexcept { return type_; }
+
+ private:
+  const std::byte* data_;
   std::size_t count_;
   DataType type_;
 };

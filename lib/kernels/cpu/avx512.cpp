@@ -3,40 +3,42 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "kernels/cpu/variants.h"
+#include <cstddef>
 
-#define ROTA_TARGET __attribute__((target("avx512f")))
+#define ROTA_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 
 namespace rota::kernels::cpu {
 namespace {
 
-template <class T>
-struct Lanes;
-template <>
-struct Lanes<float> {
-  static constexpr std::size_t kCount = 16;
-  using Unaligned = __m512_u;
-};
-template <>
-struct Lanes<double> {
-  static constexpr std::size_t kCount = 8;
-  using Unaligned = __m512d_u;
-};
+constexpr std::size_t kVectorBytes = 64;
+
+// Masked, with every lane taken: GCC 12 warns that the plain ones read what nobody wrote.
+constexpr __mmask16 kAll = 0xffff;
+
+ROTA_TARGET inline __m512 widen(__m256i lanes) noexcept {
+  return _mm512_maskz_cvtph_ps(kAll, lanes);
+}
+
+ROTA_TARGET inline __m256i narrow(__m512 lanes) noexcept {
+  return _mm512_maskz_cvtps_ph(kAll, lanes, _MM_FROUND_TO_NEAREST_INT);
+}
 
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/vector_loops.h"
+#include "kernels/cpu/vectors.h"
 
 namespace rota::kernels::cpu {
 namespace {
 
-bool supported() noexcept { return __builtin_cpu_supports("avx512f") != 0; }
+bool supported() noexcept {
+  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+}
 
 }  // namespace
 
-constinit const Variant kAvx512 = {"avx512", supported, copy, kArithmetic<float>,
-                                   kArithmetic<double>};
+constinit const Variant kAvx512 = make_variant("avx512", supported);
 
 }  // namespace rota::kernels::cpu
 #endif

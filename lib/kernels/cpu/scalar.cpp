@@ -1,56 +1,53 @@
 // The reference: one element after the other. It decides what every other variant must give.
 #include <cstring>
 
+#include <rota/float16.h>
+
 #include "kernels/cpu/variants.h"
 
+#define ROTA_TARGET
+
 namespace rota::kernels::cpu {
+namespace {
+
+template <class T>
+using Lanes = T;
+
+template <class Half>
+struct HalfLanes {
+  using Number = float;
+  static constexpr std::size_t kCount = 1;
+  static constexpr std::size_t kElementBytes = sizeof(Half);
+
+  static float load(const std::byte* from) noexcept {
+    Half half;
+    std::memcpy(&half, from, sizeof(half));
+    return static_cast<float>(half);
+  }
+  static void store(std::byte* to, float value) noexcept {
+    const Half half(value);
+    std::memcpy(to, &half, sizeof(half));
+  }
+};
+using Float16Lanes = HalfLanes<Float16>;
+using Bfloat16Lanes = HalfLanes<Bfloat16>;
+
+}  // namespace
+}  // namespace rota::kernels::cpu
+
+#include "kernels/cpu/loops.h"
+
+namespace rota::kernels::cpu {
+namespace {
+
+bool always() noexcept { return true; }
+
+}  // namespace
 
 void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (bytes != 0) std::memcpy(to, from, bytes);  // memcpy takes no null pointer, not even for 0.
 }
 
-namespace scalar {
-
-template <class T>
-void add(T* accumulator, const T* input, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) accumulator[i] += input[i];
-}
-
-template <class T>
-void add_scale(T* accumulator, const T* input, std::size_t count, T factor) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    accumulator[i] = (accumulator[i] + input[i]) * factor;
-  }
-}
-
-template <class T>
-void scale(T* values, std::size_t count, T factor) noexcept {
-  for (std::size_t i = 0; i < count; ++i) values[i] *= factor;
-}
-
-template <class T>
-void sgd_update(T* values, T* velocity, const T* gradient, std::size_t count,
-                const Hyperparameters<T>& hyperparameters) noexcept {
-  const auto [learning_rate, momentum, weight_decay, gradient_scale] = hyperparameters;
-  for (std::size_t i = 0; i < count; ++i) {
-    const T g = gradient[i] * gradient_scale + weight_decay * values[i];
-    velocity[i] = momentum * velocity[i] + g;
-    values[i] -= learning_rate * velocity[i];
-  }
-}
-
-}  // namespace scalar
-
-namespace {
-
-bool always() noexcept { return true; }
-
-template <class T>
-constexpr Arithmetic<T> kArithmetic = {scalar::add<T>, scalar::add_scale<T>, scalar::scale<T>,
-                                       scalar::sgd_update<T>};
-
-}  // namespace
-
-constinit const Variant kScalar = {"scalar", always, copy, kArithmetic<float>, kArithmetic<double>};
+constinit const Variant kScalar = make_variant("scalar", always);
 
 }  // namespace rota::kernels::cpu

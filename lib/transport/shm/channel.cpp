@@ -22,13 +22,13 @@ static_assert(kRingBytes % kLine == 0);
 
 }  // namespace
 
-Channel::Channel(Domain& domain, memory::Arena& arena, std::size_t rank, std::size_t peer) noexcept
-    : out_(domain.mailbox(rank, peer)),
-      in_(domain.mailbox(peer, rank)),
+Channel::Channel(const Ends& ends, memory::Arena& arena) noexcept
+    : out_(ends.out),
+      in_(ends.in),
       arena_(arena),
-      own_bytes_(domain.bytes(rank)),
-      peer_bytes_(domain.bytes(peer)),
-      peer_(peer) {}
+      own_bytes_(ends.own_bytes),
+      peer_bytes_(ends.peer_bytes),
+      peer_(ends.peer) {}
 
 bool Channel::in_place(std::span<const std::byte> payload) const noexcept {
   return payload.data() >= own_bytes_.data() &&
@@ -62,9 +62,14 @@ Progress Channel::fill_ring() noexcept {
   std::memcpy(ring_.bytes().data() + start, to_stage_.data(), bytes);
   to_stage_ = to_stage_.subspan(bytes);
   staged_ += bytes;
-  staged_total_ += bytes;
+  const std::uint64_t total = out_.staged_bytes.load(std::memory_order_relaxed) + bytes;
+  out_.staged_bytes.store(total, std::memory_order_relaxed);
   out_.staged.store(staged_, std::memory_order_release);
   return Progress::kSome;
+}
+
+std::uint64_t Channel::staged_bytes() const noexcept {
+  return out_.staged_bytes.load(std::memory_order_relaxed);
 }
 
 Progress Channel::progress_send() {

@@ -10,7 +10,14 @@ namespace rota::transport::shm {
 
 class Channel final : public transport::Channel {
  public:
-  Channel(Domain& domain, memory::Arena& arena, std::size_t rank, std::size_t peer) noexcept;
+  struct Ends {
+    Mailbox& out;
+    Mailbox& in;
+    std::span<std::byte> own_bytes;  // The arenas in which payload lies.
+    std::span<std::byte> peer_bytes;
+    std::size_t peer;
+  };
+  Channel(const Ends& ends, memory::Arena& arena) noexcept;
 
   void start_send(const Header& header, std::span<const std::byte> payload) override;
   Progress progress_send() override;
@@ -20,7 +27,8 @@ class Channel final : public transport::Channel {
   std::size_t receive(std::span<std::byte> into) override;
   void finish_receive() override;
 
-  std::uint64_t staged_bytes() const noexcept { return staged_total_; }
+  // Any thread may ask.
+  std::uint64_t staged_bytes() const noexcept;
 
  private:
   bool in_place(std::span<const std::byte> payload) const noexcept;
@@ -37,7 +45,6 @@ class Channel final : public transport::Channel {
   std::uint64_t sent_ = 0;               // Messages published.
   std::span<const std::byte> to_stage_;  // What is left to copy into the ring.
   std::uint64_t staged_ = 0;             // The ring's position, counted on and on.
-  std::uint64_t staged_total_ = 0;       // Bytes that went through the ring.
   Block ring_;                           // Made at the first payload that needs it.
 
   // Receiving.

@@ -1,6 +1,7 @@
 // Maps the arenas and finds control page and mailboxes in them.
 #include "transport/shm/domain.h"
 
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -22,13 +23,33 @@ Domain::Domain(std::vector<os::Fd> arenas) {
   }
 }
 
-// The pages start as zeros, which is the state that both structures begin with.
-ControlPage& Domain::control() const noexcept {
-  return *reinterpret_cast<ControlPage*>(mappings_[0].bytes().data());
+namespace {
+
+// The pages start as zeros, which is the state that all that lies in them begins with.
+template <class T>
+T& object_at(std::span<std::byte> arena, std::uint64_t offset) {
+  if (offset % alignof(T) != 0 || offset > arena.size() || arena.size() - offset < sizeof(T)) {
+    throw Error(ErrorCode::kMismatch, "a peer points outside of its shared arena");
+  }
+  return *reinterpret_cast<T*>(arena.data() + offset);
 }
 
-Mailbox& Domain::mailbox(std::size_t from, std::size_t to) const noexcept {
-  return reinterpret_cast<Mailbox*>(mappings_[from].bytes().data() + kPage)[to];
+}  // namespace
+
+ControlPage& Domain::control(std::size_t arena, std::uint64_t offset) const {
+  return object_at<ControlPage>(bytes(arena), offset);
+}
+
+Mailbox& Domain::mailbox(std::size_t arena, std::uint64_t offset, std::size_t index) const {
+  return object_at<Mailbox>(bytes(arena), offset + index * sizeof(Mailbox));
+}
+
+Meeting meeting_of_all(std::size_t world_size) {
+  Meeting meeting;
+  meeting.arenas.resize(world_size);
+  std::iota(meeting.arenas.begin(), meeting.arenas.end(), std::size_t{0});
+  meeting.mailboxes.assign(world_size, kPage);
+  return meeting;
 }
 
 std::shared_ptr<memory::Arena> open_arena(const std::shared_ptr<Domain>& domain, std::size_t rank) {

@@ -1,6 +1,7 @@
 // The arenas of all ranks, mapped into this process.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -22,12 +23,24 @@ class Domain {
   std::span<std::byte> bytes(std::size_t rank) const noexcept { return mappings_[rank].bytes(); }
   os::SharedMapping& mapping(std::size_t rank) noexcept { return mappings_[rank]; }
 
-  ControlPage& control() const noexcept;
-  Mailbox& mailbox(std::size_t from, std::size_t to) const noexcept;
+  // What lies at an offset of an arena. Throw Error kMismatch where it would leave the arena.
+  ControlPage& control(std::size_t arena, std::uint64_t offset) const;
+  Mailbox& mailbox(std::size_t arena, std::uint64_t offset, std::size_t index) const;
 
  private:
   std::vector<os::SharedMapping> mappings_;
 };
+
+// Where the ranks of a group meet. All by rank.
+struct Meeting {
+  std::vector<std::size_t> arenas;  // Indices; ranks that are threads may share one.
+  std::vector<std::uint64_t>
+      mailboxes;              // Offsets in these of as many mailboxes as there are ranks.
+  std::uint64_t control = 0;  // Offset in the arena of rank 0.
+};
+
+// That of the ranks of a job, at the front of their arenas.
+Meeting meeting_of_all(std::size_t world_size);
 
 // Backs the front of `rank`'s own arena with pages and starts a dealer for the rest of it. Every
 // rank calls it before any of them sends. Throws Error kNoMemory.

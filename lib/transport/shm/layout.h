@@ -3,7 +3,8 @@
 //   arena of rank r:  | ControlPage | Mailbox for rank 0 | Mailbox for rank 1 | … | payload …
 //
 // The control page in use is rank 0's. A mailbox is written by its sender, r, but for its last
-// line, which the receiver writes.
+// line, which the receiver writes. A group that is made later has its mailboxes, and its control
+// page, further on in its members' arenas.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -32,7 +33,8 @@ struct alignas(kLine) Mailbox {
   std::uint64_t ring_bytes;              // 0 = in place, else the size of the staging ring.
   Header header;
 
-  alignas(kLine) std::atomic<std::uint64_t> staged;  // Bytes put into the ring so far.
+  alignas(kLine) std::atomic<std::uint64_t> staged;  // Where in the ring the sender is.
+  std::atomic<std::uint64_t> staged_bytes;           // Payload put into it: for who counts copies.
 
   alignas(kLine) std::atomic<std::uint64_t> taken;  // Messages taken so far.
   std::atomic<std::uint64_t> unstaged;              // Bytes read from the ring so far.

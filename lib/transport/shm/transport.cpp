@@ -16,10 +16,25 @@ constexpr std::chrono::microseconds kNap{100};
 }  // namespace
 
 Transport::Transport(std::shared_ptr<Domain> domain, std::size_t rank)
-    : domain_(std::move(domain)), arena_(open_arena(domain_, rank)) {
-  channels_.reserve(domain_->world_size());
-  for (std::size_t peer = 0; peer < domain_->world_size(); ++peer) {
-    channels_.emplace_back(*domain_, *arena_, rank, peer);
+    : Transport(domain, open_arena(domain, rank), rank, meeting_of_all(domain->world_size())) {}
+
+Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Arena> arena,
+                     std::size_t rank, const Meeting& meeting)
+    : domain_(std::move(domain)),
+      arena_(std::move(arena)),
+      arena_index_(meeting.arenas[rank]),
+      control_(&domain_->control(meeting.arenas[0], meeting.control)) {
+  const auto mailbox = [&](std::size_t from, std::size_t to) -> Mailbox& {
+    return domain_->mailbox(meeting.arenas[from], meeting.mailboxes[from], to);
+  };
+  channels_.reserve(meeting.arenas.size());
+  for (std::size_t peer = 0; peer < meeting.arenas.size(); ++peer) {
+    channels_.emplace_back(Channel::Ends{.out = mailbox(rank, peer),
+                                         .in = mailbox(peer, rank),
+                                         .own_bytes = domain_->bytes(meeting.arenas[rank]),
+                                         .peer_bytes = domain_->bytes(meeting.arenas[peer]),
+                                         .peer = peer},
+                           *arena_);
   }
 }
 
@@ -34,7 +49,9 @@ std::uint64_t Transport::staged_bytes() const noexcept {
 }
 
 void Transport::abort(const Cause& cause) noexcept {
-  ControlPage& page = domain_->control();
+  // Peers may not have heard of it when memory is given back.
+  arena_->quarantine();
+  ControlPage& page = *control_;
   std::uint32_t fine = ControlPage::kFine;
   if (!page.state.compare_exchange_strong(fine, ControlPage::kWriting)) return;  // Not the first.
   page.rank = static_cast<std::uint32_t>(cause.rank);
@@ -44,10 +61,17 @@ void Transport::abort(const Cause& cause) noexcept {
   std::memcpy(page.text, cause.text.data(), count);
   page.text[count] = '\0';
   page.state.store(ControlPage::kBroken, std::memory_order_release);
+  // Before the caller writes to what it has lent.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+bool Transport::broken() const noexcept {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return control_->state.load(std::memory_order_acquire) != ControlPage::kFine;
 }
 
 std::optional<Cause> Transport::aborted() {
-  const ControlPage& page = domain_->control();
+  const ControlPage& page = *control_;
   if (page.state.load(std::memory_order_acquire) != ControlPage::kBroken) return std::nullopt;
   Cause cause;
   cause.rank = page.rank;

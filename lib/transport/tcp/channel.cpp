@@ -62,7 +62,7 @@ Progress Channel::progress_send() {
 std::size_t Channel::pull(std::span<std::byte> into) {
   const os::Moved moved = os::receive_some(socket_.get(), into);
   if (moved.closed) throw_lost(moved.reason);
-  starved_ = moved.bytes == 0;
+  starved_ = moved.bytes < into.size();
   return moved.bytes;
 }
 

@@ -26,7 +26,7 @@ class Channel final : public transport::Channel {
 
   int fd() const noexcept { return socket_.get(); }
   bool sending() const noexcept { return header_left_ + payload_.size() > 0; }
-  // The last look for bytes found none: worth waiting for.
+  // The last look for bytes found fewer than it asked for: worth waiting for more.
   bool starved() const noexcept { return starved_; }
   void close() noexcept;
 

@@ -18,10 +18,14 @@ namespace {
 using base::Clock;
 using base::TimePoint;
 
-constexpr std::chrono::seconds kPatience{2};  // With a caller that does not say who it is.
-constexpr std::chrono::milliseconds kLookEvery{
-    100};  // At who is too slow, and at what has happened elsewhere.
-constexpr std::size_t kMaxUnknownCallers = 64;  // The oldest goes when there are more.
+// With a caller that does not say who it is.
+constexpr std::chrono::seconds kPatience{2};
+
+// At who is too slow, and at what has happened elsewhere.
+constexpr std::chrono::milliseconds kLookEvery{100};
+
+// So many may linger beside a whole world of members; then the oldest has to go.
+constexpr std::size_t kStrangers = 64;
 
 // A connection that is still shaking hands.
 struct Handshake {
@@ -51,6 +55,7 @@ class Meeting {
       wait();
       accept_callers();
       for (Handshake& shake : shakes_) advance(shake);
+      hang_up_on_oldest();
       std::erase_if(shakes_, [](const Handshake& shake) { return !shake.socket; });
     }
     return std::move(sockets_);
@@ -67,29 +72,40 @@ class Meeting {
   }
 
   void call(std::size_t peer) {
+    const std::string& address = options_.addresses[peer];
+    os::Connecting connecting = os::start_connect(address);
+    if (connecting.failure) throw_refused(peer, address, *connecting.failure);
     Handshake shake;
-    shake.socket = os::start_connect(options_.addresses[peer]);
+    shake.socket = std::move(connecting.socket);
     shake.calling = true;
     shake.peer = peer;
     shake.sent = hello_to(peer);
     shakes_.push_back(std::move(shake));
   }
 
+  // A few at a time: what they say is read before there are too many of them.
   void accept_callers() {
-    while (os::Fd socket = os::accept_connection(listener_)) {
+    for (std::size_t i = 0; i < kStrangers; ++i) {
+      os::Fd socket = os::accept_connection(listener_);
+      if (!socket) return;
       Handshake shake;
       shake.socket = std::move(socket);
       shake.since = Clock::now();
       shakes_.push_back(std::move(shake));
     }
-    const auto unknown = std::count_if(shakes_.begin(), shakes_.end(),
-                                       [](const Handshake& shake) { return !shake.calling; });
-    auto excess = unknown - static_cast<std::ptrdiff_t>(kMaxUnknownCallers);
+  }
+
+  // Of callers who have not said who they are, and only where there are too many: a member that had
+  // no time yet to say so would be lost.
+  void hang_up_on_oldest() {
+    const auto is_caller = [](const Handshake& shake) { return shake.socket && !shake.calling; };
+    const auto callers = std::count_if(shakes_.begin(), shakes_.end(), is_caller);
+    auto excess = callers - static_cast<std::ptrdiff_t>(sockets_.size() + kStrangers);
     for (Handshake& shake : shakes_) {
-      if (excess > 0 && !shake.calling) {
-        shake.socket.reset();
-        --excess;
-      }
+      if (excess <= 0) return;
+      if (!is_caller(shake)) continue;
+      shake.socket.reset();
+      --excess;
     }
   }
 

@@ -16,12 +16,14 @@ Transport::Transport(std::vector<os::Fd> sockets) {
 
 void Transport::rest(base::Duration at_most) {
   polls_.clear();
+  const std::size_t wakeup = polls_.add(wakeup_.fd(), true, false);
   for (const Channel& channel : channels_) {
     if (channel.starved() || channel.sending()) {
       polls_.add(channel.fd(), channel.starved(), channel.sending());
     }
   }
   polls_.wait(base::Clock::now() + at_most);
+  if (polls_.readable(wakeup)) wakeup_.clear();
 }
 
 Block Transport::allocate(std::size_t bytes) { return memory::allocate_host(bytes); }

@@ -10,21 +10,25 @@ namespace rota::transport::tcp {
 
 class Transport final : public transport::Transport {
  public:
-  // Index = peer; the own entry is empty.
+  // Index = peer; the own entry is empty. Throws Error kSystem.
   explicit Transport(std::vector<os::Fd> sockets);
 
   transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
   void rest(base::Duration at_most) override;
+  void wake() noexcept override { wakeup_.wake(); }
+  bool ends_by_itself() const noexcept override { return true; }
   Block allocate(std::size_t bytes) override;
   std::uint64_t staged_bytes() const noexcept override { return 0; }
 
   // Closes every connection: peers that wait for this rank fail at once.
   void abort(const Cause& cause) noexcept override;
+  bool broken() const noexcept override { return false; }
   std::optional<Cause> aborted() override { return std::nullopt; }  // TCP carries no cause.
 
  private:
   std::vector<Channel> channels_;
   os::PollSet polls_;
+  os::Wakeup wakeup_;
 };
 
 }  // namespace rota::transport::tcp

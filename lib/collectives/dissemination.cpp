@@ -2,17 +2,16 @@
 // heard of, has come. After the last round everyone has heard of everyone.
 #include "base/assert.h"
 #include "collectives/algorithms.h"
-#include "collectives/plan_builder.h"
 
 namespace rota::collectives {
 
 Plan dissemination_plan(const PlanRequest& request) {
   ROTA_ASSERT(request.collective == Collective::kBarrier);
   const std::size_t n = request.world_size;
-  PlanBuilder plan(request, {{0, 0}}, PlanBuilder::Empty::kKeep);  // One chunk: a bare message.
+  PlanBuilder plan(request.rank);
   for (std::size_t distance = 1; distance < n; distance *= 2) {
-    plan.send((request.rank + distance) % n, 0);
-    plan.receive((request.rank + n - distance) % n, 0);
+    plan.send_bare((request.rank + distance) % n);
+    plan.receive_bare((request.rank + n - distance) % n);
   }
   return plan.build();
 }

@@ -1,0 +1,60 @@
+# Completes the command line of rotarun in bash: its flags, their values, and then the program.
+
+# What follows the program is the program's own: its completion, where it has one.
+_rotarun_program() {
+  local at=$1
+  if declare -F _command_offset >/dev/null; then
+    _command_offset "$at"
+  elif ((COMP_CWORD == at)); then
+    compopt -o filenames
+    local word=${COMP_WORDS[at]}
+    mapfile -t COMPREPLY < <({ compgen -c -- "$word"; compgen -f -- "$word"; } | sort -u)
+  else
+    compopt -o default
+  fi
+}
+
+_rotarun_value() {
+  local flag=$1 word=$2
+  case $flag in
+    --bind-to) mapfile -t COMPREPLY < <(compgen -W "none core numa" -- "$word") ;;
+    --map-by) mapfile -t COMPREPLY < <(compgen -W "slot core numa" -- "$word") ;;
+    --transport) mapfile -t COMPREPLY < <(compgen -W "auto shm tcp" -- "$word") ;;
+    --output-filename | --wdir)
+      compopt -o filenames
+      mapfile -t COMPREPLY < <(compgen -d -- "$word")
+      ;;
+    -x | --export) mapfile -t COMPREPLY < <(compgen -v -- "$word") ;;
+  esac
+}
+
+_rotarun() {
+  local with_value=" -n --np -np -x --export --bind-to --map-by --transport --output-filename --wdir
+    --timeout --deadline --grace "
+  local flags="--np --export --bind-to --map-by --transport --tag-output --output-filename --wdir
+    --timeout --deadline --grace --show-ranks --verbose --version --help"
+  local word=${COMP_WORDS[COMP_CWORD]} at=1 flag
+  COMPREPLY=()
+  # Walks to the word in question, so as to know whether it is a flag's value or the program's.
+  while ((at < COMP_CWORD)); do
+    flag=${COMP_WORDS[at]}
+    [[ $flag == -?* ]] || break
+    ((++at))
+    [[ $flag != -- ]] || break
+    [[ ${COMP_WORDS[at]} != "=" ]] || ((++at))  # Bash takes flag=value apart at the "=".
+    [[ $with_value == *[[:space:]]"$flag"[[:space:]]* ]] || continue
+    if ((at >= COMP_CWORD)); then
+      [[ $word != "=" ]] || word=
+      _rotarun_value "$flag" "$word"
+      return
+    fi
+    ((++at))
+  done
+  if ((at == COMP_CWORD)) && [[ $word == -* && ${COMP_WORDS[at - 1]} != -- ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$flags" -- "$word")
+  else
+    _rotarun_program "$at"
+  fi
+}
+
+complete -F _rotarun rotarun

@@ -1,0 +1,46 @@
+// The default table.
+#include "collectives/choice.h"
+
+namespace rota::collectives {
+namespace {
+
+// Over a network, below this a hop costs more than the bytes that it moves.
+constexpr std::size_t kFewBytes = 64 * 1024;
+
+Choice of_two_phases(const Situation& situation) noexcept {
+  if (situation.world_size == 2) return {Algorithm::kRing, "two ranks: a ring is direct"};
+  if (situation.shares_memory) return {Algorithm::kDirect, "ranks read each other's memory"};
+  if (situation.bytes < kFewBytes) return {Algorithm::kDirect, "few bytes: one hop each way"};
+  return {Algorithm::kRing, "many bytes: every link is busy all the time"};
+}
+
+Choice of_one_root(const Situation& situation) noexcept {
+  if (situation.bytes < kFewBytes) return {Algorithm::kTree, "few bytes: log2(world size) hops"};
+  return {Algorithm::kChain, "many bytes: a piece goes on while the next one arrives"};
+}
+
+}  // namespace
+
+Choice choose(const Situation& situation) noexcept {
+  switch (situation.collective) {
+    case Collective::kAllReduce:
+    case Collective::kReduceScatter:
+    case Collective::kAllGather:
+      return of_two_phases(situation);
+    case Collective::kBroadcast:
+      return of_one_root(situation);
+    case Collective::kReduce:
+      return {Algorithm::kChain, "terms in the ring's order"};
+    case Collective::kBarrier:
+      return {Algorithm::kDissemination, "log2(world size) rounds"};
+    case Collective::kGather:
+    case Collective::kScatter:
+    case Collective::kAllToAll:
+    case Collective::kSend:
+    case Collective::kReceive:
+      break;
+  }
+  return {Algorithm::kDirect, "each part goes where it belongs"};
+}
+
+}  // namespace rota::collectives

@@ -1,0 +1,168 @@
+// Direct: everybody exchanges with everybody at once. As many bytes a rank as on the ring, in one
+// hop instead of n - 1: right where a hop costs more than the bytes, and where peers read each
+// other's memory. Chunks and order of additions are the ring's, and so are the bits.
+#include "base/assert.h"
+#include "collectives/algorithms.h"
+
+namespace rota::collectives {
+namespace {
+
+class Direct {
+ public:
+  explicit Direct(const PlanRequest& request)
+      : request_(request), n_(request.world_size), plan_(request.rank) {}
+
+  Plan make() {
+    switch (request_.collective) {
+      case Collective::kAllReduce: {
+        const std::vector<Slice> chunks = cut({0, request_.count}, n_);
+        const Place result = values_at(chunks[request_.rank]);
+        scatter(chunks, result);
+        gather(chunks);
+        break;
+      }
+      case Collective::kReduceScatter: {
+        const Slice own = part_of(request_, request_.rank);
+        scatter(parts(), values_at(request_.in_place ? own : Slice{0, own.count}));
+        break;
+      }
+      case Collective::kAllGather: {
+        const Slice own = part_of(request_, request_.rank);
+        if (!request_.in_place) plan_.copy(input_at({0, own.count}), values_at(own));
+        gather(parts());
+        break;
+      }
+      case Collective::kGather:
+        to_root();
+        break;
+      case Collective::kScatter:
+        from_root();
+        break;
+      case Collective::kAllToAll:
+        exchange();
+        break;
+      case Collective::kSend:
+        send();
+        break;
+      case Collective::kReceive:
+        receive();
+        break;
+      default:
+        ROTA_ASSERT(false);
+    }
+    return plan_.build();
+  }
+
+ private:
+  std::size_t ahead(std::size_t hops) const { return (request_.rank + hops) % n_; }
+
+  std::vector<Slice> parts() const {
+    std::vector<Slice> parts;
+    for (std::size_t rank = 0; rank < n_; ++rank) parts.push_back(part_of(request_, rank));
+    return parts;
+  }
+
+  // Where this rank's contribution to `chunk` is. Without an input, and for a factor, it is brought
+  // to a place that may be written.
+  Place contribution(Slice chunk) {
+    if (request_.in_place) {
+      if (request_.pre_scales) plan_.pre_scale(values_at(chunk));
+      return values_at(chunk);
+    }
+    if (!request_.pre_scales) return input_at(chunk);
+    const Place place = plan_.scratch(chunk.count);
+    plan_.copy(input_at(chunk), place);
+    plan_.pre_scale(place);
+    return place;
+  }
+
+  // Each rank adds up its own chunk: rank + 1, rank + 2, …, rank.
+  void scatter(const std::vector<Slice>& chunks, const Place& result) {
+    for (std::size_t hop = 1; hop < n_; ++hop) {
+      plan_.send(ahead(hop), contribution(chunks[ahead(hop)]));
+    }
+    const Place own = contribution(chunks[request_.rank]);
+    if (n_ == 1) return plan_.copy(own, result);
+    if (own == result && n_ == 2) return plan_.reduce(ahead(1), result, true);
+    const Place sum = own == result ? plan_.scratch(result.slice.count) : result;
+    plan_.receive(ahead(1), sum);
+    for (std::size_t hop = 2; hop < n_; ++hop) plan_.reduce(ahead(hop), sum, false);
+    if (own == result) {
+      plan_.add(sum, result, true);
+    } else {
+      plan_.add(own, result, true);
+    }
+  }
+
+  void gather(const std::vector<Slice>& chunks) {
+    for (std::size_t hop = 1; hop < n_; ++hop) {
+      plan_.send(ahead(hop), values_at(chunks[request_.rank]));
+      plan_.receive(ahead(n_ - hop), values_at(chunks[ahead(n_ - hop)]));
+    }
+  }
+
+  void to_root() {
+    const Slice own = part_of(request_, request_.rank);
+    if (request_.rank != request_.root) return plan_.send(request_.root, input_at({0, own.count}));
+    if (!request_.in_place) plan_.copy(input_at({0, own.count}), values_at(own));
+    for (std::size_t hop = 1; hop < n_; ++hop) {
+      plan_.receive(ahead(hop), values_at(part_of(request_, ahead(hop))));
+    }
+  }
+
+  void from_root() {
+    const Slice own = part_of(request_, request_.rank);
+    if (request_.rank != request_.root) {
+      return plan_.receive(request_.root, values_at({0, own.count}));
+    }
+    for (std::size_t hop = 1; hop < n_; ++hop) {
+      plan_.send(ahead(hop), input_at(part_of(request_, ahead(hop))));
+    }
+    if (!request_.in_place) plan_.copy(input_at(own), values_at({0, own.count}));
+  }
+
+  void exchange() {
+    const PlanRequest received = received_parts();
+    Place source = input_at({0, request_.count});
+    if (request_.in_place) {
+      source = plan_.scratch(request_.count);
+      plan_.copy(values_at({0, request_.count}), source);
+    }
+    const auto to = [&](std::size_t rank) {
+      const Slice part = part_of(request_, rank);
+      return Place{source.buffer, {source.slice.offset + part.offset, part.count}};
+    };
+    for (std::size_t hop = 1; hop < n_; ++hop) {
+      plan_.send(ahead(hop), to(ahead(hop)));
+      plan_.receive(ahead(n_ - hop), values_at(part_of(received, ahead(n_ - hop))));
+    }
+    plan_.copy(to(request_.rank), values_at(part_of(received, request_.rank)));
+  }
+
+  // Also of nothing, so that counts that differ are seen.
+  void send() {
+    if (request_.count == 0) return plan_.send_bare(request_.root);
+    plan_.send(request_.root, input_at({0, request_.count}));
+  }
+
+  void receive() {
+    if (request_.count == 0) return plan_.receive_bare(request_.root);
+    plan_.receive(request_.root, values_at({0, request_.count}));
+  }
+
+  PlanRequest received_parts() const {
+    PlanRequest received = request_;
+    if (!request_.counts.empty()) received.counts = request_.receive_counts;
+    return received;
+  }
+
+  const PlanRequest& request_;
+  std::size_t n_;
+  PlanBuilder plan_;
+};
+
+}  // namespace
+
+Plan direct_plan(const PlanRequest& request) { return Direct(request).make(); }
+
+}  // namespace rota::collectives

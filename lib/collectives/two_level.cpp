@@ -1,0 +1,112 @@
+// Two levels: the ranks of a host add up among themselves, hosts combine their sums along rings,
+// and each host hands the result round. The values are cut into as many rails as every host has
+// ranks for; rail k belongs to the k-th rank of each host, and each rail is a ring of hosts.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "collectives/algorithms.h"
+
+namespace rota::collectives {
+namespace {
+
+using Host = std::vector<std::size_t>;  // Its ranks in order.
+
+// In the order of their first ranks.
+std::vector<Host> group(std::span<const std::size_t> host_of_rank) {
+  std::vector<Host> hosts;
+  for (std::size_t rank = 0; rank < host_of_rank.size(); ++rank) {
+    const auto known = std::find_if(hosts.begin(), hosts.end(), [&](const Host& host) {
+      return host_of_rank[host.front()] == host_of_rank[rank];
+    });
+    if (known == hosts.end()) {
+      hosts.push_back({rank});
+    } else {
+      known->push_back(rank);
+    }
+  }
+  return hosts;
+}
+
+class TwoLevel {
+ public:
+  explicit TwoLevel(const PlanRequest& request)
+      : request_(request), hosts_(group(request.hosts)), plan_(request.rank) {
+    std::size_t rail_count = request.world_size;
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      rail_count = std::min(rail_count, hosts_[host].size());
+      const auto own = std::find(hosts_[host].begin(), hosts_[host].end(), request.rank);
+      if (own == hosts_[host].end()) continue;
+      host_ = host;
+      index_ = static_cast<std::size_t>(own - hosts_[host].begin());
+    }
+    rails_ = cut({0, request.count}, rail_count);
+  }
+
+  Plan make() {
+    for (const Slice& rail : rails_) contribute(plan_, request_, rail);
+    add_up_inside();
+    if (index_ < rails_.size()) ring_of_hosts();
+    hand_round_inside();
+    return plan_.build();
+  }
+
+ private:
+  const Host& own_host() const { return hosts_[host_]; }
+  std::size_t ahead(std::size_t hops) const {
+    return own_host()[(index_ + hops) % own_host().size()];
+  }
+
+  void add_up_inside() {
+    for (std::size_t rail = 0; rail < rails_.size(); ++rail) {
+      if (rail != index_) plan_.send(own_host()[rail], values_at(rails_[rail]));
+    }
+    if (index_ >= rails_.size()) return;
+    const std::size_t count = own_host().size();
+    for (std::size_t hop = 1; hop < count; ++hop) {
+      const bool last = hosts_.size() == 1 && hop + 1 == count;
+      plan_.reduce(ahead(hop), values_at(rails_[index_]), last);
+    }
+  }
+
+  void ring_of_hosts() {
+    const std::size_t n = hosts_.size();
+    const std::size_t next = hosts_[(host_ + 1) % n][index_];
+    const std::size_t previous = hosts_[(host_ + n - 1) % n][index_];
+    const std::vector<Slice> chunks = cut(rails_[index_], n);
+    const auto behind = [&](std::size_t hops) { return chunks[(host_ + 2 * n - hops) % n]; };
+    for (std::size_t hop = 1; hop < n; ++hop) {
+      plan_.send(next, values_at(behind(hop)));
+      plan_.reduce(previous, values_at(behind(hop + 1)), hop + 1 == n);
+    }
+    for (std::size_t hop = 0; hop + 1 < n; ++hop) {
+      plan_.send(next, values_at(behind(hop)));
+      plan_.receive(previous, values_at(behind(hop + 1)));
+    }
+  }
+
+  void hand_round_inside() {
+    for (std::size_t hop = 1; index_ < rails_.size() && hop < own_host().size(); ++hop) {
+      plan_.send(ahead(hop), values_at(rails_[index_]));
+    }
+    for (std::size_t rail = 0; rail < rails_.size(); ++rail) {
+      if (rail != index_) plan_.receive(own_host()[rail], values_at(rails_[rail]));
+    }
+  }
+
+  const PlanRequest& request_;
+  std::vector<Host> hosts_;
+  std::size_t host_ = 0;   // Of this rank,
+  std::size_t index_ = 0;  // and its place there.
+  std::vector<Slice> rails_;
+  PlanBuilder plan_;
+};
+
+}  // namespace
+
+Plan two_level_plan(const PlanRequest& request) {
+  ROTA_ASSERT(request.collective == Collective::kAllReduce);
+  ROTA_ASSERT(request.hosts.size() == request.world_size);
+  return TwoLevel(request).make();
+}
+
+}  // namespace rota::collectives

@@ -1,0 +1,237 @@
+// The questions that are asked of a call, and the sentences with which it is refused.
+#include "communicator/call.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include <rota/error.h>
+
+namespace rota {
+namespace {
+
+using collectives::Collective;
+
+class Examiner {
+ public:
+  Examiner(const Call& call, std::size_t rank, std::size_t world_size)
+      : call_(call), rank_(rank), n_(world_size) {}
+
+  CheckedCall examine() {
+    if (call_.root >= n_) {
+      refuse((is_message() ? "rank " : "root ") + std::to_string(call_.root) +
+             " is outside of the world of " + std::to_string(n_));
+    }
+    if (is_message() && call_.root == rank_) {
+      refuse("rank " + std::to_string(rank_) + " is this rank itself");
+    }
+    look_at_buffers();
+    look_at_parts();
+    if (collectives::reduces(call_.collective)) {
+      const std::string_view why = why_not(call_.reduction, checked_.type);
+      if (!why.empty()) refuse(std::string(why));
+    }
+    return checked_;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    const char* suffix = call_.uneven ? "_v: " : ": ";
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string(to_string(call_.collective)) + suffix + why);
+  }
+
+  bool is_message() const {
+    return call_.collective == Collective::kSend || call_.collective == Collective::kReceive;
+  }
+  bool is_root() const { return rank_ == call_.root; }
+
+  void look_at(const char* name, const ConstValues& values) const {
+    if (values.count() > 0 && !values.data()) refuse(std::string(name) + "'s address is null");
+    if (reinterpret_cast<std::uintptr_t>(values.data()) % bytes_of(values.type()) != 0) {
+      refuse(std::string(name) + "'s address is not aligned for " +
+             std::string(to_string(values.type())));
+    }
+    constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+    if (values.count() > kMost / bytes_of(values.type())) {
+      refuse(std::string(name) + " is longer than the address space");
+    }
+  }
+
+  void look_at_buffers() {
+    if (call_.values) look_at("the output", *call_.values);
+    if (call_.input) look_at("the input", *call_.input);
+    for (const Values& values : call_.group) look_at("a buffer of the group", values);
+    if (call_.values && call_.input && call_.values->count() > 0 &&
+        call_.values->type() != call_.input->type()) {
+      refuse("the input is " + std::string(to_string(call_.input->type())) + ", the output " +
+             std::string(to_string(call_.values->type())));
+    }
+    for (const Values& values : call_.group) {
+      if (values.type() != call_.group.front().type()) {
+        refuse("the buffers of a group have one type; here are " +
+               std::string(to_string(call_.group.front().type())) + " and " +
+               std::string(to_string(values.type())));
+      }
+    }
+    checked_.in_place = !call_.input.has_value();
+    if (call_.input) {
+      checked_.type = call_.input->type();
+    } else if (call_.values) {
+      checked_.type = call_.values->type();
+    } else if (!call_.group.empty()) {
+      checked_.type = call_.group.front().type();
+    }
+  }
+
+  std::size_t values_count() const { return call_.values ? call_.values->count() : 0; }
+  std::size_t input_count() const { return call_.input ? call_.input->count() : 0; }
+
+  void expect(const char* name, std::size_t count, std::size_t expected) const {
+    if (count == expected) return;
+    refuse(std::string(name) + " has " + std::to_string(count) + " elements; expected " +
+           std::to_string(expected));
+  }
+
+  std::size_t sum_of(const char* name, std::span<const std::size_t> counts) const {
+    if (counts.size() != n_) {
+      refuse(std::string(name) + " has " + std::to_string(counts.size()) +
+             " entries; expected one for each of " + std::to_string(n_) + " ranks");
+    }
+    std::size_t sum = 0;
+    for (const std::size_t count : counts) {
+      if (count > std::numeric_limits<std::ptrdiff_t>::max() - sum) {
+        refuse(std::string(name) + " add up to more than the address space");
+      }
+      sum += count;
+    }
+    return sum;
+  }
+
+  // The part of this rank, of checked_.count elements in all.
+  Slice own_part() const {
+    if (!call_.uneven) return slice_of(checked_.count, rank_, n_);
+    Slice part{0, call_.counts[rank_]};
+    for (std::size_t before = 0; before < rank_; ++before) part.offset += call_.counts[before];
+    return part;
+  }
+
+  // The input and the output are apart or, where `place` is given, the smaller lies just there in
+  // the larger: then the call is in place.
+  void look_for_overlap(std::optional<Slice> place = std::nullopt) {
+    if (!call_.input || !call_.values || values_count() == 0 || input_count() == 0) return;
+    const std::byte* input = call_.input->data();
+    const std::byte* values = call_.values->data();
+    const bool values_are_larger = values_count() >= input_count();
+    if (place) {
+      const std::size_t offset = place->offset * bytes_of(checked_.type);
+      if (values_are_larger ? input == values + offset : values == input + offset) {
+        checked_.in_place = true;
+        return;
+      }
+    }
+    if (input < values + call_.values->bytes() && values < input + call_.input->bytes()) {
+      refuse("the input overlaps the output; the form with one argument works in place");
+    }
+  }
+
+  void look_at_parts() {
+    switch (call_.collective) {
+      case Collective::kAllReduce:
+        for (const Values& values : call_.group) checked_.count += values.count();
+        [[fallthrough]];
+      case Collective::kBroadcast:
+      case Collective::kReceive:
+        if (call_.values) checked_.count = values_count();
+        if (call_.input) expect("the input", input_count(), values_count());
+        return look_for_overlap();
+      case Collective::kReduce:
+        checked_.count = call_.input ? input_count() : values_count();
+        if (is_root()) expect("the output", values_count(), checked_.count);
+        return is_root() ? look_for_overlap() : void();
+      case Collective::kReduceScatter:
+        return look_at_reduce_scatter();
+      case Collective::kAllGather:
+        return look_at_all_gather();
+      case Collective::kGather:
+        return look_at_gather();
+      case Collective::kScatter:
+        return look_at_scatter();
+      case Collective::kAllToAll:
+        return look_at_all_to_all();
+      case Collective::kSend:
+        checked_.count = input_count();
+        return;
+      case Collective::kBarrier:
+        return;
+    }
+  }
+
+  void look_at_reduce_scatter() {
+    checked_.count = call_.input ? input_count() : values_count();
+    if (call_.uneven) {
+      expect(call_.input ? "the input" : "the values", checked_.count,
+             sum_of("the counts", call_.counts));
+    }
+    if (call_.input) expect("the output", values_count(), own_part().count);
+    look_for_overlap();
+  }
+
+  void look_at_all_gather() {
+    checked_.count = values_count();
+    if (call_.uneven) {
+      expect("the output", values_count(), sum_of("the counts", call_.counts));
+    }
+    const Slice own = own_part();
+    if (call_.input) expect("the part", input_count(), own.count);
+    look_for_overlap(own);
+  }
+
+  void look_at_gather() {
+    checked_.count = call_.uneven ? sum_of("the counts", call_.counts) : input_count() * n_;
+    const Slice own = own_part();
+    expect("the part", input_count(), own.count);
+    if (!is_root()) return;
+    expect("the output", values_count(), checked_.count);
+    look_for_overlap(own);
+  }
+
+  void look_at_scatter() {
+    checked_.count = call_.uneven ? sum_of("the counts", call_.counts) : values_count() * n_;
+    const Slice own = own_part();
+    expect("the part", values_count(), own.count);
+    checked_.type = call_.values->type();
+    if (!is_root()) return;
+    expect("the input", input_count(), checked_.count);
+    look_for_overlap(own);
+  }
+
+  void look_at_all_to_all() {
+    if (call_.uneven) {
+      checked_.count = sum_of("the send counts", call_.counts);
+      expect("the input", input_count(), checked_.count);
+      expect("the output", values_count(), sum_of("the receive counts", call_.receive_counts));
+    } else {
+      checked_.count = values_count();
+      if (call_.input) expect("the input", input_count(), values_count());
+      if (checked_.count % n_ != 0) {
+        refuse(std::to_string(checked_.count) + " elements make no equal parts for " +
+               std::to_string(n_) + " ranks; all_to_all_v takes unequal ones");
+      }
+    }
+    look_for_overlap();
+  }
+
+  const Call& call_;
+  std::size_t rank_;
+  std::size_t n_;
+  CheckedCall checked_;
+};
+
+}  // namespace
+
+CheckedCall check(const Call& call, std::size_t rank, std::size_t world_size) {
+  return Examiner(call, rank, world_size).examine();
+}
+
+}  // namespace rota

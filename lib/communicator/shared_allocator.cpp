@@ -1,0 +1,41 @@
+// Blocks by address.
+#include <rota/shared_allocator.h>
+
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "communicator/impl.h"
+
+namespace rota {
+
+struct BlockShelf::State {
+  explicit State(std::shared_ptr<Communicator::Impl> communicator)
+      : source(std::move(communicator)) {}
+
+  std::shared_ptr<Communicator::Impl> source;
+  std::mutex mutex;
+  std::unordered_map<void*, Block> blocks;
+};
+
+BlockShelf::BlockShelf(const Communicator& communicator)
+    : state_(std::make_unique<State>(communicator.impl_)) {
+  communicator.impl();  // Throws where there is none.
+}
+
+BlockShelf::~BlockShelf() = default;
+
+void* BlockShelf::allocate(std::size_t bytes) {
+  const std::lock_guard lock(state_->mutex);
+  Block block = state_->source->allocate(bytes);
+  void* address = block.bytes().data();
+  state_->blocks.emplace(address, std::move(block));
+  return address;
+}
+
+void BlockShelf::release(void* address) noexcept {
+  const std::lock_guard lock(state_->mutex);
+  state_->blocks.erase(address);
+}
+
+}  // namespace rota

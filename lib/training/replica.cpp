@@ -1,0 +1,186 @@
+// A replica: what a step does, in the order in which it does it.
+#include <rota/replica.h>
+
+#include <array>
+#include <cmath>
+#include <type_traits>
+
+#include <rota/error.h>
+
+#include "training/agreement.h"
+#include "training/hash.h"
+#include "training/squared_norm.h"
+
+namespace rota {
+namespace {
+
+// Rides with the last bucket, so that the score of all ranks costs no call of its own.
+enum ScoreElement : std::size_t { kLoss, kCorrect, kScoreElementCount };
+
+// What travels: the score, and then a gradient for each parameter.
+template <class T>
+std::vector<std::size_t> gradient_counts(const Model<T>& model) {
+  std::vector<std::size_t> counts = {kScoreElementCount};
+  for (const ParameterInfo& parameter : model.parameters()) counts.push_back(parameter.count());
+  return counts;
+}
+constexpr std::size_t kScore = 0;
+constexpr std::size_t gradient_of(std::size_t parameter) noexcept { return parameter + 1; }
+
+template <class T>
+std::vector<std::size_t> value_counts(const Model<T>& model) {
+  std::vector<std::size_t> counts;
+  for (const ParameterInfo& parameter : model.parameters()) counts.push_back(parameter.count());
+  return counts;
+}
+
+template <class T>
+Block allocate_values(Communicator& communicator, const Model<T>& model) {
+  constexpr std::size_t kPadding = 64 / sizeof(T);
+  std::size_t count = 0;
+  for (const ParameterInfo& parameter : model.parameters()) {
+    count += (parameter.count() + kPadding - 1) / kPadding * kPadding;
+  }
+  return communicator.allocate(count * sizeof(T));
+}
+
+template <class T>
+training::Facts facts_of(const Model<T>& model, const ReplicaOptions& options) {
+  training::Facts facts = training::facts_of(model.parameters());
+  facts.emplace_back("elements of", std::is_same_v<T, float> ? "float" : "double");
+  facts.emplace_back("optimizer", training::to_text(options.optimizer));
+  facts.emplace_back("largest gradient norm", training::to_text(options.max_gradient_norm));
+  facts.emplace_back("buckets of", std::to_string(options.buckets.first_bucket_bytes) + ", then " +
+                                       std::to_string(options.buckets.bucket_bytes) + " bytes");
+  facts.insert(facts.end(), options.agreements.begin(), options.agreements.end());
+  return facts;
+}
+
+double checked_norm(double norm) {
+  if (norm >= 0 && std::isfinite(norm)) return norm;
+  throw Error(ErrorCode::kInvalidArgument, "max_gradient_norm is " + training::to_text(norm) +
+                                               "; it must be finite and not negative");
+}
+
+}  // namespace
+
+template <class T>
+Replica<T>::Replica(Communicator& communicator, Model<T> model, const ReplicaOptions& options)
+    : communicator_(communicator),
+      max_gradient_norm_(checked_norm(options.max_gradient_norm)),
+      model_(std::move(model)),
+      memory_(allocate_values(communicator, model_)),
+      buckets_(communicator, gradient_counts(model_), options.buckets),
+      optimizer_(options.optimizer, value_counts(model_)),
+      gradient_ready_([this](std::size_t parameter) { buckets_.ready(gradient_of(parameter)); }) {
+  training::check_agreement(communicator, facts_of(model_, options));
+  constexpr std::size_t kAlignment = 64;
+  const std::span<T> all(reinterpret_cast<T*>(memory_.bytes().data()),
+                         memory_.bytes().size() / sizeof(T));
+  std::span<T> rest = all;
+  for (std::size_t index = 0; index < model_.parameters().size(); ++index) {
+    const std::size_t count = model_.parameters()[index].count();
+    values_.push_back(rest.first(count));
+    rest = rest.subspan((count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment / sizeof(T));
+    model_.bind(index, values_[index], buckets_.gradient(gradient_of(index)));
+  }
+  model_.initialize(options.seed);
+  communicator.broadcast(all, 0);
+}
+
+template <class T>
+void Replica<T>::accumulate(const Batch<T>& batch) {
+  train(batch, {});
+}
+
+// The gradients hold the sum over mine_.samples, and then those of `batch` too.
+template <class T>
+void Replica<T>::train(const Batch<T>& batch,
+                       const std::function<void(std::size_t)>& gradient_ready) {
+  const Score score = model_.train(batch, gradient_ready,
+                                   mine_.samples > 0 ? Gradients::kAdd : Gradients::kOverwrite);
+  mine_.loss += score.loss;
+  mine_.correct += score.correct;
+  mine_.samples += score.samples;
+}
+
+template <class T>
+Score Replica<T>::step(const Batch<T>& batch, const StepPlace& place) {
+  buckets_.begin_step(mine_.samples + batch.labels.size());
+  train(batch, gradient_ready_);
+  const Score mine = std::exchange(mine_, {});
+  check_finite("loss", mine.loss, place);
+  const std::span<T> score = buckets_.gradient(kScore);
+  score[kLoss] = static_cast<T>(mine.loss);
+  score[kCorrect] = static_cast<T>(mine.correct);
+  buckets_.ready(kScore);
+
+  const std::uint64_t samples = buckets_.world_sample_count();
+  if (samples > 0) update(samples, place);
+  buckets_.wait();
+  check_finite("loss", score[kLoss], place);
+  return {score[kLoss], static_cast<std::size_t>(score[kCorrect]),
+          static_cast<std::size_t>(samples)};
+}
+
+// In the order of arrival: the last layers are updated while the first ones still travel. What is
+// to be clipped has to arrive first, all of it.
+template <class T>
+void Replica<T>::update(std::uint64_t world_sample_count, const StepPlace& place) {
+  T scale = T{1} / static_cast<T>(world_sample_count);
+  if (max_gradient_norm_ > 0) scale *= static_cast<T>(clipping_factor(world_sample_count, place));
+  optimizer_.begin_step(place.learning_rate_factor);
+  for (std::size_t index = values_.size(); index-- > 0;) {
+    wait_for(index);
+    optimizer_.update(index, values_[index], buckets_.gradient(gradient_of(index)), scale);
+  }
+}
+
+// From sums that have the same bits on every rank, in one order: so it has, too.
+template <class T>
+double Replica<T>::clipping_factor(std::uint64_t world_sample_count, const StepPlace& place) {
+  double square = 0;
+  for (std::size_t index = values_.size(); index-- > 0;) {
+    wait_for(index);
+    square += training::squared_norm<T>(buckets_.gradient(gradient_of(index)));
+  }
+  const double norm = std::sqrt(square) / static_cast<double>(world_sample_count);
+  check_finite("norm of the gradient", norm, place);
+  return norm > max_gradient_norm_ ? max_gradient_norm_ / norm : 1;
+}
+
+template <class T>
+void Replica<T>::wait_for(std::size_t parameter) {
+  buckets_.wait(buckets_.layout().bucket_of[gradient_of(parameter)]);
+}
+
+template <class T>
+void Replica<T>::check_finite(const char* what, double value, const StepPlace& place) {
+  if (std::isfinite(value)) return;
+  const std::string why = std::string("the ") + what + " is " +
+                          (std::isnan(value) ? "not a number" : "infinite") + " in step " +
+                          std::to_string(place.step) + " of epoch " + std::to_string(place.epoch) +
+                          ": try a lower learning rate";
+  communicator_.abort(why);  // Which puts this rank in front of it.
+  throw Error(ErrorCode::kNotFinite, "rank " + std::to_string(communicator_.rank()) + ": " + why);
+}
+
+template <class T>
+Score Replica<T>::sum_over_world(const Score& score) {
+  std::array<double, 3> sums = {score.loss, static_cast<double>(score.correct),
+                                static_cast<double>(score.samples)};
+  communicator_.all_reduce(sums, ReduceOp::kSum);
+  return {sums[0], static_cast<std::size_t>(sums[1]), static_cast<std::size_t>(sums[2])};
+}
+
+template <class T>
+std::uint64_t Replica<T>::weights_hash() const noexcept {
+  std::uint64_t hash = training::kFnvStart;
+  for (const std::span<T>& values : values_) hash = training::fnv1a(std::as_bytes(values), hash);
+  return hash;
+}
+
+template class Replica<float>;
+template class Replica<double>;
+
+}  // namespace rota

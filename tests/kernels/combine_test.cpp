@@ -1,0 +1,181 @@
+// Every type, operation and variant against a reference that is computed in another way, for every
+// awkward count and alignment, with values that an operation could get wrong.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernels/kernels.h"
+#include "kernels/reference.h"
+
+namespace rota::kernels::testing {
+namespace {
+
+constexpr std::size_t kGuardCount = 67;  // Elements on both sides that nobody may touch.
+constexpr double kFactor = 1.0F / 3.0F;  // What a mean of three ranks multiplies by.
+
+constexpr ReduceOp kOps[] = {ReduceOp::kSum,   ReduceOp::kMean,  ReduceOp::kProduct,
+                             ReduceOp::kMin,   ReduceOp::kMax,   ReduceOp::kBitAnd,
+                             ReduceOp::kBitOr, ReduceOp::kBitXor};
+
+template <class T>
+class CombineTest : public ::testing::Test {};
+
+using Types = ::testing::Types<Float16, Bfloat16, float, double, std::int8_t, std::uint8_t,
+                               std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(CombineTest, Types);
+
+std::string title_of(const Variant& variant, ReduceOp op, std::size_t count, std::size_t shift) {
+  return std::string(variant.name) + ", " + std::string(to_string(op)) + ", count " +
+         std::to_string(count) + ", shift " + std::to_string(shift);
+}
+
+// Method: the run begins `shift` elements after an aligned address, inside more elements than the
+// kernel is told of, and the two runs are aligned differently. Those outside must stay.
+template <class T>
+void expect_reference(const Variant& variant, ReduceOp op, std::size_t count, std::size_t shift) {
+  SCOPED_TRACE(title_of(variant, op, count, shift));
+  const std::size_t begin = kGuardCount + shift;
+  const std::vector<T> before = any_values<T>(begin + count + kGuardCount, 1);
+  const std::vector<T> input = any_values<T>(count + 1, 2);
+  std::vector<T> values = before;
+  variant.combine(data_type_of<T>(), op)(bytes_at(values, begin), bytes_at(input, 1), count,
+                                         kFactor);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool inside = i >= begin && i < begin + count;
+    const T expected =
+        inside ? expected_of(op, before[i], input[i - begin + 1], kFactor) : before[i];
+    ASSERT_TRUE(same(values[i], expected))
+        << "at " << i << ": " << to_double(values[i]) << ", not " << to_double(expected);
+  }
+}
+
+TYPED_TEST(CombineTest, GivesWhatTheReferenceGivesInEveryVariant) {
+  for (const Variant* variant : supported_variants()) {
+    for (const ReduceOp op : kOps) {
+      if (!why_not(op, data_type_of<TypeParam>()).empty()) continue;
+      for (const std::size_t count : awkward_counts()) {
+        for (std::size_t shift = 0; shift <= 3; ++shift) {
+          expect_reference<TypeParam>(*variant, op, count, shift);
+          if (this->HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+// Method: each special value meets each other one, in both orders, so -0 meets +0 and NaN infinity.
+TYPED_TEST(CombineTest, GivesWhatTheReferenceGivesForEachPairOfSpecialValues) {
+  using T = TypeParam;
+  std::vector<T> left;
+  std::vector<T> right;
+  for (const T a : special_values<T>()) {
+    for (const T b : special_values<T>()) {
+      left.push_back(a);
+      right.push_back(b);
+    }
+  }
+  for (const Variant* variant : supported_variants()) {
+    for (const ReduceOp op : kOps) {
+      if (!why_not(op, data_type_of<T>()).empty()) continue;
+      std::vector<T> values = left;
+      variant->combine(data_type_of<T>(), op)(bytes_at(values), bytes_at(right), left.size(),
+                                              kFactor);
+      for (std::size_t i = 0; i < left.size(); ++i) {
+        EXPECT_TRUE(same(values[i], expected_of(op, left[i], right[i], kFactor)))
+            << variant->name << ", " << to_string(op) << " of " << to_double(left[i]) << " and "
+            << to_double(right[i]) << " gave " << to_double(values[i]);
+      }
+    }
+  }
+}
+
+TYPED_TEST(CombineTest, ScalesInTheTypeThatIsComputedIn) {
+  using T = TypeParam;
+  if constexpr (kIsFloat<T>) {
+    for (const Variant* variant : supported_variants()) {
+      for (const std::size_t count : awkward_counts()) {
+        const std::vector<T> before = any_values<T>(count + 2, 3);
+        std::vector<T> values = before;
+        const double factor = 0.1;  // Neither a float nor a double has it.
+        variant->scale(data_type_of<T>())(bytes_at(values, 1), count, factor);
+        EXPECT_TRUE(same(values.front(), before.front()) && same(values.back(), before.back()));
+        for (std::size_t i = 1; i <= count; ++i) {
+          T expected{};
+          if constexpr (kIsHalf<T>) {
+            const float product = static_cast<float>(to_double(before[i])) * 0.1F;
+            expected = T::from_bits(encode(product, kFormatOf<T>));
+          } else {
+            expected = before[i] * static_cast<T>(factor);
+          }
+          ASSERT_TRUE(same(values[i], expected))
+              << variant->name << ", at " << i << " of " << count;
+        }
+      }
+    }
+  } else {
+    for (const Variant* variant : supported_variants()) {
+      EXPECT_EQ(variant->scale(data_type_of<T>()), nullptr);
+    }
+  }
+}
+
+TYPED_TEST(CombineTest, HasAKernelWhereverNothingSpeaksAgainstIt) {
+  constexpr DataType kType = data_type_of<TypeParam>();
+  for (const Variant* variant : supported_variants()) {
+    for (const ReduceOp op : kOps) {
+      EXPECT_EQ(variant->combine(kType, op) != nullptr, why_not(op, kType).empty())
+          << variant->name << ", " << to_string(op);
+      EXPECT_EQ(variant->combine(DataType::kByte, op), nullptr);
+    }
+  }
+}
+
+// Method: all 65536 numbers meet some others, so every conversion is seen, from and to.
+template <class T>
+void expect_reference_of_all_halves() {
+  std::vector<T> all;
+  for (unsigned bits = 0; bits < 65536; ++bits) {
+    all.push_back(T::from_bits(static_cast<std::uint16_t>(bits)));
+  }
+  for (const float other : {0.0F, -0.0F, 1.0F, 0x1p-14F, -0x1.8p-24F, 0x1.fp-9F, 60000.0F}) {
+    const std::vector<T> input(all.size(), T(other));
+    for (const ReduceOp op :
+         {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kProduct, ReduceOp::kMin, ReduceOp::kMax}) {
+      std::vector<T> expected;
+      for (const T value : all) expected.push_back(expected_of(op, value, T(other), kFactor));
+      for (const Variant* variant : supported_variants()) {
+        std::vector<T> values = all;
+        variant->combine(data_type_of<T>(), op)(bytes_at(values), bytes_at(input), all.size(),
+                                                kFactor);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          ASSERT_TRUE(same(values[i], expected[i]))
+              << variant->name << ", " << to_string(op) << " of bits " << i << " and " << other;
+        }
+      }
+    }
+  }
+}
+
+TEST(CombineHalves, GivesWhatTheReferenceGivesForEveryFloat16) {
+  expect_reference_of_all_halves<Float16>();
+}
+
+TEST(CombineHalves, GivesWhatTheReferenceGivesForEveryBfloat16) {
+  expect_reference_of_all_halves<Bfloat16>();
+}
+
+// 2051 lies between two float16, and a third of it, 683.67, beside 683.5. To round the sum first
+// would give 2052, and then 684.
+TEST(CombineHalves, RoundsAMeanOnce) {
+  for (const Variant* variant : supported_variants()) {
+    std::vector<Float16> values(33, Float16(2048.0F));
+    const std::vector<Float16> input(33, Float16(3.0F));
+    variant->combine(DataType::kFloat16, ReduceOp::kMean)(bytes_at(values), bytes_at(input), 33,
+                                                          kFactor);
+    EXPECT_EQ(static_cast<float>(values.front()), 683.5F) << variant->name;
+    EXPECT_EQ(static_cast<float>(values.back()), 683.5F) << variant->name;
+  }
+}
+
+}  // namespace
+}  // namespace rota::kernels::testing

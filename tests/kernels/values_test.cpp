@@ -1,0 +1,62 @@
+// Values and ConstValues: what they can be made from, and what they then say.
+#include <gtest/gtest.h>
+#include <rota/values.h>
+
+#include <array>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace rota {
+namespace {
+
+template <class T>
+class ValuesTest : public testing::Test {};
+using Types = testing::Types<std::byte, Float16, Bfloat16, float, double, std::int8_t, std::uint8_t,
+                             std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(ValuesTest, Types);
+
+TYPED_TEST(ValuesTest, SayWhatTheyWereMadeFrom) {
+  std::vector<TypeParam> vector(5);
+  const Values values = vector;
+  EXPECT_EQ(values.data(), reinterpret_cast<std::byte*>(vector.data()));
+  EXPECT_EQ(values.count(), 5U);
+  EXPECT_EQ(values.type(), data_type_of<TypeParam>());
+  EXPECT_EQ(values.bytes(), 5 * sizeof(TypeParam));
+  EXPECT_EQ(bytes_of(values.type()), sizeof(TypeParam));
+}
+
+TYPED_TEST(ValuesTest, CanBeReadThroughConstValuesHoweverTheyAreHeld) {
+  std::array<TypeParam, 3> array{};
+  const std::array<TypeParam, 3>& constant = array;
+  const Values values = array;
+  for (const ConstValues& read :
+       {ConstValues(array), ConstValues(constant), ConstValues(std::span(array)),
+        ConstValues(std::span(constant)), ConstValues(values)}) {
+    EXPECT_EQ(read.data(), reinterpret_cast<const std::byte*>(array.data()));
+    EXPECT_EQ(read.count(), 3U);
+    EXPECT_EQ(read.bytes(), 3 * sizeof(TypeParam));
+    EXPECT_EQ(read.type(), data_type_of<TypeParam>());
+  }
+}
+
+TYPED_TEST(ValuesTest, AreNotMadeFromWhatIsConst) {
+  using T = TypeParam;
+  static_assert(std::is_convertible_v<std::vector<T>&, Values>);
+  static_assert(!std::is_constructible_v<Values, const std::vector<T>&>);
+  static_assert(!std::is_constructible_v<Values, std::span<const T>>);
+  static_assert(!std::is_constructible_v<Values, ConstValues>);
+  static_assert(std::is_convertible_v<const std::vector<T>&, ConstValues>);
+  static_assert(std::is_convertible_v<std::span<const T>, ConstValues>);
+  static_assert(std::is_convertible_v<Values, ConstValues>);
+}
+
+TEST(Values, AreNotMadeFromOtherTypes) {
+  static_assert(!std::is_constructible_v<Values, std::vector<std::int16_t>&>);
+  static_assert(!std::is_constructible_v<ConstValues, const std::vector<char>&>);
+  static_assert(!std::is_constructible_v<ConstValues, const std::vector<bool>&>);
+  static_assert(!std::is_constructible_v<ConstValues, const std::vector<float*>&>);
+}
+
+}  // namespace
+}  // namespace rota

@@ -1,0 +1,69 @@
+// Shared memory is backed by real pages when it was reserved, all of it or nothing.
+#include "os/shared_memory.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include <csignal>
+
+#include <rota/error.h>
+
+namespace rota::os {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+std::size_t backed_bytes(int memory) {
+  struct stat status {};
+  EXPECT_EQ(::fstat(memory, &status), 0);
+  return static_cast<std::size_t>(status.st_blocks) * 512;
+}
+
+TEST(SharedMemory, IsBackedWhereItWasReserved) {
+  Fd memory = make_shared_memory("test", 32 * kMiB);
+  const int number = memory.get();
+  SharedMapping mapping(std::move(memory));
+  EXPECT_EQ(backed_bytes(number), 0U);
+  mapping.reserve(kMiB, 19 * kMiB);
+  EXPECT_EQ(backed_bytes(number), 19 * kMiB);
+  mapping.discard(kMiB, 19 * kMiB);
+  EXPECT_EQ(backed_bytes(number), 0U);
+}
+
+// Method: a seal lets the memory not grow, so that its last page, past the end, is refused.
+TEST(SharedMemory, IsGivenBackWhenItsLastPageIsRefused) {
+  Fd memory(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const int number = memory.get();
+  ASSERT_EQ(::ftruncate(number, 32 * kMiB), 0);
+  ASSERT_EQ(::fcntl(number, F_ADD_SEALS, F_SEAL_GROW), 0);
+  SharedMapping mapping(std::move(memory));
+  EXPECT_THROW(mapping.reserve(0, 32 * kMiB + 4096), Error);
+  EXPECT_EQ(backed_bytes(number), 0U);
+}
+
+void ignore(int) {}
+
+// Older kernels undo a reservation that a signal interrupts. A profiler sends a thousand a second.
+TEST(SharedMemory, IsReservedWhileSignalsComeInCloseOrder) {
+  struct sigaction action {};
+  action.sa_handler = ignore;
+  action.sa_flags = SA_RESTART;
+  struct sigaction before {};
+  ASSERT_EQ(::sigaction(SIGALRM, &action, &before), 0);
+  const itimerval each_millisecond{{0, 1000}, {0, 1000}};
+  const itimerval never{};
+  Fd memory = make_shared_memory("test", 64 * kMiB);
+  const int number = memory.get();
+  SharedMapping mapping(std::move(memory));
+  ::setitimer(ITIMER_REAL, &each_millisecond, nullptr);
+  mapping.reserve(0, 64 * kMiB);
+  ::setitimer(ITIMER_REAL, &never, nullptr);
+  ::sigaction(SIGALRM, &before, nullptr);
+  EXPECT_EQ(backed_bytes(number), 64 * kMiB);
+}
+
+}  // namespace
+}  // namespace rota::os

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# completion.sh FILE: asks the completion what may come next, as bash would.
+set -euo pipefail
+cd "$(dirname "$0")"
+# shellcheck source=/dev/null
+source "$1"
+compopt() { :; }  # Of use while bash itself completes only.
+
+# expect "ANSWERS" WORD...: what is offered for the last word.
+expect() {
+  local expected=$1
+  COMP_WORDS=("${@:2}")
+  COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+  _rotarun
+  [[ ${COMPREPLY[*]} == "$expected" ]] || {
+    echo "for '${COMP_WORDS[*]}': '${COMPREPLY[*]}', not '$expected'" >&2
+    exit 1
+  }
+}
+
+expect "--transport --tag-output --timeout" rotarun --t
+expect "auto shm tcp" rotarun --transport ""
+expect "tcp" rotarun -np 4 --transport t
+expect "core" rotarun --bind-to = c
+expect "none core numa" rotarun --bind-to =
+expect "--show-ranks" rotarun --tag-output --s
+expect "" rotarun -np ""
+expect "./completion.sh" rotarun -np 4 ./completion.s  # A program, from here on.
+expect "" rotarun -np 4 train --t
+expect "" rotarun -- --t

@@ -1,0 +1,28 @@
+// Every collective in each of its forms, for every type and every reduction that it has, between
+// real processes over a real transport.
+#include <gtest/gtest.h>
+
+#include "ranks/ranks.h"
+#include "testing/every_collective.h"
+
+namespace rota {
+namespace {
+
+template <class T>
+class EveryCollectiveTest : public ::testing::Test {};
+
+using Types = ::testing::Types<Float16, Bfloat16, float, double, std::int8_t, std::uint8_t,
+                               std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(EveryCollectiveTest, Types);
+
+TYPED_TEST(EveryCollectiveTest, LeavesWhatTheSerialReferenceDoes) {
+  testing::check_every_collective<TypeParam>(the_communicator());
+}
+
+// Large enough for many turns, and for what is staged to go round its ring.
+TYPED_TEST(EveryCollectiveTest, LeavesItForManyElements) {
+  testing::EveryCollectiveCheck<TypeParam>(the_communicator()).run(100003);
+}
+
+}  // namespace
+}  // namespace rota

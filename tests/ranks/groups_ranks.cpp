@@ -1,0 +1,121 @@
+// Communicators that are split off others, that live side by side, and those of threads in several
+// processes: this program is one rank, and starts the threads itself.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+#include <rota/communicator.h>
+#include <rota/shared_allocator.h>
+
+#include "testing/every_collective.h"
+
+namespace rota {
+namespace {
+
+void expect_sum_of_one_each(Communicator& communicator) {
+  std::vector<std::int32_t> values(1009, 1);
+  communicator.all_reduce(values, ReduceOp::kSum);
+  for (const std::int32_t value : values) {
+    ASSERT_EQ(value, static_cast<std::int32_t>(communicator.world_size()));
+  }
+}
+
+void test_split(Communicator& world) {
+  const std::size_t color = world.rank() % 2;
+  Communicator half = world.split(color, world.world_size() - world.rank());
+  ASSERT_EQ(half.world_size(), (world.world_size() + 1 - color) / 2);
+  // The key turned the order round.
+  const std::size_t behind = (world.world_size() - 1 - world.rank()) / 2;
+  ASSERT_EQ(half.rank(), behind);
+  ASSERT_EQ(half.rank_table().rows.size(), half.world_size());
+  testing::EveryCollectiveCheck<float>(half).run(1009);
+  expect_sum_of_one_each(world);
+  expect_sum_of_one_each(half);
+
+  Communicator again = half.split(0);
+  testing::EveryCollectiveCheck<std::int64_t>(again).run(33);
+}
+
+void test_colour_of_one(Communicator& world) {
+  Communicator alone = world.split(world.rank());
+  EXPECT_EQ(alone.world_size(), 1U);
+  EXPECT_EQ(alone.rank(), 0U);
+  expect_sum_of_one_each(alone);
+}
+
+// Each with a thread of its own, in no order that ranks could agree on.
+void test_side_by_side(Communicator& world) {
+  std::array groups{world.split(0), world.split(1)};
+  std::vector<std::thread> threads;
+  for (Communicator& group : groups) {
+    threads.emplace_back([&group] {
+      for (int i = 0; i < 100; ++i) expect_sum_of_one_each(group);
+    });
+  }
+  for (int i = 0; i < 100; ++i) expect_sum_of_one_each(world);
+  for (std::thread& thread : threads) thread.join();
+}
+
+// A group is gone when the world goes on, and the other way round.
+void test_endings(Communicator& world) {
+  { Communicator brief = world.split(0); }
+  expect_sum_of_one_each(world);
+  Communicator group = world.split(0);
+  Communicator moved = std::move(group);
+  EXPECT_THROW(group.barrier(), Error);
+  expect_sum_of_one_each(moved);
+}
+
+void test_shared_vectors(Communicator& world) {
+  using Allocator = SharedAllocator<float>;
+  std::vector<float, Allocator> values(5000, 1.0F, Allocator(world));
+  const std::uint64_t before = world.staged_bytes();
+  world.all_reduce(values, ReduceOp::kSum);
+  EXPECT_EQ(values[4999], static_cast<float>(world.world_size()));
+  EXPECT_EQ(world.staged_bytes(), before) << "a shared vector was copied";
+  values.resize(20000);
+  world.all_reduce(values, ReduceOp::kMax);
+}
+
+// Two threads a process.
+int test_threads_of_processes() {
+  std::vector<Communicator> replicas = Communicator::for_threads(2);
+  std::vector<std::thread> threads;
+  for (Communicator& replica : replicas) {
+    threads.emplace_back([&replica] {
+      expect_sum_of_one_each(replica);
+      testing::EveryCollectiveCheck<double>(replica).run(257);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return ::testing::Test::HasFailure() ? 1 : 0;
+}
+
+Communicator* the_world = nullptr;
+
+TEST(Groups, Split) { test_split(*the_world); }
+TEST(Groups, AColourOfOneIsAWorldOfOne) { test_colour_of_one(*the_world); }
+TEST(Groups, LiveSideBySide) { test_side_by_side(*the_world); }
+TEST(Groups, EndWhenTheyLike) { test_endings(*the_world); }
+TEST(Groups, SharedVectorsAreReadInPlace) { test_shared_vectors(*the_world); }
+TEST(Groups, AProcessJoinsItsJobOnce) {
+  const auto options = CommunicatorOptions::from_environment();
+  if (!options.rendezvous_fd) GTEST_SKIP() << "there is no job to join";
+  EXPECT_THROW(Communicator second(options), Error);
+  expect_sum_of_one_each(*the_world);
+}
+
+}  // namespace
+}  // namespace rota
+
+// With an argument, the ranks are threads.
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (argc > 1) return rota::test_threads_of_processes();
+  rota::Communicator world;
+  rota::the_world = &world;
+  return RUN_ALL_TESTS();
+}

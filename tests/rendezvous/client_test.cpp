@@ -1,0 +1,109 @@
+// A rank's side of the rendezvous: what it sends, and what looking for news costs.
+// Method: the launcher is the other end of a socket. operator new counts.
+#include "rendezvous/client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "os/message_socket.h"
+
+namespace {
+
+std::atomic<long> allocation_count{0};
+
+}  // namespace
+
+// Not inlined, or the compiler would see malloc and free where it knows new and delete.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  ++allocation_count;
+  if (void* start = std::malloc(bytes)) return start;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* start) noexcept { std::free(start); }
+[[gnu::noinline]] void operator delete(void* start, std::size_t) noexcept { std::free(start); }
+
+namespace rota::rendezvous {
+namespace {
+
+class ClientTest : public ::testing::Test {
+ protected:
+  ClientTest() : ClientTest(os::make_message_socket_pair()) {}
+  explicit ClientTest(std::pair<os::Fd, os::Fd> ends)
+      : launcher_(std::move(ends.first)), client_(std::move(ends.second)) {}
+
+  // What the client has said, if anything.
+  std::optional<Message> heard() {
+    std::vector<std::byte> bytes;
+    std::vector<os::Fd> fds;
+    if (os::receive_message(launcher_.get(), bytes, fds) != os::Io::kDone) return std::nullopt;
+    return decode(bytes);
+  }
+
+  os::Fd launcher_;
+  Client client_;
+};
+
+TEST_F(ClientTest, CutsALongReasonForAnAbort) {
+  client_.abort(ErrorCode::kSystem, 1, std::string(100'000, 'x'));
+  const auto message = heard();
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->type, MessageType::kAbort);
+  EXPECT_EQ(message->blamed, 1U);
+  EXPECT_EQ(message->text, std::string(4096, 'x'));
+}
+
+TEST_F(ClientTest, SaysInWhatItWaits) {
+  client_.report_waiting(2);
+  EXPECT_EQ(heard(), (Message{.type = MessageType::kWaiting, .blamed = 2}));
+  client_.report_waiting(2, "0#17", std::string(100'000, 'x'));
+  EXPECT_EQ(heard(), (Message{.type = MessageType::kWaiting,
+                              .blamed = 2,
+                              .key = "0#17",
+                              .text = std::string(4096, 'x')}));
+}
+
+TEST_F(ClientTest, RefusesAValueThatNoMessageHolds) {
+  client_.put("key", std::string(60'000, 'x'));
+  EXPECT_EQ(heard()->text.size(), 60'000U);
+  try {
+    client_.put("key", std::string(100'000, 'x'));
+    FAIL() << "it was sent";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("65536"));
+  }
+  EXPECT_FALSE(heard());
+}
+
+// A rank that waits looks every millisecond.
+TEST_F(ClientTest, LooksForNewsWithoutAllocating) {
+  client_.next_notice();
+  const long before = allocation_count;
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(client_.next_notice());
+  EXPECT_EQ(allocation_count, before);
+}
+
+TEST_F(ClientTest, HandsOnWhyTheJobBroke) {
+  const Message aborted{
+      .type = MessageType::kAborted, .error = ErrorCode::kMismatch, .blamed = 3, .text = "why"};
+  os::send_message(launcher_.get(), encode(aborted));
+  EXPECT_EQ(client_.next_notice(), aborted);
+}
+
+// Rather than waiting for descriptors that nobody sends: who knows the transport then says so.
+TEST_F(ClientTest, TakesAWelcomeWithoutDescriptors) {
+  Job job;
+  job.table.transport = "one of the future";
+  job.table.rows.resize(1);
+  os::send_message(launcher_.get(), encode({.type = MessageType::kWelcome, .text = encode(job)}));
+  const auto welcome = client_.join(base::Clock::now() + std::chrono::seconds(10));
+  EXPECT_EQ(welcome.job.table.transport, "one of the future");
+  EXPECT_TRUE(welcome.fds.empty());
+}
+
+}  // namespace
+}  // namespace rota::rendezvous

@@ -1,0 +1,276 @@
+// Calls every collective of a communicator in each of its forms, and holds what it leaves against
+// the serial reference. All ranks call the same; failures are GoogleTest's.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rota/communicator.h>
+
+#include "testing/reference.h"
+
+namespace rota::testing {
+
+template <class T>
+class EveryCollectiveCheck {
+ public:
+  explicit EveryCollectiveCheck(Communicator& communicator)
+      : comm_(communicator), rank_(communicator.rank()), n_(communicator.world_size()) {}
+
+  void run(std::size_t count) {
+    for_each_reduction<T>([&](const Reduction& reduction) {
+      check_all_reduce(count, reduction);
+      check_reduce(count, reduction);
+      check_reduce_scatter(count, reduction);
+    });
+    check_group(count);
+    check_all_gather(count);
+    check_gather_and_scatter(count);
+    check_all_to_all(count);
+    check_broadcast(count);
+    check_messages(count);
+  }
+
+ private:
+  using List = std::vector<T>;
+
+  static List given_by(std::size_t rank, Slice slice) {
+    List values(slice.count);
+    for (std::size_t i = 0; i < slice.count; ++i) values[i] = value_of<T>(rank, slice.offset + i);
+    return values;
+  }
+  List given(std::size_t count) const { return given_by(rank_, {0, count}); }
+
+  List reduction_of(Slice slice, const Reduction& reduction) const {
+    List values(slice.count);
+    for (std::size_t i = 0; i < slice.count; ++i) {
+      values[i] = reduced<T>(reduction, n_, slice.offset + i);
+    }
+    return values;
+  }
+
+  void expect(const List& got, const List& expected, const std::string& what) const {
+    ASSERT_EQ(got.size(), expected.size()) << what;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_TRUE(got[i] == expected[i])
+          << what << " of " << got.size() << " " << to_string(data_type_of<T>()) << ", rank "
+          << rank_ << " of " << n_ << ", element " << i;
+    }
+  }
+
+  // Rank r's part has (r mod 3) * count elements: some have none.
+  std::vector<std::size_t> uneven_counts(std::size_t count) const {
+    std::vector<std::size_t> counts(n_);
+    for (std::size_t rank = 0; rank < n_; ++rank) counts[rank] = rank % 3 * count;
+    return counts;
+  }
+  static Slice part_of(const std::vector<std::size_t>& counts, std::size_t rank) {
+    return {std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(rank),
+                            std::size_t{0}),
+            counts[rank]};
+  }
+  static std::size_t sum_of(const std::vector<std::size_t>& counts) {
+    return part_of(counts, counts.size() - 1).offset + counts.back();
+  }
+
+  void check_all_reduce(std::size_t count, const Reduction& reduction) {
+    const std::string name = "all_reduce, " + std::string(to_string(reduction.op()));
+    const List expected = reduction_of({0, count}, reduction);
+    List values = given(count);
+    comm_.all_reduce(values, reduction);
+    expect(values, expected, name);
+    const List input = given(count);
+    List output(count);
+    Request request = comm_.all_reduce_async(input, output, reduction);
+    request.wait();
+    expect(output, expected, name + " from an input");
+    expect(input, given(count), name + ": the input after it");
+  }
+
+  void check_reduce(std::size_t count, const Reduction& reduction) {
+    const std::size_t root = count % n_;
+    const std::string name = "reduce, " + std::string(to_string(reduction.op()));
+    const List expected = reduction_of({0, count}, reduction);
+    List values = given(count);
+    comm_.reduce(values, root, reduction);
+    if (rank_ == root) expect(values, expected, name);
+    const List input = given(count);
+    List output(rank_ == root ? count : 0);
+    comm_.reduce(input, output, root, reduction);
+    if (rank_ == root) expect(output, expected, name + " from an input");
+    expect(input, given(count), name + ": the input after it");
+  }
+
+  void check_reduce_scatter(std::size_t count, const Reduction& reduction) {
+    const std::string name = "reduce_scatter, " + std::string(to_string(reduction.op()));
+    const auto check_part = [&](List& values, Slice part, const std::string& what) {
+      expect({values.begin() + static_cast<std::ptrdiff_t>(part.offset),
+              values.begin() + static_cast<std::ptrdiff_t>(part.offset + part.count)},
+             reduction_of(part, reduction), what);
+    };
+    const Slice own = slice_of(count, rank_, n_);
+    List values = given(count);
+    comm_.reduce_scatter(values, reduction);
+    check_part(values, own, name);
+    const List input = given(count);
+    List output(own.count);
+    comm_.reduce_scatter(input, output, reduction);
+    expect(output, reduction_of(own, reduction), name + " from an input");
+    expect(input, given(count), name + ": the input after it");
+
+    const auto counts = uneven_counts(count);
+    const Slice part = part_of(counts, rank_);
+    values = given(sum_of(counts));
+    comm_.reduce_scatter_v(values, counts, reduction);
+    check_part(values, part, name + " of uneven parts");
+    const List uneven_input = given(sum_of(counts));
+    output.assign(part.count, T{});
+    comm_.reduce_scatter_v(uneven_input, output, counts, reduction);
+    expect(output, reduction_of(part, reduction), name + " of uneven parts from an input");
+  }
+
+  void check_group(std::size_t count) {
+    List first = given(count);
+    List second = given_by(rank_, {count, 3});
+    List third = given_by(rank_, {count + 3, count});
+    comm_.all_reduce({first, second, third}, ReduceOp::kSum);
+    expect(first, reduction_of({0, count}, ReduceOp::kSum), "grouped all_reduce, first");
+    expect(second, reduction_of({count, 3}, ReduceOp::kSum), "grouped all_reduce, second");
+    expect(third, reduction_of({count + 3, count}, ReduceOp::kSum), "grouped all_reduce, third");
+  }
+
+  // The part of rank r holds the first values that it gives.
+  List all_parts(const std::vector<std::size_t>& counts) const {
+    List all;
+    for (std::size_t rank = 0; rank < n_; ++rank) {
+      const List part = given_by(rank, {0, counts[rank]});
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }
+  List only_own_part(const std::vector<std::size_t>& counts) const {
+    List all(sum_of(counts), rounded<T>(99));
+    const List own = given(counts[rank_]);
+    std::copy(own.begin(), own.end(),
+              all.begin() + static_cast<std::ptrdiff_t>(part_of(counts, rank_).offset));
+    return all;
+  }
+
+  void check_all_gather(std::size_t count) {
+    std::vector<std::size_t> even(n_);
+    for (std::size_t rank = 0; rank < n_; ++rank) even[rank] = slice_of(count, rank, n_).count;
+    List values = only_own_part(even);
+    comm_.all_gather(values);
+    expect(values, all_parts(even), "all_gather");
+    values.assign(count, T{});
+    comm_.all_gather(given(even[rank_]), values);
+    expect(values, all_parts(even), "all_gather from an input");
+    values = only_own_part(even);
+    const Slice own = part_of(even, rank_);
+    comm_.all_gather(std::span(values).subspan(own.offset, own.count), values);
+    expect(values, all_parts(even), "all_gather of a part in its place");
+
+    const auto counts = uneven_counts(count);
+    values = only_own_part(counts);
+    comm_.all_gather_v(values, counts);
+    expect(values, all_parts(counts), "all_gather_v");
+    values.assign(values.size(), T{});
+    comm_.all_gather_v(given(counts[rank_]), values, counts);
+    expect(values, all_parts(counts), "all_gather_v from an input");
+  }
+
+  void check_gather_and_scatter(std::size_t count) {
+    const std::vector<std::size_t> even(n_, count);
+    const auto uneven = uneven_counts(count);
+    for (const std::size_t root : {std::size_t{0}, n_ - 1}) {
+      List all(rank_ == root ? count * n_ : 0);
+      comm_.gather(given(count), all, root);
+      if (rank_ == root) expect(all, all_parts(even), "gather");
+      List part(count);
+      comm_.scatter(all, part, root);
+      expect(part, given(count), "scatter");
+
+      all.assign(rank_ == root ? sum_of(uneven) : 0, T{});
+      comm_.gather_v(given(uneven[rank_]), all, uneven, root);
+      if (rank_ == root) expect(all, all_parts(uneven), "gather_v");
+      part.assign(uneven[rank_], T{});
+      comm_.scatter_v(all, part, uneven, root);
+      expect(part, given(uneven[rank_]), "scatter_v");
+    }
+  }
+
+  void check_all_to_all(std::size_t count) {
+    List expected;
+    for (std::size_t rank = 0; rank < n_; ++rank) {
+      const List part = given_by(rank, {rank_ * count, count});
+      expected.insert(expected.end(), part.begin(), part.end());
+    }
+    List values = given(count * n_);
+    comm_.all_to_all(values);
+    expect(values, expected, "all_to_all");
+    List output(count * n_);
+    comm_.all_to_all(given(count * n_), output);
+    expect(output, expected, "all_to_all from an input");
+
+    // Rank r sends (r + p) mod 3 * count elements to rank p.
+    std::vector<std::size_t> sent(n_);
+    std::vector<std::size_t> received(n_);
+    expected.clear();
+    for (std::size_t peer = 0; peer < n_; ++peer) {
+      sent[peer] = received[peer] = (rank_ + peer) % 3 * count;
+      std::size_t before = 0;
+      for (std::size_t i = 0; i < rank_; ++i) before += (peer + i) % 3 * count;
+      const List part = given_by(peer, {before, received[peer]});
+      expected.insert(expected.end(), part.begin(), part.end());
+    }
+    output.assign(expected.size(), T{});
+    comm_.all_to_all_v(given(sum_of(sent)), sent, output, received);
+    expect(output, expected, "all_to_all_v");
+  }
+
+  void check_broadcast(std::size_t count) {
+    for (std::size_t root = 0; root < n_; ++root) {
+      List values = given(count);
+      comm_.broadcast(values, root);
+      expect(values, given_by(root, {0, count}), "broadcast");
+    }
+  }
+
+  // Everybody sends to everybody, twice, and receives afterwards: nobody blocks anybody.
+  void check_messages(std::size_t count) {
+    if (n_ == 1) return;
+    const List first = given(count);
+    const List second = given_by(rank_, {count, count + 1});
+    const std::size_t next = (rank_ + 1) % n_;
+    const std::size_t previous = (rank_ + n_ - 1) % n_;
+    List from_first(count);
+    List from_second(count + 1);
+    std::vector<Request> requests;
+    requests.push_back(comm_.send_async(first, next));
+    requests.push_back(comm_.send_async(second, next));
+    comm_.receive(from_first, previous);
+    requests.push_back(comm_.receive_async(from_second, previous));
+    wait_all(requests);
+    expect(from_first, given_by(previous, {0, count}), "the first message");
+    expect(from_second, given_by(previous, {count, count + 1}), "the second message");
+  }
+
+  Communicator& comm_;
+  std::size_t rank_;
+  std::size_t n_;
+};
+
+template <class T>
+void check_every_collective(Communicator& communicator) {
+  const std::size_t n = communicator.world_size();
+  for (const std::size_t count :
+       {std::size_t{0}, std::size_t{1}, n + 1, 16 * n + 1, std::size_t{1009}}) {
+    EveryCollectiveCheck<T>(communicator).run(count);
+  }
+}
+
+}  // namespace rota::testing
