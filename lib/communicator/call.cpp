@@ -95,7 +95,7 @@ class Examiner {
 
   std::size_t sum_of(const char* name, std::span<const std::size_t> counts) const {
     if (counts.size() != n_) {
-      refuse(std::string(name) + " has " + std::to_string(counts.size()) +
+      refuse(std::string(name) + " have " + std::to_string(counts.size()) +
              " entries; expected one for each of " + std::to_string(n_) + " ranks");
     }
     std::size_t sum = 0;

@@ -9,19 +9,12 @@
 #include <vector>
 
 #include "testing/every_collective.h"
+#include "testing/on_every_rank.h"
 
 namespace rota {
 namespace {
 
-// Runs `body` on every rank at once and passes on what it threw.
-template <class Body>
-void on_every_rank(std::vector<Communicator>& world, Body body) {
-  std::vector<std::thread> threads;
-  for (Communicator& communicator : world) {
-    threads.emplace_back([&communicator, &body] { body(communicator); });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
+using testing::on_every_rank;
 
 // Small integers held in floats: their sums are exact, so rounding cannot hide a mistake.
 float value_of(std::size_t rank, std::size_t index) {
@@ -96,59 +89,7 @@ TEST_P(ThreadWorldTest, HasEveryCollective) {
   });
 }
 
-using BrokenWorldTest = ThreadWorldTest;
-
-TEST_P(BrokenWorldTest, BreaksForGoodOnEveryRankWithTheFirstCause) {
-  auto world = make_world();
-  on_every_rank(world, [](Communicator& comm) {
-    if (comm.rank() == 1) comm.abort("the disk is on fire");
-    std::vector<float> values(100);
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      try {
-        for (int i = 0; i < 1000; ++i) comm.all_reduce(values, ReduceOp::kSum);
-        FAIL() << "rank " << comm.rank() << " heard nothing";
-      } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::kAborted);
-        EXPECT_NE(std::string(error.what()).find("rank 1: the disk is on fire"), std::string::npos)
-            << error.what();
-      }
-    }
-  });
-}
-
-TEST_P(BrokenWorldTest, NamesWhomAWaitWasFor) {
-  ThreadWorldOptions options;
-  options.world_size = GetParam();
-  options.communicator.deadline = std::chrono::milliseconds(200);
-  auto world = ThreadWorld::make(options);
-  on_every_rank(world, [](Communicator& comm) {
-    if (comm.rank() == 0) return;  // Never comes.
-    std::vector<float> values(1000);
-    try {
-      comm.all_reduce(values, ReduceOp::kSum);
-      FAIL() << "rank " << comm.rank() << " waited for nobody";
-    } catch (const Error& error) {
-      if (error.code() == ErrorCode::kTimeout) {
-        EXPECT_TRUE(error.blamed_rank().has_value());
-        EXPECT_NE(std::string(error.what()).find("timed out after 0.2 s"), std::string::npos)
-            << error.what();
-      } else {
-        EXPECT_EQ(error.code(), ErrorCode::kAborted) << error.what();
-      }
-    }
-  });
-}
-
-TEST_P(BrokenWorldTest, RefusesCallsThatDiffer) {
-  auto world = make_world();
-  on_every_rank(world, [](Communicator& comm) {
-    std::vector<float> values(comm.rank() == 0 ? 100 : 200);
-    EXPECT_THROW(comm.all_reduce(values, ReduceOp::kSum), Error) << "rank " << comm.rank();
-  });
-}
-
 INSTANTIATE_TEST_SUITE_P(Worlds, ThreadWorldTest, ::testing::Values(1, 2, 3, 4, 5));
-INSTANTIATE_TEST_SUITE_P(Worlds, BrokenWorldTest, ::testing::Values(2, 3, 4, 5));
 
 }  // namespace
 }  // namespace rota

@@ -1,0 +1,52 @@
+// Ranks that do not make the same calls are told so, all of them and soon, with both sides.
+// Method: real ranks under rotarun, with a deadline that is too far away to be of use.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <tuple>
+
+#include "testing/process.h"
+
+namespace rota {
+namespace {
+
+struct Disagreement {
+  const char* kind;
+  const char* one_side;
+  const char* other_side;
+};
+
+constexpr Disagreement kDisagreements[] = {
+    {"counts", "of 100 float32", "of 1000000 float32"},
+    {"order", "all_reduce", "broadcast"},
+    {"root", "broadcast #1", "every rank must make the same calls"},
+    {"operation", "(sum", "(max"},
+    {"message", "of 100 float32", "of 1000000 float32"},
+};
+
+class DisagreementTest
+    : public ::testing::TestWithParam<std::tuple<Disagreement, const char*, const char*>> {};
+
+TEST_P(DisagreementTest, IsToldToAll) {
+  const auto& [disagreement, transport, world_size] = GetParam();
+  const testing::Result result =
+      testing::run_rotarun({"-np", world_size, "--transport", transport, "--deadline", "50",
+                            ROTA_TEST_DIR "/disagreement_ranks", disagreement.kind});
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_NE(result.err.find(disagreement.one_side), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find(disagreement.other_side), std::string::npos) << result.err;
+  EXPECT_LT(result.took, std::chrono::seconds(20)) << result.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, DisagreementTest,
+                         ::testing::Combine(::testing::ValuesIn(kDisagreements),
+                                            ::testing::Values("shm", "tcp"),
+                                            ::testing::Values("2", "4")),
+                         [](const auto& tested) {
+                           return std::string(std::get<0>(tested.param).kind) + "_" +
+                                  std::get<1>(tested.param) + "_" + std::get<2>(tested.param);
+                         });
+
+}  // namespace
+}  // namespace rota

@@ -1,0 +1,20 @@
+// Ranks that are threads of a test.
+#pragma once
+#include <thread>
+#include <vector>
+
+#include <rota/communicator.h>
+
+namespace rota::testing {
+
+// Runs `body` on every rank at once, and returns when all have ended. It must not throw.
+template <class Body>
+void on_every_rank(std::vector<Communicator>& world, Body body) {
+  std::vector<std::thread> threads;
+  for (Communicator& communicator : world) {
+    threads.emplace_back([&communicator, &body] { body(communicator); });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace rota::testing
