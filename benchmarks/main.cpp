@@ -1,4 +1,4 @@
-// rota-bench: how fast rota's parts are here.
+// rota-bench: how fast rota's parts are here, and what its plans look like.
 #include <exception>
 #include <iostream>
 #include <string_view>
@@ -6,6 +6,7 @@
 #include "all_reduce/all_reduce_benchmark.h"
 #include "all_reduce/comparison.h"
 #include "kernel/kernel_benchmark.h"
+#include "plan/plan_command.h"
 
 namespace {
 
@@ -13,6 +14,7 @@ constexpr int kUsageError = 2;
 constexpr std::string_view kUsage =
     "usage: rota-bench kernel                            the arithmetic, in one thread\n"
     "       rotarun -np RANKS rota-bench all-reduce ...  the sum over ranks; has a --help\n"
+    "       rota-bench plan --draw ...                   what goes where, and when; has a --help\n"
     "       rota-bench compare OURS THEIRS               two names' rows of --json, from stdin\n";
 
 int run(int argument_count, char** arguments) {
@@ -21,6 +23,7 @@ int run(int argument_count, char** arguments) {
   if (command == "all-reduce") {
     return rota::bench::run_all_reduce_benchmark(argument_count - 1, arguments + 1);
   }
+  if (command == "plan") return rota::bench::run_plan_command(argument_count - 1, arguments + 1);
   if (command == "compare" && argument_count == 4) {
     const auto rows = rota::bench::read_rows(std::cin);
     std::cout << rota::bench::compare(rows, arguments[2], arguments[3]);

@@ -52,7 +52,7 @@ class RotaGroup final : public Group {
 
 int run_all_reduce_benchmark(int argument_count, char** arguments) {
   auto options = method_options("rotarun -np RANKS rota-bench all-reduce");
-  options.add_options()("plan", "ring or star",
+  options.add_options()("plan", "auto, ring, direct, halving-doubling, tree, two-level or star",
                         cxxopts::value<std::string>()->default_value("ring"));
   const auto given = options.parse(argument_count, arguments);
   if (given.count("help") != 0) {

@@ -36,7 +36,7 @@ namespace rota {
 class ROTA_EXPORT Communicator {
  public:
   using Counts = std::span<const std::size_t>;  // Of elements; index = rank.
-  class Impl;                                   // The inside.
+  class ROTA_HIDDEN Impl;                       // The inside.
 
   // Joins the job that started this process; a process that nothing started is a world of one.
   // Blocks until every rank has joined.

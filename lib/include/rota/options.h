@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 
+#include <rota/export.h>
+
 namespace rota {
 
-struct CommunicatorOptions {
+struct ROTA_EXPORT CommunicatorOptions {
   // The descriptor over which the launcher is reached; none means a world of one.
   std::optional<int> rendezvous_fd;
 

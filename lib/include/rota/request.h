@@ -28,7 +28,7 @@ class ROTA_EXPORT Request {
 
  private:
   friend class Communicator;
-  class Source;
+  class ROTA_HIDDEN Source;
   Request(std::shared_ptr<Source> source, std::uint64_t sequence) noexcept;
 
   std::shared_ptr<Source> source_;

@@ -22,12 +22,12 @@ class ROTA_EXPORT BlockShelf {
   void release(void* address) noexcept;
 
  private:
-  struct State;
+  struct ROTA_HIDDEN State;
   std::unique_ptr<State> state_;
 };
 
 template <class T>
-class SharedAllocator {
+class ROTA_EXPORT SharedAllocator {
  public:
   using value_type = T;
   static_assert(alignof(T) <= 64);
