@@ -107,6 +107,7 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   plan.job.table = make_table(options, facts, rank_count, plan.places);
   plan.job.deadline = options.deadline;
   plan.job.may_spin = rank_count <= slots.count;
+  plan.job.verbose = options.verbose;
   if (rendezvous::lent_for(plan.job.table.transport) == rendezvous::Lent::kArenas) {
     plan.arena_bytes = size_arena(facts, rank_count);
   }

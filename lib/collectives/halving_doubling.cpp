@@ -3,6 +3,7 @@
 // values that are too few for the ring's n - 1. Where n is no power of two, the ranks beyond it
 // give their values to a neighbour first, and get the result from it.
 #include <bit>
+#include <ranges>
 
 #include "base/assert.h"
 #include "collectives/algorithms.h"
@@ -67,9 +68,9 @@ Plan halving_doubling_plan(const PlanRequest& request) {
     plan.send(round.partner, values_at(round.given));
     plan.reduce(round.partner, values_at(round.kept), &round == &rounds.back());
   }
-  for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
-    plan.send(round->partner, values_at(round->kept));
-    plan.receive(round->partner, values_at(round->given));
+  for (const Round& round : std::views::reverse(rounds)) {
+    plan.send(round.partner, values_at(round.kept));
+    plan.receive(round.partner, values_at(round.given));
   }
   if (in_fold) plan.send(request.rank + 1, values_at(whole));
   return plan.build();

@@ -1,6 +1,7 @@
 // The binomial tree: the values travel whole, and after round k a rank speaks for the 2^k ranks
 // behind it. Few messages and few hops, for values that are small.
 #include <bit>
+#include <ranges>
 
 #include "base/assert.h"
 #include "collectives/algorithms.h"
@@ -63,9 +64,7 @@ class Tree {
   // The largest subtree first: it takes longest.
   void down(const Place& place) {
     if (position_ > 0) plan_.receive(parent_, place);
-    for (auto child = children_.rbegin(); child != children_.rend(); ++child) {
-      plan_.send(*child, place);
-    }
+    for (const std::size_t child : std::views::reverse(children_)) plan_.send(child, place);
   }
 
   const PlanRequest& request_;

@@ -22,6 +22,7 @@ struct Group {
   std::vector<std::size_t> members;  // Index = rank: the rank in the job.
   base::Duration deadline{0};
   bool may_spin = false;
+  bool verbose = false;                             // Rank 0 says which plans are taken, and why.
   std::shared_ptr<Membership> membership;           // None in a world of one without a launcher.
   std::unique_ptr<transport::Transport> transport;  // None in a world of one.
 

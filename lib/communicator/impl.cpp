@@ -1,7 +1,11 @@
 // Queues operations, and decides whose turn it is to drive.
 #include "communicator/impl.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdio>
+#include <iterator>
 #include <new>
 #include <string>
 #include <utility>
@@ -22,6 +26,18 @@ std::optional<Algorithm> all_reduce_from(const std::string& plan) {
               "there is no plan '" + plan +
                   "' for an all-reduce: take auto, ring, direct, halving-doubling, tree, two-level "
                   "or star");
+}
+
+// "64 bytes", "1.5 KiB", "4 MiB"
+std::string in_units(std::size_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  const char* const units[] = {" KiB", " MiB", " GiB"};
+  auto number = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; number >= 1024 && unit + 1 < std::size(units); ++unit) number /= 1024;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", number);
+  return text.data() + std::string(units[unit]);
 }
 
 Backoff::Manner manner_of(const Group& group) noexcept {
@@ -61,10 +77,14 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
   const CheckedCall checked = check(call, group_.rank, group_.world_size());
   if (queue_.full()) wait_for([this] { return !queue_.full(); }, kNever);
-  if (plans_.full() && queue_.empty()) plans_.clear();
+  if (plans_.full()) {
+    wait_for([this] { return queue_.empty(); }, kNever);
+    plans_.clear();
+  }
   OneOff& one_off = one_offs_[queue_.next() % OperationQueue::kCapacity];
   one_off = {};
-  const PlannedCollective& planned = planned_for(call, checked, one_off);
+  const collectives::Choice choice = choice_for(call, checked);
+  const PlannedCollective& planned = planned_for(call, checked, choice, one_off);
   QueuedOperation operation;
   operation.plan = &planned.plan;
   operation.reducer = &planned.reducer;
@@ -79,38 +99,41 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   }
   operation.peer = call.root;
   operation.sends = call.collective == Collective::kSend;
-  operation.signature = signature_of(call, checked, algorithm_for(call, checked));
+  operation.signature = signature_of(call, checked, choice.algorithm);
   return queue_.push(operation);
 }
 
-Algorithm Communicator::Impl::algorithm_for(const Call& call,
-                                            const CheckedCall& checked) const noexcept {
+collectives::Choice Communicator::Impl::choice_for(const Call& call,
+                                                   const CheckedCall& checked) const noexcept {
   if (call.collective == Collective::kAllReduce && settings_.all_reduce) {
-    return *settings_.all_reduce;
+    return {*settings_.all_reduce, "asked for"};
   }
   const bool shares = group_.transport && !group_.transport->ends_by_itself();
   return collectives::choose({.collective = call.collective,
                               .world_size = group_.world_size(),
                               .bytes = checked.count * bytes_of(checked.type),
-                              .shares_memory = shares})
-      .algorithm;
+                              .shares_memory = shares});
 }
 
 // Calls with counts of their own are not expected to come again.
 const PlannedCollective& Communicator::Impl::planned_for(const Call& call,
-                                                         const CheckedCall& checked, OneOff& keep) {
+                                                         const CheckedCall& checked,
+                                                         const collectives::Choice& choice,
+                                                         OneOff& keep) {
   const PlanKey key{.collective = call.collective,
-                    .algorithm = algorithm_for(call, checked),
+                    .algorithm = choice.algorithm,
                     .type = checked.type,
                     .in_place = checked.in_place,
                     .reduction = call.reduction,
                     .count = checked.count,
                     .root = call.root};
   if (call.uneven) {
+    say_once(call, checked, choice);
     keep.planned = plan(call, checked, key.algorithm);
     return *keep.planned;
   }
   if (const PlannedCollective* found = plans_.find(key)) return *found;
+  say_once(call, checked, choice);
   return plans_.keep(key, plan(call, checked, key.algorithm));
 }
 
@@ -136,6 +159,28 @@ std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
   if (plan.scratch_count > 0) scratch = allocate(plan.scratch_count * bytes_of(checked.type));
   return std::make_unique<PlannedCollective>(
       PlannedCollective{std::move(plan), reducer, std::move(scratch)});
+}
+
+// For whoever started the job with --verbose: one line for each way to make a collective. Where
+// there is one rank, there is no choice.
+void Communicator::Impl::say_once(const Call& call, const CheckedCall& checked,
+                                  const collectives::Choice& choice) {
+  if (!group_.verbose || group_.rank != 0 || group_.world_size() == 1) return;
+  const std::string collective(to_string(call.collective));
+  const std::string way =
+      std::string(to_string(choice.algorithm)) + " (" + std::string(choice.why) + ")";
+  const std::string key = collective + ": " + way;
+  if (std::ranges::find(said_, key) != said_.end()) return;
+  said_.push_back(key);
+  std::string line = "rota: " + collective;
+  if (call.collective != Collective::kBarrier) {
+    line += " of " + in_units(checked.count * bytes_of(checked.type));
+    if (checked.type != DataType::kByte) line += " " + std::string(to_string(checked.type));
+  }
+  line += " on " + std::to_string(group_.world_size()) + " ranks";
+  if (group_.name != Group{}.name) line += " of communicator " + group_.name;
+  line += " over " + group_.table.transport + ": " + way + "\n";
+  std::fputs(line.c_str(), stderr);  // In one piece: others write there too.
 }
 
 // Both ends of a message say the same: who sends, and its how-manieth it is.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -67,10 +68,12 @@ class Communicator::Impl final : public Request::Source {
     Packing packing;
   };
 
-  collectives::Algorithm algorithm_for(const Call& call, const CheckedCall& checked) const noexcept;
-  const PlannedCollective& planned_for(const Call& call, const CheckedCall& checked, OneOff& keep);
+  collectives::Choice choice_for(const Call& call, const CheckedCall& checked) const noexcept;
+  const PlannedCollective& planned_for(const Call& call, const CheckedCall& checked,
+                                       const collectives::Choice& choice, OneOff& keep);
   std::unique_ptr<PlannedCollective> plan(const Call& call, const CheckedCall& checked,
                                           collectives::Algorithm algorithm);
+  void say_once(const Call& call, const CheckedCall& checked, const collectives::Choice& choice);
   collectives::Signature signature_of(const Call& call, const CheckedCall& checked,
                                       collectives::Algorithm algorithm) noexcept;
   Packing pack(const Call& call, const CheckedCall& checked);
@@ -93,6 +96,7 @@ class Communicator::Impl final : public Request::Source {
   OperationQueue queue_;
   Driver driver_;
   PlanCache plans_;
+  std::vector<std::string> said_;                           // What rank 0 has said of its choices.
   std::array<OneOff, OperationQueue::kCapacity> one_offs_;  // By the queue's slots.
   std::uint64_t collective_count_ = 0;
   std::size_t child_count_ = 0;

@@ -91,6 +91,7 @@ Group connect(rendezvous::Client client, const CommunicatorOptions& options) {
   group.table = welcome.job.table;
   group.deadline = options.deadline.value_or(welcome.job.deadline);
   group.may_spin = welcome.job.may_spin;
+  group.verbose = welcome.job.verbose;
   try {
     compare_options(group, client, options, deadline);
     if (group.world_size() > 1) {

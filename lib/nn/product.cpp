@@ -44,9 +44,9 @@ void multiply_by(const A& a, const Matrix<T>& b, T* result, Result mode) noexcep
 // memory, one for the process, and so is the lock.
 std::unique_lock<std::mutex> take_turn() {
 #if defined(EIGEN_USE_BLAS)
-  static const bool is_serial = openblas_get_parallel() == 0;
+  static const bool kIsSerial = openblas_get_parallel() == 0;
   static std::mutex turn;
-  if (is_serial) return std::unique_lock(turn);
+  if (kIsSerial) return std::unique_lock(turn);
 #endif
   return {};
 }
@@ -63,7 +63,7 @@ void multiply(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) no
 void use_one_thread() noexcept {
 #if defined(EIGEN_USE_BLAS)
   // Once, since other replicas of this process may be in the middle of a product.
-  [[maybe_unused]] static const bool done = (openblas_set_num_threads(1), true);
+  [[maybe_unused]] static const bool kDone = (openblas_set_num_threads(1), true);
 #endif
 }
 

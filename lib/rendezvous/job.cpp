@@ -31,6 +31,7 @@ std::string encode(const Job& job) {
   out.write(std::string_view(reinterpret_cast<const char*>(job.nonce.data()), job.nonce.size()));
   out.write(static_cast<std::uint64_t>(job.deadline.count()));
   out.write(static_cast<std::uint8_t>(job.may_spin));
+  out.write(static_cast<std::uint8_t>(job.verbose));
   out.write(job.table.epoch);
   out.write(job.table.source);
   out.write(job.table.transport);
@@ -54,6 +55,7 @@ std::optional<Job> decode_job(std::string_view text) {
   std::memcpy(job.nonce.data(), nonce.data(), nonce.size());
   job.deadline = std::chrono::nanoseconds(static_cast<std::int64_t>(in.read<std::uint64_t>()));
   job.may_spin = in.read<std::uint8_t>() != 0;
+  job.verbose = in.read<std::uint8_t>() != 0;
   job.table.epoch = in.read<std::uint64_t>();
   job.table.source = in.read_text();
   job.table.transport = in.read_text();

@@ -18,6 +18,7 @@ struct Job {
   std::array<std::byte, 16> nonce{};  // Drawn anew for each job; the tcp hello carries it.
   std::chrono::nanoseconds deadline{0};  // Of one collective.
   bool may_spin = false;                 // Ranks do not outnumber the granted cores.
+  bool verbose = false;                  // Ranks say what they decide, and why.
 };
 
 inline constexpr std::size_t kMaxWorldSize = 4096;

@@ -63,6 +63,14 @@ TEST(Job, SurvivesTheWire) {
   EXPECT_EQ(job->table.rows[1].address, "127.0.0.1:2");
   EXPECT_EQ(job->nonce, full_job().nonce);
   EXPECT_TRUE(job->may_spin);
+  EXPECT_FALSE(job->verbose);
+  Job verbose_job = full_job();
+  verbose_job.may_spin = false;
+  verbose_job.verbose = true;
+  const auto other = decode_job(encode(verbose_job));
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(other->may_spin);
+  EXPECT_TRUE(other->verbose);
 }
 
 TEST(Job, IsRefusedWhenCutShortAnywhereOrTooLong) {

@@ -56,8 +56,9 @@ class ROTA_EXPORT Communicator {
 
   // A Communicator of the ranks that give the same colour, ordered by key and, where keys are
   // equal, by rank here. Collective: every rank calls it. Both live side by side, and each may be
-  // used by a thread of its own. Over shared memory a group of n ranks keeps (192 n + 1040) bytes
-  // of each member's arena until the job ends. Throws what collectives throw; kNoMemory, kSystem.
+  // used by a thread of its own. Over shared memory a group of n ranks keeps 4 KiB and,
+  // in whole pages, 192 n bytes of each member's arena until the job ends.
+  // Throws what collectives throw; kNoMemory, kSystem.
   Communicator split(std::size_t color, std::size_t key = 0);
 
   // A moved-from Communicator may be destroyed and assigned to; every other call throws kClosed,

@@ -29,7 +29,7 @@ class ROTA_EXPORT BlockShelf {
 template <class T>
 class ROTA_EXPORT SharedAllocator {
  public:
-  using value_type = T;
+  using value_type = T;  // NOLINT: so it is called in the standard library.
   static_assert(alignof(T) <= 64);
 
   explicit SharedAllocator(const Communicator& communicator)

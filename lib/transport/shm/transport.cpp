@@ -15,7 +15,7 @@ constexpr std::chrono::microseconds kNap{100};
 
 }  // namespace
 
-Transport::Transport(std::shared_ptr<Domain> domain, std::size_t rank)
+Transport::Transport(const std::shared_ptr<Domain>& domain, std::size_t rank)
     : Transport(domain, open_arena(domain, rank), rank, meeting_of_all(domain->world_size())) {}
 
 Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Arena> arena,

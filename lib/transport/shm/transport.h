@@ -13,7 +13,7 @@ class Transport final : public transport::Transport {
  public:
   // Of the ranks of a job, each with an arena of its own. Every rank must have made its own before
   // any of them sends. Throws Error kNoMemory.
-  Transport(std::shared_ptr<Domain> domain, std::size_t rank);
+  Transport(const std::shared_ptr<Domain>& domain, std::size_t rank);
 
   // Of some of them: `arena` is rank `rank`'s. Throws Error kMismatch where the meeting's places
   // are none.

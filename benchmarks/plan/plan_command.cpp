@@ -1,0 +1,67 @@
+// Reads the arguments, makes the plans and writes what was asked for.
+#include "plan/plan_command.h"
+
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "plan/arguments.h"
+#include "plan/schedule.h"
+#include "plan/svg_drawing.h"
+#include "plan/table.h"
+#include "plan/text_drawing.h"
+
+namespace rota::bench {
+namespace {
+
+constexpr int kUsageError = 2;
+
+// Empty where help was asked for.
+std::optional<PlanArguments> read(int argument_count, char** arguments) {
+  auto options = plan_options();
+  const auto given = options.parse(argument_count, arguments);
+  if (given.count("help") == 0) return plan_arguments_from(given);
+  std::cout << options.help() << '\n';
+  return std::nullopt;
+}
+
+std::string answer(const PlanArguments& arguments) {
+  const Question& question = arguments.question;
+  const auto plans = plans_of(question);
+  if (arguments.form == PlanArguments::Form::kTable) {
+    return title_of(question) + "\n" + tabulate(plans);
+  }
+  const auto arrows = schedule(plans, input_offsets_of(question));
+  return arguments.form == PlanArguments::Form::kSvg ? draw_svg(question, arrows)
+                                                     : draw_text(question, arrows);
+}
+
+void write(const std::string& text, const std::string& path) {
+  if (path.empty()) {
+    std::cout << text;
+    return;
+  }
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+}  // namespace
+
+int run_plan_command(int argument_count, char** arguments) {
+  std::optional<PlanArguments> read_arguments;
+  try {
+    read_arguments = read(argument_count, arguments);
+  } catch (const std::exception& error) {
+    std::cerr << "rota-bench plan: " << error.what() << '\n';
+    return kUsageError;
+  }
+  if (read_arguments) write(answer(*read_arguments), read_arguments->output);
+  return 0;
+}
+
+}  // namespace rota::bench

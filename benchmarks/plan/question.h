@@ -1,0 +1,33 @@
+// Which plan is to be looked at.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "collectives/plan.h"
+
+namespace rota::bench {
+
+struct Question {
+  collectives::Collective collective = collectives::Collective::kAllReduce;
+  collectives::Algorithm algorithm = collectives::Algorithm::kRing;
+  std::size_t world_size = 1;
+  std::size_t count = 0;  // Elements, as in collectives::PlanRequest.
+  std::size_t root = 0;
+  std::vector<std::string> hosts;  // Index = rank; empty where they are all the same.
+  bool in_place = true;
+};
+
+// Index = rank.
+std::vector<collectives::Plan> plans_of(const Question& question);
+
+// Where each rank's input begins among the elements, index = rank; empty where each has them all.
+std::vector<std::size_t> input_offsets_of(const Question& question);
+
+// "all_reduce by ring: 5 ranks, 80 elements, in place"
+std::string title_of(const Question& question);
+
+// "1 rank", "2 ranks"
+std::string counted(std::size_t count, const std::string& noun);
+
+}  // namespace rota::bench

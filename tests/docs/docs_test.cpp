@@ -1,0 +1,105 @@
+// What the pages show is what is built: every block of C++ is a file of this tree, every console
+// block is typed here, and every link leads somewhere.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "docs/pages.h"
+#include "testing/process.h"
+
+namespace rota {
+namespace {
+
+const std::filesystem::path kRoot = ROTA_SOURCE_DIR;
+constexpr const char* kPrograms = "tests/docs/programs/";  // Each of them is built, as docs_NAME.
+constexpr const char* kExample =
+    "examples/your_own_model/";  // Built, and run by a test of its own.
+
+std::vector<testing::CodeBlock> all_blocks(const std::string& language) {
+  std::vector<testing::CodeBlock> blocks;
+  for (const std::string& page : testing::all_pages(kRoot)) {
+    for (auto& block : testing::blocks_of(page, testing::text_of(kRoot / page))) {
+      if (block.language == language) blocks.push_back(std::move(block));
+    }
+  }
+  return blocks;
+}
+
+std::string place_of(const testing::CodeBlock& block) {
+  return block.page + ":" + std::to_string(block.line);
+}
+
+TEST(Docs, ShowTheCodeThatIsBuilt) {
+  std::set<std::string> shown;
+  for (const auto& block : all_blocks("cpp")) {
+    ASSERT_TRUE(block.marker.starts_with(kPrograms) || block.marker.starts_with(kExample))
+        << place_of(block) << ": a block that is no file's";
+    EXPECT_EQ(block.text, testing::text_of(kRoot / block.marker)) << place_of(block);
+    shown.insert(block.marker);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(kRoot / kPrograms)) {
+    EXPECT_TRUE(shown.contains(kPrograms + entry.path().filename().string()))
+        << entry.path() << " is on no page";
+  }
+}
+
+TEST(Docs, HaveNoBlockWhoseLanguageNobodyKnows) {
+  const std::set<std::string> known = {"cpp", "sh", "console", "cmake", "text"};
+  for (const std::string& page : testing::all_pages(kRoot)) {
+    for (const auto& block : testing::blocks_of(page, testing::text_of(kRoot / page))) {
+      EXPECT_TRUE(known.contains(block.language)) << place_of(block) << ": " << block.language;
+    }
+  }
+}
+
+// "./darts" is the program of that name in kPrograms.
+std::vector<std::string> arguments_of(const testing::Typed& typed) {
+  std::vector<std::string> arguments;
+  for (const std::string& word : typed.words) {
+    if (word == "rotarun") {
+      arguments.push_back(testing::rotarun_path());
+      for (const char* more : {"--deadline", "20", "--timeout", "60"}) arguments.push_back(more);
+    } else if (word.starts_with("./")) {
+      arguments.push_back(ROTA_TEST_DIR "/docs_" + word.substr(2));
+    } else {
+      arguments.push_back(word);
+    }
+  }
+  return arguments;
+}
+
+TEST(Docs, ShowWhatProgramsSay) {
+  std::set<std::string> run;
+  for (const auto& block : all_blocks("console")) {
+    for (const auto& typed : testing::typed_in(block.text)) {
+      ASSERT_FALSE(typed.words.empty()) << place_of(block);
+      testing::Command command;
+      command.arguments = arguments_of(typed);
+      const testing::Result result = testing::run(std::move(command));
+      EXPECT_EQ(result.exit_code, 0) << place_of(block) << ": " << result.err;
+      EXPECT_EQ(result.out, typed.output) << place_of(block) << ": " << result.err;
+      run.insert(typed.words.back());
+    }
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(kRoot / kPrograms)) {
+    EXPECT_TRUE(run.contains("./" + entry.path().stem().string()))
+        << "no page runs " << entry.path();
+  }
+}
+
+TEST(Docs, LinkToWhatIsThere) {
+  std::size_t count = 0;
+  for (const std::string& page : testing::all_pages(kRoot)) {
+    const std::filesystem::path folder = (kRoot / page).parent_path();
+    for (const std::string& target : testing::links_of(testing::text_of(kRoot / page))) {
+      EXPECT_TRUE(std::filesystem::exists(folder / target)) << page << ": " << target;
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 10u);
+}
+
+}  // namespace
+}  // namespace rota

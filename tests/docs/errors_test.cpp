@@ -1,0 +1,146 @@
+// The page about errors quotes what is really said: each of its messages is provoked here. The
+// name of this host stands as "host" on the page, and a file's as the page has it.
+#include <gtest/gtest.h>
+#include <rota/gradient_buckets.h>
+#include <rota/idx.h>
+#include <rota/replica.h>
+
+#include <fstream>
+#include <functional>
+#include <limits>
+
+#include "docs/pages.h"
+#include "os/host.h"
+#include "training/thread_ranks.h"
+
+namespace rota {
+namespace {
+
+const std::string kPage = testing::text_of(std::string(ROTA_SOURCE_DIR) + "/docs/guide/errors.md");
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+// The page has a section of the code's name, and the message in a block of its own in it.
+void expect_quoted(const Error& error, ErrorCode code, const std::string& where = {}) {
+  ASSERT_EQ(error.code(), code) << error.what();
+  std::string text = replaced(error.what(), "(" + os::host_name() + ")", "(host)");
+  if (!where.empty()) text = replaced(text, where, "data");
+  const std::size_t section = kPage.find("\n## " + std::string(to_string(code)) + "\n");
+  ASSERT_NE(section, std::string::npos) << to_string(code);
+  const std::size_t next = kPage.find("\n## ", section + 1);
+  const std::string words = kPage.substr(section, next - section);
+  EXPECT_NE(words.find("```text\n" + text + "\n```"), std::string::npos)
+      << "the page about " << to_string(code) << " does not have: " << text;
+}
+
+Error error_of(const std::function<void()>& provoke) {
+  try {
+    provoke();
+  } catch (const Error& error) {
+    return error;
+  }
+  return {ErrorCode::kSystem, "nothing was thrown"};
+}
+
+// What rank `rank` of some threads hears.
+Error error_of_rank(std::size_t rank, std::size_t world_size,
+                    const std::function<void(Communicator&)>& body) {
+  return testing::error_of(testing::outcomes_of_ranks(world_size, body)[rank]);
+}
+
+// That of a rank which waits for one that does not come, until the deadline.
+Error error_of_waiting(bool leaves) {
+  CommunicatorOptions options;
+  options.deadline = std::chrono::milliseconds(500);
+  std::vector<Communicator> world = Communicator::for_threads(2, options);
+  if (leaves) world.pop_back();
+  std::vector<float> values(1000);
+  return error_of([&] { world[0].all_reduce(values, ReduceOp::kSum); });
+}
+
+TEST(ErrorsPage, QuotesInvalidArgument) {
+  Communicator alone{CommunicatorOptions{}};
+  std::vector<float> values(10);
+  expect_quoted(error_of([&] { alone.broadcast(values, 4); }), ErrorCode::kInvalidArgument);
+  expect_quoted(error_of([&] {
+                  alone.all_reduce(std::span(values).first(6), std::span(values).last(6),
+                                   ReduceOp::kSum);
+                }),
+                ErrorCode::kInvalidArgument);
+  std::vector<int> integers(10);
+  expect_quoted(error_of([&] { alone.all_reduce(integers, ReduceOp::kMean); }),
+                ErrorCode::kInvalidArgument);
+}
+
+// Where one rank alone receives, it is the one that compares.
+TEST(ErrorsPage, QuotesMismatch) {
+  expect_quoted(error_of_rank(1, 2,
+                              [](Communicator& comm) {
+                                std::vector<float> values(comm.rank() == 0 ? 100 : 200);
+                                comm.broadcast(values, 0);
+                              }),
+                ErrorCode::kMismatch);
+  expect_quoted(error_of_rank(0, 2,
+                              [](Communicator& comm) {
+                                std::vector<float> weights(comm.rank() == 0 ? 6 : 8);
+                                broadcast_parameters(comm, {weights});
+                              }),
+                ErrorCode::kMismatch);
+}
+
+TEST(ErrorsPage, QuotesTimeout) { expect_quoted(error_of_waiting(false), ErrorCode::kTimeout); }
+
+TEST(ErrorsPage, QuotesPeerLost) { expect_quoted(error_of_waiting(true), ErrorCode::kPeerLost); }
+
+TEST(ErrorsPage, QuotesAborted) {
+  expect_quoted(error_of_rank(0, 2,
+                              [](Communicator& comm) {
+                                if (comm.rank() == 1) comm.abort("the disk is full");
+                                comm.barrier();
+                              }),
+                ErrorCode::kAborted);
+}
+
+TEST(ErrorsPage, QuotesClosed) {
+  Communicator communicator{CommunicatorOptions{}};
+  const Communicator other = std::move(communicator);
+  expect_quoted(error_of([&] { communicator.barrier(); }),  // NOLINT: that is the point.
+                ErrorCode::kClosed);
+}
+
+TEST(ErrorsPage, QuotesNoMemory) {
+  ThreadWorldOptions options;
+  options.world_size = 2;
+  std::vector<Communicator> world = ThreadWorld::make(options);
+  expect_quoted(error_of([&] { world[0].allocate(std::size_t{1} << 30); }), ErrorCode::kNoMemory);
+}
+
+TEST(ErrorsPage, QuotesSystemAndBadData) {
+  const std::string folder = std::string(ROTA_TEST_DIR) + "/errors_test_data";
+  std::filesystem::create_directories(folder);
+  expect_quoted(error_of([&] { read_idx_folder(folder); }), ErrorCode::kSystem, folder);
+  std::ofstream(folder + "/images") << "Error 404";
+  std::ofstream(folder + "/labels") << "Error 404";
+  expect_quoted(error_of([&] { read_idx(folder + "/images", folder + "/labels"); }),
+                ErrorCode::kBadData, folder);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ErrorsPage, QuotesNotFinite) {
+  Communicator alone{CommunicatorOptions{}};
+  Replica<float> replica(alone, Model<float>({2, 2, 1}, {dense(3)}), {});
+  const std::vector<float> inputs(4, std::numeric_limits<float>::quiet_NaN());
+  const std::vector<std::uint8_t> labels = {1};
+  const std::vector<std::uint64_t> samples = {0};
+  const Batch<float> batch{.inputs = inputs, .labels = labels, .samples = samples};
+  expect_quoted(error_of([&] { replica.step(batch, {.epoch = 2, .step = 17}); }),
+                ErrorCode::kNotFinite);
+}
+
+}  // namespace
+}  // namespace rota

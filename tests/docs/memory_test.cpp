@@ -1,0 +1,104 @@
+// The terms of docs/memory.md that need no second process: the tables and scratch memory of plans,
+// and the heap that a communicator takes.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <algorithm>
+
+#include "communicator/plan_cache.h"
+#include "communicator/thread_world.h"
+
+namespace rota {
+namespace {
+
+using collectives::Algorithm;
+using collectives::Collective;
+using collectives::Plan;
+using collectives::PlanRequest;
+
+// In the page's words.
+constexpr std::size_t table_bytes(std::size_t n) { return 768 * n; }
+constexpr std::size_t communicator_bytes(std::size_t n) { return 24 * 1024 + 1024 * n; }
+
+std::size_t bytes_of(const Plan& plan) {
+  return plan.steps.capacity() * sizeof(plan.steps[0]) +
+         plan.afters.capacity() * sizeof(plan.afters[0]) +
+         plan.lanes.capacity() * sizeof(plan.lanes[0]);
+}
+
+// Hands `check` every kind of plan of a rank in a world of `n`, with what asked for it.
+template <class Check>
+void for_every_plan(std::size_t n, std::size_t rank, Check check) {
+  const auto last_collective = static_cast<int>(Collective::kReceive);
+  const auto last_algorithm = static_cast<int>(Algorithm::kDissemination);
+  std::vector<std::size_t> hosts(n);
+  for (std::size_t i = 0; i < n; ++i) hosts[i] = 3 * i / n;
+  for (int c = 1; c <= last_collective; ++c) {
+    for (int a = 1; a <= last_algorithm; ++a) {
+      const auto collective = static_cast<Collective>(c);
+      if (!makes(static_cast<Algorithm>(a), collective)) continue;
+      for (const bool in_place : {false, true}) {
+        for (const bool pre_scales : {false, true}) {
+          const PlanRequest request{.collective = collective,
+                                    .algorithm = static_cast<Algorithm>(a),
+                                    .rank = rank,
+                                    .world_size = n,
+                                    .count = 64 * n,
+                                    .root = n - 1,
+                                    .in_place = in_place,
+                                    .pre_scales = pre_scales && reduces(collective),
+                                    .hosts = hosts};
+          check(request, collectives::make_plan(request));
+        }
+      }
+    }
+  }
+}
+
+TEST(Memory, APlansTablesAndScratchAreAsSmallAsThePageSays) {
+  std::size_t seen = 0;
+  for (const std::size_t n : {2, 3, 4, 5, 8, 13, 32, 64}) {
+    for (std::size_t rank = 0; rank < n; ++rank) {
+      for_every_plan(n, rank, [&](const PlanRequest& request, const Plan& plan) {
+        const std::string what = std::string(to_string(request.collective)) + " by " +
+                                 std::string(to_string(request.algorithm)) + ", rank " +
+                                 std::to_string(rank) + " of " + std::to_string(n);
+        EXPECT_LE(bytes_of(plan), table_bytes(n)) << what;
+        EXPECT_LE(plan.lanes.size(), 2 * n + 1) << what;
+        EXPECT_LE(plan.scratch_count, request.count) << what;
+        ++seen;
+      });
+    }
+  }
+  EXPECT_GT(seen, 1000u);
+}
+
+// What a training needs: sums in place.
+TEST(Memory, AnAllReduceInPlaceNeedsOneChunkAtMost) {
+  for (const std::size_t n : {2, 3, 5, 8, 64}) {
+    for (const Algorithm algorithm :
+         {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHalvingDoubling, Algorithm::kTree,
+          Algorithm::kTwoLevel, Algorithm::kStar}) {
+      const std::vector<std::size_t> hosts(n);
+      const std::size_t chunk = 16 * 100;
+      const Plan plan = collectives::make_plan(
+          {.algorithm = algorithm, .world_size = n, .count = chunk * n, .hosts = hosts});
+      const bool adds_elsewhere = algorithm == Algorithm::kDirect && n > 2;
+      EXPECT_EQ(plan.scratch_count, adds_elsewhere ? chunk : 0) << to_string(algorithm) << " " << n;
+    }
+  }
+}
+
+TEST(Memory, ACommunicatorTakesAsLittleHeapAsThePageSays) {
+  for (const std::size_t n : {1, 2, 8, 32}) {
+    ThreadWorldOptions options;
+    options.world_size = n;
+    const std::size_t before = ::mallinfo2().uordblks;
+    const std::vector<Communicator> world = ThreadWorld::make(options);
+    const std::size_t taken = ::mallinfo2().uordblks - before;
+    EXPECT_LE(taken / n, communicator_bytes(n)) << "world of " << n;
+  }
+}
+
+}  // namespace
+}  // namespace rota

@@ -1,0 +1,210 @@
+// Each cell of the table in docs/reproducibility.md. Values are fractions that no float holds, so
+// that another order of additions has other bits: "keeps" is equality of every bit, and where a
+// plan does not keep them at least one element says so.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "collectives/choice.h"
+#include "communicator/thread_world.h"
+#include "testing/sim_world.h"
+
+namespace rota {
+namespace {
+
+using collectives::Algorithm;
+using collectives::Buffer;
+using collectives::Collective;
+using collectives::PlanRequest;
+using testing::SimWorld;
+using Bits = std::vector<std::uint32_t>;
+
+constexpr std::size_t kCount = 1009;
+constexpr Algorithm kPlans[] = {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHalvingDoubling,
+                                Algorithm::kTree, Algorithm::kStar,   Algorithm::kTwoLevel};
+
+float value_of(std::size_t rank, std::size_t index) {
+  return 1.0F / static_cast<float>(3 + index + 7 * rank);
+}
+
+Bits bits_of(const std::vector<float>& values) {
+  Bits bits;
+  for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
+  return bits;
+}
+
+struct Case {
+  Algorithm plan;
+  std::size_t world_size;
+  std::vector<std::size_t> hosts;  // Of each rank; empty: all on one.
+  std::uint64_t seed = 1;
+  bool in_place = true;
+  ReduceOp op = ReduceOp::kMean;
+};
+
+PlanRequest request_of(const Case& what, std::size_t count, std::span<const std::size_t> hosts) {
+  return {.collective = Collective::kAllReduce,
+          .algorithm = what.plan,
+          .count = count,
+          .in_place = what.in_place,
+          .hosts = hosts};
+}
+
+// The reduction of elements [first, first + count) of every rank, by one call, as all ranks have
+// it.
+template <class F>
+Bits reduced(const Case& what, Slice run, F value) {
+  std::vector<std::size_t> hosts = what.hosts;
+  hosts.resize(what.world_size);
+  SimWorld world({.world_size = what.world_size, .seed = what.seed});
+  for (std::size_t rank = 0; rank < what.world_size; ++rank) {
+    const auto own = [&](std::size_t i) { return value(rank, run.offset + i); };
+    world.fill_buffer<float>(rank, Buffer::kValues, run.count, own);
+    if (!what.in_place) world.fill_buffer<float>(rank, Buffer::kInput, run.count, own);
+  }
+  world.start_all(request_of(what, run.count, hosts), what.op);
+  EXPECT_TRUE(world.run()) << world.replay();
+  const Bits bits = bits_of(world.values(0));
+  for (std::size_t rank = 1; rank < what.world_size; ++rank) {
+    EXPECT_EQ(bits_of(world.values(rank)), bits) << "rank " << rank << ", " << world.replay();
+  }
+  return bits;
+}
+
+Bits reduced(const Case& what) { return reduced(what, {0, kCount}, value_of); }
+
+// The same by two calls, as when the buffer were two buckets.
+Bits reduced_in_two(const Case& what) {
+  constexpr std::size_t kFirst = 333;
+  Bits bits = reduced(what, {0, kFirst}, value_of);
+  const Bits rest = reduced(what, {kFirst, kCount - kFirst}, value_of);
+  bits.insert(bits.end(), rest.begin(), rest.end());
+  return bits;
+}
+
+std::string name_of(Algorithm plan) { return std::string(to_string(plan)); }
+
+TEST(Reproducibility, EveryPlanKeepsItsBitsWhateverTheTiming) {
+  for (const Algorithm plan : kPlans) {
+    for (const std::size_t n : {2, 3, 5, 8}) {
+      const Bits bits = reduced({plan, n, {}});
+      for (std::uint64_t seed = 2; seed <= 4; ++seed) {
+        EXPECT_EQ(reduced({plan, n, {}, seed}), bits) << name_of(plan) << ", world " << n;
+      }
+    }
+  }
+}
+
+TEST(Reproducibility, EveryPlanKeepsItsBitsInPlaceOrNot) {
+  for (const Algorithm plan : kPlans) {
+    for (const std::size_t n : {2, 3, 5, 8}) {
+      EXPECT_EQ(reduced({plan, n, {}, 1, false}), reduced({plan, n, {}}))
+          << name_of(plan) << ", world " << n;
+    }
+  }
+}
+
+// Real threads, shared memory and the machine's best kernels, against a simulated network and the
+// scalar ones. Private memory, which is staged, and memory that peers read in place.
+TEST(Reproducibility, EveryPlanKeepsItsBitsOverAnyTransportAndMemory) {
+  constexpr std::size_t kWorld = 3;
+  for (const Algorithm plan : kPlans) {
+    const Bits simulated = reduced({plan, kWorld, {}});
+    ThreadWorldOptions options;
+    options.world_size = kWorld;
+    options.communicator.plan = name_of(plan);
+    std::vector<Communicator> world = ThreadWorld::make(options);
+    std::vector<std::jthread> threads;
+    for (Communicator& communicator : world) {
+      threads.emplace_back([&] {
+        std::vector<float> values(kCount);
+        const Block block = communicator.allocate(kCount * sizeof(float));
+        const std::span shared(reinterpret_cast<float*>(block.bytes().data()), kCount);
+        for (std::size_t i = 0; i < kCount; ++i) {
+          values[i] = shared[i] = value_of(communicator.rank(), i);
+        }
+        communicator.all_reduce(values, ReduceOp::kMean);
+        communicator.all_reduce(shared, ReduceOp::kMean);
+        EXPECT_EQ(bits_of(values), simulated) << name_of(plan);
+        EXPECT_EQ(bits_of({shared.begin(), shared.end()}), simulated) << name_of(plan);
+      });
+    }
+  }
+}
+
+TEST(Reproducibility, RingAndDirectGiveTheSameBits) {
+  for (const std::size_t n : {2, 3, 4, 5, 8}) {
+    EXPECT_EQ(reduced({Algorithm::kDirect, n, {}}), reduced({Algorithm::kRing, n, {}})) << n;
+  }
+  EXPECT_NE(reduced({Algorithm::kTree, 5, {}}), reduced({Algorithm::kRing, 5, {}}));
+}
+
+TEST(Reproducibility, WhatIsChosenByDefaultGivesTheRingsBits) {
+  for (const Collective collective : {Collective::kAllReduce, Collective::kReduceScatter}) {
+    for (const std::size_t n : {2, 3, 8, 64}) {
+      for (const std::size_t bytes : {4, 65535, 65536, 1 << 30}) {
+        for (const bool shares : {false, true}) {
+          const Algorithm chosen = collectives::choose({collective, n, bytes, shares}).algorithm;
+          EXPECT_TRUE(chosen == Algorithm::kRing || chosen == Algorithm::kDirect)
+              << name_of(chosen);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(collectives::choose({Collective::kReduce, 3, 4, true}).algorithm, Algorithm::kChain);
+}
+
+TEST(Reproducibility, PlansOfWholeBuffersKeepTheirBitsInAnyBuckets) {
+  for (const Algorithm plan : {Algorithm::kHalvingDoubling, Algorithm::kTree, Algorithm::kStar}) {
+    for (const std::size_t n : {2, 3, 4, 5, 7, 8}) {
+      EXPECT_EQ(reduced_in_two({plan, n, {}}), reduced({plan, n, {}}))
+          << name_of(plan) << ", world " << n;
+    }
+  }
+}
+
+TEST(Reproducibility, PlansOfChunksHaveOtherBitsInOtherBuckets) {
+  for (const Algorithm plan : {Algorithm::kRing, Algorithm::kDirect, Algorithm::kTwoLevel}) {
+    EXPECT_EQ(reduced_in_two({plan, 2, {}}), reduced({plan, 2, {}})) << "two terms have one order";
+    for (const std::size_t n : {3, 5, 8}) {
+      EXPECT_NE(reduced_in_two({plan, n, {}}), reduced({plan, n, {}}))
+          << name_of(plan) << ", world " << n;
+    }
+  }
+}
+
+TEST(Reproducibility, AllButTwoLevelKeepTheirBitsOnAnyHosts) {
+  const std::vector<std::size_t> some = {0, 0, 0, 1, 1};
+  const std::vector<std::size_t> others = {0, 1, 0, 1, 2};
+  for (const Algorithm plan : kPlans) {
+    if (plan == Algorithm::kTwoLevel) continue;
+    EXPECT_EQ(reduced({plan, 5, some}), reduced({plan, 5, others})) << name_of(plan);
+  }
+  EXPECT_NE(reduced({Algorithm::kTwoLevel, 5, some}), reduced({Algorithm::kTwoLevel, 5, others}));
+}
+
+// The same six terms, dealt out to two ranks and to three.
+TEST(Reproducibility, NoPlanKeepsItsBitsInAnotherWorld) {
+  const auto sum_of = [](std::size_t first, std::size_t terms, std::size_t i) {
+    float sum = 0;
+    for (std::size_t term = first; term < first + terms; ++term) sum += value_of(term, i);
+    return sum;
+  };
+  for (const Algorithm plan : kPlans) {
+    Case two{plan, 2, {}};
+    Case three{plan, 3, {}};
+    two.op = three.op = ReduceOp::kSum;
+    EXPECT_NE(reduced(two, {0, kCount},
+                      [&](std::size_t r, std::size_t i) { return sum_of(3 * r, 3, i); }),
+              reduced(three, {0, kCount},
+                      [&](std::size_t r, std::size_t i) { return sum_of(2 * r, 2, i); }))
+        << name_of(plan);
+  }
+}
+
+}  // namespace
+}  // namespace rota
