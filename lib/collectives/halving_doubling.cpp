@@ -3,7 +3,6 @@
 // values that are too few for the ring's n - 1. Where n is no power of two, the ranks beyond it
 // give their values to a neighbour first, and get the result from it.
 #include <bit>
-#include <ranges>
 
 #include "base/assert.h"
 #include "collectives/algorithms.h"
@@ -68,9 +67,9 @@ Plan halving_doubling_plan(const PlanRequest& request) {
     plan.send(round.partner, values_at(round.given));
     plan.reduce(round.partner, values_at(round.kept), &round == &rounds.back());
   }
-  for (const Round& round : std::views::reverse(rounds)) {
-    plan.send(round.partner, values_at(round.kept));
-    plan.receive(round.partner, values_at(round.given));
+  for (std::size_t i = rounds.size(); i-- > 0;) {
+    plan.send(rounds[i].partner, values_at(rounds[i].kept));
+    plan.receive(rounds[i].partner, values_at(rounds[i].given));
   }
   if (in_fold) plan.send(request.rank + 1, values_at(whole));
   return plan.build();

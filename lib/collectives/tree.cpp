@@ -1,7 +1,6 @@
 // The binomial tree: the values travel whole, and after round k a rank speaks for the 2^k ranks
 // behind it. Few messages and few hops, for values that are small.
 #include <bit>
-#include <ranges>
 
 #include "base/assert.h"
 #include "collectives/algorithms.h"
@@ -64,7 +63,7 @@ class Tree {
   // The largest subtree first: it takes longest.
   void down(const Place& place) {
     if (position_ > 0) plan_.receive(parent_, place);
-    for (const std::size_t child : std::views::reverse(children_)) plan_.send(child, place);
+    for (std::size_t i = children_.size(); i-- > 0;) plan_.send(children_[i], place);
   }
 
   const PlanRequest& request_;
