@@ -77,14 +77,11 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
   const CheckedCall checked = check(call, group_.rank, group_.world_size());
   if (queue_.full()) wait_for([this] { return !queue_.full(); }, kNever);
-  if (plans_.full()) {
-    wait_for([this] { return queue_.empty(); }, kNever);
-    plans_.clear();
-  }
-  OneOff& one_off = one_offs_[queue_.next() % OperationQueue::kCapacity];
-  one_off = {};
+  Lease& lease = leases_[queue_.next() % OperationQueue::kCapacity];
+  lease = {};
   const collectives::Choice choice = choice_for(call, checked);
-  const PlannedCollective& planned = planned_for(call, checked, choice, one_off);
+  lease.planned = planned_for(call, checked, choice);
+  const PlannedCollective& planned = *lease.planned;
   QueuedOperation operation;
   operation.plan = &planned.plan;
   operation.reducer = &planned.reducer;
@@ -93,9 +90,9 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   operation.buffers = {call.values ? call.values->data() : nullptr, input,
                        planned.scratch.bytes().data()};
   if (!call.group.empty()) {
-    one_off.packing = pack(call, checked);
-    operation.packing = &one_off.packing;
-    operation.buffers[0] = one_off.packing.memory.bytes().data();
+    lease.packing = pack(call, checked);
+    operation.packing = &lease.packing;
+    operation.buffers[0] = lease.packing.memory.bytes().data();
   }
   operation.peer = call.root;
   operation.sends = call.collective == Collective::kSend;
@@ -116,10 +113,8 @@ collectives::Choice Communicator::Impl::choice_for(const Call& call,
 }
 
 // Calls with counts of their own are not expected to come again.
-const PlannedCollective& Communicator::Impl::planned_for(const Call& call,
-                                                         const CheckedCall& checked,
-                                                         const collectives::Choice& choice,
-                                                         OneOff& keep) {
+std::shared_ptr<const PlannedCollective> Communicator::Impl::planned_for(
+    const Call& call, const CheckedCall& checked, const collectives::Choice& choice) {
   const PlanKey key{.collective = call.collective,
                     .algorithm = choice.algorithm,
                     .type = checked.type,
@@ -127,14 +122,13 @@ const PlannedCollective& Communicator::Impl::planned_for(const Call& call,
                     .reduction = call.reduction,
                     .count = checked.count,
                     .root = call.root};
-  if (call.uneven) {
-    say_once(call, checked, choice);
-    keep.planned = plan(call, checked, key.algorithm);
-    return *keep.planned;
+  if (!call.uneven) {
+    if (auto found = plans_.find(key)) return found;
   }
-  if (const PlannedCollective* found = plans_.find(key)) return *found;
   say_once(call, checked, choice);
-  return plans_.keep(key, plan(call, checked, key.algorithm));
+  std::shared_ptr<const PlannedCollective> planned = plan(call, checked, key.algorithm);
+  if (!call.uneven) plans_.keep(key, planned);
+  return planned;
 }
 
 std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,

@@ -62,15 +62,15 @@ class Communicator::Impl final : public Request::Source {
   std::size_t next_child() noexcept { return ++child_count_; }
 
  private:
-  // Lives as long as its operation: what is of no use to another one.
-  struct OneOff {
-    std::unique_ptr<PlannedCollective> planned;
+  // What an operation needs until it is done; kept until its slot in the queue is used again.
+  struct Lease {
+    std::shared_ptr<const PlannedCollective> planned;
     Packing packing;
   };
 
   collectives::Choice choice_for(const Call& call, const CheckedCall& checked) const noexcept;
-  const PlannedCollective& planned_for(const Call& call, const CheckedCall& checked,
-                                       const collectives::Choice& choice, OneOff& keep);
+  std::shared_ptr<const PlannedCollective> planned_for(const Call& call, const CheckedCall& checked,
+                                                       const collectives::Choice& choice);
   std::unique_ptr<PlannedCollective> plan(const Call& call, const CheckedCall& checked,
                                           collectives::Algorithm algorithm);
   void say_once(const Call& call, const CheckedCall& checked, const collectives::Choice& choice);
@@ -96,8 +96,8 @@ class Communicator::Impl final : public Request::Source {
   OperationQueue queue_;
   Driver driver_;
   PlanCache plans_;
-  std::vector<std::string> said_;                           // What rank 0 has said of its choices.
-  std::array<OneOff, OperationQueue::kCapacity> one_offs_;  // By the queue's slots.
+  std::vector<std::string> said_;                        // What rank 0 has said of its choices.
+  std::array<Lease, OperationQueue::kCapacity> leases_;  // By the queue's slots.
   std::uint64_t collective_count_ = 0;
   std::size_t child_count_ = 0;
   std::vector<std::uint64_t> sent_counts_;      // By peer: messages, as are

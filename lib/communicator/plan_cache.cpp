@@ -22,14 +22,14 @@ std::size_t PlanCache::Hash::operator()(const PlanKey& key) const noexcept {
   return hash;
 }
 
-const PlannedCollective* PlanCache::find(const PlanKey& key) const {
+std::shared_ptr<const PlannedCollective> PlanCache::find(const PlanKey& key) const {
   const auto found = plans_.find(key);
-  return found == plans_.end() ? nullptr : found->second.get();
+  return found == plans_.end() ? nullptr : found->second;
 }
 
-const PlannedCollective& PlanCache::keep(const PlanKey& key,
-                                         std::unique_ptr<PlannedCollective> planned) {
-  return *(plans_[key] = std::move(planned));
+void PlanCache::keep(const PlanKey& key, std::shared_ptr<const PlannedCollective> planned) {
+  if (plans_.size() >= kCapacity) plans_.clear();
+  plans_[key] = std::move(planned);
 }
 
 }  // namespace rota

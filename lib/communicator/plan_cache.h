@@ -33,21 +33,20 @@ struct PlannedCollective {
 class PlanCache {
  public:
   // Null where there is none.
-  const PlannedCollective* find(const PlanKey& key) const;
+  std::shared_ptr<const PlannedCollective> find(const PlanKey& key) const;
 
-  // Stays valid until clear().
-  const PlannedCollective& keep(const PlanKey& key, std::unique_ptr<PlannedCollective> planned);
-
-  // A program that never uses a count twice would fill the memory with plans.
-  bool full() const noexcept { return plans_.size() >= 1024; }
-  void clear() noexcept { plans_.clear(); }
+  // Drops all others where there are too many: a program that never uses a count twice would fill
+  // the memory with plans.
+  void keep(const PlanKey& key, std::shared_ptr<const PlannedCollective> planned);
 
  private:
+  static constexpr std::size_t kCapacity = 1024;
+
   struct Hash {
     std::size_t operator()(const PlanKey& key) const noexcept;
   };
 
-  std::unordered_map<PlanKey, std::unique_ptr<PlannedCollective>, Hash> plans_;
+  std::unordered_map<PlanKey, std::shared_ptr<const PlannedCollective>, Hash> plans_;
 };
 
 }  // namespace rota
