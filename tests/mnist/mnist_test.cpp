@@ -136,6 +136,21 @@ TEST_F(Mnist, LeavesTheSameWeightsAsThreadsAndAsProcesses) {
   }
 }
 
+TEST_F(Mnist, LeavesTheSameWeightsAsThreadsOfProcesses) {
+  const Arguments arguments = {"--json", "--epochs", "1"};
+  Arguments in_pairs = arguments;
+  in_pairs.insert(in_pairs.end(), {"--replicas", "2"});
+  const Result flat = run_ranks(4, "shm", arguments);
+  ASSERT_EQ(flat.exit_code, 0) << flat.err;
+  for (const char* transport : {"shm", "tcp"}) {
+    const Result nested = run_ranks(2, transport, in_pairs);
+    ASSERT_EQ(nested.exit_code, 0) << nested.err;
+    const json end = lines_of(nested).back();
+    EXPECT_EQ(end["world"], 4);
+    EXPECT_EQ(end["weights_hash"], lines_of(flat).back()["weights_hash"]) << transport;
+  }
+}
+
 TEST_F(Mnist, TrainsEveryModelWithEveryOptimizerAndPlan) {
   for (const Arguments& arguments : {Arguments{"--model", "lenet"},
                                      {"--model", "seed", "--plan", "star"},
