@@ -80,7 +80,7 @@ Fault judge(std::size_t rank, const RankRecord& record, const std::optional<Accu
             const Break& first) {
   using Kind = Fault::Kind;
   if (has_reason_of_its_own(record)) return fault_of(rank, Kind::kReported, by);
-  if (!by) return fault_of(rank, Kind::kDied, by);
+  if (!by) return fault_of(rank, record.ending ? Kind::kDied : Kind::kReported, by);
   if (is_aftermath(record, first)) return fault_of(rank, Kind::kSilent, by);
   if (record.ending) {
     return fault_of(rank, record.ending->is_success() ? Kind::kLeft : Kind::kDied, by);

@@ -57,10 +57,11 @@ void ExitPolicy::on_message(std::size_t rank, const rendezvous::Message& message
     case MessageType::kAbort: {
       if (record.report) break;
       const ErrorCode error = message.error.value_or(ErrorCode::kSystem);
-      const bool is_abort = error == ErrorCode::kAborted;
-      const bool is_echo = is_abort && first_failure_.has_value();
+      // A rank that aborts on its own account blames nobody.
+      const bool repeats = error == ErrorCode::kAborted && message.blamed;
+      const bool is_echo = repeats && first_failure_.has_value();
       record.report = Report{error, message.blamed, message.text, is_echo, now};
-      note_failure(rank, is_abort && message.blamed ? Weight::kEcho : Weight::kFailure);
+      note_failure(rank, repeats ? Weight::kEcho : Weight::kFailure);
       break;
     }
     default:

@@ -50,6 +50,7 @@ void Membership::report_resumed() noexcept {
 void Membership::abort(ErrorCode code, std::optional<std::size_t> blamed,
                        const std::string& text) noexcept {
   const std::lock_guard lock(mutex_);
+  if (cause_ && !blamed) blamed = cause_->blamed_rank();
   if (client_) client_->abort(code, blamed, text);
 }
 

@@ -39,6 +39,7 @@ class Membership {
   bool has_launcher() const noexcept { return client_.has_value(); }
 
   // These say what they can and never fail. `key` and `text` are of the operation that waits.
+  // A rank that aborts, and blames nobody, after it has heard the job's first cause repeats that.
   void report_waiting(std::size_t peer, const std::string& key, const std::string& text) noexcept;
   void report_resumed() noexcept;
   void abort(ErrorCode code, std::optional<std::size_t> blamed, const std::string& text) noexcept;

@@ -187,6 +187,11 @@ TEST(Blame, FollowsAnEchoThatOvertookItsCause) {
   expect(world.fault(1), Kind::kReported, 0);
 }
 
+// A rank that has not ended has not died, even if all that it said is an echo.
+TEST(Blame, TakesAReportForAReportUntilTheRankEnds) {
+  expect(World().echoed(1, 20, 1).fault(1), Kind::kReported, 1);
+}
+
 TEST(Blame, IgnoresARankThatBlamesItself) {
   expect(World().reported(1, 20, ErrorCode::kTimeout, 1).fault(1), Kind::kReported, 1);
 }

@@ -206,6 +206,16 @@ TEST_F(ExitPolicyTest, LetsACauseReplaceTheEchoThatOvertookIt) {
   expect_fault(Kind::kSilent, 2, kExitSilent);
 }
 
+// A program that gives up for a reason of its own says no more than kAborted.
+TEST_F(ExitPolicyTest, LetsARanksOwnAbortReplaceTheEchoThatOvertookIt) {
+  aborts(1, 5, ErrorCode::kAborted, 0);
+  aborts(0, 6, ErrorCode::kAborted);
+  EXPECT_EQ(decide(6), Action::kNone);
+  exits(0, 7, 42);
+  EXPECT_EQ(decide(7), Action::kTerminate);
+  expect_fault(Kind::kReported, 0, 42);
+}
+
 TEST_F(ExitPolicyTest, EndsTheJobWhenARankStaysStopped) {
   policy_.on_stopped(1, time(100));
   EXPECT_EQ(decide(100), Action::kNone);
