@@ -14,7 +14,7 @@ foreach(form IN ITEMS shared static)
 endforeach()
 
 set(ROTA_HAS_OPENBLAS OFF)
-set(ROTA_PRIVATE_LIBS "-lz -pthread")
+set(ROTA_PRIVATE_LIBS "-lcrypto -lz -pthread")
 if(TARGET SerialOpenBLAS::SerialOpenBLAS)
   set(ROTA_HAS_OPENBLAS ON)
   cmake_path(GET SerialOpenBLAS_LIBRARY PARENT_PATH openblas_dir)

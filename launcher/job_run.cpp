@@ -38,6 +38,7 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, RunContext context,
       signals_(signals),
       output_(plan.places.size(), options.tag_output, options.output_directory),
       mailroom_(plan, [this](std::size_t rank, const auto& message) { on_message(rank, message); }),
+      switchboard_(mailroom_.switchboard()),
       null_(os::open_null()),
       start_(base::Clock::now()),
       policy_(plan.places.size(), limits_of(options, start_)),
@@ -54,14 +55,14 @@ int JobRun::run() {
     if (action == Action::kFinish) return finish();
     if (action == Action::kTerminate) terminate();
     if (action == Action::kKill) kill();
-    mailroom_.send_all(now_);
+    switchboard_.send_all(now_);
     wait();
     hear_signals();
     hear_starts();
-    mailroom_.handle(polls_, now_);
+    switchboard_.handle(polls_, now_);
     hear_processes();
     output_.handle(polls_);
-    mailroom_.on_time(now_);
+    switchboard_.on_time(now_);
   }
 }
 
@@ -113,10 +114,10 @@ void JobRun::wait() {
   for (Rank& rank : ranks_) {
     if (rank.start_failure) rank.position = polls_.add(rank.start_failure.get(), true, false);
   }
-  mailroom_.add_to(polls_, now_);
+  switchboard_.add_to(polls_, now_);
   output_.add_to(polls_);
   std::optional<base::TimePoint> end = policy_.next_deadline();
-  const auto of_mail = mailroom_.next_deadline(now_);
+  const auto of_mail = switchboard_.next_deadline(now_);
   if (of_mail && (!end || *of_mail < *end)) end = of_mail;
   polls_.wait(end);
   now_ = base::Clock::now();
@@ -168,10 +169,10 @@ void JobRun::on_process(const os::ProcessEvent& event) {
   rank_of_.erase(found);
   // What it said before it ended counts before its end.
   if (ranks_[rank].start_failure) hear_start(rank);
-  mailroom_.read_all(rank, now_);
+  switchboard_.read_all(rank, now_);
   const Ending ending{event.kind == Kind::kKilled, event.value, now_};
   policy_.on_exit(rank, ending);
-  mailroom_.on_departure(rank, to_text(ending));
+  switchboard_.on_departure(rank, to_text(ending));
   say_if_verbose("rank " + std::to_string(rank) + " " + to_text(ending));
 }
 

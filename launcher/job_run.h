@@ -63,6 +63,7 @@ class JobRun {
   os::SignalWatch& signals_;
   RankOutput output_;
   Mailroom mailroom_;
+  rendezvous::Switchboard& switchboard_;
   os::Fd null_;
   base::TimePoint start_;
   ExitPolicy policy_;

@@ -15,6 +15,12 @@ std::string padded(std::string text, std::size_t width) {
 
 }  // namespace
 
+RankTable table_of(const std::vector<std::string>& addresses) {
+  RankTable table;
+  for (const std::string& address : addresses) table.rows.push_back({.address = address});
+  return table;
+}
+
 std::string to_text(const RankTable& table) {
   std::set<std::string> hosts;
   std::size_t host_width = 4;

@@ -26,8 +26,8 @@ struct Ticket {
   std::uint64_t arena = 0;  // Shared memory: an index, and offsets in it.
   std::uint64_t mailboxes = 0;
   std::uint64_t control = 0;
-  std::array<char, 64> address{};  // TCP. Ends with a zero.
-  std::array<std::byte, 16> nonce{};
+  std::array<char, 64> address{};     // TCP. Ends with a zero.
+  std::array<std::byte, 16> nonce{};  // Makes a key of the new ranks' own.
 };
 
 // Every rank's objects in rank order; rank r gives counts[r] of them.
@@ -82,6 +82,12 @@ class Founding {
     return dynamic_cast<transport::shm::Transport*>(old().transport.get());
   }
 
+  // Where peers have reached this rank before, at a port that the system picks.
+  os::Address own_interface() const {
+    const auto* tcp = dynamic_cast<const transport::tcp::Transport*>(old().transport.get());
+    return tcp ? os::with_any_port(tcp->local_address()) : os::any_port_on_loopback();
+  }
+
   Ticket issue() {
     Ticket ticket;
     if (seats_.size() == 1) return ticket;
@@ -95,7 +101,7 @@ class Founding {
       ticket.control = place(sizeof(transport::shm::ControlPage));
       return ticket;
     }
-    listeners_.push_back(os::listen_on_loopback());
+    listeners_.push_back(os::listen_on(own_interface()));
     const std::string& address = listeners_.back().address;
     std::copy_n(address.data(), std::min(address.size(), ticket.address.size() - 1),
                 ticket.address.data());
@@ -118,6 +124,9 @@ class Founding {
       group.table.rows.push_back(row);
       group.members.push_back(old().members[seats_[seat]]);
     }
+    const auto& nonce = tickets_.front().nonce;
+    group.key = auth::job_key(old().key.bytes(),
+                              {reinterpret_cast<const char*>(nonce.data()), nonce.size()});
     group.deadline = old().deadline;
     group.may_spin = old().may_spin && own_.size() == 1;
     group.verbose = old().verbose;
@@ -163,7 +172,7 @@ class Founding {
   std::unique_ptr<transport::Transport> meet_over_tcp(const Group& group, int listener) const {
     transport::tcp::ConnectOptions options{.rank = group.rank,
                                            .addresses = {},
-                                           .nonce = tickets_.front().nonce,
+                                           .key = group.key,
                                            .epoch = group.table.epoch,
                                            .look_around = [&group] { look_around(group); }};
     for (const RankRow& row : group.table.rows) options.addresses.push_back(row.address);

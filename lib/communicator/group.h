@@ -9,6 +9,7 @@
 
 #include <rota/rank_table.h>
 
+#include "auth/key.h"
 #include "base/time.h"
 #include "communicator/membership.h"
 #include "transport/transport.h"
@@ -20,6 +21,7 @@ struct Group {
   std::size_t rank = 0;
   RankTable table;                   // Never empty.
   std::vector<std::size_t> members;  // Index = rank: the rank in the job.
+  auth::Key key;                     // Of ranks that call each other over tcp.
   base::Duration deadline{0};
   bool may_spin = false;
   bool verbose = false;                             // Rank 0 says which plans are taken, and why.

@@ -9,6 +9,7 @@
 
 #include <rota/error.h>
 
+#include "communicator/by_hand.h"
 #include "os/host.h"
 #include "os/message_socket.h"
 #include "transport/shm/transport.h"
@@ -25,14 +26,19 @@ constexpr std::chrono::nanoseconds kLongestJoin = std::chrono::hours(24 * 365);
 // The launcher left one descriptor, and one communicator can have it.
 std::atomic_flag joined;
 
-Group world_of_one() {
+Group world_of_one(RankTable table) {
   Group group;
-  group.table.source = "started by hand";
-  group.table.transport = "none";
-  group.table.rows.push_back(
-      {.local_rank = 0, .host = os::host_name(), .address = {}, .cores = {}});
+  group.table = std::move(table);
   group.members = {0};
   return group;
+}
+
+RankTable own_table() {
+  RankTable table;
+  table.source = "started by hand";
+  table.transport = "none";
+  table.rows.push_back({.host = os::host_name()});
+  return table;
 }
 
 // While ranks join, nobody may end: whoever does is missed.
@@ -47,22 +53,21 @@ void throw_if_somebody_ended(rendezvous::Client& client) {
 }
 
 std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome& welcome,
-                                                     rendezvous::Client& client,
-                                                     base::TimePoint deadline) {
+                                                     Arrival& arrival, base::TimePoint deadline) {
   const rendezvous::Job& job = welcome.job;
   if (job.table.transport == "shm") {
     auto domain = std::make_shared<transport::shm::Domain>(std::move(welcome.fds));
     return std::make_unique<transport::shm::Transport>(std::move(domain), job.rank);
   }
   if (job.table.transport == "tcp") {
-    transport::tcp::ConnectOptions options{
+    const os::Fd listener =
+        job.lends ? std::move(welcome.fds.front()) : std::move(arrival.listener);
+    const transport::tcp::ConnectOptions options{
         .rank = job.rank,
-        .addresses = {},
-        .nonce = job.nonce,
+        .addresses = addresses_above(job.rank, job.table, deadline),
+        .key = arrival.key.value_or(job.key),
         .epoch = job.table.epoch,
-        .look_around = [&client] { throw_if_somebody_ended(client); }};
-    for (const RankRow& row : job.table.rows) options.addresses.push_back(row.address);
-    const os::Fd listener = std::move(welcome.fds.front());
+        .look_around = [&arrival] { throw_if_somebody_ended(arrival.client); }};
     return std::make_unique<transport::tcp::Transport>(
         transport::tcp::connect_all(options, listener.get(), deadline));
   }
@@ -71,9 +76,10 @@ std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome
 }
 
 // Ranks that were told different things would fail later, and less clearly.
-void compare_options(const Group& group, rendezvous::Client& client,
-                     const CommunicatorOptions& options, base::TimePoint deadline) {
-  const std::string own = "plan " + options.plan;
+void compare_options(const Group& group, Arrival& arrival, const CommunicatorOptions& options,
+                     base::TimePoint deadline) {
+  rendezvous::Client& client = arrival.client;
+  const std::string own = "plan " + options.plan + arrival.told;
   if (group.rank == 0) client.put("options", own);
   client.barrier("arrived", deadline - Clock::now());
   const std::string first = client.get("options", deadline - Clock::now());
@@ -83,37 +89,50 @@ void compare_options(const Group& group, rendezvous::Client& client,
   }
 }
 
-Group connect(rendezvous::Client client, const CommunicatorOptions& options) {
-  const auto deadline = Clock::now() + std::min(options.join_timeout, kLongestJoin);
-  auto welcome = client.join(deadline);
+Group enter(Arrival arrival, const CommunicatorOptions& options, base::TimePoint deadline) {
+  auto welcome = arrival.client.join(deadline);
   Group group;
   group.rank = welcome.job.rank;
   group.table = welcome.job.table;
+  group.key = arrival.key.value_or(welcome.job.key);
   group.deadline = options.deadline.value_or(welcome.job.deadline);
-  group.may_spin = welcome.job.may_spin;
+  group.may_spin =
+      welcome.job.may_spin || (!welcome.job.lends && may_spin(group.table, group.rank));
   group.verbose = welcome.job.verbose;
   try {
-    compare_options(group, client, options, deadline);
+    compare_options(group, arrival, options, deadline);
     if (group.world_size() > 1) {
-      group.transport = make_transport(welcome, client, deadline);
-      client.barrier("joined", deadline - Clock::now());
+      group.transport = make_transport(welcome, arrival, deadline);
+      arrival.client.barrier("joined", deadline - Clock::now());
     }
   } catch (const Error& error) {
-    // Says so before the process ends, so that the launcher blames the right rank.
-    client.abort(error.code(), error.blamed_rank(), error.what());
+    // Says so before the process ends, so that the right rank is blamed.
+    arrival.client.abort(error.code(), error.blamed_rank(), error.what());
     throw;
   }
   group.members.resize(group.world_size());
   std::iota(group.members.begin(), group.members.end(), std::size_t{0});
   group.membership = std::make_shared<Membership>(group.rank, group.world_size());
-  group.membership->connect(std::move(client));
+  group.membership->connect(std::move(arrival.client), std::move(arrival.host));
   return group;
+}
+
+Group join_by_hand(const CommunicatorOptions& options, base::TimePoint deadline) {
+  const RankTable table = complete_table(*options.by_hand);
+  if (table.rows.size() == 1) return world_of_one(table);
+  return enter(arrive_by_hand(*options.by_hand, table, deadline), options, deadline);
 }
 
 }  // namespace
 
 Group join(const CommunicatorOptions& options) {
-  if (!options.rendezvous_fd) return world_of_one();
+  const auto deadline = Clock::now() + std::min(options.join_timeout, kLongestJoin);
+  if (options.by_hand) {
+    if (!options.rendezvous_fd) return join_by_hand(options, deadline);
+    throw Error(ErrorCode::kInvalidArgument,
+                "a rank is started by rotarun or by hand: there is a table, and a descriptor too");
+  }
+  if (!options.rendezvous_fd) return world_of_one(own_table());
   if (joined.test_and_set()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a process can join its job once; more communicators come from split()");
@@ -126,7 +145,12 @@ Group join(const CommunicatorOptions& options) {
   }
   os::Fd socket(*options.rendezvous_fd);
   os::close_on_exec(socket.get());
-  return connect(rendezvous::Client(std::move(socket)), options);
+  return enter({.host = nullptr,
+                .client = rendezvous::Client(std::move(socket)),
+                .listener = {},
+                .key = std::nullopt,
+                .told = {}},
+               options, deadline);
 }
 
 }  // namespace rota

@@ -1,4 +1,4 @@
-// From a descriptor to a connected group.
+// From a descriptor, or a table, to a connected group.
 #pragma once
 #include <rota/options.h>
 

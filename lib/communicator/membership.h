@@ -12,6 +12,7 @@
 #include <rota/error.h>
 
 #include "rendezvous/client.h"
+#include "rendezvous/host.h"
 
 namespace rota {
 
@@ -26,7 +27,11 @@ class Membership {
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
 
-  void connect(rendezvous::Client client) { client_ = std::move(client); }
+  // `host`: the coordinator itself, where this process has it; it ends after the client has left.
+  void connect(rendezvous::Client client, std::unique_ptr<rendezvous::Host> host) {
+    client_ = std::move(client);
+    host_ = std::move(host);
+  }
   void connect(std::shared_ptr<Board> board) { board_ = std::move(board); }
 
   // Takes in what has been said. The job's first cause, kAborted or kMismatch, once it is broken.
@@ -47,6 +52,7 @@ class Membership {
  private:
   std::size_t rank_;
   std::mutex mutex_;  // Of all that follows.
+  std::unique_ptr<rendezvous::Host> host_;
   std::optional<rendezvous::Client> client_;
   std::shared_ptr<Board> board_;
   std::vector<std::optional<std::string>> departures_;  // By rank.

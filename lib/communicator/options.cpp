@@ -8,6 +8,8 @@
 
 #include <rota/error.h>
 
+#include "auth/key_file.h"
+
 namespace rota {
 
 CommunicatorOptions CommunicatorOptions::from_environment() {
@@ -23,6 +25,17 @@ CommunicatorOptions CommunicatorOptions::from_environment() {
     options.rendezvous_fd = number;
   }
   return options;
+}
+
+std::string shared_key() {
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text ? text : "");
+  };
+  const auto path = auth::find_key_file({.named = value("ROTA_KEY_FILE"), .home = value("HOME")});
+  if (!path) return {};
+  const auth::SharedKey key = auth::read_key_file(*path);
+  return {reinterpret_cast<const char*>(key.bytes().data()), key.bytes().size()};
 }
 
 }  // namespace rota

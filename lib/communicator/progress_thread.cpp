@@ -1,20 +1,12 @@
 // A thread that sleeps until it is woken.
 #include "communicator/progress_thread.h"
 
-#include <csignal>
+#include "os/quiet_thread.h"
 
 namespace rota {
 
 void ProgressThread::wake() {
-  if (!thread_.joinable()) {
-    // Signals belong to the program's own threads.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
+  if (!thread_.joinable()) thread_ = os::start_quiet_thread([this] { run(); });
   wakes_.fetch_add(1, std::memory_order_release);
   wakes_.notify_one();
 }

@@ -1,26 +1,30 @@
-// A listening socket on the loopback interface, on a port that the system picks.
+// Binds, and says where.
 #include "os/listener.h"
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include "os/system_error.h"
 
 namespace rota::os {
 
-Listener listen_on_loopback() {
-  Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Listener listen_on(const Address& address) {
+  const std::string name = address.to_text();
+  Fd socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) throw_errno("socket");
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  socklen_t bytes = sizeof address;
-  if (::bind(socket.get(), generic, bytes) != 0) throw_errno("bind to 127.0.0.1");
-  if (::listen(socket.get(), SOMAXCONN) != 0) throw_errno("listen");
-  if (::getsockname(socket.get(), generic, &bytes) != 0) throw_errno("getsockname");
-  return {std::move(socket), "127.0.0.1:" + std::to_string(ntohs(address.sin_port))};
+  // A port whose last connections are still winding up is free.
+  const int on = 1;
+  if (::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) {
+    throw_errno("setting SO_REUSEADDR");
+  }
+  if (::bind(socket.get(), address.get(), address.bytes()) != 0) throw_errno("bind to " + name);
+  if (::listen(socket.get(), SOMAXCONN) != 0) throw_errno("listen at " + name);
+  std::string bound = local_address(socket.get()).to_text();
+  return {std::move(socket), std::move(bound)};
+}
+
+Listener listen_on_loopback() { return listen_on(any_port_on_loopback()); }
+
+Listener listen_everywhere(const Address& address) {
+  const std::string port = split_address(address.to_text()).port;
+  return listen_on(parse_address((address.family() == AF_INET6 ? "[::]:" : "0.0.0.0:") + port));
 }
 
 }  // namespace rota::os

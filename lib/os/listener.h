@@ -1,7 +1,8 @@
-// A listening socket on the loopback interface, on a port that the system picks.
+// Listening sockets.
 #pragma once
 #include <string>
 
+#include "os/address.h"
 #include "os/fd.h"
 
 namespace rota::os {
@@ -11,7 +12,11 @@ struct Listener {
   std::string address;  // "127.0.0.1:41234"
 };
 
-// Throws Error kSystem.
+// Port 0: one that the system picks. Throws Error kSystem.
+Listener listen_on(const Address& address);
 Listener listen_on_loopback();
+
+// At the port of `address`, on every interface that its family has.
+Listener listen_everywhere(const Address& address);
 
 }  // namespace rota::os

@@ -1,40 +1,20 @@
 // Non-blocking calls whose outcomes are values.
 #include "os/tcp_socket.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <cerrno>
-#include <charconv>
 #include <system_error>
 #include <utility>
 
+#include "os/address.h"
 #include "os/system_error.h"
 
 namespace rota::os {
 namespace {
-
-sockaddr_in parse_address(const std::string& address) {
-  sockaddr_in parsed{};
-  parsed.sin_family = AF_INET;
-  const std::size_t colon = address.rfind(':');
-  std::uint16_t port = 0;
-  bool valid = colon != std::string::npos;
-  if (valid) {
-    const char* end = address.data() + address.size();
-    const auto result = std::from_chars(address.data() + colon + 1, end, port);
-    valid = result.ec == std::errc() && result.ptr == end &&
-            ::inet_pton(AF_INET, address.substr(0, colon).c_str(), &parsed.sin_addr) == 1;
-  }
-  if (!valid) {
-    throw Error(ErrorCode::kInvalidArgument, "'" + address + "' is not an address and a port");
-  }
-  parsed.sin_port = htons(port);
-  return parsed;
-}
 
 // Would-block moves nothing; anything else that fails is the end of the connection.
 Moved from_result(ssize_t result) {
@@ -46,11 +26,11 @@ Moved from_result(ssize_t result) {
 }  // namespace
 
 Connecting start_connect(const std::string& address) {
-  const sockaddr_in target = parse_address(address);
-  Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const Address target = parse_address(address);
+  Fd socket(::socket(target.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) throw_errno("socket");
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target) != 0 &&
-      errno != EINPROGRESS && errno != EINTR) {
+  if (::connect(socket.get(), target.get(), target.bytes()) != 0 && errno != EINPROGRESS &&
+      errno != EINTR) {
     return {std::move(socket), std::generic_category().message(errno)};
   }
   return {std::move(socket), std::nullopt};
@@ -78,6 +58,8 @@ void set_no_delay(int socket) {
     throw_errno("setting TCP_NODELAY");
   }
 }
+
+void end_sending(int socket) noexcept { ::shutdown(socket, SHUT_WR); }
 
 Moved send_some(int socket, std::span<const std::byte> first, std::span<const std::byte> second) {
   iovec parts[2] = {{const_cast<std::byte*>(first.data()), first.size()},

@@ -15,7 +15,8 @@ struct Connecting {
   std::optional<std::string> failure;
 };
 
-// Starts to connect to "a.b.c.d:port"; once it is writable, ask connect_result().
+// Starts to connect to "10.0.0.1:7001" or "[fd00::1]:7001"; once it is writable, ask
+// connect_result().
 // Throws Error kSystem (no socket), kInvalidArgument for an address that is none.
 Connecting start_connect(const std::string& address);
 
@@ -27,6 +28,9 @@ Fd accept_connection(int listener);
 
 // Small messages leave at once.
 void set_no_delay(int socket);
+
+// The peer reads what was sent, and then the end.
+void end_sending(int socket) noexcept;
 
 // What one call moved. A connection that ended has `closed` and the reason.
 struct Moved {

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "os/message_socket.h"
 #include "os/poll_set.h"
 
 namespace rota::rendezvous {
@@ -58,7 +57,7 @@ Client::Welcome Client::join(TimePoint deadline) {
       auto job = decode_job(message->text);
       if (!job) throw Error(ErrorCode::kSystem, "the launcher speaks another version of rota");
       welcome.job = std::move(*job);
-      expected_fds = lent_count(welcome.job.table);
+      expected_fds = lent_count(welcome.job);
     }
     std::move(fds_.begin(), fds_.end(), std::back_inserter(welcome.fds));
   } while (!expected_fds || welcome.fds.size() < *expected_fds);
@@ -96,10 +95,9 @@ Message Client::call(Message request, TimePoint deadline) {
 
 std::optional<Message> Client::next_notice() {
   if (notices_.empty()) {
-    auto message = receive_now();
-    if (!message) return std::nullopt;
-    notices_.push_back(std::move(*message));
+    if (auto message = receive_now()) notices_.push_back(std::move(*message));
   }
+  if (notices_.empty()) return std::nullopt;
   Message notice = std::move(notices_.front());
   notices_.pop_front();
   return notice;
@@ -125,14 +123,23 @@ void Client::abort(ErrorCode code, std::optional<std::size_t> blamed,
 
 void Client::leave() noexcept { send_quietly({.type = MessageType::kLeave}); }
 
+// Said once: what comes from nobody is nothing.
+void Client::on_gone() {
+  if (!host_) throw_gone();
+  if (std::exchange(is_host_gone_, true)) return;
+  notices_.push_back({.type = MessageType::kDeparted,
+                      .blamed = static_cast<std::uint32_t>(*host_),
+                      .text = "ended"});
+}
+
 void Client::send(const Message& message, TimePoint deadline) {
   const auto bytes = encode_to_send(message);
   os::PollSet polls;
-  polls.add(socket_.get(), false, true);
+  polls.add(line_->fd(), false, true);
   for (;;) {
-    const os::Io io = os::send_message(socket_.get(), bytes);
+    const os::Io io = line_->send(bytes, {});
     if (io == os::Io::kDone) return;
-    if (io == os::Io::kClosed) throw_gone();
+    if (io == os::Io::kClosed) return on_gone();
     if (Clock::now() >= deadline) {
       throw Error(ErrorCode::kTimeout, "the launcher does not read this rank's messages");
     }
@@ -142,7 +149,7 @@ void Client::send(const Message& message, TimePoint deadline) {
 
 void Client::send_quietly(const Message& message) noexcept {
   try {
-    os::send_message(socket_.get(), encode_to_send(message));
+    line_->send(encode_to_send(message), {});
   } catch (const std::exception&) {
     // Nobody is there to hear it.
   }
@@ -150,18 +157,24 @@ void Client::send_quietly(const Message& message) noexcept {
 
 std::optional<Message> Client::receive(TimePoint deadline) {
   os::PollSet polls;
-  polls.add(socket_.get(), true, false);
   for (;;) {
     if (auto message = receive_now()) return message;
+    if (is_host_gone_) {
+      throw Error(ErrorCode::kPeerLost,
+                  "rank " + std::to_string(*host_) + ", where the ranks meet, has ended", *host_);
+    }
     if (Clock::now() >= deadline) return std::nullopt;
+    polls.clear();
+    polls.add(line_->fd(), true, line_->is_sending());
     polls.wait(deadline);
   }
 }
 
 std::optional<Message> Client::receive_now() {
-  const os::Io io = os::receive_message(socket_.get(), buffer_, fds_);
-  if (io == os::Io::kClosed) throw_gone();
-  if (io == os::Io::kWouldBlock) return std::nullopt;
+  if (is_host_gone_) return std::nullopt;
+  const os::Io io = line_->receive(buffer_, fds_);
+  if (io == os::Io::kClosed) on_gone();
+  if (io != os::Io::kDone) return std::nullopt;
   auto message = decode(buffer_);
   if (!message) throw Error(ErrorCode::kSystem, "the launcher speaks another version of rota");
   return message;

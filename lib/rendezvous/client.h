@@ -1,9 +1,10 @@
-// A rank's side of the rendezvous: it talks to the launcher's coordinator over the descriptor that
-// the launcher left it.
+// A rank's side of the rendezvous: it talks to the job's coordinator, which is in the launcher, or
+// else in the process of one of the ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "base/time.h"
 #include "os/fd.h"
 #include "rendezvous/job.h"
+#include "rendezvous/line.h"
 #include "rendezvous/message.h"
 
 namespace rota::rendezvous {
@@ -19,7 +21,13 @@ namespace rota::rendezvous {
 // One thread at a time.
 class Client {
  public:
-  explicit Client(os::Fd socket) noexcept : socket_(std::move(socket)) {}
+  // Of the launcher, over the descriptor that it left to this rank.
+  explicit Client(os::Fd socket) : line_(std::make_unique<LocalLine>(std::move(socket))) {}
+
+  // Of the process of rank `host`. When it goes, that is a notice that the rank has departed; the
+  // other ranks may go on without it.
+  Client(std::unique_ptr<Line> line, std::size_t host) noexcept
+      : line_(std::move(line)), host_(host) {}
 
   struct Welcome {
     Job job;
@@ -30,7 +38,8 @@ class Client {
   Welcome join(base::TimePoint deadline);
 
   // All throw Error kTimeout naming who is absent, kPeerLost when somebody who is needed has ended,
-  // kAborted with the first cause when the job broke, kSystem when the launcher is gone,
+  // the host included, kAborted with the first cause when the job broke, kSystem when the launcher
+  // is gone,
   // kInvalidArgument when key and value are more than a message holds.
   void put(const std::string& key, const std::string& value);
   std::string get(const std::string& key, base::Duration timeout);
@@ -51,6 +60,7 @@ class Client {
   void leave() noexcept;
 
  private:
+  void on_gone();
   void send(const Message& message, base::TimePoint deadline);
   void send_quietly(const Message& message) noexcept;
   Message call(Message request, base::TimePoint deadline);
@@ -58,7 +68,9 @@ class Client {
   std::optional<Message> receive(base::TimePoint deadline);
   std::optional<Message> receive_now();
 
-  os::Fd socket_;
+  std::unique_ptr<Line> line_;
+  std::optional<std::size_t> host_;  // None: the launcher.
+  bool is_host_gone_ = false;
   std::uint32_t last_id_ = 0;
   std::deque<Message> notices_;
   std::vector<std::byte> buffer_;

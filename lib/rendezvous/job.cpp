@@ -13,10 +13,11 @@ Lent lent_for(std::string_view transport) noexcept {
   return Lent::kNothing;
 }
 
-std::size_t lent_count(const RankTable& table) noexcept {
-  switch (lent_for(table.transport)) {
+std::size_t lent_count(const Job& job) noexcept {
+  if (!job.lends) return 0;
+  switch (lent_for(job.table.transport)) {
     case Lent::kArenas:
-      return table.rows.size();
+      return job.table.rows.size();
     case Lent::kListener:
       return 1;
     case Lent::kNothing:
@@ -28,10 +29,12 @@ std::size_t lent_count(const RankTable& table) noexcept {
 std::string encode(const Job& job) {
   base::ByteWriter out;
   out.write(static_cast<std::uint64_t>(job.rank));
-  out.write(std::string_view(reinterpret_cast<const char*>(job.nonce.data()), job.nonce.size()));
+  const auto key = job.key.bytes();
+  out.write(std::string_view(reinterpret_cast<const char*>(key.data()), key.size()));
   out.write(static_cast<std::uint64_t>(job.deadline.count()));
   out.write(static_cast<std::uint8_t>(job.may_spin));
   out.write(static_cast<std::uint8_t>(job.verbose));
+  out.write(static_cast<std::uint8_t>(job.lends));
   out.write(job.table.epoch);
   out.write(job.table.source);
   out.write(job.table.transport);
@@ -50,12 +53,13 @@ std::optional<Job> decode_job(std::string_view text) {
   base::ByteReader in(std::as_bytes(std::span(text)));
   Job job;
   job.rank = in.read<std::uint64_t>();
-  const std::string nonce = in.read_text();
-  if (nonce.size() != job.nonce.size()) return std::nullopt;
-  std::memcpy(job.nonce.data(), nonce.data(), nonce.size());
+  const std::string key = in.read_text();
+  if (key.size() != auth::kKeyBytes) return std::nullopt;
+  std::memcpy(job.key.bytes().data(), key.data(), key.size());
   job.deadline = std::chrono::nanoseconds(static_cast<std::int64_t>(in.read<std::uint64_t>()));
   job.may_spin = in.read<std::uint8_t>() != 0;
   job.verbose = in.read<std::uint8_t>() != 0;
+  job.lends = in.read<std::uint8_t>() != 0;
   job.table.epoch = in.read<std::uint64_t>();
   job.table.source = in.read_text();
   job.table.transport = in.read_text();

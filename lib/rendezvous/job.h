@@ -1,6 +1,5 @@
 // What the launcher tells every rank when it joins: the text of kWelcome.
 #pragma once
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -10,15 +9,18 @@
 
 #include <rota/rank_table.h>
 
+#include "auth/key.h"
+
 namespace rota::rendezvous {
 
 struct Job {
-  RankTable table;                    // table.transport is "shm" or "tcp", decided by the launcher.
-  std::size_t rank = 0;               // The receiver's own.
-  std::array<std::byte, 16> nonce{};  // Drawn anew for each job; the tcp hello carries it.
+  RankTable table;       // table.transport is "shm" or "tcp", decided by the launcher.
+  std::size_t rank = 0;  // The receiver's own.
+  auth::Key key{};       // Drawn anew for each job; with it ranks know each other over tcp.
   std::chrono::nanoseconds deadline{0};  // Of one collective.
   bool may_spin = false;                 // Ranks do not outnumber the granted cores.
   bool verbose = false;                  // Ranks say what they decide, and why.
+  bool lends = true;                     // Descriptors; otherwise ranks have brought their own.
 };
 
 inline constexpr std::size_t kMaxWorldSize = 4096;
@@ -35,7 +37,7 @@ enum class Lent : std::uint8_t {
 Lent lent_for(std::string_view transport) noexcept;
 
 // How many descriptors each rank gets.
-std::size_t lent_count(const RankTable& table) noexcept;
+std::size_t lent_count(const Job& job) noexcept;
 
 std::string encode(const Job& job);
 

@@ -80,7 +80,7 @@ TEST(Docs, ShowWhatProgramsSay) {
       const testing::Result result = testing::run(std::move(command));
       EXPECT_EQ(result.exit_code, 0) << place_of(block) << ": " << result.err;
       EXPECT_EQ(result.out, typed.output) << place_of(block) << ": " << result.err;
-      run.insert(typed.words.back());
+      run.insert(typed.words.begin(), typed.words.end());
     }
   }
   for (const auto& entry : std::filesystem::directory_iterator(kRoot / kPrograms)) {

@@ -45,8 +45,8 @@ TEST(Message, IsRefusedWithAVersionTypeOrErrorThatDoesNotExist) {
 Job full_job() {
   Job job;
   job.rank = 1;
-  job.nonce[0] = std::byte{1};
-  job.nonce[15] = std::byte{255};
+  job.key.bytes().front() = std::byte{1};
+  job.key.bytes().back() = std::byte{255};
   job.deadline = std::chrono::seconds(60);
   job.may_spin = true;
   job.table.epoch = 4;
@@ -61,7 +61,7 @@ TEST(Job, SurvivesTheWire) {
   ASSERT_TRUE(job);
   EXPECT_EQ(encode(*job), encode(full_job()));
   EXPECT_EQ(job->table.rows[1].address, "127.0.0.1:2");
-  EXPECT_EQ(job->nonce, full_job().nonce);
+  EXPECT_EQ(job->key, full_job().key);
   EXPECT_TRUE(job->may_spin);
   EXPECT_FALSE(job->verbose);
   Job verbose_job = full_job();

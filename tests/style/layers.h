@@ -29,7 +29,7 @@ Findings check_folders(const Layers& layers, const std::set<std::string>& folder
 // For a file below lib/, public headers included.
 Findings check_library_includes(const Source& source, const Layers& layers);
 
-// The launcher stands on base, os, rendezvous and the words that it shares with them.
+// The launcher stands on base, os, auth, rendezvous and the words that it shares with them.
 Findings check_launcher_includes(const Source& source);
 
 // An example is a stranger's program: of rota it sees the public headers alone.

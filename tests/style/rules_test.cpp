@@ -100,6 +100,7 @@ TEST(Layers, RefuseALauncherThatKnowsMoreThanTheCore) {
   EXPECT_THAT(check("<rota/communicator.h>"),
               ElementsAre(HasSubstr("error.h, nearest_name.h and rank_table.h")));
   EXPECT_THAT(check("\"rendezvous/job.h\""), IsEmpty());
+  EXPECT_THAT(check("\"auth/key.h\""), IsEmpty());
   EXPECT_THAT(check("<rota/error.h>"), IsEmpty());
 }
 

@@ -12,10 +12,10 @@
 
 #include <rota/error.h>
 
+#include "auth/exchange.h"
 #include "os/listener.h"
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
-#include "transport/tcp/hello.h"
 
 namespace rota::transport::tcp {
 namespace {
@@ -32,37 +32,63 @@ class TcpConnectTest : public ::testing::Test {
   }
 
   ConnectOptions options_of(std::size_t rank) const {
-    ConnectOptions options{.rank = rank, .addresses = addresses_, .nonce = {}, .epoch = 4};
-    options.nonce.fill(std::byte{42});
-    return options;
+    return {.rank = rank, .addresses = addresses_, .key = key_, .epoch = 4, .look_around = {}};
   }
 
   std::vector<os::Fd> connect(std::size_t rank, std::chrono::milliseconds patience) {
     return connect_all(options_of(rank), listeners_[rank].socket.get(), Clock::now() + patience);
   }
 
-  // A connection to rank 0 that says `bytes` and nothing more.
-  os::Fd stranger(std::span<const std::byte> bytes) {
-    os::Fd socket = os::start_connect(addresses_[0]).socket;
+  // A connection to the last rank that says `bytes` and nothing more.
+  os::Fd stranger(const std::string& bytes) const {
+    os::Fd socket = os::start_connect(addresses_.back()).socket;
     os::PollSet polls;
     polls.add(socket.get(), false, true);
     polls.wait(Clock::now() + std::chrono::seconds(5));
-    if (!bytes.empty()) os::send_some(socket.get(), bytes, {});
+    if (!bytes.empty()) os::send_some(socket.get(), std::as_bytes(std::span(bytes)), {});
     return socket;
   }
 
+  auth::Key key_ = auth::random_key();
   std::vector<os::Listener> listeners_;
   std::vector<std::string> addresses_;
 };
 
-// Whether the other end closed without having said anything.
+// Whether the other end closed, having said no more than what it says to everybody.
 bool was_hung_up(const os::Fd& socket) {
-  std::array<std::byte, 64> buffer{};
-  os::PollSet polls;
-  polls.add(socket.get(), true, false);
-  polls.wait(Clock::now() + std::chrono::seconds(10));
-  const os::Moved moved = os::receive_some(socket.get(), buffer);
-  return moved.closed && moved.bytes == 0;
+  std::array<std::byte, 256> buffer{};
+  const auto end = Clock::now() + std::chrono::seconds(10);
+  std::size_t heard = 0;
+  while (Clock::now() < end && heard < buffer.size()) {
+    os::PollSet polls;
+    polls.add(socket.get(), true, false);
+    polls.wait(end);
+    const os::Moved moved = os::receive_some(socket.get(), buffer);
+    heard += moved.bytes;
+    if (moved.closed) return true;
+  }
+  return false;
+}
+
+// Somebody who calls the last rank and shakes hands as it is told.
+struct Call {
+  os::Fd socket;
+  auth::Handshake handshake;
+
+  // Whether there is nothing more to come.
+  bool advance() {
+    const bool is_open = auth::advance(handshake, socket.get());
+    return !is_open || handshake.state() != auth::Handshake::State::kTalking;
+  }
+};
+
+void advance_to_the_end(std::vector<Call>& calls) {
+  const auto end = Clock::now() + std::chrono::seconds(20);
+  for (Call& call : calls) {
+    while (!call.advance() && Clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
 }
 
 TEST_F(TcpConnectTest, EveryPairEndsWithOneConnection) {
@@ -96,58 +122,78 @@ TEST_F(TcpConnectTest, EveryPairEndsWithOneConnection) {
 }
 
 TEST_F(TcpConnectTest, StrangersAreHungUpOnAndDoNotDisturb) {
+  using auth::Channel;
+  using auth::Handshake;
   listen(2);
-  Hello wrong_nonce{.nonce = {}, .epoch = 4, .from = 1, .to = 0};
-  Hello wrong_epoch{.nonce = options_of(0).nonce, .epoch = 3, .from = 1, .to = 0};
-  Hello wrong_rank{.nonce = options_of(0).nonce, .epoch = 4, .from = 7, .to = 0};
-  Hello wrong_target{.nonce = options_of(0).nonce, .epoch = 4, .from = 1, .to = 1};
-  Hello wrong_version{.version = 2, .nonce = options_of(0).nonce, .epoch = 4, .from = 1, .to = 0};
-  std::vector<os::Fd> strangers;
-  for (const Hello& hello : {wrong_nonce, wrong_epoch, wrong_rank, wrong_target, wrong_version}) {
-    strangers.push_back(stranger(std::as_bytes(std::span(&hello, 1))));
-  }
-  const std::string web = "GET / HTTP/1.1\r\nHost: somewhere.example\r\n\r\n";
-  strangers.push_back(stranger(std::as_bytes(std::span(web))));
-  strangers.push_back(stranger({}));  // Says nothing at all.
-
   std::vector<os::Fd> of_rank_1;
-  std::thread rank_1([&] {
-    // Late, so that rank 0 meets the strangers first, the silent one included.
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    of_rank_1 = connect(1, std::chrono::seconds(20));
-  });
+  std::thread rank_1([&] { of_rank_1 = connect(1, std::chrono::seconds(20)); });
+
+  const auth::Identity member{.channel = Channel::kData, .epoch = 4, .from = 0, .to = 1};
+  auth::Identity other_epoch = member;
+  other_epoch.epoch = 3;
+  auth::Identity other_rank = member;
+  other_rank.from = 7;
+  auth::Identity other_target = member;
+  other_target.to = 0;
+  auth::Identity other_channel = member;
+  other_channel.channel = Channel::kControl;
+  std::vector<Call> calls;
+  calls.push_back({stranger(""), Handshake::call(auth::random_key(), member)});
+  for (const auto& identity : {other_epoch, other_rank, other_target, other_channel}) {
+    calls.push_back({stranger(""), Handshake::call(key_, identity)});
+  }
+  std::vector<os::Fd> strangers;
+  strangers.push_back(
+      stranger("GET / HTTP/1.1\r\nHost: somewhere.example\r\n\r\n" + std::string(1000, ' ')));
+  strangers.push_back(stranger(""));  // Says nothing at all.
+  advance_to_the_end(calls);
+  EXPECT_NE(calls.front().handshake.state(), Handshake::State::kDone);
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    EXPECT_EQ(calls[i].handshake.state(), Handshake::State::kRefused) << "call " << i;
+  }
+  for (std::size_t i = 0; i < strangers.size(); ++i) {
+    EXPECT_TRUE(was_hung_up(strangers[i])) << "stranger " << i;
+  }
+
   const auto of_rank_0 = connect(0, std::chrono::seconds(20));
   rank_1.join();
   EXPECT_TRUE(of_rank_0[1]);
   EXPECT_TRUE(of_rank_1[0]);
-  for (std::size_t i = 0; i < strangers.size(); ++i) {
-    EXPECT_TRUE(was_hung_up(strangers[i])) << "stranger " << i;
-  }
 }
 
 TEST_F(TcpConnectTest, MoreSilentCallersThanItKeepsDoNotDisturb) {
   listen(2);
   std::vector<os::Fd> strangers;
-  for (int i = 0; i < 100; ++i) strangers.push_back(stranger({}));
+  for (int i = 0; i < 100; ++i) strangers.push_back(stranger(""));
   std::thread rank_1([&] { EXPECT_TRUE(connect(1, std::chrono::seconds(20))[0]); });
   EXPECT_TRUE(connect(0, std::chrono::seconds(20))[1]);
   rank_1.join();
 }
 
-// Method: 99 members call and say who they are before rank 0 looks for the first time, together
-// with strangers who called before them.
-TEST_F(TcpConnectTest, AWholeWorldMayCallBeforeRankZeroListens) {
-  constexpr std::uint32_t kWorldSize = 100;
+// Method: 99 members have called before the last rank looks for the first time, together with
+// strangers who called before them.
+TEST_F(TcpConnectTest, AWholeWorldMayCallBeforeSomebodyListens) {
+  constexpr std::uint32_t kLast = 99;
   listen(1);
-  addresses_.resize(kWorldSize);
-  std::vector<os::Fd> callers;
-  for (int i = 0; i < 50; ++i) callers.push_back(stranger({}));
-  for (std::uint32_t rank = 1; rank < kWorldSize; ++rank) {
-    const Hello hello{.nonce = options_of(0).nonce, .epoch = 4, .from = rank, .to = 0};
-    callers.push_back(stranger(std::as_bytes(std::span(&hello, 1))));
+  addresses_.resize(kLast, "127.0.0.1:9");
+  addresses_.push_back(listeners_.back().address);
+  std::vector<os::Fd> strangers;
+  for (int i = 0; i < 50; ++i) strangers.push_back(stranger(""));
+  std::vector<Call> calls;
+  for (std::uint32_t rank = 0; rank < kLast; ++rank) {
+    calls.push_back(
+        {stranger(""),
+         auth::Handshake::call(
+             key_, {.channel = auth::Channel::kData, .epoch = 4, .from = rank, .to = kLast})});
   }
-  const auto sockets = connect(0, std::chrono::seconds(20));
-  for (std::size_t rank = 1; rank < kWorldSize; ++rank) EXPECT_TRUE(sockets[rank]) << rank;
+  std::vector<os::Fd> sockets;
+  std::thread last([&] {
+    sockets = connect_all(options_of(kLast), listeners_[0].socket.get(),
+                          Clock::now() + std::chrono::seconds(20));
+  });
+  advance_to_the_end(calls);
+  last.join();
+  for (std::size_t rank = 0; rank < kLast; ++rank) EXPECT_TRUE(sockets[rank]) << rank;
 }
 
 TEST_F(TcpConnectTest, NamesWhoIsAbsentAtTheDeadline) {
@@ -168,13 +214,13 @@ TEST_F(TcpConnectTest, NamesWhoIsAbsentAtTheDeadline) {
 
 TEST_F(TcpConnectTest, SaysWhoRefused) {
   listen(2);
-  listeners_[0].socket.reset();
+  listeners_[1].socket.reset();
   try {
-    connect(1, std::chrono::seconds(5));
-    ADD_FAILURE() << "rank 1 connected to a closed port";
+    connect(0, std::chrono::seconds(5));
+    ADD_FAILURE() << "rank 0 connected to a closed port";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kPeerLost);
-    EXPECT_EQ(error.blamed_rank(), 0U);
+    EXPECT_EQ(error.blamed_rank(), 1U);
     EXPECT_NE(std::string(error.what()).find("Connection refused"), std::string::npos);
   }
 }
@@ -182,14 +228,14 @@ TEST_F(TcpConnectTest, SaysWhoRefused) {
 // The broadcast address refuses streams in the call itself, before anything is sent.
 TEST_F(TcpConnectTest, SaysWhoCouldNotEvenBeCalled) {
   listen(2);
-  addresses_[0] = "255.255.255.255:1";
+  addresses_[1] = "255.255.255.255:1";
   try {
-    connect(1, std::chrono::seconds(5));
-    ADD_FAILURE() << "rank 1 connected to everybody";
+    connect(0, std::chrono::seconds(5));
+    ADD_FAILURE() << "rank 0 connected to everybody";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kPeerLost) << error.what();
-    EXPECT_EQ(error.blamed_rank(), 0U);
-    EXPECT_NE(std::string(error.what()).find("rank 1: connecting to rank 0 at 255.255.255.255:1"),
+    EXPECT_EQ(error.blamed_rank(), 1U);
+    EXPECT_NE(std::string(error.what()).find("rank 0: connecting to rank 1 at 255.255.255.255:1"),
               std::string::npos)
         << error.what();
   }

@@ -5,12 +5,33 @@
 #include <string>
 
 #include <rota/export.h>
+#include <rota/rank_table.h>
 
 namespace rota {
 
+// A rank's place in a job that no launcher started: each rank is started by hand and told the same
+// table. Rank 0 is where all meet, and has to stay until the others are done.
+struct ROTA_EXPORT JobByHand {
+  // The address of every row is where that rank listens: "host:port", "[::1]:port". Hosts may be
+  // left out, they are taken from the addresses; the transport is tcp. See table_of().
+  RankTable table{};
+  std::size_t rank = 0;
+
+  // What the ranks prove to each other that they hold: 32 or more random bytes, kept secret. It
+  // keeps strangers out, and does not encrypt. May be empty where every address is a loopback one:
+  // whoever is on this host may then join. See shared_key().
+  std::string key{};
+};
+
+// The key that hosts share: what is in the file that ROTA_KEY_FILE names, or else in /etc/rota/key,
+// or else in ~/.config/rota/key. Empty where there is none of them. Throws Error kInvalidArgument
+// where the named file is missing, is too short, or may be read or written by others.
+ROTA_EXPORT std::string shared_key();
+
 struct ROTA_EXPORT CommunicatorOptions {
-  // The descriptor over which the launcher is reached; none means a world of one.
+  // The descriptor over which the launcher is reached. Without it, and not by hand: a world of one.
   std::optional<int> rendezvous_fd;
+  std::optional<JobByHand> by_hand;
 
   // The plan of every all-reduce: "ring", "direct", "halving-doubling", "tree", "two-level", or
   // "star", the parameter server that the ring replaces. "auto" chooses by bytes, world and

@@ -2,21 +2,22 @@
 #include "transport/tcp/connect.h"
 
 #include <algorithm>
-#include <memory>
-#include <span>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include <rota/error.h>
 
+#include "auth/exchange.h"
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
-#include "transport/tcp/hello.h"
 
 namespace rota::transport::tcp {
 namespace {
 
 using base::Clock;
 using base::TimePoint;
+using State = auth::Handshake::State;
 
 // With a caller that does not say who it is.
 constexpr std::chrono::seconds kPatience{2};
@@ -24,19 +25,18 @@ constexpr std::chrono::seconds kPatience{2};
 // At who is too slow, and at what has happened elsewhere.
 constexpr std::chrono::milliseconds kLookEvery{100};
 
+// How long the reason of a peer's end may lag behind it.
+constexpr std::chrono::milliseconds kReasonTime{200};
+
 // So many may linger beside a whole world of members; then the oldest has to go.
 constexpr std::size_t kStrangers = 64;
 
 // A connection that is still shaking hands.
-struct Handshake {
+struct Caller {
   os::Fd socket;
-  bool calling = false;  // We called, so that we speak first and know who is there.
-  std::size_t peer = 0;  // Known if `calling`.
+  auth::Handshake handshake;
+  std::optional<std::size_t> called;  // The peer, where we called.
   TimePoint since{};
-  Hello sent{};
-  std::size_t sent_bytes = 0;
-  Hello received{};
-  std::size_t received_bytes = 0;
 };
 
 class Meeting {
@@ -48,63 +48,56 @@ class Meeting {
         sockets_(options.addresses.size()) {}
 
   std::vector<os::Fd> run() {
-    for (std::size_t peer = 0; peer < options_.rank; ++peer) call(peer);
+    for (std::size_t peer = options_.rank + 1; peer < sockets_.size(); ++peer) call(peer);
     while (!absent().empty()) {
       if (Clock::now() >= deadline_) throw_absent();
       if (options_.look_around) options_.look_around();
       wait();
       accept_callers();
-      for (Handshake& shake : shakes_) advance(shake);
+      for (Caller& caller : callers_) advance(caller);
       hang_up_on_oldest();
-      std::erase_if(shakes_, [](const Handshake& shake) { return !shake.socket; });
+      std::erase_if(callers_, [](const Caller& caller) { return !caller.socket; });
     }
     return std::move(sockets_);
   }
 
  private:
-  Hello hello_to(std::size_t peer) const {
-    Hello hello;
-    hello.nonce = options_.nonce;
-    hello.epoch = options_.epoch;
-    hello.from = static_cast<std::uint32_t>(options_.rank);
-    hello.to = static_cast<std::uint32_t>(peer);
-    return hello;
+  auth::Identity identity(std::size_t from, std::size_t to) const {
+    return {.channel = auth::Channel::kData,
+            .epoch = options_.epoch,
+            .from = static_cast<std::uint32_t>(from),
+            .to = static_cast<std::uint32_t>(to)};
   }
 
   void call(std::size_t peer) {
-    const std::string& address = options_.addresses[peer];
-    os::Connecting connecting = os::start_connect(address);
-    if (connecting.failure) throw_refused(peer, address, *connecting.failure);
-    Handshake shake;
-    shake.socket = std::move(connecting.socket);
-    shake.calling = true;
-    shake.peer = peer;
-    shake.sent = hello_to(peer);
-    shakes_.push_back(std::move(shake));
+    os::Connecting connecting = os::start_connect(options_.addresses[peer]);
+    if (connecting.failure) throw_refused(peer, *connecting.failure);
+    callers_.push_back({std::move(connecting.socket),
+                        auth::Handshake::call(options_.key, identity(options_.rank, peer)),
+                        peer,
+                        {}});
   }
 
   // A few at a time: what they say is read before there are too many of them.
   void accept_callers() {
-    for (std::size_t i = 0; i < kStrangers; ++i) {
+    for (std::size_t i = 0; listener_ >= 0 && i < kStrangers; ++i) {
       os::Fd socket = os::accept_connection(listener_);
       if (!socket) return;
-      Handshake shake;
-      shake.socket = std::move(socket);
-      shake.since = Clock::now();
-      shakes_.push_back(std::move(shake));
+      callers_.push_back(
+          {std::move(socket), auth::Handshake::answer(options_.key), std::nullopt, Clock::now()});
     }
   }
 
   // Of callers who have not said who they are, and only where there are too many: a member that had
   // no time yet to say so would be lost.
   void hang_up_on_oldest() {
-    const auto is_caller = [](const Handshake& shake) { return shake.socket && !shake.calling; };
-    const auto callers = std::count_if(shakes_.begin(), shakes_.end(), is_caller);
-    auto excess = callers - static_cast<std::ptrdiff_t>(sockets_.size() + kStrangers);
-    for (Handshake& shake : shakes_) {
+    const auto is_unknown = [](const Caller& caller) { return caller.socket && !caller.called; };
+    const auto unknown = std::count_if(callers_.begin(), callers_.end(), is_unknown);
+    auto excess = unknown - static_cast<std::ptrdiff_t>(sockets_.size() + kStrangers);
+    for (Caller& caller : callers_) {
       if (excess <= 0) return;
-      if (!is_caller(shake)) continue;
-      shake.socket.reset();
+      if (!is_unknown(caller)) continue;
+      caller.socket.reset();
       --excess;
     }
   }
@@ -112,75 +105,58 @@ class Meeting {
   void wait() {
     polls_.clear();
     polls_.add(listener_, true, false);
-    for (const Handshake& shake : shakes_) {
-      const bool speaks = shake.calling && shake.sent_bytes < sizeof(Hello);
-      polls_.add(shake.socket.get(), !speaks, speaks);
+    for (const Caller& caller : callers_) {
+      const bool speaks = !caller.handshake.to_send().empty();
+      polls_.add(caller.socket.get(), !speaks, speaks);
     }
     polls_.wait(std::min(deadline_, Clock::now() + kLookEvery));
   }
 
-  void advance(Handshake& shake) {
-    if (!shake.socket) return;
-    const bool done = shake.calling ? advance_call(shake) : advance_caller(shake);
-    if (done) sockets_[shake.peer] = std::move(shake.socket);
-  }
-
-  bool send_hello(Handshake& shake) {
-    const auto bytes = std::as_bytes(std::span(&shake.sent, 1)).subspan(shake.sent_bytes);
-    const os::Moved moved = os::send_some(shake.socket.get(), bytes, {});
-    shake.sent_bytes += moved.bytes;
-    return !moved.closed;
-  }
-
-  bool receive_hello(Handshake& shake) {
-    const auto rest =
-        std::as_writable_bytes(std::span(&shake.received, 1)).subspan(shake.received_bytes);
-    const os::Moved moved = os::receive_some(shake.socket.get(), rest);
-    shake.received_bytes += moved.bytes;
-    return !moved.closed;
-  }
-
-  // True when the peer has answered as who it should be.
-  bool advance_call(Handshake& shake) {
-    const std::string& address = options_.addresses[shake.peer];
-    if (const auto failure = os::connect_result(shake.socket.get())) {
-      throw_refused(shake.peer, address, *failure);
+  void advance(Caller& caller) {
+    if (!caller.socket) return;
+    if (caller.called) {
+      advance_own_call(caller);
+    } else {
+      advance_stranger(caller);
     }
-    if (shake.sent_bytes < sizeof(Hello) && !send_hello(shake)) {
-      throw_refused(shake.peer, address, "it closed the connection");
-    }
-    if (shake.sent_bytes < sizeof(Hello)) return false;
-    if (!receive_hello(shake)) throw_refused(shake.peer, address, "it closed the connection");
-    if (shake.received_bytes < sizeof(Hello)) return false;
-    if (!came_from(shake.received, shake.peer)) {
-      throw_refused(shake.peer, address, "it belongs to another job");
-    }
-    return true;
   }
 
-  // True when a member has called and has been answered. Strangers are dropped.
-  bool advance_caller(Handshake& shake) {
-    if (shake.received_bytes < sizeof(Hello)) {
-      const bool open = receive_hello(shake);
-      if (!open || Clock::now() - shake.since > kPatience) shake.socket.reset();
-      if (shake.received_bytes < sizeof(Hello)) return false;
-      const std::size_t from = shake.received.from;
-      const bool expected = from > options_.rank && from < sockets_.size() && !sockets_[from];
-      if (!expected || !came_from(shake.received, from)) {
-        shake.socket.reset();
-        return false;
-      }
-      shake.peer = from;
-      shake.sent = hello_to(from);
+  void advance_own_call(Caller& caller) {
+    const std::size_t peer = *caller.called;
+    if (const auto failure = os::connect_result(caller.socket.get())) {
+      throw_refused(peer, *failure);
     }
-    if (!send_hello(shake)) shake.socket.reset();
-    return shake.socket && shake.sent_bytes == sizeof(Hello);
+    if (!auth::advance(caller.handshake, caller.socket.get())) {
+      throw_refused(peer, "it closed the connection");
+    }
+    if (caller.handshake.state() == State::kTalking) return;
+    if (caller.handshake.state() != State::kDone) throw_refused(peer, caller.handshake.why());
+    sockets_[peer] = std::move(caller.socket);
   }
 
-  bool came_from(const Hello& hello, std::size_t peer) const {
-    Hello expected = hello_to(peer);
-    std::swap(expected.from, expected.to);
-    return hello == expected;
+  // Members who call are let in. Strangers are dropped.
+  void advance_stranger(Caller& caller) {
+    auth::Handshake& handshake = caller.handshake;
+    const bool is_open = auth::advance(handshake, caller.socket.get());
+    if (handshake.state() == State::kAsking) {
+      judge(handshake);
+      auth::advance(handshake, caller.socket.get());
+    }
+    if (handshake.state() == State::kDone) {
+      sockets_[handshake.identity().from] = std::move(caller.socket);
+    } else if (!is_open || handshake.state() != State::kTalking ||
+               Clock::now() - caller.since > kPatience) {
+      caller.socket.reset();
+    }
+  }
+
+  void judge(auth::Handshake& handshake) {
+    const std::size_t from = handshake.identity().from;
+    if (from >= options_.rank || handshake.identity() != identity(from, options_.rank)) {
+      return handshake.refuse("it is not who was called");
+    }
+    if (sockets_[from]) return handshake.refuse("somebody else is that rank already");
+    handshake.accept();
   }
 
   std::vector<std::size_t> absent() const {
@@ -203,11 +179,16 @@ class Meeting {
                 ranks.front());
   }
 
-  [[noreturn]] void throw_refused(std::size_t peer, const std::string& address,
-                                  const std::string& reason) const {
+  // A peer that is gone had a reason, which may be on its way.
+  [[noreturn]] void throw_refused(std::size_t peer, const std::string& reason) const {
+    const TimePoint until = Clock::now() + kReasonTime;
+    while (options_.look_around && Clock::now() < until) {
+      options_.look_around();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     throw Error(ErrorCode::kPeerLost,
                 "rank " + std::to_string(options_.rank) + ": connecting to rank " +
-                    std::to_string(peer) + " at " + address + " failed: " + reason,
+                    std::to_string(peer) + " at " + options_.addresses[peer] + " failed: " + reason,
                 peer);
   }
 
@@ -215,7 +196,7 @@ class Meeting {
   int listener_;
   TimePoint deadline_;
   std::vector<os::Fd> sockets_;
-  std::vector<Handshake> shakes_;
+  std::vector<Caller> callers_;
   os::PollSet polls_;
 };
 

@@ -1,0 +1,307 @@
+// Three messages, each of a fixed length, in integers that are big-endian:
+//
+//   header      "ROTA" | version (2) | which of the three (2)
+//   challenge   header | id of the key (8) | nonce (32)
+//   call        header | id of the key (8) | channel (1) | job (16) | epoch (8) | from (4) | to (4)
+//                      | nonce (32) | proof (32)
+//   verdict     header | 1 if accepted, else 0 (1) | reason, with zeros after it (200) | proof (32)
+//
+// A proof is the HMAC, by the key, over a label and all that was said before it by both. The label
+// is the speaker's: what one side says proves nothing when it is thrown back. The nonces are drawn
+// for this connection alone: what was said on another proves nothing on this one.
+#include "auth/handshake.h"
+
+#include <algorithm>
+#include <concepts>
+#include <vector>
+
+#include "base/assert.h"
+#include "os/host.h"
+
+namespace rota::auth {
+namespace {
+
+constexpr std::string_view kMagic = "ROTA";
+constexpr std::uint16_t kVersion = 1;
+
+using Nonce = std::array<std::byte, 32>;
+
+constexpr std::size_t kHeaderBytes = 8;
+constexpr std::size_t kKeyIdBytes = sizeof(KeyId);
+constexpr std::size_t kProofBytes = sizeof(Digest);
+constexpr std::size_t kChallengeBytes = kHeaderBytes + kKeyIdBytes + sizeof(Nonce);
+constexpr std::size_t kCallBytes =
+    kHeaderBytes + kKeyIdBytes + 1 + 16 + 8 + 4 + 4 + sizeof(Nonce) + kProofBytes;
+constexpr std::size_t kVerdictBytes = kHeaderBytes + 1 + Handshake::kMaxReasonBytes + kProofBytes;
+
+// Where the messages begin in all that is said, and where the last one ends.
+constexpr std::array<std::size_t, 4> kBounds = {
+    0,
+    kChallengeBytes,
+    kChallengeBytes + kCallBytes,
+    kChallengeBytes + kCallBytes + kVerdictBytes,
+};
+constexpr std::size_t kNonceOfAnswerer = kBounds[1] - sizeof(Nonce);
+constexpr std::size_t kNonceOfCaller = kBounds[2] - kProofBytes - sizeof(Nonce);
+
+constexpr const char* kNoProof = "it cannot prove that it holds the key";
+constexpr const char* kOtherKey = "it holds another key";
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+// Writes fields into a message, from its beginning.
+class Writer {
+ public:
+  explicit Writer(std::span<std::byte> message) : rest_(message) {}
+
+  template <std::unsigned_integral T>
+  void put(T value) {
+    for (std::size_t i = sizeof(T); i-- > 0;) {
+      rest_.front() = static_cast<std::byte>((value >> (8 * i)) & 0xff);
+      rest_ = rest_.subspan(1);
+    }
+  }
+  void put(std::span<const std::byte> bytes) {
+    std::ranges::copy(bytes, rest_.begin());
+    rest_ = rest_.subspan(bytes.size());
+  }
+  std::span<std::byte> rest() const { return rest_; }
+
+ private:
+  std::span<std::byte> rest_;
+};
+
+// Reads fields of a message that is wholly there.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> message) : rest_(message) {}
+
+  template <std::unsigned_integral T>
+  T take() {
+    T value = 0;
+    for (const std::byte byte : take(sizeof(T))) {
+      value = static_cast<T>(static_cast<std::uint64_t>(value) << 8 | std::to_integer<T>(byte));
+    }
+    return value;
+  }
+  std::span<const std::byte> take(std::size_t bytes) {
+    const auto taken = rest_.first(bytes);
+    rest_ = rest_.subspan(bytes);
+    return taken;
+  }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+Nonce random_nonce() {
+  Nonce nonce;
+  os::fill_with_randomness(nonce);
+  return nonce;
+}
+
+Writer begin_message(std::span<std::byte> message, std::uint16_t which) {
+  Writer out(message);
+  out.put(bytes_of(kMagic));
+  out.put(kVersion);
+  out.put(which);
+  return out;
+}
+
+// What a header says of the peer that sent it; empty where nothing is wrong.
+std::string trouble_with(std::span<const std::byte> header, std::uint16_t expected) {
+  Reader in(header);
+  if (!std::ranges::equal(in.take(kMagic.size()), bytes_of(kMagic))) return "it is no rota";
+  const auto version = in.take<std::uint16_t>();
+  if (version != kVersion) {
+    return "it speaks another version of rota: its handshake is version " +
+           std::to_string(version) + ", ours " + std::to_string(kVersion);
+  }
+  const bool is_expected = in.take<std::uint16_t>() == expected;
+  return is_expected ? "" : "it speaks out of turn";
+}
+
+// At most what is sent of it, and no half of a character.
+std::string_view shortened(std::string_view reason) {
+  if (reason.size() <= Handshake::kMaxReasonBytes) return reason;
+  std::size_t end = Handshake::kMaxReasonBytes;
+  while (end > 0 && (static_cast<unsigned char>(reason[end]) & 0xc0) == 0x80) --end;
+  return reason.substr(0, end);
+}
+
+}  // namespace
+
+Handshake Handshake::call(const Key& key, const Identity& identity) {
+  Handshake handshake(Side::kCaller, key);
+  handshake.identity_ = identity;
+  return handshake;
+}
+
+Handshake Handshake::answer(const Key& key) {
+  Handshake handshake(Side::kAnswerer, key);
+  handshake.write_challenge();
+  return handshake;
+}
+
+bool Handshake::is_speaking() const noexcept {
+  return (message_ == kCall) == (side_ == Side::kCaller);
+}
+
+std::span<std::byte> Handshake::message() noexcept {
+  static_assert(kAllBytes == kBounds.back());
+  return std::span(said_).subspan(kBounds[message_], kBounds[message_ + 1] - kBounds[message_]);
+}
+
+std::span<const std::byte> Handshake::to_send() const noexcept {
+  if (state_ != State::kTalking || !is_speaking()) return {};
+  return std::span(said_).subspan(moved_, kBounds[message_ + 1] - moved_);
+}
+
+std::span<std::byte> Handshake::to_receive() noexcept {
+  if (state_ != State::kTalking || is_speaking()) return {};
+  return std::span(said_).subspan(moved_, kBounds[message_ + 1] - moved_);
+}
+
+void Handshake::sent(std::size_t bytes) {
+  ROTA_ASSERT(bytes <= to_send().size());
+  moved_ += bytes;
+  if (bytes == 0 || !to_send().empty()) return;
+  if (message_ == kChallenge) {
+    message_ = kCall;
+  } else if (message_ == kCall) {
+    message_ = kVerdict;
+  } else {
+    state_ = Reader(message().subspan(kHeaderBytes)).take<std::uint8_t>() == 1 ? State::kDone
+                                                                               : State::kRefused;
+  }
+}
+
+void Handshake::received(std::size_t bytes) {
+  ROTA_ASSERT(bytes <= to_receive().size());
+  moved_ += bytes;
+  // A stranger is known by his header: for the rest of his message nobody waits.
+  if (bytes == 0 || moved_ < kBounds[message_] + kHeaderBytes) return;
+  const std::string trouble = trouble_with(message().first(kHeaderBytes), message_);
+  if (!trouble.empty()) return end(State::kStranger, trouble);
+  if (to_receive().empty()) read_message();
+}
+
+void Handshake::read_message() {
+  switch (message_) {
+    case kChallenge:
+      return read_challenge();
+    case kCall:
+      return read_call();
+    case kVerdict:
+      return read_verdict();
+  }
+}
+
+void Handshake::write_challenge() {
+  Writer out = begin_message(message(), kChallenge);
+  out.put(key_id(key_));
+  out.put(random_nonce());
+}
+
+void Handshake::read_challenge() {
+  Reader in(message().subspan(kHeaderBytes));
+  if (!std::ranges::equal(in.take(kKeyIdBytes), key_id(key_))) {
+    return end(State::kStranger, kOtherKey);
+  }
+  message_ = kCall;
+  write_call();
+}
+
+void Handshake::write_call() {
+  Writer out = begin_message(message(), kCall);
+  out.put(key_id(key_));
+  out.put(static_cast<std::uint8_t>(identity_.channel));
+  out.put(identity_.job_id);
+  out.put(identity_.epoch);
+  out.put(identity_.from);
+  out.put(identity_.to);
+  out.put(random_nonce());
+  out.put(proof());
+}
+
+void Handshake::read_call() {
+  Reader in(message().subspan(kHeaderBytes));
+  if (!std::ranges::equal(in.take(kKeyIdBytes), key_id(key_))) {
+    return end(State::kStranger, kOtherKey);
+  }
+  if (!is_proved()) return end(State::kStranger, kNoProof);
+  identity_.channel = static_cast<Channel>(in.take<std::uint8_t>());
+  std::ranges::copy(in.take(identity_.job_id.size()), identity_.job_id.begin());
+  identity_.epoch = in.take<std::uint64_t>();
+  identity_.from = in.take<std::uint32_t>();
+  identity_.to = in.take<std::uint32_t>();
+  state_ = State::kAsking;
+}
+
+void Handshake::accept() { write_verdict(true, {}); }
+
+void Handshake::refuse(std::string_view reason) {
+  why_ = shortened(reason);
+  write_verdict(false, why_);
+}
+
+void Handshake::write_verdict(bool is_accepted, std::string_view reason) {
+  ROTA_ASSERT(state_ == State::kAsking);
+  state_ = State::kTalking;
+  message_ = kVerdict;
+  Writer out = begin_message(message(), kVerdict);
+  out.put(static_cast<std::uint8_t>(is_accepted));
+  out.put(bytes_of(reason));
+  std::ranges::copy(proof(), message().last(kProofBytes).begin());
+}
+
+void Handshake::read_verdict() {
+  if (!is_proved()) return end(State::kStranger, kNoProof);
+  Reader in(message().subspan(kHeaderBytes));
+  if (in.take<std::uint8_t>() == 1) return end(State::kDone, {});
+  const auto reason = in.take(kMaxReasonBytes);
+  const auto* text = reinterpret_cast<const char*>(reason.data());
+  end(State::kRefused, std::string_view(text, reason.size()));
+}
+
+// Of the message that is being written or read: over everything before the proof itself.
+Digest Handshake::proof() const {
+  const auto label = bytes_of(message_ == kCall ? "rota/1 C" : "rota/1 S");
+  const auto before = std::span(said_).first(kBounds[message_ + 1] - kProofBytes);
+  std::vector<std::byte> text(label.begin(), label.end());
+  text.insert(text.end(), before.begin(), before.end());
+  return hmac_sha256(key_.bytes(), text);
+}
+
+bool Handshake::is_proved() { return are_equal(message().last(kProofBytes), proof()); }
+
+void Handshake::end(State state, std::string_view why) {
+  state_ = state;
+  why_ = why.substr(0, why.find('\0'));
+}
+
+SessionKeys Handshake::session_keys() const {
+  ROTA_ASSERT(state_ == State::kDone);
+  std::vector<std::byte> salt;
+  for (const std::size_t nonce : {kNonceOfAnswerer, kNonceOfCaller}) {
+    const auto bytes = std::span(said_).subspan(nonce, sizeof(Nonce));
+    salt.insert(salt.end(), bytes.begin(), bytes.end());
+  }
+  const Digest digest = sha256(said_);
+  const auto derive = [&](std::string_view label) {
+    const auto label_bytes = bytes_of(label);
+    std::vector<std::byte> purpose(label_bytes.begin(), label_bytes.end());
+    purpose.insert(purpose.end(), digest.begin(), digest.end());
+    Key key;
+    hkdf_sha256(key_.bytes(), salt, purpose, key.bytes());
+    return key;
+  };
+  const Key from_caller = derive("rota/1 c2s");
+  const Key from_answerer = derive("rota/1 s2c");
+  const bool is_caller = side_ == Side::kCaller;
+  return {is_caller ? from_caller : from_answerer, is_caller ? from_answerer : from_caller};
+}
+
+}  // namespace rota::auth

@@ -1,0 +1,124 @@
+// How two ends of a new connection prove to each other that they hold the same key, without any of
+// it leaving them. Three messages, a few hundred bytes: the one that accepted challenges, the one
+// that called says who it is and proves it, the first gives its verdict and proves itself with it.
+// No socket and no clock: whoever moves the bytes also ends what takes too long.
+//
+//   poll for reading if !to_receive().empty(), for writing if !to_send().empty();
+//   received(receive_some(socket, to_receive()));  sent(send_some(socket, to_send()));
+//   then look at state().
+//
+// This stops strangers, not somebody who holds the wire between two members and changes what they
+// say afterwards: against that stand frame seals, or encryption.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "auth/key.h"
+
+namespace rota::auth {
+
+enum class Channel : std::uint8_t { kControl = 1, kData };
+
+// Who calls whom, and for what. Authenticated, but not secret.
+struct Identity {
+  Channel channel = Channel::kControl;
+  std::array<std::byte, 16> job_id{};
+  std::uint64_t epoch = 0;
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+// Fresh for each connection, one a direction.
+struct SessionKeys {
+  Key to_peer;
+  Key from_peer;
+};
+
+class Handshake {
+ public:
+  enum class State : std::uint8_t {
+    kTalking,
+    kAsking,    // Who answers knows who calls, and must accept() or refuse().
+    kDone,      // Both hold the key, and the call was accepted. The stream is the user's.
+    kRefused,   // Both hold the key, and the call was refused. why() has the reason.
+    kStranger,  // The peer does not speak as one who holds the key. why() says what it does.
+  };
+
+  // What of a reason is sent.
+  static constexpr std::size_t kMaxReasonBytes = 200;
+
+  // For the one that connected, and for the one that accepted. All that move it on may throw Error
+  // kSystem: there is no randomness, or no HMAC.
+  static Handshake call(const Key& key, const Identity& identity);
+  static Handshake answer(const Key& key);
+  Handshake(Handshake&&) noexcept = default;
+  Handshake& operator=(Handshake&&) noexcept = default;
+
+  State state() const noexcept { return state_; }
+
+  // What is to be sent next; empty where nothing is. sent() takes how much of it has gone.
+  std::span<const std::byte> to_send() const noexcept;
+  void sent(std::size_t bytes);
+
+  // Room for what is to be received next; empty where nothing is. Never has room for more than the
+  // handshake, so that what follows it stays in the socket. received() takes how much has come.
+  std::span<std::byte> to_receive() noexcept;
+  void received(std::size_t bytes);
+
+  // The caller's identity, which is proved once state() has been kAsking or kDone. Who answers has
+  // yet to see whether it is for him: whether `to`, the job and the epoch are his own.
+  const Identity& identity() const noexcept { return identity_; }
+
+  // In state kAsking. The state becomes kDone or kRefused when the verdict is sent. Of a longer
+  // reason the first kMaxReasonBytes are sent.
+  void accept();
+  void refuse(std::string_view reason);
+
+  // In states kRefused and kStranger: the reason that was given, or what is wrong with the peer,
+  // such as "it holds another key". To be put behind a colon.
+  const std::string& why() const noexcept { return why_; }
+
+  // In state kDone.
+  SessionKeys session_keys() const;
+
+ private:
+  enum class Side : std::uint8_t { kCaller, kAnswerer };
+
+  // In the order in which they are sent.
+  enum Message : std::uint8_t { kChallenge, kCall, kVerdict };
+
+  static constexpr std::size_t kAllBytes = 402;  // Of the three messages.
+
+  Handshake(Side side, const Key& key) : side_(side), key_(key) {}
+
+  bool is_speaking() const noexcept;
+  std::span<std::byte> message() noexcept;
+  Digest proof() const;
+  bool is_proved();
+
+  void write_challenge();
+  void write_call();
+  void write_verdict(bool is_accepted, std::string_view reason);
+  void read_message();
+  void read_challenge();
+  void read_call();
+  void read_verdict();
+  void end(State state, std::string_view why);
+
+  Side side_;
+  State state_ = State::kTalking;
+  Message message_ = kChallenge;
+  Key key_;
+  Identity identity_;
+  std::array<std::byte, kAllBytes> said_{};  // By both sides, one message after the other.
+  std::size_t moved_ = 0;                    // So much of said_ has been sent or received.
+  std::string why_;
+};
+
+}  // namespace rota::auth

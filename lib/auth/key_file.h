@@ -1,0 +1,42 @@
+// The file in which hosts find the key that they share.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rota::auth {
+
+// A key as it was read: 32 to 4096 bytes, wiped when it is destroyed.
+class SharedKey {
+ public:
+  explicit SharedKey(std::vector<std::byte> bytes) noexcept : bytes_(std::move(bytes)) {}
+  SharedKey(SharedKey&& other) noexcept = default;
+  SharedKey& operator=(SharedKey&&) = delete;
+  ~SharedKey();
+
+  std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+// Where a key file may be.
+struct KeyFilePlaces {
+  std::string named;                          // By --key-file, or else by ROTA_KEY_FILE.
+  std::string system_file = "/etc/rota/key";  // For everybody on this host.
+  std::string home;                           // .config/rota/key is looked for below it.
+};
+
+// The file that is named, whether or not it exists: who names one wants no other. Otherwise the
+// first of the others that exists. Empty where there is none, or where it cannot be looked for.
+std::optional<std::string> find_key_file(const KeyFilePlaces& places);
+
+// The file's bytes, but for one newline at the end. Links are followed: a Kubernetes Secret lies
+// behind two. The file must belong to root or to us; others may not read it or write it, and the
+// group may not write it. Throws Error kInvalidArgument, saying what to do.
+SharedKey read_key_file(const std::string& path);
+
+}  // namespace rota::auth

@@ -1,0 +1,44 @@
+// How a rank that was started by hand comes to its job.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <rota/options.h>
+
+#include "auth/key.h"
+#include "base/time.h"
+#include "os/fd.h"
+#include "rendezvous/client.h"
+#include "rendezvous/host.h"
+
+namespace rota {
+
+// A rank at the door of its job: it can talk to the coordinator, and has not joined yet.
+struct Arrival {
+  std::unique_ptr<rendezvous::Host> host;  // The coordinator itself, where this rank has it.
+  rendezvous::Client client;
+  os::Fd listener;               // Where peers call; none where the launcher lends one.
+  std::optional<auth::Key> key;  // None: the launcher has one for the job.
+  std::string told;              // What every rank must have been told in the same words.
+};
+
+// The table with all that follows from it: hosts, local ranks, transport, source.
+// Throws Error kInvalidArgument where it makes no sense: no rows, the rank outside of them, an
+// address that is none, another transport, a short key, none beside addresses that others reach.
+RankTable complete_table(const JobByHand& job);
+
+// Listens, and calls rank 0 until it answers. `table` is complete, and has two rows or more.
+// Throws Error kTimeout at `deadline`, saying what was in the way; kMismatch where rank 0 refuses
+// this rank, kSystem.
+Arrival arrive_by_hand(const JobByHand& job, const RankTable& table, base::TimePoint deadline);
+
+// The numeric addresses of the ranks above `rank`, by rank; those of the others stay empty.
+// Throws Error kTimeout where a name is still unknown at `deadline`.
+std::vector<std::string> addresses_above(std::size_t rank, const RankTable& table,
+                                         base::TimePoint deadline);
+
+// Whether every rank of this rank's host can have a core to itself.
+bool may_spin(const RankTable& table, std::size_t rank);
+
+}  // namespace rota

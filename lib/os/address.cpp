@@ -1,0 +1,109 @@
+// Asks the system what a name or a number means.
+#include "os/address.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+#include "os/system_error.h"
+
+namespace rota::os {
+namespace {
+
+[[noreturn]] void throw_malformed(const std::string& text) {
+  throw Error(ErrorCode::kInvalidArgument,
+              "'" + text + "' is not an address and a port, such as 10.0.0.1:7001");
+}
+
+bool is_port(const std::string& text) {
+  std::uint16_t port = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, port);
+  return result.ec == std::errc() && result.ptr == end;
+}
+
+Resolved look_up(const std::string& text, int flags) {
+  const HostAndPort parts = split_address(text);
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int failure = ::getaddrinfo(parts.host.c_str(), parts.port.c_str(), &hints, &found);
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
+  if (failure != 0) return {std::nullopt, ::gai_strerror(failure)};
+  return {Address(found->ai_addr, found->ai_addrlen), {}};
+}
+
+}  // namespace
+
+Address::Address(const sockaddr* start, socklen_t bytes) noexcept
+    : bytes_(std::min(bytes, static_cast<socklen_t>(sizeof storage_))) {
+  std::memcpy(&storage_, start, bytes_);
+}
+
+bool Address::is_loopback() const noexcept {
+  if (family() == AF_INET) {
+    const auto& own = reinterpret_cast<const sockaddr_in&>(storage_);
+    return (ntohl(own.sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
+  }
+  const auto& own = reinterpret_cast<const sockaddr_in6&>(storage_);
+  return family() == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&own.sin6_addr);
+}
+
+std::string Address::host() const {
+  char text[NI_MAXHOST] = {};
+  ::getnameinfo(get(), bytes_, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+  return text;
+}
+
+std::string Address::to_text() const {
+  char port[NI_MAXSERV] = {};
+  ::getnameinfo(get(), bytes_, nullptr, 0, port, sizeof port, NI_NUMERICSERV);
+  const std::string name = host();
+  return (family() == AF_INET6 ? "[" + name + "]" : name) + ":" + port;
+}
+
+HostAndPort split_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) throw_malformed(text);
+  HostAndPort parts{text.substr(0, colon), text.substr(colon + 1)};
+  const bool has_brackets =
+      parts.host.size() > 2 && parts.host.front() == '[' && parts.host.back() == ']';
+  if (has_brackets) parts.host = parts.host.substr(1, parts.host.size() - 2);
+  const bool has_colon = parts.host.find(':') != std::string::npos;
+  if (parts.host.empty() || has_colon != has_brackets || !is_port(parts.port)) {
+    throw_malformed(text);
+  }
+  return parts;
+}
+
+Address parse_address(const std::string& text) {
+  const Resolved resolved = look_up(text, AI_NUMERICHOST);
+  if (!resolved.address) throw_malformed(text);
+  return *resolved.address;
+}
+
+Resolved resolve_address(const std::string& text) { return look_up(text, 0); }
+
+Address with_any_port(const Address& address) {
+  const std::string host = address.host();
+  return parse_address((address.family() == AF_INET6 ? "[" + host + "]" : host) + ":0");
+}
+
+Address any_port_on_loopback() { return parse_address("127.0.0.1:0"); }
+
+Address local_address(int socket) {
+  sockaddr_storage storage{};
+  socklen_t bytes = sizeof storage;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&storage), &bytes) != 0) {
+    throw_errno("getsockname");
+  }
+  return {reinterpret_cast<const sockaddr*>(&storage), bytes};
+}
+
+}  // namespace rota::os

@@ -1,0 +1,26 @@
+// Files that one trusts only after a look at whose they are.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "os/fd.h"
+
+namespace rota::os {
+
+// A file that is open for reading, and what is true of this one whatever its path leads to later.
+struct OpenedFile {
+  Fd file;
+  bool is_regular = false;
+  std::uint32_t owner = 0;
+  std::uint32_t permissions = 0;       // As of chmod: 0640.
+  std::optional<std::string> failure;  // Why there is no file.
+};
+
+// Links are followed. Waits for nobody, not even where a pipe lies at `path`.
+OpenedFile open_file(const std::string& path);
+
+// The user in whose name this process opens files.
+std::uint32_t own_user() noexcept;
+
+}  // namespace rota::os

@@ -1,0 +1,39 @@
+// Blocks signals while the thread is made, for it inherits the mask.
+#include "os/quiet_thread.h"
+
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include "os/system_error.h"
+
+namespace rota::os {
+namespace {
+
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+std::thread start_quiet_thread(std::function<void()> body) {
+  const SignalsBlocked blocked;
+  try {
+    return std::thread(std::move(body));
+  } catch (const std::system_error& error) {
+    throw_errno("starting a thread", error.code().value());
+  }
+}
+
+}  // namespace rota::os

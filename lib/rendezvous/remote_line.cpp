@@ -1,0 +1,109 @@
+// Frames, one after the other.
+#include "rendezvous/remote_line.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "os/tcp_socket.h"
+
+namespace rota::rendezvous {
+namespace {
+
+constexpr std::size_t kLengthBytes = 4;
+
+std::array<std::byte, kLengthBytes> length_field(std::size_t length) {
+  std::array<std::byte, kLengthBytes> field{};
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    field[i] = static_cast<std::byte>((length >> (8 * (field.size() - 1 - i))) & 0xff);
+  }
+  return field;
+}
+
+std::size_t length_in(std::span<const std::byte> frame) {
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+    length = length << 8 | static_cast<std::size_t>(frame[i]);
+  }
+  return length;
+}
+
+}  // namespace
+
+RemoteLine::RemoteLine(os::Fd socket, const auth::SessionKeys& keys)
+    : socket_(std::move(socket)), sealing_(keys.to_peer), checking_(keys.from_peer) {
+  os::set_no_delay(socket_.get());
+}
+
+// A socket that is closed with something left to read takes back what it sent last.
+RemoteLine::~RemoteLine() {
+  std::array<std::byte, 4096> unread{};
+  os::end_sending(socket_.get());
+  while (os::receive_some(socket_.get(), unread).bytes > 0) {
+  }
+}
+
+os::Io RemoteLine::send(std::span<const std::byte> bytes, std::span<const int> fds) {
+  ROTA_ASSERT(fds.empty() && bytes.size() <= os::kMaxMessageBytes);
+  flush();
+  if (is_closed_) return os::Io::kClosed;
+  if (out_.size() > os::kMaxMessageBytes) return os::Io::kWouldBlock;
+  const std::size_t begin = out_.size();
+  const auto length = length_field(bytes.size());
+  out_.insert(out_.end(), length.begin(), length.end());
+  out_.insert(out_.end(), bytes.begin(), bytes.end());
+  const auto tag = sealing_.next_tag(std::span(out_).subspan(begin));
+  out_.insert(out_.end(), tag.begin(), tag.end());
+  flush();
+  return os::Io::kDone;
+}
+
+void RemoteLine::flush() {
+  if (out_.empty() || is_closed_) return;
+  const os::Moved moved = os::send_some(socket_.get(), out_, {});
+  out_.erase(out_.begin(), out_.begin() + static_cast<std::ptrdiff_t>(moved.bytes));
+  if (moved.closed) is_closed_ = true;
+}
+
+os::Io RemoteLine::receive(std::vector<std::byte>& bytes, std::vector<os::Fd>& fds) {
+  fds.clear();
+  flush();
+  if (!fill(kLengthBytes)) return is_closed_ ? os::Io::kClosed : os::Io::kWouldBlock;
+  const std::size_t length = length_in(in_);
+  if (length > os::kMaxMessageBytes) return hang_up();
+  if (!fill(kLengthBytes + length + auth::FrameSeal::kTagBytes)) {
+    return is_closed_ ? os::Io::kClosed : os::Io::kWouldBlock;
+  }
+  return take_frame(bytes) ? os::Io::kDone : hang_up();
+}
+
+os::Io RemoteLine::hang_up() {
+  socket_.reset();
+  is_closed_ = true;
+  return os::Io::kClosed;
+}
+
+// Reads until the frame has so many bytes; false while it has not.
+bool RemoteLine::fill(std::size_t bytes) {
+  while (socket_ && in_.size() < bytes) {
+    const std::size_t before = in_.size();
+    in_.resize(bytes);
+    const os::Moved moved = os::receive_some(socket_.get(), std::span(in_).subspan(before));
+    in_.resize(before + moved.bytes);
+    if (moved.closed) is_closed_ = true;
+    if (moved.bytes == 0) return false;
+  }
+  return in_.size() >= bytes;
+}
+
+bool RemoteLine::take_frame(std::vector<std::byte>& bytes) {
+  const auto frame = std::span(in_).first(in_.size() - auth::FrameSeal::kTagBytes);
+  const auto tag = std::span(in_).last<auth::FrameSeal::kTagBytes>();
+  const bool is_genuine = checking_.matches_next(frame, tag);
+  const auto message = frame.subspan(kLengthBytes);
+  if (is_genuine) bytes.assign(message.begin(), message.end());
+  in_.clear();
+  return is_genuine;
+}
+
+}  // namespace rota::rendezvous

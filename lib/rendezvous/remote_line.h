@@ -1,0 +1,43 @@
+// A line between hosts: frames over a stream, each with a tag that only who shook hands can make.
+//
+//   length (4, big-endian) | message | tag (16)
+#pragma once
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "auth/frame_seal.h"
+#include "auth/handshake.h"
+#include "os/fd.h"
+#include "rendezvous/line.h"
+
+namespace rota::rendezvous {
+
+// A frame that is too long, or whose tag is wrong, ends the line.
+class RemoteLine final : public Line {
+ public:
+  // `socket`: connected, with nothing more to read than what follows the handshake.
+  RemoteLine(os::Fd socket, const auth::SessionKeys& keys);
+  ~RemoteLine() override;
+
+  int fd() const noexcept override { return socket_.get(); }
+  os::Io send(std::span<const std::byte> bytes, std::span<const int> fds) override;
+  os::Io receive(std::vector<std::byte>& bytes, std::vector<os::Fd>& fds) override;
+  bool is_sending() const noexcept override { return !out_.empty(); }
+
+ private:
+  void flush();
+  bool fill(std::size_t bytes);
+  os::Io hang_up();
+  bool take_frame(std::vector<std::byte>& bytes);
+
+  os::Fd socket_;
+  auth::FrameSeal sealing_;
+  auth::FrameSeal checking_;
+  std::vector<std::byte> out_;
+  std::vector<std::byte> in_;  // Of one frame, so far.
+  bool is_closed_ = false;
+};
+
+}  // namespace rota::rendezvous

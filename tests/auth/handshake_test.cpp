@@ -1,0 +1,165 @@
+// Two that hold the same key find out, in whatever pieces their words come.
+#include "auth/handshake.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "auth/conversation.h"
+
+namespace rota::auth {
+namespace {
+
+TEST(Handshake, EndsWithBothSidesKnowingTheCaller) {
+  Conversation talk;
+  talk.listen_to_challenge();
+  EXPECT_EQ(talk.caller.state(), State::kTalking);
+  talk.listen_to_call();
+  ASSERT_EQ(talk.answerer.state(), State::kAsking);
+  EXPECT_EQ(talk.answerer.identity(), some_identity());
+  EXPECT_TRUE(talk.answerer.to_send().empty());
+  EXPECT_TRUE(talk.answerer.to_receive().empty());
+  talk.answerer.accept();
+  EXPECT_EQ(talk.answerer.state(), State::kTalking);
+  talk.listen_to_verdict();
+  EXPECT_EQ(talk.answerer.state(), State::kDone);
+  EXPECT_EQ(talk.caller.state(), State::kDone);
+}
+
+TEST(Handshake, GivesEachDirectionOfEachConnectionItsOwnKey) {
+  const Conversation one = accepted_conversation();
+  const SessionKeys calling = one.caller.session_keys();
+  const SessionKeys answering = one.answerer.session_keys();
+  EXPECT_EQ(calling.to_peer, answering.from_peer);
+  EXPECT_EQ(calling.from_peer, answering.to_peer);
+  EXPECT_NE(calling.to_peer, calling.from_peer);
+  const Conversation other = accepted_conversation();
+  EXPECT_NE(other.caller.session_keys().to_peer, calling.to_peer);
+  EXPECT_NE(other.caller.session_keys().from_peer, calling.from_peer);
+}
+
+// Moves one byte when there is one. False when nothing moved.
+bool move_one_byte(Handshake& from, Handshake& to) {
+  if (from.to_send().empty()) return false;
+  EXPECT_FALSE(to.to_receive().empty());
+  to.to_receive().front() = from.to_send().front();
+  from.sent(1);
+  to.received(1);
+  return true;
+}
+
+TEST(Handshake, GoesByteByByteToo) {
+  Conversation talk;
+  std::size_t byte_count = 0;
+  while (move_one_byte(talk.answerer, talk.caller) || move_one_byte(talk.caller, talk.answerer)) {
+    ++byte_count;
+    if (talk.answerer.state() == State::kAsking) talk.answerer.accept();
+  }
+  EXPECT_EQ(byte_count, 402U);
+  EXPECT_EQ(talk.caller.state(), State::kDone);
+  EXPECT_EQ(talk.answerer.state(), State::kDone);
+  EXPECT_EQ(talk.answerer.identity(), some_identity());
+  EXPECT_EQ(talk.caller.session_keys().to_peer, talk.answerer.session_keys().from_peer);
+}
+
+// In whole messages with something behind them: none of it is taken.
+TEST(Handshake, HasRoomForItsOwnMessagesAlone) {
+  Conversation talk;
+  const Bytes more = bytes_of("what the user says");
+  Bytes said = said_by(talk.answerer);
+  EXPECT_EQ(tell(talk.caller, joined({said, more})), said.size());
+  said = said_by(talk.caller);
+  EXPECT_EQ(tell(talk.answerer, joined({said, more})), said.size());
+  talk.answerer.accept();
+  said = said_by(talk.answerer);
+  EXPECT_EQ(tell(talk.caller, joined({said, more})), said.size());
+  EXPECT_EQ(talk.caller.state(), State::kDone);
+}
+
+// A socket that has nothing to give or no room to take, at any time.
+TEST(Handshake, IsNotMovedOnByNothing) {
+  Conversation talk;
+  const auto poke = [&] {
+    for (Handshake* side : {&talk.caller, &talk.answerer}) {
+      const State before = side->state();
+      side->sent(0);
+      side->received(0);
+      EXPECT_EQ(side->state(), before);
+    }
+  };
+  poke();
+  while (move_one_byte(talk.answerer, talk.caller) || move_one_byte(talk.caller, talk.answerer)) {
+    poke();
+    if (talk.answerer.state() == State::kAsking) talk.answerer.accept();
+    poke();
+  }
+  EXPECT_EQ(talk.caller.state(), State::kDone);
+  EXPECT_EQ(talk.answerer.state(), State::kDone);
+}
+
+std::string refused_with(const std::string& reason) {
+  Conversation talk;
+  talk.listen_to_challenge();
+  talk.listen_to_call();
+  talk.answerer.refuse(reason);
+  EXPECT_EQ(talk.answerer.state(), State::kTalking);
+  talk.listen_to_verdict();
+  EXPECT_EQ(talk.answerer.state(), State::kRefused);
+  EXPECT_EQ(talk.caller.state(), State::kRefused);
+  EXPECT_EQ(talk.answerer.why(), talk.caller.why());
+  return talk.caller.why();
+}
+
+TEST(Handshake, CarriesTheReasonOfARefusal) {
+  EXPECT_EQ(refused_with("rank 3 is here already"), "rank 3 is here already");
+  EXPECT_EQ(refused_with(""), "");
+  const std::string longest(Handshake::kMaxReasonBytes, 'x');
+  EXPECT_EQ(refused_with(longest), longest);
+}
+
+TEST(Handshake, CutsALongReasonBetweenCharacters) {
+  const std::string longest(Handshake::kMaxReasonBytes, 'x');
+  EXPECT_EQ(refused_with(longest + "y"), longest);
+  const std::string one_less(Handshake::kMaxReasonBytes - 1, 'x');
+  EXPECT_EQ(refused_with(one_less + "é"), one_less);
+}
+
+// What other releases and other programs are held to: the table at the top of handshake.cpp.
+TEST(Handshake, SaysWhatItsTableSays) {
+  const Conversation talk = accepted_conversation();
+  const Bytes id = bytes_of(key_id(some_key()));
+  const Bytes header = joined({bytes_of("ROTA"), from_hex("0001")});
+  const auto field = [](const Bytes& message, std::size_t begin, std::size_t bytes) {
+    return bytes_of(std::span(message).subspan(begin, bytes));
+  };
+  const auto proof = [&](std::string_view label, const Bytes& text) {
+    const Bytes labelled = joined({bytes_of(label), text});
+    return bytes_of(
+        hmac_sha256(some_key().bytes(), std::span(labelled).first(labelled.size() - 32)));
+  };
+
+  ASSERT_EQ(talk.challenge.size(), 48U);
+  EXPECT_EQ(field(talk.challenge, 0, 16), joined({header, from_hex("0000"), id}));
+  ASSERT_EQ(talk.call.size(), 113U);
+  EXPECT_EQ(field(talk.call, 0, 49),
+            joined({header, from_hex("0001"), id, from_hex("02"), counting(16, 0x40),
+                    from_hex("0102030405060708"), from_hex("11121314"), from_hex("21222324")}));
+  EXPECT_EQ(field(talk.call, 81, 32), proof("rota/1 C", joined({talk.challenge, talk.call})));
+  ASSERT_EQ(talk.verdict.size(), 241U);
+  EXPECT_EQ(field(talk.verdict, 0, 209),
+            joined({header, from_hex("0002"), from_hex("01"), Bytes(200)}));
+  const Bytes all = joined({talk.challenge, talk.call, talk.verdict});
+  EXPECT_EQ(field(talk.verdict, 209, 32), proof("rota/1 S", all));
+
+  const Bytes nonces = joined({field(talk.challenge, 16, 32), field(talk.call, 49, 32)});
+  Key derived;
+  hkdf_sha256(some_key().bytes(), nonces, joined({bytes_of("rota/1 c2s"), sha256(all)}),
+              derived.bytes());
+  EXPECT_EQ(talk.caller.session_keys().to_peer, derived);
+  hkdf_sha256(some_key().bytes(), nonces, joined({bytes_of("rota/1 s2c"), sha256(all)}),
+              derived.bytes());
+  EXPECT_EQ(talk.caller.session_keys().from_peer, derived);
+}
+
+}  // namespace
+}  // namespace rota::auth

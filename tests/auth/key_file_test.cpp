@@ -1,0 +1,166 @@
+// A key file is trusted when nobody else can have read or written it, and only then.
+#include "auth/key_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <rota/error.h>
+
+#include "auth/bytes.h"
+#include "training/temporary_folder.h"
+
+namespace rota::auth {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kText(64, 'k');
+
+class KeyFile : public ::testing::Test {
+ protected:
+  std::string write(const std::string& text, mode_t permissions = 0600,
+                    const std::string& name = "key") {
+    const fs::path path = folder_.write(name, {text.begin(), text.end()});
+    EXPECT_EQ(::chmod(path.c_str(), permissions), 0);
+    return path;
+  }
+
+  // What reading it says; what it ends with where that is kInvalidArgument.
+  std::string trouble_with(const std::string& path) {
+    try {
+      read_key_file(path);
+      return "none";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+      const std::string opening = "the key file " + path + " ";
+      const std::string text = error.what();
+      EXPECT_TRUE(text.starts_with(opening)) << text;
+      return text.substr(opening.size());
+    }
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+Bytes read(const std::string& path) { return bytes_of(read_key_file(path).bytes()); }
+
+TEST_F(KeyFile, IsReadButForOneNewline) {
+  EXPECT_EQ(read(write(kText)), bytes_of(kText));
+  EXPECT_EQ(read(write(kText + "\n")), bytes_of(kText));
+  EXPECT_EQ(read(write(kText + "\n\n")), bytes_of(kText + "\n"));
+  EXPECT_EQ(read(write(kText + "\n" + kText)), bytes_of(kText + "\n" + kText));
+}
+
+TEST_F(KeyFile, HoldsFrom32To4096Bytes) {
+  const std::string shortest(32, 'k');
+  const std::string longest(4096, 'k');
+  EXPECT_EQ(read(write(shortest + "\n")), bytes_of(shortest));
+  EXPECT_EQ(read(write(longest + "\n")), bytes_of(longest));
+  const std::string too_short = write(std::string(31, 'k') + "\n");
+  EXPECT_EQ(trouble_with(too_short),
+            "holds 31 bytes, and a key has 32 or more; (umask 077; openssl rand -hex 32 > " +
+                too_short + ")");
+  EXPECT_TRUE(trouble_with(write("")).starts_with("holds 0 bytes"));
+  EXPECT_EQ(trouble_with(write(longest + "k")),
+            "holds more than 4096 bytes, so that it is no key; name the one that is");
+  EXPECT_NE(trouble_with(write(longest + "\n\n")), "none");
+  EXPECT_NE(trouble_with(write(longest + longest)), "none");
+}
+
+// Of all permissions: 0440 is what a Secret has in a pod whose fsGroup is set.
+TEST_F(KeyFile, IsRefusedWhereOthersReadOrWriteOrTheGroupWrites) {
+  const std::string path = write(kText);
+  for (mode_t permissions = 0; permissions <= 0777; ++permissions) {
+    ASSERT_EQ(::chmod(path.c_str(), permissions), 0);
+    if (::access(path.c_str(), R_OK) != 0) continue;
+    const bool is_trusted = (permissions & (S_IROTH | S_IWOTH | S_IWGRP)) == 0;
+    EXPECT_EQ(trouble_with(path) == "none", is_trusted) << std::oct << permissions;
+  }
+  ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
+  EXPECT_EQ(trouble_with(path),
+            "has the permissions 0644, so that others than its owner may read or change it; chmod "
+            "g-w,o-rw " +
+                path);
+}
+
+TEST_F(KeyFile, IsRefusedWhereItBelongsToSomebodyElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  const std::string path = write(kText);
+  ASSERT_EQ(::chown(path.c_str(), 12345, 0), 0);
+  EXPECT_EQ(trouble_with(path),
+            "belongs to user 12345, who could change it; make it root's or user 0's own");
+  ASSERT_EQ(::chown(path.c_str(), 0, 12345), 0);
+  EXPECT_EQ(trouble_with(path), "none");
+}
+
+// As another user: the file is his own, or root's.
+TEST_F(KeyFile, MayBelongToRootOrToUs) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  const std::string own = write(kText, 0400, "own");
+  const std::string of_root = write(kText, 0440, "of_root");
+  const std::string secret = write(kText, 0400, "secret");
+  const std::string of_another = write(kText, 0440, "of_another");
+  ASSERT_EQ(::chown(folder_.path().c_str(), 12345, 12345), 0);
+  ASSERT_EQ(::chown(own.c_str(), 12345, 0), 0);
+  ASSERT_EQ(::chown(of_root.c_str(), 0, 12345), 0);
+  ASSERT_EQ(::chown(of_another.c_str(), 54321, 12345), 0);
+  ASSERT_EQ(::setegid(12345), 0);
+  ASSERT_EQ(::seteuid(12345), 0);
+  EXPECT_EQ(trouble_with(own), "none");
+  EXPECT_EQ(trouble_with(of_root), "none");
+  EXPECT_EQ(trouble_with(secret),
+            "cannot be opened: Permission denied; let this user read it, or name another file");
+  EXPECT_EQ(trouble_with(of_another),
+            "belongs to user 54321, who could change it; make it root's or user 12345's own");
+  ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_EQ(::setegid(0), 0);
+}
+
+// As Kubernetes mounts a Secret: key -> ..data/key, ..data -> ..2024. What counts is the file.
+TEST_F(KeyFile, MayLieBehindLinks) {
+  const fs::path& root = folder_.path();
+  fs::create_directory(root / "..2024");
+  write(kText, 0440, "..2024/key");
+  fs::create_symlink("..2024", root / "..data");
+  fs::create_symlink("..data/key", root / "key");
+  EXPECT_EQ(read(root / "key"), bytes_of(kText));
+  write(kText, 0444, "..2024/key");
+  EXPECT_NE(trouble_with(root / "key"), "none");
+}
+
+TEST_F(KeyFile, IsRefusedWhereItIsNoFile) {
+  const fs::path& root = folder_.path();
+  EXPECT_EQ(trouble_with(root / "absent"),
+            "cannot be opened: No such file or directory; let this user read it, or name another "
+            "file");
+  const char* no_file = "is not a regular file; name the one that holds the key";
+  EXPECT_EQ(trouble_with(root), no_file);
+  ASSERT_EQ(::mkfifo((root / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(trouble_with(root / "pipe"), no_file);
+}
+
+TEST_F(KeyFile, IsFoundWhereItIsNamedThenForTheHostThenAtHome) {
+  const fs::path& root = folder_.path();
+  KeyFilePlaces places{.named = "", .system_file = root / "system", .home = root};
+  EXPECT_EQ(find_key_file(places), std::nullopt);
+  fs::create_directories(root / ".config/rota");
+  const std::string at_home = write(kText, 0600, ".config/rota/key");
+  EXPECT_EQ(find_key_file(places), at_home);
+  const std::string system = write(kText, 0600, "system");
+  EXPECT_EQ(find_key_file(places), system);
+  places.named = root / "absent";
+  EXPECT_EQ(find_key_file(places), places.named) << "who names a file wants no other";
+}
+
+TEST_F(KeyFile, IsNotLookedForAtHomeWhereThereIsNoHome) {
+  EXPECT_EQ(find_key_file({.named = "", .system_file = folder_.path() / "system", .home = ""}),
+            std::nullopt);
+}
+
+TEST_F(KeyFile, IsLookedForInEtcFirst) { EXPECT_EQ(KeyFilePlaces().system_file, "/etc/rota/key"); }
+
+}  // namespace
+}  // namespace rota::auth

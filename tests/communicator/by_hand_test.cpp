@@ -1,0 +1,344 @@
+// Jobs that no launcher started: a table of addresses, and each rank on its own.
+// Method: each rank is a thread with a communicator of its own, over real sockets on loopback.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <rota/communicator.h>
+
+#include "os/listener.h"
+#include "os/poll_set.h"
+#include "os/tcp_socket.h"
+
+namespace rota {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const std::string kKey(32, 'k');
+
+// Addresses on loopback whose ports were free a moment ago.
+std::vector<std::string> free_addresses(std::size_t count) {
+  std::vector<os::Listener> listeners;
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; i < count; ++i) {
+    listeners.push_back(os::listen_on_loopback());
+    addresses.push_back(listeners.back().address);
+  }
+  return addresses;
+}
+
+CommunicatorOptions options_for(std::size_t rank, const std::vector<std::string>& addresses,
+                                const std::string& key = {}) {
+  CommunicatorOptions options;
+  options.by_hand = {.table = table_of(addresses), .rank = rank, .key = key};
+  options.join_timeout = seconds(20);
+  options.deadline = seconds(20);
+  return options;
+}
+
+// What became of a rank: nothing, or the error that ended it.
+using Outcomes = std::vector<std::optional<Error>>;
+using Body = std::function<void(Communicator&)>;
+
+// Runs a rank to its end in this thread.
+std::optional<Error> run_rank(const CommunicatorOptions& options, const Body& body) {
+  try {
+    Communicator communicator(options);
+    body(communicator);
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+Outcomes run_ranks(const std::vector<CommunicatorOptions>& ranks, const Body& body) {
+  Outcomes outcomes(ranks.size());
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    threads.emplace_back([&, rank] { outcomes[rank] = run_rank(ranks[rank], body); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return outcomes;
+}
+
+Outcomes run_world(std::size_t world_size, const Body& body, const std::string& key = {}) {
+  const auto addresses = free_addresses(world_size);
+  std::vector<CommunicatorOptions> ranks;
+  for (std::size_t rank = 0; rank < world_size; ++rank) {
+    ranks.push_back(options_for(rank, addresses, key));
+  }
+  return run_ranks(ranks, body);
+}
+
+void expect_no_errors(const Outcomes& outcomes) {
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    EXPECT_FALSE(outcomes[rank]) << "rank " << rank << ": " << outcomes[rank]->what();
+  }
+}
+
+void expect_error(const std::optional<Error>& error, ErrorCode code,
+                  const ::testing::Matcher<std::string>& text) {
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), code) << error->what();
+  EXPECT_THAT(error->what(), text);
+}
+
+void sum_of_ranks(Communicator& comm) {
+  std::vector<float> values(1000, static_cast<float>(comm.rank()));
+  comm.all_reduce(values, ReduceOp::kSum);
+  const auto n = static_cast<float>(comm.world_size());
+  for (const float value : values) ASSERT_EQ(value, n * (n - 1) / 2);
+}
+
+TEST(ByHand, RanksFindEachOtherByTheirTable) {
+  for (const std::size_t world_size : {1, 2, 3, 5}) {
+    for (const std::string& key : {std::string(), kKey}) {
+      expect_no_errors(run_world(
+          world_size,
+          [&](Communicator& comm) {
+            EXPECT_EQ(comm.world_size(), world_size);
+            EXPECT_EQ(comm.rank_table().transport, world_size == 1 ? "none" : "tcp");
+            EXPECT_EQ(comm.rank_table().rows[comm.rank()].host, "127.0.0.1");
+            EXPECT_EQ(comm.rank_table().rows[comm.rank()].local_rank, comm.rank());
+            sum_of_ranks(comm);
+          },
+          key));
+    }
+  }
+}
+
+TEST(ByHand, NamesStandForAddresses) {
+  auto addresses = free_addresses(2);
+  for (std::string& address : addresses) {
+    address = "localhost" + address.substr(address.rfind(':'));
+  }
+  expect_no_errors(run_ranks({options_for(0, addresses), options_for(1, addresses)}, sum_of_ranks));
+}
+
+TEST(ByHand, RanksMayStartInAnyOrder) {
+  const auto addresses = free_addresses(3);
+  Outcomes outcomes(3);
+  std::vector<std::thread> threads;
+  for (const std::size_t rank : {2, 1, 0}) {
+    threads.emplace_back(
+        [&, rank] { outcomes[rank] = run_rank(options_for(rank, addresses), sum_of_ranks); });
+    std::this_thread::sleep_for(milliseconds(150));
+  }
+  for (std::thread& thread : threads) thread.join();
+  expect_no_errors(outcomes);
+}
+
+TEST(ByHand, CommunicatorsSplitAndThreadsHaveTheirOwn) {
+  expect_no_errors(run_world(
+      4,
+      [](Communicator& comm) {
+        Communicator half = comm.split(comm.rank() % 2);
+        EXPECT_EQ(half.world_size(), 2U);
+        sum_of_ranks(half);
+        sum_of_ranks(comm);
+      },
+      kKey));
+
+  const auto addresses = free_addresses(2);
+  std::vector<std::thread> processes;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    processes.emplace_back([&, rank] {
+      auto mine = Communicator::for_threads(2, options_for(rank, addresses));
+      EXPECT_EQ(mine[1].rank(), 2 * rank + 1);
+      std::thread other([&] { sum_of_ranks(mine[1]); });
+      sum_of_ranks(mine[0]);
+      other.join();
+    });
+  }
+  for (std::thread& process : processes) process.join();
+}
+
+TEST(ByHand, AnAbsentRankZeroIsNamedAtTheTimeout) {
+  auto options = options_for(1, free_addresses(2));
+  options.join_timeout = milliseconds(300);
+  const auto error = run_rank(options, sum_of_ranks);
+  expect_error(error, ErrorCode::kTimeout,
+               AllOf(HasSubstr("rank 1: rank 0, where all meet, was not reached at 127.0.0.1:"),
+                     HasSubstr("onnection refused")));
+  EXPECT_EQ(error->blamed_rank(), 0U);
+}
+
+TEST(ByHand, AnAbsentRankIsNamedAtTheTimeout) {
+  const auto addresses = free_addresses(3);
+  auto first = options_for(0, addresses);
+  const auto second = options_for(1, addresses);
+  first.join_timeout = milliseconds(500);
+  const Outcomes outcomes = run_ranks({first, second}, sum_of_ranks);
+  expect_error(outcomes[0], ErrorCode::kTimeout, HasSubstr("rank 2 (has not joined)"));
+  expect_error(outcomes[1], ErrorCode::kAborted, HasSubstr("rank 2 (has not joined)"));
+}
+
+TEST(ByHand, AnotherKeyIsNamed) {
+  const auto addresses = free_addresses(2);
+  std::vector<CommunicatorOptions> ranks = {options_for(0, addresses, kKey),
+                                            options_for(1, addresses, std::string(32, 'x'))};
+  for (auto& options : ranks) options.join_timeout = milliseconds(500);
+  const Outcomes outcomes = run_ranks(ranks, sum_of_ranks);
+  expect_error(outcomes[0], ErrorCode::kTimeout, HasSubstr("rank 1 (has not joined)"));
+  expect_error(outcomes[1], ErrorCode::kTimeout, HasSubstr("another key"));
+}
+
+TEST(ByHand, TablesThatDifferAreNoJob) {
+  const auto addresses = free_addresses(3);
+  auto others = addresses;
+  others[2] = "127.0.0.1:9";
+  const Outcomes outcomes = run_ranks(
+      {options_for(0, addresses), options_for(1, others), options_for(2, addresses)}, sum_of_ranks);
+  expect_error(outcomes[1], ErrorCode::kMismatch,
+               AllOf(HasSubstr("rank 1 was given"), HasSubstr("127.0.0.1:9, rank 0 was given")));
+  for (const std::size_t rank : {0, 2}) {
+    expect_error(outcomes[rank], ErrorCode::kAborted, HasSubstr("rank 1 was given"));
+  }
+}
+
+TEST(ByHand, ARankIsTakenOnce) {
+  const auto addresses = free_addresses(2);
+  std::thread second;
+  const Outcomes outcomes =
+      run_ranks({options_for(0, addresses), options_for(1, addresses)}, [&](Communicator& comm) {
+        sum_of_ranks(comm);
+        if (comm.rank() == 0) {
+          // A place of its own to listen, but the same number.
+          auto table = addresses;
+          table[1] = free_addresses(1).front();
+          expect_error(run_rank(options_for(1, table), sum_of_ranks), ErrorCode::kMismatch,
+                       HasSubstr("that rank has joined already"));
+        }
+        comm.barrier();
+      });
+  expect_no_errors(outcomes);
+}
+
+TEST(ByHand, ARankBeyondTheTableOfRankZeroIsRefused) {
+  const auto addresses = free_addresses(3);
+  const std::vector<std::string> two(addresses.begin(), addresses.begin() + 2);
+  auto first = options_for(0, two);
+  first.join_timeout = milliseconds(500);
+  const Outcomes outcomes = run_ranks({first, options_for(2, addresses)}, sum_of_ranks);
+  expect_error(outcomes[1], ErrorCode::kMismatch, HasSubstr("this job has 2 ranks"));
+  ASSERT_TRUE(outcomes[0]);
+}
+
+TEST(ByHand, AMismatchIsNamedOnEveryRank) {
+  const Outcomes outcomes = run_world(3, [](Communicator& comm) {
+    sum_of_ranks(comm);
+    std::vector<float> values(comm.rank() == 2 ? 7 : 70000);
+    comm.all_reduce(values, ReduceOp::kSum);
+  });
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    expect_error(outcomes[rank], ErrorCode::kMismatch, HasSubstr("70000"));
+  }
+}
+
+TEST(ByHand, ARankThatLeavesEarlyIsNamed) {
+  const Outcomes outcomes = run_world(3, [](Communicator& comm) {
+    sum_of_ranks(comm);
+    if (comm.rank() != 1) sum_of_ranks(comm);
+  });
+  EXPECT_FALSE(outcomes[1]);
+  for (const std::size_t rank : {0, 2}) {
+    ASSERT_TRUE(outcomes[rank]);
+    EXPECT_THAT(outcomes[rank]->what(), HasSubstr("rank 1 (127.0.0.1)")) << rank;
+    EXPECT_EQ(outcomes[rank]->blamed_rank(), 1U);
+  }
+}
+
+TEST(ByHand, OthersGoOnWithoutRankZeroWhereTheyDoNotNeedIt) {
+  const Outcomes outcomes = run_world(3, [](Communicator& comm) {
+    Communicator others = comm.split(comm.rank() == 0 ? 0 : 1);
+    if (comm.rank() == 0) return;
+    std::this_thread::sleep_for(milliseconds(300));
+    for (int i = 0; i < 20; ++i) {
+      sum_of_ranks(others);
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    sum_of_ranks(comm);
+  });
+  EXPECT_FALSE(outcomes[0]);
+  for (const std::size_t rank : {1, 2}) {
+    expect_error(outcomes[rank], ErrorCode::kPeerLost, HasSubstr("rank 0"));
+    EXPECT_EQ(outcomes[rank]->blamed_rank(), 0U);
+  }
+}
+
+TEST(ByHand, AnAbortIsHeardByAll) {
+  const Outcomes outcomes = run_world(3, [](Communicator& comm) {
+    if (comm.rank() == 1) {
+      comm.abort("the disk is full");
+      return;
+    }
+    sum_of_ranks(comm);
+  });
+  for (const std::size_t rank : {0, 2}) {
+    expect_error(outcomes[rank], ErrorCode::kAborted, HasSubstr("rank 1: the disk is full"));
+  }
+}
+
+// Method: strangers call rank 0's port before and while the ranks meet; some say nothing.
+TEST(ByHand, StrangersDoNotDisturb) {
+  const auto addresses = free_addresses(2);
+  std::vector<os::Fd> strangers;
+  Outcomes outcomes(2);
+  std::thread first([&] { outcomes[0] = run_rank(options_for(0, addresses, kKey), sum_of_ranks); });
+  std::this_thread::sleep_for(milliseconds(200));
+  for (int i = 0; i < 100; ++i) {
+    strangers.push_back(os::start_connect(addresses[0]).socket);
+    os::PollSet polls;
+    polls.add(strangers.back().get(), false, true);
+    polls.wait(base::Clock::now() + seconds(5));
+    const std::string web = "GET / HTTP/1.1\r\nHost: somewhere.example\r\n\r\n";
+    if (i % 2 == 0) os::send_some(strangers.back().get(), std::as_bytes(std::span(web)), {});
+  }
+  outcomes[1] = run_rank(options_for(1, addresses, kKey), sum_of_ranks);
+  first.join();
+  expect_no_errors(outcomes);
+}
+
+void expect_refused(const JobByHand& job, const std::string& text) {
+  CommunicatorOptions options;
+  options.by_hand = job;
+  expect_error(run_rank(options, sum_of_ranks), ErrorCode::kInvalidArgument, HasSubstr(text));
+}
+
+TEST(ByHand, WhatMakesNoSenseIsRefused) {
+  expect_refused({}, "its table has no rows");
+  expect_refused({.table = table_of({"127.0.0.1:7001"}), .rank = 1}, "rank 1 of a table of 1");
+  expect_refused({.table = table_of({"10.0.0.1:7001", "10.0.0.2:7001"})},
+                 "rank 0's address '10.0.0.1:7001' can be reached by others");
+  expect_refused({.table = table_of({"10.0.0.1:7001", "10.0.0.2:7001"}), .key = "secret"},
+                 "its key has 6 bytes; 32 are the fewest");
+  expect_refused({.table = table_of({"127.0.0.1", "127.0.0.1:7002"})},
+                 "'127.0.0.1' is not an address and a port");
+  expect_refused({.table = table_of({"127.0.0.1:7001", "127.0.0.1:70002"})},
+                 "'127.0.0.1:70002' is not an address and a port");
+  expect_refused({.table = table_of({"127.0.0.1:0", "127.0.0.1:7002"})},
+                 "rank 0's address '127.0.0.1:0' needs a port");
+  RankTable shared = table_of({"127.0.0.1:7001", "127.0.0.1:7002"});
+  shared.transport = "shm";
+  expect_refused({.table = shared}, "tcp, not over 'shm'");
+}
+
+TEST(ByHand, APortThatIsTakenIsNamed) {
+  const os::Listener taken = os::listen_on_loopback();
+  const auto error =
+      run_rank(options_for(0, {taken.address, free_addresses(1).front()}), sum_of_ranks);
+  expect_error(error, ErrorCode::kSystem,
+               AllOf(HasSubstr("bind to " + taken.address), HasSubstr("in use")));
+}
+
+}  // namespace
+}  // namespace rota

@@ -1,0 +1,86 @@
+// Ranks on hosts of their own, started by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "testing/network.h"
+
+namespace rota::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kKey(40, 'k');
+
+class ByHandHostsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto obstacle = Network::obstacle()) GTEST_SKIP() << *obstacle;
+    network_ = std::make_unique<Network>(3);
+  }
+
+  std::unique_ptr<Process> start(std::size_t rank, const std::string& rounds,
+                                 const std::string& key = kKey) {
+    Command command{
+        .arguments = {std::string(ROTA_TEST_DIR) + "/by_hand_rank", std::to_string(rank), key},
+        .environment = {"ROUNDS=" + rounds}};
+    for (std::size_t host = 0; host < network_->host_count(); ++host) {
+      command.arguments.push_back(network_->address(host) + ":7001");
+    }
+    return std::make_unique<Process>(network_->on(rank, std::move(command)));
+  }
+
+  std::vector<std::unique_ptr<Process>> start_all(const std::string& rounds) {
+    std::vector<std::unique_ptr<Process>> ranks;
+    for (std::size_t rank = 0; rank < network_->host_count(); ++rank) {
+      ranks.push_back(start(rank, rounds));
+    }
+    return ranks;
+  }
+
+  std::unique_ptr<Network> network_;
+};
+
+TEST_F(ByHandHostsTest, RanksMeetAcrossHosts) {
+  for (auto& rank : start_all("1")) {
+    const Result result = rank->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out, "sum 6\n");
+  }
+}
+
+TEST_F(ByHandHostsTest, ARankThatIsKilledIsNamedByTheOthers) {
+  const auto ranks = start_all("100000");
+  for (const auto& rank : ranks) ASSERT_TRUE(rank->wait_for("sum 6"));
+  ranks[1]->signal(SIGKILL);
+  for (const std::size_t rank : {0, 2}) {
+    const Result result = ranks[rank]->wait();
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_THAT(result.err, HasSubstr("rank 1 (10.77.0.2)"));
+  }
+}
+
+// Nothing closes a connection there: only time tells.
+TEST_F(ByHandHostsTest, AHostThatVanishesIsNamedAtTheDeadline) {
+  const auto ranks = start_all("100000");
+  for (const auto& rank : ranks) ASSERT_TRUE(rank->wait_for("sum 6"));
+  network_->cut(2);
+  for (const std::size_t rank : {0, 1}) {
+    const Result result = ranks[rank]->wait();
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_THAT(result.err, HasSubstr("rank 2 (10.77.0.3)"));
+  }
+  EXPECT_EQ(ranks[2]->wait().exit_code, 3);
+}
+
+TEST_F(ByHandHostsTest, AddressesThatOthersReachNeedAKey) {
+  const Result result = start(0, "1", "")->wait();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("so that the ranks need a key"));
+}
+
+}  // namespace
+}  // namespace rota::testing

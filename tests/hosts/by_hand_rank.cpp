@@ -1,0 +1,36 @@
+// A rank that is started by hand:  by_hand_rank RANK KEY ADDRESS...
+// Adds up over all ranks, again and again for `ROUNDS` rounds of 10 ms, and says what it got.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <rota/communicator.h>
+
+int main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  const char* rounds = std::getenv("ROUNDS");
+  rota::CommunicatorOptions options;
+  options.by_hand = {.table = rota::table_of(std::vector<std::string>(argv + 3, argv + argc)),
+                     .rank = std::strtoul(argv[1], nullptr, 10),
+                     .key = argv[2]};
+  options.deadline = std::chrono::seconds(2);
+  try {
+    rota::Communicator comm(options);
+    std::vector<double> values(100000);
+    for (long round = rounds ? std::atol(rounds) : 1; round > 0; --round) {
+      values.assign(values.size(), static_cast<double>(comm.rank() + 1));
+      comm.all_reduce(values, rota::ReduceOp::kSum);
+      if (round > 1) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      if (round == 1 || rounds) std::printf("sum %g\n", values.back());
+      std::fflush(stdout);
+    }
+    rota::Communicator pair = comm.split(comm.rank() / 2);
+    pair.barrier();
+  } catch (const rota::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 3;
+  }
+}
