@@ -6,6 +6,7 @@
 #include "all_reduce/all_reduce_benchmark.h"
 #include "all_reduce/comparison.h"
 #include "kernel/kernel_benchmark.h"
+#include "overlap/overlap_command.h"
 #include "plan/plan_command.h"
 
 namespace {
@@ -14,6 +15,7 @@ constexpr int kUsageError = 2;
 constexpr std::string_view kUsage =
     "usage: rota-bench kernel                            the arithmetic, in one thread\n"
     "       rotarun -np RANKS rota-bench all-reduce ...  the sum over ranks; has a --help\n"
+    "       rotarun -np RANKS rota-bench overlap ...     what it saves a training; has a --help\n"
     "       rota-bench plan --draw ...                   what goes where, and when; has a --help\n"
     "       rota-bench compare OURS THEIRS               two names' rows of --json, from stdin\n";
 
@@ -22,6 +24,9 @@ int run(int argument_count, char** arguments) {
   if (command == "kernel" && argument_count == 2) return rota::bench::run_kernel_benchmark();
   if (command == "all-reduce") {
     return rota::bench::run_all_reduce_benchmark(argument_count - 1, arguments + 1);
+  }
+  if (command == "overlap") {
+    return rota::bench::run_overlap_command(argument_count - 1, arguments + 1);
   }
   if (command == "plan") return rota::bench::run_plan_command(argument_count - 1, arguments + 1);
   if (command == "compare" && argument_count == 4) {

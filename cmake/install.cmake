@@ -15,11 +15,11 @@ endforeach()
 
 set(ROTA_HAS_OPENBLAS OFF)
 set(ROTA_PRIVATE_LIBS "-lcrypto -lz -pthread")
-if(TARGET SerialOpenBLAS::SerialOpenBLAS)
+if(TARGET OpenBLAS::OpenBLAS)
   set(ROTA_HAS_OPENBLAS ON)
-  cmake_path(GET SerialOpenBLAS_LIBRARY PARENT_PATH openblas_dir)
+  cmake_path(GET OpenBLAS_LIBRARY PARENT_PATH openblas_dir)
   string(PREPEND ROTA_PRIVATE_LIBS "-L${openblas_dir} -lopenblas ")
-  install(FILES cmake/FindSerialOpenBLAS.cmake DESTINATION ${package_dir})
+  install(FILES cmake/FindOpenBLAS.cmake DESTINATION ${package_dir})
 endif()
 
 configure_package_config_file(cmake/rota-config.cmake.in rota-config.cmake

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <utility>
 
+#include "models.h"
 #include "settings.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// The flags, and each model's layers and defaults.
+// The flags, and each model's defaults.
 #include "settings.h"
 
 #include <rota/nearest_name.h>
@@ -118,16 +118,4 @@ Settings parse_settings(int argc, char** argv) {
   } catch (const cxxopts::exceptions::exception& error) {
     throw UsageError(error.what());
   }
-}
-
-std::vector<rota::Layer> layers_of(const std::string& model, std::size_t classes) {
-  using namespace rota;
-  if (model == "seed") {
-    return {dense(100, Initializer::kStandardNormal), sigmoid(),
-            dense(classes, Initializer::kStandardNormal)};
-  }
-  const Layer last = dense(classes, Initializer::kGlorot);
-  if (model == "mlp") return {dense(512), relu(), dense(512), relu(), last};
-  return {convolution(32, 5), relu(), max_pool(2), convolution(64, 5), relu(), max_pool(2),
-          dense(512),         relu(), last};
 }

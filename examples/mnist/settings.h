@@ -3,9 +3,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
-#include <rota/model.h>
 #include <rota/trainer.h>
 
 struct Settings {
@@ -23,5 +21,3 @@ struct UsageError : std::runtime_error {
 
 // Prints the help and ends the program where that is asked for. Throws UsageError.
 Settings parse_settings(int argc, char** argv);
-
-std::vector<rota::Layer> layers_of(const std::string& model, std::size_t classes);

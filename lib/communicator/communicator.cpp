@@ -101,7 +101,7 @@ Communicator::Communicator(const CommunicatorOptions& options) {
 std::vector<Communicator> Communicator::for_threads(std::size_t count,
                                                     const CommunicatorOptions& options) {
   if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs one thread or more");
-  if (!options.rendezvous_fd) {
+  if (!options.rendezvous_fd && !options.by_hand) {
     return ThreadWorld::make(
         {.world_size = count, .arena_bytes = kArenaBytes, .communicator = options});
   }
@@ -297,6 +297,11 @@ Request Communicator::receive_async(Values values, std::size_t from) {
 }
 
 Block Communicator::allocate(std::size_t bytes) { return impl().allocate(bytes); }
+
+std::uint64_t Communicator::sent_bytes() const noexcept {
+  const auto& transport = impl_->group().transport;
+  return transport ? transport->sent_bytes() : 0;
+}
 
 std::uint64_t Communicator::staged_bytes() const noexcept {
   const auto& transport = impl_->group().transport;

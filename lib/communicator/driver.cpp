@@ -33,6 +33,11 @@ std::vector<transport::Channel*> channels_of(const Group& group) {
   return channels;
 }
 
+// What the others are told: that ranks disagree is true of all of them.
+ErrorCode code_for_all(ErrorCode code) noexcept {
+  return code == ErrorCode::kMismatch ? code : ErrorCode::kAborted;
+}
+
 bool is_message(const Operation& operation) noexcept {
   return operation.signature.collective == Collective::kSend;
 }
@@ -129,17 +134,21 @@ bool Driver::finish_front() {
 void Driver::throw_if_aborted() {
   const auto cause = group_.transport->aborted();
   if (!cause || cause->rank == group_.rank) return;
-  throw Error(ErrorCode::kAborted, cause->text, cause->blamed.value_or(cause->rank));
+  teller_ = Teller::kPeers;
+  throw Error(code_for_all(cause->code), cause->text, cause->blamed.value_or(cause->rank));
 }
 
 void Driver::look_around(TimePoint now) {
   if (group_.transport) throw_if_aborted();
-  if (group_.membership && now - last_heard_ > kHearEvery) {
+  // The membership has a lock; nothing else here has.
+  const bool hears = group_.membership && now - last_heard_ > kHearEvery;
+  if (hears) {
     last_heard_ = now;
     hear();
   }
   if (running() > 0) {
     const auto wait = front().waiting();
+    if (hears && wait && departure(wait->peer)) departed_ = wait->peer;
     report_wait(now, wait);
     if (wait) check_deadline(now, *wait);
   }
@@ -150,6 +159,7 @@ void Driver::look_around(TimePoint now) {
 void Driver::hear() {
   const auto cause = group_.membership->hear();
   if (!cause) return;
+  teller_ = Teller::kLauncher;
   const auto& members = group_.members;
   const auto blamed = cause->blamed_rank()
                           ? std::find(members.begin(), members.end(), *cause->blamed_rank())
@@ -164,7 +174,7 @@ std::optional<std::string> Driver::departure(std::size_t peer) const {
 }
 
 void Driver::check_deadline(TimePoint now, const Wait& wait) {
-  if (departure(wait.peer)) {
+  if (departed_ == wait.peer) {
     // What it sent before it ended is here by now or, in a stream, comes before the stream's end.
     if (departure_seen_ == TimePoint{}) departure_seen_ = now;
     const bool may_come = group_.transport->ends_by_itself() && now - departure_seen_ < kStreamEnds;
@@ -215,8 +225,8 @@ Error Driver::fail(const Error& error) noexcept {
   const ErrorCode code = cause.code();
   const auto blamed = cause.blamed_rank();
   std::string text = cause.what();
-  if (code == ErrorCode::kTimeout || code == ErrorCode::kPeerLost ||
-      (code == ErrorCode::kMismatch && error.code() == code && running() > 0)) {
+  if (teller_ == Teller::kSelf && (code == ErrorCode::kTimeout || code == ErrorCode::kPeerLost ||
+                                   (code == ErrorCode::kMismatch && running() > 0))) {
     if (running() > 0) text = to_text(front().operation().signature) + ": " + text;
     text = name_of(group_.rank) + ": " + text;
   }
@@ -224,7 +234,9 @@ Error Driver::fail(const Error& error) noexcept {
   if (group_.membership) {
     std::optional<std::size_t> member;
     if (blamed && *blamed < group_.members.size()) member = group_.members[*blamed];
-    group_.membership->abort(code, member, text);
+    // Who found it says what it is; for the launcher this is its echo.
+    const bool is_echo = teller_ == Teller::kPeers;
+    group_.membership->abort(is_echo ? ErrorCode::kAborted : code, member, text);
   }
   if (group_.transport) {
     group_.transport->abort({.rank = group_.rank, .code = code, .blamed = blamed, .text = text});
@@ -247,7 +259,8 @@ Error Driver::known_cause(const Error& error, std::size_t peer) {
   }
   std::string text = name_of(peer) + " was needed";
   if (running() > 0) {
-    if (const auto wait = front().waiting()) text = describe_wait(*wait);
+    const auto wait = front().waiting();
+    if (wait && wait->peer == peer) text = describe_wait(*wait);
   }
   const auto how = departure(peer);
   return {ErrorCode::kPeerLost,

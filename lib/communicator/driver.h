@@ -36,6 +36,9 @@ class Driver {
   Error fail(const Error& error) noexcept;
 
  private:
+  // In whose words the group ends.
+  enum class Teller : std::uint8_t { kSelf, kPeers, kLauncher };
+
   // Sends and receives that follow one another go on side by side.
   static constexpr std::uint64_t kWindow = 8;
 
@@ -66,10 +69,12 @@ class Driver {
   std::uint64_t started_ = 0;                 // Operations.
 
   base::TimePoint last_look_{};
-  base::TimePoint last_heard_{};      // When the launcher was listened to.
-  base::TimePoint first_look_{};      // At the front operation; its clock starts.
-  base::TimePoint departure_seen_{};  // When the rank that is waited for was known to be gone.
+  base::TimePoint last_heard_{};         // When the launcher was listened to.
+  base::TimePoint first_look_{};         // At the front operation; its clock starts.
+  std::optional<std::size_t> departed_;  // A peer that was waited for, and is known to be gone.
+  base::TimePoint departure_seen_{};     // When that was known first, in the front operation.
   std::optional<std::size_t> reported_wait_;  // The peer that the launcher was told about.
+  Teller teller_ = Teller::kSelf;
 };
 
 }  // namespace rota

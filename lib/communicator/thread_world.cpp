@@ -15,31 +15,44 @@
 namespace rota {
 
 std::vector<Communicator> ThreadWorld::make(const ThreadWorldOptions& options) {
-  RankTable table;
-  table.source = "threads of one process";
-  table.transport = "shm";
   std::vector<os::Fd> arenas;
   for (std::size_t rank = 0; rank < options.world_size; ++rank) {
-    table.rows.push_back({.local_rank = rank, .host = os::host_name(), .address = {}, .cores = {}});
     arenas.push_back(
         os::make_shared_memory("rota-rank-" + std::to_string(rank), options.arena_bytes));
   }
   const auto domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
-  const auto board = std::make_shared<Board>(options.world_size);
-  const Settings settings(options.communicator);
+  std::vector<std::unique_ptr<transport::Transport>> transports;
+  for (std::size_t rank = 0; rank < options.world_size; ++rank) {
+    transports.push_back(std::make_unique<transport::shm::Transport>(domain, rank));
+  }
+  return over("shm", std::move(transports), options.communicator);
+}
+
+std::vector<Communicator> ThreadWorld::over(
+    const std::string& name, std::vector<std::unique_ptr<transport::Transport>> transports,
+    const CommunicatorOptions& options) {
+  const std::size_t world_size = transports.size();
+  RankTable table;
+  table.source = "threads of one process";
+  table.transport = name;
+  for (std::size_t rank = 0; rank < world_size; ++rank) {
+    table.rows.push_back({.local_rank = rank, .host = os::host_name(), .address = {}, .cores = {}});
+  }
+  const auto board = std::make_shared<Board>(world_size);
+  const Settings settings(options);
 
   std::vector<Communicator> world;
-  for (std::size_t rank = 0; rank < options.world_size; ++rank) {
+  for (std::size_t rank = 0; rank < world_size; ++rank) {
     Group group;
     group.rank = rank;
     group.table = table;
-    group.deadline = options.communicator.deadline.value_or(std::chrono::seconds(60));
-    group.may_spin = options.world_size <= std::thread::hardware_concurrency();
-    group.members.resize(options.world_size);
+    group.deadline = options.deadline.value_or(std::chrono::seconds(60));
+    group.may_spin = world_size <= std::thread::hardware_concurrency();
+    group.members.resize(world_size);
     std::iota(group.members.begin(), group.members.end(), std::size_t{0});
-    group.membership = std::make_shared<Membership>(rank, options.world_size);
+    group.membership = std::make_shared<Membership>(rank, world_size);
     group.membership->connect(board);
-    group.transport = std::make_unique<transport::shm::Transport>(domain, rank);
+    group.transport = std::move(transports[rank]);
     world.push_back(Communicator(std::make_shared<Communicator::Impl>(std::move(group), settings)));
   }
   return world;

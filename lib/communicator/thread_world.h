@@ -1,9 +1,13 @@
-// A world whose ranks are threads of this process, over shared memory.
+// A world whose ranks are threads of this process.
 #pragma once
 #include <cstddef>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include <rota/communicator.h>
+
+#include "transport/transport.h"
 
 namespace rota {
 
@@ -14,9 +18,14 @@ struct ThreadWorldOptions {
 };
 
 struct ThreadWorld {
-  // Index = rank. Each is used by one thread at a time, as any Communicator is.
+  // Over shared memory. Index = rank. Each is used by one thread at a time, as any Communicator is.
   // Throws Error kSystem, kNoMemory, kInvalidArgument.
   static std::vector<Communicator> make(const ThreadWorldOptions& options);
+
+  // Over transports that are connected with each other, which the rank table calls `name`.
+  static std::vector<Communicator> over(
+      const std::string& name, std::vector<std::unique_ptr<transport::Transport>> transports,
+      const CommunicatorOptions& options);
 };
 
 }  // namespace rota

@@ -92,6 +92,12 @@ bool are_same_file(int first, int second) noexcept {
          a.st_ino == b.st_ino;
 }
 
+std::vector<std::string> environment() {
+  std::vector<std::string> entries;
+  for (char** entry = ::environ; entry && *entry; ++entry) entries.emplace_back(*entry);
+  return entries;
+}
+
 int own_process() noexcept { return ::getpid(); }
 
 int parent_process() noexcept { return ::getppid(); }

@@ -32,6 +32,9 @@ std::optional<int> terminal_columns(int fd) noexcept;
 // Both descriptors lead to the same pipe, terminal or file.
 bool are_same_file(int first, int second) noexcept;
 
+// The variables of this process, "NAME=VALUE".
+std::vector<std::string> environment();
+
 // This process, and the one that started it.
 int own_process() noexcept;
 int parent_process() noexcept;

@@ -42,7 +42,9 @@ class Transport {
   // Memory that peers reach in place where this transport can. Throws Error kNoMemory.
   virtual Block allocate(std::size_t bytes) = 0;
 
-  // Bytes copied beside the wire's own.
+  // Payload since the start: what was given to peers, and what passed through memory of the
+  // transport's own. Any thread may ask.
+  virtual std::uint64_t sent_bytes() const noexcept = 0;
   virtual std::uint64_t staged_bytes() const noexcept = 0;
 
   // Makes every peer's next look fail. The first cause of all ranks wins.

@@ -124,6 +124,24 @@ TEST(ByHand, NamesStandForAddresses) {
   expect_no_errors(run_ranks({options_for(0, addresses), options_for(1, addresses)}, sum_of_ranks));
 }
 
+TEST(ByHand, AddressesMayBeOfTheOtherFamily) {
+  std::vector<std::string> addresses;
+  try {
+    const os::Listener first = os::listen_on(os::parse_address("[::1]:0"));
+    const os::Listener second = os::listen_on(os::parse_address("[::1]:0"));
+    addresses = {first.address, second.address};
+  } catch (const Error& error) {
+    GTEST_SKIP() << "no IPv6 here: " << error.what();
+  }
+  EXPECT_TRUE(addresses[0].starts_with("[::1]:"));
+  expect_no_errors(
+      run_ranks({options_for(0, addresses), options_for(1, addresses)}, [](Communicator& comm) {
+        EXPECT_EQ(comm.rank_table().rows[0].host, "::1");
+        Communicator all = comm.split(0);
+        sum_of_ranks(all);
+      }));
+}
+
 TEST(ByHand, RanksMayStartInAnyOrder) {
   const auto addresses = free_addresses(3);
   Outcomes outcomes(3);

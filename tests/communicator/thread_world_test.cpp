@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -79,6 +81,41 @@ TEST_P(ThreadWorldTest, FinishesRequestsThatNobodyWaitsFor) {
       comm.barrier();
     }
   });
+}
+
+// One of them is 1, one is 0: ranks that have nothing to scale, or nothing to give, take part
+// alike.
+TEST_P(ThreadWorldTest, ScalesByEachRanksOwnFactor) {
+  constexpr std::array kFactors{1.0, 0.5, -3.0, 0.0, 4.0};
+  constexpr std::size_t kCount = 1009;
+  for (const char* plan : {"ring", "direct", "halving-doubling", "tree", "two-level", "star"}) {
+    auto world = make_world(plan);
+    on_every_rank(world, [&](Communicator& comm) {
+      const auto own = Reduction::pre_scaled_sum(kFactors[comm.rank()]);
+      std::vector<float> expected(kCount);
+      for (std::size_t rank = 0; rank < comm.world_size(); ++rank) {
+        for (std::size_t i = 0; i < kCount; ++i) {
+          expected[i] += static_cast<float>(kFactors[rank]) * value_of(rank, i);
+        }
+      }
+      std::vector<float> input(kCount);
+      for (std::size_t i = 0; i < kCount; ++i) input[i] = value_of(comm.rank(), i);
+      std::vector<float> values = input;
+      comm.all_reduce(values, own);
+      ASSERT_EQ(values, expected) << plan;
+      std::vector<float> output(kCount);
+      comm.all_reduce(input, output, own);
+      ASSERT_EQ(output, expected) << plan;
+      comm.reduce(input, output, 0, own);
+      if (comm.rank() == 0) {
+        ASSERT_EQ(output, expected) << plan;
+      }
+      const Slice part = slice_of(kCount, comm.rank(), comm.world_size());
+      std::vector<float> sum(part.count);
+      comm.reduce_scatter(input, sum, own);
+      ASSERT_TRUE(std::equal(sum.begin(), sum.end(), &expected[part.offset])) << plan;
+    });
+  }
 }
 
 TEST_P(ThreadWorldTest, HasEveryCollective) {

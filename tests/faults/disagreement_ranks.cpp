@@ -36,7 +36,8 @@ int main(int, char** argv) {
   try {
     run(comm, argv[1]);
   } catch (const rota::Error& error) {
-    std::fprintf(stderr, "told: %s\n", error.what());
+    std::fprintf(stderr, "told: %s: %s\n", std::string(to_string(error.code())).c_str(),
+                 error.what());
     return 5;
   }
   return 0;

@@ -36,6 +36,12 @@ TEST_P(DisagreementTest, IsToldToAll) {
   EXPECT_EQ(result.exit_code, 5) << result.err;
   EXPECT_NE(result.err.find(disagreement.one_side), std::string::npos) << result.err;
   EXPECT_NE(result.err.find(disagreement.other_side), std::string::npos) << result.err;
+  std::size_t told = 0;
+  for (std::size_t at = 0; (at = result.err.find("told: ", at)) != std::string::npos; ++at) {
+    EXPECT_EQ(result.err.compare(at, 16, "told: mismatch: "), 0) << result.err;
+    ++told;
+  }
+  EXPECT_GT(told, 0U) << result.err;
   EXPECT_LT(result.took, std::chrono::seconds(20)) << result.err;
 }
 

@@ -1,10 +1,12 @@
 // Values and ConstValues: what they can be made from, and what they then say.
 #include <gtest/gtest.h>
+#include <rota/communicator.h>
 #include <rota/values.h>
 
 #include <array>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rota {
@@ -49,6 +51,34 @@ TYPED_TEST(ValuesTest, AreNotMadeFromWhatIsConst) {
   static_assert(std::is_convertible_v<const std::vector<T>&, ConstValues>);
   static_assert(std::is_convertible_v<std::span<const T>, ConstValues>);
   static_assert(std::is_convertible_v<Values, ConstValues>);
+}
+
+// A collective that returns at once would work on memory that is gone.
+TYPED_TEST(ValuesTest, AreNotMadeFromWhatEndsWithTheCall) {
+  using T = TypeParam;
+  static_assert(!std::is_constructible_v<Values, std::vector<T>>);
+  static_assert(!std::is_constructible_v<Values, std::array<T, 3>>);
+  static_assert(!std::is_constructible_v<ConstValues, std::vector<T>>);
+  static_assert(!std::is_constructible_v<ConstValues, const std::vector<T>>);
+  static_assert(!std::is_constructible_v<ConstValues, std::array<T, 3>>);
+  static_assert(std::is_convertible_v<std::span<T>, Values>);
+  static_assert(std::is_convertible_v<const std::span<T, 4>, Values>);
+  static_assert(std::is_convertible_v<std::span<T>, ConstValues>);
+  static_assert(std::is_convertible_v<T(&)[3], Values>);
+}
+
+// As a caller writes it.
+template <class Range>
+concept CanBeReduced = requires(Communicator& communicator, Range&& range) {
+  communicator.all_reduce(std::forward<Range>(range), ReduceOp::kSum);
+  communicator.all_reduce_async(std::forward<Range>(range), ReduceOp::kSum);
+};
+
+TEST(Values, OfACallOutliveIt) {
+  static_assert(CanBeReduced<std::vector<float>&>);
+  static_assert(CanBeReduced<std::span<float>>);
+  static_assert(!CanBeReduced<std::vector<float>>);
+  static_assert(!CanBeReduced<std::array<float, 3>>);
 }
 
 TEST(Values, AreNotMadeFromOtherTypes) {

@@ -196,6 +196,18 @@ TEST_F(ExitPolicyTest, GivesAMismatchTheReportersCode) {
   expect_fault(Kind::kReported, 1, 7);
 }
 
+// Ranks that compare with each other may both find it, and each of them is right.
+TEST_F(ExitPolicyTest, BlamesTheFirstOfSeveralThatReportAMismatch) {
+  aborts(2, 5, ErrorCode::kAborted, 0);  // Has read of it in shared memory.
+  aborts(1, 5, ErrorCode::kMismatch, 0);
+  aborts(0, 5, ErrorCode::kMismatch, 1);
+  exits(0, 6, 1);
+  exits(2, 6, 2);
+  exits(1, 6, 7);
+  EXPECT_EQ(decide(6), Action::kTerminate);
+  expect_fault(Kind::kReported, 1, 7);
+}
+
 TEST_F(ExitPolicyTest, LetsACauseReplaceTheEchoThatOvertookIt) {
   aborts(1, 5, ErrorCode::kAborted, 0);
   EXPECT_EQ(decide(5), Action::kNone);

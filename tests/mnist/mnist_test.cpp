@@ -151,6 +151,17 @@ TEST_F(Mnist, LeavesTheSameWeightsAsThreadsOfProcesses) {
   }
 }
 
+// Eight replicas, more than there are cores in most places that run this.
+TEST_F(Mnist, TrainsConvolutionsOnThreadsOfMoreProcessesThanCores) {
+  const Result result =
+      run_ranks(4, "shm", {"--json", "--epochs", "1", "--model", "lenet", "--replicas", "2"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::vector<json> lines = lines_of(result);
+  EXPECT_EQ(lines.front()["steps"], 4);
+  EXPECT_EQ(lines.back()["event"], "done");
+  EXPECT_EQ(lines.back()["world"], 8);
+}
+
 TEST_F(Mnist, TrainsEveryModelWithEveryOptimizerAndPlan) {
   for (const Arguments& arguments : {Arguments{"--model", "lenet"},
                                      {"--model", "seed", "--plan", "star"},

@@ -75,7 +75,9 @@ void test_shared_vectors(Communicator& world) {
   const std::uint64_t before = world.staged_bytes();
   world.all_reduce(values, ReduceOp::kSum);
   EXPECT_EQ(values[4999], static_cast<float>(world.world_size()));
-  EXPECT_EQ(world.staged_bytes(), before) << "a shared vector was copied";
+  if (world.rank_table().transport == "shm") {
+    EXPECT_EQ(world.staged_bytes(), before) << "a shared vector was copied";
+  }
   values.resize(20000);
   world.all_reduce(values, ReduceOp::kMax);
 }

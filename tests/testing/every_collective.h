@@ -167,7 +167,8 @@ class EveryCollectiveCheck {
     comm_.all_gather(values);
     expect(values, all_parts(even), "all_gather");
     values.assign(count, T{});
-    comm_.all_gather(given(even[rank_]), values);
+    const List even_part = given(even[rank_]);
+    comm_.all_gather(even_part, values);
     expect(values, all_parts(even), "all_gather from an input");
     values = only_own_part(even);
     const Slice own = part_of(even, rank_);
@@ -179,7 +180,8 @@ class EveryCollectiveCheck {
     comm_.all_gather_v(values, counts);
     expect(values, all_parts(counts), "all_gather_v");
     values.assign(values.size(), T{});
-    comm_.all_gather_v(given(counts[rank_]), values, counts);
+    const List uneven_part = given(counts[rank_]);
+    comm_.all_gather_v(uneven_part, values, counts);
     expect(values, all_parts(counts), "all_gather_v from an input");
   }
 
@@ -188,18 +190,20 @@ class EveryCollectiveCheck {
     const auto uneven = uneven_counts(count);
     for (const std::size_t root : {std::size_t{0}, n_ - 1}) {
       List all(rank_ == root ? count * n_ : 0);
-      comm_.gather(given(count), all, root);
+      const List even_part = given(count);
+      comm_.gather(even_part, all, root);
       if (rank_ == root) expect(all, all_parts(even), "gather");
       List part(count);
       comm_.scatter(all, part, root);
-      expect(part, given(count), "scatter");
+      expect(part, even_part, "scatter");
 
       all.assign(rank_ == root ? sum_of(uneven) : 0, T{});
-      comm_.gather_v(given(uneven[rank_]), all, uneven, root);
+      const List uneven_part = given(uneven[rank_]);
+      comm_.gather_v(uneven_part, all, uneven, root);
       if (rank_ == root) expect(all, all_parts(uneven), "gather_v");
       part.assign(uneven[rank_], T{});
       comm_.scatter_v(all, part, uneven, root);
-      expect(part, given(uneven[rank_]), "scatter_v");
+      expect(part, uneven_part, "scatter_v");
     }
   }
 
@@ -213,7 +217,8 @@ class EveryCollectiveCheck {
     comm_.all_to_all(values);
     expect(values, expected, "all_to_all");
     List output(count * n_);
-    comm_.all_to_all(given(count * n_), output);
+    const List input = given(count * n_);
+    comm_.all_to_all(input, output);
     expect(output, expected, "all_to_all from an input");
 
     // Rank r sends (r + p) mod 3 * count elements to rank p.
@@ -228,7 +233,8 @@ class EveryCollectiveCheck {
       expected.insert(expected.end(), part.begin(), part.end());
     }
     output.assign(expected.size(), T{});
-    comm_.all_to_all_v(given(sum_of(sent)), sent, output, received);
+    const List parts = given(sum_of(sent));
+    comm_.all_to_all_v(parts, sent, output, received);
     expect(output, expected, "all_to_all_v");
   }
 

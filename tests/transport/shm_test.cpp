@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <deque>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -41,8 +42,8 @@ class ShmTest : public ::testing::Test {
   }
 
   std::shared_ptr<Domain> domain_ = make_domain();
-  std::vector<Transport> ranks_ = [this] {
-    std::vector<Transport> ranks;
+  std::deque<Transport> ranks_ = [this] {
+    std::deque<Transport> ranks;
     ranks.emplace_back(domain_, 0);
     ranks.emplace_back(domain_, 1);
     return ranks;
@@ -61,6 +62,7 @@ TEST_F(ShmTest, SharedMemoryIsReadWhereItLies) {
   std::memcpy(block.bytes().data(), bytes.data(), bytes.size());
   EXPECT_EQ(pass(block.bytes()), bytes);
   EXPECT_EQ(ranks_[0].staged_bytes(), 0U);
+  EXPECT_EQ(ranks_[0].sent_bytes(), bytes.size());
 }
 
 TEST_F(ShmTest, PrivateMemoryIsStagedAndCounted) {
@@ -70,6 +72,7 @@ TEST_F(ShmTest, PrivateMemoryIsStagedAndCounted) {
     EXPECT_EQ(pass(bytes), bytes);
     total += count;
     EXPECT_EQ(ranks_[0].staged_bytes(), total);
+    EXPECT_EQ(ranks_[0].sent_bytes(), total);
   }
 }
 

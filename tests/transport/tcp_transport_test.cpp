@@ -4,16 +4,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include <rota/error.h>
 
-#include "os/listener.h"
-#include "os/poll_set.h"
 #include "os/tcp_socket.h"
+#include "testing/tcp_world.h"
 
 namespace rota::transport::tcp {
 namespace {
@@ -27,13 +28,8 @@ constexpr seconds kVeryLong{10};
 class TcpTransportTest : public ::testing::Test {
  protected:
   TcpTransportTest() {
-    const os::Listener listener = os::listen_on_loopback();
-    peer_ = os::start_connect(listener.address).socket;
-    os::PollSet polls;
-    polls.add(listener.socket.get(), true, false);
-    polls.wait(Clock::now() + kVeryLong);
     std::vector<os::Fd> sockets(2);
-    sockets[1] = os::accept_connection(listener.socket.get());
+    std::tie(peer_, sockets[1]) = testing::connected_sockets();
     transport_.emplace(std::move(sockets));
   }
 
@@ -92,6 +88,45 @@ TEST_F(TcpTransportTest, AWakeBeforeARestEndsThatOneAlone) {
   const auto start = Clock::now();
   transport_->rest(std::chrono::milliseconds(20));
   EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(20));
+}
+
+// Method: the peer's pieces end in the middle of elements, all the way through a message that is
+// several times as long as the slot. What was taken of it is what was sent, element by element, and
+// each byte has been put somewhere once: only then is the count of staged bytes that of the
+// message.
+TEST_F(TcpTransportTest, ElementsThatComeInPiecesAreWholeAndCopiedOnce) {
+  std::vector<double> sent(100'000);
+  for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<double>(i);
+  const auto payload = std::as_bytes(std::span(sent));
+  const Header header{.bytes = payload.size(), .signature = {}};
+  peer_sends(std::as_bytes(std::span(&header, 1)));
+  auto& channel = transport_->channel(1);
+  ASSERT_TRUE(look_until_moved(channel));
+
+  std::vector<double> taken;
+  const std::byte* torn_at = nullptr;  // Where an element began that had not come in full.
+  constexpr std::size_t kPiece = 8 * 5000 + 3;
+  for (std::size_t start = 0; start < payload.size(); start += kPiece) {
+    const std::size_t end = std::min(start + kPiece, payload.size());
+    peer_sends(payload.subspan(start, end - start));
+    while (taken.size() < end / sizeof(double)) {
+      const auto view = channel.peek();
+      if (torn_at) {
+        EXPECT_EQ(view.data(), torn_at) << "it was moved";
+      }
+      const std::size_t count = view.size() / sizeof(double);
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(view.data()) % alignof(double), 0U);
+      const auto* elements = reinterpret_cast<const double*>(view.data());
+      taken.insert(taken.end(), elements, elements + count);
+      channel.release(count * sizeof(double));
+      const bool is_torn = view.size() % sizeof(double) != 0;
+      torn_at = is_torn ? view.data() + count * sizeof(double) : nullptr;
+      if (count == 0) transport_->rest(kVeryLong);
+    }
+  }
+  channel.finish_receive();
+  EXPECT_EQ(taken, sent);
+  EXPECT_EQ(transport_->staged_bytes(), payload.size());
 }
 
 // Method: the peer has sent a message and ended before anybody looks.

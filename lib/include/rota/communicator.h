@@ -162,7 +162,13 @@ class ROTA_EXPORT Communicator {
   // Throws Error kNoMemory when the host has no room. See also <rota/shared_allocator.h>.
   Block allocate(std::size_t bytes);
 
-  // Bytes copied beside the wire's own, since the start: staging of memory that peers cannot reach.
+  // Bytes of values that this rank has given to others, since the start.
+  std::uint64_t sent_bytes() const noexcept;
+
+  // Bytes of values that passed through memory of the transport's own, since the start. Over shared
+  // memory: what was sent from memory that peers cannot reach, which is one copy more. Over TCP:
+  // what arrived to be reduced. That is no copy more, for what arrives is copied out of the kernel
+  // once; all else lands where it belongs.
   std::uint64_t staged_bytes() const noexcept;
 
   // Tells the other ranks and the launcher that this rank cannot go on, and why: their pending and

@@ -31,8 +31,9 @@ class ROTA_EXPORT Reduction {
  public:
   constexpr Reduction(ReduceOp op) noexcept : op_(op) {}  // NOLINT: implicit, for it is one.
 
-  // The sum of factor * value. The factor is rounded to the type that the values are computed in:
-  // double for float64, else float. Not of integers.
+  // The sum of factor * value. Each rank gives its own factor, which need not be that of the
+  // others: it is applied before anything is sent. It is rounded to the type that the values are
+  // computed in: double for float64, else float. Not of integers.
   static constexpr Reduction pre_scaled_sum(double factor) noexcept {
     Reduction reduction(ReduceOp::kSum);
     reduction.factor_ = factor;

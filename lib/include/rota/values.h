@@ -72,16 +72,17 @@ constexpr DataType data_type_of() noexcept {
   return DataType::kByte;
 }
 
+// A contiguous range of Element that is there after the call as well: one that has a name, such as
+// a std::vector or a std::array, or a view of what lies elsewhere, such as a std::span.
 template <class Range>
 concept ElementRange = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
-    Element<std::ranges::range_value_t<Range>>;
+    std::ranges::borrowed_range<Range> && Element<std::ranges::range_value_t<Range>>;
 
 template <class Range>
 concept MutableElementRange = ElementRange<Range> &&
     !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>;
 
-// A span whose element type is a value. Made from any contiguous range of Element: a std::vector,
-// a std::array, a std::span. Does not own.
+// A span whose element type is a value. Made from an ElementRange that is not const. Does not own.
 class ROTA_EXPORT Values {
  public:
   template <MutableElementRange Range>
@@ -101,8 +102,7 @@ class ROTA_EXPORT Values {
   DataType type_;
 };
 
-// The same for what is only read: made from a contiguous range of const or mutable Element, and
-// from Values. Does not own.
+// The same for what is only read: made from an ElementRange, and from Values. Does not own.
 class ROTA_EXPORT ConstValues {
  public:
   template <ElementRange Range>

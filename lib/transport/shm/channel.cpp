@@ -49,6 +49,7 @@ void Channel::start_send(const Header& header, std::span<const std::byte> payloa
     staged_ = next_line(staged_);
     fill_ring();
   }
+  sent_bytes_.fetch_add(payload.size(), std::memory_order_relaxed);
   out_.header = header;
   out_.published.store(++sent_, std::memory_order_release);
 }
@@ -62,14 +63,9 @@ Progress Channel::fill_ring() noexcept {
   std::memcpy(ring_.bytes().data() + start, to_stage_.data(), bytes);
   to_stage_ = to_stage_.subspan(bytes);
   staged_ += bytes;
-  const std::uint64_t total = out_.staged_bytes.load(std::memory_order_relaxed) + bytes;
-  out_.staged_bytes.store(total, std::memory_order_relaxed);
+  staged_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   out_.staged.store(staged_, std::memory_order_release);
   return Progress::kSome;
-}
-
-std::uint64_t Channel::staged_bytes() const noexcept {
-  return out_.staged_bytes.load(std::memory_order_relaxed);
 }
 
 Progress Channel::progress_send() {

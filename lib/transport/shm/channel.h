@@ -1,6 +1,11 @@
 // A pair of mailboxes: payload in the sender's arena is read where it lies; payload elsewhere goes
 // through a staging ring in the sender's arena, at the price of a copy.
 #pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include <rota/memory.h>
 
 #include "transport/channel.h"
@@ -27,8 +32,11 @@ class Channel final : public transport::Channel {
   std::size_t receive(std::span<std::byte> into) override;
   void finish_receive() override;
 
-  // Any thread may ask.
-  std::uint64_t staged_bytes() const noexcept;
+  // As in transport::Transport.
+  std::uint64_t sent_bytes() const noexcept { return sent_bytes_.load(std::memory_order_relaxed); }
+  std::uint64_t staged_bytes() const noexcept {
+    return staged_bytes_.load(std::memory_order_relaxed);
+  }
 
  private:
   bool in_place(std::span<const std::byte> payload) const noexcept;
@@ -46,6 +54,8 @@ class Channel final : public transport::Channel {
   std::span<const std::byte> to_stage_;  // What is left to copy into the ring.
   std::uint64_t staged_ = 0;             // The ring's position, counted on and on.
   Block ring_;                           // Made at the first payload that needs it.
+  std::atomic<std::uint64_t> sent_bytes_{0};
+  std::atomic<std::uint64_t> staged_bytes_{0};
 
   // Receiving.
   std::uint64_t received_ = 0;  // Messages taken.

@@ -34,7 +34,6 @@ struct alignas(kLine) Mailbox {
   Header header;
 
   alignas(kLine) std::atomic<std::uint64_t> staged;  // Where in the ring the sender is.
-  std::atomic<std::uint64_t> staged_bytes;           // Payload put into it: for who counts copies.
 
   alignas(kLine) std::atomic<std::uint64_t> taken;  // Messages taken so far.
   std::atomic<std::uint64_t> unstaged;              // Bytes read from the ring so far.

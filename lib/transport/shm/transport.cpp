@@ -27,7 +27,6 @@ Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Are
   const auto mailbox = [&](std::size_t from, std::size_t to) -> Mailbox& {
     return domain_->mailbox(meeting.arenas[from], meeting.mailboxes[from], to);
   };
-  channels_.reserve(meeting.arenas.size());
   for (std::size_t peer = 0; peer < meeting.arenas.size(); ++peer) {
     channels_.emplace_back(Channel::Ends{.out = mailbox(rank, peer),
                                          .in = mailbox(peer, rank),
@@ -40,6 +39,12 @@ Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Are
 
 void Transport::rest(base::Duration at_most) {
   std::this_thread::sleep_for(std::min<base::Duration>(at_most, kNap));
+}
+
+std::uint64_t Transport::sent_bytes() const noexcept {
+  std::uint64_t total = 0;
+  for (const Channel& channel : channels_) total += channel.sent_bytes();
+  return total;
 }
 
 std::uint64_t Transport::staged_bytes() const noexcept {

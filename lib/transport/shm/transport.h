@@ -1,7 +1,7 @@
 // Ranks of one host, or threads of one process, over memory that they share.
 #pragma once
+#include <deque>
 #include <memory>
-#include <vector>
 
 #include "transport/shm/channel.h"
 #include "transport/shm/domain.h"
@@ -25,7 +25,8 @@ class Transport final : public transport::Transport {
   void wake() noexcept override {}  // A rest is over before it could be ended.
   bool ends_by_itself() const noexcept override { return false; }
   Block allocate(std::size_t bytes) override { return arena_->allocate(bytes); }
-  std::uint64_t staged_bytes() const noexcept override;
+  std::uint64_t sent_bytes() const noexcept override;
+  std::uint64_t staged_bytes() const noexcept override;  // Through the channels' rings.
   void abort(const Cause& cause) noexcept override;
   bool broken() const noexcept override;
   std::optional<Cause> aborted() override;
@@ -39,7 +40,7 @@ class Transport final : public transport::Transport {
   std::shared_ptr<memory::Arena> arena_;
   std::size_t arena_index_;
   ControlPage* control_;
-  std::vector<Channel> channels_;  // Index = peer; the own rank's is never used.
+  std::deque<Channel> channels_;  // Index = peer; the own rank's is never used.
 };
 
 }  // namespace rota::transport::shm

@@ -2,7 +2,6 @@
 #include "transport/tcp/channel.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include <rota/error.h>
@@ -14,8 +13,10 @@
 namespace rota::transport::tcp {
 namespace {
 
-constexpr std::size_t kSlotBytes =
-    256 * 1024;  // Stays in a second-level cache until it is reduced.
+// Stays in a second-level cache until it is reduced. Elements lie in it whole, none at its end in
+// part: they come one after the other from its start.
+constexpr std::size_t kSlotBytes = 256 * 1024;
+static_assert(kSlotBytes % sizeof(double) == 0);
 
 // Message headers travel as they lie in memory: all ranks of a job have the same byte order, which
 // the hello has checked.
@@ -55,6 +56,7 @@ Progress Channel::progress_send() {
   const std::size_t of_header = std::min(moved.bytes, header_left_);
   header_left_ -= of_header;
   payload_ = payload_.subspan(moved.bytes - of_header);
+  sent_bytes_.fetch_add(moved.bytes - of_header, std::memory_order_relaxed);
   if (!sending()) return Progress::kDone;
   return moved.bytes > 0 ? Progress::kSome : Progress::kNone;
 }
@@ -76,17 +78,14 @@ const Header* Channel::incoming() {
 std::span<const std::byte> Channel::peek() {
   if (slot_.bytes().empty()) slot_ = memory::allocate_host(kSlotBytes);
   const auto slot = slot_.bytes();
-  // A part of an element may be left over: it moves to the front, where it is aligned.
-  if (slot_first_ > 0) {
-    std::memmove(slot.data(), slot.data() + slot_first_, slot_last_ - slot_first_);
-    slot_last_ -= slot_first_;
-    slot_first_ = 0;
-  }
+  // Where a part of an element is left over, the rest of it has to come right behind it.
+  if (slot_first_ == slot_last_) slot_first_ = slot_last_ = 0;
   const std::size_t wanted = std::min<std::uint64_t>(in_.bytes - pulled_, kSlotBytes - slot_last_);
   if (wanted > 0) {
     const std::size_t bytes = pull(slot.subspan(slot_last_, wanted));
     pulled_ += bytes;
     slot_last_ += bytes;
+    staged_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   }
   return slot.subspan(slot_first_, slot_last_ - slot_first_);
 }

@@ -1,7 +1,10 @@
-// One connection. Bytes to be reduced land in a slot of ours first; all others go straight from and
-// into the caller's memory.
+// One connection. Bytes to be reduced land in a slot of ours, where they are read; all others go
+// straight from and into the caller's memory. Nothing is copied after it has left the kernel.
 #pragma once
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include <rota/memory.h>
@@ -30,6 +33,12 @@ class Channel final : public transport::Channel {
   bool starved() const noexcept { return starved_; }
   void close() noexcept;
 
+  // As in transport::Transport.
+  std::uint64_t sent_bytes() const noexcept { return sent_bytes_.load(std::memory_order_relaxed); }
+  std::uint64_t staged_bytes() const noexcept {
+    return staged_bytes_.load(std::memory_order_relaxed);
+  }
+
  private:
   std::size_t pull(std::span<std::byte> into);
   [[noreturn]] void throw_lost(const std::string& reason) const;
@@ -41,6 +50,7 @@ class Channel final : public transport::Channel {
   Header out_;
   std::size_t header_left_ = 0;
   std::span<const std::byte> payload_;
+  std::atomic<std::uint64_t> sent_bytes_{0};
 
   // Receiving.
   Header in_;
@@ -50,6 +60,7 @@ class Channel final : public transport::Channel {
   std::size_t slot_first_ = 0;  // The slot holds [first, last) unused.
   std::size_t slot_last_ = 0;
   bool starved_ = false;
+  std::atomic<std::uint64_t> staged_bytes_{0};
 };
 
 }  // namespace rota::transport::tcp

@@ -1,14 +1,16 @@
 // A channel a peer, and a wait for those that starve.
 #include "transport/tcp/transport.h"
 
+#include <algorithm>
 #include <utility>
+
+#include <rota/error.h>
 
 #include "memory/host.h"
 
 namespace rota::transport::tcp {
 
 Transport::Transport(std::vector<os::Fd> sockets) {
-  channels_.reserve(sockets.size());
   for (std::size_t peer = 0; peer < sockets.size(); ++peer) {
     channels_.emplace_back(std::move(sockets[peer]), peer);
   }
@@ -26,7 +28,26 @@ void Transport::rest(base::Duration at_most) {
   if (polls_.readable(wakeup)) wakeup_.clear();
 }
 
+std::uint64_t Transport::sent_bytes() const noexcept {
+  std::uint64_t total = 0;
+  for (const Channel& channel : channels_) total += channel.sent_bytes();
+  return total;
+}
+
+std::uint64_t Transport::staged_bytes() const noexcept {
+  std::uint64_t total = 0;
+  for (const Channel& channel : channels_) total += channel.staged_bytes();
+  return total;
+}
+
 Block Transport::allocate(std::size_t bytes) { return memory::allocate_host(bytes); }
+
+os::Address Transport::local_address() const {
+  const auto connected =
+      std::ranges::find_if(channels_, [](const Channel& channel) { return channel.fd() >= 0; });
+  if (connected == channels_.end()) throw Error(ErrorCode::kClosed, "the communicator was closed");
+  return os::local_address(connected->fd());
+}
 
 void Transport::abort(const Cause&) noexcept {
   for (Channel& channel : channels_) channel.close();

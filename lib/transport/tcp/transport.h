@@ -1,7 +1,9 @@
 // Ranks that are connected pair by pair.
 #pragma once
+#include <deque>
 #include <vector>
 
+#include "os/address.h"
 #include "os/poll_set.h"
 #include "transport/tcp/channel.h"
 #include "transport/transport.h"
@@ -18,7 +20,11 @@ class Transport final : public transport::Transport {
   void wake() noexcept override { wakeup_.wake(); }
   bool ends_by_itself() const noexcept override { return true; }
   Block allocate(std::size_t bytes) override;
-  std::uint64_t staged_bytes() const noexcept override { return 0; }
+  std::uint64_t sent_bytes() const noexcept override;
+  std::uint64_t staged_bytes() const noexcept override;  // What arrived to be reduced.
+
+  // Where some peer, whichever, reaches this rank. Throws Error kSystem.
+  os::Address local_address() const;
 
   // Closes every connection: peers that wait for this rank fail at once.
   void abort(const Cause& cause) noexcept override;
@@ -26,7 +32,7 @@ class Transport final : public transport::Transport {
   std::optional<Cause> aborted() override { return std::nullopt; }  // TCP carries no cause.
 
  private:
-  std::vector<Channel> channels_;
+  std::deque<Channel> channels_;
   os::PollSet polls_;
   os::Wakeup wakeup_;
 };

@@ -1,0 +1,77 @@
+// Finds out what is to be trained, and how this rank meets the others.
+#include "overlap/arguments.h"
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace rota::bench {
+namespace {
+
+void take_count(const cxxopts::ParseResult& given, const std::string& option, std::size_t& count) {
+  if (given.count(option) != 0) count = given[option].as<std::size_t>();
+  if (count == 0) throw std::invalid_argument("--" + option + " 0: at least 1");
+}
+
+std::string read_key(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string key(std::istreambuf_iterator<char>(file), {});
+  if (!file || key.empty()) throw std::runtime_error("--key-file: cannot read " + path);
+  return key;
+}
+
+std::optional<JobByHand> job_from(const cxxopts::ParseResult& given) {
+  const bool has_rank = given.count("rank") != 0;
+  if (has_rank != (given.count("addresses") != 0)) {
+    throw std::invalid_argument("--rank and --addresses go together");
+  }
+  if (!has_rank) {
+    if (given.count("key-file") == 0) return std::nullopt;
+    throw std::invalid_argument("--key-file is of use with --rank and --addresses");
+  }
+  JobByHand job{.table = table_of(given["addresses"].as<std::vector<std::string>>()),
+                .rank = given["rank"].as<std::size_t>()};
+  if (given.count("key-file") != 0) job.key = read_key(given["key-file"].as<std::string>());
+  return job;
+}
+
+}  // namespace
+
+cxxopts::Options overlap_options() {
+  cxxopts::Options options(
+      "rotarun -np RANKS rota-bench overlap",
+      "Times steps of training LeNet whose gradients are summed during the backward pass, beside\n"
+      "steps that sum them at its end. Without rotarun, start each rank with --rank and "
+      "--addresses.");
+  options.add_options()                                                                 //
+      ("batch-size", "Samples a rank and step", cxxopts::value<std::size_t>())          //
+      ("steps", "In a row, of each kind", cxxopts::value<std::size_t>())                //
+      ("rounds", "Samples of each time", cxxopts::value<std::size_t>())                 //
+      ("rank", "This rank, where there is no launcher", cxxopts::value<std::size_t>())  //
+      ("addresses", "HOST:PORT of each rank, separated by commas",
+       cxxopts::value<std::vector<std::string>>())                                          //
+      ("key-file", "What it holds, all ranks have to hold", cxxopts::value<std::string>())  //
+      ("json", "Print JSON objects, one a line")                                            //
+      ("help", "Print this");
+  return options;
+}
+
+OverlapArguments overlap_arguments_from(const cxxopts::ParseResult& given) {
+  if (!given.unmatched().empty()) {
+    throw std::invalid_argument("'" + given.unmatched().front() + "' is not an option");
+  }
+  OverlapArguments arguments;
+  ContestOptions& contest = arguments.contest;
+  take_count(given, "batch-size", contest.batch_size);
+  take_count(given, "steps", contest.steps);
+  take_count(given, "rounds", contest.rounds);
+  arguments.communicator = CommunicatorOptions::from_environment();
+  arguments.communicator.by_hand = job_from(given);
+  arguments.json = given.count("json") != 0;
+  return arguments;
+}
+
+}  // namespace rota::bench

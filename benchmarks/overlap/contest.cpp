@@ -1,0 +1,146 @@
+// The trainings and the loop that times them.
+#include "overlap/contest.h"
+
+#include <rota/dataset.h>
+#include <rota/gradient_buckets.h>
+#include <rota/replica.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include "base/time.h"
+#include "examples/mnist/models.h"
+#include "overlap/digits.h"
+
+namespace rota::bench {
+namespace {
+
+constexpr std::size_t kBatches = 8;  // They come again and again.
+constexpr std::size_t kScoreElements = 2;
+constexpr BucketOptions kOneBucket{.first_bucket_bytes = std::numeric_limits<std::size_t>::max(),
+                                   .bucket_bytes = std::numeric_limits<std::size_t>::max()};
+
+Model<float> lenet_for(const Dataset& digits) {
+  return {digits.shape, layers_of("lenet", digits.classes)};
+}
+
+// A replica and its place in the data.
+class Training {
+ public:
+  Training(Communicator& communicator, const Dataset& digits, const ContestOptions& options,
+           const BucketOptions& buckets)
+      : replica_(communicator, lenet_for(digits),
+                 {.optimizer = Sgd{.learning_rate = 0.05, .momentum = 0.9},
+                  .buckets = buckets,
+                  .seed = 1,
+                  .agreements = {{"batch size", std::to_string(options.batch_size)},
+                                 {"steps", std::to_string(options.steps)},
+                                 {"rounds", std::to_string(options.rounds)}}}),
+        batch_(digits, options.batch_size),
+        order_(digits.count()),
+        batch_size_(options.batch_size) {
+    std::iota(order_.begin(), order_.end(), std::uint64_t{0});
+  }
+
+  void step() {
+    const std::size_t first = step_count_++ % kBatches * batch_size_;
+    const auto samples = std::span<const std::uint64_t>(order_).subspan(first, batch_size_);
+    replica_.step(batch_.gather(samples), {.epoch = 1, .step = step_count_});
+  }
+
+  std::uint64_t weights_hash() const noexcept { return replica_.weights_hash(); }
+
+ private:
+  Replica<float> replica_;
+  BatchBuffer<float> batch_;
+  std::vector<std::uint64_t> order_;
+  std::size_t batch_size_;
+  std::size_t step_count_ = 0;
+};
+
+// What a replica sends.
+std::vector<std::size_t> gradient_counts(const Model<float>& model) {
+  std::vector<std::size_t> counts = {kScoreElements};
+  for (const ParameterInfo& parameter : model.parameters()) counts.push_back(parameter.count());
+  return counts;
+}
+
+// What a training step sends, and nothing else. The sum of zeros is zero, however often.
+void send_all(GradientBuckets<float>& gradients, std::size_t count) {
+  gradients.begin_step(0);
+  for (std::size_t index = count; index-- > 0;) gradients.ready(index);
+  gradients.wait();
+}
+
+struct Contestant {
+  std::function<void()> step;
+  std::vector<double>* seconds;  // Where a sample of each round goes.
+};
+
+double seconds_of_a_step(Communicator& communicator, const Contestant& contestant,
+                         std::size_t steps) {
+  communicator.barrier();
+  const base::TimePoint start = base::Clock::now();
+  for (std::size_t i = 0; i < steps; ++i) contestant.step();
+  std::array<double, 1> seconds = {base::to_seconds(base::Clock::now() - start) /
+                                   static_cast<double>(steps)};
+  communicator.all_reduce(seconds, ReduceOp::kMax);
+  return seconds.front();
+}
+
+// Another one begins each round, so that none always follows the same one.
+void run_rounds(Communicator& communicator, std::span<const Contestant> contestants,
+                const ContestOptions& options) {
+  for (const Contestant& contestant : contestants) contestant.step();  // Warms up.
+  for (std::size_t round = 0; round < options.rounds; ++round) {
+    for (std::size_t turn = 0; turn < contestants.size(); ++turn) {
+      const Contestant& contestant = contestants[(round + turn) % contestants.size()];
+      contestant.seconds->push_back(seconds_of_a_step(communicator, contestant, options.steps));
+    }
+  }
+}
+
+void require_same_weights(const ContestResult& result) {
+  constexpr std::size_t kLargestWithOneOrder = 2;  // Of additions, whatever the buckets.
+  if (result.ranks > kLargestWithOneOrder || result.overlapped_hash == result.at_end_hash) return;
+  throw std::runtime_error("overlap: the weights differ from those of gradients sent at the end");
+}
+
+}  // namespace
+
+ContestResult run_contest(Communicator& communicator, const ContestOptions& options) {
+  const Dataset digits = make_digits(kBatches * options.batch_size,
+                                     static_cast<std::uint32_t>(communicator.rank() + 1));
+  Communicator alone{CommunicatorOptions{}};
+  Training overlapped(communicator, digits, options, {});
+  Training at_end(communicator, digits, options, kOneBucket);
+  Training compute(alone, digits, options, {});
+  const std::vector<std::size_t> counts = gradient_counts(lenet_for(digits));
+  GradientBuckets<float> gradients(communicator, counts, kOneBucket);
+
+  ContestResult result{.options = options,
+                       .transport = communicator.rank_table().transport,
+                       .ranks = communicator.world_size(),
+                       .gradient_bytes = gradients.layout().buckets.front().count * sizeof(float),
+                       .bucket_count = lay_out_buckets(counts, sizeof(float), {}).buckets.size()};
+  ContestTimes& times = result.times;
+  const std::array<Contestant, 4> contestants = {{
+      {[&] { overlapped.step(); }, &times.overlapped},
+      {[&] { at_end.step(); }, &times.at_end},
+      {[&] { compute.step(); }, &times.compute},
+      {[&] { send_all(gradients, counts.size()); }, &times.communication},
+  }};
+  run_rounds(communicator, contestants, options);
+  result.overlapped_hash = overlapped.weights_hash();
+  result.at_end_hash = at_end.weights_hash();
+  require_same_weights(result);
+  return result;
+}
+
+}  // namespace rota::bench

@@ -1,0 +1,178 @@
+// An all-reduce that was planned before takes no lock to move its values: all that has one is what
+// a waiting rank hears of the job, which it listens to once a millisecond.
+// Method: this program stands before the C library's locks and counts who comes. Ranks are threads,
+// over shared memory and over TCP; with more ranks than cores nobody spins, so that a wait looks
+// around thousands of times a millisecond.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "communicator/thread_world.h"
+#include "testing/on_every_rank.h"
+#include "testing/tcp_world.h"
+
+namespace {
+
+std::atomic<long> lock_calls{0};
+
+template <class... Arguments>
+int count_and_call(const char* name, Arguments... arguments) {
+  ++lock_calls;
+  using Function = int (*)(Arguments...);
+  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name))(arguments...);
+}
+
+}  // namespace
+
+// A race detector stands there itself.
+#if defined(__SANITIZE_THREAD__)
+#define ROTA_HAS_RACE_DETECTOR
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ROTA_HAS_RACE_DETECTOR
+#endif
+#endif
+
+#if !defined(ROTA_HAS_RACE_DETECTOR)
+extern "C" {
+int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  return count_and_call("pthread_mutex_lock", mutex);
+}
+int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
+  return count_and_call("pthread_mutex_trylock", mutex);
+}
+int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
+  return count_and_call("pthread_rwlock_rdlock", lock);
+}
+int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
+  return count_and_call("pthread_rwlock_wrlock", lock);
+}
+int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
+  return count_and_call("pthread_rwlock_tryrdlock", lock);
+}
+int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
+  return count_and_call("pthread_rwlock_trywrlock", lock);
+}
+int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
+  return count_and_call("pthread_spin_lock", lock);
+}
+int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+  return count_and_call("pthread_cond_signal", condition);
+}
+int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+  return count_and_call("pthread_cond_broadcast", condition);
+}
+int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  return count_and_call("pthread_cond_wait", condition, mutex);
+}
+int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                           const timespec* time) {
+  return count_and_call("pthread_cond_timedwait", condition, mutex, time);
+}
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const timespec* time) {
+  return count_and_call("pthread_cond_clockwait", condition, mutex, clock, time);
+}
+}  // extern "C"
+constexpr bool kCounts = true;
+#else
+constexpr bool kCounts = false;
+#endif
+
+namespace rota {
+namespace {
+
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+class LockTest : public ::testing::TestWithParam<std::tuple<std::string, std::size_t>> {
+ protected:
+  void SetUp() override {
+    if (!kCounts) GTEST_SKIP() << "the race detector stands before the locks itself";
+  }
+
+  static std::vector<Communicator> make_world() {
+    const auto& [transport, world_size] = GetParam();
+    CommunicatorOptions options;
+    options.deadline = std::chrono::seconds(20);
+    if (transport == "tcp") return testing::tcp_world_of(world_size, options);
+    return ThreadWorld::make({.world_size = world_size, .communicator = options});
+  }
+
+  // Runs `round` on every rank: a few times to warm up, then many times counted.
+  template <class Round>
+  static void expect_no_locks(Round round) {
+    constexpr int kRounds = 2000;
+    auto world = make_world();
+    testing::on_every_rank(world, [&](Communicator& comm) {
+      const Block block = comm.allocate(4000);
+      const std::span shared(reinterpret_cast<float*>(block.bytes().data()), 1000);
+      std::vector<double> other(300);
+      for (int i = 0; i < 10; ++i) round(comm, shared, other);
+      comm.barrier();
+      const long before = lock_calls;
+      const auto start = std::chrono::steady_clock::now();
+      comm.barrier();
+      for (int i = 0; i < kRounds; ++i) round(comm, shared, other);
+      comm.barrier();
+      const Milliseconds elapsed = std::chrono::steady_clock::now() - start;
+      const long calls = lock_calls - before;
+      comm.barrier();
+      if (comm.rank() != 0) return;
+      // Each rank may have listened: for news, and for whether the one it waits for has left.
+      const auto ranks = static_cast<double>(comm.world_size());
+      EXPECT_LE(static_cast<double>(calls), 2 * ranks * (elapsed.count() + 2))
+          << "in " << elapsed.count() << " ms and " << kRounds << " rounds";
+    });
+  }
+};
+
+TEST_P(LockTest, NoneIsTakenByBlockingAllReduces) {
+  expect_no_locks([](Communicator& comm, std::span<float> shared, std::vector<double>& other) {
+    comm.all_reduce(shared, ReduceOp::kMean);
+    comm.all_reduce(other, ReduceOp::kSum);
+  });
+}
+
+TEST_P(LockTest, NoneIsTakenByRequests) {
+  expect_no_locks([](Communicator& comm, std::span<float> shared, std::vector<double>& other) {
+    Request first = comm.all_reduce_async(shared, ReduceOp::kMean);
+    Request second = comm.all_reduce_async(other, ReduceOp::kSum);
+    while (!first.test()) std::this_thread::yield();  // The progress thread drives.
+    second.wait();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Worlds, LockTest, ::testing::Combine(::testing::Values("shm", "tcp"), ::testing::Values(2, 5)),
+    [](const auto& tested) {
+      return std::get<0>(tested.param) + "_" + std::to_string(std::get<1>(tested.param));
+    });
+
+// What the library would lock with, were it to lock.
+TEST(LockCounter, CountsLocksOfEveryKind) {
+  if (!kCounts) GTEST_SKIP();
+  std::mutex mutex;
+  std::shared_mutex shared_mutex;
+  std::condition_variable condition;
+  const long before = lock_calls;
+  std::unique_lock lock(mutex);
+  EXPECT_EQ(lock_calls - before, 1);
+  EXPECT_EQ(condition.wait_for(lock, std::chrono::milliseconds(1)), std::cv_status::timeout);
+  EXPECT_EQ(lock_calls - before, 2);
+  shared_mutex.lock_shared();
+  EXPECT_EQ(lock_calls - before, 3);
+  shared_mutex.unlock_shared();
+}
+
+}  // namespace
+}  // namespace rota

@@ -1,0 +1,47 @@
+// Ranks that are threads of a test, connected over TCP.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <rota/communicator.h>
+
+#include "communicator/thread_world.h"
+#include "os/listener.h"
+#include "os/poll_set.h"
+#include "os/tcp_socket.h"
+#include "transport/tcp/transport.h"
+
+namespace rota::testing {
+
+// Two ends of one connection.
+inline std::pair<os::Fd, os::Fd> connected_sockets() {
+  const os::Listener listener = os::listen_on_loopback();
+  os::Fd caller = os::start_connect(listener.address).socket;
+  os::PollSet polls;
+  polls.add(listener.socket.get(), true, false);
+  polls.wait(base::Clock::now() + std::chrono::seconds(10));
+  return {std::move(caller), os::accept_connection(listener.socket.get())};
+}
+
+// Index = rank. Each is used by one thread at a time.
+inline std::vector<Communicator> tcp_world_of(std::size_t world_size,
+                                              const CommunicatorOptions& options) {
+  std::vector<std::vector<os::Fd>> sockets(world_size);  // By rank and peer.
+  for (auto& row : sockets) row.resize(world_size);
+  for (std::size_t rank = 0; rank < world_size; ++rank) {
+    for (std::size_t peer = 0; peer < rank; ++peer) {
+      std::tie(sockets[rank][peer], sockets[peer][rank]) = connected_sockets();
+    }
+  }
+  std::vector<std::unique_ptr<transport::Transport>> transports;
+  for (auto& row : sockets) {
+    transports.push_back(std::make_unique<transport::tcp::Transport>(std::move(row)));
+  }
+  return ThreadWorld::over("tcp", std::move(transports), options);
+}
+
+}  // namespace rota::testing
