@@ -20,6 +20,7 @@ namespace rota::launcher {
 // What is fixed about exit codes beside the program's own; docs/exit_codes.md has the whole table.
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
+inline constexpr int kExitSpecification = 78;
 inline constexpr int kExitLeftEarly = 79;
 inline constexpr int kExitTimeout = 124;
 inline constexpr int kExitCannotRun = 126;

@@ -10,6 +10,12 @@ namespace {
 
 constexpr Flag kFlags[] = {
     {"n", "np", "N", "Ranks to start (default: one for each slot)"},
+    {"H", "host", "HOST[:SLOTS],...",
+     "The hosts of the job, and how many ranks each has room for. This version starts ranks on "
+     "this "
+     "host only"},
+    {"", "hostfile", "FILE", "The same, with a line \"HOST slots=N\" for each host"},
+    {"", "this-host", "", "A world of this host alone, whatever the environment says about others"},
     {"x", "export", "NAME[=VALUE]",
      "Set a variable for the ranks. They have rotarun's environment anyway; a NAME without VALUE "
      "warns when it is not set there"},
@@ -30,6 +36,9 @@ constexpr Flag kFlags[] = {
     {"", "grace", "SECONDS",
      "How long ranks have to end after SIGTERM before SIGKILL (default: 0.5)"},
     {"", "show-ranks", "", "Print the rank table and start nothing"},
+    {"", "explain", "",
+     "Print what the environment says about hosts and ranks, which source decides, and the rank "
+     "table; start nothing"},
     {"v", "verbose", "", "Say what was decided, and why"},
     {"V", "version", "", "Print the version"},
     {"h", "help", "", "Print this text"},

@@ -60,14 +60,19 @@ std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
 
 std::string in_mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
-std::vector<std::string> explain(const Options& options, const JobPlan& plan,
+std::string count_reason(const Options& options, const Facts& facts) {
+  if (options.rank_count) return " as --np says";
+  return facts.declared.count ? " as " + facts.declared.source + " says" : ", one for each slot";
+}
+
+std::vector<std::string> explain(const Options& options, const Facts& facts, const JobPlan& plan,
                                  std::size_t rank_count) {
   const std::string& transport = plan.job.table.transport;
   std::vector<std::string> why;
   why.push_back(std::to_string(plan.slots.count) +
                 (plan.slots.count == 1 ? " slot: " : " slots: ") + plan.slots.reason);
   why.push_back(std::to_string(rank_count) + (rank_count == 1 ? " rank" : " ranks") +
-                (options.rank_count ? " as --np says" : ", one for each slot") +
+                count_reason(options, facts) +
                 (plan.job.may_spin ? "" : "; more than slots, so waiting ranks give way"));
   why.push_back("transport " + transport +
                 (options.transport == Transport::kAuto ? ": all ranks are on one host"
@@ -100,7 +105,8 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   const Slots slots = count_slots(facts.allowed_cpus.size(), facts.cpu_quota);
   std::vector<Core> cores;
   if (binding_of(options) != BindTo::kNone) cores = limit_cores(read_cores(), slots.count);
-  const std::size_t rank_count = options.rank_count.value_or(slots.count);
+  const std::size_t rank_count =
+      options.rank_count.value_or(facts.declared.count.value_or(slots.count));
   JobPlan plan;
   plan.slots = slots;
   plan.places = place_ranks(cores, rank_count, binding_of(options), options.map_by);
@@ -112,7 +118,7 @@ JobPlan make_plan(const Options& options, const Facts& facts,
     plan.arena_bytes = size_arena(facts, rank_count);
   }
   require_fitting(plan.job);
-  plan.why = explain(options, plan, rank_count);
+  plan.why = explain(options, facts, plan, rank_count);
   return plan;
 }
 

@@ -19,6 +19,7 @@ struct Facts {
   std::string host;
   std::vector<int> allowed_cpus;
   std::optional<double> cpu_quota;
+  DeclaredRanks declared;          // Where --np says nothing.
   std::uint64_t memory_bytes = 0;  // Of the machine, or as much as the control group grants.
   std::uint64_t file_size_limit = UINT64_MAX;  // Of an arena, which counts as a file.
 };

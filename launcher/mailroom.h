@@ -19,6 +19,9 @@ class Mailroom {
   // Makes the arenas, or the listening sockets. Throws Error kSystem, kNoMemory.
   Mailroom(const JobPlan& plan, Listener listener);
 
+  Mailroom(const Mailroom&) = delete;
+  Mailroom& operator=(const Mailroom&) = delete;
+
   // The rank's end of its line, made now.
   os::Fd open(std::size_t rank);
 

@@ -16,7 +16,7 @@
 #include "launcher/job_run.h"
 #include "launcher/options.h"
 #include "launcher/preflight.h"
-#include "launcher/rank_environment.h"
+#include "launcher/reach.h"
 #include "launcher/topology.h"
 #include "os/host.h"
 #include "os/pipe.h"
@@ -46,11 +46,30 @@ int start(const Options& options, const JobPlan& plan, const std::vector<std::st
   });
 }
 
+JobPlan plan_job(const Options& options, const Facts& facts) {
+  return make_plan(options, facts, [&] { return read_topology(facts.allowed_cpus); });
+}
+
+int explain(const Options& options, Facts facts, const cluster::Given& given) {
+  const std::size_t slot_count = count_slots(facts.allowed_cpus.size(), facts.cpu_quota).count;
+  const Explanation explanation = explain_reach(options, given, slot_count);
+  std::string table;
+  if (explanation.is_startable) {
+    facts.declared = require_startable(options, given);
+    table = to_text(plan_job(options, facts).job.table);
+  }
+  const int code = print(explanation.text + table);
+  return code == 0 && !explanation.is_decided ? kExitSpecification : code;
+}
+
 int launch(const Options& options) {
-  const Facts facts = gather_facts();
-  const JobPlan plan = make_plan(options, facts, [&] { return read_topology(facts.allowed_cpus); });
+  Facts facts = gather_facts();
+  const std::vector<std::string> environment = os::environment();
+  const cluster::Given given = gather_given(options, environment, facts.host);
+  if (options.explain) return explain(options, facts, given);
+  facts.declared = require_startable(options, given);
+  const JobPlan plan = plan_job(options, facts);
   if (options.show_ranks) return print(to_text(plan.job.table));
-  const std::vector<std::string> environment = own_environment();
   const Preflight preflight = check_program(options, environment);
   for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
   if (preflight.exit_code != 0) {
@@ -70,6 +89,9 @@ int run(const std::vector<std::string>& arguments) {
   } catch (const UsageError& error) {
     complain(std::string(error.what()) + "\nrotarun: try rotarun --help");
     return kExitUsage;
+  } catch (const SpecificationError& error) {
+    complain(std::string(error.what()) + "\nrotarun: try rotarun --explain");
+    return kExitSpecification;
   } catch (const std::exception& error) {
     complain(error.what());
     return kExitCannotRun;

@@ -163,7 +163,9 @@ std::string to_directory(const std::string& flag, const std::string& text) {
 
 void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.tag_output = given.count("tag-output") > 0;
+  options.this_host = given.count("this-host") > 0;
   options.show_ranks = given.count("show-ranks") > 0;
+  options.explain = given.count("explain") > 0;
   options.verbose = given.count("verbose") > 0;
   options.version = given.count("version") > 0;
   options.help = given.count("help") > 0;
@@ -174,6 +176,8 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
     const std::string& name = pair.key();
     const std::string& text = pair.value();
     if (name == "np") options.rank_count = to_rank_count(text);
+    if (name == "host") options.host_list = text;
+    if (name == "hostfile") options.hostfile = text;
     if (name == "export") options.variables.push_back(to_variable(text));
     if (name == "timeout") options.timeout = to_duration(name, text, false);
     if (name == "deadline") options.deadline = to_duration(name, text, false);
@@ -213,7 +217,14 @@ Options parse_options(const std::vector<std::string>& arguments) {
     throw UsageError(error.what());
   }
   options.program = std::move(divided.program);
-  const bool starts_nothing = options.help || options.version || options.show_ranks;
+  if (options.this_host && (options.host_list || options.hostfile)) {
+    throw UsageError("--this-host is for no other, and --host and --hostfile are for several");
+  }
+  if (options.host_list && options.hostfile) {
+    throw UsageError("--host and --hostfile: give one of them");
+  }
+  const bool starts_nothing =
+      options.help || options.version || options.show_ranks || options.explain;
   if (!starts_nothing && (options.program.empty() || options.program.front().empty())) {
     throw UsageError("no program to start");
   }

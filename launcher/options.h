@@ -31,7 +31,11 @@ struct Options {
   base::Duration deadline = std::chrono::seconds(60);
   base::Duration grace = std::chrono::milliseconds(500);
   Transport transport = Transport::kAuto;
+  std::optional<std::string> host_list;  // "a:2,b:2"
+  std::optional<std::string> hostfile;   // Its path.
+  bool this_host = false;
   bool show_ranks = false;
+  bool explain = false;
   bool verbose = false;
   bool version = false;
   bool help = false;

@@ -1,8 +1,6 @@
 // The environment that a rank starts with.
 #include "launcher/rank_environment.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 namespace rota::launcher {
@@ -22,12 +20,6 @@ void set(std::vector<std::string>& environment, const std::string& name, const s
 }
 
 }  // namespace
-
-std::vector<std::string> own_environment() {
-  std::vector<std::string> environment;
-  for (char** entry = ::environ; entry && *entry; ++entry) environment.emplace_back(*entry);
-  return environment;
-}
 
 std::vector<std::string> make_environment(const std::vector<std::string>& base,
                                           const std::vector<Variable>& variables,

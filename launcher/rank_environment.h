@@ -18,9 +18,6 @@ struct RankContract {
   std::optional<int> terminal_columns;
 };
 
-// rotarun's own environment.
-std::vector<std::string> own_environment();
-
 // `base` with the variables of -x and those of the contract in place of what they had there.
 std::vector<std::string> make_environment(const std::vector<std::string>& base,
                                           const std::vector<Variable>& variables,

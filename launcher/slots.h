@@ -15,6 +15,12 @@ struct Slots {
   bool is_limited_by_quota = false;
 };
 
+// The ranks that somebody declares for this host, and who does.
+struct DeclaredRanks {
+  std::optional<std::size_t> count{};
+  std::string source{};
+};
+
 // A fractional quota rounds down, to 1 at least.
 Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota);
 

@@ -20,6 +20,10 @@ _rotarun_value() {
     --bind-to) mapfile -t COMPREPLY < <(compgen -W "none core numa" -- "$word") ;;
     --map-by) mapfile -t COMPREPLY < <(compgen -W "slot core numa" -- "$word") ;;
     --transport) mapfile -t COMPREPLY < <(compgen -W "auto shm tcp" -- "$word") ;;
+    --hostfile)
+      compopt -o filenames
+      mapfile -t COMPREPLY < <(compgen -f -- "$word")
+      ;;
     --output-filename | --wdir)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
@@ -29,10 +33,10 @@ _rotarun_value() {
 }
 
 _rotarun() {
-  local with_value=" -n --np -np -x --export --bind-to --map-by --transport --output-filename --wdir
+  local with_value=" -n --np -np -H --host --hostfile -x --export --bind-to --map-by --transport --output-filename --wdir
     --timeout --deadline --grace "
-  local flags="--np --export --bind-to --map-by --transport --tag-output --output-filename --wdir
-    --timeout --deadline --grace --show-ranks --verbose --version --help"
+  local flags="--np --host --hostfile --this-host --export --bind-to --map-by --transport --tag-output --output-filename --wdir
+    --timeout --deadline --grace --show-ranks --explain --verbose --version --help"
   local word=${COMP_WORDS[COMP_CWORD]} at=1 flag
   COMPREPLY=()
   # Walks to the word in question, so as to know whether it is a flag's value or the program's.

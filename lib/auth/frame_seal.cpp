@@ -23,6 +23,7 @@ void FrameSeal::FreeMac::operator()(evp_mac_ctx_st* mac) const noexcept { ::EVP_
 FrameSeal::FrameSeal(const Key& key) {
   const std::unique_ptr<EVP_MAC, decltype(&::EVP_MAC_free)> hmac(
       ::EVP_MAC_fetch(nullptr, "HMAC", nullptr), &::EVP_MAC_free);
+  if (!hmac) throw_openssl_error("HMAC-SHA256");  // EVP_MAC_CTX_new() would follow the null.
   mac_.reset(::EVP_MAC_CTX_new(hmac.get()));
   char digest[] = "SHA256";
   const OSSL_PARAM parameters[] = {

@@ -1,14 +1,17 @@
 // Three messages, each of a fixed length, in integers that are big-endian:
 //
 //   header      "ROTA" | version (2) | which of the three (2)
-//   challenge   header | id of the key (8) | nonce (32)
-//   call        header | id of the key (8) | channel (1) | job (16) | epoch (8) | from (4) | to (4)
-//                      | nonce (32) | proof (32)
-//   verdict     header | 1 if accepted, else 0 (1) | reason, with zeros after it (200) | proof (32)
+//   challenge   header | nonce (32)
+//   call        header | id of the key (8) | format (2) | channel (1) | job (16) | epoch (8)
+//                      | from (4) | to (4) | nonce (32) | proof (32)
+//   verdict     header | format (2) | 1 if accepted, else 0 (1) | reason, with zeros after it (200)
+//                      | proof (32)
+//   format      byte order (1), which is 1 for little-endian, 2 for big-endian | frames (1)
 //
 // A proof is the HMAC, by the key, over a label and all that was said before it by both. The label
 // is the speaker's: what one side says proves nothing when it is thrown back. The nonces are drawn
-// for this connection alone: what was said on another proves nothing on this one.
+// for this connection alone: what was said on another proves nothing on this one. Anybody may call,
+// so that a challenge has nothing in it that follows from the key.
 #include "auth/handshake.h"
 
 #include <algorithm>
@@ -29,10 +32,12 @@ using Nonce = std::array<std::byte, 32>;
 constexpr std::size_t kHeaderBytes = 8;
 constexpr std::size_t kKeyIdBytes = sizeof(KeyId);
 constexpr std::size_t kProofBytes = sizeof(Digest);
-constexpr std::size_t kChallengeBytes = kHeaderBytes + kKeyIdBytes + sizeof(Nonce);
+constexpr std::size_t kFormatBytes = 2;
+constexpr std::size_t kChallengeBytes = kHeaderBytes + sizeof(Nonce);
 constexpr std::size_t kCallBytes =
-    kHeaderBytes + kKeyIdBytes + 1 + 16 + 8 + 4 + 4 + sizeof(Nonce) + kProofBytes;
-constexpr std::size_t kVerdictBytes = kHeaderBytes + 1 + Handshake::kMaxReasonBytes + kProofBytes;
+    kHeaderBytes + kKeyIdBytes + kFormatBytes + 1 + 16 + 8 + 4 + 4 + sizeof(Nonce) + kProofBytes;
+constexpr std::size_t kVerdictBytes =
+    kHeaderBytes + kFormatBytes + 1 + Handshake::kMaxReasonBytes + kProofBytes;
 
 // Where the messages begin in all that is said, and where the last one ends.
 constexpr std::array<std::size_t, 4> kBounds = {
@@ -123,6 +128,26 @@ std::string trouble_with(std::span<const std::byte> header, std::uint16_t expect
   return is_expected ? "" : "it speaks out of turn";
 }
 
+void put(Writer& out, const DataFormat& format) {
+  out.put(static_cast<std::uint8_t>(format.byte_order));
+  out.put(format.frame_version);
+}
+
+DataFormat take_format(Reader& in) {
+  DataFormat format;
+  format.byte_order = static_cast<DataFormat::ByteOrder>(in.take<std::uint8_t>());
+  format.frame_version = in.take<std::uint8_t>();
+  return format;
+}
+
+// Why hosts of these two formats cannot send data to each other; empty where they can.
+std::string trouble_between(const DataFormat& theirs, const DataFormat& ours) {
+  if (theirs.byte_order != ours.byte_order) return "it runs on a host of another byte order";
+  if (theirs.frame_version == ours.frame_version) return "";
+  return "it speaks another version of data frames: version " +
+         std::to_string(theirs.frame_version) + ", ours " + std::to_string(ours.frame_version);
+}
+
 // At most what is sent of it, and no half of a character.
 std::string_view shortened(std::string_view reason) {
   if (reason.size() <= Handshake::kMaxReasonBytes) return reason;
@@ -133,14 +158,14 @@ std::string_view shortened(std::string_view reason) {
 
 }  // namespace
 
-Handshake Handshake::call(const Key& key, const Identity& identity) {
-  Handshake handshake(Side::kCaller, key);
+Handshake Handshake::call(const Key& key, const Identity& identity, const DataFormat& format) {
+  Handshake handshake(Side::kCaller, key, format);
   handshake.identity_ = identity;
   return handshake;
 }
 
-Handshake Handshake::answer(const Key& key) {
-  Handshake handshake(Side::kAnswerer, key);
+Handshake Handshake::answer(const Key& key, const DataFormat& format) {
+  Handshake handshake(Side::kAnswerer, key, format);
   handshake.write_challenge();
   return handshake;
 }
@@ -173,8 +198,7 @@ void Handshake::sent(std::size_t bytes) {
   } else if (message_ == kCall) {
     message_ = kVerdict;
   } else {
-    state_ = Reader(message().subspan(kHeaderBytes)).take<std::uint8_t>() == 1 ? State::kDone
-                                                                               : State::kRefused;
+    state_ = is_accepted_ ? State::kDone : State::kRefused;
   }
 }
 
@@ -191,7 +215,8 @@ void Handshake::received(std::size_t bytes) {
 void Handshake::read_message() {
   switch (message_) {
     case kChallenge:
-      return read_challenge();
+      message_ = kCall;
+      return write_call();
     case kCall:
       return read_call();
     case kVerdict:
@@ -201,22 +226,13 @@ void Handshake::read_message() {
 
 void Handshake::write_challenge() {
   Writer out = begin_message(message(), kChallenge);
-  out.put(key_id(key_));
   out.put(random_nonce());
-}
-
-void Handshake::read_challenge() {
-  Reader in(message().subspan(kHeaderBytes));
-  if (!std::ranges::equal(in.take(kKeyIdBytes), key_id(key_))) {
-    return end(State::kStranger, kOtherKey);
-  }
-  message_ = kCall;
-  write_call();
 }
 
 void Handshake::write_call() {
   Writer out = begin_message(message(), kCall);
   out.put(key_id(key_));
+  put(out, format_);
   out.put(static_cast<std::uint8_t>(identity_.channel));
   out.put(identity_.job_id);
   out.put(identity_.epoch);
@@ -232,12 +248,14 @@ void Handshake::read_call() {
     return end(State::kStranger, kOtherKey);
   }
   if (!is_proved()) return end(State::kStranger, kNoProof);
+  const std::string trouble = trouble_between(take_format(in), format_);
   identity_.channel = static_cast<Channel>(in.take<std::uint8_t>());
   std::ranges::copy(in.take(identity_.job_id.size()), identity_.job_id.begin());
   identity_.epoch = in.take<std::uint64_t>();
   identity_.from = in.take<std::uint32_t>();
   identity_.to = in.take<std::uint32_t>();
   state_ = State::kAsking;
+  if (!trouble.empty()) refuse(trouble);
 }
 
 void Handshake::accept() { write_verdict(true, {}); }
@@ -251,7 +269,9 @@ void Handshake::write_verdict(bool is_accepted, std::string_view reason) {
   ROTA_ASSERT(state_ == State::kAsking);
   state_ = State::kTalking;
   message_ = kVerdict;
+  is_accepted_ = is_accepted;
   Writer out = begin_message(message(), kVerdict);
+  put(out, format_);
   out.put(static_cast<std::uint8_t>(is_accepted));
   out.put(bytes_of(reason));
   std::ranges::copy(proof(), message().last(kProofBytes).begin());
@@ -260,6 +280,9 @@ void Handshake::write_verdict(bool is_accepted, std::string_view reason) {
 void Handshake::read_verdict() {
   if (!is_proved()) return end(State::kStranger, kNoProof);
   Reader in(message().subspan(kHeaderBytes));
+  // In this side's words, of who is the other one.
+  const std::string trouble = trouble_between(take_format(in), format_);
+  if (!trouble.empty()) return end(State::kRefused, trouble);
   if (in.take<std::uint8_t>() == 1) return end(State::kDone, {});
   const auto reason = in.take(kMaxReasonBytes);
   const auto* text = reinterpret_cast<const char*>(reason.data());

@@ -11,6 +11,7 @@
 // say afterwards: against that stand frame seals, or encryption.
 #pragma once
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -34,6 +35,20 @@ struct Identity {
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
+// How a host lays out the data that it sends, which goes over the wire as it lies in memory: where
+// two differ, the call is refused.
+struct DataFormat {
+  enum class ByteOrder : std::uint8_t { kLittle = 1, kBig };
+
+  ByteOrder byte_order =
+      std::endian::native == std::endian::little ? ByteOrder::kLittle : ByteOrder::kBig;
+
+  // To be raised when transport::Header, or what follows it, changes.
+  std::uint8_t frame_version = 1;
+
+  friend bool operator==(const DataFormat&, const DataFormat&) = default;
+};
+
 // Fresh for each connection, one a direction.
 struct SessionKeys {
   Key to_peer;
@@ -44,10 +59,12 @@ class Handshake {
  public:
   enum class State : std::uint8_t {
     kTalking,
-    kAsking,    // Who answers knows who calls, and must accept() or refuse().
+    kAsking,    // Who answers knows who calls, and must accept() or refuse(). Is passed over where
+                // the formats of data differ: then the call is refused already.
     kDone,      // Both hold the key, and the call was accepted. The stream is the user's.
     kRefused,   // Both hold the key, and the call was refused. why() has the reason.
-    kStranger,  // The peer does not speak as one who holds the key. why() says what it does.
+    kStranger,  // The peer does not speak as one who holds the key. why() says what it does. It is
+                // told nothing: who calls with another key sees the end of the stream.
   };
 
   // What of a reason is sent.
@@ -55,8 +72,8 @@ class Handshake {
 
   // For the one that connected, and for the one that accepted. All that move it on may throw Error
   // kSystem: there is no randomness, or no HMAC.
-  static Handshake call(const Key& key, const Identity& identity);
-  static Handshake answer(const Key& key);
+  static Handshake call(const Key& key, const Identity& identity, const DataFormat& format = {});
+  static Handshake answer(const Key& key, const DataFormat& format = {});
   Handshake(Handshake&&) noexcept = default;
   Handshake& operator=(Handshake&&) noexcept = default;
 
@@ -71,8 +88,8 @@ class Handshake {
   std::span<std::byte> to_receive() noexcept;
   void received(std::size_t bytes);
 
-  // The caller's identity, which is proved once state() has been kAsking or kDone. Who answers has
-  // yet to see whether it is for him: whether `to`, the job and the epoch are his own.
+  // The caller's identity, which is proved once state() has been kAsking, kDone or kRefused. Who
+  // answers has yet to see whether it is for him: whether `to`, the job and the epoch are his own.
   const Identity& identity() const noexcept { return identity_; }
 
   // In state kAsking. The state becomes kDone or kRefused when the verdict is sent. Of a longer
@@ -93,9 +110,10 @@ class Handshake {
   // In the order in which they are sent.
   enum Message : std::uint8_t { kChallenge, kCall, kVerdict };
 
-  static constexpr std::size_t kAllBytes = 402;  // Of the three messages.
+  static constexpr std::size_t kAllBytes = 398;  // Of the three messages.
 
-  Handshake(Side side, const Key& key) : side_(side), key_(key) {}
+  Handshake(Side side, const Key& key, const DataFormat& format)
+      : side_(side), key_(key), format_(format) {}
 
   bool is_speaking() const noexcept;
   std::span<std::byte> message() noexcept;
@@ -106,7 +124,6 @@ class Handshake {
   void write_call();
   void write_verdict(bool is_accepted, std::string_view reason);
   void read_message();
-  void read_challenge();
   void read_call();
   void read_verdict();
   void end(State state, std::string_view why);
@@ -115,6 +132,8 @@ class Handshake {
   State state_ = State::kTalking;
   Message message_ = kChallenge;
   Key key_;
+  DataFormat format_;  // This side's.
+  bool is_accepted_ = false;
   Identity identity_;
   std::array<std::byte, kAllBytes> said_{};  // By both sides, one message after the other.
   std::size_t moved_ = 0;                    // So much of said_ has been sent or received.

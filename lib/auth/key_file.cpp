@@ -59,7 +59,8 @@ std::vector<std::byte> read_bytes(int file) {
     count += read.count;
   }
   bytes.resize(count);
-  if (!bytes.empty() && bytes.back() == std::byte{'\n'}) bytes.pop_back();
+  // One of 32 random bytes in 256 ends so itself.
+  if (bytes.size() > kKeyBytes && bytes.back() == std::byte{'\n'}) bytes.pop_back();
   return bytes;
 }
 
@@ -84,7 +85,7 @@ SharedKey read_key_file(const std::string& path) {
   SharedKey key(read_bytes(opened.file.get()));
   if (key.bytes().size() < kKeyBytes) {
     refuse("holds " + std::to_string(key.bytes().size()) + " bytes, and a key has " +
-           std::to_string(kKeyBytes) + " or more; (umask 077; openssl rand -hex 32 > " + path +
+           std::to_string(kKeyBytes) + " or more; (umask 077; head -c 32 /dev/urandom > " + path +
            ")");
   }
   if (key.bytes().size() > kMaxKeyFileBytes) {

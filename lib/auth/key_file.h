@@ -34,9 +34,9 @@ struct KeyFilePlaces {
 // first of the others that exists. Empty where there is none, or where it cannot be looked for.
 std::optional<std::string> find_key_file(const KeyFilePlaces& places);
 
-// The file's bytes, but for one newline at the end. Links are followed: a Kubernetes Secret lies
-// behind two. The file must belong to root or to us; others may not read it or write it, and the
-// group may not write it. Throws Error kInvalidArgument, saying what to do.
+// The file's bytes, but for one newline at the end of more than 32 of them. Links are followed: a
+// Kubernetes Secret lies behind two. The file must belong to root or to us; others may not read it
+// or write it, and the group may not write it. Throws Error kInvalidArgument, saying what to do.
 SharedKey read_key_file(const std::string& path);
 
 }  // namespace rota::auth

@@ -2,7 +2,6 @@
 #pragma once
 #include <memory>
 #include <optional>
-#include <string>
 
 #include <rota/options.h>
 
@@ -20,23 +19,20 @@ struct Arrival {
   rendezvous::Client client;
   os::Fd listener;               // Where peers call; none where the launcher lends one.
   std::optional<auth::Key> key;  // None: the launcher has one for the job.
-  std::string told;              // What every rank must have been told in the same words.
 };
 
-// The table with all that follows from it: hosts, local ranks, transport, source.
-// Throws Error kInvalidArgument where it makes no sense: no rows, the rank outside of them, an
-// address that is none, another transport, a short key, none beside addresses that others reach.
+// The table with all that follows from it: hosts, local ranks, transport, source. Without a key its
+// addresses are numbers. Throws Error kInvalidArgument where it makes no sense: no rows, more than
+// a message holds, the rank outside of them, an address that is none, another transport, a short
+// key, none beside addresses that others reach.
 RankTable complete_table(const JobByHand& job);
 
 // Listens, and calls rank 0 until it answers. `table` is complete, and has two rows or more.
-// Throws Error kTimeout at `deadline`, saying what was in the way; kMismatch where rank 0 refuses
-// this rank, kSystem.
+// Throws what rendezvous::call_host throws.
 Arrival arrive_by_hand(const JobByHand& job, const RankTable& table, base::TimePoint deadline);
 
-// The numeric addresses of the ranks above `rank`, by rank; those of the others stay empty.
-// Throws Error kTimeout where a name is still unknown at `deadline`.
-std::vector<std::string> addresses_above(std::size_t rank, const RankTable& table,
-                                         base::TimePoint deadline);
+// Throws Error kMismatch where rank 0 was given another table than `own`.
+void compare_tables(std::size_t rank, const RankTable& own, const RankTable& of_rank_0);
 
 // Whether every rank of this rank's host can have a core to itself.
 bool may_spin(const RankTable& table, std::size_t rank);

@@ -101,7 +101,7 @@ Communicator::Communicator(const CommunicatorOptions& options) {
 std::vector<Communicator> Communicator::for_threads(std::size_t count,
                                                     const CommunicatorOptions& options) {
   if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs one thread or more");
-  if (!options.rendezvous_fd && !options.by_hand) {
+  if (is_alone(options)) {
     return ThreadWorld::make(
         {.world_size = count, .arena_bytes = kArenaBytes, .communicator = options});
   }

@@ -22,7 +22,8 @@ constexpr std::chrono::milliseconds kReportAfter{100};
 constexpr std::chrono::milliseconds kSuspended{500};
 // How long a rank that lost a connection listens for the reason before it gives its own.
 constexpr std::chrono::milliseconds kHearReason{50};
-// How long a stream that does not end may still bring what a rank had sent before it ended.
+// How long a stream that neither ends nor moves may still bring what a rank had sent before it
+// ended.
 constexpr std::chrono::seconds kStreamEnds{2};
 
 std::vector<transport::Channel*> channels_of(const Group& group) {
@@ -72,7 +73,10 @@ bool Driver::turn() {
   while (true) {
     while (may_start_next()) start_next();
     if (running() == 0) return moved;
-    if (step_all()) moved = true;
+    if (step_all()) {
+      moved = true;
+      departure_seen_ = {};  // What a rank sent before it ended is still coming.
+    }
     if (!front().done() || !finish_front()) return moved;
     moved = true;
   }
@@ -148,7 +152,10 @@ void Driver::look_around(TimePoint now) {
   }
   if (running() > 0) {
     const auto wait = front().waiting();
-    if (hears && wait && departure(wait->peer)) departed_ = wait->peer;
+    if (hears && wait && departed_ != wait->peer && departure(wait->peer)) {
+      departed_ = wait->peer;
+      departure_seen_ = {};
+    }
     report_wait(now, wait);
     if (wait) check_deadline(now, *wait);
   }
@@ -159,7 +166,7 @@ void Driver::look_around(TimePoint now) {
 void Driver::hear() {
   const auto cause = group_.membership->hear();
   if (!cause) return;
-  teller_ = Teller::kLauncher;
+  teller_ = Teller::kCoordinator;
   const auto& members = group_.members;
   const auto blamed = cause->blamed_rank()
                           ? std::find(members.begin(), members.end(), *cause->blamed_rank())
@@ -194,7 +201,7 @@ void Driver::check_deadline(TimePoint now, const Wait& wait) {
 }
 
 void Driver::report_wait(TimePoint now, const std::optional<Wait>& wait) {
-  if (!group_.membership || !group_.membership->has_launcher()) return;
+  if (!group_.membership || !group_.membership->has_coordinator()) return;
   if (!wait) {
     if (reported_wait_) end_report();
   } else if (first_look_ != TimePoint{} && now - first_look_ > kReportAfter &&
@@ -234,7 +241,7 @@ Error Driver::fail(const Error& error) noexcept {
   if (group_.membership) {
     std::optional<std::size_t> member;
     if (blamed && *blamed < group_.members.size()) member = group_.members[*blamed];
-    // Who found it says what it is; for the launcher this is its echo.
+    // Who found it says what it is; for the coordinator this is its echo.
     const bool is_echo = teller_ == Teller::kPeers;
     group_.membership->abort(is_echo ? ErrorCode::kAborted : code, member, text);
   }
@@ -244,12 +251,12 @@ Error Driver::fail(const Error& error) noexcept {
   return blamed ? Error(code, text, *blamed) : Error(code, text);
 }
 
-// A broken connection says that a peer is gone; the launcher knows how it went, or that it was
+// A broken connection says that a peer is gone; the coordinator knows how it went, or that it was
 // not the first to go.
 Error Driver::known_cause(const Error& error, std::size_t peer) {
   const TimePoint until = base::Clock::now() + kHearReason;
   try {
-    while (group_.membership && group_.membership->has_launcher() && !departure(peer) &&
+    while (group_.membership && group_.membership->has_coordinator() && !departure(peer) &&
            base::Clock::now() < until) {
       hear();
       if (!departure(peer)) std::this_thread::sleep_for(std::chrono::milliseconds(1));

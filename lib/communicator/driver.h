@@ -37,7 +37,7 @@ class Driver {
 
  private:
   // In whose words the group ends.
-  enum class Teller : std::uint8_t { kSelf, kPeers, kLauncher };
+  enum class Teller : std::uint8_t { kSelf, kPeers, kCoordinator };
 
   // Sends and receives that follow one another go on side by side.
   static constexpr std::uint64_t kWindow = 8;

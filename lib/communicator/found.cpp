@@ -26,7 +26,7 @@ struct Ticket {
   std::uint64_t arena = 0;  // Shared memory: an index, and offsets in it.
   std::uint64_t mailboxes = 0;
   std::uint64_t control = 0;
-  std::array<char, 64> address{};     // TCP. Ends with a zero.
+  std::uint64_t port = 0;             // TCP.
   std::array<std::byte, 16> nonce{};  // Makes a key of the new ranks' own.
 };
 
@@ -72,20 +72,33 @@ class Founding {
 
     std::vector<Group> groups;
     for (const std::size_t rank : own_) groups.push_back(describe(rank));
-    if (seats_.size() > 1) connect(groups);
+    try {
+      if (seats_.size() > 1) connect(groups);
+    } catch (const Error& error) {
+      tell_all(error, groups.front());
+      throw;
+    }
     return groups;
   }
 
  private:
+  // Others wait for this rank, here and at the parent.
+  void tell_all(const Error& error, const Group& group) const {
+    if (!group.membership) return;
+    std::optional<std::size_t> member;
+    if (error.blamed_rank()) member = group.members[*error.blamed_rank()];
+    group.membership->abort(error.code(), member, error.what());
+  }
+
   const Group& old() const { return parent_.group(); }
   transport::shm::Transport* shared_memory() const {
     return dynamic_cast<transport::shm::Transport*>(old().transport.get());
   }
 
-  // Where peers have reached this rank before, at a port that the system picks.
-  os::Address own_interface() const {
-    const auto* tcp = dynamic_cast<const transport::tcp::Transport*>(old().transport.get());
-    return tcp ? os::with_any_port(tcp->local_address()) : os::any_port_on_loopback();
+  // As a person wrote it or the launcher chose it; a world of one has none.
+  std::string address_of(std::size_t seat, std::uint16_t port) const {
+    const std::string& address = old().table.rows[seat].address;
+    return os::with_port(address.empty() ? "127.0.0.1:0" : address, port);
   }
 
   Ticket issue() {
@@ -101,10 +114,8 @@ class Founding {
       ticket.control = place(sizeof(transport::shm::ControlPage));
       return ticket;
     }
-    listeners_.push_back(os::listen_on(own_interface()));
-    const std::string& address = listeners_.back().address;
-    std::copy_n(address.data(), std::min(address.size(), ticket.address.size() - 1),
-                ticket.address.data());
+    listeners_.push_back(os::listen_at(address_of(old().rank, 0)));
+    ticket.port = os::parse_address(listeners_.back().address).port();
     os::fill_with_randomness(ticket.nonce);
     return ticket;
   }
@@ -120,7 +131,8 @@ class Founding {
       row.local_rank = static_cast<std::size_t>(
           std::count_if(group.table.rows.begin(), group.table.rows.end(),
                         [&](const RankRow& before) { return before.host == row.host; }));
-      row.address = tickets_[seat].address.data();
+      const auto port = static_cast<std::uint16_t>(tickets_[seat].port);
+      row.address = port == 0 ? "" : address_of(seats_[seat], port);
       group.table.rows.push_back(row);
       group.members.push_back(old().members[seats_[seat]]);
     }
@@ -141,7 +153,7 @@ class Founding {
     }
     // Side by side, for they may have to call each other.
     std::vector<std::exception_ptr> failures(groups.size());
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       threads.emplace_back([this, &failures, &groups, i] {
         try {
@@ -151,7 +163,7 @@ class Founding {
         }
       });
     }
-    for (std::thread& thread : threads) thread.join();
+    threads.clear();
     for (const std::exception_ptr& failure : failures) {
       if (failure) std::rethrow_exception(failure);
     }

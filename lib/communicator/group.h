@@ -16,6 +16,9 @@
 
 namespace rota {
 
+// Of one collective, where nobody says otherwise.
+inline constexpr std::chrono::seconds kUsualDeadline{60};
+
 struct Group {
   std::string name = "0";  // Of the communicator among those of the job: "0.2" was split off "0".
   std::size_t rank = 0;

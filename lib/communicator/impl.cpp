@@ -55,7 +55,7 @@ std::vector<std::size_t> hosts_of(const RankTable& table) {
   return hosts;
 }
 
-// The longest that a resting thread is deaf to what only the launcher knows.
+// The longest that a resting thread is deaf to what only the coordinator knows.
 constexpr std::chrono::milliseconds kLongestRest{2};
 
 constexpr base::TimePoint kNever = base::TimePoint::max();

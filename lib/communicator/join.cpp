@@ -26,8 +26,9 @@ constexpr std::chrono::nanoseconds kLongestJoin = std::chrono::hours(24 * 365);
 // The launcher left one descriptor, and one communicator can have it.
 std::atomic_flag joined;
 
-Group world_of_one(RankTable table) {
+Group world_of_one(RankTable table, const CommunicatorOptions& options) {
   Group group;
+  group.deadline = options.deadline.value_or(kUsualDeadline);
   group.table = std::move(table);
   group.members = {0};
   return group;
@@ -41,11 +42,18 @@ RankTable own_table() {
   return table;
 }
 
+base::Duration time_left(base::TimePoint deadline) {
+  return std::max(base::Duration(0), base::Duration(deadline - Clock::now()));
+}
+
 // While ranks join, nobody may end: whoever does is missed.
 void throw_if_somebody_ended(rendezvous::Client& client) {
   while (const auto notice = client.next_notice()) {
     const bool departed = notice->type == rendezvous::MessageType::kDeparted;
-    const ErrorCode code = departed ? ErrorCode::kPeerLost : ErrorCode::kAborted;
+    const bool mismatch = !departed && notice->error == ErrorCode::kMismatch;
+    const ErrorCode code = departed   ? ErrorCode::kPeerLost
+                           : mismatch ? ErrorCode::kMismatch
+                                      : ErrorCode::kAborted;
     if (!notice->blamed) throw Error(code, notice->text);
     const std::string who = departed ? "rank " + std::to_string(*notice->blamed) + " " : "";
     throw Error(code, who + notice->text, *notice->blamed);
@@ -62,12 +70,13 @@ std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome
   if (job.table.transport == "tcp") {
     const os::Fd listener =
         job.lends ? std::move(welcome.fds.front()) : std::move(arrival.listener);
-    const transport::tcp::ConnectOptions options{
+    transport::tcp::ConnectOptions options{
         .rank = job.rank,
-        .addresses = addresses_above(job.rank, job.table, deadline),
+        .addresses = {},
         .key = arrival.key.value_or(job.key),
         .epoch = job.table.epoch,
         .look_around = [&arrival] { throw_if_somebody_ended(arrival.client); }};
+    for (const RankRow& row : job.table.rows) options.addresses.push_back(row.address);
     return std::make_unique<transport::tcp::Transport>(
         transport::tcp::connect_all(options, listener.get(), deadline));
   }
@@ -76,20 +85,20 @@ std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome
 }
 
 // Ranks that were told different things would fail later, and less clearly.
-void compare_options(const Group& group, Arrival& arrival, const CommunicatorOptions& options,
-                     base::TimePoint deadline) {
-  rendezvous::Client& client = arrival.client;
-  const std::string own = "plan " + options.plan + arrival.told;
+void compare_options(const Group& group, rendezvous::Client& client,
+                     const CommunicatorOptions& options, base::TimePoint deadline) {
+  const std::string own = "plan " + options.plan;
   if (group.rank == 0) client.put("options", own);
-  client.barrier("arrived", deadline - Clock::now());
-  const std::string first = client.get("options", deadline - Clock::now());
+  client.barrier("arrived", time_left(deadline));
+  const std::string first = client.get("options", time_left(deadline));
   if (own != first) {
     throw Error(ErrorCode::kMismatch, "rank " + std::to_string(group.rank) + " was given " + own +
                                           ", rank 0 was given " + first);
   }
 }
 
-Group enter(Arrival arrival, const CommunicatorOptions& options, base::TimePoint deadline) {
+Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& options,
+            base::TimePoint deadline) {
   auto welcome = arrival.client.join(deadline);
   Group group;
   group.rank = welcome.job.rank;
@@ -100,10 +109,11 @@ Group enter(Arrival arrival, const CommunicatorOptions& options, base::TimePoint
       welcome.job.may_spin || (!welcome.job.lends && may_spin(group.table, group.rank));
   group.verbose = welcome.job.verbose;
   try {
-    compare_options(group, arrival, options, deadline);
+    compare_options(group, arrival.client, options, deadline);
+    if (table) compare_tables(group.rank, *table, group.table);
     if (group.world_size() > 1) {
       group.transport = make_transport(welcome, arrival, deadline);
-      arrival.client.barrier("joined", deadline - Clock::now());
+      arrival.client.barrier("joined", time_left(deadline));
     }
   } catch (const Error& error) {
     // Says so before the process ends, so that the right rank is blamed.
@@ -119,11 +129,16 @@ Group enter(Arrival arrival, const CommunicatorOptions& options, base::TimePoint
 
 Group join_by_hand(const CommunicatorOptions& options, base::TimePoint deadline) {
   const RankTable table = complete_table(*options.by_hand);
-  if (table.rows.size() == 1) return world_of_one(table);
-  return enter(arrive_by_hand(*options.by_hand, table, deadline), options, deadline);
+  if (table.rows.size() == 1) return world_of_one(table, options);
+  return enter(arrive_by_hand(*options.by_hand, table, deadline), &table, options, deadline);
 }
 
 }  // namespace
+
+bool is_alone(const CommunicatorOptions& options) {
+  return !options.rendezvous_fd &&
+         (!options.by_hand || complete_table(*options.by_hand).rows.size() == 1);
+}
 
 Group join(const CommunicatorOptions& options) {
   const auto deadline = Clock::now() + std::min(options.join_timeout, kLongestJoin);
@@ -132,7 +147,7 @@ Group join(const CommunicatorOptions& options) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a rank is started by rotarun or by hand: there is a table, and a descriptor too");
   }
-  if (!options.rendezvous_fd) return world_of_one(own_table());
+  if (!options.rendezvous_fd) return world_of_one(own_table(), options);
   if (joined.test_and_set()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a process can join its job once; more communicators come from split()");
@@ -148,9 +163,8 @@ Group join(const CommunicatorOptions& options) {
   return enter({.host = nullptr,
                 .client = rendezvous::Client(std::move(socket)),
                 .listener = {},
-                .key = std::nullopt,
-                .told = {}},
-               options, deadline);
+                .key = std::nullopt},
+               nullptr, options, deadline);
 }
 
 }  // namespace rota

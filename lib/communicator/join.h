@@ -6,6 +6,9 @@
 
 namespace rota {
 
+// Whether nobody else is to join: there is no launcher, and no table with others in it.
+bool is_alone(const CommunicatorOptions& options);
+
 // Throws what Communicator's constructor does.
 Group join(const CommunicatorOptions& options);
 

@@ -1,4 +1,4 @@
-// Keeps what the launcher says, so that every communicator of the process hears it.
+// Keeps what the coordinator says, so that every communicator of the process hears it.
 #include "communicator/membership.h"
 
 namespace rota {
@@ -20,7 +20,8 @@ std::optional<Error> Membership::hear() {
           notice->blamed ? Error(code, notice->text, *notice->blamed) : Error(code, notice->text);
     } else if (notice->type == rendezvous::MessageType::kDeparted && notice->blamed &&
                *notice->blamed < departures_.size()) {
-      departures_[*notice->blamed] = notice->text;
+      auto& departure = departures_[*notice->blamed];
+      if (!departure) departure = notice->text;  // The first word: "left" comes before the end.
     }
   }
   for (std::size_t rank = 0; board_ && rank < departures_.size(); ++rank) {

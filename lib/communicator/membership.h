@@ -41,7 +41,7 @@ class Membership {
   // How the rank ended, in words that follow its name; empty while it has not.
   std::optional<std::string> departure(std::size_t rank);
 
-  bool has_launcher() const noexcept { return client_.has_value(); }
+  bool has_coordinator() const noexcept { return client_.has_value(); }
 
   // These say what they can and never fail. `key` and `text` are of the operation that waits.
   // A rank that aborts, and blames nobody, after it has heard the job's first cause repeats that.

@@ -1,7 +1,10 @@
 // The one place where the library reads the environment.
 #include <rota/options.h>
 
+#include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -9,21 +12,61 @@
 #include <rota/error.h>
 
 #include "auth/key_file.h"
+#include "cluster/reading.h"
+#include "os/host.h"
 
 namespace rota {
+namespace {
+
+std::optional<int> read_rendezvous_fd() {
+  const char* text = std::getenv("ROTA_RENDEZVOUS_FD");
+  if (!text) return std::nullopt;
+  int number = -1;
+  const char* end = text + std::strlen(text);
+  const auto result = std::from_chars(text, end, number);
+  if (result.ec != std::errc() || result.ptr != end || number < 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "ROTA_RENDEZVOUS_FD is '" + std::string(text) + "', not a descriptor's number");
+  }
+  return number;
+}
+
+// What rank 0 found odd about its cluster, on stderr, once a process.
+void say_once(const cluster::Specification& own) {
+  static std::atomic_flag said;
+  if (own.rank != std::size_t{0} || own.remarks.empty() || said.test_and_set()) return;
+  for (const std::string& remark : own.remarks) std::fprintf(stderr, "rota: %s\n", remark.c_str());
+}
+
+// TF_CONFIG has the address of every task, each of them a process, so that it needs no launcher.
+// The other sources say where rank 0 is at most; they are held against it.
+std::optional<JobByHand> read_job() {
+  if (!std::getenv("TF_CONFIG")) return std::nullopt;
+  const cluster::Reading reading =
+      cluster::read({.environment = cluster::Environment(os::environment()),
+                     .host_name = os::host_name(),
+                     .asker = cluster::Asker::kProgram});
+  const auto statement =
+      std::ranges::find(reading.statements, "TF_CONFIG", &cluster::Statement::source);
+  const cluster::Specification& own = *statement->specification;
+  const cluster::Host& host = own.hosts[*own.own_host];
+  if (host.role == cluster::Role::kParameterServer) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "TF_CONFIG makes this process a parameter server, " +
+                    cluster::name_of(own, *own.own_host) +
+                    ": a ring needs none, and no worker waits for it, so it can exit");
+  }
+  say_once(own);
+  if (!own.rank || *own.world_size == 1) return std::nullopt;
+  return JobByHand{.table = cluster::make_table(own, 1), .rank = *own.rank, .key = shared_key()};
+}
+
+}  // namespace
 
 CommunicatorOptions CommunicatorOptions::from_environment() {
   CommunicatorOptions options;
-  if (const char* text = std::getenv("ROTA_RENDEZVOUS_FD")) {
-    int number = -1;
-    const char* end = text + std::strlen(text);
-    const auto result = std::from_chars(text, end, number);
-    if (result.ec != std::errc() || result.ptr != end || number < 0) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "ROTA_RENDEZVOUS_FD is '" + std::string(text) + "', not a descriptor's number");
-    }
-    options.rendezvous_fd = number;
-  }
+  options.rendezvous_fd = read_rendezvous_fd();
+  if (!options.rendezvous_fd) options.by_hand = read_job();
   return options;
 }
 

@@ -46,7 +46,7 @@ std::vector<Communicator> ThreadWorld::over(
     Group group;
     group.rank = rank;
     group.table = table;
-    group.deadline = options.deadline.value_or(std::chrono::seconds(60));
+    group.deadline = options.deadline.value_or(kUsualDeadline);
     group.may_spin = world_size <= std::thread::hardware_concurrency();
     group.members.resize(world_size);
     std::iota(group.members.begin(), group.members.end(), std::size_t{0});

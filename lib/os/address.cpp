@@ -35,8 +35,12 @@ Resolved look_up(const std::string& text, int flags) {
   addrinfo* found = nullptr;
   const int failure = ::getaddrinfo(parts.host.c_str(), parts.port.c_str(), &hints, &found);
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  if (failure != 0) return {std::nullopt, ::gai_strerror(failure)};
-  return {Address(found->ai_addr, found->ai_addrlen), {}};
+  if (failure != 0) return {{}, ::gai_strerror(failure)};
+  Resolved resolved;
+  for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
+    resolved.addresses.emplace_back(entry->ai_addr, entry->ai_addrlen);
+  }
+  return resolved;
 }
 
 }  // namespace
@@ -53,6 +57,20 @@ bool Address::is_loopback() const noexcept {
   }
   const auto& own = reinterpret_cast<const sockaddr_in6&>(storage_);
   return family() == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&own.sin6_addr);
+}
+
+bool Address::is_any() const noexcept {
+  if (family() == AF_INET) {
+    return reinterpret_cast<const sockaddr_in&>(storage_).sin_addr.s_addr == htonl(INADDR_ANY);
+  }
+  const auto& own = reinterpret_cast<const sockaddr_in6&>(storage_);
+  return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&own.sin6_addr);
+}
+
+// Both families have it at the same place, but nobody promises that.
+std::uint16_t Address::port() const noexcept {
+  return ntohs(family() == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(storage_).sin6_port
+                                    : reinterpret_cast<const sockaddr_in&>(storage_).sin_port);
 }
 
 std::string Address::host() const {
@@ -76,7 +94,9 @@ HostAndPort split_address(const std::string& text) {
       parts.host.size() > 2 && parts.host.front() == '[' && parts.host.back() == ']';
   if (has_brackets) parts.host = parts.host.substr(1, parts.host.size() - 2);
   const bool has_colon = parts.host.find(':') != std::string::npos;
-  if (parts.host.empty() || has_colon != has_brackets || !is_port(parts.port)) {
+  const bool has_more_brackets = parts.host.find_first_of("[]") != std::string::npos;
+  if (parts.host.empty() || has_colon != has_brackets || has_more_brackets ||
+      !is_port(parts.port)) {
     throw_malformed(text);
   }
   return parts;
@@ -84,18 +104,20 @@ HostAndPort split_address(const std::string& text) {
 
 Address parse_address(const std::string& text) {
   const Resolved resolved = look_up(text, AI_NUMERICHOST);
-  if (!resolved.address) throw_malformed(text);
-  return *resolved.address;
+  if (resolved.addresses.empty()) throw_malformed(text);
+  return resolved.addresses.front();
+}
+
+bool is_numeric(const std::string& text) {
+  return !look_up(text, AI_NUMERICHOST).addresses.empty();
 }
 
 Resolved resolve_address(const std::string& text) { return look_up(text, 0); }
 
-Address with_any_port(const Address& address) {
-  const std::string host = address.host();
-  return parse_address((address.family() == AF_INET6 ? "[" + host + "]" : host) + ":0");
+std::string with_port(const std::string& address, std::uint16_t port) {
+  split_address(address);
+  return address.substr(0, address.rfind(':') + 1) + std::to_string(port);
 }
-
-Address any_port_on_loopback() { return parse_address("127.0.0.1:0"); }
 
 Address local_address(int socket) {
   sockaddr_storage storage{};

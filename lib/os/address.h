@@ -3,8 +3,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <optional>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace rota::os {
 
@@ -18,6 +19,8 @@ class Address {
   int family() const noexcept { return storage_.ss_family; }
 
   bool is_loopback() const noexcept;
+  bool is_any() const noexcept;  // "0.0.0.0", "::"
+  std::uint16_t port() const noexcept;
   std::string host() const;     // "10.0.0.1", "fd00::1"
   std::string to_text() const;  // "10.0.0.1:7001", "[fd00::1]:7001"
 
@@ -37,17 +40,19 @@ HostAndPort split_address(const std::string& text);
 // Throws Error kInvalidArgument for a text that is no numeric address and a port.
 Address parse_address(const std::string& text);
 
-// The same, and asks the system where the host is a name, which may take as long as its resolver
-// takes. Throws Error kInvalidArgument for a text of another form.
+// Whether the host of "host:port" is a number. Throws Error kInvalidArgument for another form.
+bool is_numeric(const std::string& text);
+
+// All that the text stands for, best first; asks the system where the host is a name, which may
+// take as long as its resolver takes. Throws Error kInvalidArgument for a text of another form.
 struct Resolved {
-  std::optional<Address> address;
+  std::vector<Address> addresses;
   std::string failure;  // Why there is none, now.
 };
 Resolved resolve_address(const std::string& text);
 
-// The same address, at a port that the system is to pick.
-Address with_any_port(const Address& address);
-Address any_port_on_loopback();
+// "host:port" with another port: "a:1" and 2 make "a:2".
+std::string with_port(const std::string& address, std::uint16_t port);
 
 // Of the socket's own end. Throws Error kSystem.
 Address local_address(int socket);

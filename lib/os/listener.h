@@ -16,7 +16,9 @@ struct Listener {
 Listener listen_on(const Address& address);
 Listener listen_on_loopback();
 
-// At the port of `address`, on every interface that its family has.
-Listener listen_everywhere(const Address& address);
+// At "host:port" as a person wrote it. A number is where it says, and "localhost" on the loopback
+// interface. Any other name is everywhere, on both families where the system has both: no interface
+// may have the name's address, or others may know it by another one.
+Listener listen_at(const std::string& address);
 
 }  // namespace rota::os

@@ -1,4 +1,5 @@
-// A thread that no signal is delivered to: those belong to the program's own threads.
+// A thread that no signal from elsewhere is delivered to: those belong to the program's own
+// threads.
 #pragma once
 #include <functional>
 #include <thread>

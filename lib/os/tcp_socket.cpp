@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "os/address.h"
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -25,8 +24,7 @@ Moved from_result(ssize_t result) {
 
 }  // namespace
 
-Connecting start_connect(const std::string& address) {
-  const Address target = parse_address(address);
+Connecting start_connect(const Address& target) {
   Fd socket(::socket(target.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) throw_errno("socket");
   if (::connect(socket.get(), target.get(), target.bytes()) != 0 && errno != EINPROGRESS &&
@@ -44,12 +42,41 @@ std::optional<std::string> connect_result(int socket) {
   return std::generic_category().message(error);
 }
 
-Fd accept_connection(int listener) {
-  for (;;) {
+Accepted accept_connection(int listener) {
+  constexpr int kMostGone = 64;
+  for (int gone = 0; gone < kMostGone; ++gone) {
     Fd socket(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (socket || errno == EAGAIN) return socket;
-    if (errno != EINTR && errno != ECONNABORTED) throw_errno("accept");
+    if (socket || errno == EAGAIN) return {std::move(socket), {}};
+    switch (errno) {
+      case EMFILE:
+      case ENFILE:
+      case ENOBUFS:
+      case ENOMEM:
+        return {Fd(), std::generic_category().message(errno)};
+      case EBADF:
+      case EINVAL:
+      case ENOTSOCK:
+        throw_errno("accept");
+      default:
+        break;  // An error of the network, about a caller that has gone.
+    }
   }
+  return {};
+}
+
+void keep_alive(int socket) {
+  constexpr int kIdleSeconds = 30;
+  constexpr int kProbeSeconds = 10;
+  constexpr int kProbes = 3;
+  const auto set = [&](int level, int option, int value) {
+    if (::setsockopt(socket, level, option, &value, sizeof value) != 0) {
+      throw_errno("setting SO_KEEPALIVE");
+    }
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, kIdleSeconds);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, kProbeSeconds);
+  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
 }
 
 void set_no_delay(int socket) {

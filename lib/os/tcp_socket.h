@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "os/address.h"
 #include "os/fd.h"
 
 namespace rota::os {
@@ -15,16 +16,22 @@ struct Connecting {
   std::optional<std::string> failure;
 };
 
-// Starts to connect to "10.0.0.1:7001" or "[fd00::1]:7001"; once it is writable, ask
-// connect_result().
-// Throws Error kSystem (no socket), kInvalidArgument for an address that is none.
-Connecting start_connect(const std::string& address);
+// Starts to connect; once it is writable, ask connect_result(). Throws Error kSystem (no socket).
+Connecting start_connect(const Address& address);
 
 // Empty when the connection stands, else the reason why it does not.
 std::optional<std::string> connect_result(int socket);
 
-// The next waiting connection of a listening socket, or an empty Fd. Throws Error kSystem.
-Fd accept_connection(int listener);
+// The next waiting connection of a listening socket, if there is one. Callers that are gone again
+// are passed over. Throws Error kSystem.
+struct Accepted {
+  Fd socket;
+  std::string lack;  // What there is too little of to take it: descriptors, memory.
+};
+Accepted accept_connection(int listener);
+
+// A peer whose host is gone ends the connection within a minute, although nobody sends.
+void keep_alive(int socket);
 
 // Small messages leave at once.
 void set_no_delay(int socket);

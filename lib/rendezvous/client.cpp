@@ -25,8 +25,9 @@ constexpr std::size_t kMostTextBytes = 4096;
 }
 
 [[noreturn]] void throw_answer(const Message& message) {
-  const ErrorCode code =
-      message.type == MessageType::kAborted ? ErrorCode::kAborted : message.error.value();
+  const bool is_echo =
+      message.type == MessageType::kAborted && message.error != ErrorCode::kMismatch;
+  const ErrorCode code = is_echo ? ErrorCode::kAborted : message.error.value();
   if (message.blamed) throw Error(code, message.text, *message.blamed);
   throw Error(code, message.text);
 }
@@ -35,7 +36,7 @@ std::vector<std::byte> encode_to_send(const Message& message) {
   auto bytes = encode(message);
   if (bytes.size() <= os::kMaxMessageBytes) return bytes;
   throw Error(ErrorCode::kInvalidArgument,
-              "a message of " + std::to_string(bytes.size()) + " bytes to the launcher: " +
+              "a message of " + std::to_string(bytes.size()) + " bytes to the coordinator: " +
                   std::to_string(os::kMaxMessageBytes) + " are the most, key and value together");
 }
 
@@ -47,7 +48,7 @@ Client::Welcome Client::join(TimePoint deadline) {
   std::optional<std::size_t> expected_fds;
   do {
     const auto message = receive(deadline);
-    if (!message) throw Error(ErrorCode::kTimeout, "the launcher did not answer this rank's join");
+    if (!message) throw Error(ErrorCode::kTimeout, who() + " did not answer this rank's join");
     if (message->error) throw_answer(*message);
     if (message->type != MessageType::kWelcome) {
       notices_.push_back(*message);
@@ -55,7 +56,7 @@ Client::Welcome Client::join(TimePoint deadline) {
     }
     if (!message->text.empty()) {
       auto job = decode_job(message->text);
-      if (!job) throw Error(ErrorCode::kSystem, "the launcher speaks another version of rota");
+      if (!job) throw Error(ErrorCode::kSystem, who() + " speaks another version of rota");
       welcome.job = std::move(*job);
       expected_fds = lent_count(welcome.job);
     }
@@ -90,7 +91,7 @@ Message Client::call(Message request, TimePoint deadline) {
     }
     notices_.push_back(std::move(*answer));
   }
-  throw Error(ErrorCode::kTimeout, "the launcher did not answer about '" + request.key + "'");
+  throw Error(ErrorCode::kTimeout, who() + " did not answer about '" + request.key + "'");
 }
 
 std::optional<Message> Client::next_notice() {
@@ -103,25 +104,46 @@ std::optional<Message> Client::next_notice() {
   return notice;
 }
 
-void Client::report_waiting(std::size_t peer, const std::string& operation_key,
-                            const std::string& operation_text) noexcept {
-  send_quietly({.type = MessageType::kWaiting,
-                .blamed = static_cast<std::uint32_t>(peer),
-                .key = operation_key,
-                .text = operation_text.substr(0, kMostTextBytes)});
+template <class Make>
+void Client::send_quietly(Make make) noexcept {
+  try {
+    line_->send(encode_to_send(make()), {});
+  } catch (const std::exception&) {
+    // Nobody is there to hear it.
+  }
 }
 
-void Client::report_resumed() noexcept { send_quietly({.type = MessageType::kResumed}); }
+void Client::report_waiting(std::size_t peer, const std::string& operation_key,
+                            const std::string& operation_text) noexcept {
+  send_quietly([&] {
+    return Message{.type = MessageType::kWaiting,
+                   .blamed = static_cast<std::uint32_t>(peer),
+                   .key = operation_key,
+                   .text = operation_text.substr(0, kMostTextBytes)};
+  });
+}
+
+void Client::report_resumed() noexcept {
+  send_quietly([] { return Message{.type = MessageType::kResumed}; });
+}
 
 void Client::abort(ErrorCode code, std::optional<std::size_t> blamed,
                    const std::string& text) noexcept {
-  Message message{
-      .type = MessageType::kAbort, .error = code, .text = text.substr(0, kMostTextBytes)};
-  if (blamed) message.blamed = static_cast<std::uint32_t>(*blamed);
-  send_quietly(message);
+  send_quietly([&] {
+    Message message{
+        .type = MessageType::kAbort, .error = code, .text = text.substr(0, kMostTextBytes)};
+    if (blamed) message.blamed = static_cast<std::uint32_t>(*blamed);
+    return message;
+  });
 }
 
-void Client::leave() noexcept { send_quietly({.type = MessageType::kLeave}); }
+void Client::leave() noexcept {
+  send_quietly([] { return Message{.type = MessageType::kLeave}; });
+}
+
+std::string Client::who() const {
+  return host_ ? "rank " + std::to_string(*host_) + ", where the ranks meet," : "the launcher";
+}
 
 // Said once: what comes from nobody is nothing.
 void Client::on_gone() {
@@ -139,19 +161,12 @@ void Client::send(const Message& message, TimePoint deadline) {
   for (;;) {
     const os::Io io = line_->send(bytes, {});
     if (io == os::Io::kDone) return;
-    if (io == os::Io::kClosed) return on_gone();
+    if (io == os::Io::kClosed && host_) return;  // What it said before has yet to be read.
+    if (io == os::Io::kClosed) throw_gone();
     if (Clock::now() >= deadline) {
-      throw Error(ErrorCode::kTimeout, "the launcher does not read this rank's messages");
+      throw Error(ErrorCode::kTimeout, who() + " does not read this rank's messages");
     }
     polls.wait(deadline);
-  }
-}
-
-void Client::send_quietly(const Message& message) noexcept {
-  try {
-    line_->send(encode_to_send(message), {});
-  } catch (const std::exception&) {
-    // Nobody is there to hear it.
   }
 }
 
@@ -160,8 +175,7 @@ std::optional<Message> Client::receive(TimePoint deadline) {
   for (;;) {
     if (auto message = receive_now()) return message;
     if (is_host_gone_) {
-      throw Error(ErrorCode::kPeerLost,
-                  "rank " + std::to_string(*host_) + ", where the ranks meet, has ended", *host_);
+      throw Error(ErrorCode::kPeerLost, who() + " has ended", *host_);
     }
     if (Clock::now() >= deadline) return std::nullopt;
     polls.clear();
@@ -176,7 +190,7 @@ std::optional<Message> Client::receive_now() {
   if (io == os::Io::kClosed) on_gone();
   if (io != os::Io::kDone) return std::nullopt;
   auto message = decode(buffer_);
-  if (!message) throw Error(ErrorCode::kSystem, "the launcher speaks another version of rota");
+  if (!message) throw Error(ErrorCode::kSystem, who() + " speaks another version of rota");
   return message;
 }
 

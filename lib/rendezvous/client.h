@@ -38,9 +38,8 @@ class Client {
   Welcome join(base::TimePoint deadline);
 
   // All throw Error kTimeout naming who is absent, kPeerLost when somebody who is needed has ended,
-  // the host included, kAborted with the first cause when the job broke, kSystem when the launcher
-  // is gone,
-  // kInvalidArgument when key and value are more than a message holds.
+  // the host included, kAborted (or kMismatch) with the first cause when the job broke, kSystem
+  // when the launcher is gone, kInvalidArgument when key and value are more than a message holds.
   void put(const std::string& key, const std::string& value);
   std::string get(const std::string& key, base::Duration timeout);
   void barrier(const std::string& key, base::Duration timeout);
@@ -60,9 +59,11 @@ class Client {
   void leave() noexcept;
 
  private:
+  std::string who() const;
   void on_gone();
   void send(const Message& message, base::TimePoint deadline);
-  void send_quietly(const Message& message) noexcept;
+  template <class Make>
+  void send_quietly(Make make) noexcept;
   Message call(Message request, base::TimePoint deadline);
   // Empty at the deadline.
   std::optional<Message> receive(base::TimePoint deadline);

@@ -44,7 +44,7 @@ Message read_from_rank(std::size_t rank, std::size_t world_size, std::span<const
   failure.error = ErrorCode::kBadData;
   failure.text = name_of(rank) + " sent " + std::to_string(bytes.size()) +
                  " bytes over its rendezvous descriptor that are no message of this version of "
-                 "rota: link it with the rota that rotarun came with, and write nothing else there";
+                 "rota: link it with the same rota as the others, and write nothing else there";
   return failure;
 }
 
@@ -151,6 +151,11 @@ void Coordinator::on_abort(std::size_t rank, const Message& message) {
   break_job(std::move(cause), rank);
 }
 
+void Coordinator::abort(ErrorCode error, const std::string& why) {
+  if (first_cause_) return;
+  break_job({.type = MessageType::kAborted, .error = error, .text = why}, std::nullopt);
+}
+
 // Tells all but who has told us.
 void Coordinator::break_job(Message cause, std::optional<std::size_t> teller) {
   first_cause_ = std::move(cause);
@@ -168,10 +173,9 @@ void Coordinator::on_departure(std::size_t rank, const std::string& how) {
 }
 
 void Coordinator::depart(std::size_t rank, const std::string& how) {
-  const bool is_news = !ranks_[rank].departure;
-  ranks_[rank].departure = how;
   ranks_[rank].operation.reset();
-  if (!is_news) return;  // It had left, and now its process ended.
+  if (ranks_[rank].departure) return;  // It had left, and now its process ended.
+  ranks_[rank].departure = how;
   std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.rank == rank; });
   for (std::size_t other = 0; other < ranks_.size(); ++other) {
     if (other == rank || !ranks_[other].joined || ranks_[other].departure) continue;
@@ -240,7 +244,10 @@ void Coordinator::time_out(const Waiting& waiting) {
   const std::string after = "timed out after " + base::to_text(waiting.request.timeout) + ": ";
   if (waiting.request.type == MessageType::kBarrier) {
     const auto absent = absent_from(waiting.request.key);
-    return fail(waiting, ErrorCode::kTimeout, after + name_absent(absent), *absent.begin());
+    const std::string stranger =
+        stranger_.empty() ? "" : "; the last who called in vain: " + stranger_;
+    return fail(waiting, ErrorCode::kTimeout, after + name_absent(absent) + stranger,
+                *absent.begin());
   }
   const auto blamed = waiting.request.blamed;
   fail(waiting, ErrorCode::kTimeout,

@@ -38,6 +38,12 @@ class Coordinator {
   // The process of `rank` ended; `how` is what others are told: "exited with code 0".
   void on_departure(std::size_t rank, const std::string& how);
 
+  // Breaks the job for a reason that no rank has.
+  void abort(ErrorCode error, const std::string& why);
+
+  // What was wrong with the last caller who was turned away, for those who wait in vain.
+  void note_stranger(const std::string& why) { stranger_ = why; }
+
   // Ends the waits whose time is over.
   void on_time(base::TimePoint now);
   std::optional<base::TimePoint> next_deadline() const;
@@ -97,6 +103,7 @@ class Coordinator {
   std::map<std::string, std::string> values_;
   std::vector<Waiting> waiting_;
   std::optional<Message> first_cause_;  // The kAborted that everybody gets.
+  std::string stranger_;                // What was wrong with the last.
   std::size_t report_count_ = 0;        // Of operations.
   std::vector<Outgoing> outbox_;
 };

@@ -1,4 +1,4 @@
-// A loop over the listener, those who shake hands, and the lines of those who have.
+// A loop over the reception, and the lines of those who came in.
 #include "rendezvous/host.h"
 
 #include <algorithm>
@@ -7,35 +7,21 @@
 
 #include <rota/error.h>
 
-#include "auth/exchange.h"
+#include "auth/call.h"
 #include "os/message_socket.h"
 #include "os/quiet_thread.h"
-#include "os/tcp_socket.h"
 #include "rendezvous/remote_line.h"
 
 namespace rota::rendezvous {
-namespace {
-
-using State = auth::Handshake::State;
-
-// With a caller that does not say who it is.
-constexpr std::chrono::seconds kPatience{2};
-
-// So many may linger at once; then the oldest has to go.
-constexpr std::size_t kMostCallers = 64;
-
-// Where nothing else says when to look again.
-constexpr std::chrono::seconds kLookEvery{1};
-
-}  // namespace
 
 Host::Host(const Job& job, const auth::Key& key, os::Fd listener)
     : world_size_(job.table.rows.size()),
       epoch_(job.table.epoch),
-      key_(key),
       listener_(std::move(listener)),
       switchboard_(job, {}),
-      seats_(world_size_) {
+      reception_(key, listener_.get(), world_size_,
+                 [this](const auth::Identity& caller) { return judge(caller); }),
+      is_there_(world_size_) {
   auto [ours, theirs] = os::make_message_socket_pair();
   switchboard_.connect(0, std::make_unique<LocalLine>(std::move(ours)));
   own_line_ = std::make_unique<LocalLine>(std::move(theirs));
@@ -48,23 +34,37 @@ Host::~Host() {
   thread_.join();
 }
 
-// What ends it early, such as a want of descriptors, shows to all ranks as the end of their lines.
 void Host::serve() noexcept {
   try {
     while (!is_ending_.load(std::memory_order_acquire)) turn();
     switchboard_.read_all(0, now_);
     switchboard_.send_all(now_);
-  } catch (const std::exception&) {
-    for (std::size_t rank = 0; rank < world_size_; ++rank) switchboard_.connect(rank, nullptr);
-    listener_.reset();
+  } catch (const std::exception& error) {
+    give_up(error.what());
   }
+}
+
+// What ends it early is the job's first cause.
+void Host::give_up(const std::string& why) noexcept {
+  try {
+    switchboard_.abort(ErrorCode::kSystem, "rank 0, where the ranks meet: " + why);
+    switchboard_.send_all(now_);
+  } catch (const std::exception&) {
+    // The end of their lines says enough.
+  }
+  for (std::size_t rank = 0; rank < world_size_; ++rank) switchboard_.disconnect(rank);
+  listener_.reset();
 }
 
 void Host::turn() {
   wait();
-  accept_callers();
-  for (Caller& caller : callers_) advance(caller);
-  callers_.remove_if([](const Caller& caller) { return !caller.socket; });
+  for (auth::Reception::Guest& guest : reception_.receive(now_)) {
+    const std::size_t rank = guest.identity.from;
+    if (is_there_[rank]) continue;  // Two came at once.
+    switchboard_.connect(rank, std::make_unique<RemoteLine>(std::move(guest.socket), guest.keys));
+    is_there_[rank] = true;
+  }
+  switchboard_.note_stranger(reception_.last_complaint());
   switchboard_.handle(polls_, now_);
   notice_departures();
   switchboard_.on_time(now_);
@@ -72,69 +72,43 @@ void Host::turn() {
 }
 
 void Host::wait() {
+  now_ = base::Clock::now();
   polls_.clear();
   const std::size_t wakeup_position = polls_.add(wakeup_.fd(), true, false);
-  polls_.add(listener_.get(), true, false);
-  for (const Caller& caller : callers_) {
-    const bool speaks = !caller.handshake.to_send().empty();
-    polls_.add(caller.socket.get(), !speaks, speaks);
-  }
-  now_ = base::Clock::now();
+  reception_.add_to(polls_, now_);
   switchboard_.add_to(polls_, now_);
-  base::TimePoint end = now_ + kLookEvery;
-  if (const auto next = switchboard_.next_deadline(now_)) end = std::min(end, *next);
+  auto end = switchboard_.next_deadline(now_);
+  if (const auto next = reception_.next_deadline()) end = end ? std::min(*end, *next) : *next;
   polls_.wait(end);
   if (polls_.readable(wakeup_position)) wakeup_.clear();
   now_ = base::Clock::now();
 }
 
-void Host::accept_callers() {
-  for (std::size_t i = 0; i < kMostCallers; ++i) {
-    os::Fd socket = os::accept_connection(listener_.get());
-    if (!socket) break;
-    callers_.push_back({std::move(socket), auth::Handshake::answer(key_), now_});
-  }
-  while (callers_.size() > kMostCallers) callers_.pop_front();
-}
-
-void Host::advance(Caller& caller) {
-  auth::Handshake& handshake = caller.handshake;
-  const bool is_open = auth::advance(handshake, caller.socket.get());
-  if (handshake.state() == State::kAsking) {
-    judge(handshake);
-    auth::advance(handshake, caller.socket.get());
-  }
-  if (handshake.state() == State::kDone) {
-    const std::size_t rank = handshake.identity().from;
-    switchboard_.connect(
-        rank, std::make_unique<RemoteLine>(std::move(caller.socket), handshake.session_keys()));
-    seats_[rank] = Seat::kTaken;
-  } else if (!is_open || handshake.state() != State::kTalking || now_ - caller.since > kPatience) {
-    caller.socket.reset();
-  }
-}
-
-void Host::judge(auth::Handshake& handshake) const {
-  const auth::Identity& caller = handshake.identity();
-  const std::string world = "this job has " + std::to_string(world_size_) + " ranks";
+std::string Host::judge(const auth::Identity& caller) const {
+  const std::string not_now(auth::kNotNow);
   if (caller.channel != auth::Channel::kControl || caller.to != 0) {
-    return handshake.refuse("here ranks meet, and only that");
+    return "here ranks meet, and only that";
   }
-  if (caller.from == 0) return handshake.refuse("rank 0 is here");
-  if (caller.from >= world_size_) return handshake.refuse(world);
+  if (caller.from == 0) return "rank 0 is here";
+  if (caller.from >= world_size_) {
+    return "this job has " + std::to_string(world_size_) + " ranks";
+  }
   if (caller.epoch != epoch_) {
-    return handshake.refuse("this is epoch " + std::to_string(epoch_) + " of the job");
+    return not_now + "this is epoch " + std::to_string(epoch_) + " of the job";
   }
-  if (seats_[caller.from] != Seat::kFree) return handshake.refuse("that rank has joined already");
-  handshake.accept();
+  if (is_there_[caller.from] || switchboard_.has_joined(caller.from)) {
+    return not_now + "that rank has joined already";
+  }
+  return "";
 }
 
-// A rank that ends well says that it leaves before its line ends.
+// A rank that ends well says that it leaves before its line ends. One that never joined may call
+// again.
 void Host::notice_departures() {
   for (std::size_t rank = 1; rank < world_size_; ++rank) {
-    if (seats_[rank] != Seat::kTaken || switchboard_.is_connected(rank)) continue;
-    switchboard_.on_departure(rank, "ended");
-    seats_[rank] = Seat::kLeft;
+    if (!is_there_[rank] || switchboard_.is_connected(rank)) continue;
+    is_there_[rank] = false;
+    if (switchboard_.has_joined(rank)) switchboard_.on_departure(rank, "ended");
   }
 }
 

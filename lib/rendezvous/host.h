@@ -2,12 +2,13 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
-#include <list>
-#include <optional>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
-#include "auth/handshake.h"
 #include "auth/key.h"
+#include "auth/reception.h"
 #include "os/fd.h"
 #include "os/poll_set.h"
 #include "rendezvous/switchboard.h"
@@ -29,32 +30,20 @@ class Host {
   std::unique_ptr<Line> take_line() noexcept { return std::move(own_line_); }
 
  private:
-  // Who has called, and has not said yet who it is.
-  struct Caller {
-    os::Fd socket;
-    auth::Handshake handshake;
-    base::TimePoint since;
-  };
-
-  // A line that ended is not followed by another.
-  enum class Seat : std::uint8_t { kFree, kTaken, kLeft };
-
   void serve() noexcept;
   void turn();
   void wait();
-  void accept_callers();
-  void advance(Caller& caller);
-  void judge(auth::Handshake& handshake) const;
+  std::string judge(const auth::Identity& caller) const;
   void notice_departures();
+  void give_up(const std::string& why) noexcept;
 
   std::size_t world_size_;
   std::uint64_t epoch_;
-  auth::Key key_;
   os::Fd listener_;
   Switchboard switchboard_;
+  auth::Reception reception_;
+  std::vector<bool> is_there_;  // By rank: its line stood when we looked last.
   std::unique_ptr<Line> own_line_;
-  std::vector<Seat> seats_;  // By rank.
-  std::list<Caller> callers_;
   os::PollSet polls_;
   base::TimePoint now_;
   os::Wakeup wakeup_;

@@ -1,7 +1,8 @@
-// The fields of a job, one after the other.
+// The fields of a job, one after the other. The key comes last, so that it goes from the job to the
+// text and back without a step between that would have to be wiped.
 #include "rendezvous/job.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/byte_stream.h"
 
@@ -29,8 +30,6 @@ std::size_t lent_count(const Job& job) noexcept {
 std::string encode(const Job& job) {
   base::ByteWriter out;
   out.write(static_cast<std::uint64_t>(job.rank));
-  const auto key = job.key.bytes();
-  out.write(std::string_view(reinterpret_cast<const char*>(key.data()), key.size()));
   out.write(static_cast<std::uint64_t>(job.deadline.count()));
   out.write(static_cast<std::uint8_t>(job.may_spin));
   out.write(static_cast<std::uint8_t>(job.verbose));
@@ -45,17 +44,22 @@ std::string encode(const Job& job) {
     out.write(row.address);
     out.write(row.cores);
   }
-  const auto bytes = out.take();
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const auto fields = out.take();
+  const auto key = job.key.bytes();
+  std::string text;
+  text.reserve(fields.size() + key.size());  // Once: what a string outgrows it leaves in memory.
+  text.append(reinterpret_cast<const char*>(fields.data()), fields.size());
+  text.append(reinterpret_cast<const char*>(key.data()), key.size());
+  return text;
 }
 
 std::optional<Job> decode_job(std::string_view text) {
-  base::ByteReader in(std::as_bytes(std::span(text)));
+  const auto bytes = std::as_bytes(std::span(text));
+  if (bytes.size() < auth::kKeyBytes) return std::nullopt;
+  base::ByteReader in(bytes.first(bytes.size() - auth::kKeyBytes));
   Job job;
+  std::ranges::copy(bytes.last<auth::kKeyBytes>(), job.key.bytes().begin());
   job.rank = in.read<std::uint64_t>();
-  const std::string key = in.read_text();
-  if (key.size() != auth::kKeyBytes) return std::nullopt;
-  std::memcpy(job.key.bytes().data(), key.data(), key.size());
   job.deadline = std::chrono::nanoseconds(static_cast<std::int64_t>(in.read<std::uint64_t>()));
   job.may_spin = in.read<std::uint8_t>() != 0;
   job.verbose = in.read<std::uint8_t>() != 0;

@@ -1,45 +1,47 @@
 // Frames, one after the other.
 #include "rendezvous/remote_line.h"
 
-#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "base/assert.h"
+#include "base/byte_stream.h"
 #include "os/tcp_socket.h"
 
 namespace rota::rendezvous {
 namespace {
 
-constexpr std::size_t kLengthBytes = 4;
+constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
 
-std::array<std::byte, kLengthBytes> length_field(std::size_t length) {
-  std::array<std::byte, kLengthBytes> field{};
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    field[i] = static_cast<std::byte>((length >> (8 * (field.size() - 1 - i))) & 0xff);
-  }
-  return field;
-}
+// What a peer can have in flight at most; one that goes on sending does not keep us.
+constexpr std::size_t kMostUnreadBytes = std::size_t{16} << 20;
 
-std::size_t length_in(std::span<const std::byte> frame) {
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    length = length << 8 | static_cast<std::size_t>(frame[i]);
-  }
-  return length;
+// The length, and the message.
+std::vector<std::byte> untagged_frame(std::span<const std::byte> message) {
+  base::ByteWriter frame;
+  frame.write(std::string_view(reinterpret_cast<const char*>(message.data()), message.size()));
+  return frame.take();
 }
 
 }  // namespace
 
 RemoteLine::RemoteLine(os::Fd socket, const auth::SessionKeys& keys)
     : socket_(std::move(socket)), sealing_(keys.to_peer), checking_(keys.from_peer) {
+  os::keep_alive(socket_.get());
   os::set_no_delay(socket_.get());
 }
 
 // A socket that is closed with something left to read takes back what it sent last.
 RemoteLine::~RemoteLine() {
-  std::array<std::byte, 4096> unread{};
+  flush();
   os::end_sending(socket_.get());
-  while (os::receive_some(socket_.get(), unread).bytes > 0) {
+  std::array<std::byte, 4096> unread{};
+  std::size_t read_bytes = 0;
+  while (read_bytes < kMostUnreadBytes) {
+    const std::size_t bytes = os::receive_some(socket_.get(), unread).bytes;
+    if (bytes == 0) break;
+    read_bytes += bytes;
   }
 }
 
@@ -48,11 +50,9 @@ os::Io RemoteLine::send(std::span<const std::byte> bytes, std::span<const int> f
   flush();
   if (is_closed_) return os::Io::kClosed;
   if (out_.size() > os::kMaxMessageBytes) return os::Io::kWouldBlock;
-  const std::size_t begin = out_.size();
-  const auto length = length_field(bytes.size());
-  out_.insert(out_.end(), length.begin(), length.end());
-  out_.insert(out_.end(), bytes.begin(), bytes.end());
-  const auto tag = sealing_.next_tag(std::span(out_).subspan(begin));
+  const auto frame = untagged_frame(bytes);
+  const auto tag = sealing_.next_tag(frame);
+  out_.insert(out_.end(), frame.begin(), frame.end());
   out_.insert(out_.end(), tag.begin(), tag.end());
   flush();
   return os::Io::kDone;
@@ -69,7 +69,7 @@ os::Io RemoteLine::receive(std::vector<std::byte>& bytes, std::vector<os::Fd>& f
   fds.clear();
   flush();
   if (!fill(kLengthBytes)) return is_closed_ ? os::Io::kClosed : os::Io::kWouldBlock;
-  const std::size_t length = length_in(in_);
+  const std::size_t length = base::ByteReader(in_).read<std::uint32_t>();
   if (length > os::kMaxMessageBytes) return hang_up();
   if (!fill(kLengthBytes + length + auth::FrameSeal::kTagBytes)) {
     return is_closed_ ? os::Io::kClosed : os::Io::kWouldBlock;

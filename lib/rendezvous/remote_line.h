@@ -1,8 +1,9 @@
 // A line between hosts: frames over a stream, each with a tag that only who shook hands can make.
 //
-//   length (4, big-endian) | message | tag (16)
+//   length (4) | message | tag (16)
+//
+// The length is written as the fields of the message are: base/byte_stream.h.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>

@@ -28,6 +28,7 @@ class Switchboard {
   Switchboard(const Job& job, Hooks hooks);
 
   void connect(std::size_t rank, std::unique_ptr<Line> line);
+  void disconnect(std::size_t rank) noexcept { boxes_[rank].line.reset(); }
 
   // Whether the rank's line stands. One that ended has handed on all that came over it.
   bool is_connected(std::size_t rank) const noexcept { return boxes_[rank].line != nullptr; }
@@ -44,6 +45,13 @@ class Switchboard {
     coordinator_.on_departure(rank, how);
   }
   void on_time(base::TimePoint now) { coordinator_.on_time(now); }
+  bool has_joined(std::size_t rank) const { return coordinator_.has_joined(rank); }
+
+  // Ends the job for all who have joined.
+  void abort(ErrorCode error, const std::string& why) { coordinator_.abort(error, why); }
+
+  // What was wrong with the last caller who was turned away: for those who wait in vain.
+  void note_stranger(const std::string& why) { coordinator_.note_stranger(why); }
   std::optional<base::TimePoint> next_deadline(base::TimePoint now) const;
 
  private:

@@ -2,6 +2,11 @@
 #include "auth/frame_seal.h"
 
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
+
+#include <string_view>
+
+#include <rota/error.h>
 
 #include "auth/bytes.h"
 
@@ -79,6 +84,22 @@ TEST(FrameSeal, MatchesNothingAfterWhatItRefused) {
   sender.next_tag(frame);
   EXPECT_FALSE(receiver.matches_next(frame, FrameSeal::Tag{}));
   EXPECT_FALSE(receiver.matches_next(frame, sender.next_tag(frame)));
+}
+
+// As where OpenSSL is set up for algorithms that are certified, and none is installed.
+TEST(FrameSeal, SaysThatThereIsNoHmac) {
+  ASSERT_EQ(::EVP_set_default_properties(nullptr, "rota=absent"), 1);
+  const auto restore = [](OSSL_LIB_CTX* library) { ::EVP_set_default_properties(library, ""); };
+  try {
+    FrameSeal seal(some_key());
+    restore(nullptr);
+    FAIL() << "it found one";
+  } catch (const Error& error) {
+    restore(nullptr);
+    EXPECT_EQ(error.code(), ErrorCode::kSystem);
+    EXPECT_TRUE(std::string_view(error.what()).starts_with("HMAC-SHA256: OpenSSL: "))
+        << error.what();
+  }
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <string>
+#include <utility>
 
 #include "auth/conversation.h"
 
@@ -55,7 +57,7 @@ TEST(Handshake, GoesByteByByteToo) {
     ++byte_count;
     if (talk.answerer.state() == State::kAsking) talk.answerer.accept();
   }
-  EXPECT_EQ(byte_count, 402U);
+  EXPECT_EQ(byte_count, 398U);
   EXPECT_EQ(talk.caller.state(), State::kDone);
   EXPECT_EQ(talk.answerer.state(), State::kDone);
   EXPECT_EQ(talk.answerer.identity(), some_identity());
@@ -124,6 +126,60 @@ TEST(Handshake, CutsALongReasonBetweenCharacters) {
   EXPECT_EQ(refused_with(one_less + "é"), one_less);
 }
 
+// By the key, of the last message of `text`, whose own last 32 bytes are the place for it.
+Bytes proof(std::string_view label, const Bytes& text) {
+  const Bytes labelled = joined({bytes_of(label), text});
+  return bytes_of(hmac_sha256(some_key().bytes(), std::span(labelled).first(labelled.size() - 32)));
+}
+
+DataFormat other_byte_order() {
+  using enum DataFormat::ByteOrder;
+  return {.byte_order = DataFormat().byte_order == kLittle ? kBig : kLittle};
+}
+
+// What both sides say when the formats are these, the caller first. Nobody is asked.
+std::pair<std::string, std::string> refused_for(const DataFormat& of_caller,
+                                                const DataFormat& of_answerer) {
+  Conversation talk{.caller = Handshake::call(some_key(), some_identity(), of_caller),
+                    .answerer = Handshake::answer(some_key(), of_answerer)};
+  talk.listen_to_challenge();
+  talk.listen_to_call();
+  EXPECT_EQ(talk.answerer.state(), State::kTalking);
+  talk.listen_to_verdict();
+  EXPECT_EQ(talk.answerer.state(), State::kRefused);
+  EXPECT_EQ(talk.answerer.identity(), some_identity());
+  EXPECT_EQ(talk.caller.state(), State::kRefused);
+  return {talk.caller.why(), talk.answerer.why()};
+}
+
+TEST(Handshake, RefusesAHostOfAnotherByteOrder) {
+  const std::string why = "it runs on a host of another byte order";
+  EXPECT_EQ(refused_for(other_byte_order(), {}), std::pair(why, why));
+  EXPECT_EQ(refused_for({}, other_byte_order()), std::pair(why, why));
+}
+
+TEST(Handshake, RefusesAHostThatFramesItsDataOtherwise) {
+  const DataFormat next{.frame_version = 2};
+  const std::string opening = "it speaks another version of data frames: version ";
+  EXPECT_EQ(refused_for(next, {}), std::pair(opening + "1, ours 2", opening + "2, ours 1"));
+  EXPECT_EQ(refused_for({}, next), std::pair(opening + "2, ours 1", opening + "1, ours 2"));
+}
+
+// A release that takes any caller for one that it understands.
+TEST(Handshake, TakesNoAcceptanceByAHostOfAnotherByteOrder) {
+  Conversation talk;
+  talk.listen_to_challenge();
+  talk.listen_to_call();
+  talk.answerer.accept();
+  Bytes verdict = said_by(talk.answerer);
+  verdict[8] = static_cast<std::byte>(other_byte_order().byte_order);
+  std::ranges::copy(proof("rota/1 S", joined({talk.challenge, talk.call, verdict})),
+                    verdict.end() - 32);
+  tell(talk.caller, verdict);
+  EXPECT_EQ(talk.caller.state(), State::kRefused);
+  EXPECT_EQ(talk.caller.why(), "it runs on a host of another byte order");
+}
+
 // What other releases and other programs are held to: the table at the top of handshake.cpp.
 TEST(Handshake, SaysWhatItsTableSays) {
   const Conversation talk = accepted_conversation();
@@ -132,26 +188,22 @@ TEST(Handshake, SaysWhatItsTableSays) {
   const auto field = [](const Bytes& message, std::size_t begin, std::size_t bytes) {
     return bytes_of(std::span(message).subspan(begin, bytes));
   };
-  const auto proof = [&](std::string_view label, const Bytes& text) {
-    const Bytes labelled = joined({bytes_of(label), text});
-    return bytes_of(
-        hmac_sha256(some_key().bytes(), std::span(labelled).first(labelled.size() - 32)));
-  };
+  const Bytes format = from_hex(std::endian::native == std::endian::little ? "0101" : "0201");
 
-  ASSERT_EQ(talk.challenge.size(), 48U);
-  EXPECT_EQ(field(talk.challenge, 0, 16), joined({header, from_hex("0000"), id}));
-  ASSERT_EQ(talk.call.size(), 113U);
-  EXPECT_EQ(field(talk.call, 0, 49),
-            joined({header, from_hex("0001"), id, from_hex("02"), counting(16, 0x40),
+  ASSERT_EQ(talk.challenge.size(), 40U);
+  EXPECT_EQ(field(talk.challenge, 0, 8), joined({header, from_hex("0000")}));
+  ASSERT_EQ(talk.call.size(), 115U);
+  EXPECT_EQ(field(talk.call, 0, 51),
+            joined({header, from_hex("0001"), id, format, from_hex("02"), counting(16, 0x40),
                     from_hex("0102030405060708"), from_hex("11121314"), from_hex("21222324")}));
-  EXPECT_EQ(field(talk.call, 81, 32), proof("rota/1 C", joined({talk.challenge, talk.call})));
-  ASSERT_EQ(talk.verdict.size(), 241U);
-  EXPECT_EQ(field(talk.verdict, 0, 209),
-            joined({header, from_hex("0002"), from_hex("01"), Bytes(200)}));
+  EXPECT_EQ(field(talk.call, 83, 32), proof("rota/1 C", joined({talk.challenge, talk.call})));
+  ASSERT_EQ(talk.verdict.size(), 243U);
+  EXPECT_EQ(field(talk.verdict, 0, 211),
+            joined({header, from_hex("0002"), format, from_hex("01"), Bytes(200)}));
   const Bytes all = joined({talk.challenge, talk.call, talk.verdict});
-  EXPECT_EQ(field(talk.verdict, 209, 32), proof("rota/1 S", all));
+  EXPECT_EQ(field(talk.verdict, 211, 32), proof("rota/1 S", all));
 
-  const Bytes nonces = joined({field(talk.challenge, 16, 32), field(talk.call, 49, 32)});
+  const Bytes nonces = joined({field(talk.challenge, 8, 32), field(talk.call, 51, 32)});
   Key derived;
   hkdf_sha256(some_key().bytes(), nonces, joined({bytes_of("rota/1 c2s"), sha256(all)}),
               derived.bytes());

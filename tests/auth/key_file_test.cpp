@@ -54,15 +54,23 @@ TEST_F(KeyFile, IsReadButForOneNewline) {
   EXPECT_EQ(read(write(kText + "\n" + kText)), bytes_of(kText + "\n" + kText));
 }
 
+// As one of 256 that were drawn from /dev/urandom does.
+TEST_F(KeyFile, MayEndInANewlineOfItsOwn) {
+  const std::string drawn = std::string(31, 'k') + "\n";
+  EXPECT_EQ(read(write(drawn)), bytes_of(drawn));
+  EXPECT_EQ(read(write(drawn + "\n")), bytes_of(drawn));
+}
+
 TEST_F(KeyFile, HoldsFrom32To4096Bytes) {
   const std::string shortest(32, 'k');
   const std::string longest(4096, 'k');
   EXPECT_EQ(read(write(shortest + "\n")), bytes_of(shortest));
   EXPECT_EQ(read(write(longest + "\n")), bytes_of(longest));
-  const std::string too_short = write(std::string(31, 'k') + "\n");
+  const std::string too_short = write(std::string(31, 'k'));
   EXPECT_EQ(trouble_with(too_short),
-            "holds 31 bytes, and a key has 32 or more; (umask 077; openssl rand -hex 32 > " +
+            "holds 31 bytes, and a key has 32 or more; (umask 077; head -c 32 /dev/urandom > " +
                 too_short + ")");
+  EXPECT_TRUE(trouble_with(write(std::string(30, 'k') + "\n")).starts_with("holds 31 bytes"));
   EXPECT_TRUE(trouble_with(write("")).starts_with("holds 0 bytes"));
   EXPECT_EQ(trouble_with(write(longest + "k")),
             "holds more than 4096 bytes, so that it is no key; name the one that is");

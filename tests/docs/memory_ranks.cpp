@@ -62,7 +62,7 @@ std::size_t scratch_bytes(std::size_t n, std::size_t count) {
 // The formula, for this program's calls.
 std::size_t bound(std::size_t n, bool is_shm, std::initializer_list<std::size_t> counts) {
   constexpr std::size_t kPlans = 5;
-  const std::size_t launcher = 64 * 1024;
+  const std::size_t coordinator = 64 * 1024;
   const std::size_t front = is_shm ? kPage + whole_pages(192 * n) : 0;
   const std::size_t proof = is_shm ? 0 : 192 * 1024;
   const std::size_t communicator = 24 * 1024 + 1024 * n;
@@ -72,7 +72,7 @@ std::size_t bound(std::size_t n, bool is_shm, std::initializer_list<std::size_t>
   for (const std::size_t count : counts) {
     if (is_shm && n > 2) scratch += scratch_bytes(n, count);
   }
-  return launcher + front + proof + communicator + plans + stages + scratch;
+  return coordinator + front + proof + communicator + plans + stages + scratch;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +29,7 @@ class ByHandHostsTest : public ::testing::Test {
     Command command{
         .arguments = {std::string(ROTA_TEST_DIR) + "/by_hand_rank", std::to_string(rank), key},
         .environment = {"ROUNDS=" + rounds}};
+    if (!gathered_.empty()) command.environment.push_back("GATHERED=" + gathered_);
     for (std::size_t host = 0; host < network_->host_count(); ++host) {
       command.arguments.push_back(network_->address(host) + ":7001");
     }
@@ -42,6 +45,7 @@ class ByHandHostsTest : public ::testing::Test {
   }
 
   std::unique_ptr<Network> network_;
+  std::string gathered_;
 };
 
 TEST_F(ByHandHostsTest, RanksMeetAcrossHosts) {
@@ -74,6 +78,42 @@ TEST_F(ByHandHostsTest, AHostThatVanishesIsNamedAtTheDeadline) {
     EXPECT_THAT(result.err, HasSubstr("rank 2 (10.77.0.3)"));
   }
   EXPECT_EQ(ranks[2]->wait().exit_code, 3);
+}
+
+// Nothing is said but what a scheduler says: the tasks' addresses, and a file with the key.
+TEST_F(ByHandHostsTest, RanksMeetAcrossHostsByTfConfig) {
+  const std::string key_file = ::testing::TempDir() + "tf_config_key_" + std::to_string(::getpid());
+  std::ofstream(key_file) << kKey;
+  std::filesystem::permissions(key_file, std::filesystem::perms::owner_read);
+  std::string workers;
+  for (std::size_t host = 0; host < network_->host_count(); ++host) {
+    workers += (host == 0 ? "\"" : ",\"") + network_->address(host) + ":7001\"";
+  }
+  std::vector<std::unique_ptr<Process>> ranks;
+  for (std::size_t rank = 0; rank < network_->host_count(); ++rank) {
+    Command command{.arguments = {std::string(ROTA_TEST_DIR) + "/environment_rank"},
+                    .environment = {"TF_CONFIG={\"cluster\":{\"worker\":[" + workers +
+                                        "]},\"task\":{\"type\":\"worker\",\"index\":" +
+                                        std::to_string(rank) + "}}",
+                                    "ROTA_KEY_FILE=" + key_file}};
+    ranks.push_back(std::make_unique<Process>(network_->on(rank, std::move(command))));
+  }
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const Result result = ranks[rank]->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out, "rank " + std::to_string(rank) + " of 3 by TF_CONFIG: 6\n");
+  }
+  std::filesystem::remove(key_file);
+}
+
+// Method: what the senders have sent when they leave takes some five seconds to arrive.
+TEST_F(ByHandHostsTest, WhatARankSentBeforeItLeftArrivesHoweverSlowly) {
+  for (const std::size_t host : {1, 2}) network_->limit_rate(host, "2mbit");
+  gathered_ = "300000";
+  const auto ranks = start_all("1");
+  const Result result = ranks[0]->wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("gathered 1"));
 }
 
 TEST_F(ByHandHostsTest, AddressesThatOthersReachNeedAKey) {

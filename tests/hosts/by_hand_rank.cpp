@@ -1,5 +1,6 @@
 // A rank that is started by hand:  by_hand_rank RANK KEY ADDRESS...
-// Adds up over all ranks, again and again for `ROUNDS` rounds of 10 ms, and says what it got.
+// Adds up over all ranks, again and again for `ROUNDS` rounds of 10 ms, and says what it got; then
+// gathers `GATHERED` values of each, if that is set.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -16,16 +17,24 @@ int main(int argc, char** argv) {
   options.by_hand = {.table = rota::table_of(std::vector<std::string>(argv + 3, argv + argc)),
                      .rank = std::strtoul(argv[1], nullptr, 10),
                      .key = argv[2]};
-  options.deadline = std::chrono::seconds(2);
+  options.deadline = std::chrono::seconds(std::getenv("GATHERED") ? 60 : 2);
   try {
     rota::Communicator comm(options);
-    std::vector<double> values(100000);
+    std::vector<double> values(1000);
     for (long round = rounds ? std::atol(rounds) : 1; round > 0; --round) {
       values.assign(values.size(), static_cast<double>(comm.rank() + 1));
       comm.all_reduce(values, rota::ReduceOp::kSum);
       if (round > 1) std::this_thread::sleep_for(std::chrono::milliseconds(10));
       if (round == 1 || rounds) std::printf("sum %g\n", values.back());
       std::fflush(stdout);
+    }
+    if (const char* count = std::getenv("GATHERED")) {
+      // Leaves when what it gave is on its way.
+      const std::vector<float> part(std::strtoul(count, nullptr, 10), 1.0F);
+      std::vector<float> all(comm.rank() == 0 ? part.size() * comm.world_size() : 0);
+      comm.gather(part, all, 0);
+      if (comm.rank() == 0) std::printf("gathered %g\n", all.back());
+      return 0;
     }
     rota::Communicator pair = comm.split(comm.rank() / 2);
     pair.barrier();

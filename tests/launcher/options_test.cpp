@@ -91,6 +91,17 @@ TEST(Options, TakeVariablesWithCommasAndEqualsSigns) {
   EXPECT_EQ(options.variables[3].value, "");
 }
 
+TEST(Options, NameHosts) {
+  EXPECT_EQ(parse_options({"-H", "a:2,b", "p"}).host_list, "a:2,b");
+  EXPECT_EQ(parse_options({"-host", "a", "p"}).host_list, "a");
+  EXPECT_EQ(parse_options({"--hostfile=x", "p"}).hostfile, "x");
+  EXPECT_TRUE(parse_options({"--this-host", "p"}).this_host);
+  EXPECT_TRUE(parse_options({"--explain"}).explain);
+  EXPECT_THAT(refusal_of({"-H", "a", "--hostfile", "x", "p"}), HasSubstr("give one of them"));
+  EXPECT_THAT(refusal_of({"-H", "a", "--this-host", "p"}),
+              HasSubstr("--this-host is for no other"));
+}
+
 TEST(Options, NeedNoProgramWhereNothingStarts) {
   EXPECT_TRUE(parse_options({"--help"}).help);
   EXPECT_TRUE(parse_options({"-V"}).version);
@@ -148,9 +159,10 @@ TEST(Options, RefuseValuesThatAreMissingOrTooMany) {
 
 TEST(Options, AreAllInTheHelpWithThreeExamples) {
   const std::string help = help_text();
-  for (const char* name : {"--np", "--export", "--bind-to", "--map-by", "--transport",
-                           "--tag-output", "--output-filename", "--wdir", "--timeout", "--deadline",
-                           "--grace", "--show-ranks", "--verbose", "--version", "--help"}) {
+  for (const char* name :
+       {"--np", "--export", "--bind-to", "--map-by", "--transport", "--host", "--hostfile",
+        "--this-host", "--explain", "--tag-output", "--output-filename", "--wdir", "--timeout",
+        "--deadline", "--grace", "--show-ranks", "--verbose", "--version", "--help"}) {
     EXPECT_THAT(help, HasSubstr(name));
   }
   std::size_t examples = 0;

@@ -42,12 +42,14 @@ Bytes labels_of(const Dataset& data, std::uint32_t count) {
 
 class Mnist : public ::testing::Test {
  protected:
-  Mnist() {
+  Mnist() { use_images(3000, 1000); }
+
+  void use_images(std::uint32_t train_count, std::uint32_t test_count) {
     static const TrainAndTest all = read_idx_folder(ROTA_MNIST_DATA);
-    folder_.write("train-images-idx3-ubyte", images_of(all.train, 3000));
-    folder_.write("train-labels-idx1-ubyte", labels_of(all.train, 3000));
-    folder_.write("t10k-images-idx3-ubyte", images_of(all.test, 1000));
-    folder_.write("t10k-labels-idx1-ubyte", labels_of(all.test, 1000));
+    folder_.write("train-images-idx3-ubyte", images_of(all.train, train_count));
+    folder_.write("train-labels-idx1-ubyte", labels_of(all.train, train_count));
+    folder_.write("t10k-images-idx3-ubyte", images_of(all.test, test_count));
+    folder_.write("t10k-labels-idx1-ubyte", labels_of(all.test, test_count));
   }
 
   testing::Command alone(const Arguments& arguments) const {
@@ -153,8 +155,10 @@ TEST_F(Mnist, LeavesTheSameWeightsAsThreadsOfProcesses) {
 
 // Eight replicas, more than there are cores in most places that run this.
 TEST_F(Mnist, TrainsConvolutionsOnThreadsOfMoreProcessesThanCores) {
-  const Result result =
-      run_ranks(4, "shm", {"--json", "--epochs", "1", "--model", "lenet", "--replicas", "2"});
+  use_images(320, 80);
+  const Result result = run_ranks(
+      4, "shm",
+      {"--json", "--epochs", "1", "--model", "lenet", "--replicas", "2", "--batch-size", "10"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const std::vector<json> lines = lines_of(result);
   EXPECT_EQ(lines.front()["steps"], 4);

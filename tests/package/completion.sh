@@ -18,9 +18,10 @@ expect() {
   }
 }
 
-expect "--transport --tag-output --timeout" rotarun --t
+expect "--this-host --transport --tag-output --timeout" rotarun --t
 expect "auto shm tcp" rotarun --transport ""
 expect "tcp" rotarun -np 4 --transport t
+expect "./completion.sh" rotarun --hostfile ./completion.s
 expect "core" rotarun --bind-to = c
 expect "none core numa" rotarun --bind-to =
 expect "--show-ranks" rotarun --tag-output --s

@@ -145,7 +145,8 @@ Findings check_launcher_includes(const Source& source) {
                          "the launcher shares error.h, nearest_name.h and rank_table.h only");
     }
     if (include.angled) continue;
-    if (!is_one_of(first_folder(include.path), {"launcher", "base", "os", "auth", "rendezvous", "cluster"})) {
+    if (!is_one_of(first_folder(include.path),
+                   {"launcher", "base", "os", "auth", "rendezvous", "cluster"})) {
       findings.push_back(at(source, include) +
                          "the launcher stands on base, os, auth, rendezvous and cluster only");
     }

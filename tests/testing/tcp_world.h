@@ -20,11 +20,11 @@ namespace rota::testing {
 // Two ends of one connection.
 inline std::pair<os::Fd, os::Fd> connected_sockets() {
   const os::Listener listener = os::listen_on_loopback();
-  os::Fd caller = os::start_connect(listener.address).socket;
+  os::Fd caller = os::start_connect(os::parse_address(listener.address)).socket;
   os::PollSet polls;
   polls.add(listener.socket.get(), true, false);
   polls.wait(base::Clock::now() + std::chrono::seconds(10));
-  return {std::move(caller), os::accept_connection(listener.socket.get())};
+  return {std::move(caller), os::accept_connection(listener.socket.get()).socket};
 }
 
 // Index = rank. Each is used by one thread at a time.

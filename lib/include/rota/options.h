@@ -12,8 +12,9 @@ namespace rota {
 // A rank's place in a job that no launcher started: each rank is started by hand and told the same
 // table. Rank 0 is where all meet, and has to stay until the others are done.
 struct ROTA_EXPORT JobByHand {
-  // The address of every row is where that rank listens: "host:port", "[::1]:port". Hosts may be
-  // left out, they are taken from the addresses; the transport is tcp. See table_of().
+  // The address of every row is where that rank listens: "host:port", "[::1]:port". A rank whose
+  // host is a name listens on every interface. Hosts may be left out, they are taken from the
+  // addresses; the transport is tcp. See table_of().
   RankTable table{};
   std::size_t rank = 0;
 
@@ -38,7 +39,8 @@ struct ROTA_EXPORT CommunicatorOptions {
   // transport, and only among those that give the ring's bits.
   std::string plan = "auto";
 
-  // How long one collective may take. Unset: what the launcher was told (--deadline).
+  // How long one collective may take. Unset: what the launcher was told (--deadline), or 60 s where
+  // there is none.
   std::optional<std::chrono::nanoseconds> deadline;
 
   // The variant of the arithmetic kernels: "avx512", "avx2", "scalar"; empty: the best there is.
@@ -48,8 +50,10 @@ struct ROTA_EXPORT CommunicatorOptions {
   // How long to wait for the other ranks to start.
   std::chrono::nanoseconds join_timeout = std::chrono::seconds(30);
 
-  // Defaults, with what the launcher left in the environment (ROTA_RENDEZVOUS_FD).
-  // Throws Error kInvalidArgument where that is not a descriptor's number.
+  // Defaults, with what the launcher left in the environment (ROTA_RENDEZVOUS_FD). Without a
+  // launcher, a TF_CONFIG with several tasks makes `by_hand`: a rank a task, the chief first; an
+  // evaluator is a world of one. Throws Error kInvalidArgument where these make no sense or, for
+  // TF_CONFIG, contradict other variables of schedulers; and for a ps, which a ring does not need.
   static CommunicatorOptions from_environment();
 };
 

@@ -27,7 +27,9 @@ std::span<const std::byte> tail_of(const Header& header, std::size_t bytes) noex
 }  // namespace
 
 Channel::Channel(os::Fd socket, std::size_t peer) : socket_(std::move(socket)), peer_(peer) {
-  if (socket_) os::set_no_delay(socket_.get());
+  if (!socket_) return;
+  os::keep_alive(socket_.get());
+  os::set_no_delay(socket_.get());
 }
 
 void Channel::throw_lost(const std::string& reason) const {

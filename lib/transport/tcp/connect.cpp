@@ -3,60 +3,48 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <rota/error.h>
 
-#include "auth/exchange.h"
+#include "auth/call.h"
+#include "auth/reception.h"
 #include "os/poll_set.h"
-#include "os/tcp_socket.h"
 
 namespace rota::transport::tcp {
 namespace {
 
 using base::Clock;
 using base::TimePoint;
-using State = auth::Handshake::State;
-
-// With a caller that does not say who it is.
-constexpr std::chrono::seconds kPatience{2};
 
 // At who is too slow, and at what has happened elsewhere.
 constexpr std::chrono::milliseconds kLookEvery{100};
-
-// How long the reason of a peer's end may lag behind it.
-constexpr std::chrono::milliseconds kReasonTime{200};
-
-// So many may linger beside a whole world of members; then the oldest has to go.
-constexpr std::size_t kStrangers = 64;
-
-// A connection that is still shaking hands.
-struct Caller {
-  os::Fd socket;
-  auth::Handshake handshake;
-  std::optional<std::size_t> called;  // The peer, where we called.
-  TimePoint since{};
-};
 
 class Meeting {
  public:
   Meeting(const ConnectOptions& options, int listener, TimePoint deadline)
       : options_(options),
-        listener_(listener),
         deadline_(deadline),
-        sockets_(options.addresses.size()) {}
+        sockets_(options.addresses.size()),
+        calls_(options.addresses.size()),
+        reception_(options.key, listener, sockets_.size(),
+                   [this](const auth::Identity& caller) { return judge(caller); }) {}
 
   std::vector<os::Fd> run() {
-    for (std::size_t peer = options_.rank + 1; peer < sockets_.size(); ++peer) call(peer);
+    for (std::size_t peer = options_.rank + 1; peer < calls_.size(); ++peer) {
+      calls_[peer].emplace(options_.addresses[peer], options_.key, identity(options_.rank, peer));
+    }
     while (!absent().empty()) {
       if (Clock::now() >= deadline_) throw_absent();
       if (options_.look_around) options_.look_around();
-      wait();
-      accept_callers();
-      for (Caller& caller : callers_) advance(caller);
-      hang_up_on_oldest();
-      std::erase_if(callers_, [](const Caller& caller) { return !caller.socket; });
+      for (std::size_t peer = 0; peer < calls_.size(); ++peer) {
+        if (calls_[peer]) advance(peer);
+      }
+      for (auth::Reception::Guest& guest : reception_.receive(Clock::now())) {
+        os::Fd& socket = sockets_[guest.identity.from];
+        if (!socket) socket = std::move(guest.socket);
+      }
+      if (!absent().empty()) wait();
     }
     return std::move(sockets_);
   }
@@ -69,94 +57,38 @@ class Meeting {
             .to = static_cast<std::uint32_t>(to)};
   }
 
-  void call(std::size_t peer) {
-    os::Connecting connecting = os::start_connect(options_.addresses[peer]);
-    if (connecting.failure) throw_refused(peer, *connecting.failure);
-    callers_.push_back({std::move(connecting.socket),
-                        auth::Handshake::call(options_.key, identity(options_.rank, peer)),
-                        peer,
-                        {}});
+  void advance(std::size_t peer) {
+    auth::Call& call = *calls_[peer];
+    const auth::Call::State state = call.advance(Clock::now());
+    if (state == auth::Call::State::kCalling) return;
+    if (state == auth::Call::State::kRefused) {
+      throw Error(ErrorCode::kPeerLost,
+                  "rank " + std::to_string(options_.rank) + ": " + name_of(peer) +
+                      " does not take its call: " + call.why(),
+                  peer);
+    }
+    sockets_[peer] = call.take_socket();
+    calls_[peer].reset();
   }
 
-  // A few at a time: what they say is read before there are too many of them.
-  void accept_callers() {
-    for (std::size_t i = 0; listener_ >= 0 && i < kStrangers; ++i) {
-      os::Fd socket = os::accept_connection(listener_);
-      if (!socket) return;
-      callers_.push_back(
-          {std::move(socket), auth::Handshake::answer(options_.key), std::nullopt, Clock::now()});
+  std::string judge(const auth::Identity& caller) const {
+    if (caller.from >= options_.rank || caller != identity(caller.from, options_.rank)) {
+      return "it is not who was called";
     }
-  }
-
-  // Of callers who have not said who they are, and only where there are too many: a member that had
-  // no time yet to say so would be lost.
-  void hang_up_on_oldest() {
-    const auto is_unknown = [](const Caller& caller) { return caller.socket && !caller.called; };
-    const auto unknown = std::count_if(callers_.begin(), callers_.end(), is_unknown);
-    auto excess = unknown - static_cast<std::ptrdiff_t>(sockets_.size() + kStrangers);
-    for (Caller& caller : callers_) {
-      if (excess <= 0) return;
-      if (!is_unknown(caller)) continue;
-      caller.socket.reset();
-      --excess;
-    }
+    return sockets_[caller.from] ? "somebody else is that rank already" : "";
   }
 
   void wait() {
+    const TimePoint now = Clock::now();
+    TimePoint end = std::min(deadline_, now + kLookEvery);
     polls_.clear();
-    polls_.add(listener_, true, false);
-    for (const Caller& caller : callers_) {
-      const bool speaks = !caller.handshake.to_send().empty();
-      polls_.add(caller.socket.get(), !speaks, speaks);
+    for (const auto& call : calls_) {
+      if (!call) continue;
+      call->add_to(polls_);
+      if (const auto next = call->next_deadline()) end = std::min(end, *next);
     }
-    polls_.wait(std::min(deadline_, Clock::now() + kLookEvery));
-  }
-
-  void advance(Caller& caller) {
-    if (!caller.socket) return;
-    if (caller.called) {
-      advance_own_call(caller);
-    } else {
-      advance_stranger(caller);
-    }
-  }
-
-  void advance_own_call(Caller& caller) {
-    const std::size_t peer = *caller.called;
-    if (const auto failure = os::connect_result(caller.socket.get())) {
-      throw_refused(peer, *failure);
-    }
-    if (!auth::advance(caller.handshake, caller.socket.get())) {
-      throw_refused(peer, "it closed the connection");
-    }
-    if (caller.handshake.state() == State::kTalking) return;
-    if (caller.handshake.state() != State::kDone) throw_refused(peer, caller.handshake.why());
-    sockets_[peer] = std::move(caller.socket);
-  }
-
-  // Members who call are let in. Strangers are dropped.
-  void advance_stranger(Caller& caller) {
-    auth::Handshake& handshake = caller.handshake;
-    const bool is_open = auth::advance(handshake, caller.socket.get());
-    if (handshake.state() == State::kAsking) {
-      judge(handshake);
-      auth::advance(handshake, caller.socket.get());
-    }
-    if (handshake.state() == State::kDone) {
-      sockets_[handshake.identity().from] = std::move(caller.socket);
-    } else if (!is_open || handshake.state() != State::kTalking ||
-               Clock::now() - caller.since > kPatience) {
-      caller.socket.reset();
-    }
-  }
-
-  void judge(auth::Handshake& handshake) {
-    const std::size_t from = handshake.identity().from;
-    if (from >= options_.rank || handshake.identity() != identity(from, options_.rank)) {
-      return handshake.refuse("it is not who was called");
-    }
-    if (sockets_[from]) return handshake.refuse("somebody else is that rank already");
-    handshake.accept();
+    reception_.add_to(polls_, now);
+    polls_.wait(end);
   }
 
   std::vector<std::size_t> absent() const {
@@ -167,36 +99,34 @@ class Meeting {
     return ranks;
   }
 
+  std::string name_of(std::size_t peer) const {
+    return "rank " + std::to_string(peer) + " at " + options_.addresses[peer];
+  }
+
   [[noreturn]] void throw_absent() const {
     const auto ranks = absent();
     std::string names;
+    std::string reasons;
     for (const std::size_t peer : ranks) {
       names += (names.empty() ? "rank " : ", rank ") + std::to_string(peer);
+      if (calls_[peer] && !calls_[peer]->why().empty()) {
+        reasons += "; " + name_of(peer) + ": " + calls_[peer]->why();
+      }
+    }
+    if (!reception_.last_complaint().empty()) {
+      reasons += "; the last who called in vain: " + reception_.last_complaint();
     }
     throw Error(ErrorCode::kTimeout,
                 "rank " + std::to_string(options_.rank) + ": no connection with " + names +
-                    " at the deadline",
+                    " at the deadline" + reasons,
                 ranks.front());
   }
 
-  // A peer that is gone had a reason, which may be on its way.
-  [[noreturn]] void throw_refused(std::size_t peer, const std::string& reason) const {
-    const TimePoint until = Clock::now() + kReasonTime;
-    while (options_.look_around && Clock::now() < until) {
-      options_.look_around();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    throw Error(ErrorCode::kPeerLost,
-                "rank " + std::to_string(options_.rank) + ": connecting to rank " +
-                    std::to_string(peer) + " at " + options_.addresses[peer] + " failed: " + reason,
-                peer);
-  }
-
   const ConnectOptions& options_;
-  int listener_;
   TimePoint deadline_;
-  std::vector<os::Fd> sockets_;
-  std::vector<Caller> callers_;
+  std::vector<os::Fd> sockets_;                   // By peer, as is the next.
+  std::vector<std::optional<auth::Call>> calls_;  // Those under way.
+  auth::Reception reception_;
   os::PollSet polls_;
 };
 

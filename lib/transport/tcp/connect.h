@@ -20,10 +20,10 @@ struct ConnectOptions {
   std::function<void()> look_around;  // Called now and then while waiting; may throw to end it.
 };
 
-// Calls every higher rank, and is called by every lower one on `listener`; rank 0 needs none, and
-// may give -1. A connection that does not prove within 2 s to be a member's is closed, and the wait
-// goes on. Index of the result = peer; the own entry is empty.
-// Throws Error kTimeout at `deadline`, naming the ranks that are absent; kPeerLost, kSystem.
+// Calls every higher rank until it answers, and is called by every lower one on `listener`; rank 0
+// needs none, and may give -1. Index of the result = peer; the own entry is empty.
+// Throws Error kTimeout at `deadline`, naming the ranks that are absent, and what was in the way;
+// kPeerLost where a member does not take the call, kSystem.
 std::vector<os::Fd> connect_all(const ConnectOptions& options, int listener,
                                 base::TimePoint deadline);
 

@@ -1,0 +1,43 @@
+// How far a job is meant to reach, and whether this rotarun can start it: the one place that knows
+// that ranks are started on this host alone.
+//
+// Where more than this host is declared, nothing starts: each host would make a world of its own,
+// succeed, and have trained another model. --np alone says how many ranks there are and not where,
+// so that it changes nothing; --this-host does, by which nobody else is asked about hosts.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cluster/reading.h"
+#include "launcher/options.h"
+#include "launcher/slots.h"
+
+namespace rota::launcher {
+
+// What the environment or the command line says about hosts is malformed or contradicts itself.
+class SpecificationError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What there is to go by. Throws UsageError where --hostfile cannot be read.
+cluster::Given gather_given(const Options& options, const std::vector<std::string>& environment,
+                            const std::string& host_name);
+
+// Throws SpecificationError; UsageError where the job reaches beyond this host, or --np differs
+// from the declared world.
+DeclaredRanks require_startable(const Options& options, const cluster::Given& given);
+
+// What --explain prints. `slot_count` is that of each host that declares none.
+struct Explanation {
+  std::string text;
+  bool is_decided = false;
+  bool is_startable = false;  // So that the table is the one that --show-ranks shows.
+};
+Explanation explain_reach(const Options& options, const cluster::Given& given,
+                          std::size_t slot_count);
+
+}  // namespace rota::launcher

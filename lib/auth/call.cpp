@@ -1,0 +1,94 @@
+// A handshake on the side that calls, started anew where another attempt may fare better.
+#include "auth/call.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "auth/exchange.h"
+#include "os/tcp_socket.h"
+
+namespace rota::auth {
+namespace {
+
+// Between attempts; longer by up to as much again, so that those who were turned away together do
+// not come back together.
+constexpr std::chrono::milliseconds kPause{40};
+
+// With an address beside which there is another one.
+constexpr std::chrono::seconds kPatienceWithOne{2};
+
+std::chrono::milliseconds pause_before(const Identity& caller, std::size_t attempt) {
+  const std::size_t spread = caller.from * 7919 + caller.to * 104729 + attempt * 15485863;
+  return kPause + std::chrono::milliseconds(spread % static_cast<std::size_t>(kPause.count()));
+}
+
+}  // namespace
+
+Call::Call(std::string address, const Key& key, const Identity& identity)
+    : address_(std::move(address)), key_(key), identity_(identity) {}
+
+void Call::add_to(os::PollSet& polls) const {
+  if (!socket_) return;
+  const bool speaks = !handshake_->to_send().empty();
+  polls.add(socket_.get(), !speaks, speaks);
+}
+
+std::optional<base::TimePoint> Call::next_deadline() const {
+  return socket_ ? give_up_at_ : retry_at_;
+}
+
+Call::State Call::advance(base::TimePoint now) {
+  if (!socket_ && now >= retry_at_) start(now);
+  if (!socket_) return State::kCalling;
+  if (const auto failure = os::connect_result(socket_.get())) return fail(*failure, now);
+  if (!auth::advance(*handshake_, socket_.get())) {
+    return fail("it closed the connection, as it does when it holds another key", now);
+  }
+  switch (handshake_->state()) {
+    case Handshake::State::kDone:
+      return State::kDone;
+    case Handshake::State::kRefused:
+      if (handshake_->why().starts_with(kNotNow)) return fail(handshake_->why(), now);
+      why_ = handshake_->why();
+      socket_.reset();
+      return State::kRefused;
+    case Handshake::State::kStranger:
+      return fail(handshake_->why(), now);
+    default:
+      break;
+  }
+  if (give_up_at_ && now >= *give_up_at_) return fail("it does not answer", now);
+  return State::kCalling;
+}
+
+void Call::start(base::TimePoint now) {
+  if (untried_.empty()) {
+    os::Resolved resolved = os::resolve_address(address_);
+    untried_ = std::move(resolved.addresses);
+    std::ranges::reverse(untried_);
+    if (untried_.empty()) {
+      fail(resolved.failure, now);
+      return;
+    }
+  }
+  const os::Address address = untried_.back();
+  untried_.pop_back();
+  give_up_at_.reset();
+  if (!untried_.empty()) give_up_at_ = now + kPatienceWithOne;
+  os::Connecting connecting = os::start_connect(address);
+  if (connecting.failure) {
+    fail(*connecting.failure, now);
+    return;
+  }
+  socket_ = std::move(connecting.socket);
+  handshake_.emplace(Handshake::call(key_, identity_));
+}
+
+Call::State Call::fail(const std::string& why, base::TimePoint now) {
+  why_ = why;
+  socket_.reset();
+  retry_at_ = untried_.empty() ? now + pause_before(identity_, ++attempt_) : now;
+  return State::kCalling;
+}
+
+}  // namespace rota::auth

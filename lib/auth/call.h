@@ -1,0 +1,57 @@
+// Calls a peer, again and again, until both have proved to each other who they are.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "auth/handshake.h"
+#include "base/time.h"
+#include "os/address.h"
+#include "os/fd.h"
+#include "os/poll_set.h"
+
+namespace rota::auth {
+
+// How a refusal begins that may be an admission later.
+inline constexpr std::string_view kNotNow = "not now: ";
+
+class Call {
+ public:
+  enum class State : std::uint8_t { kCalling, kDone, kRefused };
+
+  // `address`: "host:port"; a name is asked for at each attempt, and all that it stands for tried.
+  Call(std::string address, const Key& key, const Identity& identity);
+
+  // One turn of a loop. Blocks no longer than the system's resolver. Throws Error kSystem,
+  // kInvalidArgument for an address that is none.
+  void add_to(os::PollSet& polls) const;
+  State advance(base::TimePoint now);
+  std::optional<base::TimePoint> next_deadline() const;
+
+  // Why it was refused, or else what was in the way last; empty where nothing was.
+  const std::string& why() const noexcept { return why_; }
+
+  // In state kDone. The socket may be taken once.
+  os::Fd take_socket() noexcept { return std::move(socket_); }
+  SessionKeys session_keys() const { return handshake_->session_keys(); }
+
+ private:
+  void start(base::TimePoint now);
+  State fail(const std::string& why, base::TimePoint now);
+
+  std::string address_;
+  Key key_;
+  Identity identity_;
+  std::vector<os::Address> untried_;  // Of what the name stood for, the next one last.
+  os::Fd socket_;
+  std::optional<Handshake> handshake_;
+  base::TimePoint retry_at_{};                 // Without a socket.
+  std::optional<base::TimePoint> give_up_at_;  // With one, where another address is left.
+  std::size_t attempt_ = 0;
+  std::string why_;
+};
+
+}  // namespace rota::auth

@@ -1,0 +1,88 @@
+// Handshakes side by side, on the side that answers.
+#include "auth/reception.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "auth/exchange.h"
+#include "os/tcp_socket.h"
+
+namespace rota::auth {
+namespace {
+
+// So many may linger beside all members.
+constexpr std::size_t kStrangers = 64;
+
+// Where descriptors lack, somebody has to give some back first.
+constexpr std::chrono::milliseconds kDeafTime{100};
+
+}  // namespace
+
+Reception::Reception(const Key& key, int listener, std::size_t expected_count, Judge judge)
+    : key_(key),
+      listener_(listener),
+      most_callers_(expected_count + kStrangers),
+      judge_(std::move(judge)) {}
+
+void Reception::add_to(os::PollSet& polls, base::TimePoint now) {
+  if (deaf_until_ && now >= *deaf_until_) deaf_until_.reset();
+  if (!deaf_until_) polls.add(listener_, true, false);
+  for (const Caller& caller : callers_) {
+    const bool speaks = !caller.handshake.to_send().empty();
+    polls.add(caller.socket.get(), !speaks, speaks);
+  }
+}
+
+// What callers have said already is heard before any of them has to go.
+std::vector<Reception::Guest> Reception::receive(base::TimePoint now) {
+  accept(now);
+  std::vector<Guest> guests;
+  for (Caller& caller : callers_) advance(caller, now, guests);
+  callers_.remove_if([](const Caller& caller) { return !caller.socket; });
+  while (callers_.size() > most_callers_) callers_.pop_front();
+  return guests;
+}
+
+// A few at a time, so that they are heard before there are too many of them.
+void Reception::accept(base::TimePoint now) {
+  for (std::size_t i = 0; listener_ >= 0 && !deaf_until_ && i < kStrangers; ++i) {
+    os::Accepted accepted = os::accept_connection(listener_);
+    if (!accepted.lack.empty()) {
+      last_complaint_ = accepted.lack;
+      deaf_until_ = now + kDeafTime;
+      if (!callers_.empty()) callers_.pop_front();
+    }
+    if (!accepted.socket) return;
+    callers_.push_back({std::move(accepted.socket), Handshake::answer(key_), now});
+  }
+}
+
+void Reception::advance(Caller& caller, base::TimePoint now, std::vector<Guest>& guests) {
+  using State = Handshake::State;
+  Handshake& handshake = caller.handshake;
+  const bool is_open = auth::advance(handshake, caller.socket.get());
+  if (handshake.state() == State::kAsking) {
+    const std::string refusal = judge_(handshake.identity());
+    if (refusal.empty()) {
+      handshake.accept();
+    } else {
+      handshake.refuse(refusal);
+    }
+    auth::advance(handshake, caller.socket.get());
+  }
+  if (handshake.state() == State::kDone) {
+    guests.push_back({std::move(caller.socket), handshake.identity(), handshake.session_keys()});
+  } else if (!is_open || handshake.state() != State::kTalking || now - caller.since > kPatience) {
+    if (!handshake.why().empty()) last_complaint_ = handshake.why();
+    caller.socket.reset();
+  }
+}
+
+std::optional<base::TimePoint> Reception::next_deadline() const {
+  std::optional<base::TimePoint> next = deaf_until_;
+  if (callers_.empty()) return next;
+  const base::TimePoint end = callers_.front().since + kPatience;
+  return next ? std::min(*next, end) : end;
+}
+
+}  // namespace rota::auth

@@ -1,0 +1,63 @@
+// Where callers are received: those who prove within two seconds that they hold the key, and may
+// come in, are handed on; all others are hung up on.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "auth/handshake.h"
+#include "base/time.h"
+#include "os/fd.h"
+#include "os/poll_set.h"
+
+namespace rota::auth {
+
+class Reception {
+ public:
+  struct Guest {
+    os::Fd socket;
+    Identity identity;
+    SessionKeys keys;
+  };
+  // Why somebody who holds the key may not come in; empty where he may.
+  using Judge = std::function<std::string(const Identity& caller)>;
+
+  // `listener` stays the owner's; -1 is one that nobody calls. So many members are expected at
+  // once, beside whom some strangers may linger; of more the oldest has to go.
+  Reception(const Key& key, int listener, std::size_t expected_count, Judge judge);
+
+  // One turn of a loop. Never blocks. Throws Error kSystem.
+  void add_to(os::PollSet& polls, base::TimePoint now);
+  std::vector<Guest> receive(base::TimePoint now);
+  std::optional<base::TimePoint> next_deadline() const;
+
+  // What was wrong with the last one who was not let in, such as "it holds another key".
+  const std::string& last_complaint() const noexcept { return last_complaint_; }
+
+ private:
+  struct Caller {
+    os::Fd socket;
+    Handshake handshake;
+    base::TimePoint since;
+  };
+
+  void accept(base::TimePoint now);
+  void advance(Caller& caller, base::TimePoint now, std::vector<Guest>& guests);
+
+  Key key_;
+  int listener_;
+  std::size_t most_callers_;
+  Judge judge_;
+  std::list<Caller> callers_;                  // The oldest first.
+  std::optional<base::TimePoint> deaf_until_;  // For want of descriptors.
+  std::string last_complaint_;
+};
+
+// How long somebody may take to say who he is.
+inline constexpr std::chrono::seconds kPatience{2};
+
+}  // namespace rota::auth

@@ -1,0 +1,127 @@
+// What cannot be true at once: of two sources, and of a source and a declaration.
+#include "cluster/contradiction.h"
+
+#include <algorithm>
+#include <span>
+
+#include "cluster/host_names.h"
+#include "cluster/reading.h"
+
+namespace rota::cluster {
+namespace {
+
+struct Pair {
+  const Specification& one;
+  const Specification& other;
+};
+
+std::string differing(const Pair& pair, const std::string& what) {
+  const auto& [one, other] = pair;
+  return one.source + " and " + other.source + " contradict each other about " + what + ": " +
+         one.source + " says " + to_text(one) + "; " + other.source + " says " + to_text(other) +
+         "; leave out the one that is wrong";
+}
+
+template <class Value>
+bool differ(const std::optional<Value>& one, const std::optional<Value>& other) {
+  return one && other && *one != *other;
+}
+
+std::optional<std::size_t> host_count_of(const Specification& specification) {
+  const std::size_t count = ring_count(specification);
+  return count > 0 ? std::optional(count) : std::nullopt;
+}
+
+// An address may be anybody's, so that a name cannot be held against it.
+bool names_differ(const std::string& one, const std::string& other) {
+  if (one.empty() || other.empty() || is_address(one) != is_address(other)) return false;
+  return !agree(one, other);
+}
+
+std::string name_at(const Specification& specification, std::size_t index) {
+  return index < specification.hosts.size() ? specification.hosts[index].name : std::string();
+}
+
+// A host of the first that the second has no room on; names that nobody gave cannot be missing.
+bool has_room_for(const Specification& room, const Specification& hosts) {
+  const auto ring = std::span(hosts.hosts).first(ring_count(hosts));
+  if (ring.size() > room.hosts.size()) return false;
+  return std::ranges::all_of(ring, [&](const Host& host) {
+    return host.name.empty() || is_loopback(host.name) ||
+           std::ranges::any_of(room.hosts, [&](const Host& node) {
+             return node.name.empty() || !names_differ(node.name, host.name);
+           });
+  });
+}
+
+std::string contradiction_with_room(const Specification& room, const Specification& hosts) {
+  if (hosts.is_room || hosts.level == Level::kProcess || has_room_for(room, hosts)) return {};
+  return differing({hosts, room}, "the hosts");
+}
+
+bool own_differ(const Specification& one, const Specification& other) {
+  if (!one.own_host || !other.own_host) return false;
+  return *one.own_host != *other.own_host ||
+         names_differ(name_at(one, *one.own_host), name_at(other, *other.own_host));
+}
+
+}  // namespace
+
+std::string contradiction_of(const Specification& one, const Specification& other) {
+  if (one.is_room) return contradiction_with_room(one, other);
+  if (other.is_room) return contradiction_with_room(other, one);  // NOLINT: the room is first.
+  const Pair pair{one, other};
+  if (differ(one.rank, other.rank)) return differing(pair, "the rank");
+  if (differ(one.world_size, other.world_size)) return differing(pair, "the size of the world");
+  if (differ(host_count_of(one), host_count_of(other))) {
+    return differing(pair, "the number of hosts");
+  }
+  if (own_differ(one, other)) return differing(pair, "which host this is");
+  const std::size_t count = std::min(ring_count(one), ring_count(other));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (names_differ(one.hosts[i].name, other.hosts[i].name)) {
+      return differing(pair, "the name of host " + std::to_string(i));
+    }
+  }
+  return {};
+}
+
+void require_as_declared(const Specification& specification, const Declared& declared) {
+  const auto refuse_declared = [&](const std::string& variable, std::size_t value) {
+    refuse(variable + " is " + std::to_string(value) + ", and " + specification.source + " says " +
+           to_text(specification) + ": leave out the one that is wrong");
+  };
+  const auto host_count = host_count_of(specification);
+  if (differ(declared.host_count, host_count)) {
+    refuse_declared("ROTA_HOSTS", *declared.host_count);
+  }
+  if (specification.is_room) return;
+  if (differ(declared.world_size, specification.world_size)) {
+    refuse_declared("ROTA_WORLD", *declared.world_size);
+  }
+  const bool is_host = specification.level == Level::kHost || specification.source == "TF_CONFIG" ||
+                       specification.source == "--worker_hosts";
+  const bool is_known =
+      is_host && specification.own_host && *specification.own_host < specification.hosts.size();
+  if (!declared.slots || !is_known) return;
+  const auto own = specification.hosts[*specification.own_host].slots;
+  if (differ(declared.slots, own)) {
+    refuse("ROTA_SLOTS is " + std::to_string(*declared.slots) + ", and " + specification.source +
+           " has " + std::to_string(*own) + " for this host, " +
+           name_of(specification, *specification.own_host) +
+           (specification.level == Level::kProcess ? ": a process is one rank; rotarun starts more"
+                                                   : ": leave out the one that is wrong"));
+  }
+}
+
+void add_declared(const Declared& declared, Specification& specification) {
+  if (!specification.world_size) specification.world_size = declared.world_size;
+  if (specification.level == Level::kProcess) return;
+  const bool is_known =
+      specification.own_host && *specification.own_host < specification.hosts.size();
+  if (is_known && declared.slots && !specification.hosts[*specification.own_host].slots) {
+    specification.hosts[*specification.own_host].slots = declared.slots;
+  }
+}
+
+}  // namespace rota::cluster

@@ -1,0 +1,42 @@
+// ROTA_*: what a person declares, in a pod's template or a shell.
+#include <algorithm>
+
+#include "cluster/host_list.h"
+#include "cluster/host_names.h"
+#include "cluster/sources.h"
+
+namespace rota::cluster {
+namespace {
+
+bool is_number(const std::string& text) {
+  // What begins as a negative number is one that is wrong, not a host.
+  return text.empty() || text.front() == '-' ||
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
+Declared read_declared(const Environment& environment) {
+  constexpr Range kCounts{.least = 1, .most = kMaxRanks};
+  Declared declared;
+  const std::string* hosts = environment.find("ROTA_HOSTS");
+  if (hosts && is_number(*hosts)) declared.host_count = to_number("ROTA_HOSTS", *hosts, kCounts);
+  declared.world_size = environment.number("ROTA_WORLD", kCounts);
+  declared.slots = environment.number("ROTA_SLOTS", kCounts);
+  declared.ordinal_start =
+      environment.number("ROTA_ORDINAL_START", {.least = 0, .most = kMaxOrdinal}).value_or(0);
+  if (const std::string* service = environment.find("ROTA_SERVICE")) {
+    const NameAndNumber parts = split_name("ROTA_SERVICE", *service);
+    if (parts.number) refuse("ROTA_SERVICE is " + shown(*service) + ": a name without a port");
+    declared.service = parts.name;
+  }
+  return declared;
+}
+
+std::optional<Specification> from_rota_hosts(const Given& given) {
+  const std::string* hosts = given.environment.find("ROTA_HOSTS");
+  if (!hosts || is_number(*hosts)) return std::nullopt;
+  return specification_of_hosts("ROTA_HOSTS", parse_host_list("ROTA_HOSTS", *hosts), given);
+}
+
+}  // namespace rota::cluster

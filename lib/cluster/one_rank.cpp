@@ -1,0 +1,65 @@
+// Reads a process's rank, under whatever names.
+#include "cluster/one_rank.h"
+
+#include <algorithm>
+
+#include "cluster/host_names.h"
+
+namespace rota::cluster {
+namespace {
+
+constexpr Range kRanks{.least = 0, .most = kMaxRanks - 1};
+constexpr Range kCounts{.least = 1, .most = kMaxRanks};
+
+void require_below(std::string_view name, std::size_t value, std::string_view limit_name,
+                   std::size_t limit) {
+  if (value < limit) return;
+  refuse(std::string(name) + " is " + std::to_string(value) + ", and " + std::string(limit_name) +
+         " is " + std::to_string(limit) + ": a rank is below the size of its world");
+}
+
+}  // namespace
+
+Specification read_rank(const std::string& source, const Environment& environment,
+                        const RankNames& names) {
+  const auto why = [&](std::string_view other) {
+    return "and " + std::string(other) + " is: " + source + " sets both";
+  };
+  Specification specification{.source = source, .level = Level::kProcess};
+  const std::size_t world_size =
+      environment.needed_number(names.world_size, kCounts, why(names.rank));
+  const std::size_t rank = environment.needed_number(names.rank, kRanks, why(names.world_size));
+  require_below(names.rank, rank, names.world_size, world_size);
+  specification.rank = rank;
+  specification.world_size = world_size;
+  specification.local_rank = environment.number(names.local_rank, kRanks);
+  specification.local_world_size = environment.number(names.local_world_size, kCounts);
+  if (specification.local_rank && specification.local_world_size) {
+    require_below(names.local_rank, *specification.local_rank, names.local_world_size,
+                  *specification.local_world_size);
+  }
+  if (specification.local_world_size.value_or(0) > world_size) {
+    refuse(std::string(names.local_world_size) + " is " +
+           std::to_string(*specification.local_world_size) + ", and " +
+           std::string(names.world_size) + " is " + std::to_string(world_size) +
+           ": a host has no more ranks than the world");
+  }
+  return specification;
+}
+
+std::optional<Meeting> read_meeting(const Environment& environment, std::string_view name,
+                                    std::string_view port) {
+  constexpr std::size_t kMaxPort = 65535;
+  const auto number = environment.number(port, {.least = 1, .most = kMaxPort});
+  const std::string* text = environment.find(name);
+  if (!text) return std::nullopt;
+  // An IPv6 address stands there without brackets: the port is in a variable of its own.
+  const bool is_bare = std::ranges::count(*text, ':') > 1 && !text->starts_with('[');
+  const NameAndNumber parts = split_name(std::string(name), is_bare ? "[" + *text + "]" : *text);
+  if (parts.number) refuse(std::string(name) + " is " + shown(*text) + ": a host without a port");
+  Meeting meeting{.name = parts.name};
+  if (number) meeting.port = static_cast<std::uint16_t>(*number);
+  return meeting;
+}
+
+}  // namespace rota::cluster

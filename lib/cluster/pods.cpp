@@ -1,0 +1,47 @@
+// What sources in Kubernetes have in common.
+#include "cluster/pods.h"
+
+namespace rota::cluster {
+
+void require_among(const std::string& index_name, std::size_t index, const std::string& count_name,
+                   std::size_t count) {
+  if (index < count) return;
+  refuse(index_name + " is " + std::to_string(index) + ", and " + count_name + " is " +
+         std::to_string(count) + ": the indices go from 0 to " + std::to_string(count - 1));
+}
+
+std::optional<std::size_t> read_process_count(const Environment& environment) {
+  constexpr const char* kName = "PET_NPROC_PER_NODE";
+  const std::string text = environment.text(kName);
+  if (text == "auto" || text == "cpu" || text == "gpu") return std::nullopt;
+  return environment.number(kName, {.least = 1, .most = kMaxRanks});
+}
+
+void name_first(std::optional<Meeting> meeting, Specification& specification) {
+  if (!meeting) return;
+  Host& first = specification.hosts[0];
+  first.port = meeting->port;
+  if (is_loopback(meeting->name) && specification.hosts.size() > 1) {
+    if (specification.own_host == std::size_t{0}) return;  // The first pod may be told so itself.
+    refuse(specification.source + " gives host 0 as " + shown(meeting->name) +
+           ", by which every host means itself: give the name that the others reach it by");
+  }
+  first.name = meeting->name;
+  specification.meeting = std::move(meeting);
+}
+
+PodName pod_of(const std::string& host_name, const std::string& end,
+               const std::string& index_name) {
+  const std::size_t dot = std::min(host_name.find('.'), host_name.size());
+  const std::string label = host_name.substr(0, dot);
+  if (!label.ends_with(end)) {
+    refuse(index_name + " makes this the pod …" + end + ", and the host is called " +
+           shown(host_name) +
+           ": where pods have the node's name, name the hosts, "
+           "ROTA_HOSTS=a:2,b:2");
+  }
+  const std::size_t last = label.rfind('-');
+  return {.prefix = label.substr(0, last + 1), .ordinal = 0, .suffix = host_name.substr(dot)};
+}
+
+}  // namespace rota::cluster

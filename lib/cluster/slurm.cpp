@@ -1,0 +1,139 @@
+// Slurm: inside a step its variables describe this task; in an allocation without one (a batch
+// script, or salloc's shell) they describe the room that there is.
+#include <array>
+#include <numeric>
+
+#include "cluster/pods.h"
+#include "cluster/slurm_lists.h"
+#include "cluster/sources.h"
+
+namespace rota::cluster {
+namespace {
+
+constexpr Range kCounts{.least = 1, .most = kMaxRanks};
+constexpr Range kRanks{.least = 0, .most = kMaxRanks - 1};
+
+// From here on a step's number stands for something else, such as the batch script itself.
+constexpr std::size_t kFirstSpecialStep = 0xfffffff0;
+
+// What a variable of the step says, or else that of the job.
+struct Found {
+  std::string name;
+  std::string value;
+};
+std::optional<Found> find_first(const Environment& environment,
+                                std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const std::string* value = environment.find(name)) return Found{name, *value};
+  }
+  return std::nullopt;
+}
+
+bool is_in_step(const Environment& environment) {
+  constexpr std::size_t kMost = 0xffffffff;
+  const auto step = environment.number("SLURM_STEP_ID", {.least = 0, .most = kMost});
+  return step && *step < kFirstSpecialStep;
+}
+
+// Nodes, and the tasks of each.
+std::vector<Host> read_nodes(const Environment& environment, bool is_step) {
+  const char* own_list = is_step ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST";
+  const char* own_counts = is_step ? "SLURM_STEP_TASKS_PER_NODE" : "SLURM_TASKS_PER_NODE";
+  const char* own_number = is_step ? "SLURM_STEP_NUM_NODES" : "SLURM_JOB_NUM_NODES";
+  const auto list = find_first(environment, {own_list, "SLURM_JOB_NODELIST", "SLURM_NODELIST"});
+  const auto counts = find_first(environment, {own_counts, "SLURM_TASKS_PER_NODE"});
+  const auto number = find_first(environment, {own_number, "SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
+  std::vector<Host> hosts;
+  if (list) {
+    for (std::string& name : expand_node_list(list->name, list->value)) {
+      hosts.push_back({.name = std::move(name)});
+    }
+  }
+  if (number) {
+    const std::size_t count = to_number(number->name, number->value, kCounts);
+    if (list && hosts.size() != count) {
+      refuse(number->name + " is " + std::to_string(count) + ", and " + list->name + " is " +
+             shown(list->value) + ", which are " + std::to_string(hosts.size()));
+    }
+    hosts.resize(count);
+  }
+  if (!counts || hosts.empty()) return hosts;
+  const std::vector<std::size_t> tasks = expand_counts(counts->name, counts->value);
+  if (tasks.size() != hosts.size()) {
+    refuse(counts->name + " is " + shown(counts->value) + ", for " + std::to_string(tasks.size()) +
+           " nodes, and there are " + std::to_string(hosts.size()));
+  }
+  for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].slots = tasks[i];
+  return hosts;
+}
+
+void require_sum(const Specification& specification, const std::string& name) {
+  std::size_t sum = 0;
+  for (const Host& host : specification.hosts) {
+    if (!host.slots) return;
+    sum += *host.slots;
+  }
+  if (specification.hosts.empty() || sum == *specification.world_size) return;
+  refuse(name + " is " + std::to_string(*specification.world_size) + ", and its nodes have " +
+         std::to_string(sum) + " tasks altogether");
+}
+
+Specification base_of(const std::string& source, const Environment& environment) {
+  Specification specification{.source = source};
+  specification.epoch =
+      environment.number("SLURM_RESTART_COUNT", {.least = 0, .most = kMaxOrdinal});
+  const auto job = find_first(environment, {"SLURM_JOB_ID", "SLURM_JOBID"});
+  if (job) specification.job_id = job->value;
+  return specification;
+}
+
+// One task on each node is rotarun itself, and its ranks are as many as there is room for.
+void make_host_level(Specification& specification) {
+  specification.level = Level::kHost;
+  specification.world_size.reset();
+  specification.rank.reset();
+  specification.local_rank.reset();
+  for (Host& host : specification.hosts) host.slots.reset();
+}
+
+}  // namespace
+
+std::optional<Specification> from_slurm_step(const Given& given) {
+  const Environment& environment = given.environment;
+  if (!is_in_step(environment)) return std::nullopt;
+  constexpr const char* kWhy = "and SLURM_STEP_ID is: srun sets both";
+  Specification specification = base_of("Slurm step", environment);
+  specification.level = Level::kProcess;
+  const auto count =
+      find_first(environment, {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"});
+  if (!count) refuse("SLURM_NTASKS is not set, " + std::string(kWhy));
+  specification.world_size = to_number(count->name, count->value, kCounts);
+  specification.rank = environment.needed_number("SLURM_PROCID", kRanks, kWhy);
+  require_among("SLURM_PROCID", *specification.rank, count->name, *specification.world_size);
+  specification.local_rank = environment.number("SLURM_LOCALID", kRanks);
+  specification.hosts = read_nodes(environment, true);
+  specification.own_host = environment.number("SLURM_NODEID", kRanks);
+  require_sum(specification, count->name);
+  if (specification.hosts.empty()) return specification;
+  if (specification.own_host) {
+    require_among("SLURM_NODEID", *specification.own_host, "the number of nodes",
+                  specification.hosts.size());
+    specification.local_world_size = specification.hosts[*specification.own_host].slots;
+  }
+  const bool is_one_each = specification.hosts.size() == *specification.world_size;
+  if (is_one_each && given.asker == Asker::kLauncher) make_host_level(specification);
+  return specification;
+}
+
+std::optional<Specification> from_slurm_allocation(const Given& given) {
+  const Environment& environment = given.environment;
+  const bool is_there = environment.has("SLURM_JOB_NODELIST") || environment.has("SLURM_NODELIST");
+  if (!is_there || is_in_step(environment)) return std::nullopt;
+  Specification specification = base_of("Slurm allocation", environment);
+  specification.is_room = true;
+  specification.hosts = read_nodes(environment, false);
+  specification.own_host = find_host(specification.hosts, given.host_name);
+  return specification;
+}
+
+}  // namespace rota::cluster

@@ -1,0 +1,169 @@
+// Says what a specification says, and makes the rank table of it.
+#include "cluster/specification.h"
+
+#include <algorithm>
+
+#include "cluster/refusal.h"
+
+namespace rota::cluster {
+namespace {
+
+constexpr std::size_t kNamesShown = 6;
+
+std::string with_port(const std::string& name, std::optional<std::uint16_t> port) {
+  if (!port) return name;
+  const bool needs_brackets = name.find(':') != std::string::npos;
+  return (needs_brackets ? "[" + name + "]" : name) + ":" + std::to_string(*port);
+}
+
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// How many ranks each host of the ring has.
+std::vector<std::size_t> slots_of(const Specification& specification,
+                                  std::size_t undeclared_slots) {
+  const std::size_t count = ring_count(specification);
+  std::size_t declared = 0;
+  std::size_t open_count = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    declared += specification.hosts[i].slots.value_or(0);
+    if (!specification.hosts[i].slots) ++open_count;
+  }
+  if (specification.world_size) {
+    const std::size_t world = *specification.world_size;
+    const bool fits = open_count == 0 ? world == declared
+                                      : world > declared && (world - declared) % open_count == 0;
+    if (!fits) {
+      refuse(specification.source + ": a world of " + counted(world, "rank") +
+             " does not go with " + counted(declared, "declared slot") + " and " +
+             counted(open_count, "host") + " without: declare the slots of every host");
+    }
+    if (open_count > 0) undeclared_slots = (world - declared) / open_count;
+  }
+  std::vector<std::size_t> slots;
+  for (std::size_t i = 0; i < count; ++i) {
+    slots.push_back(specification.hosts[i].slots.value_or(undeclared_slots));
+  }
+  return slots;
+}
+
+std::string place_text(const Specification& specification) {
+  const std::size_t count = ring_count(specification);
+  if (specification.rank) {
+    std::string text = "rank " + std::to_string(*specification.rank);
+    if (specification.world_size) text += " of " + std::to_string(*specification.world_size);
+    if (!specification.world_size) text += " of a world whose size it does not tell";
+    if (specification.local_rank) text += ", " + std::to_string(*specification.local_rank);
+    if (specification.local_rank) text += " on its host";
+    if (count > 0) text += ", on " + counted(count, "host");
+    return text;
+  }
+  if (!specification.own_host) return counted(count, "host") + " (" + names_of(specification) + ")";
+  std::string text = name_of(specification, *specification.own_host);
+  if (specification.hosts.empty()) return text + " of a number that it does not tell";
+  const Host& own = specification.hosts[*specification.own_host];
+  if (!is_in_ring(own.role)) {
+    return std::string(to_string(own.role)) + " " + text + ", outside of the ring of " +
+           counted(count, "host");
+  }
+  if (!own.name.empty()) {
+    text = "host " + std::to_string(*specification.own_host) + " (" + text + ")";
+  }
+  return text + " of " + std::to_string(count);
+}
+
+}  // namespace
+
+bool is_in_ring(Role role) noexcept { return role == Role::kChief || role == Role::kWorker; }
+
+std::string_view to_string(Role role) noexcept {
+  switch (role) {
+    case Role::kChief:
+      return "chief";
+    case Role::kWorker:
+      return "worker";
+    case Role::kEvaluator:
+      return "evaluator";
+    case Role::kParameterServer:
+      return "ps";
+  }
+  return "worker";
+}
+
+std::size_t ring_count(const Specification& specification) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(specification.hosts, is_in_ring, &Host::role));
+}
+
+std::string name_of(const Specification& specification, std::size_t index) {
+  const bool is_named =
+      index < specification.hosts.size() && !specification.hosts[index].name.empty();
+  if (!is_named) return "host " + std::to_string(index);
+  return with_port(specification.hosts[index].name, specification.hosts[index].port);
+}
+
+std::string names_of(const Specification& specification) {
+  const std::size_t count = ring_count(specification);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(count, kNamesShown); ++i) {
+    text += (i == 0 ? "" : ", ") + name_of(specification, i);
+  }
+  if (count > kNamesShown) text += " and " + std::to_string(count - kNamesShown) + " more";
+  return text;
+}
+
+std::string to_text(const Specification& specification) {
+  std::string text = place_text(specification);
+  if (!specification.rank && specification.world_size) {
+    text += ", a world of " + counted(*specification.world_size, "rank");
+  }
+  if (specification.meeting) {
+    text += ", meeting at " + with_port(specification.meeting->name, specification.meeting->port);
+  }
+  if (specification.epoch.value_or(0) > 0) {
+    text += ", epoch " + std::to_string(*specification.epoch);
+  }
+  if (!specification.job_id.empty()) text += ", job " + specification.job_id;
+  return text;
+}
+
+bool reaches_beyond_this_host(const Specification& specification) {
+  if (ring_count(specification) > 1) return true;
+  if (specification.level == Level::kProcess) return specification.world_size.value_or(2) > 1;
+  return ring_count(specification) == 1 && specification.own_host != std::size_t{0};
+}
+
+void require_fitting(const Specification& specification) {
+  if (ring_count(specification) > 0) slots_of(specification, 1);
+}
+
+RankTable make_table(const Specification& specification, std::size_t undeclared_slots) {
+  const std::size_t count = ring_count(specification);
+  const bool are_known =
+      count > 0 && std::ranges::none_of(specification.hosts, [](const Host& host) {
+        return is_in_ring(host.role) && host.name.empty();
+      });
+  if (!are_known) {
+    refuse(specification.source + " does not name every host, so that there is no table yet");
+  }
+  RankTable table;
+  table.epoch = specification.epoch.value_or(0);
+  table.source = specification.source;
+  const std::vector<std::size_t> slots = slots_of(specification, undeclared_slots);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Host& host = specification.hosts[i];
+    for (std::size_t local = 0; local < slots[i]; ++local) {
+      if (table.rows.size() == kMaxRanks) {
+        refuse(specification.source + ": more than " + std::to_string(kMaxRanks) + " ranks");
+      }
+      table.rows.push_back({.local_rank = local,
+                            .host = host.name,
+                            .address = host.port ? with_port(host.name, host.port) : ""});
+    }
+  }
+  table.transport = table.rows.size() == 1 ? "none" : count == 1 ? "shm" : "tcp";
+  return table;
+}
+
+}  // namespace rota::cluster

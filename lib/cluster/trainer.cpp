@@ -1,0 +1,30 @@
+// Kubeflow's Trainer, version 2: PET_* say which node this is, and where node 0 is.
+#include "cluster/one_rank.h"
+#include "cluster/pods.h"
+#include "cluster/sources.h"
+
+namespace rota::cluster {
+
+std::optional<Specification> from_trainer(const Given& given) {
+  const Environment& environment = given.environment;
+  const std::string* count_text = environment.find("PET_NNODES");
+  if (!count_text && !environment.has("PET_NODE_RANK")) return std::nullopt;
+  if (count_text && count_text->find(':') != std::string::npos) {
+    refuse("PET_NNODES is " + shown(*count_text) +
+           ", an elastic range: the world has one size, so give one number");
+  }
+  const std::size_t count = environment.needed_number("PET_NNODES", {.least = 1, .most = kMaxRanks},
+                                                      "and PET_NODE_RANK is: Trainer sets both");
+  const std::size_t own = environment.needed_number(
+      "PET_NODE_RANK", {.least = 0, .most = kMaxRanks - 1}, "and PET_NNODES is: Trainer sets both");
+  require_among("PET_NODE_RANK", own, "PET_NNODES", count);
+  Specification specification{.source = "Kubeflow Trainer", .hosts = std::vector<Host>(count)};
+  specification.own_host = own;
+  const auto slots = read_process_count(environment);
+  for (Host& host : specification.hosts) host.slots = slots;
+  if (slots) specification.world_size = *slots * count;
+  name_first(read_meeting(environment, "PET_MASTER_ADDR", "PET_MASTER_PORT"), specification);
+  return specification;
+}
+
+}  // namespace rota::cluster

@@ -1,0 +1,111 @@
+// Lists of hosts: of a flag, of a file, of Slurm; and the flags of old tutorials.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/given.h"
+#include "cluster/host_list.h"
+#include "cluster/slurm_lists.h"
+#include "cluster/task_flags.h"
+
+namespace rota::cluster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string hostfile_text(const std::string& text) {
+  Given given = given_of({});
+  given.hostfile = HostFile{.path = "hosts", .text = text};
+  try {
+    return hosts_text(read(given).chosen);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(Hostfile, HasAHostALine) {
+  EXPECT_EQ(hostfile_text("a slots=2\nb\n"), "a*2 b");
+  EXPECT_EQ(hostfile_text("# Ours.\n\n  a:2\t# Two.\r\nb:1\n"), "a*2 b*1");
+  EXPECT_EQ(hostfile_text("[fd00::1]:2\n[fd00::2] slots=3"), "fd00::1*2 fd00::2*3");
+}
+
+TEST(Hostfile, AddsUpWhatIsSaidOfOneHost) {
+  EXPECT_EQ(hostfile_text("a\na\nb\na\n"), "a*3 b");  // As a batch system writes it.
+  EXPECT_EQ(hostfile_text("a slots=2\na slots=3\n"), "a*5");
+}
+
+TEST(Hostfile, IsRefusedByFileAndLine) {
+  for (const auto& [text, words] : std::vector<std::pair<std::string, const char*>>{
+           {"", "hosts names no host"},
+           {"# Nobody.\n", "hosts names no host"},
+           {"a\nb slots=0\n", "hosts:2: slots is '0'"},
+           {"a slots=\n", "hosts:1: slots is ''"},
+           {"a slots=-1\n", "hosts:1: slots is '-1'"},
+           {"a slots=99999999999999999999\n", "hosts:1: slots is '99999"},
+           {"a slot=2\n", "hosts:1 has 'slot=2'"},
+           {"a slots = 2\n", "hosts:1 has 'slots'"},
+           {"a slots=2 slots=3\n", "hosts:1 says twice"},
+           {"a:2 slots=3\n", "hosts:1 says twice"},
+           {"a:two\n", "hosts:1: the slots of a is 'two'"},
+           {"slots=2\n", "hosts:1 has 'slots=2', which is no host"},
+           {"a,b\n", "hosts:1 has 'a,b', which is no host"},
+           {"localhost\nb\n", "'localhost', by which every host means itself"},
+       }) {
+    EXPECT_THAT(hostfile_text(text), HasSubstr(words)) << text;
+  }
+}
+
+TEST(HostList, FindsThisHostByItsName) {
+  Given given = given_of({}, "b.example");
+  given.host_list = "a:2,b:2";
+  EXPECT_EQ(read(given).chosen.own_host, std::size_t{1});
+  given.host_list = "b.example,b.example.org";  // The first one's name is exactly this.
+  EXPECT_EQ(read(given).chosen.own_host, std::size_t{0});
+  given.host_list = "bb,b.exam";
+  EXPECT_EQ(read(given).chosen.own_host, std::nullopt);
+  given.host_list = "localhost:3";
+  EXPECT_EQ(read(given).chosen.own_host, std::size_t{0});
+}
+
+TEST(NodeList, IsExpandedWithItsZeros) {
+  EXPECT_THAT(expand_node_list("X", "n[1-3,07-09],m5"),
+              ElementsAre("n1", "n2", "n3", "n07", "n08", "n09", "m5"));
+  EXPECT_THAT(expand_node_list("X", "n[098-101]"), ElementsAre("n098", "n099", "n100", "n101"));
+  EXPECT_THAT(expand_node_list("X", "r[1-2]n[1,3].x"),
+              ElementsAre("r1n1.x", "r1n3.x", "r2n1.x", "r2n3.x"));
+  EXPECT_THAT(expand_node_list("X", "plain"), ElementsAre("plain"));
+  EXPECT_THAT(expand_node_list("X", "n[9-11]"), ElementsAre("n9", "n10", "n11"));
+}
+
+TEST(Counts, AreRepeated) {
+  EXPECT_THAT(expand_counts("X", "2(x3),1"), ElementsAre(2, 2, 2, 1));
+  EXPECT_THAT(expand_counts("X", "4"), ElementsAre(4));
+}
+
+TEST(TaskFlags, LeaveOtherArgumentsAlone) {
+  const TaskFlags flags =
+      parse_task_flags({"--epochs", "5", "--worker_hosts=a:1,b:1", "-task_index", "1",
+                        "--job_name=worker", "data", "--", "--job_name=ps"});
+  EXPECT_THAT(flags.rest, ElementsAre("--epochs", "5", "data", "--", "--job_name=ps"));
+  EXPECT_EQ(flags.values.at("task_index"), "1");
+  EXPECT_EQ(flags.values.at("job_name"), "worker");
+}
+
+TEST(TaskFlags, SayWhatTfConfigSays) {
+  Given given = given_of({});
+  given.arguments = {"--ps_hosts=p:1", "--worker_hosts", "a:1,b:1", "--job_name=worker",
+                     "--task_index=1"};
+  const Specification chosen = read(given).chosen;
+  EXPECT_EQ(to_text(chosen), "host 1 (b:1) of 2, meeting at a:1");
+  EXPECT_EQ(hosts_text(chosen), "a:1 b:1 [p:1]");
+  EXPECT_THAT(chosen.remarks, ElementsAre(HasSubstr("needs no parameter server")));
+}
+
+TEST(TaskFlags, AreAnotherProgramsWithoutWorkers) {
+  Given given = given_of({});
+  given.arguments = {"--job_name=nightly", "--task_index=x"};
+  EXPECT_EQ(read(given).chosen.source, kThisHost);
+}
+
+}  // namespace
+}  // namespace rota::cluster

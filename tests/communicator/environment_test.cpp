@@ -1,0 +1,132 @@
+// Programs that something started which says TF_CONFIG: each task is a process, and a rank, without
+// a launcher. Method: real processes on loopback, each with an environment of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/listener.h"
+#include "testing/process.h"
+
+namespace rota::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const std::string kProgram = std::string(ROTA_TEST_DIR) + "/environment_rank";
+
+// On loopback; the ports were free a moment ago.
+std::vector<std::string> free_addresses(std::size_t count) {
+  std::vector<os::Listener> listeners;
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; i < count; ++i) {
+    listeners.push_back(os::listen_on_loopback());
+    addresses.push_back(listeners.back().address);
+  }
+  return addresses;
+}
+
+std::string job(const std::string& name, const std::vector<std::string>& addresses) {
+  std::string list;
+  for (const std::string& address : addresses) {
+    list += (list.empty() ? "\"" : ",\"") + address + "\"";
+  }
+  return "\"" + name + "\":[" + list + "]";
+}
+
+std::string tf_config(const std::string& jobs, const std::string& type, std::size_t index) {
+  return "TF_CONFIG={\"cluster\":{" + jobs + "},\"task\":{\"type\":\"" + type +
+         "\",\"index\":" + std::to_string(index) + "}}";
+}
+
+std::unique_ptr<Process> start(std::vector<std::string> environment) {
+  return std::make_unique<Process>(
+      Command{.arguments = {kProgram}, .environment = std::move(environment)});
+}
+
+TEST(TfConfig, MakesARankOfEachTask) {
+  const auto addresses = free_addresses(3);
+  const std::string jobs = job("worker", {addresses[1], addresses[2]}) + "," +
+                           job("chief", {addresses[0]}) + "," + job("ps", {"127.0.0.1:1"});
+  std::vector<std::unique_ptr<Process>> ranks;
+  ranks.push_back(start({tf_config(jobs, "chief", 0)}));
+  ranks.push_back(start({tf_config(jobs, "worker", 0)}));
+  ranks.push_back(start({tf_config(jobs, "worker", 1)}));
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const Result result = ranks[rank]->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out, "rank " + std::to_string(rank) + " of 3 by TF_CONFIG: 6\n");
+    EXPECT_EQ(result.err, rank > 0 ? ""
+                                   : "rota: TF_CONFIG has 1 ps: a ring needs no parameter server, "
+                                     "so that they are not used\n");
+  }
+}
+
+TEST(TfConfig, MakesAWorldOfOneOfWhoIsAlone) {
+  const std::string alone = "rank 0 of 1 by started by hand: 1\n";
+  const std::string jobs = job("worker", {"127.0.0.1:1", "127.0.0.1:2"});
+  EXPECT_EQ(start({"TF_CONFIG={}"})->wait().out, alone);
+  EXPECT_EQ(start({tf_config(job("worker", {"a:1"}), "worker", 0)})->wait().out, alone);
+  EXPECT_EQ(start({tf_config(jobs + "," + job("evaluator", {"e:1"}), "evaluator", 0)})->wait().out,
+            alone);
+}
+
+TEST(TfConfig, TellsAParameterServerThatItCanGo) {
+  const std::string jobs = job("worker", {"a:1"}) + "," + job("ps", {"p:1"});
+  const Result result = start({tf_config(jobs, "ps", 0)})->wait();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.err,
+            "invalid argument: TF_CONFIG makes this process a parameter server, p:1: a ring needs "
+            "none, and no worker waits for it, so it can exit\n");
+}
+
+TEST(TfConfig, IsHeldAgainstWhatOthersSay) {
+  const std::string jobs = job("worker", {"127.0.0.1:1", "127.0.0.1:2"});
+  const std::string own = tf_config(jobs, "worker", 1);
+  const auto error_of = [](std::vector<std::string> environment) {
+    const Result result = start(std::move(environment))->wait();
+    EXPECT_EQ(result.exit_code, 3);
+    return result.err;
+  };
+  EXPECT_THAT(error_of({own, "RANK=1", "WORLD_SIZE=3"}),
+              AllOf(HasSubstr("invalid argument: TF_CONFIG and PyTorchJob contradict each other"),
+                    HasSubstr("rank 1 of 2"), HasSubstr("of 3")));
+  EXPECT_THAT(error_of({own, "RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=0"}),
+              HasSubstr("torchrun and TF_CONFIG contradict each other about the rank"));
+  EXPECT_THAT(
+      error_of({own, "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=4"}),
+      HasSubstr("Open MPI and TF_CONFIG contradict each other about the size of the world"));
+  EXPECT_THAT(error_of({own, "ROTA_SLOTS=2"}),
+              HasSubstr("ROTA_SLOTS is 2, and TF_CONFIG has 1 for this host, 127.0.0.1:2: a "
+                        "process is one rank; rotarun starts more"));
+  EXPECT_THAT(error_of({"TF_CONFIG=nonsense"}), HasSubstr("TF_CONFIG is 'nonsense'"));
+}
+
+// Others reach it there, so that strangers could.
+TEST(TfConfig, NeedsAKeyBetweenHosts) {
+  const std::string jobs = job("worker", {"10.0.0.1:7001", "10.0.0.2:7001"});
+  const Result result =
+      start({tf_config(jobs, "worker", 0), "HOME=/nonexistent", "ROTA_KEY_FILE="})->wait();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("so that the ranks need a key"));
+}
+
+TEST(TfConfig, IsNotReadInARankOfRotarun) {
+  Command command = rotarun({"--this-host", "-np", "2", kProgram});
+  command.environment = {"TF_CONFIG=nonsense"};
+  const Result result = run(std::move(command));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("rank 1 of 2 by rotarun -np 2: 3\n"));
+}
+
+// Where nobody gives every rank's address, a program without a launcher is a world of one.
+TEST(Environment, WithoutTfConfigIsNotRead) {
+  const Result result = start({"RANK=x", "WORLD_SIZE=2", "JOB_COMPLETION_INDEX=1"})->wait();
+  EXPECT_EQ(result.out, "rank 0 of 1 by started by hand: 1\n") << result.err;
+}
+
+}  // namespace
+}  // namespace rota::testing

@@ -1,0 +1,44 @@
+// All sources at once. The first line is the host's name, each other one a variable.
+#include "cluster/host_names.h"
+#include "cluster/reading.h"
+#include "fuzz/fuzz.h"
+
+namespace {
+
+using namespace rota;
+
+void read_as(cluster::Asker asker, const cluster::Given& all) {
+  cluster::Given given = all;
+  given.asker = asker;
+  fuzz::may_refuse([&] {
+    const cluster::Specification read = cluster::read(given).chosen;
+    fuzz::require(read.hosts.size() <= cluster::kMaxRanks, "hosts have a limit");
+    if (!read.hosts.empty() && read.own_host) {
+      fuzz::require(*read.own_host < read.hosts.size(), "this is one of them");
+    }
+    if (read.rank && read.world_size) {
+      fuzz::require(*read.rank < *read.world_size, "a rank is below the world's size");
+    }
+    fuzz::require(read.level == cluster::Level::kProcess || !read.hosts.empty(),
+                  "the number of hosts is known");
+    const RankTable table = cluster::make_table(read, 2);
+    fuzz::require(!read.world_size || table.rows.size() == *read.world_size ||
+                      read.level == cluster::Level::kProcess,
+                  "the table is the declared world");
+  });
+  fuzz::require(!cluster::explain(given).empty(), "there is always something to say");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t count) {
+  std::vector<std::string> lines;
+  for (const auto line : cluster::split(fuzz::text_of(data, count), '\n')) {
+    lines.emplace_back(line.substr(0, line.find('\0')));
+  }
+  const cluster::Given given{.environment = cluster::Environment(std::span(lines).subspan(1)),
+                             .host_name = lines.front()};
+  read_as(cluster::Asker::kLauncher, given);
+  read_as(cluster::Asker::kProgram, given);
+  return 0;
+}

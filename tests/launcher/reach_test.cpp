@@ -1,0 +1,134 @@
+// What rotarun makes of a cluster that is declared around it: it starts ranks on this host alone,
+// and says so where more is declared, before anything starts.
+#include <fstream>
+
+#include "launcher/launched.h"
+#include "os/host.h"
+
+namespace rota::launcher {
+namespace {
+
+class Reach : public Launched {
+ protected:
+  static Result run_with(std::vector<std::string> environment, std::vector<std::string> arguments) {
+    testing::Command command = rotarun(std::move(arguments));
+    command.environment = std::move(environment);
+    return run(std::move(command));
+  }
+};
+
+const std::string kTfConfig =
+    R"(TF_CONFIG={"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":1}})";
+
+TEST_F(Reach, EndsWith2WhereOtherHostsAreDeclared) {
+  const std::vector<std::vector<std::string>> rows = {
+      {kTfConfig},
+      {"ROTA_HOSTS=a:2,b:2"},
+      {"PET_NNODES=2", "PET_NODE_RANK=0"},
+      {"RANK=0", "WORLD_SIZE=2"},
+      {"SLURM_JOB_NODELIST=n[1-2]"},
+  };
+  for (const auto& row : rows) {
+    for (const std::string np : {"1", "2"}) {  // Says how many ranks there are, and not where.
+      const Result result = run_with(row, {"-np", np, "echo", "started"});
+      EXPECT_EQ(result.exit_code, 2) << row.front();
+      EXPECT_EQ(result.out, "");
+      EXPECT_THAT(result.err, HasSubstr("this version starts ranks on one host only"));
+      EXPECT_THAT(result.err, HasSubstr("--this-host"));
+    }
+  }
+  const Result result = run_with({kTfConfig}, {"echo", "started"});
+  EXPECT_THAT(result.err, HasSubstr("rotarun: TF_CONFIG says host 1 (b:1) of 2"));
+}
+
+TEST_F(Reach, EndsWith2WhereItWasStartedAsARank) {
+  const Result result = run_with({"PMI_RANK=1", "PMI_SIZE=4"}, {"-np", "2", "echo", "started"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("PMI says rank 1 of 4"));
+  EXPECT_EQ(run_with({"PMI_RANK=0", "PMI_SIZE=1"}, {"-np", "2", "true"}).exit_code, 0);
+}
+
+TEST_F(Reach, EndsWith2WhereTheCommandLineNamesOtherHosts) {
+  EXPECT_EQ(run_rotarun({"-H", "a,b", "true"}).exit_code, 2);
+  EXPECT_EQ(run_rotarun({"-H", "elsewhere", "true"}).exit_code, 2);
+  std::ofstream(folder_ + "/hosts") << "a slots=2\nb slots=2\n";
+  EXPECT_THAT(run_rotarun({"--hostfile", folder_ + "/hosts", "true"}).err,
+              HasSubstr("hosts says 2 hosts (a, b)"));
+  EXPECT_THAT(run_rotarun({"--hostfile", folder_ + "/none", "true"}).err,
+              HasSubstr("/none: it cannot be read"));
+  EXPECT_EQ(run_rotarun({"true", "--worker_hosts=a:1,b:1", "--job_name=worker", "--task_index=0"})
+                .exit_code,
+            2);
+}
+
+TEST_F(Reach, IsThisHostAloneWhereToldSo) {
+  for (const std::string& variable : {kTfConfig, std::string("TF_CONFIG=")}) {
+    const Result result = run_with({variable}, {"--this-host", "-np", "2", "echo", "rank"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out, "rank\nrank\n");
+  }
+}
+
+TEST_F(Reach, EndsWith78WhereADeclarationIsWrong) {
+  const std::vector<std::pair<std::vector<std::string>, const char*>> rows = {
+      {{"TF_CONFIG="}, "TF_CONFIG is empty"},
+      {{kTfConfig, "RANK=1", "WORLD_SIZE=3"}, "TF_CONFIG and PyTorchJob contradict each other"},
+      {{"JOB_COMPLETION_INDEX=1"}, "nothing says how many there are: set ROTA_HOSTS"},
+      {{"ROTA_WORLD=3"}, "--np is 2, and ROTA_WORLD is 3"},
+  };
+  for (const auto& [variables, words] : rows) {
+    const Result result = run_with(variables, {"-np", "2", "echo", "started"});
+    EXPECT_EQ(result.exit_code, 78);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr(words));
+    EXPECT_THAT(result.err, HasSubstr("rotarun: try rotarun --explain\n"));
+  }
+}
+
+TEST_F(Reach, GivesThisHostTheRanksThatAreDeclaredForIt) {
+  EXPECT_EQ(run_with({"ROTA_SLOTS=3"}, {"echo", "rank"}).out, "rank\nrank\nrank\n");
+  EXPECT_EQ(run_with({"ROTA_WORLD=3"}, {"echo", "rank"}).out, "rank\nrank\nrank\n");
+  EXPECT_EQ(run_with({"ROTA_SLOTS=3"}, {"-np", "1", "echo", "rank"}).out, "rank\n");
+  EXPECT_EQ(run_rotarun({"-H", "localhost:3", "echo", "rank"}).out, "rank\nrank\nrank\n");
+  EXPECT_THAT(run_with({"ROTA_SLOTS=3"}, {"-v", "true"}).err,
+              HasSubstr("3 ranks as this host by ROTA_SLOTS says"));
+}
+
+TEST_F(Reach, OfARankIsItsOwnBusiness) {
+  const Result result = run_with(
+      {}, {"-np", "1", "-x", kTfConfig, testing::rotarun_path(), "-np", "2", "echo", "rank"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "rank\nrank\n");
+}
+
+TEST_F(Reach, IsExplained) {
+  Result result = run_with({}, {"-np", "2", "--explain", "echo", "started"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("decided by this host: host 0 (" + os::host_name() + ") of 1"));
+  EXPECT_THAT(result.out, HasSubstr("world 2 on 1 host · shm · rotarun -np 2"));
+  EXPECT_THAT(result.out, Not(HasSubstr("started")));
+
+  result = run_with({kTfConfig, "RANK=1", "WORLD_SIZE=2", "ROTA_WORLD=4"}, {"--explain"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("decided by TF_CONFIG: host 1 (b:1) of 2"));
+  EXPECT_THAT(result.out, HasSubstr("  PyTorchJob: host 1 of 2\n"));
+  EXPECT_THAT(result.out, HasSubstr("world 4 on 2 hosts · tcp · TF_CONFIG"));
+  EXPECT_THAT(result.out, HasSubstr("rotarun would not start it: TF_CONFIG says"));
+
+  result = run_with({"LOCAL_RANK=0", "RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=a"}, {"--explain"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("torchrun does not name every host"));
+}
+
+TEST_F(Reach, IsExplainedWhereNobodyCanDecide) {
+  Result result = run_with({kTfConfig, "RANK=1", "WORLD_SIZE=3"}, {"--explain"});
+  EXPECT_EQ(result.exit_code, 78);
+  EXPECT_THAT(result.out, HasSubstr("undecided: TF_CONFIG and PyTorchJob contradict each other"));
+  result = run_with({"ROTA_WORLD=3"}, {"-np", "2", "--explain"});
+  EXPECT_EQ(result.exit_code, 78);
+  EXPECT_THAT(result.out, HasSubstr("--np is 2, and ROTA_WORLD is 3"));
+}
+
+}  // namespace
+}  // namespace rota::launcher

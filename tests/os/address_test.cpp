@@ -1,0 +1,124 @@
+// Texts of addresses: what they stand for, and which of them stand for nothing.
+#include "os/address.h"
+
+#include <gtest/gtest.h>
+#include <net/if.h>
+
+#include <string>
+
+#include <rota/error.h>
+
+namespace rota::os {
+namespace {
+
+std::string reread(const std::string& text) { return parse_address(text).to_text(); }
+
+TEST(Address, IsReadAndWrittenWithItsPort) {
+  EXPECT_EQ(reread("10.0.0.1:7001"), "10.0.0.1:7001");
+  EXPECT_EQ(reread("10.0.0.1:65535"), "10.0.0.1:65535");
+  EXPECT_EQ(parse_address("10.0.0.1:7001").host(), "10.0.0.1");
+  EXPECT_EQ(parse_address("10.0.0.1:7001").family(), AF_INET);
+}
+
+TEST(Address, OfTheSixthVersionHasBrackets) {
+  EXPECT_EQ(reread("[fd00::1]:7001"), "[fd00::1]:7001");
+  EXPECT_EQ(reread("[FD00:0:0:0:0:0:0:1]:7001"), "[fd00::1]:7001");
+  EXPECT_EQ(parse_address("[fd00::1]:7001").host(), "fd00::1");
+  EXPECT_EQ(parse_address("[fd00::1]:7001").family(), AF_INET6);
+}
+
+// One that is good on a single link says on which.
+TEST(Address, KeepsItsScope) {
+  char name[IF_NAMESIZE] = {};
+  if (::if_indextoname(1, name) == nullptr) GTEST_SKIP() << "no first interface here";
+  const std::string scoped = "[fe80::1%" + std::string(name) + "]";
+  EXPECT_EQ(reread(scoped + ":7001"), scoped + ":7001");
+  EXPECT_FALSE(parse_address(scoped + ":7001").is_loopback());
+}
+
+// As every program on the host reads them.
+TEST(Address, MayBeShortened) {
+  EXPECT_EQ(reread("127.1:7001"), "127.0.0.1:7001");
+  EXPECT_EQ(reread("10.0.0.1:00"), "10.0.0.1:0");
+  EXPECT_EQ(reread("10.0.0.1:07001"), "10.0.0.1:7001");
+}
+
+bool is_loopback(const std::string& text) { return parse_address(text).is_loopback(); }
+
+TEST(Address, TellsWhetherItIsThisHostsOwn) {
+  EXPECT_TRUE(is_loopback("127.0.0.1:1"));
+  EXPECT_TRUE(is_loopback("127.255.255.254:1"));
+  EXPECT_TRUE(is_loopback("[::1]:1"));
+  EXPECT_FALSE(is_loopback("128.0.0.1:1"));
+  EXPECT_FALSE(is_loopback("126.255.255.255:1"));
+  EXPECT_FALSE(is_loopback("0.0.0.0:1"));
+  EXPECT_FALSE(is_loopback("[::]:1"));
+  EXPECT_FALSE(is_loopback("[::2]:1"));
+  EXPECT_FALSE(is_loopback("[fd00::1]:1"));
+}
+
+TEST(Address, TellsWhetherItStandsForAllOfTheHostsOwn) {
+  EXPECT_TRUE(parse_address("0.0.0.0:1").is_any());
+  EXPECT_TRUE(parse_address("[::]:1").is_any());
+  EXPECT_FALSE(parse_address("0.0.0.1:1").is_any());
+  EXPECT_FALSE(parse_address("[::1]:1").is_any());
+}
+
+TEST(Address, KnowsItsPort) {
+  EXPECT_EQ(parse_address("10.0.0.1:7001").port(), 7001);
+  EXPECT_EQ(parse_address("[fd00::1]:7001").port(), 7001);
+}
+
+TEST(Address, IsTheSameWithAnotherPort) {
+  EXPECT_EQ(with_port("10.0.0.1:7001", 0), "10.0.0.1:0");
+  EXPECT_EQ(with_port("[fd00::1]:7001", 65535), "[fd00::1]:65535");
+  EXPECT_EQ(with_port("localhost:0", 80), "localhost:80");
+}
+
+// What both say of a text that is none.
+template <typename Read>
+void expect_malformed(const std::string& text, Read read) {
+  try {
+    read(text);
+    ADD_FAILURE() << "'" << text << "' passed for an address";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(error.what(), "'" + text + "' is not an address and a port, such as 10.0.0.1:7001");
+  }
+}
+
+TEST(Address, IsRefusedWhereItIsMalformed) {
+  for (const char* text :
+       {"", ":", "10.0.0.1", ":7001", "10.0.0.1:", "10.0.0.1:65536", "10.0.0.1:-1", "10.0.0.1:+1",
+        "10.0.0.1: 1", "10.0.0.1:7001 ", "10.0.0.1:7x", "10.0.0.1:ssh", "::1:7001", "[::1]",
+        "[]:7001", "[::1:7001", "::1]:7001", "[10.0.0.1]:7001", "[localhost]:7001"}) {
+    expect_malformed(text, split_address);
+    expect_malformed(text, parse_address);
+    expect_malformed(text, resolve_address);
+    expect_malformed(text, [](const std::string& any) { with_port(any, 1); });
+  }
+}
+
+// Of the right form, but a name; only who may ask the system takes it.
+TEST(Address, IsANumberUnlessItIsResolved) {
+  for (const char* text :
+       {"localhost:7001", "256.0.0.1:7001", "[fd00::g]:7001", "1.2.3.4.5:7001"}) {
+    EXPECT_FALSE(is_numeric(text)) << text;
+    expect_malformed(text, parse_address);
+  }
+  EXPECT_TRUE(is_numeric("[fd00::1]:7001"));
+  const Resolved resolved = resolve_address("localhost:7001");
+  ASSERT_EQ(resolved.failure, "");
+  EXPECT_TRUE(resolved.addresses.front().is_loopback());
+  EXPECT_EQ(split_address(resolved.addresses.front().to_text()).port, "7001");
+}
+
+// `.invalid` is kept free of names.
+TEST(Address, SaysWhyANameStandsForNone) {
+  const Resolved resolved = resolve_address("nobody.invalid:7001");
+  EXPECT_TRUE(resolved.addresses.empty());
+  EXPECT_NE(resolved.failure, "");
+}
+
+}  // namespace
+}  // namespace rota::os

@@ -1,0 +1,48 @@
+// What is sent to a process reaches the program's threads; what a thread does wrong, that thread.
+// Method: a thread looks at its own mask, from inside.
+#include "os/quiet_thread.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+
+namespace rota::os {
+namespace {
+
+bool is_blocked_here(int signal) {
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  return sigismember(&blocked, signal) == 1;
+}
+
+// The numbers of those that are blocked in a quiet thread.
+std::string blocked_among(std::initializer_list<int> signals) {
+  std::string blocked;
+  start_quiet_thread([&] {
+    for (const int signal : signals) {
+      if (is_blocked_here(signal)) blocked += std::to_string(signal) + " ";
+    }
+  }).join();
+  return blocked;
+}
+
+TEST(QuietThread, IsNotInterruptedByWhatIsSentToTheProcess) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGALRM, SIGUSR1, SIGPIPE}) {
+    EXPECT_NE(blocked_among({signal}), "") << "signal " << signal;
+  }
+}
+
+// Or the handler that prints a stack before the process dies would stay silent.
+TEST(QuietThread, HearsOfItsOwnFaults) {
+  EXPECT_EQ(blocked_among({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}), "");
+}
+
+TEST(QuietThread, LeavesTheSignalsOfItsStarterAlone) {
+  blocked_among({});
+  EXPECT_FALSE(is_blocked_here(SIGTERM));
+  EXPECT_FALSE(is_blocked_here(SIGUSR1));
+}
+
+}  // namespace
+}  // namespace rota::os

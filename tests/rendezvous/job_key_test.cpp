@@ -1,0 +1,82 @@
+// The key of a job does not stay behind in memory that was given back.
+// Method: operator delete looks into it, which takes a program of its own.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "rendezvous/job.h"
+
+namespace {
+
+// Byte by byte: there is no second copy here to be found.
+bool looks_like_the_key(const unsigned char* bytes) {
+  for (unsigned i = 0; i < rota::auth::kKeyBytes; ++i) {
+    if (bytes[i] != 0xa0 + i) return false;
+  }
+  return true;
+}
+
+std::atomic<int> copy_count{0};
+
+void look_into(void* start) {
+  if (start == nullptr) return;
+  const auto* bytes = static_cast<const unsigned char*>(start);
+  const std::size_t count = ::malloc_usable_size(start);
+  for (std::size_t i = 0; i + rota::auth::kKeyBytes <= count; ++i) {
+    if (looks_like_the_key(bytes + i)) ++copy_count;
+  }
+}
+
+}  // namespace
+
+// Not inlined, or the compiler would see malloc and free where it knows new and delete.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  if (void* start = std::malloc(bytes)) return start;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* start) noexcept {
+  look_into(start);
+  std::free(start);
+}
+[[gnu::noinline]] void operator delete(void* start, std::size_t) noexcept {
+  look_into(start);
+  std::free(start);
+}
+
+namespace rota::rendezvous {
+namespace {
+
+Job job_with_key(std::size_t world_size) {
+  Job job;
+  unsigned next = 0xa0;
+  for (std::byte& byte : job.key.bytes()) byte = static_cast<std::byte>(next++);
+  job.table.transport = "tcp";
+  job.table.rows.resize(world_size, {0, "a host", "127.0.0.1:7001", "0-3"});
+  return job;
+}
+
+TEST(JobKey, StaysInTheJobAndInItsText) {
+  for (const std::size_t world_size : {1U, 2U, 100U}) {
+    copy_count = 0;
+    const Job job = job_with_key(world_size);
+    const std::string text = encode(job);
+    const auto decoded = decode_job(text);
+    EXPECT_EQ(copy_count, 0) << world_size << " ranks";
+    ASSERT_TRUE(decoded);
+    EXPECT_EQ(decoded->key, job.key);
+  }
+}
+
+// That it looks where a copy would be.
+TEST(JobKey, IsFoundWhereItStaysBehind) {
+  copy_count = 0;
+  { const std::string text = encode(job_with_key(2)); }
+  EXPECT_EQ(copy_count, 1);
+}
+
+}  // namespace
+}  // namespace rota::rendezvous
