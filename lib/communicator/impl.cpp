@@ -282,10 +282,15 @@ void Communicator::Impl::break_with(const Error& error) noexcept {
 void Communicator::Impl::throw_cause() const { throw Error(*cause_); }
 
 void Communicator::Impl::abort(std::string_view reason) noexcept {
-  while (!try_to_drive()) std::this_thread::yield();
+  waiters_.fetch_add(1, std::memory_order_acq_rel);  // The progress thread steps back.
+  while (!try_to_drive()) {
+    if (group_.transport) group_.transport->wake();
+    std::this_thread::yield();
+  }
   break_with(Error(ErrorCode::kAborted,
                    "rank " + std::to_string(group_.rank) + ": " + std::string(reason)));
   stop_driving();
+  waiters_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
 void Communicator::Impl::close() noexcept {

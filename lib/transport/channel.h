@@ -7,7 +7,8 @@
 
 namespace rota::transport {
 
-// Goes before every message. The signature is the upper layer's: carried, never read.
+// Goes before every message. The signature is the upper layer's: carried, never read. A change
+// raises auth::DataFormat::frame_version.
 struct Header {
   std::uint64_t bytes = 0;  // Of the payload; may be 0.
   std::array<std::uint64_t, 4> signature{};
