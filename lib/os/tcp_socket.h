@@ -17,7 +17,7 @@ struct Connecting {
 };
 
 // Starts to connect; once it is writable, ask connect_result(). Throws Error kSystem (no socket).
-Connecting start_connect(const Address& address);
+Connecting start_connect(const Address& target);
 
 // Empty when the connection stands, else the reason why it does not.
 std::optional<std::string> connect_result(int socket);

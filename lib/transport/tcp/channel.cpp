@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kSlotBytes = 256 * 1024;
 static_assert(kSlotBytes % sizeof(double) == 0);
 
-// Message headers travel as they lie in memory: that both hosts have one byte order, and one version
-// of this header, their handshake has checked.
+// Message headers travel as they lie in memory: that both hosts have one byte order, and one
+// version of this header, their handshake has checked.
 std::span<const std::byte> tail_of(const Header& header, std::size_t bytes) noexcept {
   return std::as_bytes(std::span(&header, 1)).last(bytes);
 }
