@@ -230,8 +230,9 @@ Error Driver::fail(const Error& error) noexcept {
     cause = known_cause(error, *error.blamed_rank());
   }
   const ErrorCode code = cause.code();
-  const auto blamed = cause.blamed_rank();
+  auto blamed = cause.blamed_rank();
   std::string text = cause.what();
+  const bool is_own_timeout = teller_ == Teller::kSelf && code == ErrorCode::kTimeout;
   if (teller_ == Teller::kSelf && (code == ErrorCode::kTimeout || code == ErrorCode::kPeerLost ||
                                    (code == ErrorCode::kMismatch && running() > 0))) {
     if (running() > 0) text = to_text(front().operation().signature) + ": " + text;
@@ -244,11 +245,32 @@ Error Driver::fail(const Error& error) noexcept {
     // Who found it says what it is; for the coordinator this is its echo.
     const bool is_echo = teller_ == Teller::kPeers;
     group_.membership->abort(is_echo ? ErrorCode::kAborted : code, member, text);
+    if (is_own_timeout) {
+      if (const auto followed = hear_reason()) {
+        text = followed->what();
+        blamed = followed->blamed_rank();
+      }
+    }
   }
   if (group_.transport) {
     group_.transport->abort({.rank = group_.rank, .code = code, .blamed = blamed, .text = text});
   }
   return blamed ? Error(code, text, *blamed) : Error(code, text);
+}
+
+// Whom one waits for may wait for another one; the coordinator knows how that goes on.
+std::optional<Error> Driver::hear_reason() noexcept {
+  if (!group_.membership->has_coordinator()) return std::nullopt;
+  const TimePoint until = base::Clock::now() + kHearReason;
+  try {
+    while (base::Clock::now() < until) {
+      hear();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  } catch (const Error& known) {
+    if (known.code() != ErrorCode::kSystem) return known;
+  }
+  return std::nullopt;
 }
 
 // A broken connection says that a peer is gone; the coordinator knows how it went, or that it was

@@ -58,6 +58,7 @@ class Driver {
   void check_deadline(base::TimePoint now, const collectives::Wait& wait);
   void report_wait(base::TimePoint now, const std::optional<collectives::Wait>& wait);
   void end_report() noexcept;
+  std::optional<Error> hear_reason() noexcept;
   Error known_cause(const Error& error, std::size_t peer);
   std::optional<std::string> departure(std::size_t peer) const;
   std::string describe_wait(const collectives::Wait& wait) const;

@@ -70,6 +70,7 @@ void Coordinator::on_message(std::size_t rank, const Message& message, base::Tim
     case MessageType::kWaiting:
       return on_waiting(rank, message);
     case MessageType::kResumed:
+      ranks_[rank].waiting_for.reset();
       return ranks_[rank].operation.reset();
     default:
       return;
@@ -136,6 +137,7 @@ void Coordinator::on_barrier(std::size_t rank, const Message& message, base::Tim
 // Ranks that are in the same operation describe it in the same words, or they would wait for each
 // other until the deadline.
 void Coordinator::on_waiting(std::size_t rank, const Message& message) {
+  ranks_[rank].waiting_for = message.blamed;
   ranks_[rank].operation.reset();
   if (message.key.empty() || first_cause_) return;
   ranks_[rank].operation = Operation{message.key, message.text, ++report_count_};
@@ -148,7 +150,24 @@ void Coordinator::on_abort(std::size_t rank, const Message& message) {
   cause.type = MessageType::kAborted;
   cause.id = 0;
   if (!cause.blamed) cause.blamed = static_cast<std::uint32_t>(rank);
-  break_job(std::move(cause), rank);
+  // Whose deadline passed first sees one wait; who else waits for whom is known here.
+  const bool is_timeout = cause.error == ErrorCode::kTimeout;
+  if (is_timeout) follow_waits(cause);
+  break_job(std::move(cause), is_timeout ? std::nullopt : std::optional(rank));
+}
+
+// To the rank that waits for nobody. Where they wait in a circle, nobody is more to blame.
+void Coordinator::follow_waits(Message& timeout) const {
+  std::set<std::size_t> seen;
+  std::size_t rank = *timeout.blamed;
+  std::string text = timeout.text;
+  while (const auto next = ranks_[rank].waiting_for) {
+    if (!seen.insert(rank).second) return;
+    text += "; " + name_with_host(rank) + " waits for " + name_with_host(*next);
+    rank = *next;
+  }
+  timeout.blamed = static_cast<std::uint32_t>(rank);
+  timeout.text = text.substr(0, 4 * kMostQuotedBytes);
 }
 
 void Coordinator::abort(ErrorCode error, const std::string& why) {
@@ -156,7 +175,7 @@ void Coordinator::abort(ErrorCode error, const std::string& why) {
   break_job({.type = MessageType::kAborted, .error = error, .text = why}, std::nullopt);
 }
 
-// Tells all but who has told us.
+// Tells all but `teller`, who knows.
 void Coordinator::break_job(Message cause, std::optional<std::size_t> teller) {
   first_cause_ = std::move(cause);
   waiting_.clear();  // What follows answers them all.
@@ -174,6 +193,7 @@ void Coordinator::on_departure(std::size_t rank, const std::string& how) {
 
 void Coordinator::depart(std::size_t rank, const std::string& how) {
   ranks_[rank].operation.reset();
+  ranks_[rank].waiting_for.reset();
   if (ranks_[rank].departure) return;  // It had left, and now its process ended.
   ranks_[rank].departure = how;
   std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.rank == rank; });
@@ -252,6 +272,10 @@ void Coordinator::time_out(const Waiting& waiting) {
   const auto blamed = waiting.request.blamed;
   fail(waiting, ErrorCode::kTimeout,
        after + (blamed ? name_of(*blamed) + " has not put it" : "nobody has put it"), blamed);
+}
+
+std::string Coordinator::name_with_host(std::size_t rank) const {
+  return name_of(rank) + " (" + job_.table.rows[rank].host + ")";
 }
 
 std::set<std::size_t> Coordinator::present_at(const std::string& barrier) const {

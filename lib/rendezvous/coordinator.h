@@ -65,6 +65,7 @@ class Coordinator {
     bool joined = false;
     std::optional<std::string> departure;  // How it left or ended.
     std::optional<Operation> operation;
+    std::optional<std::size_t> waiting_for;  // Another rank, for a while already.
   };
 
   // A kGet or kBarrier that is not answered yet.
@@ -80,6 +81,7 @@ class Coordinator {
   void on_barrier(std::size_t rank, const Message& message, base::TimePoint now);
   void on_waiting(std::size_t rank, const Message& message);
   void on_abort(std::size_t rank, const Message& message);
+  void follow_waits(Message& timeout) const;
   void break_job(Message cause, std::optional<std::size_t> teller);
   void depart(std::size_t rank, const std::string& how);
 
@@ -91,6 +93,7 @@ class Coordinator {
   void fail_all_that_need(std::size_t departed);
   void time_out(const Waiting& waiting);
 
+  std::string name_with_host(std::size_t rank) const;
   std::set<std::size_t> present_at(const std::string& barrier) const;
   std::set<std::size_t> absent_from(const std::string& barrier) const;
   std::string name_absent(const std::set<std::size_t>& absent) const;

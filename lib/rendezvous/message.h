@@ -8,7 +8,8 @@
 //   kWaiting  blamed (the rank waited for),   (nothing)  sent once a wait has lasted 100 ms; or
 //             key?, text (in what operation)  kAborted   to all, when ranks with one key differ
 //   kResumed  that wait is over               (nothing)
-//   kAbort    code, blamed?, text             kAborted   to every other rank: the first cause
+//   kAbort    code, blamed?, text             kAborted   to every other rank: the first cause; of
+//                                                        a timeout to all, with who waits for whom
 //   kLeave    done with the job, in order     kDeparted  to every other rank: blamed, text = how
 //
 // kReply answers the request of the same `id`. kAborted and kDeparted come unasked.

@@ -48,6 +48,53 @@ TEST(Coordinator, KeepsWhomAnAbortBlames) {
   EXPECT_EQ(world.sent_to(0).at(0).blamed, 2U);
 }
 
+Message waiting_for(std::uint32_t rank) { return {.type = MessageType::kWaiting, .blamed = rank}; }
+
+Message timed_out(std::uint32_t blamed) {
+  return {.type = MessageType::kAbort,
+          .error = ErrorCode::kTimeout,
+          .blamed = blamed,
+          .text = "timed out after 2 s"};
+}
+
+// Method: rank 0's deadline passes first; rank 1, for which it waits, has waited for rank 2.
+TEST(Coordinator, BlamesATimeoutOnTheRankThatWaitsForNobody) {
+  CoordinatorWorld world(3);
+  world.join_all(3);
+  world.say(0, waiting_for(1));
+  world.say(1, waiting_for(2));
+  world.say(0, timed_out(1));
+  const auto sent = world.sent();
+  ASSERT_THAT(sent, SizeIs(3));  // Who told it is told more.
+  for (const Outgoing& outgoing : sent) {
+    EXPECT_EQ(outgoing.message.error, ErrorCode::kTimeout);
+    EXPECT_EQ(outgoing.message.blamed, 2U);
+    EXPECT_THAT(outgoing.message.text, HasSubstr("timed out after 2 s; rank 1"));
+    EXPECT_THAT(outgoing.message.text, HasSubstr("waits for rank 2"));
+  }
+}
+
+TEST(Coordinator, LeavesATimeoutAsItIsWhereRanksWaitInACircle) {
+  CoordinatorWorld world(3);
+  world.join_all(3);
+  world.say(1, waiting_for(2));
+  world.say(2, waiting_for(1));
+  world.say(0, timed_out(1));
+  const auto sent = world.sent_to(0);
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(sent[0].blamed, 1U);
+  EXPECT_EQ(sent[0].text, "timed out after 2 s");
+}
+
+TEST(Coordinator, ForgetsAWaitThatIsOver) {
+  CoordinatorWorld world(3);
+  world.join_all(3);
+  world.say(1, waiting_for(2));
+  world.say(1, {.type = MessageType::kResumed});
+  world.say(0, timed_out(1));
+  EXPECT_EQ(world.sent_to(0).at(0).blamed, 1U);
+}
+
 TEST(Coordinator, AnswersEverythingWithTheFirstCauseAfterAnAbort) {
   CoordinatorWorld world(3);
   world.say(0, {.type = MessageType::kJoin});
