@@ -1,6 +1,8 @@
 // Decides when a job is over, why, and with which code.
 #include "launcher/exit_policy.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -76,23 +78,44 @@ void ExitPolicy::on_not_started(const std::string& text, int code) {
   outcome_.text = text;
 }
 
-void ExitPolicy::on_signal(int number, base::TimePoint now) {
+void ExitPolicy::on_signal(int number, base::TimePoint now, const std::string& who) {
   if (phase_ == Phase::kOver) {
-    if (outcome_.reason == Outcome::Reason::kSuccess) set_signal(number);
+    if (outcome_.reason == Outcome::Reason::kSuccess) set_signal(number, who);
     return end_output(now + kLastOutputTime);
   }
   if (!asked_to_end_) {
     asked_to_end_ = now;
-    if (phase_ == Phase::kRunning && !first_failure_) set_signal(number);
+    if (phase_ == Phase::kRunning && !first_failure_) set_signal(number, who);
   } else if (now - *asked_to_end_ >= kSameRequest) {
     is_kill_due_ = true;
   }
 }
 
-void ExitPolicy::set_signal(int number) {
+void ExitPolicy::set_signal(int number, const std::string& who) {
   outcome_.reason = Outcome::Reason::kSignal;
   outcome_.code = kExitSignalBase + number;
   outcome_.signal = number;
+  outcome_.text = who;
+}
+
+// A rank that was killed elsewhere was killed before; what survivors say is about this.
+void ExitPolicy::on_host_lost(std::span<const std::size_t> ranks, const std::string& text, int code,
+                              base::TimePoint now) {
+  for (const std::size_t rank : ranks) {
+    if (records_[rank].ending) continue;
+    records_[rank].ending = Ending{.was_killed = true, .value = SIGKILL, .at = now};
+    records_[rank].stopped_since.reset();
+    ++ended_count_;
+  }
+  const bool is_other_cause = first_failure_ && first_weight_ == Weight::kDeath;
+  if (phase_ >= Phase::kEnding || is_other_cause || outcome_.reason != Outcome::Reason::kSuccess) {
+    return;
+  }
+  Outcome outcome;
+  outcome.reason = Outcome::Reason::kHostLost;
+  outcome.code = code;
+  outcome.text = text;
+  end_with(std::move(outcome), now);
 }
 
 void ExitPolicy::end_output(base::TimePoint end) {

@@ -30,13 +30,13 @@ inline constexpr int kExitSignalBase = 128;
 
 // Why a job ended, once that is known.
 struct Outcome {
-  enum class Reason { kSuccess, kFault, kSignal, kTimeout, kNotStarted };
+  enum class Reason { kSuccess, kFault, kSignal, kTimeout, kNotStarted, kHostLost };
   Reason reason = Reason::kSuccess;
   int code = 0;
   Fault fault{};                       // kFault
   int signal = 0;                      // kSignal
   std::vector<std::size_t> running{};  // kTimeout: who had not ended.
-  std::string text{};                  // kNotStarted
+  std::string text{};                  // kNotStarted, kHostLost; kSignal: who got it, if not we.
 };
 
 class ExitPolicy {
@@ -55,7 +55,10 @@ class ExitPolicy {
   void on_not_started(const std::string& text, int code);
   // Somebody wants the job to end. A second time means at once, unless it is the same request that
   // came twice, as Ctrl-C does.
-  void on_signal(int number, base::TimePoint now);
+  void on_signal(int number, base::TimePoint now, const std::string& who = {});
+  // A host is gone, with the ranks that it had; that is the cause, unless another one is known.
+  void on_host_lost(std::span<const std::size_t> ranks, const std::string& text, int code,
+                    base::TimePoint now);
   // Our guard was killed. Whoever did that wants it over soon, whatever --grace says.
   void on_guard_lost(base::TimePoint now);
 
@@ -82,7 +85,7 @@ class ExitPolicy {
   bool is_over(bool has_children) const noexcept;
   void note_failure(std::size_t rank, Weight weight);
   void end_output(base::TimePoint end);
-  void set_signal(int number);
+  void set_signal(int number, const std::string& who);
   void find_cause(base::TimePoint now);
   void conclude(base::TimePoint now);
   void watch_stopped(base::TimePoint now);

@@ -2,6 +2,7 @@
 #include "launcher/job_plan.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "os/cgroup.h"
 #include "os/host.h"
@@ -109,8 +110,11 @@ JobPlan make_plan(const Options& options, const Facts& facts,
       options.rank_count.value_or(facts.declared.count.value_or(slots.count));
   JobPlan plan;
   plan.slots = slots;
-  plan.places = place_ranks(cores, rank_count, binding_of(options), options.map_by);
-  plan.job.table = make_table(options, facts, rank_count, plan.places);
+  plan.share = {.ranks = std::vector<std::size_t>(rank_count),
+                .places = place_ranks(cores, rank_count, binding_of(options), options.map_by),
+                .world_size = rank_count};
+  std::iota(plan.share.ranks.begin(), plan.share.ranks.end(), std::size_t{0});
+  plan.job.table = make_table(options, facts, rank_count, plan.share.places);
   plan.job.deadline = options.deadline;
   plan.job.may_spin = rank_count <= slots.count;
   plan.job.verbose = options.verbose;

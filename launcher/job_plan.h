@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/local_ranks.h"
 #include "launcher/options.h"
 #include "launcher/placement.h"
 #include "launcher/slots.h"
@@ -27,7 +28,7 @@ struct Facts {
 struct JobPlan {
   rendezvous::Job job;
   Slots slots;
-  std::vector<Cpus> places;      // Index: rank. Empty sets: not bound.
+  Share share;                   // Of this host.
   std::size_t arena_bytes = 0;   // 0: there are no arenas.
   std::vector<std::string> why;  // A sentence each, for --verbose.
 };

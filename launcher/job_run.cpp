@@ -4,23 +4,15 @@
 #include <algorithm>
 #include <utility>
 
-#include <rota/error.h>
-
-#include "launcher/rank_environment.h"
 #include "os/host.h"
-#include "os/pipe.h"
 
 namespace rota::launcher {
 namespace {
 
 using Action = ExitPolicy::Action;
-using Kind = os::ProcessEvent::Kind;
 
-constexpr int kStdin = 0;
-constexpr int kStdout = 1;
-
-// How long killed processes may take to vanish.
-constexpr auto kReapTime = std::chrono::seconds(5);
+// How long other hosts may take to hear that the job is over.
+constexpr auto kFarewellTime = std::chrono::milliseconds(250);
 
 ExitPolicy::Limits limits_of(const Options& options, base::TimePoint start) {
   ExitPolicy::Limits limits{options.deadline, options.grace, std::nullopt};
@@ -28,99 +20,87 @@ ExitPolicy::Limits limits_of(const Options& options, base::TimePoint start) {
   return limits;
 }
 
+std::vector<RankName> names_of(const RankTable& table) {
+  std::vector<RankName> names;
+  for (const RankRow& row : table.rows) names.push_back({.host = row.host});
+  return names;
+}
+
+std::optional<base::TimePoint> earlier(std::optional<base::TimePoint> one,
+                                       std::optional<base::TimePoint> other) {
+  return one && other ? std::min(*one, *other) : one ? one : other;
+}
+
 }  // namespace
 
-JobRun::JobRun(const Options& options, const JobPlan& plan, RunContext context,
-               os::SignalWatch& signals)
+JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
+               const RunContext& context, os::SignalWatch& signals, OtherHosts* others)
     : options_(options),
       plan_(plan),
-      context_(std::move(context)),
+      context_(context),
       signals_(signals),
-      output_(plan.places.size(), options.tag_output, options.output_directory),
-      mailroom_(plan, [this](std::size_t rank, const auto& message) { on_message(rank, message); }),
-      switchboard_(mailroom_.switchboard()),
-      null_(os::open_null()),
+      others_(others),
       start_(base::Clock::now()),
-      policy_(plan.places.size(), limits_of(options, start_)),
-      ranks_(plan.places.size()),
-      names_(plan.places.size()),
-      now_(start_) {
+      now_(start_),
+      policy_(plan.job.table.rows.size(), limits_of(options, start_)),
+      names_(names_of(plan.job.table)),
+      last_words_(plan.job.table.rows.size()),
+      local_(options, context, signals, plan.share, [this](const News& news) { hear(news); }),
+      mailroom_(std::move(prepared), plan.share.ranks,
+                [this](std::size_t rank, const auto& message) { on_message(rank, message); }),
+      switchboard_(mailroom_.switchboard()) {
   for (const std::string& reason : plan.why) say_if_verbose(reason);
-}
-
-int JobRun::run() {
-  start_ranks();
-  for (;;) {
-    const Action action = policy_.decide(now_, has_children_);
-    if (action == Action::kFinish) return finish();
-    if (action == Action::kTerminate) terminate();
-    if (action == Action::kKill) kill();
-    switchboard_.send_all(now_);
-    wait();
-    hear_signals();
-    hear_starts();
-    switchboard_.handle(polls_, now_);
-    hear_processes();
-    output_.handle(polls_);
-    switchboard_.on_time(now_);
-  }
-}
-
-void JobRun::start_ranks() {
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    try {
-      start_rank(rank);
-    } catch (const Error& error) {
-      policy_.on_not_started("rank " + std::to_string(rank) + " cannot be started: " + error.what(),
-                             kExitCannotRun);
-      for (; rank < ranks_.size(); ++rank) policy_.on_exit(rank, {.at = now_});
+  if (!others_) return;
+  for (std::size_t rank = 0; rank < names_.size(); ++rank) {
+    if (std::ranges::find(plan.share.ranks, rank) == plan.share.ranks.end()) {
+      switchboard_.connect(rank, others_->line_to(rank));
     }
   }
 }
 
-void JobRun::start_rank(std::size_t rank) {
-  auto [out_read, out_write] = os::make_pipe();
-  auto [err_read, err_write] = os::make_pipe();
-  const os::Fd socket = mailroom_.open(rank);
-  os::ProcessPlan process;
-  process.program = context_.program_path;
-  process.arguments = options_.program;
-  process.environment = make_environment(context_.environment, options_.variables,
-                                         {.rank = rank,
-                                          .world_size = ranks_.size(),
-                                          .rendezvous_fd = socket.get(),
-                                          .terminal_columns = os::terminal_columns(kStdout)});
-  process.working_directory = options_.working_directory;
-  // Two readers of one input would each get a part of it.
-  process.standard_input = rank == 0 ? kStdin : null_.get();
-  process.standard_output = out_write.get();
-  process.standard_error = err_write.get();
-  process.kept_fd = socket.get();
-  process.cpus = plan_.places[rank];
-  process.signals = signals_.state_at_start();
-  process.open_file_limit = context_.open_file_limit;
-  os::StartedProcess started = os::start_process(process);
-  ranks_[rank].start_failure = std::move(started.start_failure);
-  names_[rank] = {started.pid, plan_.job.table.rows[rank].host};
-  rank_of_[started.pid] = rank;
-  has_children_ = true;
-  output_.attach(rank, std::move(out_read), std::move(err_read));
-  say_if_verbose("rank " + std::to_string(rank) + " is process " + std::to_string(started.pid));
+int JobRun::run() {
+  if (others_) others_->start();
+  local_.start_all([this](std::size_t local) { return mailroom_.open(plan_.share.ranks[local]); });
+  for (;;) {
+    const Action action = policy_.decide(now_, has_processes());
+    if (action == Action::kFinish) return finish();
+    if (action == Action::kTerminate) terminate();
+    if (action == Action::kKill) kill();
+    turn();
+  }
+}
+
+void JobRun::turn() {
+  switchboard_.send_all(now_);
+  if (others_) others_->send_all(now_);
+  wait();
+  hear_signals();
+  local_.hear_starts(polls_);
+  switchboard_.handle(polls_, now_);
+  if (others_) {
+    for (const News& news : others_->handle(polls_, now_)) hear(news);
+  }
+  local_.hear_processes();
+  local_.pass_on_output(polls_);
+  switchboard_.on_time(now_);
 }
 
 void JobRun::wait() {
   polls_.clear();
   signal_position_ = polls_.add(signals_.fd(), true, false);
-  for (Rank& rank : ranks_) {
-    if (rank.start_failure) rank.position = polls_.add(rank.start_failure.get(), true, false);
-  }
+  local_.add_to(polls_);
   switchboard_.add_to(polls_, now_);
-  output_.add_to(polls_);
-  std::optional<base::TimePoint> end = policy_.next_deadline();
-  const auto of_mail = switchboard_.next_deadline(now_);
-  if (of_mail && (!end || *of_mail < *end)) end = of_mail;
+  auto end = earlier(policy_.next_deadline(), switchboard_.next_deadline(now_));
+  if (others_) {
+    others_->add_to(polls_);
+    end = earlier(end, others_->next_deadline());
+  }
   polls_.wait(end);
   now_ = base::Clock::now();
+}
+
+bool JobRun::has_processes() const {
+  return local_.has_children() || (others_ && !others_->have_ended());
 }
 
 void JobRun::hear_signals() {
@@ -133,47 +113,47 @@ void JobRun::hear_signals() {
   }
 }
 
-void JobRun::hear_starts() {
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (ranks_[rank].start_failure && polls_.readable(ranks_[rank].position)) hear_start(rank);
+void JobRun::hear(const News& news) {
+  switch (news.kind) {
+    case News::Kind::kRankStarted:
+      names_[news.rank].pid = news.value;
+      return say_if_verbose("rank " + std::to_string(news.rank) + " is process " +
+                            std::to_string(news.value));
+    case News::Kind::kRankStopped:
+      return policy_.on_stopped(news.rank, now_);
+    case News::Kind::kRankContinued:
+      return policy_.on_continued(news.rank);
+    case News::Kind::kRankExited:
+    case News::Kind::kRankKilled:
+      return on_end(news);
+    case News::Kind::kNotStarted:
+      return policy_.on_not_started(news.text, news.value);
+    case News::Kind::kSignal:
+      return policy_.on_signal(news.value, now_, news.text);
+    case News::Kind::kRankSpoke:
+      return switchboard_.read_all(news.rank, now_);
+    case News::Kind::kHostLost:
+      return on_host_lost(news);
+    case News::Kind::kHostEnded:
+      return;
   }
 }
 
-void JobRun::hear_start(std::size_t rank) {
-  os::StartFailure failure;
-  const os::StartState state = os::read_start_failure(ranks_[rank].start_failure, failure);
-  if (state == os::StartState::kUnknown) return;
-  ranks_[rank].start_failure.reset();
-  if (state != os::StartState::kFailed) return;
-  // The file itself was there a moment ago.
-  const std::string hint = failure.is_missing ? " (the interpreter it names, or a library?)" : "";
-  policy_.on_not_started("cannot run " + context_.program_path + ": " + failure.text + hint,
-                         kExitCannotRun);
-}
-
-void JobRun::hear_processes() {
-  for (;;) {
-    const os::ProcessEvents events = os::next_process_event();
-    has_children_ = events.has_children;
-    if (!events.event) return;
-    on_process(*events.event);
-  }
-}
-
-void JobRun::on_process(const os::ProcessEvent& event) {
-  const auto found = rank_of_.find(event.pid);
-  if (found == rank_of_.end()) return;  // An adopted orphan.
-  const std::size_t rank = found->second;
-  if (event.kind == Kind::kStopped) return policy_.on_stopped(rank, now_);
-  if (event.kind == Kind::kContinued) return policy_.on_continued(rank);
-  rank_of_.erase(found);
+void JobRun::on_end(const News& news) {
+  if (policy_.records()[news.rank].ending) return;  // It was lost with its host.
   // What it said before it ended counts before its end.
-  if (ranks_[rank].start_failure) hear_start(rank);
-  switchboard_.read_all(rank, now_);
-  const Ending ending{event.kind == Kind::kKilled, event.value, now_};
-  policy_.on_exit(rank, ending);
-  switchboard_.on_departure(rank, to_text(ending));
-  say_if_verbose("rank " + std::to_string(rank) + " " + to_text(ending));
+  switchboard_.read_all(news.rank, now_);
+  const Ending ending{news.kind == News::Kind::kRankKilled, news.value, now_};
+  last_words_[news.rank] = news.last_words;
+  policy_.on_exit(news.rank, ending);
+  switchboard_.on_departure(news.rank, to_text(ending));
+  say_if_verbose("rank " + std::to_string(news.rank) + " " + to_text(ending));
+}
+
+void JobRun::on_host_lost(const News& news) {
+  const std::vector<std::size_t> ranks = others_->ranks_of(news.rank);
+  policy_.on_host_lost(ranks, news.text, news.value, now_);
+  for (const std::size_t rank : ranks) switchboard_.on_departure(rank, "was lost with its host");
 }
 
 void JobRun::on_message(std::size_t rank, const rendezvous::Message& message) {
@@ -187,42 +167,71 @@ void JobRun::on_message(std::size_t rank, const rendezvous::Message& message) {
 // Says why the job ends, and asks everybody to end.
 void JobRun::terminate() {
   const Outcome& outcome = policy_.outcome();
-  const bool is_fault = outcome.reason == Outcome::Reason::kFault;
-  if (is_fault) output_.catch_up(outcome.fault.rank);
-  say(describe(outcome, policy_.records(), names_));
-  if (is_fault) output_.say(quote(output_.last_words(outcome.fault.rank)));
+  std::string text = "rotarun: " + describe(outcome, policy_.records(), names_) + "\n";
+  if (outcome.reason == Outcome::Reason::kFault) text += last_words_of(outcome.fault.rank);
+  local_.output().say(text);
   const bool is_interrupt = outcome.reason == Outcome::Reason::kSignal && outcome.signal == SIGINT;
-  if (!is_interrupt) os::signal_descendants(SIGTERM);
-  if (is_interrupt && !ranks_have_signal_) os::signal_descendants(SIGINT);
-  os::signal_descendants(SIGCONT);  // A suspended process could not act on it.
+  const int signal = is_interrupt ? SIGINT : SIGTERM;
+  if (others_) others_->ask_to_end(signal, text);
+  local_.ask_to_end(is_interrupt && ranks_have_signal_ ? SIGCONT : signal);
+}
+
+std::string JobRun::last_words_of(std::size_t rank) {
+  const auto& own = plan_.share.ranks;
+  const auto local = static_cast<std::size_t>(std::ranges::find(own, rank) - own.begin());
+  if (local == own.size()) return quote(last_words_[rank]);
+  local_.output().catch_up(local);
+  return quote(local_.output().last_words(local));
 }
 
 void JobRun::kill() {
   std::vector<std::size_t> running;
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+  for (std::size_t rank = 0; rank < names_.size(); ++rank) {
     if (!policy_.records()[rank].ending) running.push_back(rank);
   }
-  if (!running.empty()) say("killed what had not ended: " + list_ranks(running));
-  os::signal_descendants(SIGKILL);
+  if (!running.empty()) local_.say("killed what had not ended: " + list_ranks(running));
+  if (others_) others_->kill();
+  local_.kill();
 }
 
 int JobRun::finish() {
-  if (!os::end_descendants(kReapTime)) say("some processes of the job could not be ended");
-  output_.drain();
-  while (output_.has_pending() && policy_.waits_for_reader(now_)) {
-    polls_.clear();
-    signal_position_ = polls_.add(signals_.fd(), true, false);
-    output_.add_to(polls_);
-    polls_.wait(policy_.next_deadline());
-    now_ = base::Clock::now();
-    hear_signals();
-    output_.handle(polls_);
-  }
+  if (!local_.finish()) local_.say("some processes of the job could not be ended");
+  write_rest();
+  if (others_) tell_others_the_end();
   return policy_.outcome().code;
 }
 
+void JobRun::write_rest() {
+  while (local_.output().has_pending() && policy_.waits_for_reader(now_)) {
+    polls_.clear();
+    signal_position_ = polls_.add(signals_.fd(), true, false);
+    local_.add_to(polls_);
+    polls_.wait(policy_.next_deadline());
+    now_ = base::Clock::now();
+    hear_signals();
+    local_.pass_on_output(polls_);
+  }
+}
+
+// All are to exit with the same code, and at about the same time.
+void JobRun::tell_others_the_end() {
+  const Outcome& outcome = policy_.outcome();
+  std::optional<std::size_t> last_rank;
+  if (outcome.reason == Outcome::Reason::kFault) last_rank = outcome.fault.rank;
+  others_->finish(outcome.code, last_rank);
+  const base::TimePoint end = base::Clock::now() + kFarewellTime;
+  while (!others_->are_gone() && now_ < end) {
+    others_->send_all(now_);
+    polls_.clear();
+    others_->add_to(polls_);
+    polls_.wait(earlier(end, others_->next_deadline()));
+    now_ = base::Clock::now();
+    others_->handle(polls_, now_);
+  }
+}
+
 void JobRun::say_if_verbose(const std::string& line) {
-  if (options_.verbose) say(line);
+  if (options_.verbose) local_.say(line);
 }
 
 }  // namespace rota::launcher

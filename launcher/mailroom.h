@@ -3,26 +3,38 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "launcher/job_plan.h"
+#include "launcher/loan.h"
 #include "os/fd.h"
 #include "rendezvous/switchboard.h"
 
 namespace rota::launcher {
+
+// A job that ranks can be welcomed to, and what those of this host are lent then.
+struct Prepared {
+  rendezvous::Job job;
+  Loan loan;
+};
+
+// For a job of this host alone: makes the arenas, or the listening sockets, whose addresses it
+// writes into the job. Throws Error kSystem, kNoMemory.
+Prepared prepare_here(const JobPlan& plan);
 
 class Mailroom {
  public:
   // Told each message of a rank, after the coordinator.
   using Listener = std::function<void(std::size_t rank, const rendezvous::Message& message)>;
 
-  // Makes the arenas, or the listening sockets. Throws Error kSystem, kNoMemory.
-  Mailroom(const JobPlan& plan, Listener listener);
+  // `ranks` are those of this host, by local rank.
+  Mailroom(Prepared prepared, const std::vector<std::size_t>& ranks, Listener listener);
 
   Mailroom(const Mailroom&) = delete;
   Mailroom& operator=(const Mailroom&) = delete;
 
-  // The rank's end of its line, made now.
+  // A rank's end of its line, made now.
   os::Fd open(std::size_t rank);
 
   rendezvous::Switchboard& switchboard() noexcept { return switchboard_; }
@@ -31,12 +43,9 @@ class Mailroom {
   std::vector<int> lend(std::size_t rank) const;
   void release(std::size_t rank);
 
-  bool are_arenas_;  // What is lent.
-  rendezvous::Job job_;
-  std::vector<os::Fd> lent_;  // Index: rank. Arenas, which all get; or sockets, one for each.
+  Loan loan_;
+  std::map<std::size_t, std::size_t> local_ranks_;  // Of the ranks of this host.
   rendezvous::Switchboard switchboard_;
-  std::vector<bool> is_welcomed_;
-  std::size_t welcomed_count_ = 0;
 };
 
 }  // namespace rota::launcher

@@ -41,7 +41,7 @@ int start(const Options& options, const JobPlan& plan, const std::vector<std::st
                              .environment = environment,
                              .open_file_limit = os::raise_open_file_limit(),
                              .guard = guard};
-    JobRun job(options, plan, context, signals);
+    JobRun job(options, plan, prepare_here(plan), context, signals);
     return job.run();
   });
 }

@@ -9,7 +9,7 @@ constexpr std::size_t kTailLineBytes = 1000;
 constexpr std::string_view kClearLine = "\x1b[2K";
 
 // The source of rotarun's own lines.
-constexpr std::size_t kNoRank = static_cast<std::size_t>(-1);
+constexpr std::size_t kOwnLines = static_cast<std::size_t>(-1);
 
 bool ends_line(std::string_view segment) {
   return segment.ends_with('\n') || segment.ends_with('\r');
@@ -19,13 +19,13 @@ bool ends_line(std::string_view segment) {
 
 OutputMux::OutputMux(const Settings& settings)
     : settings_(settings),
-      passes_on_at_once_(settings.world_size == 1 && !settings.tags_lines),
-      splitters_(settings.world_size),
-      tails_(settings.world_size) {
+      passes_on_at_once_(settings.ranks.size() == 1 && !settings.tags_lines),
+      splitters_(settings.ranks.size()),
+      tails_(settings.ranks.size()) {
   for (const Stream stream : kStreams) {
     const auto index = static_cast<std::size_t>(stream);
     queues_[index].is_terminal = settings.is_terminal[index];
-    queues_[index].last = {kNoRank, stream};
+    queues_[index].last = {kOwnLines, stream};
   }
 }
 
@@ -34,25 +34,25 @@ OutputMux::Queue& OutputMux::queue_of(Stream stream) noexcept {
 }
 
 LineSplitter& OutputMux::splitter_of(Source source) noexcept {
-  return splitters_[source.rank][static_cast<std::size_t>(source.stream)];
+  return splitters_[source.index][static_cast<std::size_t>(source.stream)];
 }
 
-void OutputMux::on_bytes(std::size_t rank, Stream stream, std::string_view bytes) {
-  const Source source{rank, stream};
+void OutputMux::on_bytes(std::size_t index, Stream stream, std::string_view bytes) {
+  const Source source{index, stream};
   if (stream == Stream::kErr) {
-    Tail& tail = tails_[rank];
+    Tail& tail = tails_[index];
     tail.splitter.push(bytes, [&](std::string_view line) { tail.push(line); });
   }
   if (passes_on_at_once_) return write(source, bytes);
   splitter_of(source).push(bytes, [&](std::string_view line) { write(source, line); });
 }
 
-void OutputMux::on_end(std::size_t rank, Stream stream) {
-  const Source source{rank, stream};
+void OutputMux::on_end(std::size_t index, Stream stream) {
+  const Source source{index, stream};
   splitter_of(source).finish([&](std::string_view line) { write(source, line); });
 }
 
-void OutputMux::say(std::string_view lines) { write({kNoRank, Stream::kErr}, lines); }
+void OutputMux::say(std::string_view lines) { write({kOwnLines, Stream::kErr}, lines); }
 
 void OutputMux::write(Source source, std::string_view segment) {
   if (segment.empty()) return;
@@ -65,8 +65,9 @@ void OutputMux::write(Source source, std::string_view segment) {
   }
   if (queue.is_terminal && queue.live && *queue.live != source) queue.text += kClearLine;
   const bool ends_live_line = segment == "\n" && queue.live == source;  // The half of a "\r\n".
-  if (settings_.tags_lines && source.rank != kNoRank && queue.is_at_line_start && !ends_live_line) {
-    queue.text += "[rank " + std::to_string(source.rank) + "] ";
+  if (settings_.tags_lines && source.index != kOwnLines && queue.is_at_line_start &&
+      !ends_live_line) {
+    queue.text += "[rank " + std::to_string(settings_.ranks[source.index]) + "] ";
   }
   queue.text += segment;
   queue.is_at_line_start = ends_line(segment);
@@ -91,8 +92,8 @@ void OutputMux::consume(Stream stream, std::size_t count) {
 
 void OutputMux::discard(Stream stream) { consume(stream, pending(stream).size()); }
 
-std::vector<std::string> OutputMux::last_words(std::size_t rank) const {
-  Tail tail = tails_[rank];
+std::vector<std::string> OutputMux::last_words(std::size_t index) const {
+  Tail tail = tails_[index];
   tail.splitter.finish([&](std::string_view line) { tail.push(line); });
   std::vector<std::string> lines;
   for (const std::string& line : tail.lines) {

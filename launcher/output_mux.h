@@ -20,15 +20,15 @@ inline constexpr std::array<Stream, 2> kStreams = {Stream::kOut, Stream::kErr};
 class OutputMux {
  public:
   struct Settings {
-    std::size_t world_size = 1;
+    std::vector<std::size_t> ranks{0};  // What the sources are called; all calls name an index.
     bool tags_lines = false;
     bool is_joined = false;  // Both streams lead to the same place, so they share a queue.
     std::array<bool, 2> is_terminal{};
   };
   explicit OutputMux(const Settings& settings);
 
-  void on_bytes(std::size_t rank, Stream stream, std::string_view bytes);
-  void on_end(std::size_t rank, Stream stream);
+  void on_bytes(std::size_t index, Stream stream, std::string_view bytes);
+  void on_end(std::size_t index, Stream stream);
 
   // Lines of rotarun's own, to the error stream.
   void say(std::string_view lines);
@@ -38,12 +38,12 @@ class OutputMux {
   void consume(Stream stream, std::size_t count);
   void discard(Stream stream);
 
-  // The last lines of the rank's stderr, without their ends.
-  std::vector<std::string> last_words(std::size_t rank) const;
+  // The last lines of a rank's stderr, without their ends.
+  std::vector<std::string> last_words(std::size_t index) const;
 
  private:
   struct Source {
-    std::size_t rank = 0;
+    std::size_t index = 0;
     Stream stream = Stream::kOut;
     friend bool operator==(const Source&, const Source&) = default;
   };

@@ -32,8 +32,8 @@ std::vector<std::string> make_environment(const std::vector<std::string>& base,
   const std::string world_size = std::to_string(contract.world_size);
   set(environment, "ROTA_RANK", rank);
   set(environment, "ROTA_WORLD_SIZE", world_size);
-  set(environment, "ROTA_LOCAL_RANK", rank);  // There is one host.
-  set(environment, "ROTA_LOCAL_WORLD_SIZE", world_size);
+  set(environment, "ROTA_LOCAL_RANK", std::to_string(contract.local_rank));
+  set(environment, "ROTA_LOCAL_WORLD_SIZE", std::to_string(contract.local_world_size));
   set(environment, "ROTA_RENDEZVOUS_FD", std::to_string(contract.rendezvous_fd));
   unset(environment, "ROTA_TERMINAL");
   if (contract.terminal_columns) {

@@ -14,6 +14,8 @@ namespace rota::launcher {
 struct RankContract {
   std::size_t rank = 0;
   std::size_t world_size = 1;
+  std::size_t local_rank = 0;
+  std::size_t local_world_size = 1;
   int rendezvous_fd = -1;
   std::optional<int> terminal_columns;
 };

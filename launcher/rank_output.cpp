@@ -26,9 +26,9 @@ void make_directories(const std::string& path) {
   if (error) throw Error(ErrorCode::kSystem, path + ": " + error.message());
 }
 
-OutputMux::Settings mux_settings(std::size_t world_size, bool tags_lines) {
+OutputMux::Settings mux_settings(const std::vector<std::size_t>& ranks, bool tags_lines) {
   OutputMux::Settings settings;
-  settings.world_size = world_size;
+  settings.ranks = ranks;
   settings.tags_lines = tags_lines;
   settings.is_joined = os::are_same_file(kStdout, kStderr);
   settings.is_terminal = {os::terminal_columns(kStdout).has_value(),
@@ -38,31 +38,32 @@ OutputMux::Settings mux_settings(std::size_t world_size, bool tags_lines) {
 
 }  // namespace
 
-RankOutput::RankOutput(std::size_t world_size, bool tags_lines, const std::string& directory)
+RankOutput::RankOutput(const std::vector<std::size_t>& ranks, bool tags_lines,
+                       const std::string& directory)
     : is_joined_(os::are_same_file(kStdout, kStderr)),
-      mux_(mux_settings(world_size, tags_lines)),
+      mux_(mux_settings(ranks, tags_lines)),
       sinks_{Sink{os::Output(kStdout)}, Sink{os::Output(kStderr)}},
-      pipes_(world_size),
+      pipes_(ranks.size()),
       buffer_(kReadBytes) {
-  if (!directory.empty()) make_files(directory);
+  if (!directory.empty()) make_files(ranks, directory);
 }
 
-void RankOutput::make_files(const std::string& directory) {
+void RankOutput::make_files(const std::vector<std::size_t>& ranks, const std::string& directory) {
   try {
-    for (std::size_t rank = 0; rank < pipes_.size(); ++rank) {
-      const std::string folder = directory + "/rank." + std::to_string(rank);
+    for (std::size_t index = 0; index < pipes_.size(); ++index) {
+      const std::string folder = directory + "/rank." + std::to_string(ranks[index]);
       make_directories(folder);
-      pipes_[rank][index_of(Stream::kOut)].file = os::create_file(folder + "/stdout");
-      pipes_[rank][index_of(Stream::kErr)].file = os::create_file(folder + "/stderr");
+      pipes_[index][index_of(Stream::kOut)].file = os::create_file(folder + "/stdout");
+      pipes_[index][index_of(Stream::kErr)].file = os::create_file(folder + "/stderr");
     }
   } catch (const Error& error) {
     throw UsageError(std::string("--output-filename: ") + error.what());
   }
 }
 
-void RankOutput::attach(std::size_t rank, os::Fd out, os::Fd err) {
-  pipes_[rank][index_of(Stream::kOut)].fd = std::move(out);
-  pipes_[rank][index_of(Stream::kErr)].fd = std::move(err);
+void RankOutput::attach(std::size_t index, os::Fd out, os::Fd err) {
+  pipes_[index][index_of(Stream::kOut)].fd = std::move(out);
+  pipes_[index][index_of(Stream::kErr)].fd = std::move(err);
 }
 
 bool RankOutput::is_full(Stream stream) const noexcept {
@@ -85,10 +86,10 @@ void RankOutput::add_to(os::PollSet& polls) {
 }
 
 void RankOutput::handle(const os::PollSet& polls) {
-  for (std::size_t rank = 0; rank < pipes_.size(); ++rank) {
+  for (std::size_t index = 0; index < pipes_.size(); ++index) {
     for (const Stream stream : kStreams) {
-      const Pipe& pipe = pipes_[rank][index_of(stream)];
-      if (pipe.position != kNotPolled && polls.readable(pipe.position)) read_once(rank, stream);
+      const Pipe& pipe = pipes_[index][index_of(stream)];
+      if (pipe.position != kNotPolled && polls.readable(pipe.position)) read_once(index, stream);
     }
   }
   for (const Stream stream : kStreams) {
@@ -97,13 +98,13 @@ void RankOutput::handle(const os::PollSet& polls) {
   }
 }
 
-bool RankOutput::read_once(std::size_t rank, Stream stream) {
-  Pipe& pipe = pipes_[rank][index_of(stream)];
+bool RankOutput::read_once(std::size_t index, Stream stream) {
+  Pipe& pipe = pipes_[index][index_of(stream)];
   if (!pipe.fd) return false;
   const os::ReadResult result = os::read_available(pipe.fd.get(), buffer_);
   if (result.io == os::Io::kWouldBlock) return false;
   if (result.io == os::Io::kClosed) {
-    mux_.on_end(rank, stream);
+    mux_.on_end(index, stream);
     pipe.fd.reset();
     pipe.file.reset();
     return false;
@@ -111,7 +112,7 @@ bool RankOutput::read_once(std::size_t rank, Stream stream) {
   const std::string_view bytes(buffer_.data(), result.count);
   copy_to_file(pipe, bytes);
   if (sinks_[index_of(sink_of(stream))].is_closed) return true;
-  mux_.on_bytes(rank, stream, bytes);
+  mux_.on_bytes(index, stream, bytes);
   return true;
 }
 
@@ -147,20 +148,20 @@ void RankOutput::close_pipes_of(Stream stream) {
   }
 }
 
-void RankOutput::catch_up(std::size_t rank) {
+void RankOutput::catch_up(std::size_t index) {
   for (const Stream stream : kStreams) {
     // A pipe holds 16 of these at most, unless its writer keeps on writing.
-    for (int i = 0; i < 16 && read_once(rank, stream); ++i) {
+    for (int i = 0; i < 16 && read_once(index, stream); ++i) {
     }
   }
 }
 
 void RankOutput::drain() {
-  for (std::size_t rank = 0; rank < pipes_.size(); ++rank) {
-    catch_up(rank);
+  for (std::size_t index = 0; index < pipes_.size(); ++index) {
+    catch_up(index);
     for (const Stream stream : kStreams) {
-      Pipe& pipe = pipes_[rank][index_of(stream)];
-      if (pipe.fd) mux_.on_end(rank, stream);
+      Pipe& pipe = pipes_[index][index_of(stream)];
+      if (pipe.fd) mux_.on_end(index, stream);
       pipe.fd.reset();
       pipe.file.reset();
     }

@@ -14,12 +14,13 @@ namespace rota::launcher {
 
 class RankOutput {
  public:
-  // Makes DIR/rank.N/stdout and stderr for all ranks where `directory` is not empty.
+  // `ranks` are those whose output it is; all calls name one by its index here. Makes
+  // DIR/rank.N/stdout and stderr for each where `directory` is not empty.
   // Throws UsageError naming what cannot be made.
-  RankOutput(std::size_t world_size, bool tags_lines, const std::string& directory);
+  RankOutput(const std::vector<std::size_t>& ranks, bool tags_lines, const std::string& directory);
 
   // Takes the read ends of a rank's pipes.
-  void attach(std::size_t rank, os::Fd out, os::Fd err);
+  void attach(std::size_t index, os::Fd out, os::Fd err);
 
   // One turn of the loop. Never blocks. While too much waits to be written to one of our outputs,
   // the ranks' pipes for it are left alone, so that the ranks wait for the reader as in a pipeline.
@@ -30,10 +31,10 @@ class RankOutput {
   void drain();
 
   // Reads all that is in one rank's pipes now.
-  void catch_up(std::size_t rank);
+  void catch_up(std::size_t index);
 
   void say(const std::string& lines) { mux_.say(lines); }
-  std::vector<std::string> last_words(std::size_t rank) const { return mux_.last_words(rank); }
+  std::vector<std::string> last_words(std::size_t index) const { return mux_.last_words(index); }
   bool has_pending() const noexcept;
 
  private:
@@ -49,10 +50,10 @@ class RankOutput {
   };
   static constexpr std::size_t kNotPolled = static_cast<std::size_t>(-1);
 
-  void make_files(const std::string& directory);
+  void make_files(const std::vector<std::size_t>& ranks, const std::string& directory);
   bool is_full(Stream stream) const noexcept;
   Stream sink_of(Stream stream) const noexcept { return is_joined_ ? Stream::kOut : stream; }
-  bool read_once(std::size_t rank, Stream stream);
+  bool read_once(std::size_t index, Stream stream);
   void copy_to_file(Pipe& pipe, std::string_view bytes);
   void write_once(Stream stream);
   void close_pipes_of(Stream stream);
@@ -60,7 +61,7 @@ class RankOutput {
   bool is_joined_;
   OutputMux mux_;
   std::array<Sink, 2> sinks_;
-  std::vector<std::array<Pipe, 2>> pipes_;  // Index: rank, stream.
+  std::vector<std::array<Pipe, 2>> pipes_;  // The second index: stream.
   std::vector<char> buffer_;
 };
 

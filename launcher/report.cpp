@@ -49,9 +49,11 @@ std::string describe(const Outcome& outcome, std::span<const RankRecord> records
     case Outcome::Reason::kSuccess:
       return {};
     case Outcome::Reason::kNotStarted:
+    case Outcome::Reason::kHostLost:
       return outcome.text;
     case Outcome::Reason::kSignal:
-      return "got " + os::signal_name(outcome.signal) + ", so the job ends";
+      return (outcome.text.empty() ? "" : outcome.text + " ") + "got " +
+             os::signal_name(outcome.signal) + ", so the job ends";
     case Outcome::Reason::kTimeout:
       return "--timeout has passed; still running: " + list_ranks(outcome.running);
     case Outcome::Reason::kFault:

@@ -1,19 +1,17 @@
-// The lines between the ranks and the coordinator: receives, hands on, and sends what is left in
-// the coordinator's outbox.
+// The coordinator, and the lines by which it is asked and answers.
 #pragma once
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
-#include "os/fd.h"
 #include "os/poll_set.h"
 #include "rendezvous/coordinator.h"
-#include "rendezvous/line.h"
+#include "rendezvous/lines.h"
 
 namespace rota::rendezvous {
 
@@ -26,15 +24,19 @@ class Switchboard {
     std::function<void(std::size_t rank)> lent;              // which it has been sent.
   };
   Switchboard(const Job& job, Hooks hooks);
+  Switchboard(const Switchboard&) = delete;
+  Switchboard& operator=(const Switchboard&) = delete;
 
-  void connect(std::size_t rank, std::unique_ptr<Line> line);
-  void disconnect(std::size_t rank) noexcept { boxes_[rank].line.reset(); }
+  void connect(std::size_t rank, std::unique_ptr<Line> line) {
+    lines_.connect(rank, std::move(line));
+  }
+  void disconnect(std::size_t rank) noexcept { lines_.disconnect(rank); }
 
   // Whether the rank's line stands. One that ended has handed on all that came over it.
-  bool is_connected(std::size_t rank) const noexcept { return boxes_[rank].line != nullptr; }
+  bool is_connected(std::size_t rank) const noexcept { return lines_.is_connected(rank); }
 
   // One turn of a loop. Never blocks.
-  void add_to(os::PollSet& polls, base::TimePoint now);
+  void add_to(os::PollSet& polls, base::TimePoint now) { lines_.add_to(polls, now); }
   void handle(const os::PollSet& polls, base::TimePoint now);
   void send_all(base::TimePoint now);
 
@@ -55,29 +57,12 @@ class Switchboard {
   std::optional<base::TimePoint> next_deadline(base::TimePoint now) const;
 
  private:
-  // A message that the rank's line has no room for yet.
-  struct Parcel {
-    std::vector<std::byte> bytes;
-    std::vector<int> fds;
-  };
-  struct Box {
-    std::unique_ptr<Line> line;
-    std::deque<Parcel> parcels;
-    std::optional<base::TimePoint> retry_at;  // While the line refuses.
-    std::size_t position = kNotPolled;
-  };
-  static constexpr std::size_t kNotPolled = static_cast<std::size_t>(-1);
-
-  void read(std::size_t rank, std::size_t most_messages, base::TimePoint now);
-  os::Io receive(Line& line);
-  void post(const Outgoing& outgoing);
-  void send(std::size_t rank, base::TimePoint now);
+  void on_bytes(std::size_t rank, std::span<const std::byte> bytes);
 
   Coordinator coordinator_;
   Hooks hooks_;
-  std::vector<Box> boxes_;
-  std::vector<std::byte> bytes_;
-  std::vector<os::Fd> fds_;
+  Lines lines_;
+  base::TimePoint now_{};  // Of the turn.
 };
 
 }  // namespace rota::rendezvous

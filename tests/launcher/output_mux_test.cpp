@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 
 namespace rota::launcher {
@@ -73,7 +74,8 @@ TEST(LineSplitter, LosesNothingHoweverTheBytesCome) {
 
 OutputMux mux_of(std::size_t world_size, bool tags_lines = false, bool is_terminal = false) {
   OutputMux::Settings settings;
-  settings.world_size = world_size;
+  settings.ranks.resize(world_size);
+  std::iota(settings.ranks.begin(), settings.ranks.end(), std::size_t{0});
   settings.tags_lines = tags_lines;
   settings.is_joined = is_terminal;
   settings.is_terminal = {is_terminal, is_terminal};

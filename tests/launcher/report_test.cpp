@@ -136,7 +136,7 @@ TEST(JobPlan, ShowsTheCoresOfBoundRanks) {
     return std::vector<Core>{{{0, 2}, 0}, {{1, 3}, 0}};
   });
   EXPECT_EQ(plan.job.table.rows[1].cores, "1,3");
-  EXPECT_EQ(plan.places[1], (Cpus{1, 3}));
+  EXPECT_EQ(plan.share.places[1], (Cpus{1, 3}));
 }
 
 TEST(JobPlan, KeepsArenasBelowTheLimitOfFiles) {

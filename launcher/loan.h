@@ -1,0 +1,36 @@
+// The descriptors that the ranks of this host are lent with their welcome, until each has its own.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "os/fd.h"
+#include "os/listener.h"
+
+namespace rota::launcher {
+
+class Loan {
+ public:
+  // To borrowers who need none.
+  explicit Loan(std::size_t rank_count) : is_welcomed_(rank_count) {}
+
+  // One arena a rank; every rank gets them all. Throws Error kSystem, kNoMemory.
+  static Loan of_arenas(std::size_t rank_count, std::size_t arena_bytes);
+
+  // Each rank gets its own.
+  static Loan of_listeners(std::vector<os::Listener> listeners);
+
+  // What a rank gets; valid until release().
+  std::vector<int> lend(std::size_t local_rank) const;
+
+  // The rank has been sent its descriptors.
+  void release(std::size_t local_rank);
+
+ private:
+  bool are_shared_ = false;
+  std::vector<os::Fd> lent_;  // Of listeners: by local rank.
+  std::vector<bool> is_welcomed_;
+  std::size_t welcomed_count_ = 0;
+};
+
+}  // namespace rota::launcher

@@ -1,0 +1,100 @@
+// The ranks of this host: starts them, passes on what they write, hears how they end, and ends them
+// when it is told to.
+#pragma once
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "launcher/news.h"
+#include "launcher/options.h"
+#include "launcher/placement.h"
+#include "launcher/rank_output.h"
+#include "os/poll_set.h"
+#include "os/process.h"
+#include "os/signals.h"
+
+namespace rota::launcher {
+
+// What a run needs beside the options and the plan.
+struct RunContext {
+  std::string program_path;              // Found and runnable when it was looked for.
+  std::vector<std::string> environment;  // Rotarun's own.
+  std::uint64_t open_file_limit = 0;     // What the ranks are to have.
+  pid_t guard = 0;
+};
+
+// The part of the job that is on this host.
+struct Share {
+  std::vector<std::size_t> ranks;  // Index: local rank.
+  std::vector<Cpus> places;        // The same index. Empty sets: not bound.
+  std::size_t world_size = 1;
+};
+
+class LocalRanks {
+ public:
+  // All calls name a rank by its local rank; what they report has its rank in the job.
+  using Report = std::function<void(const News& news)>;
+  using OpenLine = std::function<os::Fd(std::size_t local_rank)>;
+
+  // Throws UsageError where the output's files cannot be made.
+  LocalRanks(const Options& options, const RunContext& context, os::SignalWatch& signals,
+             Share share, Report report);
+  LocalRanks(const LocalRanks&) = delete;
+  LocalRanks& operator=(const LocalRanks&) = delete;
+
+  std::size_t count() const noexcept { return ranks_.size(); }
+  const Share& share() const noexcept { return share_; }
+
+  // `open_line` makes a rank's end of its line. Reports what could not be started.
+  void start_all(const OpenLine& open_line);
+
+  // One turn of a loop; reports what has happened. Never blocks.
+  void add_to(os::PollSet& polls);
+  void hear_starts(const os::PollSet& polls);
+  void hear_processes();
+  void pass_on_output(const os::PollSet& polls) { output_.handle(polls); }
+
+  // Whether a process is left that descends from this one.
+  bool has_children() const noexcept { return has_children_; }
+
+  // `signal` is SIGINT or SIGTERM.
+  void ask_to_end(int signal);
+  void kill();
+
+  // Ends what is left, and takes the last of the output. False where a process stays.
+  bool finish();
+
+  RankOutput& output() noexcept { return output_; }
+  void say(const std::string& line) { output_.say("rotarun: " + line + "\n"); }
+  std::vector<std::size_t> running() const;
+
+ private:
+  struct Rank {
+    os::Fd start_failure;
+    std::size_t position = 0;
+    bool has_ended = false;
+  };
+
+  void start(std::size_t local_rank, const OpenLine& open_line);
+  void hear_start(std::size_t local_rank);
+  void on_process(const os::ProcessEvent& event);
+  void report_end(std::size_t local_rank, News news);
+
+  const Options& options_;
+  const RunContext& context_;
+  os::SignalWatch& signals_;
+  Share share_;
+  Report report_;
+  RankOutput output_;
+  os::Fd null_;
+  std::vector<Rank> ranks_;
+  std::unordered_map<pid_t, std::size_t> rank_of_;
+  bool has_children_ = false;
+};
+
+}  // namespace rota::launcher

@@ -1,0 +1,39 @@
+// What happened to a job: said by the host on which it happened, and heard where it is decided what
+// follows.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rota::launcher {
+
+struct News {
+  enum class Kind {
+    kRankStarted,    // value: its process
+    kRankStopped,    //
+    kRankContinued,  //
+    kRankExited,     // value: the code
+    kRankKilled,     // value: the signal
+    kNotStarted,     // value: the exit code of the job; text: why
+    kSignal,         // value: a signal that asks for the job's end; text: which host got it
+    kRankSpoke,      // There is something to read on its line.
+    kHostEnded,      // Nothing of the job is left there.
+    kHostLost,       // value: the exit code of the job; text: why
+  };
+  Kind kind = Kind::kRankStarted;
+  std::size_t rank = 0;  // Or the host, of kHost…
+  int value = 0;
+  std::string text{};
+  std::vector<std::string> last_words{};  // The rank's, where it failed.
+
+  friend bool operator==(const News&, const News&) = default;
+};
+
+// Of those that travel between hosts: kRankSpoke and kHostLost do not. Empty when `bytes` are no
+// such news, or speak of ranks from `world_size` on.
+std::string encode(const News& news);
+std::optional<News> decode_news(std::string_view bytes, std::size_t world_size);
+
+}  // namespace rota::launcher
