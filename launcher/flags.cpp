@@ -11,11 +11,14 @@ namespace {
 constexpr Flag kFlags[] = {
     {"n", "np", "N", "Ranks to start (default: one for each slot)"},
     {"H", "host", "HOST[:SLOTS],...",
-     "The hosts of the job, and how many ranks each has room for. This version starts ranks on "
-     "this "
-     "host only"},
+     "The hosts of the job, and how many ranks each has room for; the same on each of them"},
     {"", "hostfile", "FILE", "The same, with a line \"HOST slots=N\" for each host"},
     {"", "this-host", "", "A world of this host alone, whatever the environment says about others"},
+    {"", "key-file", "FILE",
+     "The key that the hosts share (default: ROTA_KEY_FILE, /etc/rota/key, ~/.config/rota/key)"},
+    {"", "insecure", "", "Do without a key, among hosts that are all on loopback"},
+    {"", "join-timeout", "SECONDS",
+     "How long the hosts may take to find each other (default: 600; 30 on loopback)"},
     {"x", "export", "NAME[=VALUE]",
      "Set a variable for the ranks. They have rotarun's environment anyway; a NAME without VALUE "
      "warns when it is not set there"},

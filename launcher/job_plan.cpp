@@ -35,19 +35,6 @@ RankTable make_table(const Options& options, const Facts& facts, std::size_t ran
   return table;
 }
 
-// The table goes to each rank in one message.
-void require_fitting(const rendezvous::Job& job) {
-  const std::size_t rank_count = job.table.rows.size();
-  const bool listens = rendezvous::lent_for(job.table.transport) == rendezvous::Lent::kListener;
-  const std::size_t bytes = kEnvelopeBytes + rendezvous::encode(job).size() +
-                            (listens ? rank_count * kLongestAddress.size() : 0);
-  if (bytes <= os::kMaxMessageBytes) return;
-  throw UsageError("--np " + std::to_string(rank_count) + ": a table of that many ranks takes " +
-                   std::to_string(bytes) + " bytes, and " + std::to_string(os::kMaxMessageBytes) +
-                   " can be sent; about " +
-                   std::to_string(rank_count * os::kMaxMessageBytes / bytes) + " ranks fit");
-}
-
 std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
   const std::size_t wanted = arena_bytes(facts.memory_bytes, rank_count, kIs64Bit);
   if (facts.file_size_limit >= wanted) return wanted;
@@ -89,6 +76,18 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
 }
 
 }  // namespace
+
+void require_fitting(const rendezvous::Job& job) {
+  const std::size_t rank_count = job.table.rows.size();
+  const bool listens = rendezvous::lent_for(job.table.transport) == rendezvous::Lent::kListener;
+  const std::size_t bytes = kEnvelopeBytes + rendezvous::encode(job).size() +
+                            (listens ? rank_count * kLongestAddress.size() : 0);
+  if (bytes <= os::kMaxMessageBytes) return;
+  throw UsageError("--np " + std::to_string(rank_count) + ": a table of that many ranks takes " +
+                   std::to_string(bytes) + " bytes, and " + std::to_string(os::kMaxMessageBytes) +
+                   " can be sent; about " +
+                   std::to_string(rank_count * os::kMaxMessageBytes / bytes) + " ranks fit");
+}
 
 Facts gather_facts() {
   Facts facts;

@@ -35,6 +35,9 @@ struct JobPlan {
 
 Facts gather_facts();
 
+// Throws UsageError where the table is more than one message to a rank holds.
+void require_fitting(const rendezvous::Job& job);
+
 // `read_cores` is called only when ranks are to be bound. Throws UsageError.
 JobPlan make_plan(const Options& options, const Facts& facts,
                   const std::function<std::vector<Core>()>& read_cores);

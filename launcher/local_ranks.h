@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,6 +27,7 @@ struct RunContext {
   std::vector<std::string> environment;  // Rotarun's own.
   std::uint64_t open_file_limit = 0;     // What the ranks are to have.
   pid_t guard = 0;
+  std::optional<News> obstacle;  // kNotStarted, where it cannot run here: others are to hear it.
 };
 
 // The part of the job that is on this host.

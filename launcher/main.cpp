@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 
 #include "launcher/exit_policy.h"
 #include "launcher/guard.h"
+#include "launcher/hosts/across.h"
 #include "launcher/job_plan.h"
 #include "launcher/job_run.h"
 #include "launcher/options.h"
@@ -33,17 +36,28 @@ int print(const std::string& text) {
   return std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? kExitFailed : 0;
 }
 
-int start(const Options& options, const JobPlan& plan, const std::vector<std::string>& environment,
-          const std::string& program_path) {
+using Run = std::function<int(RunContext& context, os::SignalWatch& signals)>;
+
+int start(const std::vector<std::string>& environment, const std::string& program_path,
+          const Run& run) {
   os::SignalWatch signals(kWatchedSignals);
   return run_guarded(signals, [&](pid_t guard) {
-    const RunContext context{.program_path = program_path,
-                             .environment = environment,
-                             .open_file_limit = os::raise_open_file_limit(),
-                             .guard = guard};
-    JobRun job(options, plan, prepare_here(plan), context, signals);
-    return job.run();
+    RunContext context{.program_path = program_path,
+                       .environment = environment,
+                       .open_file_limit = os::raise_open_file_limit(),
+                       .guard = guard};
+    return run(context, signals);
   });
+}
+
+int run_here(const Options& options, const JobPlan& plan, const RunContext& context,
+             os::SignalWatch& signals) {
+  JobRun job(options, plan, prepare_here(plan), context, signals);
+  return job.run();
+}
+
+std::size_t slot_count_of(const Facts& facts) {
+  return count_slots(facts.allowed_cpus.size(), facts.cpu_quota).count;
 }
 
 JobPlan plan_job(const Options& options, const Facts& facts) {
@@ -51,15 +65,20 @@ JobPlan plan_job(const Options& options, const Facts& facts) {
 }
 
 int explain(const Options& options, Facts facts, const cluster::Given& given) {
-  const std::size_t slot_count = count_slots(facts.allowed_cpus.size(), facts.cpu_quota).count;
+  const std::size_t slot_count = slot_count_of(facts);
   const Explanation explanation = explain_reach(options, given, slot_count);
   std::string table;
-  if (explanation.is_startable) {
-    facts.declared = require_startable(options, given);
+  if (explanation.is_alone) {
+    facts.declared = decide_reach(options, given).declared;
     table = to_text(plan_job(options, facts).job.table);
   }
   const int code = print(explanation.text + table);
   return code == 0 && !explanation.is_decided ? kExitSpecification : code;
+}
+
+int show_ranks(const Options& options, const Facts& facts, const Reach& reach) {
+  if (!reach.hosts) return print(to_text(plan_job(options, facts).job.table));
+  return print(to_text(cluster::make_table(*reach.hosts, slot_count_of(facts))));
 }
 
 int launch(const Options& options) {
@@ -67,16 +86,24 @@ int launch(const Options& options) {
   const std::vector<std::string> environment = os::environment();
   const cluster::Given given = gather_given(options, environment, facts.host);
   if (options.explain) return explain(options, facts, given);
-  facts.declared = require_startable(options, given);
-  const JobPlan plan = plan_job(options, facts);
-  if (options.show_ranks) return print(to_text(plan.job.table));
+  const Reach reach = decide_reach(options, given);
+  facts.declared = reach.declared;
+  if (options.show_ranks) return show_ranks(options, facts, reach);
   const Preflight preflight = check_program(options, environment);
   for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
+  std::optional<News> obstacle;
   if (preflight.exit_code != 0) {
     complain(preflight.complaint);
-    return preflight.exit_code;
+    if (!reach.hosts) return preflight.exit_code;
+    obstacle = News{
+        .kind = News::Kind::kNotStarted, .value = preflight.exit_code, .text = preflight.complaint};
   }
-  return start(options, plan, environment, preflight.program_path);
+  const auto run = [&](RunContext& context, os::SignalWatch& signals) {
+    context.obstacle = obstacle;
+    return reach.hosts ? run_across(options, facts, *reach.hosts, context, signals)
+                       : run_here(options, plan_job(options, facts), context, signals);
+  };
+  return start(environment, preflight.program_path, run);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -92,6 +119,9 @@ int run(const std::vector<std::string>& arguments) {
   } catch (const SpecificationError& error) {
     complain(std::string(error.what()) + "\nrotarun: try rotarun --explain");
     return kExitSpecification;
+  } catch (const KeyError& error) {
+    complain(error.what());
+    return kExitKey;
   } catch (const std::exception& error) {
     complain(error.what());
     return kExitCannotRun;

@@ -164,6 +164,7 @@ std::string to_directory(const std::string& flag, const std::string& text) {
 void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.tag_output = given.count("tag-output") > 0;
   options.this_host = given.count("this-host") > 0;
+  options.insecure = given.count("insecure") > 0;
   options.show_ranks = given.count("show-ranks") > 0;
   options.explain = given.count("explain") > 0;
   options.verbose = given.count("verbose") > 0;
@@ -181,6 +182,8 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
     if (name == "export") options.variables.push_back(to_variable(text));
     if (name == "timeout") options.timeout = to_duration(name, text, false);
     if (name == "deadline") options.deadline = to_duration(name, text, false);
+    if (name == "join-timeout") options.join_timeout = to_duration(name, text, false);
+    if (name == "key-file") options.key_file = text;
     if (name == "grace") options.grace = to_duration(name, text, true);
     if (name == "wdir") options.working_directory = to_directory(name, text);
     if (name == "output-filename") options.output_directory = to_directory(name, text);

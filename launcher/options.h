@@ -1,6 +1,7 @@
 // The command line of rotarun.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,12 @@ struct Variable {
   std::optional<std::string> value;  // Empty: what rotarun's own environment has.
 };
 
+// Those that the job's sockets may listen at, both included.
+struct Ports {
+  std::uint16_t first = 7700;
+  std::uint16_t last = 7955;
+};
+
 struct Options {
   std::optional<std::size_t> rank_count;  // Empty: as many as there are slots.
   std::vector<Variable> variables;
@@ -33,6 +40,10 @@ struct Options {
   Transport transport = Transport::kAuto;
   std::optional<std::string> host_list;  // "a:2,b:2"
   std::optional<std::string> hostfile;   // Its path.
+  Ports ports;
+  std::string key_file;                        // Empty: found in one of the usual places.
+  bool insecure = false;                       // No key is needed, on loopback.
+  std::optional<base::Duration> join_timeout;  // For hosts to find each other.
   bool this_host = false;
   bool show_ranks = false;
   bool explain = false;

@@ -1,4 +1,4 @@
-// How far a job is meant to reach, and whether this rotarun can start it.
+// How far a job is meant to reach.
 #include "launcher/reach.h"
 
 #include <rota/error.h>
@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+
+#include "os/address.h"
 
 namespace rota::launcher {
 namespace {
@@ -25,12 +27,13 @@ cluster::Reading read_given(const cluster::Given& given) {
   }
 }
 
-// Empty where nothing is in the way.
-std::string obstacle_to(const cluster::Specification& chosen) {
-  if (!cluster::reaches_beyond_this_host(chosen)) return {};
-  return chosen.source + " says " + cluster::to_text(chosen) +
-         ", and this version starts ranks on one host only: start the program itself everywhere, "
-         "as docs/guide/by_hand.md says, or give --this-host for a world of this host alone";
+// A launcher above has started this process as one of its ranks, and the others itself.
+void require_host_level(const cluster::Specification& chosen) {
+  const bool is_rank = chosen.level == cluster::Level::kProcess;
+  if (!is_rank || !cluster::reaches_beyond_this_host(chosen)) return;
+  throw UsageError(chosen.source + " says " + cluster::to_text(chosen) +
+                   ", so that it starts the ranks, and rotarun would start them again: start the "
+                   "program itself by it, or give --this-host for a world of this host alone");
 }
 
 std::optional<std::size_t> declared_count(const cluster::Specification& chosen) {
@@ -65,15 +68,17 @@ cluster::Given gather_given(const Options& options, const std::vector<std::strin
   }
   given.host_list = options.host_list;
   if (options.hostfile) given.hostfile = read_hostfile(*options.hostfile);
+  const bool are_listed = options.host_list || options.hostfile ||
+                          given.environment.has("ROTA_HOSTS") ||
+                          given.environment.has("SLURM_JOB_ID");
+  if (are_listed) given.host_addresses = os::own_addresses();
   return given;
 }
 
-DeclaredRanks require_startable(const Options& options, const cluster::Given& given) {
+Reach decide_reach(const Options& options, const cluster::Given& given) {
   const cluster::Reading reading = read_given(given);
   const cluster::Specification& chosen = reading.chosen;
-  if (const std::string obstacle = obstacle_to(chosen); !obstacle.empty()) {
-    throw UsageError(obstacle);
-  }
+  require_host_level(chosen);
   const bool is_world = chosen.level == cluster::Level::kHost && chosen.world_size;
   if (is_world && options.rank_count && *options.rank_count != *chosen.world_size) {
     throw SpecificationError("--np is " + std::to_string(*options.rank_count) + ", and " +
@@ -83,7 +88,8 @@ DeclaredRanks require_startable(const Options& options, const cluster::Given& gi
                              ": leave out the one that is wrong");
   }
   if (chosen.level == cluster::Level::kProcess) return {};
-  return {.count = declared_count(chosen), .source = chosen.source};
+  if (cluster::reaches_beyond_this_host(chosen)) return {.hosts = chosen};
+  return {.declared = {.count = declared_count(chosen), .source = chosen.source}};
 }
 
 Explanation explain_reach(const Options& options, const cluster::Given& given,
@@ -92,13 +98,12 @@ Explanation explain_reach(const Options& options, const cluster::Given& given,
   try {
     const cluster::Specification chosen = read_given(given).chosen;
     explanation.is_decided = true;
-    if (const std::string obstacle = obstacle_to(chosen); !obstacle.empty()) {
-      explanation.text +=
-          table_text(chosen, slot_count) + "rotarun would not start it: " + obstacle + "\n";
-      return explanation;
-    }
-    require_startable(options, given);
-    explanation.is_startable = true;
+    const Reach reach = decide_reach(options, given);
+    explanation.is_alone = !reach.hosts;
+    if (reach.hosts) explanation.text += table_text(chosen, slot_count);
+  } catch (const UsageError& error) {
+    explanation.text += table_text(read_given(given).chosen, slot_count) +
+                        "rotarun would not start it: " + error.what() + "\n";
   } catch (const SpecificationError& error) {
     if (explanation.is_decided) explanation.text += std::string(error.what()) + "\n";
     explanation.is_decided = false;

@@ -1,9 +1,8 @@
-// How far a job is meant to reach, and whether this rotarun can start it: the one place that knows
-// that ranks are started on this host alone.
+// How far a job is meant to reach: whether this host makes it alone, or with others.
 //
-// Where more than this host is declared, nothing starts: each host would make a world of its own,
-// succeed, and have trained another model. --np alone says how many ranks there are and not where,
-// so that it changes nothing; --this-host does, by which nobody else is asked about hosts.
+// Where more than this host is declared, no host makes a world of its own, which would succeed and
+// have trained another model. --np alone says how many ranks there are and not where, so that it
+// changes nothing; --this-host does, by which nobody is asked about other hosts.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -27,15 +26,20 @@ class SpecificationError : public std::runtime_error {
 cluster::Given gather_given(const Options& options, const std::vector<std::string>& environment,
                             const std::string& host_name);
 
-// Throws SpecificationError; UsageError where the job reaches beyond this host, or --np differs
-// from the declared world.
-DeclaredRanks require_startable(const Options& options, const cluster::Given& given);
+// What was decided.
+struct Reach {
+  DeclaredRanks declared{};                       // Of a job of this host alone.
+  std::optional<cluster::Specification> hosts{};  // Where there are others.
+};
+
+// Throws SpecificationError; UsageError where this process was started as one rank of several.
+Reach decide_reach(const Options& options, const cluster::Given& given);
 
 // What --explain prints. `slot_count` is that of each host that declares none.
 struct Explanation {
   std::string text;
   bool is_decided = false;
-  bool is_startable = false;  // So that the table is the one that --show-ranks shows.
+  bool is_alone = false;  // So that the table is the one that --show-ranks shows.
 };
 Explanation explain_reach(const Options& options, const cluster::Given& given,
                           std::size_t slot_count);

@@ -20,7 +20,7 @@ _rotarun_value() {
     --bind-to) mapfile -t COMPREPLY < <(compgen -W "none core numa" -- "$word") ;;
     --map-by) mapfile -t COMPREPLY < <(compgen -W "slot core numa" -- "$word") ;;
     --transport) mapfile -t COMPREPLY < <(compgen -W "auto shm tcp" -- "$word") ;;
-    --hostfile)
+    --hostfile | --key-file)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       ;;
@@ -33,9 +33,9 @@ _rotarun_value() {
 }
 
 _rotarun() {
-  local with_value=" -n --np -np -H --host --hostfile -x --export --bind-to --map-by --transport --output-filename --wdir
+  local with_value=" -n --np -np -H --host --hostfile --key-file --join-timeout -x --export --bind-to --map-by --transport --output-filename --wdir
     --timeout --deadline --grace "
-  local flags="--np --host --hostfile --this-host --export --bind-to --map-by --transport --tag-output --output-filename --wdir
+  local flags="--np --host --hostfile --this-host --key-file --insecure --join-timeout --export --bind-to --map-by --transport --tag-output --output-filename --wdir
     --timeout --deadline --grace --show-ranks --explain --verbose --version --help"
   local word=${COMP_WORDS[COMP_CWORD]} at=1 flag
   COMPREPLY=()

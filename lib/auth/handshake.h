@@ -22,7 +22,8 @@
 
 namespace rota::auth {
 
-enum class Channel : std::uint8_t { kControl = 1, kData };
+// From rank to coordinator, between ranks, from launcher to launcher.
+enum class Channel : std::uint8_t { kControl = 1, kData, kHosts };
 
 // Who calls whom, and for what. Authenticated, but not secret.
 struct Identity {

@@ -104,7 +104,7 @@ std::vector<Host> parse_hostfile(const std::string& path, std::string_view text)
 Specification specification_of_hosts(const std::string& source, std::vector<Host> hosts,
                                      const Given& given) {
   Specification specification{.source = source, .hosts = std::move(hosts)};
-  specification.own_host = find_host(specification.hosts, given.host_name);
+  specification.own_host = find_host(specification.hosts, given.host_name, given.host_addresses);
   require_reachable(specification);
   return specification;
 }

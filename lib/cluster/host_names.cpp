@@ -103,13 +103,19 @@ void require_reachable(const Specification& specification) {
          ", by which every host means itself: give the name that the others reach it by");
 }
 
-std::optional<std::size_t> find_host(const std::vector<Host>& hosts, std::string_view host_name) {
+std::optional<std::size_t> find_host(const std::vector<Host>& hosts, std::string_view host_name,
+                                     std::span<const std::string> addresses) {
   if (hosts.size() == 1 && is_loopback(hosts.front().name)) return 0;
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     if (hosts[i].name == host_name) return i;
     if (hosts[i].name.empty() || !agree(hosts[i].name, host_name)) continue;
     found = found ? hosts.size() : i;  // Two that agree: it is not known which.
+  }
+  if (found) return found == hosts.size() ? std::nullopt : found;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    if (std::ranges::find(addresses, hosts[i].name) == addresses.end()) continue;
+    found = found ? hosts.size() : i;
   }
   return found == hosts.size() ? std::nullopt : found;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +38,10 @@ bool agree(std::string_view one, std::string_view other);
 // several hosts without ports are.
 void require_reachable(const Specification& specification);
 
-// The index of the host of that name; empty where there is none, or none for sure.
-std::optional<std::size_t> find_host(const std::vector<Host>& hosts, std::string_view host_name);
+// The index of the host of that name, or else of one of these numbers; empty where there is none,
+// or none for sure.
+std::optional<std::size_t> find_host(const std::vector<Host>& hosts, std::string_view host_name,
+                                     std::span<const std::string> addresses);
 
 // "mnist-9", "mnist-9.service.namespace": what stands before and after the ordinal.
 struct PodName {

@@ -132,7 +132,7 @@ std::optional<Specification> from_slurm_allocation(const Given& given) {
   Specification specification = base_of("Slurm allocation", environment);
   specification.is_room = true;
   specification.hosts = read_nodes(environment, false);
-  specification.own_host = find_host(specification.hosts, given.host_name);
+  specification.own_host = find_host(specification.hosts, given.host_name, given.host_addresses);
   return specification;
 }
 

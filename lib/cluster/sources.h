@@ -22,6 +22,7 @@ struct HostFile {
 struct Given {
   Environment environment{};
   std::string host_name{};
+  std::vector<std::string> host_addresses{};  // Its numbers: "10.0.0.1", "fd00::1".
   Asker asker = Asker::kLauncher;
   std::vector<std::string> arguments{};    // Of the program.
   std::optional<std::string> host_list{};  // Of --host.

@@ -2,6 +2,7 @@
 #include "os/address.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 
 #include <algorithm>
@@ -125,7 +126,33 @@ Address local_address(int socket) {
   if (::getsockname(socket, reinterpret_cast<sockaddr*>(&storage), &bytes) != 0) {
     throw_errno("getsockname");
   }
-  return {reinterpret_cast<const sockaddr*>(&storage), bytes};
+  const auto& mapped = reinterpret_cast<const sockaddr_in6&>(storage);
+  if (storage.ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&mapped.sin6_addr)) {
+    return {reinterpret_cast<const sockaddr*>(&storage), bytes};
+  }
+  sockaddr_in plain{};
+  plain.sin_family = AF_INET;
+  plain.sin_port = mapped.sin6_port;
+  std::memcpy(&plain.sin_addr, mapped.sin6_addr.s6_addr + 12, sizeof plain.sin_addr);
+  return {reinterpret_cast<const sockaddr*>(&plain), sizeof plain};
+}
+
+std::vector<std::string> own_addresses() {
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) throw_errno("getifaddrs");
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> interfaces(first, ::freeifaddrs);
+  std::vector<std::string> numbers;
+  for (const ifaddrs* each = first; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr) continue;
+    const int family = each->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    const Address address(each->ifa_addr,
+                          family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+    const std::string number = address.host();
+    const bool is_link_local = number.find('%') != std::string::npos;
+    if (!address.is_loopback() && !is_link_local) numbers.push_back(number);
+  }
+  return numbers;
 }
 
 }  // namespace rota::os

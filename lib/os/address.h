@@ -54,7 +54,12 @@ Resolved resolve_address(const std::string& text);
 // "host:port" with another port: "a:1" and 2 make "a:2".
 std::string with_port(const std::string& address, std::uint16_t port);
 
-// Of the socket's own end. Throws Error kSystem.
+// The numbers by which others may reach this host, loopback and link-local ones left out:
+// "10.0.0.1". Throws Error kSystem.
+std::vector<std::string> own_addresses();
+
+// Of the socket's own end; that of IPv4 over a socket of both families is one of IPv4. Throws Error
+// kSystem.
 Address local_address(int socket);
 
 }  // namespace rota::os

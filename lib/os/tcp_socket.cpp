@@ -79,6 +79,14 @@ void keep_alive(int socket) {
   set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
 }
 
+std::optional<base::Duration> unacknowledged_for(int socket) noexcept {
+  tcp_info info{};
+  socklen_t bytes = sizeof info;
+  const bool is_known = ::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0;
+  if (!is_known || info.tcpi_unacked == 0) return std::nullopt;
+  return std::chrono::milliseconds(info.tcpi_last_ack_recv);
+}
+
 void set_no_delay(int socket) {
   const int on = 1;
   if (::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "base/time.h"
 #include "os/address.h"
 #include "os/fd.h"
 
@@ -32,6 +33,10 @@ Accepted accept_connection(int listener);
 
 // A peer whose host is gone ends the connection within a minute, although nobody sends.
 void keep_alive(int socket);
+
+// How long the peer's kernel has said nothing, while it has something to acknowledge; empty where
+// nothing is under way to it.
+std::optional<base::Duration> unacknowledged_for(int socket) noexcept;
 
 // Small messages leave at once.
 void set_no_delay(int socket);

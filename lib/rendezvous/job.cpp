@@ -3,6 +3,8 @@
 #include "rendezvous/job.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "base/byte_stream.h"
 
@@ -52,6 +54,15 @@ std::string encode(const Job& job) {
   text.append(reinterpret_cast<const char*>(key.data()), key.size());
   return text;
 }
+
+std::string with_key(std::string text, const auth::Key& key) {
+  if (text.size() < auth::kKeyBytes) return text;
+  const auto bytes = key.bytes();
+  std::memcpy(text.data() + text.size() - auth::kKeyBytes, bytes.data(), bytes.size());
+  return text;
+}
+
+std::string without_key(std::string text) { return with_key(std::move(text), auth::Key()); }
 
 std::optional<Job> decode_job(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));

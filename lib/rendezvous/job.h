@@ -44,6 +44,11 @@ std::size_t lent_count(const Job& job) noexcept;
 // Nothing else here leaves a copy.
 std::string encode(const Job& job);
 
+// An encoded job with another key, or with zeros in place of it: what travels to another host does
+// so without it. `text` is of encode().
+std::string with_key(std::string text, const auth::Key& key);
+std::string without_key(std::string text);
+
 // Empty when `text` is not a whole, well-formed job.
 std::optional<Job> decode_job(std::string_view text);
 

@@ -46,10 +46,10 @@ RemoteLine::~RemoteLine() {
 }
 
 os::Io RemoteLine::send(std::span<const std::byte> bytes, std::span<const int> fds) {
-  ROTA_ASSERT(fds.empty() && bytes.size() <= os::kMaxMessageBytes);
+  ROTA_ASSERT(fds.empty() && bytes.size() <= kMaxFrameBytes);
   flush();
   if (is_closed_) return os::Io::kClosed;
-  if (out_.size() > os::kMaxMessageBytes) return os::Io::kWouldBlock;
+  if (out_.size() > kMaxFrameBytes) return os::Io::kWouldBlock;
   const auto frame = untagged_frame(bytes);
   const auto tag = sealing_.next_tag(frame);
   out_.insert(out_.end(), frame.begin(), frame.end());
@@ -70,7 +70,7 @@ os::Io RemoteLine::receive(std::vector<std::byte>& bytes, std::vector<os::Fd>& f
   flush();
   if (!fill(kLengthBytes)) return is_closed_ ? os::Io::kClosed : os::Io::kWouldBlock;
   const std::size_t length = base::ByteReader(in_).read<std::uint32_t>();
-  if (length > os::kMaxMessageBytes) return hang_up();
+  if (length > kMaxFrameBytes) return hang_up();
   if (!fill(kLengthBytes + length + auth::FrameSeal::kTagBytes)) {
     return is_closed_ ? os::Io::kClosed : os::Io::kWouldBlock;
   }

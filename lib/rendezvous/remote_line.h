@@ -15,6 +15,9 @@
 
 namespace rota::rendezvous {
 
+// What one frame carries at most: the longest message of a rank, and an envelope around it.
+inline constexpr std::size_t kMaxFrameBytes = os::kMaxMessageBytes + 256;
+
 // A frame that is too long, or whose tag is wrong, ends the line.
 class RemoteLine final : public Line {
  public:

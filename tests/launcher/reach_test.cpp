@@ -1,5 +1,5 @@
-// What rotarun makes of a cluster that is declared around it: it starts ranks on this host alone,
-// and says so where more is declared, before anything starts.
+// What rotarun makes of a cluster that is declared around it, as far as this host decides it alone.
+#include <filesystem>
 #include <fstream>
 
 #include "launcher/launched.h"
@@ -20,25 +20,31 @@ class Reach : public Launched {
 const std::string kTfConfig =
     R"(TF_CONFIG={"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":1}})";
 
-TEST_F(Reach, EndsWith2WhereOtherHostsAreDeclared) {
+// Never a world of this host alone, whatever -np says of the number of ranks.
+TEST_F(Reach, StartsNothingWithoutAKeyWhereOtherHostsAreDeclared) {
   const std::vector<std::vector<std::string>> rows = {
       {kTfConfig},
-      {"ROTA_HOSTS=a:2,b:2"},
       {"PET_NNODES=2", "PET_NODE_RANK=0"},
       {"RANK=0", "WORLD_SIZE=2"},
-      {"SLURM_JOB_NODELIST=n[1-2]"},
   };
-  for (const auto& row : rows) {
-    for (const std::string np : {"1", "2"}) {  // Says how many ranks there are, and not where.
+  for (auto row : rows) {
+    row.push_back("HOME=/nonexistent");
+    for (const std::string np : {"1", "2"}) {
       const Result result = run_with(row, {"-np", np, "echo", "started"});
-      EXPECT_EQ(result.exit_code, 2) << row.front();
+      EXPECT_EQ(result.exit_code, 77) << row.front();
       EXPECT_EQ(result.out, "");
-      EXPECT_THAT(result.err, HasSubstr("this version starts ranks on one host only"));
-      EXPECT_THAT(result.err, HasSubstr("--this-host"));
+      EXPECT_THAT(result.err, HasSubstr("several hosts need a key that they share"));
     }
   }
-  const Result result = run_with({kTfConfig}, {"echo", "started"});
-  EXPECT_THAT(result.err, HasSubstr("rotarun: TF_CONFIG says host 1 (b:1) of 2"));
+}
+
+TEST_F(Reach, EndsWith78WhereThisHostIsNoneOfThose) {
+  for (const std::string variable : {"ROTA_HOSTS=a:2,b:2", "SLURM_JOB_NODELIST=n[1-2]"}) {
+    const Result result = run_with({variable}, {"echo", "started"});
+    EXPECT_EQ(result.exit_code, 78) << variable;
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr("and this host is none of them"));
+  }
 }
 
 TEST_F(Reach, EndsWith2WhereItWasStartedAsARank) {
@@ -49,17 +55,30 @@ TEST_F(Reach, EndsWith2WhereItWasStartedAsARank) {
   EXPECT_EQ(run_with({"PMI_RANK=0", "PMI_SIZE=1"}, {"-np", "2", "true"}).exit_code, 0);
 }
 
-TEST_F(Reach, EndsWith2WhereTheCommandLineNamesOtherHosts) {
-  EXPECT_EQ(run_rotarun({"-H", "a,b", "true"}).exit_code, 2);
-  EXPECT_EQ(run_rotarun({"-H", "elsewhere", "true"}).exit_code, 2);
+TEST_F(Reach, EndsWith78WhereTheCommandLineNamesOtherHosts) {
+  EXPECT_EQ(run_rotarun({"-H", "a,b", "true"}).exit_code, 78);
+  EXPECT_EQ(run_rotarun({"-H", "elsewhere", "true"}).exit_code, 78);
   std::ofstream(folder_ + "/hosts") << "a slots=2\nb slots=2\n";
   EXPECT_THAT(run_rotarun({"--hostfile", folder_ + "/hosts", "true"}).err,
               HasSubstr("hosts says 2 hosts (a, b)"));
-  EXPECT_THAT(run_rotarun({"--hostfile", folder_ + "/none", "true"}).err,
-              HasSubstr("/none: it cannot be read"));
-  EXPECT_EQ(run_rotarun({"true", "--worker_hosts=a:1,b:1", "--job_name=worker", "--task_index=0"})
-                .exit_code,
-            2);
+  const Result unreadable = run_rotarun({"--hostfile", folder_ + "/none", "true"});
+  EXPECT_EQ(unreadable.exit_code, 2);
+  EXPECT_THAT(unreadable.err, HasSubstr("/none: it cannot be read"));
+}
+
+TEST_F(Reach, RefusesToGoWithoutAKeyBeyondLoopback) {
+  const Result result = run_with({kTfConfig}, {"--insecure", "echo", "started"});
+  EXPECT_EQ(result.exit_code, 77);
+  EXPECT_THAT(result.err, HasSubstr("--insecure is for hosts on loopback"));
+}
+
+TEST_F(Reach, RefusesAKeyThatOthersMayRead) {
+  const std::string file = folder_ + "/key";
+  std::ofstream(file) << std::string(40, 'k');
+  std::filesystem::permissions(file, static_cast<std::filesystem::perms>(0644));
+  const Result result = run_with({kTfConfig}, {"--key-file", file, "echo", "started"});
+  EXPECT_EQ(result.exit_code, 77);
+  EXPECT_THAT(result.err, HasSubstr(file));
 }
 
 TEST_F(Reach, IsThisHostAloneWhereToldSo) {
@@ -114,11 +133,11 @@ TEST_F(Reach, IsExplained) {
   EXPECT_THAT(result.out, HasSubstr("decided by TF_CONFIG: host 1 (b:1) of 2"));
   EXPECT_THAT(result.out, HasSubstr("  PyTorchJob: host 1 of 2\n"));
   EXPECT_THAT(result.out, HasSubstr("world 4 on 2 hosts · tcp · TF_CONFIG"));
-  EXPECT_THAT(result.out, HasSubstr("rotarun would not start it: TF_CONFIG says"));
 
   result = run_with({"LOCAL_RANK=0", "RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=a"}, {"--explain"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("torchrun does not name every host"));
+  EXPECT_THAT(result.out, HasSubstr("rotarun would not start it: torchrun says rank 1 of 2"));
 }
 
 TEST_F(Reach, IsExplainedWhereNobodyCanDecide) {

@@ -133,7 +133,7 @@ class RemoteLineTest : public ::testing::Test {
 
 TEST_F(RemoteLineTest, CarriesMessagesBothWays) {
   RemoteLine peer = peer_line();
-  const Bytes longest(os::kMaxMessageBytes, std::byte{7});
+  const Bytes longest(kMaxFrameBytes, std::byte{7});
   EXPECT_EQ(line_->send(bytes_of("one"), {}), os::Io::kDone);
   EXPECT_EQ(line_->send(longest, {}), os::Io::kDone);
   EXPECT_EQ(peer.send(bytes_of("other"), {}), os::Io::kDone);
@@ -214,14 +214,14 @@ TEST_F(RemoteLineTest, EndsAtAFrameThatWasSaidBefore) {
 // Its length is all that has come of it.
 TEST_F(RemoteLineTest, EndsAtAFrameThatIsTooLongBeforeMoreOfItComes) {
   base::ByteWriter length;
-  length.write(static_cast<std::uint32_t>(os::kMaxMessageBytes + 1));
+  length.write(static_cast<std::uint32_t>(kMaxFrameBytes + 1));
   peer_sends(length.take());
   EXPECT_EQ(receive(), os::Io::kClosed);
 }
 
 TEST_F(RemoteLineTest, WaitsForTheRestOfTheLongestFrame) {
   base::ByteWriter length;
-  length.write(static_cast<std::uint32_t>(os::kMaxMessageBytes));
+  length.write(static_cast<std::uint32_t>(kMaxFrameBytes));
   peer_sends(length.take());
   EXPECT_EQ(receive(), os::Io::kWouldBlock);
 }
@@ -240,8 +240,8 @@ TEST_F(RemoteLineTest, HandsOnWhatCameBeforeTheEnd) {
 TEST_F(RemoteLineTest, RefusesMoreUntilThePeerHasRead) {
   const std::size_t in_buffers = fill(Until::kKept).size();
   const std::vector<Bytes> kept = fill(Until::kRefused);
-  EXPECT_GT((1 + kept.size()) * kFillerBytes, os::kMaxMessageBytes);
-  EXPECT_LT(kept.size() * kFillerBytes, 2 * os::kMaxMessageBytes);
+  EXPECT_GT((1 + kept.size()) * kFillerBytes, kMaxFrameBytes);
+  EXPECT_LT(kept.size() * kFillerBytes, 2 * kMaxFrameBytes);
   EXPECT_TRUE(line_->is_sending());
   EXPECT_EQ(line_->send(bytes_of("word"), {}), os::Io::kWouldBlock);
 

@@ -1,0 +1,87 @@
+// What the launchers of one job say to each other: those of other hosts to the leader, which is
+// host 0's, and the leader to them.
+//
+//   to the leader                              from the leader
+//   kHello     text = Hello                    kRefused   value = exit code, text = why; the end
+//                                              kShare     text = Assignment, once all are here
+//   kReady     text = Seats                    kStart     text = salt of the key of the data
+//   kSaid      rank, text = its message        kToRank    rank, text = the message
+//   kNews      text = News                     kAskToEnd  value = signal, text = to be said
+//                                              kKill
+//                                              kFinish    value = exit code, rank = 1: as the last
+//   kBeat      nothing but a sign of life, from both
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rota::launcher {
+
+enum class DispatchType : std::uint8_t {
+  kHello = 1,
+  kReady,
+  kSaid,
+  kNews,
+  kRefused,
+  kShare,
+  kStart,
+  kToRank,
+  kAskToEnd,
+  kKill,
+  kFinish,
+  kBeat,
+};
+
+struct Dispatch {
+  DispatchType type = DispatchType::kBeat;
+  std::uint32_t rank = 0;
+  int value = 0;
+  std::string text{};
+
+  friend bool operator==(const Dispatch&, const Dispatch&) = default;
+};
+
+std::vector<std::byte> encode(const Dispatch& dispatch);
+
+// All that decode anything return nothing for what is not whole and well-formed.
+std::optional<Dispatch> decode_dispatch(std::span<const std::byte> bytes);
+
+// How a host introduces itself.
+struct Hello {
+  std::string version;         // Of rota.
+  std::string host;            // Its own name for itself.
+  std::string cluster;         // What it takes the cluster to be; the same words everywhere.
+  std::string instance;        // Drawn when it started, to tell it from another one in its place.
+  std::size_t slot_count = 1;  // Declared, or else found.
+
+  friend bool operator==(const Hello&, const Hello&) = default;
+};
+std::string encode(const Hello& hello);
+std::optional<Hello> decode_hello(std::string_view text);
+
+// Which ranks a host has.
+struct Assignment {
+  std::vector<std::size_t> ranks;  // By local rank.
+  std::size_t world_size = 1;
+
+  friend bool operator==(const Assignment&, const Assignment&) = default;
+};
+std::string encode(const Assignment& assignment);
+std::optional<Assignment> decode_assignment(std::string_view text);
+
+// Where its ranks listen, and the cores that they are bound to; by local rank.
+struct Seats {
+  std::vector<std::string> addresses;
+  std::vector<std::string> cores;
+  bool may_spin = false;
+
+  friend bool operator==(const Seats&, const Seats&) = default;
+};
+std::string encode(const Seats& seats);
+std::optional<Seats> decode_seats(std::string_view text);
+
+}  // namespace rota::launcher

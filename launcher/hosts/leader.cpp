@@ -1,0 +1,192 @@
+// Host 0's part: waits until all others are here, has them prepare, and runs the job.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+
+#include <rota/error.h>
+
+#include "launcher/exit_policy.h"
+#include "launcher/hosts/followers.h"
+#include "launcher/hosts/part.h"
+#include "launcher/hosts/seating.h"
+#include "launcher/job_run.h"
+#include "os/host.h"
+#include "os/poll_set.h"
+
+namespace rota::launcher {
+namespace {
+
+using base::Clock;
+
+// How often to say who is absent.
+constexpr std::chrono::seconds kSayTime{5};
+
+// How long hosts that are all here may take to prepare.
+constexpr std::chrono::seconds kSeatTime{30};
+
+void say(const std::string& line) { std::fprintf(stderr, "rotarun: %s\n", line.c_str()); }
+
+std::string new_salt() {
+  std::array<std::byte, 32> bytes{};
+  os::fill_with_randomness(bytes);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+class Leader {
+ public:
+  explicit Leader(Part part)
+      : part_(std::move(part)),
+        followers_(part_.meeting, part_.key, part_.own, say),
+        start_(Clock::now()) {}
+
+  int run() {
+    if (const auto code = gather()) return *code;
+    try {
+      return run_job();
+    } catch (const std::exception& error) {
+      const std::string why = name_of_host(part_.meeting, 0) + ": " + error.what();
+      followers_.refuse_all(kExitCannotRun, why, Clock::now());
+      throw;
+    }
+  }
+
+ private:
+  std::optional<int> gather();
+  std::optional<int> seat();
+  int run_job();
+  std::optional<int> turn(base::TimePoint end);
+  int give_up(int exit_code, const std::string& why);
+  std::string waiting_text() const;
+  std::string name_in_table(std::size_t host) const;
+  JobPlan plan_job(const Seating& own) const;
+
+  Part part_;
+  Followers followers_;
+  base::TimePoint start_;
+};
+
+int Leader::give_up(int exit_code, const std::string& why) {
+  say(why);
+  followers_.refuse_all(exit_code, why, Clock::now());
+  return exit_code;
+}
+
+// One turn before the job runs; the exit code where that was the last one.
+std::optional<int> Leader::turn(base::TimePoint end) {
+  os::PollSet polls;
+  followers_.send_all(Clock::now());
+  const std::size_t signal_position = polls.add(part_.signals.fd(), true, false);
+  followers_.add_to(polls);
+  polls.wait(std::min(end, followers_.next_deadline().value_or(end)));
+  for (const News& news : followers_.handle(polls, Clock::now())) {
+    if (news.kind == News::Kind::kHostLost) return give_up(news.value, news.text);
+    if (news.kind == News::Kind::kNotStarted) return give_up(news.value, news.text);
+    if (news.kind != News::Kind::kSignal) continue;
+    return give_up(kExitSignalBase + news.value, news.text + " got a signal that ends the job");
+  }
+  if (!polls.readable(signal_position)) return std::nullopt;
+  while (const auto signal = part_.signals.next()) {
+    if (signal->number == SIGCHLD) continue;
+    return give_up(kExitSignalBase + signal->number, name_of_host(part_.meeting, 0) + " got " +
+                                                         os::signal_name(signal->number) +
+                                                         " before the job began");
+  }
+  return std::nullopt;
+}
+
+std::string Leader::waiting_text() const {
+  std::string text = followers_.muster().absent_text();
+  const std::string& stranger = followers_.last_stranger();
+  if (!stranger.empty()) text += "; the last caller who was turned away: " + stranger;
+  return text;
+}
+
+std::optional<int> Leader::gather() {
+  const base::TimePoint deadline = start_ + join_timeout(part_.options, part_.meeting);
+  base::TimePoint say_at = start_ + kSayTime;
+  while (!followers_.are_here()) {
+    const base::TimePoint now = Clock::now();
+    if (now >= deadline) {
+      return give_up(kExitIncomplete, "the job is not complete after " +
+                                          base::to_text(now - start_) +
+                                          " (--join-timeout): " + waiting_text() +
+                                          " did not come to " + part_.meeting.leader);
+    }
+    if (now >= say_at) {
+      say("waiting at " + part_.meeting.leader + " for " + waiting_text());
+      say_at = now + kSayTime;
+    }
+    if (const auto code = turn(std::min(deadline, say_at))) return code;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> Leader::seat() {
+  const base::TimePoint deadline = Clock::now() + kSeatTime;
+  while (!followers_.are_seated()) {
+    if (Clock::now() >= deadline) {
+      return give_up(kExitSilent,
+                     "not every host has prepared its ranks within " + base::to_text(kSeatTime));
+    }
+    if (const auto code = turn(deadline)) return code;
+  }
+  return std::nullopt;
+}
+
+int Leader::run_job() {
+  if (const auto& obstacle = part_.context.obstacle) {
+    return give_up(obstacle->value, name_of_host(part_.meeting, 0) + ": " + obstacle->text);
+  }
+  std::vector<Assignment> assignments = assign_ranks(part_.options, followers_.muster().slots());
+  Seating own = take_seats(part_.options, part_.facts, assignments[0], followers_.own_address());
+  const std::string salt = new_salt();
+  followers_.set_salt(salt);
+  followers_.assign(std::move(assignments));
+  if (const auto code = seat()) return *code;
+  const JobPlan plan = plan_job(own);
+  Prepared prepared{.job = plan.job, .loan = std::move(own.loan)};
+  prepared.job.key = key_of_data(part_.key, salt);
+  JobRun job(part_.options, plan, std::move(prepared), part_.context, part_.signals, &followers_);
+  return job.run();
+}
+
+// As the cluster names it, or else as it names itself.
+std::string Leader::name_in_table(std::size_t host) const {
+  const std::string& name = part_.meeting.cluster.hosts[host].name;
+  return name.empty() ? followers_.muster().hello(host).host : name;
+}
+
+JobPlan Leader::plan_job(const Seating& own) const {
+  JobPlan plan;
+  plan.share = own.share;
+  RankTable& table = plan.job.table;
+  table.epoch = part_.meeting.cluster.epoch.value_or(0);
+  table.source = part_.meeting.cluster.source;
+  table.transport = own.share.world_size == 1 ? "none" : "tcp";
+  table.rows.resize(own.share.world_size);
+  plan.job.may_spin = true;
+  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
+    const Seats& seats = host == 0 ? own.seats : followers_.seats(host);
+    const auto& ranks = host == 0 ? own.share.ranks : followers_.ranks(host);
+    plan.job.may_spin = plan.job.may_spin && seats.may_spin;
+    for (std::size_t local = 0; local < ranks.size(); ++local) {
+      table.rows[ranks[local]] = {.local_rank = local,
+                                  .host = name_in_table(host),
+                                  .address = seats.addresses[local],
+                                  .cores = seats.cores[local]};
+    }
+  }
+  plan.job.deadline = part_.options.deadline;
+  plan.job.verbose = part_.options.verbose;
+  require_fitting(plan.job);
+  plan.why.push_back(std::to_string(part_.meeting.host_count) + " hosts met after " +
+                     base::to_text(Clock::now() - start_));
+  return plan;
+}
+
+}  // namespace
+
+int lead(Part part) { return Leader(std::move(part)).run(); }
+
+}  // namespace rota::launcher

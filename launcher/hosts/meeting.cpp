@@ -1,0 +1,73 @@
+// Where the hosts of a job meet.
+#include "launcher/hosts/meeting.h"
+
+#include <algorithm>
+#include <span>
+
+#include "auth/key.h"
+#include "cluster/host_names.h"
+#include "launcher/reach.h"
+#include "os/address.h"
+
+namespace rota::launcher {
+namespace {
+
+std::string in_brackets(const std::string& name) {
+  return name.find(':') == std::string::npos ? name : "[" + name + "]";
+}
+
+// The same words on every host, whatever each has found out about itself.
+std::string describe(const cluster::Specification& cluster, std::size_t host_count,
+                     const std::string& leader) {
+  std::string text = std::to_string(host_count) + " hosts that meet at " + leader;
+  if (cluster.world_size) text += ", a world of " + std::to_string(*cluster.world_size);
+  const auto ring = std::span(cluster.hosts).first(host_count);
+  const bool are_named =
+      std::ranges::none_of(ring, [](const auto& host) { return host.name.empty(); });
+  const bool have_slots =
+      std::ranges::all_of(ring, [](const auto& host) { return host.slots.has_value(); });
+  if (!are_named) return text;
+  for (std::size_t i = 0; i < host_count; ++i) {
+    text += (i == 0 ? ": " : ", ") + cluster::name_of(cluster, i);
+    if (have_slots) text += " with " + std::to_string(*ring[i].slots);
+  }
+  return text;
+}
+
+}  // namespace
+
+Meeting plan_meeting(const cluster::Specification& cluster, const Options& options) {
+  Meeting meeting{.cluster = cluster, .host_count = cluster::ring_count(cluster)};
+  if (!cluster.own_host) {
+    throw SpecificationError(cluster.source + " says " + cluster::to_text(cluster) +
+                             ", and this host is none of them by its name or an address of its "
+                             "own: name it as the list does, in ROTA_HOST");
+  }
+  if (!cluster.meeting || cluster.meeting->name.empty()) {
+    throw SpecificationError(cluster.source + " says " + cluster::to_text(cluster) +
+                             ", and not where host 0 is: name the hosts, or set ROTA_SERVICE to "
+                             "the name of the Service that is before them");
+  }
+  meeting.own_host = *cluster.own_host;
+  meeting.leader = in_brackets(cluster.meeting->name) + ":" +
+                   std::to_string(cluster.meeting->port.value_or(options.ports.first));
+  meeting.is_on_loopback = cluster::is_loopback(cluster.meeting->name);
+  meeting.cluster_text = describe(cluster, meeting.host_count, meeting.leader);
+  meeting.job_id = cluster.job_id.empty() ? meeting.cluster_text : cluster.job_id;
+  return meeting;
+}
+
+std::string name_of_host(const Meeting& meeting, std::size_t host) {
+  const std::string number = "host " + std::to_string(host);
+  const std::string name = cluster::name_of(meeting.cluster, host);
+  return name == number ? name : number + " (" + name + ")";
+}
+
+std::array<std::byte, 16> to_bytes(const std::string& job_id) {
+  std::array<std::byte, 16> bytes{};
+  const auto digest = auth::sha256(std::as_bytes(std::span(job_id)));
+  std::copy_n(digest.begin(), bytes.size(), bytes.begin());
+  return bytes;
+}
+
+}  // namespace rota::launcher

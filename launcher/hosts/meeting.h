@@ -1,0 +1,32 @@
+// Where the hosts of a job meet, and what each of them has to know beforehand.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "cluster/specification.h"
+#include "launcher/options.h"
+
+namespace rota::launcher {
+
+struct Meeting {
+  cluster::Specification cluster;
+  std::size_t host_count = 1;  // Of the ring.
+  std::size_t own_host = 0;    // Past the ring for one that has no ranks of it.
+  std::string leader;          // "a:7700", where host 0's launcher listens.
+  bool is_on_loopback = false;
+  std::string cluster_text;  // What all must agree upon, in words.
+  std::string job_id;        // Tells this job from others that have the same key.
+};
+
+// Throws SpecificationError where it is unknown which host this one is, or where host 0 is.
+Meeting plan_meeting(const cluster::Specification& cluster, const Options& options);
+
+// "host 2 (c:2222)"
+std::string name_of_host(const Meeting& meeting, std::size_t host);
+
+// As the handshake takes it.
+std::array<std::byte, 16> to_bytes(const std::string& job_id);
+
+}  // namespace rota::launcher

@@ -1,0 +1,78 @@
+// Who of the other hosts has come to the meeting.
+#include "launcher/hosts/muster.h"
+
+#include <algorithm>
+
+#include "launcher/exit_policy.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr std::size_t kMostNamed = 8;
+
+}  // namespace
+
+Muster::Muster(const Meeting& meeting, Hello own)
+    : meeting_(meeting), hosts_(std::max(meeting.cluster.hosts.size(), meeting.host_count)) {
+  hosts_[0] = std::move(own);
+}
+
+std::optional<Refusal> Muster::on_hello(std::size_t host, const Hello& hello) {
+  const Hello& own = *hosts_[0];
+  const std::string who = name_of_host(meeting_, host);
+  if (hello.version != own.version) {
+    return Refusal{kExitSpecification, who + " has rota " + hello.version + ", and host 0 has " +
+                                           own.version + ": install the same version everywhere"};
+  }
+  if (hello.cluster != own.cluster) {
+    return Refusal{kExitSpecification, "the hosts were told different things: " + who + " of " +
+                                           hello.cluster + "; host 0 of " + own.cluster};
+  }
+  if (hosts_[host]) {
+    return Refusal{kExitSlotHeld, who + " is here already, on " + hosts_[host]->host +
+                                      ", and alive: this is another instance of it, on " +
+                                      hello.host};
+  }
+  const bool is_in_ring = host < meeting_.host_count;
+  const auto declared = is_in_ring ? meeting_.cluster.hosts[host].slots : std::nullopt;
+  if (declared && *declared != hello.slot_count) {
+    return Refusal{kExitSpecification, who + " has " + std::to_string(hello.slot_count) +
+                                           " slots, and host 0 was told that it has " +
+                                           std::to_string(*declared)};
+  }
+  hosts_[host] = hello;
+  return std::nullopt;
+}
+
+void Muster::on_lost(std::size_t host) { hosts_[host].reset(); }
+
+std::vector<std::size_t> Muster::slots() const {
+  std::vector<std::size_t> slots;
+  for (std::size_t host = 0; host < meeting_.host_count; ++host) {
+    slots.push_back(hosts_[host]->slot_count);
+  }
+  return slots;
+}
+
+std::vector<std::size_t> Muster::absent() const {
+  std::vector<std::size_t> absent;
+  for (std::size_t host = 0; host < meeting_.host_count; ++host) {
+    if (!hosts_[host]) absent.push_back(host);
+  }
+  return absent;
+}
+
+std::string Muster::absent_text() const {
+  const std::vector<std::size_t> missing = absent();
+  std::string text =
+      std::to_string(missing.size()) + " of " + std::to_string(meeting_.host_count) + " hosts: ";
+  for (std::size_t i = 0; i < std::min(missing.size(), kMostNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + name_of_host(meeting_, missing[i]);
+  }
+  if (missing.size() > kMostNamed) {
+    text += " and " + std::to_string(missing.size() - kMostNamed) + " more";
+  }
+  return text;
+}
+
+}  // namespace rota::launcher

@@ -1,0 +1,58 @@
+// What every host of a job does alike.
+#include "launcher/hosts/part.h"
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include <rota/error.h>
+
+#include "auth/key_file.h"
+#include "launcher/hosts/across.h"
+#include "launcher/rank_environment.h"
+
+namespace rota::launcher {
+
+auth::Key key_of_job(const Options& options, const Meeting& meeting,
+                     const std::vector<std::string>& environment) {
+  if (options.insecure) {
+    if (!meeting.is_on_loopback) {
+      throw KeyError("--insecure is for hosts on loopback, and these meet at " + meeting.leader);
+    }
+    constexpr std::array<std::byte, auth::kKeyBytes> kNoSecret{};
+    return auth::job_key(kNoSecret, meeting.job_id);
+  }
+  const std::string named =
+      options.key_file.empty() ? find_variable(environment, "ROTA_KEY_FILE") : options.key_file;
+  const auto path =
+      auth::find_key_file({.named = named, .home = find_variable(environment, "HOME")});
+  if (!path) {
+    throw KeyError(
+        "several hosts need a key that they share, and there is none in /etc/rota/key or "
+        "~/.config/rota/key: make one, head -c 32 /dev/urandom > key, put it on each host, "
+        "readable by nobody else, and name it by --key-file or ROTA_KEY_FILE");
+  }
+  try {
+    const auth::SharedKey shared = auth::read_key_file(*path);
+    return auth::job_key(shared.bytes(), meeting.job_id);
+  } catch (const Error& error) {
+    throw KeyError(error.what());
+  }
+}
+
+auth::Key key_of_data(const auth::Key& key_of_job, const std::string& salt) {
+  constexpr std::string_view kPurpose = "rota/1 data";
+  auth::Key key;
+  auth::hkdf_sha256(key_of_job.bytes(), std::as_bytes(std::span(salt)),
+                    std::as_bytes(std::span(kPurpose)), key.bytes());
+  return key;
+}
+
+base::Duration join_timeout(const Options& options, const Meeting& meeting) {
+  constexpr std::chrono::seconds kInCluster{600};
+  constexpr std::chrono::seconds kOnLoopback{30};
+  if (options.join_timeout) return *options.join_timeout;
+  return meeting.is_on_loopback ? kOnLoopback : kInCluster;
+}
+
+}  // namespace rota::launcher

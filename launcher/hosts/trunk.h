@@ -1,0 +1,52 @@
+// The connection between two launchers: dispatches in both directions, and signs of life.
+#pragma once
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "launcher/hosts/dispatch.h"
+#include "launcher/hosts/silence.h"
+#include "os/poll_set.h"
+#include "rendezvous/remote_line.h"
+
+namespace rota::launcher {
+
+class Trunk {
+ public:
+  Trunk(std::unique_ptr<rendezvous::RemoteLine> line, base::TimePoint now);
+
+  void send(const Dispatch& dispatch);
+
+  // One turn of a loop. Never blocks.
+  void add_to(os::PollSet& polls);
+  std::vector<Dispatch> receive(base::TimePoint now);
+  void send_all(base::TimePoint now);
+  std::optional<base::TimePoint> next_deadline() const;
+
+  // Ends after what was sent, as far as it can go now.
+  void close(base::TimePoint now);
+
+  bool is_open() const noexcept { return line_ != nullptr; }
+
+  // Of an open one.
+  int fd() const noexcept { return line_->fd(); }
+  bool is_quiet() const noexcept { return unsent_.empty() && !line_->is_sending(); }
+
+  // To be asked each turn, after receive(), of an open one.
+  SilenceWatch::Verdict judge(base::TimePoint now);
+  base::Duration silent_for(base::TimePoint now) const { return silence_.silent_for(now); }
+
+ private:
+  std::unique_ptr<rendezvous::RemoteLine> line_;
+  std::deque<std::vector<std::byte>> unsent_;
+  base::TimePoint next_beat_;
+  SilenceWatch silence_;
+  std::vector<std::byte> bytes_;
+  std::vector<os::Fd> fds_;
+};
+
+}  // namespace rota::launcher
