@@ -22,8 +22,8 @@ constexpr int kTries = 2;  // Of which the second waits twice as long as the fir
 
 // Once a process. What it sets up is static, so that nothing is to be cleaned up.
 void require_library() {
-  static const int status = ::ares_library_init(ARES_LIB_INIT_ALL);
-  if (status != ARES_SUCCESS) throw_failure("asking for names", status);
+  static const int kStatus = ::ares_library_init(ARES_LIB_INIT_ALL);
+  if (kStatus != ARES_SUCCESS) throw_failure("asking for names", kStatus);
 }
 
 // In place of its own, which leave sockets to a process that another thread starts meanwhile, and

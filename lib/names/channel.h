@@ -20,7 +20,7 @@ class Channel {
     base::Duration patience{};  // With each server, in two tries.
   };
 
-  // Looks at no file and no variable. Throws Error kSystem.
+  // Depends on no file and no variable. Throws Error kSystem.
   explicit Channel(const Options& options);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;

@@ -3,7 +3,8 @@
 
 #include <ares.h>
 
-#include <algorithm>
+#include <cstdint>
+#include <utility>
 
 namespace rota::names {
 namespace {
@@ -39,8 +40,8 @@ int weight_of(int status) noexcept {
 
 }  // namespace
 
-Failure::Failure(const std::vector<std::string>& names, const std::vector<os::Address>& servers)
-    : names_(names), servers_(servers), worst_(ARES_ENOTFOUND) {
+Failure::Failure(std::vector<std::string> names, std::vector<os::Address> servers)
+    : names_(std::move(names)), servers_(std::move(servers)), worst_(ARES_ENOTFOUND) {
   for (std::string& name : names_) {
     if (name.size() > 1) name.pop_back();  // Nobody else writes the last dot.
   }

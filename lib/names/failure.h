@@ -12,7 +12,7 @@ namespace rota::names {
 class Failure {
  public:
   Failure() = default;
-  Failure(const std::vector<std::string>& names, const std::vector<os::Address>& servers);
+  Failure(std::vector<std::string> names, std::vector<os::Address> servers);
 
   // Whether a server has said something about the name, so that the next one may be asked for.
   static bool is_an_answer(int status) noexcept;

@@ -38,7 +38,7 @@ bool comes_before(std::string_view one, std::string_view other) noexcept {
   std::string_view second = other;
   while (!first.empty() && !second.empty()) {
     const auto order = compare_runs(take_run(first), take_run(second));
-    if (order != 0) return order < 0;
+    if (std::is_neq(order)) return std::is_lt(order);
   }
   if (first.empty() != second.empty()) return first.empty();
   return one < other;  // "a-01" and "a-1".
