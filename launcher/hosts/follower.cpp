@@ -42,7 +42,6 @@ class Follower {
   int run() {
     if (const auto code = call()) return *code;
     trunk_->send({.type = DispatchType::kHello, .text = encode(part_.own)});
-    if (part_.context.obstacle) tell(*part_.context.obstacle);
     while (!exit_code_) turn();
     return finish();
   }
@@ -139,9 +138,10 @@ int Follower::end_call(const auth::Call& call) {
 
 void Follower::turn() {
   wait();
+  const bool were_polled = local_ != nullptr;
   hear_leader();
   hear_signals();
-  if (local_) {
+  if (were_polled) {
     local_->hear_starts(polls_);
     lines_->handle(polls_, now_);
     local_->hear_processes();
