@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/layout.h"
 #include "launcher/options.h"
 #include "launcher/placement.h"
 #include "launcher/slots.h"
@@ -27,9 +28,12 @@ struct Facts {
 struct JobPlan {
   rendezvous::Job job;
   Slots slots;
-  std::vector<Cpus> places;      // Index: rank. Empty sets: not bound.
-  std::size_t arena_bytes = 0;   // 0: there are no arenas.
-  std::vector<std::string> why;  // A sentence each, for --verbose.
+  Layout layout;
+  std::vector<Cpus> places;           // Index: rank. Empty sets: not bound.
+  std::size_t threads_per_rank = 1;   // Each with a CPU of its own, as far as there are CPUs.
+  std::size_t arena_bytes = 0;        // 0: there are no arenas.
+  std::vector<std::string> why;       // A sentence each, for --verbose.
+  std::vector<std::string> warnings;  // A sentence each, for everybody.
 };
 
 Facts gather_facts();
@@ -37,5 +41,8 @@ Facts gather_facts();
 // `read_cores` is called only when ranks are to be bound. Throws UsageError.
 JobPlan make_plan(const Options& options, const Facts& facts,
                   const std::function<std::vector<Core>()>& read_cores);
+
+// A line for each rank: its host, and the CPUs that it is bound to.
+std::vector<std::string> describe_bindings(const JobPlan& plan);
 
 }  // namespace rota::launcher

@@ -35,6 +35,7 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, RunContext context,
     : options_(options),
       plan_(plan),
       context_(std::move(context)),
+      provision_(provide(options, plan, context_.environment)),
       signals_(signals),
       output_(plan.places.size(), options.tag_output, options.output_directory),
       mailroom_(plan, [this](std::size_t rank, const auto& message) { on_message(rank, message); }),
@@ -45,7 +46,10 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, RunContext context,
       ranks_(plan.places.size()),
       names_(plan.places.size()),
       now_(start_) {
+  for (const std::string& warning : provision_.warnings) say("warning: " + warning);
   for (const std::string& reason : plan.why) say_if_verbose(reason);
+  if (!options.report_bindings) return;
+  for (const std::string& line : describe_bindings(plan)) say(line);
 }
 
 int JobRun::run() {
@@ -85,11 +89,10 @@ void JobRun::start_rank(std::size_t rank) {
   os::ProcessPlan process;
   process.program = context_.program_path;
   process.arguments = options_.program;
-  process.environment = make_environment(context_.environment, options_.variables,
-                                         {.rank = rank,
-                                          .world_size = ranks_.size(),
-                                          .rendezvous_fd = socket.get(),
-                                          .terminal_columns = os::terminal_columns(kStdout)});
+  RankContract contract = contract_of(rank, plan_, provision_);
+  contract.rendezvous_fd = socket.get();
+  contract.terminal_columns = os::terminal_columns(kStdout);
+  process.environment = make_environment(context_.environment, options_.variables, contract);
   process.working_directory = options_.working_directory;
   // Two readers of one input would each get a part of it.
   process.standard_input = rank == 0 ? kStdin : null_.get();

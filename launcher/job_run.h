@@ -12,6 +12,7 @@
 #include "launcher/job_plan.h"
 #include "launcher/mailroom.h"
 #include "launcher/options.h"
+#include "launcher/provision.h"
 #include "launcher/rank_output.h"
 #include "launcher/report.h"
 #include "os/poll_set.h"
@@ -60,6 +61,7 @@ class JobRun {
   const Options& options_;
   const JobPlan& plan_;
   RunContext context_;
+  Provision provision_;
   os::SignalWatch& signals_;
   RankOutput output_;
   Mailroom mailroom_;

@@ -51,7 +51,9 @@ JobPlan plan_job(const Options& options, const Facts& facts) {
 }
 
 int explain(const Options& options, Facts facts, const cluster::Given& given) {
-  const std::size_t slot_count = count_slots(facts.allowed_cpus.size(), facts.cpu_quota).count;
+  const std::size_t slot_count =
+      count_slots(facts.allowed_cpus.size(), facts.cpu_quota, options.cpus_per_rank.value_or(1))
+          .count;
   const Explanation explanation = explain_reach(options, given, slot_count);
   std::string table;
   if (explanation.is_startable) {
@@ -69,6 +71,7 @@ int launch(const Options& options) {
   if (options.explain) return explain(options, facts, given);
   facts.declared = require_startable(options, given);
   const JobPlan plan = plan_job(options, facts);
+  for (const std::string& warning : plan.warnings) complain("warning: " + warning);
   if (options.show_ranks) return print(to_text(plan.job.table));
   const Preflight preflight = check_program(options, environment);
   for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
@@ -82,7 +85,7 @@ int launch(const Options& options) {
 int run(const std::vector<std::string>& arguments) {
   try {
     os::fill_standard_descriptors();
-    const Options options = parse_options(arguments);
+    const Options options = parse_options(arguments, os::environment());
     if (options.help) return print(help_text());
     if (options.version) return print("rotarun " ROTA_VERSION "\n");
     return launch(options);

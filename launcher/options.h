@@ -1,6 +1,7 @@
 // The command line of rotarun.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -11,7 +12,8 @@
 namespace rota::launcher {
 
 enum class BindTo { kNone, kCore, kNuma };
-enum class MapBy { kSlot, kCore, kNuma };
+enum class MapBy { kSlot, kNode, kFixedPerNode, kCore, kNuma };
+enum class RankBy { kSlot, kNode };
 enum class Transport { kAuto, kSharedMemory, kTcp };
 
 struct Variable {
@@ -19,11 +21,23 @@ struct Variable {
   std::optional<std::string> value;  // Empty: what rotarun's own environment has.
 };
 
+// Both ends are part of it.
+struct PortRange {
+  std::uint16_t first = 7700;
+  std::uint16_t last = 7955;
+};
+
 struct Options {
   std::optional<std::size_t> rank_count;  // Empty: as many as there are slots.
   std::vector<Variable> variables;
   std::optional<BindTo> bind_to;  // Empty: as map_by implies.
   MapBy map_by = MapBy::kSlot;
+  std::size_t ranks_per_node = 0;  // Of kFixedPerNode.
+  RankBy rank_by = RankBy::kSlot;
+  std::optional<std::size_t> cpus_per_rank;  // Empty: nobody counts them.
+  bool oversubscribe = false;
+  bool report_bindings = false;
+  PortRange ports;
   bool tag_output = false;
   std::string output_directory;   // Empty: no files.
   std::string working_directory;  // Empty: ours.
@@ -49,8 +63,9 @@ class UsageError : public std::runtime_error {
 };
 
 // `arguments` without argv[0]. Options end at the first argument that is none, or at "--".
-// Throws UsageError.
-Options parse_options(const std::vector<std::string>& arguments);
+// `environment` has ROTA_PORTS, for where --ports is not given. Throws UsageError.
+Options parse_options(const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& environment = {});
 
 // What --help prints.
 std::string help_text();
