@@ -120,8 +120,6 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   plan.layout = lay_out_here(options, facts, plan.slots);
   if (!plan.layout.warning.empty()) plan.warnings.push_back(plan.layout.warning);
   const std::size_t rank_count = plan.layout.seats.size();
-  plan.threads_per_rank =
-      options.cpus_per_rank.value_or(std::max<std::size_t>(1, plan.slots.cpu_count / rank_count));
   const Binding binding = binding_rules(options);
   std::vector<Core> cores;
   if (binding.bind_to != BindTo::kNone) cores = limit_cores(read_cores(), plan.slots.cpu_count);

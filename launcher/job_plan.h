@@ -30,7 +30,6 @@ struct JobPlan {
   Slots slots;
   Layout layout;
   std::vector<Cpus> places;           // Index: rank. Empty sets: not bound.
-  std::size_t threads_per_rank = 1;   // Each with a CPU of its own, as far as there are CPUs.
   std::size_t arena_bytes = 0;        // 0: there are no arenas.
   std::vector<std::string> why;       // A sentence each, for --verbose.
   std::vector<std::string> warnings;  // A sentence each, for everybody.

@@ -18,6 +18,7 @@ using Kind = os::ProcessEvent::Kind;
 
 constexpr int kStdin = 0;
 constexpr int kStdout = 1;
+constexpr const char* kLoopback = "127.0.0.1";  // There is one host.
 
 // How long killed processes may take to vanish.
 constexpr auto kReapTime = std::chrono::seconds(5);
@@ -35,7 +36,8 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, RunContext context,
     : options_(options),
       plan_(plan),
       context_(std::move(context)),
-      provision_(provide(options, plan, context_.environment)),
+      provision_(provide(options, context_.environment, plan.places.size(), plan.slots.cpu_count)),
+      peers_(describe_peers(plan.layout, {{kLoopback, provision_.ports.ports}})),
       signals_(signals),
       output_(plan.places.size(), options.tag_output, options.output_directory),
       mailroom_(plan, [this](std::size_t rank, const auto& message) { on_message(rank, message); }),
@@ -89,7 +91,7 @@ void JobRun::start_rank(std::size_t rank) {
   os::ProcessPlan process;
   process.program = context_.program_path;
   process.arguments = options_.program;
-  RankContract contract = contract_of(rank, plan_, provision_);
+  RankContract contract = contract_of(rank, plan_.layout, peers_, provision_);
   contract.rendezvous_fd = socket.get();
   contract.terminal_columns = os::terminal_columns(kStdout);
   process.environment = make_environment(context_.environment, options_.variables, contract);

@@ -62,6 +62,7 @@ class JobRun {
   const JobPlan& plan_;
   RunContext context_;
   Provision provision_;
+  Peers peers_;
   os::SignalWatch& signals_;
   RankOutput output_;
   Mailroom mailroom_;

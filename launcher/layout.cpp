@@ -41,9 +41,12 @@ void deal_round(const Counts& slots, MapBy map_by, std::size_t& left, Counts& co
 }
 
 Counts deal(const Counts& slots, const LayoutRules& rules) {
-  if (rules.map_by == MapBy::kFixedPerNode) return Counts(slots.size(), rules.ranks_per_node);
-  std::size_t left = rules.rank_count.value_or(sum(slots));
   Counts counts(slots.size());
+  if (rules.map_by == MapBy::kFixedPerNode) {
+    std::fill(counts.begin(), counts.end(), rules.ranks_per_node);
+    return counts;
+  }
+  std::size_t left = rules.rank_count.value_or(sum(slots));
   while (left > 0) deal_round(slots, rules.map_by, left, counts);
   return counts;
 }

@@ -31,13 +31,16 @@ ClaimedPorts claim_ports(const PortRange& range, std::size_t count) {
   return claimed;
 }
 
-Peers describe_peers(const std::vector<Endpoint>& endpoints, std::size_t world_size) {
+Peers describe_peers(const Layout& layout, const std::vector<HostPorts>& hosts) {
   Peers peers;
-  if (endpoints.empty()) return peers;
-  peers.first = endpoints.front();
-  if (endpoints.size() != world_size) return peers;
   nlohmann::json list = nlohmann::json::array();
-  for (const Endpoint& endpoint : endpoints) list.push_back(to_text(endpoint));
+  for (const Seat& seat : layout.seats) {
+    const HostPorts& host = hosts[seat.host];
+    if (seat.local_rank >= host.ports.size()) return peers;
+    const Endpoint endpoint{host.address, host.ports[seat.local_rank]};
+    if (!peers.first) peers.first = endpoint;
+    list.push_back(to_text(endpoint));
+  }
   using Handler = nlohmann::json::error_handler_t;
   peers.list = list.dump(-1, ' ', false, Handler::replace);
   if (peers.list.size() > kMaxListBytes) peers.list.clear();

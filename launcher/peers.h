@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/layout.h"
 #include "launcher/options.h"
 #include "os/fd.h"
 
@@ -27,15 +28,20 @@ struct Endpoint {
   std::uint16_t port = 0;
 };
 
-// What all ranks are told alike; made once, since it is long.
-struct Peers {
-  std::optional<Endpoint> first;  // Of rank 0.
-  std::string list;               // The others' too, as JSON; empty where it cannot be told.
+// A host as the others reach it, and the ports of its local ranks.
+struct HostPorts {
+  std::string address;
+  std::vector<std::uint16_t> ports;
 };
 
-// `endpoints` has rank after rank; where they are not one for each of the `world_size`, or more
-// than a variable can hold, only the first can be told.
-Peers describe_peers(const std::vector<Endpoint>& endpoints, std::size_t world_size);
+// What all ranks are told alike; made once, since it is long.
+struct Peers {
+  std::optional<Endpoint> first;  // Of rank 0; empty where its host has no port.
+  std::string list;  // Of all ranks, as JSON; empty where one has none, or a variable is too short.
+};
+
+// `hosts` are those of the layout, in its order.
+Peers describe_peers(const Layout& layout, const std::vector<HostPorts>& hosts);
 
 // The value of TF_CONFIG: every rank is a worker. Empty where the list is.
 std::string tf_config(const Peers& peers, std::size_t rank);

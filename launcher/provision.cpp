@@ -11,10 +11,13 @@ namespace rota::launcher {
 namespace {
 
 constexpr std::string_view kVisibleDevices = "CUDA_VISIBLE_DEVICES";
-constexpr const char* kLoopback = "127.0.0.1";
+
+std::string ranks_text(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " rank" : " ranks");
+}
 
 void provide_devices(const Options& options, const std::vector<std::string>& environment,
-                     Provision& provision, std::size_t rank_count) {
+                     std::size_t rank_count, Provision& provision) {
   // Whoever names it has decided.
   if (std::ranges::count(options.variables, kVisibleDevices, &Variable::name) > 0) return;
   std::vector<std::string> devices =
@@ -24,53 +27,52 @@ void provide_devices(const Options& options, const std::vector<std::string>& env
   const std::size_t device_count = devices.size();
   provision.devices = deal_devices(std::move(devices), rank_count);
   if (device_count == 0 || !provision.devices.empty()) return;
-  provision.warnings.push_back(
-      std::to_string(rank_count) + " ranks for " + std::to_string(device_count) +
-      (device_count == 1 ? " CUDA device" : " CUDA devices") + ": every rank sees all of them");
+  provision.warnings.push_back(ranks_text(rank_count) + " for " + std::to_string(device_count) +
+                               (device_count == 1 ? " CUDA device" : " CUDA devices") +
+                               ": every rank sees all of them");
 }
 
-void provide_ports(const Options& options, Provision& provision, std::size_t rank_count) {
+void provide_ports(const PortRange& range, std::size_t rank_count, Provision& provision) {
   std::string lack;
   try {
-    provision.ports = claim_ports(options.ports, rank_count);
+    provision.ports = claim_ports(range, rank_count);
   } catch (const Error& error) {
-    lack = std::string(": ") + error.what();
+    lack = std::string(" (") + error.what() + ")";
   }
-  std::vector<Endpoint> endpoints;
-  for (const std::uint16_t port : provision.ports.ports) endpoints.push_back({kLoopback, port});
-  provision.peers = describe_peers(endpoints, rank_count);
-  if (!provision.peers.list.empty()) return;
-  provision.warnings.push_back(
-      "TF_CONFIG" + std::string(endpoints.empty() ? ", MASTER_ADDR and MASTER_PORT are" : " is") +
-      " not set: of the ports " + std::to_string(options.ports.first) + "-" +
-      std::to_string(options.ports.last) + " (--ports), " + std::to_string(endpoints.size()) +
-      " can be had for " + std::to_string(rank_count) + (rank_count == 1 ? " rank" : " ranks") +
-      lack);
+  const std::size_t port_count = provision.ports.ports.size();
+  if (port_count == rank_count) return;
+  provision.warnings.push_back("of the ports " + std::to_string(range.first) + "-" +
+                               std::to_string(range.last) + " (--ports), " +
+                               std::to_string(port_count) + (port_count == 1 ? " is" : " are") +
+                               " free for " + ranks_text(rank_count) + lack +
+                               ": TF_CONFIG needs one for each, and MASTER_PORT one");
 }
 
 }  // namespace
 
-Provision provide(const Options& options, const JobPlan& plan,
-                  const std::vector<std::string>& environment) {
-  const std::size_t rank_count = plan.layout.seats.size();
+Provision provide(const Options& options, const std::vector<std::string>& environment,
+                  std::size_t rank_count, std::size_t cpu_count) {
   Provision provision;
-  provide_devices(options, environment, provision, rank_count);
-  provide_ports(options, provision, rank_count);
+  provide_devices(options, environment, rank_count, provision);
+  provide_ports(options.ports, rank_count, provision);
+  provision.thread_count = options.cpus_per_rank.value_or(
+      std::max<std::size_t>(1, cpu_count / std::max<std::size_t>(1, rank_count)));
   return provision;
 }
 
-RankContract contract_of(std::size_t rank, const JobPlan& plan, const Provision& provision) {
-  const Seat& seat = plan.layout.seats[rank];
+RankContract contract_of(std::size_t rank, const Layout& layout, const Peers& peers,
+                         const Provision& provision) {
+  const Seat& seat = layout.seats[rank];
   return {.rank = rank,
-          .world_size = plan.layout.seats.size(),
+          .world_size = layout.seats.size(),
           .local_rank = seat.local_rank,
-          .local_world_size = plan.layout.host_rank_counts[seat.host],
+          .local_world_size = layout.host_rank_counts[seat.host],
           .host_index = seat.host,
-          .host_count = plan.layout.host_rank_counts.size(),
-          .thread_count = plan.threads_per_rank,
+          .host_count = layout.host_rank_counts.size(),
+          .thread_count = provision.thread_count,
           .device = provision.devices.empty() ? "" : provision.devices[seat.local_rank],
-          .first = provision.peers.first,
-          .tf_config = tf_config(provision.peers, rank)};
+          .first = peers.first,
+          .tf_config = tf_config(peers, rank)};
 }
 
 }  // namespace rota::launcher

@@ -1,9 +1,10 @@
-// What the ranks of this host get beside their numbers: devices, and ports.
+// What the ranks of one host get beside their numbers: devices, threads and ports.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
-#include "launcher/job_plan.h"
+#include "launcher/layout.h"
 #include "launcher/options.h"
 #include "launcher/peers.h"
 #include "launcher/rank_environment.h"
@@ -12,17 +13,18 @@ namespace rota::launcher {
 
 struct Provision {
   std::vector<std::string> devices;  // Index: local rank. Empty: nobody is given one.
-  ClaimedPorts ports;                // Held by this.
-  Peers peers;
+  std::size_t thread_count = 1;
+  ClaimedPorts ports;  // Index: local rank, as far as there are any. Held by this.
   std::vector<std::string> warnings;
 };
 
-// Looks for what there is on this host, where all ranks are. Throws nothing for what there is not:
-// ranks of rota's own need none of it.
-Provision provide(const Options& options, const JobPlan& plan,
-                  const std::vector<std::string>& environment);
+// Looks for what there is here for `rank_count` ranks, which have `cpu_count` CPUs. What there is
+// not is a warning at most: ranks of rota's own need none of it.
+Provision provide(const Options& options, const std::vector<std::string>& environment,
+                  std::size_t rank_count, std::size_t cpu_count);
 
-// All but the descriptor and the terminal.
-RankContract contract_of(std::size_t rank, const JobPlan& plan, const Provision& provision);
+// All but the descriptor and the terminal; `provision` is that of the rank's host.
+RankContract contract_of(std::size_t rank, const Layout& layout, const Peers& peers,
+                         const Provision& provision);
 
 }  // namespace rota::launcher

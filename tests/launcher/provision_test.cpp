@@ -117,10 +117,12 @@ TEST_F(Provision, GivesEachRankADeviceOrAllOfThem) {
   EXPECT_EQ(devices_with("1", {"-x", "CUDA_VISIBLE_DEVICES=1,2"}).out, "0 1,2\n");
 }
 
-// A port that nobody listens on, outside of what the system gives to those that ask for none.
+// A port that nobody listens on, outside of what the system gives to those that ask for none, and
+// where other runs of these tests do not begin to look.
 std::uint16_t some_free_port() {
-  for (std::uint16_t port = 61300; port < 61400; ++port) {
-    if (os::claim_port(port)) return port;
+  const unsigned first = 61300 + static_cast<unsigned>(os::own_process()) * 7 % 4000;
+  for (unsigned port = first; port < first + 100; ++port) {
+    if (os::claim_port(static_cast<std::uint16_t>(port))) return static_cast<std::uint16_t>(port);
   }
   return 0;
 }
@@ -131,10 +133,9 @@ TEST_F(Provision, GivesPortsThatAreFree) {
   const std::vector<std::string> arguments =
       script({"-np", "1", "--ports", only}, "echo .$MASTER_PORT");
   EXPECT_EQ(run_rotarun(arguments).out, "." + std::to_string(port) + "\n");
-  const std::string words =
-      "rotarun: warning: TF_CONFIG, MASTER_ADDR and MASTER_PORT are not set: "
-      "of the ports " +
-      only + " (--ports), 0 can be had for 1 rank\n";
+  const std::string words = "rotarun: warning: of the ports " + only +
+                            " (--ports), 0 are free for 1 rank: TF_CONFIG needs one for each, and "
+                            "MASTER_PORT one\n";
   {
     const auto claim = os::claim_port(port);  // As another rotarun has it.
     ASSERT_TRUE(claim);
@@ -157,8 +158,9 @@ TEST_F(Provision, TellsTheFirstPortWhereThereAreTooFew) {
   const Result result = run_rotarun(
       script({"-np", "2", "--oversubscribe", "--ports", only}, "echo $MASTER_PORT.$TF_CONFIG"));
   EXPECT_EQ(result.out, std::to_string(port) + ".\n" + std::to_string(port) + ".\n");
-  EXPECT_EQ(result.err, "rotarun: warning: TF_CONFIG is not set: of the ports " + only +
-                            " (--ports), 1 can be had for 2 ranks\n");
+  EXPECT_EQ(result.err, "rotarun: warning: of the ports " + only +
+                            " (--ports), 1 is free for 2 ranks: TF_CONFIG needs one for each, and "
+                            "MASTER_PORT one\n");
 }
 
 // Two jobs at once, where no rank listens yet.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/devices.h"
+#include "launcher/provision.h"
 
 namespace rota::launcher {
 namespace {
@@ -32,53 +33,53 @@ Variables variables_of(const std::vector<std::string>& environment) {
   return variables;
 }
 
-// Rank 4 of 7, which are 3, 1 and 3 on their hosts.
+// Seven ranks, which are 3, 1 and 3 on their hosts.
+Layout uneven_layout() { return lay_out({{"a", 3}, {"b", 1}, {"c", 3}}, {}); }
+
+Peers peers_of(const Layout& layout) {
+  return describe_peers(
+      layout, {{"a", {7700, 7701, 7702}}, {"fd00::b", {7700}}, {"c", {7710, 7705, 7702}}});
+}
+
 RankContract rank_of_several_hosts() {
-  const std::vector<Endpoint> endpoints = {{"a", 7700}, {"a", 7701}, {"a", 7702}, {"b", 7700},
-                                           {"c", 7700}, {"c", 7701}, {"c", 7702}};
-  const Peers peers = describe_peers(endpoints, 7);
-  return {.rank = 4,
-          .world_size = 7,
-          .local_rank = 0,
-          .local_world_size = 3,
-          .host_index = 2,
-          .host_count = 3,
-          .thread_count = 5,
-          .device = "GPU-1",
-          .first = peers.first,
-          .tf_config = tf_config(peers, 4),
-          .rendezvous_fd = 9,
-          .terminal_columns = 80};
+  const Layout layout = uneven_layout();
+  Provision provision;
+  provision.devices = {"0", "GPU-1", "2"};
+  provision.thread_count = 5;
+  RankContract contract = contract_of(5, layout, peers_of(layout), provision);
+  contract.rendezvous_fd = 9;
+  contract.terminal_columns = 80;
+  return contract;
 }
 
 TEST(RankEnvironment, TellsARankOfSeveralHostsItsPlace) {
   const Variables found = variables_of(make_environment({}, {}, rank_of_several_hosts()));
   const Variables expected = {
-      {"ROTA_RANK", "4"},
+      {"ROTA_RANK", "5"},
       {"ROTA_WORLD_SIZE", "7"},
-      {"ROTA_LOCAL_RANK", "0"},
+      {"ROTA_LOCAL_RANK", "1"},
       {"ROTA_LOCAL_WORLD_SIZE", "3"},
       {"ROTA_RENDEZVOUS_FD", "9"},
       {"ROTA_TERMINAL", "80"},
-      {"RANK", "4"},
+      {"RANK", "5"},
       {"WORLD_SIZE", "7"},
-      {"LOCAL_RANK", "0"},
+      {"LOCAL_RANK", "1"},
       {"LOCAL_WORLD_SIZE", "3"},
       {"GROUP_RANK", "2"},
       {"GROUP_WORLD_SIZE", "3"},
       {"MASTER_ADDR", "a"},
       {"MASTER_PORT", "7700"},
-      {"OMPI_COMM_WORLD_RANK", "4"},
+      {"OMPI_COMM_WORLD_RANK", "5"},
       {"OMPI_COMM_WORLD_SIZE", "7"},
-      {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+      {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
       {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"},
-      {"OMPI_COMM_WORLD_NODE_RANK", "0"},
+      {"OMPI_COMM_WORLD_NODE_RANK", "1"},
       {"OMPI_UNIVERSE_SIZE", "7"},
       {"OMP_NUM_THREADS", "5"},
       {"CUDA_VISIBLE_DEVICES", "GPU-1"},
       {"TF_CONFIG",
-       R"({"cluster":{"worker":["a:7700","a:7701","a:7702","b:7700","c:7700","c:7701","c:7702"]},)"
-       R"("task":{"type":"worker","index":4}})"},
+       R"({"cluster":{"worker":["a:7700","a:7701","a:7702","[fd00::b]:7700","c:7710","c:7705",)"
+       R"("c:7702"]},"task":{"type":"worker","index":5}})"},
   };
   EXPECT_EQ(found, expected);
 }
@@ -130,7 +131,7 @@ TEST(RankEnvironment, IsAsThePersonSays) {
   EXPECT_EQ(found.at("SLURM_PROCID"), "2");
   EXPECT_FALSE(found.contains("RANK"));  // To be passed on, and there is none.
   EXPECT_EQ(found.at("CUDA_VISIBLE_DEVICES"), "0,1");
-  EXPECT_EQ(found.at("ROTA_RANK"), "4");  // The contract is nobody's to break.
+  EXPECT_EQ(found.at("ROTA_RANK"), "5");  // The contract is nobody's to break.
 }
 
 TEST(RankEnvironment, LeavesDevicesAndTerminalAloneWhereThereAreNone) {
@@ -171,8 +172,23 @@ TEST(RankEnvironment, KnowsWhichPassedOnVariablesAreNotSet) {
   EXPECT_THAT(unset_variables({"A=1", "BB=2"}, variables), ElementsAre("B"));
 }
 
+TEST(RankEnvironment, FollowsTheOrderOfTheRanks) {
+  const Layout layout =
+      lay_out({{"a", 3}, {"b", 1}, {"c", 2}}, {.rank_count = 6, .rank_by = RankBy::kNode});
+  const Peers peers = describe_peers(layout, {{"a", {1, 2, 3}}, {"b", {4}}, {"c", {5, 6}}});
+  const auto value = nlohmann::json::parse(tf_config(peers, 4));
+  EXPECT_EQ(value["cluster"]["worker"], nlohmann::json({"a:1", "b:4", "c:5", "a:2", "c:6", "a:3"}));
+  const RankContract contract = contract_of(4, layout, peers, {});
+  EXPECT_EQ(contract.host_index, 2U);
+  EXPECT_EQ(contract.local_rank, 1U);
+  EXPECT_EQ(contract.local_world_size, 2U);
+  EXPECT_EQ(contract.device, "");
+}
+
 TEST(Peers, AreJsonWhateverTheirNames) {
-  const Peers peers = describe_peers({{"fd00::1", 1}, {"odd\"name\\", 2}, {"\xff", 3}}, 3);
+  const Layout layout = lay_out({{"a", 1}, {"b", 1}, {"c", 1}}, {});
+  const Peers peers =
+      describe_peers(layout, {{"fd00::1", {1}}, {"odd\"name\\", {2}}, {"\xff", {3}}});
   const auto value = nlohmann::json::parse(tf_config(peers, 2));
   EXPECT_EQ(value["cluster"]["worker"][0], "[fd00::1]:1");
   EXPECT_EQ(value["cluster"]["worker"][1], "odd\"name\\:2");
@@ -181,16 +197,25 @@ TEST(Peers, AreJsonWhateverTheirNames) {
   EXPECT_EQ(peers.first->host, "fd00::1");  // MASTER_ADDR has no brackets.
 }
 
-TEST(Peers, AreToldWhereAllAreKnownAndAVariableHoldsThem) {
-  EXPECT_THAT(tf_config(describe_peers({}, 2), 0), IsEmpty());
-  EXPECT_FALSE(describe_peers({}, 2).first);
-  EXPECT_THAT(tf_config(describe_peers({{"a", 1}}, 2), 0), IsEmpty());
-  EXPECT_EQ(describe_peers({{"a", 1}}, 2).first->port, 1);
-  const std::vector<Endpoint> short_ones(4096, {"127.0.0.1", 65535});
-  EXPECT_LT(tf_config(describe_peers(short_ones, 4096), 4095).size(), 128U * 1024);
-  EXPECT_THAT(tf_config(describe_peers(short_ones, 4096), 0), Not(IsEmpty()));
-  const std::vector<Endpoint> long_ones(4096, {std::string(60, 'h'), 65535});
-  EXPECT_THAT(tf_config(describe_peers(long_ones, 4096), 0), IsEmpty());
+TEST(Peers, AreToldWhereAllHavePorts) {
+  const Layout layout = lay_out({{"a", 2}, {"b", 1}}, {});
+  const Peers without_the_last = describe_peers(layout, {{"a", {1, 2}}, {"b", {}}});
+  EXPECT_THAT(tf_config(without_the_last, 0), IsEmpty());
+  EXPECT_EQ(without_the_last.first->port, 1);
+  const Peers without_the_first = describe_peers(layout, {{"a", {}}, {"b", {1}}});
+  EXPECT_THAT(tf_config(without_the_first, 0), IsEmpty());
+  EXPECT_FALSE(without_the_first.first);
+}
+
+TEST(Peers, AreToldWhereAVariableHoldsThem) {
+  const Layout layout = lay_out({{"a", 4096}}, {});
+  const auto config_of = [&](const std::string& name) {
+    const std::vector<std::uint16_t> ports(4096, 65535);
+    return tf_config(describe_peers(layout, {{name, ports}}), 4095);
+  };
+  EXPECT_THAT(config_of("127.0.0.1"), Not(IsEmpty()));
+  EXPECT_LT(config_of("127.0.0.1").size(), 128U * 1024 - std::string("TF_CONFIG=").size());
+  EXPECT_THAT(config_of(std::string(60, 'h')), IsEmpty());
 }
 
 TEST(Devices, AreReadAsCudaReadsThem) {

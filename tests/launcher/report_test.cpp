@@ -116,18 +116,13 @@ TEST(JobPlan, WarnsOfMoreRanksThanThisHostHasOrIsDeclaredToHave) {
   EXPECT_FALSE(make_plan(parse_options({"-np", "5", "p"}), facts, no_cores).job.may_spin);
 }
 
-TEST(JobPlan, SharesTheCpusAmongTheRanks) {
-  const auto plan_of = [](const std::vector<std::string>& arguments) {
-    return make_plan(parse_options(arguments), small_machine(), no_cores);
-  };
-  EXPECT_EQ(plan_of({"-np", "1", "p"}).threads_per_rank, 4U);
-  EXPECT_EQ(plan_of({"-np", "3", "p"}).threads_per_rank, 1U);
-  EXPECT_EQ(plan_of({"-np", "9", "p"}).threads_per_rank, 1U);
-  const JobPlan plan = plan_of({"--cpus-per-rank", "2", "p"});
+TEST(JobPlan, HasASlotForSoManyCpus) {
+  const JobPlan plan =
+      make_plan(parse_options({"--cpus-per-rank", "2", "p"}), small_machine(), no_cores);
   EXPECT_EQ(plan.layout.seats.size(), 2U);
-  EXPECT_EQ(plan.threads_per_rank, 2U);
   EXPECT_TRUE(plan.job.may_spin);
-  EXPECT_THROW(plan_of({"--cpus-per-rank", "5", "p"}), UsageError);
+  EXPECT_THROW(make_plan(parse_options({"--cpus-per-rank", "5", "p"}), small_machine(), no_cores),
+               UsageError);
 }
 
 TEST(JobPlan, DescribesBindings) {
