@@ -12,6 +12,7 @@ using ::testing::IsEmpty;
 
 std::vector<HostSlots> hosts_of(const std::vector<std::size_t>& slot_counts) {
   std::vector<HostSlots> hosts;
+  hosts.reserve(slot_counts.size());
   for (const std::size_t count : slot_counts) {
     hosts.push_back({std::string(1, static_cast<char>('a' + hosts.size())), count});
   }

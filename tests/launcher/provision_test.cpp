@@ -34,6 +34,7 @@ class Provision : public Launched {
 };
 
 const std::string kMember = ROTA_TEST_DIR "/member";
+const std::string kSum = ROTA_TEST_DIR "/environment_rank";  // Says what its world adds up to.
 
 TEST_F(Provision, TellsStrangersInTheWordsOfTheirLaunchers) {
   const Result result =
@@ -60,8 +61,7 @@ TEST_F(Provision, LeavesRanksOfRotasOwnToRotarun) {
       "LOCAL_RANK=7",
       "OMPI_COMM_WORLD_RANK=5",
       "PMIX_RANK=5"};
-  testing::Command command =
-      rotarun({"--this-host", "-np", "2", ROTA_TEST_DIR "/environment_rank"});
+  testing::Command command = rotarun({"--this-host", "-np", "2", kSum});
   command.environment = environment;
   const Result result = run(command);
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -70,8 +70,8 @@ TEST_F(Provision, LeavesRanksOfRotasOwnToRotarun) {
 }
 
 TEST_F(Provision, MakesARotarunAmongTheRanksStartAWorldOfItsOwn) {
-  const Result result = run_rotarun({"-np", "2", testing::rotarun_path(), "-np", "2",
-                                     "--oversubscribe", ROTA_TEST_DIR "/environment_rank"});
+  const Result result =
+      run_rotarun({"-np", "2", testing::rotarun_path(), "-np", "2", "--oversubscribe", kSum});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(sorted_lines(result.out),
               ElementsAre("rank 0 of 2 by rotarun -np 2: 3", "rank 0 of 2 by rotarun -np 2: 3",
