@@ -4,7 +4,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -225,6 +228,17 @@ TEST(Devices, AreReadAsCudaReadsThem) {
   for (const char* none : {"", " ", "-1", "NoDevFiles", ",0"}) {
     EXPECT_THAT(parse_devices(none), IsEmpty()) << none;
   }
+}
+
+TEST(Devices, AreCountedByTheirFiles) {
+  const std::string folder = ::testing::TempDir() + "rota_devices_" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  for (const char* name : {"nvidia3", "nvidia10", "nvidiactl", "nvidia-uvm", "nvidia", "null"}) {
+    std::ofstream(folder + "/" + name) << "";
+  }
+  EXPECT_THAT(find_devices(folder), ElementsAre("0", "1"));
+  std::filesystem::remove_all(folder);
+  EXPECT_THAT(find_devices(folder), IsEmpty());
 }
 
 TEST(Devices, AreOneForEachRankOrNobodys) {
