@@ -45,8 +45,10 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
       policy_(plan.job.table.rows.size(), limits_of(options, start_)),
       names_(names_of(plan.job.table)),
       last_words_(plan.job.table.rows.size()),
-      local_(options, context, signals, plan.share, [this](const News& news) { hear(news); }),
-      mailroom_(std::move(prepared), plan.share.ranks,
+      peers_(std::move(prepared.peers)),
+      local_(options, context, signals, plan.share, std::move(prepared.provision),
+             [this](const News& news) { hear(news); }),
+      mailroom_(prepared.job, std::move(prepared.loan), plan.share.ranks,
                 [this](std::size_t rank, const auto& message) { on_message(rank, message); }),
       switchboard_(mailroom_.switchboard()) {
   for (const std::string& reason : plan.why) say_if_verbose(reason);
@@ -60,7 +62,8 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
 
 int JobRun::run() {
   if (others_) others_->start();
-  local_.start_all([this](std::size_t local) { return mailroom_.open(plan_.share.ranks[local]); });
+  local_.start_all(peers_,
+                   [this](std::size_t local) { return mailroom_.open(plan_.share.ranks[local]); });
   for (;;) {
     const Action action = policy_.decide(now_, has_processes());
     if (action == Action::kFinish) return finish();

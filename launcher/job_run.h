@@ -55,6 +55,7 @@ class JobRun {
   ExitPolicy policy_;
   std::vector<RankName> names_;
   std::vector<std::vector<std::string>> last_words_;  // By rank, of those that failed.
+  Peers peers_;
   LocalRanks local_;
   Mailroom mailroom_;
   rendezvous::Switchboard& switchboard_;

@@ -52,12 +52,9 @@ int start(const std::vector<std::string>& environment, const std::string& progra
 
 int run_here(const Options& options, const JobPlan& plan, const RunContext& context,
              os::SignalWatch& signals) {
-  JobRun job(options, plan, prepare_here(plan), context, signals);
+  for (const std::string& warning : plan.warnings) complain("warning: " + warning);
+  JobRun job(options, plan, prepare_here(options, plan, context.environment), context, signals);
   return job.run();
-}
-
-std::size_t slot_count_of(const Facts& facts) {
-  return count_slots(facts.allowed_cpus.size(), facts.cpu_quota).count;
 }
 
 JobPlan plan_job(const Options& options, const Facts& facts) {
@@ -65,7 +62,7 @@ JobPlan plan_job(const Options& options, const Facts& facts) {
 }
 
 int explain(const Options& options, Facts facts, const cluster::Given& given) {
-  const std::size_t slot_count = slot_count_of(facts);
+  const std::size_t slot_count = slots_of(options, facts).count;
   const Explanation explanation = explain_reach(options, given, slot_count);
   std::string table;
   if (explanation.is_alone) {
@@ -77,8 +74,12 @@ int explain(const Options& options, Facts facts, const cluster::Given& given) {
 }
 
 int show_ranks(const Options& options, const Facts& facts, const Reach& reach) {
-  if (!reach.hosts) return print(to_text(plan_job(options, facts).job.table));
-  return print(to_text(cluster::make_table(*reach.hosts, slot_count_of(facts))));
+  if (!reach.hosts) {
+    const JobPlan plan = plan_job(options, facts);
+    for (const std::string& warning : plan.warnings) complain("warning: " + warning);
+    return print(to_text(plan.job.table));
+  }
+  return print(to_text(cluster::make_table(*reach.hosts, slots_of(options, facts).count)));
 }
 
 int launch(const Options& options) {
@@ -109,7 +110,7 @@ int launch(const Options& options) {
 int run(const std::vector<std::string>& arguments) {
   try {
     os::fill_standard_descriptors();
-    const Options options = parse_options(arguments);
+    const Options options = parse_options(arguments, os::environment());
     if (options.help) return print(help_text());
     if (options.version) return print("rotarun " ROTA_VERSION "\n");
     return launch(options);

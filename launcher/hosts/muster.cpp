@@ -55,14 +55,6 @@ std::optional<Refusal> Muster::obstacle() const {
   return std::nullopt;
 }
 
-std::vector<std::size_t> Muster::slots() const {
-  std::vector<std::size_t> slots;
-  for (std::size_t host = 0; host < meeting_.host_count; ++host) {
-    slots.push_back(hosts_[host]->slot_count);
-  }
-  return slots;
-}
-
 std::vector<std::size_t> Muster::absent() const {
   std::vector<std::size_t> absent;
   for (std::size_t host = 0; host < meeting_.host_count; ++host) {

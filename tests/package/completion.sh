@@ -23,6 +23,8 @@ expect "auto shm tcp" rotarun --transport ""
 expect "tcp" rotarun -np 4 --transport t
 expect "./completion.sh" rotarun --hostfile ./completion.s
 expect "core" rotarun --bind-to = c
+expect "node" rotarun --rank-by n
+expect "--rank-by --report-bindings" rotarun --r
 expect "none core numa" rotarun --bind-to =
 expect "--show-ranks" rotarun --tag-output --s
 expect "" rotarun -np ""
