@@ -28,6 +28,10 @@ ExitPolicy::Limits limits_of(const Options& options, base::TimePoint start) {
   return limits;
 }
 
+int code_of(const Ending& ending) {
+  return ending.was_killed ? kExitSignalBase + ending.value : ending.value;
+}
+
 }  // namespace
 
 JobRun::JobRun(const Options& options, const JobPlan& plan, RunContext context,
@@ -46,6 +50,10 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, RunContext context,
       names_(plan.places.size()),
       now_(start_) {
   for (const std::string& reason : plan.why) say_if_verbose(reason);
+  if (!options.status_address) return;
+  status_port_.emplace(*options.status_address, [this] { return status(); });
+  const bool is_known = status_port_->address() == *options.status_address;
+  if (options.verbose || !is_known) say("status at http://" + status_port_->address());
 }
 
 int JobRun::run() {
@@ -62,6 +70,7 @@ int JobRun::run() {
     switchboard_.handle(polls_, now_);
     hear_processes();
     output_.handle(polls_);
+    if (status_port_) status_port_->handle(polls_, now_);
     switchboard_.on_time(now_);
   }
 }
@@ -116,9 +125,12 @@ void JobRun::wait() {
   }
   switchboard_.add_to(polls_, now_);
   output_.add_to(polls_);
+  if (status_port_) status_port_->add_to(polls_, now_);
   std::optional<base::TimePoint> end = policy_.next_deadline();
   const auto of_mail = switchboard_.next_deadline(now_);
   if (of_mail && (!end || *of_mail < *end)) end = of_mail;
+  const auto of_status = status_port_ ? status_port_->next_deadline() : std::nullopt;
+  if (of_status && (!end || *of_status < *end)) end = of_status;
   polls_.wait(end);
   now_ = base::Clock::now();
 }
@@ -213,12 +225,27 @@ int JobRun::finish() {
     polls_.clear();
     signal_position_ = polls_.add(signals_.fd(), true, false);
     output_.add_to(polls_);
+    if (status_port_) status_port_->add_to(polls_, now_);
     polls_.wait(policy_.next_deadline());
     now_ = base::Clock::now();
     hear_signals();
     output_.handle(polls_);
+    if (status_port_) status_port_->handle(polls_, now_);
   }
   return policy_.outcome().code;
+}
+
+// What has started may be a program that never joins.
+JobStatus JobRun::status() const {
+  using Phase = RankState::Phase;
+  JobStatus status{.table = mailroom_.table(), .states = std::vector<RankState>(ranks_.size())};
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const auto& ending = policy_.records()[rank].ending;
+    const bool has_started = !ranks_[rank].start_failure || switchboard_.has_joined(rank);
+    if (ending) status.states[rank] = {Phase::kEnded, code_of(*ending)};
+    if (!ending && has_started) status.states[rank].phase = Phase::kRunning;
+  }
+  return status;
 }
 
 void JobRun::say_if_verbose(const std::string& line) {

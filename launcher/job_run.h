@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "launcher/options.h"
 #include "launcher/rank_output.h"
 #include "launcher/report.h"
+#include "launcher/status_port.h"
 #include "os/poll_set.h"
 #include "os/process.h"
 #include "os/signals.h"
@@ -54,6 +56,7 @@ class JobRun {
   void terminate();
   void kill();
   int finish();
+  JobStatus status() const;
   void say(const std::string& line) { output_.say("rotarun: " + line + "\n"); }
   void say_if_verbose(const std::string& line);
 
@@ -67,6 +70,7 @@ class JobRun {
   os::Fd null_;
   base::TimePoint start_;
   ExitPolicy policy_;
+  std::optional<StatusPort> status_port_;
   std::vector<Rank> ranks_;
   std::vector<RankName> names_;
   std::unordered_map<pid_t, std::size_t> rank_of_;

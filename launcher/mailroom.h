@@ -27,6 +27,9 @@ class Mailroom {
 
   rendezvous::Switchboard& switchboard() noexcept { return switchboard_; }
 
+  // With the address of each rank that listens.
+  const RankTable& table() const noexcept { return job_.table; }
+
  private:
   std::vector<int> lend(std::size_t rank) const;
   void release(std::size_t rank);

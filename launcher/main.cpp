@@ -17,6 +17,8 @@
 #include "launcher/options.h"
 #include "launcher/preflight.h"
 #include "launcher/reach.h"
+#include "launcher/show_ranks.h"
+#include "launcher/table_json.h"
 #include "launcher/topology.h"
 #include "os/host.h"
 #include "os/pipe.h"
@@ -62,14 +64,25 @@ int explain(const Options& options, Facts facts, const cluster::Given& given) {
   return code == 0 && !explanation.is_decided ? kExitSpecification : code;
 }
 
+int show_ranks(const Options& options, Facts facts, const cluster::Given& given) {
+  const std::size_t slot_count = count_slots(facts.allowed_cpus.size(), facts.cpu_quota).count;
+  auto shown = table_of_several_hosts(options, given, slot_count);
+  if (!shown) {
+    facts.declared = require_startable(options, given);
+    shown = ShownTable{.table = plan_job(options, facts).job.table};
+  }
+  if (!shown->note.empty()) complain(shown->note);
+  return print(options.json ? to_json(shown->table) : to_text(shown->table));
+}
+
 int launch(const Options& options) {
   Facts facts = gather_facts();
   const std::vector<std::string> environment = os::environment();
   const cluster::Given given = gather_given(options, environment, facts.host);
   if (options.explain) return explain(options, facts, given);
+  if (options.show_ranks) return show_ranks(options, facts, given);
   facts.declared = require_startable(options, given);
   const JobPlan plan = plan_job(options, facts);
-  if (options.show_ranks) return print(to_text(plan.job.table));
   const Preflight preflight = check_program(options, environment);
   for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
   if (preflight.exit_code != 0) {

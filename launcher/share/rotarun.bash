@@ -34,9 +34,9 @@ _rotarun_value() {
 
 _rotarun() {
   local with_value=" -n --np -np -H --host --hostfile -x --export --bind-to --map-by --transport --output-filename --wdir
-    --timeout --deadline --grace "
+    --timeout --deadline --grace --status-port "
   local flags="--np --host --hostfile --this-host --export --bind-to --map-by --transport --tag-output --output-filename --wdir
-    --timeout --deadline --grace --show-ranks --explain --verbose --version --help"
+    --timeout --deadline --grace --status-port --show-ranks --json --explain --verbose --version --help"
   local word=${COMP_WORDS[COMP_CWORD]} at=1 flag
   COMPREPLY=()
   # Walks to the word in question, so as to know whether it is a flag's value or the program's.
