@@ -344,6 +344,28 @@ TEST(TfConfig, MakesAProgramARank) {
   EXPECT_EQ(hosts_text(chosen), "a:1*1 b:1*1 c:1*1");
 }
 
+// Several tasks may be on one node of a step of Slurm's.
+TEST(TfConfig, MakesAProgramARankWhereverItsTasksAre) {
+  Given given =
+      given_of({"SLURM_STEP_ID=0", "SLURM_PROCID=2", "SLURM_NTASKS=3", "SLURM_LOCALID=0",
+                "SLURM_NODEID=1", "SLURM_JOB_NODELIST=n[1-2]", "SLURM_STEP_TASKS_PER_NODE=2,1",
+                tf_config(R"("worker":["n1:1","n1:2","n2:1"])", "worker", "2")});
+  given.asker = Asker::kProgram;
+  const Reading reading = read(given);
+  EXPECT_EQ(to_text(reading.chosen), "rank 2 of 3, 0 on its host, on 2 hosts");
+  EXPECT_EQ(reading.statements.size(), 2U);
+  given.environment = given_of({"SLURM_STEP_ID=0", "SLURM_PROCID=2", "SLURM_NTASKS=3",
+                                "SLURM_LOCALID=0", "SLURM_NODEID=1", "SLURM_JOB_NODELIST=n[1-2]",
+                                tf_config(R"("worker":["n1:1","n1:2","n1:3"])", "worker", "2")})
+                          .environment;
+  try {
+    read(given);
+    ADD_FAILURE() << "task 2 is on n2";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("contradict each other about which host"));
+  }
+}
+
 TEST(TfConfig, SaysOnceThatParameterServersAreNotUsed) {
   const Specification chosen = read(given_of({kTfConfig[5].variables})).chosen;
   EXPECT_THAT(chosen.remarks,
