@@ -32,7 +32,7 @@ class Cluster : public ::testing::Environment {
     const Result result =
         testing::run({.arguments = {kScript, "start", folder(), std::to_string(::getpid())}});
     if (result.exit_code == 0) return;
-    obstacle_ = result.err;
+    obstacle() = result.err;
     EXPECT_EQ(result.exit_code, kCannot) << result.err;
   }
   void TearDown() override {
@@ -45,10 +45,10 @@ class Cluster : public ::testing::Environment {
   static std::string folder() {
     return ::testing::TempDir() + "rota_slurm_" + std::to_string(::getpid());
   }
-  static const std::string& obstacle() { return obstacle_; }
-
- private:
-  static inline std::string obstacle_;
+  static std::string& obstacle() {
+    static std::string text;
+    return text;
+  }
 };
 
 const ::testing::Environment* const kCluster =
@@ -199,9 +199,9 @@ TEST_F(Slurm, MakesAProgramARankByTfConfig) {
   const auto script = [](std::size_t task_count) {
     return std::vector<std::string>{
         "sh", "-c",
-        "export TF_CONFIG='{\"cluster\":{\"worker\":[\"" +
-            joined(free_addresses(task_count), "\",\"") +
-            "\"]},\"task\":{\"type\":\"worker\",\"index\":'$SLURM_PROCID'}}'; exec " + kAverage};
+        R"(export TF_CONFIG='{"cluster":{"worker":[")" +
+            joined(free_addresses(task_count), R"(",")") +
+            R"("]},"task":{"type":"worker","index":'$SLURM_PROCID'}}'; exec )" + kAverage};
   };
   EXPECT_THAT(lines_of(run(srun({"-n4", "-N2"}, script(4)))), ElementsAre("mean of ranks: 1.5"));
   const Result fewer = run(srun({"-n3", "-N2"}, script(4)));
