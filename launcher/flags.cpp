@@ -49,7 +49,11 @@ constexpr Flag kFlags[] = {
      "How long one collective may take, and how long a rank may stay stopped (default: 60)"},
     {"", "grace", "SECONDS",
      "How long ranks have to end after SIGTERM before SIGKILL (default: 0.5)"},
+    {"", "status-port", "[ADDRESS:]PORT",
+     "Answer there over HTTP how the job is: /livez, /readyz and /ranks (default address: "
+     "127.0.0.1; default: nowhere)"},
     {"", "show-ranks", "", "Print the rank table and start nothing"},
+    {"", "json", "", "Print the rank table as JSON, with --show-ranks"},
     {"", "explain", "",
      "Print what the environment says about hosts and ranks, which source decides, and the rank "
      "table; start nothing"},

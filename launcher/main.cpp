@@ -20,6 +20,8 @@
 #include "launcher/options.h"
 #include "launcher/preflight.h"
 #include "launcher/reach.h"
+#include "launcher/show_ranks.h"
+#include "launcher/table_json.h"
 #include "launcher/topology.h"
 #include "os/host.h"
 #include "os/pipe.h"
@@ -73,13 +75,16 @@ int explain(const Options& options, Facts facts, const cluster::Given& given) {
   return code == 0 && !explanation.is_decided ? kExitSpecification : code;
 }
 
-int show_ranks(const Options& options, const Facts& facts, const Reach& reach) {
-  if (!reach.hosts) {
+int show_ranks(const Options& options, Facts facts, const cluster::Given& given) {
+  auto shown = table_of_several_hosts(options, given, slots_of(options, facts).count);
+  if (!shown) {
+    facts.declared = decide_reach(options, given).declared;
     const JobPlan plan = plan_job(options, facts);
     for (const std::string& warning : plan.warnings) complain("warning: " + warning);
-    return print(to_text(plan.job.table));
+    shown = ShownTable{.table = plan.job.table};
   }
-  return print(to_text(cluster::make_table(*reach.hosts, slots_of(options, facts).count)));
+  if (!shown->note.empty()) complain(shown->note);
+  return print(options.json ? to_json(shown->table) : to_text(shown->table));
 }
 
 int launch(const Options& options) {
@@ -87,9 +92,9 @@ int launch(const Options& options) {
   const std::vector<std::string> environment = os::environment();
   const cluster::Given given = gather_given(options, environment, facts.host);
   if (options.explain) return explain(options, facts, given);
+  if (options.show_ranks) return show_ranks(options, facts, given);
   const Reach reach = decide_reach(options, given);
   facts.declared = reach.declared;
-  if (options.show_ranks) return show_ranks(options, facts, reach);
   const Preflight preflight = check_program(options, environment);
   for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
   std::optional<News> obstacle;

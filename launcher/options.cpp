@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include <rota/error.h>
+
 // A value of -x may hold commas; cxxopts would cut it there. Regular expressions are more
 // than these options need.
 #define CXXOPTS_VECTOR_DELIMITER '\0'
@@ -13,6 +15,7 @@
 #include <cxxopts.hpp>
 
 #include "launcher/flags.h"
+#include "os/address.h"
 #include "rendezvous/job.h"
 
 namespace rota::launcher {
@@ -213,6 +216,18 @@ std::string to_directory(const std::string& flag, const std::string& text) {
   return text;
 }
 
+// "8080", "0.0.0.0:8080", "[::1]:8080".
+std::string to_status_address(const std::string& text) {
+  std::string address = text.find(':') == std::string::npos ? "127.0.0.1:" + text : text;
+  if (text.starts_with("localhost:")) address.replace(0, text.find(':'), "127.0.0.1");
+  try {
+    if (os::is_numeric(address)) return address;
+  } catch (const Error&) {  // It is of another form.
+  }
+  throw UsageError("--status-port " + text +
+                   ": a port is needed, or a numeric address and a port such as 0.0.0.0:8080");
+}
+
 void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.tag_output = given.count("tag-output") > 0;
   options.oversubscribe = given.count("oversubscribe") > 0;
@@ -220,6 +235,7 @@ void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.this_host = given.count("this-host") > 0;
   options.insecure = given.count("insecure") > 0;
   options.show_ranks = given.count("show-ranks") > 0;
+  options.json = given.count("json") > 0;
   options.explain = given.count("explain") > 0;
   options.verbose = given.count("verbose") > 0;
   options.version = given.count("version") > 0;
@@ -242,6 +258,7 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
     if (name == "grace") options.grace = to_duration(name, text, true);
     if (name == "wdir") options.working_directory = to_directory(name, text);
     if (name == "output-filename") options.output_directory = to_directory(name, text);
+    if (name == "status-port") options.status_address = to_status_address(text);
     if (name == "bind-to") {
       options.bind_to = choose<BindTo>(
           name, text, {{"none", BindTo::kNone}, {"core", BindTo::kCore}, {"numa", BindTo::kNuma}});
@@ -285,6 +302,9 @@ Options parse_options(const std::vector<std::string>& arguments,
   }
   if (options.host_list && options.hostfile) {
     throw UsageError("--host and --hostfile: give one of them");
+  }
+  if (options.json && !options.show_ranks) {
+    throw UsageError("--json is a form of the rank table: it goes with --show-ranks");
   }
   const bool starts_nothing =
       options.help || options.version || options.show_ranks || options.explain;

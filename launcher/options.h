@@ -52,6 +52,8 @@ struct Options {
   std::optional<base::Duration> join_timeout;  // For hosts to find each other.
   bool this_host = false;
   bool show_ranks = false;
+  bool json = false;                          // The form of show_ranks.
+  std::optional<std::string> status_address;  // "127.0.0.1:8080": numeric.
   bool explain = false;
   bool verbose = false;
   bool version = false;
