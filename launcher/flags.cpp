@@ -14,6 +14,12 @@ constexpr Flag kFlags[] = {
      "The hosts of the job, and how many ranks each has room for; the same on each of them"},
     {"", "hostfile", "FILE", "The same, with a line \"HOST slots=N\" for each host"},
     {"", "this-host", "", "A world of this host alone, whatever the environment says about others"},
+    {"", "agent", "COMMAND",
+     "Start rotarun on the hosts of --host and --hostfile by this, where {host} is the host's name "
+     "(default: \"ssh -o BatchMode=yes {host}\"; srun in an allocation of Slurm's; none: it is "
+     "started there already)"},
+    {"", "prefix", "DIR", "Where rotarun is installed on those hosts (default: where this one is)"},
+    {"", "follow", "", "What --agent starts: do what the rotarun says that writes to our input"},
     {"", "key-file", "FILE",
      "The key that the hosts share (default: ROTA_KEY_FILE, /etc/rota/key, ~/.config/rota/key)"},
     {"", "insecure", "", "Do without a key, among hosts that are all on loopback"},

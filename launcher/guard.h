@@ -6,13 +6,30 @@
 
 #include <functional>
 
+#include "os/process.h"
 #include "os/signals.h"
 
 namespace rota::launcher {
 
+// What else the outer process has to do with: children that were started before the inner one.
+class OtherChildren {
+ public:
+  virtual ~OtherChildren() = default;
+
+  // The inner process exists from now on.
+  virtual void after_fork() = 0;
+
+  // A child other than the inner one has changed its state.
+  virtual void on_process(const os::ProcessEvent& event) = 0;
+
+  // They are given some time to end after the inner one.
+  virtual bool have_ended() const = 0;
+};
+
 // Runs `body` in a child, which is told the guard's id, and returns its result; returns twice, once
 // in each process. Signals that ask for the job's end are passed on to the child. Throws Error
 // kSystem.
-int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>& body);
+int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>& body,
+                OtherChildren* others = nullptr);
 
 }  // namespace rota::launcher

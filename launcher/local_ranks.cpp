@@ -69,7 +69,7 @@ void LocalRanks::start(std::size_t local, const Peers& peers, const OpenLine& op
   process.environment = make_environment(context_.environment, options_.variables, contract);
   process.working_directory = options_.working_directory;
   // Two readers of one input would each get a part of it.
-  process.standard_input = rank == 0 ? kStdin : null_.get();
+  process.standard_input = rank == 0 && context_.has_input ? kStdin : null_.get();
   process.standard_output = out_write.get();
   process.standard_error = err_write.get();
   process.kept_fd = socket.get();

@@ -28,6 +28,7 @@ struct RunContext {
   std::vector<std::string> environment;  // Rotarun's own.
   std::uint64_t open_file_limit = 0;     // What the ranks are to have.
   pid_t guard = 0;
+  bool has_input = true;         // Ours is for rank 0.
   std::optional<News> obstacle;  // kNotStarted, where it cannot run here: others are to hear it.
 };
 

@@ -1,5 +1,6 @@
 // rotarun: starts a program as the ranks of a job, watches them, and ends what it started.
 #include <signal.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include "launcher/exit_policy.h"
 #include "launcher/guard.h"
 #include "launcher/hosts/across.h"
+#include "launcher/hosts/started.h"
 #include "launcher/job_plan.h"
 #include "launcher/job_run.h"
 #include "launcher/options.h"
@@ -36,27 +38,6 @@ void complain(const std::string& text) { std::fprintf(stderr, "rotarun: %s\n", t
 
 int print(const std::string& text) {
   return std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? kExitFailed : 0;
-}
-
-using Run = std::function<int(RunContext& context, os::SignalWatch& signals)>;
-
-int start(const std::vector<std::string>& environment, const std::string& program_path,
-          const Run& run) {
-  os::SignalWatch signals(kWatchedSignals);
-  return run_guarded(signals, [&](pid_t guard) {
-    RunContext context{.program_path = program_path,
-                       .environment = environment,
-                       .open_file_limit = os::raise_open_file_limit(),
-                       .guard = guard};
-    return run(context, signals);
-  });
-}
-
-int run_here(const Options& options, const JobPlan& plan, const RunContext& context,
-             os::SignalWatch& signals) {
-  for (const std::string& warning : plan.warnings) complain("warning: " + warning);
-  JobRun job(options, plan, prepare_here(options, plan, context.environment), context, signals);
-  return job.run();
 }
 
 JobPlan plan_job(const Options& options, const Facts& facts) {
@@ -87,29 +68,90 @@ int show_ranks(const Options& options, Facts facts, const cluster::Given& given)
   return print(options.json ? to_json(shown->table) : to_text(shown->table));
 }
 
-int launch(const Options& options) {
+// The program as it is found here. Where it cannot run, that is known to be the job's end on one
+// host; several have to hear of it.
+struct Found {
+  std::string program_path;
+  std::optional<News> obstacle;
+};
+
+Found find_program(const Options& options, const std::vector<std::string>& environment) {
+  const Preflight preflight = check_program(options, environment);
+  for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
+  Found found{.program_path = preflight.program_path};
+  if (preflight.exit_code == 0) return found;
+  complain(preflight.complaint);
+  found.obstacle = News{
+      .kind = News::Kind::kNotStarted, .value = preflight.exit_code, .text = preflight.complaint};
+  return found;
+}
+
+int start(const std::vector<std::string>& environment, const Found& found, os::SignalWatch& signals,
+          const std::function<int(RunContext& context)>& run, OtherChildren* others = nullptr) {
+  const auto body = [&](pid_t guard) {
+    RunContext context{.program_path = found.program_path,
+                       .environment = environment,
+                       .open_file_limit = os::raise_open_file_limit(),
+                       .guard = guard,
+                       .obstacle = found.obstacle};
+    return run(context);
+  };
+  return run_guarded(signals, body, others);
+}
+
+int launch_across(const Options& options, const std::vector<std::string>& arguments,
+                  const Facts& facts, const cluster::Specification& hosts) {
+  const std::vector<std::string> environment = os::environment();
+  const Found found = find_program(options, environment);
+  os::SignalWatch signals(kWatchedSignals);
+  if (!starts_others(options, hosts)) {
+    return start(environment, found, signals, [&](RunContext& context) {
+      return run_across(options, facts, hosts, context, signals);
+    });
+  }
+  StartedHosts started =
+      start_others(options, arguments, hosts, environment, signals.state_at_start());
+  OtherChildren* agents = started.agents.get();
+  return start(
+      environment, found, signals,
+      [&](RunContext& context) {
+        return lead_started(std::move(started), options, facts, context, signals);
+      },
+      agents);
+}
+
+// Another rotarun has started this one, for its own host.
+int launch_followed() {
+  const Facts facts = gather_facts();
+  FollowedOrders orders = follow_orders(STDIN_FILENO, facts);
+  const std::vector<std::string> environment = os::environment();
+  const Found found = find_program(orders.options, environment);
+  os::SignalWatch signals(kWatchedSignals);
+  return start(environment, found, signals, [&](RunContext& context) {
+    context.has_input = false;
+    return follow_started(std::move(orders), STDIN_FILENO, facts, context, signals);
+  });
+}
+
+int launch(const Options& options, const std::vector<std::string>& arguments) {
+  if (options.follow) return launch_followed();
   Facts facts = gather_facts();
   const std::vector<std::string> environment = os::environment();
   const cluster::Given given = gather_given(options, environment, facts.host);
   if (options.explain) return explain(options, facts, given);
   if (options.show_ranks) return show_ranks(options, facts, given);
   const Reach reach = decide_reach(options, given);
+  if (reach.hosts) return launch_across(options, arguments, facts, *reach.hosts);
   facts.declared = reach.declared;
-  const Preflight preflight = check_program(options, environment);
-  for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
-  std::optional<News> obstacle;
-  if (preflight.exit_code != 0) {
-    complain(preflight.complaint);
-    if (!reach.hosts) return preflight.exit_code;
-    obstacle = News{
-        .kind = News::Kind::kNotStarted, .value = preflight.exit_code, .text = preflight.complaint};
-  }
-  const auto run = [&](RunContext& context, os::SignalWatch& signals) {
-    context.obstacle = obstacle;
-    return reach.hosts ? run_across(options, facts, *reach.hosts, context, signals)
-                       : run_here(options, plan_job(options, facts), context, signals);
-  };
-  return start(environment, preflight.program_path, run);
+  const JobPlan plan = plan_job(options, facts);
+  for (const std::string& warning : plan.warnings) complain("warning: " + warning);
+  const Found found = find_program(options, environment);
+  if (found.obstacle) return found.obstacle->value;
+  os::SignalWatch signals(kWatchedSignals);
+  return start(environment, found, signals, [&](RunContext& context) {
+    JobRun job(options, plan, prepare_here(options, plan, environment), context, signals);
+    return job.run();
+  });
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -118,7 +160,7 @@ int run(const std::vector<std::string>& arguments) {
     const Options options = parse_options(arguments, os::environment());
     if (options.help) return print(help_text());
     if (options.version) return print("rotarun " ROTA_VERSION "\n");
-    return launch(options);
+    return launch(options, arguments);
   } catch (const UsageError& error) {
     complain(std::string(error.what()) + "\nrotarun: try rotarun --help");
     return kExitUsage;

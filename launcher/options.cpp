@@ -233,6 +233,7 @@ void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.oversubscribe = given.count("oversubscribe") > 0;
   options.report_bindings = given.count("report-bindings") > 0;
   options.this_host = given.count("this-host") > 0;
+  options.follow = given.count("follow") > 0;
   options.insecure = given.count("insecure") > 0;
   options.show_ranks = given.count("show-ranks") > 0;
   options.json = given.count("json") > 0;
@@ -254,6 +255,8 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
     if (name == "timeout") options.timeout = to_duration(name, text, false);
     if (name == "deadline") options.deadline = to_duration(name, text, false);
     if (name == "join-timeout") options.join_timeout = to_duration(name, text, false);
+    if (name == "agent") options.agent = text;
+    if (name == "prefix") options.prefix = to_directory(name, text);
     if (name == "key-file") options.key_file = text;
     if (name == "grace") options.grace = to_duration(name, text, true);
     if (name == "wdir") options.working_directory = to_directory(name, text);
@@ -307,7 +310,7 @@ Options parse_options(const std::vector<std::string>& arguments,
     throw UsageError("--json is a form of the rank table: it goes with --show-ranks");
   }
   const bool starts_nothing =
-      options.help || options.version || options.show_ranks || options.explain;
+      options.help || options.version || options.show_ranks || options.explain || options.follow;
   if (!starts_nothing && (options.program.empty() || options.program.front().empty())) {
     throw UsageError("no program to start");
   }

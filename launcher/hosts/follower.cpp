@@ -1,6 +1,7 @@
 // The part of a host that is not the first: calls the leader, prepares its ranks, starts them when
 // it is told to, and passes on what they and the leader say to each other.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "launcher/hosts/trunk.h"
 #include "os/host.h"
 #include "os/message_socket.h"
+#include "os/pipe.h"
 #include "os/poll_set.h"
 #include "rendezvous/lines.h"
 
@@ -35,6 +37,12 @@ constexpr std::chrono::milliseconds kLastPause{30};
 
 void say(const std::string& line) { std::fprintf(stderr, "rotarun: %s\n", line.c_str()); }
 
+// Of one that is readable: nothing else than its end is to come over it.
+bool has_ended(int lifeline) {
+  std::array<char, 64> ignored{};
+  return os::read_available(lifeline, ignored).io == os::Io::kClosed;
+}
+
 class Follower {
  public:
   explicit Follower(Part part) : part_(std::move(part)), start_(Clock::now()), now_(start_) {}
@@ -53,6 +61,7 @@ class Follower {
   void turn();
   void wait();
   void hear_leader();
+  void hear_lifeline();
   void hear_signals();
   void on_dispatch(const Dispatch& dispatch);
   void prepare(Share share);
@@ -65,7 +74,7 @@ class Follower {
   void watch_end();
   int finish();
   std::string leader() const {
-    return name_of_host(part_.meeting, 0) + " at " + part_.meeting.leader;
+    return name_of_host(part_.meeting, part_.meeting.leader_host) + " at " + part_.meeting.leader;
   }
   void speak(const std::string& line) { local_ ? local_->say(line) : say(line); }
 
@@ -85,6 +94,7 @@ class Follower {
   std::optional<int> exit_code_;
   os::PollSet polls_;
   std::size_t signal_position_ = 0;
+  std::size_t lifeline_position_ = 0;  // 0: there is none.
 };
 
 std::optional<int> Follower::end_by_signal() {
@@ -114,9 +124,11 @@ std::optional<int> Follower::call() {
     }
     polls_.clear();
     polls_.add(part_.signals.fd(), true, false);
+    const std::size_t lifeline = part_.lifeline < 0 ? 0 : polls_.add(part_.lifeline, true, false);
     call.add_to(polls_);
     polls_.wait(std::min({deadline, say_at, call.next_deadline().value_or(deadline)}));
     if (const auto code = end_by_signal()) return code;
+    if (lifeline > 0 && polls_.readable(lifeline) && has_ended(part_.lifeline)) return kExitSilent;
   }
   if (state != State::kDone) return end_call(call);
   now_ = Clock::now();
@@ -140,6 +152,7 @@ void Follower::turn() {
   wait();
   const bool were_polled = local_ != nullptr;
   hear_leader();
+  hear_lifeline();
   hear_signals();
   if (were_polled) {
     local_->hear_starts(polls_);
@@ -155,6 +168,7 @@ void Follower::wait() {
   trunk_->send_all(now_);
   polls_.clear();
   signal_position_ = polls_.add(part_.signals.fd(), true, false);
+  lifeline_position_ = part_.lifeline < 0 ? 0 : polls_.add(part_.lifeline, true, false);
   trunk_->add_to(polls_);
   auto end = trunk_->next_deadline();
   const auto take = [&](std::optional<base::TimePoint> other) {
@@ -176,9 +190,17 @@ void Follower::hear_leader() {
   watch_leader();
 }
 
+// Nothing comes over it but its end.
+void Follower::hear_lifeline() {
+  if (lifeline_position_ == 0 || exit_code_ || !polls_.readable(lifeline_position_)) return;
+  if (!has_ended(part_.lifeline)) return;
+  part_.lifeline = -1;
+  if (!kill_at_) on_leader_lost("the program by which it started this host ended");
+}
+
 void Follower::watch_leader() {
   using Verdict = SilenceWatch::Verdict;
-  if (exit_code_) return;
+  if (exit_code_ || kill_at_) return;
   if (!trunk_->is_open()) return on_leader_lost("its launcher ended, or the connection to it");
   const Verdict verdict = trunk_->judge(now_);
   if (verdict == Verdict::kVanished) on_leader_lost("its kernel acknowledges nothing any more");

@@ -68,14 +68,15 @@ class Followers::RelayedLine final : public rendezvous::Line {
   std::size_t rank_;
 };
 
-Followers::Followers(const Meeting& meeting, const auth::Key& key, Hello own, Say say)
+Followers::Followers(const Meeting& meeting, const auth::Key& key, Hello own, os::Listener listener,
+                     Say say)
     : meeting_(meeting),
       say_(std::move(say)),
       muster_(meeting, std::move(own)),
-      listener_(os::listen_at(meeting.leader)),
+      listener_(std::move(listener)),
       reception_(key, listener_.socket.get(), meeting.cluster.hosts.size(),
                  [this](const auth::Identity& caller) { return judge(caller); }),
-      members_(std::max(meeting.cluster.hosts.size(), meeting.host_count)),
+      members_(member_count(meeting)),
       now_(base::Clock::now()) {}
 
 Followers::~Followers() = default;
@@ -92,7 +93,7 @@ std::string Followers::judge(const auth::Identity& caller) const {
     return std::string(auth::kNotNow) + "this is epoch " + std::to_string(epoch) +
            " of the job, and not " + std::to_string(caller.epoch);
   }
-  if (caller.from == 0) return "host 0 is here";
+  if (caller.from == meeting_.leader_host) return "this is that host";
   if (caller.from >= members_.size()) {
     return "this job has " + std::to_string(members_.size()) + " hosts";
   }
@@ -165,11 +166,12 @@ std::string Followers::own_address() const {
 void Followers::assign(const std::vector<Share>& shares) {
   phase_ = Phase::kRunning;
   ranks_.resize(shares.front().world_size);
-  for (std::size_t host = 1; host < members_.size(); ++host) {
+  for (std::size_t host = 0; host < members_.size(); ++host) {
     Member& member = members_[host];
     const Share share = host < shares.size() ? shares[host] : Share{.world_size = ranks_.size()};
+    for (const std::size_t rank : share.ranks) ranks_[rank].host = host;
+    if (host == meeting_.leader_host) continue;
     member.ranks = share.ranks;
-    for (const std::size_t rank : member.ranks) ranks_[rank].host = host;
     if (member.trunk) {
       member.trunk->send({.type = DispatchType::kShare, .text = encode(share)});
     }
@@ -196,7 +198,7 @@ void Followers::add_to(os::PollSet& polls) {
 std::vector<News> Followers::handle(const os::PollSet& /*polls*/, base::TimePoint now) {
   now_ = now;
   std::vector<News> news;
-  for (std::size_t host = 1; host < members_.size(); ++host) {
+  for (std::size_t host = 0; host < members_.size(); ++host) {
     if (members_[host].trunk) hear(host, now, news);
   }
   receive_newcomers(now);
@@ -338,7 +340,7 @@ bool Followers::have_ended() const {
 
 void Followers::finish(int exit_code, std::optional<std::size_t> last_rank) {
   phase_ = Phase::kFinished;
-  for (std::size_t host = 1; host < members_.size(); ++host) {
+  for (std::size_t host = 0; host < members_.size(); ++host) {
     Member& member = members_[host];
     if (!member.trunk) continue;
     member.is_last = last_rank && ranks_[*last_rank].host == host;

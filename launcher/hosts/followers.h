@@ -24,8 +24,9 @@ class Followers final : public OtherHosts {
  public:
   using Say = std::function<void(const std::string& line)>;
 
-  // Listens at once. `meeting` outlives it. Throws Error kSystem where the port is not to be had.
-  Followers(const Meeting& meeting, const auth::Key& key, Hello own, Say say);
+  // `meeting` outlives it; the others call `listener`.
+  Followers(const Meeting& meeting, const auth::Key& key, Hello own, os::Listener listener,
+            Say say);
   Followers(const Followers&) = delete;
   Followers& operator=(const Followers&) = delete;
   ~Followers() override;
@@ -108,7 +109,7 @@ class Followers final : public OtherHosts {
   auth::Reception reception_;
   Phase phase_ = Phase::kGathering;
   std::vector<Newcomer> newcomers_;
-  std::vector<Member> members_;  // By host; host 0's is empty.
+  std::vector<Member> members_;  // By host; the leader's is empty.
   std::vector<Rank> ranks_;      // By rank.
   Beginning beginning_;
   base::TimePoint now_;

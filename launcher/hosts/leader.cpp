@@ -37,7 +37,7 @@ class Leader {
  public:
   explicit Leader(Part part)
       : part_(std::move(part)),
-        followers_(part_.meeting, part_.key, part_.own, say),
+        followers_(part_.meeting, part_.key, part_.own, std::move(part_.listener), say),
         start_(Clock::now()) {}
 
   int run() {
@@ -45,7 +45,8 @@ class Leader {
     try {
       return run_job();
     } catch (const std::exception& error) {
-      const std::string why = name_of_host(part_.meeting, 0) + ": " + error.what();
+      const std::string why =
+          name_of_host(part_.meeting, part_.meeting.own_host) + ": " + error.what();
       followers_.refuse_all(kExitCannotRun, why, Clock::now());
       throw;
     }
@@ -57,6 +58,7 @@ class Leader {
   int run_job();
   std::optional<int> turn(base::TimePoint end);
   int give_up(int exit_code, const std::string& why);
+  std::optional<int> hear_agents();
   std::string waiting_text() const;
   std::string name_in_table(std::size_t host) const;
   Layout lay_out_hosts() const;
@@ -80,6 +82,7 @@ std::optional<int> Leader::turn(base::TimePoint end) {
   followers_.send_all(Clock::now());
   const std::size_t signal_position = polls.add(part_.signals.fd(), true, false);
   followers_.add_to(polls);
+  if (part_.agents) polls.add(part_.agents->fd(), true, false);
   polls.wait(std::min(end, followers_.next_deadline().value_or(end)));
   for (const News& news : followers_.handle(polls, Clock::now())) {
     if (news.kind == News::Kind::kHostLost) return give_up(news.value, news.text);
@@ -87,12 +90,30 @@ std::optional<int> Leader::turn(base::TimePoint end) {
     if (news.kind != News::Kind::kSignal) continue;
     return give_up(kExitSignalBase + news.value, news.text + " got a signal that ends the job");
   }
+  if (const auto code = hear_agents()) return code;
   if (!polls.readable(signal_position)) return std::nullopt;
   while (const auto signal = part_.signals.next()) {
     if (signal->number == SIGCHLD) continue;
-    return give_up(kExitSignalBase + signal->number, name_of_host(part_.meeting, 0) + " got " +
-                                                         os::signal_name(signal->number) +
-                                                         " before the job began");
+    return give_up(kExitSignalBase + signal->number,
+                   name_of_host(part_.meeting, part_.meeting.own_host) + " got " +
+                       os::signal_name(signal->number) + " before the job began");
+  }
+  return std::nullopt;
+}
+
+// One that has ended before its host came has not started it, and says why itself.
+std::optional<int> Leader::hear_agents() {
+  if (!part_.agents) return std::nullopt;
+  while (const auto ending = part_.agents->next_ending()) {
+    const Muster& muster = followers_.muster();
+    if (ending->host ? muster.is_here(*ending->host) : muster.is_complete()) continue;
+    const Ending how{.was_killed = ending->event.kind == os::ProcessEvent::Kind::kKilled,
+                     .value = ending->event.value};
+    return give_up(kExitIncomplete,
+                   "the agent " +
+                       (ending->host ? "of " + name_of_host(part_.meeting, *ending->host)
+                                     : std::string("of the other hosts")) +
+                       " " + to_text(how) + " before rotarun called from there: see --agent");
   }
   return std::nullopt;
 }
@@ -144,7 +165,12 @@ int Leader::run_job() {
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
     shares.push_back(share_of(layout, host));
   }
-  Seating own = take_seats(part_, shares[0], followers_.own_address());
+  const std::size_t outside = shares.size();  // Where it is none of the hosts.
+  shares.resize(std::max(shares.size(), part_.meeting.own_host + 1),
+                Share{.world_size = layout.seats.size(),
+                      .host_index = outside,
+                      .host_count = part_.meeting.host_count});
+  Seating own = take_seats(part_, shares[part_.meeting.own_host], followers_.own_address());
   followers_.assign(shares);
   if (const auto code = seat()) return *code;
   const Beginning beginning{.salt = new_salt(), .peers = peers_of(layout, own)};
@@ -174,7 +200,7 @@ Layout Leader::lay_out_hosts() const {
 Peers Leader::peers_of(const Layout& layout, const Seating& own) const {
   std::vector<HostPorts> free;
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    free.push_back(host == 0 ? own.seats.free : followers_.seats(host).free);
+    free.push_back(host == part_.meeting.own_host ? own.seats.free : followers_.seats(host).free);
   }
   return describe_peers(layout, free);
 }
@@ -195,8 +221,9 @@ JobPlan Leader::plan_job(const Seating& own) const {
   table.rows.resize(own.share.world_size);
   plan.job.may_spin = true;
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    const Seats& seats = host == 0 ? own.seats : followers_.seats(host);
-    const auto& ranks = host == 0 ? own.share.ranks : followers_.ranks(host);
+    const bool is_own = host == part_.meeting.own_host;
+    const Seats& seats = is_own ? own.seats : followers_.seats(host);
+    const auto& ranks = is_own ? own.share.ranks : followers_.ranks(host);
     plan.job.may_spin = plan.job.may_spin && seats.may_spin;
     for (std::size_t local = 0; local < ranks.size(); ++local) {
       table.rows[ranks[local]] = {.local_rank = local,

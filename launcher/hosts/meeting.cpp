@@ -17,9 +17,9 @@ std::string in_brackets(const std::string& name) {
 }
 
 // The same words on every host, whatever each has found out about itself.
-std::string describe(const cluster::Specification& cluster, std::size_t host_count,
-                     const std::string& leader) {
-  std::string text = std::to_string(host_count) + " hosts that meet at " + leader;
+std::string describe(const cluster::Specification& cluster, const std::string& place) {
+  const std::size_t host_count = cluster::ring_count(cluster);
+  std::string text = std::to_string(host_count) + " hosts that meet at " + place;
   if (cluster.world_size) text += ", a world of " + std::to_string(*cluster.world_size);
   const auto ring = std::span(cluster.hosts).first(host_count);
   const bool are_named =
@@ -52,15 +52,32 @@ Meeting plan_meeting(const cluster::Specification& cluster, const Options& optio
   meeting.leader = in_brackets(cluster.meeting->name) + ":" +
                    std::to_string(cluster.meeting->port.value_or(options.ports.first));
   meeting.is_on_loopback = cluster::is_loopback(cluster.meeting->name);
-  meeting.cluster_text = describe(cluster, meeting.host_count, meeting.leader);
+  meeting.cluster_text = describe(cluster, meeting.leader);
   meeting.job_id = cluster.job_id.empty() ? meeting.cluster_text : cluster.job_id;
   return meeting;
 }
 
+std::size_t member_count(const Meeting& meeting) {
+  return std::max({meeting.cluster.hosts.size(), meeting.host_count, meeting.leader_host + 1});
+}
+
 std::string name_of_host(const Meeting& meeting, std::size_t host) {
+  const bool is_outside = host == meeting.leader_host && host >= meeting.cluster.hosts.size();
+  if (is_outside) return "the host that starts the job";
   const std::string number = "host " + std::to_string(host);
   const std::string name = cluster::name_of(meeting.cluster, host);
   return name == number ? name : number + " (" + name + ")";
+}
+
+Meeting plan_started_meeting(const cluster::Specification& cluster, const std::string& leader) {
+  Meeting meeting{.cluster = cluster, .host_count = cluster::ring_count(cluster)};
+  const std::size_t outside = meeting.cluster.hosts.size();
+  meeting.own_host = cluster.own_host.value_or(outside);
+  meeting.leader_host = meeting.own_host;
+  meeting.leader = leader;
+  meeting.is_on_loopback = true;  // As short to wait for.
+  meeting.cluster_text = describe(cluster, "the host that starts them");
+  return meeting;
 }
 
 std::array<std::byte, 16> to_bytes(const std::string& job_id) {

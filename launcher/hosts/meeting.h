@@ -12,16 +12,25 @@ namespace rota::launcher {
 
 struct Meeting {
   cluster::Specification cluster;
-  std::size_t host_count = 1;  // Of the ring.
-  std::size_t own_host = 0;    // Past the ring for one that has no ranks of it.
-  std::string leader;          // "a:7700", where host 0's launcher listens.
+  std::size_t host_count = 1;   // Of the ring.
+  std::size_t own_host = 0;     // Past the ring for one that has no ranks of it.
+  std::size_t leader_host = 0;  // Past all hosts where it is none of them.
+  std::string leader;           // "a:7700", where its launcher listens.
   bool is_on_loopback = false;
   std::string cluster_text;  // What all must agree upon, in words.
   std::string job_id;        // Tells this job from others that have the same key.
 };
 
-// Throws SpecificationError where it is unknown which host this one is, or where host 0 is.
+// How many take part, whether or not they have ranks.
+std::size_t member_count(const Meeting& meeting);
+
+// For a job where every host was started by itself: host 0 leads. Throws SpecificationError where
+// it is unknown which host this one is, or where host 0 is.
 Meeting plan_meeting(const cluster::Specification& cluster, const Options& options);
+
+// For a job whose other hosts are started from this one, which leads, and may be none of them.
+// Needs a job_id yet; others have another own_host.
+Meeting plan_started_meeting(const cluster::Specification& cluster, const std::string& leader);
 
 // "host 2 (c:2222)"
 std::string name_of_host(const Meeting& meeting, std::size_t host);

@@ -13,20 +13,21 @@ constexpr std::size_t kMostNamed = 8;
 }  // namespace
 
 Muster::Muster(const Meeting& meeting, Hello own)
-    : meeting_(meeting), hosts_(std::max(meeting.cluster.hosts.size(), meeting.host_count)) {
-  hosts_[0] = std::move(own);
+    : meeting_(meeting), hosts_(member_count(meeting)) {
+  hosts_[meeting.leader_host] = std::move(own);
 }
 
 std::optional<Refusal> Muster::on_hello(std::size_t host, const Hello& hello) {
-  const Hello& own = *hosts_[0];
+  const Hello& own = *hosts_[meeting_.leader_host];
   const std::string who = name_of_host(meeting_, host);
   if (hello.version != own.version) {
-    return Refusal{kExitSpecification, who + " has rota " + hello.version + ", and host 0 has " +
-                                           own.version + ": install the same version everywhere"};
+    return Refusal{kExitSpecification, who + " has rota " + hello.version +
+                                           ", and the leader has " + own.version +
+                                           ": install the same version everywhere"};
   }
   if (hello.cluster != own.cluster) {
     return Refusal{kExitSpecification, "the hosts were told different things: " + who + " of " +
-                                           hello.cluster + "; host 0 of " + own.cluster};
+                                           hello.cluster + "; the leader of " + own.cluster};
   }
   if (hosts_[host]) {
     return Refusal{kExitSlotHeld, who + " is here already, on " + hosts_[host]->host +
@@ -37,7 +38,7 @@ std::optional<Refusal> Muster::on_hello(std::size_t host, const Hello& hello) {
   const auto declared = is_in_ring ? meeting_.cluster.hosts[host].slots : std::nullopt;
   if (declared && *declared != hello.slot_count) {
     return Refusal{kExitSpecification, who + " has " + std::to_string(hello.slot_count) +
-                                           " slots, and host 0 was told that it has " +
+                                           " slots, and the leader was told that it has " +
                                            std::to_string(*declared)};
   }
   hosts_[host] = hello;
@@ -47,7 +48,7 @@ std::optional<Refusal> Muster::on_hello(std::size_t host, const Hello& hello) {
 void Muster::on_lost(std::size_t host) { hosts_[host].reset(); }
 
 std::optional<Refusal> Muster::obstacle() const {
-  for (std::size_t host = 0; host < meeting_.host_count; ++host) {
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (!hosts_[host] || hosts_[host]->obstacle_code == 0) continue;
     return Refusal{hosts_[host]->obstacle_code,
                    name_of_host(meeting_, host) + ": " + hosts_[host]->obstacle};

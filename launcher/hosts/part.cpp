@@ -10,8 +10,21 @@
 #include "auth/key_file.h"
 #include "launcher/hosts/across.h"
 #include "launcher/rank_environment.h"
+#include "os/host.h"
 
 namespace rota::launcher {
+
+Hello make_hello(const Meeting& meeting, const Options& options, const Facts& facts) {
+  const std::vector<std::size_t> slots =
+      cluster::slots_of(meeting.cluster, slots_of(options, facts).count);
+  // None where it has no part in the ring.
+  const bool is_in_ring = meeting.own_host < slots.size();
+  return {.version = ROTA_VERSION,
+          .host = facts.host,
+          .cluster = meeting.cluster_text,
+          .instance = std::to_string(os::own_process()),
+          .slot_count = is_in_ring ? slots[meeting.own_host] : 0};
+}
 
 auth::Key key_of_job(const Options& options, const Meeting& meeting,
                      const std::vector<std::string>& environment) {

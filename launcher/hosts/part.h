@@ -5,11 +5,13 @@
 
 #include "auth/key.h"
 #include "base/time.h"
+#include "launcher/hosts/agents.h"
 #include "launcher/hosts/dispatch.h"
 #include "launcher/hosts/meeting.h"
 #include "launcher/job_plan.h"
 #include "launcher/local_ranks.h"
 #include "launcher/options.h"
+#include "os/listener.h"
 #include "os/signals.h"
 
 namespace rota::launcher {
@@ -22,6 +24,9 @@ struct Part {
   Meeting meeting;
   auth::Key key;  // Of this job.
   Hello own;
+  os::Listener listener{};   // Of the leader: where the others call.
+  Agents* agents = nullptr;  // Of a leader that has started the others.
+  int lifeline = -1;         // Of one that was started by the leader: ends with it.
 };
 
 // From the file that the hosts share. Throws KeyError.
@@ -34,7 +39,11 @@ auth::Key key_of_data(const auth::Key& key_of_job, const std::string& salt);
 // How long the hosts may take to find each other.
 base::Duration join_timeout(const Options& options, const Meeting& meeting);
 
-// Both return the exit code; nothing of the job is left on this host then. Host 0 leads.
+// How a host introduces itself, where nothing keeps it from running the program.
+Hello make_hello(const Meeting& meeting, const Options& options, const Facts& facts);
+
+// Both return the exit code; nothing of the job is left on this host then. The listener
+// is the leader's.
 int lead(Part part);
 int follow(Part part);
 

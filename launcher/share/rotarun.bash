@@ -25,7 +25,7 @@ _rotarun_value() {
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       ;;
-    --output-filename | --wdir)
+    --output-filename | --wdir | --prefix)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
       ;;
@@ -34,10 +34,10 @@ _rotarun_value() {
 }
 
 _rotarun() {
-  local with_value=" -n --np -np -H --host --hostfile --key-file --join-timeout -x --export --bind-to --map-by
+  local with_value=" -n --np -np -H --host --hostfile --agent --prefix --key-file --join-timeout -x --export --bind-to --map-by
     --rank-by --cpus-per-rank --ports --transport --output-filename --wdir --timeout --deadline --grace
     --status-port "
-  local flags="--np --host --hostfile --this-host --key-file --insecure --join-timeout --export --bind-to
+  local flags="--np --host --hostfile --this-host --agent --prefix --follow --key-file --insecure --join-timeout --export --bind-to
     --map-by --rank-by --cpus-per-rank --oversubscribe --report-bindings --ports --transport --tag-output
     --output-filename --wdir --timeout --deadline --grace --status-port --show-ranks --json --explain --verbose
     --version --help"

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "os/fd.h"
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -128,6 +129,15 @@ Address local_address(int socket) {
   plain.sin_port = mapped.sin6_port;
   std::memcpy(&plain.sin_addr, mapped.sin6_addr.s6_addr + 12, sizeof plain.sin_addr);
   return {reinterpret_cast<const sockaddr*>(&plain), sizeof plain};
+}
+
+std::string address_toward(const Address& target) {
+  const Fd socket(::socket(target.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket) throw_errno("socket");
+  if (::connect(socket.get(), target.get(), target.bytes()) != 0) {  // Sends nothing.
+    throw_errno("a way to " + target.host());
+  }
+  return local_address(socket.get()).host();
 }
 
 std::vector<std::string> own_addresses() {

@@ -54,6 +54,10 @@ std::string with_port(const std::string& address, std::uint16_t port);
 // "10.0.0.1". Throws Error kSystem.
 std::vector<std::string> own_addresses();
 
+// This host's own number on the way to `target`: the one that it answers. Throws Error kSystem
+// where there is no way.
+std::string address_toward(const Address& target);
+
 // Of the socket's own end; that of IPv4 over a socket of both families is one of IPv4. Throws Error
 // kSystem.
 Address local_address(int socket);

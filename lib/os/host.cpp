@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <memory>
 
@@ -96,6 +97,13 @@ std::vector<std::string> environment() {
   std::vector<std::string> entries;
   for (char** entry = ::environ; entry && *entry; ++entry) entries.emplace_back(*entry);
   return entries;
+}
+
+std::string own_executable() {
+  std::array<char, 4096> path{};
+  const ssize_t bytes = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (bytes < 0) throw_errno("reading /proc/self/exe");
+  return {path.data(), static_cast<std::size_t>(bytes)};
 }
 
 int own_process() noexcept { return ::getpid(); }

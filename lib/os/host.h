@@ -35,6 +35,9 @@ bool are_same_file(int first, int second) noexcept;
 // The variables of this process, "NAME=VALUE".
 std::vector<std::string> environment();
 
+// The path of the program that this process runs. Throws Error kSystem.
+std::string own_executable();
+
 // This process, and the one that started it.
 int own_process() noexcept;
 int parent_process() noexcept;

@@ -99,6 +99,7 @@ void become(const ProcessPlan& plan, const Prepared& prepared) noexcept {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
   if (::getppid() != prepared.parent) ::_exit(kCannotStart);  // It died before it was watched.
   if (!place_standard_descriptors(plan)) return;
+  if (plan.own_session && ::setsid() < 0) return;
   if (plan.kept_fd >= 0 && ::fcntl(plan.kept_fd, F_SETFD, 0) != 0) return;
   if (!bind_to(prepared.cpus.get(), prepared.cpu_bytes)) return;
   if (!limit_open_files(plan.open_file_limit)) return;

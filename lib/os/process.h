@@ -25,6 +25,7 @@ struct ProcessPlan {
   std::vector<int> cpus;              // Those it may run on; empty: ours.
   SignalState signals;                // Mask and dispositions that it starts with.
   std::uint64_t open_file_limit = 0;  // 0: ours.
+  bool own_session = false;           // Away from our terminal.
 };
 
 struct StartedProcess {

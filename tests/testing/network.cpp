@@ -52,6 +52,10 @@ Command Network::on(std::size_t host, Command command) const {
   return command;
 }
 
+std::string Network::command_prefix(std::size_t host) const {
+  return kEnter + " --target " + std::to_string(hosts_[host]->pid()) + " --net --";
+}
+
 void Network::limit_rate(std::size_t host, const std::string& rate) {
   configure(*hosts_[host],
             "tc qdisc add dev eth0 root tbf rate " + rate + " burst 128kb latency 50ms");

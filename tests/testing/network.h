@@ -25,6 +25,9 @@ class Network {
   // The command, to be run on that host.
   Command on(std::size_t host, Command command) const;
 
+  // Words that run a command there: "nsenter … --".
+  std::string command_prefix(std::size_t host) const;
+
   // What the host may send, such as "1gbit".
   void limit_rate(std::size_t host, const std::string& rate);
 

@@ -1,0 +1,61 @@
+// The programs that start rotarun on other hosts: ssh, srun, or what --agent says. They are
+// children of rotarun's outer process, so that the job's own processes can be ended without them.
+#pragma once
+#include <sys/types.h>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/guard.h"
+#include "os/fd.h"
+#include "os/process.h"
+#include "os/signals.h"
+
+namespace rota::launcher {
+
+// One to be started.
+struct AgentPlan {
+  std::optional<std::size_t> host;   // Empty: it is for all.
+  std::vector<std::string> command;  // Whole, the remote rotarun included.
+  std::string orders;                // For its standard input.
+};
+
+// "ssh {host}" and the words that follow it, for one host. Without {host} it stays as it is.
+// Throws UsageError where there is no word.
+std::vector<std::string> agent_command(const std::string& agent, const std::string& host,
+                                       const std::string& rotarun);
+
+class Agents final : public OtherChildren {
+ public:
+  struct Ending {
+    std::optional<std::size_t> host;
+    os::ProcessEvent event;
+  };
+
+  // Starts all. `environment` is searched for PATH. Throws UsageError where a program is not found,
+  // Error kSystem.
+  Agents(const std::vector<AgentPlan>& plans, const std::vector<std::string>& environment,
+         const os::SignalState& signals);
+
+  // In the outer process, once the inner one exists: gives up what is the inner one's.
+  void after_fork() override;
+
+  // In the outer process: a child of it has ended. Tells the inner one where it was an agent.
+  void on_process(const os::ProcessEvent& event) override;
+  bool have_ended() const noexcept override { return host_of_.empty(); }
+
+  // In the inner process: to be read when it is readable.
+  int fd() const noexcept { return endings_read_.get(); }
+  std::optional<Ending> next_ending();
+
+ private:
+  std::vector<os::Fd> lifelines_;  // While they are open, what was started lives.
+  std::map<pid_t, std::optional<std::size_t>> host_of_;
+  os::Fd endings_read_;
+  os::Fd endings_write_;
+};
+
+}  // namespace rota::launcher

@@ -1,0 +1,120 @@
+// Orders as bytes: their length, then the fields; the key comes last.
+#include "launcher/hosts/orders.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include <rota/error.h>
+
+#include "base/byte_stream.h"
+#include "base/time.h"
+#include "os/pipe.h"
+#include "os/poll_set.h"
+
+namespace rota::launcher {
+namespace {
+
+// How long they may take: the other side of the pipe is a program that has just been started.
+constexpr std::chrono::seconds kPatience{30};
+
+constexpr std::uint32_t kNoHost = UINT32_MAX;
+
+void write_all(base::ByteWriter& out, const std::vector<std::string>& texts) {
+  out.write(static_cast<std::uint32_t>(texts.size()));
+  for (const std::string& text : texts) out.write(text);
+}
+
+std::vector<std::string> read_all(base::ByteReader& in) {
+  std::vector<std::string> texts;
+  const auto count = in.read<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) texts.push_back(in.read_text());
+  return texts;
+}
+
+void write_host(base::ByteWriter& out, std::optional<std::size_t> host) {
+  out.write(host ? static_cast<std::uint32_t>(*host) : kNoHost);
+}
+
+std::optional<std::size_t> read_host(base::ByteReader& in) {
+  const auto host = in.read<std::uint32_t>();
+  return host == kNoHost ? std::nullopt : std::optional<std::size_t>(host);
+}
+
+// So many bytes, and no more.
+std::vector<char> read_bytes(int fd, std::size_t count, base::TimePoint deadline) {
+  std::vector<char> bytes(count);
+  std::size_t read = 0;
+  while (read < count) {
+    os::PollSet polls;
+    const std::size_t position = polls.add(fd, true, false);
+    polls.wait(deadline);
+    if (!polls.readable(position)) {
+      throw Error(ErrorCode::kTimeout,
+                  "--follow: no orders came within " + base::to_text(kPatience) +
+                      "; it is for a rotarun that another one starts, see --agent");
+    }
+    const os::ReadResult result = os::read_available(fd, std::span(bytes).subspan(read));
+    if (result.io == os::Io::kClosed) {
+      throw Error(ErrorCode::kBadData,
+                  "--follow: its input ended before the orders; it is for a rotarun that another "
+                  "one starts, see --agent");
+    }
+    read += result.count;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string encode(const Orders& orders) {
+  base::ByteWriter out;
+  out.write(orders.version);
+  write_all(out, orders.arguments);
+  write_all(out, orders.variables);
+  for (const std::string* text :
+       {&orders.working_directory, &orders.hosts, &orders.leader, &orders.job_id}) {
+    out.write(*text);
+  }
+  write_host(out, orders.own_host);
+  write_host(out, orders.leader_host);
+  const auto fields = out.take();
+  const auto key = orders.key.bytes();
+  base::ByteWriter length;
+  length.write(static_cast<std::uint32_t>(fields.size() + key.size()));
+  const auto head = length.take();
+  std::string text;
+  text.reserve(head.size() + fields.size() + key.size());  // Once: see rendezvous::encode.
+  text.append(reinterpret_cast<const char*>(head.data()), head.size());
+  text.append(reinterpret_cast<const char*>(fields.data()), fields.size());
+  text.append(reinterpret_cast<const char*>(key.data()), key.size());
+  return text;
+}
+
+Orders read_orders(int fd) {
+  const base::TimePoint deadline = base::Clock::now() + kPatience;
+  const std::vector<char> head = read_bytes(fd, sizeof(std::uint32_t), deadline);
+  const std::size_t count = base::ByteReader(std::as_bytes(std::span(head))).read<std::uint32_t>();
+  const Error nonsense(ErrorCode::kBadData,
+                       "--follow: what came are no orders of a rotarun of this version; it is for "
+                       "a rotarun that another one starts, see --agent");
+  if (count < auth::kKeyBytes || count > kMaxOrderBytes) throw Error(nonsense);
+  const std::vector<char> text = read_bytes(fd, count, deadline);
+  const auto bytes = std::as_bytes(std::span(text));
+  base::ByteReader in(bytes.first(bytes.size() - auth::kKeyBytes));
+  Orders orders;
+  std::ranges::copy(bytes.last<auth::kKeyBytes>(), orders.key.bytes().begin());
+  orders.version = in.read_text();
+  orders.arguments = read_all(in);
+  orders.variables = read_all(in);
+  for (std::string* field :
+       {&orders.working_directory, &orders.hosts, &orders.leader, &orders.job_id}) {
+    *field = in.read_text();
+  }
+  orders.own_host = read_host(in);
+  orders.leader_host = read_host(in);
+  if (!in.ok() || !in.at_end()) throw Error(nonsense);
+  return orders;
+}
+
+}  // namespace rota::launcher

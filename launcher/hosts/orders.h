@@ -1,0 +1,36 @@
+// What a rotarun that was started by another one is told, on its standard input: once, in the
+// beginning. The input stays open as long as the one that started it lives.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "auth/key.h"
+
+namespace rota::launcher {
+
+struct Orders {
+  std::vector<std::string> arguments{};  // Of the command line that started the job.
+  std::vector<std::string> variables{};  // "NAME=VALUE", of -x.
+  std::string working_directory{};
+  std::string hosts{};    // As --host takes them.
+  std::string version{};  // Of the rota that gives the orders.
+  std::string leader{};   // "10.0.0.1:7700"
+  std::string job_id{};
+  std::optional<std::size_t> own_host{};     // Empty: one process was started for all, find it out.
+  std::optional<std::size_t> leader_host{};  // Empty: it is none of the hosts.
+  auth::Key key{};                           // Of the job.
+};
+
+// The bytes to write, which have the key in them.
+std::string encode(const Orders& orders);
+
+// The most that orders may take: what a pipe holds that nobody reads yet.
+inline constexpr std::size_t kMaxOrderBytes = 60 * 1024;
+
+// Reads them from a descriptor, and not more. Throws Error kBadData for what are none, kTimeout
+// where they do not come.
+Orders read_orders(int fd);
+
+}  // namespace rota::launcher

@@ -1,0 +1,51 @@
+// A job whose other hosts are started from this one, through agents such as ssh.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "auth/key.h"
+#include "cluster/specification.h"
+#include "launcher/hosts/agents.h"
+#include "launcher/hosts/meeting.h"
+#include "launcher/job_plan.h"
+#include "launcher/local_ranks.h"
+#include "launcher/options.h"
+#include "os/listener.h"
+#include "os/signals.h"
+
+namespace rota::launcher {
+
+// Whether this rotarun is to start the others, rather than to wait for what was started there.
+bool starts_others(const Options& options, const cluster::Specification& hosts);
+
+// Made in the outer process, before there is an inner one.
+struct StartedHosts {
+  Meeting meeting;
+  auth::Key key;
+  os::Listener listener;
+  std::unique_ptr<Agents> agents;
+};
+
+// `arguments` are those of this rotarun. Throws UsageError, Error.
+StartedHosts start_others(const Options& options, const std::vector<std::string>& arguments,
+                          const cluster::Specification& hosts,
+                          const std::vector<std::string>& environment,
+                          const os::SignalState& signals);
+
+// In the inner process; returns the exit code.
+int lead_started(StartedHosts hosts, const Options& options, const Facts& facts,
+                 const RunContext& context, os::SignalWatch& signals);
+
+// For --follow: what this host was told to do, by the one that started it.
+struct FollowedOrders {
+  Options options;
+  Meeting meeting;
+  auth::Key key;
+};
+FollowedOrders follow_orders(int input, const Facts& facts);
+int follow_started(FollowedOrders orders, int lifeline, const Facts& facts,
+                   const RunContext& context, os::SignalWatch& signals);
+
+}  // namespace rota::launcher

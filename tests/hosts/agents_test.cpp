@@ -1,0 +1,138 @@
+// rotarun that starts the others, on hosts that are network namespaces: its agent is a script that
+// enters the one of that address.
+#include <csignal>
+
+#include "hosts/across_hosts.h"
+
+namespace rota::testing {
+namespace {
+
+class AgentsTest : public AcrossHosts {
+ protected:
+  void SetUp() override {
+    AcrossHosts::SetUp();
+    if (!network_) return;
+    agent_ = folder_ + "/agent";
+    std::ofstream script(agent_);
+    script << "#!/bin/sh\nhost=$1; shift\ncase $host in\n";
+    for (std::size_t host = 0; host < 3; ++host) {
+      script << network_->address(host) << ") exec " << network_->command_prefix(host)
+             << " \"$@\" ;;\n";
+    }
+    script << "*) echo \"no way to $host\" >&2; exit 255 ;;\nesac\n";
+    script.close();
+    std::filesystem::permissions(agent_, std::filesystem::perms::owner_all);
+  }
+
+  // One rotarun, on host `first`.
+  std::unique_ptr<Process> start_from(std::size_t first, std::vector<std::string> arguments,
+                                      const std::vector<std::size_t>& slots = {2, 1, 3}) const {
+    std::vector<std::string> all = {"-H", hosts(slots), "--agent", agent_ + " {host}"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    Command command = rotarun(std::move(all));
+    command.environment = environment_;
+    return std::make_unique<Process>(network_->on(first, std::move(command)));
+  }
+
+  std::string agent_;
+};
+
+TEST_F(AgentsTest, OneCommandStartsTheJobEverywhere) {
+  for (const std::size_t first : {0, 2}) {  // Any of the hosts may start it.
+    const Result result = start_from(first, {rank_program()})->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    EXPECT_THAT(result.out, HasSubstr("rank 0 of 6 on 10.77.0.1: sum 21\n"));
+    EXPECT_THAT(result.out, HasSubstr("rank 2 of 6 on 10.77.0.2: sum 21\n"));
+    EXPECT_THAT(result.out, HasSubstr("rank 5 of 6 on 10.77.0.3: sum 21\n"));
+  }
+}
+
+TEST_F(AgentsTest, TheOneThatStartsThemNeedNotBeOneOfThem) {
+  std::vector<std::string> arguments = {"-H", network_->address(1) + ":2," + network_->address(2),
+                                        "--agent", agent_ + " {host}", rank_program()};
+  const Result result = std::make_unique<Process>(network_->on(0, rotarun(arguments)))->wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("rank 0 of "));
+  EXPECT_THAT(result.out, HasSubstr(" on 10.77.0.2: sum "));
+  EXPECT_THAT(result.out, HasSubstr(" on 10.77.0.3: sum "));
+}
+
+TEST_F(AgentsTest, OthersGetTheDirectoryAndTheVariables) {
+  environment_ = {"GIVEN=from here"};
+  const auto job = start_from(0, {"--wdir", folder_, "-x", "GIVEN", "-x", "SET=by -x", "/bin/sh",
+                                  "-c", "echo \"$PWD $GIVEN $SET\""});
+  const Result result = job->wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::string expected;
+  for (int rank = 0; rank < 6; ++rank) expected += folder_ + " from here by -x\n";
+  EXPECT_EQ(result.out, expected);
+}
+
+TEST_F(AgentsTest, AFailureThereIsTheJobsHere) {
+  const Result result = start_from(0, {"/bin/sh", "-c",
+                                       "if [ $ROTA_RANK = 3 ]; then echo last words >&2; exit 9; "
+                                       "fi; exec sleep 1000"})
+                            ->wait();
+  EXPECT_EQ(result.exit_code, 9);
+  EXPECT_THAT(result.err, HasSubstr(", 10.77.0.3) exited with code 9"));
+  EXPECT_THAT(result.err, HasSubstr("rotarun:   last words"));
+}
+
+TEST_F(AgentsTest, AnAgentThatFailsEndsItAtOnce) {
+  const Result result = run(network_->on(0, rotarun({"-H", network_->address(0) + ",10.77.0.99",
+                                                     "--agent", agent_ + " {host}", "true"})));
+  EXPECT_EQ(result.exit_code, 200);
+  EXPECT_THAT(result.err, HasSubstr("no way to 10.77.0.99"));
+  EXPECT_THAT(result.err, HasSubstr("the agent of host 1 (10.77.0.99) exited with code 255"));
+  EXPECT_LT(result.took, std::chrono::seconds(20));
+}
+
+TEST_F(AgentsTest, AnAgentThatIsNotThereIsNamed) {
+  const Result result = run(network_->on(
+      0, rotarun({"-H", hosts({1, 1, 1}), "--agent", "/nonexistent/ssh {host}", "true"})));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--agent: cannot run /nonexistent/ssh"));
+}
+
+// Nothing is left on the other hosts, however it ends here.
+TEST_F(AgentsTest, TheOthersEndWithTheOneThatStartedThem) {
+  for (const int signal : {SIGTERM, SIGINT, SIGKILL}) {
+    const std::string mark = "1000." + std::to_string(::getpid()) + std::to_string(signal);
+    const auto job = start_from(0, {"/bin/sh", "-c", "echo ready $ROTA_RANK; exec sleep " + mark});
+    for (const char* rank : {"ready 0", "ready 2", "ready 5"}) EXPECT_TRUE(job->wait_for(rank));
+    job->signal(signal);
+    const Result result = job->wait();
+    EXPECT_EQ(signal == SIGKILL ? result.signal : result.exit_code,
+              signal == SIGKILL ? SIGKILL : 128 + signal)
+        << result.err;
+    bool is_gone = false;
+    for (int i = 0; i < 50 && !is_gone; ++i) {
+      is_gone = run({.arguments = {"/usr/bin/pgrep", "-f", "sleep " + mark}}).exit_code == 1;
+      if (!is_gone) ::usleep(100'000);
+    }
+    EXPECT_TRUE(is_gone) << signal;
+  }
+}
+
+TEST_F(AgentsTest, TwoJobsOnTheSameHostsTakePortsOfTheirOwn) {
+  environment_ = {"ROUNDS=100"};
+  const auto one = start_from(0, {rank_program()});
+  const auto other = start_from(0, {rank_program()});
+  for (const auto* job : {&one, &other}) {
+    const Result result = (*job)->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("rank 5 of 6 on 10.77.0.3: sum 21\n"));
+  }
+}
+
+TEST_F(AgentsTest, WhatIsStartedByHandWithFollowSaysWhatItIsFor) {
+  Command command = rotarun({"--follow"});
+  command.input = "nonsense that is long enough to be taken for a number of bytes";
+  const Result result = run(std::move(command));
+  EXPECT_EQ(result.exit_code, 126);
+  EXPECT_THAT(result.err, HasSubstr("it is for a rotarun that another one starts"));
+}
+
+}  // namespace
+}  // namespace rota::testing
