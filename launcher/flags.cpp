@@ -37,7 +37,8 @@ constexpr Flag kFlags[] = {
     {"", "deadline", "SECONDS",
      "How long one collective may take, and how long a rank may stay stopped (default: 60)"},
     {"", "grace", "SECONDS",
-     "How long ranks have to end after SIGTERM before SIGKILL (default: 0.5)"},
+     "How long ranks have to end before SIGKILL (default: 0.5 after a failure, 20 when rotarun was "
+     "asked to end the job)"},
     {"", "show-ranks", "", "Print the rank table and start nothing"},
     {"", "explain", "",
      "Print what the environment says about hosts and ranks, which source decides, and the rank "

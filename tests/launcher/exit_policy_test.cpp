@@ -19,7 +19,7 @@ using std::chrono::seconds;
 // A policy for three ranks, with a clock in milliseconds.
 class ExitPolicyTest : public ::testing::Test {
  protected:
-  ExitPolicyTest() : policy_(3, {seconds(2), milliseconds(500), time(10'000)}) {}
+  ExitPolicyTest() : policy_(3, {seconds(2), milliseconds(500), seconds(5), time(10'000)}) {}
 
   static base::TimePoint time(int ms) { return base::TimePoint{} + milliseconds(ms); }
 
@@ -284,7 +284,7 @@ TEST_F(ExitPolicyTest, KeepsAFailureThatCameBeforeTheSignal) {
 }
 
 TEST_F(ExitPolicyTest, TakesADoubledSignalForOneAndALaterOneForImpatience) {
-  ExitPolicy policy(1, {seconds(2), seconds(60), std::nullopt});
+  ExitPolicy policy(1, {seconds(2), seconds(60), seconds(60), std::nullopt});
   policy.on_signal(SIGINT, time(5));
   policy.on_signal(SIGINT, time(6));
   EXPECT_EQ(policy.decide(time(6), true), Action::kTerminate);
@@ -294,7 +294,7 @@ TEST_F(ExitPolicyTest, TakesADoubledSignalForOneAndALaterOneForImpatience) {
 }
 
 TEST_F(ExitPolicyTest, TakesASignalDuringALongEndForImpatience) {
-  ExitPolicy policy(2, {seconds(2), seconds(60), std::nullopt});
+  ExitPolicy policy(2, {seconds(2), seconds(60), seconds(60), std::nullopt});
   policy.on_exit(0, {false, 3, time(5)});
   EXPECT_EQ(policy.decide(time(5), true), Action::kTerminate);
   policy.on_signal(SIGINT, time(2000));
@@ -303,7 +303,7 @@ TEST_F(ExitPolicyTest, TakesASignalDuringALongEndForImpatience) {
 }
 
 TEST_F(ExitPolicyTest, ShortensTheGraceWhenItsGuardIsGone) {
-  ExitPolicy policy(1, {seconds(2), seconds(60), std::nullopt});
+  ExitPolicy policy(1, {seconds(2), seconds(60), seconds(60), std::nullopt});
   policy.on_guard_lost(time(5));
   policy.on_signal(SIGTERM, time(5));
   EXPECT_EQ(policy.decide(time(5), true), Action::kTerminate);
@@ -341,7 +341,7 @@ TEST_F(ExitPolicyTest, WaitsForAReaderUntilASignal) {
 }
 
 TEST_F(ExitPolicyTest, WaitsForAReaderOfAFailureWithoutLosingItsCode) {
-  ExitPolicy policy(1, {seconds(2), milliseconds(500), std::nullopt});
+  ExitPolicy policy(1, {seconds(2), milliseconds(500), seconds(5), std::nullopt});
   policy.on_exit(0, {false, 3, time(1)});
   EXPECT_EQ(policy.decide(time(1), false), Action::kTerminate);
   EXPECT_EQ(policy.decide(time(1), false), Action::kFinish);
