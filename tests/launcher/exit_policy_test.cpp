@@ -310,6 +310,73 @@ TEST_F(ExitPolicyTest, ShortensTheGraceWhenItsGuardIsGone) {
   EXPECT_EQ(policy.next_deadline(), time(505));
 }
 
+TEST_F(ExitPolicyTest, HasTheRanksAgreeOnSigtermWhereTheyCan) {
+  policy_.on_signal(SIGTERM, time(5));
+  EXPECT_EQ(policy_.decide(time(5), true, true), Action::kAgree);
+  EXPECT_EQ(policy_.next_deadline(), time(5005));
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(policy_.decide(time(6), true, true), Action::kNone);
+    exits(rank, 100, 0);
+  }
+  EXPECT_EQ(decide(100), Action::kFinish);  // Orphans, whom nobody has told, are no reason to wait.
+  EXPECT_EQ(policy_.outcome().code, 143);
+}
+
+TEST_F(ExitPolicyTest, KeepsToItsCodeWhateverHappensDuringAnAgreedStop) {
+  policy_.on_signal(SIGTERM, time(5));
+  EXPECT_EQ(policy_.decide(time(5), true, true), Action::kAgree);
+  dies(1, 100, SIGSEGV);
+  aborts(0, 101, ErrorCode::kPeerLost, 1);
+  EXPECT_EQ(decide(200), Action::kNone);
+  EXPECT_EQ(decide(5005), Action::kKill);
+  dies(0, 5006, SIGKILL);
+  dies(2, 5006, SIGKILL);
+  EXPECT_EQ(decide(5006), Action::kFinish);
+  EXPECT_EQ(policy_.outcome().code, 143);
+}
+
+TEST_F(ExitPolicyTest, EndsAnAgreedStopAtOnceWhenItIsAskedAgain) {
+  policy_.on_signal(SIGTERM, time(5));
+  EXPECT_EQ(policy_.decide(time(5), true, true), Action::kAgree);
+  policy_.on_signal(SIGTERM, time(1005));
+  EXPECT_EQ(decide(1005), Action::kKill);
+}
+
+TEST_F(ExitPolicyTest, HasNobodyAgreeOnOtherSignals) {
+  for (const int signal : {SIGINT, SIGHUP, SIGQUIT}) {
+    ExitPolicy policy(1, {seconds(2), milliseconds(500), seconds(5), std::nullopt});
+    policy.on_signal(signal, time(5));
+    EXPECT_EQ(policy.decide(time(5), true, true), Action::kTerminate);
+  }
+}
+
+TEST_F(ExitPolicyTest, HasNobodyAgreeWhenItsGuardIsGone) {
+  policy_.on_guard_lost(time(5));
+  policy_.on_signal(SIGTERM, time(5));
+  EXPECT_EQ(policy_.decide(time(5), true, true), Action::kTerminate);
+}
+
+TEST_F(ExitPolicyTest, GivesMoreTimeAfterARequestThanAfterAFailure) {
+  exits(0, 5, 3);
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  EXPECT_EQ(policy_.next_deadline(), time(505));
+  ExitPolicy asked(1, {seconds(2), milliseconds(500), seconds(5), std::nullopt});
+  asked.on_signal(SIGINT, time(5));
+  EXPECT_EQ(asked.decide(time(5), true), Action::kTerminate);
+  EXPECT_EQ(asked.next_deadline(), time(5005));
+}
+
+// A cluster that ends a job asks its hosts one after the other.
+TEST_F(ExitPolicyTest, TakesTheSameRequestOnSeveralHostsForOne) {
+  policy_.on_signal(SIGTERM, time(5), "host 1");
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  policy_.on_signal(SIGTERM, time(2000));
+  policy_.on_signal(SIGTERM, time(2500), "host 2");
+  EXPECT_EQ(decide(2500), Action::kNone);
+  policy_.on_signal(SIGTERM, time(3000));
+  EXPECT_EQ(decide(3000), Action::kKill);
+}
+
 TEST_F(ExitPolicyTest, EndsTheJobWhenARankCannotBeStarted) {
   policy_.on_not_started("cannot run x: Exec format error", kExitCannotRun);
   exits(0, 5, 127);
