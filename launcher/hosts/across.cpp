@@ -29,6 +29,10 @@ int run_across(const Options& options, const Facts& facts, const cluster::Specif
               .cluster = meeting.cluster_text,
               .instance = std::to_string(os::own_process()),
               .slot_count = own_slots(meeting, facts)};
+  if (const auto& obstacle = context.obstacle) {
+    hello.obstacle_code = obstacle->value;
+    hello.obstacle = obstacle->text;
+  }
   const auth::Key key = key_of_job(options, meeting, context.environment);
   const bool leads = meeting.own_host == 0;
   Part part{.options = options,

@@ -51,6 +51,8 @@ std::string encode(const Hello& hello) {
   out.write(hello.cluster);
   out.write(hello.instance);
   out.write(static_cast<std::uint32_t>(hello.slot_count));
+  out.write(static_cast<std::uint32_t>(hello.obstacle_code));
+  out.write(hello.obstacle);
   return text_of(std::move(out));
 }
 
@@ -62,6 +64,8 @@ std::optional<Hello> decode_hello(std::string_view text) {
   hello.cluster = in.read_text();
   hello.instance = in.read_text();
   hello.slot_count = in.read<std::uint32_t>();
+  hello.obstacle_code = static_cast<int>(in.read<std::uint32_t>());
+  hello.obstacle = in.read_text();
   const bool makes_sense = hello.slot_count > 0 && hello.slot_count <= rendezvous::kMaxWorldSize;
   if (!is_whole(in) || !makes_sense) return std::nullopt;
   return hello;

@@ -58,6 +58,10 @@ struct Hello {
   std::string instance;        // Drawn when it started, to tell it from another one in its place.
   std::size_t slot_count = 1;  // Declared, or else found.
 
+  // Where it cannot run the program: the exit code that follows, and why.
+  int obstacle_code = 0;
+  std::string obstacle{};
+
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 std::string encode(const Hello& hello);

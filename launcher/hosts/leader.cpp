@@ -119,7 +119,9 @@ std::optional<int> Leader::gather() {
     }
     if (const auto code = turn(std::min(deadline, say_at))) return code;
   }
-  return std::nullopt;
+  // Only now, so that all hear of it.
+  const auto obstacle = followers_.muster().obstacle();
+  return obstacle ? std::optional(give_up(obstacle->exit_code, obstacle->why)) : std::nullopt;
 }
 
 std::optional<int> Leader::seat() {
@@ -135,9 +137,6 @@ std::optional<int> Leader::seat() {
 }
 
 int Leader::run_job() {
-  if (const auto& obstacle = part_.context.obstacle) {
-    return give_up(obstacle->value, name_of_host(part_.meeting, 0) + ": " + obstacle->text);
-  }
   std::vector<Assignment> assignments = assign_ranks(part_.options, followers_.muster().slots());
   Seating own = take_seats(part_.options, part_.facts, assignments[0], followers_.own_address());
   const std::string salt = new_salt();

@@ -34,6 +34,9 @@ class Muster {
   // Of one that is here.
   const Hello& hello(std::size_t host) const { return *hosts_[host]; }
 
+  // What keeps one of those who are here, host 0 included, from running the program.
+  std::optional<Refusal> obstacle() const;
+
   // How many slots each host of the ring has; all are here.
   std::vector<std::size_t> slots() const;
 
