@@ -188,6 +188,9 @@ ExitPolicy::Action ExitPolicy::decide(base::TimePoint now, bool has_children, bo
     return is_news ? Action::kFinish : Action::kNone;
   }
   if (phase_ < Phase::kEnding) return Action::kNone;
+  if (phase_ == Phase::kEnding && all_ended()) {  // What they have left behind saves nothing.
+    give_up_at_ = std::min(give_up_at_, now + limits_.fault_grace);
+  }
   const bool is_too_late = now >= give_up_at_;
   if (phase_ == Phase::kEnding && (is_too_late || is_kill_due_)) {
     phase_ = Phase::kKilling;

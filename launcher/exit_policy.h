@@ -52,9 +52,11 @@ struct Outcome {
 class ExitPolicy {
  public:
   struct Limits {
-    base::Duration deadline;       // How long a rank may stay stopped.
-    base::Duration fault_grace;    // Until SIGKILL, after a failure or the timeout,
-    base::Duration request_grace;  // and where somebody asked for the end.
+    base::Duration deadline;  // How long a rank may stay stopped.
+    // Until SIGKILL: after a failure or the timeout, and of what all ranks have left behind; and of
+    // ranks where somebody asked for the end.
+    base::Duration fault_grace;
+    base::Duration request_grace;
     std::optional<base::TimePoint> timeout;
   };
   ExitPolicy(std::size_t world_size, Limits limits) : records_(world_size), limits_(limits) {}

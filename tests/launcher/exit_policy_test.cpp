@@ -366,6 +366,16 @@ TEST_F(ExitPolicyTest, GivesMoreTimeAfterARequestThanAfterAFailure) {
   EXPECT_EQ(asked.next_deadline(), time(5005));
 }
 
+TEST_F(ExitPolicyTest, GivesLittleTimeToWhatTheRanksHaveLeftBehind) {
+  policy_.on_signal(SIGINT, time(5));
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  for (std::size_t rank = 0; rank < 3; ++rank) exits(rank, 1000, 0);
+  EXPECT_EQ(decide(1000), Action::kNone);
+  EXPECT_EQ(policy_.next_deadline(), time(1500));
+  EXPECT_EQ(decide(1200), Action::kNone);
+  EXPECT_EQ(decide(1500), Action::kKill);
+}
+
 // A cluster that ends a job asks its hosts one after the other.
 TEST_F(ExitPolicyTest, TakesTheSameRequestOnSeveralHostsForOne) {
   policy_.on_signal(SIGTERM, time(5), "host 1");
