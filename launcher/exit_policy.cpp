@@ -83,12 +83,19 @@ void ExitPolicy::on_signal(int number, base::TimePoint now, const std::string& w
     if (outcome_.reason == Outcome::Reason::kSuccess) set_signal(number, who);
     return end_output(now + kLastOutputTime);
   }
-  if (!asked_to_end_) {
-    asked_to_end_ = now;
-    if (phase_ == Phase::kRunning && !first_failure_) set_signal(number, who);
-  } else if (now - *asked_to_end_ >= kSameRequest) {
-    is_kill_due_ = true;
-  }
+  if (is_second(who, now)) is_kill_due_ = true;
+  if (asked_to_end_) return;
+  asked_to_end_ = now;
+  if (phase_ == Phase::kRunning && !first_failure_) set_signal(number, who);
+}
+
+// Several hosts may be asked one after the other by one who wants the same of all; but who asks
+// when a failure has long been ending the job has seen that.
+bool ExitPolicy::is_second(const std::string& who, base::TimePoint now) {
+  const bool is_first_of_all = requests_.empty();
+  const auto [first, is_new] = requests_.try_emplace(who, now);
+  if (!is_new) return now - first->second >= kSameRequest;
+  return is_first_of_all && asked_to_end_ && now - *asked_to_end_ >= kSameRequest;
 }
 
 void ExitPolicy::set_signal(int number, const std::string& who) {
@@ -135,8 +142,10 @@ bool ExitPolicy::waits_for_reader(base::TimePoint now) {
 }
 
 void ExitPolicy::on_guard_lost(base::TimePoint now) {
-  limits_.grace = std::min<base::Duration>(limits_.grace, kShortGrace);
-  if (phase_ == Phase::kEnding) give_up_at_ = std::min(give_up_at_, now + limits_.grace);
+  may_agree_ = false;
+  limits_.fault_grace = std::min<base::Duration>(limits_.fault_grace, kShortGrace);
+  limits_.request_grace = std::min<base::Duration>(limits_.request_grace, kShortGrace);
+  if (phase_ == Phase::kEnding) give_up_at_ = std::min(give_up_at_, now + limits_.fault_grace);
 }
 
 // Failures keep their order, except that those which become known together give way to a death, and
@@ -152,10 +161,10 @@ void ExitPolicy::note_failure(std::size_t rank, Weight weight) {
 bool ExitPolicy::is_over(bool has_children) const noexcept {
   if (!all_ended()) return false;
   return phase_ == Phase::kRunning || phase_ == Phase::kKilling ||
-         (phase_ == Phase::kEnding && !has_children);
+         (phase_ == Phase::kEnding && (!has_children || has_agreed_));
 }
 
-ExitPolicy::Action ExitPolicy::decide(base::TimePoint now, bool has_children) {
+ExitPolicy::Action ExitPolicy::decide(base::TimePoint now, bool has_children, bool can_agree) {
   next_deadline_.reset();
   if (phase_ == Phase::kRunning) {
     if (outcome_.reason != Outcome::Reason::kSuccess) {
@@ -168,15 +177,20 @@ ExitPolicy::Action ExitPolicy::decide(base::TimePoint now, bool has_children) {
   }
   if (phase_ == Phase::kSettling) find_cause(now);
   if (phase_ == Phase::kConcluding) conclude(now);
-  if (std::exchange(is_terminate_due_, false)) {
+  if (std::exchange(is_end_due_, false)) {
     wake_at(give_up_at_);
-    return Action::kTerminate;
+    const bool is_term = outcome_.reason == Outcome::Reason::kSignal && outcome_.signal == SIGTERM;
+    has_agreed_ = is_term && may_agree_ && can_agree;
+    return has_agreed_ ? Action::kAgree : Action::kTerminate;
   }
   if (is_over(has_children)) {
     const bool is_news = std::exchange(phase_, Phase::kOver) != Phase::kOver;
     return is_news ? Action::kFinish : Action::kNone;
   }
   if (phase_ < Phase::kEnding) return Action::kNone;
+  if (phase_ == Phase::kEnding && all_ended()) {  // What they have left behind saves nothing.
+    give_up_at_ = std::min(give_up_at_, now + limits_.fault_grace);
+  }
   const bool is_too_late = now >= give_up_at_;
   if (phase_ == Phase::kEnding && (is_too_late || is_kill_due_)) {
     phase_ = Phase::kKilling;
@@ -200,7 +214,7 @@ void ExitPolicy::find_cause(base::TimePoint now) {
   outcome_.reason = Outcome::Reason::kFault;
   outcome_.fault = std::move(fault);
   phase_ = Phase::kConcluding;
-  give_up_at_ = now + limits_.grace;
+  give_up_at_ = now + limits_.fault_grace;
 }
 
 // A rank that said that it cannot go on is about to exit, with a code that only it knows.
@@ -242,9 +256,10 @@ void ExitPolicy::watch_limits(base::TimePoint now) {
 void ExitPolicy::end_with(Outcome outcome, base::TimePoint now) {
   outcome_ = std::move(outcome);
   phase_ = Phase::kEnding;
-  is_terminate_due_ = true;
+  is_end_due_ = true;
   if (!asked_to_end_) asked_to_end_ = now;
-  give_up_at_ = now + limits_.grace;
+  const bool is_asked = outcome_.reason == Outcome::Reason::kSignal;
+  give_up_at_ = now + (is_asked ? limits_.request_grace : limits_.fault_grace);
 }
 
 void ExitPolicy::wake_at(base::TimePoint time) {

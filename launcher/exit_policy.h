@@ -5,7 +5,9 @@
 //      │                                                                            ▲
 //      └──────────────────────── signal, --timeout, a rank stopped too long ────────┘
 #pragma once
+#include <chrono>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +33,11 @@ inline constexpr int kExitSilent = 201;
 inline constexpr int kExitSlotHeld = 202;
 inline constexpr int kExitSignalBase = 128;
 
+// How long ranks have to end, unless --grace says so: after a failure they have nothing to save;
+// when somebody asks for the end they may, and are done before a pod's grace period is over.
+inline constexpr std::chrono::milliseconds kFaultGrace{500};
+inline constexpr std::chrono::seconds kRequestGrace{20};
+
 // Why a job ended, once that is known.
 struct Outcome {
   enum class Reason { kSuccess, kFault, kSignal, kTimeout, kNotStarted, kHostLost };
@@ -46,7 +53,10 @@ class ExitPolicy {
  public:
   struct Limits {
     base::Duration deadline;  // How long a rank may stay stopped.
-    base::Duration grace;     // From SIGTERM to SIGKILL.
+    // Until SIGKILL: after a failure or the timeout, and of what all ranks have left behind; and of
+    // ranks where somebody asked for the end.
+    base::Duration fault_grace;
+    base::Duration request_grace;
     std::optional<base::TimePoint> timeout;
   };
   ExitPolicy(std::size_t world_size, Limits limits) : records_(world_size), limits_(limits) {}
@@ -56,8 +66,8 @@ class ExitPolicy {
   void on_continued(std::size_t rank);
   void on_message(std::size_t rank, const rendezvous::Message& message, base::TimePoint now);
   void on_not_started(const std::string& text, int code);
-  // Somebody wants the job to end. A second time means at once, unless it is the same request that
-  // came twice, as Ctrl-C does.
+  // Somebody wants the job to end: here, or on the host `who`. A second time means at once, unless
+  // it is the same request that came twice, as Ctrl-C does; or that comes to several hosts.
   void on_signal(int number, base::TimePoint now, const std::string& who = {});
   // A host is gone, with the ranks that it had; that is the cause, unless another one is known.
   void on_host_lost(std::span<const std::size_t> ranks, const std::string& text, int code,
@@ -65,10 +75,11 @@ class ExitPolicy {
   // Our guard was killed. Whoever did that wants it over soon, whatever --grace says.
   void on_guard_lost(base::TimePoint now);
 
-  enum class Action { kNone, kTerminate, kKill, kFinish };
+  enum class Action { kNone, kTerminate, kAgree, kKill, kFinish };
   // To be called when all news is told; says each action once. kTerminate: the outcome is known,
-  // and the ranks are to be asked to end. kFinish: nothing is left to wait for.
-  Action decide(base::TimePoint now, bool has_children);
+  // and the ranks are to be asked to end. kAgree: the same, but they are to agree on a step first.
+  // kFinish: nothing is left to wait for. `can_agree`: whether the ranks can do that now.
+  Action decide(base::TimePoint now, bool has_children, bool can_agree = false);
 
   // After kFinish, while output is left: whether to wait for its reader any longer. Readers may
   // take their time, unless somebody wants the job to end, or its time is over.
@@ -86,6 +97,7 @@ class ExitPolicy {
 
   bool all_ended() const noexcept { return ended_count_ == records_.size(); }
   bool is_over(bool has_children) const noexcept;
+  bool is_second(const std::string& who, base::TimePoint now);
   void note_failure(std::size_t rank, Weight weight);
   void end_output(base::TimePoint end);
   void set_signal(int number, const std::string& who);
@@ -103,9 +115,12 @@ class ExitPolicy {
   std::size_t ended_count_ = 0;
   std::optional<std::size_t> first_failure_;
   Weight first_weight_ = Weight::kEcho;
-  bool is_terminate_due_ = false;
+  bool is_end_due_ = false;
+  bool may_agree_ = true;
+  bool has_agreed_ = false;
   bool is_kill_due_ = false;
-  std::optional<base::TimePoint> asked_to_end_;  // By somebody, or by a failure.
+  std::optional<base::TimePoint> asked_to_end_;      // By somebody, or by a failure.
+  std::map<std::string, base::TimePoint> requests_;  // The first of each host.
   base::TimePoint give_up_at_{};  // Of the phase: when to go on without what is waited for.
   std::optional<base::TimePoint> output_end_;
   std::optional<base::TimePoint> next_deadline_;

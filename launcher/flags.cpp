@@ -54,7 +54,8 @@ constexpr Flag kFlags[] = {
     {"", "deadline", "SECONDS",
      "How long one collective may take, and how long a rank may stay stopped (default: 60)"},
     {"", "grace", "SECONDS",
-     "How long ranks have to end after SIGTERM before SIGKILL (default: 0.5)"},
+     "How long ranks have to end before SIGKILL (default: 0.5 after a failure, 20 when rotarun was "
+     "asked to end the job)"},
     {"", "status-port", "[ADDRESS:]PORT",
      "Answer there over HTTP how the job is: /livez, /readyz and /ranks (default address: "
      "127.0.0.1; default: nowhere)"},

@@ -15,7 +15,10 @@ using Action = ExitPolicy::Action;
 constexpr auto kFarewellTime = std::chrono::milliseconds(250);
 
 ExitPolicy::Limits limits_of(const Options& options, base::TimePoint start) {
-  ExitPolicy::Limits limits{options.deadline, options.grace, std::nullopt};
+  ExitPolicy::Limits limits{.deadline = options.deadline,
+                            .fault_grace = options.grace.value_or(kFaultGrace),
+                            .request_grace = options.grace.value_or(kRequestGrace),
+                            .timeout = std::nullopt};
   if (options.timeout) limits.timeout = start + *options.timeout;
   return limits;
 }
@@ -71,9 +74,10 @@ int JobRun::run() {
   local_.start_all(peers_,
                    [this](std::size_t local) { return mailroom_.open(plan_.share.ranks[local]); });
   for (;;) {
-    const Action action = policy_.decide(now_, has_processes());
+    const Action action = policy_.decide(now_, has_processes(), switchboard_.can_stop());
     if (action == Action::kFinish) return finish();
     if (action == Action::kTerminate) terminate();
+    if (action == Action::kAgree) stop_by_agreement();
     if (action == Action::kKill) kill();
     turn();
   }
@@ -186,6 +190,16 @@ void JobRun::terminate() {
   const int signal = is_interrupt ? SIGINT : SIGTERM;
   if (others_) others_->ask_to_end(signal, text);
   local_.ask_to_end(is_interrupt && ranks_have_signal_ ? SIGCONT : signal);
+}
+
+// Those who are suspended could not answer.
+void JobRun::stop_by_agreement() {
+  const std::string text = "rotarun: " + describe(policy_.outcome(), policy_.records(), names_) +
+                           " after a step that the ranks agree on\n";
+  local_.output().say(text);
+  if (others_) others_->ask_to_end(SIGCONT, text);
+  local_.ask_to_end(SIGCONT);
+  switchboard_.stop();
 }
 
 std::string JobRun::last_words_of(std::size_t rank) {

@@ -40,6 +40,7 @@ class JobRun {
   void on_message(std::size_t rank, const rendezvous::Message& message);
   bool has_processes() const;
   void terminate();
+  void stop_by_agreement();
   std::string last_words_of(std::size_t rank);
   void kill();
   int finish();

@@ -59,7 +59,7 @@ class LocalRanks {
   // Whether a process is left that descends from this one.
   bool has_children() const noexcept { return has_children_; }
 
-  // `signal` is SIGINT or SIGTERM.
+  // `signal` is SIGINT or SIGTERM; SIGCONT where they know already, but may be suspended.
   void ask_to_end(int signal);
   void kill();
 

@@ -43,7 +43,7 @@ struct Options {
   std::string working_directory;  // Empty: ours.
   std::optional<base::Duration> timeout;
   base::Duration deadline = std::chrono::seconds(60);
-  base::Duration grace = std::chrono::milliseconds(500);
+  std::optional<base::Duration> grace;  // Empty: as exit_policy.h has it.
   Transport transport = Transport::kAuto;
   std::optional<std::string> host_list;        // "a:2,b:2"
   std::optional<std::string> hostfile;         // Its path.

@@ -215,7 +215,7 @@ void Follower::on_leader_lost(const std::string& why) {
     return;
   }
   local_->ask_to_end(SIGTERM);
-  kill_at_ = now_ + part_.options.grace;
+  kill_at_ = now_ + part_.options.grace.value_or(kFaultGrace);
 }
 
 void Follower::hear_signals() {
@@ -253,7 +253,10 @@ void Follower::on_dispatch(const Dispatch& dispatch) {
     case DispatchType::kAskToEnd:
       if (!local_) return;
       local_->output().say(dispatch.text);
-      return local_->ask_to_end(dispatch.value == SIGINT ? SIGINT : SIGTERM);
+      if (dispatch.value == SIGINT || dispatch.value == SIGCONT) {
+        return local_->ask_to_end(dispatch.value);
+      }
+      return local_->ask_to_end(SIGTERM);
     case DispatchType::kKill:
       if (local_) local_->kill();
       return;

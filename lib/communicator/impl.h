@@ -58,6 +58,9 @@ class Communicator::Impl final : public Request::Source {
 
   Block allocate(std::size_t bytes);
 
+  // Of AgreedSteps: how many it has begun with this communicator.
+  std::uint64_t& step_count() noexcept { return step_count_; }
+
   // The how-manieth group this is to be made of it.
   std::size_t next_child() noexcept { return ++child_count_; }
 
@@ -100,6 +103,7 @@ class Communicator::Impl final : public Request::Source {
   std::array<Lease, OperationQueue::kCapacity> leases_;  // By the queue's slots.
   std::uint64_t collective_count_ = 0;
   std::size_t child_count_ = 0;
+  std::uint64_t step_count_ = 0;
   std::vector<std::uint64_t> sent_counts_;      // By peer: messages, as are
   std::vector<std::uint64_t> received_counts_;  // these.
 

@@ -50,6 +50,7 @@ base::Duration time_left(base::TimePoint deadline) {
 void throw_if_somebody_ended(rendezvous::Client& client) {
   while (const auto notice = client.next_notice()) {
     const bool departed = notice->type == rendezvous::MessageType::kDeparted;
+    if (!departed && notice->type != rendezvous::MessageType::kAborted) continue;
     const bool mismatch = !departed && notice->error == ErrorCode::kMismatch;
     const ErrorCode code = departed   ? ErrorCode::kPeerLost
                            : mismatch ? ErrorCode::kMismatch

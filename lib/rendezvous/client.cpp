@@ -80,6 +80,12 @@ void Client::barrier(const std::string& key, Duration timeout) {
        Clock::now() + timeout + kMargin);
 }
 
+void Client::begin_training(Duration timeout) {
+  if (host_) return;  // Only a launcher is asked to stop a job.
+  call({.type = MessageType::kTraining, .timeout = timeout, .key = "training"},
+       Clock::now() + timeout + kMargin);
+}
+
 Message Client::call(Message request, TimePoint deadline) {
   request.id = ++last_id_;
   send(request, deadline);
@@ -125,6 +131,14 @@ void Client::report_waiting(std::size_t peer, const std::string& operation_key,
 
 void Client::report_resumed() noexcept {
   send_quietly([] { return Message{.type = MessageType::kResumed}; });
+}
+
+void Client::report_begun(std::uint64_t step) noexcept {
+  send_quietly([&] { return Message{.type = MessageType::kBegun, .step = step}; });
+}
+
+void Client::report_trained(std::uint64_t step) noexcept {
+  send_quietly([&] { return Message{.type = MessageType::kTrained, .step = step}; });
 }
 
 void Client::abort(ErrorCode code, std::optional<std::size_t> blamed,

@@ -44,8 +44,14 @@ class Client {
   std::string get(const std::string& key, base::Duration timeout);
   void barrier(const std::string& key, base::Duration timeout);
 
-  // The next kAborted (with the code of the first cause) or kDeparted, if one has come. Never
-  // blocks, and allocates nothing while none has. Throws Error kSystem when the launcher is gone.
+  // To be called before a first step; from then on this rank has to answer kStopAsked. Returns when
+  // it may take that step, which is after kStopAfter where the ranks are about to agree on one.
+  // Throws as these do.
+  void begin_training(base::Duration timeout);
+
+  // The next kAborted (with the code of the first cause), kDeparted, kStopAsked or kStopAfter, if
+  // one has come. Never blocks, and allocates nothing while none has. Throws Error kSystem when the
+  // launcher is gone.
   std::optional<Message> next_notice();
 
   // These say what they can and never fail: who cannot be told is gone.
@@ -55,6 +61,8 @@ class Client {
   void report_waiting(std::size_t peer, const std::string& operation_key = {},
                       const std::string& operation_text = {}) noexcept;
   void report_resumed() noexcept;
+  void report_begun(std::uint64_t step) noexcept;    // The answer to kStopAsked.
+  void report_trained(std::uint64_t step) noexcept;  // The end of what begin_training began.
   void abort(ErrorCode code, std::optional<std::size_t> blamed, const std::string& text) noexcept;
   void leave() noexcept;
 

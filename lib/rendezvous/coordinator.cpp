@@ -48,7 +48,8 @@ Message read_from_rank(std::size_t rank, std::size_t world_size, std::span<const
   return failure;
 }
 
-Coordinator::Coordinator(Job job) : job_(std::move(job)), ranks_(job_.table.rows.size()) {
+Coordinator::Coordinator(Job job)
+    : job_(std::move(job)), ranks_(job_.table.rows.size()), agreement_(job_.table.rows.size()) {
   ROTA_ASSERT(!ranks_.empty());
 }
 
@@ -65,6 +66,14 @@ void Coordinator::on_message(std::size_t rank, const Message& message, base::Tim
       return on_barrier(rank, message, now);
     case MessageType::kAbort:
       return on_abort(rank, message);
+    case MessageType::kTraining:
+      return on_training(rank, message);
+    case MessageType::kTrained:
+      agreement_.on_trained(rank, message.step);
+      return settle_stop();
+    case MessageType::kBegun:
+      agreement_.on_begun(rank, message.step);
+      return settle_stop();
     case MessageType::kLeave:
       return depart(rank, "left");
     case MessageType::kWaiting:
@@ -175,10 +184,39 @@ void Coordinator::abort(ErrorCode error, const std::string& why) {
   break_job({.type = MessageType::kAborted, .error = error, .text = why}, std::nullopt);
 }
 
+// One that has been told the last step already is told it again before it is let in: it may have
+// come when nobody knew it.
+void Coordinator::on_training(std::size_t rank, const Message& message) {
+  if (first_cause_) return refuse(rank, message, ErrorCode::kAborted, first_cause_->text);
+  if (!agreement_.may_train(rank)) {
+    held_.push_back({rank, message, {}});
+    return;
+  }
+  if (const auto step = agreement_.settle()) {
+    send(rank, {.type = MessageType::kStopAfter, .step = *step});
+  }
+  reply(rank, message, "");
+}
+
+void Coordinator::stop() {
+  for (const std::size_t rank : agreement_.begin()) send(rank, {.type = MessageType::kStopAsked});
+}
+
+void Coordinator::settle_stop() {
+  const auto step = agreement_.settle();
+  if (!step || std::exchange(is_stop_settled_, true)) return;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (!ranks_[rank].joined || ranks_[rank].departure) continue;
+    send(rank, {.type = MessageType::kStopAfter, .step = *step});
+  }
+  for (const Waiting& held : std::exchange(held_, {})) on_training(held.rank, held.request);
+}
+
 // Tells all but `teller`, who knows.
 void Coordinator::break_job(Message cause, std::optional<std::size_t> teller) {
   first_cause_ = std::move(cause);
   waiting_.clear();  // What follows answers them all.
+  held_.clear();
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     if (rank != teller && ranks_[rank].joined && !ranks_[rank].departure) {
       send(rank, *first_cause_);
@@ -197,12 +235,15 @@ void Coordinator::depart(std::size_t rank, const std::string& how) {
   if (ranks_[rank].departure) return;  // It had left, and now its process ended.
   ranks_[rank].departure = how;
   std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.rank == rank; });
+  std::erase_if(held_, [&](const Waiting& held) { return held.rank == rank; });
   for (std::size_t other = 0; other < ranks_.size(); ++other) {
     if (other == rank || !ranks_[other].joined || ranks_[other].departure) continue;
     send(other,
          {.type = MessageType::kDeparted, .blamed = static_cast<std::uint32_t>(rank), .text = how});
   }
   fail_all_that_need(rank);
+  agreement_.on_departure(rank);
+  settle_stop();
 }
 
 void Coordinator::on_time(base::TimePoint now) {

@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "rendezvous/job.h"
 #include "rendezvous/message.h"
+#include "rendezvous/stop_agreement.h"
 
 namespace rota::rendezvous {
 
@@ -40,6 +41,10 @@ class Coordinator {
 
   // Breaks the job for a reason that no rank has.
   void abort(ErrorCode error, const std::string& why);
+
+  // Whether the ranks can agree on a step to stop after; and has them do it.
+  bool can_stop() const { return !first_cause_ && agreement_.is_possible(); }
+  void stop();
 
   // What was wrong with the last caller who was turned away, for those who wait in vain.
   void note_stranger(const std::string& why) { stranger_ = why; }
@@ -81,6 +86,8 @@ class Coordinator {
   void on_barrier(std::size_t rank, const Message& message, base::TimePoint now);
   void on_waiting(std::size_t rank, const Message& message);
   void on_abort(std::size_t rank, const Message& message);
+  void on_training(std::size_t rank, const Message& message);
+  void settle_stop();
   void follow_waits(Message& timeout) const;
   void break_job(Message cause, std::optional<std::size_t> teller);
   void depart(std::size_t rank, const std::string& how);
@@ -105,6 +112,9 @@ class Coordinator {
   std::vector<Rank> ranks_;
   std::map<std::string, std::string> values_;
   std::vector<Waiting> waiting_;
+  StopAgreement agreement_;
+  bool is_stop_settled_ = false;
+  std::vector<Waiting> held_;           // Until it is: a kTraining of each of them.
   std::optional<Message> first_cause_;  // The kAborted that everybody gets.
   std::string stranger_;                // What was wrong with the last.
   std::size_t report_count_ = 0;        // Of operations.

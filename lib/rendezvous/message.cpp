@@ -6,7 +6,7 @@
 namespace rota::rendezvous {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 constexpr std::uint32_t kNobody = 0xffffffff;
 
 }  // namespace
@@ -19,6 +19,7 @@ std::vector<std::byte> encode(const Message& message) {
   out.write(static_cast<std::uint8_t>(message.error ? static_cast<unsigned>(*message.error) : 0U));
   out.write(message.blamed.value_or(kNobody));
   out.write(static_cast<std::uint64_t>(message.timeout.count()));
+  out.write(message.step);
   out.write(message.key);
   out.write(message.text);
   return out.take();
@@ -33,11 +34,12 @@ std::optional<Message> decode(std::span<const std::byte> bytes) noexcept {
   const auto error = in.read<std::uint8_t>();
   const auto blamed = in.read<std::uint32_t>();
   message.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(in.read<std::uint64_t>()));
+  message.step = in.read<std::uint64_t>();
   message.key = in.read_text();
   message.text = in.read_text();
   if (!in.ok() || !in.at_end()) return std::nullopt;
   if (type < static_cast<std::uint8_t>(MessageType::kJoin) ||
-      type > static_cast<std::uint8_t>(MessageType::kDeparted)) {
+      type > static_cast<std::uint8_t>(MessageType::kStopAfter)) {
     return std::nullopt;
   }
   if (error > static_cast<std::uint8_t>(ErrorCode::kNotFinite)) return std::nullopt;

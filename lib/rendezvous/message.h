@@ -11,8 +11,15 @@
 //   kAbort    code, blamed?, text             kAborted   to every other rank: the first cause; of
 //                                                        a timeout to all, with who waits for whom
 //   kLeave    done with the job, in order     kDeparted  to every other rank: blamed, text = how
+//   kTraining begins to train, timeout        kReply     when it may take its first step
+//   kTrained  step, the last one begun: takes (nothing)
+//             none before it asks by kTraining
+//   kBegun    step, the last one begun so far kStopAfter to all, when all who train have answered:
+//             (the answer to kStopAsked)                 step, the highest that anybody has begun
 //
-// kReply answers the request of the same `id`. kAborted and kDeparted come unasked.
+// kReply answers the request of the same `id`. kAborted, kDeparted and kStopAsked come unasked.
+// After kStopAsked a rank that trains begins no step until it is told the last one. So the ranks
+// stop after the same step, and none waits in another one for those who have stopped.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -33,11 +40,16 @@ enum class MessageType : std::uint8_t {
   kWaiting,
   kResumed,
   kAbort,
+  kTraining,
+  kTrained,
+  kBegun,
   kLeave,
   kWelcome,
   kReply,
   kAborted,
   kDeparted,
+  kStopAsked,
+  kStopAfter,
 };
 
 // One shape for all: a field that a type does not use stays empty.
@@ -46,7 +58,8 @@ struct Message {
   std::uint32_t id = 0;                   // Pairs a kReply with its request.
   std::optional<ErrorCode> error{};       // kReply: why it failed; kAbort, kAborted: the code.
   std::optional<std::uint32_t> blamed{};  // A rank.
-  std::chrono::nanoseconds timeout{0};    // kGet, kBarrier.
+  std::chrono::nanoseconds timeout{0};    // kGet, kBarrier, kTraining.
+  std::uint64_t step = 0;                 // Counted from 1, since the rank joined.
   std::string key{};
   std::string text{};  // A value, or a sentence for a person.
 

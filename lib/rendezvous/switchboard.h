@@ -52,6 +52,10 @@ class Switchboard {
   // Ends the job for all who have joined.
   void abort(ErrorCode error, const std::string& why) { coordinator_.abort(error, why); }
 
+  // Whether the ranks can agree on a step to stop after; and has them do it.
+  bool can_stop() const { return coordinator_.can_stop(); }
+  void stop() { coordinator_.stop(); }
+
   // What was wrong with the last caller who was turned away: for those who wait in vain.
   void note_stranger(const std::string& why) { coordinator_.note_stranger(why); }
   std::optional<base::TimePoint> next_deadline(base::TimePoint now) const;

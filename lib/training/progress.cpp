@@ -98,9 +98,14 @@ std::string to_text(const EpochReport& report) {
          "  test accuracy " + fixed(100 * accuracy(report.test), 2) + " %";
 }
 
+// What was evaluated last is not what was learnt last, where it was stopped.
 std::string to_text(const EndReport& report) {
-  return "done in " + fixed(report.seconds, 1) + " s  test accuracy " +
-         fixed(100 * accuracy(report.test), 2) + " %  weights " + hex(report.weights_hash);
+  const std::string seconds = fixed(report.seconds, 1) + " s";
+  const std::string how =
+      report.stopped ? "stopped after step " + std::to_string(report.steps) + ", " + seconds
+                     : "done in " + seconds + "  test accuracy " +
+                           fixed(100 * accuracy(report.test), 2) + " %";
+  return how + "  weights " + hex(report.weights_hash);
 }
 
 std::string to_json(const EpochReport& report) {
@@ -114,9 +119,12 @@ std::string to_json(const EpochReport& report) {
 }
 
 std::string to_json(const EndReport& report) {
-  return R"({"event":"done","world":)" + std::to_string(report.world_size) + R"(,"transport":")" +
-         report.transport + R"(","seconds":)" + json_number(report.seconds) +
-         R"(,"test_accuracy":)" + json_number(accuracy(report.test)) + R"(,"weights_hash":")" +
+  const std::string what = report.stopped
+                               ? R"("steps":)" + std::to_string(report.steps)
+                               : R"("test_accuracy":)" + json_number(accuracy(report.test));
+  return std::string(R"({"event":")") + (report.stopped ? "stopped" : "done") + R"(","world":)" +
+         std::to_string(report.world_size) + R"(,"transport":")" + report.transport +
+         R"(","seconds":)" + json_number(report.seconds) + "," + what + R"(,"weights_hash":")" +
          hex(report.weights_hash) + R"("})";
 }
 

@@ -104,14 +104,20 @@ Trainer<T>::Trainer(Communicator& communicator, Model<T> model, const Dataset& t
 template <class T>
 EndReport Trainer<T>::run() {
   const base::TimePoint start = base::Clock::now();
+  step_count_ = 0;
   sample_count_ = 0;
   train_seconds_ = 0;
+  AgreedSteps steps(communicator_);
   EndReport end;
   for (std::size_t epoch = 1; epoch <= options_.epochs; ++epoch) {
-    EpochReport report = train_epoch(epoch);
+    EpochReport report;
+    report.epoch = epoch;
+    end.stopped = !train_epoch(steps, report);
+    if (end.stopped) break;
     report.test = end.test = evaluate(epoch);
     tell(&TrainingHook::on_epoch, report);
   }
+  end.steps = step_count_;
   end.world_size = communicator_.world_size();
   end.transport = communicator_.rank_table().transport;
   end.seconds = base::to_seconds(base::Clock::now() - start);
@@ -120,20 +126,22 @@ EndReport Trainer<T>::run() {
   return end;
 }
 
+// False where the ranks have agreed to stop in this epoch, or before it. Only where a step begins
+// is that looked at: an epoch whose steps are all done is evaluated on all ranks.
 template <class T>
-EpochReport Trainer<T>::train_epoch(std::size_t epoch) {
+bool Trainer<T>::train_epoch(AgreedSteps& steps, EpochReport& report) {
   const base::TimePoint start = base::Clock::now();
   const double seconds_before = train_seconds_;
   const std::size_t step_count = sampler_.step_count();
+  const std::size_t epoch = report.epoch;
   const std::size_t steps_before = (epoch - 1) * step_count;
   const double decay =
       (1 - options_.final_learning_rate_factor) / static_cast<double>(options_.epochs * step_count);
-  EpochReport report;
-  report.epoch = epoch;
   report.epoch_count = options_.epochs;
   report.step_count = step_count;
   sampler_.shuffle(epoch);
   for (std::size_t step = 0; step < step_count; ++step) {
+    if (!steps.begin()) return false;
     const Score score =
         train_step({.epoch = epoch,
                     .step = step + 1,
@@ -141,6 +149,7 @@ EpochReport Trainer<T>::train_epoch(std::size_t epoch) {
     report.train.loss += score.loss;
     report.train.correct += score.correct;
     report.train.samples += score.samples;
+    ++step_count_;
     sample_count_ += score.samples;
     train_seconds_ = seconds_before + base::to_seconds(base::Clock::now() - start);
     tell(&TrainingHook::on_step, StepReport{.epoch = epoch,
@@ -153,7 +162,7 @@ EpochReport Trainer<T>::train_epoch(std::size_t epoch) {
   }
   report.epoch_seconds = train_seconds_ - seconds_before;
   report.train_seconds = train_seconds_;
-  return report;
+  return true;
 }
 
 // In micro-batches, of which the last one sends the gradients of all.

@@ -19,7 +19,7 @@ using std::chrono::seconds;
 // A policy for three ranks, with a clock in milliseconds.
 class ExitPolicyTest : public ::testing::Test {
  protected:
-  ExitPolicyTest() : policy_(3, {seconds(2), milliseconds(500), time(10'000)}) {}
+  ExitPolicyTest() : policy_(3, {seconds(2), milliseconds(500), seconds(5), time(10'000)}) {}
 
   static base::TimePoint time(int ms) { return base::TimePoint{} + milliseconds(ms); }
 
@@ -284,7 +284,7 @@ TEST_F(ExitPolicyTest, KeepsAFailureThatCameBeforeTheSignal) {
 }
 
 TEST_F(ExitPolicyTest, TakesADoubledSignalForOneAndALaterOneForImpatience) {
-  ExitPolicy policy(1, {seconds(2), seconds(60), std::nullopt});
+  ExitPolicy policy(1, {seconds(2), seconds(60), seconds(60), std::nullopt});
   policy.on_signal(SIGINT, time(5));
   policy.on_signal(SIGINT, time(6));
   EXPECT_EQ(policy.decide(time(6), true), Action::kTerminate);
@@ -294,7 +294,7 @@ TEST_F(ExitPolicyTest, TakesADoubledSignalForOneAndALaterOneForImpatience) {
 }
 
 TEST_F(ExitPolicyTest, TakesASignalDuringALongEndForImpatience) {
-  ExitPolicy policy(2, {seconds(2), seconds(60), std::nullopt});
+  ExitPolicy policy(2, {seconds(2), seconds(60), seconds(60), std::nullopt});
   policy.on_exit(0, {false, 3, time(5)});
   EXPECT_EQ(policy.decide(time(5), true), Action::kTerminate);
   policy.on_signal(SIGINT, time(2000));
@@ -303,11 +303,88 @@ TEST_F(ExitPolicyTest, TakesASignalDuringALongEndForImpatience) {
 }
 
 TEST_F(ExitPolicyTest, ShortensTheGraceWhenItsGuardIsGone) {
-  ExitPolicy policy(1, {seconds(2), seconds(60), std::nullopt});
+  ExitPolicy policy(1, {seconds(2), seconds(60), seconds(60), std::nullopt});
   policy.on_guard_lost(time(5));
   policy.on_signal(SIGTERM, time(5));
   EXPECT_EQ(policy.decide(time(5), true), Action::kTerminate);
   EXPECT_EQ(policy.next_deadline(), time(505));
+}
+
+TEST_F(ExitPolicyTest, HasTheRanksAgreeOnSigtermWhereTheyCan) {
+  policy_.on_signal(SIGTERM, time(5));
+  EXPECT_EQ(policy_.decide(time(5), true, true), Action::kAgree);
+  EXPECT_EQ(policy_.next_deadline(), time(5005));
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(policy_.decide(time(6), true, true), Action::kNone);
+    exits(rank, 100, 0);
+  }
+  EXPECT_EQ(decide(100), Action::kFinish);  // Orphans, whom nobody has told, are no reason to wait.
+  EXPECT_EQ(policy_.outcome().code, 143);
+}
+
+TEST_F(ExitPolicyTest, KeepsToItsCodeWhateverHappensDuringAnAgreedStop) {
+  policy_.on_signal(SIGTERM, time(5));
+  EXPECT_EQ(policy_.decide(time(5), true, true), Action::kAgree);
+  dies(1, 100, SIGSEGV);
+  aborts(0, 101, ErrorCode::kPeerLost, 1);
+  EXPECT_EQ(decide(200), Action::kNone);
+  EXPECT_EQ(decide(5005), Action::kKill);
+  dies(0, 5006, SIGKILL);
+  dies(2, 5006, SIGKILL);
+  EXPECT_EQ(decide(5006), Action::kFinish);
+  EXPECT_EQ(policy_.outcome().code, 143);
+}
+
+TEST_F(ExitPolicyTest, EndsAnAgreedStopAtOnceWhenItIsAskedAgain) {
+  policy_.on_signal(SIGTERM, time(5));
+  EXPECT_EQ(policy_.decide(time(5), true, true), Action::kAgree);
+  policy_.on_signal(SIGTERM, time(1005));
+  EXPECT_EQ(decide(1005), Action::kKill);
+}
+
+TEST_F(ExitPolicyTest, HasNobodyAgreeOnOtherSignals) {
+  for (const int signal : {SIGINT, SIGHUP, SIGQUIT}) {
+    ExitPolicy policy(1, {seconds(2), milliseconds(500), seconds(5), std::nullopt});
+    policy.on_signal(signal, time(5));
+    EXPECT_EQ(policy.decide(time(5), true, true), Action::kTerminate);
+  }
+}
+
+TEST_F(ExitPolicyTest, HasNobodyAgreeWhenItsGuardIsGone) {
+  policy_.on_guard_lost(time(5));
+  policy_.on_signal(SIGTERM, time(5));
+  EXPECT_EQ(policy_.decide(time(5), true, true), Action::kTerminate);
+}
+
+TEST_F(ExitPolicyTest, GivesMoreTimeAfterARequestThanAfterAFailure) {
+  exits(0, 5, 3);
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  EXPECT_EQ(policy_.next_deadline(), time(505));
+  ExitPolicy asked(1, {seconds(2), milliseconds(500), seconds(5), std::nullopt});
+  asked.on_signal(SIGINT, time(5));
+  EXPECT_EQ(asked.decide(time(5), true), Action::kTerminate);
+  EXPECT_EQ(asked.next_deadline(), time(5005));
+}
+
+TEST_F(ExitPolicyTest, GivesLittleTimeToWhatTheRanksHaveLeftBehind) {
+  policy_.on_signal(SIGINT, time(5));
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  for (std::size_t rank = 0; rank < 3; ++rank) exits(rank, 1000, 0);
+  EXPECT_EQ(decide(1000), Action::kNone);
+  EXPECT_EQ(policy_.next_deadline(), time(1500));
+  EXPECT_EQ(decide(1200), Action::kNone);
+  EXPECT_EQ(decide(1500), Action::kKill);
+}
+
+// A cluster that ends a job asks its hosts one after the other.
+TEST_F(ExitPolicyTest, TakesTheSameRequestOnSeveralHostsForOne) {
+  policy_.on_signal(SIGTERM, time(5), "host 1");
+  EXPECT_EQ(decide(5), Action::kTerminate);
+  policy_.on_signal(SIGTERM, time(2000));
+  policy_.on_signal(SIGTERM, time(2500), "host 2");
+  EXPECT_EQ(decide(2500), Action::kNone);
+  policy_.on_signal(SIGTERM, time(3000));
+  EXPECT_EQ(decide(3000), Action::kKill);
 }
 
 TEST_F(ExitPolicyTest, EndsTheJobWhenARankCannotBeStarted) {
@@ -341,7 +418,7 @@ TEST_F(ExitPolicyTest, WaitsForAReaderUntilASignal) {
 }
 
 TEST_F(ExitPolicyTest, WaitsForAReaderOfAFailureWithoutLosingItsCode) {
-  ExitPolicy policy(1, {seconds(2), milliseconds(500), std::nullopt});
+  ExitPolicy policy(1, {seconds(2), milliseconds(500), seconds(5), std::nullopt});
   policy.on_exit(0, {false, 3, time(1)});
   EXPECT_EQ(policy.decide(time(1), false), Action::kTerminate);
   EXPECT_EQ(policy.decide(time(1), false), Action::kFinish);

@@ -27,7 +27,7 @@ TEST(Options, HaveDefaults) {
   EXPECT_FALSE(options.bind_to);
   EXPECT_FALSE(options.timeout);
   EXPECT_EQ(options.deadline, seconds(60));
-  EXPECT_EQ(options.grace, milliseconds(500));
+  EXPECT_FALSE(options.grace);
   EXPECT_EQ(options.transport, Transport::kAuto);
   EXPECT_THAT(options.program, ElementsAre("prog"));
 }

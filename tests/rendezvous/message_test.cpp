@@ -13,6 +13,7 @@ Message full_message() {
           .error = ErrorCode::kTimeout,
           .blamed = 3,
           .timeout = std::chrono::nanoseconds(123456789012345),
+          .step = 0x123456789abcdef0,
           .key = std::string("k\0y", 3),
           .text = "why it failed"};
 }

@@ -171,6 +171,16 @@ TEST(ProgressElsewhere, WritesALineInFiveSecondsAndTenAnEpochAtMost) {
   EXPECT_EQ(count_of('\r', fast.str()) + count_of('\x1b', fast.str()), 0u);
 }
 
+TEST(ProgressText, SaysAfterWhichStepATrainingWasStopped) {
+  EndReport report = end_report();
+  report.stopped = true;
+  report.steps = 1234;
+  EXPECT_EQ(to_text(report), "stopped after step 1234, 12.5 s  weights ab54a98ceb1f0ad2");
+  EXPECT_EQ(to_json(report),
+            R"({"event":"stopped","world":4,"transport":"shm","seconds":12.5,"steps":1234,)"
+            R"("weights_hash":"ab54a98ceb1f0ad2"})");
+}
+
 TEST(JsonLines, AreOneObjectALine) {
   std::ostringstream out;
   JsonLines lines(out);

@@ -69,6 +69,8 @@ TEST(Trainer, TellsTheSameToTheHooksOfEveryRank) {
     EXPECT_EQ(recorder.epochs[2].test.loss, recorders[0].epochs[2].test.loss);
     EXPECT_EQ(recorder.ends[0].world_size, 4u);
     EXPECT_EQ(recorder.ends[0].transport, "shm");
+    EXPECT_EQ(recorder.ends[0].steps, 9u);
+    EXPECT_FALSE(recorder.ends[0].stopped);
     EXPECT_EQ(recorder.ends[0].weights_hash, recorders[0].ends[0].weights_hash);
     EXPECT_LE(recorder.epochs[2].train_seconds, recorder.ends[0].seconds);
   }

@@ -178,6 +178,7 @@ class ROTA_EXPORT Communicator {
  private:
   friend struct ThreadWorld;
   friend class BlockShelf;
+  friend class AgreedSteps;
   explicit Communicator(std::shared_ptr<Impl> impl) noexcept;
   Impl& impl() const;
   void run(const struct Call& call);

@@ -15,7 +15,7 @@ ROTA_EXPORT std::string to_text(const StepReport& report, double loss);
 ROTA_EXPORT std::string to_text(const EpochReport& report);
 ROTA_EXPORT std::string to_text(const EndReport& report);
 ROTA_EXPORT std::string to_json(const EpochReport& report);  // One object; its "event" is "epoch" …
-ROTA_EXPORT std::string to_json(const EndReport& report);    // … or "done".
+ROTA_EXPORT std::string to_json(const EndReport& report);    // … "done" or "stopped".
 
 struct ROTA_EXPORT ProgressOptions {
   std::size_t columns = 0;  // Of the terminal that is written to; 0: it is none.

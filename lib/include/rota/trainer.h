@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <rota/agreed_steps.h>
 #include <rota/communicator.h>
 #include <rota/dataset.h>
 #include <rota/export.h>
@@ -42,13 +43,16 @@ class ROTA_EXPORT Trainer {
   void add_hook(TrainingHook& hook) { hooks_.push_back(&hook); }
 
   // Trains, and evaluates `test` on all ranks together after each epoch. Collective.
+  // When rotarun is asked to end the job, it returns early, with EndReport::stopped: all ranks stop
+  // after the same step, and call on_end, so that a hook can save what has been learnt. What the
+  // program does then, rotarun waits for until --grace is over. Called again, it stops at once.
   // Throws Error kNotFinite when a loss is, what a hook throws, and what collectives throw.
   EndReport run();
 
   Replica<T>& replica() noexcept { return replica_; }
 
  private:
-  EpochReport train_epoch(std::size_t epoch);
+  bool train_epoch(AgreedSteps& steps, EpochReport& report);
   Score train_step(const StepPlace& place);
   Score evaluate(std::size_t epoch);
   template <class Report>
@@ -63,7 +67,8 @@ class ROTA_EXPORT Trainer {
   BatchBuffer<T> test_batch_;
   std::vector<std::uint64_t> test_order_;  // 0, 1, 2, …
   std::vector<TrainingHook*> hooks_;
-  std::uint64_t sample_count_ = 0;  // Trained on by all ranks since the start,
+  std::size_t step_count_ = 0;      // Since the start,
+  std::uint64_t sample_count_ = 0;  // trained on by all ranks,
   double train_seconds_ = 0;        // in this time.
 };
 

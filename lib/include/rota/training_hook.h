@@ -33,7 +33,9 @@ struct EpochReport {
 struct EndReport {
   std::size_t world_size = 0;
   std::string transport;
-  Score test;
+  std::size_t steps = 0;           // In all epochs.
+  bool stopped = false;            // By agreement, before the last one. The same on all ranks.
+  Score test;                      // Of the last evaluation; no samples where there was none.
   double seconds = 0;              // All of the run, evaluation included.
   std::uint64_t weights_hash = 0;  // Equal on all ranks.
 };

@@ -1,0 +1,46 @@
+// Counts the steps of one communicator, and asks its membership about each.
+#include <rota/agreed_steps.h>
+
+#include <set>
+
+#include "communicator/impl.h"
+
+namespace rota {
+
+struct AgreedSteps::State {
+  std::shared_ptr<Communicator::Impl> communicator;
+  std::shared_ptr<Membership> membership;  // None where nobody asks.
+};
+
+namespace {
+
+bool has_whole_job(const Group& group) {
+  if (!group.membership) return false;
+  const std::set<std::size_t> ranks(group.members.begin(), group.members.end());
+  return ranks.size() == group.membership->world_size();
+}
+
+}  // namespace
+
+AgreedSteps::AgreedSteps(Communicator& communicator) {
+  const Group& group = communicator.impl().group();
+  state_ = std::make_unique<State>(State{communicator.impl_, nullptr});
+  if (!has_whole_job(group)) return;
+  group.membership->begin_training(group.deadline);
+  state_->membership = group.membership;
+}
+
+AgreedSteps::~AgreedSteps() {
+  if (state_->membership) state_->membership->end_training();
+}
+
+bool AgreedSteps::begin() {
+  Communicator::Impl& communicator = *state_->communicator;
+  std::uint64_t& count = communicator.step_count();
+  const base::Duration deadline = communicator.group().deadline;
+  if (state_->membership && !state_->membership->begin_step(count + 1, deadline)) return false;
+  ++count;
+  return true;
+}
+
+}  // namespace rota

@@ -1,0 +1,150 @@
+// Whoever asks rotarun to end a training gets the same last step on every rank, and 143.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <random>
+#include <thread>
+
+#include "testing/process.h"
+#include "training/stopped.h"
+
+namespace rota {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Process;
+using testing::Result;
+using testing::Stopped;
+
+const std::string kRanks = std::string(ROTA_TEST_DIR) + "/training_stop_ranks";
+
+testing::Command ranks(const std::string& mode, std::vector<std::string> options = {"-np", "3"}) {
+  options.insert(options.end(), {kRanks, mode});
+  return testing::rotarun(std::move(options));
+}
+
+void expect_agreement(const Result& result, std::size_t world_size) {
+  EXPECT_EQ(result.exit_code, 143) << result.err;
+  EXPECT_EQ(result.err,
+            "rotarun: got SIGTERM, so the job ends after a step that the ranks agree on\n");
+  const auto words = testing::last_words_in(result.out, world_size);
+  EXPECT_TRUE(words.front().early) << result.out;
+  EXPECT_THAT(words, Each(words.front())) << result.out;
+}
+
+struct StopCase {
+  const char* mode;
+  const char* transport;
+  std::size_t world_size;
+};
+
+class Stop : public ::testing::TestWithParam<StopCase> {};
+
+// Method: SIGTERM at a moment that is drawn anew each time, in a computation, a collective, an
+// evaluation, or between two of them.
+TEST_P(Stop, IsAfterTheSameStepOnEveryRank) {
+  std::mt19937 random(1);
+  std::uniform_int_distribution<int> delay(0, 50'000);
+  int agreed_count = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    Process process(ranks(GetParam().mode, {"-np", "3", "--transport", GetParam().transport}));
+    ASSERT_TRUE(process.wait_for("ready\n")) << process.err();
+    std::this_thread::sleep_for(microseconds(delay(random)));
+    process.signal(SIGTERM);
+    const Result result = process.wait();
+    // Between two trainings there is nobody to agree.
+    if (result.err == "rotarun: got SIGTERM, so the job ends\n") continue;
+    expect_agreement(result, GetParam().world_size);
+    ++agreed_count;
+  }
+  EXPECT_GE(agreed_count, GetParam().mode == std::string("again") ? 10 : 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Stop,
+                         ::testing::Values(StopCase{"once", "shm", 3}, StopCase{"once", "tcp", 3},
+                                           StopCase{"again", "shm", 3}, StopCase{"loop", "shm", 3},
+                                           StopCase{"threads", "shm", 6}),
+                         [](const auto& test) {
+                           return std::string(test.param.mode) + "_" + test.param.transport;
+                         });
+
+TEST(StopOfATraining, LetsHooksSaveWhatWasLearnt) {
+  Process process(ranks("once"));
+  ASSERT_TRUE(process.wait_for("ready\n"));
+  process.signal(SIGTERM);
+  const Result result = process.wait();
+  expect_agreement(result, 3);
+  EXPECT_THAT(result.out, HasSubstr("saving\nsaved\n"));
+}
+
+// Method: rank 0 saves after the last step, and the others wait for that in a barrier, or have
+// ended already.
+TEST(StopOfATraining, LeavesATrainingThatIsOverAlone) {
+  Process process(ranks("short"));
+  ASSERT_TRUE(process.wait_for("saving\n"));
+  process.signal(SIGTERM);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 143);
+  EXPECT_THAT(result.out, HasSubstr("saved\n"));
+  EXPECT_THAT(testing::last_words_in(result.out, 3),
+              Each(testing::last_words_in(result.out, 3).front()));
+  EXPECT_FALSE(testing::last_words_in(result.out, 3).front().early);
+}
+
+TEST(StopOfATraining, EndsByForceWhereARankDoesNotAnswer) {
+  Process process(ranks("stuck", {"-np", "3", "--grace", "0.5"}));
+  ASSERT_TRUE(process.wait_for("ready\n"));
+  std::this_thread::sleep_for(milliseconds(200));
+  process.signal(SIGTERM);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 143);
+  EXPECT_THAT(result.err, HasSubstr("killed what had not ended: rank 0, rank 1, rank 2\n"));
+}
+
+TEST(StopOfATraining, EndsAtOnceWhenItIsAskedForAgain) {
+  Process process(ranks("stuck", {"-np", "3", "--grace", "100"}));
+  ASSERT_TRUE(process.wait_for("ready\n"));
+  std::this_thread::sleep_for(milliseconds(200));
+  process.signal(SIGTERM);
+  std::this_thread::sleep_for(milliseconds(1100));
+  process.signal(SIGTERM);
+  const Result result = process.wait(seconds(50));
+  EXPECT_TRUE(result.was_in_time);
+  EXPECT_EQ(result.exit_code, 143);
+}
+
+TEST(StopOfATraining, WakesARankThatIsSuspended) {
+  Process process(ranks("once"));
+  ASSERT_TRUE(process.wait_for("ready\n"));
+  pid_t suspended = 0;
+  for (const pid_t pid : testing::live_descendants()) suspended = std::max(suspended, pid);
+  ::kill(suspended, SIGSTOP);
+  process.signal(SIGTERM);
+  expect_agreement(process.wait(), 3);
+}
+
+TEST(StopOfATraining, IsNotForOtherSignals) {
+  Process process(ranks("once"));
+  ASSERT_TRUE(process.wait_for("ready\n"));
+  process.signal(SIGINT);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 130);
+  EXPECT_EQ(result.err, "rotarun: got SIGINT, so the job ends\n");
+  EXPECT_THAT(result.out, Not(HasSubstr("stopped")));
+}
+
+TEST(StopOfATraining, NeedsNoSecondRank) {
+  Process process(ranks("once", {"-np", "1"}));
+  ASSERT_TRUE(process.wait_for("ready\n"));
+  process.signal(SIGTERM);
+  expect_agreement(process.wait(), 1);
+}
+
+}  // namespace
+}  // namespace rota
