@@ -73,7 +73,11 @@ Followers::Followers(const Meeting& meeting, const auth::Key& key, Hello own, Sa
       say_(std::move(say)),
       muster_(meeting, std::move(own)),
       listener_(os::listen_at(meeting.leader)),
-      reception_(key, listener_.socket.get(), meeting.cluster.hosts.size(),
+      incarnation_(auth::new_incarnation()),
+      reception_({.key = key,
+                  .incarnation = incarnation_,
+                  .listener = listener_.socket.get(),
+                  .expected_count = meeting.cluster.hosts.size()},
                  [this](const auth::Identity& caller) { return judge(caller); }),
       members_(std::max(meeting.cluster.hosts.size(), meeting.host_count)),
       now_(base::Clock::now()) {}

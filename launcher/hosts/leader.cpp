@@ -147,6 +147,7 @@ int Leader::run_job() {
   const JobPlan plan = plan_job(own);
   Prepared prepared{.job = plan.job, .loan = std::move(own.loan)};
   prepared.job.key = key_of_data(part_.key, salt);
+  prepared.job.incarnation = followers_.incarnation();
   JobRun job(part_.options, plan, std::move(prepared), part_.context, part_.signals, &followers_);
   return job.run();
 }

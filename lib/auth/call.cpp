@@ -17,6 +17,9 @@ constexpr std::chrono::milliseconds kPause{40};
 // With an address beside which there is another one.
 constexpr std::chrono::seconds kPatienceWithOne{2};
 
+constexpr const char* kClosed =
+    "it closed the connection, as it does when it holds another key or runs another job";
+
 std::chrono::milliseconds pause_before(const Identity& caller, std::size_t attempt) {
   const std::size_t spread = caller.from * 7919 + caller.to * 104729 + attempt * 15485863;
   return kPause + std::chrono::milliseconds(spread % static_cast<std::size_t>(kPause.count()));
@@ -42,7 +45,7 @@ Call::State Call::advance(base::TimePoint now) {
   if (!socket_) return State::kCalling;
   if (const auto failure = os::connect_result(socket_.get())) return fail(*failure, now);
   if (!auth::advance(*handshake_, socket_.get())) {
-    return fail("it closed the connection, as it does when it holds another key", now);
+    return fail(kClosed, now);
   }
   switch (handshake_->state()) {
     case Handshake::State::kDone:

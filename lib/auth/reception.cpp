@@ -18,15 +18,14 @@ constexpr std::chrono::milliseconds kDeafTime{100};
 
 }  // namespace
 
-Reception::Reception(const Key& key, int listener, std::size_t expected_count, Judge judge)
-    : key_(key),
-      listener_(listener),
-      most_callers_(expected_count + kStrangers),
+Reception::Reception(const Options& options, Judge judge)
+    : options_(options),
+      most_callers_(options.expected_count + kStrangers),
       judge_(std::move(judge)) {}
 
 void Reception::add_to(os::PollSet& polls, base::TimePoint now) {
   if (deaf_until_ && now >= *deaf_until_) deaf_until_.reset();
-  if (!deaf_until_) polls.add(listener_, true, false);
+  if (!deaf_until_) polls.add(options_.listener, true, false);
   for (const Caller& caller : callers_) {
     const bool speaks = !caller.handshake.to_send().empty();
     polls.add(caller.socket.get(), !speaks, speaks);
@@ -45,15 +44,16 @@ std::vector<Reception::Guest> Reception::receive(base::TimePoint now) {
 
 // A few at a time, so that they are heard before there are too many of them.
 void Reception::accept(base::TimePoint now) {
-  for (std::size_t i = 0; listener_ >= 0 && !deaf_until_ && i < kStrangers; ++i) {
-    os::Accepted accepted = os::accept_connection(listener_);
+  for (std::size_t i = 0; options_.listener >= 0 && !deaf_until_ && i < kStrangers; ++i) {
+    os::Accepted accepted = os::accept_connection(options_.listener);
     if (!accepted.lack.empty()) {
       last_complaint_ = accepted.lack;
       deaf_until_ = now + kDeafTime;
       if (!callers_.empty()) callers_.pop_front();
     }
     if (!accepted.socket) return;
-    callers_.push_back({std::move(accepted.socket), Handshake::answer(key_), now});
+    callers_.push_back(
+        {std::move(accepted.socket), Handshake::answer(options_.key, options_.incarnation), now});
   }
 }
 

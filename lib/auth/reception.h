@@ -3,6 +3,7 @@
 #pragma once
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <optional>
@@ -26,9 +27,14 @@ class Reception {
   // Why somebody who holds the key may not come in; empty where he may.
   using Judge = std::function<std::string(const Identity& caller)>;
 
-  // `listener` stays the owner's; -1 is one that nobody calls. So many members are expected at
-  // once, beside whom some strangers may linger; of more the oldest has to go.
-  Reception(const Key& key, int listener, std::size_t expected_count, Judge judge);
+  struct Options {
+    Key key{};
+    std::uint64_t incarnation = 0;   // Of the job; callers that know another are refused.
+    int listener = -1;               // Stays the owner's; -1 is one that nobody calls.
+    std::size_t expected_count = 1;  // Members at once, beside whom some strangers may linger; of
+                                     // more the oldest has to go.
+  };
+  Reception(const Options& options, Judge judge);
 
   // One turn of a loop. Never blocks. Throws Error kSystem.
   void add_to(os::PollSet& polls, base::TimePoint now);
@@ -48,8 +54,7 @@ class Reception {
   void accept(base::TimePoint now);
   void advance(Caller& caller, base::TimePoint now, std::vector<Guest>& guests);
 
-  Key key_;
-  int listener_;
+  Options options_;
   std::size_t most_callers_;
   Judge judge_;
   std::list<Caller> callers_;                  // The oldest first.
