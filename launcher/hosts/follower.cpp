@@ -78,6 +78,7 @@ class Follower {
   std::unique_ptr<LocalRanks> local_;
   std::unique_ptr<rendezvous::Lines> lines_;
   auth::Key data_key_;
+  bool has_started_ = false;
   bool has_said_end_ = false;
   bool is_last_ = false;
   std::optional<base::TimePoint> signal_at_;  // When the first one came.
@@ -200,6 +201,12 @@ void Follower::hear_signals() {
   if (!polls_.readable(signal_position_)) return;
   while (const auto signal = part_.signals.next()) {
     if (signal->number == SIGCHLD) continue;
+    // Before its ranks have started a host may go, and another one come in its place.
+    if (!has_started_) {
+      speak("got " + os::signal_name(signal->number) + " before the job began");
+      exit_code_ = kExitSignalBase + signal->number;
+      return;
+    }
     tell({.kind = News::Kind::kSignal, .value = signal->number});
     if (signal_at_ && now_ - *signal_at_ >= kSameRequest && local_) local_->kill();
     if (!signal_at_) signal_at_ = now_;
@@ -261,6 +268,7 @@ void Follower::prepare(const Assignment& assignment) {
 
 void Follower::start() {
   if (!local_) return;
+  has_started_ = true;
   local_->start_all([this](std::size_t local) {
     auto [ours, theirs] = os::make_message_socket_pair();
     lines_->connect(local, std::make_unique<rendezvous::LocalLine>(std::move(ours)));

@@ -20,6 +20,13 @@ constexpr std::chrono::seconds kPatienceWithOne{2};
 constexpr const char* kClosed =
     "it closed the connection, as it does when it holds another key or runs another job";
 
+// A record that is missing is often so for seconds, and name servers serve others too: the pause
+// doubles up to this many times.
+constexpr std::size_t kMostDoublings = 4;
+
+// In the way until the first answer about a name.
+constexpr std::string_view kAsking = "what its name stands for is still being asked";
+
 std::chrono::milliseconds pause_before(const Identity& caller, std::size_t attempt) {
   const std::size_t spread = caller.from * 7919 + caller.to * 104729 + attempt * 15485863;
   return kPause + std::chrono::milliseconds(spread % static_cast<std::size_t>(kPause.count()));
@@ -27,17 +34,18 @@ std::chrono::milliseconds pause_before(const Identity& caller, std::size_t attem
 
 }  // namespace
 
-Call::Call(std::string address, const Key& key, const Identity& identity)
-    : address_(std::move(address)), key_(key), identity_(identity) {}
+Call::Call(std::string address, const Key& key, const Identity& identity, names::Options names)
+    : address_(std::move(address)), key_(key), identity_(identity), resolver_(std::move(names)) {}
 
 void Call::add_to(os::PollSet& polls) const {
-  if (!socket_) return;
+  if (!socket_) return resolver_.add_to(polls);
   const bool speaks = !handshake_->to_send().empty();
   polls.add(socket_.get(), !speaks, speaks);
 }
 
 std::optional<base::TimePoint> Call::next_deadline() const {
-  return socket_ ? give_up_at_ : retry_at_;
+  if (socket_) return give_up_at_;
+  return resolver_.is_asking() ? resolver_.next_deadline() : retry_at_;
 }
 
 Call::State Call::advance(base::TimePoint now) {
@@ -65,15 +73,8 @@ Call::State Call::advance(base::TimePoint now) {
 }
 
 void Call::start(base::TimePoint now) {
-  if (untried_.empty()) {
-    os::Resolved resolved = os::resolve_address(address_);
-    untried_ = std::move(resolved.addresses);
-    std::ranges::reverse(untried_);
-    if (untried_.empty()) {
-      fail(resolved.failure, now);
-      return;
-    }
-  }
+  if (untried_.empty()) look_up(now);
+  if (untried_.empty()) return;
   const os::Address address = untried_.back();
   untried_.pop_back();
   give_up_at_.reset();
@@ -85,6 +86,25 @@ void Call::start(base::TimePoint now) {
   }
   socket_ = std::move(connecting.socket);
   handshake_.emplace(Handshake::call(key_, identity_));
+}
+
+void Call::look_up(base::TimePoint now) {
+  if (!resolver_.is_asking()) resolver_.ask_addresses(address_);
+  auto answer = resolver_.advance();
+  if (!answer) {
+    if (why_.empty()) why_ = kAsking;
+    return;
+  }
+  if (why_ == kAsking) why_.clear();
+  untried_ = std::move(answer->addresses);
+  std::ranges::reverse(untried_);
+  if (!untried_.empty()) {
+    nameless_count_ = 0;
+    return;
+  }
+  const std::size_t doublings = std::min(nameless_count_++, kMostDoublings);
+  fail(answer->failure, now);
+  retry_at_ += pause_before(identity_, attempt_) * ((1U << doublings) - 1);
 }
 
 Call::State Call::fail(const std::string& why, base::TimePoint now) {

@@ -9,6 +9,7 @@
 
 #include "auth/handshake.h"
 #include "base/time.h"
+#include "names/resolver.h"
 #include "os/address.h"
 #include "os/fd.h"
 #include "os/poll_set.h"
@@ -23,10 +24,10 @@ class Call {
   enum class State : std::uint8_t { kCalling, kDone, kRefused };
 
   // `address`: "host:port"; a name is asked for at each attempt, and all that it stands for tried.
-  Call(std::string address, const Key& key, const Identity& identity);
+  Call(std::string address, const Key& key, const Identity& identity, names::Options names = {});
 
-  // One turn of a loop. Blocks no longer than the system's resolver. Throws Error kSystem,
-  // kInvalidArgument for an address that is none.
+  // One turn of a loop. Never blocks. Throws Error kSystem, kInvalidArgument for an address that is
+  // none.
   void add_to(os::PollSet& polls) const;
   State advance(base::TimePoint now);
   std::optional<base::TimePoint> next_deadline() const;
@@ -41,17 +42,20 @@ class Call {
 
  private:
   void start(base::TimePoint now);
+  void look_up(base::TimePoint now);
   State fail(const std::string& why, base::TimePoint now);
 
   std::string address_;
   Key key_;
   Identity identity_;
+  names::Resolver resolver_;
   std::vector<os::Address> untried_;  // Of what the name stood for, the next one last.
   os::Fd socket_;
   std::optional<Handshake> handshake_;
   base::TimePoint retry_at_{};                 // Without a socket.
   std::optional<base::TimePoint> give_up_at_;  // With one, where another address is left.
   std::size_t attempt_ = 0;
+  std::size_t nameless_count_ = 0;  // Of the last attempts, those that had no address.
   std::string why_;
 };
 

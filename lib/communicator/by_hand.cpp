@@ -10,6 +10,7 @@
 #include <rota/error.h>
 
 #include "communicator/group.h"
+#include "names/resolver.h"
 #include "os/host.h"
 #include "os/listener.h"
 #include "os/message_socket.h"
@@ -38,7 +39,7 @@ auth::Key key_of(const JobByHand& job) {
 
 // Of a job without a key, where what a name means now has to stay.
 std::string loopback_address(const RankTable& table, std::size_t rank) {
-  const os::Resolved resolved = os::resolve_address(table.rows[rank].address);
+  const names::Answer resolved = names::resolve(table.rows[rank].address);
   if (resolved.addresses.empty()) {
     throw_invalid(row_name(table, rank) + " is unknown: " + resolved.failure);
   }

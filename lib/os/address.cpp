@@ -1,4 +1,4 @@
-// Asks the system what a name or a number means.
+// Asks the system what a number means.
 #include "os/address.h"
 
 #include <arpa/inet.h>
@@ -25,23 +25,6 @@ bool is_port(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, port);
   return result.ec == std::errc() && result.ptr == end;
-}
-
-Resolved look_up(const std::string& text, int flags) {
-  const HostAndPort parts = split_address(text);
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = flags | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int failure = ::getaddrinfo(parts.host.c_str(), parts.port.c_str(), &hints, &found);
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  if (failure != 0) return {{}, ::gai_strerror(failure)};
-  Resolved resolved;
-  for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
-    resolved.addresses.emplace_back(entry->ai_addr, entry->ai_addrlen);
-  }
-  return resolved;
 }
 
 }  // namespace
@@ -104,16 +87,26 @@ HostAndPort split_address(const std::string& text) {
 }
 
 Address parse_address(const std::string& text) {
-  const Resolved resolved = look_up(text, AI_NUMERICHOST);
-  if (resolved.addresses.empty()) throw_malformed(text);
-  return resolved.addresses.front();
+  const auto address = numeric_address(split_address(text));
+  if (!address) throw_malformed(text);
+  return *address;
+}
+
+// Nobody is asked, so that it does not wait.
+std::optional<Address> numeric_address(const HostAndPort& parts) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(parts.host.c_str(), parts.port.c_str(), &hints, &found) != 0) return {};
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
+  return Address(found->ai_addr, found->ai_addrlen);
 }
 
 bool is_numeric(const std::string& text) {
-  return !look_up(text, AI_NUMERICHOST).addresses.empty();
+  return numeric_address(split_address(text)).has_value();
 }
-
-Resolved resolve_address(const std::string& text) { return look_up(text, 0); }
 
 std::string with_port(const std::string& address, std::uint16_t port) {
   split_address(address);

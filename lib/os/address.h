@@ -1,11 +1,11 @@
-// Addresses of stream sockets: numbers, and the names that stand for them.
+// Addresses of stream sockets: numbers. What names stand for is asked by lib/names.
 #pragma once
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace rota::os {
 
@@ -40,16 +40,11 @@ HostAndPort split_address(const std::string& text);
 // Throws Error kInvalidArgument for a text that is no numeric address and a port.
 Address parse_address(const std::string& text);
 
+// The same of its two parts; empty where the host is no number.
+std::optional<Address> numeric_address(const HostAndPort& parts);
+
 // Whether the host of "host:port" is a number. Throws Error kInvalidArgument for another form.
 bool is_numeric(const std::string& text);
-
-// All that the text stands for, best first; asks the system where the host is a name, which may
-// take as long as its resolver takes. Throws Error kInvalidArgument for a text of another form.
-struct Resolved {
-  std::vector<Address> addresses;
-  std::string failure;  // Why there is none, now.
-};
-Resolved resolve_address(const std::string& text);
 
 // "host:port" with another port: "a:1" and 2 make "a:2".
 std::string with_port(const std::string& address, std::uint16_t port);

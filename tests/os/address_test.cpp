@@ -94,30 +94,20 @@ TEST(Address, IsRefusedWhereItIsMalformed) {
         "[]:7001", "[::1:7001", "::1]:7001", "[10.0.0.1]:7001", "[localhost]:7001"}) {
     expect_malformed(text, split_address);
     expect_malformed(text, parse_address);
-    expect_malformed(text, resolve_address);
     expect_malformed(text, [](const std::string& any) { with_port(any, 1); });
   }
 }
 
-// Of the right form, but a name; only who may ask the system takes it.
-TEST(Address, IsANumberUnlessItIsResolved) {
+// Of the right form, but a name, for which others have to be asked.
+TEST(Address, IsANumberAndNoName) {
   for (const char* text :
        {"localhost:7001", "256.0.0.1:7001", "[fd00::g]:7001", "1.2.3.4.5:7001"}) {
     EXPECT_FALSE(is_numeric(text)) << text;
+    EXPECT_FALSE(numeric_address(split_address(text))) << text;
     expect_malformed(text, parse_address);
   }
   EXPECT_TRUE(is_numeric("[fd00::1]:7001"));
-  const Resolved resolved = resolve_address("localhost:7001");
-  ASSERT_EQ(resolved.failure, "");
-  EXPECT_TRUE(resolved.addresses.front().is_loopback());
-  EXPECT_EQ(split_address(resolved.addresses.front().to_text()).port, "7001");
-}
-
-// `.invalid` is kept free of names.
-TEST(Address, SaysWhyANameStandsForNone) {
-  const Resolved resolved = resolve_address("nobody.invalid:7001");
-  EXPECT_TRUE(resolved.addresses.empty());
-  EXPECT_NE(resolved.failure, "");
+  EXPECT_EQ(numeric_address({"fd00::1", "7001"})->to_text(), "[fd00::1]:7001");
 }
 
 }  // namespace

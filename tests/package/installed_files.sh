@@ -7,6 +7,7 @@ expected() {
   (cd "$source/lib" && find include/rota -name '*.h')
   cat <<'FILES'
 bin/rotarun
+lib/cmake/rota/FindCAres.cmake
 lib/cmake/rota/rota-config-version.cmake
 lib/cmake/rota/rota-config.cmake
 lib/cmake/rota/rota-shared-targets.cmake

@@ -146,9 +146,10 @@ Findings check_launcher_includes(const Source& source) {
     }
     if (include.angled) continue;
     if (!is_one_of(first_folder(include.path),
-                   {"launcher", "base", "os", "auth", "rendezvous", "cluster"})) {
-      findings.push_back(at(source, include) +
-                         "the launcher stands on base, os, auth, rendezvous and cluster only");
+                   {"launcher", "base", "os", "names", "auth", "rendezvous", "cluster"})) {
+      findings.push_back(
+          at(source, include) +
+          "the launcher stands on base, os, names, auth, rendezvous and cluster only");
     }
   }
   return findings;

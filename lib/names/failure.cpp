@@ -1,0 +1,88 @@
+// Puts what c-ares says into sentences that name who said it.
+#include "names/failure.h"
+
+#include <ares.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace rota::names {
+namespace {
+
+constexpr std::uint16_t kUsualPort = 53;
+
+// "a", "a and b", "a, b and c".
+std::string listed(const std::vector<std::string>& words, const std::string& last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool is_last = i + 1 == words.size();
+    text += (i == 0 ? "" : is_last ? " " + last + " " : ", ") + words[i];
+  }
+  return text;
+}
+
+std::string name_of(const os::Address& server) {
+  return server.port() == kUsualPort ? server.host() : server.to_text();
+}
+
+// How much it says beyond there being no record.
+int weight_of(int status) noexcept {
+  switch (status) {
+    case ARES_ENOTFOUND:
+      return 0;
+    case ARES_SUCCESS:  // With records that say nothing.
+    case ARES_ENODATA:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+}  // namespace
+
+Failure::Failure(std::vector<std::string> names, std::vector<os::Address> servers)
+    : names_(std::move(names)), servers_(std::move(servers)), worst_(ARES_ENOTFOUND) {
+  for (std::string& name : names_) {
+    if (name.size() > 1) name.pop_back();  // Nobody else writes the last dot.
+  }
+}
+
+bool Failure::is_an_answer(int status) noexcept {
+  return weight_of(status) < 2 || status == ARES_ESERVFAIL;
+}
+
+void Failure::add(int status) {
+  ++answered_;
+  if (status == ARES_SUCCESS) status = ARES_ENODATA;
+  if (weight_of(status) > weight_of(worst_)) worst_ = status;
+}
+
+std::string Failure::to_text() const {
+  if (names_.empty()) return "it is no name that a name server knows";
+  std::vector<std::string> who;
+  for (const os::Address& server : servers_) who.push_back(name_of(server));
+  const bool are_many = who.size() > 1;
+  const std::string all =
+      (are_many ? "the name servers " : "the name server ") + listed(who, "and");
+  const std::string about =
+      listed({names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(answered_)}, "and");
+  const std::string from = " from " + listed(who, "or") + " for " + about + ")";
+  switch (worst_) {
+    case ARES_ENOTFOUND:
+      return "no record yet (NXDOMAIN" + from;
+    case ARES_ENODATA:
+      return "no record yet (an empty answer" + from;
+    case ARES_ETIMEOUT:
+      return all + (are_many ? " do not answer" : " does not answer");
+    case ARES_ECONNREFUSED:
+      return all + (are_many ? " fail, or cannot be reached" : " cannot be reached");
+    case ARES_ESERVFAIL:
+      return "the name server fails (SERVFAIL" + from;
+    case ARES_EREFUSED:
+      return "the name server refuses to answer (REFUSED" + from;
+    default:
+      return std::string("no answer that can be read (") + ::ares_strerror(worst_) + from;
+  }
+}
+
+}  // namespace rota::names

@@ -1,0 +1,200 @@
+// Completes a name, and asks for what it may be short for, one after the other.
+#include "names/resolver.h"
+
+#include <ares.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "names/channel.h"
+#include "names/completion.h"
+#include "names/failure.h"
+#include "names/hosts_file.h"
+#include "names/order.h"
+#include "names/words.h"
+#include "os/host.h"
+
+namespace rota::names {
+namespace {
+
+constexpr int kInternet = 1;  // The class of a record, and then its type.
+constexpr int kService = 33;
+
+// Empty where there is none: the system, too, does without.
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// This host means itself by it, whatever others say.
+bool is_own_name(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  constexpr std::string_view kLocalhost = "localhost";
+  if (host.size() < kLocalhost.size()) return false;
+  const std::size_t begin = host.size() - kLocalhost.size();
+  return same_name(host.substr(begin), kLocalhost) && (begin == 0 || host[begin - 1] == '.');
+}
+
+std::vector<os::Address> own_addresses(const std::string& port) {
+  return {os::parse_address("127.0.0.1:" + port), os::parse_address("[::1]:" + port)};
+}
+
+}  // namespace
+
+// A name at the name servers. Stays where it is, because c-ares calls back.
+class Resolver::Question {
+ public:
+  // The port of addresses; none where the question is for targets.
+  Question(const std::string& name, std::optional<std::string> port, const Options& options)
+      : port_(std::move(port)) {
+    ResolvConf conf = parse_resolv_conf(text_of(options.resolv_conf), os::host_name());
+    if (!options.servers.empty()) conf.servers = options.servers;
+    names_ = complete(name, conf);
+    failure_ = Failure(names_, conf.servers);
+    if (names_.empty()) return;
+    channel_.emplace(Channel::Options{conf.servers, conf.by_stream, options.patience});
+    ask();
+  }
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+  ~Question() = default;
+
+  void add_to(os::PollSet& polls) const {
+    if (channel_) channel_->add_to(polls);
+  }
+
+  std::optional<base::TimePoint> next_deadline() const {
+    return channel_ && !status_ ? channel_->next_deadline() : base::TimePoint{};
+  }
+
+  std::optional<Answer> advance() {
+    while (channel_) {
+      channel_->process();
+      if (!status_) return std::nullopt;
+      const int status = *std::exchange(status_, std::nullopt);
+      if (!answer_.addresses.empty() || !answer_.targets.empty()) return std::move(answer_);
+      failure_.add(status);
+      const bool knows_another = ++asked_ < names_.size() && Failure::is_an_answer(status);
+      if (!knows_another) break;
+      ask();
+    }
+    return Answer{.failure = failure_.to_text()};
+  }
+
+ private:
+  void ask() {
+    const char* const name = names_[asked_].c_str();
+    if (!port_) {
+      ::ares_query(channel_->get(), name, kInternet, kService, &Question::take_targets, this);
+      return;
+    }
+    ares_addrinfo_hints hints{};
+    hints.ai_flags = ARES_AI_NUMERICSERV;
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    ::ares_getaddrinfo(channel_->get(), name, port_->c_str(), &hints, &Question::take_addresses,
+                       this);
+  }
+
+  static void take_addresses(void* self, int status, int /*timeouts*/, ares_addrinfo* found) {
+    if (status == ARES_EDESTRUCTION) return;
+    auto& question = *static_cast<Question*>(self);
+    question.status_ = status;
+    if (found == nullptr) return;
+    for (const auto* node = found->nodes; node != nullptr; node = node->ai_next) {
+      question.answer_.addresses.emplace_back(node->ai_addr, node->ai_addrlen);
+    }
+    ::ares_freeaddrinfo(found);
+  }
+
+  // A target of "." says that there is none.
+  static void take_targets(void* self, int status, int /*timeouts*/, unsigned char* reply,
+                           int reply_bytes) {
+    if (status == ARES_EDESTRUCTION) return;
+    auto& question = *static_cast<Question*>(self);
+    ares_srv_reply* found = nullptr;
+    if (status == ARES_SUCCESS) status = ::ares_parse_srv_reply(reply, reply_bytes, &found);
+    for (const auto* one = found; one != nullptr; one = one->next) {
+      std::string host = one->host;
+      if (host.ends_with('.')) host.pop_back();
+      if (!host.empty()) question.answer_.targets.push_back({std::move(host), one->port});
+    }
+    if (found != nullptr) ::ares_free_data(found);
+    std::ranges::sort(question.answer_.targets, [](const Target& one, const Target& other) {
+      return one.host != other.host ? comes_before(one.host, other.host) : one.port < other.port;
+    });
+    question.status_ = status;
+  }
+
+  std::optional<std::string> port_;
+  std::vector<std::string> names_;
+  std::size_t asked_ = 0;  // The name that is being asked for.
+  Failure failure_;
+  std::optional<int> status_;  // Of c-ares, once it has answered.
+  Answer answer_;
+  std::optional<Channel> channel_;  // The first to go: it calls back. None where there is no name.
+};
+
+Resolver::Resolver(Options options) : options_(std::move(options)) {}
+Resolver::Resolver(Resolver&& other) noexcept = default;
+Resolver& Resolver::operator=(Resolver&& other) noexcept = default;
+Resolver::~Resolver() = default;
+
+void Resolver::ask_addresses(const std::string& address) {
+  const os::HostAndPort parts = os::split_address(address);
+  question_.reset();
+  answer_.emplace();
+  if (const auto number = os::numeric_address(parts)) {
+    answer_->addresses.push_back(*number);
+    return;
+  }
+  answer_->addresses = addresses_in(text_of(options_.hosts), parts.host, parts.port);
+  if (!answer_->addresses.empty()) return;
+  if (is_own_name(parts.host)) {
+    answer_->addresses = own_addresses(parts.port);
+    return;
+  }
+  answer_.reset();
+  question_ = std::make_unique<Question>(parts.host, parts.port, options_);
+}
+
+void Resolver::ask_targets(const std::string& service) {
+  answer_.reset();
+  question_ = std::make_unique<Question>(service, std::nullopt, options_);
+}
+
+bool Resolver::is_asking() const noexcept { return question_ || answer_; }
+
+void Resolver::add_to(os::PollSet& polls) const {
+  if (question_) question_->add_to(polls);
+}
+
+std::optional<Answer> Resolver::advance() {
+  if (answer_) return std::exchange(answer_, std::nullopt);
+  if (!question_) return std::nullopt;
+  auto answer = question_->advance();
+  if (answer) question_.reset();
+  return answer;
+}
+
+// What is known already is due at once.
+std::optional<base::TimePoint> Resolver::next_deadline() const {
+  if (answer_) return base::TimePoint{};
+  return question_ ? question_->next_deadline() : std::nullopt;
+}
+
+Answer resolve(const std::string& address, const Options& options) {
+  Resolver resolver(options);
+  resolver.ask_addresses(address);
+  os::PollSet polls;
+  while (true) {
+    if (auto answer = resolver.advance()) return std::move(*answer);
+    polls.clear();
+    resolver.add_to(polls);
+    polls.wait(resolver.next_deadline());
+  }
+}
+
+}  // namespace rota::names

@@ -1,0 +1,144 @@
+// Calls to names: of hosts that are not known yet, that have several addresses, that nobody knows.
+// Method: a name server of the test's own, and a reception in the same loop as the call.
+#include "auth/call.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "auth/reception.h"
+#include "os/listener.h"
+#include "testing/name_server.h"
+
+namespace rota::auth {
+namespace {
+
+using base::Clock;
+using base::TimePoint;
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using State = Call::State;
+using Behaviour = testing::NameServer::Behaviour;
+
+class CallTest : public ::testing::Test {
+ protected:
+  Call call(const std::string& host) const {
+    return {host + ":" + port(), key_, {.from = 1}, options()};
+  }
+
+  names::Options options() const {
+    return {.resolv_conf = "/dev/null", .hosts = "/dev/null", .servers = {server_.address()}};
+  }
+
+  std::string port() const { return os::split_address(listener_.address).port; }
+
+  // Until the call is over or `until` has passed.
+  State advance(Call& call, TimePoint until) {
+    os::PollSet polls;
+    State state = State::kCalling;
+    while ((state = call.advance(Clock::now())) == State::kCalling && Clock::now() < until) {
+      guest_count_ += reception_.receive(Clock::now()).size();
+      polls.clear();
+      call.add_to(polls);
+      reception_.add_to(polls, Clock::now());
+      polls.wait(std::min(until, call.next_deadline().value_or(until)));
+    }
+    return state;
+  }
+
+  // Whether it waits for no descriptor; where it does, some time is given to it.
+  static bool is_pausing(const Call& call) {
+    const os::Wakeup nobody;
+    os::PollSet polls;
+    call.add_to(polls);
+    if (polls.add(nobody.fd(), true, false) == 0) return true;
+    polls.wait(Clock::now() + milliseconds(5));
+    return false;
+  }
+
+  State finish(Call& call) { return advance(call, Clock::now() + std::chrono::seconds(20)); }
+
+  testing::NameServer server_;
+  Key key_ = random_key();
+  os::Listener listener_ = os::listen_on_loopback();
+  Reception reception_{key_, listener_.socket.get(), 1,
+                       [](const Identity&) { return std::string(); }};
+  std::size_t guest_count_ = 0;
+};
+
+TEST_F(CallTest, ReachesANameWhoseRecordAppearsLater) {
+  Call late = call("late.example");
+  EXPECT_EQ(advance(late, Clock::now() + milliseconds(300)), State::kCalling);
+  EXPECT_THAT(late.why(), StartsWith("no record yet (NXDOMAIN from 127.0.0.1:"));
+  server_.add_address("late.example", "127.0.0.1");
+  EXPECT_EQ(finish(late), State::kDone) << late.why();
+  EXPECT_TRUE(late.take_socket());
+  EXPECT_EQ(guest_count_, 1U);
+}
+
+// Nobody listens at the port on the others.
+TEST_F(CallTest, TriesAllAddressesOfAName) {
+  for (const char* number : {"127.0.0.2", "127.0.0.1", "::1"}) {
+    server_.add_address("many.example", number);
+  }
+  Call many = call("many.example");
+  EXPECT_EQ(finish(many), State::kDone) << many.why();
+}
+
+TEST_F(CallTest, AsksNobodyForANumber) {
+  Call number = call("127.0.0.1");
+  EXPECT_EQ(finish(number), State::kDone) << number.why();
+  EXPECT_THAT(server_.questions(), IsEmpty());
+}
+
+// A resolver that waited would be gone for seconds.
+TEST_F(CallTest, GivesWayWhileANameServerIsSilent) {
+  server_.behave("", Behaviour::kIsSilent);
+  Call silent = call("silent.example");
+  const TimePoint begin = Clock::now();
+  EXPECT_EQ(silent.advance(begin), State::kCalling);
+  EXPECT_LT(Clock::now() - begin, milliseconds(500));
+  EXPECT_EQ(silent.why(), "what its name stands for is still being asked");
+  ASSERT_TRUE(silent.next_deadline());
+  EXPECT_GT(*silent.next_deadline(), begin);
+  EXPECT_EQ(advance(silent, begin + milliseconds(100)), State::kCalling);
+}
+
+TEST_F(CallTest, NamesANameServerThatIsSilent) {
+  server_.behave("", Behaviour::kIsSilent);
+  names::Options impatient = options();
+  impatient.patience = milliseconds(60);
+  Call silent("silent.example:1", key_, {.from = 1}, impatient);
+  const TimePoint end = Clock::now() + std::chrono::seconds(10);
+  while (silent.why().find("does not answer") == std::string::npos && Clock::now() < end) {
+    advance(silent, Clock::now() + milliseconds(20));
+  }
+  EXPECT_EQ(silent.why(), "the name server " + server_.address().to_text() + " does not answer");
+}
+
+// Method: the clock of the pauses is the test's, so that none is waited for.
+TEST_F(CallTest, AsksANameServerLessAndLessOften) {
+  Call nobody = call("nobody.example");
+  TimePoint now = Clock::now();
+  std::vector<base::Duration> pauses;
+  for (int i = 0; i < 10; ++i) {
+    do {
+      ASSERT_EQ(nobody.advance(now), State::kCalling);
+    } while (!is_pausing(nobody));
+    pauses.push_back(*nobody.next_deadline() - now);
+    now = *nobody.next_deadline();
+  }
+  EXPECT_LT(pauses.front(), milliseconds(80));
+  for (std::size_t i = 4; i < pauses.size(); ++i) {
+    EXPECT_GE(pauses[i], milliseconds(640)) << i;
+    EXPECT_LT(pauses[i], milliseconds(1280)) << i;
+  }
+}
+
+}  // namespace
+}  // namespace rota::auth

@@ -1,0 +1,77 @@
+// rotarun on several hosts, which are network namespaces: what the tests of that share.
+#pragma once
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "testing/network.h"
+#include "testing/process.h"
+
+namespace rota::testing {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class AcrossHosts : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto obstacle = Network::obstacle()) GTEST_SKIP() << *obstacle;
+    folder_ = ::testing::TempDir() + "across_hosts_" + std::to_string(::getpid());
+    std::filesystem::create_directories(folder_);
+    network_ = std::make_unique<Network>(3);
+    key_file_ = write_key("key", std::string(40, 'k'));
+  }
+  void TearDown() override {
+    network_.reset();
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+
+  std::string write_key(const std::string& name, const std::string& key) const {
+    const std::string path = folder_ + "/" + name;
+    std::ofstream(path) << key;
+    std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+    return path;
+  }
+
+  // "10.77.0.1:2,10.77.0.2:1,…": so many slots on each host.
+  std::string hosts(const std::vector<std::size_t>& slots) const {
+    std::string text;
+    for (std::size_t host = 0; host < slots.size(); ++host) {
+      text += (host == 0 ? "" : ",") + network_->address(host) + ":" + std::to_string(slots[host]);
+    }
+    return text;
+  }
+
+  // rotarun on one of the hosts, with what all of them are told.
+  std::unique_ptr<Process> start(std::size_t host, std::vector<std::string> arguments) const {
+    Command command = rotarun(std::move(arguments));
+    command.environment = environment_;
+    command.environment.push_back("ROTA_KEY_FILE=" + key_file_);
+    return std::make_unique<Process>(network_->on(host, std::move(command)));
+  }
+
+  // The same command on each of them.
+  std::vector<std::unique_ptr<Process>> start_all(const std::vector<std::string>& arguments) const {
+    std::vector<std::unique_ptr<Process>> all;
+    for (std::size_t host = 0; host < network_->host_count(); ++host) {
+      all.push_back(start(host, arguments));
+    }
+    return all;
+  }
+
+  static std::string rank_program() { return std::string(ROTA_TEST_DIR) + "/sum_rank"; }
+
+  std::string folder_;
+  std::string key_file_;
+  std::unique_ptr<Network> network_;
+  std::vector<std::string> environment_;
+};
+
+}  // namespace rota::testing

@@ -1,0 +1,179 @@
+// A job across hosts, by the same rotarun command on each: how it starts, and that it ends alike on
+// all of them, however it ends.
+#include <csignal>
+
+#include "hosts/across_hosts.h"
+
+namespace rota::testing {
+namespace {
+
+class LauncherHosts : public AcrossHosts {};
+
+// Everybody's last lines, and the same code from all.
+void expect_all_end(std::vector<std::unique_ptr<Process>>& all, int exit_code,
+                    const std::string& words) {
+  for (std::size_t host = 0; host < all.size(); ++host) {
+    const Result result = all[host]->wait();
+    EXPECT_EQ(result.exit_code, exit_code) << "host " << host << ": " << result.err;
+    EXPECT_THAT(result.err, HasSubstr(words)) << "host " << host;
+  }
+}
+
+TEST_F(LauncherHosts, RanksMeetOnUnevenHosts) {
+  const std::vector<std::vector<std::size_t>> worlds = {{2, 1, 3}, {1, 4, 2}, {1, 1, 1}};
+  for (const auto& slots : worlds) {
+    environment_ = {"ROTA_HOSTS=" + hosts(slots)};
+    auto all = start_all({rank_program()});
+    std::size_t world_size = 0;
+    for (const std::size_t count : slots) world_size += count;
+    const std::string sum = std::to_string(world_size * (world_size + 1) / 2);
+    std::size_t rank = 0;
+    for (std::size_t host = 0; host < all.size(); ++host) {
+      const Result result = all[host]->wait();
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      EXPECT_EQ(result.err, "");
+      for (std::size_t local = 0; local < slots[host]; ++local, ++rank) {
+        EXPECT_THAT(result.out,
+                    HasSubstr("rank " + std::to_string(rank) + " of " + std::to_string(world_size) +
+                              " on " + network_->address(host) + ": sum " + sum + "\n"));
+      }
+    }
+  }
+}
+
+TEST_F(LauncherHosts, HostsMayComeInAnyOrderAndLate) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  const auto last = start(2, {rank_program()});
+  const auto second = start(1, {rank_program()});
+  EXPECT_TRUE(second->wait_for("rotarun: waiting for host 0 (10.77.0.1) at 10.77.0.1:7700"));
+  const auto first = start(0, {rank_program()});
+  for (const auto* each : {&first, &second, &last}) {
+    const Result result = (*each)->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("sum 6"));
+  }
+}
+
+TEST_F(LauncherHosts, MeetByTfConfigAtItsPorts) {
+  std::string workers;
+  for (std::size_t host = 1; host < 3; ++host) {
+    workers += (host == 1 ? "\"" : ",\"") + network_->address(host) + ":2222\"";
+  }
+  std::vector<std::unique_ptr<Process>> all;
+  const std::vector<std::string> tasks = {R"("chief","index":0)", R"("worker","index":0)",
+                                          R"("worker","index":1)"};
+  for (std::size_t host = 0; host < 3; ++host) {
+    environment_ = {R"(TF_CONFIG={"cluster":{"chief":[")" + network_->address(0) +
+                        R"(:2222"],"worker":[)" + workers + R"(]},"task":{"type":)" + tasks[host] +
+                        "}}",
+                    "ROTA_SLOTS=2"};
+    all.push_back(start(host, {rank_program()}));
+  }
+  for (std::size_t host = 0; host < 3; ++host) {
+    const Result result = all[host]->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("rank " + std::to_string(2 * host) + " of 6"));
+    EXPECT_THAT(result.out, HasSubstr("sum 21"));
+  }
+}
+
+// Method: rank 3 of 6 is on host 2; its words were written there.
+TEST_F(LauncherHosts, TheFirstFailureEndsTheJobEverywhereWithItsCode) {
+  environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 3})};
+  auto all = start_all({"/bin/sh", "-c",
+                        "if [ $ROTA_RANK = 3 ]; then echo last words >&2; exit 7; fi; "
+                        "exec sleep 1000"});
+  for (const auto& each : all) {
+    const Result result = each->wait();
+    EXPECT_EQ(result.exit_code, 7);
+    EXPECT_THAT(result.err, HasSubstr("rank 3 (pid "));
+    EXPECT_THAT(result.err, HasSubstr(", 10.77.0.3) exited with code 7\n"));
+    EXPECT_THAT(result.err, HasSubstr("rotarun:   last words\n"));
+    EXPECT_LT(result.took, std::chrono::seconds(10));
+  }
+}
+
+TEST_F(LauncherHosts, ARankThatIsKilledIsNamedEverywhere) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 2, 1}), "ROUNDS=100000"};
+  auto all = start_all(
+      {"/bin/sh", "-c", "[ $ROTA_RANK != 2 ] || (sleep 1; kill -9 $$) & exec " + rank_program()});
+  expect_all_end(all, 137, "rank 2 (pid ");
+  EXPECT_THAT(all[0]->err(), HasSubstr("10.77.0.2) was killed by SIGKILL"));
+}
+
+TEST_F(LauncherHosts, EndsWith127EverywhereWhereOneHostLacksTheProgram) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t host = 0; host < 3; ++host) {
+    all.push_back(start(host, {host == 1 ? "/nonexistent/program" : rank_program()}));
+  }
+  expect_all_end(all, 127, "cannot run /nonexistent/program: No such file or directory");
+  EXPECT_THAT(all[2]->err(), HasSubstr("host 1 (10.77.0.2): "));
+}
+
+TEST_F(LauncherHosts, ASignalToOneEndsAllAndNoneWith0) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  for (const std::size_t victim : {0, 2}) {
+    auto all =
+        start_all({"/bin/sh", "-c", "trap 'exit 0' TERM; echo ready; while :; do sleep 0.1; done"});
+    for (const auto& each : all) ASSERT_TRUE(each->wait_for("ready"));
+    all[victim]->signal(SIGTERM);
+    expect_all_end(all, 143, "got SIGTERM, so the job ends");
+  }
+}
+
+// Nothing closes a connection there.
+TEST_F(LauncherHosts, AHostThatVanishesIsNamedByTheOthers) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1}), "ROUNDS=100000"};
+  for (const std::size_t victim : {1, 0}) {
+    if (victim == 0) network_ = std::make_unique<Network>(3);
+    auto all = start_all({rank_program()});
+    for (const auto& each : all) ASSERT_TRUE(each->wait_for("sum 6"));
+    const auto begin = std::chrono::steady_clock::now();
+    network_->cut(victim);
+    for (std::size_t host = 0; host < 3; ++host) {
+      const Result result = all[host]->wait();
+      EXPECT_EQ(result.exit_code, 201) << result.err;
+      const std::string who =
+          victim == 1 && host == 1 ? "host 0" : "host " + std::to_string(victim);
+      const bool is_alone = host == 0 && victim == 0;
+      EXPECT_THAT(result.err, HasSubstr(is_alone ? "lost host " : "lost " + who));
+      EXPECT_THAT(result.err, HasSubstr("its kernel acknowledges nothing any more"));
+    }
+    // Five times what it should take.
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  }
+}
+
+TEST_F(LauncherHosts, ALauncherThatIsKilledIsAHostThatIsLost) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  auto all = start_all({"/bin/sh", "-c", "echo inner $PPID; exec sleep 1000"});
+  for (const auto& each : all) ASSERT_TRUE(each->wait_for("inner "));
+  const int inner = std::stoi(all[1]->out().substr(all[1]->out().find("inner ") + 6));
+  ::kill(inner, SIGKILL);
+  EXPECT_EQ(all[1]->wait().exit_code, 137);
+  for (const std::size_t host : {0, 2}) {
+    const Result result = all[host]->wait();
+    EXPECT_EQ(result.exit_code, 201);
+    EXPECT_THAT(result.err, HasSubstr("lost host 1 (10.77.0.2): its launcher ended"));
+  }
+}
+
+// Its kernel acknowledges, so that it is not taken for gone.
+TEST_F(LauncherHosts, ALauncherThatIsSilentIsNamedAndThenGivenUp) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  auto all = start_all({"/bin/sh", "-c", "echo inner $PPID; exec sleep 1000"});
+  for (const auto& each : all) ASSERT_TRUE(each->wait_for("inner "));
+  const int inner = std::stoi(all[2]->out().substr(all[2]->out().find("inner ") + 6));
+  ::kill(inner, SIGSTOP);
+  EXPECT_TRUE(all[0]->wait_for("host 2 (10.77.0.3) is slow"));
+  const Result result = all[0]->wait();
+  EXPECT_EQ(result.exit_code, 201);
+  EXPECT_THAT(result.err, HasSubstr("lost host 2 (10.77.0.3): its launcher said nothing for 5"));
+  EXPECT_EQ(all[1]->wait().exit_code, 201);
+  ::kill(inner, SIGCONT);
+  EXPECT_EQ(all[2]->wait().exit_code, 201);  // What it would have been told has been lost.
+}
+
+}  // namespace
+}  // namespace rota::testing

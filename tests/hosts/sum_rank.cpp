@@ -1,0 +1,32 @@
+// A rank that rotarun starts: adds up over all ranks, again and again for `ROUNDS` rounds of 10 ms,
+// and says what it got, and where it is. Exits with 3 where that fails.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <rota/communicator.h>
+
+int main() {
+  const char* rounds = std::getenv("ROUNDS");
+  try {
+    rota::Communicator comm(rota::CommunicatorOptions::from_environment());
+    std::vector<double> values(1000);
+    for (int round = 0; round < std::atoi(rounds ? rounds : "1"); ++round) {
+      values.assign(values.size(), static_cast<double>(comm.rank() + 1));
+      comm.all_reduce(values, rota::ReduceOp::kSum);
+      if (round == 0) {
+        std::printf("rank %zu of %zu on %s: sum %g\n", comm.rank(), comm.world_size(),
+                    comm.rank_table().rows[comm.rank()].host.c_str(), values.back());
+        std::fflush(stdout);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  } catch (const rota::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 3;
+  }
+  return 0;
+}

@@ -1,0 +1,324 @@
+// Questions to a real server, by real sockets.
+#include "names/resolver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <rota/error.h>
+
+#include "os/host.h"
+#include "testing/name_server.h"
+
+namespace rota::names {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::NameServer;
+using ::testing::UnorderedElementsAre;
+using Behaviour = NameServer::Behaviour;
+
+constexpr std::string_view kOfAPod =
+    "search ml.svc.cluster.local svc.cluster.local cluster.local lan.example\noptions ndots:5\n";
+
+class ResolverTest : public ::testing::Test {
+ protected:
+  ResolverTest()
+      : folder_(::testing::TempDir() + "names_" + std::to_string(os::own_process()) + "_") {
+    write("hosts", "127.0.0.1 localhost\n");
+    write("resolv.conf", "");
+    options_ = {.resolv_conf = folder_ + "resolv.conf",
+                .hosts = folder_ + "hosts",
+                .servers = {server_.address()}};
+  }
+  ~ResolverTest() override {
+    std::remove((folder_ + "hosts").c_str());
+    std::remove((folder_ + "resolv.conf").c_str());
+  }
+
+  void write(const std::string& name, std::string_view text) {
+    std::ofstream(folder_ + name) << text;
+  }
+
+  static std::vector<std::string> texts_of(const Answer& answer) {
+    std::vector<std::string> texts;
+    for (const os::Address& address : answer.addresses) texts.push_back(address.to_text());
+    return texts;
+  }
+
+  Answer addresses(const std::string& address) const { return resolve(address, options_); }
+
+  Answer targets(const std::string& service) const {
+    Resolver resolver(options_);
+    resolver.ask_targets(service);
+    return wait(resolver);
+  }
+
+  static Answer wait(Resolver& resolver) {
+    os::PollSet polls;
+    while (true) {
+      if (auto answer = resolver.advance()) return std::move(*answer);
+      polls.clear();
+      resolver.add_to(polls);
+      polls.wait(resolver.next_deadline());
+    }
+  }
+
+  // Without the types and without repetitions, in their order.
+  std::vector<std::string> names_asked() const {
+    std::vector<std::string> names;
+    for (const std::string& question : server_.questions()) {
+      std::string name = question.substr(question.find(' ') + 1);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
+    return names;
+  }
+
+  NameServer server_;
+  std::string folder_;
+  Options options_;
+};
+
+TEST_F(ResolverTest, FindsAddressesOfEitherFamily) {
+  server_.add_address("four", "10.0.0.1");
+  server_.add_address("six", "fd00::1");
+  EXPECT_THAT(texts_of(addresses("four:7001")), ElementsAre("10.0.0.1:7001"));
+  EXPECT_THAT(texts_of(addresses("six:7001")), ElementsAre("[fd00::1]:7001"));
+  EXPECT_THAT(server_.questions(),
+              UnorderedElementsAre("A four", "AAAA four", "A six", "AAAA six"));
+}
+
+TEST_F(ResolverTest, FindsAllAddressesOfAName) {
+  server_.add_address("both", "127.0.0.2");
+  server_.add_address("both", "127.0.0.3");
+  server_.add_address("both", "::1");
+  EXPECT_THAT(texts_of(addresses("both:7001")),
+              UnorderedElementsAre("127.0.0.2:7001", "127.0.0.3:7001", "[::1]:7001"));
+}
+
+TEST_F(ResolverTest, AsksNobodyForNumbersAndForThisHostsOwnNames) {
+  write("hosts", "10.0.0.9 nine\n");
+  EXPECT_THAT(texts_of(addresses("10.0.0.1:7001")), ElementsAre("10.0.0.1:7001"));
+  EXPECT_THAT(texts_of(addresses("[fd00::1]:7001")), ElementsAre("[fd00::1]:7001"));
+  EXPECT_THAT(texts_of(addresses("nine:7001")), ElementsAre("10.0.0.9:7001"));
+  for (const char* name : {"localhost:7001", "LOCALHOST.:7001", "a.localhost:7001"}) {
+    EXPECT_THAT(texts_of(addresses(name)), ElementsAre("127.0.0.1:7001", "[::1]:7001"));
+  }
+  EXPECT_THAT(server_.questions(), IsEmpty());
+}
+
+TEST_F(ResolverTest, RefusesWhatIsNoAddress) {
+  for (const char* text : {"", "a", ":7001", "a:", "a:x", "a:70000", "::1:7001"}) {
+    EXPECT_THROW(addresses(text), Error) << text;
+  }
+}
+
+TEST_F(ResolverTest, SaysWhatIsNoName) {
+  EXPECT_EQ(addresses("a..b:7001").failure, "it is no name that a name server knows");
+  EXPECT_THAT(server_.questions(), IsEmpty());
+}
+
+TEST_F(ResolverTest, FindsARecordThatWasNotThereBefore) {
+  const Answer before = addresses("late:7001");
+  EXPECT_THAT(before.addresses, IsEmpty());
+  EXPECT_EQ(before.failure,
+            "no record yet (NXDOMAIN from " + server_.address().to_text() + " for late)");
+  server_.add_address("late", "10.0.0.1");
+  const Answer after = addresses("late:7001");
+  EXPECT_THAT(texts_of(after), ElementsAre("10.0.0.1:7001"));
+  EXPECT_EQ(after.failure, "");
+}
+
+TEST_F(ResolverTest, SaysThatANameHasOtherRecordsOnly) {
+  server_.add_target("service", "a", 1);
+  EXPECT_THAT(addresses("service:7001").failure,
+              HasSubstr("no record yet (an empty answer from 127.0.0.1:"));
+}
+
+// Asked for in the cluster alone, in this order; the node's own domain and the name as it stands,
+// which others could answer, never.
+TEST_F(ResolverTest, KeepsQuestionsInTheCluster) {
+  write("resolv.conf", kOfAPod);
+  server_.add_address("b-node-0-0.b", "203.0.113.1");
+  server_.add_address("b-node-0-0.b.lan.example", "203.0.113.2");
+  EXPECT_THAT(
+      addresses("b-node-0-0.b:7001").failure,
+      HasSubstr("for b-node-0-0.b.ml.svc.cluster.local and b-node-0-0.b.svc.cluster.local)"));
+  EXPECT_THAT(names_asked(),
+              ElementsAre("b-node-0-0.b.ml.svc.cluster.local", "b-node-0-0.b.svc.cluster.local"));
+}
+
+TEST_F(ResolverTest, PutsTheZoneOfTheClusterBehindServices) {
+  write("resolv.conf", kOfAPod);
+  server_.add_address("x.ns.svc", "203.0.113.1");
+  server_.add_address("x.ns.svc.cluster.local", "10.0.0.1");
+  EXPECT_THAT(texts_of(addresses("x.ns.svc:7001")), ElementsAre("10.0.0.1:7001"));
+  EXPECT_THAT(server_.questions(),
+              UnorderedElementsAre("A x.ns.svc.cluster.local", "AAAA x.ns.svc.cluster.local"));
+}
+
+TEST_F(ResolverTest, EndsAtTheFirstNameThatIsThere) {
+  write("resolv.conf", "search one two three\n");
+  server_.add_address("a.two", "10.0.0.1");
+  EXPECT_THAT(texts_of(addresses("a:7001")), ElementsAre("10.0.0.1:7001"));
+  EXPECT_THAT(names_asked(), ElementsAre("a.one", "a.two"));
+}
+
+TEST_F(ResolverTest, AsksAsItStandsForANameThatEndsWithADot) {
+  write("resolv.conf", "search one\n");
+  addresses("a:7001");
+  addresses("b.:7001");
+  EXPECT_THAT(names_asked(), ElementsAre("a.one", "a", "b"));
+}
+
+TEST_F(ResolverTest, PassesOverADomainThatFailsAndSaysSo) {
+  write("resolv.conf", "search one two\n");
+  server_.behave("one", Behaviour::kFails);
+  EXPECT_THAT(addresses("a:7001").failure,
+              AllOf(HasSubstr("the name server fails (SERVFAIL from 127.0.0.1:"),
+                    HasSubstr("for a.one, a.two and a)")));
+  server_.add_address("a.two", "10.0.0.1");
+  EXPECT_THAT(texts_of(addresses("a:7001")), ElementsAre("10.0.0.1:7001"));
+}
+
+TEST_F(ResolverTest, SaysThatItIsRefused) {
+  server_.behave("a", Behaviour::kRefuses);
+  EXPECT_THAT(addresses("a:7001").failure, HasSubstr("refuses to answer (REFUSED from 127.0.0.1:"));
+}
+
+// Not asked for anything else: whoever is silent once would be so for each name.
+TEST_F(ResolverTest, EndsSilenceAndSaysWhose) {
+  write("resolv.conf", "search one\n");
+  options_.patience = milliseconds(300);
+  server_.behave("", Behaviour::kIsSilent);
+  const auto begin = base::Clock::now();
+  EXPECT_EQ(addresses("a:7001").failure,
+            "the name server " + server_.address().to_text() + " does not answer");
+  EXPECT_LT(base::Clock::now() - begin, 5 * options_.patience);
+  EXPECT_THAT(names_asked(), ElementsAre("a.one"));
+}
+
+TEST_F(ResolverTest, AsksTheNextServerWhereOneIsSilent) {
+  NameServer silent;
+  silent.behave("", Behaviour::kIsSilent);
+  server_.add_address("a", "10.0.0.1");
+  options_.patience = milliseconds(300);
+  options_.servers = {silent.address(), server_.address()};
+  EXPECT_THAT(texts_of(addresses("a:7001")), ElementsAre("10.0.0.1:7001"));
+  server_.behave("", Behaviour::kIsSilent);
+  EXPECT_EQ(addresses("a:7001").failure, "the name servers " + silent.address().to_text() +
+                                             " and " + server_.address().to_text() +
+                                             " do not answer");
+}
+
+TEST_F(ResolverTest, AsksTheNextServerWhereOneFails) {
+  NameServer failing;
+  failing.behave("", Behaviour::kFails);
+  server_.add_address("a", "10.0.0.1");
+  options_.servers = {failing.address(), server_.address()};
+  EXPECT_THAT(texts_of(addresses("a:7001")), ElementsAre("10.0.0.1:7001"));
+  server_.behave("", Behaviour::kFails);
+  EXPECT_THAT(addresses("a:7001").failure, HasSubstr(" fail, or cannot be reached"));
+}
+
+TEST_F(ResolverTest, SaysThatNobodyIsThere) {
+  const os::Address address = NameServer().address();
+  options_.servers = {address};
+  EXPECT_EQ(addresses("a:7001").failure,
+            "the name server " + address.to_text() + " cannot be reached");
+}
+
+TEST_F(ResolverTest, GivesWayToOthersWhileAServerThinks) {
+  server_.think(milliseconds(100));
+  server_.add_address("a", "10.0.0.1");
+  Resolver resolver(options_);
+  resolver.ask_addresses("a:7001");
+  EXPECT_TRUE(resolver.is_asking());
+  EXPECT_FALSE(resolver.advance());
+  EXPECT_GT(resolver.next_deadline(), base::Clock::now());
+  Resolver moved = std::move(resolver);
+  EXPECT_THAT(texts_of(wait(moved)), ElementsAre("10.0.0.1:7001"));
+  EXPECT_FALSE(moved.is_asking());
+  EXPECT_FALSE(moved.next_deadline());
+}
+
+TEST_F(ResolverTest, ForgetsAQuestionForTheNext) {
+  server_.behave("silent", Behaviour::kIsSilent);
+  server_.add_address("a", "10.0.0.1");
+  Resolver resolver(options_);
+  resolver.ask_addresses("silent:1");
+  EXPECT_FALSE(resolver.advance());
+  resolver.ask_addresses("10.0.0.9:9");
+  EXPECT_THAT(texts_of(wait(resolver)), ElementsAre("10.0.0.9:9"));
+  resolver.ask_addresses("silent:1");
+  resolver.ask_addresses("a:7001");
+  EXPECT_THAT(texts_of(wait(resolver)), ElementsAre("10.0.0.1:7001"));
+  resolver.ask_addresses("silent:1");  // Ends with the resolver.
+}
+
+TEST_F(ResolverTest, SortsTargetsByTheirNumbers) {
+  write("resolv.conf", kOfAPod);
+  const std::string service = "_tf._tcp.mnist.ml.svc.cluster.local";
+  for (const int pod : {10, 0, 9, 11, 2, 1}) {
+    server_.add_target(service, "mnist-" + std::to_string(pod) + ".mnist.ml.svc.cluster.local",
+                       2222);
+  }
+  const Answer answer = targets("_tf._tcp.mnist");
+  ASSERT_EQ(answer.targets.size(), 6U) << answer.failure;
+  std::string order;
+  for (const Target& target : answer.targets) {
+    order += target.host.substr(0, target.host.find('.')) + " ";
+    EXPECT_EQ(target.port, 2222);
+  }
+  EXPECT_EQ(order, "mnist-0 mnist-1 mnist-2 mnist-9 mnist-10 mnist-11 ");
+  EXPECT_EQ(server_.questions().back(), "SRV " + service);
+}
+
+TEST_F(ResolverTest, SaysThatAServiceHasNoTargets) {
+  EXPECT_THAT(targets("_tf._tcp.nobody").failure, HasSubstr("no record yet (NXDOMAIN from"));
+  server_.add_target("_tf._tcp.root", "", 0);
+  const Answer root = targets("_tf._tcp.root");
+  EXPECT_THAT(root.targets, IsEmpty());
+  EXPECT_THAT(root.failure, HasSubstr("no record yet (an empty answer from"));
+}
+
+// More than a datagram holds, so that it is asked for again by TCP.
+TEST_F(ResolverTest, FindsMoreTargetsThanADatagramHolds) {
+  const std::string service = "_tf._tcp.mnist";
+  for (int pod = 99; pod >= 0; --pod) {
+    server_.add_target(service, "mnist-" + std::to_string(pod) + ".mnist.ml.svc.cluster.local", 1);
+  }
+  const Answer answer = targets(service);
+  ASSERT_EQ(answer.targets.size(), 100U) << answer.failure;
+  for (std::size_t pod = 0; pod < 100; ++pod) {
+    EXPECT_TRUE(answer.targets[pod].host.starts_with("mnist-" + std::to_string(pod) + "."));
+  }
+  EXPECT_EQ(server_.stream_count(), 1U);
+}
+
+// Nor does this process end by it.
+TEST_F(ResolverTest, OutlivesAServerThatHangsUp) {
+  options_.patience = milliseconds(300);
+  server_.behave("", Behaviour::kHangsUp);
+  EXPECT_NE(targets("_tf._tcp.mnist").failure, "");
+  EXPECT_GE(server_.stream_count(), 1U);
+}
+
+TEST_F(ResolverTest, AsksByTcpWhereItIsTold) {
+  write("resolv.conf", "options use-vc\n");
+  server_.add_address("a", "10.0.0.1");
+  EXPECT_THAT(texts_of(addresses("a:7001")), ElementsAre("10.0.0.1:7001"));
+  EXPECT_EQ(server_.stream_count(), server_.questions().size());
+}
+
+}  // namespace
+}  // namespace rota::names
