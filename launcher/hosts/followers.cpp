@@ -211,7 +211,7 @@ void Followers::hear(std::size_t host, base::TimePoint now, std::vector<News>& n
   if (!member.trunk->is_open()) return;
   for (const Dispatch& dispatch : member.trunk->receive(now)) on_dispatch(host, dispatch, news);
   if (member.trunk->is_open()) return watch_silence(host, now, news);
-  lose(host, "its launcher ended, or the connection to it", news);
+  lose(host, std::string(member.trunk->why_ended()), news);
 }
 
 void Followers::on_dispatch(std::size_t host, const Dispatch& dispatch, std::vector<News>& news) {
