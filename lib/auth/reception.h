@@ -1,5 +1,6 @@
 // Where callers are received: those who prove within two seconds that they hold the key, and may
-// come in, are handed on; all others are hung up on.
+// come in, are handed on; all others are hung up on. Whatever those do, they cost their host
+// little: after each it rests for a moment, in which more of them may gather.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -51,6 +52,7 @@ class Reception {
     base::TimePoint since;
   };
 
+  bool is_resting(base::TimePoint now) const { return rests_until_ && now < *rests_until_; }
   void accept(base::TimePoint now);
   void advance(Caller& caller, base::TimePoint now, std::vector<Guest>& guests);
 
@@ -59,6 +61,7 @@ class Reception {
   Judge judge_;
   std::list<Caller> callers_;                  // The oldest first.
   std::optional<base::TimePoint> deaf_until_;  // For want of descriptors.
+  std::optional<base::TimePoint> rests_until_;
   std::string last_complaint_;
 };
 

@@ -82,7 +82,7 @@ std::optional<Job> decode_job(std::string_view text) {
   job.table.transport = in.read_text();
   const auto count = in.read<std::uint32_t>();
   if (!in.ok() || count == 0 || count > kMaxWorldSize || job.rank >= count) return std::nullopt;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
     RankRow row;
     row.local_rank = in.read<std::uint64_t>();
     row.host = in.read_text();

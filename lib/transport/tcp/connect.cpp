@@ -92,6 +92,7 @@ class Meeting {
       if (const auto next = call->next_deadline()) end = std::min(end, *next);
     }
     reception_.add_to(polls_, now);
+    if (const auto next = reception_.next_deadline()) end = std::min(end, *next);
     polls_.wait(end);
   }
 
