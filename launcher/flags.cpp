@@ -24,9 +24,20 @@ constexpr Flag kFlags[] = {
      "warns when it is not set there"},
     {"", "bind-to", "none|core|numa",
      "What a rank is bound to (default: what --map-by names, none otherwise)"},
-    {"", "map-by", "slot|core|numa",
-     "How ranks are dealt to the machine: slot fills each core's hardware threads in turn, core "
-     "and numa go around the cores or the NUMA nodes (default: slot)"},
+    {"", "map-by", "slot|node|ppr:N:node|core|numa",
+     "How ranks are dealt: slot fills a host before the next one, and there each core's hardware "
+     "threads in turn; node goes around the hosts; ppr:N:node gives N to each of them; core and "
+     "numa are slot, and go around a host's cores or NUMA nodes (default: slot)"},
+    {"", "rank-by", "slot|node",
+     "How ranks are numbered: slot goes from host to host, node around them (default: slot)"},
+    {"", "cpus-per-rank", "N",
+     "A slot is N CPUs; so many are bound to each rank, if ranks are bound, and are its "
+     "OMP_NUM_THREADS"},
+    {"", "oversubscribe", "", "There may be more ranks than slots"},
+    {"", "report-bindings", "", "Say where each rank is, and which CPUs it is bound to"},
+    {"", "ports", "FIRST-LAST",
+     "Where ranks may listen for each other, if they are programs of another kind (default: "
+     "ROTA_PORTS, or 7700-7955)"},
     {"", "transport", "auto|shm|tcp",
      "How ranks move data (default: auto, which is shm on one host)"},
     {"", "tag-output", "", "Begin each line of output with the rank that wrote it"},
@@ -38,7 +49,11 @@ constexpr Flag kFlags[] = {
      "How long one collective may take, and how long a rank may stay stopped (default: 60)"},
     {"", "grace", "SECONDS",
      "How long ranks have to end after SIGTERM before SIGKILL (default: 0.5)"},
+    {"", "status-port", "[ADDRESS:]PORT",
+     "Answer there over HTTP how the job is: /livez, /readyz and /ranks (default address: "
+     "127.0.0.1; default: nowhere)"},
     {"", "show-ranks", "", "Print the rank table and start nothing"},
+    {"", "json", "", "Print the rank table as JSON, with --show-ranks"},
     {"", "explain", "",
      "Print what the environment says about hosts and ranks, which source decides, and the rank "
      "table; start nothing"},

@@ -2,7 +2,6 @@
 #include "launcher/job_plan.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "os/cgroup.h"
 #include "os/host.h"
@@ -23,14 +22,25 @@ constexpr std::size_t kLeastArenaBytes = 1024 * 1024;
 // Room for the port that a rank's row gets when it listens.
 constexpr std::string_view kLongestAddress = "127.0.0.1:65535";
 
-RankTable make_table(const Options& options, const Facts& facts, std::size_t rank_count,
+// The slots of this host are those that somebody declares for it, or else as many as it has.
+Layout lay_out_here(const Options& options, const Facts& facts, const Slots& slots) {
+  if (slots.count == 0) {
+    throw UsageError("--cpus-per-rank " + std::to_string(*options.cpus_per_rank) +
+                     ": this host has fewer, with " + slots.reason);
+  }
+  return lay_out({{facts.host, facts.declared.count.value_or(slots.count)}}, layout_rules(options));
+}
+
+RankTable make_table(const Options& options, const Facts& facts, const Layout& layout,
                      const std::vector<Cpus>& places) {
   RankTable table;
-  table.source = "rotarun -np " + std::to_string(rank_count);
+  table.source = "rotarun -np " + std::to_string(layout.seats.size());
   table.transport = options.transport == Transport::kTcp ? "tcp" : "shm";
-  for (std::size_t rank = 0; rank < rank_count; ++rank) {
-    table.rows.push_back(
-        {.local_rank = rank, .host = facts.host, .address = {}, .cores = to_text(places[rank])});
+  for (std::size_t rank = 0; rank < layout.seats.size(); ++rank) {
+    table.rows.push_back({.local_rank = layout.seats[rank].local_rank,
+                          .host = facts.host,
+                          .address = {},
+                          .cores = to_text(places[rank])});
   }
   return table;
 }
@@ -50,6 +60,7 @@ std::string in_mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20)
 
 std::string count_reason(const Options& options, const Facts& facts) {
   if (options.rank_count) return " as --np says";
+  if (options.map_by == MapBy::kFixedPerNode) return " as --map-by says";
   return facts.declared.count ? " as " + facts.declared.source + " says" : ", one for each slot";
 }
 
@@ -100,22 +111,25 @@ Facts gather_facts() {
   return facts;
 }
 
+Slots slots_of(const Options& options, const Facts& facts) {
+  return count_slots(facts.allowed_cpus.size(), facts.cpu_quota, options.cpus_per_rank.value_or(1));
+}
+
 JobPlan make_plan(const Options& options, const Facts& facts,
                   const std::function<std::vector<Core>()>& read_cores) {
-  const Slots slots = count_slots(facts.allowed_cpus.size(), facts.cpu_quota);
-  std::vector<Core> cores;
-  if (binding_of(options) != BindTo::kNone) cores = limit_cores(read_cores(), slots.count);
-  const std::size_t rank_count =
-      options.rank_count.value_or(facts.declared.count.value_or(slots.count));
   JobPlan plan;
-  plan.slots = slots;
-  plan.share = {.ranks = std::vector<std::size_t>(rank_count),
-                .places = place_ranks(cores, rank_count, binding_of(options), options.map_by),
-                .world_size = rank_count};
-  std::iota(plan.share.ranks.begin(), plan.share.ranks.end(), std::size_t{0});
-  plan.job.table = make_table(options, facts, rank_count, plan.share.places);
+  plan.slots = slots_of(options, facts);
+  plan.layout = lay_out_here(options, facts, plan.slots);
+  if (!plan.layout.warning.empty()) plan.warnings.push_back(plan.layout.warning);
+  const std::size_t rank_count = plan.layout.seats.size();
+  const Binding binding = binding_rules(options);
+  std::vector<Core> cores;
+  if (binding.bind_to != BindTo::kNone) cores = limit_cores(read_cores(), plan.slots.cpu_count);
+  plan.share = share_of(plan.layout, 0);
+  plan.share.places = place_ranks(cores, rank_count, binding);
+  plan.job.table = make_table(options, facts, plan.layout, plan.share.places);
   plan.job.deadline = options.deadline;
-  plan.job.may_spin = rank_count <= slots.count;
+  plan.job.may_spin = rank_count <= plan.slots.cpu_count;
   plan.job.verbose = options.verbose;
   if (rendezvous::lent_for(plan.job.table.transport) == rendezvous::Lent::kArenas) {
     plan.arena_bytes = size_arena(facts, rank_count);

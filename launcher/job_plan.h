@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "launcher/local_ranks.h"
+#include "launcher/host_share.h"
+#include "launcher/layout.h"
 #include "launcher/options.h"
 #include "launcher/placement.h"
 #include "launcher/slots.h"
@@ -28,12 +29,17 @@ struct Facts {
 struct JobPlan {
   rendezvous::Job job;
   Slots slots;
-  Share share;                   // Of this host.
-  std::size_t arena_bytes = 0;   // 0: there are no arenas.
-  std::vector<std::string> why;  // A sentence each, for --verbose.
+  Layout layout;
+  Share share;                        // Of this host.
+  std::size_t arena_bytes = 0;        // 0: there are no arenas.
+  std::vector<std::string> why;       // A sentence each, for --verbose.
+  std::vector<std::string> warnings;  // A sentence each, for everybody.
 };
 
 Facts gather_facts();
+
+// How many ranks have CPUs to themselves here.
+Slots slots_of(const Options& options, const Facts& facts);
 
 // Throws UsageError where the table is more than one message to a rank holds.
 void require_fitting(const rendezvous::Job& job);

@@ -31,6 +31,10 @@ std::optional<base::TimePoint> earlier(std::optional<base::TimePoint> one,
   return one && other ? std::min(*one, *other) : one ? one : other;
 }
 
+int code_of(const Ending& ending) {
+  return ending.was_killed ? kExitSignalBase + ending.value : ending.value;
+}
+
 }  // namespace
 
 JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
@@ -45,11 +49,15 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
       policy_(plan.job.table.rows.size(), limits_of(options, start_)),
       names_(names_of(plan.job.table)),
       last_words_(plan.job.table.rows.size()),
-      local_(options, context, signals, plan.share, [this](const News& news) { hear(news); }),
-      mailroom_(std::move(prepared), plan.share.ranks,
+      table_(prepared.job.table),
+      peers_(std::move(prepared.peers)),
+      local_(options, context, signals, plan.share, std::move(prepared.provision),
+             [this](const News& news) { hear(news); }),
+      mailroom_(prepared.job, std::move(prepared.loan), plan.share.ranks,
                 [this](std::size_t rank, const auto& message) { on_message(rank, message); }),
       switchboard_(mailroom_.switchboard()) {
   for (const std::string& reason : plan.why) say_if_verbose(reason);
+  if (options.status_address) serve_status();
   if (!others_) return;
   for (std::size_t rank = 0; rank < names_.size(); ++rank) {
     if (std::ranges::find(plan.share.ranks, rank) == plan.share.ranks.end()) {
@@ -60,7 +68,8 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
 
 int JobRun::run() {
   if (others_) others_->start();
-  local_.start_all([this](std::size_t local) { return mailroom_.open(plan_.share.ranks[local]); });
+  local_.start_all(peers_,
+                   [this](std::size_t local) { return mailroom_.open(plan_.share.ranks[local]); });
   for (;;) {
     const Action action = policy_.decide(now_, has_processes());
     if (action == Action::kFinish) return finish();
@@ -82,6 +91,7 @@ void JobRun::turn() {
   }
   local_.hear_processes();
   local_.pass_on_output(polls_);
+  if (status_port_) status_port_->handle(polls_, now_);
   switchboard_.on_time(now_);
 }
 
@@ -90,11 +100,13 @@ void JobRun::wait() {
   signal_position_ = polls_.add(signals_.fd(), true, false);
   local_.add_to(polls_);
   switchboard_.add_to(polls_, now_);
+  if (status_port_) status_port_->add_to(polls_, now_);
   auto end = earlier(policy_.next_deadline(), switchboard_.next_deadline(now_));
   if (others_) {
     others_->add_to(polls_);
     end = earlier(end, others_->next_deadline());
   }
+  if (status_port_) end = earlier(end, status_port_->next_deadline());
   polls_.wait(end);
   now_ = base::Clock::now();
 }
@@ -206,10 +218,12 @@ void JobRun::write_rest() {
     polls_.clear();
     signal_position_ = polls_.add(signals_.fd(), true, false);
     local_.add_to(polls_);
+    if (status_port_) status_port_->add_to(polls_, now_);
     polls_.wait(policy_.next_deadline());
     now_ = base::Clock::now();
     hear_signals();
     local_.pass_on_output(polls_);
+    if (status_port_) status_port_->handle(polls_, now_);
   }
 }
 
@@ -228,6 +242,24 @@ void JobRun::tell_others_the_end() {
     now_ = base::Clock::now();
     others_->handle(polls_, now_);
   }
+}
+
+void JobRun::serve_status() {
+  status_port_.emplace(*options_.status_address, [this] { return status(); });
+  const bool is_known = status_port_->address() == *options_.status_address;
+  if (options_.verbose || !is_known) local_.say("status at http://" + status_port_->address());
+}
+
+// What has started may be a program that never joins.
+JobStatus JobRun::status() const {
+  using Phase = RankState::Phase;
+  JobStatus status{.table = table_, .states = std::vector<RankState>(names_.size())};
+  for (std::size_t rank = 0; rank < names_.size(); ++rank) {
+    const auto& ending = policy_.records()[rank].ending;
+    if (ending) status.states[rank] = {Phase::kEnded, code_of(*ending)};
+    if (!ending && names_[rank].pid >= 0) status.states[rank].phase = Phase::kRunning;
+  }
+  return status;
 }
 
 void JobRun::say_if_verbose(const std::string& line) {

@@ -3,6 +3,7 @@
 // ends them.
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "launcher/options.h"
 #include "launcher/other_hosts.h"
 #include "launcher/report.h"
+#include "launcher/status_port.h"
 #include "os/poll_set.h"
 #include "os/signals.h"
 
@@ -43,6 +45,8 @@ class JobRun {
   int finish();
   void tell_others_the_end();
   void write_rest();
+  void serve_status();
+  JobStatus status() const;
   void say_if_verbose(const std::string& line);
 
   const Options& options_;
@@ -55,9 +59,12 @@ class JobRun {
   ExitPolicy policy_;
   std::vector<RankName> names_;
   std::vector<std::vector<std::string>> last_words_;  // By rank, of those that failed.
+  RankTable table_;                                   // With the addresses.
+  Peers peers_;
   LocalRanks local_;
   Mailroom mailroom_;
   rendezvous::Switchboard& switchboard_;
+  std::optional<StatusPort> status_port_;
   os::PollSet polls_;
   std::size_t signal_position_ = 0;
   bool ranks_have_signal_ = false;  // It was typed at the terminal that they share with us.

@@ -24,20 +24,26 @@ constexpr auto kReapTime = std::chrono::seconds(5);
 }  // namespace
 
 LocalRanks::LocalRanks(const Options& options, const RunContext& context, os::SignalWatch& signals,
-                       Share share, Report report)
+                       Share share, Provision provision, Report report)
     : options_(options),
       context_(context),
       signals_(signals),
       share_(std::move(share)),
+      provision_(std::move(provision)),
       report_(std::move(report)),
       output_(share_.ranks, options.tag_output, options.output_directory),
       null_(os::open_null()),
-      ranks_(share_.ranks.size()) {}
+      ranks_(share_.ranks.size()) {
+  for (const std::string& warning : provision_.warnings) say("warning: " + warning);
+}
 
-void LocalRanks::start_all(const OpenLine& open_line) {
+void LocalRanks::start_all(const Peers& peers, const OpenLine& open_line) {
+  if (options_.report_bindings) {
+    for (const std::string& line : describe_bindings(share_, os::host_name())) say(line);
+  }
   for (std::size_t local = 0; local < ranks_.size(); ++local) {
     try {
-      start(local, open_line);
+      start(local, peers, open_line);
     } catch (const Error& error) {
       report_({.kind = News::Kind::kNotStarted,
                .rank = share_.ranks[local],
@@ -49,7 +55,7 @@ void LocalRanks::start_all(const OpenLine& open_line) {
   }
 }
 
-void LocalRanks::start(std::size_t local, const OpenLine& open_line) {
+void LocalRanks::start(std::size_t local, const Peers& peers, const OpenLine& open_line) {
   auto [out_read, out_write] = os::make_pipe();
   auto [err_read, err_write] = os::make_pipe();
   const os::Fd socket = open_line(local);
@@ -57,13 +63,10 @@ void LocalRanks::start(std::size_t local, const OpenLine& open_line) {
   os::ProcessPlan process;
   process.program = context_.program_path;
   process.arguments = options_.program;
-  process.environment = make_environment(context_.environment, options_.variables,
-                                         {.rank = rank,
-                                          .world_size = share_.world_size,
-                                          .local_rank = local,
-                                          .local_world_size = ranks_.size(),
-                                          .rendezvous_fd = socket.get(),
-                                          .terminal_columns = os::terminal_columns(kStdout)});
+  RankContract contract = contract_of(share_, local, peers, provision_);
+  contract.rendezvous_fd = socket.get();
+  contract.terminal_columns = os::terminal_columns(kStdout);
+  process.environment = make_environment(context_.environment, options_.variables, contract);
   process.working_directory = options_.working_directory;
   // Two readers of one input would each get a part of it.
   process.standard_input = rank == 0 ? kStdin : null_.get();

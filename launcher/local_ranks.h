@@ -11,9 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "launcher/host_share.h"
 #include "launcher/news.h"
 #include "launcher/options.h"
-#include "launcher/placement.h"
+#include "launcher/provision.h"
 #include "launcher/rank_output.h"
 #include "os/poll_set.h"
 #include "os/process.h"
@@ -30,13 +31,6 @@ struct RunContext {
   std::optional<News> obstacle;  // kNotStarted, where it cannot run here: others are to hear it.
 };
 
-// The part of the job that is on this host.
-struct Share {
-  std::vector<std::size_t> ranks;  // Index: local rank.
-  std::vector<Cpus> places;        // The same index. Empty sets: not bound.
-  std::size_t world_size = 1;
-};
-
 class LocalRanks {
  public:
   // All calls name a rank by its local rank; what they report has its rank in the job.
@@ -45,7 +39,7 @@ class LocalRanks {
 
   // Throws UsageError where the output's files cannot be made.
   LocalRanks(const Options& options, const RunContext& context, os::SignalWatch& signals,
-             Share share, Report report);
+             Share share, Provision provision, Report report);
   LocalRanks(const LocalRanks&) = delete;
   LocalRanks& operator=(const LocalRanks&) = delete;
 
@@ -53,7 +47,7 @@ class LocalRanks {
   const Share& share() const noexcept { return share_; }
 
   // `open_line` makes a rank's end of its line. Reports what could not be started.
-  void start_all(const OpenLine& open_line);
+  void start_all(const Peers& peers, const OpenLine& open_line);
 
   // One turn of a loop; reports what has happened. Never blocks.
   void add_to(os::PollSet& polls);
@@ -82,7 +76,7 @@ class LocalRanks {
     bool has_ended = false;
   };
 
-  void start(std::size_t local_rank, const OpenLine& open_line);
+  void start(std::size_t local_rank, const Peers& peers, const OpenLine& open_line);
   void hear_start(std::size_t local_rank);
   void on_process(const os::ProcessEvent& event);
   void report_end(std::size_t local_rank, News news);
@@ -91,6 +85,7 @@ class LocalRanks {
   const RunContext& context_;
   os::SignalWatch& signals_;
   Share share_;
+  Provision provision_;
   Report report_;
   RankOutput output_;
   os::Fd null_;

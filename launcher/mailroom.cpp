@@ -7,13 +7,24 @@
 #include "os/message_socket.h"
 
 namespace rota::launcher {
+namespace {
 
-Prepared prepare_here(const JobPlan& plan) {
-  Prepared prepared{.job = plan.job, .loan = Loan(plan.share.ranks.size())};
+constexpr const char* kLoopback = "127.0.0.1";
+
+}  // namespace
+
+Prepared prepare_here(const Options& options, const JobPlan& plan,
+                      const std::vector<std::string>& environment) {
+  const std::size_t rank_count = plan.share.ranks.size();
+  Prepared prepared{.job = plan.job,
+                    .loan = Loan(rank_count),
+                    .provision = provide(options, environment, rank_count, plan.slots.cpu_count),
+                    .peers = {}};
+  prepared.peers = describe_peers(plan.layout, {{kLoopback, prepared.provision.ports.ports}});
   prepared.job.key = auth::random_key();
   switch (rendezvous::lent_for(plan.job.table.transport)) {
     case rendezvous::Lent::kArenas:
-      prepared.loan = Loan::of_arenas(plan.share.ranks.size(), plan.arena_bytes);
+      prepared.loan = Loan::of_arenas(rank_count, plan.arena_bytes);
       break;
     case rendezvous::Lent::kListener: {
       std::vector<os::Listener> listeners;
@@ -30,11 +41,12 @@ Prepared prepare_here(const JobPlan& plan) {
   return prepared;
 }
 
-Mailroom::Mailroom(Prepared prepared, const std::vector<std::size_t>& ranks, Listener listener)
-    : loan_(std::move(prepared.loan)),
-      switchboard_(prepared.job, {.heard = std::move(listener),
-                                  .lend = [this](std::size_t rank) { return lend(rank); },
-                                  .lent = [this](std::size_t rank) { release(rank); }}) {
+Mailroom::Mailroom(const rendezvous::Job& job, Loan loan, const std::vector<std::size_t>& ranks,
+                   Listener listener)
+    : loan_(std::move(loan)),
+      switchboard_(job, {.heard = std::move(listener),
+                         .lend = [this](std::size_t rank) { return lend(rank); },
+                         .lent = [this](std::size_t rank) { release(rank); }}) {
   for (std::size_t local = 0; local < ranks.size(); ++local) local_ranks_[ranks[local]] = local;
 }
 

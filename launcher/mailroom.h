@@ -8,20 +8,25 @@
 
 #include "launcher/job_plan.h"
 #include "launcher/loan.h"
+#include "launcher/options.h"
+#include "launcher/provision.h"
 #include "os/fd.h"
 #include "rendezvous/switchboard.h"
 
 namespace rota::launcher {
 
-// A job that ranks can be welcomed to, and what those of this host are lent then.
+// A job that ranks can be welcomed to, and what those of this host are given and lent.
 struct Prepared {
   rendezvous::Job job;
   Loan loan;
+  Provision provision;
+  Peers peers;
 };
 
 // For a job of this host alone: makes the arenas, or the listening sockets, whose addresses it
 // writes into the job. Throws Error kSystem, kNoMemory.
-Prepared prepare_here(const JobPlan& plan);
+Prepared prepare_here(const Options& options, const JobPlan& plan,
+                      const std::vector<std::string>& environment);
 
 class Mailroom {
  public:
@@ -29,7 +34,8 @@ class Mailroom {
   using Listener = std::function<void(std::size_t rank, const rendezvous::Message& message)>;
 
   // `ranks` are those of this host, by local rank.
-  Mailroom(Prepared prepared, const std::vector<std::size_t>& ranks, Listener listener);
+  Mailroom(const rendezvous::Job& job, Loan loan, const std::vector<std::size_t>& ranks,
+           Listener listener);
 
   Mailroom(const Mailroom&) = delete;
   Mailroom& operator=(const Mailroom&) = delete;

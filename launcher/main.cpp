@@ -20,6 +20,8 @@
 #include "launcher/options.h"
 #include "launcher/preflight.h"
 #include "launcher/reach.h"
+#include "launcher/show_ranks.h"
+#include "launcher/table_json.h"
 #include "launcher/topology.h"
 #include "os/host.h"
 #include "os/pipe.h"
@@ -52,12 +54,9 @@ int start(const std::vector<std::string>& environment, const std::string& progra
 
 int run_here(const Options& options, const JobPlan& plan, const RunContext& context,
              os::SignalWatch& signals) {
-  JobRun job(options, plan, prepare_here(plan), context, signals);
+  for (const std::string& warning : plan.warnings) complain("warning: " + warning);
+  JobRun job(options, plan, prepare_here(options, plan, context.environment), context, signals);
   return job.run();
-}
-
-std::size_t slot_count_of(const Facts& facts) {
-  return count_slots(facts.allowed_cpus.size(), facts.cpu_quota).count;
 }
 
 JobPlan plan_job(const Options& options, const Facts& facts) {
@@ -65,7 +64,7 @@ JobPlan plan_job(const Options& options, const Facts& facts) {
 }
 
 int explain(const Options& options, Facts facts, const cluster::Given& given) {
-  const std::size_t slot_count = slot_count_of(facts);
+  const std::size_t slot_count = slots_of(options, facts).count;
   const Explanation explanation = explain_reach(options, given, slot_count);
   std::string table;
   if (explanation.is_alone) {
@@ -76,9 +75,16 @@ int explain(const Options& options, Facts facts, const cluster::Given& given) {
   return code == 0 && !explanation.is_decided ? kExitSpecification : code;
 }
 
-int show_ranks(const Options& options, const Facts& facts, const Reach& reach) {
-  if (!reach.hosts) return print(to_text(plan_job(options, facts).job.table));
-  return print(to_text(cluster::make_table(*reach.hosts, slot_count_of(facts))));
+int show_ranks(const Options& options, Facts facts, const cluster::Given& given) {
+  auto shown = table_of_several_hosts(options, given, slots_of(options, facts).count);
+  if (!shown) {
+    facts.declared = decide_reach(options, given).declared;
+    const JobPlan plan = plan_job(options, facts);
+    for (const std::string& warning : plan.warnings) complain("warning: " + warning);
+    shown = ShownTable{.table = plan.job.table};
+  }
+  if (!shown->note.empty()) complain(shown->note);
+  return print(options.json ? to_json(shown->table) : to_text(shown->table));
 }
 
 int launch(const Options& options) {
@@ -86,9 +92,9 @@ int launch(const Options& options) {
   const std::vector<std::string> environment = os::environment();
   const cluster::Given given = gather_given(options, environment, facts.host);
   if (options.explain) return explain(options, facts, given);
+  if (options.show_ranks) return show_ranks(options, facts, given);
   const Reach reach = decide_reach(options, given);
   facts.declared = reach.declared;
-  if (options.show_ranks) return show_ranks(options, facts, reach);
   const Preflight preflight = check_program(options, environment);
   for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
   std::optional<News> obstacle;
@@ -109,7 +115,7 @@ int launch(const Options& options) {
 int run(const std::vector<std::string>& arguments) {
   try {
     os::fill_standard_descriptors();
-    const Options options = parse_options(arguments);
+    const Options options = parse_options(arguments, os::environment());
     if (options.help) return print(help_text());
     if (options.version) return print("rotarun " ROTA_VERSION "\n");
     return launch(options);

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include <rota/error.h>
+
 // A value of -x may hold commas; cxxopts would cut it there. Regular expressions are more
 // than these options need.
 #define CXXOPTS_VECTOR_DELIMITER '\0'
@@ -13,6 +15,7 @@
 #include <cxxopts.hpp>
 
 #include "launcher/flags.h"
+#include "os/address.h"
 #include "rendezvous/job.h"
 
 namespace rota::launcher {
@@ -96,15 +99,42 @@ cxxopts::Options make_parser() {
   return parser;
 }
 
-std::size_t to_rank_count(const std::string& text) {
+// Empty where the text is no whole number from 1 to `most`.
+std::optional<std::size_t> to_count(std::string_view text, std::size_t most) {
   std::size_t count = 0;
   const char* end = text.data() + text.size();
   const auto [read_to, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || read_to != end || count == 0 || count > rendezvous::kMaxWorldSize) {
-    throw UsageError("--np " + text + ": a whole number from 1 to " +
-                     std::to_string(rendezvous::kMaxWorldSize) + " is needed");
+  const bool is_good = error == std::errc() && read_to == end && count > 0 && count <= most;
+  return is_good ? std::optional(count) : std::nullopt;
+}
+
+std::size_t to_rank_count(const std::string& name, const std::string& text) {
+  const auto count = to_count(text, rendezvous::kMaxWorldSize);
+  if (count) return *count;
+  throw UsageError("--" + name + " " + text + ": a whole number from 1 to " +
+                   std::to_string(rendezvous::kMaxWorldSize) + " is needed");
+}
+
+// `given` is how the text came here, for the message.
+PortRange to_ports(const std::string& given, std::string_view text) {
+  constexpr std::size_t kMaxPort = 65535;
+  const std::size_t hyphen = std::min(text.find('-'), text.size());
+  const auto first = to_count(text.substr(0, hyphen), kMaxPort);
+  const auto last = to_count(text.substr(std::min(hyphen + 1, text.size())), kMaxPort);
+  if (!first || !last || *first > *last) {
+    throw UsageError(given + ": FIRST-LAST is needed, two ports from 1 to 65535 in their order");
   }
-  return count;
+  return {static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
+}
+
+PortRange ports_of(const std::vector<std::string>& environment) {
+  constexpr std::string_view kName = "ROTA_PORTS=";
+  for (const std::string& entry : environment) {
+    if (entry.starts_with(kName)) {
+      return to_ports(entry, std::string_view(entry).substr(kName.size()));
+    }
+  }
+  return {};
 }
 
 // "20", "20s", "500ms", "2m".
@@ -156,16 +186,56 @@ Value choose(const std::string& flag, const std::string& text,
   throw UsageError("--" + flag + " " + text + ": one of " + names + " is needed");
 }
 
+void read_map_by(const std::string& text, Options& options) {
+  constexpr std::string_view kBefore = "ppr:";
+  constexpr std::string_view kAfter = ":node";
+  if (text.starts_with(kBefore)) {
+    const std::size_t end = text.ends_with(kAfter) ? text.size() - kAfter.size() : 0;
+    const auto count = end <= kBefore.size()
+                           ? std::nullopt
+                           : to_count(std::string_view(text).substr(0, end).substr(kBefore.size()),
+                                      rendezvous::kMaxWorldSize);
+    if (!count) {
+      throw UsageError("--map-by " + text + ": ppr:N:node is needed, with N from 1 to " +
+                       std::to_string(rendezvous::kMaxWorldSize));
+    }
+    options.map_by = MapBy::kFixedPerNode;
+    options.ranks_per_node = *count;
+    return;
+  }
+  options.map_by = choose<MapBy>("map-by", text,
+                                 {{"slot", MapBy::kSlot},
+                                  {"node", MapBy::kNode},
+                                  {"ppr:N:node", MapBy::kFixedPerNode},
+                                  {"core", MapBy::kCore},
+                                  {"numa", MapBy::kNuma}});
+}
+
 std::string to_directory(const std::string& flag, const std::string& text) {
   if (text.empty()) throw UsageError("--" + flag + " needs a directory");
   return text;
 }
 
+// "8080", "0.0.0.0:8080", "[::1]:8080".
+std::string to_status_address(const std::string& text) {
+  std::string address = text.find(':') == std::string::npos ? "127.0.0.1:" + text : text;
+  if (text.starts_with("localhost:")) address.replace(0, text.find(':'), "127.0.0.1");
+  try {
+    if (os::is_numeric(address)) return address;
+  } catch (const Error&) {  // It is of another form.
+  }
+  throw UsageError("--status-port " + text +
+                   ": a port is needed, or a numeric address and a port such as 0.0.0.0:8080");
+}
+
 void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.tag_output = given.count("tag-output") > 0;
+  options.oversubscribe = given.count("oversubscribe") > 0;
+  options.report_bindings = given.count("report-bindings") > 0;
   options.this_host = given.count("this-host") > 0;
   options.insecure = given.count("insecure") > 0;
   options.show_ranks = given.count("show-ranks") > 0;
+  options.json = given.count("json") > 0;
   options.explain = given.count("explain") > 0;
   options.verbose = given.count("verbose") > 0;
   options.version = given.count("version") > 0;
@@ -176,7 +246,8 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
   for (const auto& pair : given.arguments()) {
     const std::string& name = pair.key();
     const std::string& text = pair.value();
-    if (name == "np") options.rank_count = to_rank_count(text);
+    if (name == "np") options.rank_count = to_rank_count(name, text);
+    if (name == "cpus-per-rank") options.cpus_per_rank = to_rank_count(name, text);
     if (name == "host") options.host_list = text;
     if (name == "hostfile") options.hostfile = text;
     if (name == "export") options.variables.push_back(to_variable(text));
@@ -187,14 +258,17 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
     if (name == "grace") options.grace = to_duration(name, text, true);
     if (name == "wdir") options.working_directory = to_directory(name, text);
     if (name == "output-filename") options.output_directory = to_directory(name, text);
+    if (name == "status-port") options.status_address = to_status_address(text);
     if (name == "bind-to") {
       options.bind_to = choose<BindTo>(
           name, text, {{"none", BindTo::kNone}, {"core", BindTo::kCore}, {"numa", BindTo::kNuma}});
     }
-    if (name == "map-by") {
-      options.map_by = choose<MapBy>(
-          name, text, {{"slot", MapBy::kSlot}, {"core", MapBy::kCore}, {"numa", MapBy::kNuma}});
+    if (name == "map-by") read_map_by(text, options);
+    if (name == "rank-by") {
+      options.rank_by =
+          choose<RankBy>(name, text, {{"slot", RankBy::kSlot}, {"node", RankBy::kNode}});
     }
+    if (name == "ports") options.ports = to_ports("--ports " + text, text);
     if (name == "transport") {
       options.transport = choose<Transport>(name, text,
                                             {{"auto", Transport::kAuto},
@@ -206,7 +280,8 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
 
 }  // namespace
 
-Options parse_options(const std::vector<std::string>& arguments) {
+Options parse_options(const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& environment) {
   Divided divided = divide(arguments);
   std::vector<const char*> argv{"rotarun"};
   for (const std::string& argument : divided.ours) argv.push_back(argument.c_str());
@@ -216,6 +291,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
     const auto given = parser.parse(static_cast<int>(argv.size()), argv.data());
     read_switches(given, options);
     read_values(given, options);
+    const bool says_little = options.help || options.version;
+    if (!says_little && given.count("ports") == 0) options.ports = ports_of(environment);
   } catch (const cxxopts::exceptions::exception& error) {
     throw UsageError(error.what());
   }
@@ -225,6 +302,9 @@ Options parse_options(const std::vector<std::string>& arguments) {
   }
   if (options.host_list && options.hostfile) {
     throw UsageError("--host and --hostfile: give one of them");
+  }
+  if (options.json && !options.show_ranks) {
+    throw UsageError("--json is a form of the rank table: it goes with --show-ranks");
   }
   const bool starts_nothing =
       options.help || options.version || options.show_ranks || options.explain;

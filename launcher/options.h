@@ -12,7 +12,8 @@
 namespace rota::launcher {
 
 enum class BindTo { kNone, kCore, kNuma };
-enum class MapBy { kSlot, kCore, kNuma };
+enum class MapBy { kSlot, kNode, kFixedPerNode, kCore, kNuma };
+enum class RankBy { kSlot, kNode };
 enum class Transport { kAuto, kSharedMemory, kTcp };
 
 struct Variable {
@@ -20,8 +21,8 @@ struct Variable {
   std::optional<std::string> value;  // Empty: what rotarun's own environment has.
 };
 
-// Those that the job's sockets may listen at, both included.
-struct Ports {
+// Those that the job's sockets may listen at, both ends included.
+struct PortRange {
   std::uint16_t first = 7700;
   std::uint16_t last = 7955;
 };
@@ -31,6 +32,12 @@ struct Options {
   std::vector<Variable> variables;
   std::optional<BindTo> bind_to;  // Empty: as map_by implies.
   MapBy map_by = MapBy::kSlot;
+  std::size_t ranks_per_node = 0;  // Of kFixedPerNode.
+  RankBy rank_by = RankBy::kSlot;
+  std::optional<std::size_t> cpus_per_rank;  // Empty: nobody counts them.
+  bool oversubscribe = false;
+  bool report_bindings = false;
+  PortRange ports;
   bool tag_output = false;
   std::string output_directory;   // Empty: no files.
   std::string working_directory;  // Empty: ours.
@@ -38,14 +45,15 @@ struct Options {
   base::Duration deadline = std::chrono::seconds(60);
   base::Duration grace = std::chrono::milliseconds(500);
   Transport transport = Transport::kAuto;
-  std::optional<std::string> host_list;  // "a:2,b:2"
-  std::optional<std::string> hostfile;   // Its path.
-  Ports ports;
+  std::optional<std::string> host_list;        // "a:2,b:2"
+  std::optional<std::string> hostfile;         // Its path.
   std::string key_file;                        // Empty: found in one of the usual places.
   bool insecure = false;                       // No key is needed, on loopback.
   std::optional<base::Duration> join_timeout;  // For hosts to find each other.
   bool this_host = false;
   bool show_ranks = false;
+  bool json = false;                          // The form of show_ranks.
+  std::optional<std::string> status_address;  // "127.0.0.1:8080": numeric.
   bool explain = false;
   bool verbose = false;
   bool version = false;
@@ -60,8 +68,9 @@ class UsageError : public std::runtime_error {
 };
 
 // `arguments` without argv[0]. Options end at the first argument that is none, or at "--".
-// Throws UsageError.
-Options parse_options(const std::vector<std::string>& arguments);
+// `environment` has ROTA_PORTS, for where --ports is not given. Throws UsageError.
+Options parse_options(const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& environment = {});
 
 // What --help prints.
 std::string help_text();

@@ -1,6 +1,7 @@
 // Which CPUs a rank is bound to.
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,20 @@ BindTo binding_of(const Options& options) noexcept;
 // Keeps the first cores, with `slot_count` hardware threads altogether: a CPU quota grants no more.
 std::vector<Core> limit_cores(std::vector<Core> cores, std::size_t slot_count);
 
-// Deals `rank_count` ranks to `cores`, which must not be empty; a second round starts when the
-// places are used up. Empty sets when `bind_to` is kNone.
+// How the ranks of one host are bound.
+struct Binding {
+  BindTo bind_to = BindTo::kNone;
+  MapBy map_by = MapBy::kSlot;                 // What deals to hosts is kSlot here.
+  std::optional<std::size_t> cpus_per_rank{};  // Empty: a core each, whatever it has.
+};
+
+Binding binding_rules(const Options& options) noexcept;
+
+// Deals `rank_count` ranks to `cores`, which must not be empty and have `cpus_per_rank` CPUs; a
+// second round starts when the places are used up. Bound to NUMA nodes, a rank has all the CPUs of
+// the nodes that it is dealt. Empty sets when `bind_to` is kNone.
 std::vector<Cpus> place_ranks(const std::vector<Core>& cores, std::size_t rank_count,
-                              BindTo bind_to, MapBy map_by);
+                              const Binding& binding);
 
 // "0-3,8": as the rank table shows it.
 std::string to_text(const Cpus& cpus);

@@ -2,21 +2,98 @@
 #include "launcher/rank_environment.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 namespace rota::launcher {
 namespace {
+
+using Environment = std::vector<std::string>;
+
+// A launcher around this rotarun tells it under these names which rank of its own it is. A rank
+// that read them would believe to be another, or call a server that does not expect it.
+constexpr auto kForeignStems =
+    std::to_array<std::string_view>({"OMPI_COMM_WORLD_", "OMPI_MCA_ess", "OMPI_MCA_orte_", "PMI_",
+                                     "PMIX_", "SLURM_SRUN_COMM_", "SLURM_STEP_", "TORCHELASTIC_"});
+constexpr auto kForeignNames = std::to_array<std::string_view>({"MASTER_ADDR",
+                                                                "MASTER_PORT",
+                                                                "MPI_LOCALNRANKS",
+                                                                "MPI_LOCALRANKID",
+                                                                "OMPI_APP_CTX_NUM_PROCS",
+                                                                "OMPI_FIRST_RANKS",
+                                                                "OMPI_MCA_pmix",
+                                                                "OMPI_NUM_APP_CTX",
+                                                                "ROLE_NAME",
+                                                                "ROLE_RANK",
+                                                                "ROLE_WORLD_SIZE",
+                                                                "SLURM_GTIDS",
+                                                                "SLURM_LOCALID",
+                                                                "SLURM_NODEID",
+                                                                "SLURM_NPROCS",
+                                                                "SLURM_NTASKS",
+                                                                "SLURM_PROCID",
+                                                                "SLURM_STEPID",
+                                                                "SLURM_TASKS_PER_NODE",
+                                                                "SLURM_TASK_PID",
+                                                                "TF_CONFIG"});
 
 bool is_of(std::string_view entry, std::string_view name) {
   return entry.starts_with(name) && entry.substr(name.size()).starts_with('=');
 }
 
-void unset(std::vector<std::string>& environment, const std::string& name) {
+bool is_foreign(std::string_view entry) {
+  if (entry.starts_with("PMIX_MCA_")) return false;  // A setting, and nobody's rank.
+  return std::ranges::any_of(kForeignStems, [&](auto stem) { return entry.starts_with(stem); }) ||
+         std::ranges::any_of(kForeignNames, [&](auto name) { return is_of(entry, name); });
+}
+
+void unset(Environment& environment, std::string_view name) {
   std::erase_if(environment, [&](const std::string& entry) { return is_of(entry, name); });
 }
 
-void set(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
+void set(Environment& environment, std::string_view name, const std::string& value) {
   unset(environment, name);
-  environment.push_back(name + "=" + value);
+  environment.push_back(std::string(name) + "=" + value);
+}
+
+// By the names that other programs know.
+void tell_strangers(const RankContract& contract, Environment& environment) {
+  const auto tell = [&](std::string_view name, std::size_t value) {
+    set(environment, name, std::to_string(value));
+  };
+  tell("RANK", contract.rank);
+  tell("WORLD_SIZE", contract.world_size);
+  tell("LOCAL_RANK", contract.local_rank);
+  tell("LOCAL_WORLD_SIZE", contract.local_world_size);
+  tell("GROUP_RANK", contract.host_index);
+  tell("GROUP_WORLD_SIZE", contract.host_count);
+  tell("OMPI_COMM_WORLD_RANK", contract.rank);
+  tell("OMPI_COMM_WORLD_SIZE", contract.world_size);
+  tell("OMPI_COMM_WORLD_LOCAL_RANK", contract.local_rank);
+  tell("OMPI_COMM_WORLD_LOCAL_SIZE", contract.local_world_size);
+  tell("OMPI_COMM_WORLD_NODE_RANK", contract.local_rank);
+  tell("OMPI_UNIVERSE_SIZE", contract.world_size);
+  if (contract.first) {
+    set(environment, "MASTER_ADDR", contract.first->host);
+    tell("MASTER_PORT", contract.first->port);
+  }
+  if (!contract.tf_config.empty()) set(environment, "TF_CONFIG", contract.tf_config);
+  if (!contract.device.empty()) set(environment, "CUDA_VISIBLE_DEVICES", contract.device);
+  if (!is_set(environment, "OMP_NUM_THREADS")) tell("OMP_NUM_THREADS", contract.thread_count);
+}
+
+void apply(const std::vector<Variable>& variables, const Environment& base,
+           Environment& environment) {
+  for (const Variable& variable : variables) {
+    if (variable.value) {
+      set(environment, variable.name, *variable.value);
+    } else {
+      unset(environment, variable.name);
+      if (is_set(base, variable.name)) {
+        set(environment, variable.name, find_variable(base, variable.name));
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -24,16 +101,17 @@ void set(std::vector<std::string>& environment, const std::string& name, const s
 std::vector<std::string> make_environment(const std::vector<std::string>& base,
                                           const std::vector<Variable>& variables,
                                           const RankContract& contract) {
-  std::vector<std::string> environment = base;
-  for (const Variable& variable : variables) {
-    if (variable.value) set(environment, variable.name, *variable.value);
-  }
-  const std::string rank = std::to_string(contract.rank);
-  const std::string world_size = std::to_string(contract.world_size);
-  set(environment, "ROTA_RANK", rank);
-  set(environment, "ROTA_WORLD_SIZE", world_size);
-  set(environment, "ROTA_LOCAL_RANK", std::to_string(contract.local_rank));
-  set(environment, "ROTA_LOCAL_WORLD_SIZE", std::to_string(contract.local_world_size));
+  Environment environment;
+  std::ranges::remove_copy_if(base, std::back_inserter(environment), is_foreign);
+  tell_strangers(contract, environment);
+  apply(variables, base, environment);
+  const auto tell = [&](std::string_view name, std::size_t value) {
+    set(environment, name, std::to_string(value));
+  };
+  tell("ROTA_RANK", contract.rank);
+  tell("ROTA_WORLD_SIZE", contract.world_size);
+  tell("ROTA_LOCAL_RANK", contract.local_rank);
+  tell("ROTA_LOCAL_WORLD_SIZE", contract.local_world_size);
   set(environment, "ROTA_RENDEZVOUS_FD", std::to_string(contract.rendezvous_fd));
   unset(environment, "ROTA_TERMINAL");
   if (contract.terminal_columns) {
@@ -49,14 +127,15 @@ std::string find_variable(const std::vector<std::string>& environment, std::stri
   return {};
 }
 
+bool is_set(const std::vector<std::string>& environment, std::string_view name) {
+  return std::ranges::any_of(environment, [&](const auto& entry) { return is_of(entry, name); });
+}
+
 std::vector<std::string> unset_variables(const std::vector<std::string>& environment,
                                          const std::vector<Variable>& variables) {
   std::vector<std::string> names;
   for (const Variable& variable : variables) {
-    const bool is_set =
-        std::any_of(environment.begin(), environment.end(),
-                    [&](const std::string& entry) { return is_of(entry, variable.name); });
-    if (!variable.value && !is_set) names.push_back(variable.name);
+    if (!variable.value && !is_set(environment, variable.name)) names.push_back(variable.name);
   }
   return names;
 }

@@ -7,26 +7,37 @@
 #include <vector>
 
 #include "launcher/options.h"
+#include "launcher/peers.h"
 
 namespace rota::launcher {
 
-// What rotarun promises each rank, as ROTA_* variables.
+// What rotarun promises each rank, as ROTA_* variables; and what programs of another kind find
+// under the names that torchrun, Open MPI and TensorFlow have for it.
 struct RankContract {
   std::size_t rank = 0;
   std::size_t world_size = 1;
   std::size_t local_rank = 0;
   std::size_t local_world_size = 1;
+  std::size_t host_index = 0;
+  std::size_t host_count = 1;
+  std::size_t thread_count = 1;     // OMP_NUM_THREADS, where nobody has set it.
+  std::string device{};             // CUDA_VISIBLE_DEVICES; empty: as it is.
+  std::optional<Endpoint> first{};  // Of rank 0: MASTER_ADDR, MASTER_PORT.
+  std::string tf_config{};          // TF_CONFIG; empty: there is none.
   int rendezvous_fd = -1;
-  std::optional<int> terminal_columns;
+  std::optional<int> terminal_columns{};
 };
 
-// `base` with the variables of -x and those of the contract in place of what they had there.
+// `base` without what another launcher has told this process about itself as a rank of its own,
+// and with the contract. What -x names is as -x says, whoever has it; ROTA_* come before even that.
 std::vector<std::string> make_environment(const std::vector<std::string>& base,
                                           const std::vector<Variable>& variables,
                                           const RankContract& contract);
 
 // The value of a variable, or empty.
 std::string find_variable(const std::vector<std::string>& environment, std::string_view name);
+
+bool is_set(const std::vector<std::string>& environment, std::string_view name);
 
 // The names among `variables` that are to be passed on but are not set.
 std::vector<std::string> unset_variables(const std::vector<std::string>& environment,

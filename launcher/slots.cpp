@@ -20,21 +20,21 @@ std::string shortest(double number) {
 
 }  // namespace
 
-Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota) {
+Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota,
+                  std::size_t cpus_per_rank) {
   Slots slots;
-  slots.count = std::max<std::size_t>(1, allowed_cpu_count);
-  slots.reason = std::to_string(slots.count) + (slots.count == 1 ? " CPU" : " CPUs") + " allowed";
-  if (!quota) {
-    slots.reason += ", no quota";
-    return slots;
-  }
-  slots.reason += ", a quota of " + shortest(*quota);
+  slots.cpu_count = std::max<std::size_t>(1, allowed_cpu_count);
+  slots.reason =
+      std::to_string(slots.cpu_count) + (slots.cpu_count == 1 ? " CPU" : " CPUs") + " allowed";
+  slots.reason += quota ? ", a quota of " + shortest(*quota) : ", no quota";
   // A quota of 3 may come as 2.9999 when its period does not divide evenly.
-  const double granted = std::max(1.0, std::floor(*quota + 1e-3));
-  if (granted < static_cast<double>(slots.count)) {
-    slots.count = static_cast<std::size_t>(granted);
+  const double granted = quota ? std::max(1.0, std::floor(*quota + 1e-3)) : HUGE_VAL;
+  if (granted < static_cast<double>(slots.cpu_count)) {
+    slots.cpu_count = static_cast<std::size_t>(granted);
     slots.is_limited_by_quota = true;
   }
+  if (cpus_per_rank > 1) slots.reason += ", " + std::to_string(cpus_per_rank) + " for each rank";
+  slots.count = slots.cpu_count / cpus_per_rank;
   return slots;
 }
 

@@ -10,8 +10,9 @@
 namespace rota::launcher {
 
 struct Slots {
-  std::size_t count = 1;
-  std::string reason;  // "2 CPUs allowed, a quota of 1.5"
+  std::size_t count = 1;      // 0: not even one has all the CPUs that it is to have.
+  std::size_t cpu_count = 1;  // As granted.
+  std::string reason;         // "2 CPUs allowed, a quota of 1.5"
   bool is_limited_by_quota = false;
 };
 
@@ -21,8 +22,9 @@ struct DeclaredRanks {
   std::string source{};
 };
 
-// A fractional quota rounds down, to 1 at least.
-Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota);
+// A fractional quota rounds down, to 1 CPU at least.
+Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota,
+                  std::size_t cpus_per_rank = 1);
 
 // The size of one rank's arena, which costs nothing before it is used: what memory there is, in
 // whole GiB, up to 64. Where pointers have 32 bits, all ranks' arenas share 1 GiB of addresses.

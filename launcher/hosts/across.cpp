@@ -11,12 +11,11 @@
 namespace rota::launcher {
 namespace {
 
-std::size_t own_slots(const Meeting& meeting, const Facts& facts) {
-  const auto& hosts = meeting.cluster.hosts;
-  const bool is_declared =
-      meeting.own_host < hosts.size() && hosts[meeting.own_host].slots.has_value();
-  if (is_declared) return *hosts[meeting.own_host].slots;
-  return count_slots(facts.allowed_cpus.size(), facts.cpu_quota).count;
+// None where it has no part in the ring.
+std::size_t own_slots(const Meeting& meeting, const Options& options, const Facts& facts) {
+  const std::vector<std::size_t> slots =
+      cluster::slots_of(meeting.cluster, slots_of(options, facts).count);
+  return meeting.own_host < slots.size() ? slots[meeting.own_host] : 0;
 }
 
 }  // namespace
@@ -28,7 +27,11 @@ int run_across(const Options& options, const Facts& facts, const cluster::Specif
               .host = facts.host,
               .cluster = meeting.cluster_text,
               .instance = std::to_string(os::own_process()),
-              .slot_count = own_slots(meeting, facts)};
+              .slot_count = own_slots(meeting, options, facts)};
+  if (const auto& obstacle = context.obstacle) {
+    hello.obstacle_code = obstacle->value;
+    hello.obstacle = obstacle->text;
+  }
   const auth::Key key = key_of_job(options, meeting, context.environment);
   const bool leads = meeting.own_host == 0;
   Part part{.options = options,

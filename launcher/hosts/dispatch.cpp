@@ -51,6 +51,8 @@ std::string encode(const Hello& hello) {
   out.write(hello.cluster);
   out.write(hello.instance);
   out.write(static_cast<std::uint32_t>(hello.slot_count));
+  out.write(static_cast<std::uint32_t>(hello.obstacle_code));
+  out.write(hello.obstacle);
   return text_of(std::move(out));
 }
 
@@ -62,30 +64,35 @@ std::optional<Hello> decode_hello(std::string_view text) {
   hello.cluster = in.read_text();
   hello.instance = in.read_text();
   hello.slot_count = in.read<std::uint32_t>();
-  const bool makes_sense = hello.slot_count > 0 && hello.slot_count <= rendezvous::kMaxWorldSize;
-  if (!is_whole(in) || !makes_sense) return std::nullopt;
+  hello.obstacle_code = static_cast<int>(in.read<std::uint32_t>());
+  hello.obstacle = in.read_text();
+  if (!is_whole(in) || hello.slot_count > rendezvous::kMaxWorldSize) return std::nullopt;
   return hello;
 }
 
-std::string encode(const Assignment& assignment) {
+std::string encode(const Share& share) {
   base::ByteWriter out;
-  out.write(static_cast<std::uint32_t>(assignment.world_size));
-  out.write(static_cast<std::uint32_t>(assignment.ranks.size()));
-  for (const std::size_t rank : assignment.ranks) out.write(static_cast<std::uint32_t>(rank));
+  for (const std::size_t number :
+       {share.world_size, share.host_index, share.host_count, share.ranks.size()}) {
+    out.write(static_cast<std::uint32_t>(number));
+  }
+  for (const std::size_t rank : share.ranks) out.write(static_cast<std::uint32_t>(rank));
   return text_of(std::move(out));
 }
 
-std::optional<Assignment> decode_assignment(std::string_view text) {
+std::optional<Share> decode_share(std::string_view text) {
   base::ByteReader in = reader_of(text);
-  Assignment assignment;
-  assignment.world_size = in.read<std::uint32_t>();
+  Share share;
+  share.world_size = in.read<std::uint32_t>();
+  share.host_index = in.read<std::uint32_t>();
+  share.host_count = in.read<std::uint32_t>();
   const std::size_t count = in.read<std::uint32_t>();
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
-    assignment.ranks.push_back(in.read<std::uint32_t>());
-    if (assignment.ranks.back() >= assignment.world_size) return std::nullopt;
+    share.ranks.push_back(in.read<std::uint32_t>());
+    if (share.ranks.back() >= share.world_size) return std::nullopt;
   }
-  if (!is_whole(in) || assignment.world_size > rendezvous::kMaxWorldSize) return std::nullopt;
-  return assignment;
+  if (!is_whole(in) || share.world_size > rendezvous::kMaxWorldSize) return std::nullopt;
+  return share;
 }
 
 std::string encode(const Seats& seats) {
@@ -96,6 +103,9 @@ std::string encode(const Seats& seats) {
     out.write(seats.addresses[i]);
     out.write(seats.cores[i]);
   }
+  out.write(seats.free.address);
+  out.write(static_cast<std::uint32_t>(seats.free.ports.size()));
+  for (const std::uint16_t port : seats.free.ports) out.write(port);
   return text_of(std::move(out));
 }
 
@@ -108,8 +118,35 @@ std::optional<Seats> decode_seats(std::string_view text) {
     seats.addresses.push_back(in.read_text());
     seats.cores.push_back(in.read_text());
   }
+  seats.free.address = in.read_text();
+  const std::size_t port_count = in.read<std::uint32_t>();
+  for (std::size_t i = 0; i < port_count && in.ok(); ++i) {
+    seats.free.ports.push_back(in.read<std::uint16_t>());
+  }
   if (!is_whole(in)) return std::nullopt;
   return seats;
+}
+
+std::string encode(const Beginning& beginning) {
+  base::ByteWriter out;
+  out.write(beginning.salt);
+  out.write(static_cast<std::uint8_t>(beginning.peers.first.has_value()));
+  out.write(beginning.peers.first ? beginning.peers.first->host : "");
+  out.write(beginning.peers.first ? beginning.peers.first->port : std::uint16_t{0});
+  out.write(beginning.peers.list);
+  return text_of(std::move(out));
+}
+
+std::optional<Beginning> decode_beginning(std::string_view text) {
+  base::ByteReader in = reader_of(text);
+  Beginning beginning{.salt = in.read_text()};
+  const bool has_first = in.read<std::uint8_t>() != 0;
+  Endpoint first{.host = in.read_text()};
+  first.port = in.read<std::uint16_t>();
+  if (has_first) beginning.peers.first = std::move(first);
+  beginning.peers.list = in.read_text();
+  if (!is_whole(in)) return std::nullopt;
+  return beginning;
 }
 
 }  // namespace rota::launcher

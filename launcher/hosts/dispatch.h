@@ -3,8 +3,8 @@
 //
 //   to the leader                              from the leader
 //   kHello     text = Hello                    kRefused   value = exit code, text = why; the end
-//                                              kShare     text = Assignment, once all are here
-//   kReady     text = Seats                    kStart     text = salt of the key of the data
+//                                              kShare     text = Share, once all are here
+//   kReady     text = Seats                    kStart     text = Beginning
 //   kSaid      rank, text = its message        kToRank    rank, text = the message
 //   kNews      text = News                     kAskToEnd  value = signal, text = to be said
 //                                              kKill
@@ -18,6 +18,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "launcher/host_share.h"
+#include "launcher/peers.h"
 
 namespace rota::launcher {
 
@@ -58,30 +61,36 @@ struct Hello {
   std::string instance;        // Drawn when it started, to tell it from another one in its place.
   std::size_t slot_count = 1;  // Declared, or else found.
 
+  // Where it cannot run the program: the exit code that follows, and why.
+  int obstacle_code = 0;
+  std::string obstacle{};
+
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 std::string encode(const Hello& hello);
 std::optional<Hello> decode_hello(std::string_view text);
 
-// Which ranks a host has.
-struct Assignment {
-  std::vector<std::size_t> ranks;  // By local rank.
-  std::size_t world_size = 1;
+// Which ranks a host has. Its places are its own affair, and not told.
+std::string encode(const Share& share);
+std::optional<Share> decode_share(std::string_view text);
 
-  friend bool operator==(const Assignment&, const Assignment&) = default;
-};
-std::string encode(const Assignment& assignment);
-std::optional<Assignment> decode_assignment(std::string_view text);
-
-// Where its ranks listen, and the cores that they are bound to; by local rank.
+// Where its ranks listen, and the cores that they are bound to, by local rank; and what is free for
+// programs that listen themselves.
 struct Seats {
-  std::vector<std::string> addresses;
-  std::vector<std::string> cores;
+  std::vector<std::string> addresses{};
+  std::vector<std::string> cores{};
   bool may_spin = false;
-
-  friend bool operator==(const Seats&, const Seats&) = default;
+  HostPorts free{};
 };
 std::string encode(const Seats& seats);
 std::optional<Seats> decode_seats(std::string_view text);
+
+// What all are told when it begins.
+struct Beginning {
+  std::string salt{};  // Of the key of the data, which never travels itself.
+  Peers peers{};
+};
+std::string encode(const Beginning& beginning);
+std::optional<Beginning> decode_beginning(std::string_view text);
 
 }  // namespace rota::launcher

@@ -42,7 +42,6 @@ class Follower {
   int run() {
     if (const auto code = call()) return *code;
     trunk_->send({.type = DispatchType::kHello, .text = encode(part_.own)});
-    if (part_.context.obstacle) tell(*part_.context.obstacle);
     while (!exit_code_) turn();
     return finish();
   }
@@ -56,8 +55,8 @@ class Follower {
   void hear_leader();
   void hear_signals();
   void on_dispatch(const Dispatch& dispatch);
-  void prepare(const Assignment& assignment);
-  void start();
+  void prepare(Share share);
+  void start(const Beginning& beginning);
   void pass_to_rank(const Dispatch& dispatch);
   void report(const News& news);
   void tell(const News& news) { trunk_->send({.type = DispatchType::kNews, .text = encode(news)}); }
@@ -139,9 +138,10 @@ int Follower::end_call(const auth::Call& call) {
 
 void Follower::turn() {
   wait();
+  const bool were_polled = local_ != nullptr;
   hear_leader();
   hear_signals();
-  if (local_) {
+  if (were_polled) {
     local_->hear_starts(polls_);
     lines_->handle(polls_, now_);
     local_->hear_processes();
@@ -221,11 +221,11 @@ void Follower::on_dispatch(const Dispatch& dispatch) {
       exit_code_ = dispatch.value;
       return;
     case DispatchType::kShare:
-      if (const auto assignment = decode_assignment(dispatch.text)) prepare(*assignment);
+      if (auto share = decode_share(dispatch.text)) prepare(std::move(*share));
       return;
     case DispatchType::kStart:
-      data_key_ = key_of_data(part_.key, dispatch.text);
-      return start();
+      if (const auto beginning = decode_beginning(dispatch.text)) start(*beginning);
+      return;
     case DispatchType::kToRank:
       return pass_to_rank(dispatch);
     case DispatchType::kAskToEnd:
@@ -244,17 +244,16 @@ void Follower::on_dispatch(const Dispatch& dispatch) {
   }
 }
 
-void Follower::prepare(const Assignment& assignment) {
+void Follower::prepare(Share share) {
   try {
-    seating_ =
-        take_seats(part_.options, part_.facts, assignment, os::local_address(trunk_->fd()).host());
+    seating_ = take_seats(part_, std::move(share), os::local_address(trunk_->fd()).host());
   } catch (const std::exception& error) {
     tell({.kind = News::Kind::kNotStarted, .value = kExitCannotRun, .text = error.what()});
     return;
   }
-  local_ =
-      std::make_unique<LocalRanks>(part_.options, part_.context, part_.signals, seating_->share,
-                                   [this](const News& news) { report(news); });
+  local_ = std::make_unique<LocalRanks>(part_.options, part_.context, part_.signals,
+                                        seating_->share, std::move(seating_->provision),
+                                        [this](const News& news) { report(news); });
   lines_ = std::make_unique<rendezvous::Lines>(
       seating_->share.ranks.size(),
       [this](std::size_t local, std::span<const std::byte> bytes) {
@@ -266,10 +265,11 @@ void Follower::prepare(const Assignment& assignment) {
   trunk_->send({.type = DispatchType::kReady, .text = encode(seating_->seats)});
 }
 
-void Follower::start() {
+void Follower::start(const Beginning& beginning) {
   if (!local_) return;
   has_started_ = true;
-  local_->start_all([this](std::size_t local) {
+  data_key_ = key_of_data(part_.key, beginning.salt);
+  local_->start_all(beginning.peers, [this](std::size_t local) {
     auto [ours, theirs] = os::make_message_socket_pair();
     lines_->connect(local, std::make_unique<rendezvous::LocalLine>(std::move(ours)));
     return std::move(theirs);

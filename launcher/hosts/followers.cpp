@@ -144,9 +144,9 @@ bool Followers::is_settled(Newcomer& newcomer, base::TimePoint now) {
 
 // One without ranks, which may come when it likes.
 void Followers::send_home_at_end(Member& member) {
-  const Assignment nothing{.ranks = {}, .world_size = ranks_.size()};
+  const Share nothing{.ranks = {}, .world_size = ranks_.size()};
   member.trunk->send({.type = DispatchType::kShare, .text = encode(nothing)});
-  member.trunk->send({.type = DispatchType::kStart, .text = salt_});
+  member.trunk->send({.type = DispatchType::kStart, .text = encode(beginning_)});
   member.seats = Seats();
 }
 
@@ -166,16 +166,17 @@ std::string Followers::own_address() const {
   throw Error(ErrorCode::kPeerLost, "every other host has gone again");
 }
 
-void Followers::assign(std::vector<Assignment> assignments) {
+void Followers::assign(const std::vector<Share>& shares) {
   phase_ = Phase::kRunning;
-  ranks_.resize(assignments.front().world_size);
+  ranks_.resize(shares.front().world_size);
   for (std::size_t host = 1; host < members_.size(); ++host) {
     Member& member = members_[host];
-    if (host < assignments.size()) member.ranks = assignments[host].ranks;
+    const Share share = host < shares.size() ? shares[host] : Share{.world_size = ranks_.size()};
+    member.ranks = share.ranks;
     for (const std::size_t rank : member.ranks) ranks_[rank].host = host;
-    if (!member.trunk) continue;
-    const Assignment assignment{.ranks = member.ranks, .world_size = ranks_.size()};
-    member.trunk->send({.type = DispatchType::kShare, .text = encode(assignment)});
+    if (member.trunk) {
+      member.trunk->send({.type = DispatchType::kShare, .text = encode(share)});
+    }
   }
 }
 
@@ -326,7 +327,7 @@ void Followers::refuse_all(int exit_code, const std::string& why, base::TimePoin
   }
 }
 
-void Followers::start() { tell_all({.type = DispatchType::kStart, .text = salt_}); }
+void Followers::start() { tell_all({.type = DispatchType::kStart, .text = encode(beginning_)}); }
 
 void Followers::ask_to_end(int signal, const std::string& text) {
   tell_all({.type = DispatchType::kAskToEnd, .value = signal, .text = text});

@@ -42,8 +42,8 @@ class Followers final : public OtherHosts {
   // The number by which the others have reached this host; one of them is here.
   std::string own_address() const;
 
-  // All are here: nobody else is let in, and who goes now is lost. `assignments` by host.
-  void assign(std::vector<Assignment> assignments);
+  // All are here: nobody else is let in, and who goes now is lost. `shares` by host.
+  void assign(const std::vector<Share>& shares);
 
   // Whether every host has said where its ranks are.
   bool are_seated() const;
@@ -53,8 +53,8 @@ class Followers final : public OtherHosts {
   // Sends all home, with this exit code and text.
   void refuse_all(int exit_code, const std::string& why, base::TimePoint now);
 
-  // Goes to all with start(): with it each makes the key of the data, which never travels.
-  void set_salt(std::string salt) { salt_ = std::move(salt); }
+  // What goes to all with start().
+  void set_beginning(Beginning beginning) { beginning_ = std::move(beginning); }
 
   std::unique_ptr<rendezvous::Line> line_to(std::size_t rank) override;
   void add_to(os::PollSet& polls) override;
@@ -115,7 +115,7 @@ class Followers final : public OtherHosts {
   std::vector<Newcomer> newcomers_;
   std::vector<Member> members_;  // By host; host 0's is empty.
   std::vector<Rank> ranks_;      // By rank.
-  std::string salt_;
+  Beginning beginning_;
   base::TimePoint now_;
 };
 

@@ -59,6 +59,8 @@ class Leader {
   int give_up(int exit_code, const std::string& why);
   std::string waiting_text() const;
   std::string name_in_table(std::size_t host) const;
+  Layout lay_out_hosts() const;
+  Peers peers_of(const Layout& layout, const Seating& own) const;
   JobPlan plan_job(const Seating& own) const;
 
   Part part_;
@@ -119,7 +121,9 @@ std::optional<int> Leader::gather() {
     }
     if (const auto code = turn(std::min(deadline, say_at))) return code;
   }
-  return std::nullopt;
+  // Only now, so that all hear of it.
+  const auto obstacle = followers_.muster().obstacle();
+  return obstacle ? std::optional(give_up(obstacle->exit_code, obstacle->why)) : std::nullopt;
 }
 
 std::optional<int> Leader::seat() {
@@ -135,21 +139,45 @@ std::optional<int> Leader::seat() {
 }
 
 int Leader::run_job() {
-  if (const auto& obstacle = part_.context.obstacle) {
-    return give_up(obstacle->value, name_of_host(part_.meeting, 0) + ": " + obstacle->text);
+  const Layout layout = lay_out_hosts();
+  std::vector<Share> shares;
+  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
+    shares.push_back(share_of(layout, host));
   }
-  std::vector<Assignment> assignments = assign_ranks(part_.options, followers_.muster().slots());
-  Seating own = take_seats(part_.options, part_.facts, assignments[0], followers_.own_address());
-  const std::string salt = new_salt();
-  followers_.set_salt(salt);
-  followers_.assign(std::move(assignments));
+  Seating own = take_seats(part_, shares[0], followers_.own_address());
+  followers_.assign(shares);
   if (const auto code = seat()) return *code;
+  const Beginning beginning{.salt = new_salt(), .peers = peers_of(layout, own)};
+  followers_.set_beginning(beginning);
   const JobPlan plan = plan_job(own);
-  Prepared prepared{.job = plan.job, .loan = std::move(own.loan)};
-  prepared.job.key = key_of_data(part_.key, salt);
+  Prepared prepared{.job = plan.job,
+                    .loan = std::move(own.loan),
+                    .provision = std::move(own.provision),
+                    .peers = beginning.peers};
+  prepared.job.key = key_of_data(part_.key, beginning.salt);
   prepared.job.incarnation = followers_.incarnation();
   JobRun job(part_.options, plan, std::move(prepared), part_.context, part_.signals, &followers_);
   return job.run();
+}
+
+Layout Leader::lay_out_hosts() const {
+  LayoutRules rules = layout_rules(part_.options);
+  if (!rules.rank_count) rules.rank_count = part_.meeting.cluster.world_size;
+  std::vector<HostSlots> hosts;
+  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
+    hosts.push_back({name_in_table(host), followers_.muster().hello(host).slot_count});
+  }
+  Layout layout = lay_out(hosts, rules);
+  if (!layout.warning.empty()) say("warning: " + layout.warning);
+  return layout;
+}
+
+Peers Leader::peers_of(const Layout& layout, const Seating& own) const {
+  std::vector<HostPorts> free;
+  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
+    free.push_back(host == 0 ? own.seats.free : followers_.seats(host).free);
+  }
+  return describe_peers(layout, free);
 }
 
 // As the cluster names it, or else as it names itself.

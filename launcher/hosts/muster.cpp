@@ -46,12 +46,13 @@ std::optional<Refusal> Muster::on_hello(std::size_t host, const Hello& hello) {
 
 void Muster::on_lost(std::size_t host) { hosts_[host].reset(); }
 
-std::vector<std::size_t> Muster::slots() const {
-  std::vector<std::size_t> slots;
+std::optional<Refusal> Muster::obstacle() const {
   for (std::size_t host = 0; host < meeting_.host_count; ++host) {
-    slots.push_back(hosts_[host]->slot_count);
+    if (!hosts_[host] || hosts_[host]->obstacle_code == 0) continue;
+    return Refusal{hosts_[host]->obstacle_code,
+                   name_of_host(meeting_, host) + ": " + hosts_[host]->obstacle};
   }
-  return slots;
+  return std::nullopt;
 }
 
 std::vector<std::size_t> Muster::absent() const {

@@ -34,8 +34,8 @@ class Muster {
   // Of one that is here.
   const Hello& hello(std::size_t host) const { return *hosts_[host]; }
 
-  // How many slots each host of the ring has; all are here.
-  std::vector<std::size_t> slots() const;
+  // What keeps one of those who are here, host 0 included, from running the program.
+  std::optional<Refusal> obstacle() const;
 
   // "2 of 4 hosts: host 1 (b:2222), host 3 (d:2222)".
   std::string absent_text() const;

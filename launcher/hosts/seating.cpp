@@ -1,7 +1,6 @@
 // What a host prepares for its ranks before they start.
 #include "launcher/hosts/seating.h"
 
-#include <numeric>
 #include <utility>
 
 #include <rota/error.h>
@@ -16,7 +15,8 @@ std::string with_brackets(const std::string& address) {
   return address.find(':') == std::string::npos ? address : "[" + address + "]";
 }
 
-std::vector<os::Listener> listen_in(const Ports& ports, const std::string& address,
+// The first one is the leader's launcher's, on whichever host that is.
+std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& address,
                                     std::size_t count) {
   std::vector<os::Listener> listeners;
   std::string trouble;
@@ -39,43 +39,26 @@ std::vector<os::Listener> listen_in(const Ports& ports, const std::string& addre
 
 }  // namespace
 
-std::vector<Assignment> assign_ranks(const Options& options,
-                                     const std::vector<std::size_t>& slots) {
-  const std::size_t room = std::accumulate(slots.begin(), slots.end(), std::size_t{0});
-  const std::size_t count = options.rank_count.value_or(room);
-  if (count > room) {
-    throw UsageError("--np " + std::to_string(count) + ": the hosts have " + std::to_string(room) +
-                     " slots");
-  }
-  std::vector<Assignment> assignments(slots.size(), {.world_size = count});
-  std::size_t rank = 0;
-  for (std::size_t host = 0; host < slots.size(); ++host) {
-    for (std::size_t local = 0; local < slots[host] && rank < count; ++local) {
-      assignments[host].ranks.push_back(rank++);
-    }
-  }
-  return assignments;
-}
-
-Seating take_seats(const Options& options, const Facts& facts, const Assignment& assignment,
-                   const std::string& address) {
-  const Slots slots = count_slots(facts.allowed_cpus.size(), facts.cpu_quota);
-  const std::size_t count = assignment.ranks.size();
-  const BindTo bind_to = binding_of(options);
+Seating take_seats(const Part& part, Share share, const std::string& address) {
+  const Slots slots = slots_of(part.options, part.facts);
+  const std::size_t count = share.ranks.size();
+  const Binding binding = binding_rules(part.options);
   std::vector<Core> cores;
-  if (bind_to != BindTo::kNone) {
-    cores = limit_cores(read_topology(facts.allowed_cpus), slots.count);
+  if (binding.bind_to != BindTo::kNone && count > 0) {
+    cores = limit_cores(read_topology(part.facts.allowed_cpus), slots.cpu_count);
   }
-  Seating seating{.share = {.ranks = assignment.ranks,
-                            .places = place_ranks(cores, count, bind_to, options.map_by),
-                            .world_size = assignment.world_size},
-                  .seats = {.may_spin = count <= slots.count},
-                  .loan = Loan(count)};
-  std::vector<os::Listener> listeners = listen_in(options.ports, address, count);
+  share.places = count > 0 ? place_ranks(cores, count, binding) : std::vector<Cpus>();
+  std::vector<os::Listener> listeners = listen_in(part.options.ports, address, count);
+  Seating seating{
+      .share = std::move(share),
+      .seats = {.may_spin = count <= slots.cpu_count},
+      .loan = Loan(count),
+      .provision = provide(part.options, part.context.environment, count, slots.cpu_count)};
   for (std::size_t local = 0; local < count; ++local) {
     seating.seats.addresses.push_back(listeners[local].address);
     seating.seats.cores.push_back(to_text(seating.share.places[local]));
   }
+  seating.seats.free = {.address = address, .ports = seating.provision.ports.ports};
   seating.loan = Loan::of_listeners(std::move(listeners));
   return seating;
 }

@@ -18,7 +18,8 @@ _rotarun_value() {
   local flag=$1 word=$2
   case $flag in
     --bind-to) mapfile -t COMPREPLY < <(compgen -W "none core numa" -- "$word") ;;
-    --map-by) mapfile -t COMPREPLY < <(compgen -W "slot core numa" -- "$word") ;;
+    --map-by) mapfile -t COMPREPLY < <(compgen -W "slot node ppr:1:node core numa" -- "$word") ;;
+    --rank-by) mapfile -t COMPREPLY < <(compgen -W "slot node" -- "$word") ;;
     --transport) mapfile -t COMPREPLY < <(compgen -W "auto shm tcp" -- "$word") ;;
     --hostfile | --key-file)
       compopt -o filenames
@@ -33,10 +34,13 @@ _rotarun_value() {
 }
 
 _rotarun() {
-  local with_value=" -n --np -np -H --host --hostfile --key-file --join-timeout -x --export --bind-to --map-by --transport --output-filename --wdir
-    --timeout --deadline --grace "
-  local flags="--np --host --hostfile --this-host --key-file --insecure --join-timeout --export --bind-to --map-by --transport --tag-output --output-filename --wdir
-    --timeout --deadline --grace --show-ranks --explain --verbose --version --help"
+  local with_value=" -n --np -np -H --host --hostfile --key-file --join-timeout -x --export --bind-to --map-by
+    --rank-by --cpus-per-rank --ports --transport --output-filename --wdir --timeout --deadline --grace
+    --status-port "
+  local flags="--np --host --hostfile --this-host --key-file --insecure --join-timeout --export --bind-to
+    --map-by --rank-by --cpus-per-rank --oversubscribe --report-bindings --ports --transport --tag-output
+    --output-filename --wdir --timeout --deadline --grace --status-port --show-ranks --json --explain --verbose
+    --version --help"
   local word=${COMP_WORDS[COMP_CWORD]} at=1 flag
   COMPREPLY=()
   # Walks to the word in question, so as to know whether it is a flag's value or the program's.

@@ -59,10 +59,20 @@ std::string contradiction_with_room(const Specification& room, const Specificati
   return differing({hosts, room}, "the hosts");
 }
 
-bool own_differ(const Specification& one, const Specification& other) {
+bool own_names_differ(const Specification& one, const Specification& other) {
   if (!one.own_host || !other.own_host) return false;
-  return *one.own_host != *other.own_host ||
-         names_differ(name_at(one, *one.own_host), name_at(other, *other.own_host));
+  return names_differ(name_at(one, *one.own_host), name_at(other, *other.own_host));
+}
+
+bool own_differ(const Specification& one, const Specification& other) {
+  return differ(one.own_host, other.own_host) || own_names_differ(one, other);
+}
+
+// Of a process: the hosts of one source are its tasks, each with a name, and several of them may be
+// on one node of the other.
+bool are_tasks_on_nodes(const Specification& one, const Specification& other) {
+  return one.level == Level::kProcess && other.level == Level::kProcess &&
+         differ(host_count_of(one), host_count_of(other));
 }
 
 }  // namespace
@@ -73,6 +83,9 @@ std::string contradiction_of(const Specification& one, const Specification& othe
   const Pair pair{one, other};
   if (differ(one.rank, other.rank)) return differing(pair, "the rank");
   if (differ(one.world_size, other.world_size)) return differing(pair, "the size of the world");
+  if (are_tasks_on_nodes(one, other)) {
+    return own_names_differ(one, other) ? differing(pair, "which host this is") : "";
+  }
   if (differ(host_count_of(one), host_count_of(other))) {
     return differing(pair, "the number of hosts");
   }

@@ -1,5 +1,6 @@
 // PMI-1, which MPICH's mpiexec and its kin speak.
 #include "cluster/one_rank.h"
+#include "cluster/slurm_step.h"
 #include "cluster/sources.h"
 
 namespace rota::cluster {
@@ -11,6 +12,7 @@ std::optional<Specification> from_pmi(const Given& given) {
                              .local_world_size = "MPI_LOCALNRANKS"};
   const Environment& environment = given.environment;
   if (!environment.has(kNames.rank) && !environment.has(kNames.world_size)) return std::nullopt;
+  if (is_own_step(environment, environment.text("PMI_JOBID"))) return std::nullopt;
   return read_rank("PMI", environment, kNames);
 }
 

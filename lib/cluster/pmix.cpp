@@ -1,4 +1,5 @@
 // PMIx: the environment has the rank and the job; how many there are, its server would tell.
+#include "cluster/slurm_step.h"
 #include "cluster/sources.h"
 
 namespace rota::cluster {
@@ -6,6 +7,7 @@ namespace rota::cluster {
 std::optional<Specification> from_pmix(const Given& given) {
   const Environment& environment = given.environment;
   if (!environment.has("PMIX_RANK")) return std::nullopt;
+  if (is_own_step(environment, environment.text("PMIX_NAMESPACE"))) return std::nullopt;
   Specification specification{.source = "PMIx", .level = Level::kProcess};
   specification.rank = environment.number("PMIX_RANK", {.least = 0, .most = kMaxRanks - 1});
   if (!environment.has("PMIX_NAMESPACE")) {

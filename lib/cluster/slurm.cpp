@@ -5,6 +5,7 @@
 
 #include "cluster/pods.h"
 #include "cluster/slurm_lists.h"
+#include "cluster/slurm_step.h"
 #include "cluster/sources.h"
 
 namespace rota::cluster {
@@ -96,7 +97,22 @@ void make_host_level(Specification& specification) {
   for (Host& host : specification.hosts) host.slots.reset();
 }
 
+// A node may have another name than its host; Slurm tells its own name in the batch script.
+std::optional<std::size_t> find_own(const std::vector<Host>& nodes, const Given& given) {
+  const std::string* name = given.environment.find("SLURMD_NODENAME");
+  const auto own = name ? find_host(nodes, *name, {}) : std::nullopt;
+  return own ? own : find_host(nodes, given.host_name, given.host_addresses);
+}
+
 }  // namespace
+
+bool is_own_step(const Environment& environment, std::string_view job_name) {
+  if (!is_in_step(environment)) return false;
+  const auto job = find_first(environment, {"SLURM_JOB_ID", "SLURM_JOBID"});
+  if (!job) return false;
+  const std::string step = job->value + "." + environment.text("SLURM_STEP_ID");
+  return job_name == step || job_name == "slurm.pmix." + step;
+}
 
 std::optional<Specification> from_slurm_step(const Given& given) {
   const Environment& environment = given.environment;
@@ -132,7 +148,7 @@ std::optional<Specification> from_slurm_allocation(const Given& given) {
   Specification specification = base_of("Slurm allocation", environment);
   specification.is_room = true;
   specification.hosts = read_nodes(environment, false);
-  specification.own_host = find_host(specification.hosts, given.host_name, given.host_addresses);
+  specification.own_host = find_own(specification.hosts, given);
   return specification;
 }
 

@@ -20,34 +20,6 @@ std::string counted(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-// How many ranks each host of the ring has.
-std::vector<std::size_t> slots_of(const Specification& specification,
-                                  std::size_t undeclared_slots) {
-  const std::size_t count = ring_count(specification);
-  std::size_t declared = 0;
-  std::size_t open_count = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    declared += specification.hosts[i].slots.value_or(0);
-    if (!specification.hosts[i].slots) ++open_count;
-  }
-  if (specification.world_size) {
-    const std::size_t world = *specification.world_size;
-    const bool fits = open_count == 0 ? world == declared
-                                      : world > declared && (world - declared) % open_count == 0;
-    if (!fits) {
-      refuse(specification.source + ": a world of " + counted(world, "rank") +
-             " does not go with " + counted(declared, "declared slot") + " and " +
-             counted(open_count, "host") + " without: declare the slots of every host");
-    }
-    if (open_count > 0) undeclared_slots = (world - declared) / open_count;
-  }
-  std::vector<std::size_t> slots;
-  for (std::size_t i = 0; i < count; ++i) {
-    slots.push_back(specification.hosts[i].slots.value_or(undeclared_slots));
-  }
-  return slots;
-}
-
 std::string place_text(const Specification& specification) {
   const std::size_t count = ring_count(specification);
   if (specification.rank) {
@@ -132,6 +104,33 @@ bool reaches_beyond_this_host(const Specification& specification) {
   if (ring_count(specification) > 1) return true;
   if (specification.level == Level::kProcess) return specification.world_size.value_or(2) > 1;
   return ring_count(specification) == 1 && specification.own_host != std::size_t{0};
+}
+
+std::vector<std::size_t> slots_of(const Specification& specification,
+                                  std::size_t undeclared_slots) {
+  const std::size_t count = ring_count(specification);
+  std::size_t declared = 0;
+  std::size_t open_count = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    declared += specification.hosts[i].slots.value_or(0);
+    if (!specification.hosts[i].slots) ++open_count;
+  }
+  if (specification.world_size) {
+    const std::size_t world = *specification.world_size;
+    const bool fits = open_count == 0 ? world == declared
+                                      : world > declared && (world - declared) % open_count == 0;
+    if (!fits) {
+      refuse(specification.source + ": a world of " + counted(world, "rank") +
+             " does not go with " + counted(declared, "declared slot") + " and " +
+             counted(open_count, "host") + " without: declare the slots of every host");
+    }
+    if (open_count > 0) undeclared_slots = (world - declared) / open_count;
+  }
+  std::vector<std::size_t> slots;
+  for (std::size_t i = 0; i < count; ++i) {
+    slots.push_back(specification.hosts[i].slots.value_or(undeclared_slots));
+  }
+  return slots;
 }
 
 void require_fitting(const Specification& specification) {

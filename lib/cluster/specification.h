@@ -74,12 +74,16 @@ std::string to_text(const Specification& specification);
 // Whether it speaks of a rank that is not on this host, or may.
 bool reaches_beyond_this_host(const Specification& specification);
 
+// How many ranks each host of the ring has. Where slots are not declared they are the same for each
+// such host: its share of the declared world, or else `undeclared_slots`. Throws Error
+// kInvalidArgument where they cannot make the declared world.
+std::vector<std::size_t> slots_of(const Specification& specification, std::size_t undeclared_slots);
+
 // Throws Error kInvalidArgument where the slots of the ring cannot make the declared world.
 void require_fitting(const Specification& specification);
 
 // A row for each slot, host after host: a rank follows from the ordinals and the declared slots
-// alone. Where slots are not declared they are the same for each such host: its share of the
-// declared world, or else `undeclared_slots`. Throws Error kInvalidArgument where the hosts are
+// alone. Throws Error kInvalidArgument where the hosts are
 // unknown, or their slots cannot make the declared world.
 RankTable make_table(const Specification& specification, std::size_t undeclared_slots);
 

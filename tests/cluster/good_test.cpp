@@ -152,6 +152,12 @@ const Good kProcesses[] = {
       "SLURM_JOB_NUM_NODES=3", "SLURM_TASKS_PER_NODE=4(x3)"},
      "rank 1 of 2, on 1 host, job 7",
      "n2*2"},
+    {"mpiexec's own daemons are a step with one task a node",
+     {"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_NODEID=1", "SLURM_NNODES=2",
+      "SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[1-2]", "SLURM_STEP_TASKS_PER_NODE=1(x2)",
+      "PMI_RANK=1", "PMI_SIZE=2", "PMI_JOBID=kvs_7_0"},
+     "rank 1 of 2",
+     ""},
     {"mpirun's own daemons are a step with one task a node",
      {"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_NODEID=1", "SLURM_NNODES=2",
       "SLURM_JOB_NODELIST=n[1-2]", "SLURM_STEP_TASKS_PER_NODE=1(x2)", "OMPI_COMM_WORLD_RANK=5",
@@ -171,6 +177,28 @@ const Good kHosts[] = {
       "SLURM_NNODES=2", "SLURM_JOB_NODELIST=n[1-2]", "SLURM_TASKS_PER_NODE=1(x2)"},
      "host 1 (n2) of 2, meeting at n1",
      "n1 n2"},
+    {"a step with one task a node, where srun speaks PMI too",
+     {"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_LOCALID=0", "SLURM_NODEID=1",
+      "SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[1-2]", "SLURM_TASKS_PER_NODE=1(x2)", "PMI_RANK=1",
+      "PMI_SIZE=2", "PMI_FD=13", "PMI_JOBID=7.0"},
+     "host 1 (n2) of 2, meeting at n1, job 7",
+     "n1 n2"},
+    {"a step with one task a node, where srun speaks PMIx too",
+     {"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_LOCALID=0", "SLURM_NODEID=1",
+      "SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[1-2]", "SLURM_TASKS_PER_NODE=1(x2)", "PMIX_RANK=1",
+      "PMIX_NAMESPACE=slurm.pmix.7.0"},
+     "host 1 (n2) of 2, meeting at n1, job 7",
+     "n1 n2"},
+    {"the batch script of an allocation whose nodes are not called as their hosts are",
+     {"SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[1-2]", "SLURMD_NODENAME=n2", "SLURM_NODEID=0"},
+     "host 1 (n2) of 2, meeting at n1, job 7",
+     "n1 n2",
+     "elsewhere"},
+    {"an allocation within another's batch script",
+     {"SLURM_JOB_ID=8", "SLURM_JOB_NODELIST=n[3-4]", "SLURMD_NODENAME=n2"},
+     "host 0 (n3) of 2, meeting at n3, job 8",
+     "n3 n4",
+     "n3"},
     {"an allocation",
      {"SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[08-10],m5", "SLURM_JOB_NUM_NODES=4", "SLURM_PROCID=0",
       "SLURM_NTASKS=7", "SLURM_TASKS_PER_NODE=2(x3),1", "SLURM_RESTART_COUNT=1"},
@@ -314,6 +342,28 @@ TEST(TfConfig, MakesAProgramARank) {
   const Specification chosen = read(given).chosen;
   EXPECT_EQ(to_text(chosen), "rank 2 of 3, on 3 hosts");
   EXPECT_EQ(hosts_text(chosen), "a:1*1 b:1*1 c:1*1");
+}
+
+// Several tasks may be on one node of a step of Slurm's.
+TEST(TfConfig, MakesAProgramARankWhereverItsTasksAre) {
+  Given given =
+      given_of({"SLURM_STEP_ID=0", "SLURM_PROCID=2", "SLURM_NTASKS=3", "SLURM_LOCALID=0",
+                "SLURM_NODEID=1", "SLURM_JOB_NODELIST=n[1-2]", "SLURM_STEP_TASKS_PER_NODE=2,1",
+                tf_config(R"("worker":["n1:1","n1:2","n2:1"])", "worker", "2")});
+  given.asker = Asker::kProgram;
+  const Reading reading = read(given);
+  EXPECT_EQ(to_text(reading.chosen), "rank 2 of 3, 0 on its host, on 2 hosts");
+  EXPECT_EQ(reading.statements.size(), 2U);
+  given.environment = given_of({"SLURM_STEP_ID=0", "SLURM_PROCID=2", "SLURM_NTASKS=3",
+                                "SLURM_LOCALID=0", "SLURM_NODEID=1", "SLURM_JOB_NODELIST=n[1-2]",
+                                tf_config(R"("worker":["n1:1","n1:2","n1:3"])", "worker", "2")})
+                          .environment;
+  try {
+    read(given);
+    ADD_FAILURE() << "task 2 is on n2";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("contradict each other about which host"));
+  }
 }
 
 TEST(TfConfig, SaysOnceThatParameterServersAreNotUsed) {

@@ -15,8 +15,9 @@ template <class Decode>
 void require_lasting(const Decode& decode, std::string_view text) {
   const auto value = decode(text);
   if (!value) return;
-  const auto again = launcher::encode(*value);
-  fuzz::require(decode(again) == value, "what was decoded lasts");
+  const std::string again = launcher::encode(*value);
+  const auto twice = decode(again);
+  fuzz::require(twice && launcher::encode(*twice) == again, "what was decoded lasts");
 }
 
 }  // namespace
@@ -29,16 +30,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
     fuzz::require(std::ranges::equal(again, bytes), "there is one way to say it");
   }
   require_lasting(launcher::decode_hello, text);
-  require_lasting(launcher::decode_assignment, text);
+  require_lasting(launcher::decode_share, text);
   require_lasting(launcher::decode_seats, text);
+  require_lasting(launcher::decode_beginning, text);
   if (const auto hello = launcher::decode_hello(text)) {
-    fuzz::require(hello->slot_count >= 1 && hello->slot_count <= rendezvous::kMaxWorldSize,
-                  "slots have limits");
+    fuzz::require(hello->slot_count <= rendezvous::kMaxWorldSize, "slots have a limit");
   }
-  if (const auto assignment = launcher::decode_assignment(text)) {
-    fuzz::require(assignment->world_size <= rendezvous::kMaxWorldSize, "a world has a limit");
-    for (const std::size_t rank : assignment->ranks) {
-      fuzz::require(rank < assignment->world_size, "ranks are of the world");
+  if (const auto share = launcher::decode_share(text)) {
+    fuzz::require(share->world_size <= rendezvous::kMaxWorldSize, "a world has a limit");
+    for (const std::size_t rank : share->ranks) {
+      fuzz::require(rank < share->world_size, "ranks are of the world");
     }
   }
   if (const auto seats = launcher::decode_seats(text)) {

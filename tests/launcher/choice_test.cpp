@@ -54,7 +54,7 @@ TEST_F(Choice, IsTheCallersWhereAPlanWasAskedFor) {
 }
 
 TEST_F(Choice, IsKeptToItselfWithoutVerbose) {
-  const Result result = run_rotarun({"-np", "3", ROTA_TEST_DIR "/choosing"});
+  const Result result = run_rotarun({"-np", "3", "--oversubscribe", ROTA_TEST_DIR "/choosing"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
 }

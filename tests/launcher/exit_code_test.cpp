@@ -11,7 +11,7 @@ namespace {
 class ExitCode : public Launched {};
 
 TEST_F(ExitCode, IsZeroWhenAllRanksEndWell) {
-  const Result result = run_rotarun({"-np", "4", "true"});
+  const Result result = run_rotarun({"-np", "4", "--oversubscribe", "true"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.err, "");

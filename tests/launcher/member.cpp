@@ -178,7 +178,30 @@ int count_interrupts() {
   return 0;
 }
 
+// What programs of another kind read, as one line.
+int tell() {
+  std::string line = "torch";
+  const auto add = [&](const char* name) {
+    const char* value = std::getenv(name);
+    line += std::string(" ") + (value ? value : "-");
+  };
+  for (const char* name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK",
+                           "MASTER_ADDR", "MASTER_PORT"}) {
+    add(name);
+  }
+  line += " OMPI";
+  for (const char* name : {"RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "NODE_RANK"}) {
+    add(("OMPI_COMM_WORLD_" + std::string(name)).c_str());
+  }
+  add("OMPI_UNIVERSE_SIZE");
+  line += " TF";
+  add("TF_CONFIG");
+  std::puts(line.c_str());
+  return 0;
+}
+
 int run(const std::string& behaviour, std::size_t victim) {
+  if (behaviour == "tell") return tell();
   const std::size_t rank = number_of("ROTA_RANK");
   const std::size_t world_size = number_of("ROTA_WORLD_SIZE");
   if (behaviour == "count-interrupts") return count_interrupts();

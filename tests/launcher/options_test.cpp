@@ -102,6 +102,52 @@ TEST(Options, NameHosts) {
               HasSubstr("--this-host is for no other"));
 }
 
+TEST(Options, DealRanksToHosts) {
+  EXPECT_EQ(parse_options({"--map-by", "node", "p"}).map_by, MapBy::kNode);
+  const Options options = parse_options({"--map-by", "ppr:3:node", "p"});
+  EXPECT_EQ(options.map_by, MapBy::kFixedPerNode);
+  EXPECT_EQ(options.ranks_per_node, 3U);
+  EXPECT_EQ(parse_options({"p"}).rank_by, RankBy::kSlot);
+  EXPECT_EQ(parse_options({"--rank-by", "node", "p"}).rank_by, RankBy::kNode);
+  EXPECT_TRUE(parse_options({"--oversubscribe", "p"}).oversubscribe);
+  EXPECT_TRUE(parse_options({"-report-bindings", "p"}).report_bindings);
+  EXPECT_EQ(parse_options({"--cpus-per-rank", "4", "p"}).cpus_per_rank, 4U);
+  for (const std::string text : {"ppr", "ppr:", "ppr:2", "ppr:node", "ppr::node", "ppr:0:node",
+                                 "ppr:x:node", "ppr:N:node", "ppr:2:socket", "ppr:2:node:x"}) {
+    EXPECT_THAT(refusal_of({"--map-by", text, "p"}),
+                HasSubstr("--map-by " + text +
+                          (text == "ppr" ? ": one of slot, node, ppr:N:node, core, numa is needed"
+                                         : ": ppr:N:node is needed, with N from 1 to 4096")));
+  }
+  EXPECT_EQ(refusal_of({"--rank-by", "core", "p"}), "--rank-by core: one of slot, node is needed");
+  EXPECT_EQ(refusal_of({"--cpus-per-rank", "0", "p"}),
+            "--cpus-per-rank 0: a whole number from 1 to 4096 is needed");
+}
+
+TEST(Options, NamePorts) {
+  const auto ports_of = [](const std::vector<std::string>& arguments,
+                           const std::vector<std::string>& environment) {
+    const PortRange ports = parse_options(arguments, environment).ports;
+    return std::to_string(ports.first) + "-" + std::to_string(ports.last);
+  };
+  EXPECT_EQ(ports_of({"p"}, {}), "7700-7955");
+  EXPECT_EQ(ports_of({"--ports", "1-65535", "p"}, {}), "1-65535");
+  EXPECT_EQ(ports_of({"p"}, {"ROTA_PORTS=81-81"}), "81-81");
+  EXPECT_EQ(ports_of({"--ports", "9-10", "p"}, {"ROTA_PORTS=nonsense"}), "9-10");
+  for (const std::string text :
+       {"", "-", "7700", "7700-", "-7700", "0-5", "5-4", "1-65536", "a-b", "1-2-3", "1 -2"}) {
+    const std::string words = ": FIRST-LAST is needed, two ports from 1 to 65535 in their order";
+    EXPECT_EQ(refusal_of({"--ports", text, "p"}), "--ports " + text + words);
+    try {
+      parse_options({"p"}, {"ROTA_PORTS=" + text});
+      ADD_FAILURE() << text;
+    } catch (const UsageError& error) {
+      EXPECT_EQ(error.what(), "ROTA_PORTS=" + text + words);
+    }
+  }
+  EXPECT_TRUE(parse_options({"--help"}, {"ROTA_PORTS=nonsense"}).help);
+}
+
 TEST(Options, NeedNoProgramWhereNothingStarts) {
   EXPECT_TRUE(parse_options({"--help"}).help);
   EXPECT_TRUE(parse_options({"-V"}).version);
@@ -159,10 +205,30 @@ TEST(Options, RefuseValuesThatAreMissingOrTooMany) {
 
 TEST(Options, AreAllInTheHelpWithThreeExamples) {
   const std::string help = help_text();
-  for (const char* name :
-       {"--np", "--export", "--bind-to", "--map-by", "--transport", "--host", "--hostfile",
-        "--this-host", "--explain", "--tag-output", "--output-filename", "--wdir", "--timeout",
-        "--deadline", "--grace", "--show-ranks", "--verbose", "--version", "--help"}) {
+  for (const char* name : {"--np",
+                           "--export",
+                           "--bind-to",
+                           "--map-by",
+                           "--transport",
+                           "--host",
+                           "--hostfile",
+                           "--this-host",
+                           "--explain",
+                           "--tag-output",
+                           "--output-filename",
+                           "--wdir",
+                           "--timeout",
+                           "--deadline",
+                           "--rank-by",
+                           "--cpus-per-rank",
+                           "--oversubscribe",
+                           "--report-bindings",
+                           "--ports",
+                           "--grace",
+                           "--show-ranks",
+                           "--verbose",
+                           "--version",
+                           "--help"}) {
     EXPECT_THAT(help, HasSubstr(name));
   }
   std::size_t examples = 0;

@@ -17,36 +17,64 @@ using ::testing::IsEmpty;
 // Two NUMA nodes of two cores with two hardware threads each, numbered as Linux does.
 const std::vector<Core> kTwoNodes = {{{0, 4}, 0}, {{1, 5}, 0}, {{2, 6}, 1}, {{3, 7}, 1}};
 
+Binding by(MapBy map_by, std::size_t cpus_per_rank) {
+  return {.bind_to = BindTo::kCore, .map_by = map_by, .cpus_per_rank = cpus_per_rank};
+}
+
 TEST(Placement, BindsNobodyUnlessAsked) {
-  EXPECT_THAT(place_ranks({}, 3, BindTo::kNone, MapBy::kSlot), Each(IsEmpty()));
+  EXPECT_THAT(place_ranks({}, 3, {.bind_to = BindTo::kNone, .map_by = MapBy::kSlot}),
+              Each(IsEmpty()));
 }
 
 TEST(Placement, GivesEachRankACore) {
-  EXPECT_THAT(place_ranks(kTwoNodes, 4, BindTo::kCore, MapBy::kCore),
+  EXPECT_THAT(place_ranks(kTwoNodes, 4, {.bind_to = BindTo::kCore, .map_by = MapBy::kCore}),
               ElementsAre(Cpus{0, 4}, Cpus{1, 5}, Cpus{2, 6}, Cpus{3, 7}));
 }
 
 TEST(Placement, FillsACoresHardwareThreadsBySlot) {
-  EXPECT_THAT(place_ranks(kTwoNodes, 4, BindTo::kCore, MapBy::kSlot),
+  EXPECT_THAT(place_ranks(kTwoNodes, 4, {.bind_to = BindTo::kCore, .map_by = MapBy::kSlot}),
               ElementsAre(Cpus{0, 4}, Cpus{0, 4}, Cpus{1, 5}, Cpus{1, 5}));
 }
 
 TEST(Placement, GoesAroundTheNodes) {
-  EXPECT_THAT(place_ranks(kTwoNodes, 4, BindTo::kCore, MapBy::kNuma),
+  EXPECT_THAT(place_ranks(kTwoNodes, 4, {.bind_to = BindTo::kCore, .map_by = MapBy::kNuma}),
               ElementsAre(Cpus{0, 4}, Cpus{2, 6}, Cpus{1, 5}, Cpus{3, 7}));
-  EXPECT_THAT(place_ranks(kTwoNodes, 3, BindTo::kNuma, MapBy::kNuma),
+  EXPECT_THAT(place_ranks(kTwoNodes, 3, {.bind_to = BindTo::kNuma, .map_by = MapBy::kNuma}),
               ElementsAre(Cpus{0, 1, 4, 5}, Cpus{2, 3, 6, 7}, Cpus{0, 1, 4, 5}));
 }
 
 TEST(Placement, GoesAroundNodesOfDifferentSizes) {
   const std::vector<Core> cores = {{{0}, 0}, {{1}, 1}, {{2}, 1}, {{3}, 1}};
-  EXPECT_THAT(place_ranks(cores, 5, BindTo::kCore, MapBy::kNuma),
+  EXPECT_THAT(place_ranks(cores, 5, {.bind_to = BindTo::kCore, .map_by = MapBy::kNuma}),
               ElementsAre(Cpus{0}, Cpus{1}, Cpus{2}, Cpus{3}, Cpus{0}));
 }
 
 TEST(Placement, StartsOverWhenRanksOutnumberThePlaces) {
-  EXPECT_THAT(place_ranks({{{0}, 0}, {{1}, 0}}, 5, BindTo::kCore, MapBy::kSlot),
-              ElementsAre(Cpus{0}, Cpus{1}, Cpus{0}, Cpus{1}, Cpus{0}));
+  EXPECT_THAT(
+      place_ranks({{{0}, 0}, {{1}, 0}}, 5, {.bind_to = BindTo::kCore, .map_by = MapBy::kSlot}),
+      ElementsAre(Cpus{0}, Cpus{1}, Cpus{0}, Cpus{1}, Cpus{0}));
+}
+
+TEST(Placement, GivesEachRankSoManyCpus) {
+  EXPECT_THAT(place_ranks(kTwoNodes, 3, by(MapBy::kSlot, 4)),
+              ElementsAre(Cpus{0, 1, 4, 5}, Cpus{2, 3, 6, 7}, Cpus{0, 1, 4, 5}));
+  EXPECT_THAT(place_ranks(kTwoNodes, 2, by(MapBy::kCore, 3)),
+              ElementsAre(Cpus{0, 1, 4}, Cpus{2, 5, 6}));
+  EXPECT_THAT(place_ranks(kTwoNodes, 2, by(MapBy::kNode, 1)), ElementsAre(Cpus{0}, Cpus{4}));
+  EXPECT_THAT(place_ranks(kTwoNodes, 1, by(MapBy::kSlot, 8)),
+              ElementsAre(Cpus{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(Placement, GivesEachRankSoManyCpusOfOneNodeAsLongAsItHasThem) {
+  EXPECT_THAT(place_ranks(kTwoNodes, 4, by(MapBy::kNuma, 2)),
+              ElementsAre(Cpus{0, 4}, Cpus{2, 6}, Cpus{1, 5}, Cpus{3, 7}));
+  const std::vector<Core> odd = {{{0}, 0}, {{1}, 0}, {{2}, 0}, {{3}, 1}, {{4}, 1}, {{5}, 1}};
+  EXPECT_THAT(place_ranks(odd, 4, by(MapBy::kNuma, 2)),
+              ElementsAre(Cpus{0, 1}, Cpus{3, 4}, Cpus{2, 5}, Cpus{0, 1}));
+  Binding binding = by(MapBy::kNuma, 2);
+  binding.bind_to = BindTo::kNuma;
+  EXPECT_THAT(place_ranks(odd, 3, binding),
+              ElementsAre(Cpus{0, 1, 2}, Cpus{3, 4, 5}, Cpus{0, 1, 2, 3, 4, 5}));
 }
 
 TEST(Placement, UsesNoMoreCoresThanTheQuotaGrants) {

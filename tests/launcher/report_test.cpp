@@ -1,4 +1,4 @@
-// The sentences that say how a job ended, the ranks' environment, and the plan of a job.
+// The sentences that say how a job ended, and the plan of a job.
 #include "launcher/report.h"
 
 #include <gmock/gmock.h>
@@ -6,14 +6,13 @@
 #include <signal.h>
 
 #include "launcher/job_plan.h"
-#include "launcher/rank_environment.h"
 
 namespace rota::launcher {
 namespace {
 
-using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 class ReportTest : public ::testing::Test {
@@ -74,32 +73,6 @@ TEST(Report, QuotesLastLines) {
   EXPECT_EQ(quote({"a", "b"}), "rotarun: its last lines of stderr:\nrotarun:   a\nrotarun:   b\n");
 }
 
-TEST(RankEnvironment, HasTheContractInPlaceOfWhatWasThere) {
-  const auto environment =
-      make_environment({"PATH=/bin", "ROTA_RANK=9", "ROTA_TERMINAL=70", "A=old", "AB=kept"},
-                       {{"A", "new"}, {"B", std::nullopt}, {"ROTA_WORLD_SIZE", "77"}},
-                       {.rank = 2, .world_size = 4, .rendezvous_fd = 13, .terminal_columns = {}});
-  EXPECT_THAT(environment, Contains("PATH=/bin"));
-  EXPECT_THAT(environment, Contains("AB=kept"));
-  EXPECT_THAT(environment, Contains("A=new"));
-  EXPECT_THAT(environment, Not(Contains("A=old")));
-  for (const char* entry : {"ROTA_RANK=2", "ROTA_WORLD_SIZE=4", "ROTA_LOCAL_RANK=2",
-                            "ROTA_LOCAL_WORLD_SIZE=4", "ROTA_RENDEZVOUS_FD=13"}) {
-    EXPECT_THAT(environment, Contains(entry));
-  }
-  EXPECT_THAT(environment, Not(Contains(StartsWith("ROTA_TERMINAL"))));
-  EXPECT_THAT(environment, Not(Contains("ROTA_RANK=9")));
-}
-
-TEST(RankEnvironment, HasTheTerminalsWidthWhereThereIsOne) {
-  EXPECT_THAT(make_environment({}, {}, {.terminal_columns = 132}), Contains("ROTA_TERMINAL=132"));
-}
-
-TEST(RankEnvironment, KnowsWhichPassedOnVariablesAreNotSet) {
-  const std::vector<Variable> variables = {{"A", std::nullopt}, {"B", std::nullopt}, {"C", "3"}};
-  EXPECT_THAT(unset_variables({"A=1", "BB=2"}, variables), ::testing::ElementsAre("B"));
-}
-
 Facts small_machine() {
   Facts facts;
   facts.host = "pi";
@@ -128,6 +101,39 @@ TEST(JobPlan, LetsRanksOutnumberSlotsButNotSpin) {
   EXPECT_EQ(plan.job.table.rows.size(), 5U);
   EXPECT_FALSE(plan.job.may_spin);
   EXPECT_EQ(plan.arena_bytes, 0U);
+}
+
+TEST(JobPlan, WarnsOfMoreRanksThanThisHostHasOrIsDeclaredToHave) {
+  Facts facts = small_machine();
+  const auto warnings_of = [&](const std::vector<std::string>& arguments) {
+    return make_plan(parse_options(arguments), facts, no_cores).warnings;
+  };
+  EXPECT_THAT(warnings_of({"-np", "5", "p"}), ElementsAre(StartsWith("5 ranks for 4 slots: ")));
+  EXPECT_THAT(warnings_of({"-np", "5", "--oversubscribe", "p"}), IsEmpty());
+  facts.declared = {.count = 6, .source = "ROTA_SLOTS"};
+  EXPECT_THAT(warnings_of({"-np", "5", "p"}), IsEmpty());
+  EXPECT_THAT(warnings_of({"-np", "7", "p"}), ElementsAre(StartsWith("7 ranks for 6 slots: ")));
+  EXPECT_FALSE(make_plan(parse_options({"-np", "5", "p"}), facts, no_cores).job.may_spin);
+}
+
+TEST(JobPlan, HasASlotForSoManyCpus) {
+  const JobPlan plan =
+      make_plan(parse_options({"--cpus-per-rank", "2", "p"}), small_machine(), no_cores);
+  EXPECT_EQ(plan.layout.seats.size(), 2U);
+  EXPECT_TRUE(plan.job.may_spin);
+  EXPECT_THROW(make_plan(parse_options({"--cpus-per-rank", "5", "p"}), small_machine(), no_cores),
+               UsageError);
+}
+
+TEST(JobPlan, DescribesBindings) {
+  const auto read_cores = [] { return std::vector<Core>{{{0}, 0}, {{1, 2, 3}, 0}}; };
+  const auto lines_of = [&](const std::vector<std::string>& arguments) {
+    const JobPlan plan = make_plan(parse_options(arguments), small_machine(), read_cores);
+    return describe_bindings(plan.share, plan.job.table.rows[0].host);
+  };
+  EXPECT_THAT(lines_of({"--map-by", "core", "-np", "2", "p"}),
+              ElementsAre("rank 0 on pi: bound to CPU 0", "rank 1 on pi: bound to CPUs 1-3"));
+  EXPECT_THAT(lines_of({"-np", "1", "p"}), ElementsAre("rank 0 on pi: not bound"));
 }
 
 TEST(JobPlan, ShowsTheCoresOfBoundRanks) {

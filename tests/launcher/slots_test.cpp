@@ -32,6 +32,14 @@ TEST(Slots, AreLimitedByTheQuotaRoundedDown) {
   EXPECT_EQ(count_slots(64, 2.5).reason, "64 CPUs allowed, a quota of 2.5");
 }
 
+TEST(Slots, HaveAsManyCpusAsARankIsToHave) {
+  EXPECT_EQ(count_slots(8, std::nullopt, 4).count, 2U);
+  EXPECT_EQ(count_slots(9, 7.5, 2).count, 3U);
+  EXPECT_EQ(count_slots(9, 7.5, 2).cpu_count, 7U);
+  EXPECT_EQ(count_slots(2, std::nullopt, 3).count, 0U);
+  EXPECT_EQ(count_slots(9, 7.5, 2).reason, "9 CPUs allowed, a quota of 7.5, 2 for each rank");
+}
+
 TEST(Slots, HaveArenasAsLargeAsMemory) {
   constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
   EXPECT_EQ(arena_bytes(24 * kGiB - 5, 4, true), 24 * kGiB);

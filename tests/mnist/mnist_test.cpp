@@ -153,6 +153,21 @@ TEST_F(Mnist, LeavesTheSameWeightsAsThreadsOfProcesses) {
   }
 }
 
+// rotarun sets the variable, which the library of the matrix products reads.
+TEST_F(Mnist, LeavesTheSameWeightsWhateverTheNumberOfThreadsIsSaidToBe) {
+  const auto weights_with = [this](const std::vector<std::string>& environment) {
+    testing::Command command = alone({"--json", "--epochs", "1", "--replicas", "2"});
+    command.environment = environment;
+    const Result result = testing::run(std::move(command));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return lines_of(result).back()["weights_hash"].get<std::string>();
+  };
+  const std::string weights = weights_with({});
+  for (const char* count : {"1", "2", "7"}) {
+    EXPECT_EQ(weights_with({std::string("OMP_NUM_THREADS=") + count}), weights) << count;
+  }
+}
+
 // Eight replicas, more than there are cores in most places that run this.
 TEST_F(Mnist, TrainsConvolutionsOnThreadsOfMoreProcessesThanCores) {
   use_images(320, 80);

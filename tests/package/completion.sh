@@ -23,8 +23,11 @@ expect "auto shm tcp" rotarun --transport ""
 expect "tcp" rotarun -np 4 --transport t
 expect "./completion.sh" rotarun --hostfile ./completion.s
 expect "core" rotarun --bind-to = c
+expect "node" rotarun --rank-by n
+expect "--rank-by --report-bindings" rotarun --r
 expect "none core numa" rotarun --bind-to =
-expect "--show-ranks" rotarun --tag-output --s
+expect "--status-port --show-ranks" rotarun --tag-output --s
+expect "" rotarun --status-port ""
 expect "" rotarun -np ""
 expect "./completion.sh" rotarun -np 4 ./completion.s  # A program, from here on.
 expect "" rotarun -np 4 train --t

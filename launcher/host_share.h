@@ -1,0 +1,26 @@
+// The part of a job that one host has.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "launcher/layout.h"
+#include "launcher/placement.h"
+
+namespace rota::launcher {
+
+struct Share {
+  std::vector<std::size_t> ranks;  // Index: local rank.
+  std::vector<Cpus> places = {};   // The same index. Empty sets: not bound.
+  std::size_t world_size = 1;
+  std::size_t host_index = 0;
+  std::size_t host_count = 1;
+};
+
+// Without places, which are each host's own affair.
+Share share_of(const Layout& layout, std::size_t host);
+
+// A line for each rank: its host, and the CPUs that it is bound to.
+std::vector<std::string> describe_bindings(const Share& share, const std::string& host);
+
+}  // namespace rota::launcher

@@ -1,0 +1,56 @@
+// Finds ports, and writes down who listens where.
+#include "launcher/peers.h"
+
+#include <nlohmann/json.hpp>
+
+#include "os/port_claim.h"
+
+namespace rota::launcher {
+namespace {
+
+// Linux takes 128 KiB for one variable; its name and the task stand there too.
+constexpr std::size_t kMaxListBytes = 128 * 1024 - 128;
+
+std::string to_text(const Endpoint& endpoint) {
+  const bool is_ipv6 = endpoint.host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + endpoint.host + "]" : endpoint.host) + ":" +
+         std::to_string(endpoint.port);
+}
+
+}  // namespace
+
+ClaimedPorts claim_ports(const PortRange& range, std::size_t count) {
+  ClaimedPorts claimed;
+  for (unsigned port = range.first; port <= range.last && claimed.ports.size() < count; ++port) {
+    const auto number = static_cast<std::uint16_t>(port);
+    if (auto claim = os::claim_port(number)) {
+      claimed.ports.push_back(number);
+      claimed.claims.push_back(std::move(*claim));
+    }
+  }
+  return claimed;
+}
+
+Peers describe_peers(const Layout& layout, const std::vector<HostPorts>& hosts) {
+  Peers peers;
+  nlohmann::json list = nlohmann::json::array();
+  for (const Seat& seat : layout.seats) {
+    const HostPorts& host = hosts[seat.host];
+    if (seat.local_rank >= host.ports.size()) return peers;
+    const Endpoint endpoint{host.address, host.ports[seat.local_rank]};
+    if (!peers.first) peers.first = endpoint;
+    list.push_back(to_text(endpoint));
+  }
+  using Handler = nlohmann::json::error_handler_t;
+  peers.list = list.dump(-1, ' ', false, Handler::replace);
+  if (peers.list.size() > kMaxListBytes) peers.list.clear();
+  return peers;
+}
+
+std::string tf_config(const Peers& peers, std::size_t rank) {
+  if (peers.list.empty()) return {};
+  return R"({"cluster":{"worker":)" + peers.list + R"(},"task":{"type":"worker","index":)" +
+         std::to_string(rank) + "}}";
+}
+
+}  // namespace rota::launcher

@@ -1,0 +1,78 @@
+// Asks this host for devices and ports.
+#include "launcher/provision.h"
+
+#include <algorithm>
+
+#include <rota/error.h>
+
+#include "launcher/devices.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr std::string_view kVisibleDevices = "CUDA_VISIBLE_DEVICES";
+
+std::string ranks_text(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " rank" : " ranks");
+}
+
+void provide_devices(const Options& options, const std::vector<std::string>& environment,
+                     std::size_t rank_count, Provision& provision) {
+  // Whoever names it has decided.
+  if (std::ranges::count(options.variables, kVisibleDevices, &Variable::name) > 0) return;
+  std::vector<std::string> devices =
+      is_set(environment, kVisibleDevices)
+          ? parse_devices(find_variable(environment, kVisibleDevices))
+          : find_devices();
+  const std::size_t device_count = devices.size();
+  provision.devices = deal_devices(std::move(devices), rank_count);
+  if (device_count == 0 || !provision.devices.empty()) return;
+  provision.warnings.push_back(ranks_text(rank_count) + " for " + std::to_string(device_count) +
+                               (device_count == 1 ? " CUDA device" : " CUDA devices") +
+                               ": every rank sees all of them");
+}
+
+void provide_ports(const PortRange& range, std::size_t rank_count, Provision& provision) {
+  std::string lack;
+  try {
+    provision.ports = claim_ports(range, rank_count);
+  } catch (const Error& error) {
+    lack = std::string(" (") + error.what() + ")";
+  }
+  const std::size_t port_count = provision.ports.ports.size();
+  if (port_count == rank_count) return;
+  provision.warnings.push_back("of the ports " + std::to_string(range.first) + "-" +
+                               std::to_string(range.last) + " (--ports), " +
+                               std::to_string(port_count) + (port_count == 1 ? " is" : " are") +
+                               " free for " + ranks_text(rank_count) + lack +
+                               ": TF_CONFIG needs one for each, and MASTER_PORT one");
+}
+
+}  // namespace
+
+Provision provide(const Options& options, const std::vector<std::string>& environment,
+                  std::size_t rank_count, std::size_t cpu_count) {
+  Provision provision;
+  provide_devices(options, environment, rank_count, provision);
+  provide_ports(options.ports, rank_count, provision);
+  provision.thread_count = options.cpus_per_rank.value_or(
+      std::max<std::size_t>(1, cpu_count / std::max<std::size_t>(1, rank_count)));
+  return provision;
+}
+
+RankContract contract_of(const Share& share, std::size_t local_rank, const Peers& peers,
+                         const Provision& provision) {
+  const std::size_t rank = share.ranks[local_rank];
+  return {.rank = rank,
+          .world_size = share.world_size,
+          .local_rank = local_rank,
+          .local_world_size = share.ranks.size(),
+          .host_index = share.host_index,
+          .host_count = share.host_count,
+          .thread_count = provision.thread_count,
+          .device = provision.devices.empty() ? "" : provision.devices[local_rank],
+          .first = peers.first,
+          .tf_config = tf_config(peers, rank)};
+}
+
+}  // namespace rota::launcher

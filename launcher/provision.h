@@ -1,0 +1,30 @@
+// What the ranks of one host get beside their numbers: devices, threads and ports.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "launcher/host_share.h"
+#include "launcher/options.h"
+#include "launcher/peers.h"
+#include "launcher/rank_environment.h"
+
+namespace rota::launcher {
+
+struct Provision {
+  std::vector<std::string> devices;  // Index: local rank. Empty: nobody is given one.
+  std::size_t thread_count = 1;
+  ClaimedPorts ports;  // Index: local rank, as far as there are any. Held by this.
+  std::vector<std::string> warnings;
+};
+
+// Looks for what there is here for `rank_count` ranks, which have `cpu_count` CPUs. What there is
+// not is a warning at most: ranks of rota's own need none of it.
+Provision provide(const Options& options, const std::vector<std::string>& environment,
+                  std::size_t rank_count, std::size_t cpu_count);
+
+// All but the descriptor and the terminal, for a rank of this host.
+RankContract contract_of(const Share& share, std::size_t local_rank, const Peers& peers,
+                         const Provision& provision);
+
+}  // namespace rota::launcher

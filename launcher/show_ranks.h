@@ -1,0 +1,27 @@
+// The rank table of a job that is declared to reach beyond this host: it is shown, although nothing
+// may have been started from it.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <rota/rank_table.h>
+
+#include "cluster/reading.h"
+#include "launcher/options.h"
+
+namespace rota::launcher {
+
+struct ShownTable {
+  RankTable table;
+  std::string note{};  // What was taken for granted.
+};
+
+// Nothing where this host is alone: then the plan of the job has the table. `slot_count` is that of
+// each host that declares none, unless --np says how many ranks there are. Throws
+// SpecificationError, and UsageError where what is declared is not enough for a table.
+std::optional<ShownTable> table_of_several_hosts(const Options& options,
+                                                 const cluster::Given& given,
+                                                 std::size_t slot_count);
+
+}  // namespace rota::launcher

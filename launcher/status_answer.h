@@ -1,0 +1,27 @@
+// What a status port answers: a pure function of the request and of the job.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <rota/rank_table.h>
+
+#include "launcher/http_request.h"
+#include "launcher/table_json.h"
+
+namespace rota::launcher {
+
+struct JobStatus {
+  RankTable table;
+  std::vector<RankState> states;  // Index: rank.
+};
+
+// Who is not there, in a sentence; empty where the world is complete. A rank is there from its
+// start until it fails.
+std::string absence_text(const JobStatus& status);
+
+// The whole response. Requires a reading that is not incomplete; `status` is asked for only where
+// the answer has something of it.
+std::string answer(const HttpReading& reading, const std::function<JobStatus()>& status);
+
+}  // namespace rota::launcher

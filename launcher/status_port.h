@@ -1,0 +1,60 @@
+// Where probes and people ask how a job is: GET /livez, /readyz and /ranks over HTTP. Whoever
+// calls may be slow, talk nonsense, or be one of thousands; the job goes on regardless.
+#pragma once
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "launcher/status_answer.h"
+#include "os/fd.h"
+#include "os/listener.h"
+#include "os/poll_set.h"
+
+namespace rota::launcher {
+
+class StatusPort {
+ public:
+  // Listens at a numeric address such as "127.0.0.1:8080", and nowhere else. `status` is asked
+  // when somebody wants to know. Throws UsageError where it cannot listen there.
+  StatusPort(const std::string& address, std::function<JobStatus()> status);
+
+  // Where it listens, also where the port was to be any.
+  const std::string& address() const noexcept { return listener_.address; }
+
+  // One turn of a loop. Never blocks.
+  void add_to(os::PollSet& polls, base::TimePoint now);
+  void handle(const os::PollSet& polls, base::TimePoint now);
+  std::optional<base::TimePoint> next_deadline() const;
+
+ private:
+  static constexpr std::size_t kNotPolled = static_cast<std::size_t>(-1);
+
+  // He speaks, then we do, then he hangs up: an end that comes from us might overtake the answer.
+  struct Caller {
+    enum class Turn { kAsking, kHearing, kLeaving };
+    os::Fd socket;
+    base::TimePoint deadline;  // Of his turn.
+    Turn turn = Turn::kAsking;
+    std::string request{};
+    std::string response{};
+    std::size_t sent_bytes = 0;
+    std::size_t ignored_bytes = 0;  // Of what he said after his request.
+    std::size_t position = kNotPolled;
+  };
+
+  void accept(base::TimePoint now);
+  void advance(Caller& caller, base::TimePoint now);
+  void listen_to(Caller& caller, base::TimePoint now);
+  void speak_to(Caller& caller);
+  void see_off(Caller& caller);
+
+  os::Listener listener_;
+  std::function<JobStatus()> status_;
+  std::size_t position_ = kNotPolled;          // Of the listener.
+  std::optional<base::TimePoint> deaf_until_;  // For want of descriptors.
+  std::list<Caller> callers_;                  // The oldest first.
+};
+
+}  // namespace rota::launcher

@@ -1,0 +1,28 @@
+// The rank table for programs: one JSON object, the same from --show-ranks and from a status port.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rota/rank_table.h>
+
+namespace rota::launcher {
+
+// How far a rank has come.
+struct RankState {
+  enum class Phase { kStarting, kRunning, kEnded };
+  Phase phase = Phase::kStarting;
+  int exit_code = 0;  // Where it has ended; 128 + n where signal n has ended it.
+};
+
+// With source, epoch, world and ranks, a line for each rank: its rank, local_rank, host, address,
+// role, cores and devices. What is not known is null, as is an address that is a name still. Rank 0
+// is the chief, whether somebody declared one or not.
+std::string to_json(const RankTable& table);
+
+// The same, and of each rank its state and exit_code, which is null before its end.
+// Requires a state for each row.
+std::string to_json(const RankTable& table, std::span<const RankState> states);
+
+}  // namespace rota::launcher

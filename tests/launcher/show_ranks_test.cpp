@@ -1,0 +1,146 @@
+// rotarun --show-ranks, as text and as JSON: the table of what is declared, on however many hosts,
+// and nothing started.
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "launcher/launched.h"
+#include "os/host.h"
+
+namespace rota::launcher {
+namespace {
+
+using nlohmann::json;
+
+class ShowRanks : public Launched {
+ protected:
+  static Result show(std::vector<std::string> environment, std::vector<std::string> arguments) {
+    arguments.emplace_back("--show-ranks");
+    testing::Command command = rotarun(std::move(arguments));
+    command.environment = std::move(environment);
+    return run(std::move(command));
+  }
+
+  static json show_json(const std::vector<std::string>& environment,
+                        std::vector<std::string> arguments) {
+    arguments.emplace_back("--json");
+    const Result result = show(environment, std::move(arguments));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out);
+  }
+};
+
+json row_of(std::size_t rank, std::size_t local_rank, const std::string& host,
+            const json& address = nullptr) {
+  return {{"rank", rank},
+          {"local_rank", local_rank},
+          {"host", host},
+          {"address", address},
+          {"role", rank == 0 ? "chief" : "worker"},
+          {"cores", nullptr},
+          {"devices", json::array()}};
+}
+
+TEST_F(ShowRanks, OfThisHostAlone) {
+  const std::string host = os::host_name();
+  const json expected = {{"source", "rotarun -np 2"},
+                         {"epoch", 0},
+                         {"world", 2},
+                         {"ranks", {row_of(0, 0, host), row_of(1, 1, host)}}};
+  EXPECT_EQ(show_json({}, {"-np", "2"}), expected);
+  EXPECT_EQ(show_json({"ROTA_HOSTS=a,b"}, {"-np", "2", "--this-host"}), expected);
+}
+
+TEST_F(ShowRanks, HasTheCoresOfEachRank) {
+  const json table = show_json({}, {"-np", "1", "--bind-to", "core"});
+  const std::string cores = table["ranks"][0]["cores"];
+  EXPECT_NE(cores, "");
+  EXPECT_THAT(show({}, {"-np", "1", "--bind-to", "core"}).out, HasSubstr("  " + cores + "\n"));
+}
+
+struct Declaration {
+  std::vector<std::string> environment;
+  std::vector<std::string> arguments;
+  std::string source;
+  std::uint64_t epoch;
+  std::vector<json> ranks;
+};
+
+TEST_F(ShowRanks, OfSeveralHostsWhateverDeclaresThem) {
+  const std::string tf_config =
+      R"(TF_CONFIG={"cluster":{"chief":["a:1"],"worker":["10.0.0.7:2","[fd00::1]:3"]},)"
+      R"("task":{"type":"worker","index":0}})";
+  const std::vector<Declaration> rows = {
+      {{tf_config, "ROTA_WORLD=3"},
+       {},
+       "TF_CONFIG",
+       0,
+       {row_of(0, 0, "a"), row_of(1, 0, "10.0.0.7", "10.0.0.7:2"),
+        row_of(2, 0, "fd00::1", "[fd00::1]:3")}},
+      {{"ROTA_HOSTS=a:2,b:1"},
+       {},
+       "ROTA_HOSTS",
+       0,
+       {row_of(0, 0, "a"), row_of(1, 1, "a"), row_of(2, 0, "b")}},
+      {{"ROTA_HOSTS=a,b"},
+       {"-np", "4"},
+       "ROTA_HOSTS",
+       0,
+       {row_of(0, 0, "a"), row_of(1, 1, "a"), row_of(2, 0, "b"), row_of(3, 1, "b")}},
+      {{}, {"-H", "a:1,b:1"}, "--host", 0, {row_of(0, 0, "a"), row_of(1, 0, "b")}},
+      {{"SLURM_JOB_NODELIST=n[1-2]", "SLURM_TASKS_PER_NODE=1(x2)", "SLURM_RESTART_COUNT=3"},
+       {},
+       "Slurm allocation",
+       3,
+       {row_of(0, 0, "n1"), row_of(1, 0, "n2")}},
+  };
+  for (const Declaration& row : rows) {
+    const json expected = {{"source", row.source},
+                           {"epoch", row.epoch},
+                           {"world", row.ranks.size()},
+                           {"ranks", row.ranks}};
+    EXPECT_EQ(show_json(row.environment, row.arguments), expected) << row.source;
+    const Result text = show(row.environment, row.arguments);
+    EXPECT_EQ(text.exit_code, 0);
+    EXPECT_THAT(text.out, HasSubstr(" · " + row.source + "\n"));
+  }
+}
+
+TEST_F(ShowRanks, SaysWhatItTakesForGranted) {
+  const Result result = show({"ROTA_HOSTS=a,b"}, {"--json"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(json::parse(result.out)["world"].get<std::size_t>() % 2, 0U);
+  EXPECT_THAT(result.err, HasSubstr("rotarun: note: where no slots are declared"));
+  EXPECT_EQ(show({"ROTA_HOSTS=a,b"}, {"-np", "2"}).err, "");
+}
+
+TEST_F(ShowRanks, EndsWithoutATableWhereThereIsNone) {
+  const Result unnamed = show({"PMI_RANK=1", "PMI_SIZE=4"}, {"--json"});
+  EXPECT_EQ(unnamed.exit_code, 2);
+  EXPECT_EQ(unnamed.out, "");
+  EXPECT_THAT(unnamed.err, HasSubstr("PMI does not name every host"));
+  EXPECT_EQ(show({"TF_CONFIG="}, {"--json"}).exit_code, 78);
+  const Result contradiction = show({"ROTA_HOSTS=a:1,b:1", "ROTA_WORLD=2"}, {"-np", "3"});
+  EXPECT_EQ(contradiction.exit_code, 78);
+  EXPECT_THAT(contradiction.err, HasSubstr("--np is 3, and ROTA_HOSTS says"));
+  EXPECT_EQ(show({"ROTA_HOSTS=a:1,b:1"}, {"-np", "3"}).exit_code, 2);
+}
+
+TEST_F(ShowRanks, StartsNothing) {
+  for (const char* hosts : {"ROTA_SLOTS=1", "ROTA_HOSTS=a,b"}) {
+    const Result result = show({hosts}, script({"--show-ranks", "--json"}, "echo started"));
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.out, Not(HasSubstr("started")));
+  }
+}
+
+TEST_F(ShowRanks, IsWhatJsonIsFor) {
+  for (const std::vector<std::string>& given : std::vector<std::vector<std::string>>{
+           {"--json", "true"}, {"--json", "--explain"}, {"--json"}}) {
+    const Result result = run_rotarun(given);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr("it goes with --show-ranks"));
+  }
+}
+
+}  // namespace
+}  // namespace rota::launcher

@@ -1,0 +1,106 @@
+// What a status port answers to whom.
+#include "launcher/status_answer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace rota::launcher {
+namespace {
+
+using Phase = RankState::Phase;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+JobStatus status_of(std::vector<RankState> states) {
+  JobStatus status{.table = {}, .states = std::move(states)};
+  for (std::size_t rank = 0; rank < status.states.size(); ++rank) {
+    status.table.rows.push_back({.host = rank < 2 ? "a" : "b"});
+  }
+  return status;
+}
+
+std::string ask(const std::string& line, std::vector<RankState> states = {{Phase::kRunning}}) {
+  return answer(read_http_request(line + " HTTP/1.0\r\n\r\n"),
+                [&] { return status_of(std::move(states)); });
+}
+
+std::string body_of(const std::string& response) {
+  return response.substr(response.find("\r\n\r\n") + 4);
+}
+
+TEST(StatusAnswer, HasWhatWasAskedFor) {
+  EXPECT_THAT(ask("GET /livez"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_EQ(body_of(ask("GET /livez")), "ok");
+  EXPECT_THAT(ask("GET /readyz"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(ask("GET /ranks"), StartsWith("HTTP/1.1 200 OK\r\nContent-Type: application/json"));
+  EXPECT_THAT(ask("GET /livez"), HasSubstr("\r\nConnection: close\r\n"));
+}
+
+TEST(StatusAnswer, SaysHowLongItIs) {
+  for (const char* line : {"GET /livez", "GET /ranks", "GET /none", "PUT /livez"}) {
+    const std::string response = ask(line);
+    const std::string length = "\r\nContent-Length: " + std::to_string(body_of(response).size());
+    EXPECT_THAT(response, HasSubstr(length + "\r\n"));
+  }
+}
+
+TEST(StatusAnswer, HasNoBodyForHead) {
+  for (const std::string path : {"/livez", "/readyz", "/ranks", "/none"}) {
+    const std::string whole = ask("GET " + path);
+    EXPECT_EQ(ask("HEAD " + path), whole.substr(0, whole.find("\r\n\r\n") + 4));
+  }
+}
+
+TEST(StatusAnswer, RefusesTheRest) {
+  EXPECT_THAT(ask("GET /"), StartsWith("HTTP/1.1 404 Not Found\r\n"));
+  EXPECT_THAT(ask("GET /livez/"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(ask("POST /none"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(ask("POST /livez"), StartsWith("HTTP/1.1 405 Method Not Allowed\r\n"));
+  EXPECT_THAT(ask("DELETE /ranks"), HasSubstr("\r\nAllow: GET, HEAD\r\n"));
+  EXPECT_THAT(ask("get /livez"), StartsWith("HTTP/1.1 405 "));
+  EXPECT_THAT(ask("GET /a b"), StartsWith("HTTP/1.1 400 Bad Request\r\n"));
+  EXPECT_THAT(ask("GET /" + std::string(5000, 'x')),
+              StartsWith("HTTP/1.1 431 Request Header Fields Too Large\r\n"));
+}
+
+TEST(StatusAnswer, NamesWhoIsAbsent) {
+  const RankState starting{};
+  const RankState running{Phase::kRunning};
+  const RankState done{Phase::kEnded, 0};
+  const RankState failed{Phase::kEnded, 3};
+  const std::vector<std::pair<std::vector<RankState>, std::string>> rows = {
+      {{running, running}, ""},
+      {{running, done}, ""},
+      {{running, starting, running}, "rank 1 (a) has not started"},
+      {{running, starting, starting}, "ranks 1 (a), 2 (b) have not started"},
+      {{running, running, failed}, "rank 2 (b) has failed"},
+      {{failed, starting}, "rank 1 (a) has not started, and rank 0 (a) has failed"},
+      {std::vector<RankState>(12),
+       "ranks 0 (a), 1 (a), 2 (b), 3 (b), 4 (b), 5 (b), 6 (b), 7 (b) and 4 more have not started"},
+  };
+  for (const auto& [states, words] : rows) {
+    EXPECT_EQ(absence_text(status_of(states)), words);
+    const std::string response = ask("GET /readyz", states);
+    EXPECT_THAT(response, StartsWith(words.empty() ? "HTTP/1.1 200 OK\r\n"
+                                                   : "HTTP/1.1 503 Service Unavailable\r\n"));
+    EXPECT_EQ(body_of(response), words.empty() ? "ok" : words);
+  }
+}
+
+TEST(StatusAnswer, HasTheTableWithTheStates) {
+  const auto table = nlohmann::json::parse(body_of(
+      ask("GET /ranks", {{}, {Phase::kRunning}, {Phase::kEnded, 0}, {Phase::kEnded, 137}})));
+  EXPECT_EQ(table["world"], 4);
+  std::string states;
+  for (const auto& row : table["ranks"]) {
+    states += row["state"].get<std::string>() + " " + row["exit_code"].dump() + "\n";
+  }
+  EXPECT_EQ(states, "starting null\nrunning null\nended 0\nended 137\n");
+}
+
+}  // namespace
+}  // namespace rota::launcher

@@ -1,0 +1,299 @@
+// rotarun --status-port, asked over real sockets: by probes, and by callers of the worse kind, who
+// may not disturb the job.
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "launcher/launched.h"
+#include "os/host.h"
+#include "os/listener.h"
+
+namespace rota::launcher {
+namespace {
+
+using nlohmann::json;
+
+// One connection, and as much time for it as a sanitized rotarun may need.
+class Call {
+ public:
+  explicit Call(const std::string& address) {
+    const os::Address target = os::parse_address(address);
+    socket_ = os::Fd(::socket(target.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    is_connected_ = ::connect(socket_.get(), target.get(), target.bytes()) == 0;
+  }
+
+  bool is_connected() const noexcept { return is_connected_; }
+
+  void say(const std::string& bytes) {
+    std::size_t said = 0;
+    while (said < bytes.size()) {
+      const ssize_t count =
+          ::send(socket_.get(), bytes.data() + said, bytes.size() - said, MSG_NOSIGNAL);
+      if (count <= 0) return;
+      said += static_cast<std::size_t>(count);
+    }
+  }
+  void say_no_more() { ::shutdown(socket_.get(), SHUT_WR); }
+
+  // Everything until rotarun hangs up; "(still there)" at the end where it does not.
+  std::string hear() {
+    std::string text;
+    char buffer[4096];
+    for (;;) {
+      pollfd item{socket_.get(), POLLIN, 0};
+      if (::poll(&item, 1, 30'000) != 1) return text + "(still there)";
+      const ssize_t count = ::recv(socket_.get(), buffer, sizeof buffer, 0);
+      if (count <= 0) return text;
+      text.append(buffer, static_cast<std::size_t>(count));
+    }
+  }
+
+ private:
+  os::Fd socket_;
+  bool is_connected_ = false;
+};
+
+class StatusPort : public Launched {
+ protected:
+  // Ranks that run until `folder_/end` is there.
+  std::string until_end() const { return "until [ -e " + folder_ + "/end ]; do sleep 0.05; done"; }
+  void end() const { std::ofstream(folder_ + "/end") << "\n"; }
+
+  static std::vector<std::string> options(std::vector<std::string> more) {
+    more.insert(more.begin(), {"--status-port", "0"});
+    return more;
+  }
+
+  // Where a started rotarun says that it listens.
+  static std::string address_of(Process& job) {
+    const std::string begin = "rotarun: status at http://";
+    EXPECT_TRUE(job.wait_for(begin));
+    EXPECT_TRUE(job.wait_for("\n"));
+    const std::size_t at = job.err().find(begin) + begin.size();
+    return job.err().substr(at, job.err().find('\n', at) - at);
+  }
+
+  static std::string ask(const std::string& address, const std::string& request) {
+    Call call(address);
+    call.say(request);
+    return call.hear();
+  }
+
+  static std::string get(const std::string& address, const std::string& path) {
+    return ask(address, "GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n");
+  }
+
+  static std::string body_of(const std::string& response) {
+    const std::size_t end = response.find("\r\n\r\n");
+    return end == std::string::npos ? "no response: " + response : response.substr(end + 4);
+  }
+
+  // Asks until the answer has `text`, and returns it.
+  static std::string get_until(const std::string& address, const std::string& path,
+                               const std::string& text) {
+    const auto end = std::chrono::steady_clock::now() + seconds(30);
+    std::string response;
+    do {
+      response = get(address, path);
+    } while (response.find(text) == std::string::npos && std::chrono::steady_clock::now() < end);
+    return response;
+  }
+
+  static void expect_alive(const std::string& address) {
+    EXPECT_EQ(body_of(get(address, "/livez")), "ok");
+    EXPECT_EQ(body_of(get_until(address, "/readyz", "200 OK")), "ok");
+  }
+
+  void expect_good_end(Process& job) const {
+    end();
+    const Result result = job.wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  }
+};
+
+TEST_F(StatusPort, AnswersProbes) {
+  Process job(rotarun(script(options({"-np", "2"}), until_end())));
+  const std::string address = address_of(job);
+  EXPECT_THAT(address, ::testing::StartsWith("127.0.0.1:"));
+  EXPECT_THAT(get_until(address, "/readyz", "200 OK"), ::testing::EndsWith("\r\n\r\nok"));
+  EXPECT_EQ(body_of(get(address, "/livez")), "ok");
+  EXPECT_THAT(ask(address, "HEAD /livez HTTP/1.0\r\n\r\n"), ::testing::EndsWith("\r\n\r\n"));
+  EXPECT_THAT(get(address, "/none"), HasSubstr(" 404 "));
+  EXPECT_THAT(ask(address, "POST /livez HTTP/1.0\r\nContent-Length: 100000\r\n\r\n" +
+                               std::string(100'000, 'x')),
+              HasSubstr(" 405 "));
+  expect_good_end(job);
+}
+
+TEST_F(StatusPort, HasTheTableWithTheStateOfEachRank) {
+  Process job(rotarun(script(options({"-np", "3", "--transport", "tcp"}),
+                             "[ $ROTA_RANK != 1 ] || exit 0; " + until_end())));
+  const std::string address = address_of(job);
+  EXPECT_EQ(body_of(get_until(address, "/readyz", "200 OK")), "ok");
+  const json table = json::parse(body_of(get_until(address, "/ranks", "ended")));
+  EXPECT_EQ(table["source"], "rotarun -np 3");
+  EXPECT_EQ(table["world"], 3);
+  const json ranks = table["ranks"];
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    const bool has_ended = rank == 1;
+    EXPECT_EQ(ranks[rank]["rank"], rank);
+    EXPECT_EQ(ranks[rank]["host"], os::host_name());
+    EXPECT_THAT(ranks[rank]["address"].get<std::string>(), ::testing::StartsWith("127.0.0.1:"));
+    EXPECT_EQ(ranks[rank]["role"], rank == 0 ? "chief" : "worker");
+    EXPECT_EQ(ranks[rank]["state"], has_ended ? "ended" : "running");
+    EXPECT_EQ(ranks[rank]["exit_code"], has_ended ? json(0) : json(nullptr));
+  }
+  EXPECT_EQ(body_of(get(address, "/readyz")), "ok");
+  expect_good_end(job);
+}
+
+// Method: rank 1 fails, and rank 0 does not end although it is asked to, so that the job is there
+// to be asked for as long as --grace.
+TEST_F(StatusPort, IsNotReadyOnceARankHasFailed) {
+  const std::string deaf = folder_ + "/deaf";
+  const std::string fail = "until [ -e " + deaf + " ]; do sleep 0.05; done; kill -9 $$";
+  const std::string stay = "trap '' TERM; touch " + deaf + "; " + until_end();
+  Process job(rotarun(script(options({"-np", "2", "--grace", "60"}),
+                             "if [ $ROTA_RANK = 1 ]; then " + fail + "; else " + stay + "; fi")));
+  const std::string address = address_of(job);
+  const std::string response = get_until(address, "/readyz", "has failed");
+  EXPECT_THAT(response, HasSubstr(" 503 Service Unavailable\r\n"));
+  EXPECT_EQ(body_of(response), "rank 1 (" + os::host_name() + ") has failed");
+  EXPECT_THAT(get(address, "/ranks"), HasSubstr("\"state\":\"ended\",\"exit_code\":137"));
+  EXPECT_EQ(body_of(get(address, "/livez")), "ok");
+  end();
+  EXPECT_EQ(job.wait().exit_code, 137);
+}
+
+TEST_F(StatusPort, IsAtTheGivenAddressAlone) {
+  Process job(rotarun(script(options({"-np", "1"}), until_end())));
+  const std::string address = address_of(job);
+  const std::string port = address.substr(address.find(':'));
+  EXPECT_TRUE(Call("127.0.0.1" + port).is_connected());
+  EXPECT_FALSE(Call("127.0.0.2" + port).is_connected());
+  EXPECT_FALSE(Call("[::1]" + port).is_connected());
+  expect_good_end(job);
+
+  Process other(rotarun({"--status-port", "127.0.0.3:0", "-np", "1", "sleep", "60"}));
+  const std::string other_address = address_of(other);
+  EXPECT_THAT(other_address, ::testing::StartsWith("127.0.0.3:"));
+  EXPECT_FALSE(Call("127.0.0.1" + other_address.substr(other_address.find(':'))).is_connected());
+  EXPECT_EQ(body_of(get(other_address, "/livez")), "ok");
+  other.signal(SIGTERM);
+  EXPECT_EQ(other.wait().exit_code, 143);
+}
+
+TEST_F(StatusPort, EndsWith2WhereTheAddressIsTaken) {
+  const os::Listener taken = os::listen_on_loopback();
+  const Result result = run_rotarun({"--status-port", taken.address, "-np", "1", "echo", "on"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("rotarun: --status-port " + taken.address + ": "));
+  EXPECT_THAT(result.err, HasSubstr("Address already in use"));
+  const std::string port = taken.address.substr(taken.address.find(':') + 1);
+  EXPECT_THAT(run_rotarun({"--status-port", port, "-np", "1", "echo", "on"}).err,
+              HasSubstr("--status-port " + taken.address + ": "));
+}
+
+TEST_F(StatusPort, EndsWith2WhereTheAddressIsNone) {
+  for (const std::string text : {"", "x", ":80", "65536", "-1", "a:80", "::1:80", "1.2.3.4",
+                                 "1.2.3.4:", "1.2.3.4.5:80", "192.0.2.1:80"}) {
+    const Result result = run_rotarun({"--status-port", text, "-np", "1", "echo", "on"});
+    EXPECT_EQ(result.exit_code, 2) << text;
+    EXPECT_EQ(result.out, "") << text;
+    EXPECT_THAT(result.err, HasSubstr("--status-port " + text)) << text;
+  }
+}
+
+TEST_F(StatusPort, AnswersWhoHasNoMoreToSay) {
+  Process job(rotarun(script(options({"-np", "1"}), until_end())));
+  const std::string address = address_of(job);
+  Call call(address);
+  call.say("GET /livez HTTP/1.0\r\n\r\n");
+  call.say_no_more();
+  EXPECT_EQ(body_of(call.hear()), "ok");
+  Call silent(address);
+  silent.say_no_more();
+  EXPECT_EQ(silent.hear(), "");
+  expect_good_end(job);
+}
+
+TEST_F(StatusPort, WaitsForASlowCallerFor2Seconds) {
+  Process job(rotarun(script(options({"-np", "1"}), until_end())));
+  const std::string address = address_of(job);
+  Call mute(address);
+  Call slow(address);
+  slow.say("GET /livez HT");
+  Call deaf(address);  // Never hangs up after its answer.
+  deaf.say("GET /livez HTTP/1.0\r\n\r\n");
+  expect_alive(address);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(mute.hear(), "");
+  EXPECT_EQ(slow.hear(), "");
+  EXPECT_EQ(body_of(deaf.hear()), "ok");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(10));
+  expect_alive(address);
+  expect_good_end(job);
+}
+
+TEST_F(StatusPort, RefusesNonsense) {
+  Process job(rotarun(script(options({"-np", "1"}), until_end())));
+  const std::string address = address_of(job);
+  EXPECT_THAT(ask(address, "\x16\x03\x01\x02"), HasSubstr("HTTP/1.1 400 "));
+  EXPECT_THAT(ask(address, "GET /livez HTTP/1.1\r\n\r\n"), HasSubstr("HTTP/1.1 400 "));
+  EXPECT_THAT(ask(address, std::string(200'000, 'x')), HasSubstr("HTTP/1.1 431 "));
+  std::string noise;
+  std::uint32_t state = 1;
+  for (int i = 0; i < 300; ++i) {
+    state = state * 1664525 + 1013904223;
+    noise.push_back(static_cast<char>(state >> 24));
+    if (i % 10 != 0) continue;
+    EXPECT_THAT(ask(address, noise + "\r\n\r\n"), HasSubstr("HTTP/1.1 400 "));
+  }
+  expect_alive(address);
+  expect_good_end(job);
+}
+
+// Method: a thousand callers at once, of whom some are mute, some cut short and some proper, while
+// the ranks write as much as they can. Every line of theirs arrives.
+TEST_F(StatusPort, HoldsUpNoJobForAThousandCallers) {
+  if (os::raise_open_file_limit() < 1100) GTEST_SKIP() << "too few descriptors";
+  Process job(
+      rotarun(script(options({"-np", "2"}), "seq 1 100000; " + until_end() + "; echo end")));
+  const std::string address = address_of(job);
+  std::vector<std::unique_ptr<Call>> calls;
+  for (int i = 0; i < 1000; ++i) {
+    calls.push_back(std::make_unique<Call>(address));
+    ASSERT_TRUE(calls.back()->is_connected());
+    if (i % 3 == 1) calls.back()->say("GET /ra");
+    if (i % 3 == 2) calls.back()->say("GET /ranks HTTP/1.0\r\n\r\n");
+  }
+  expect_alive(address);
+  EXPECT_EQ(calls.front()->hear(), "");  // The oldest had to go.
+  end();
+  const Result result = job.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 2 * 100'001);
+}
+
+// Method: rotarun may open only a few descriptors, so that some callers cannot even be taken.
+TEST_F(StatusPort, OutlivesAWantOfDescriptors) {
+  testing::Command command{.arguments = {"/bin/sh", "-c", "ulimit -n 40; exec \"$0\" \"$@\""}};
+  for (std::string& argument : rotarun(script(options({"-np", "1"}), until_end())).arguments) {
+    command.arguments.push_back(std::move(argument));
+  }
+  Process job(std::move(command));
+  const std::string address = address_of(job);
+  std::vector<std::unique_ptr<Call>> calls;
+  for (int i = 0; i < 100; ++i) calls.push_back(std::make_unique<Call>(address));
+  EXPECT_THAT(get_until(address, "/livez", "ok"), HasSubstr("200 OK"));
+  calls.clear();
+  expect_alive(address);
+  expect_good_end(job);
+}
+
+}  // namespace
+}  // namespace rota::launcher

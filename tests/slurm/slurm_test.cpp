@@ -1,0 +1,238 @@
+// What a real Slurm tells those it starts, what rotarun makes of it, and how programs that srun
+// itself starts become ranks. All tests share one cluster: two nodes, n1 and n2, on this machine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "os/listener.h"
+#include "testing/process.h"
+
+namespace rota {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::Result;
+
+const std::string kScript = ROTA_SOURCE_DIR "/tests/slurm/slurm_cluster.sh";
+const std::string kByHand = ROTA_TEST_DIR "/docs_by_hand";
+const std::string kAverage = ROTA_TEST_DIR "/docs_average";
+constexpr int kCannot = 77;
+
+class Cluster : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    testing::adopt_orphans();
+    const Result result =
+        testing::run({.arguments = {kScript, "start", folder(), std::to_string(::getpid())}});
+    if (result.exit_code == 0) return;
+    obstacle() = result.err;
+    EXPECT_EQ(result.exit_code, kCannot) << result.err;
+  }
+  void TearDown() override {
+    const Result result = testing::run({.arguments = {kScript, "stop", folder()}});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(testing::all_gone_within(std::chrono::seconds(5))) << "a process was left behind";
+    EXPECT_FALSE(std::filesystem::exists(folder()));
+  }
+
+  static std::string folder() {
+    return ::testing::TempDir() + "rota_slurm_" + std::to_string(::getpid());
+  }
+  static std::string& obstacle() {
+    static std::string text;
+    return text;
+  }
+};
+
+const ::testing::Environment* const kCluster =
+    ::testing::AddGlobalTestEnvironment(new Cluster);  // NOLINT: GoogleTest deletes it.
+
+class Slurm : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Cluster::obstacle().empty()) GTEST_SKIP() << Cluster::obstacle();
+  }
+
+  static Result run(std::vector<std::string> arguments, std::vector<std::string> variables = {}) {
+    variables.push_back("SLURM_CONF=" + Cluster::folder() + "/slurm.conf");
+    variables.insert(variables.begin(), "/usr/bin/env");
+    arguments.insert(arguments.begin(), variables.begin(), variables.end());
+    return testing::run({.arguments = std::move(arguments)});
+  }
+
+  // What all tasks of a step print, in alphabetical order.
+  static std::vector<std::string> lines_of(const Result& result) {
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::vector<std::string> lines;
+    std::istringstream in(result.out);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    std::ranges::sort(lines);
+    return lines;
+  }
+
+  // A script that runs as a batch job; what it wrote, once it has ended.
+  static std::string run_batch(std::vector<std::string> options, const std::string& text) {
+    const std::string script = Cluster::folder() + "/batch";
+    const std::string output = Cluster::folder() + "/batch.out";
+    std::ofstream(script) << "#!/bin/sh\n" << text << "\n";
+    options.insert(options.begin(), {"sbatch", "--wait", "--output", output});
+    options.push_back(script);
+    const Result result = run(std::move(options));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::ifstream in(output);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  // "rotarun --explain", said by one task alone.
+  static std::vector<std::string> explain_in(const std::string& task) {
+    return {"sh", "-c",
+            "[ $SLURM_PROCID != " + task + " ] || exec " + testing::rotarun_path() + " --explain"};
+  }
+
+  static std::vector<std::string> srun(std::vector<std::string> options,
+                                       const std::vector<std::string>& command) {
+    options.insert(options.begin(), "srun");
+    options.insert(options.end(), command.begin(), command.end());
+    return options;
+  }
+};
+
+// "127.0.0.1:P 127.0.0.1:Q …": where nobody listens.
+std::vector<std::string> free_addresses(std::size_t count) {
+  std::vector<os::Listener> listeners;
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; i < count; ++i) {
+    listeners.push_back(os::listen_on_loopback());
+    addresses.push_back(listeners.back().address);
+  }
+  return addresses;
+}
+
+std::string joined(const std::vector<std::string>& words, const std::string& separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
+TEST_F(Slurm, TellsATaskOfAStepWhatIsRead) {
+  const auto lines = lines_of(run(srun(
+      {"-n3", "-N2", "--distribution=block"},
+      {"sh", "-c",
+       "echo $SLURM_PROCID of $SLURM_NTASKS, $SLURM_LOCALID on $SLURM_NODEID of $SLURM_NNODES, "
+       "$SLURM_STEP_ID $SLURM_STEP_NUM_TASKS $SLURM_STEP_NUM_NODES $SLURM_STEP_NODELIST "
+       "$SLURM_STEP_TASKS_PER_NODE $SLURM_JOB_NODELIST $SLURMD_NODENAME"})));
+  EXPECT_THAT(lines, ElementsAre("0 of 3, 0 on 0 of 2, 0 3 2 n[1-2] 2,1 n[1-2] n1",
+                                 "1 of 3, 1 on 0 of 2, 0 3 2 n[1-2] 2,1 n[1-2] n1",
+                                 "2 of 3, 0 on 1 of 2, 0 3 2 n[1-2] 2,1 n[1-2] n2"));
+}
+
+TEST_F(Slurm, MakesATaskOfSeveralOnANodeARank) {
+  const Result result = run(srun({"-N2", "--ntasks-per-node=2"}, explain_in("3")));
+  EXPECT_THAT(result.out,
+              HasSubstr("decided by Slurm step: rank 3 of 4, 1 on its host, on 2 hosts"));
+  EXPECT_THAT(result.out, HasSubstr("world 4 on 2 hosts · tcp · Slurm step"));
+  EXPECT_THAT(result.out, HasSubstr("   2      0  n2 "));
+}
+
+TEST_F(Slurm, MakesTheOnlyTaskOfANodeTheHost) {
+  const Result result = run(srun({"-N2", "--ntasks-per-node=1"}, explain_in("1")));
+  EXPECT_THAT(result.out, HasSubstr("decided by Slurm step: host 1 (n2) of 2, meeting at n1"));
+}
+
+TEST_F(Slurm, SaysTheSameWithPmi) {
+  for (const std::string count : {"1", "2"}) {
+    const auto ask = [&](const std::string& mpi) {
+      const Result result =
+          run(srun({"-N2", "--ntasks-per-node=" + count, "--mpi=" + mpi}, explain_in("1")));
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      return result.out.substr(0, result.out.find(", job "));
+    };
+    EXPECT_EQ(ask("pmi2"), ask("none"));
+  }
+}
+
+TEST_F(Slurm, MakesAnAllocationRoomForRanks) {
+  const Result result = run(
+      {"salloc", "-N2", "--ntasks-per-node=2", testing::rotarun_path(), "--show-ranks", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const json table = json::parse(result.out);
+  EXPECT_EQ(table["source"], "Slurm allocation");
+  EXPECT_EQ(table["world"], 4);
+  std::string hosts;
+  for (const json& row : table["ranks"]) hosts += row["host"].get<std::string>() + " ";
+  EXPECT_EQ(hosts, "n1 n1 n2 n2 ");
+}
+
+// The script itself runs on the first node, and as no step.
+TEST_F(Slurm, MakesABatchScriptTheFirstHost) {
+  const std::string out =
+      run_batch({"-N2", "--ntasks-per-node=2"}, testing::rotarun_path() + " --explain; srun " +
+                                                    testing::rotarun_path() + " --explain");
+  EXPECT_THAT(out, HasSubstr("decided by Slurm allocation: host 0 (n1) of 2, meeting at n1"));
+  for (const char* rank : {"0", "1", "2", "3"}) {
+    EXPECT_THAT(out, HasSubstr("decided by Slurm step: rank " + std::string(rank) + " of 4"));
+  }
+}
+
+TEST_F(Slurm, LetsRotarunStartTheRanksOfOneNode) {
+  const std::string command = testing::rotarun_path() + " sh -c 'echo rank $ROTA_RANK' | sort";
+  EXPECT_EQ(run_batch({"-N1", "-n3"}, command), "rank 0\nrank 1\nrank 2\n");
+  const Result step =
+      run(srun({"-N1", "-n1"}, {testing::rotarun_path(), "-np", "3", "echo", "on"}));
+  EXPECT_EQ(step.out, "on\non\non\n") << step.err;
+}
+
+// As docs/cluster.md says: of all sources a program without a launcher reads only TF_CONFIG.
+TEST_F(Slurm, MakesAProgramWithoutTfConfigAWorldOfOne) {
+  EXPECT_THAT(lines_of(run(srun({"-n2"}, {kAverage}))),
+              ElementsAre("mean of ranks: 0", "mean of ranks: 0"));
+}
+
+TEST_F(Slurm, MakesAProgramARankByTfConfig) {
+  const auto script = [](std::size_t task_count) {
+    return std::vector<std::string>{
+        "sh", "-c",
+        R"(export TF_CONFIG='{"cluster":{"worker":[")" +
+            joined(free_addresses(task_count), R"(",")") +
+            R"("]},"task":{"type":"worker","index":'$SLURM_PROCID'}}'; exec )" + kAverage};
+  };
+  EXPECT_THAT(lines_of(run(srun({"-n4", "-N2"}, script(4)))), ElementsAre("mean of ranks: 1.5"));
+  const Result fewer = run(srun({"-n3", "-N2"}, script(4)));
+  EXPECT_NE(fewer.exit_code, 0);
+  EXPECT_THAT(fewer.err,
+              HasSubstr("Slurm step and TF_CONFIG contradict each other about the size"));
+}
+
+class SlurmByHand : public Slurm {
+ protected:
+  static std::string make_key(const std::string& name, char byte) {
+    std::string path = Cluster::folder() + "/" + name;
+    std::ofstream(path) << std::string(32, byte);
+    std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+    return path;
+  }
+  static Result run_ranks(const std::string& set_key) {
+    return run(srun({"-n4", "-N2"}, {"sh", "-c",
+                                     set_key + "exec " + kByHand + " $SLURM_PROCID " +
+                                         joined(free_addresses(4), " ")}));
+  }
+};
+
+TEST_F(SlurmByHand, MakesTasksRanks) {
+  EXPECT_THAT(lines_of(run_ranks("")), ElementsAre("4 ranks"));
+}
+
+TEST_F(SlurmByHand, MakesTasksRanksWhereAllHaveTheKey) {
+  EXPECT_THAT(lines_of(run_ranks("export ROTA_KEY_FILE=" + make_key("key", 'k') + "; ")),
+              ElementsAre("4 ranks"));
+}
+
+}  // namespace
+}  // namespace rota
