@@ -201,7 +201,7 @@ void Follower::hear_lifeline() {
 void Follower::watch_leader() {
   using Verdict = SilenceWatch::Verdict;
   if (exit_code_ || kill_at_) return;
-  if (!trunk_->is_open()) return on_leader_lost("its launcher ended, or the connection to it");
+  if (!trunk_->is_open()) return on_leader_lost(std::string(trunk_->why_ended()));
   const Verdict verdict = trunk_->judge(now_);
   if (verdict == Verdict::kVanished) on_leader_lost("its kernel acknowledges nothing any more");
   if (verdict == Verdict::kSilent) on_leader_lost("its launcher says nothing any more");

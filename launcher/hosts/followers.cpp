@@ -74,7 +74,11 @@ Followers::Followers(const Meeting& meeting, const auth::Key& key, Hello own, os
       say_(std::move(say)),
       muster_(meeting, std::move(own)),
       listener_(std::move(listener)),
-      reception_(key, listener_.socket.get(), meeting.cluster.hosts.size(),
+      incarnation_(auth::new_incarnation()),
+      reception_({.key = key,
+                  .incarnation = incarnation_,
+                  .listener = listener_.socket.get(),
+                  .expected_count = meeting.cluster.hosts.size()},
                  [this](const auth::Identity& caller) { return judge(caller); }),
       members_(member_count(meeting)),
       now_(base::Clock::now()) {}
@@ -210,7 +214,7 @@ void Followers::hear(std::size_t host, base::TimePoint now, std::vector<News>& n
   if (!member.trunk->is_open()) return;
   for (const Dispatch& dispatch : member.trunk->receive(now)) on_dispatch(host, dispatch, news);
   if (member.trunk->is_open()) return watch_silence(host, now, news);
-  lose(host, "its launcher ended, or the connection to it", news);
+  lose(host, std::string(member.trunk->why_ended()), news);
 }
 
 void Followers::on_dispatch(std::size_t host, const Dispatch& dispatch, std::vector<News>& news) {

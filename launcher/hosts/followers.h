@@ -2,6 +2,7 @@
 // each of them for as long as the job lasts.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -35,6 +36,9 @@ class Followers final : public OtherHosts {
   bool are_here() const { return muster_.is_complete(); }
   const Muster& muster() const noexcept { return muster_; }
   const std::string& last_stranger() const { return reception_.last_complaint(); }
+
+  // Of the job: drawn here, and told to all.
+  std::uint64_t incarnation() const noexcept { return incarnation_; }
 
   // The number by which the others have reached this host; one of them is here.
   std::string own_address() const;
@@ -106,6 +110,7 @@ class Followers final : public OtherHosts {
   Say say_;
   Muster muster_;
   os::Listener listener_;
+  std::uint64_t incarnation_;
   auth::Reception reception_;
   Phase phase_ = Phase::kGathering;
   std::vector<Newcomer> newcomers_;

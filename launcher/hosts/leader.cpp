@@ -181,6 +181,7 @@ int Leader::run_job() {
                     .provision = std::move(own.provision),
                     .peers = beginning.peers};
   prepared.job.key = key_of_data(part_.key, beginning.salt);
+  prepared.job.incarnation = followers_.incarnation();
   JobRun job(part_.options, plan, std::move(prepared), part_.context, part_.signals, &followers_);
   return job.run();
 }

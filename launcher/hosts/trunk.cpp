@@ -31,6 +31,7 @@ std::vector<Dispatch> Trunk::receive(base::TimePoint now) {
     if (io == os::Io::kWouldBlock) break;
     auto dispatch = io == os::Io::kDone ? decode_dispatch(bytes_) : std::nullopt;
     if (!dispatch) {
+      if (!line_->trouble().empty()) why_ended_ = line_->trouble();
       line_.reset();
       break;
     }

@@ -32,6 +32,9 @@ class Trunk {
 
   bool is_open() const noexcept { return line_ != nullptr; }
 
+  // Of one that ended.
+  const std::string& why_ended() const noexcept { return why_ended_; }
+
   // Of an open one.
   int fd() const noexcept { return line_->fd(); }
   bool is_quiet() const noexcept { return unsent_.empty() && !line_->is_sending(); }
@@ -45,6 +48,7 @@ class Trunk {
   std::deque<std::vector<std::byte>> unsent_;
   base::TimePoint next_beat_;
   SilenceWatch silence_;
+  std::string why_ended_ = "its launcher ended, or the connection to it";
   std::vector<std::byte> bytes_;
   std::vector<os::Fd> fds_;
 };

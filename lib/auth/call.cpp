@@ -17,6 +17,9 @@ constexpr std::chrono::milliseconds kPause{40};
 // With an address beside which there is another one.
 constexpr std::chrono::seconds kPatienceWithOne{2};
 
+constexpr const char* kClosed =
+    "it closed the connection, as it does when it holds another key or runs another job";
+
 // A record that is missing is often so for seconds, and name servers serve others too: the pause
 // doubles up to this many times.
 constexpr std::size_t kMostDoublings = 4;
@@ -50,7 +53,7 @@ Call::State Call::advance(base::TimePoint now) {
   if (!socket_) return State::kCalling;
   if (const auto failure = os::connect_result(socket_.get())) return fail(*failure, now);
   if (!auth::advance(*handshake_, socket_.get())) {
-    return fail("it closed the connection, as it does when it holds another key", now);
+    return fail(kClosed, now);
   }
   switch (handshake_->state()) {
     case Handshake::State::kDone:

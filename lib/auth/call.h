@@ -38,6 +38,7 @@ class Call {
   // In state kDone. The socket may be taken once.
   os::Fd take_socket() noexcept { return std::move(socket_); }
   SessionKeys session_keys() const { return handshake_->session_keys(); }
+  std::uint64_t incarnation() const { return handshake_->identity().incarnation; }
 
  private:
   void start(base::TimePoint now);

@@ -1,17 +1,21 @@
 // Three messages, each of a fixed length, in integers that are big-endian:
 //
-//   header      "ROTA" | version (2) | which of the three (2)
+//   header      "ROTA" | version (2) | suite (1) | which of the three (1)
 //   challenge   header | nonce (32)
-//   call        header | id of the key (8) | format (2) | channel (1) | job (16) | epoch (8)
-//                      | from (4) | to (4) | nonce (32) | proof (32)
-//   verdict     header | format (2) | 1 if accepted, else 0 (1) | reason, with zeros after it (200)
-//                      | proof (32)
+//   call        header | id of the key (8) | format (2) | channel (1) | job (16)
+//                      | incarnation (8) | epoch (8) | from (4) | to (4) | nonce (32) | proof (32)
+//   verdict     header | format (2) | 1 if accepted, else 0 (1) | incarnation (8)
+//                      | reason, with zeros after it (200) | proof (32)
 //   format      byte order (1), which is 1 for little-endian, 2 for big-endian | frames (1)
 //
 // A proof is the HMAC, by the key, over a label and all that was said before it by both. The label
 // is the speaker's: what one side says proves nothing when it is thrown back. The nonces are drawn
 // for this connection alone: what was said on another proves nothing on this one. Anybody may call,
 // so that a challenge has nothing in it that follows from the key.
+//
+// There is one version and one suite, which is what proofs and keys are made with and what follows
+// is protected by. Nothing is offered and nothing chosen: both sides say theirs in what is proved,
+// and where two differ they part. So nobody between them can talk them down to a weaker one.
 #include "auth/handshake.h"
 
 #include <algorithm>
@@ -26,6 +30,7 @@ namespace {
 
 constexpr std::string_view kMagic = "ROTA";
 constexpr std::uint16_t kVersion = 1;
+constexpr std::uint8_t kSuite = 1;  // HMAC-SHA256 and HKDF-SHA256, and no encryption.
 
 using Nonce = std::array<std::byte, 32>;
 
@@ -34,10 +39,10 @@ constexpr std::size_t kKeyIdBytes = sizeof(KeyId);
 constexpr std::size_t kProofBytes = sizeof(Digest);
 constexpr std::size_t kFormatBytes = 2;
 constexpr std::size_t kChallengeBytes = kHeaderBytes + sizeof(Nonce);
-constexpr std::size_t kCallBytes =
-    kHeaderBytes + kKeyIdBytes + kFormatBytes + 1 + 16 + 8 + 4 + 4 + sizeof(Nonce) + kProofBytes;
+constexpr std::size_t kCallBytes = kHeaderBytes + kKeyIdBytes + kFormatBytes + 1 + 16 + 8 + 8 + 4 +
+                                   4 + sizeof(Nonce) + kProofBytes;
 constexpr std::size_t kVerdictBytes =
-    kHeaderBytes + kFormatBytes + 1 + Handshake::kMaxReasonBytes + kProofBytes;
+    kHeaderBytes + kFormatBytes + 1 + 8 + Handshake::kMaxReasonBytes + kProofBytes;
 
 // Where the messages begin in all that is said, and where the last one ends.
 constexpr std::array<std::size_t, 4> kBounds = {
@@ -50,7 +55,7 @@ constexpr std::size_t kNonceOfAnswerer = kBounds[1] - sizeof(Nonce);
 constexpr std::size_t kNonceOfCaller = kBounds[2] - kProofBytes - sizeof(Nonce);
 
 constexpr const char* kNoProof = "it cannot prove that it holds the key";
-constexpr const char* kOtherKey = "it holds another key";
+constexpr const char* kOtherKey = "it holds another key, or is of another job";
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
@@ -107,16 +112,17 @@ Nonce random_nonce() {
   return nonce;
 }
 
-Writer begin_message(std::span<std::byte> message, std::uint16_t which) {
+Writer begin_message(std::span<std::byte> message, std::uint8_t which) {
   Writer out(message);
   out.put(bytes_of(kMagic));
   out.put(kVersion);
+  out.put(kSuite);
   out.put(which);
   return out;
 }
 
 // What a header says of the peer that sent it; empty where nothing is wrong.
-std::string trouble_with(std::span<const std::byte> header, std::uint16_t expected) {
+std::string trouble_with(std::span<const std::byte> header, std::uint8_t expected) {
   Reader in(header);
   if (!std::ranges::equal(in.take(kMagic.size()), bytes_of(kMagic))) return "it is no rota";
   const auto version = in.take<std::uint16_t>();
@@ -124,7 +130,12 @@ std::string trouble_with(std::span<const std::byte> header, std::uint16_t expect
     return "it speaks another version of rota: its handshake is version " +
            std::to_string(version) + ", ours " + std::to_string(kVersion);
   }
-  const bool is_expected = in.take<std::uint16_t>() == expected;
+  const auto suite = in.take<std::uint8_t>();
+  if (suite != kSuite) {
+    return "it proves itself in another way: its suite is " + std::to_string(suite) + ", ours " +
+           std::to_string(kSuite);
+  }
+  const bool is_expected = in.take<std::uint8_t>() == expected;
   return is_expected ? "" : "it speaks out of turn";
 }
 
@@ -158,14 +169,22 @@ std::string_view shortened(std::string_view reason) {
 
 }  // namespace
 
+std::uint64_t new_incarnation() {
+  std::array<std::byte, sizeof(std::uint64_t)> drawn;
+  os::fill_with_randomness(drawn);
+  return std::max<std::uint64_t>(1, std::bit_cast<std::uint64_t>(drawn));
+}
+
 Handshake Handshake::call(const Key& key, const Identity& identity, const DataFormat& format) {
   Handshake handshake(Side::kCaller, key, format);
   handshake.identity_ = identity;
+  handshake.incarnation_ = identity.incarnation;
   return handshake;
 }
 
-Handshake Handshake::answer(const Key& key, const DataFormat& format) {
+Handshake Handshake::answer(const Key& key, std::uint64_t incarnation, const DataFormat& format) {
   Handshake handshake(Side::kAnswerer, key, format);
+  handshake.incarnation_ = incarnation;
   handshake.write_challenge();
   return handshake;
 }
@@ -235,6 +254,7 @@ void Handshake::write_call() {
   put(out, format_);
   out.put(static_cast<std::uint8_t>(identity_.channel));
   out.put(identity_.job_id);
+  out.put(identity_.incarnation);
   out.put(identity_.epoch);
   out.put(identity_.from);
   out.put(identity_.to);
@@ -248,12 +268,14 @@ void Handshake::read_call() {
     return end(State::kStranger, kOtherKey);
   }
   if (!is_proved()) return end(State::kStranger, kNoProof);
-  const std::string trouble = trouble_between(take_format(in), format_);
+  std::string trouble = trouble_between(take_format(in), format_);
   identity_.channel = static_cast<Channel>(in.take<std::uint8_t>());
   std::ranges::copy(in.take(identity_.job_id.size()), identity_.job_id.begin());
+  identity_.incarnation = in.take<std::uint64_t>();
   identity_.epoch = in.take<std::uint64_t>();
   identity_.from = in.take<std::uint32_t>();
   identity_.to = in.take<std::uint32_t>();
+  if (trouble.empty()) trouble = trouble_with_incarnation(identity_.incarnation);
   state_ = State::kAsking;
   if (!trouble.empty()) refuse(trouble);
 }
@@ -273,6 +295,7 @@ void Handshake::write_verdict(bool is_accepted, std::string_view reason) {
   Writer out = begin_message(message(), kVerdict);
   put(out, format_);
   out.put(static_cast<std::uint8_t>(is_accepted));
+  out.put(incarnation_);
   out.put(bytes_of(reason));
   std::ranges::copy(proof(), message().last(kProofBytes).begin());
 }
@@ -281,9 +304,15 @@ void Handshake::read_verdict() {
   if (!is_proved()) return end(State::kStranger, kNoProof);
   Reader in(message().subspan(kHeaderBytes));
   // In this side's words, of who is the other one.
-  const std::string trouble = trouble_between(take_format(in), format_);
+  std::string trouble = trouble_between(take_format(in), format_);
+  const bool is_accepted = in.take<std::uint8_t>() == 1;
+  const auto incarnation = in.take<std::uint64_t>();
+  if (trouble.empty()) trouble = trouble_with_incarnation(incarnation);
   if (!trouble.empty()) return end(State::kRefused, trouble);
-  if (in.take<std::uint8_t>() == 1) return end(State::kDone, {});
+  if (is_accepted) {
+    if (incarnation != 0) identity_.incarnation = incarnation;
+    return end(State::kDone, {});
+  }
   const auto reason = in.take(kMaxReasonBytes);
   const auto* text = reinterpret_cast<const char*>(reason.data());
   end(State::kRefused, std::string_view(text, reason.size()));
@@ -299,6 +328,12 @@ Digest Handshake::proof() const {
 }
 
 bool Handshake::is_proved() { return are_equal(message().last(kProofBytes), proof()); }
+
+// A side that knows of none takes the other's.
+std::string Handshake::trouble_with_incarnation(std::uint64_t theirs) const {
+  if (theirs == 0 || incarnation_ == 0 || theirs == incarnation_) return "";
+  return "it is of another incarnation of the job, started before this one or after it";
+}
 
 void Handshake::end(State state, std::string_view why) {
   state_ = state;

@@ -29,12 +29,17 @@ enum class Channel : std::uint8_t { kControl = 1, kData, kHosts };
 struct Identity {
   Channel channel = Channel::kControl;
   std::array<std::byte, 16> job_id{};
-  std::uint64_t epoch = 0;
+  std::uint64_t incarnation = 0;  // Of the job, as the caller knows it; 0: not yet.
+  std::uint64_t epoch = 0;        // Within it.
   std::uint32_t from = 0;
   std::uint32_t to = 0;
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };
+
+// Tells a run of a job from one before it, which had the same name and key: drawn by the one where
+// all meet, and told in its verdicts. Never 0. Throws Error kSystem.
+std::uint64_t new_incarnation();
 
 // How a host lays out the data that it sends, which goes over the wire as it lies in memory: where
 // two differ, the call is refused.
@@ -61,7 +66,8 @@ class Handshake {
   enum class State : std::uint8_t {
     kTalking,
     kAsking,    // Who answers knows who calls, and must accept() or refuse(). Is passed over where
-                // the formats of data differ: then the call is refused already.
+                // the formats of data differ, or the incarnations that both know: then the call is
+                // refused already.
     kDone,      // Both hold the key, and the call was accepted. The stream is the user's.
     kRefused,   // Both hold the key, and the call was refused. why() has the reason.
     kStranger,  // The peer does not speak as one who holds the key. why() says what it does. It is
@@ -74,7 +80,9 @@ class Handshake {
   // For the one that connected, and for the one that accepted. All that move it on may throw Error
   // kSystem: there is no randomness, or no HMAC.
   static Handshake call(const Key& key, const Identity& identity, const DataFormat& format = {});
-  static Handshake answer(const Key& key, const DataFormat& format = {});
+  // `incarnation` is that of the answerer's job, 0 where that has none.
+  static Handshake answer(const Key& key, std::uint64_t incarnation = 0,
+                          const DataFormat& format = {});
   Handshake(Handshake&&) noexcept = default;
   Handshake& operator=(Handshake&&) noexcept = default;
 
@@ -91,6 +99,7 @@ class Handshake {
 
   // The caller's identity, which is proved once state() has been kAsking, kDone or kRefused. Who
   // answers has yet to see whether it is for him: whether `to`, the job and the epoch are his own.
+  // In state kDone the caller's has the incarnation that it was told.
   const Identity& identity() const noexcept { return identity_; }
 
   // In state kAsking. The state becomes kDone or kRefused when the verdict is sent. Of a longer
@@ -111,7 +120,7 @@ class Handshake {
   // In the order in which they are sent.
   enum Message : std::uint8_t { kChallenge, kCall, kVerdict };
 
-  static constexpr std::size_t kAllBytes = 398;  // Of the three messages.
+  static constexpr std::size_t kAllBytes = 414;  // Of the three messages.
 
   Handshake(Side side, const Key& key, const DataFormat& format)
       : side_(side), key_(key), format_(format) {}
@@ -127,6 +136,7 @@ class Handshake {
   void read_message();
   void read_call();
   void read_verdict();
+  std::string trouble_with_incarnation(std::uint64_t theirs) const;
   void end(State state, std::string_view why);
 
   Side side_;
@@ -136,6 +146,7 @@ class Handshake {
   DataFormat format_;  // This side's.
   bool is_accepted_ = false;
   Identity identity_;
+  std::uint64_t incarnation_ = 0;            // As this side knows it.
   std::array<std::byte, kAllBytes> said_{};  // By both sides, one message after the other.
   std::size_t moved_ = 0;                    // So much of said_ has been sent or received.
   std::string why_;

@@ -13,20 +13,27 @@ namespace {
 // So many may linger beside all members.
 constexpr std::size_t kStrangers = 64;
 
+// So many are taken in at once. No more, so that they are heard before there are too many of them.
+constexpr std::size_t kMostAtOnce = 16;
+
+// After somebody was turned away: at most so many of them in that time are listened to, however
+// many call. Those who are meant to come cause no rest.
+constexpr std::chrono::milliseconds kRestTime{5};
+
 // Where descriptors lack, somebody has to give some back first.
 constexpr std::chrono::milliseconds kDeafTime{100};
 
 }  // namespace
 
-Reception::Reception(const Key& key, int listener, std::size_t expected_count, Judge judge)
-    : key_(key),
-      listener_(listener),
-      most_callers_(expected_count + kStrangers),
+Reception::Reception(const Options& options, Judge judge)
+    : options_(options),
+      most_callers_(options.expected_count + kStrangers),
       judge_(std::move(judge)) {}
 
 void Reception::add_to(os::PollSet& polls, base::TimePoint now) {
   if (deaf_until_ && now >= *deaf_until_) deaf_until_.reset();
-  if (!deaf_until_) polls.add(listener_, true, false);
+  if (is_resting(now)) return;
+  if (!deaf_until_) polls.add(options_.listener, true, false);
   for (const Caller& caller : callers_) {
     const bool speaks = !caller.handshake.to_send().empty();
     polls.add(caller.socket.get(), !speaks, speaks);
@@ -35,25 +42,29 @@ void Reception::add_to(os::PollSet& polls, base::TimePoint now) {
 
 // What callers have said already is heard before any of them has to go.
 std::vector<Reception::Guest> Reception::receive(base::TimePoint now) {
+  if (is_resting(now)) return {};
+  rests_until_.reset();
   accept(now);
   std::vector<Guest> guests;
   for (Caller& caller : callers_) advance(caller, now, guests);
-  callers_.remove_if([](const Caller& caller) { return !caller.socket; });
-  while (callers_.size() > most_callers_) callers_.pop_front();
+  const auto done = callers_.remove_if([](const Caller& caller) { return !caller.socket; });
+  bool were_strangers = done > guests.size();
+  for (; callers_.size() > most_callers_; callers_.pop_front()) were_strangers = true;
+  if (were_strangers) rests_until_ = now + kRestTime;
   return guests;
 }
 
-// A few at a time, so that they are heard before there are too many of them.
 void Reception::accept(base::TimePoint now) {
-  for (std::size_t i = 0; listener_ >= 0 && !deaf_until_ && i < kStrangers; ++i) {
-    os::Accepted accepted = os::accept_connection(listener_);
+  for (std::size_t i = 0; options_.listener >= 0 && !deaf_until_ && i < kMostAtOnce; ++i) {
+    os::Accepted accepted = os::accept_connection(options_.listener);
     if (!accepted.lack.empty()) {
       last_complaint_ = accepted.lack;
       deaf_until_ = now + kDeafTime;
       if (!callers_.empty()) callers_.pop_front();
     }
     if (!accepted.socket) return;
-    callers_.push_back({std::move(accepted.socket), Handshake::answer(key_), now});
+    callers_.push_back(
+        {std::move(accepted.socket), Handshake::answer(options_.key, options_.incarnation), now});
   }
 }
 
@@ -79,6 +90,7 @@ void Reception::advance(Caller& caller, base::TimePoint now, std::vector<Guest>&
 }
 
 std::optional<base::TimePoint> Reception::next_deadline() const {
+  if (rests_until_) return rests_until_;
   std::optional<base::TimePoint> next = deaf_until_;
   if (callers_.empty()) return next;
   const base::TimePoint end = callers_.front().since + kPatience;

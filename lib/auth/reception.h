@@ -1,8 +1,10 @@
 // Where callers are received: those who prove within two seconds that they hold the key, and may
-// come in, are handed on; all others are hung up on.
+// come in, are handed on; all others are hung up on. Whatever those do, they cost their host
+// little: after each it rests for a moment, in which more of them may gather.
 #pragma once
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <optional>
@@ -26,9 +28,14 @@ class Reception {
   // Why somebody who holds the key may not come in; empty where he may.
   using Judge = std::function<std::string(const Identity& caller)>;
 
-  // `listener` stays the owner's; -1 is one that nobody calls. So many members are expected at
-  // once, beside whom some strangers may linger; of more the oldest has to go.
-  Reception(const Key& key, int listener, std::size_t expected_count, Judge judge);
+  struct Options {
+    Key key{};
+    std::uint64_t incarnation = 0;   // Of the job; callers that know another are refused.
+    int listener = -1;               // Stays the owner's; -1 is one that nobody calls.
+    std::size_t expected_count = 1;  // Members at once, beside whom some strangers may linger; of
+                                     // more the oldest has to go.
+  };
+  Reception(const Options& options, Judge judge);
 
   // One turn of a loop. Never blocks. Throws Error kSystem.
   void add_to(os::PollSet& polls, base::TimePoint now);
@@ -45,15 +52,16 @@ class Reception {
     base::TimePoint since;
   };
 
+  bool is_resting(base::TimePoint now) const { return rests_until_ && now < *rests_until_; }
   void accept(base::TimePoint now);
   void advance(Caller& caller, base::TimePoint now, std::vector<Guest>& guests);
 
-  Key key_;
-  int listener_;
+  Options options_;
   std::size_t most_callers_;
   Judge judge_;
   std::list<Caller> callers_;                  // The oldest first.
   std::optional<base::TimePoint> deaf_until_;  // For want of descriptors.
+  std::optional<base::TimePoint> rests_until_;
   std::string last_complaint_;
 };
 

@@ -111,7 +111,10 @@ Arrival arrive_by_hand(const JobByHand& job, const RankTable& table, base::TimeP
   std::unique_ptr<rendezvous::Host> host;
   std::unique_ptr<rendezvous::Line> line;
   if (job.rank == 0) {
-    const rendezvous::Job shared{.table = table, .deadline = kUsualDeadline, .lends = false};
+    const rendezvous::Job shared{.table = table,
+                                 .incarnation = auth::new_incarnation(),
+                                 .deadline = kUsualDeadline,
+                                 .lends = false};
     host = std::make_unique<rendezvous::Host>(shared, key, std::move(listener.socket));
     line = host->take_line();
   } else {

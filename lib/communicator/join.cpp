@@ -75,6 +75,7 @@ std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome
         .rank = job.rank,
         .addresses = {},
         .key = arrival.key.value_or(job.key),
+        .incarnation = job.incarnation,
         .epoch = job.table.epoch,
         .look_around = [&arrival] { throw_if_somebody_ended(arrival.client); }};
     for (const RankRow& row : job.table.rows) options.addresses.push_back(row.address);

@@ -19,7 +19,10 @@ Host::Host(const Job& job, const auth::Key& key, os::Fd listener)
       epoch_(job.table.epoch),
       listener_(std::move(listener)),
       switchboard_(job, {}),
-      reception_(key, listener_.get(), world_size_,
+      reception_({.key = key,
+                  .incarnation = job.incarnation,
+                  .listener = listener_.get(),
+                  .expected_count = world_size_},
                  [this](const auth::Identity& caller) { return judge(caller); }),
       is_there_(world_size_) {
   auto [ours, theirs] = os::make_message_socket_pair();

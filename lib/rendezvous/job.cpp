@@ -36,6 +36,7 @@ std::string encode(const Job& job) {
   out.write(static_cast<std::uint8_t>(job.may_spin));
   out.write(static_cast<std::uint8_t>(job.verbose));
   out.write(static_cast<std::uint8_t>(job.lends));
+  out.write(job.incarnation);
   out.write(job.table.epoch);
   out.write(job.table.source);
   out.write(job.table.transport);
@@ -75,12 +76,13 @@ std::optional<Job> decode_job(std::string_view text) {
   job.may_spin = in.read<std::uint8_t>() != 0;
   job.verbose = in.read<std::uint8_t>() != 0;
   job.lends = in.read<std::uint8_t>() != 0;
+  job.incarnation = in.read<std::uint64_t>();
   job.table.epoch = in.read<std::uint64_t>();
   job.table.source = in.read_text();
   job.table.transport = in.read_text();
   const auto count = in.read<std::uint32_t>();
   if (!in.ok() || count == 0 || count > kMaxWorldSize || job.rank >= count) return std::nullopt;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
     RankRow row;
     row.local_rank = in.read<std::uint64_t>();
     row.host = in.read_text();

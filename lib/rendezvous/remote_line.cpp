@@ -70,14 +70,18 @@ os::Io RemoteLine::receive(std::vector<std::byte>& bytes, std::vector<os::Fd>& f
   flush();
   if (!fill(kLengthBytes)) return is_closed_ ? os::Io::kClosed : os::Io::kWouldBlock;
   const std::size_t length = base::ByteReader(in_).read<std::uint32_t>();
-  if (length > kMaxFrameBytes) return hang_up();
+  if (length > kMaxFrameBytes) {
+    return hang_up("a frame of " + std::to_string(length) + " bytes came over the connection");
+  }
   if (!fill(kLengthBytes + length + auth::FrameSeal::kTagBytes)) {
     return is_closed_ ? os::Io::kClosed : os::Io::kWouldBlock;
   }
-  return take_frame(bytes) ? os::Io::kDone : hang_up();
+  if (take_frame(bytes)) return os::Io::kDone;
+  return hang_up("what came over the connection was changed, repeated or moved on its way");
 }
 
-os::Io RemoteLine::hang_up() {
+os::Io RemoteLine::hang_up(std::string why) {
+  trouble_ = std::move(why);
   socket_.reset();
   is_closed_ = true;
   return os::Io::kClosed;

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "auth/frame_seal.h"
@@ -30,10 +31,13 @@ class RemoteLine final : public Line {
   os::Io receive(std::vector<std::byte>& bytes, std::vector<os::Fd>& fds) override;
   bool is_sending() const noexcept override { return !out_.empty(); }
 
+  // Why it was ended from here; empty where it was not.
+  const std::string& trouble() const noexcept { return trouble_; }
+
  private:
   void flush();
   bool fill(std::size_t bytes);
-  os::Io hang_up();
+  os::Io hang_up(std::string why);
   bool take_frame(std::vector<std::byte>& bytes);
 
   os::Fd socket_;
@@ -42,6 +46,7 @@ class RemoteLine final : public Line {
   std::vector<std::byte> out_;
   std::vector<std::byte> in_;  // Of one frame, so far.
   bool is_closed_ = false;
+  std::string trouble_;
 };
 
 }  // namespace rota::rendezvous

@@ -66,7 +66,7 @@ class CallTest : public ::testing::Test {
   testing::NameServer server_;
   Key key_ = random_key();
   os::Listener listener_ = os::listen_on_loopback();
-  Reception reception_{key_, listener_.socket.get(), 1,
+  Reception reception_{{.key = key_, .listener = listener_.socket.get()},
                        [](const Identity&) { return std::string(); }};
   std::size_t guest_count_ = 0;
 };

@@ -12,6 +12,7 @@ inline Identity some_identity() {
   Identity identity;
   identity.channel = Channel::kData;
   std::ranges::copy(counting(identity.job_id.size(), 0x40), identity.job_id.begin());
+  identity.incarnation = 0x3132333435363738;
   identity.epoch = 0x0102030405060708;
   identity.from = 0x11121314;
   identity.to = 0x21222324;
@@ -43,7 +44,7 @@ inline std::size_t tell(Handshake& listener, std::span<const std::byte> said) {
 
 struct Conversation {
   Handshake caller = Handshake::call(some_key(), some_identity());
-  Handshake answerer = Handshake::answer(some_key());
+  Handshake answerer = Handshake::answer(some_key(), some_identity().incarnation);
   Bytes challenge;
   Bytes call;
   Bytes verdict;

@@ -66,7 +66,7 @@ TEST(Handshake, TellsThatTheCallerHoldsAnotherKey) {
   talk.listen_to_challenge();
   talk.listen_to_call();
   EXPECT_EQ(talk.answerer.state(), State::kStranger);
-  EXPECT_EQ(talk.answerer.why(), "it holds another key");
+  EXPECT_EQ(talk.answerer.why(), "it holds another key, or is of another job");
   EXPECT_TRUE(talk.answerer.to_send().empty());
   EXPECT_EQ(talk.caller.state(), State::kTalking);
 }
@@ -115,10 +115,24 @@ TEST(Handshake, TellsWhatSpeaksAnotherLanguage) {
 // The header is all that releases have to agree about.
 TEST(Handshake, TellsThatThePeerIsAnotherRelease) {
   Conversation talk;
-  tell(talk.caller, joined({bytes_of("ROTA"), from_hex("00020000")}));
+  tell(talk.caller, joined({bytes_of("ROTA"), from_hex("00020100")}));
   EXPECT_EQ(talk.caller.state(), State::kStranger);
   EXPECT_EQ(talk.caller.why(),
             "it speaks another version of rota: its handshake is version 2, ours 1");
+}
+
+// Two that would both rather speak a better suite are not to be brought down to a worse one.
+TEST(Handshake, LetsNobodyBetweenTheTwoChangeTheSuite) {
+  Conversation talk;
+  tell(talk.caller, joined({bytes_of("ROTA"), from_hex("00010000")}));
+  EXPECT_EQ(talk.caller.state(), State::kStranger);
+  EXPECT_EQ(talk.caller.why(), "it proves itself in another way: its suite is 0, ours 1");
+
+  talk = Conversation();
+  talk.listen_to_challenge();
+  tell(talk.answerer, joined({bytes_of("ROTA"), from_hex("00010001")}));
+  EXPECT_EQ(talk.answerer.state(), State::kStranger);
+  EXPECT_EQ(talk.answerer.why(), "it proves itself in another way: its suite is 0, ours 1");
 }
 
 TEST(Handshake, IsNotDoneByItsOwnWordsThrownBack) {

@@ -1,6 +1,7 @@
 // Two that hold the same key find out, in whatever pieces their words come.
 #include "auth/handshake.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -57,7 +58,7 @@ TEST(Handshake, GoesByteByByteToo) {
     ++byte_count;
     if (talk.answerer.state() == State::kAsking) talk.answerer.accept();
   }
-  EXPECT_EQ(byte_count, 398U);
+  EXPECT_EQ(byte_count, 414U);
   EXPECT_EQ(talk.caller.state(), State::kDone);
   EXPECT_EQ(talk.answerer.state(), State::kDone);
   EXPECT_EQ(talk.answerer.identity(), some_identity());
@@ -141,7 +142,7 @@ DataFormat other_byte_order() {
 std::pair<std::string, std::string> refused_for(const DataFormat& of_caller,
                                                 const DataFormat& of_answerer) {
   Conversation talk{.caller = Handshake::call(some_key(), some_identity(), of_caller),
-                    .answerer = Handshake::answer(some_key(), of_answerer)};
+                    .answerer = Handshake::answer(some_key(), 0, of_answerer)};
   talk.listen_to_challenge();
   talk.listen_to_call();
   EXPECT_EQ(talk.answerer.state(), State::kTalking);
@@ -165,6 +166,52 @@ TEST(Handshake, RefusesAHostThatFramesItsDataOtherwise) {
   EXPECT_EQ(refused_for({}, next), std::pair(opening + "2, ours 1", opening + "1, ours 2"));
 }
 
+// What each side knows of the incarnation, and what the caller knows in the end; 0 where the call
+// was refused by both.
+std::uint64_t incarnation_between(std::uint64_t of_caller, std::uint64_t of_answerer) {
+  Identity identity = some_identity();
+  identity.incarnation = of_caller;
+  Conversation talk{.caller = Handshake::call(some_key(), identity),
+                    .answerer = Handshake::answer(some_key(), of_answerer)};
+  talk.listen_to_challenge();
+  talk.listen_to_call();
+  if (talk.answerer.state() == State::kAsking) talk.answerer.accept();
+  talk.listen_to_verdict();
+  EXPECT_EQ(talk.caller.state(), talk.answerer.state());
+  EXPECT_EQ(talk.caller.why(), talk.answerer.why());
+  if (talk.caller.state() == State::kDone) return talk.caller.identity().incarnation;
+  EXPECT_EQ(talk.caller.state(), State::kRefused);
+  EXPECT_THAT(talk.caller.why(), ::testing::HasSubstr("another incarnation"));
+  return 0;
+}
+
+TEST(Handshake, RefusesWhoKnowsTheJobInAnotherIncarnation) {
+  EXPECT_EQ(incarnation_between(0, 7), 7U);
+  EXPECT_EQ(incarnation_between(7, 7), 7U);
+  EXPECT_EQ(incarnation_between(7, 0), 7U);
+  EXPECT_EQ(incarnation_between(6, 7), 0U);
+}
+
+// An answerer that takes any caller for one of its own.
+TEST(Handshake, TakesNoAcceptanceByAnotherIncarnation) {
+  Conversation talk{.answerer = Handshake::answer(some_key())};
+  talk.listen_to_challenge();
+  talk.listen_to_call();
+  talk.answerer.accept();
+  Bytes verdict = said_by(talk.answerer);
+  verdict[18] ^= std::byte{1};
+  std::ranges::copy(proof("rota/1 S", joined({talk.challenge, talk.call, verdict})),
+                    verdict.end() - 32);
+  tell(talk.caller, verdict);
+  EXPECT_EQ(talk.caller.state(), State::kRefused);
+  EXPECT_THAT(talk.caller.why(), ::testing::HasSubstr("another incarnation"));
+}
+
+TEST(Handshake, DrawsADifferentIncarnationEachTime) {
+  EXPECT_NE(new_incarnation(), 0U);
+  EXPECT_NE(new_incarnation(), new_incarnation());
+}
+
 // A release that takes any caller for one that it understands.
 TEST(Handshake, TakesNoAcceptanceByAHostOfAnotherByteOrder) {
   Conversation talk;
@@ -184,26 +231,28 @@ TEST(Handshake, TakesNoAcceptanceByAHostOfAnotherByteOrder) {
 TEST(Handshake, SaysWhatItsTableSays) {
   const Conversation talk = accepted_conversation();
   const Bytes id = bytes_of(key_id(some_key()));
-  const Bytes header = joined({bytes_of("ROTA"), from_hex("0001")});
+  const Bytes header = joined({bytes_of("ROTA"), from_hex("000101")});
   const auto field = [](const Bytes& message, std::size_t begin, std::size_t bytes) {
     return bytes_of(std::span(message).subspan(begin, bytes));
   };
   const Bytes format = from_hex(std::endian::native == std::endian::little ? "0101" : "0201");
+  const Bytes incarnation = from_hex("3132333435363738");
 
   ASSERT_EQ(talk.challenge.size(), 40U);
-  EXPECT_EQ(field(talk.challenge, 0, 8), joined({header, from_hex("0000")}));
-  ASSERT_EQ(talk.call.size(), 115U);
-  EXPECT_EQ(field(talk.call, 0, 51),
-            joined({header, from_hex("0001"), id, format, from_hex("02"), counting(16, 0x40),
-                    from_hex("0102030405060708"), from_hex("11121314"), from_hex("21222324")}));
-  EXPECT_EQ(field(talk.call, 83, 32), proof("rota/1 C", joined({talk.challenge, talk.call})));
-  ASSERT_EQ(talk.verdict.size(), 243U);
-  EXPECT_EQ(field(talk.verdict, 0, 211),
-            joined({header, from_hex("0002"), format, from_hex("01"), Bytes(200)}));
+  EXPECT_EQ(field(talk.challenge, 0, 8), joined({header, from_hex("00")}));
+  ASSERT_EQ(talk.call.size(), 123U);
+  EXPECT_EQ(
+      field(talk.call, 0, 59),
+      joined({header, from_hex("01"), id, format, from_hex("02"), counting(16, 0x40), incarnation,
+              from_hex("0102030405060708"), from_hex("11121314"), from_hex("21222324")}));
+  EXPECT_EQ(field(talk.call, 91, 32), proof("rota/1 C", joined({talk.challenge, talk.call})));
+  ASSERT_EQ(talk.verdict.size(), 251U);
+  EXPECT_EQ(field(talk.verdict, 0, 219),
+            joined({header, from_hex("02"), format, from_hex("01"), incarnation, Bytes(200)}));
   const Bytes all = joined({talk.challenge, talk.call, talk.verdict});
-  EXPECT_EQ(field(talk.verdict, 211, 32), proof("rota/1 S", all));
+  EXPECT_EQ(field(talk.verdict, 219, 32), proof("rota/1 S", all));
 
-  const Bytes nonces = joined({field(talk.challenge, 8, 32), field(talk.call, 51, 32)});
+  const Bytes nonces = joined({field(talk.challenge, 8, 32), field(talk.call, 59, 32)});
   Key derived;
   hkdf_sha256(some_key().bytes(), nonces, joined({bytes_of("rota/1 c2s"), sha256(all)}),
               derived.bytes());

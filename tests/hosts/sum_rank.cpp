@@ -1,5 +1,7 @@
 // A rank that rotarun starts: adds up over all ranks, again and again for `ROUNDS` rounds of 10 ms,
-// and says what it got, and where it is. Exits with 3 where that fails.
+// and says what it got, and where it is. Exits with 3 where that fails, with 4 where a sum is
+// wrong.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +19,10 @@ int main() {
     for (int round = 0; round < std::atoi(rounds ? rounds : "1"); ++round) {
       values.assign(values.size(), static_cast<double>(comm.rank() + 1));
       comm.all_reduce(values, rota::ReduceOp::kSum);
+      const auto count = static_cast<double>(comm.world_size());
+      const bool is_right = std::ranges::all_of(
+          values, [&](double value) { return value == count * (count + 1) / 2; });
+      if (!is_right) return 4;
       if (round == 0) {
         std::printf("rank %zu of %zu on %s: sum %g\n", comm.rank(), comm.world_size(),
                     comm.rank_table().rows[comm.rank()].host.c_str(), values.back());

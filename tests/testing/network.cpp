@@ -1,9 +1,15 @@
 // Each namespace is held by a process that does nothing else.
 #include "testing/network.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <exception>
 #include <stdexcept>
+#include <thread>
+
+#include "os/fd.h"
 
 namespace rota::testing {
 namespace {
@@ -54,6 +60,26 @@ Command Network::on(std::size_t host, Command command) const {
 
 std::string Network::command_prefix(std::size_t host) const {
   return kEnter + " --target " + std::to_string(hosts_[host]->pid()) + " --net --";
+}
+
+// Each thread has a network of its own.
+void Network::act_on(std::size_t host, const std::function<void()>& act) const {
+  const std::string path = "/proc/" + std::to_string(hosts_[host]->pid()) + "/ns/net";
+  std::exception_ptr failure;
+  std::thread([&] {
+    try {
+      const os::Fd space(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+      if (::setns(space.get(), CLONE_NEWNET) != 0) throw std::runtime_error("setns: " + path);
+      act();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+void Network::configure(std::size_t host, const std::string& script) const {
+  configure(*hosts_[host], script);
 }
 
 void Network::limit_rate(std::size_t host, const std::string& rate) {

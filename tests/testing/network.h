@@ -2,6 +2,7 @@
 // files, and vanish with the processes that hold them, which end with this one.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,12 @@ class Network {
 
   // Words that run a command there: "nsenter … --".
   std::string command_prefix(std::size_t host) const;
+
+  // Does it as that host would: a socket that it makes is and stays one of that host's.
+  void act_on(std::size_t host, const std::function<void()>& act) const;
+
+  // Runs a script there.
+  void configure(std::size_t host, const std::string& script) const;
 
   // What the host may send, such as "1gbit".
   void limit_rate(std::size_t host, const std::string& rate);

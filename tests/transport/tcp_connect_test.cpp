@@ -132,6 +132,8 @@ TEST_F(TcpConnectTest, StrangersAreHungUpOnAndDoNotDisturb) {
   std::thread rank_1([&] { of_rank_1 = connect(1, std::chrono::seconds(20)); });
 
   const auth::Identity member{.channel = Channel::kData, .epoch = 4, .from = 0, .to = 1};
+  auth::Identity other_incarnation = member;
+  other_incarnation.incarnation = 1;
   auth::Identity other_epoch = member;
   other_epoch.epoch = 3;
   auth::Identity other_rank = member;
@@ -142,7 +144,8 @@ TEST_F(TcpConnectTest, StrangersAreHungUpOnAndDoNotDisturb) {
   other_channel.channel = Channel::kControl;
   std::vector<Call> calls;
   calls.push_back({stranger(""), Handshake::call(auth::random_key(), member)});
-  for (const auto& identity : {other_epoch, other_rank, other_target, other_channel}) {
+  for (const auto& identity :
+       {other_incarnation, other_epoch, other_rank, other_target, other_channel}) {
     calls.push_back({stranger(""), Handshake::call(key_, identity)});
   }
   std::vector<os::Fd> strangers;

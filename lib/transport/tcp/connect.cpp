@@ -27,7 +27,10 @@ class Meeting {
         deadline_(deadline),
         sockets_(options.addresses.size()),
         calls_(options.addresses.size()),
-        reception_(options.key, listener, sockets_.size(),
+        reception_({.key = options.key,
+                    .incarnation = options.incarnation,
+                    .listener = listener,
+                    .expected_count = sockets_.size()},
                    [this](const auth::Identity& caller) { return judge(caller); }) {}
 
   std::vector<os::Fd> run() {
@@ -52,6 +55,7 @@ class Meeting {
  private:
   auth::Identity identity(std::size_t from, std::size_t to) const {
     return {.channel = auth::Channel::kData,
+            .incarnation = options_.incarnation,
             .epoch = options_.epoch,
             .from = static_cast<std::uint32_t>(from),
             .to = static_cast<std::uint32_t>(to)};
@@ -88,6 +92,7 @@ class Meeting {
       if (const auto next = call->next_deadline()) end = std::min(end, *next);
     }
     reception_.add_to(polls_, now);
+    if (const auto next = reception_.next_deadline()) end = std::min(end, *next);
     polls_.wait(end);
   }
 

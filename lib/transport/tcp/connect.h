@@ -16,8 +16,9 @@ struct ConnectOptions {
   std::size_t rank = 0;
   std::vector<std::string> addresses;  // Index = rank.
   auth::Key key;                       // Held by the job's ranks alone.
-  std::uint64_t epoch = 0;
-  std::function<void()> look_around;  // Called now and then while waiting; may throw to end it.
+  std::uint64_t incarnation = 0;       // Of the job, and
+  std::uint64_t epoch = 0;             // within it.
+  std::function<void()> look_around;   // Called now and then while waiting; may throw to end it.
 };
 
 // Calls every higher rank until it answers, and is called by every lower one on `listener`; rank 0

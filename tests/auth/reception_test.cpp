@@ -1,0 +1,89 @@
+// Whoever receives callers gives little of its time to strangers. The tests say what time it is.
+#include "auth/reception.h"
+
+#include <gtest/gtest.h>
+
+#include "auth/bytes.h"
+#include "auth/exchange.h"
+#include "os/listener.h"
+#include "os/tcp_socket.h"
+
+namespace rota::auth {
+namespace {
+
+using std::chrono::milliseconds;
+
+class ReceptionTest : public ::testing::Test {
+ protected:
+  os::Fd connect() const {
+    os::Fd socket = os::start_connect(os::parse_address(listener_.address)).socket;
+    os::PollSet polls;
+    polls.add(socket.get(), false, true);
+    polls.wait(base::Clock::now() + std::chrono::seconds(5));
+    return socket;
+  }
+
+  // Whether the other side has hung up, once what it says has had time to come.
+  static bool was_hung_up(const os::Fd& socket) {
+    os::PollSet polls;
+    polls.add(socket.get(), true, false);
+    polls.wait(base::Clock::now() + milliseconds(200));
+    Bytes heard(1000);
+    os::receive_some(socket.get(), heard);
+    return os::receive_some(socket.get(), heard).closed;
+  }
+
+  os::Fd stranger_who_was_hung_up_on() {
+    os::Fd stranger = connect();
+    os::send_some(stranger.get(), bytes_of("GET / HTTP/1.1\r\n\r\n"), {});
+    reception_.receive(now_);
+    EXPECT_TRUE(was_hung_up(stranger));
+    return stranger;
+  }
+
+  os::Listener listener_ = os::listen_on_loopback();
+  Reception reception_{{.key = some_key(), .listener = listener_.socket.get()},
+                       [](const Identity&) { return std::string(); }};
+  base::TimePoint now_{std::chrono::hours(1)};
+};
+
+TEST_F(ReceptionTest, RestsAfterAStranger) {
+  stranger_who_was_hung_up_on();
+  ASSERT_TRUE(reception_.next_deadline());
+  const base::TimePoint end = *reception_.next_deadline();
+  EXPECT_GT(end, now_);
+  EXPECT_LE(end, now_ + milliseconds(10));
+
+  const os::Fd next = connect();
+  os::send_some(next.get(), bytes_of("GET / HTTP/1.1\r\n\r\n"), {});
+  reception_.receive(end - milliseconds(1));
+  EXPECT_FALSE(was_hung_up(next));
+  reception_.receive(end);
+  EXPECT_TRUE(was_hung_up(next));
+}
+
+TEST_F(ReceptionTest, LetsAMemberInWithoutARest) {
+  const os::Fd socket = connect();
+  Handshake member = Handshake::call(some_key(), {});
+  std::size_t guest_count = 0;
+  for (int turn = 0; turn < 1000 && member.state() == Handshake::State::kTalking; ++turn) {
+    guest_count += reception_.receive(now_).size();
+    ASSERT_TRUE(advance(member, socket.get()));
+  }
+  EXPECT_EQ(member.state(), Handshake::State::kDone);
+  EXPECT_EQ(guest_count, 1U);
+  EXPECT_FALSE(reception_.next_deadline());
+}
+
+TEST_F(ReceptionTest, HangsUpOnTheSilentAfterTwoSeconds) {
+  const os::Fd silent = connect();
+  reception_.receive(now_);
+  EXPECT_EQ(reception_.next_deadline(), now_ + kPatience);
+  reception_.receive(now_ + kPatience);
+  EXPECT_FALSE(was_hung_up(silent));
+  reception_.receive(now_ + kPatience + milliseconds(1));
+  EXPECT_TRUE(was_hung_up(silent));
+}
+
+}  // namespace
+}  // namespace rota::auth

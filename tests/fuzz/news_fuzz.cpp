@@ -1,0 +1,17 @@
+// What a launcher says has happened on its host. The first byte is the size of the world.
+#include "fuzz/fuzz.h"
+#include "launcher/news.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t count) {
+  using namespace rota;
+  using Kind = launcher::News::Kind;
+  if (count == 0) return 0;
+  const std::size_t world_size = data[0];
+  const std::string_view text = fuzz::text_of(data + 1, count - 1);
+  const auto news = launcher::decode_news(text, world_size);
+  if (!news) return 0;
+  fuzz::require(news->rank < world_size, "it is of a rank of the world");
+  fuzz::require(news->kind != Kind::kRankSpoke && news->kind < Kind::kHostLost, "it may travel");
+  fuzz::require(launcher::encode(*news) == text, "there is one way to say it");
+  return 0;
+}

@@ -1,0 +1,307 @@
+// Attackers, each with a connection of his own.
+#include "hosts/attacks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <future>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "auth/conversation.h"
+#include "auth/exchange.h"
+#include "launcher/hosts/dispatch.h"
+#include "os/poll_set.h"
+#include "os/tcp_socket.h"
+#include "rendezvous/remote_line.h"
+
+namespace rota::testing {
+namespace {
+
+using auth::Bytes;
+using auth::Handshake;
+using base::Clock;
+
+// How long to wait for the end of a connection: five times what a stranger is granted.
+constexpr std::chrono::seconds kPatience{10};
+
+constexpr std::size_t kChallengeBytes = 40;
+
+class Wire {
+ public:
+  // Calls until somebody is there. Throws std::runtime_error where nobody comes.
+  explicit Wire(const Target& target) : end_(Clock::now() + kPatience) {
+    const os::Address address = os::parse_address(target.address);
+    do {
+      target.network.act_on(target.attacker, [&] { socket_ = os::start_connect(address).socket; });
+      wait(false);
+    } while (os::connect_result(socket_.get()) && Clock::now() < end_);
+    if (os::connect_result(socket_.get())) throw std::runtime_error("nobody is there");
+    end_ = Clock::now() + kPatience;
+  }
+
+  // As far as the other side takes it.
+  void send(std::span<const std::byte> bytes) {
+    while (!bytes.empty() && Clock::now() < end_) {
+      const os::Moved moved = os::send_some(socket_.get(), bytes, {});
+      if (moved.closed) return;
+      bytes = bytes.subspan(moved.bytes);
+      if (!bytes.empty()) wait(false);
+    }
+  }
+
+  // Fewer bytes where the connection ends before.
+  Bytes receive(std::size_t count) {
+    Bytes bytes(count);
+    std::size_t received = 0;
+    while (received < count && Clock::now() < end_) {
+      const os::Moved moved = os::receive_some(socket_.get(), std::span(bytes).subspan(received));
+      received += moved.bytes;
+      if (moved.closed) break;
+      if (moved.bytes == 0) wait(true);
+    }
+    bytes.resize(received);
+    return bytes;
+  }
+
+  // Says so where anything is said to him yet: a stranger is to be told nothing.
+  std::string end_within(base::Duration limit) {
+    const base::TimePoint end = std::min(end_, Clock::now() + limit);
+    do {
+      std::byte heard{};
+      const os::Moved moved = os::receive_some(socket_.get(), std::span(&heard, 1));
+      if (moved.bytes > 0) return "answered";
+      if (moved.closed) return kHungUp;
+      wait(true);
+    } while (Clock::now() < end);
+    return kLeftWaiting;
+  }
+  std::string end() { return end_within(kPatience); }
+
+  // Tells how the handshake ended.
+  std::string shake_hands(Handshake& handshake) {
+    using State = Handshake::State;
+    while (auth::advance(handshake, socket_.get())) {
+      if (handshake.state() == State::kDone) return kLetIn;
+      if (handshake.state() != State::kTalking) return "refused: " + handshake.why();
+      if (Clock::now() >= end_) return kLeftWaiting;
+      wait(handshake.to_send().empty());
+    }
+    return kHungUp;
+  }
+
+  os::Fd take_socket() { return std::move(socket_); }
+
+ private:
+  void wait(bool for_reading) {
+    os::PollSet polls;
+    polls.add(socket_.get(), for_reading, !for_reading);
+    polls.wait(std::min(end_, Clock::now() + std::chrono::milliseconds(100)));
+  }
+
+  base::TimePoint end_;
+  os::Fd socket_;
+};
+
+std::string call_as(const Target& target, const auth::Key& key, const auth::Identity& identity) {
+  Wire wire(target);
+  Handshake handshake = Handshake::call(key, identity);
+  return wire.shake_hands(handshake);
+}
+
+// What a member would say now, at this wire.
+Bytes genuine_call(Wire& wire, const Target& target) {
+  Handshake handshake = Handshake::call(target.key, target.identity);
+  auth::tell(handshake, wire.receive(kChallengeBytes));
+  return auth::said_by(handshake);
+}
+
+std::string say(const Target& target, const Bytes& bytes) {
+  Wire wire(target);
+  wire.receive(kChallengeBytes);
+  wire.send(bytes);
+  return wire.end();
+}
+
+// A genuine call, with one byte of it changed.
+Attack changed_call(const std::string& name, std::size_t index, std::byte change) {
+  return {name,
+          [=](const Target& target) {
+            Wire wire(target);
+            Bytes call = genuine_call(wire, target);
+            if (index < call.size()) call[index] ^= change;
+            wire.send(call);
+            return wire.end();
+          },
+          kHungUp};
+}
+
+std::string replay(const Target& target) {
+  Bytes call;
+  {
+    Wire wire(target);
+    call = genuine_call(wire, target);
+    wire.send(call);
+    wire.receive(1);  // It has been taken for what it is.
+  }
+  return say(target, call);
+}
+
+std::string reflect(const Target& target) {
+  Wire wire(target);
+  wire.send(wire.receive(kChallengeBytes));
+  return wire.end();
+}
+
+std::string call_slowly(const Target& target) {
+  Wire wire(target);
+  for (const std::byte byte : genuine_call(wire, target)) {
+    wire.send(std::span(&byte, 1));
+    const std::string end = wire.end_within(std::chrono::seconds(1));
+    if (end != kLeftWaiting) return end;
+  }
+  return kLeftWaiting;
+}
+
+Attack identity_attack(const std::string& name, const std::function<void(auth::Identity&)>& change,
+                       const std::string& why) {
+  return {name,
+          [=](const Target& target) {
+            auth::Identity identity = target.identity;
+            change(identity);
+            return call_as(target, target.key, identity);
+          },
+          "refused: " + why};
+}
+
+// Comes in, and then says this.
+Attack words_of_a_member(const std::string& name, const Bytes& words) {
+  return {name,
+          [=](const Target& target) {
+            Wire wire(target);
+            Handshake handshake = Handshake::call(target.key, target.identity);
+            if (const std::string end = wire.shake_hands(handshake); end != kLetIn) return end;
+            wire.send(words);
+            std::string end = "answered";  // By signs of life, while it is in.
+            while (end == "answered") end = wire.end();
+            return end;
+          },
+          kHungUp};
+}
+
+// In a frame as it should be.
+std::string introduce_nonsense(const Target& target) {
+  Wire wire(target);
+  Handshake handshake = Handshake::call(target.key, target.identity);
+  if (const std::string end = wire.shake_hands(handshake); end != kLetIn) return end;
+  rendezvous::RemoteLine line(wire.take_socket(), handshake.session_keys());
+  line.send(launcher::encode({.type = launcher::DispatchType::kHello, .text = "nonsense"}), {});
+  std::vector<std::byte> bytes;
+  std::vector<os::Fd> fds;
+  for (const auto end = Clock::now() + kPatience; Clock::now() < end;) {
+    if (line.receive(bytes, fds) == os::Io::kClosed) return kHungUp;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return kLeftWaiting;
+}
+
+Attack words(const std::string& name, const Bytes& bytes) {
+  return {name, [=](const Target& target) { return say(target, bytes); }, kHungUp};
+}
+
+Bytes noise(std::size_t count) {
+  Bytes bytes(count);
+  std::uint32_t state = 1;
+  for (std::byte& byte : bytes) {
+    state = state * 1664525 + 1013904223;
+    byte = static_cast<std::byte>(state >> 24);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+// The places of what is changed are those of the table in lib/auth/handshake.cpp.
+std::vector<Attack> attacks_without_the_key() {
+  const auto with_key = [](const auth::Key& key) {
+    return [=](const Target& target) { return call_as(target, key, target.identity); };
+  };
+  const std::string other_job(40, 'k');
+  return {
+      {"no key", with_key(auth::Key()), kHungUp},
+      {"another key", with_key(auth::random_key()), kHungUp},
+      {"the key of another job",
+       with_key(auth::job_key(std::as_bytes(std::span(other_job)), "another job")), kHungUp},
+      {"a call that was heard before", replay, kHungUp},
+      {"the challenge thrown back", reflect, kHungUp},
+      {"a byte a second", call_slowly, kHungUp},
+      changed_call("an older version", 5, std::byte{1}),
+      changed_call("another suite", 6, std::byte{1}),
+      changed_call("another rank under the same proof", 54, std::byte{1}),
+      changed_call("another epoch under the same proof", 50, std::byte{1}),
+      changed_call("a bit of the proof", 122, std::byte{0x80}),
+      words("silence", {}),
+      words("the beginning of a call", auth::bytes_of("ROTA")),
+      words("a request", auth::bytes_of("GET / HTTP/1.1\r\nHost: somewhere.example\r\n\r\n")),
+      words("a hello of TLS", auth::from_hex("16030100c4010000c00303")),
+      words("noise", noise(4096)),
+      words("a mebibyte of zeros", Bytes(1 << 20)),
+  };
+}
+
+std::vector<Attack> attacks_with_the_key() {
+  using auth::Identity;
+  return {
+      identity_attack(
+          "another epoch", [](Identity& identity) { identity.epoch = 1; },
+          "not now: this is epoch 0 of the job, and not 1"),
+      identity_attack(
+          "a host that there is not", [](Identity& identity) { identity.from = 3; },
+          "this job has 3 hosts"),
+      identity_attack(
+          "a host far beyond", [](Identity& identity) { identity.from = 0xffffffff; },
+          "this job has 3 hosts"),
+      identity_attack(
+          "host 0 itself", [](Identity& identity) { identity.from = 0; }, "host 0 is here"),
+      identity_attack(
+          "somebody else called", [](Identity& identity) { identity.to = 1; },
+          "here the launchers"),
+      identity_attack(
+          "a rank", [](Identity& identity) { identity.channel = auth::Channel::kControl; },
+          "here the launchers"),
+      identity_attack(
+          "another job", [](Identity& identity) { identity.job_id[3] ^= std::byte{1}; },
+          "not now: here another job meets"),
+      identity_attack(
+          "another incarnation", [](Identity& identity) { identity.incarnation = 1; },
+          "it is of another incarnation of the job"),
+      words_of_a_member("a frame of 4 GiB", Bytes(4, std::byte{0xff})),
+      words_of_a_member("a frame without a tag",
+                        auth::joined({auth::from_hex("01000000"), Bytes(17)})),
+      {"an introduction that makes no sense", introduce_nonsense, kHungUp},
+  };
+}
+
+launcher::Meeting meeting_of(const Network& network, const std::vector<std::size_t>& slots) {
+  cluster::Specification cluster{.source = "ROTA_HOSTS", .own_host = 0};
+  for (std::size_t host = 0; host < slots.size(); ++host) {
+    cluster.hosts.push_back({.name = network.address(host), .slots = slots[host]});
+  }
+  cluster.meeting = cluster::Meeting{.name = network.address(0)};
+  return launcher::plan_meeting(cluster, launcher::Options());
+}
+
+void expect_refused(const std::vector<Attack>& attacks, const Target& target) {
+  std::vector<std::future<std::string>> ends;
+  for (const Attack& attack : attacks) {
+    ends.push_back(std::async(std::launch::async, attack.act, std::cref(target)));
+  }
+  for (std::size_t i = 0; i < attacks.size(); ++i) {
+    EXPECT_THAT(ends[i].get(), ::testing::StartsWith(attacks[i].expected))
+        << attacks[i].name << ", at " << target.address;
+  }
+}
+
+}  // namespace rota::testing

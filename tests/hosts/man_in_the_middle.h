@@ -1,0 +1,70 @@
+// Somebody on the way between two launchers, who passes on what they say to each other and, when
+// he is told to, something else.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <list>
+#include <string>
+#include <thread>
+
+#include "auth/conversation.h"
+#include "os/listener.h"
+#include "os/poll_set.h"
+#include "testing/network.h"
+
+namespace rota::testing {
+
+class ManInTheMiddle {
+ public:
+  // What `victim` sends to `leader`, "10.77.0.1:7700", comes to this one on the host `own` instead,
+  // who calls the real one from its own host.
+  struct Place {
+    std::size_t victim = 0;
+    std::size_t own = 0;
+    std::size_t leader = 0;
+  };
+  ManInTheMiddle(const Network& network, const Place& place, const std::string& address);
+  ~ManInTheMiddle();
+
+  enum class Trick { kNone, kFlipABit, kRepeat, kSwap, kLeaveOut, kLengthen };
+
+  // Once, with the next frame in that direction.
+  void play(Trick trick, bool is_to_leader);
+
+  // From now on, or no longer: the leader's challenge offers another suite.
+  void change_suites(bool do_change) { changes_suites_ = do_change; }
+
+ private:
+  struct Stream {
+    os::Fd from;
+    os::Fd* to = nullptr;
+    std::size_t handshake_bytes = 0;  // Yet to come.
+    bool is_to_leader = false;
+    bool is_first = true;
+    auth::Bytes unsent;  // A frame that is not whole.
+    auth::Bytes kept;    // To follow the next one.
+  };
+  struct Connection {
+    Stream up;
+    Stream down;
+  };
+
+  void serve();
+  void accept();
+  bool pass_on(Stream& stream);
+  void deliver(Stream& stream, auth::Bytes frame);
+
+  const Network& network_;
+  Place place_;
+  std::string address_;
+  os::Listener listener_;
+  std::list<Connection> connections_;
+  os::Wakeup wakeup_;
+  std::atomic<bool> is_ending_{false};
+  std::atomic<bool> changes_suites_{false};
+  std::atomic<Trick> trick_{Trick::kNone};
+  std::atomic<bool> is_trick_to_leader_{true};
+  std::thread thread_;
+};
+
+}  // namespace rota::testing
