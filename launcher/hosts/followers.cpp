@@ -97,7 +97,7 @@ std::string Followers::judge(const auth::Identity& caller) const {
     return std::string(auth::kNotNow) + "this is epoch " + std::to_string(epoch) +
            " of the job, and not " + std::to_string(caller.epoch);
   }
-  if (caller.from == meeting_.leader_host) return "this is that host";
+  if (caller.from == meeting_.leader_host) return name_of_host(meeting_, caller.from) + " is here";
   if (caller.from >= members_.size()) {
     return "this job has " + std::to_string(members_.size()) + " hosts";
   }

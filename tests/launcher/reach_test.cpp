@@ -40,7 +40,7 @@ TEST_F(Reach, StartsNothingWithoutAKeyWhereOtherHostsAreDeclared) {
 
 TEST_F(Reach, EndsWith78WhereThisHostIsNoneOfThose) {
   for (const std::string variable : {"ROTA_HOSTS=a:2,b:2", "SLURM_JOB_NODELIST=n[1-2]"}) {
-    const Result result = run_with({variable}, {"echo", "started"});
+    const Result result = run_with({variable}, {"--agent", "none", "echo", "started"});
     EXPECT_EQ(result.exit_code, 78) << variable;
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(result.err, HasSubstr("and this host is none of them"));
@@ -56,10 +56,10 @@ TEST_F(Reach, EndsWith2WhereItWasStartedAsARank) {
 }
 
 TEST_F(Reach, EndsWith78WhereTheCommandLineNamesOtherHosts) {
-  EXPECT_EQ(run_rotarun({"-H", "a,b", "true"}).exit_code, 78);
-  EXPECT_EQ(run_rotarun({"-H", "elsewhere", "true"}).exit_code, 78);
+  EXPECT_EQ(run_rotarun({"-H", "a,b", "--agent", "none", "true"}).exit_code, 78);
+  EXPECT_EQ(run_rotarun({"-H", "elsewhere", "--agent", "none", "true"}).exit_code, 78);
   std::ofstream(folder_ + "/hosts") << "a slots=2\nb slots=2\n";
-  EXPECT_THAT(run_rotarun({"--hostfile", folder_ + "/hosts", "true"}).err,
+  EXPECT_THAT(run_rotarun({"--hostfile", folder_ + "/hosts", "--agent", "none", "true"}).err,
               HasSubstr("hosts says 2 hosts (a, b)"));
   const Result unreadable = run_rotarun({"--hostfile", folder_ + "/none", "true"});
   EXPECT_EQ(unreadable.exit_code, 2);
