@@ -19,6 +19,8 @@ constexpr Flag kFlags[] = {
      "(default: \"ssh -o BatchMode=yes {host}\"; srun in an allocation of Slurm's; none: it is "
      "started there already)"},
     {"", "prefix", "DIR", "Where rotarun is installed on those hosts (default: where this one is)"},
+    {"", "address", "NUMBER",
+     "The address by which they reach this host (default: that of the way to each)"},
     {"", "follow", "", "What --agent starts: do what the rotarun says that writes to our input"},
     {"", "key-file", "FILE",
      "The key that the hosts share (default: ROTA_KEY_FILE, /etc/rota/key, ~/.config/rota/key)"},
@@ -42,8 +44,9 @@ constexpr Flag kFlags[] = {
     {"", "oversubscribe", "", "There may be more ranks than slots"},
     {"", "report-bindings", "", "Say where each rank is, and which CPUs it is bound to"},
     {"", "ports", "FIRST-LAST",
-     "Where ranks may listen for each other, if they are programs of another kind (default: "
-     "ROTA_PORTS, or 7700-7955)"},
+     "Where rotarun and the ranks may listen for other hosts, and programs of another kind for "
+     "each "
+     "other (default: ROTA_PORTS, or 7700-7955)"},
     {"", "transport", "auto|shm|tcp",
      "How ranks move data (default: auto, which is shm on one host)"},
     {"", "tag-output", "", "Begin each line of output with the rank that wrote it"},

@@ -256,6 +256,7 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
     if (name == "deadline") options.deadline = to_duration(name, text, false);
     if (name == "join-timeout") options.join_timeout = to_duration(name, text, false);
     if (name == "agent") options.agent = text;
+    if (name == "address") options.address = text;
     if (name == "prefix") options.prefix = to_directory(name, text);
     if (name == "key-file") options.key_file = text;
     if (name == "grace") options.grace = to_duration(name, text, true);

@@ -52,6 +52,7 @@ struct Options {
   std::optional<base::Duration> join_timeout;  // For hosts to find each other.
   std::string agent;   // Starts rotarun on other hosts; empty: ssh, or srun.
   std::string prefix;  // Where rotarun is installed there; empty: where this one is.
+  std::string address;  // By which hosts that are started reach this one; empty: found out.
   bool follow = false;
   bool this_host = false;
   bool show_ranks = false;

@@ -63,6 +63,8 @@ cluster::Given gather_given(const Options& options, const std::vector<std::strin
   cluster::Given given{.host_name = host_name};
   if (options.this_host) return given;
   given.environment = cluster::Environment(environment);
+  // By it a list may have another name for this host than it has itself.
+  if (const std::string* name = given.environment.find("ROTA_HOST")) given.host_name = *name;
   if (!options.program.empty()) {
     given.arguments.assign(options.program.begin() + 1, options.program.end());
   }
@@ -88,7 +90,12 @@ Reach decide_reach(const Options& options, const cluster::Given& given) {
                              ": leave out the one that is wrong");
   }
   if (chosen.level == cluster::Level::kProcess) return {};
-  if (cluster::reaches_beyond_this_host(chosen)) return {.hosts = chosen};
+  const bool reaches_beyond = cluster::reaches_beyond_this_host(chosen);
+  if (reaches_beyond && options.transport == Transport::kSharedMemory) {
+    throw UsageError("--transport shm is for one host, and " + chosen.source + " says " +
+                     cluster::to_text(chosen) + ": leave it out");
+  }
+  if (reaches_beyond) return {.hosts = chosen};
   return {.declared = {.count = declared_count(chosen), .source = chosen.source}};
 }
 

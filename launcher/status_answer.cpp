@@ -81,6 +81,7 @@ Page page_at(const std::string& path, const std::function<JobStatus()>& status) 
 }  // namespace
 
 std::string absence_text(const JobStatus& status) {
+  if (!status.waiting_for.empty()) return status.waiting_for;
   Absent starting;
   Absent failed;
   for (std::size_t rank = 0; rank < status.states.size(); ++rank) {

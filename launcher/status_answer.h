@@ -12,8 +12,9 @@
 namespace rota::launcher {
 
 struct JobStatus {
-  RankTable table;
-  std::vector<RankState> states;  // Index: rank.
+  RankTable table{};
+  std::vector<RankState> states{};  // Index: rank.
+  std::string waiting_for{};        // Before the job begins: what is missing, in a sentence.
 };
 
 // Who is not there, in a sentence; empty where the world is complete. A rank is there from its

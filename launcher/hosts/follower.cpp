@@ -15,6 +15,7 @@
 #include "launcher/hosts/part.h"
 #include "launcher/hosts/seating.h"
 #include "launcher/hosts/trunk.h"
+#include "launcher/status_port.h"
 #include "os/host.h"
 #include "os/message_socket.h"
 #include "os/pipe.h"
@@ -45,7 +46,10 @@ bool has_ended(int lifeline) {
 
 class Follower {
  public:
-  explicit Follower(Part part) : part_(std::move(part)), start_(Clock::now()), now_(start_) {}
+  explicit Follower(Part part) : part_(std::move(part)), start_(Clock::now()), now_(start_) {
+    if (!part_.options.status_address) return;
+    status_port_.emplace(*part_.options.status_address, [this] { return status(); });
+  }
 
   int run() {
     if (const auto code = call()) return *code;
@@ -73,6 +77,7 @@ class Follower {
   void watch_leader();
   void watch_end();
   int finish();
+  JobStatus status() const;
   std::string leader() const {
     return name_of_host(part_.meeting, part_.meeting.leader_host) + " at " + part_.meeting.leader;
   }
@@ -92,6 +97,9 @@ class Follower {
   std::optional<base::TimePoint> signal_at_;  // When the first one came.
   std::optional<base::TimePoint> kill_at_;    // Without a leader.
   std::optional<int> exit_code_;
+  std::optional<StatusPort> status_port_;
+  RankTable table_;                // Known once one of the ranks here has joined.
+  std::vector<RankState> states_;  // By rank.
   os::PollSet polls_;
   std::size_t signal_position_ = 0;
   std::size_t lifeline_position_ = 0;  // 0: there is none.
@@ -126,7 +134,13 @@ std::optional<int> Follower::call() {
     polls_.add(part_.signals.fd(), true, false);
     const std::size_t lifeline = part_.lifeline < 0 ? 0 : polls_.add(part_.lifeline, true, false);
     call.add_to(polls_);
-    polls_.wait(std::min({deadline, say_at, call.next_deadline().value_or(deadline)}));
+    auto end = std::min({deadline, say_at, call.next_deadline().value_or(deadline)});
+    if (status_port_) {
+      status_port_->add_to(polls_, Clock::now());
+      end = std::min(end, status_port_->next_deadline().value_or(end));
+    }
+    polls_.wait(end);
+    if (status_port_) status_port_->handle(polls_, Clock::now());
     if (const auto code = end_by_signal()) return code;
     if (lifeline > 0 && polls_.readable(lifeline) && has_ended(part_.lifeline)) return kExitSilent;
   }
@@ -150,6 +164,7 @@ int Follower::end_call(const auth::Call& call) {
 
 void Follower::turn() {
   wait();
+  if (status_port_) status_port_->handle(polls_, now_);
   const bool were_polled = local_ != nullptr;
   hear_leader();
   hear_lifeline();
@@ -175,6 +190,10 @@ void Follower::wait() {
     if (other && (!end || *other < *end)) end = other;
   };
   take(kill_at_);
+  if (status_port_) {
+    status_port_->add_to(polls_, now_);
+    take(status_port_->next_deadline());
+  }
   if (local_) {
     local_->add_to(polls_);
     lines_->add_to(polls_, now_);
@@ -270,15 +289,19 @@ void Follower::on_dispatch(const Dispatch& dispatch) {
 }
 
 void Follower::prepare(Share share) {
+  const auto fail = [this](int exit_code, const char* why) {
+    tell({.kind = News::Kind::kNotStarted, .value = exit_code, .text = why});
+  };
   try {
     seating_ = take_seats(part_, std::move(share), os::local_address(trunk_->fd()).host());
+    local_ = std::make_unique<LocalRanks>(part_.options, part_.context, part_.signals,
+                                          seating_->share, std::move(seating_->provision),
+                                          [this](const News& news) { report(news); });
+  } catch (const UsageError& error) {
+    return fail(kExitUsage, error.what());
   } catch (const std::exception& error) {
-    tell({.kind = News::Kind::kNotStarted, .value = kExitCannotRun, .text = error.what()});
-    return;
+    return fail(kExitCannotRun, error.what());
   }
-  local_ = std::make_unique<LocalRanks>(part_.options, part_.context, part_.signals,
-                                        seating_->share, std::move(seating_->provision),
-                                        [this](const News& news) { report(news); });
   lines_ = std::make_unique<rendezvous::Lines>(
       seating_->share.ranks.size(),
       [this](std::size_t local, std::span<const std::byte> bytes) {
@@ -293,6 +316,7 @@ void Follower::prepare(Share share) {
 void Follower::start(const Beginning& beginning) {
   if (!local_) return;
   has_started_ = true;
+  states_.assign(seating_->share.world_size, {.phase = RankState::Phase::kRunning});
   data_key_ = key_of_data(part_.key, beginning.salt);
   local_->start_all(beginning.peers, [this](std::size_t local) {
     auto [ours, theirs] = os::make_message_socket_pair();
@@ -311,6 +335,7 @@ void Follower::pass_to_rank(const Dispatch& dispatch) {
   const auto local = static_cast<std::size_t>(found - ranks.begin());
   std::vector<int> fds;
   if (message->type == rendezvous::MessageType::kWelcome) {
+    if (auto job = rendezvous::decode_job(message->text)) table_ = std::move(job->table);
     message->text = rendezvous::with_key(std::move(message->text), data_key_);
     fds = seating_->loan.lend(local);
   }
@@ -321,6 +346,11 @@ void Follower::pass_to_rank(const Dispatch& dispatch) {
 void Follower::report(const News& news) {
   const bool is_end = news.kind == News::Kind::kRankExited || news.kind == News::Kind::kRankKilled;
   const auto found = std::ranges::find(seating_->share.ranks, news.rank);
+  if (is_end) {
+    const int code =
+        news.kind == News::Kind::kRankKilled ? kExitSignalBase + news.value : news.value;
+    states_[news.rank] = {RankState::Phase::kEnded, code};
+  }
   if (is_end) lines_->read_all(static_cast<std::size_t>(found - seating_->share.ranks.begin()));
   tell(news);
 }
@@ -335,6 +365,13 @@ void Follower::watch_end() {
   if (!has_ended || has_said_end_) return;
   has_said_end_ = true;
   tell({.kind = News::Kind::kHostEnded});
+}
+
+// Of the ranks of other hosts it knows that they were started, and not more.
+JobStatus Follower::status() const {
+  if (!has_started_) return {.waiting_for = "the job has not begun: waiting for " + leader()};
+  if (table_.rows.empty()) return {};
+  return {.table = table_, .states = states_};
 }
 
 int Follower::finish() {

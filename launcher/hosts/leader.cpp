@@ -11,6 +11,7 @@
 #include "launcher/hosts/part.h"
 #include "launcher/hosts/seating.h"
 #include "launcher/job_run.h"
+#include "launcher/status_port.h"
 #include "os/host.h"
 #include "os/poll_set.h"
 
@@ -38,12 +39,21 @@ class Leader {
   explicit Leader(Part part)
       : part_(std::move(part)),
         followers_(part_.meeting, part_.key, part_.own, std::move(part_.listener), say),
-        start_(Clock::now()) {}
+        start_(Clock::now()) {
+    if (!part_.options.status_address) return;
+    status_port_.emplace(*part_.options.status_address, [this] {
+      return JobStatus{.waiting_for = "waiting for " + waiting_text()};
+    });
+  }
 
   int run() {
     if (const auto code = gather()) return *code;
     try {
       return run_job();
+    } catch (const UsageError& error) {
+      // What all were given by one command is wrong.
+      followers_.refuse_all(kExitUsage, error.what(), Clock::now());
+      throw;
     } catch (const std::exception& error) {
       const std::string why =
           name_of_host(part_.meeting, part_.meeting.own_host) + ": " + error.what();
@@ -68,6 +78,7 @@ class Leader {
   Part part_;
   Followers followers_;
   base::TimePoint start_;
+  std::optional<StatusPort> status_port_;  // While the hosts gather.
 };
 
 int Leader::give_up(int exit_code, const std::string& why) {
@@ -83,7 +94,12 @@ std::optional<int> Leader::turn(base::TimePoint end) {
   const std::size_t signal_position = polls.add(part_.signals.fd(), true, false);
   followers_.add_to(polls);
   if (part_.agents) polls.add(part_.agents->fd(), true, false);
+  if (status_port_) {
+    status_port_->add_to(polls, Clock::now());
+    end = std::min(end, status_port_->next_deadline().value_or(end));
+  }
   polls.wait(std::min(end, followers_.next_deadline().value_or(end)));
+  if (status_port_) status_port_->handle(polls, Clock::now());
   for (const News& news : followers_.handle(polls, Clock::now())) {
     if (news.kind == News::Kind::kHostLost) return give_up(news.value, news.text);
     if (news.kind == News::Kind::kNotStarted) return give_up(news.value, news.text);
@@ -182,6 +198,7 @@ int Leader::run_job() {
                     .peers = beginning.peers};
   prepared.job.key = key_of_data(part_.key, beginning.salt);
   prepared.job.incarnation = followers_.incarnation();
+  status_port_.reset();  // The run has its own.
   JobRun job(part_.options, plan, std::move(prepared), part_.context, part_.signals, &followers_);
   return job.run();
 }

@@ -53,7 +53,8 @@ Meeting plan_meeting(const cluster::Specification& cluster, const Options& optio
                    std::to_string(cluster.meeting->port.value_or(options.ports.first));
   meeting.is_on_loopback = cluster::is_loopback(cluster.meeting->name);
   meeting.cluster_text = describe(cluster, meeting.leader);
-  meeting.job_id = cluster.job_id.empty() ? meeting.cluster_text : cluster.job_id;
+  // Where nothing names the job, those who meet at one place find out whether they mean the same.
+  meeting.job_id = cluster.job_id.empty() ? "at " + meeting.leader : cluster.job_id;
   return meeting;
 }
 

@@ -30,11 +30,12 @@ std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& a
     }
   }
   if (listeners.size() == count) return listeners;
-  throw Error(ErrorCode::kSystem,
-              "the ports " + std::to_string(ports.first + 1) + " to " + std::to_string(ports.last) +
-                  " of " + address + " have room for " + std::to_string(listeners.size()) +
-                  " of the " + std::to_string(count) +
-                  " ranks of this host; the last trouble: " + trouble + "; give others by --ports");
+  throw Error(ErrorCode::kSystem, "the ports " + std::to_string(ports.first + 1) + " to " +
+                                      std::to_string(ports.last) + " of " + address +
+                                      " have room for " + std::to_string(listeners.size()) +
+                                      " of the " + std::to_string(count) + " ranks of this host" +
+                                      (trouble.empty() ? "" : ", the last trouble: " + trouble) +
+                                      "; give others by --ports");
 }
 
 }  // namespace

@@ -45,9 +45,10 @@ std::string list_of(const cluster::Specification& hosts) {
 std::string address_toward(const std::string& name) {
   const names::Answer answer = names::resolve(with_brackets(name) + ":1");
   if (answer.addresses.empty()) {
-    throw UsageError("host " + name + " has no address: " + answer.failure +
-                     "; so it is not known by which of ours it would reach us: give numbers, or "
-                     "start rotarun on each host with ROTA_HOSTS and --agent none");
+    throw UsageError(
+        "host " + name + " has no address: " + answer.failure +
+        "; so it is not known by which of ours it would reach us: give it by --address, or "
+        "start rotarun on each host with ROTA_HOSTS and --agent none");
   }
   return os::address_toward(answer.addresses.front());
 }
@@ -154,7 +155,9 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
   std::vector<std::string> address_by_host;
   for (std::size_t host = 0; host < others.hosts.size(); ++host) {
     const bool is_own = others.own_host == host;
-    address_by_host.push_back(is_own ? "" : address_toward(others.hosts[host].name));
+    address_by_host.push_back(is_own                    ? ""
+                              : options.address.empty() ? address_toward(others.hosts[host].name)
+                                                        : options.address);
     if (!is_own) own_addresses.insert(address_by_host.back());
   }
   StartedHosts started{

@@ -264,7 +264,8 @@ std::vector<Attack> attacks_with_the_key() {
           "a host far beyond", [](Identity& identity) { identity.from = 0xffffffff; },
           "this job has 3 hosts"),
       identity_attack(
-          "host 0 itself", [](Identity& identity) { identity.from = 0; }, "host 0 (10.77.0.1) is here"),
+          "host 0 itself", [](Identity& identity) { identity.from = 0; },
+          "host 0 (10.77.0.1) is here"),
       identity_attack(
           "somebody else called", [](Identity& identity) { identity.to = 1; },
           "here the launchers"),

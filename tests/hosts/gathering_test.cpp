@@ -51,13 +51,72 @@ TEST_F(Gathering, WithoutAKeyNothingStarts) {
 
 // Method: the follower was told of other slots on host 2.
 TEST_F(Gathering, HostsThatWereToldDifferentThingsEndWith78) {
-  environment_.push_back("JOB=1");
   const auto leader = start(0, {"--join-timeout", "3", "true"});
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 2})};
   const Result follower = start(1, {"--join-timeout", "2", "true"})->wait();
-  EXPECT_NE(follower.exit_code, 0);
-  EXPECT_THAT(follower.err, HasSubstr("another"));
+  EXPECT_EQ(follower.exit_code, 78);
+  EXPECT_THAT(follower.err, HasSubstr("the hosts were told different things"));
+  EXPECT_THAT(follower.err, AllOf(HasSubstr("10.77.0.3 with 1"), HasSubstr("10.77.0.3 with 2")));
   EXPECT_EQ(leader->wait().exit_code, 200);
+}
+
+TEST_F(Gathering, ADirectoryThatCannotBeMadeOnOneHostEndsAllWith2) {
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t host = 0; host < 3; ++host) {
+    const std::string directory = host == 2 ? "/proc/none" : folder_ + "/out";
+    all.push_back(start(host, {"--output-filename", directory, "true"}));
+  }
+  for (const auto& each : all) {
+    const Result result = each->wait();
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr("host 2 (10.77.0.3): --output-filename"));
+  }
+}
+
+TEST_F(Gathering, MoreRanksThanSlotsEndsAllWith2) {
+  for (const auto& each : start_all({"-np", "4", "true"})) {
+    const Result result = each->wait();
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr("--np 4: the 3 hosts have 3 slots"));
+  }
+}
+
+TEST_F(Gathering, AListMayNameAHostAsRotaHostSays) {
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t host = 0; host < 3; ++host) {
+    const std::string others = ":1,second:1,third:1";
+    environment_ = {"ROTA_HOSTS=" + network_->address(0) + others,
+                    "ROTA_HOST=" + (host == 0   ? network_->address(0)
+                                    : host == 1 ? std::string("second")
+                                                : std::string("third"))};
+    all.push_back(start(host, {rank_program()}));
+  }
+  for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+  EXPECT_THAT(all[2]->out(), HasSubstr("rank 2 of 3 on third: sum 6"));
+}
+
+// As pods' probes ask, each its own.
+TEST_F(Gathering, EachHostAnswersAtItsStatusPort) {
+  const std::vector<std::string> command = {"--status-port", "127.0.0.1:8099", "/bin/sh", "-c",
+                                            "echo ready; exec sleep 3"};
+  const auto ask = [&](std::size_t host, const std::string& path) {
+    return run(network_->on(host, {.arguments = {"/bin/bash", "-c",
+                                                 "exec 3<>/dev/tcp/127.0.0.1/8099; printf 'GET " +
+                                                     path + " HTTP/1.0\r\n\r\n' >&3; cat <&3"}}));
+  };
+  const auto leader = start(0, command);
+  const auto second = start(1, command);
+  EXPECT_TRUE(leader->wait_for("waiting at"));
+  EXPECT_THAT(ask(0, "/livez").out, HasSubstr("200 OK"));
+  EXPECT_THAT(ask(0, "/readyz").out,
+              AllOf(HasSubstr("503"), HasSubstr("1 of 3 hosts: host 2 (10.77.0.3)")));
+  EXPECT_THAT(ask(1, "/readyz").out, AllOf(HasSubstr("503"), HasSubstr("has not begun")));
+  const auto third = start(2, command);
+  for (const auto* each : {&leader, &second, &third}) EXPECT_TRUE((*each)->wait_for("ready"));
+  for (const std::size_t host : {0, 1, 2}) {
+    EXPECT_THAT(ask(host, "/readyz").out, HasSubstr("200 OK")) << host;
+  }
+  for (const auto* each : {&leader, &second, &third}) EXPECT_EQ((*each)->wait().exit_code, 0);
 }
 
 TEST_F(Gathering, ASecondInstanceOfAHostIsRefusedWhileTheFirstLives) {

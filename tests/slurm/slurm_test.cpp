@@ -189,6 +189,23 @@ TEST_F(Slurm, LetsRotarunStartTheRanksOfOneNode) {
   EXPECT_EQ(step.out, "on\non\non\n") << step.err;
 }
 
+// Starts the rotaruns of all nodes in a step of their own. The nodes' names have no addresses here.
+TEST_F(Slurm, LetsRotarunStartItsPeersInAnAllocation) {
+  const std::string program = ROTA_TEST_DIR "/sum_rank";
+  const Result result = run({"salloc", "-N2", "--ntasks-per-node=2", testing::rotarun_path(),
+                             "--address", "127.0.0.1", program});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const char* line : {"rank 0 of 4 on n1: sum 10\n", "rank 1 of 4 on n1: sum 10\n",
+                           "rank 2 of 4 on n2: sum 10\n", "rank 3 of 4 on n2: sum 10\n"}) {
+    EXPECT_THAT(result.out, HasSubstr(line));
+  }
+  const Result failed =
+      run({"salloc", "-N2", "--ntasks-per-node=1", testing::rotarun_path(), "--address",
+           "127.0.0.1", "sh", "-c", "[ $ROTA_RANK = 0 ] || exit 5; exec sleep 1000"});
+  EXPECT_EQ(failed.exit_code, 5) << failed.err;
+  EXPECT_THAT(failed.err, HasSubstr(", n2) exited with code 5"));
+}
+
 // As docs/cluster.md says: of all sources a program without a launcher reads only TF_CONFIG.
 TEST_F(Slurm, MakesAProgramWithoutTfConfigAWorldOfOne) {
   EXPECT_THAT(lines_of(run(srun({"-n2"}, {kAverage}))),
