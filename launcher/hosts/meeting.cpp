@@ -16,15 +16,18 @@ std::string in_brackets(const std::string& name) {
   return name.find(':') == std::string::npos ? name : "[" + name + "]";
 }
 
-// The same words on every host, whatever each has found out about itself.
+// The same words on every host: what one of them alone knows about itself is left out.
 std::string describe(const cluster::Specification& cluster, const std::string& place) {
   const std::size_t host_count = cluster::ring_count(cluster);
   std::string text = std::to_string(host_count) + " hosts that meet at " + place;
   if (cluster.world_size) text += ", a world of " + std::to_string(*cluster.world_size);
   const auto ring = std::span(cluster.hosts).first(host_count);
+  const bool is_in_ring = cluster.own_host.value_or(host_count) < host_count;
   const bool are_named =
+      !(is_in_ring && cluster.is_own_name_private) &&
       std::ranges::none_of(ring, [](const auto& host) { return host.name.empty(); });
   const bool have_slots =
+      !(is_in_ring && cluster.are_own_slots_private) &&
       std::ranges::all_of(ring, [](const auto& host) { return host.slots.has_value(); });
   if (!are_named) return text;
   for (std::size_t i = 0; i < host_count; ++i) {

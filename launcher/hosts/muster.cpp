@@ -20,14 +20,15 @@ Muster::Muster(const Meeting& meeting, Hello own)
 std::optional<Refusal> Muster::on_hello(std::size_t host, const Hello& hello) {
   const Hello& own = *hosts_[meeting_.leader_host];
   const std::string who = name_of_host(meeting_, host);
+  const std::string leader = name_of_host(meeting_, meeting_.leader_host);
   if (hello.version != own.version) {
-    return Refusal{kExitSpecification, who + " has rota " + hello.version +
-                                           ", and the leader has " + own.version +
+    return Refusal{kExitSpecification, who + " has rota " + hello.version + ", and " + leader +
+                                           " has " + own.version +
                                            ": install the same version everywhere"};
   }
   if (hello.cluster != own.cluster) {
     return Refusal{kExitSpecification, "the hosts were told different things: " + who + " of " +
-                                           hello.cluster + "; the leader of " + own.cluster};
+                                           hello.cluster + "; " + leader + " of " + own.cluster};
   }
   if (hosts_[host]) {
     return Refusal{kExitSlotHeld, who + " is here already, on " + hosts_[host]->host +
@@ -38,7 +39,7 @@ std::optional<Refusal> Muster::on_hello(std::size_t host, const Hello& hello) {
   const auto declared = is_in_ring ? meeting_.cluster.hosts[host].slots : std::nullopt;
   if (declared && *declared != hello.slot_count) {
     return Refusal{kExitSpecification, who + " has " + std::to_string(hello.slot_count) +
-                                           " slots, and the leader was told that it has " +
+                                           " slots, and " + leader + " was told that it has " +
                                            std::to_string(*declared)};
   }
   hosts_[host] = hello;

@@ -1,6 +1,8 @@
 // The connection between two launchers.
 #include "launcher/hosts/trunk.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "os/tcp_socket.h"
@@ -9,15 +11,27 @@ namespace rota::launcher {
 namespace {
 
 // One that never stops talking does not keep the others from being heard.
-constexpr std::size_t kMostDispatchesATurn = 1024;
+constexpr std::size_t kMostFramesATurn = 1024;
+
+// Longer than what there is to say about the largest cluster.
+constexpr std::size_t kMostDispatchBytes = std::size_t{8} << 20;
 
 }  // namespace
 
 Trunk::Trunk(std::unique_ptr<rendezvous::RemoteLine> line, base::TimePoint now)
     : line_(std::move(line)), next_beat_(now), silence_(now) {}
 
+// A frame that is full has more of its dispatch behind it.
 void Trunk::send(const Dispatch& dispatch) {
-  if (line_) unsent_.push_back(encode(dispatch));
+  if (!line_) return;
+  const std::vector<std::byte> bytes = encode(dispatch);
+  std::span<const std::byte> rest = bytes;
+  for (bool is_full = true; is_full;) {
+    const auto frame = rest.first(std::min(rest.size(), rendezvous::kMaxFrameBytes));
+    unsent_.emplace_back(frame.begin(), frame.end());
+    rest = rest.subspan(frame.size());
+    is_full = frame.size() == rendezvous::kMaxFrameBytes;
+  }
 }
 
 void Trunk::add_to(os::PollSet& polls) {
@@ -26,19 +40,28 @@ void Trunk::add_to(os::PollSet& polls) {
 
 std::vector<Dispatch> Trunk::receive(base::TimePoint now) {
   std::vector<Dispatch> dispatches;
-  for (std::size_t i = 0; i < kMostDispatchesATurn && line_; ++i) {
+  for (std::size_t i = 0; i < kMostFramesATurn && line_; ++i) {
     const os::Io io = line_->receive(bytes_, fds_);
     if (io == os::Io::kWouldBlock) break;
-    auto dispatch = io == os::Io::kDone ? decode_dispatch(bytes_) : std::nullopt;
-    if (!dispatch) {
+    if (io == os::Io::kClosed || !take_frame(dispatches)) {
       if (!line_->trouble().empty()) why_ended_ = line_->trouble();
       line_.reset();
       break;
     }
     silence_.on_heard(now);
-    if (dispatch->type != DispatchType::kBeat) dispatches.push_back(std::move(*dispatch));
   }
   return dispatches;
+}
+
+// Out of bytes_. False where it is of no dispatch.
+bool Trunk::take_frame(std::vector<Dispatch>& dispatches) {
+  arrived_.insert(arrived_.end(), bytes_.begin(), bytes_.end());
+  const bool is_full = bytes_.size() == rendezvous::kMaxFrameBytes;
+  if (is_full) return arrived_.size() <= kMostDispatchBytes;
+  auto dispatch = decode_dispatch(std::exchange(arrived_, {}));
+  if (!dispatch) return false;
+  if (dispatch->type != DispatchType::kBeat) dispatches.push_back(std::move(*dispatch));
+  return true;
 }
 
 void Trunk::send_all(base::TimePoint now) {

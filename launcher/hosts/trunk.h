@@ -44,12 +44,15 @@ class Trunk {
   base::Duration silent_for(base::TimePoint now) const { return silence_.silent_for(now); }
 
  private:
+  bool take_frame(std::vector<Dispatch>& dispatches);
+
   std::unique_ptr<rendezvous::RemoteLine> line_;
   std::deque<std::vector<std::byte>> unsent_;
   base::TimePoint next_beat_;
   SilenceWatch silence_;
   std::string why_ended_ = "its launcher ended, or the connection to it";
   std::vector<std::byte> bytes_;
+  std::vector<std::byte> arrived_;  // Of one dispatch, so far.
   std::vector<os::Fd> fds_;
 };
 

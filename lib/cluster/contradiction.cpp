@@ -134,6 +134,7 @@ void add_declared(const Declared& declared, Specification& specification) {
       specification.own_host && *specification.own_host < specification.hosts.size();
   if (is_known && declared.slots && !specification.hosts[*specification.own_host].slots) {
     specification.hosts[*specification.own_host].slots = declared.slots;
+    specification.are_own_slots_private = true;
   }
 }
 

@@ -101,6 +101,7 @@ void finish(const Given& given, Specification& chosen) {
   const bool is_known = chosen.own_host && *chosen.own_host < chosen.hosts.size();
   if (is_known && chosen.level == Level::kHost && chosen.hosts[*chosen.own_host].name.empty()) {
     chosen.hosts[*chosen.own_host].name = given.host_name;
+    chosen.is_own_name_private = true;
   }
   const bool has_first = ring_count(chosen) > 0 && !chosen.hosts[0].name.empty();
   if (!chosen.meeting && has_first && chosen.level == Level::kHost) {

@@ -41,6 +41,10 @@ struct Specification {
   std::optional<std::size_t> own_host{};  // Its index in `hosts`, or among them where these are
                                           // unknown.
 
+  // Whether only the own host knows its name or its slots, which the source does not have.
+  bool is_own_name_private = false;
+  bool are_own_slots_private = false;
+
   // Of this process, where it is a rank.
   std::optional<std::size_t> rank{};
   std::optional<std::size_t> local_rank{};

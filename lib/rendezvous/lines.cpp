@@ -36,7 +36,7 @@ void Lines::add_to(os::PollSet& polls, base::TimePoint now) {
 void Lines::handle(const os::PollSet& polls, base::TimePoint now) {
   for (std::size_t index = 0; index < boxes_.size(); ++index) {
     Box& box = boxes_[index];
-    if (box.position == kNotPolled) continue;
+    if (box.position == kNotPolled || !box.line) continue;  // It may have ended this turn.
     const bool is_writable = polls.writable(box.position);
     if (box.retry_at && now >= *box.retry_at && is_writable) box.retry_at.reset();
     const bool can_go_on = box.line->is_sending() && is_writable;

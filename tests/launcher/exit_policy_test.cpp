@@ -428,6 +428,31 @@ TEST_F(ExitPolicyTest, WaitsForAReaderOfAFailureWithoutLosingItsCode) {
   EXPECT_EQ(policy.outcome().code, 3);
 }
 
+TEST_F(ExitPolicyTest, SaysWhoGotASignalThatWasNotForUs) {
+  policy_.on_signal(SIGTERM, time(5), "host 1 (b:2222)");
+  policy_.on_signal(SIGINT, time(6));
+  EXPECT_EQ(decide(6), Action::kTerminate);
+  EXPECT_EQ(policy_.outcome().reason, Reason::kSignal);
+  EXPECT_EQ(policy_.outcome().signal, SIGTERM);
+  EXPECT_EQ(policy_.outcome().code, 143);
+  EXPECT_EQ(policy_.outcome().text, "host 1 (b:2222)");
+}
+
+TEST_F(ExitPolicyTest, NamesNobodyForASignalThatWasForUs) {
+  policy_.on_signal(SIGTERM, time(5));
+  policy_.on_signal(SIGTERM, time(6), "host 1 (b:2222)");
+  EXPECT_EQ(decide(6), Action::kTerminate);
+  EXPECT_EQ(policy_.outcome().text, "");
+}
+
+TEST_F(ExitPolicyTest, SaysWhoGotASignalWhileAReaderIsWaitedFor) {
+  for (std::size_t rank = 0; rank < 3; ++rank) exits(rank, 1, 0);
+  EXPECT_EQ(decide(1, false), Action::kFinish);
+  policy_.on_signal(SIGHUP, time(2), "host 2 (c:2222)");
+  EXPECT_EQ(policy_.outcome().code, 129);
+  EXPECT_EQ(policy_.outcome().text, "host 2 (c:2222)");
+}
+
 TEST_F(ExitPolicyTest, IgnoresMessagesThatSayNothingAboutFailure) {
   policy_.on_message(0, {.type = MessageType::kJoin}, time(0));
   policy_.on_message(0, {.type = MessageType::kLeave}, time(0));

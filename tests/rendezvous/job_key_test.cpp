@@ -71,6 +71,16 @@ TEST(JobKey, StaysInTheJobAndInItsText) {
   }
 }
 
+TEST(JobKey, IsGoneFromATextThatTravels) {
+  copy_count = 0;
+  const Job job = job_with_key(2);
+  const std::string text = without_key(encode(job));
+  const auto decoded = decode_job(with_key(text, job.key));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->key, job.key);
+  EXPECT_EQ(copy_count, 1);  // The text that had it again.
+}
+
 // That it looks where a copy would be.
 TEST(JobKey, IsFoundWhereItStaysBehind) {
   copy_count = 0;

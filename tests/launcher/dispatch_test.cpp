@@ -1,0 +1,193 @@
+// What launchers say to each other comes out as it went in, and what is no such thing is seen.
+#include "launcher/hosts/dispatch.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "launcher/news.h"
+#include "rendezvous/job.h"
+#include "rendezvous/remote_line.h"
+
+namespace rota::launcher {
+namespace {
+
+using rendezvous::kMaxWorldSize;
+
+TEST(Dispatch, ComesOutAsItWentIn) {
+  const std::string any_bytes("\0\xff\n", 3);
+  for (unsigned type = 1; type <= static_cast<unsigned>(DispatchType::kBeat); ++type) {
+    for (const int value : {0, 1, -1, 143, std::numeric_limits<int>::min()}) {
+      const Dispatch dispatch{.type = static_cast<DispatchType>(type),
+                              .rank = 0xfffffffe,
+                              .value = value,
+                              .text = any_bytes};
+      EXPECT_EQ(decode_dispatch(encode(dispatch)), dispatch) << type << ", " << value;
+    }
+  }
+}
+
+TEST(Dispatch, IsOfAKnownType) {
+  std::vector<std::byte> bytes = encode(Dispatch{});
+  for (unsigned type = 0; type <= 255; ++type) {
+    bytes[0] = static_cast<std::byte>(type);
+    const bool is_known = type >= 1 && type <= static_cast<unsigned>(DispatchType::kBeat);
+    EXPECT_EQ(decode_dispatch(bytes).has_value(), is_known) << type;
+  }
+}
+
+TEST(Dispatch, HoldsTheLongestMessageOfARankInAFrame) {
+  const Dispatch dispatch{.type = DispatchType::kSaid,
+                          .text = std::string(os::kMaxMessageBytes, 'x')};
+  EXPECT_LT(encode(dispatch).size(), rendezvous::kMaxFrameBytes);
+}
+
+TEST(Hello, ComesOutAsItWentIn) {
+  const Hello hello{.version = "1.2.3",
+                    .host = "b",
+                    .cluster = "2 hosts that meet at a:7700",
+                    .instance = "77",
+                    .slot_count = 64,
+                    .obstacle_code = 127,
+                    .obstacle = "there is no train"};
+  EXPECT_EQ(decode_hello(encode(hello)), hello);
+  EXPECT_EQ(decode_hello(encode(Hello{})), Hello{});
+}
+
+TEST(Hello, HasNoMoreSlotsThanAJobHasRanks) {
+  EXPECT_TRUE(decode_hello(encode(Hello{.slot_count = kMaxWorldSize})));
+  EXPECT_FALSE(decode_hello(encode(Hello{.slot_count = kMaxWorldSize + 1})));
+}
+
+// Its places are the host's own affair.
+TEST(EncodedShare, ComesOutWithoutPlaces) {
+  const Share share{.ranks = {1, 4, 7},
+                    .places = {{0}, {1}, {2, 3}},
+                    .world_size = 8,
+                    .host_index = 1,
+                    .host_count = 3};
+  const auto decoded = decode_share(encode(share));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->ranks, share.ranks);
+  EXPECT_TRUE(decoded->places.empty());
+  EXPECT_EQ(decoded->world_size, 8U);
+  EXPECT_EQ(decoded->host_index, 1U);
+  EXPECT_EQ(decoded->host_count, 3U);
+}
+
+TEST(EncodedShare, MayHaveNoRanks) {
+  const auto decoded = decode_share(encode(Share{.ranks = {}, .world_size = 8}));
+  ASSERT_TRUE(decoded);
+  EXPECT_TRUE(decoded->ranks.empty());
+  EXPECT_EQ(decoded->world_size, 8U);
+}
+
+TEST(EncodedShare, HasRanksOfItsWorldOnly) {
+  struct Case {
+    std::vector<std::size_t> ranks;
+    std::size_t world_size;
+    bool is_good;
+  };
+  const std::vector<Case> cases = {
+      {{0}, 1, true},
+      {{7}, 8, true},
+      {{8}, 8, false},
+      {{0, 8}, 8, false},
+      {{0}, 0, false},
+      {{kMaxWorldSize - 1}, kMaxWorldSize, true},
+      {{0}, kMaxWorldSize + 1, false},
+      {{}, kMaxWorldSize + 1, false},
+  };
+  for (const Case& example : cases) {
+    const Share share{.ranks = example.ranks, .world_size = example.world_size};
+    EXPECT_EQ(decode_share(encode(share)).has_value(), example.is_good)
+        << example.ranks.size() << " ranks of " << example.world_size;
+  }
+}
+
+TEST(EncodedShare, HoldsAWholeWorld) {
+  Share share{.ranks = {}, .world_size = kMaxWorldSize};
+  for (std::size_t rank = 0; rank < kMaxWorldSize; ++rank) share.ranks.push_back(rank);
+  const auto decoded = decode_share(encode(share));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->ranks, share.ranks);
+}
+
+TEST(Seats, ComeOutAsTheyWentIn) {
+  const Seats seats{.addresses = {"10.0.0.1:7701", "[fd00::1]:7702"},
+                    .cores = {"0-3", ""},
+                    .may_spin = true,
+                    .free = {.address = "fd00::1", .ports = {7703, 65535, 0}}};
+  const auto decoded = decode_seats(encode(seats));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->addresses, seats.addresses);
+  EXPECT_EQ(decoded->cores, seats.cores);
+  EXPECT_TRUE(decoded->may_spin);
+  EXPECT_EQ(decoded->free.address, "fd00::1");
+  EXPECT_EQ(decoded->free.ports, seats.free.ports);
+}
+
+TEST(Seats, MayBeNone) {
+  const auto decoded = decode_seats(encode(Seats{}));
+  ASSERT_TRUE(decoded);
+  EXPECT_TRUE(decoded->addresses.empty());
+  EXPECT_TRUE(decoded->cores.empty());
+  EXPECT_FALSE(decoded->may_spin);
+  EXPECT_TRUE(decoded->free.ports.empty());
+}
+
+TEST(Beginning, ComesOutAsItWentIn) {
+  const Beginning beginning{
+      .salt = std::string(32, '\0'),
+      .peers = {.first = Endpoint{"10.0.0.1", 7703}, .list = R"(["10.0.0.1:7703"])"}};
+  const auto decoded = decode_beginning(encode(beginning));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->salt, beginning.salt);
+  ASSERT_TRUE(decoded->peers.first);
+  EXPECT_EQ(decoded->peers.first->host, "10.0.0.1");
+  EXPECT_EQ(decoded->peers.first->port, 7703);
+  EXPECT_EQ(decoded->peers.list, beginning.peers.list);
+}
+
+TEST(Beginning, MayKnowNoPorts) {
+  const auto decoded = decode_beginning(encode(Beginning{.salt = "s"}));
+  ASSERT_TRUE(decoded);
+  EXPECT_FALSE(decoded->peers.first);
+  EXPECT_TRUE(decoded->peers.list.empty());
+}
+
+TEST(EncodedNews, ComesOutAsItWentIn) {
+  using Kind = News::Kind;
+  for (const Kind kind :
+       {Kind::kRankStarted, Kind::kRankStopped, Kind::kRankContinued, Kind::kRankExited,
+        Kind::kRankKilled, Kind::kNotStarted, Kind::kSignal, Kind::kHostEnded}) {
+    const News news{.kind = kind,
+                    .rank = 7,
+                    .value = -9,
+                    .text = "why",
+                    .last_words = {"Traceback:", "", std::string("\0\xff", 2)}};
+    EXPECT_EQ(decode_news(encode(news), 8), news) << static_cast<int>(kind);
+  }
+}
+
+TEST(EncodedNews, IsOfAKindThatTravels) {
+  for (const News::Kind kind : {News::Kind::kRankSpoke, News::Kind::kHostLost}) {
+    EXPECT_FALSE(decode_news(encode(News{.kind = kind}), 1)) << static_cast<int>(kind);
+  }
+  std::string bytes = encode(News{});
+  for (int kind = static_cast<int>(News::Kind::kHostLost); kind <= 255; ++kind) {
+    bytes[0] = static_cast<char>(kind);
+    EXPECT_FALSE(decode_news(bytes, 1)) << kind;
+  }
+}
+
+TEST(EncodedNews, IsOfARankOfTheWorld) {
+  const std::string bytes = encode(News{.rank = 3});
+  EXPECT_TRUE(decode_news(bytes, 4));
+  EXPECT_FALSE(decode_news(bytes, 3));
+  EXPECT_FALSE(decode_news(bytes, 0));
+}
+
+}  // namespace
+}  // namespace rota::launcher

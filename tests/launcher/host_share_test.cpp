@@ -1,0 +1,74 @@
+// What one host has of a job.
+#include "launcher/host_share.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rota::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Layout uneven(RankBy rank_by) {
+  return lay_out({{"a", 3}, {"b", 0}, {"c", 1}, {"d", 2}}, {.rank_by = rank_by});
+}
+
+TEST(HostShare, HasTheRanksOfItsHostOneAfterTheOther) {
+  const Layout layout = uneven(RankBy::kSlot);
+  EXPECT_THAT(share_of(layout, 0).ranks, ElementsAre(0, 1, 2));
+  EXPECT_THAT(share_of(layout, 1).ranks, IsEmpty());
+  EXPECT_THAT(share_of(layout, 2).ranks, ElementsAre(3));
+  EXPECT_THAT(share_of(layout, 3).ranks, ElementsAre(4, 5));
+}
+
+TEST(HostShare, HasTheRanksOfItsHostWhereTheyAreNumberedByNode) {
+  const Layout layout = uneven(RankBy::kNode);
+  EXPECT_THAT(share_of(layout, 0).ranks, ElementsAre(0, 3, 5));
+  EXPECT_THAT(share_of(layout, 1).ranks, IsEmpty());
+  EXPECT_THAT(share_of(layout, 2).ranks, ElementsAre(1));
+  EXPECT_THAT(share_of(layout, 3).ranks, ElementsAre(2, 4));
+}
+
+TEST(HostShare, KnowsTheWholeJob) {
+  for (std::size_t host = 0; host < 4; ++host) {
+    const Share share = share_of(uneven(RankBy::kSlot), host);
+    EXPECT_EQ(share.world_size, 6U);
+    EXPECT_EQ(share.host_index, host);
+    EXPECT_EQ(share.host_count, 4U);
+    EXPECT_THAT(share.places, IsEmpty());
+  }
+}
+
+// Whatever the layout is: each rank is on one host, at the place that its seat has.
+TEST(HostShare, LeavesNoRankOutAndGivesNoneTwice) {
+  for (const RankBy rank_by : {RankBy::kSlot, RankBy::kNode}) {
+    for (const MapBy map_by : {MapBy::kSlot, MapBy::kNode}) {
+      const Layout layout =
+          lay_out({{"a", 2}, {"b", 5}, {"c", 1}},
+                  {.rank_count = 13, .map_by = map_by, .rank_by = rank_by, .oversubscribe = true});
+      std::vector<int> counts(13);
+      for (std::size_t host = 0; host < 3; ++host) {
+        const Share share = share_of(layout, host);
+        ASSERT_EQ(share.ranks.size(), layout.host_rank_counts[host]);
+        for (std::size_t local = 0; local < share.ranks.size(); ++local) {
+          ++counts[share.ranks[local]];
+          EXPECT_EQ(layout.seats[share.ranks[local]].host, host);
+          EXPECT_EQ(layout.seats[share.ranks[local]].local_rank, local);
+        }
+      }
+      EXPECT_THAT(counts, ::testing::Each(1));
+    }
+  }
+}
+
+TEST(HostShare, DescribesWhatEachRankIsBoundTo) {
+  const Share share{.ranks = {1, 4, 7}, .places = {{2}, {0, 1, 2, 8}, {}}, .world_size = 8};
+  EXPECT_THAT(describe_bindings(share, "b"),
+              ElementsAre("rank 1 on b: bound to CPU 2", "rank 4 on b: bound to CPUs 0-2,8",
+                          "rank 7 on b: not bound"));
+  EXPECT_THAT(describe_bindings(Share{}, "b"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace rota::launcher

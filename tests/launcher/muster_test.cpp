@@ -1,0 +1,196 @@
+// Who of the other hosts is in, who is not and why, and whom the leader waits for.
+#include "launcher/hosts/muster.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "launcher/exit_policy.h"
+
+namespace rota::launcher {
+namespace {
+
+// "a" to "d", then "h4", "h5", …, at port 2222.
+Meeting meeting_of(std::size_t host_count) {
+  Meeting meeting{.host_count = host_count, .leader = "a:2222"};
+  for (std::size_t host = 0; host < host_count; ++host) {
+    const std::string name =
+        host < 4 ? std::string(1, "abcd"[host]) : std::string("h") + std::to_string(host);
+    meeting.cluster.hosts.push_back({.name = name, .port = 2222});
+  }
+  return meeting;
+}
+
+Hello hello_of(const std::string& host) {
+  return {.version = "1.2.3", .host = host, .cluster = "the words", .instance = "77"};
+}
+
+void expect_refused(const std::optional<Refusal>& refusal, int exit_code, const std::string& why) {
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->exit_code, exit_code);
+  EXPECT_EQ(refusal->why, why);
+}
+
+TEST(Muster, IsCompleteWhenAllHostsAreHere) {
+  const Meeting meeting = meeting_of(3);
+  Muster muster(meeting, hello_of("a"));
+  EXPECT_TRUE(muster.is_here(0));
+  EXPECT_FALSE(muster.is_complete());
+  EXPECT_EQ(muster.on_hello(2, hello_of("c")), std::nullopt);
+  EXPECT_FALSE(muster.is_complete());
+  EXPECT_EQ(muster.on_hello(1, hello_of("b")), std::nullopt);
+  EXPECT_TRUE(muster.is_complete());
+  EXPECT_EQ(muster.hello(2), hello_of("c"));
+}
+
+TEST(Muster, IsCompleteAtOnceWhereThereIsNobodyElse) {
+  const Meeting meeting = meeting_of(1);
+  EXPECT_TRUE(Muster(meeting, hello_of("a")).is_complete());
+}
+
+TEST(Muster, RefusesAnotherVersion) {
+  const Meeting meeting = meeting_of(2);
+  Muster muster(meeting, hello_of("a"));
+  Hello other = hello_of("b");
+  other.version = "1.2.4";
+  other.cluster = "other words";  // Which another version may well have for the same.
+  expect_refused(
+      muster.on_hello(1, other), kExitSpecification,
+      "host 1 (b:2222) has rota 1.2.4, and host 0 (a:2222) has 1.2.3: install the same version "
+      "everywhere");
+  EXPECT_FALSE(muster.is_here(1));
+}
+
+TEST(Muster, RefusesAHostThatWasToldSomethingElse) {
+  const Meeting meeting = meeting_of(2);
+  Muster muster(meeting, hello_of("a"));
+  Hello other = hello_of("b");
+  other.cluster = "other words";
+  expect_refused(
+      muster.on_hello(1, other), kExitSpecification,
+      "the hosts were told different things: host 1 (b:2222) of other words; host 0 (a:2222) of "
+      "the words");
+  EXPECT_FALSE(muster.is_here(1));
+}
+
+TEST(Muster, RefusesASecondInstanceAndKeepsTheFirst) {
+  const Meeting meeting = meeting_of(2);
+  Muster muster(meeting, hello_of("a"));
+  EXPECT_EQ(muster.on_hello(1, hello_of("first")), std::nullopt);
+  expect_refused(muster.on_hello(1, hello_of("second")), kExitSlotHeld,
+                 "host 1 (b:2222) is here already, on first, and alive: this is another instance "
+                 "of it, on second");
+  EXPECT_EQ(muster.hello(1).host, "first");
+}
+
+TEST(Muster, LetsAHostThatWasLostComeBack) {
+  const Meeting meeting = meeting_of(2);
+  Muster muster(meeting, hello_of("a"));
+  EXPECT_EQ(muster.on_hello(1, hello_of("first")), std::nullopt);
+  muster.on_lost(1);
+  EXPECT_FALSE(muster.is_complete());
+  EXPECT_EQ(muster.absent_text(), "1 of 2 hosts: host 1 (b:2222)");
+  EXPECT_EQ(muster.on_hello(1, hello_of("second")), std::nullopt);
+  EXPECT_TRUE(muster.is_complete());
+  EXPECT_EQ(muster.hello(1).host, "second");
+}
+
+TEST(Muster, RefusesSlotsOtherThanTheDeclaredOnes) {
+  Meeting meeting = meeting_of(3);
+  meeting.cluster.hosts[1].slots = 4;
+  Muster muster(meeting, hello_of("a"));
+  Hello hello = hello_of("b");
+  hello.slot_count = 3;
+  expect_refused(muster.on_hello(1, hello), kExitSpecification,
+                 "host 1 (b:2222) has 3 slots, and host 0 (a:2222) was told that it has 4");
+  hello.slot_count = 4;
+  EXPECT_EQ(muster.on_hello(1, hello), std::nullopt);
+  hello.slot_count = 17;  // Nobody has declared those of the next one.
+  EXPECT_EQ(muster.on_hello(2, hello), std::nullopt);
+}
+
+TEST(Muster, WelcomesThoseOutsideOfTheRingAndDoesNotWaitForThem) {
+  Meeting meeting = meeting_of(3);
+  meeting.host_count = 2;
+  meeting.cluster.hosts[2].role = cluster::Role::kEvaluator;
+  meeting.cluster.hosts[2].slots = 5;  // It has no ranks, whatever it is declared to have.
+  Muster muster(meeting, hello_of("a"));
+  EXPECT_EQ(muster.on_hello(1, hello_of("b")), std::nullopt);
+  EXPECT_TRUE(muster.is_complete());
+  EXPECT_FALSE(muster.is_here(2));
+  EXPECT_EQ(muster.on_hello(2, hello_of("c")), std::nullopt);
+  EXPECT_TRUE(muster.is_here(2));
+}
+
+TEST(Muster, KnowsWhatKeepsAHostFromRunningTheProgram) {
+  const Meeting meeting = meeting_of(3);
+  Muster muster(meeting, hello_of("a"));
+  Hello hello = hello_of("c");
+  hello.obstacle_code = kExitNotFound;
+  hello.obstacle = "there is no train";
+  EXPECT_EQ(muster.on_hello(2, hello), std::nullopt);
+  expect_refused(muster.obstacle(), kExitNotFound, "host 2 (c:2222): there is no train");
+  EXPECT_EQ(muster.on_hello(1, hello_of("b")), std::nullopt);
+  muster.on_lost(2);
+  EXPECT_FALSE(muster.obstacle());
+}
+
+TEST(Muster, KnowsAnObstacleOfTheLeaderItselfFirst) {
+  const Meeting meeting = meeting_of(2);
+  Hello own = hello_of("a");
+  own.obstacle_code = kExitCannotRun;
+  own.obstacle = "train is a directory";
+  Muster muster(meeting, own);
+  Hello hello = hello_of("b");
+  hello.obstacle_code = kExitNotFound;
+  EXPECT_EQ(muster.on_hello(1, hello), std::nullopt);
+  expect_refused(muster.obstacle(), kExitCannotRun, "host 0 (a:2222): train is a directory");
+}
+
+TEST(Muster, NamesWhoIsAbsent) {
+  const Meeting meeting = meeting_of(4);
+  Muster muster(meeting, hello_of("a"));
+  EXPECT_EQ(muster.on_hello(2, hello_of("c")), std::nullopt);
+  EXPECT_EQ(muster.absent_text(), "2 of 4 hosts: host 1 (b:2222), host 3 (d:2222)");
+}
+
+TEST(Muster, NamesAHostWithoutANameByItsNumber) {
+  Meeting meeting = meeting_of(2);
+  meeting.cluster.hosts[1] = {};
+  EXPECT_EQ(Muster(meeting, hello_of("a")).absent_text(), "1 of 2 hosts: host 1");
+}
+
+TEST(Muster, NamesEightOfManyThatAreAbsentAndCountsTheOthers) {
+  const Meeting nine = meeting_of(9);
+  EXPECT_EQ(Muster(nine, hello_of("a")).absent_text(),
+            "8 of 9 hosts: host 1 (b:2222), host 2 (c:2222), host 3 (d:2222), host 4 (h4:2222), "
+            "host 5 (h5:2222), host 6 (h6:2222), host 7 (h7:2222), host 8 (h8:2222)");
+  const Meeting many = meeting_of(1000);
+  const std::string text = Muster(many, hello_of("a")).absent_text();
+  EXPECT_TRUE(text.starts_with("999 of 1000 hosts: host 1 (b:2222), ")) << text;
+  EXPECT_TRUE(text.ends_with(", host 8 (h8:2222) and 991 more")) << text;
+}
+
+// All of a thousand say hello as they do over the wire, but one; in between some go and come again.
+TEST(Muster, NamesTheOneThatIsAbsentOfAThousand) {
+  constexpr std::size_t kHostCount = 1000;
+  constexpr std::size_t kMissing = 617;
+  const Meeting meeting = meeting_of(kHostCount);
+  Muster muster(meeting, hello_of("a"));
+  for (std::size_t host = kHostCount - 1; host > 0; --host) {
+    const auto hello = decode_hello(encode(hello_of("h" + std::to_string(host))));
+    ASSERT_TRUE(hello);
+    if (host == kMissing) continue;
+    ASSERT_EQ(muster.on_hello(host, *hello), std::nullopt) << host;
+    ASSERT_EQ(muster.is_complete(), false);
+    if (host % 10 != 0) continue;
+    muster.on_lost(host);
+    ASSERT_EQ(muster.on_hello(host, *hello), std::nullopt) << host;
+  }
+  EXPECT_EQ(muster.absent_text(), "1 of 1000 hosts: host 617 (h617:2222)");
+  EXPECT_EQ(muster.on_hello(kMissing, hello_of("h617")), std::nullopt);
+  EXPECT_TRUE(muster.is_complete());
+}
+
+}  // namespace
+}  // namespace rota::launcher
