@@ -1,6 +1,7 @@
 // A job across hosts, run by the same command on each of them.
 #include "launcher/hosts/across.h"
 
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,9 @@ namespace rota::launcher {
 
 int run_across(const Options& options, const Facts& facts, const cluster::Specification& hosts,
                const RunContext& context, os::SignalWatch& signals) {
+  for (const std::string& remark : hosts.remarks) {
+    std::fprintf(stderr, "rotarun: note: %s\n", remark.c_str());
+  }
   Meeting meeting = plan_meeting(hosts, options);
   Hello hello = make_hello(meeting, options, facts);
   if (const auto& obstacle = context.obstacle) {

@@ -77,6 +77,22 @@ TEST_F(LauncherHosts, MeetByTfConfigAtItsPorts) {
   }
 }
 
+TEST_F(LauncherHosts, AParameterServerWaitsForTheEndAndSucceeds) {
+  const std::string cluster = R"({"cluster":{"worker":[")" + network_->address(0) + R"(:2222",")" +
+                              network_->address(1) + R"(:2222"],"ps":[")" + network_->address(2) +
+                              R"(:2222"]},"task":{"type":)";
+  std::vector<std::unique_ptr<Process>> all;
+  for (const std::string task :
+       {R"("worker","index":0}})", R"("worker","index":1}})", R"("ps","index":0}})"}) {
+    environment_ = {"TF_CONFIG=" + cluster + task, "ROTA_SLOTS=1", "ROUNDS=100"};
+    all.push_back(start(all.size(), {rank_program()}));
+  }
+  for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+  EXPECT_THAT(all[0]->out(), HasSubstr("rank 0 of 2 on 10.77.0.1: sum 3\n"));
+  EXPECT_EQ(all[2]->out(), "");
+  EXPECT_THAT(all[2]->err(), HasSubstr("a ring needs no parameter server"));
+}
+
 // Method: rank 3 of 6 is on host 2; its words were written there.
 TEST_F(LauncherHosts, TheFirstFailureEndsTheJobEverywhereWithItsCode) {
   environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 3})};
