@@ -1,12 +1,6 @@
 // rotarun: starts a program as the ranks of a job, watches them, and ends what it started.
-#include <signal.h>
-#include <unistd.h>
-
-#include <array>
 #include <cstdio>
 #include <exception>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,15 +8,13 @@
 #include <rota/rank_table.h>
 
 #include "launcher/exit_policy.h"
-#include "launcher/guard.h"
-#include "launcher/hosts/across.h"
-#include "launcher/hosts/started.h"
 #include "launcher/job_plan.h"
 #include "launcher/job_run.h"
 #include "launcher/options.h"
-#include "launcher/preflight.h"
 #include "launcher/reach.h"
+#include "launcher/several_hosts.h"
 #include "launcher/show_ranks.h"
+#include "launcher/start.h"
 #include "launcher/table_json.h"
 #include "launcher/topology.h"
 #include "os/host.h"
@@ -31,10 +23,6 @@
 
 namespace rota::launcher {
 namespace {
-
-constexpr std::array<int, 5> kWatchedSignals = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
-
-void complain(const std::string& text) { std::fprintf(stderr, "rotarun: %s\n", text.c_str()); }
 
 int print(const std::string& text) {
   return std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? kExitFailed : 0;
@@ -68,73 +56,8 @@ int show_ranks(const Options& options, Facts facts, const cluster::Given& given)
   return print(options.json ? to_json(shown->table) : to_text(shown->table));
 }
 
-// The program as it is found here. Where it cannot run, that is known to be the job's end on one
-// host; several have to hear of it.
-struct Found {
-  std::string program_path;
-  std::optional<News> obstacle;
-};
-
-Found find_program(const Options& options, const std::vector<std::string>& environment) {
-  const Preflight preflight = check_program(options, environment);
-  for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
-  Found found{.program_path = preflight.program_path};
-  if (preflight.exit_code == 0) return found;
-  complain(preflight.complaint);
-  found.obstacle = News{
-      .kind = News::Kind::kNotStarted, .value = preflight.exit_code, .text = preflight.complaint};
-  return found;
-}
-
-int start(const std::vector<std::string>& environment, const Found& found, os::SignalWatch& signals,
-          const std::function<int(RunContext& context)>& run, OtherChildren* others = nullptr) {
-  const auto body = [&](pid_t guard) {
-    RunContext context{.program_path = found.program_path,
-                       .environment = environment,
-                       .open_file_limit = os::raise_open_file_limit(),
-                       .guard = guard,
-                       .obstacle = found.obstacle};
-    return run(context);
-  };
-  return run_guarded(signals, body, others);
-}
-
-int launch_across(const Options& options, const std::vector<std::string>& arguments,
-                  const Facts& facts, const cluster::Specification& hosts) {
-  const std::vector<std::string> environment = os::environment();
-  const Found found = find_program(options, environment);
-  os::SignalWatch signals(kWatchedSignals);
-  if (!starts_others(options, hosts)) {
-    return start(environment, found, signals, [&](RunContext& context) {
-      return run_across(options, facts, hosts, context, signals);
-    });
-  }
-  StartedHosts started =
-      start_others(options, arguments, hosts, environment, signals.state_at_start());
-  OtherChildren* agents = started.agents.get();
-  return start(
-      environment, found, signals,
-      [&](RunContext& context) {
-        return lead_started(std::move(started), options, facts, context, signals);
-      },
-      agents);
-}
-
-// Another rotarun has started this one, for its own host.
-int launch_followed() {
-  const Facts facts = gather_facts();
-  FollowedOrders orders = follow_orders(STDIN_FILENO, facts);
-  const std::vector<std::string> environment = os::environment();
-  const Found found = find_program(orders.options, environment);
-  os::SignalWatch signals(kWatchedSignals);
-  return start(environment, found, signals, [&](RunContext& context) {
-    context.has_input = false;
-    return follow_started(std::move(orders), STDIN_FILENO, facts, context, signals);
-  });
-}
-
 int launch(const Options& options, const std::vector<std::string>& arguments) {
-  if (options.follow) return launch_followed();
+  if (options.follow) return launch_followed(arguments);
   Facts facts = gather_facts();
   const std::vector<std::string> environment = os::environment();
   const cluster::Given given = gather_given(options, environment, facts.host);
@@ -147,7 +70,7 @@ int launch(const Options& options, const std::vector<std::string>& arguments) {
   for (const std::string& warning : plan.warnings) complain("warning: " + warning);
   const Found found = find_program(options, environment);
   if (found.obstacle) return found.obstacle->value;
-  os::SignalWatch signals(kWatchedSignals);
+  os::SignalWatch signals = watch_signals();
   return start(environment, found, signals, [&](RunContext& context) {
     JobRun job(options, plan, prepare_here(options, plan, environment), context, signals);
     return job.run();

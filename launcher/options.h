@@ -50,8 +50,8 @@ struct Options {
   std::string key_file;                        // Empty: found in one of the usual places.
   bool insecure = false;                       // No key is needed, on loopback.
   std::optional<base::Duration> join_timeout;  // For hosts to find each other.
-  std::string agent;   // Starts rotarun on other hosts; empty: ssh, or srun.
-  std::string prefix;  // Where rotarun is installed there; empty: where this one is.
+  std::string agent;    // Starts rotarun on other hosts; empty: ssh, or srun.
+  std::string prefix;   // Where rotarun is installed there; empty: where this one is.
   std::string address;  // By which hosts that are started reach this one; empty: found out.
   bool follow = false;
   bool this_host = false;

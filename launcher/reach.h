@@ -22,6 +22,12 @@ class SpecificationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The key that the hosts share is missing, or is not to be trusted.
+class KeyError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // What there is to go by. Throws UsageError where --hostfile cannot be read.
 cluster::Given gather_given(const Options& options, const std::vector<std::string>& environment,
                             const std::string& host_name);

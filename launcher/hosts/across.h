@@ -1,7 +1,5 @@
 // A job across hosts, run by the same command on each of them.
 #pragma once
-#include <stdexcept>
-
 #include "cluster/specification.h"
 #include "launcher/job_plan.h"
 #include "launcher/local_ranks.h"
@@ -9,12 +7,6 @@
 #include "os/signals.h"
 
 namespace rota::launcher {
-
-// The key that the hosts share is missing, or is not to be trusted.
-class KeyError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 // Returns the exit code, which is the same on every host. Nothing of the job is left on this one
 // then. Throws KeyError, SpecificationError, UsageError, Error.

@@ -86,6 +86,7 @@ class Follower {
   Part part_;
   base::TimePoint start_;
   base::TimePoint now_;
+  std::string address_;  // By which the leader, and so the others, reach this host.
   std::unique_ptr<Trunk> trunk_;
   std::optional<Seating> seating_;
   std::unique_ptr<LocalRanks> local_;
@@ -146,7 +147,9 @@ std::optional<int> Follower::call() {
   }
   if (state != State::kDone) return end_call(call);
   now_ = Clock::now();
-  auto line = std::make_unique<rendezvous::RemoteLine>(call.take_socket(), call.session_keys());
+  os::Fd socket = call.take_socket();
+  address_ = os::local_address(socket.get()).host();
+  auto line = std::make_unique<rendezvous::RemoteLine>(std::move(socket), call.session_keys());
   trunk_ = std::make_unique<Trunk>(std::move(line), now_);
   return std::nullopt;
 }
@@ -293,7 +296,7 @@ void Follower::prepare(Share share) {
     tell({.kind = News::Kind::kNotStarted, .value = exit_code, .text = why});
   };
   try {
-    seating_ = take_seats(part_, std::move(share), os::local_address(trunk_->fd()).host());
+    seating_ = take_seats(part_, std::move(share), address_);
     local_ = std::make_unique<LocalRanks>(part_.options, part_.context, part_.signals,
                                           seating_->share, std::move(seating_->provision),
                                           [this](const News& news) { report(news); });

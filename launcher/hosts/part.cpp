@@ -8,8 +8,8 @@
 #include <rota/error.h>
 
 #include "auth/key_file.h"
-#include "launcher/hosts/across.h"
 #include "launcher/rank_environment.h"
+#include "launcher/reach.h"
 #include "os/host.h"
 
 namespace rota::launcher {

@@ -89,7 +89,7 @@ std::string random_name() {
 
 // Some agents hand their words to a shell.
 std::string remote_rotarun(const Options& options) {
-  const std::string path =
+  std::string path =
       options.prefix.empty() ? os::own_executable() : options.prefix + "/bin/rotarun";
   const bool is_plain = std::ranges::all_of(path, [](unsigned char c) {
     return std::isalnum(c) != 0 ||

@@ -2,6 +2,7 @@
 #include "os/host.h"
 
 #include <sched.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -98,6 +99,8 @@ std::vector<std::string> environment() {
   for (char** entry = ::environ; entry && *entry; ++entry) entries.emplace_back(*entry);
   return entries;
 }
+
+void wipe(std::span<std::byte> bytes) noexcept { ::explicit_bzero(bytes.data(), bytes.size()); }
 
 std::string own_executable() {
   std::array<char, 4096> path{};

@@ -23,6 +23,9 @@ std::vector<int> allowed_cpus();
 // Bytes that nobody can guess. Throws Error kSystem.
 void fill_with_randomness(std::span<std::byte> bytes);
 
+// Leaves zeros, also where nobody will look at them.
+void wipe(std::span<std::byte> bytes) noexcept;
+
 // Lets this process open as many files as the hard limit permits; returns the limit before.
 std::uint64_t raise_open_file_limit() noexcept;
 

@@ -151,6 +151,12 @@ StartState read_start_failure(const Fd& start_failure, StartFailure& failure) {
   return StartState::kFailed;
 }
 
+StartFailure become_program(const std::string& program, const std::vector<std::string>& arguments) {
+  const std::vector<char*> pointers = to_pointers(arguments);
+  ::execv(program.c_str(), pointers.data());
+  return to_failure(errno);
+}
+
 std::string find_program(const std::string& name, const std::string& search_path,
                          const std::string& working_directory, StartFailure& failure) {
   int error_number = ENOENT;

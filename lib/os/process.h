@@ -53,6 +53,9 @@ StartState read_start_failure(const Fd& start_failure, StartFailure& failure);
 std::string find_program(const std::string& name, const std::string& search_path,
                          const std::string& working_directory, StartFailure& failure);
 
+// Runs another program in place of this one, with our environment; returns where it cannot.
+StartFailure become_program(const std::string& program, const std::vector<std::string>& arguments);
+
 struct ProcessEvent {
   enum class Kind { kExited, kKilled, kStopped, kContinued };
   pid_t pid = -1;

@@ -186,5 +186,14 @@ TEST_F(Start, RunsWithItsStandardDescriptorsClosed) {
               ::testing::ElementsAre("0", "1"));
 }
 
+// Loading them takes longer than all else that a start takes.
+TEST_F(Start, OnOneHostLoadsNoLibraryThatOnlySeveralHostsNeed) {
+  const Result result = run({.arguments = {"/usr/bin/ldd", testing::rotarun_path()}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("libhwloc"));
+  EXPECT_THAT(result.out, Not(HasSubstr("libcrypto")));
+  EXPECT_THAT(result.out, Not(HasSubstr("libcares")));
+}
+
 }  // namespace
 }  // namespace rota::launcher

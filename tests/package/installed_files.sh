@@ -17,6 +17,7 @@ lib/librota.so
 lib/librota.so.V
 lib/librota.so.V.V.V
 lib/pkgconfig/rota.pc
+libexec/rota/rotarun-hosts
 share/bash-completion/completions/rotarun
 share/man/man1/rotarun.1
 FILES
@@ -26,7 +27,7 @@ FILES
 # what finds OpenBLAS, are there or not.
 installed() {
   (cd "$prefix" && find . ! -type d) |
-    sed -E -e 's|^\./||' -e 's|^lib[^/]*/([^/]*-linux-gnu[^/]*/)?|lib/|' \
+    sed -E -e 's|^\./||' -e '/^libexec/!s|^lib[^/]*/([^/]*-linux-gnu[^/]*/)?|lib/|' \
       -e '/\.so\./s/[0-9]+/V/g' \
       -e '/-targets-[a-z]*\.cmake$/d' -e '/FindOpenBLAS\.cmake$/d'
 }

@@ -24,7 +24,8 @@ using testing::Stopped;
 
 const std::string kRanks = std::string(ROTA_TEST_DIR) + "/training_stop_ranks";
 
-testing::Command ranks(const std::string& mode, std::vector<std::string> options = {"-np", "3"}) {
+testing::Command ranks(const std::string& mode,
+                       std::vector<std::string> options = {"--oversubscribe", "-np", "3"}) {
   options.insert(options.end(), {kRanks, mode});
   return testing::rotarun(std::move(options));
 }
@@ -53,7 +54,8 @@ TEST_P(Stop, IsAfterTheSameStepOnEveryRank) {
   std::uniform_int_distribution<int> delay(0, 50'000);
   int agreed_count = 0;
   for (int trial = 0; trial < 20; ++trial) {
-    Process process(ranks(GetParam().mode, {"-np", "3", "--transport", GetParam().transport}));
+    Process process(ranks(GetParam().mode,
+                          {"--oversubscribe", "-np", "3", "--transport", GetParam().transport}));
     ASSERT_TRUE(process.wait_for("ready\n")) << process.err();
     std::this_thread::sleep_for(microseconds(delay(random)));
     process.signal(SIGTERM);
@@ -98,7 +100,7 @@ TEST(StopOfATraining, LeavesATrainingThatIsOverAlone) {
 }
 
 TEST(StopOfATraining, EndsByForceWhereARankDoesNotAnswer) {
-  Process process(ranks("stuck", {"-np", "3", "--grace", "0.5"}));
+  Process process(ranks("stuck", {"--oversubscribe", "-np", "3", "--grace", "0.5"}));
   ASSERT_TRUE(process.wait_for("ready\n"));
   std::this_thread::sleep_for(milliseconds(200));
   process.signal(SIGTERM);
@@ -108,7 +110,7 @@ TEST(StopOfATraining, EndsByForceWhereARankDoesNotAnswer) {
 }
 
 TEST(StopOfATraining, EndsAtOnceWhenItIsAskedForAgain) {
-  Process process(ranks("stuck", {"-np", "3", "--grace", "100"}));
+  Process process(ranks("stuck", {"--oversubscribe", "-np", "3", "--grace", "100"}));
   ASSERT_TRUE(process.wait_for("ready\n"));
   std::this_thread::sleep_for(milliseconds(200));
   process.signal(SIGTERM);

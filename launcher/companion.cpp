@@ -1,0 +1,38 @@
+// In rotarun: turns into rotarun-hosts, which does all anew with the same arguments.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <rota/error.h>
+
+#include "launcher/several_hosts.h"
+#include "os/host.h"
+#include "os/process.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr const char* kCompanion = "rotarun-hosts";
+
+// Beside rotarun, as it is built, or where it is installed. People see it under our name.
+[[noreturn]] void become_companion(std::vector<std::string> arguments) {
+  const std::filesystem::path own = os::own_executable();
+  const auto folder = own.parent_path();
+  const auto installed = folder.parent_path() / ROTA_LIBEXECDIR / kCompanion;
+  arguments.insert(arguments.begin(), own.string());
+  os::StartFailure failure = os::become_program((folder / kCompanion).string(), arguments);
+  if (failure.is_missing) failure = os::become_program(installed.string(), arguments);
+  throw Error(ErrorCode::kSystem, "a job of several hosts needs " + installed.string() +
+                                      ", which is installed with rotarun: " + failure.text);
+}
+
+}  // namespace
+
+int launch_across(const Options& /*options*/, const std::vector<std::string>& arguments,
+                  const Facts& /*facts*/, const cluster::Specification& /*hosts*/) {
+  become_companion(arguments);
+}
+
+int launch_followed(const std::vector<std::string>& arguments) { become_companion(arguments); }
+
+}  // namespace rota::launcher

@@ -1,0 +1,45 @@
+// What every launch begins with.
+#include "launcher/start.h"
+
+#include <signal.h>
+
+#include <array>
+#include <cstdio>
+
+#include "launcher/preflight.h"
+#include "os/host.h"
+
+namespace rota::launcher {
+
+void complain(const std::string& text) { std::fprintf(stderr, "rotarun: %s\n", text.c_str()); }
+
+os::SignalWatch watch_signals() {
+  constexpr std::array<int, 5> kWatched = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+  return os::SignalWatch(kWatched);
+}
+
+Found find_program(const Options& options, const std::vector<std::string>& environment) {
+  const Preflight preflight = check_program(options, environment);
+  for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
+  Found found{.program_path = preflight.program_path};
+  if (preflight.exit_code == 0) return found;
+  complain(preflight.complaint);
+  found.obstacle = News{
+      .kind = News::Kind::kNotStarted, .value = preflight.exit_code, .text = preflight.complaint};
+  return found;
+}
+
+int start(const std::vector<std::string>& environment, const Found& found, os::SignalWatch& signals,
+          const std::function<int(RunContext& context)>& run, OtherChildren* others) {
+  const auto body = [&](pid_t guard) {
+    RunContext context{.program_path = found.program_path,
+                       .environment = environment,
+                       .open_file_limit = os::raise_open_file_limit(),
+                       .guard = guard,
+                       .obstacle = found.obstacle};
+    return run(context);
+  };
+  return run_guarded(signals, body, others);
+}
+
+}  // namespace rota::launcher

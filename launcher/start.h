@@ -1,0 +1,34 @@
+// What every launch begins with: the program is looked for, and rotarun splits in two.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/guard.h"
+#include "launcher/local_ranks.h"
+#include "launcher/news.h"
+#include "launcher/options.h"
+#include "os/signals.h"
+
+namespace rota::launcher {
+
+// A line to stderr, before there is anybody to keep it apart from.
+void complain(const std::string& text);
+
+// Signals of rotarun's processes are read from here.
+os::SignalWatch watch_signals();
+
+// The program as it is found here. Where it cannot run, that is known to be the job's end on one
+// host; several have to hear of it.
+struct Found {
+  std::string program_path;
+  std::optional<News> obstacle;
+};
+Found find_program(const Options& options, const std::vector<std::string>& environment);
+
+// Runs `run` in the inner process, and returns the exit code in both.
+int start(const std::vector<std::string>& environment, const Found& found, os::SignalWatch& signals,
+          const std::function<int(RunContext& context)>& run, OtherChildren* others = nullptr);
+
+}  // namespace rota::launcher
