@@ -46,7 +46,8 @@ bool has_ended(int lifeline) {
 
 class Follower {
  public:
-  explicit Follower(Part part) : part_(std::move(part)), start_(Clock::now()), now_(start_) {
+  explicit Follower(Part part)
+      : part_(std::move(part)), is_alone_(part_.lifeline < 0), start_(Clock::now()), now_(start_) {
     if (!part_.options.status_address) return;
     status_port_.emplace(*part_.options.status_address, [this] { return status(); });
   }
@@ -84,6 +85,7 @@ class Follower {
   void speak(const std::string& line) { local_ ? local_->say(line) : say(line); }
 
   Part part_;
+  bool is_alone_;  // Nobody who has started it passes on what it says, beside what the leader says.
   base::TimePoint start_;
   base::TimePoint now_;
   std::string address_;  // By which the leader, and so the others, reach this host.
@@ -261,7 +263,7 @@ void Follower::hear_signals() {
 void Follower::on_dispatch(const Dispatch& dispatch) {
   switch (dispatch.type) {
     case DispatchType::kRefused:
-      say(dispatch.text);
+      if (is_alone_) say(dispatch.text);
       exit_code_ = dispatch.value;
       return;
     case DispatchType::kShare:
@@ -274,7 +276,7 @@ void Follower::on_dispatch(const Dispatch& dispatch) {
       return pass_to_rank(dispatch);
     case DispatchType::kAskToEnd:
       if (!local_) return;
-      local_->output().say(dispatch.text);
+      if (is_alone_) local_->output().say(dispatch.text);
       if (dispatch.value == SIGINT || dispatch.value == SIGCONT) {
         return local_->ask_to_end(dispatch.value);
       }
