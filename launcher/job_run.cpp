@@ -222,8 +222,9 @@ void JobRun::kill() {
 
 int JobRun::finish() {
   if (!local_.finish()) local_.say("some processes of the job could not be ended");
-  write_rest();
+  // First, for nobody tells them anything while our reader is waited for.
   if (others_) tell_others_the_end();
+  write_rest();
   return policy_.outcome().code;
 }
 

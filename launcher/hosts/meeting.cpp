@@ -79,7 +79,7 @@ Meeting plan_started_meeting(const cluster::Specification& cluster, const std::s
   meeting.own_host = cluster.own_host.value_or(outside);
   meeting.leader_host = meeting.own_host;
   meeting.leader = leader;
-  meeting.is_on_loopback = true;  // As short to wait for.
+  meeting.is_started = true;
   meeting.cluster_text = describe(cluster, "the host that starts them");
   return meeting;
 }

@@ -17,6 +17,7 @@ struct Meeting {
   std::size_t leader_host = 0;  // Past all hosts where it is none of them.
   std::string leader;           // "a:7700", where its launcher listens.
   bool is_on_loopback = false;
+  bool is_started = false;   // By the leader, so that nobody waits long for another.
   std::string cluster_text;  // What all must agree upon, in words.
   std::string job_id;        // Tells this job from others that have the same key.
 };

@@ -63,9 +63,9 @@ auth::Key key_of_data(const auth::Key& key_of_job, const std::string& salt) {
 
 base::Duration join_timeout(const Options& options, const Meeting& meeting) {
   constexpr std::chrono::seconds kInCluster{600};
-  constexpr std::chrono::seconds kOnLoopback{30};
+  constexpr std::chrono::seconds kNearby{30};
   if (options.join_timeout) return *options.join_timeout;
-  return meeting.is_on_loopback ? kOnLoopback : kInCluster;
+  return meeting.is_on_loopback || meeting.is_started ? kNearby : kInCluster;
 }
 
 }  // namespace rota::launcher

@@ -69,13 +69,6 @@ os::Listener listen_in(const PortRange& ports, const std::set<std::string>& own_
                                       " (--ports) is free: " + trouble);
 }
 
-auth::Key key_for(const Options& options, const Meeting& meeting,
-                  const std::vector<std::string>& environment) {
-  const bool is_named =
-      !options.key_file.empty() || !find_variable(environment, "ROTA_KEY_FILE").empty();
-  return is_named ? key_of_job(options, meeting, environment) : auth::random_key();
-}
-
 std::string random_name() {
   std::array<std::byte, 16> bytes{};
   os::fill_with_randomness(bytes);
@@ -165,7 +158,7 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
   const std::string port = std::to_string(os::parse_address(started.listener.address).port());
   started.meeting = plan_started_meeting(others, started.listener.address);
   started.meeting.job_id = random_name();
-  started.key = key_for(options, started.meeting, environment);
+  started.key = auth::random_key();  // The agents carry it, so that no file has to be there.
   Orders orders{.arguments = arguments,
                 .variables = variables_to_pass(options, environment),
                 .working_directory = whole_path(options.working_directory),

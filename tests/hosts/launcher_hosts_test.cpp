@@ -138,6 +138,22 @@ TEST_F(LauncherHosts, ASignalToOneEndsAllAndNoneWith0) {
   }
 }
 
+// Method: more than a pipe holds is written there at the end, and read after longer than a silent
+// launcher is waited for.
+TEST_F(LauncherHosts, ASlowReaderOfOneHostIsNoSilenceForTheOthers) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  const std::string program = "[ $ROTA_RANK != 0 ] || head -c 100000 /dev/zero | tr '\\0' x";
+  const auto second = start(1, {"/bin/sh", "-c", program});
+  const auto third = start(2, {"/bin/sh", "-c", program});
+  Command command{.arguments = {"/bin/sh", "-c", "\"$0\" /bin/sh -c \"$1\" | (sleep 7; wc -c)",
+                                rotarun_path(), program},
+                  .environment = environment_};
+  command.environment.push_back("ROTA_KEY_FILE=" + key_file_);
+  const Result first = Process(network_->on(0, std::move(command))).wait();
+  EXPECT_EQ(first.out, "100000\n") << first.err;
+  for (const auto* each : {&second, &third}) EXPECT_EQ((*each)->wait().exit_code, 0);
+}
+
 // Nothing closes a connection there.
 TEST_F(LauncherHosts, AHostThatVanishesIsNamedByTheOthers) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1}), "ROUNDS=100000"};
