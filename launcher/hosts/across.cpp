@@ -17,11 +17,7 @@ int run_across(const Options& options, const Facts& facts, const cluster::Specif
     std::fprintf(stderr, "rotarun: note: %s\n", remark.c_str());
   }
   Meeting meeting = plan_meeting(hosts, options);
-  Hello hello = make_hello(meeting, options, facts);
-  if (const auto& obstacle = context.obstacle) {
-    hello.obstacle_code = obstacle->value;
-    hello.obstacle = obstacle->text;
-  }
+  Hello hello = make_hello(meeting, options, facts, context);
   const auth::Key key = key_of_job(options, meeting, context.environment);
   const bool leads = meeting.own_host == meeting.leader_host;
   Part part{.options = options,

@@ -12,10 +12,6 @@
 namespace rota::launcher {
 namespace {
 
-std::string in_brackets(const std::string& name) {
-  return name.find(':') == std::string::npos ? name : "[" + name + "]";
-}
-
 // The same words on every host: what one of them alone knows about itself is left out.
 std::string describe(const cluster::Specification& cluster, const std::string& place) {
   const std::size_t host_count = cluster::ring_count(cluster);
@@ -39,6 +35,10 @@ std::string describe(const cluster::Specification& cluster, const std::string& p
 
 }  // namespace
 
+std::string with_brackets(const std::string& name) {
+  return name.find(':') == std::string::npos ? name : "[" + name + "]";
+}
+
 Meeting plan_meeting(const cluster::Specification& cluster, const Options& options) {
   Meeting meeting{.cluster = cluster, .host_count = cluster::ring_count(cluster)};
   if (!cluster.own_host) {
@@ -52,7 +52,7 @@ Meeting plan_meeting(const cluster::Specification& cluster, const Options& optio
                              "the name of the Service that is before them");
   }
   meeting.own_host = *cluster.own_host;
-  meeting.leader = in_brackets(cluster.meeting->name) + ":" +
+  meeting.leader = with_brackets(cluster.meeting->name) + ":" +
                    std::to_string(cluster.meeting->port.value_or(options.ports.first));
   meeting.is_on_loopback = cluster::is_loopback(cluster.meeting->name);
   meeting.cluster_text = describe(cluster, meeting.leader);

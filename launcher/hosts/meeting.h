@@ -33,6 +33,9 @@ Meeting plan_meeting(const cluster::Specification& cluster, const Options& optio
 // Needs a job_id yet; others have another own_host.
 Meeting plan_started_meeting(const cluster::Specification& cluster, const std::string& leader);
 
+// As it stands before a port: "[fd00::1]", and "a" as it is.
+std::string with_brackets(const std::string& name);
+
 // "host 2 (c:2222)"
 std::string name_of_host(const Meeting& meeting, std::size_t host);
 

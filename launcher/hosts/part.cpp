@@ -14,16 +14,22 @@
 
 namespace rota::launcher {
 
-Hello make_hello(const Meeting& meeting, const Options& options, const Facts& facts) {
+Hello make_hello(const Meeting& meeting, const Options& options, const Facts& facts,
+                 const RunContext& context) {
   const std::vector<std::size_t> slots =
       cluster::slots_of(meeting.cluster, slots_of(options, facts).count);
   // None where it has no part in the ring.
   const bool is_in_ring = meeting.own_host < slots.size();
-  return {.version = ROTA_VERSION,
-          .host = facts.host,
-          .cluster = meeting.cluster_text,
-          .instance = std::to_string(os::own_process()),
-          .slot_count = is_in_ring ? slots[meeting.own_host] : 0};
+  Hello hello{.version = ROTA_VERSION,
+              .host = facts.host,
+              .cluster = meeting.cluster_text,
+              .instance = std::to_string(os::own_process()),
+              .slot_count = is_in_ring ? slots[meeting.own_host] : 0};
+  if (const auto& obstacle = context.obstacle) {
+    hello.obstacle_code = obstacle->value;
+    hello.obstacle = obstacle->text;
+  }
+  return hello;
 }
 
 auth::Key key_of_job(const Options& options, const Meeting& meeting,

@@ -39,8 +39,9 @@ auth::Key key_of_data(const auth::Key& key_of_job, const std::string& salt);
 // How long the hosts may take to find each other.
 base::Duration join_timeout(const Options& options, const Meeting& meeting);
 
-// How a host introduces itself, where nothing keeps it from running the program.
-Hello make_hello(const Meeting& meeting, const Options& options, const Facts& facts);
+// How a host introduces itself.
+Hello make_hello(const Meeting& meeting, const Options& options, const Facts& facts,
+                 const RunContext& context);
 
 // Both return the exit code; nothing of the job is left on this host then. The listener
 // is the leader's.

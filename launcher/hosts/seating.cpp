@@ -5,15 +5,12 @@
 
 #include <rota/error.h>
 
+#include "launcher/hosts/meeting.h"
 #include "launcher/topology.h"
 #include "os/listener.h"
 
 namespace rota::launcher {
 namespace {
-
-std::string with_brackets(const std::string& address) {
-  return address.find(':') == std::string::npos ? address : "[" + address + "]";
-}
 
 // The first one is the leader's launcher's, on whichever host that is.
 std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& address,

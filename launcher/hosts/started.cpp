@@ -27,10 +27,6 @@ constexpr std::string_view kNoAgent = "none";
 constexpr std::string_view kSlurmAgent =
     "srun --nodes={n} --ntasks={n} --ntasks-per-node=1 --overlap --mpi=none --kill-on-bad-exit";
 
-std::string with_brackets(const std::string& name) {
-  return name.find(':') == std::string::npos ? name : "[" + name + "]";
-}
-
 // As --host takes it.
 std::string list_of(const cluster::Specification& hosts) {
   std::string text;
@@ -120,16 +116,6 @@ std::string write_down(const Orders& orders) {
                    " can be passed on to other hosts");
 }
 
-Hello hello_of(const Meeting& meeting, const Options& options, const Facts& facts,
-               const RunContext& context) {
-  Hello hello = make_hello(meeting, options, facts);
-  if (context.obstacle) {
-    hello.obstacle_code = context.obstacle->value;
-    hello.obstacle = context.obstacle->text;
-  }
-  return hello;
-}
-
 }  // namespace
 
 bool starts_others(const Options& options, const cluster::Specification& hosts) {
@@ -193,7 +179,7 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
 
 int lead_started(StartedHosts hosts, const Options& options, const Facts& facts,
                  const RunContext& context, os::SignalWatch& signals) {
-  Hello own = hello_of(hosts.meeting, options, facts, context);
+  Hello own = make_hello(hosts.meeting, options, facts, context);
   return lead({.options = options,
                .facts = facts,
                .context = context,
@@ -240,7 +226,7 @@ FollowedOrders follow_orders(int input, const Facts& facts) {
 
 int follow_started(FollowedOrders orders, int lifeline, const Facts& facts,
                    const RunContext& context, os::SignalWatch& signals) {
-  Hello own = hello_of(orders.meeting, orders.options, facts, context);
+  Hello own = make_hello(orders.meeting, orders.options, facts, context);
   return follow({.options = orders.options,
                  .facts = facts,
                  .context = context,
