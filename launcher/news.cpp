@@ -7,7 +7,7 @@ namespace rota::launcher {
 namespace {
 
 bool travels(News::Kind kind) {
-  return kind <= News::Kind::kHostEnded && kind != News::Kind::kRankSpoke;
+  return kind <= News::Kind::kHostLost && kind != News::Kind::kRankSpoke;
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::string encode(const News& news) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::optional<News> decode_news(std::string_view bytes, std::size_t world_size) {
+std::optional<News> decode_news(std::string_view bytes, std::size_t limit) {
   base::ByteReader in(std::as_bytes(std::span(bytes)));
   News news;
   news.kind = static_cast<News::Kind>(in.read<std::uint8_t>());
@@ -35,7 +35,7 @@ std::optional<News> decode_news(std::string_view bytes, std::size_t world_size) 
   for (std::uint32_t i = 0; i < line_count && in.ok(); ++i) {
     news.last_words.push_back(in.read_text());
   }
-  if (!in.ok() || !in.at_end() || !travels(news.kind) || news.rank >= world_size) return {};
+  if (!in.ok() || !in.at_end() || !travels(news.kind) || news.rank >= limit) return {};
   return news;
 }
 

@@ -31,9 +31,9 @@ struct News {
   friend bool operator==(const News&, const News&) = default;
 };
 
-// Of those that travel between hosts: kRankSpoke and kHostLost do not. Empty when `bytes` are no
-// such news, or speak of ranks from `world_size` on.
+// Of those that travel between hosts: kRankSpoke does not. Empty when `bytes` are no such news, or
+// speak of a rank or host from `limit` on.
 std::string encode(const News& news);
-std::optional<News> decode_news(std::string_view bytes, std::size_t world_size);
+std::optional<News> decode_news(std::string_view bytes, std::size_t limit);
 
 }  // namespace rota::launcher

@@ -7,6 +7,7 @@
 
 #include "launcher/hosts/meeting.h"
 #include "launcher/hosts/part.h"
+#include "launcher/hosts/tree.h"
 #include "os/host.h"
 
 namespace rota::launcher {
@@ -27,7 +28,11 @@ int run_across(const Options& options, const Facts& facts, const cluster::Specif
             .meeting = std::move(meeting),
             .key = key,
             .own = std::move(hello)};
-  if (leads) part.listener = os::listen_at(part.meeting.leader);
+  // Where the others call: all of them, or those that are below this host.
+  const std::size_t own_host = part.meeting.own_host;
+  if (leads || !children_of(part.meeting, own_host).empty()) {
+    part.listener = os::listen_at(place_of(part.meeting, own_host));
+  }
   return leads ? lead(std::move(part)) : follow(std::move(part));
 }
 

@@ -44,12 +44,33 @@ std::optional<Dispatch> decode_dispatch(std::span<const std::byte> bytes) {
   return dispatch;
 }
 
+std::string encode(const std::vector<HostText>& by_host) {
+  base::ByteWriter out;
+  out.write(static_cast<std::uint32_t>(by_host.size()));
+  for (const HostText& entry : by_host) {
+    out.write(static_cast<std::uint32_t>(entry.host));
+    out.write(entry.text);
+  }
+  return text_of(std::move(out));
+}
+
+std::optional<std::vector<HostText>> decode_host_texts(std::string_view text) {
+  base::ByteReader in = reader_of(text);
+  std::vector<HostText> by_host;
+  const auto count = in.read<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
+    const std::size_t host = in.read<std::uint32_t>();
+    by_host.push_back({host, in.read_text()});
+  }
+  if (!is_whole(in)) return std::nullopt;
+  return by_host;
+}
+
 std::string encode(const Hello& hello) {
   base::ByteWriter out;
   out.write(hello.version);
   out.write(hello.host);
   out.write(hello.cluster);
-  out.write(hello.instance);
   out.write(static_cast<std::uint32_t>(hello.slot_count));
   out.write(static_cast<std::uint32_t>(hello.obstacle_code));
   out.write(hello.obstacle);
@@ -62,7 +83,6 @@ std::optional<Hello> decode_hello(std::string_view text) {
   hello.version = in.read_text();
   hello.host = in.read_text();
   hello.cluster = in.read_text();
-  hello.instance = in.read_text();
   hello.slot_count = in.read<std::uint32_t>();
   hello.obstacle_code = static_cast<int>(in.read<std::uint32_t>());
   hello.obstacle = in.read_text();

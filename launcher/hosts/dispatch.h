@@ -1,14 +1,17 @@
 // What the launchers of one job say to each other: those of other hosts to the leader, which is
-// host 0's, and the leader to them.
+// host 0's, and the leader to them. Where hosts are a tree, those on the way pass it on, and say in
+// one piece what concerns them and all that are below them.
 //
 //   to the leader                              from the leader
-//   kHello     text = Hello                    kRefused   value = exit code, text = why; the end
-//                                              kShare     text = Share, once all are here
-//   kReady     text = Seats                    kStart     text = Beginning
+//   kHello     text = a Hello by host          kRefused   value = exit code, text = why; the end
+//                                              kShare     text = a Share by host, once all are here
+//   kReady     text = Seats by host            kStart     text = Beginning
 //   kSaid      rank, text = its message        kToRank    rank, text = the message
 //   kNews      text = News                     kAskToEnd  value = signal, text = to be said
 //                                              kKill
-//                                              kFinish    value = exit code, rank = 1: as the last
+//                                              kFinish    value = exit code, rank = the host that
+//                                              is
+//                                                         to exit after the others, or kNoHost
 //   kBeat      nothing but a sign of life, from both
 #pragma once
 #include <cstddef>
@@ -39,6 +42,8 @@ enum class DispatchType : std::uint8_t {
   kBeat,
 };
 
+inline constexpr std::uint32_t kNoHost = UINT32_MAX;
+
 struct Dispatch {
   DispatchType type = DispatchType::kBeat;
   std::uint32_t rank = 0;
@@ -53,12 +58,22 @@ std::vector<std::byte> encode(const Dispatch& dispatch);
 // All that decode anything return nothing for what is not whole and well-formed.
 std::optional<Dispatch> decode_dispatch(std::span<const std::byte> bytes);
 
+// Of several hosts, to each its own.
+struct HostText {
+  std::size_t host = 0;
+  std::string text{};
+
+  friend bool operator==(const HostText&, const HostText&) = default;
+};
+std::string encode(const std::vector<HostText>& by_host);
+std::optional<std::vector<HostText>> decode_host_texts(std::string_view text);
+
 // How a host introduces itself.
 struct Hello {
   std::string version;         // Of rota.
   std::string host;            // Its own name for itself.
-  std::string cluster;         // What it takes the cluster to be; the same words everywhere.
-  std::string instance;        // Drawn when it started, to tell it from another one in its place.
+  std::string cluster;         // What it takes the cluster to be; the same words everywhere, and so
+                               // left out where somebody else tells of it.
   std::size_t slot_count = 1;  // Declared, or else found.
 
   // Where it cannot run the program: the exit code that follows, and why.

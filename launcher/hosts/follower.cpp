@@ -1,24 +1,24 @@
-// The part of a host that is not the first: calls the leader, prepares its ranks, starts them when
-// it is told to, and passes on what they and the leader say to each other.
+// The part of a host that does not lead: calls the leader, or the host that is above it in a tree
+// of them, prepares its ranks, starts them when it is told to, and passes on what they, the hosts
+// below and the leader say to each other.
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include <rota/error.h>
 
-#include "auth/call.h"
 #include "launcher/exit_policy.h"
+#include "launcher/hosts/approach.h"
+#include "launcher/hosts/branch.h"
 #include "launcher/hosts/part.h"
 #include "launcher/hosts/seating.h"
-#include "launcher/hosts/trunk.h"
 #include "launcher/status_port.h"
 #include "os/host.h"
 #include "os/message_socket.h"
-#include "os/pipe.h"
 #include "os/poll_set.h"
 #include "rendezvous/lines.h"
 
@@ -27,7 +27,7 @@ namespace {
 
 using base::Clock;
 
-// How often to say what is waited for.
+// How often to say who is absent of those below.
 constexpr std::chrono::seconds kSayTime{5};
 
 // How long one that is to exit last waits for the leader.
@@ -38,12 +38,6 @@ constexpr std::chrono::milliseconds kLastPause{30};
 
 void say(const std::string& line) { std::fprintf(stderr, "rotarun: %s\n", line.c_str()); }
 
-// Of one that is readable: nothing else than its end is to come over it.
-bool has_ended(int lifeline) {
-  std::array<char, 64> ignored{};
-  return os::read_available(lifeline, ignored).io == os::Io::kClosed;
-}
-
 class Follower {
  public:
   explicit Follower(Part part)
@@ -53,50 +47,54 @@ class Follower {
   }
 
   int run() {
-    if (const auto code = call()) return *code;
-    trunk_->send({.type = DispatchType::kHello, .text = encode(part_.own)});
+    if (const auto code = enter()) return *code;
     while (!exit_code_) turn();
     return finish();
   }
 
  private:
-  std::optional<int> call();
-  int end_call(const auth::Call& call);
-  std::optional<int> end_by_signal();
+  std::optional<int> enter();
   void turn();
   void wait();
-  void hear_leader();
+  void hear_parent();
+  void hear_children();
+  void tell_parent();
   void hear_lifeline();
   void hear_signals();
   void on_dispatch(const Dispatch& dispatch);
+  void pass_down(const Dispatch& dispatch);
+  void on_shares(const Dispatch& dispatch);
   void prepare(Share share);
   void start(const Beginning& beginning);
   void pass_to_rank(const Dispatch& dispatch);
   void report(const News& news);
   void tell(const News& news) { trunk_->send({.type = DispatchType::kNews, .text = encode(news)}); }
-  void on_leader_lost(const std::string& why);
-  void watch_leader();
+  void on_parent_lost(const std::string& why);
+  void watch_parent();
   void watch_end();
+  void say_who_is_absent();
   int finish();
+  void take_leave();
   JobStatus status() const;
-  std::string leader() const {
-    return name_of_host(part_.meeting, part_.meeting.leader_host) + " at " + part_.meeting.leader;
-  }
+  std::string own_name() const { return name_of_host(part_.meeting, part_.meeting.own_host); }
+  std::string parent() const { return parent_text(part_.meeting); }
   void speak(const std::string& line) { local_ ? local_->say(line) : say(line); }
 
   Part part_;
   bool is_alone_;  // Nobody who has started it passes on what it says, beside what the leader says.
   base::TimePoint start_;
   base::TimePoint now_;
-  std::string address_;  // By which the leader, and so the others, reach this host.
+  std::string address_;  // By which the parent, and so the others, reach this host.
   std::unique_ptr<Trunk> trunk_;
+  std::unique_ptr<Branch> branch_;
+  base::TimePoint say_at_;  // Who of those below is absent.
   std::optional<Seating> seating_;
   std::unique_ptr<LocalRanks> local_;
   std::unique_ptr<rendezvous::Lines> lines_;
   auth::Key data_key_;
   bool has_started_ = false;
   bool has_said_end_ = false;
-  bool is_last_ = false;
+  std::uint32_t last_host_ = kNoHost;         // To exit.
   std::optional<base::TimePoint> signal_at_;  // When the first one came.
   std::optional<base::TimePoint> kill_at_;    // Without a leader.
   std::optional<int> exit_code_;
@@ -108,70 +106,30 @@ class Follower {
   std::size_t lifeline_position_ = 0;  // 0: there is none.
 };
 
-std::optional<int> Follower::end_by_signal() {
-  while (const auto signal = part_.signals.next()) {
-    if (signal->number == SIGCHLD) continue;
-    say("got " + os::signal_name(signal->number) + " while waiting for " + leader());
-    return kExitSignalBase + signal->number;
-  }
-  return std::nullopt;
-}
-
-std::optional<int> Follower::call() {
-  using State = auth::Call::State;
-  auth::Call call(part_.meeting.leader, part_.key,
-                  {.channel = auth::Channel::kHosts,
-                   .job_id = to_bytes(part_.meeting.job_id),
-                   .epoch = part_.meeting.cluster.epoch.value_or(0),
-                   .from = static_cast<std::uint32_t>(part_.meeting.own_host),
-                   .to = 0});
-  const base::TimePoint deadline = start_ + join_timeout(part_.options, part_.meeting);
-  base::TimePoint say_at = start_ + kSayTime;
-  State state = State::kCalling;
-  while ((state = call.advance(Clock::now())) == State::kCalling && Clock::now() < deadline) {
-    if (Clock::now() >= say_at) {
-      say("waiting for " + leader() + ": " + call.why());
-      say_at += kSayTime;
-    }
-    polls_.clear();
-    polls_.add(part_.signals.fd(), true, false);
-    const std::size_t lifeline = part_.lifeline < 0 ? 0 : polls_.add(part_.lifeline, true, false);
-    call.add_to(polls_);
-    auto end = std::min({deadline, say_at, call.next_deadline().value_or(deadline)});
-    if (status_port_) {
-      status_port_->add_to(polls_, Clock::now());
-      end = std::min(end, status_port_->next_deadline().value_or(end));
-    }
-    polls_.wait(end);
-    if (status_port_) status_port_->handle(polls_, Clock::now());
-    if (const auto code = end_by_signal()) return code;
-    if (lifeline > 0 && polls_.readable(lifeline) && has_ended(part_.lifeline)) return kExitSilent;
-  }
-  if (state != State::kDone) return end_call(call);
+// The exit code where it is not let in.
+std::optional<int> Follower::enter() {
+  auto outcome = approach(part_, status_port_ ? &*status_port_ : nullptr);
+  if (const int* code = std::get_if<int>(&outcome)) return *code;
+  Arrival arrival = std::get<Arrival>(std::move(outcome));
   now_ = Clock::now();
-  os::Fd socket = call.take_socket();
-  address_ = os::local_address(socket.get()).host();
-  auto line = std::make_unique<rendezvous::RemoteLine>(std::move(socket), call.session_keys());
-  trunk_ = std::make_unique<Trunk>(std::move(line), now_);
+  address_ = std::move(arrival.address);
+  trunk_ = std::move(arrival.trunk);
+  branch_ = std::make_unique<Branch>(part_.meeting,
+                                     Branch::Access{.key = part_.key,
+                                                    .incarnation = arrival.incarnation,
+                                                    .listener = std::move(part_.listener)},
+                                     part_.own, [this](const std::string& line) { speak(line); });
+  say_at_ = now_ + kSayTime;
+  tell_parent();
   return std::nullopt;
-}
-
-int Follower::end_call(const auth::Call& call) {
-  const std::string& why = call.why();
-  if (why.starts_with(auth::kNotNow) || why.find("another key") != std::string::npos) {
-    say(leader() + " did not let this host in: " + why);
-    return why.starts_with(auth::kNotNow) ? kExitIncomplete : kExitKey;
-  }
-  say(leader() + " was not reached within " + base::to_text(Clock::now() - start_) +
-      " (--join-timeout): " + (why.empty() ? "it does not answer" : why));
-  return kExitIncomplete;
 }
 
 void Follower::turn() {
   wait();
   if (status_port_) status_port_->handle(polls_, now_);
   const bool were_polled = local_ != nullptr;
-  hear_leader();
+  hear_parent();
+  hear_children();
   hear_lifeline();
   hear_signals();
   if (were_polled) {
@@ -186,14 +144,17 @@ void Follower::turn() {
 
 void Follower::wait() {
   trunk_->send_all(now_);
+  branch_->send_all(now_);
   polls_.clear();
   signal_position_ = polls_.add(part_.signals.fd(), true, false);
   lifeline_position_ = part_.lifeline < 0 ? 0 : polls_.add(part_.lifeline, true, false);
   trunk_->add_to(polls_);
+  branch_->add_to(polls_);
   auto end = trunk_->next_deadline();
   const auto take = [&](std::optional<base::TimePoint> other) {
     if (other && (!end || *other < *end)) end = other;
   };
+  take(branch_->next_deadline());
   take(kill_at_);
   if (status_port_) {
     status_port_->add_to(polls_, now_);
@@ -208,10 +169,31 @@ void Follower::wait() {
   now_ = Clock::now();
 }
 
-void Follower::hear_leader() {
+void Follower::hear_parent() {
   if (!trunk_->is_open()) return;
   for (const Dispatch& dispatch : trunk_->receive(now_)) on_dispatch(dispatch);
-  watch_leader();
+  watch_parent();
+}
+
+void Follower::hear_children() {
+  for (const Dispatch& dispatch : branch_->handle(now_)) trunk_->send(dispatch);
+  tell_parent();
+  if (branch_->is_gathering() && now_ >= say_at_) say_who_is_absent();
+}
+
+void Follower::tell_parent() {
+  if (const auto hello = branch_->muster().take_hello(now_)) trunk_->send(*hello);
+  const auto ready = seating_ ? branch_->muster().take_ready() : std::nullopt;
+  if (ready) trunk_->send(*ready);
+}
+
+void Follower::say_who_is_absent() {
+  say_at_ = now_ + kSayTime;
+  if (branch_->muster().is_complete()) return;
+  const std::string& stranger = branch_->last_stranger();
+  speak("waiting at " + place_of(part_.meeting, part_.meeting.own_host) + " for " +
+        branch_->muster().absent_text() +
+        (stranger.empty() ? "" : "; the last caller who was turned away: " + stranger));
 }
 
 // Nothing comes over it but its end.
@@ -219,23 +201,27 @@ void Follower::hear_lifeline() {
   if (lifeline_position_ == 0 || exit_code_ || !polls_.readable(lifeline_position_)) return;
   if (!has_ended(part_.lifeline)) return;
   part_.lifeline = -1;
-  if (!kill_at_) on_leader_lost("the program by which it started this host ended");
+  if (!kill_at_) on_parent_lost("the program by which it started this host ended");
 }
 
-void Follower::watch_leader() {
+void Follower::watch_parent() {
   using Verdict = SilenceWatch::Verdict;
   if (exit_code_ || kill_at_) return;
-  if (!trunk_->is_open()) return on_leader_lost(std::string(trunk_->why_ended()));
+  if (!trunk_->is_open()) return on_parent_lost(std::string(trunk_->why_ended()));
   const Verdict verdict = trunk_->judge(now_);
-  if (verdict == Verdict::kVanished) on_leader_lost("its kernel acknowledges nothing any more");
-  if (verdict == Verdict::kSilent) on_leader_lost("its launcher says nothing any more");
+  if (verdict == Verdict::kVanished) on_parent_lost("its kernel acknowledges nothing any more");
+  if (verdict == Verdict::kSilent) on_parent_lost("its launcher says nothing any more");
 }
 
-void Follower::on_leader_lost(const std::string& why) {
-  speak("lost " + leader() + ": " + why);
+void Follower::on_parent_lost(const std::string& why) {
+  speak("lost " + parent() + ": " + why);
   *trunk_ = Trunk(nullptr, now_);
   if (!local_) {
     exit_code_ = kExitSilent;
+    branch_->refuse({.type = DispatchType::kRefused,
+                     .value = kExitSilent,
+                     .text = own_name() + " lost " + parent() + ": " + why},
+                    now_);
     return;
   }
   local_->ask_to_end(SIGTERM);
@@ -253,22 +239,39 @@ void Follower::hear_signals() {
       exit_code_ = kExitSignalBase + signal->number;
       return;
     }
-    tell({.kind = News::Kind::kSignal, .value = signal->number});
+    tell({.kind = News::Kind::kSignal, .value = signal->number, .text = own_name()});
     if (signal_at_ && now_ - *signal_at_ >= kSameRequest && local_) local_->kill();
     if (!signal_at_) signal_at_ = now_;
     if (os::parent_process() != part_.context.guard && local_) local_->ask_to_end(SIGTERM);
   }
 }
 
+// What all are told goes to those below first: it is no news there that this host has ended.
+void Follower::pass_down(const Dispatch& dispatch) {
+  switch (dispatch.type) {
+    case DispatchType::kRefused:
+      return branch_->refuse(dispatch, now_);
+    case DispatchType::kFinish:
+      branch_->on_finish();
+      return branch_->send(dispatch);
+    case DispatchType::kStart:
+    case DispatchType::kAskToEnd:
+    case DispatchType::kKill:
+      return branch_->send(dispatch);
+    default:
+      return;
+  }
+}
+
 void Follower::on_dispatch(const Dispatch& dispatch) {
+  pass_down(dispatch);
   switch (dispatch.type) {
     case DispatchType::kRefused:
       if (is_alone_) say(dispatch.text);
       exit_code_ = dispatch.value;
       return;
     case DispatchType::kShare:
-      if (auto share = decode_share(dispatch.text)) prepare(std::move(*share));
-      return;
+      return on_shares(dispatch);
     case DispatchType::kStart:
       if (const auto beginning = decode_beginning(dispatch.text)) start(*beginning);
       return;
@@ -286,16 +289,26 @@ void Follower::on_dispatch(const Dispatch& dispatch) {
       return;
     case DispatchType::kFinish:
       exit_code_ = dispatch.value;
-      is_last_ = dispatch.rank == 1;
+      last_host_ = dispatch.rank;
       return;
     default:
       return;
   }
 }
 
+// Those of this host and of all below it.
+void Follower::on_shares(const Dispatch& dispatch) {
+  const auto shares = decode_host_texts(dispatch.text);
+  if (!shares || !branch_->is_gathering()) return;
+  branch_->assign(*shares);
+  const auto own = std::ranges::find(*shares, part_.meeting.own_host, &HostText::host);
+  auto share = own == shares->end() ? std::nullopt : decode_share(own->text);
+  if (share) prepare(std::move(*share));
+}
+
 void Follower::prepare(Share share) {
-  const auto fail = [this](int exit_code, const char* why) {
-    tell({.kind = News::Kind::kNotStarted, .value = exit_code, .text = why});
+  const auto fail = [this](int exit_code, const std::string& why) {
+    tell({.kind = News::Kind::kNotStarted, .value = exit_code, .text = own_name() + ": " + why});
   };
   try {
     seating_ = take_seats(part_, std::move(share), address_);
@@ -315,7 +328,7 @@ void Follower::prepare(Share share) {
                       .text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()}});
       },
       [this](std::size_t local) { seating_->loan.release(local); });
-  trunk_->send({.type = DispatchType::kReady, .text = encode(seating_->seats)});
+  branch_->muster().set_own_seats(seating_->seats);
 }
 
 void Follower::start(const Beginning& beginning) {
@@ -332,6 +345,7 @@ void Follower::start(const Beginning& beginning) {
 }
 
 void Follower::pass_to_rank(const Dispatch& dispatch) {
+  branch_->send_to_rank(dispatch.rank, dispatch);
   if (!local_) return;
   const auto& ranks = seating_->share.ranks;
   const auto found = std::ranges::find(ranks, dispatch.rank);
@@ -362,7 +376,8 @@ void Follower::report(const News& news) {
 
 void Follower::watch_end() {
   if (!local_ || exit_code_) return;
-  const bool has_ended = !local_->has_children() && local_->running().empty();
+  const bool has_ended =
+      !local_->has_children() && local_->running().empty() && branch_->have_ended();
   if (kill_at_ && (has_ended || now_ >= *kill_at_)) {
     local_->kill();
     exit_code_ = kExitSilent;
@@ -374,7 +389,7 @@ void Follower::watch_end() {
 
 // Of the ranks of other hosts it knows that they were started, and not more.
 JobStatus Follower::status() const {
-  if (!has_started_) return {.waiting_for = "the job has not begun: waiting for " + leader()};
+  if (!has_started_) return {.waiting_for = "the job has not begun: waiting for " + parent()};
   if (table_.rows.empty()) return {};
   return {.table = table_, .states = states_};
 }
@@ -387,18 +402,30 @@ int Follower::finish() {
     signal_position_ = polls_.add(part_.signals.fd(), true, false);
     local_->add_to(polls_);
     polls_.wait(std::nullopt);
-    if (end_by_signal()) break;
+    if (end_by_signal(part_.signals, part_.meeting)) break;
     local_->pass_on_output(polls_);
   }
+  take_leave();
+  return *exit_code_;
+}
+
+// Exits after those below and, where the last one to exit is this host or below it, after all
+// others, as far as that is known here.
+void Follower::take_leave() {
+  const Routes& routes = branch_->routes();
+  const bool waits = routes.is_part_of(last_host_, part_.meeting.own_host);
   const base::TimePoint end = Clock::now() + kFarewellTime;
-  while (is_last_ && trunk_->is_open() && Clock::now() < end) {
+  while (Clock::now() < end) {
+    if (branch_->are_gone(last_host_) && !(waits && trunk_->is_open())) break;
+    branch_->send_all(Clock::now());
     polls_.clear();
     trunk_->add_to(polls_);
-    polls_.wait(end);
+    branch_->add_to(polls_);
+    polls_.wait(std::min(end, branch_->next_deadline().value_or(end)));
     trunk_->receive(Clock::now());
+    branch_->handle(Clock::now());
   }
-  if (is_last_) std::this_thread::sleep_for(kLastPause);
-  return *exit_code_;
+  if (waits) std::this_thread::sleep_for(kLastPause);
 }
 
 }  // namespace

@@ -72,8 +72,8 @@ class Leader {
   std::string waiting_text() const;
   std::string name_in_table(std::size_t host) const;
   Layout lay_out_hosts() const;
-  Peers peers_of(const Layout& layout, const Seating& own) const;
-  JobPlan plan_job(const Seating& own) const;
+  Peers peers_of(const Layout& layout) const;
+  JobPlan plan_job(const Seating& own, const std::vector<Share>& shares) const;
 
   Part part_;
   Followers followers_;
@@ -144,7 +144,7 @@ std::string Leader::waiting_text() const {
 std::optional<int> Leader::gather() {
   const base::TimePoint deadline = start_ + join_timeout(part_.options, part_.meeting);
   base::TimePoint say_at = start_ + kSayTime;
-  while (!followers_.are_here()) {
+  while (!followers_.muster().is_complete()) {
     const base::TimePoint now = Clock::now();
     if (now >= deadline) {
       return give_up(kExitIncomplete, "the job is not complete after " +
@@ -165,7 +165,7 @@ std::optional<int> Leader::gather() {
 
 std::optional<int> Leader::seat() {
   const base::TimePoint deadline = Clock::now() + kSeatTime;
-  while (!followers_.are_seated()) {
+  while (!followers_.muster().is_seated()) {
     if (Clock::now() >= deadline) {
       return give_up(kExitSilent,
                      "not every host has prepared its ranks within " + base::to_text(kSeatTime));
@@ -181,17 +181,17 @@ int Leader::run_job() {
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
     shares.push_back(share_of(layout, host));
   }
-  const std::size_t outside = shares.size();  // Where it is none of the hosts.
-  shares.resize(std::max(shares.size(), part_.meeting.own_host + 1),
-                Share{.world_size = layout.seats.size(),
-                      .host_index = outside,
-                      .host_count = part_.meeting.host_count});
+  const std::size_t outside = shares.size();  // For those that are not of the ring.
+  shares.resize(member_count(part_.meeting), Share{.ranks = {},
+                                                   .world_size = layout.seats.size(),
+                                                   .host_index = outside,
+                                                   .host_count = part_.meeting.host_count});
   Seating own = take_seats(part_, shares[part_.meeting.own_host], followers_.own_address());
-  followers_.assign(shares);
+  followers_.assign(shares, own.seats);
   if (const auto code = seat()) return *code;
-  const Beginning beginning{.salt = new_salt(), .peers = peers_of(layout, own)};
+  const Beginning beginning{.salt = new_salt(), .peers = peers_of(layout)};
   followers_.set_beginning(beginning);
-  const JobPlan plan = plan_job(own);
+  const JobPlan plan = plan_job(own, shares);
   Prepared prepared{.job = plan.job,
                     .loan = std::move(own.loan),
                     .provision = std::move(own.provision),
@@ -215,10 +215,10 @@ Layout Leader::lay_out_hosts() const {
   return layout;
 }
 
-Peers Leader::peers_of(const Layout& layout, const Seating& own) const {
+Peers Leader::peers_of(const Layout& layout) const {
   std::vector<HostPorts> free;
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    free.push_back(host == part_.meeting.own_host ? own.seats.free : followers_.seats(host).free);
+    free.push_back(followers_.muster().seats(host).free);
   }
   return describe_peers(layout, free);
 }
@@ -229,7 +229,7 @@ std::string Leader::name_in_table(std::size_t host) const {
   return name.empty() ? followers_.muster().hello(host).host : name;
 }
 
-JobPlan Leader::plan_job(const Seating& own) const {
+JobPlan Leader::plan_job(const Seating& own, const std::vector<Share>& shares) const {
   JobPlan plan;
   plan.share = own.share;
   RankTable& table = plan.job.table;
@@ -239,9 +239,8 @@ JobPlan Leader::plan_job(const Seating& own) const {
   table.rows.resize(own.share.world_size);
   plan.job.may_spin = true;
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    const bool is_own = host == part_.meeting.own_host;
-    const Seats& seats = is_own ? own.seats : followers_.seats(host);
-    const auto& ranks = is_own ? own.share.ranks : followers_.ranks(host);
+    const Seats& seats = followers_.muster().seats(host);
+    const auto& ranks = shares[host].ranks;
     plan.job.may_spin = plan.job.may_spin && seats.may_spin;
     for (std::size_t local = 0; local < ranks.size(); ++local) {
       table.rows[ranks[local]] = {.local_rank = local,

@@ -2,9 +2,12 @@
 #include "launcher/hosts/meeting.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
+#include <utility>
 
 #include "auth/key.h"
+#include "base/hex.h"
 #include "cluster/host_names.h"
 #include "launcher/reach.h"
 #include "os/address.h"
@@ -12,25 +15,42 @@
 namespace rota::launcher {
 namespace {
 
+// Longer words are for nobody to read: their digest tells as well whether they are the same.
+constexpr std::size_t kMostWordsBytes = 512;
+
+std::string shortened(std::string words) {
+  if (words.size() <= kMostWordsBytes) return words;
+  const std::string digest = base::to_hex(auth::sha256(std::as_bytes(std::span(words))));
+  words.resize(kMostWordsBytes);
+  return words + "... (sha256 of all of it: " + digest + ")";
+}
+
+bool is_own_alone_known(const cluster::Specification& cluster, bool is_private) {
+  return is_private && cluster.own_host && *cluster.own_host < cluster::ring_count(cluster);
+}
+
+// Whether every host of the ring knows the names of all.
+bool are_named(const cluster::Specification& cluster) {
+  const auto ring = std::span(cluster.hosts).first(cluster::ring_count(cluster));
+  return !is_own_alone_known(cluster, cluster.is_own_name_private) &&
+         std::ranges::none_of(ring, [](const auto& host) { return host.name.empty(); });
+}
+
 // The same words on every host: what one of them alone knows about itself is left out.
 std::string describe(const cluster::Specification& cluster, const std::string& place) {
   const std::size_t host_count = cluster::ring_count(cluster);
   std::string text = std::to_string(host_count) + " hosts that meet at " + place;
   if (cluster.world_size) text += ", a world of " + std::to_string(*cluster.world_size);
+  if (!are_named(cluster)) return text;
   const auto ring = std::span(cluster.hosts).first(host_count);
-  const bool is_in_ring = cluster.own_host.value_or(host_count) < host_count;
-  const bool are_named =
-      !(is_in_ring && cluster.is_own_name_private) &&
-      std::ranges::none_of(ring, [](const auto& host) { return host.name.empty(); });
   const bool have_slots =
-      !(is_in_ring && cluster.are_own_slots_private) &&
+      !is_own_alone_known(cluster, cluster.are_own_slots_private) &&
       std::ranges::all_of(ring, [](const auto& host) { return host.slots.has_value(); });
-  if (!are_named) return text;
   for (std::size_t i = 0; i < host_count; ++i) {
     text += (i == 0 ? ": " : ", ") + cluster::name_of(cluster, i);
     if (have_slots) text += " with " + std::to_string(*ring[i].slots);
   }
-  return text;
+  return shortened(std::move(text));
 }
 
 }  // namespace
@@ -54,6 +74,9 @@ Meeting plan_meeting(const cluster::Specification& cluster, const Options& optio
   meeting.own_host = *cluster.own_host;
   meeting.leader = with_brackets(cluster.meeting->name) + ":" +
                    std::to_string(cluster.meeting->port.value_or(options.ports.first));
+  meeting.port = options.ports.first;
+  // Who is called must have a name, unless it is host 0.
+  meeting.is_tree = meeting.host_count > kMostChildren + 1 && are_named(cluster);
   meeting.is_on_loopback = cluster::is_loopback(cluster.meeting->name);
   meeting.cluster_text = describe(cluster, meeting.leader);
   // Where nothing names the job, those who meet at one place find out whether they mean the same.
@@ -71,6 +94,12 @@ std::string name_of_host(const Meeting& meeting, std::size_t host) {
   const std::string number = "host " + std::to_string(host);
   const std::string name = cluster::name_of(meeting.cluster, host);
   return name == number ? name : number + " (" + name + ")";
+}
+
+std::string place_of(const Meeting& meeting, std::size_t host) {
+  if (host == meeting.leader_host) return meeting.leader;
+  const cluster::Host& named = meeting.cluster.hosts[host];
+  return with_brackets(named.name) + ":" + std::to_string(named.port.value_or(meeting.port));
 }
 
 Meeting plan_started_meeting(const cluster::Specification& cluster, const std::string& leader) {

@@ -10,12 +10,17 @@
 
 namespace rota::launcher {
 
+// So many hosts call one at most: the leader has few connections, and a tree few levels.
+inline constexpr std::size_t kMostChildren = 32;
+
 struct Meeting {
   cluster::Specification cluster;
   std::size_t host_count = 1;   // Of the ring.
   std::size_t own_host = 0;     // Past the ring for one that has no ranks of it.
   std::size_t leader_host = 0;  // Past all hosts where it is none of them.
   std::string leader;           // "a:7700", where its launcher listens.
+  std::uint16_t port = 0;  // Where other launchers do that are called, if nothing else is said.
+  bool is_tree = false;    // Some hosts call others than the leader: hosts/tree.h.
   bool is_on_loopback = false;
   bool is_started = false;   // By the leader, so that nobody waits long for another.
   std::string cluster_text;  // What all must agree upon, in words.
@@ -38,6 +43,9 @@ std::string with_brackets(const std::string& name);
 
 // "host 2 (c:2222)"
 std::string name_of_host(const Meeting& meeting, std::size_t host);
+
+// "b:7700", where its launcher listens if others call it.
+std::string place_of(const Meeting& meeting, std::size_t host);
 
 // As the handshake takes it.
 std::array<std::byte, 16> to_bytes(const std::string& job_id);

@@ -23,7 +23,6 @@ Hello make_hello(const Meeting& meeting, const Options& options, const Facts& fa
   Hello hello{.version = ROTA_VERSION,
               .host = facts.host,
               .cluster = meeting.cluster_text,
-              .instance = std::to_string(os::own_process()),
               .slot_count = is_in_ring ? slots[meeting.own_host] : 0};
   if (const auto& obstacle = context.obstacle) {
     hello.obstacle_code = obstacle->value;

@@ -24,7 +24,7 @@ struct Part {
   Meeting meeting;
   auth::Key key;  // Of this job.
   Hello own;
-  os::Listener listener{};   // Of the leader: where the others call.
+  os::Listener listener{};   // Where others call; closed where nobody does.
   Agents* agents = nullptr;  // Of a leader that has started the others.
   int lifeline = -1;         // Of one that was started by the leader: ends with it.
 };

@@ -9,6 +9,7 @@
 
 #include <rota/error.h>
 
+#include "base/hex.h"
 #include "cluster/host_names.h"
 #include "cluster/sources.h"
 #include "launcher/hosts/across.h"
@@ -68,12 +69,7 @@ os::Listener listen_in(const PortRange& ports, const std::set<std::string>& own_
 std::string random_name() {
   std::array<std::byte, 16> bytes{};
   os::fill_with_randomness(bytes);
-  std::string name;
-  for (const std::byte byte : bytes) {
-    name += "0123456789abcdef"[std::to_integer<unsigned>(byte >> 4)];
-    name += "0123456789abcdef"[std::to_integer<unsigned>(byte & std::byte{15})];
-  }
-  return name;
+  return base::to_hex(bytes);
 }
 
 // Some agents hand their words to a shell.

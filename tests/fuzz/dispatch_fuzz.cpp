@@ -29,6 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
     const auto again = launcher::encode(*dispatch);
     fuzz::require(std::ranges::equal(again, bytes), "there is one way to say it");
   }
+  require_lasting(launcher::decode_host_texts, text);
   require_lasting(launcher::decode_hello, text);
   require_lasting(launcher::decode_share, text);
   require_lasting(launcher::decode_seats, text);

@@ -39,7 +39,6 @@ std::vector<Encoding> all_encodings() {
   const Hello hello{.version = "1.2.3",
                     .host = "b",
                     .cluster = "2 hosts",
-                    .instance = "77",
                     .slot_count = 4,
                     .obstacle_code = 127,
                     .obstacle = "no train"};
@@ -61,6 +60,8 @@ std::vector<Encoding> all_encodings() {
          const auto decoded = decode_dispatch(std::as_bytes(std::span(bytes)));
          return decoded ? Recoded(as_text(encode(*decoded))) : std::nullopt;
        }},
+      {"HostTexts", encode(std::vector<HostText>{{1, "one"}, {300, ""}}),
+       recoding(decode_host_texts)},
       {"Hello", encode(hello), recoding(decode_hello)},
       {"Share", encode(share), recoding(decode_share)},
       {"Seats", encode(seats), recoding(decode_seats)},

@@ -47,12 +47,17 @@ TEST(Hello, ComesOutAsItWentIn) {
   const Hello hello{.version = "1.2.3",
                     .host = "b",
                     .cluster = "2 hosts that meet at a:7700",
-                    .instance = "77",
                     .slot_count = 64,
                     .obstacle_code = 127,
                     .obstacle = "there is no train"};
   EXPECT_EQ(decode_hello(encode(hello)), hello);
   EXPECT_EQ(decode_hello(encode(Hello{})), Hello{});
+}
+
+TEST(HostTexts, ComeOutAsTheyWentIn) {
+  const std::vector<HostText> by_host{{3, "three"}, {0, ""}, {70000, std::string("\0\xff", 2)}};
+  EXPECT_EQ(decode_host_texts(encode(by_host)), by_host);
+  EXPECT_EQ(decode_host_texts(encode(std::vector<HostText>())), std::vector<HostText>());
 }
 
 TEST(Hello, HasNoMoreSlotsThanAJobHasRanks) {
@@ -172,11 +177,9 @@ TEST(EncodedNews, ComesOutAsItWentIn) {
 }
 
 TEST(EncodedNews, IsOfAKindThatTravels) {
-  for (const News::Kind kind : {News::Kind::kRankSpoke, News::Kind::kHostLost}) {
-    EXPECT_FALSE(decode_news(encode(News{.kind = kind}), 1)) << static_cast<int>(kind);
-  }
+  EXPECT_FALSE(decode_news(encode(News{.kind = News::Kind::kRankSpoke}), 1));
   std::string bytes = encode(News{});
-  for (int kind = static_cast<int>(News::Kind::kHostLost); kind <= 255; ++kind) {
+  for (int kind = static_cast<int>(News::Kind::kHostLost) + 1; kind <= 255; ++kind) {
     bytes[0] = static_cast<char>(kind);
     EXPECT_FALSE(decode_news(bytes, 1)) << kind;
   }

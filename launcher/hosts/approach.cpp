@@ -1,0 +1,115 @@
+// How a host that does not lead comes into the job.
+#include "launcher/hosts/approach.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "auth/call.h"
+#include "launcher/exit_policy.h"
+#include "launcher/hosts/tree.h"
+#include "os/address.h"
+#include "os/pipe.h"
+#include "os/poll_set.h"
+
+namespace rota::launcher {
+namespace {
+
+using base::Clock;
+
+// How often to say what is waited for.
+constexpr std::chrono::seconds kSayTime{5};
+
+void say(const std::string& line) { std::fprintf(stderr, "rotarun: %s\n", line.c_str()); }
+
+auth::Call call_parent(const Part& part) {
+  const Meeting& meeting = part.meeting;
+  const std::size_t parent = parent_of(meeting, meeting.own_host);
+  return auth::Call(place_of(meeting, parent), part.key,
+                    {.channel = auth::Channel::kHosts,
+                     .job_id = to_bytes(meeting.job_id),
+                     .epoch = meeting.cluster.epoch.value_or(0),
+                     .from = static_cast<std::uint32_t>(meeting.own_host),
+                     .to = static_cast<std::uint32_t>(parent)});
+}
+
+std::string obstacle_of(const auth::Call& call) {
+  return call.why().empty() ? "it does not answer" : call.why();
+}
+
+int give_up(const auth::Call& call, const Meeting& meeting, base::Duration waited) {
+  const std::string& why = call.why();
+  if (why.starts_with(auth::kNotNow) || why.find("another key") != std::string::npos) {
+    say(parent_text(meeting) + " did not let this host in: " + why);
+    return why.starts_with(auth::kNotNow) ? kExitIncomplete : kExitKey;
+  }
+  say(parent_text(meeting) + " was not reached within " + base::to_text(waited) +
+      " (--join-timeout): " + obstacle_of(call));
+  return kExitIncomplete;
+}
+
+// One turn of the wait; the exit code where it was the last one.
+std::optional<int> wait(const Part& part, auth::Call& call, StatusPort* status_port,
+                        base::TimePoint end) {
+  os::PollSet polls;
+  polls.add(part.signals.fd(), true, false);
+  const std::size_t lifeline = part.lifeline < 0 ? 0 : polls.add(part.lifeline, true, false);
+  call.add_to(polls);
+  end = std::min(end, call.next_deadline().value_or(end));
+  if (status_port) {
+    status_port->add_to(polls, Clock::now());
+    end = std::min(end, status_port->next_deadline().value_or(end));
+  }
+  polls.wait(end);
+  if (status_port) status_port->handle(polls, Clock::now());
+  if (const auto code = end_by_signal(part.signals, part.meeting)) return code;
+  if (lifeline > 0 && polls.readable(lifeline) && has_ended(part.lifeline)) return kExitSilent;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string parent_text(const Meeting& meeting) {
+  const std::size_t parent = parent_of(meeting, meeting.own_host);
+  return name_of_host(meeting, parent) + " at " + place_of(meeting, parent);
+}
+
+std::optional<int> end_by_signal(os::SignalWatch& signals, const Meeting& meeting) {
+  while (const auto signal = signals.next()) {
+    if (signal->number == SIGCHLD) continue;
+    say("got " + os::signal_name(signal->number) + " while waiting for " + parent_text(meeting));
+    return kExitSignalBase + signal->number;
+  }
+  return std::nullopt;
+}
+
+bool has_ended(int lifeline) {
+  std::array<char, 64> ignored{};
+  return os::read_available(lifeline, ignored).io == os::Io::kClosed;
+}
+
+std::variant<Arrival, int> approach(const Part& part, StatusPort* status_port) {
+  using State = auth::Call::State;
+  const base::TimePoint start = Clock::now();
+  const base::TimePoint deadline = start + join_timeout(part.options, part.meeting);
+  base::TimePoint say_at = start + kSayTime;
+  auth::Call call = call_parent(part);
+  State state = State::kCalling;
+  while ((state = call.advance(Clock::now())) == State::kCalling && Clock::now() < deadline) {
+    if (Clock::now() >= say_at) {
+      say("waiting for " + parent_text(part.meeting) + ": " + obstacle_of(call));
+      say_at += kSayTime;
+    }
+    if (const auto code = wait(part, call, status_port, std::min(deadline, say_at))) return *code;
+  }
+  if (state != State::kDone) return give_up(call, part.meeting, Clock::now() - start);
+  os::Fd socket = call.take_socket();
+  std::string address = os::local_address(socket.get()).host();
+  auto line = std::make_unique<rendezvous::RemoteLine>(std::move(socket), call.session_keys());
+  return Arrival{.trunk = std::make_unique<Trunk>(std::move(line), Clock::now()),
+                 .address = std::move(address),
+                 .incarnation = call.incarnation()};
+}
+
+}  // namespace rota::launcher

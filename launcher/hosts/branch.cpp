@@ -1,0 +1,297 @@
+// The hosts that call this one, and through them those below.
+#include "launcher/hosts/branch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <rota/error.h>
+
+#include "auth/call.h"
+#include "launcher/exit_policy.h"
+#include "launcher/hosts/tree.h"
+#include "os/address.h"
+
+namespace rota::launcher {
+namespace {
+
+// How long a host that has proved itself may take to introduce itself; or has to wait because the
+// one in its place may be gone.
+constexpr std::chrono::seconds kHelloTime{10};
+
+}  // namespace
+
+Branch::Branch(const Meeting& meeting, Access access, Hello own, Say say)
+    : meeting_(meeting),
+      say_(std::move(say)),
+      muster_(meeting, meeting.own_host, std::move(own)),
+      routes_(meeting, meeting.own_host),
+      access_(std::move(access)),
+      reception_({.key = access_.key,
+                  .incarnation = access_.incarnation,
+                  .listener = access_.listener.socket.get(),
+                  .expected_count = children_of(meeting, meeting.own_host).size()},
+                 [this](const auth::Identity& caller) { return judge(caller); }),
+      members_(member_count(meeting)) {}
+
+std::string Branch::judge(const auth::Identity& caller) const {
+  if (caller.channel != auth::Channel::kHosts || caller.to != meeting_.own_host) {
+    return "here the launchers of hosts meet, and only they";
+  }
+  if (caller.job_id != to_bytes(meeting_.job_id)) {
+    return std::string(auth::kNotNow) + "here another job meets: " + meeting_.job_id;
+  }
+  const std::uint64_t epoch = meeting_.cluster.epoch.value_or(0);
+  if (caller.epoch != epoch) {
+    return std::string(auth::kNotNow) + "this is epoch " + std::to_string(epoch) +
+           " of the job, and not " + std::to_string(caller.epoch);
+  }
+  if (caller.from == meeting_.own_host) return name_of_host(meeting_, caller.from) + " is here";
+  if (caller.from >= members_.size()) {
+    return "this job has " + std::to_string(members_.size()) + " hosts";
+  }
+  const std::size_t parent = parent_of(meeting_, caller.from);
+  if (caller.from != meeting_.leader_host && parent == meeting_.own_host) return "";
+  return name_of_host(meeting_, caller.from) + " is to call " + name_of_host(meeting_, parent);
+}
+
+void Branch::receive_newcomers(base::TimePoint now) {
+  for (auth::Reception::Guest& guest : reception_.receive(now)) {
+    auto line = std::make_unique<rendezvous::RemoteLine>(std::move(guest.socket), guest.keys);
+    newcomers_.push_back({.trunk = std::make_unique<Trunk>(std::move(line), now),
+                          .host = guest.identity.from,
+                          .since = now,
+                          .hellos = {}});
+  }
+  std::erase_if(newcomers_, [&](Newcomer& newcomer) { return is_settled(newcomer, now); });
+}
+
+// Whether it is in, has been turned away, or has gone. Where its place is taken by one that may be
+// dead, it waits until that is known.
+bool Branch::is_settled(Newcomer& newcomer, base::TimePoint now) {
+  for (const Dispatch& dispatch : newcomer.trunk->receive(now)) {
+    if (!newcomer.hellos && dispatch.type == DispatchType::kHello) {
+      newcomer.hellos = decode_host_texts(dispatch.text);
+    }
+    if (!newcomer.hellos) return true;
+  }
+  if (!newcomer.trunk->is_open() || now - newcomer.since > kHelloTime) return true;
+  if (!newcomer.hellos) return false;
+  Member& member = members_[newcomer.host];
+  const bool may_be_dead =
+      member.trunk && member.trunk->is_open() && member.trunk->silent_for(now) > 4 * kBeatTime;
+  if (may_be_dead) return false;
+  if (const auto refusal = admit(newcomer.host, *newcomer.hellos)) {
+    turn_away(newcomer, *refusal, now);
+    return true;
+  }
+  member = Member{.trunk = std::move(newcomer.trunk)};
+  if (phase_ == Phase::kRunning) send_home_at_end(newcomer.host);
+  return true;
+}
+
+std::optional<Refusal> Branch::admit(std::size_t host, const std::vector<HostText>& hellos) {
+  const bool is_in_ring = host < meeting_.host_count;
+  if (phase_ != Phase::kGathering && is_in_ring && !muster_.is_here(host)) {
+    return Refusal{kExitSlotHeld, "the job has begun without this host"};
+  }
+  return muster_.on_call(host, hellos);
+}
+
+// One without ranks, which may come when it likes.
+void Branch::send_home_at_end(std::size_t host) {
+  Trunk& trunk = *members_[host].trunk;
+  const Share nothing{.ranks = {}, .world_size = routes_.world_size()};
+  trunk.send({.type = DispatchType::kShare,
+              .text = encode(std::vector<HostText>{{host, encode(nothing)}})});
+  if (start_) trunk.send(*start_);
+}
+
+void Branch::turn_away(Newcomer& newcomer, const Refusal& refusal, base::TimePoint now) {
+  say_("turned away: " + refusal.why);
+  newcomer.trunk->send(
+      {.type = DispatchType::kRefused, .value = refusal.exit_code, .text = refusal.why});
+  newcomer.trunk->close(now);
+}
+
+std::string Branch::own_address() const {
+  for (const Member& member : members_) {
+    if (member.trunk && member.trunk->is_open()) {
+      return os::local_address(member.trunk->fd()).host();
+    }
+  }
+  throw Error(ErrorCode::kPeerLost, "every other host has gone again");
+}
+
+void Branch::add_to(os::PollSet& polls) {
+  reception_.add_to(polls, base::Clock::now());
+  for (Newcomer& newcomer : newcomers_) newcomer.trunk->add_to(polls);
+  for (Member& member : members_) {
+    if (member.trunk) member.trunk->add_to(polls);
+  }
+}
+
+std::vector<Dispatch> Branch::handle(base::TimePoint now) {
+  for (std::size_t host = 0; host < members_.size(); ++host) {
+    if (members_[host].trunk) hear(host, now);
+  }
+  receive_newcomers(now);
+  return std::exchange(arrivals_, {});
+}
+
+void Branch::hear(std::size_t host, base::TimePoint now) {
+  Member& member = members_[host];
+  if (!member.trunk->is_open()) return;
+  for (Dispatch& dispatch : member.trunk->receive(now)) on_dispatch(host, std::move(dispatch));
+  if (member.trunk->is_open()) return watch_silence(host, now);
+  lose(host, std::string(member.trunk->why_ended()));
+}
+
+void Branch::on_dispatch(std::size_t host, Dispatch dispatch) {
+  switch (dispatch.type) {
+    case DispatchType::kHello:
+      if (!is_gathering()) return;
+      if (const auto hellos = decode_host_texts(dispatch.text)) muster_.on_hellos(host, *hellos);
+      return;
+    case DispatchType::kReady:
+      if (const auto seats = decode_host_texts(dispatch.text)) {
+        muster_.on_seats(host, *seats, routes_);
+      }
+      return;
+    case DispatchType::kSaid:
+      if (routes_.has_rank(host, dispatch.rank)) arrivals_.push_back(std::move(dispatch));
+      return;
+    case DispatchType::kNews:
+      return on_news(host, std::move(dispatch));
+    default:
+      return;
+  }
+}
+
+void Branch::on_news(std::size_t host, Dispatch dispatch) {
+  const auto news = decode_news(dispatch.text, std::max(members_.size(), routes_.world_size()));
+  if (!news) return;
+  switch (news->kind) {
+    case News::Kind::kHostEnded:
+      members_[host].has_ended = true;
+      return;
+    case News::Kind::kHostLost:
+      if (!routes_.is_part_of(news->rank, host)) return;
+      if (is_gathering()) muster_.on_lost(news->rank);
+      break;
+    case News::Kind::kNotStarted:
+    case News::Kind::kSignal:
+      break;
+    default:
+      if (!routes_.has_rank(host, news->rank)) return;
+  }
+  arrivals_.push_back(std::move(dispatch));
+}
+
+void Branch::watch_silence(std::size_t host, base::TimePoint now) {
+  using Verdict = SilenceWatch::Verdict;
+  Member& member = members_[host];
+  const Verdict verdict = member.trunk->judge(now);
+  if (verdict == Verdict::kVanished) {
+    return lose(host, "its kernel acknowledges nothing any more");
+  }
+  if (verdict == Verdict::kSilent) {
+    return lose(host, "its launcher said nothing for " +
+                          base::to_text(member.trunk->silent_for(now)) +
+                          ", although its kernel answers");
+  }
+  const bool is_slow = verdict == Verdict::kSlow;
+  if (is_slow && !member.is_slow) {
+    say_(name_of_host(meeting_, host) +
+         " is slow: its launcher says nothing, although its kernel answers");
+  }
+  member.is_slow = is_slow;
+}
+
+void Branch::lose(std::size_t host, const std::string& why) {
+  Member& member = members_[host];
+  const std::string who = name_of_host(meeting_, host);
+  const bool may_come_again = phase_ == Phase::kGathering || host >= meeting_.host_count;
+  if (may_come_again) {
+    if (phase_ != Phase::kFinished) say_(who + " has gone again: " + why);
+    muster_.on_lost(host);
+    member = Member();
+  } else {
+    *member.trunk = Trunk(nullptr, {});
+    member.has_ended = true;
+  }
+  if (phase_ == Phase::kFinished || host >= meeting_.host_count) return;
+  const News news{.kind = News::Kind::kHostLost,
+                  .rank = host,
+                  .value = kExitSilent,
+                  .text = "lost " + who + ": " + why};
+  arrivals_.push_back({.type = DispatchType::kNews, .text = encode(news)});
+}
+
+void Branch::send_all(base::TimePoint now) {
+  for (Newcomer& newcomer : newcomers_) newcomer.trunk->send_all(now);
+  for (Member& member : members_) {
+    if (member.trunk) member.trunk->send_all(now);
+  }
+}
+
+std::optional<base::TimePoint> Branch::next_deadline() const {
+  std::optional<base::TimePoint> next = reception_.next_deadline();
+  const auto take = [&](std::optional<base::TimePoint> other) {
+    if (other && (!next || *other < *next)) next = other;
+  };
+  take(muster_.next_deadline());
+  for (const Newcomer& newcomer : newcomers_) take(newcomer.trunk->next_deadline());
+  for (const Member& member : members_) {
+    if (member.trunk) take(member.trunk->next_deadline());
+  }
+  return next;
+}
+
+void Branch::assign(const std::vector<HostText>& shares) {
+  phase_ = Phase::kRunning;
+  auto by_child = routes_.assign(shares);
+  for (std::size_t host = 0; host < members_.size(); ++host) {
+    if (!members_[host].trunk) continue;
+    members_[host].trunk->send({.type = DispatchType::kShare, .text = encode(by_child[host])});
+  }
+}
+
+void Branch::send(const Dispatch& dispatch) {
+  if (dispatch.type == DispatchType::kStart) start_ = dispatch;
+  for (Member& member : members_) {
+    if (member.trunk) member.trunk->send(dispatch);
+  }
+}
+
+bool Branch::reaches_rank(std::size_t rank) const {
+  const auto child = routes_.child_toward_rank(rank);
+  return child && members_[*child].trunk && members_[*child].trunk->is_open();
+}
+
+void Branch::send_to_rank(std::size_t rank, const Dispatch& dispatch) {
+  if (reaches_rank(rank)) members_[*routes_.child_toward_rank(rank)].trunk->send(dispatch);
+}
+
+void Branch::refuse(const Dispatch& refusal, base::TimePoint now) {
+  phase_ = Phase::kFinished;
+  send(refusal);
+  for (Member& member : members_) {
+    if (member.trunk) member.trunk->close(now);
+  }
+}
+
+bool Branch::have_ended() const {
+  return std::ranges::all_of(
+      members_, [](const Member& member) { return !member.trunk || member.has_ended; });
+}
+
+bool Branch::are_gone(std::size_t last_host) const {
+  for (std::size_t host = 0; host < members_.size(); ++host) {
+    const auto& trunk = members_[host].trunk;
+    if (!trunk || !trunk->is_open()) continue;
+    if (!routes_.is_part_of(last_host, host) || !trunk->is_quiet()) return false;
+  }
+  return true;
+}
+
+}  // namespace rota::launcher

@@ -1,0 +1,120 @@
+// A job of more hosts than call one: 36 launchers, twelve on each of three machines, told apart by
+// their ports. Host 1 passes on what hosts 33 to 35 and the leader say to each other.
+#include <csignal>
+
+#include "hosts/across_hosts.h"
+
+namespace rota::testing {
+namespace {
+
+constexpr std::size_t kHostCount = 36;
+
+class TreeOfHosts : public AcrossHosts {
+ protected:
+  void SetUp() override {
+    AcrossHosts::SetUp();
+    if (!network_) return;
+    for (std::size_t host = 0; host < kHostCount; ++host) {
+      workers_ += (host == 0 ? "\"" : ",\"") + place_of(host) + "\"";
+    }
+  }
+
+  std::size_t machine_of(std::size_t host) const { return host % network_->host_count(); }
+  std::string place_of(std::size_t host) const {
+    return network_->address(machine_of(host)) + ":" + std::to_string(6000 + host);
+  }
+
+  std::unique_ptr<Process> start_one(std::size_t host, const std::vector<std::string>& arguments) {
+    environment_ = {R"(TF_CONFIG={"cluster":{"worker":[)" + workers_ +
+                        R"(]},"task":{"type":"worker","index":)" + std::to_string(host) + "}}",
+                    "ROTA_SLOTS=1"};
+    std::vector<std::string> all{"--bind-to", "none"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return start(machine_of(host), all);
+  }
+
+  std::vector<std::unique_ptr<Process>> start_tree(const std::vector<std::string>& arguments) {
+    std::vector<std::unique_ptr<Process>> all;
+    for (std::size_t host = 0; host < kHostCount; ++host) {
+      all.push_back(start_one(host, arguments));
+    }
+    return all;
+  }
+
+  std::string workers_;
+};
+
+TEST_F(TreeOfHosts, HasARankOnEach) {
+  auto all = start_tree({rank_program()});
+  for (std::size_t host = 0; host < kHostCount; ++host) {
+    const Result result = all[host]->wait();
+    EXPECT_EQ(result.exit_code, 0) << "host " << host << ": " << result.err;
+    EXPECT_THAT(result.out, HasSubstr("rank " + std::to_string(host) + " of 36 on "));
+    EXPECT_THAT(result.out, HasSubstr("sum 666\n"));
+  }
+}
+
+// Host 35 is one of those that the leader hears of through host 1.
+TEST_F(TreeOfHosts, EndsAlikeEverywhereWhereAFarRankFails) {
+  auto all =
+      start_tree({"/bin/sh", "-c",
+                  "if [ $ROTA_RANK = 35 ]; then echo last words >&2; exit 7; fi; exec sleep 1000"});
+  for (std::size_t host = 0; host < kHostCount; ++host) {
+    const Result result = all[host]->wait();
+    EXPECT_EQ(result.exit_code, 7) << "host " << host;
+    EXPECT_THAT(result.err, HasSubstr("rank 35 (pid ")) << "host " << host;
+    EXPECT_THAT(result.err, HasSubstr("rotarun:   last words\n")) << "host " << host;
+  }
+}
+
+// A process of host 0 says who is absent while all below that one can only wait.
+TEST_F(TreeOfHosts, NamesTheAbsentOneThatOthersCall) {
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t host = 0; host < kHostCount; ++host) {
+    if (host == 1) continue;
+    all.push_back(start_one(host, {"--join-timeout", "4", rank_program()}));
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i]->wait().exit_code, 200) << i << ": " << all[i]->err();
+  }
+  EXPECT_THAT(all.front()->err(), HasSubstr("4 of 36 hosts: host 1 (" + place_of(1) + ")"));
+  EXPECT_THAT(all.front()->err(), HasSubstr("; the other 3 call those, not this host"));
+  EXPECT_THAT(all.back()->err(), HasSubstr("host 1 (" + place_of(1) + ") at " + place_of(1)));
+}
+
+TEST_F(TreeOfHosts, WaitsForAFarHostThatComesLate) {
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t host = 0; host + 1 < kHostCount; ++host) {
+    all.push_back(start_one(host, {rank_program()}));
+  }
+  EXPECT_TRUE(all[0]->wait_for("for 1 of 36 hosts: host 35 (" + place_of(35) + ")"));
+  EXPECT_TRUE(all[1]->wait_for("for 1 of 4 hosts: host 35 (" + place_of(35) + ")"));
+  all.push_back(start_one(35, {rank_program()}));
+  for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+}
+
+// Method: the inner process of rotarun is the parent of the ranks.
+TEST_F(TreeOfHosts, EndsWith201WhereOneThatOthersCallIsLost) {
+  auto all = start_tree({"/bin/sh", "-c", "echo inner $PPID; exec sleep 1000"});
+  for (const auto& each : all) ASSERT_TRUE(each->wait_for("inner "));
+  ::kill(std::stoi(all[1]->out().substr(all[1]->out().find("inner ") + 6)), SIGKILL);
+  for (std::size_t host = 0; host < kHostCount; ++host) {
+    if (host == 1) continue;
+    const Result result = all[host]->wait();
+    EXPECT_EQ(result.exit_code, 201) << "host " << host << ": " << result.err;
+    EXPECT_THAT(result.err, HasSubstr("lost host 1 (" + place_of(1) + ")")) << "host " << host;
+  }
+}
+
+TEST_F(TreeOfHosts, EndsEverywhereWhereAFarHostIsAskedTo) {
+  auto all = start_tree({"/bin/sh", "-c", "echo began; exec sleep 1000"});
+  for (const auto& each : all) EXPECT_TRUE(each->wait_for("began"));
+  all[34]->signal(SIGTERM);
+  for (std::size_t host = 0; host < kHostCount; ++host) {
+    EXPECT_EQ(all[host]->wait().exit_code, 143) << "host " << host << ": " << all[host]->err();
+  }
+  EXPECT_THAT(all[0]->err(), HasSubstr("host 34 (" + place_of(34) + ")"));
+}
+
+}  // namespace
+}  // namespace rota::testing

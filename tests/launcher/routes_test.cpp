@@ -1,0 +1,78 @@
+// Which rank is reached through which host.
+#include "launcher/hosts/routes.h"
+
+#include <gtest/gtest.h>
+
+namespace rota::launcher {
+namespace {
+
+// A rank on each of 70 hosts: host 0 is called by hosts 1 to 32, host 1 by 33 to 64, host 2 by 65
+// to 69.
+class RoutesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    meeting_.host_count = 70;
+    meeting_.is_tree = true;
+    meeting_.cluster.hosts.resize(70);
+    for (std::size_t host = 0; host < 70; ++host) {
+      const Share share{.ranks = {host}, .world_size = 70, .host_index = host, .host_count = 70};
+      shares_.push_back({host, encode(share)});
+    }
+  }
+
+  Meeting meeting_;
+  std::vector<HostText> shares_;
+};
+
+TEST_F(RoutesTest, DealSharesOutToThoseOnTheWay) {
+  Routes leader(meeting_, 0);
+  auto by_child = leader.assign(shares_);
+  EXPECT_EQ(by_child.size(), 32U);
+  EXPECT_EQ(by_child[1].size(), 33U);
+  EXPECT_EQ(by_child[2].size(), 6U);
+  EXPECT_EQ(by_child[3].size(), 1U);
+  EXPECT_EQ(leader.world_size(), 70U);
+
+  Routes relay(meeting_, 2);
+  auto below = relay.assign(by_child[2]);
+  EXPECT_EQ(below.size(), 5U);
+  EXPECT_EQ(below[69], (std::vector<HostText>{shares_[69]}));
+  EXPECT_EQ(relay.rank_count(2), 1U);
+  EXPECT_EQ(relay.rank_count(3), 0U);
+}
+
+TEST_F(RoutesTest, LeadToARank) {
+  Routes leader(meeting_, 0);
+  leader.assign(shares_);
+  EXPECT_EQ(leader.child_toward_rank(64), 1U);
+  EXPECT_EQ(leader.child_toward_rank(65), 2U);
+  EXPECT_EQ(leader.child_toward_rank(0), std::nullopt);
+  EXPECT_EQ(leader.child_toward_rank(70), std::nullopt);
+  EXPECT_EQ(leader.host_of(65), 65U);
+}
+
+TEST_F(RoutesTest, KnowWhoMaySpeakForARank) {
+  Routes leader(meeting_, 0);
+  leader.assign(shares_);
+  EXPECT_TRUE(leader.has_rank(1, 64));
+  EXPECT_FALSE(leader.has_rank(2, 64));
+  EXPECT_FALSE(leader.has_rank(1, 70));
+}
+
+TEST_F(RoutesTest, KnowWhatIsLostWithAHost) {
+  Routes leader(meeting_, 0);
+  leader.assign(shares_);
+  EXPECT_EQ(leader.ranks_of(2), (std::vector<std::size_t>{2, 65, 66, 67, 68, 69}));
+  EXPECT_EQ(leader.ranks_of(69), (std::vector<std::size_t>{69}));
+}
+
+TEST_F(RoutesTest, TakeNothingThatIsNotBelow) {
+  Routes relay(meeting_, 2);
+  EXPECT_EQ(
+      relay.assign({shares_[3], shares_[66], {900, shares_[67].text}, {67, "nonsense"}}).size(),
+      1U);
+  EXPECT_EQ(relay.ranks_of(2), (std::vector<std::size_t>{66}));
+}
+
+}  // namespace
+}  // namespace rota::launcher
