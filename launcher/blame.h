@@ -17,6 +17,7 @@ struct Ending {
   bool was_killed = false;
   int value = 0;  // The exit code, or the number of the signal.
   base::TimePoint at{};
+  std::string why{};  // Where more is known: "out of memory".
 
   bool is_success() const noexcept { return !was_killed && value == 0; }
 };

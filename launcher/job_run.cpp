@@ -159,7 +159,7 @@ void JobRun::on_end(const News& news) {
   if (policy_.records()[news.rank].ending) return;  // It was lost with its host.
   // What it said before it ended counts before its end.
   switchboard_.read_all(news.rank, now_);
-  const Ending ending{news.kind == News::Kind::kRankKilled, news.value, now_};
+  const Ending ending{news.kind == News::Kind::kRankKilled, news.value, now_, news.text};
   last_words_[news.rank] = news.last_words;
   policy_.on_exit(news.rank, ending);
   switchboard_.on_departure(news.rank, to_text(ending));

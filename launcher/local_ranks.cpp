@@ -7,6 +7,7 @@
 
 #include "launcher/exit_policy.h"
 #include "launcher/rank_environment.h"
+#include "os/cgroup.h"
 #include "os/host.h"
 #include "os/pipe.h"
 
@@ -33,7 +34,8 @@ LocalRanks::LocalRanks(const Options& options, const RunContext& context, os::Si
       report_(std::move(report)),
       output_(share_.ranks, options.tag_output, options.output_directory),
       null_(os::open_null()),
-      ranks_(share_.ranks.size()) {
+      ranks_(share_.ranks.size()),
+      oom_kill_count_(os::oom_kill_count()) {
   for (const std::string& warning : provision_.warnings) say("warning: " + warning);
 }
 
@@ -133,7 +135,20 @@ void LocalRanks::on_process(const os::ProcessEvent& event) {
   rank_of_.erase(found);
   if (ranks_[local].start_failure) hear_start(local);
   const auto kind = event.kind == Kind::kKilled ? News::Kind::kRankKilled : News::Kind::kRankExited;
-  report_end(local, {.kind = kind, .value = event.value});
+  const std::string why = event.kind == Kind::kKilled ? why_killed(event.value) : "";
+  report_end(local, {.kind = kind, .value = event.value, .text = why});
+}
+
+// Each process that the kernel has killed for want of memory is counted by it, and explains one
+// ending.
+std::string LocalRanks::why_killed(int signal) {
+  if (signal != SIGKILL || !oom_kill_count_) return "";
+  if (os::oom_kill_count().value_or(0) <= *oom_kill_count_) return "";
+  ++*oom_kill_count_;
+  const auto limit = os::memory_limit_bytes();
+  return "out of memory" +
+         (limit ? " (the limit of its control group is " + std::to_string(*limit >> 20) + " MiB)"
+                : std::string());
 }
 
 void LocalRanks::report_end(std::size_t local, News news) {

@@ -81,6 +81,7 @@ class LocalRanks {
   void hear_start(std::size_t local_rank);
   void on_process(const os::ProcessEvent& event);
   void report_end(std::size_t local_rank, News news);
+  std::string why_killed(int signal);
 
   const Options& options_;
   const RunContext& context_;
@@ -93,6 +94,7 @@ class LocalRanks {
   std::vector<Rank> ranks_;
   std::unordered_map<pid_t, std::size_t> rank_of_;
   bool has_children_ = false;
+  std::optional<std::uint64_t> oom_kill_count_;  // Of which those that are known here.
 };
 
 }  // namespace rota::launcher

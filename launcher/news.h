@@ -15,7 +15,7 @@ struct News {
     kRankStopped,    //
     kRankContinued,  //
     kRankExited,     // value: the code
-    kRankKilled,     // value: the signal
+    kRankKilled,     // value: the signal; text: why, where that is known
     kNotStarted,     // value: the exit code of the job; text: why
     kSignal,         // value: a signal that asks for the job's end; text: which host got it
     kRankSpoke,      // There is something to read on its line.

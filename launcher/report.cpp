@@ -39,8 +39,9 @@ std::string describe_fault(const Fault& fault, const RankRecord& record) {
 }  // namespace
 
 std::string to_text(const Ending& ending) {
-  return ending.was_killed ? "was killed by " + os::signal_name(ending.value)
-                           : "exited with code " + std::to_string(ending.value);
+  const std::string how = ending.was_killed ? "was killed by " + os::signal_name(ending.value)
+                                            : "exited with code " + std::to_string(ending.value);
+  return ending.why.empty() ? how : how + ": " + ending.why;
 }
 
 std::string describe(const Outcome& outcome, std::span<const RankRecord> records,

@@ -87,14 +87,17 @@ std::vector<std::string> folders_of(const Mount& mount, std::string_view group) 
   return folders;
 }
 
-// The tightest of what `read_limit` finds in the folders of both versions of `controller`: a
-// hybrid host mounts version 2 beside version 1, without any controller in it.
+// A hybrid host mounts version 2 beside version 1, without any controller in it.
+std::optional<CgroupPlace> own_cgroup(std::string_view controller, const std::string& root) {
+  return find_cgroup(controller, read_file(root + "/proc/self/cgroup").value_or(""),
+                     read_file(root + "/proc/self/mountinfo").value_or(""));
+}
+
+// The tightest of what `read_limit` finds in the folders of `controller`.
 template <class Value, class ReadLimit>
 std::optional<Value> tightest(std::string_view controller, const std::string& root,
                               ReadLimit read_limit) {
-  const std::string groups = read_file(root + "/proc/self/cgroup").value_or("");
-  const std::string mounts = read_file(root + "/proc/self/mountinfo").value_or("");
-  const auto place = find_cgroup(controller, groups, mounts);
+  const auto place = own_cgroup(controller, root);
   std::optional<Value> result;
   if (!place) return result;
   for (const std::string& folder : place->folders) {
@@ -148,6 +151,27 @@ std::optional<std::uint64_t> memory_limit_bytes(const std::string& root) {
     const char* name = is_v2 ? "memory.max" : "memory.limit_in_bytes";
     return parse_memory_limit(read_file(folder + name).value_or(""));
   });
+}
+
+std::optional<std::uint64_t> parse_oom_kills(std::string_view text) {
+  constexpr std::string_view kName = "oom_kill ";
+  for (const std::string_view line : split(text, '\n')) {
+    const auto count =
+        line.starts_with(kName) ? to_number(line.substr(kName.size())) : std::nullopt;
+    if (count && *count >= 0) return static_cast<std::uint64_t>(*count);
+  }
+  return std::nullopt;
+}
+
+// That of the groups around it counts others as well.
+std::optional<std::uint64_t> oom_kill_count(const std::string& root) {
+  const auto place = own_cgroup("memory", root);
+  if (!place) return std::nullopt;
+  for (const std::string& folder : place->folders) {
+    const char* name = place->is_v2 ? "/memory.events" : "/memory.oom_control";
+    if (const auto text = read_file(root + folder + name)) return parse_oom_kills(*text);
+  }
+  return std::nullopt;
 }
 
 }  // namespace rota::os

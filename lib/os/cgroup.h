@@ -14,6 +14,9 @@ std::optional<double> cpu_quota(const std::string& root = "");
 // Empty: no limit.
 std::optional<std::uint64_t> memory_limit_bytes(const std::string& root = "");
 
+// How many processes of this one's own group were killed for want of memory. Empty: nobody counts.
+std::optional<std::uint64_t> oom_kill_count(const std::string& root = "");
+
 // Where the limits of one controller lie: files in each of these folders, this process's own group
 // first, then the groups around it, which limit it too.
 struct CgroupPlace {
@@ -36,5 +39,8 @@ std::optional<double> parse_cfs_quota(std::string_view quota, std::string_view p
 // Version 1, memory.limit_in_bytes, and version 2, memory.max. Version 1 says a huge number for
 // none.
 std::optional<std::uint64_t> parse_memory_limit(std::string_view text);
+
+// Version 1, memory.oom_control, and version 2, memory.events: the line "oom_kill 3".
+std::optional<std::uint64_t> parse_oom_kills(std::string_view text);
 
 }  // namespace rota::os

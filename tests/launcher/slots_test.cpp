@@ -74,6 +74,14 @@ constexpr const char* kMountsV1 =
     "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 constexpr const char* kMountsV2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n";
 
+TEST(Cgroup, ReadsHowManyWereKilledForWantOfMemory) {
+  EXPECT_EQ(os::parse_oom_kills("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n"), 3U);
+  EXPECT_EQ(os::parse_oom_kills("low 0\nmax 9\noom 2\noom_kill 1\noom_group_kill 0\n"), 1U);
+  EXPECT_EQ(os::parse_oom_kills("oom_kill_disable 0\nunder_oom 0\n"), std::nullopt);
+  EXPECT_EQ(os::parse_oom_kills("oom_kill many\n"), std::nullopt);
+  EXPECT_EQ(os::parse_oom_kills(""), std::nullopt);
+}
+
 TEST(Cgroup, FindsTheGroupAndThoseAroundItInVersion1) {
   const auto place =
       os::find_cgroup("cpu", "4:memory:/m\n3:cpu,cpuacct:/kubepods/pod1\n0::/\n", kMountsV1);
