@@ -102,6 +102,7 @@ std::string encode(const Seats& seats) {
   for (std::size_t i = 0; i < seats.addresses.size(); ++i) {
     out.write(seats.addresses[i]);
     out.write(seats.cores[i]);
+    out.write(seats.devices[i]);
   }
   out.write(seats.free.address);
   out.write(static_cast<std::uint32_t>(seats.free.ports.size()));
@@ -117,6 +118,7 @@ std::optional<Seats> decode_seats(std::string_view text) {
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
     seats.addresses.push_back(in.read_text());
     seats.cores.push_back(in.read_text());
+    seats.devices.push_back(in.read_text());
   }
   seats.free.address = in.read_text();
   const std::size_t port_count = in.read<std::uint32_t>();

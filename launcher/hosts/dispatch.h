@@ -74,11 +74,12 @@ std::optional<Hello> decode_hello(std::string_view text);
 std::string encode(const Share& share);
 std::optional<Share> decode_share(std::string_view text);
 
-// Where its ranks listen, and the cores that they are bound to, by local rank; and what is free for
-// programs that listen themselves.
+// Where its ranks listen, the cores that they are bound to, and the CUDA devices that they see, by
+// local rank; and what is free for programs that listen themselves.
 struct Seats {
   std::vector<std::string> addresses{};
   std::vector<std::string> cores{};
+  std::vector<std::string> devices{};
   bool may_spin = false;
   HostPorts free{};
 };

@@ -74,6 +74,7 @@ class Leader {
   Layout lay_out_hosts() const;
   Peers peers_of(const Layout& layout, const Seating& own) const;
   JobPlan plan_job(const Seating& own) const;
+  KnownDevices devices(const Seating& own) const;
 
   Part part_;
   Followers followers_;
@@ -195,7 +196,8 @@ int Leader::run_job() {
   Prepared prepared{.job = plan.job,
                     .loan = std::move(own.loan),
                     .provision = std::move(own.provision),
-                    .peers = beginning.peers};
+                    .peers = beginning.peers,
+                    .devices = devices(own)};
   prepared.job.key = key_of_data(part_.key, beginning.salt);
   prepared.job.incarnation = followers_.incarnation();
   status_port_.reset();  // The run has its own.
@@ -256,6 +258,19 @@ JobPlan Leader::plan_job(const Seating& own) const {
   plan.why.push_back(std::to_string(part_.meeting.host_count) + " hosts met after " +
                      base::to_text(Clock::now() - start_));
   return plan;
+}
+
+KnownDevices Leader::devices(const Seating& own) const {
+  KnownDevices devices(own.share.world_size);
+  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
+    const bool is_own = host == part_.meeting.own_host;
+    const auto& of_host = is_own ? own.seats.devices : followers_.seats(host).devices;
+    const auto& ranks = is_own ? own.share.ranks : followers_.ranks(host);
+    for (std::size_t local = 0; local < ranks.size(); ++local) {
+      devices[ranks[local]] = of_host[local];
+    }
+  }
+  return devices;
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ Seating take_seats(const Part& part, Share share, const std::string& address) {
     seating.seats.addresses.push_back(listeners[local].address);
     seating.seats.cores.push_back(to_text(seating.share.places[local]));
   }
+  seating.seats.devices = seating.provision.visible_devices;
   seating.seats.free = {.address = address, .ports = seating.provision.ports.ports};
   seating.loan = Loan::of_listeners(std::move(listeners));
   return seating;

@@ -117,12 +117,14 @@ TEST(EncodedShare, HoldsAWholeWorld) {
 TEST(Seats, ComeOutAsTheyWentIn) {
   const Seats seats{.addresses = {"10.0.0.1:7701", "[fd00::1]:7702"},
                     .cores = {"0-3", ""},
+                    .devices = {"0", "3,GPU-5"},
                     .may_spin = true,
                     .free = {.address = "fd00::1", .ports = {7703, 65535, 0}}};
   const auto decoded = decode_seats(encode(seats));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->addresses, seats.addresses);
   EXPECT_EQ(decoded->cores, seats.cores);
+  EXPECT_EQ(decoded->devices, seats.devices);
   EXPECT_TRUE(decoded->may_spin);
   EXPECT_EQ(decoded->free.address, "fd00::1");
   EXPECT_EQ(decoded->free.ports, seats.free.ports);
