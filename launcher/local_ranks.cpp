@@ -31,7 +31,7 @@ LocalRanks::LocalRanks(const Options& options, const RunContext& context, os::Si
       share_(std::move(share)),
       provision_(std::move(provision)),
       report_(std::move(report)),
-      output_(share_.ranks, options.tag_output, options.output_directory),
+      output_(share_.ranks, options),
       null_(os::open_null()),
       ranks_(share_.ranks.size()) {
   for (const std::string& warning : provision_.warnings) say("warning: " + warning);
