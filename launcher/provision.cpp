@@ -48,13 +48,21 @@ std::vector<std::string> deal(const Devices& devices, std::size_t rank_count) {
   return devices.are_named ? std::vector<std::string>() : deal_devices(devices.all, rank_count);
 }
 
+// Where other rotaruns have ranks here too, whoever has started them may have dealt them devices.
 void provide_devices(const Options& options, const std::vector<std::string>& environment,
-                     std::size_t rank_count, Provision& provision) {
+                     const Share& share, Provision& provision) {
   const Devices devices = read_devices(options, environment);
-  provision.devices = deal(devices, rank_count);
+  const std::size_t rank_count = share.ranks.size();
+  const auto own = [&](const std::vector<std::string>& of_all) {
+    const auto begin = of_all.begin() + static_cast<std::ptrdiff_t>(share.earlier_count);
+    return std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(rank_count));
+  };
+  const auto dealt = deal(devices, rank_count + share.other_count);
+  if (!dealt.empty()) provision.devices = own(dealt);
   provision.visible_devices = seen(devices, provision.devices, rank_count);
   const std::size_t device_count = devices.all.size();
-  if (devices.are_named || device_count == 0 || !provision.devices.empty()) return;
+  const bool is_told = devices.are_named || share.other_count > 0;
+  if (is_told || device_count == 0 || !provision.devices.empty()) return;
   provision.warnings.push_back(ranks_text(rank_count) + " for " + std::to_string(device_count) +
                                (device_count == 1 ? " CUDA device" : " CUDA devices") +
                                ": every rank sees all of them");
@@ -86,12 +94,13 @@ std::vector<std::string> visible_devices(const Options& options,
 }
 
 Provision provide(const Options& options, const std::vector<std::string>& environment,
-                  std::size_t rank_count, std::size_t cpu_count) {
+                  const Share& share, std::size_t cpu_count) {
+  const std::size_t rank_count = share.ranks.size();
   Provision provision;
-  provide_devices(options, environment, rank_count, provision);
+  provide_devices(options, environment, share, provision);
   provide_ports(options.ports, rank_count, provision);
-  provision.thread_count = options.cpus_per_rank.value_or(
-      std::max<std::size_t>(1, cpu_count / std::max<std::size_t>(1, rank_count)));
+  provision.thread_count = options.cpus_per_rank.value_or(std::max<std::size_t>(
+      1, cpu_count / std::max<std::size_t>(1, rank_count + share.other_count)));
   return provision;
 }
 
@@ -100,8 +109,8 @@ RankContract contract_of(const Share& share, std::size_t local_rank, const Peers
   const std::size_t rank = share.ranks[local_rank];
   return {.rank = rank,
           .world_size = share.world_size,
-          .local_rank = local_rank,
-          .local_world_size = share.ranks.size(),
+          .local_rank = share.earlier_count + local_rank,
+          .local_world_size = share.ranks.size() + share.other_count,
           .host_index = share.host_index,
           .host_count = share.host_count,
           .thread_count = provision.thread_count,

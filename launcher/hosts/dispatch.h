@@ -61,6 +61,10 @@ struct Hello {
   std::string instance;        // Drawn when it started, to tell it from another one in its place.
   std::size_t slot_count = 1;  // Declared, or else found.
 
+  // Where another launcher has started it as a rank, and has said which of its machine it is.
+  std::optional<std::size_t> local_rank{};
+  std::optional<std::size_t> local_count{};
+
   // Where it cannot run the program: the exit code that follows, and why.
   int obstacle_code = 0;
   std::string obstacle{};

@@ -11,6 +11,7 @@
 #include "launcher/hosts/part.h"
 #include "launcher/hosts/seating.h"
 #include "launcher/job_run.h"
+#include "launcher/one_slot_each.h"
 #include "launcher/status_port.h"
 #include "os/host.h"
 #include "os/poll_set.h"
@@ -72,6 +73,7 @@ class Leader {
   std::string waiting_text() const;
   std::string name_in_table(std::size_t host) const;
   Layout lay_out_hosts() const;
+  void deal(const Layout& layout);
   Peers peers_of(const Layout& layout, const Seating& own) const;
   JobPlan plan_job(const Seating& own) const;
   KnownDevices devices(const Seating& own) const;
@@ -79,6 +81,7 @@ class Leader {
   Part part_;
   Followers followers_;
   base::TimePoint start_;
+  std::vector<Share> shares_;              // By host, once they are dealt.
   std::optional<StatusPort> status_port_;  // While the hosts gather.
 };
 
@@ -178,17 +181,9 @@ std::optional<int> Leader::seat() {
 
 int Leader::run_job() {
   const Layout layout = lay_out_hosts();
-  std::vector<Share> shares;
-  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    shares.push_back(share_of(layout, host));
-  }
-  const std::size_t outside = shares.size();  // Where it is none of the hosts.
-  shares.resize(std::max(shares.size(), part_.meeting.own_host + 1),
-                Share{.world_size = layout.seats.size(),
-                      .host_index = outside,
-                      .host_count = part_.meeting.host_count});
-  Seating own = take_seats(part_, shares[part_.meeting.own_host], followers_.own_address());
-  followers_.assign(shares);
+  deal(layout);
+  Seating own = take_seats(part_, shares_[part_.meeting.own_host], followers_.own_address());
+  followers_.assign(shares_);
   if (const auto code = seat()) return *code;
   const Beginning beginning{.salt = new_salt(), .peers = peers_of(layout, own)};
   followers_.set_beginning(beginning);
@@ -203,6 +198,26 @@ int Leader::run_job() {
   status_port_.reset();  // The run has its own.
   JobRun job(part_.options, plan, std::move(prepared), part_.context, part_.signals, &followers_);
   return job.run();
+}
+
+// The shares of all hosts, and of this one where it is none of them.
+void Leader::deal(const Layout& layout) {
+  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
+    shares_.push_back(share_of(layout, host));
+  }
+  if (is_one_slot_each(part_.meeting.cluster)) {
+    std::vector<OwnPlace> places;
+    for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
+      const Hello& hello = followers_.muster().hello(host);
+      places.push_back({hello.host, hello.local_rank, hello.local_count});
+    }
+    seat_on_machines(places, shares_);
+  }
+  const std::size_t outside = shares_.size();
+  shares_.resize(std::max(shares_.size(), part_.meeting.own_host + 1),
+                 Share{.world_size = layout.seats.size(),
+                       .host_index = outside,
+                       .host_count = part_.meeting.host_count});
 }
 
 Layout Leader::lay_out_hosts() const {
@@ -243,13 +258,13 @@ JobPlan Leader::plan_job(const Seating& own) const {
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
     const bool is_own = host == part_.meeting.own_host;
     const Seats& seats = is_own ? own.seats : followers_.seats(host);
-    const auto& ranks = is_own ? own.share.ranks : followers_.ranks(host);
+    const Share& share = shares_[host];
     plan.job.may_spin = plan.job.may_spin && seats.may_spin;
-    for (std::size_t local = 0; local < ranks.size(); ++local) {
-      table.rows[ranks[local]] = {.local_rank = local,
-                                  .host = name_in_table(host),
-                                  .address = seats.addresses[local],
-                                  .cores = seats.cores[local]};
+    for (std::size_t local = 0; local < share.ranks.size(); ++local) {
+      table.rows[share.ranks[local]] = {.local_rank = share.earlier_count + local,
+                                        .host = name_in_table(host),
+                                        .address = seats.addresses[local],
+                                        .cores = seats.cores[local]};
     }
   }
   plan.job.deadline = part_.options.deadline;
@@ -265,7 +280,7 @@ KnownDevices Leader::devices(const Seating& own) const {
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
     const bool is_own = host == part_.meeting.own_host;
     const auto& of_host = is_own ? own.seats.devices : followers_.seats(host).devices;
-    const auto& ranks = is_own ? own.share.ranks : followers_.ranks(host);
+    const auto& ranks = shares_[host].ranks;
     for (std::size_t local = 0; local < ranks.size(); ++local) {
       devices[ranks[local]] = of_host[local];
     }

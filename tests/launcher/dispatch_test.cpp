@@ -49,6 +49,8 @@ TEST(Hello, ComesOutAsItWentIn) {
                     .cluster = "2 hosts that meet at a:7700",
                     .instance = "77",
                     .slot_count = 64,
+                    .local_rank = 3,
+                    .local_count = 4,
                     .obstacle_code = 127,
                     .obstacle = "there is no train"};
   EXPECT_EQ(decode_hello(encode(hello)), hello);
@@ -58,6 +60,8 @@ TEST(Hello, ComesOutAsItWentIn) {
 TEST(Hello, HasNoMoreSlotsThanAJobHasRanks) {
   EXPECT_TRUE(decode_hello(encode(Hello{.slot_count = kMaxWorldSize})));
   EXPECT_FALSE(decode_hello(encode(Hello{.slot_count = kMaxWorldSize + 1})));
+  EXPECT_FALSE(decode_hello(encode(Hello{.local_rank = kMaxWorldSize + 1})));
+  EXPECT_FALSE(decode_hello(encode(Hello{.local_count = kMaxWorldSize + 1})));
 }
 
 // Its places are the host's own affair.
@@ -66,7 +70,9 @@ TEST(EncodedShare, ComesOutWithoutPlaces) {
                     .places = {{0}, {1}, {2, 3}},
                     .world_size = 8,
                     .host_index = 1,
-                    .host_count = 3};
+                    .host_count = 3,
+                    .earlier_count = 2,
+                    .other_count = 5};
   const auto decoded = decode_share(encode(share));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->ranks, share.ranks);
@@ -74,6 +80,10 @@ TEST(EncodedShare, ComesOutWithoutPlaces) {
   EXPECT_EQ(decoded->world_size, 8U);
   EXPECT_EQ(decoded->host_index, 1U);
   EXPECT_EQ(decoded->host_count, 3U);
+  EXPECT_EQ(decoded->earlier_count, 2U);
+  EXPECT_EQ(decoded->other_count, 5U);
+  EXPECT_FALSE(decode_share(encode(Share{.earlier_count = 2, .other_count = 1})));
+  EXPECT_FALSE(decode_share(encode(Share{.other_count = kMaxWorldSize + 1})));
 }
 
 TEST(EncodedShare, MayHaveNoRanks) {
