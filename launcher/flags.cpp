@@ -50,6 +50,8 @@ constexpr Flag kFlags[] = {
     {"", "transport", "auto|shm|tcp",
      "How ranks move data (default: auto, which is shm on one host)"},
     {"", "tag-output", "", "Begin each line of output with the rank that wrote it"},
+    {"", "timestamp-output", "",
+     "Begin each line of output with the time at which it came, in UTC"},
     {"", "output-filename", "DIR",
      "Copy each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr as well"},
     {"", "wdir", "DIR", "Where the ranks run; a relative program path starts there too"},

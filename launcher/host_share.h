@@ -15,6 +15,11 @@ struct Share {
   std::size_t world_size = 1;
   std::size_t host_index = 0;
   std::size_t host_count = 1;
+
+  // Of the ranks of this machine that other rotaruns have: how many come before ours, and how many
+  // there are.
+  std::size_t earlier_count = 0;
+  std::size_t other_count = 0;
 };
 
 // Without places, which are each host's own affair.

@@ -53,6 +53,7 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
       names_(names_of(plan.job.table)),
       last_words_(plan.job.table.rows.size()),
       table_(prepared.job.table),
+      devices_(std::move(prepared.devices)),
       peers_(std::move(prepared.peers)),
       local_(options, context, signals, plan.share, std::move(prepared.provision),
              [this](const News& news) { hear(news); }),
@@ -268,7 +269,8 @@ void JobRun::serve_status() {
 // What has started may be a program that never joins.
 JobStatus JobRun::status() const {
   using Phase = RankState::Phase;
-  JobStatus status{.table = table_, .states = std::vector<RankState>(names_.size())};
+  JobStatus status{
+      .table = table_, .devices = devices_, .states = std::vector<RankState>(names_.size())};
   for (std::size_t rank = 0; rank < names_.size(); ++rank) {
     const auto& ending = policy_.records()[rank].ending;
     if (ending) status.states[rank] = {Phase::kEnded, code_of(*ending)};

@@ -61,6 +61,7 @@ class JobRun {
   std::vector<RankName> names_;
   std::vector<std::vector<std::string>> last_words_;  // By rank, of those that failed.
   RankTable table_;                                   // With the addresses.
+  KnownDevices devices_;
   Peers peers_;
   LocalRanks local_;
   Mailroom mailroom_;

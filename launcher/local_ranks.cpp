@@ -32,7 +32,7 @@ LocalRanks::LocalRanks(const Options& options, const RunContext& context, os::Si
       share_(std::move(share)),
       provision_(std::move(provision)),
       report_(std::move(report)),
-      output_(share_.ranks, options.tag_output, options.output_directory),
+      output_(share_.ranks, options),
       null_(os::open_null()),
       ranks_(share_.ranks.size()),
       oom_kill_count_(os::oom_kill_count()) {

@@ -18,8 +18,10 @@ Prepared prepare_here(const Options& options, const JobPlan& plan,
   const std::size_t rank_count = plan.share.ranks.size();
   Prepared prepared{.job = plan.job,
                     .loan = Loan(rank_count),
-                    .provision = provide(options, environment, rank_count, plan.slots.cpu_count),
+                    .provision = provide(options, environment, plan.share, plan.slots.cpu_count),
                     .peers = {}};
+  const auto& visible = prepared.provision.visible_devices;
+  prepared.devices.assign(visible.begin(), visible.end());
   prepared.peers = describe_peers(plan.layout, {{kLoopback, prepared.provision.ports.ports}});
   prepared.job.key = auth::random_key();
   switch (rendezvous::lent_for(plan.job.table.transport)) {

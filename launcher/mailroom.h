@@ -10,6 +10,7 @@
 #include "launcher/loan.h"
 #include "launcher/options.h"
 #include "launcher/provision.h"
+#include "launcher/table_json.h"
 #include "os/fd.h"
 #include "rendezvous/switchboard.h"
 
@@ -21,6 +22,7 @@ struct Prepared {
   Loan loan;
   Provision provision;
   Peers peers;
+  KnownDevices devices{};
 };
 
 // For a job of this host alone: makes the arenas, or the listening sockets, whose addresses it

@@ -11,6 +11,7 @@
 #include "launcher/job_plan.h"
 #include "launcher/job_run.h"
 #include "launcher/options.h"
+#include "launcher/provision.h"
 #include "launcher/reach.h"
 #include "launcher/several_hosts.h"
 #include "launcher/show_ranks.h"
@@ -44,16 +45,26 @@ int explain(const Options& options, Facts facts, const cluster::Given& given) {
   return code == 0 && !explanation.is_decided ? kExitSpecification : code;
 }
 
+ShownTable table_of_this_host(const Options& options, const Facts& facts,
+                              const std::vector<std::string>& environment) {
+  const JobPlan plan = plan_job(options, facts);
+  for (const std::string& warning : plan.warnings) complain("warning: " + warning);
+  ShownTable shown{.table = plan.job.table};
+  for (std::string& of_rank : visible_devices(options, environment, plan.share.ranks.size())) {
+    shown.devices.emplace_back(std::move(of_rank));
+  }
+  return shown;
+}
+
 int show_ranks(const Options& options, Facts facts, const cluster::Given& given) {
-  auto shown = table_of_several_hosts(options, given, slots_of(options, facts).count);
+  const std::vector<std::string> environment = os::environment();
+  auto shown = table_of_several_hosts(options, given, slots_of(options, facts).count, environment);
   if (!shown) {
     facts.declared = decide_reach(options, given).declared;
-    const JobPlan plan = plan_job(options, facts);
-    for (const std::string& warning : plan.warnings) complain("warning: " + warning);
-    shown = ShownTable{.table = plan.job.table};
+    shown = table_of_this_host(options, facts, environment);
   }
   if (!shown->note.empty()) complain(shown->note);
-  return print(options.json ? to_json(shown->table) : to_text(shown->table));
+  return print(options.json ? to_json(shown->table, shown->devices) : to_text(shown->table));
 }
 
 int launch(const Options& options, const std::vector<std::string>& arguments) {

@@ -39,6 +39,7 @@ struct Options {
   bool report_bindings = false;
   PortRange ports;
   bool tag_output = false;
+  bool timestamp_output = false;
   std::string output_directory;   // Empty: no files.
   std::string working_directory;  // Empty: ours.
   std::optional<base::Duration> timeout;

@@ -19,7 +19,7 @@ bool ends_line(std::string_view segment) {
 
 OutputMux::OutputMux(const Settings& settings)
     : settings_(settings),
-      passes_on_at_once_(settings.ranks.size() == 1 && !settings.tags_lines),
+      passes_on_at_once_(settings.ranks.size() == 1 && !settings.tags_lines && !settings.has_times),
       splitters_(settings.ranks.size()),
       tails_(settings.ranks.size()) {
   for (const Stream stream : kStreams) {
@@ -65,15 +65,19 @@ void OutputMux::write(Source source, std::string_view segment) {
   }
   if (queue.is_terminal && queue.live && *queue.live != source) queue.text += kClearLine;
   const bool ends_live_line = segment == "\n" && queue.live == source;  // The half of a "\r\n".
-  if (settings_.tags_lines && source.index != kOwnLines && queue.is_at_line_start &&
-      !ends_live_line) {
-    queue.text += "[rank " + std::to_string(settings_.ranks[source.index]) + "] ";
-  }
+  if (queue.is_at_line_start && !ends_live_line) begin_line(source, queue);
   queue.text += segment;
   queue.is_at_line_start = ends_line(segment);
   queue.last = source;
   queue.live.reset();
   if (segment.back() == '\r') queue.live = source;
+}
+
+void OutputMux::begin_line(Source source, Queue& queue) const {
+  if (source.index == kOwnLines) return;
+  if (settings_.has_times) queue.text.append(time_).append(1, ' ');
+  if (!settings_.tags_lines) return;
+  queue.text += "[rank " + std::to_string(settings_.ranks[source.index]) + "] ";
 }
 
 std::string_view OutputMux::pending(Stream stream) const noexcept {

@@ -22,10 +22,14 @@ class OutputMux {
   struct Settings {
     std::vector<std::size_t> ranks{0};  // What the sources are called; all calls name an index.
     bool tags_lines = false;
+    bool has_times = false;  // Each line begins with what set_time() was told last.
     bool is_joined = false;  // Both streams lead to the same place, so they share a queue.
     std::array<bool, 2> is_terminal{};
   };
   explicit OutputMux(const Settings& settings);
+
+  // Of what comes from now on; a text of the same length each time.
+  void set_time(std::string_view time) { time_ = time; }
 
   void on_bytes(std::size_t index, Stream stream, std::string_view bytes);
   void on_end(std::size_t index, Stream stream);
@@ -68,8 +72,11 @@ class OutputMux {
   LineSplitter& splitter_of(Source source) noexcept;
   void write(Source source, std::string_view segment);
 
+  void begin_line(Source source, Queue& queue) const;
+
   Settings settings_;
   bool passes_on_at_once_;  // With one rank there is nobody to be kept apart from.
+  std::string time_;
   std::array<Queue, 2> queues_;
   std::vector<std::array<LineSplitter, 2>> splitters_;
   std::vector<Tail> tails_;

@@ -12,16 +12,23 @@
 namespace rota::launcher {
 
 struct Provision {
-  std::vector<std::string> devices;  // Index: local rank. Empty: nobody is given one.
+  std::vector<std::string> devices;          // Index: local rank. Empty: nobody is given one.
+  std::vector<std::string> visible_devices;  // Index: local rank. What each sees, given or not.
   std::size_t thread_count = 1;
   ClaimedPorts ports;  // Index: local rank, as far as there are any. Held by this.
   std::vector<std::string> warnings;
 };
 
-// Looks for what there is here for `rank_count` ranks, which have `cpu_count` CPUs. What there is
-// not is a warning at most: ranks of rota's own need none of it.
+// Looks for what there is here for the ranks of a share; all ranks of this machine have `cpu_count`
+// CPUs. What there is not is a warning at most: ranks of rota's own need none of it.
 Provision provide(const Options& options, const std::vector<std::string>& environment,
-                  std::size_t rank_count, std::size_t cpu_count);
+                  const Share& share, std::size_t cpu_count);
+
+// The CUDA devices that each of `rank_count` local ranks is going to see, as CUDA_VISIBLE_DEVICES
+// has them: one of its own; or all, where there are too few or where -x names them.
+std::vector<std::string> visible_devices(const Options& options,
+                                         const std::vector<std::string>& environment,
+                                         std::size_t rank_count);
 
 // All but the descriptor and the terminal, for a rank of this host.
 RankContract contract_of(const Share& share, std::size_t local_rank, const Peers& peers,

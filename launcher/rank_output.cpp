@@ -6,7 +6,6 @@
 
 #include <rota/error.h>
 
-#include "launcher/options.h"
 #include "os/host.h"
 #include "os/pipe.h"
 
@@ -26,10 +25,11 @@ void make_directories(const std::string& path) {
   if (error) throw Error(ErrorCode::kSystem, path + ": " + error.message());
 }
 
-OutputMux::Settings mux_settings(const std::vector<std::size_t>& ranks, bool tags_lines) {
+OutputMux::Settings mux_settings(const std::vector<std::size_t>& ranks, const Options& options) {
   OutputMux::Settings settings;
   settings.ranks = ranks;
-  settings.tags_lines = tags_lines;
+  settings.tags_lines = options.tag_output;
+  settings.has_times = options.timestamp_output;
   settings.is_joined = os::are_same_file(kStdout, kStderr);
   settings.is_terminal = {os::terminal_columns(kStdout).has_value(),
                           os::terminal_columns(kStderr).has_value()};
@@ -38,14 +38,15 @@ OutputMux::Settings mux_settings(const std::vector<std::size_t>& ranks, bool tag
 
 }  // namespace
 
-RankOutput::RankOutput(const std::vector<std::size_t>& ranks, bool tags_lines,
-                       const std::string& directory)
+RankOutput::RankOutput(const std::vector<std::size_t>& ranks, const Options& options)
     : is_joined_(os::are_same_file(kStdout, kStderr)),
-      mux_(mux_settings(ranks, tags_lines)),
+      has_times_(options.timestamp_output),
+      mux_(mux_settings(ranks, options)),
       sinks_{Sink{os::Output(kStdout)}, Sink{os::Output(kStderr)}},
       pipes_(ranks.size()),
-      buffer_(kReadBytes) {
-  if (!directory.empty()) make_files(ranks, directory);
+      buffer_(kReadBytes),
+      time_({}) {
+  if (!options.output_directory.empty()) make_files(ranks, options.output_directory);
 }
 
 void RankOutput::make_files(const std::vector<std::size_t>& ranks, const std::string& directory) {
@@ -110,6 +111,10 @@ bool RankOutput::read_once(std::size_t index, Stream stream) {
     return false;
   }
   const std::string_view bytes(buffer_.data(), result.count);
+  if (has_times_) {
+    time_ = Timestamp(std::chrono::system_clock::now());
+    mux_.set_time(time_.text());
+  }
   copy_to_file(pipe, bytes);
   if (sinks_[index_of(sink_of(stream))].is_closed) return true;
   mux_.on_bytes(index, stream, bytes);
@@ -119,12 +124,25 @@ bool RankOutput::read_once(std::size_t index, Stream stream) {
 void RankOutput::copy_to_file(Pipe& pipe, std::string_view bytes) {
   if (!pipe.file) return;
   try {
-    os::write_file(pipe.file, bytes);
+    os::write_file(pipe.file, has_times_ ? with_times(pipe, bytes) : bytes);
   } catch (const Error& error) {
     pipe.file.reset();
     say(std::string("rotarun: warning: --output-filename: a file is cut short: ") + error.what() +
         "\n");
   }
+}
+
+std::string_view RankOutput::with_times(Pipe& pipe, std::string_view bytes) {
+  timed_bytes_.clear();
+  while (!bytes.empty()) {
+    if (pipe.is_file_at_line_start) timed_bytes_.append(time_.text()).append(1, ' ');
+    const std::size_t end = bytes.find('\n');
+    pipe.is_file_at_line_start = end != std::string_view::npos;
+    const std::size_t count = pipe.is_file_at_line_start ? end + 1 : bytes.size();
+    timed_bytes_.append(bytes.substr(0, count));
+    bytes.remove_prefix(count);
+  }
+  return timed_bytes_;
 }
 
 void RankOutput::write_once(Stream stream) {

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "launcher/options.h"
 #include "launcher/output_mux.h"
+#include "launcher/timestamp.h"
 #include "os/fd.h"
 #include "os/output.h"
 #include "os/poll_set.h"
@@ -15,9 +17,9 @@ namespace rota::launcher {
 class RankOutput {
  public:
   // `ranks` are those whose output it is; all calls name one by its index here. Makes
-  // DIR/rank.N/stdout and stderr for each where `directory` is not empty.
+  // DIR/rank.N/stdout and stderr for each where the options have an output_directory.
   // Throws UsageError naming what cannot be made.
-  RankOutput(const std::vector<std::size_t>& ranks, bool tags_lines, const std::string& directory);
+  RankOutput(const std::vector<std::size_t>& ranks, const Options& options);
 
   // Takes the read ends of a rank's pipes.
   void attach(std::size_t index, os::Fd out, os::Fd err);
@@ -41,6 +43,7 @@ class RankOutput {
   struct Pipe {
     os::Fd fd;
     os::Fd file;
+    bool is_file_at_line_start = true;
     std::size_t position = kNotPolled;
   };
   struct Sink {
@@ -55,14 +58,18 @@ class RankOutput {
   Stream sink_of(Stream stream) const noexcept { return is_joined_ ? Stream::kOut : stream; }
   bool read_once(std::size_t index, Stream stream);
   void copy_to_file(Pipe& pipe, std::string_view bytes);
+  std::string_view with_times(Pipe& pipe, std::string_view bytes);
   void write_once(Stream stream);
   void close_pipes_of(Stream stream);
 
   bool is_joined_;
+  bool has_times_;
   OutputMux mux_;
   std::array<Sink, 2> sinks_;
   std::vector<std::array<Pipe, 2>> pipes_;  // The second index: stream.
   std::vector<char> buffer_;
+  Timestamp time_;           // Of what was read last.
+  std::string timed_bytes_;  // Kept, so that a line takes no memory of its own.
 };
 
 }  // namespace rota::launcher

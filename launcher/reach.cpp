@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "launcher/one_slot_each.h"
 #include "os/address.h"
 
 namespace rota::launcher {
@@ -25,15 +26,6 @@ cluster::Reading read_given(const cluster::Given& given) {
   } catch (const Error& error) {
     throw SpecificationError(error.what());
   }
-}
-
-// A launcher above has started this process as one of its ranks, and the others itself.
-void require_host_level(const cluster::Specification& chosen) {
-  const bool is_rank = chosen.level == cluster::Level::kProcess;
-  if (!is_rank || !cluster::reaches_beyond_this_host(chosen)) return;
-  throw UsageError(chosen.source + " says " + cluster::to_text(chosen) +
-                   ", so that it starts the ranks, and rotarun would start them again: start the "
-                   "program itself by it, or give --this-host for a world of this host alone");
 }
 
 std::optional<std::size_t> declared_count(const cluster::Specification& chosen) {
@@ -80,21 +72,21 @@ cluster::Given gather_given(const Options& options, const std::vector<std::strin
 Reach decide_reach(const Options& options, const cluster::Given& given) {
   const cluster::Reading reading = read_given(given);
   const cluster::Specification& chosen = reading.chosen;
-  require_host_level(chosen);
-  const bool is_world = chosen.level == cluster::Level::kHost && chosen.world_size;
-  if (is_world && options.rank_count && *options.rank_count != *chosen.world_size) {
+  const bool reaches_beyond = cluster::reaches_beyond_this_host(chosen);
+  const bool is_rank = chosen.level == cluster::Level::kProcess;
+  if (is_rank && !reaches_beyond) return {};
+  if (chosen.world_size && options.rank_count && *options.rank_count != *chosen.world_size) {
     throw SpecificationError("--np is " + std::to_string(*options.rank_count) + ", and " +
                              (cluster::read_declared(given.environment).world_size
                                   ? "ROTA_WORLD is " + std::to_string(*chosen.world_size)
                                   : chosen.source + " says " + cluster::to_text(chosen)) +
                              ": leave out the one that is wrong");
   }
-  if (chosen.level == cluster::Level::kProcess) return {};
-  const bool reaches_beyond = cluster::reaches_beyond_this_host(chosen);
   if (reaches_beyond && options.transport == Transport::kSharedMemory) {
     throw UsageError("--transport shm is for one host, and " + chosen.source + " says " +
                      cluster::to_text(chosen) + ": leave it out");
   }
+  if (is_rank) return {.hosts = as_hosts(chosen, given)};
   if (reaches_beyond) return {.hosts = chosen};
   return {.declared = {.count = declared_count(chosen), .source = chosen.source}};
 }
@@ -108,6 +100,11 @@ Explanation explain_reach(const Options& options, const cluster::Given& given,
     const Reach reach = decide_reach(options, given);
     explanation.is_alone = !reach.hosts;
     if (reach.hosts) explanation.text += table_text(chosen, slot_count);
+    if (reach.hosts && is_one_slot_each(*reach.hosts)) {
+      explanation.text += "rotarun starts rank " + std::to_string(*chosen.rank) +
+                          " alone, and meets those of the others at " + reach.hosts->meeting->name +
+                          "\n";
+    }
   } catch (const UsageError& error) {
     explanation.text += table_text(read_given(given).chosen, slot_count) +
                         "rotarun would not start it: " + error.what() + "\n";

@@ -38,7 +38,8 @@ struct Reach {
   std::optional<cluster::Specification> hosts{};  // Where there are others.
 };
 
-// Throws SpecificationError; UsageError where this process was started as one rank of several.
+// A process that was started as one rank of several is a host with one slot: one_slot_each.h.
+// Throws SpecificationError; UsageError where an option is for one host.
 Reach decide_reach(const Options& options, const cluster::Given& given);
 
 // What --explain prints. `slot_count` is that of each host that declares none.

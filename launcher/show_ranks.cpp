@@ -5,6 +5,7 @@
 
 #include <rota/error.h>
 
+#include "launcher/provision.h"
 #include "launcher/reach.h"
 
 namespace rota::launcher {
@@ -24,11 +25,28 @@ bool has_undeclared_slots(const cluster::Specification& chosen) {
   });
 }
 
+// Of the own host alone: what the others have is not known here.
+KnownDevices devices_of(const cluster::Specification& chosen, std::size_t slot_count,
+                        const Options& options, const std::vector<std::string>& environment) {
+  const std::vector<std::size_t> slots = cluster::slots_of(chosen, slot_count);
+  KnownDevices devices;
+  for (std::size_t host = 0; host < slots.size(); ++host) {
+    const bool is_own = chosen.own_host == host;
+    if (!is_own) devices.resize(devices.size() + slots[host]);
+    if (!is_own) continue;
+    for (std::string& of_rank : visible_devices(options, environment, slots[host])) {
+      devices.emplace_back(std::move(of_rank));
+    }
+  }
+  return devices;
+}
+
 }  // namespace
 
 std::optional<ShownTable> table_of_several_hosts(const Options& options,
                                                  const cluster::Given& given,
-                                                 std::size_t slot_count) {
+                                                 std::size_t slot_count,
+                                                 const std::vector<std::string>& environment) {
   cluster::Specification chosen = read_given(given);
   if (!cluster::reaches_beyond_this_host(chosen)) return std::nullopt;
   if (options.rank_count && chosen.world_size.value_or(*options.rank_count) != options.rank_count) {
@@ -40,6 +58,7 @@ std::optional<ShownTable> table_of_several_hosts(const Options& options,
   ShownTable shown;
   try {
     shown.table = cluster::make_table(chosen, slot_count);
+    shown.devices = devices_of(chosen, slot_count, options, environment);
   } catch (const Error& error) {
     throw UsageError(error.what());
   }

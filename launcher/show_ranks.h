@@ -4,17 +4,20 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <rota/rank_table.h>
 
 #include "cluster/reading.h"
 #include "launcher/options.h"
+#include "launcher/table_json.h"
 
 namespace rota::launcher {
 
 struct ShownTable {
   RankTable table;
-  std::string note{};  // What was taken for granted.
+  KnownDevices devices{};  // Of the ranks that are on this host.
+  std::string note{};      // What was taken for granted.
 };
 
 // Nothing where this host is alone: then the plan of the job has the table. `slot_count` is that of
@@ -22,6 +25,7 @@ struct ShownTable {
 // SpecificationError, and UsageError where what is declared is not enough for a table.
 std::optional<ShownTable> table_of_several_hosts(const Options& options,
                                                  const cluster::Given& given,
-                                                 std::size_t slot_count);
+                                                 std::size_t slot_count,
+                                                 const std::vector<std::string>& environment);
 
 }  // namespace rota::launcher

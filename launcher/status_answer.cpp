@@ -73,7 +73,7 @@ Page page_at(const std::string& path, const std::function<JobStatus()>& status) 
   }
   if (path == "/ranks") {
     const JobStatus now = status();
-    return {200, to_json(now.table, now.states), "application/json"};
+    return {200, to_json(now.table, now.devices, now.states), "application/json"};
   }
   return {404, "There are /livez, /readyz and /ranks."};
 }

@@ -13,6 +13,7 @@ namespace rota::launcher {
 
 struct JobStatus {
   RankTable table{};
+  KnownDevices devices{};
   std::vector<RankState> states{};  // Index: rank.
   std::string waiting_for{};        // Before the job begins: what is missing, in a sentence.
 };

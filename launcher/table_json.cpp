@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/assert.h"
+#include "launcher/devices.h"
 #include "os/address.h"
 
 namespace rota::launcher {
@@ -40,7 +41,12 @@ std::string_view to_string(RankState::Phase phase) noexcept {
   return "starting";
 }
 
-Json to_object(const RankTable& table, std::size_t rank) {
+Json devices_of(std::size_t rank, const KnownDevices& devices) {
+  if (rank >= devices.size() || !devices[rank]) return nullptr;
+  return parse_devices(*devices[rank]);
+}
+
+Json to_object(const RankTable& table, const KnownDevices& devices, std::size_t rank) {
   const RankRow& row = table.rows[rank];
   return {{"rank", rank},
           {"local_rank", row.local_rank},
@@ -48,7 +54,7 @@ Json to_object(const RankTable& table, std::size_t rank) {
           {"address", known(row.address, is_resolved(row.address))},
           {"role", rank == 0 ? "chief" : "worker"},
           {"cores", known(row.cores, !row.cores.empty())},
-          {"devices", Json::array()}};  // Ranks compute on CPUs.
+          {"devices", devices_of(rank, devices)}};
 }
 
 template <class ToObject>
@@ -63,15 +69,16 @@ std::string to_text(const RankTable& table, const ToObject& object_of) {
 
 }  // namespace
 
-std::string to_json(const RankTable& table) {
-  return to_text(table, [&](std::size_t rank) { return to_object(table, rank); });
+std::string to_json(const RankTable& table, const KnownDevices& devices) {
+  return to_text(table, [&](std::size_t rank) { return to_object(table, devices, rank); });
 }
 
-std::string to_json(const RankTable& table, std::span<const RankState> states) {
+std::string to_json(const RankTable& table, const KnownDevices& devices,
+                    std::span<const RankState> states) {
   ROTA_ASSERT(states.size() == table.rows.size());
   return to_text(table, [&](std::size_t rank) {
     const RankState& state = states[rank];
-    Json object = to_object(table, rank);
+    Json object = to_object(table, devices, rank);
     object["state"] = to_string(state.phase);
     const bool has_ended = state.phase == RankState::Phase::kEnded;
     object["exit_code"] = has_ended ? Json(state.exit_code) : Json(nullptr);

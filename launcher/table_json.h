@@ -9,6 +9,9 @@
 
 namespace rota::launcher {
 
+// By rank, what its CUDA_VISIBLE_DEVICES are, such as "0,GPU-5"; nothing where that is not known.
+using KnownDevices = std::vector<std::optional<std::string>>;
+
 // How far a rank has come.
 struct RankState {
   enum class Phase { kStarting, kRunning, kEnded };
@@ -17,12 +20,14 @@ struct RankState {
 };
 
 // With source, epoch, world and ranks, a line for each rank: its rank, local_rank, host, address,
-// role, cores and devices. What is not known is null, as is an address that is a name still. Rank 0
-// is the chief, whether somebody declared one or not.
-std::string to_json(const RankTable& table);
+// role, cores and devices. What is not known is null, as is an address that is a name still, and
+// devices beyond the end of `devices`. Rank 0 is the chief, whether somebody declared one or not;
+// a declared chief is rank 0, so that all others are workers.
+std::string to_json(const RankTable& table, const KnownDevices& devices);
 
 // The same, and of each rank its state and exit_code, which is null before its end.
 // Requires a state for each row.
-std::string to_json(const RankTable& table, std::span<const RankState> states);
+std::string to_json(const RankTable& table, const KnownDevices& devices,
+                    std::span<const RankState> states);
 
 }  // namespace rota::launcher

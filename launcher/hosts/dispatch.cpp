@@ -1,6 +1,7 @@
 // Fields, one after the other.
 #include "launcher/hosts/dispatch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/byte_stream.h"
@@ -16,6 +17,17 @@ base::ByteReader reader_of(std::string_view text) {
 std::string text_of(base::ByteWriter out) {
   const auto bytes = out.take();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+constexpr std::uint32_t kUnknown = UINT32_MAX;
+
+void write(std::optional<std::size_t> number, base::ByteWriter& out) {
+  out.write(number ? static_cast<std::uint32_t>(*number) : kUnknown);
+}
+
+std::optional<std::size_t> read_number(base::ByteReader& in) {
+  const auto number = in.read<std::uint32_t>();
+  return number == kUnknown ? std::nullopt : std::optional<std::size_t>(number);
 }
 
 bool is_whole(const base::ByteReader& in) { return in.ok() && in.at_end(); }
@@ -72,6 +84,8 @@ std::string encode(const Hello& hello) {
   out.write(hello.host);
   out.write(hello.cluster);
   out.write(static_cast<std::uint32_t>(hello.slot_count));
+  write(hello.local_rank, out);
+  write(hello.local_count, out);
   out.write(static_cast<std::uint32_t>(hello.obstacle_code));
   out.write(hello.obstacle);
   return text_of(std::move(out));
@@ -84,16 +98,20 @@ std::optional<Hello> decode_hello(std::string_view text) {
   hello.host = in.read_text();
   hello.cluster = in.read_text();
   hello.slot_count = in.read<std::uint32_t>();
+  hello.local_rank = read_number(in);
+  hello.local_count = read_number(in);
   hello.obstacle_code = static_cast<int>(in.read<std::uint32_t>());
   hello.obstacle = in.read_text();
-  if (!is_whole(in) || hello.slot_count > rendezvous::kMaxWorldSize) return std::nullopt;
+  const std::size_t most =
+      std::max({hello.slot_count, hello.local_rank.value_or(0), hello.local_count.value_or(0)});
+  if (!is_whole(in) || most > rendezvous::kMaxWorldSize) return std::nullopt;
   return hello;
 }
 
 std::string encode(const Share& share) {
   base::ByteWriter out;
-  for (const std::size_t number :
-       {share.world_size, share.host_index, share.host_count, share.ranks.size()}) {
+  for (const std::size_t number : {share.world_size, share.host_index, share.host_count,
+                                   share.earlier_count, share.other_count, share.ranks.size()}) {
     out.write(static_cast<std::uint32_t>(number));
   }
   for (const std::size_t rank : share.ranks) out.write(static_cast<std::uint32_t>(rank));
@@ -106,12 +124,17 @@ std::optional<Share> decode_share(std::string_view text) {
   share.world_size = in.read<std::uint32_t>();
   share.host_index = in.read<std::uint32_t>();
   share.host_count = in.read<std::uint32_t>();
+  share.earlier_count = in.read<std::uint32_t>();
+  share.other_count = in.read<std::uint32_t>();
   const std::size_t count = in.read<std::uint32_t>();
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
     share.ranks.push_back(in.read<std::uint32_t>());
     if (share.ranks.back() >= share.world_size) return std::nullopt;
   }
-  if (!is_whole(in) || share.world_size > rendezvous::kMaxWorldSize) return std::nullopt;
+  const bool is_sound = share.world_size <= rendezvous::kMaxWorldSize &&
+                        share.other_count <= rendezvous::kMaxWorldSize &&
+                        share.earlier_count <= share.other_count;
+  if (!is_whole(in) || !is_sound) return std::nullopt;
   return share;
 }
 
@@ -122,6 +145,7 @@ std::string encode(const Seats& seats) {
   for (std::size_t i = 0; i < seats.addresses.size(); ++i) {
     out.write(seats.addresses[i]);
     out.write(seats.cores[i]);
+    out.write(seats.devices[i]);
   }
   out.write(seats.free.address);
   out.write(static_cast<std::uint32_t>(seats.free.ports.size()));
@@ -137,6 +161,7 @@ std::optional<Seats> decode_seats(std::string_view text) {
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
     seats.addresses.push_back(in.read_text());
     seats.cores.push_back(in.read_text());
+    seats.devices.push_back(in.read_text());
   }
   seats.free.address = in.read_text();
   const std::size_t port_count = in.read<std::uint32_t>();

@@ -76,6 +76,10 @@ struct Hello {
                                // left out where somebody else tells of it.
   std::size_t slot_count = 1;  // Declared, or else found.
 
+  // Where another launcher has started it as a rank, and has said which of its machine it is.
+  std::optional<std::size_t> local_rank{};
+  std::optional<std::size_t> local_count{};
+
   // Where it cannot run the program: the exit code that follows, and why.
   int obstacle_code = 0;
   std::string obstacle{};
@@ -89,11 +93,12 @@ std::optional<Hello> decode_hello(std::string_view text);
 std::string encode(const Share& share);
 std::optional<Share> decode_share(std::string_view text);
 
-// Where its ranks listen, and the cores that they are bound to, by local rank; and what is free for
-// programs that listen themselves.
+// Where its ranks listen, the cores that they are bound to, and the CUDA devices that they see, by
+// local rank; and what is free for programs that listen themselves.
 struct Seats {
   std::vector<std::string> addresses{};
   std::vector<std::string> cores{};
+  std::vector<std::string> devices{};
   bool may_spin = false;
   HostPorts free{};
 };

@@ -387,11 +387,15 @@ void Follower::watch_end() {
   tell({.kind = News::Kind::kHostEnded});
 }
 
-// Of the ranks of other hosts it knows that they were started, and not more.
+// Of the ranks of other hosts it knows that they were started, and not on what they compute.
 JobStatus Follower::status() const {
   if (!has_started_) return {.waiting_for = "the job has not begun: waiting for " + parent()};
   if (table_.rows.empty()) return {};
-  return {.table = table_, .states = states_};
+  KnownDevices devices(table_.rows.size());
+  for (std::size_t local = 0; local < seating_->share.ranks.size(); ++local) {
+    devices[seating_->share.ranks[local]] = seating_->seats.devices[local];
+  }
+  return {.table = table_, .devices = std::move(devices), .states = states_};
 }
 
 int Follower::finish() {

@@ -11,6 +11,7 @@
 #include "launcher/hosts/part.h"
 #include "launcher/hosts/seating.h"
 #include "launcher/job_run.h"
+#include "launcher/one_slot_each.h"
 #include "launcher/status_port.h"
 #include "os/host.h"
 #include "os/poll_set.h"
@@ -72,12 +73,15 @@ class Leader {
   std::string waiting_text() const;
   std::string name_in_table(std::size_t host) const;
   Layout lay_out_hosts() const;
+  void deal(const Layout& layout);
   Peers peers_of(const Layout& layout) const;
-  JobPlan plan_job(const Seating& own, const std::vector<Share>& shares) const;
+  JobPlan plan_job(const Seating& own) const;
+  KnownDevices devices() const;
 
   Part part_;
   Followers followers_;
   base::TimePoint start_;
+  std::vector<Share> shares_;              // By host, once they are dealt.
   std::optional<StatusPort> status_port_;  // While the hosts gather.
 };
 
@@ -177,30 +181,43 @@ std::optional<int> Leader::seat() {
 
 int Leader::run_job() {
   const Layout layout = lay_out_hosts();
-  std::vector<Share> shares;
-  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    shares.push_back(share_of(layout, host));
-  }
-  const std::size_t outside = shares.size();  // For those that are not of the ring.
-  shares.resize(member_count(part_.meeting), Share{.ranks = {},
-                                                   .world_size = layout.seats.size(),
-                                                   .host_index = outside,
-                                                   .host_count = part_.meeting.host_count});
-  Seating own = take_seats(part_, shares[part_.meeting.own_host], followers_.own_address());
-  followers_.assign(shares, own.seats);
+  deal(layout);
+  Seating own = take_seats(part_, shares_[part_.meeting.own_host], followers_.own_address());
+  followers_.assign(shares_, own.seats);
   if (const auto code = seat()) return *code;
   const Beginning beginning{.salt = new_salt(), .peers = peers_of(layout)};
   followers_.set_beginning(beginning);
-  const JobPlan plan = plan_job(own, shares);
+  const JobPlan plan = plan_job(own);
   Prepared prepared{.job = plan.job,
                     .loan = std::move(own.loan),
                     .provision = std::move(own.provision),
-                    .peers = beginning.peers};
+                    .peers = beginning.peers,
+                    .devices = devices()};
   prepared.job.key = key_of_data(part_.key, beginning.salt);
   prepared.job.incarnation = followers_.incarnation();
   status_port_.reset();  // The run has its own.
   JobRun job(part_.options, plan, std::move(prepared), part_.context, part_.signals, &followers_);
   return job.run();
+}
+
+// The shares of all hosts, and of this one where it is none of them.
+void Leader::deal(const Layout& layout) {
+  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
+    shares_.push_back(share_of(layout, host));
+  }
+  if (is_one_slot_each(part_.meeting.cluster)) {
+    std::vector<OwnPlace> places;
+    for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
+      const Hello& hello = followers_.muster().hello(host);
+      places.push_back({hello.host, hello.local_rank, hello.local_count});
+    }
+    seat_on_machines(places, shares_);
+  }
+  const std::size_t outside = shares_.size();
+  shares_.resize(member_count(part_.meeting),
+                 Share{.world_size = layout.seats.size(),
+                       .host_index = outside,
+                       .host_count = part_.meeting.host_count});
 }
 
 Layout Leader::lay_out_hosts() const {
@@ -229,7 +246,7 @@ std::string Leader::name_in_table(std::size_t host) const {
   return name.empty() ? followers_.muster().hello(host).host : name;
 }
 
-JobPlan Leader::plan_job(const Seating& own, const std::vector<Share>& shares) const {
+JobPlan Leader::plan_job(const Seating& own) const {
   JobPlan plan;
   plan.share = own.share;
   RankTable& table = plan.job.table;
@@ -240,13 +257,13 @@ JobPlan Leader::plan_job(const Seating& own, const std::vector<Share>& shares) c
   plan.job.may_spin = true;
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
     const Seats& seats = followers_.muster().seats(host);
-    const auto& ranks = shares[host].ranks;
+    const Share& share = shares_[host];
     plan.job.may_spin = plan.job.may_spin && seats.may_spin;
-    for (std::size_t local = 0; local < ranks.size(); ++local) {
-      table.rows[ranks[local]] = {.local_rank = local,
-                                  .host = name_in_table(host),
-                                  .address = seats.addresses[local],
-                                  .cores = seats.cores[local]};
+    for (std::size_t local = 0; local < share.ranks.size(); ++local) {
+      table.rows[share.ranks[local]] = {.local_rank = share.earlier_count + local,
+                                        .host = name_in_table(host),
+                                        .address = seats.addresses[local],
+                                        .cores = seats.cores[local]};
     }
   }
   plan.job.deadline = part_.options.deadline;
@@ -255,6 +272,18 @@ JobPlan Leader::plan_job(const Seating& own, const std::vector<Share>& shares) c
   plan.why.push_back(std::to_string(part_.meeting.host_count) + " hosts met after " +
                      base::to_text(Clock::now() - start_));
   return plan;
+}
+
+KnownDevices Leader::devices() const {
+  KnownDevices devices(shares_.front().world_size);
+  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
+    const auto& of_host = followers_.muster().seats(host).devices;
+    const auto& ranks = shares_[host].ranks;
+    for (std::size_t local = 0; local < ranks.size(); ++local) {
+      devices[ranks[local]] = of_host[local];
+    }
+  }
+  return devices;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <rota/error.h>
 
 #include "auth/key_file.h"
+#include "launcher/one_slot_each.h"
 #include "launcher/rank_environment.h"
 #include "launcher/reach.h"
 #include "os/host.h"
@@ -24,6 +25,11 @@ Hello make_hello(const Meeting& meeting, const Options& options, const Facts& fa
               .host = facts.host,
               .cluster = meeting.cluster_text,
               .slot_count = is_in_ring ? slots[meeting.own_host] : 0};
+  if (is_one_slot_each(meeting.cluster)) {
+    hello.host = meeting.cluster.hosts[meeting.own_host].name;
+    hello.local_rank = meeting.cluster.local_rank;
+    hello.local_count = meeting.cluster.local_world_size;
+  }
   if (const auto& obstacle = context.obstacle) {
     hello.obstacle_code = obstacle->value;
     hello.obstacle = obstacle->text;

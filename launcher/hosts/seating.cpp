@@ -8,6 +8,7 @@
 #include "launcher/hosts/meeting.h"
 #include "launcher/topology.h"
 #include "os/listener.h"
+#include "os/port_claim.h"
 
 namespace rota::launcher {
 namespace {
@@ -20,6 +21,8 @@ std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& a
   for (std::size_t port = ports.first + 1U; port <= ports.last && listeners.size() < count;
        ++port) {
     try {
+      // Another rotarun may have told its ranks that it is theirs.
+      if (!os::claim_port(static_cast<std::uint16_t>(port))) continue;
       listeners.push_back(
           os::listen_on(os::parse_address(with_brackets(address) + ":" + std::to_string(port))));
     } catch (const Error& error) {
@@ -41,21 +44,28 @@ Seating take_seats(const Part& part, Share share, const std::string& address) {
   const Slots slots = slots_of(part.options, part.facts);
   const std::size_t count = share.ranks.size();
   const Binding binding = binding_rules(part.options);
+  const std::size_t count_here = count + share.other_count;
   std::vector<Core> cores;
   if (binding.bind_to != BindTo::kNone && count > 0) {
     cores = limit_cores(read_topology(part.facts.allowed_cpus), slots.cpu_count);
   }
-  share.places = count > 0 ? place_ranks(cores, count, binding) : std::vector<Cpus>();
+  if (count > 0) {
+    const std::vector<Cpus> places = place_ranks(cores, count_here, binding);
+    const auto own = places.begin() + static_cast<std::ptrdiff_t>(share.earlier_count);
+    share.places.assign(own, own + static_cast<std::ptrdiff_t>(count));
+  }
   std::vector<os::Listener> listeners = listen_in(part.options.ports, address, count);
-  Seating seating{
-      .share = std::move(share),
-      .seats = {.may_spin = count <= slots.cpu_count},
-      .loan = Loan(count),
-      .provision = provide(part.options, part.context.environment, count, slots.cpu_count)};
+  Seating seating{.share = std::move(share),
+                  .seats = {.may_spin = count_here <= slots.cpu_count},
+                  .loan = Loan(count),
+                  .provision = {}};
+  seating.provision =
+      provide(part.options, part.context.environment, seating.share, slots.cpu_count);
   for (std::size_t local = 0; local < count; ++local) {
     seating.seats.addresses.push_back(listeners[local].address);
     seating.seats.cores.push_back(to_text(seating.share.places[local]));
   }
+  seating.seats.devices = seating.provision.visible_devices;
   seating.seats.free = {.address = address, .ports = seating.provision.ports.ports};
   seating.loan = Loan::of_listeners(std::move(listeners));
   return seating;

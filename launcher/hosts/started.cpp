@@ -15,6 +15,7 @@
 #include "launcher/hosts/across.h"
 #include "launcher/hosts/orders.h"
 #include "launcher/hosts/part.h"
+#include "launcher/one_slot_each.h"
 #include "launcher/rank_environment.h"
 #include "launcher/reach.h"
 #include "names/resolver.h"
@@ -115,7 +116,7 @@ std::string write_down(const Orders& orders) {
 }  // namespace
 
 bool starts_others(const Options& options, const cluster::Specification& hosts) {
-  if (options.agent == kNoAgent) return false;
+  if (options.agent == kNoAgent || is_one_slot_each(hosts)) return false;
   return options.host_list || options.hostfile || hosts.is_room;
 }
 

@@ -20,6 +20,9 @@ std::optional<Specification> from_torchrun(const Given& given) {
       environment.number("GROUP_WORLD_SIZE", {.least = 1, .most = *specification.world_size});
   specification.hosts.resize(host_count.value_or(0));
   specification.meeting = read_meeting(environment, "MASTER_ADDR", "MASTER_PORT");
+  // Its agent may listen there itself.
+  const bool is_taken = environment.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  if (specification.meeting && is_taken) specification.meeting->port.reset();
   specification.epoch =
       environment.number("TORCHELASTIC_RESTART_COUNT", {.least = 0, .most = kMaxOrdinal});
   specification.job_id = environment.text("TORCHELASTIC_RUN_ID");

@@ -45,6 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
   }
   if (const auto seats = launcher::decode_seats(text)) {
     fuzz::require(seats->addresses.size() == seats->cores.size(), "each has both");
+    fuzz::require(seats->addresses.size() == seats->devices.size(), "each has devices, or none");
   }
   return 0;
 }

@@ -45,6 +45,7 @@ std::vector<Encoding> all_encodings() {
   const Share share{.ranks = {1, 3}, .world_size = 4, .host_index = 1, .host_count = 2};
   const Seats seats{.addresses = {"10.0.0.1:7701", "10.0.0.1:7702"},
                     .cores = {"0-3", ""},
+                    .devices = {"0", ""},
                     .may_spin = true,
                     .free = {.address = "10.0.0.1", .ports = {7703, 7704}}};
   const Beginning beginning{.salt = "salt",

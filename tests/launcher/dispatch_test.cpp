@@ -48,6 +48,8 @@ TEST(Hello, ComesOutAsItWentIn) {
                     .host = "b",
                     .cluster = "2 hosts that meet at a:7700",
                     .slot_count = 64,
+                    .local_rank = 3,
+                    .local_count = 4,
                     .obstacle_code = 127,
                     .obstacle = "there is no train"};
   EXPECT_EQ(decode_hello(encode(hello)), hello);
@@ -63,6 +65,8 @@ TEST(HostTexts, ComeOutAsTheyWentIn) {
 TEST(Hello, HasNoMoreSlotsThanAJobHasRanks) {
   EXPECT_TRUE(decode_hello(encode(Hello{.slot_count = kMaxWorldSize})));
   EXPECT_FALSE(decode_hello(encode(Hello{.slot_count = kMaxWorldSize + 1})));
+  EXPECT_FALSE(decode_hello(encode(Hello{.local_rank = kMaxWorldSize + 1})));
+  EXPECT_FALSE(decode_hello(encode(Hello{.local_count = kMaxWorldSize + 1})));
 }
 
 // Its places are the host's own affair.
@@ -71,7 +75,9 @@ TEST(EncodedShare, ComesOutWithoutPlaces) {
                     .places = {{0}, {1}, {2, 3}},
                     .world_size = 8,
                     .host_index = 1,
-                    .host_count = 3};
+                    .host_count = 3,
+                    .earlier_count = 2,
+                    .other_count = 5};
   const auto decoded = decode_share(encode(share));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->ranks, share.ranks);
@@ -79,6 +85,10 @@ TEST(EncodedShare, ComesOutWithoutPlaces) {
   EXPECT_EQ(decoded->world_size, 8U);
   EXPECT_EQ(decoded->host_index, 1U);
   EXPECT_EQ(decoded->host_count, 3U);
+  EXPECT_EQ(decoded->earlier_count, 2U);
+  EXPECT_EQ(decoded->other_count, 5U);
+  EXPECT_FALSE(decode_share(encode(Share{.earlier_count = 2, .other_count = 1})));
+  EXPECT_FALSE(decode_share(encode(Share{.other_count = kMaxWorldSize + 1})));
 }
 
 TEST(EncodedShare, MayHaveNoRanks) {
@@ -122,12 +132,14 @@ TEST(EncodedShare, HoldsAWholeWorld) {
 TEST(Seats, ComeOutAsTheyWentIn) {
   const Seats seats{.addresses = {"10.0.0.1:7701", "[fd00::1]:7702"},
                     .cores = {"0-3", ""},
+                    .devices = {"0", "3,GPU-5"},
                     .may_spin = true,
                     .free = {.address = "fd00::1", .ports = {7703, 65535, 0}}};
   const auto decoded = decode_seats(encode(seats));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->addresses, seats.addresses);
   EXPECT_EQ(decoded->cores, seats.cores);
+  EXPECT_EQ(decoded->devices, seats.devices);
   EXPECT_TRUE(decoded->may_spin);
   EXPECT_EQ(decoded->free.address, "fd00::1");
   EXPECT_EQ(decoded->free.ports, seats.free.ports);

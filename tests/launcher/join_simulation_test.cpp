@@ -194,6 +194,7 @@ class Simulation {
     if (hosts_[host].routes->rank_count(host) == 1) {
       seats.addresses = {"10.0.0.1:7701"};
       seats.cores = {"0"};
+      seats.devices.resize(1);
     }
     hosts_[host].muster->set_own_seats(seats);
     tell(host);

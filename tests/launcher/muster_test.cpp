@@ -283,12 +283,12 @@ TEST(Muster, TellsWhereTheRanksAreOfAllAtOnce) {
   routes.assign({{1, encode(Share{.ranks = {0}, .world_size = 2})},
                  {33, encode(Share{.ranks = {1}, .world_size = 2})}});
   const auto seats_at = [](const std::string& address) {
-    return Seats{.addresses = {address}, .cores = {""}};
+    return Seats{.addresses = {address}, .cores = {""}, .devices = {{}}};
   };
   muster.set_own_seats(seats_at("10.0.0.2:7701"));
   EXPECT_EQ(muster.take_ready(), std::nullopt);
-  const std::string two =
-      encode(Seats{.addresses = {"10.0.0.3:7701", "10.0.0.3:7702"}, .cores = {"", ""}});
+  const std::string two = encode(Seats{
+      .addresses = {"10.0.0.3:7701", "10.0.0.3:7702"}, .cores = {"", ""}, .devices = {{}, {}}});
   muster.on_seats(33, {{33, two}}, routes);  // It has one rank.
   EXPECT_FALSE(muster.is_seated());
   muster.on_seats(33, {{33, encode(seats_at("10.0.0.3:7701"))}}, routes);

@@ -121,6 +121,22 @@ TEST(OutputMux, TagsLines) {
   EXPECT_EQ(mux.pending(kErr), "[rank 0] c\nrotarun: untagged\n");
 }
 
+TEST(OutputMux, PutsTheTimeBeforeTheTagOfEachLine) {
+  for (const bool tags_lines : {false, true}) {
+    OutputMux mux({.ranks = {3}, .tags_lines = tags_lines, .has_times = true});
+    const std::string tag = tags_lines ? "[rank 3] " : "";
+    mux.set_time("T1");
+    mux.on_bytes(0, kOut, "a\nb\r");
+    mux.on_bytes(0, kOut, "half ");
+    mux.set_time("T2");
+    mux.on_bytes(0, kOut, "a line\n" + std::string(100'000, 'x') + "\n");
+    mux.say("rotarun: no time\n");
+    EXPECT_EQ(mux.pending(kOut), "T1 " + tag + "a\nT1 " + tag + "b\rT2 " + tag +
+                                     "half a line\nT2 " + tag + std::string(100'000, 'x') + "\n");
+    EXPECT_EQ(mux.pending(kErr), "rotarun: no time\n");
+  }
+}
+
 TEST(OutputMux, TagsAPieceOfALongLineOnce) {
   OutputMux mux = mux_of(2, true);
   mux.on_bytes(1, kOut, std::string(100'000, 'x') + "\n");

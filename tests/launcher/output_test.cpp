@@ -74,6 +74,47 @@ TEST_F(Output, GoesToFilesToo) {
   EXPECT_EQ(contents_of(logs + "/rank.1/stderr"), "err 1\n");
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Method: times of one form sort as text; they lie between those before and after.
+TEST_F(Output, HasTheTimeOfEachLine) {
+  const auto now = [] {
+    const auto date = run({.arguments = {"/bin/date", "-u", "+%Y-%m-%dT%H:%M:%S.%3NZ"}});
+    return date.out.substr(0, date.out.find('\n'));
+  };
+  const std::string text = "echo one; sleep 0.02; printf 'two '; echo three; printf end";
+  for (const bool is_tagged : {false, true}) {
+    const std::string logs = folder_ + (is_tagged ? "/tagged" : "/plain");
+    std::vector<std::string> options = {"-np", "1", "--timestamp-output", "--output-filename",
+                                        logs};
+    if (is_tagged) options.emplace_back("--tag-output");
+    const std::string begin = now();
+    const Result result = run_rotarun(script(options, text));
+    const std::string end = now();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    for (const bool is_file : {false, true}) {
+      const auto lines = lines_of(is_file ? contents_of(logs + "/rank.0/stdout") : result.out);
+      const std::string tag = is_tagged && !is_file ? " [rank 0] " : " ";
+      ASSERT_EQ(lines.size(), 3U) << result.out;
+      const std::vector<std::string> words = {"one", "two three", "end"};
+      std::string last = begin;
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        ASSERT_EQ(lines[i].substr(begin.size()), tag + words[i]);
+        const std::string time = lines[i].substr(0, begin.size());
+        EXPECT_GE(time, last);
+        EXPECT_LE(time, end);
+        last = time;
+      }
+      EXPECT_LT(lines[0].substr(0, begin.size()), last);
+    }
+  }
+}
+
 TEST_F(Output, OfAFailedRankIsAllThereBeforeTheReport) {
   const Result result = run_rotarun(
       script({"-np", "2"}, "[ $ROTA_RANK = 1 ] && exec sleep 60; seq 5000 >&2; exit 3"));

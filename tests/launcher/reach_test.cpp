@@ -47,11 +47,12 @@ TEST_F(Reach, EndsWith78WhereThisHostIsNoneOfThose) {
   }
 }
 
-TEST_F(Reach, EndsWith2WhereItWasStartedAsARank) {
-  const Result result = run_with({"PMI_RANK=1", "PMI_SIZE=4"}, {"-np", "2", "echo", "started"});
-  EXPECT_EQ(result.exit_code, 2);
+TEST_F(Reach, EndsWith78WhereItIsARankOfSomeoneWhoDoesNotSayEnough) {
+  const Result result = run_with({"PMI_RANK=1", "PMI_SIZE=4"}, {"echo", "started"});
+  EXPECT_EQ(result.exit_code, 78);
   EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, HasSubstr("PMI says rank 1 of 4"));
+  EXPECT_THAT(result.err, HasSubstr("PMI says rank 1 of 4, and not where rank 0 is"));
+  EXPECT_EQ(run_with({"PMI_RANK=1", "PMI_SIZE=4"}, {"-np", "2", "echo", "started"}).exit_code, 78);
   EXPECT_EQ(run_with({"PMI_RANK=0", "PMI_SIZE=1"}, {"-np", "2", "true"}).exit_code, 0);
 }
 
@@ -137,7 +138,7 @@ TEST_F(Reach, IsExplained) {
   result = run_with({"LOCAL_RANK=0", "RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=a"}, {"--explain"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("torchrun does not name every host"));
-  EXPECT_THAT(result.out, HasSubstr("rotarun would not start it: torchrun says rank 1 of 2"));
+  EXPECT_THAT(result.out, HasSubstr("starts rank 1 alone, and meets those of the others at a\n"));
 }
 
 TEST_F(Reach, IsExplainedWhereNobodyCanDecide) {

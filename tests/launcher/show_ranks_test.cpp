@@ -30,14 +30,20 @@ class ShowRanks : public Launched {
 };
 
 json row_of(std::size_t rank, std::size_t local_rank, const std::string& host,
-            const json& address = nullptr) {
+            const json& address = nullptr, const json& devices = nullptr) {
   return {{"rank", rank},
           {"local_rank", local_rank},
           {"host", host},
           {"address", address},
           {"role", rank == 0 ? "chief" : "worker"},
           {"cores", nullptr},
-          {"devices", json::array()}};
+          {"devices", devices}};
+}
+
+// Of a rank of this host, which is shown no devices.
+json own_row_of(std::size_t rank, std::size_t local_rank, const std::string& host,
+                const json& address = nullptr) {
+  return row_of(rank, local_rank, host, address, json::array());
 }
 
 TEST_F(ShowRanks, OfThisHostAlone) {
@@ -45,9 +51,10 @@ TEST_F(ShowRanks, OfThisHostAlone) {
   const json expected = {{"source", "rotarun -np 2"},
                          {"epoch", 0},
                          {"world", 2},
-                         {"ranks", {row_of(0, 0, host), row_of(1, 1, host)}}};
-  EXPECT_EQ(show_json({}, {"-np", "2"}), expected);
-  EXPECT_EQ(show_json({"ROTA_HOSTS=a,b"}, {"-np", "2", "--this-host"}), expected);
+                         {"ranks", {own_row_of(0, 0, host), own_row_of(1, 1, host)}}};
+  EXPECT_EQ(show_json({"CUDA_VISIBLE_DEVICES="}, {"-np", "2"}), expected);
+  EXPECT_EQ(show_json({"CUDA_VISIBLE_DEVICES=", "ROTA_HOSTS=a,b"}, {"-np", "2", "--this-host"}),
+            expected);
 }
 
 TEST_F(ShowRanks, HasTheCoresOfEachRank) {
@@ -55,6 +62,38 @@ TEST_F(ShowRanks, HasTheCoresOfEachRank) {
   const std::string cores = table["ranks"][0]["cores"];
   EXPECT_NE(cores, "");
   EXPECT_THAT(show({}, {"-np", "1", "--bind-to", "core"}).out, HasSubstr("  " + cores + "\n"));
+}
+
+// What each rank sees, by what rotarun is given.
+struct Given {
+  std::vector<std::string> environment;
+  std::vector<std::string> arguments;
+  std::vector<json> devices;
+};
+
+TEST_F(ShowRanks, HasTheDevicesOfEachRankOfThisHost) {
+  const std::string two = "CUDA_VISIBLE_DEVICES=3,GPU-5";
+  const json both = {"3", "GPU-5"};
+  const std::string tf_config = R"(TF_CONFIG={"cluster":{"chief":["a:1"],"worker":["b:1"]},)"
+                                R"("task":{"type":"chief","index":0}})";
+  const std::vector<Given> rows = {
+      {{two}, {"-np", "1"}, {{"3"}}},
+      {{two}, {"-np", "2"}, {{"3"}, {"GPU-5"}}},
+      {{two}, {"-np", "3"}, {both, both, both}},
+      {{two}, {"-np", "2", "-x", "CUDA_VISIBLE_DEVICES"}, {both, both}},
+      {{two}, {"-np", "2", "-x", "CUDA_VISIBLE_DEVICES=1"}, {{"1"}, {"1"}}},
+      {{"CUDA_VISIBLE_DEVICES="}, {"-np", "2"}, {json::array(), json::array()}},
+      {{two, tf_config}, {"-np", "4"}, {{"3"}, {"GPU-5"}, nullptr, nullptr}},
+      {{two, "ROTA_HOSTS=a:1,b:1"}, {}, {nullptr, nullptr}},  // This host is none of them.
+  };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const json ranks = show_json(rows[i].environment, rows[i].arguments)["ranks"];
+    ASSERT_EQ(ranks.size(), rows[i].devices.size()) << "row " << i;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      EXPECT_EQ(ranks[rank]["devices"], rows[i].devices[rank]) << "row " << i << " rank " << rank;
+      EXPECT_EQ(ranks[rank]["role"], rank == 0 ? "chief" : "worker");
+    }
+  }
 }
 
 struct Declaration {
@@ -70,11 +109,11 @@ TEST_F(ShowRanks, OfSeveralHostsWhateverDeclaresThem) {
       R"(TF_CONFIG={"cluster":{"chief":["a:1"],"worker":["10.0.0.7:2","[fd00::1]:3"]},)"
       R"("task":{"type":"worker","index":0}})";
   const std::vector<Declaration> rows = {
-      {{tf_config, "ROTA_WORLD=3"},
+      {{tf_config, "ROTA_WORLD=3", "CUDA_VISIBLE_DEVICES="},
        {},
        "TF_CONFIG",
        0,
-       {row_of(0, 0, "a"), row_of(1, 0, "10.0.0.7", "10.0.0.7:2"),
+       {row_of(0, 0, "a"), own_row_of(1, 0, "10.0.0.7", "10.0.0.7:2"),
         row_of(2, 0, "fd00::1", "[fd00::1]:3")}},
       {{"ROTA_HOSTS=a:2,b:1"},
        {},

@@ -129,8 +129,10 @@ TEST_F(StatusPort, AnswersProbes) {
 }
 
 TEST_F(StatusPort, HasTheTableWithTheStateOfEachRank) {
-  Process job(rotarun(script(options({"-np", "3", "--transport", "tcp"}),
-                             "[ $ROTA_RANK != 1 ] || exit 0; " + until_end())));
+  testing::Command command = rotarun(script(options({"-np", "3", "--transport", "tcp"}),
+                                            "[ $ROTA_RANK != 1 ] || exit 0; " + until_end()));
+  command.environment = {"CUDA_VISIBLE_DEVICES=0,1,2"};
+  Process job(std::move(command));
   const std::string address = address_of(job);
   EXPECT_EQ(body_of(get_until(address, "/readyz", "200 OK")), "ok");
   const json table = json::parse(body_of(get_until(address, "/ranks", "ended")));
@@ -143,6 +145,7 @@ TEST_F(StatusPort, HasTheTableWithTheStateOfEachRank) {
     EXPECT_EQ(ranks[rank]["host"], os::host_name());
     EXPECT_THAT(ranks[rank]["address"].get<std::string>(), ::testing::StartsWith("127.0.0.1:"));
     EXPECT_EQ(ranks[rank]["role"], rank == 0 ? "chief" : "worker");
+    EXPECT_EQ(ranks[rank]["devices"], json({std::to_string(rank)}));
     EXPECT_EQ(ranks[rank]["state"], has_ended ? "ended" : "running");
     EXPECT_EQ(ranks[rank]["exit_code"], has_ended ? json(0) : json(nullptr));
   }

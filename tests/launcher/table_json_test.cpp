@@ -15,22 +15,28 @@ struct Row {
   json host;
   json address;
   json cores;
+  std::optional<std::string> visible{};  // Its CUDA_VISIBLE_DEVICES.
+  json devices = nullptr;
 };
 
 TEST(TableJson, HasEveryFieldOfEveryRank) {
   const std::vector<Row> rows = {
-      {{0, "a", "127.0.0.1:41234", "0-3"}, "a", "127.0.0.1:41234", "0-3"},
-      {{1, "a", "[::1]:5", "4,6"}, "a", "[::1]:5", "4,6"},
-      {{0, "b", "", ""}, "b", nullptr, nullptr},
+      {{0, "a", "127.0.0.1:41234", "0-3"}, "a", "127.0.0.1:41234", "0-3", "", json::array()},
+      {{1, "a", "[::1]:5", "4,6"}, "a", "[::1]:5", "4,6", "3", {"3"}},
+      {{0, "b", "", ""}, "b", nullptr, nullptr, "0,GPU-5", {"0", "GPU-5"}},
       {{0, "c.example", "c.example:2222", ""}, "c.example", nullptr, nullptr},  // A name still.
       {{0, "10.0.0.9", "10.0.0.9", ""}, "10.0.0.9", nullptr, nullptr},          // Without a port.
       {{0, "", "", ""}, nullptr, nullptr, nullptr},
       {{0, "q\"\\\n", "", ""}, "q\"\\\n", nullptr, nullptr},
   };
   RankTable table{.epoch = 7, .source = "TF_CONFIG", .transport = "tcp", .rows = {}};
-  for (const Row& row : rows) table.rows.push_back(row.row);
+  KnownDevices devices;
+  for (const Row& row : rows) {
+    table.rows.push_back(row.row);
+    devices.push_back(row.visible);
+  }
 
-  const json object = json::parse(to_json(table));
+  const json object = json::parse(to_json(table, devices));
   EXPECT_EQ(object.size(), 4U);
   EXPECT_EQ(object["source"], "TF_CONFIG");
   EXPECT_EQ(object["epoch"], 7);
@@ -43,7 +49,7 @@ TEST(TableJson, HasEveryFieldOfEveryRank) {
                            {"address", rows[rank].address},
                            {"role", rank == 0 ? "chief" : "worker"},
                            {"cores", rows[rank].cores},
-                           {"devices", json::array()}};
+                           {"devices", rows[rank].devices}};
     EXPECT_EQ(object["ranks"][rank], expected);
   }
 }
@@ -52,13 +58,15 @@ TEST(TableJson, HasTheStateOfEachRankWhereItIsGiven) {
   using Phase = RankState::Phase;
   const RankTable table{.source = "", .transport = "", .rows = {{}, {}, {}}};
   const std::vector<RankState> states = {{}, {Phase::kRunning}, {Phase::kEnded, 137}};
-  const json ranks = json::parse(to_json(table, states))["ranks"];
-  const json without = json::parse(to_json(table))["ranks"];
+  const json ranks = json::parse(to_json(table, {"0"}, states))["ranks"];
+  const json without = json::parse(to_json(table, {"0"}))["ranks"];
   const std::vector<std::pair<std::string, json>> expected = {
       {"starting", nullptr}, {"running", nullptr}, {"ended", 137}};
   for (std::size_t rank = 0; rank < expected.size(); ++rank) {
     EXPECT_EQ(ranks[rank]["state"], expected[rank].first);
     EXPECT_EQ(ranks[rank]["exit_code"], expected[rank].second);
+    EXPECT_EQ(ranks[rank]["devices"], rank == 0 ? json({"0"}) : json(nullptr));
+    EXPECT_EQ(ranks[rank]["devices"], without[rank]["devices"]);
     EXPECT_FALSE(without[rank].contains("state"));
     EXPECT_FALSE(without[rank].contains("exit_code"));
   }
@@ -66,11 +74,11 @@ TEST(TableJson, HasTheStateOfEachRankWhereItIsGiven) {
 
 TEST(TableJson, IsTextWhateverAHostIsCalled) {
   const RankTable table{.source = "", .transport = "", .rows = {{.host = "\xff\xfe"}}};
-  EXPECT_EQ(json::parse(to_json(table))["ranks"][0]["host"], "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(json::parse(to_json(table, {}))["ranks"][0]["host"], "\xef\xbf\xbd\xef\xbf\xbd");
 }
 
 TEST(TableJson, HasALineForEachRank) {
-  const std::string text = to_json({.source = "", .transport = "", .rows = {{}, {}, {}}});
+  const std::string text = to_json({.source = "", .transport = "", .rows = {{}, {}, {}}}, {});
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3 + 2);
 }
 

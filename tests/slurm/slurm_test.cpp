@@ -206,6 +206,20 @@ TEST_F(Slurm, LetsRotarunStartItsPeersInAnAllocation) {
   EXPECT_THAT(failed.err, HasSubstr(", n2) exited with code 5"));
 }
 
+// Their tasks are ranks already: each rotarun starts one. The nodes' names have no addresses here.
+TEST_F(Slurm, LetsEachTaskOfANodeBeARotarunWithOneRank) {
+  const auto sums = lines_of(run(
+      srun({"-N2", "--ntasks-per-node=2"}, {"env", "MASTER_ADDR=127.0.0.1", testing::rotarun_path(),
+                                            "--insecure", ROTA_TEST_DIR "/sum_rank"})));
+  EXPECT_THAT(sums, ElementsAre("rank 0 of 4 on n1: sum 10", "rank 1 of 4 on n1: sum 10",
+                                "rank 2 of 4 on n2: sum 10", "rank 3 of 4 on n2: sum 10"));
+  const auto places = lines_of(
+      run(srun({"-N2", "--ntasks-per-node=2"},
+               {"env", "MASTER_ADDR=127.0.0.1", testing::rotarun_path(), "--insecure", "sh", "-c",
+                "echo $ROTA_RANK $ROTA_LOCAL_RANK/$ROTA_LOCAL_WORLD_SIZE on $GROUP_RANK"})));
+  EXPECT_THAT(places, ElementsAre("0 0/2 on 0", "1 1/2 on 0", "2 0/2 on 1", "3 1/2 on 1"));
+}
+
 // As docs/cluster.md says: of all sources a program without a launcher reads only TF_CONFIG.
 TEST_F(Slurm, MakesAProgramWithoutTfConfigAWorldOfOne) {
   EXPECT_THAT(lines_of(run(srun({"-n2"}, {kAverage}))),

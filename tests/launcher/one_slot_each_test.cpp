@@ -1,0 +1,168 @@
+// Ranks that another launcher has started, as hosts: where they meet, who they are, and which of
+// them share a machine.
+#include "launcher/one_slot_each.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "launcher/hosts/meeting.h"
+#include "launcher/reach.h"
+
+namespace rota::launcher {
+namespace {
+
+using ::testing::HasSubstr;
+
+using Variables = std::vector<std::string>;
+
+cluster::Given given_by(const Variables& variables) {
+  return {.environment = cluster::Environment(variables), .host_name = "here"};
+}
+
+Reach reach_of(const Variables& variables, const Options& options = {}) {
+  return decide_reach(options, given_by(variables));
+}
+
+std::string refusal_of(const Variables& variables, const Options& options = {}) {
+  try {
+    const Reach reach = reach_of(variables, options);
+    return "it is host " + std::to_string(*reach.hosts->own_host);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+const Variables kTorchrun = {"RANK=2",
+                             "WORLD_SIZE=4",
+                             "LOCAL_RANK=0",
+                             "MASTER_ADDR=a",
+                             "MASTER_PORT=29500",
+                             "LOCAL_WORLD_SIZE=2",
+                             "GROUP_WORLD_SIZE=2"};
+
+Variables with(Variables variables, const Variables& more) {
+  variables.insert(variables.end(), more.begin(), more.end());
+  return variables;
+}
+
+struct Case {
+  Variables variables;
+  std::size_t own_host;
+  std::size_t host_count;
+  std::string name;    // Of the own host.
+  std::string leader;  // Where they meet.
+};
+
+TEST(OneSlotEach, MakesARankTheHostOfItsNumber) {
+  const Variables open_mpi = {"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=3",
+                              "OMPI_COMM_WORLD_LOCAL_RANK=1"};
+  const Variables step = {"SLURM_STEP_ID=0",
+                          "SLURM_PROCID=3",
+                          "SLURM_NTASKS=4",
+                          "SLURM_LOCALID=1",
+                          "SLURM_NODEID=1",
+                          "SLURM_NNODES=2",
+                          "SLURM_JOB_NODELIST=n[1-2]",
+                          "SLURM_TASKS_PER_NODE=2(x2)"};
+  const std::vector<Case> cases = {
+      {kTorchrun, 2, 4, "here", "a:29500"},
+      {with(kTorchrun, {"TORCHELASTIC_USE_AGENT_STORE=False"}), 2, 4, "here", "a:29500"},
+      {with(kTorchrun, {"TORCHELASTIC_USE_AGENT_STORE=True"}), 2, 4, "here", "a:7700"},
+      {with(open_mpi, {"OMPI_COMM_WORLD_LOCAL_SIZE=3"}), 1, 3, "here", "127.0.0.1:7700"},
+      {with(open_mpi, {"OMPI_COMM_WORLD_LOCAL_SIZE=2", "MASTER_ADDR=b"}), 1, 3, "here", "b:7700"},
+      {with(open_mpi, {"MASTER_ADDR=fd00::1", "MASTER_PORT=5"}), 1, 3, "here", "[fd00::1]:5"},
+      {{"PMI_RANK=0", "PMI_SIZE=2", "MASTER_ADDR=b"}, 0, 2, "here", "b:7700"},
+      {{"PMIX_RANK=1", "PMIX_NAMESPACE=j", "ROTA_WORLD=2", "MASTER_ADDR=b"},
+       1,
+       2,
+       "here",
+       "b:7700"},
+      {step, 3, 4, "n2", "n1:7700"},
+      {with(step, {"MASTER_ADDR=127.0.0.1"}), 3, 4, "n2", "127.0.0.1:7700"},
+  };
+  for (const Case& example : cases) {
+    const Reach reach = reach_of(example.variables);
+    ASSERT_TRUE(reach.hosts) << example.variables.front();
+    EXPECT_TRUE(is_one_slot_each(*reach.hosts));
+    const Meeting meeting = plan_meeting(*reach.hosts, {});
+    EXPECT_EQ(meeting.own_host, example.own_host);
+    EXPECT_EQ(meeting.host_count, example.host_count);
+    EXPECT_EQ(meeting.leader, example.leader) << example.variables.front();
+    EXPECT_EQ(reach.hosts->hosts[example.own_host].name, example.name);
+    EXPECT_EQ(reach.hosts->hosts[example.own_host].slots, 1U);
+  }
+}
+
+TEST(OneSlotEach, AgreesWithTheOthersInWords) {
+  const auto words = [](const std::string& rank, const std::string& host) {
+    const cluster::Given given{
+        .environment = cluster::Environment(
+            Variables{"PMI_RANK=" + rank, "PMI_SIZE=2", "MASTER_ADDR=b", "PMIX_NAMESPACE=77"}),
+        .host_name = host};
+    const Meeting meeting = plan_meeting(*decide_reach({}, given).hosts, {});
+    return meeting.cluster_text + " of " + meeting.job_id;
+  };
+  EXPECT_EQ(words("0", "x"), words("1", "y"));
+  EXPECT_EQ(words("0", "x"), "2 hosts that meet at b:7700, a world of 2 of 77");
+}
+
+TEST(OneSlotEach, TellsStepsOfOneAllocationApart) {
+  const auto job_of = [](const std::string& step) {
+    return reach_of({"SLURM_JOB_ID=9", "SLURM_STEP_ID=" + step, "SLURM_PROCID=0", "SLURM_NTASKS=2",
+                     "SLURM_NNODES=1", "SLURM_JOB_NODELIST=n1"})
+        .hosts->job_id;
+  };
+  EXPECT_EQ(job_of("0"), "9.0");
+  EXPECT_EQ(job_of("1"), "9.1");
+}
+
+TEST(OneSlotEach, SaysWhatIsMissing) {
+  EXPECT_EQ(refusal_of({"PMI_RANK=1", "PMI_SIZE=4"}),
+            "PMI says rank 1 of 4, and not where rank 0 is: set MASTER_ADDR to the name or the "
+            "address of its host, the same for all");
+  EXPECT_THAT(refusal_of({"PMIX_RANK=1", "PMIX_NAMESPACE=j", "MASTER_ADDR=a"}),
+              HasSubstr("set ROTA_WORLD to the number of ranks"));
+  EXPECT_THAT(refusal_of({"PMI_RANK=1", "PMI_SIZE=4", "MASTER_ADDR=a", "MASTER_PORT=x"}),
+              HasSubstr("MASTER_PORT"));
+  EXPECT_EQ(refusal_of(kTorchrun, {.rank_count = 1}),
+            "--np is 1, and torchrun says " +
+                cluster::to_text(cluster::read(given_by(kTorchrun)).chosen) +
+                ": leave out the one that is wrong");
+  EXPECT_EQ(refusal_of(kTorchrun, {.rank_count = 4}), "it is host 2");
+  EXPECT_THAT(refusal_of(kTorchrun, {.transport = Transport::kSharedMemory}),
+              HasSubstr("--transport shm is for one host"));
+}
+
+TEST(OneSlotEach, LeavesAWorldOfOneAlone) {
+  EXPECT_FALSE(reach_of({"PMI_RANK=0", "PMI_SIZE=1"}, {.rank_count = 3}).hosts);
+}
+
+// How a share is seated: its local rank, the ranks of its machine, its machine, all machines.
+using Seated = std::vector<std::size_t>;
+
+std::vector<Seated> seated(const std::vector<OwnPlace>& places) {
+  std::vector<Share> shares;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) shares.push_back({.ranks = {rank}});
+  seat_on_machines(places, shares);
+  std::vector<Seated> all;
+  for (const Share& share : shares) {
+    all.push_back({share.earlier_count, share.ranks.size() + share.other_count, share.host_index,
+                   share.host_count});
+  }
+  return all;
+}
+
+TEST(OneSlotEach, OnMachinesAreCountedByName) {
+  EXPECT_EQ(seated({{"a"}, {"a"}, {"b"}, {"a"}}),
+            (std::vector<Seated>{{0, 3, 0, 2}, {1, 3, 0, 2}, {0, 1, 1, 2}, {2, 3, 0, 2}}));
+}
+
+// Containers of one machine may have names of their own.
+TEST(OneSlotEach, OnMachinesAreAsTheyWereTold) {
+  EXPECT_EQ(seated({{"a", 0, 2}, {"b", 1, 2}}), (std::vector<Seated>{{0, 2, 0, 2}, {1, 2, 1, 2}}));
+  EXPECT_EQ(seated({{"a", 3, std::nullopt}, {"b"}}),
+            (std::vector<Seated>{{3, 4, 0, 2}, {0, 1, 1, 2}}));
+}
+
+}  // namespace
+}  // namespace rota::launcher
