@@ -52,6 +52,9 @@ constexpr Flag kFlags[] = {
     {"", "tag-output", "", "Begin each line of output with the rank that wrote it"},
     {"", "timestamp-output", "",
      "Begin each line of output with the time at which it came, in UTC"},
+    {"", "gather-output", "",
+     "Show the output of all hosts where host 0 is, which decides on it (default: each shows that "
+     "of its own ranks)"},
     {"", "output-filename", "DIR",
      "Copy each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr as well"},
     {"", "wdir", "DIR", "Where the ranks run; a relative program path starts there too"},

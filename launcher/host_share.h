@@ -20,6 +20,9 @@ struct Share {
   // there are.
   std::size_t earlier_count = 0;
   std::size_t other_count = 0;
+
+  bool sends_output = false;          // Its ranks' output is shown where the job is led.
+  std::vector<std::size_t> guests{};  // Ranks of others whose output is shown here. Is not told.
 };
 
 // Without places, which are each host's own affair.

@@ -86,7 +86,10 @@ int JobRun::run() {
 
 void JobRun::turn() {
   switchboard_.send_all(now_);
-  if (others_) others_->send_all(now_);
+  if (others_) {
+    others_->set_flow(local_.output().flow());
+    others_->send_all(now_);
+  }
   wait();
   hear_signals();
   local_.hear_starts(polls_);
@@ -151,6 +154,8 @@ void JobRun::hear(const News& news) {
       return switchboard_.read_all(news.rank, now_);
     case News::Kind::kHostLost:
       return on_host_lost(news);
+    case News::Kind::kRankWrote:
+      return on_output(news);
     case News::Kind::kHostEnded:
       return;
   }
@@ -165,6 +170,16 @@ void JobRun::on_end(const News& news) {
   policy_.on_exit(news.rank, ending);
   switchboard_.on_departure(news.rank, to_text(ending));
   say_if_verbose("rank " + std::to_string(news.rank) + " " + to_text(ending));
+}
+
+// Of a rank of another host.
+void JobRun::on_output(const News& news) {
+  const Share& share = local_.share();
+  const auto guest = std::ranges::find(share.guests, news.rank);
+  if (guest == share.guests.end()) return;
+  const auto position = static_cast<std::size_t>(guest - share.guests.begin());
+  const Stream stream = news.value == 0 ? Stream::kOut : Stream::kErr;
+  local_.output().on_guest(share.ranks.size() + position, stream, news.text);
 }
 
 void JobRun::on_host_lost(const News& news) {

@@ -36,6 +36,7 @@ class JobRun {
   void hear_signals();
   void hear(const News& news);
   void on_end(const News& news);
+  void on_output(const News& news);
   void on_host_lost(const News& news);
   void on_message(std::size_t rank, const rendezvous::Message& message);
   bool has_processes() const;

@@ -32,7 +32,7 @@ LocalRanks::LocalRanks(const Options& options, const RunContext& context, os::Si
       share_(std::move(share)),
       provision_(std::move(provision)),
       report_(std::move(report)),
-      output_(share_.ranks, options),
+      output_(share_, options),
       null_(os::open_null()),
       ranks_(share_.ranks.size()),
       oom_kill_count_(os::oom_kill_count()) {
@@ -154,10 +154,10 @@ std::string LocalRanks::why_killed(int signal) {
 void LocalRanks::report_end(std::size_t local, News news) {
   ranks_[local].has_ended = true;
   news.rank = share_.ranks[local];
-  if (news.kind == News::Kind::kRankKilled || news.value != 0) {
-    output_.catch_up(local);
-    news.last_words = output_.last_words(local);
-  }
+  const bool has_failed = news.kind == News::Kind::kRankKilled || news.value != 0;
+  // What it wrote comes before its end also where the job is led: that may be over with it.
+  if (has_failed || share_.sends_output) output_.catch_up(local);
+  if (has_failed) news.last_words = output_.last_words(local);
   report_(news);
 }
 

@@ -21,6 +21,7 @@ struct News {
     kRankSpoke,      // There is something to read on its line.
     kHostEnded,      // Nothing of the job is left there.
     kHostLost,       // value: the exit code of the job; text: why
+    kRankWrote,      // value: the Stream; text: what
   };
   Kind kind = Kind::kRankStarted;
   std::size_t rank = 0;  // Or the host, of kHost…
@@ -31,8 +32,8 @@ struct News {
   friend bool operator==(const News&, const News&) = default;
 };
 
-// Of those that travel between hosts: kRankSpoke does not. Empty when `bytes` are no such news, or
-// speak of a rank or host from `limit` on.
+// Of those that travel between hosts: kRankSpoke and kRankWrote do not. Empty when `bytes` are no
+// such news, or speak of a rank or host from `limit` on.
 std::string encode(const News& news);
 std::optional<News> decode_news(std::string_view bytes, std::size_t limit);
 

@@ -231,6 +231,7 @@ std::string to_status_address(const std::string& text) {
 void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.tag_output = given.count("tag-output") > 0;
   options.timestamp_output = given.count("timestamp-output") > 0;
+  options.gather_output = given.count("gather-output") > 0;
   options.oversubscribe = given.count("oversubscribe") > 0;
   options.report_bindings = given.count("report-bindings") > 0;
   options.this_host = given.count("this-host") > 0;

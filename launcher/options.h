@@ -40,6 +40,7 @@ struct Options {
   PortRange ports;
   bool tag_output = false;
   bool timestamp_output = false;
+  bool gather_output = false;
   std::string output_directory;   // Empty: no files.
   std::string working_directory;  // Empty: ours.
   std::optional<base::Duration> timeout;

@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "launcher/news.h"
+#include "launcher/rank_output.h"
 #include "os/poll_set.h"
 #include "rendezvous/line.h"
 
@@ -33,6 +34,9 @@ class OtherHosts {
   virtual void start() = 0;
   virtual void ask_to_end(int signal, const std::string& text) = 0;
   virtual void kill() = 0;
+
+  // How their output can be taken now, where it is shown here.
+  virtual void set_flow(Flow flow) = 0;
 
   // Whether nothing of the job is left on any of them.
   virtual bool have_ended() const = 0;

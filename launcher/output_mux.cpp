@@ -37,12 +37,15 @@ LineSplitter& OutputMux::splitter_of(Source source) noexcept {
   return splitters_[source.index][static_cast<std::size_t>(source.stream)];
 }
 
+void OutputMux::remember(std::size_t index, Stream stream, std::string_view bytes) {
+  if (stream != Stream::kErr) return;
+  Tail& tail = tails_[index];
+  tail.splitter.push(bytes, [&](std::string_view line) { tail.push(line); });
+}
+
 void OutputMux::on_bytes(std::size_t index, Stream stream, std::string_view bytes) {
   const Source source{index, stream};
-  if (stream == Stream::kErr) {
-    Tail& tail = tails_[index];
-    tail.splitter.push(bytes, [&](std::string_view line) { tail.push(line); });
-  }
+  remember(index, stream, bytes);
   if (passes_on_at_once_) return write(source, bytes);
   splitter_of(source).push(bytes, [&](std::string_view line) { write(source, line); });
 }

@@ -32,6 +32,10 @@ class OutputMux {
   void set_time(std::string_view time) { time_ = time; }
 
   void on_bytes(std::size_t index, Stream stream, std::string_view bytes);
+
+  // Of what is written elsewhere: only for last_words().
+  void remember(std::size_t index, Stream stream, std::string_view bytes);
+
   void on_end(std::size_t index, Stream stream);
 
   // Lines of rotarun's own, to the error stream.

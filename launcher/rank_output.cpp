@@ -25,9 +25,15 @@ void make_directories(const std::string& path) {
   if (error) throw Error(ErrorCode::kSystem, path + ": " + error.message());
 }
 
-OutputMux::Settings mux_settings(const std::vector<std::size_t>& ranks, const Options& options) {
+std::vector<std::size_t> sources_of(const Share& share) {
+  std::vector<std::size_t> ranks = share.ranks;
+  ranks.insert(ranks.end(), share.guests.begin(), share.guests.end());
+  return ranks;
+}
+
+OutputMux::Settings mux_settings(const Share& share, const Options& options) {
   OutputMux::Settings settings;
-  settings.ranks = ranks;
+  settings.ranks = sources_of(share);
   settings.tags_lines = options.tag_output;
   settings.has_times = options.timestamp_output;
   settings.is_joined = os::are_same_file(kStdout, kStderr);
@@ -38,15 +44,24 @@ OutputMux::Settings mux_settings(const std::vector<std::size_t>& ranks, const Op
 
 }  // namespace
 
-RankOutput::RankOutput(const std::vector<std::size_t>& ranks, const Options& options)
+int to_number(Flow flow) noexcept {
+  return (flow.is_held ? 1 : 0) | (flow.is_closed[0] ? 2 : 0) | (flow.is_closed[1] ? 4 : 0);
+}
+
+Flow to_flow(int number) noexcept {
+  return {.is_held = (number & 1) != 0, .is_closed = {(number & 2) != 0, (number & 4) != 0}};
+}
+
+RankOutput::RankOutput(const Share& share, const Options& options)
     : is_joined_(os::are_same_file(kStdout, kStderr)),
       has_times_(options.timestamp_output),
-      mux_(mux_settings(ranks, options)),
+      mux_(mux_settings(share, options)),
       sinks_{Sink{os::Output(kStdout)}, Sink{os::Output(kStderr)}},
-      pipes_(ranks.size()),
+      pipes_(share.ranks.size() + share.guests.size()),
       buffer_(kReadBytes),
       time_({}) {
-  if (!options.output_directory.empty()) make_files(ranks, options.output_directory);
+  const bool has_files = !options.output_directory.empty() && !share.sends_output;
+  if (has_files) make_files(sources_of(share), options.output_directory);
 }
 
 void RankOutput::make_files(const std::vector<std::size_t>& ranks, const std::string& directory) {
@@ -68,7 +83,7 @@ void RankOutput::attach(std::size_t index, os::Fd out, os::Fd err) {
 }
 
 bool RankOutput::is_full(Stream stream) const noexcept {
-  return mux_.pending(sink_of(stream)).size() > kMostPending;
+  return is_held_ || mux_.pending(sink_of(stream)).size() > kMostPending;
 }
 
 void RankOutput::add_to(os::PollSet& polls) {
@@ -111,14 +126,44 @@ bool RankOutput::read_once(std::size_t index, Stream stream) {
     return false;
   }
   const std::string_view bytes(buffer_.data(), result.count);
+  if (carry_) {
+    mux_.remember(index, stream, bytes);
+    carry_(index, stream, bytes);
+  } else {
+    take(index, stream, bytes);
+  }
+  return true;
+}
+
+void RankOutput::take(std::size_t index, Stream stream, std::string_view bytes) {
   if (has_times_) {
     time_ = Timestamp(std::chrono::system_clock::now());
     mux_.set_time(time_.text());
   }
-  copy_to_file(pipe, bytes);
-  if (sinks_[index_of(sink_of(stream))].is_closed) return true;
-  mux_.on_bytes(index, stream, bytes);
-  return true;
+  copy_to_file(pipes_[index][index_of(stream)], bytes);
+  if (!sinks_[index_of(sink_of(stream))].is_closed) mux_.on_bytes(index, stream, bytes);
+}
+
+void RankOutput::on_guest(std::size_t index, Stream stream, std::string_view bytes) {
+  take(index, stream, bytes);
+}
+
+Flow RankOutput::flow() const noexcept {
+  Flow flow;
+  for (const Stream stream : kStreams) {
+    flow.is_held = flow.is_held || mux_.pending(stream).size() > kMostPending;
+    // With files there is somebody who reads on.
+    const bool has_file = !pipes_.empty() && pipes_.back()[index_of(stream)].file;
+    flow.is_closed[index_of(stream)] = sinks_[index_of(sink_of(stream))].is_closed && !has_file;
+  }
+  return flow;
+}
+
+void RankOutput::on_flow(Flow flow) {
+  is_held_ = flow.is_held;
+  for (const Stream stream : kStreams) {
+    if (flow.is_closed[index_of(stream)]) close_pipes_of(stream);
+  }
 }
 
 void RankOutput::copy_to_file(Pipe& pipe, std::string_view bytes) {
@@ -179,7 +224,7 @@ void RankOutput::drain() {
     catch_up(index);
     for (const Stream stream : kStreams) {
       Pipe& pipe = pipes_[index][index_of(stream)];
-      if (pipe.fd) mux_.on_end(index, stream);
+      mux_.on_end(index, stream);
       pipe.fd.reset();
       pipe.file.reset();
     }

@@ -2,9 +2,12 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "launcher/host_share.h"
 #include "launcher/options.h"
 #include "launcher/output_mux.h"
 #include "launcher/timestamp.h"
@@ -14,12 +17,22 @@
 
 namespace rota::launcher {
 
+// How output can be taken, where it is shown.
+struct Flow {
+  bool is_held = false;             // Too much waits to be written.
+  std::array<bool, 2> is_closed{};  // By stream: nobody reads it any more.
+
+  friend bool operator==(const Flow&, const Flow&) = default;
+};
+int to_number(Flow flow) noexcept;
+Flow to_flow(int number) noexcept;
+
 class RankOutput {
  public:
-  // `ranks` are those whose output it is; all calls name one by its index here. Makes
-  // DIR/rank.N/stdout and stderr for each where the options have an output_directory.
-  // Throws UsageError naming what cannot be made.
-  RankOutput(const std::vector<std::size_t>& ranks, const Options& options);
+  // Of the share's ranks and then of its guests; all calls name one by its index among these. Makes
+  // DIR/rank.N/stdout and stderr for each where the options have an output_directory and the output
+  // stays here. Throws UsageError naming what cannot be made.
+  RankOutput(const Share& share, const Options& options);
 
   // Takes the read ends of a rank's pipes.
   void attach(std::size_t index, os::Fd out, os::Fd err);
@@ -34,6 +47,16 @@ class RankOutput {
 
   // Reads all that is in one rank's pipes now.
   void catch_up(std::size_t index);
+
+  // Output that is shown on another host: it is handed on as it comes; never again once `carry` is
+  // empty.
+  using Carry = std::function<void(std::size_t index, Stream stream, std::string_view bytes)>;
+  void carry_away(Carry carry) { carry_ = std::move(carry); }
+
+  // There: what a guest wrote; how the output flows now; and here, what came of it.
+  void on_guest(std::size_t index, Stream stream, std::string_view bytes);
+  Flow flow() const noexcept;
+  void on_flow(Flow flow);
 
   void say(const std::string& lines) { mux_.say(lines); }
   std::vector<std::string> last_words(std::size_t index) const { return mux_.last_words(index); }
@@ -55,6 +78,7 @@ class RankOutput {
 
   void make_files(const std::vector<std::size_t>& ranks, const std::string& directory);
   bool is_full(Stream stream) const noexcept;
+  void take(std::size_t index, Stream stream, std::string_view bytes);
   Stream sink_of(Stream stream) const noexcept { return is_joined_ ? Stream::kOut : stream; }
   bool read_once(std::size_t index, Stream stream);
   void copy_to_file(Pipe& pipe, std::string_view bytes);
@@ -70,6 +94,8 @@ class RankOutput {
   std::vector<char> buffer_;
   Timestamp time_;           // Of what was read last.
   std::string timed_bytes_;  // Kept, so that a line takes no memory of its own.
+  Carry carry_;
+  bool is_held_ = false;
 };
 
 }  // namespace rota::launcher

@@ -157,6 +157,7 @@ void Branch::on_dispatch(std::size_t host, Dispatch dispatch) {
         muster_.on_seats(host, *seats, routes_);
       }
       return;
+    case DispatchType::kOutput:
     case DispatchType::kSaid:
       if (routes_.has_rank(host, dispatch.rank)) arrivals_.push_back(std::move(dispatch));
       return;

@@ -49,8 +49,9 @@ class Branch {
   // of them is here.
   std::string own_address() const;
 
-  // One turn of a loop, which never blocks. Returns what is for the leader: kSaid and kNews. A host
-  // that is lost is news as well, as is that nothing is left on one that calls and all below it.
+  // One turn of a loop, which never blocks. Returns what is for the leader: kSaid, kOutput and
+  // kNews. A host that is lost is news as well, as is that nothing is left on one that calls and
+  // all below it.
   void add_to(os::PollSet& polls);
   std::vector<Dispatch> handle(base::TimePoint now);
   void send_all(base::TimePoint now);

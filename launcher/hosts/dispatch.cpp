@@ -115,6 +115,7 @@ std::string encode(const Share& share) {
     out.write(static_cast<std::uint32_t>(number));
   }
   for (const std::size_t rank : share.ranks) out.write(static_cast<std::uint32_t>(rank));
+  out.write(static_cast<std::uint8_t>(share.sends_output));
   return text_of(std::move(out));
 }
 
@@ -131,6 +132,7 @@ std::optional<Share> decode_share(std::string_view text) {
     share.ranks.push_back(in.read<std::uint32_t>());
     if (share.ranks.back() >= share.world_size) return std::nullopt;
   }
+  share.sends_output = in.read<std::uint8_t>() != 0;
   const bool is_sound = share.world_size <= rendezvous::kMaxWorldSize &&
                         share.other_count <= rendezvous::kMaxWorldSize &&
                         share.earlier_count <= share.other_count;

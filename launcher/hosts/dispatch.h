@@ -8,6 +8,8 @@
 //   kReady     text = Seats by host            kStart     text = Beginning
 //   kSaid      rank, text = its message        kToRank    rank, text = the message
 //   kNews      text = News                     kAskToEnd  value = signal, text = to be said
+//   kOutput    rank, value = Stream,           kFlow      value = Flow, as a number
+//              text = what it wrote
 //                                              kKill
 //                                              kFinish    value = exit code, rank = the host that
 //                                              is
@@ -32,12 +34,14 @@ enum class DispatchType : std::uint8_t {
   kReady,
   kSaid,
   kNews,
+  kOutput,
   kRefused,
   kShare,
   kStart,
   kToRank,
   kAskToEnd,
   kKill,
+  kFlow,
   kFinish,
   kBeat,
 };

@@ -73,6 +73,8 @@ class Follower {
   void watch_parent();
   void watch_end();
   void say_who_is_absent();
+  void regulate_output();
+  void carry_output(std::size_t local_rank, Stream stream, std::string_view bytes);
   int finish();
   void take_leave();
   JobStatus status() const;
@@ -101,6 +103,8 @@ class Follower {
   std::optional<StatusPort> status_port_;
   RankTable table_;                // Known once one of the ranks here has joined.
   std::vector<RankState> states_;  // By rank.
+  Flow flow_;                      // Of the output that is shown where the leader is.
+  Flow applied_flow_;
   os::PollSet polls_;
   std::size_t signal_position_ = 0;
   std::size_t lifeline_position_ = 0;  // 0: there is none.
@@ -139,6 +143,7 @@ void Follower::turn() {
     local_->pass_on_output(polls_);
     lines_->send_all(now_);
   }
+  regulate_output();
   watch_end();
 }
 
@@ -187,6 +192,17 @@ void Follower::tell_parent() {
   if (ready) trunk_->send(*ready);
 }
 
+// What cannot be taken where it is shown, nor be sent at once, is left where it is written.
+void Follower::regulate_output() {
+  constexpr std::size_t kMostUnsent = std::size_t{1} << 20;
+  Flow flow = flow_;
+  flow.is_held = flow.is_held || trunk_->unsent_bytes() > kMostUnsent;
+  if (flow == applied_flow_) return;
+  applied_flow_ = flow;
+  branch_->send({.type = DispatchType::kFlow, .value = to_number(flow)});
+  if (local_) local_->output().on_flow(flow);
+}
+
 void Follower::say_who_is_absent() {
   say_at_ = now_ + kSayTime;
   if (branch_->muster().is_complete()) return;
@@ -224,6 +240,7 @@ void Follower::on_parent_lost(const std::string& why) {
                     now_);
     return;
   }
+  local_->output().carry_away({});
   local_->ask_to_end(SIGTERM);
   kill_at_ = now_ + part_.options.grace.value_or(kFaultGrace);
 }
@@ -258,6 +275,9 @@ void Follower::pass_down(const Dispatch& dispatch) {
     case DispatchType::kAskToEnd:
     case DispatchType::kKill:
       return branch_->send(dispatch);
+    case DispatchType::kFlow:
+      flow_ = to_flow(dispatch.value);
+      return;
     default:
       return;
   }
@@ -328,7 +348,19 @@ void Follower::prepare(Share share) {
                       .text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()}});
       },
       [this](std::size_t local) { seating_->loan.release(local); });
+  if (seating_->share.sends_output) {
+    local_->output().carry_away([this](std::size_t local, Stream stream, std::string_view bytes) {
+      carry_output(local, stream, bytes);
+    });
+  }
   branch_->muster().set_own_seats(seating_->seats);
+}
+
+void Follower::carry_output(std::size_t local, Stream stream, std::string_view bytes) {
+  trunk_->send({.type = DispatchType::kOutput,
+                .rank = static_cast<std::uint32_t>(seating_->share.ranks[local]),
+                .value = static_cast<int>(stream),
+                .text = std::string(bytes)});
 }
 
 void Follower::start(const Beginning& beginning) {
@@ -384,6 +416,7 @@ void Follower::watch_end() {
   }
   if (!has_ended || has_said_end_) return;
   has_said_end_ = true;
+  if (seating_->share.sends_output) local_->output().drain();
   tell({.kind = News::Kind::kHostEnded});
 }
 

@@ -93,6 +93,13 @@ std::vector<News> Followers::handle(const os::PollSet& /*polls*/, base::TimePoin
       news.push_back({.kind = News::Kind::kRankSpoke, .rank = dispatch.rank});
       continue;
     }
+    if (dispatch.type == DispatchType::kOutput) {
+      news.push_back({.kind = News::Kind::kRankWrote,
+                      .rank = dispatch.rank,
+                      .value = dispatch.value,
+                      .text = std::move(dispatch.text)});
+      continue;
+    }
     auto told = decode_news(dispatch.text, limit);
     const bool is_loss = told && told->kind == News::Kind::kHostLost;
     if (told && !(is_loss && branch_.is_gathering())) news.push_back(std::move(*told));
@@ -117,6 +124,12 @@ void Followers::ask_to_end(int signal, const std::string& text) {
 }
 
 void Followers::kill() { branch_.send({.type = DispatchType::kKill}); }
+
+void Followers::set_flow(Flow flow) {
+  if (flow == flow_) return;
+  flow_ = flow;
+  branch_.send({.type = DispatchType::kFlow, .value = to_number(flow)});
+}
 
 void Followers::finish(int exit_code, std::optional<std::size_t> last_rank) {
   if (last_rank) last_host_ = branch_.routes().host_of(*last_rank);

@@ -54,6 +54,7 @@ class Followers final : public OtherHosts {
   void start() override;
   void ask_to_end(int signal, const std::string& text) override;
   void kill() override;
+  void set_flow(Flow flow) override;
   bool have_ended() const override { return branch_.have_ended(); }
   void finish(int exit_code, std::optional<std::size_t> last_rank) override;
   bool are_gone() const override { return branch_.are_gone(last_host_); }
@@ -66,6 +67,7 @@ class Followers final : public OtherHosts {
   std::vector<std::deque<std::vector<std::byte>>> said_;  // By rank.
   std::size_t last_host_ = kNoHost;                       // To exit.
   Beginning beginning_;
+  Flow flow_;
 };
 
 }  // namespace rota::launcher

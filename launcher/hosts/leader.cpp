@@ -74,6 +74,7 @@ class Leader {
   std::string name_in_table(std::size_t host) const;
   Layout lay_out_hosts() const;
   void deal(const Layout& layout);
+  void gather_output();
   Peers peers_of(const Layout& layout) const;
   JobPlan plan_job(const Seating& own) const;
   KnownDevices devices() const;
@@ -214,10 +215,20 @@ void Leader::deal(const Layout& layout) {
     seat_on_machines(places, shares_);
   }
   const std::size_t outside = shares_.size();
-  shares_.resize(member_count(part_.meeting),
-                 Share{.world_size = layout.seats.size(),
-                       .host_index = outside,
-                       .host_count = part_.meeting.host_count});
+  shares_.resize(member_count(part_.meeting), Share{.world_size = layout.seats.size(),
+                                                    .host_index = outside,
+                                                    .host_count = part_.meeting.host_count});
+  // Agents bring it back by themselves.
+  if (part_.options.gather_output && !part_.meeting.is_started) gather_output();
+}
+
+void Leader::gather_output() {
+  Share& own = shares_[part_.meeting.own_host];
+  for (Share& share : shares_) {
+    if (&share == &own) continue;
+    share.sends_output = true;
+    own.guests.insert(own.guests.end(), share.ranks.begin(), share.ranks.end());
+  }
 }
 
 Layout Leader::lay_out_hosts() const {

@@ -30,6 +30,7 @@ void Trunk::send(const Dispatch& dispatch) {
     const auto frame = rest.first(std::min(rest.size(), rendezvous::kMaxFrameBytes));
     unsent_.emplace_back(frame.begin(), frame.end());
     rest = rest.subspan(frame.size());
+    unsent_bytes_ += frame.size();
     is_full = frame.size() == rendezvous::kMaxFrameBytes;
   }
 }
@@ -73,7 +74,12 @@ void Trunk::send_all(base::TimePoint now) {
   while (!unsent_.empty()) {
     const os::Io io = line_->send(unsent_.front(), {});
     if (io == os::Io::kWouldBlock) return;
-    if (io == os::Io::kClosed) return unsent_.clear();  // What came before is still to be read.
+    if (io == os::Io::kClosed) {  // What came before is still to be read.
+      unsent_.clear();
+      unsent_bytes_ = 0;
+      return;
+    }
+    unsent_bytes_ -= unsent_.front().size();
     unsent_.pop_front();
   }
 }

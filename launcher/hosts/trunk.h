@@ -37,6 +37,7 @@ class Trunk {
 
   // Of an open one.
   int fd() const noexcept { return line_->fd(); }
+  std::size_t unsent_bytes() const noexcept { return unsent_bytes_; }
   bool is_quiet() const noexcept { return unsent_.empty() && !line_->is_sending(); }
 
   // To be asked each turn, after receive(), of an open one.
@@ -48,6 +49,7 @@ class Trunk {
 
   std::unique_ptr<rendezvous::RemoteLine> line_;
   std::deque<std::vector<std::byte>> unsent_;
+  std::size_t unsent_bytes_ = 0;
   base::TimePoint next_beat_;
   SilenceWatch silence_;
   std::string why_ended_ = "its launcher ended, or the connection to it";
