@@ -14,6 +14,7 @@
 #include "os/listener.h"
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
+#include "testing/free_addresses.h"
 
 namespace rota {
 namespace {
@@ -24,17 +25,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const std::string kKey(32, 'k');
-
-// Addresses on loopback whose ports were free a moment ago.
-std::vector<std::string> free_addresses(std::size_t count) {
-  std::vector<os::Listener> listeners;
-  std::vector<std::string> addresses;
-  for (std::size_t i = 0; i < count; ++i) {
-    listeners.push_back(os::listen_on_loopback());
-    addresses.push_back(listeners.back().address);
-  }
-  return addresses;
-}
 
 CommunicatorOptions options_for(std::size_t rank, const std::vector<std::string>& addresses,
                                 const std::string& key = {}) {
@@ -71,7 +61,7 @@ Outcomes run_ranks(const std::vector<CommunicatorOptions>& ranks, const Body& bo
 }
 
 Outcomes run_world(std::size_t world_size, const Body& body, const std::string& key = {}) {
-  const auto addresses = free_addresses(world_size);
+  const auto addresses = testing::free_addresses(world_size);
   std::vector<CommunicatorOptions> ranks;
   for (std::size_t rank = 0; rank < world_size; ++rank) {
     ranks.push_back(options_for(rank, addresses, key));
@@ -117,7 +107,7 @@ TEST(ByHand, RanksFindEachOtherByTheirTable) {
 }
 
 TEST(ByHand, NamesStandForAddresses) {
-  auto addresses = free_addresses(2);
+  auto addresses = testing::free_addresses(2);
   for (std::string& address : addresses) {
     address = "localhost" + address.substr(address.rfind(':'));
   }
@@ -143,7 +133,7 @@ TEST(ByHand, AddressesMayBeOfTheOtherFamily) {
 }
 
 TEST(ByHand, RanksMayStartInAnyOrder) {
-  const auto addresses = free_addresses(3);
+  const auto addresses = testing::free_addresses(3);
   Outcomes outcomes(3);
   std::vector<std::thread> threads;
   for (const std::size_t rank : {2, 1, 0}) {
@@ -166,7 +156,7 @@ TEST(ByHand, CommunicatorsSplitAndThreadsHaveTheirOwn) {
       },
       kKey));
 
-  const auto addresses = free_addresses(2);
+  const auto addresses = testing::free_addresses(2);
   std::vector<std::thread> processes;
   for (std::size_t rank = 0; rank < 2; ++rank) {
     processes.emplace_back([&, rank] {
@@ -181,7 +171,7 @@ TEST(ByHand, CommunicatorsSplitAndThreadsHaveTheirOwn) {
 }
 
 TEST(ByHand, AnAbsentRankZeroIsNamedAtTheTimeout) {
-  auto options = options_for(1, free_addresses(2));
+  auto options = options_for(1, testing::free_addresses(2));
   options.join_timeout = milliseconds(300);
   const auto error = run_rank(options, sum_of_ranks);
   expect_error(error, ErrorCode::kTimeout,
@@ -191,7 +181,7 @@ TEST(ByHand, AnAbsentRankZeroIsNamedAtTheTimeout) {
 }
 
 TEST(ByHand, AnAbsentRankIsNamedAtTheTimeout) {
-  const auto addresses = free_addresses(3);
+  const auto addresses = testing::free_addresses(3);
   auto first = options_for(0, addresses);
   const auto second = options_for(1, addresses);
   first.join_timeout = milliseconds(500);
@@ -201,7 +191,7 @@ TEST(ByHand, AnAbsentRankIsNamedAtTheTimeout) {
 }
 
 TEST(ByHand, AnotherKeyIsNamed) {
-  const auto addresses = free_addresses(2);
+  const auto addresses = testing::free_addresses(2);
   std::vector<CommunicatorOptions> ranks = {options_for(0, addresses, kKey),
                                             options_for(1, addresses, std::string(32, 'x'))};
   for (auto& options : ranks) options.join_timeout = milliseconds(500);
@@ -211,7 +201,7 @@ TEST(ByHand, AnotherKeyIsNamed) {
 }
 
 TEST(ByHand, TablesThatDifferAreNoJob) {
-  const auto addresses = free_addresses(3);
+  const auto addresses = testing::free_addresses(3);
   auto others = addresses;
   others[2] = "127.0.0.1:9";
   const Outcomes outcomes = run_ranks(
@@ -224,14 +214,14 @@ TEST(ByHand, TablesThatDifferAreNoJob) {
 }
 
 TEST(ByHand, ARankIsTakenOnce) {
-  const auto addresses = free_addresses(2);
+  const auto addresses = testing::free_addresses(2);
   const Outcomes outcomes =
       run_ranks({options_for(0, addresses), options_for(1, addresses)}, [&](Communicator& comm) {
         sum_of_ranks(comm);
         if (comm.rank() == 0) {
           // A place of its own to listen, but the same number.
           auto table = addresses;
-          table[1] = free_addresses(1).front();
+          table[1] = testing::free_addresses(1).front();
           auto options = options_for(1, table);
           options.join_timeout = milliseconds(300);
           expect_error(run_rank(options, sum_of_ranks), ErrorCode::kMismatch,
@@ -243,7 +233,7 @@ TEST(ByHand, ARankIsTakenOnce) {
 }
 
 TEST(ByHand, ARankBeyondTheTableOfRankZeroIsRefused) {
-  const auto addresses = free_addresses(3);
+  const auto addresses = testing::free_addresses(3);
   const std::vector<std::string> two(addresses.begin(), addresses.begin() + 2);
   auto first = options_for(0, two);
   first.join_timeout = milliseconds(500);
@@ -254,7 +244,7 @@ TEST(ByHand, ARankBeyondTheTableOfRankZeroIsRefused) {
 
 // A rank that begins anew may be earlier than the others with leaving.
 TEST(ByHand, TheSameTableMayMeetAgainAndAgain) {
-  const auto addresses = free_addresses(3);
+  const auto addresses = testing::free_addresses(3);
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < 3; ++rank) {
     threads.emplace_back([&, rank] {
@@ -336,7 +326,7 @@ TEST(ByHand, AnAbortIsHeardByAll) {
 
 // Method: strangers call rank 0's port before and while the ranks meet; some say nothing.
 TEST(ByHand, StrangersDoNotDisturb) {
-  const auto addresses = free_addresses(2);
+  const auto addresses = testing::free_addresses(2);
   std::vector<os::Fd> strangers;
   Outcomes outcomes(2);
   std::thread first([&] { outcomes[0] = run_rank(options_for(0, addresses, kKey), sum_of_ranks); });
@@ -389,7 +379,7 @@ TEST(ByHand, WhatMakesNoSenseIsRefused) {
 TEST(ByHand, APortThatIsTakenIsNamed) {
   const os::Listener taken = os::listen_on_loopback();
   const auto error =
-      run_rank(options_for(0, {taken.address, free_addresses(1).front()}), sum_of_ranks);
+      run_rank(options_for(0, {taken.address, testing::free_addresses(1).front()}), sum_of_ranks);
   expect_error(error, ErrorCode::kSystem,
                AllOf(HasSubstr("bind to " + taken.address), HasSubstr("in use")));
 }

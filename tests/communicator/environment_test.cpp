@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "os/listener.h"
+#include "testing/free_addresses.h"
 #include "testing/process.h"
 
 namespace rota::testing {
@@ -17,17 +17,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const std::string kProgram = std::string(ROTA_TEST_DIR) + "/environment_rank";
-
-// On loopback; the ports were free a moment ago.
-std::vector<std::string> free_addresses(std::size_t count) {
-  std::vector<os::Listener> listeners;
-  std::vector<std::string> addresses;
-  for (std::size_t i = 0; i < count; ++i) {
-    listeners.push_back(os::listen_on_loopback());
-    addresses.push_back(listeners.back().address);
-  }
-  return addresses;
-}
 
 std::string job(const std::string& name, const std::vector<std::string>& addresses) {
   std::string list;

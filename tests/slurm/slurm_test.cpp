@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "os/listener.h"
+#include "testing/free_addresses.h"
 #include "testing/process.h"
 
 namespace rota {
@@ -103,17 +103,6 @@ class Slurm : public ::testing::Test {
     return options;
   }
 };
-
-// "127.0.0.1:P 127.0.0.1:Q …": where nobody listens.
-std::vector<std::string> free_addresses(std::size_t count) {
-  std::vector<os::Listener> listeners;
-  std::vector<std::string> addresses;
-  for (std::size_t i = 0; i < count; ++i) {
-    listeners.push_back(os::listen_on_loopback());
-    addresses.push_back(listeners.back().address);
-  }
-  return addresses;
-}
 
 std::string joined(const std::vector<std::string>& words, const std::string& separator) {
   std::string text;
@@ -231,7 +220,7 @@ TEST_F(Slurm, MakesAProgramARankByTfConfig) {
     return std::vector<std::string>{
         "sh", "-c",
         R"(export TF_CONFIG='{"cluster":{"worker":[")" +
-            joined(free_addresses(task_count), R"(",")") +
+            joined(testing::free_addresses(task_count), R"(",")") +
             R"("]},"task":{"type":"worker","index":'$SLURM_PROCID'}}'; exec )" + kAverage};
   };
   EXPECT_THAT(lines_of(run(srun({"-n4", "-N2"}, script(4)))), ElementsAre("mean of ranks: 1.5"));
@@ -252,7 +241,7 @@ class SlurmByHand : public Slurm {
   static Result run_ranks(const std::string& set_key) {
     return run(srun({"-n4", "-N2"}, {"sh", "-c",
                                      set_key + "exec " + kByHand + " $SLURM_PROCID " +
-                                         joined(free_addresses(4), " ")}));
+                                         joined(testing::free_addresses(4), " ")}));
   }
 };
 
