@@ -10,8 +10,9 @@
 namespace rota::launcher {
 
 struct Share {
-  std::vector<std::size_t> ranks;  // Index: local rank.
-  std::vector<Cpus> places = {};   // The same index. Empty sets: not bound.
+  std::vector<std::size_t> ranks;        // Index: local rank.
+  std::vector<std::size_t> groups = {};  // The same index: whose program each runs.
+  std::vector<Cpus> places = {};         // The same index. Empty sets: not bound.
   std::size_t world_size = 1;
   std::size_t host_index = 0;
   std::size_t host_count = 1;
@@ -20,10 +21,12 @@ struct Share {
   // there are.
   std::size_t earlier_count = 0;
   std::size_t other_count = 0;
+
+  std::vector<std::size_t> evaluators = {};  // The group of each. All are on one host.
 };
 
-// Without places, which are each host's own affair.
-Share share_of(const Layout& layout, std::size_t host);
+// Without places, which are each host's own affair, and without evaluators.
+Share share_of(const Layout& layout, std::size_t host, const std::vector<Group>& groups);
 
 // A line for each rank: its host, and the CPUs that it is bound to.
 std::vector<std::string> describe_bindings(const Share& share, const std::string& host);

@@ -1,6 +1,7 @@
 // The pipes from the ranks, the files that copy them, and our own two outputs.
 #include "launcher/rank_output.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -25,9 +26,9 @@ void make_directories(const std::string& path) {
   if (error) throw Error(ErrorCode::kSystem, path + ": " + error.message());
 }
 
-OutputMux::Settings mux_settings(const std::vector<std::size_t>& ranks, const Options& options) {
+OutputMux::Settings mux_settings(const std::vector<std::string>& names, const Options& options) {
   OutputMux::Settings settings;
-  settings.ranks = ranks;
+  settings.names = names;
   settings.tags_lines = options.tag_output;
   settings.has_times = options.timestamp_output;
   settings.is_joined = os::are_same_file(kStdout, kStderr);
@@ -38,21 +39,23 @@ OutputMux::Settings mux_settings(const std::vector<std::size_t>& ranks, const Op
 
 }  // namespace
 
-RankOutput::RankOutput(const std::vector<std::size_t>& ranks, const Options& options)
+RankOutput::RankOutput(const std::vector<std::string>& names, const Options& options)
     : is_joined_(os::are_same_file(kStdout, kStderr)),
       has_times_(options.timestamp_output),
-      mux_(mux_settings(ranks, options)),
+      mux_(mux_settings(names, options)),
       sinks_{Sink{os::Output(kStdout)}, Sink{os::Output(kStderr)}},
-      pipes_(ranks.size()),
+      pipes_(names.size()),
       buffer_(kReadBytes),
       time_({}) {
-  if (!options.output_directory.empty()) make_files(ranks, options.output_directory);
+  if (!options.output_directory.empty()) make_files(names, options.output_directory);
 }
 
-void RankOutput::make_files(const std::vector<std::size_t>& ranks, const std::string& directory) {
+void RankOutput::make_files(const std::vector<std::string>& names, const std::string& directory) {
   try {
     for (std::size_t index = 0; index < pipes_.size(); ++index) {
-      const std::string folder = directory + "/rank." + std::to_string(ranks[index]);
+      std::string name = names[index];
+      std::ranges::replace(name, ' ', '.');
+      const std::string folder = directory + "/" + name;
       make_directories(folder);
       pipes_[index][index_of(Stream::kOut)].file = os::create_file(folder + "/stdout");
       pipes_[index][index_of(Stream::kErr)].file = os::create_file(folder + "/stderr");

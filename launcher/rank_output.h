@@ -16,10 +16,10 @@ namespace rota::launcher {
 
 class RankOutput {
  public:
-  // `ranks` are those whose output it is; all calls name one by its index here. Makes
-  // DIR/rank.N/stdout and stderr for each where the options have an output_directory.
+  // `names`, such as "rank 3", are of those whose output it is; all calls name one by its index.
+  // Makes DIR/rank.3/stdout and stderr for each where the options have an output_directory.
   // Throws UsageError naming what cannot be made.
-  RankOutput(const std::vector<std::size_t>& ranks, const Options& options);
+  RankOutput(const std::vector<std::string>& names, const Options& options);
 
   // Takes the read ends of a rank's pipes.
   void attach(std::size_t index, os::Fd out, os::Fd err);
@@ -53,7 +53,7 @@ class RankOutput {
   };
   static constexpr std::size_t kNotPolled = static_cast<std::size_t>(-1);
 
-  void make_files(const std::vector<std::size_t>& ranks, const std::string& directory);
+  void make_files(const std::vector<std::string>& names, const std::string& directory);
   bool is_full(Stream stream) const noexcept;
   Stream sink_of(Stream stream) const noexcept { return is_joined_ ? Stream::kOut : stream; }
   bool read_once(std::size_t index, Stream stream);

@@ -328,7 +328,10 @@ void Follower::start(const Beginning& beginning) {
     lines_->connect(local, std::make_unique<rendezvous::LocalLine>(std::move(ours)));
     return std::move(theirs);
   });
-  if (seating_->share.ranks.empty()) speak("no ranks here: waits for the job's end");
+  const Share& share = seating_->share;
+  if (share.ranks.empty() && share.evaluators.empty()) {
+    speak("no ranks here: waits for the job's end");
+  }
 }
 
 void Follower::pass_to_rank(const Dispatch& dispatch) {
@@ -362,7 +365,7 @@ void Follower::report(const News& news) {
 
 void Follower::watch_end() {
   if (!local_ || exit_code_) return;
-  const bool has_ended = !local_->has_children() && local_->running().empty();
+  const bool has_ended = !local_->has_children() && !local_->has_running();
   if (kill_at_ && (has_ended || now_ >= *kill_at_)) {
     local_->kill();
     exit_code_ = kExitSilent;

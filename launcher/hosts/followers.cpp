@@ -139,16 +139,17 @@ bool Followers::is_settled(Newcomer& newcomer, base::TimePoint now) {
     return true;
   }
   member = Member{.trunk = std::move(newcomer.trunk)};
-  if (phase_ == Phase::kRunning) send_home_at_end(member);
+  if (phase_ == Phase::kRunning) let_begin(newcomer.host);
   return true;
 }
 
 // One without ranks, which may come when it likes.
-void Followers::send_home_at_end(Member& member) {
-  const Share nothing{.ranks = {}, .world_size = ranks_.size()};
-  member.trunk->send({.type = DispatchType::kShare, .text = encode(nothing)});
-  member.trunk->send({.type = DispatchType::kStart, .text = encode(beginning_)});
+void Followers::let_begin(std::size_t host) {
+  Member& member = members_[host];
+  member.trunk->send({.type = DispatchType::kShare, .text = encode(shares_[host])});
   member.seats = Seats();
+  if (!has_started_) return;
+  member.trunk->send({.type = DispatchType::kStart, .text = encode(beginning_)});
 }
 
 void Followers::turn_away(Newcomer& newcomer, const Refusal& refusal, base::TimePoint now) {
@@ -167,12 +168,13 @@ std::string Followers::own_address() const {
   throw Error(ErrorCode::kPeerLost, "every other host has gone again");
 }
 
-void Followers::assign(const std::vector<Share>& shares) {
+void Followers::assign(std::vector<Share> shares) {
   phase_ = Phase::kRunning;
-  ranks_.resize(shares.front().world_size);
+  shares_ = std::move(shares);
+  ranks_.resize(shares_.front().world_size);
   for (std::size_t host = 0; host < members_.size(); ++host) {
     Member& member = members_[host];
-    const Share share = host < shares.size() ? shares[host] : Share{.world_size = ranks_.size()};
+    const Share& share = shares_[host];
     for (const std::size_t rank : share.ranks) ranks_[rank].host = host;
     if (host == meeting_.leader_host) continue;
     member.ranks = share.ranks;
@@ -246,8 +248,9 @@ void Followers::on_news(std::size_t host, const Dispatch& dispatch, std::vector<
     member.has_ended = true;
     return;
   }
-  const bool is_of_rank = told->kind != News::Kind::kNotStarted &&  //
-                          told->kind != News::Kind::kSignal;
+  const bool is_of_rank = told->kind != News::Kind::kNotStarted &&
+                          told->kind != News::Kind::kSignal && !is_of_evaluator(told->kind);
+  if (is_of_evaluator(told->kind) && told->rank >= shares_[host].evaluators.size()) return;
   const bool has_rank = std::ranges::find(member.ranks, told->rank) != member.ranks.end();
   if (is_of_rank && !has_rank) return;
   const std::string who = name_of_host(meeting_, host);
@@ -284,6 +287,10 @@ void Followers::lose(std::size_t host, const std::string& why, std::vector<News>
     if (phase_ != Phase::kFinished) say_(who + " has gone again: " + why);
     muster_.on_lost(host);
     member = Member();
+    if (phase_ == Phase::kGathering) return;
+    for (std::size_t index = 0; index < shares_[host].evaluators.size(); ++index) {
+      news.push_back({.kind = News::Kind::kEvaluatorExited, .rank = index});
+    }
     return;
   }
   *member.trunk = Trunk(nullptr, now_);
@@ -329,7 +336,10 @@ void Followers::refuse_all(int exit_code, const std::string& why, base::TimePoin
   }
 }
 
-void Followers::start() { tell_all({.type = DispatchType::kStart, .text = encode(beginning_)}); }
+void Followers::start() {
+  has_started_ = true;
+  tell_all({.type = DispatchType::kStart, .text = encode(beginning_)});
+}
 
 void Followers::ask_to_end(int signal, const std::string& text) {
   tell_all({.type = DispatchType::kAskToEnd, .value = signal, .text = text});

@@ -43,8 +43,9 @@ class Followers final : public OtherHosts {
   // The number by which the others have reached this host; one of them is here.
   std::string own_address() const;
 
-  // All are here: nobody else is let in, and who goes now is lost. `shares` by host.
-  void assign(const std::vector<Share>& shares);
+  // All are here: nobody else is let in, and who goes now is lost. `shares` of all members, by
+  // host.
+  void assign(std::vector<Share> shares);
 
   // Whether every host has said where its ranks are.
   bool are_seated() const;
@@ -95,7 +96,7 @@ class Followers final : public OtherHosts {
   std::string judge(const auth::Identity& caller) const;
   void receive_newcomers(base::TimePoint now);
   bool is_settled(Newcomer& newcomer, base::TimePoint now);
-  void send_home_at_end(Member& member);
+  void let_begin(std::size_t host);
   void turn_away(Newcomer& newcomer, const Refusal& refusal, base::TimePoint now);
   void hear(std::size_t host, base::TimePoint now, std::vector<News>& news);
   void on_dispatch(std::size_t host, const Dispatch& dispatch, std::vector<News>& news);
@@ -115,8 +116,10 @@ class Followers final : public OtherHosts {
   Phase phase_ = Phase::kGathering;
   std::vector<Newcomer> newcomers_;
   std::vector<Member> members_;  // By host; the leader's is empty.
+  std::vector<Share> shares_;    // The same index.
   std::vector<Rank> ranks_;      // By rank.
   Beginning beginning_;
+  bool has_started_ = false;
   base::TimePoint now_;
 };
 

@@ -82,6 +82,47 @@ TEST_F(AgentsTest, OthersGetTheDirectoryAndTheVariables) {
   EXPECT_EQ(result.out, expected);
 }
 
+TEST_F(AgentsTest, OthersGetThemOfEachProgram) {
+  environment_ = {"KNOWN=here alone"};
+  const std::string say = "echo $0 $ROTA_RANK $A $KNOWN in $(pwd)";
+  const Result result = start_from(2, {"-np",
+                                       "3",
+                                       "-x",
+                                       "A=1",
+                                       "sh",
+                                       "-c",
+                                       say,
+                                       "one",
+                                       ":",
+                                       "-np",
+                                       "3",
+                                       "-x",
+                                       "KNOWN",
+                                       "--wdir",
+                                       "/usr",
+                                       "sh",
+                                       "-c",
+                                       say,
+                                       "two",
+                                       ":",
+                                       "--role",
+                                       "evaluator",
+                                       "-x",
+                                       "A=3",
+                                       "--wdir",
+                                       "/",
+                                       "sh",
+                                       "-c",
+                                       "echo $ROTA_ROLE $A in $(pwd)"})
+                            ->wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_THAT(result.out, HasSubstr("one 0 1 in " + here + "\n"));
+  EXPECT_THAT(result.out, HasSubstr("one 2 1 in " + here + "\n"));
+  EXPECT_THAT(result.out, HasSubstr("two 3 here alone in /usr\n"));
+  EXPECT_THAT(result.out, HasSubstr("two 5 here alone in /usr\n"));
+}
+
 TEST_F(AgentsTest, AFailureThereIsTheJobsHere) {
   const Result result = start_from(0, {"/bin/sh", "-c",
                                        "if [ $ROTA_RANK = 3 ]; then echo last words >&2; exit 9; "
