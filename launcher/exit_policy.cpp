@@ -36,6 +36,12 @@ void ExitPolicy::on_exit(std::size_t rank, Ending ending) {
     note_failure(rank, ending.was_killed ? Weight::kDeath : Weight::kFailure);
 }
 
+// One may come late, when the others have been asked to end.
+void ExitPolicy::on_evaluator_start(std::size_t index) {
+  evaluators_.insert(index);
+  has_released_ = false;
+}
+
 void ExitPolicy::on_evaluator_end(std::size_t index, Ending ending, base::TimePoint now) {
   if (evaluators_.erase(index) == 0) return;
   const bool is_cause = phase_ == Phase::kRunning && !first_failure_ && !asked_to_end_ &&
@@ -158,7 +164,8 @@ void ExitPolicy::on_guard_lost(base::TimePoint now) {
   may_agree_ = false;
   limits_.fault_grace = std::min<base::Duration>(limits_.fault_grace, kShortGrace);
   limits_.request_grace = std::min<base::Duration>(limits_.request_grace, kShortGrace);
-  if (phase_ == Phase::kEnding) give_up_at_ = std::min(give_up_at_, now + limits_.fault_grace);
+  if (phase_ != Phase::kEnding && phase_ != Phase::kReleasing) return;
+  give_up_at_ = std::min(give_up_at_, now + limits_.fault_grace);
 }
 
 // Failures keep their order, except that those which become known together give way to a death, and
@@ -179,10 +186,11 @@ bool ExitPolicy::is_over(bool has_children) const noexcept {
          (phase_ == Phase::kEnding && (!has_children || has_agreed_));
 }
 
-// Once, when nobody but evaluators is left, and none of them has been asked yet.
+// When nobody but evaluators is left, and one of them has not been asked yet.
 bool ExitPolicy::is_release_due() const noexcept {
-  const bool are_unasked = phase_ == Phase::kRunning || (phase_ == Phase::kEnding && has_agreed_);
-  return are_unasked && all_ended() && !evaluators_.empty() && !has_released_;
+  const bool may_ask = phase_ == Phase::kRunning || phase_ == Phase::kReleasing ||
+                       (phase_ == Phase::kEnding && has_agreed_);
+  return may_ask && all_ended() && !evaluators_.empty() && !has_released_;
 }
 
 ExitPolicy::Action ExitPolicy::decide(base::TimePoint now, bool has_children, bool can_agree) {

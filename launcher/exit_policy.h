@@ -68,7 +68,7 @@ class ExitPolicy {
   void on_exit(std::size_t rank, Ending ending);
   // Evaluators have no rank. One that fails ends the job; one that ends well, or is asked to end,
   // does not, and nobody waits for it while ranks run.
-  void on_evaluator_start(std::size_t index) { evaluators_.insert(index); }
+  void on_evaluator_start(std::size_t index);
   void on_evaluator_end(std::size_t index, Ending ending, base::TimePoint now);
   void on_stopped(std::size_t rank, base::TimePoint now);
   void on_continued(std::size_t rank);

@@ -83,44 +83,21 @@ TEST_F(AgentsTest, OthersGetTheDirectoryAndTheVariables) {
 }
 
 TEST_F(AgentsTest, OthersGetThemOfEachProgram) {
-  environment_ = {"KNOWN=here alone"};
-  const std::string say = "echo $0 $ROTA_RANK $A $KNOWN in $(pwd)";
-  const Result result = start_from(2, {"-np",
-                                       "3",
-                                       "-x",
-                                       "A=1",
-                                       "sh",
-                                       "-c",
-                                       say,
-                                       "one",
-                                       ":",
-                                       "-np",
-                                       "3",
-                                       "-x",
-                                       "KNOWN",
-                                       "--wdir",
-                                       "/usr",
-                                       "sh",
-                                       "-c",
-                                       say,
-                                       "two",
-                                       ":",
-                                       "--role",
-                                       "evaluator",
-                                       "-x",
-                                       "A=3",
-                                       "--wdir",
-                                       "/",
-                                       "sh",
-                                       "-c",
-                                       "echo $ROTA_ROLE $A in $(pwd)"})
-                            ->wait();
+  environment_ = {"A=from here"};
+  const std::string say = "echo $0 $ROTA_RANK $A in $(pwd)";
+  const std::vector<std::vector<std::string>> programs = {
+      {"-np", "3", "-x", "A=1", "sh", "-c", say, "one", ":"},
+      {"-np", "3", "-x", "A", "--wdir", "/usr", "sh", "-c", say, "two", ":"},
+      {"--role", "evaluator", "--wdir", "/", "true"}};
+  std::vector<std::string> arguments;
+  for (const auto& words : programs) arguments.insert(arguments.end(), words.begin(), words.end());
+  const Result result = start_from(2, arguments)->wait();
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const std::string here = std::filesystem::current_path().string();
   EXPECT_THAT(result.out, HasSubstr("one 0 1 in " + here + "\n"));
   EXPECT_THAT(result.out, HasSubstr("one 2 1 in " + here + "\n"));
-  EXPECT_THAT(result.out, HasSubstr("two 3 here alone in /usr\n"));
-  EXPECT_THAT(result.out, HasSubstr("two 5 here alone in /usr\n"));
+  EXPECT_THAT(result.out, HasSubstr("two 3 from here in /usr\n"));
+  EXPECT_THAT(result.out, HasSubstr("two 5 from here in /usr\n"));
 }
 
 TEST_F(AgentsTest, AFailureThereIsTheJobsHere) {

@@ -77,6 +77,26 @@ TEST_F(EvaluatorPolicy, KillsThoseThatTakeLongerThanTheGrace) {
   EXPECT_EQ(policy_.outcome().code, 0);
 }
 
+TEST_F(EvaluatorPolicy, AsksOneThatComesLateToo) {
+  all_ranks_end_well(1);
+  EXPECT_EQ(decide(1), Action::kRelease);
+  ends(0, 2, 0);
+  ends(1, 2, 0);
+  policy_.on_evaluator_start(0);
+  EXPECT_EQ(decide(3), Action::kRelease);
+  EXPECT_EQ(decide(4), Action::kNone);
+  EXPECT_EQ(policy_.next_deadline(), time(5001));
+  ends(0, 5, 0);
+  EXPECT_EQ(decide(5), Action::kFinish);
+}
+
+TEST_F(EvaluatorPolicy, HasLittleTimeForThemWithoutItsGuard) {
+  all_ranks_end_well(1);
+  EXPECT_EQ(decide(1), Action::kRelease);
+  policy_.on_guard_lost(time(2));
+  EXPECT_EQ(decide(502), Action::kKill);
+}
+
 TEST_F(EvaluatorPolicy, EndsTheJobWithTheFirstOneThatFails) {
   ends(1, 5, 9);
   EXPECT_EQ(decide(5), Action::kTerminate);
