@@ -36,6 +36,24 @@ void ExitPolicy::on_exit(std::size_t rank, Ending ending) {
     note_failure(rank, ending.was_killed ? Weight::kDeath : Weight::kFailure);
 }
 
+// One may come late, when the others have been asked to end.
+void ExitPolicy::on_evaluator_start(std::size_t index) {
+  evaluators_.insert(index);
+  has_released_ = false;
+}
+
+void ExitPolicy::on_evaluator_end(std::size_t index, Ending ending, base::TimePoint now) {
+  if (evaluators_.erase(index) == 0) return;
+  const bool is_cause = phase_ == Phase::kRunning && !first_failure_ && !asked_to_end_ &&
+                        outcome_.reason == Outcome::Reason::kSuccess && !all_ended();
+  if (ending.is_success() || !is_cause) return;
+  Outcome outcome{.reason = Outcome::Reason::kEvaluator};
+  outcome.code = ending.was_killed ? kExitSignalBase + ending.value : ending.value;
+  outcome.evaluator = index;
+  outcome.ending = ending;
+  end_with(std::move(outcome), now);
+}
+
 void ExitPolicy::on_stopped(std::size_t rank, base::TimePoint now) {
   records_[rank].stopped_since = now;
 }
@@ -86,7 +104,8 @@ void ExitPolicy::on_signal(int number, base::TimePoint now, const std::string& w
   if (is_second(who, now)) is_kill_due_ = true;
   if (asked_to_end_) return;
   asked_to_end_ = now;
-  if (phase_ == Phase::kRunning && !first_failure_) set_signal(number, who);
+  const bool is_cause = phase_ == Phase::kRunning || phase_ == Phase::kReleasing;
+  if (is_cause && !first_failure_) set_signal(number, who);
 }
 
 // Several hosts may be asked one after the other by one who wants the same of all; but who asks
@@ -145,7 +164,8 @@ void ExitPolicy::on_guard_lost(base::TimePoint now) {
   may_agree_ = false;
   limits_.fault_grace = std::min<base::Duration>(limits_.fault_grace, kShortGrace);
   limits_.request_grace = std::min<base::Duration>(limits_.request_grace, kShortGrace);
-  if (phase_ == Phase::kEnding) give_up_at_ = std::min(give_up_at_, now + limits_.fault_grace);
+  if (phase_ != Phase::kEnding && phase_ != Phase::kReleasing) return;
+  give_up_at_ = std::min(give_up_at_, now + limits_.fault_grace);
 }
 
 // Failures keep their order, except that those which become known together give way to a death, and
@@ -160,13 +180,22 @@ void ExitPolicy::note_failure(std::size_t rank, Weight weight) {
 
 bool ExitPolicy::is_over(bool has_children) const noexcept {
   if (!all_ended()) return false;
-  return phase_ == Phase::kRunning || phase_ == Phase::kKilling ||
+  if (!evaluators_.empty() && phase_ < Phase::kEnding) return false;
+  if (has_agreed_ && !evaluators_.empty() && phase_ == Phase::kEnding) return false;
+  return phase_ == Phase::kRunning || phase_ == Phase::kReleasing || phase_ == Phase::kKilling ||
          (phase_ == Phase::kEnding && (!has_children || has_agreed_));
+}
+
+// When nobody but evaluators is left, and one of them has not been asked yet.
+bool ExitPolicy::is_release_due() const noexcept {
+  const bool may_ask = phase_ == Phase::kRunning || phase_ == Phase::kReleasing ||
+                       (phase_ == Phase::kEnding && has_agreed_);
+  return may_ask && all_ended() && !evaluators_.empty() && !has_released_;
 }
 
 ExitPolicy::Action ExitPolicy::decide(base::TimePoint now, bool has_children, bool can_agree) {
   next_deadline_.reset();
-  if (phase_ == Phase::kRunning) {
+  if (phase_ == Phase::kRunning || phase_ == Phase::kReleasing) {
     if (outcome_.reason != Outcome::Reason::kSuccess) {
       end_with(Outcome(outcome_), now);
     } else if (first_failure_) {
@@ -183,16 +212,27 @@ ExitPolicy::Action ExitPolicy::decide(base::TimePoint now, bool has_children, bo
     has_agreed_ = is_term && may_agree_ && can_agree;
     return has_agreed_ ? Action::kAgree : Action::kTerminate;
   }
+  if (is_release_due()) {
+    has_released_ = true;
+    if (phase_ == Phase::kRunning) {
+      phase_ = Phase::kReleasing;
+      give_up_at_ = now + limits_.request_grace;
+    }
+    wake_at(give_up_at_);
+    return Action::kRelease;
+  }
   if (is_over(has_children)) {
     const bool is_news = std::exchange(phase_, Phase::kOver) != Phase::kOver;
     return is_news ? Action::kFinish : Action::kNone;
   }
-  if (phase_ < Phase::kEnding) return Action::kNone;
-  if (phase_ == Phase::kEnding && all_ended()) {  // What they have left behind saves nothing.
+  const bool is_releasing = phase_ == Phase::kReleasing;
+  if (phase_ < Phase::kEnding && !is_releasing) return Action::kNone;
+  const bool is_rest = phase_ == Phase::kEnding && all_ended() && evaluators_.empty();
+  if (is_rest) {  // What they have left behind saves nothing.
     give_up_at_ = std::min(give_up_at_, now + limits_.fault_grace);
   }
   const bool is_too_late = now >= give_up_at_;
-  if (phase_ == Phase::kEnding && (is_too_late || is_kill_due_)) {
+  if ((phase_ == Phase::kEnding || is_releasing) && (is_too_late || is_kill_due_)) {
     phase_ = Phase::kKilling;
     give_up_at_ = now + kReapTime;
     wake_at(give_up_at_);

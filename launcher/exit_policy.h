@@ -3,12 +3,14 @@
 //
 //   running ──failure──► settling ──cause known──► concluding ──its code known──► ending ──► over
 //      │                                                                            ▲
-//      └──────────────────────── signal, --timeout, a rank stopped too long ────────┘
+//      ├──────────────────────── signal, --timeout, a rank stopped too long ────────┘
+//      └──all ranks have ended well──► releasing ──no evaluator runs any more──► over
 #pragma once
 #include <chrono>
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,13 +42,15 @@ inline constexpr std::chrono::seconds kRequestGrace{20};
 
 // Why a job ended, once that is known.
 struct Outcome {
-  enum class Reason { kSuccess, kFault, kSignal, kTimeout, kNotStarted, kHostLost };
+  enum class Reason { kSuccess, kFault, kSignal, kTimeout, kNotStarted, kHostLost, kEvaluator };
   Reason reason = Reason::kSuccess;
   int code = 0;
   Fault fault{};                       // kFault
   int signal = 0;                      // kSignal
   std::vector<std::size_t> running{};  // kTimeout: who had not ended.
   std::string text{};                  // kNotStarted, kHostLost; kSignal: who got it, if not we.
+  std::size_t evaluator = 0;           // kEvaluator: which one failed, and how it ended.
+  Ending ending{};
 };
 
 class ExitPolicy {
@@ -62,6 +66,10 @@ class ExitPolicy {
   ExitPolicy(std::size_t world_size, Limits limits) : records_(world_size), limits_(limits) {}
 
   void on_exit(std::size_t rank, Ending ending);
+  // Evaluators have no rank. One that fails ends the job; one that ends well, or is asked to end,
+  // does not, and nobody waits for it while ranks run.
+  void on_evaluator_start(std::size_t index);
+  void on_evaluator_end(std::size_t index, Ending ending, base::TimePoint now);
   void on_stopped(std::size_t rank, base::TimePoint now);
   void on_continued(std::size_t rank);
   void on_message(std::size_t rank, const rendezvous::Message& message, base::TimePoint now);
@@ -75,9 +83,10 @@ class ExitPolicy {
   // Our guard was killed. Whoever did that wants it over soon, whatever --grace says.
   void on_guard_lost(base::TimePoint now);
 
-  enum class Action { kNone, kTerminate, kAgree, kKill, kFinish };
+  enum class Action { kNone, kTerminate, kAgree, kRelease, kKill, kFinish };
   // To be called when all news is told; says each action once. kTerminate: the outcome is known,
   // and the ranks are to be asked to end. kAgree: the same, but they are to agree on a step first.
+  // kRelease: all ranks have ended, and evaluators, which go on, are to be asked to end.
   // kFinish: nothing is left to wait for. `can_agree`: whether the ranks can do that now.
   Action decide(base::TimePoint now, bool has_children, bool can_agree = false);
 
@@ -88,15 +97,17 @@ class ExitPolicy {
   std::optional<base::TimePoint> next_deadline() const noexcept { return next_deadline_; }
   const Outcome& outcome() const noexcept { return outcome_; }
   std::span<const RankRecord> records() const noexcept { return records_; }
+  const std::set<std::size_t>& evaluators() const noexcept { return evaluators_; }  // Who run.
 
  private:
   // How much a failure says about its cause. An echo repeats what another rank has said, which may
   // be on its way still; a rank that was killed was killed by none of its peers' failures.
   enum class Weight { kEcho, kFailure, kDeath };
-  enum class Phase { kRunning, kSettling, kConcluding, kEnding, kKilling, kOver };
+  enum class Phase { kRunning, kReleasing, kSettling, kConcluding, kEnding, kKilling, kOver };
 
   bool all_ended() const noexcept { return ended_count_ == records_.size(); }
   bool is_over(bool has_children) const noexcept;
+  bool is_release_due() const noexcept;
   bool is_second(const std::string& who, base::TimePoint now);
   void note_failure(std::size_t rank, Weight weight);
   void end_output(base::TimePoint end);
@@ -113,6 +124,8 @@ class ExitPolicy {
   Limits limits_;
   Phase phase_ = Phase::kRunning;
   std::size_t ended_count_ = 0;
+  std::set<std::size_t> evaluators_;
+  bool has_released_ = false;
   std::optional<std::size_t> first_failure_;
   Weight first_weight_ = Weight::kEcho;
   bool is_end_due_ = false;

@@ -58,6 +58,9 @@ constexpr Flag kFlags[] = {
     {"", "output-filename", "DIR",
      "Copy each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr as well"},
     {"", "wdir", "DIR", "Where the ranks run; a relative program path starts there too"},
+    {"", "role", "worker|evaluator",
+     "Of a program: worker makes ranks of it; evaluator starts it beside them, without a rank, "
+     "until they have ended (default: worker)"},
     {"", "timeout", "SECONDS", "End the job after this time (default: never)"},
     {"", "deadline", "SECONDS",
      "How long one collective may take, and how long a rank may stay stopped (default: 60)"},

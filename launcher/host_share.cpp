@@ -3,7 +3,7 @@
 
 namespace rota::launcher {
 
-Share share_of(const Layout& layout, std::size_t host) {
+Share share_of(const Layout& layout, std::size_t host, const std::vector<Group>& groups) {
   Share share{.ranks = std::vector<std::size_t>(layout.host_rank_counts[host]),
               .world_size = layout.seats.size(),
               .host_index = host,
@@ -12,6 +12,7 @@ Share share_of(const Layout& layout, std::size_t host) {
     const Seat& seat = layout.seats[rank];
     if (seat.host == host) share.ranks[seat.local_rank] = rank;
   }
+  for (const std::size_t rank : share.ranks) share.groups.push_back(group_of_rank(groups, rank));
   return share;
 }
 

@@ -9,9 +9,18 @@
 
 namespace rota::launcher {
 
+// A rank, or an evaluator.
+struct Guest {
+  std::size_t number = 0;
+  bool is_evaluator = false;
+
+  friend bool operator==(const Guest&, const Guest&) = default;
+};
+
 struct Share {
-  std::vector<std::size_t> ranks;  // Index: local rank.
-  std::vector<Cpus> places = {};   // The same index. Empty sets: not bound.
+  std::vector<std::size_t> ranks;        // Index: local rank.
+  std::vector<std::size_t> groups = {};  // The same index: whose program each runs.
+  std::vector<Cpus> places = {};         // The same index. Empty sets: not bound.
   std::size_t world_size = 1;
   std::size_t host_index = 0;
   std::size_t host_count = 1;
@@ -21,12 +30,14 @@ struct Share {
   std::size_t earlier_count = 0;
   std::size_t other_count = 0;
 
-  bool sends_output = false;          // Its ranks' output is shown where the job is led.
-  std::vector<std::size_t> guests{};  // Ranks of others whose output is shown here. Is not told.
+  std::vector<std::size_t> evaluators = {};  // The group of each. All are on one host.
+
+  bool sends_output = false;    // It is shown where the job is led.
+  std::vector<Guest> guests{};  // Of other hosts, whose output is shown here. Is not told.
 };
 
-// Without places, which are each host's own affair.
-Share share_of(const Layout& layout, std::size_t host);
+// Without places, which are each host's own affair, and without evaluators.
+Share share_of(const Layout& layout, std::size_t host, const std::vector<Group>& groups);
 
 // A line for each rank: its host, and the CPUs that it is bound to.
 std::vector<std::string> describe_bindings(const Share& share, const std::string& host);

@@ -45,17 +45,6 @@ RankTable make_table(const Options& options, const Facts& facts, const Layout& l
   return table;
 }
 
-std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
-  const std::size_t wanted = arena_bytes(facts.memory_bytes, rank_count, kIs64Bit);
-  if (facts.file_size_limit >= wanted) return wanted;
-  const auto bytes =
-      static_cast<std::size_t>(facts.file_size_limit / kLeastArenaBytes * kLeastArenaBytes);
-  if (bytes > 0) return bytes;
-  throw UsageError("shared memory counts as a file, and the limit of " +
-                   std::to_string(facts.file_size_limit) +
-                   " bytes (ulimit -f) leaves no room for it: raise it, or use --transport tcp");
-}
-
 std::string in_mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 std::string count_reason(const Options& options, const Facts& facts) {
@@ -87,6 +76,17 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
 }
 
 }  // namespace
+
+std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
+  const std::size_t wanted = arena_bytes(facts.memory_bytes, rank_count, kIs64Bit);
+  if (facts.file_size_limit >= wanted) return wanted;
+  const auto bytes =
+      static_cast<std::size_t>(facts.file_size_limit / kLeastArenaBytes * kLeastArenaBytes);
+  if (bytes > 0) return bytes;
+  throw UsageError("shared memory counts as a file, and the limit of " +
+                   std::to_string(facts.file_size_limit) +
+                   " bytes (ulimit -f) leaves no room for it: raise it, or use --transport tcp");
+}
 
 void require_fitting(const rendezvous::Job& job) {
   const std::size_t rank_count = job.table.rows.size();
@@ -125,7 +125,8 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   const Binding binding = binding_rules(options);
   std::vector<Core> cores;
   if (binding.bind_to != BindTo::kNone) cores = limit_cores(read_cores(), plan.slots.cpu_count);
-  plan.share = share_of(plan.layout, 0);
+  plan.share = share_of(plan.layout, 0, options.groups);
+  plan.share.evaluators = evaluators_of(options.groups);
   plan.share.places = place_ranks(cores, rank_count, binding);
   plan.job.table = make_table(options, facts, plan.layout, plan.share.places);
   plan.job.deadline = options.deadline;

@@ -41,6 +41,10 @@ Facts gather_facts();
 // How many ranks have CPUs to themselves here.
 Slots slots_of(const Options& options, const Facts& facts);
 
+// The bytes of a rank's arena. Throws UsageError where the limits of this host leave no room for
+// it.
+std::size_t size_arena(const Facts& facts, std::size_t rank_count);
+
 // Throws UsageError where the table is more than one message to a rank holds.
 void require_fitting(const rendezvous::Job& job);
 

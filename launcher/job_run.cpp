@@ -79,6 +79,7 @@ int JobRun::run() {
     if (action == Action::kFinish) return finish();
     if (action == Action::kTerminate) terminate();
     if (action == Action::kAgree) stop_by_agreement();
+    if (action == Action::kRelease) release();
     if (action == Action::kKill) kill();
     turn();
   }
@@ -146,6 +147,10 @@ void JobRun::hear(const News& news) {
     case News::Kind::kRankExited:
     case News::Kind::kRankKilled:
       return on_end(news);
+    case News::Kind::kEvaluatorStarted:
+    case News::Kind::kEvaluatorExited:
+    case News::Kind::kEvaluatorKilled:
+      return on_evaluator(news);
     case News::Kind::kNotStarted:
       return policy_.on_not_started(news.text, news.value);
     case News::Kind::kSignal:
@@ -155,6 +160,7 @@ void JobRun::hear(const News& news) {
     case News::Kind::kHostLost:
       return on_host_lost(news);
     case News::Kind::kRankWrote:
+    case News::Kind::kEvaluatorWrote:
       return on_output(news);
     case News::Kind::kHostEnded:
       return;
@@ -172,14 +178,30 @@ void JobRun::on_end(const News& news) {
   say_if_verbose("rank " + std::to_string(news.rank) + " " + to_text(ending));
 }
 
-// Of a rank of another host.
+// Of a rank of another host, or an evaluator there.
 void JobRun::on_output(const News& news) {
   const Share& share = local_.share();
-  const auto guest = std::ranges::find(share.guests, news.rank);
+  const Guest writer{news.rank, news.kind == News::Kind::kEvaluatorWrote};
+  const auto guest = std::ranges::find(share.guests, writer);
   if (guest == share.guests.end()) return;
   const auto position = static_cast<std::size_t>(guest - share.guests.begin());
   const Stream stream = news.value == 0 ? Stream::kOut : Stream::kErr;
-  local_.output().on_guest(share.ranks.size() + position, stream, news.text);
+  local_.output().on_guest(share.ranks.size() + share.evaluators.size() + position, stream,
+                           news.text);
+}
+
+void JobRun::on_evaluator(const News& news) {
+  const std::string name = "evaluator " + std::to_string(news.rank);
+  if (news.kind == News::Kind::kEvaluatorStarted) {
+    evaluators_.resize(std::max(evaluators_.size(), news.rank + 1));
+    evaluators_[news.rank] = {.pid = news.value, .host = news.text};
+    policy_.on_evaluator_start(news.rank);
+    return say_if_verbose(name + " is process " + std::to_string(news.value));
+  }
+  const Ending ending{news.kind == News::Kind::kEvaluatorKilled, news.value, now_, news.text};
+  if (evaluator_words_.empty()) evaluator_words_ = news.last_words;
+  policy_.on_evaluator_end(news.rank, ending, now_);
+  say_if_verbose(name + " " + to_text(ending));
 }
 
 void JobRun::on_host_lost(const News& news) {
@@ -199,8 +221,9 @@ void JobRun::on_message(std::size_t rank, const rendezvous::Message& message) {
 // Says why the job ends, and asks everybody to end.
 void JobRun::terminate() {
   const Outcome& outcome = policy_.outcome();
-  std::string text = "rotarun: " + describe(outcome, policy_.records(), names_) + "\n";
+  std::string text = "rotarun: " + why_it_ends() + "\n";
   if (outcome.reason == Outcome::Reason::kFault) text += last_words_of(outcome.fault.rank);
+  if (outcome.reason == Outcome::Reason::kEvaluator) text += quote(evaluator_words_);
   local_.output().say(text);
   const bool is_interrupt = outcome.reason == Outcome::Reason::kSignal && outcome.signal == SIGINT;
   const int signal = is_interrupt ? SIGINT : SIGTERM;
@@ -210,12 +233,22 @@ void JobRun::terminate() {
 
 // Those who are suspended could not answer.
 void JobRun::stop_by_agreement() {
-  const std::string text = "rotarun: " + describe(policy_.outcome(), policy_.records(), names_) +
-                           " after a step that the ranks agree on\n";
+  const std::string text = "rotarun: " + why_it_ends() + " after a step that the ranks agree on\n";
   local_.output().say(text);
   if (others_) others_->ask_to_end(SIGCONT, text);
   local_.ask_to_end(SIGCONT);
   switchboard_.stop();
+}
+
+std::string JobRun::why_it_ends() {
+  return describe(policy_.outcome(), policy_.records(), names_, evaluators_);
+}
+
+// Evaluators, which are all that is left, may finish what they are at.
+void JobRun::release() {
+  say_if_verbose("all ranks have ended, so the evaluators are asked to end");
+  if (others_) others_->ask_to_end(SIGTERM, "");
+  local_.ask_to_end(SIGTERM);
 }
 
 std::string JobRun::last_words_of(std::size_t rank) {
@@ -231,7 +264,11 @@ void JobRun::kill() {
   for (std::size_t rank = 0; rank < names_.size(); ++rank) {
     if (!policy_.records()[rank].ending) running.push_back(rank);
   }
-  if (!running.empty()) local_.say("killed what had not ended: " + list_ranks(running));
+  std::string names = list_ranks(running);
+  for (const std::size_t index : policy_.evaluators()) {
+    names += (names.empty() ? "" : ", ") + ("evaluator " + std::to_string(index));
+  }
+  if (!names.empty()) local_.say("killed what had not ended: " + names);
   if (others_) others_->kill();
   local_.kill();
 }

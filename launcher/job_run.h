@@ -37,11 +37,14 @@ class JobRun {
   void hear(const News& news);
   void on_end(const News& news);
   void on_output(const News& news);
+  void on_evaluator(const News& news);
   void on_host_lost(const News& news);
   void on_message(std::size_t rank, const rendezvous::Message& message);
   bool has_processes() const;
   void terminate();
   void stop_by_agreement();
+  void release();
+  std::string why_it_ends();
   std::string last_words_of(std::size_t rank);
   void kill();
   int finish();
@@ -61,6 +64,8 @@ class JobRun {
   ExitPolicy policy_;
   std::vector<RankName> names_;
   std::vector<std::vector<std::string>> last_words_;  // By rank, of those that failed.
+  std::vector<RankName> evaluators_;                  // By number, as far as they have started.
+  std::vector<std::string> evaluator_words_;          // The last ones of the first that failed.
   RankTable table_;                                   // With the addresses.
   KnownDevices devices_;
   Peers peers_;

@@ -1,6 +1,7 @@
 // The ranks of this host.
 #include "launcher/local_ranks.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <rota/error.h>
@@ -22,6 +23,18 @@ constexpr int kStdout = 1;
 // How long killed processes may take to vanish.
 constexpr auto kReapTime = std::chrono::seconds(5);
 
+std::vector<std::string> names_of(const Share& share) {
+  std::vector<std::string> names;
+  for (const std::size_t rank : share.ranks) names.push_back("rank " + std::to_string(rank));
+  for (std::size_t index = 0; index < share.evaluators.size(); ++index) {
+    names.push_back("evaluator " + std::to_string(index));
+  }
+  for (const Guest& guest : share.guests) {
+    names.push_back((guest.is_evaluator ? "evaluator " : "rank ") + std::to_string(guest.number));
+  }
+  return names;
+}
+
 }  // namespace
 
 LocalRanks::LocalRanks(const Options& options, const RunContext& context, os::SignalWatch& signals,
@@ -32,85 +45,117 @@ LocalRanks::LocalRanks(const Options& options, const RunContext& context, os::Si
       share_(std::move(share)),
       provision_(std::move(provision)),
       report_(std::move(report)),
-      output_(share_, options),
+      output_(names_of(share_), options, !share_.sends_output),
       null_(os::open_null()),
-      ranks_(share_.ranks.size()),
+      members_(share_.ranks.size() + share_.evaluators.size()),
       oom_kill_count_(os::oom_kill_count()) {
   for (const std::string& warning : provision_.warnings) say("warning: " + warning);
+}
+
+std::size_t LocalRanks::group_of(std::size_t local) const {
+  return is_rank(local) ? share_.groups[local] : share_.evaluators[number_of(local)];
+}
+
+std::size_t LocalRanks::number_of(std::size_t local) const {
+  return is_rank(local) ? share_.ranks[local] : local - share_.ranks.size();
+}
+
+std::string LocalRanks::name_of(std::size_t local) const {
+  return (is_rank(local) ? "rank " : "evaluator ") + std::to_string(number_of(local));
 }
 
 void LocalRanks::start_all(const Peers& peers, const OpenLine& open_line) {
   if (options_.report_bindings) {
     for (const std::string& line : describe_bindings(share_, os::host_name())) say(line);
   }
-  for (std::size_t local = 0; local < ranks_.size(); ++local) {
+  for (std::size_t local = 0; local < members_.size(); ++local) {
     try {
       start(local, peers, open_line);
     } catch (const Error& error) {
       report_({.kind = News::Kind::kNotStarted,
-               .rank = share_.ranks[local],
+               .rank = is_rank(local) ? share_.ranks[local] : 0,
                .value = kExitCannotRun,
-               .text = "rank " + std::to_string(share_.ranks[local]) +
-                       " cannot be started: " + error.what()});
-      for (; local < ranks_.size(); ++local) report_end(local, {.kind = News::Kind::kRankExited});
+               .text = name_of(local) + " cannot be started: " + error.what()});
+      for (; local < members_.size(); ++local) report_end(local, {.kind = News::Kind::kRankExited});
     }
   }
+}
+
+std::vector<std::string> LocalRanks::environment_of(std::size_t local, const Peers& peers,
+                                                    int line) const {
+  const std::vector<Variable>& variables = options_.groups[group_of(local)].variables;
+  const auto columns = os::terminal_columns(kStdout);
+  if (!is_rank(local)) {
+    const EvaluatorContract contract{.index = number_of(local),
+                                     .tf_config = tf_config_of_evaluator(peers, number_of(local)),
+                                     .terminal_columns = columns};
+    return environment_of_evaluator(context_.environment, variables, contract);
+  }
+  RankContract contract = contract_of(share_, local, peers, provision_);
+  contract.rendezvous_fd = line;
+  contract.terminal_columns = columns;
+  return make_environment(context_.environment, variables, contract);
 }
 
 void LocalRanks::start(std::size_t local, const Peers& peers, const OpenLine& open_line) {
   auto [out_read, out_write] = os::make_pipe();
   auto [err_read, err_write] = os::make_pipe();
-  const os::Fd socket = open_line(local);
-  const std::size_t rank = share_.ranks[local];
+  const os::Fd line = is_rank(local) ? open_line(local) : os::Fd();
+  const std::size_t group = group_of(local);
+  const bool is_first = is_rank(local) && share_.ranks[local] == 0;
   os::ProcessPlan process;
-  process.program = context_.program_path;
-  process.arguments = options_.program;
-  RankContract contract = contract_of(share_, local, peers, provision_);
-  contract.rendezvous_fd = socket.get();
-  contract.terminal_columns = os::terminal_columns(kStdout);
-  process.environment = make_environment(context_.environment, options_.variables, contract);
-  process.working_directory = options_.working_directory;
+  process.program = context_.program_paths[group];
+  process.arguments = options_.groups[group].program;
+  process.environment = environment_of(local, peers, line.get());
+  process.working_directory = options_.groups[group].working_directory;
   // Two readers of one input would each get a part of it.
-  process.standard_input = rank == 0 && context_.has_input ? kStdin : null_.get();
+  process.standard_input = is_first && context_.has_input ? kStdin : null_.get();
   process.standard_output = out_write.get();
   process.standard_error = err_write.get();
-  process.kept_fd = socket.get();
-  process.cpus = share_.places[local];
+  process.kept_fd = line.get();
+  if (is_rank(local)) process.cpus = share_.places[local];
   process.signals = signals_.state_at_start();
   process.open_file_limit = context_.open_file_limit;
   os::StartedProcess started = os::start_process(process);
-  ranks_[local].start_failure = std::move(started.start_failure);
-  rank_of_[started.pid] = local;
+  members_[local].start_failure = std::move(started.start_failure);
+  member_of_[started.pid] = local;
   has_children_ = true;
   output_.attach(local, std::move(out_read), std::move(err_read));
-  report_({.kind = News::Kind::kRankStarted, .rank = rank, .value = started.pid});
+  const auto kind = is_rank(local) ? News::Kind::kRankStarted : News::Kind::kEvaluatorStarted;
+  report_({.kind = kind,
+           .rank = number_of(local),
+           .value = started.pid,
+           .text = is_rank(local) ? "" : os::host_name()});
 }
 
 void LocalRanks::add_to(os::PollSet& polls) {
-  for (Rank& rank : ranks_) {
-    if (rank.start_failure) rank.position = polls.add(rank.start_failure.get(), true, false);
+  for (Member& member : members_) {
+    if (!member.start_failure) continue;
+    member.position = polls.add(member.start_failure.get(), true, false);
   }
   output_.add_to(polls);
 }
 
 void LocalRanks::hear_starts(const os::PollSet& polls) {
-  for (std::size_t local = 0; local < ranks_.size(); ++local) {
-    if (ranks_[local].start_failure && polls.readable(ranks_[local].position)) hear_start(local);
+  for (std::size_t local = 0; local < members_.size(); ++local) {
+    const Member& member = members_[local];
+    if (member.start_failure && polls.readable(member.position)) hear_start(local);
   }
 }
 
 void LocalRanks::hear_start(std::size_t local) {
   os::StartFailure failure;
-  const os::StartState state = os::read_start_failure(ranks_[local].start_failure, failure);
+  const os::StartState state = os::read_start_failure(members_[local].start_failure, failure);
   if (state == os::StartState::kUnknown) return;
-  ranks_[local].start_failure.reset();
+  members_[local].start_failure.reset();
   if (state != os::StartState::kFailed) return;
   // The file itself was there a moment ago.
   const std::string hint = failure.is_missing ? " (the interpreter it names, or a library?)" : "";
   report_({.kind = News::Kind::kNotStarted,
-           .rank = share_.ranks[local],
+           .rank = is_rank(local) ? share_.ranks[local] : 0,
            .value = kExitCannotRun,
-           .text = "cannot run " + context_.program_path + ": " + failure.text + hint});
+           .text = "cannot run " + context_.program_paths[group_of(local)] + ": " + failure.text +
+                   hint});
 }
 
 void LocalRanks::hear_processes() {
@@ -123,20 +168,21 @@ void LocalRanks::hear_processes() {
 }
 
 void LocalRanks::on_process(const os::ProcessEvent& event) {
-  const auto found = rank_of_.find(event.pid);
-  if (found == rank_of_.end()) return;  // An adopted orphan.
+  const auto found = member_of_.find(event.pid);
+  if (found == member_of_.end()) return;  // An adopted orphan.
   const std::size_t local = found->second;
-  const std::size_t rank = share_.ranks[local];
-  if (event.kind == Kind::kStopped)
-    return report_({.kind = News::Kind::kRankStopped, .rank = rank});
-  if (event.kind == Kind::kContinued) {
-    return report_({.kind = News::Kind::kRankContinued, .rank = rank});
+  if (event.kind == Kind::kStopped || event.kind == Kind::kContinued) {
+    if (!is_rank(local)) return;  // Nobody waits for an evaluator.
+    const bool is_stop = event.kind == Kind::kStopped;
+    return report_({.kind = is_stop ? News::Kind::kRankStopped : News::Kind::kRankContinued,
+                    .rank = share_.ranks[local]});
   }
-  rank_of_.erase(found);
-  if (ranks_[local].start_failure) hear_start(local);
-  const auto kind = event.kind == Kind::kKilled ? News::Kind::kRankKilled : News::Kind::kRankExited;
-  const std::string why = event.kind == Kind::kKilled ? why_killed(event.value) : "";
-  report_end(local, {.kind = kind, .value = event.value, .text = why});
+  member_of_.erase(found);
+  if (members_[local].start_failure) hear_start(local);
+  const bool was_killed = event.kind == Kind::kKilled;
+  report_end(local, {.kind = was_killed ? News::Kind::kRankKilled : News::Kind::kRankExited,
+                     .value = event.value,
+                     .text = was_killed ? why_killed(event.value) : ""});
 }
 
 // Each process that the kernel has killed for want of memory is counted by it, and explains one
@@ -151,10 +197,15 @@ std::string LocalRanks::why_killed(int signal) {
                 : std::string());
 }
 
+// `news`: its kind as of a rank.
 void LocalRanks::report_end(std::size_t local, News news) {
-  ranks_[local].has_ended = true;
-  news.rank = share_.ranks[local];
-  const bool has_failed = news.kind == News::Kind::kRankKilled || news.value != 0;
+  const bool was_killed = news.kind == News::Kind::kRankKilled;
+  members_[local].has_ended = true;
+  news.rank = number_of(local);
+  if (!is_rank(local)) {
+    news.kind = was_killed ? News::Kind::kEvaluatorKilled : News::Kind::kEvaluatorExited;
+  }
+  const bool has_failed = was_killed || news.value != 0;
   // What it wrote comes before its end also where the job is led: that may be over with it.
   if (has_failed || share_.sends_output) output_.catch_up(local);
   if (has_failed) news.last_words = output_.last_words(local);
@@ -174,12 +225,6 @@ bool LocalRanks::finish() {
   return all_gone;
 }
 
-std::vector<std::size_t> LocalRanks::running() const {
-  std::vector<std::size_t> running;
-  for (std::size_t local = 0; local < ranks_.size(); ++local) {
-    if (!ranks_[local].has_ended) running.push_back(share_.ranks[local]);
-  }
-  return running;
-}
+bool LocalRanks::has_running() const { return !std::ranges::all_of(members_, &Member::has_ended); }
 
 }  // namespace rota::launcher

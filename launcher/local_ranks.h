@@ -1,5 +1,5 @@
-// The ranks of this host: starts them, passes on what they write, hears how they end, and ends them
-// when it is told to.
+// The ranks of this host, and evaluators beside them: starts them, passes on what they write, hears
+// how they end, and ends them when it is told to.
 #pragma once
 #include <sys/types.h>
 
@@ -24,9 +24,9 @@ namespace rota::launcher {
 
 // What a run needs beside the options and the plan.
 struct RunContext {
-  std::string program_path;              // Found and runnable when it was looked for.
-  std::vector<std::string> environment;  // Rotarun's own.
-  std::uint64_t open_file_limit = 0;     // What the ranks are to have.
+  std::vector<std::string> program_paths;  // By group: found and runnable when looked for.
+  std::vector<std::string> environment;    // Rotarun's own.
+  std::uint64_t open_file_limit = 0;       // What the ranks are to have.
   pid_t guard = 0;
   bool has_input = true;         // Ours is for rank 0.
   std::optional<News> obstacle;  // kNotStarted, where it cannot run here: others are to hear it.
@@ -34,7 +34,8 @@ struct RunContext {
 
 class LocalRanks {
  public:
-  // All calls name a rank by its local rank; what they report has its rank in the job.
+  // All calls name a rank by its local rank, and evaluators go on from there; what they report has
+  // its rank in the job, or the evaluator's number.
   using Report = std::function<void(const News& news)>;
   using OpenLine = std::function<os::Fd(std::size_t local_rank)>;
 
@@ -44,7 +45,6 @@ class LocalRanks {
   LocalRanks(const LocalRanks&) = delete;
   LocalRanks& operator=(const LocalRanks&) = delete;
 
-  std::size_t count() const noexcept { return ranks_.size(); }
   const Share& share() const noexcept { return share_; }
 
   // `open_line` makes a rank's end of its line. Reports what could not be started.
@@ -68,19 +68,24 @@ class LocalRanks {
 
   RankOutput& output() noexcept { return output_; }
   void say(const std::string& line) { output_.say("rotarun: " + line + "\n"); }
-  std::vector<std::size_t> running() const;
+  bool has_running() const;
 
  private:
-  struct Rank {
+  struct Member {
     os::Fd start_failure;
     std::size_t position = 0;
     bool has_ended = false;
   };
 
-  void start(std::size_t local_rank, const Peers& peers, const OpenLine& open_line);
-  void hear_start(std::size_t local_rank);
+  bool is_rank(std::size_t local) const noexcept { return local < share_.ranks.size(); }
+  std::size_t group_of(std::size_t local) const;
+  std::size_t number_of(std::size_t local) const;
+  std::string name_of(std::size_t local) const;
+  std::vector<std::string> environment_of(std::size_t local, const Peers& peers, int line) const;
+  void start(std::size_t local, const Peers& peers, const OpenLine& open_line);
+  void hear_start(std::size_t local);
   void on_process(const os::ProcessEvent& event);
-  void report_end(std::size_t local_rank, News news);
+  void report_end(std::size_t local, News news);
   std::string why_killed(int signal);
 
   const Options& options_;
@@ -91,8 +96,8 @@ class LocalRanks {
   Report report_;
   RankOutput output_;
   os::Fd null_;
-  std::vector<Rank> ranks_;
-  std::unordered_map<pid_t, std::size_t> rank_of_;
+  std::vector<Member> members_;
+  std::unordered_map<pid_t, std::size_t> member_of_;
   bool has_children_ = false;
   std::optional<std::uint64_t> oom_kill_count_;  // Of which those that are known here.
 };

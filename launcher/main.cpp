@@ -50,7 +50,7 @@ ShownTable table_of_this_host(const Options& options, const Facts& facts,
   const JobPlan plan = plan_job(options, facts);
   for (const std::string& warning : plan.warnings) complain("warning: " + warning);
   ShownTable shown{.table = plan.job.table};
-  for (std::string& of_rank : visible_devices(options, environment, plan.share.ranks.size())) {
+  for (std::string& of_rank : visible_devices(options, environment, plan.share)) {
     shown.devices.emplace_back(std::move(of_rank));
   }
   return shown;

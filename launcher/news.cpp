@@ -2,6 +2,7 @@
 #include "launcher/news.h"
 
 #include "base/byte_stream.h"
+#include "rendezvous/job.h"
 
 namespace rota::launcher {
 namespace {
@@ -11,6 +12,11 @@ bool travels(News::Kind kind) {
 }
 
 }  // namespace
+
+bool is_of_evaluator(News::Kind kind) noexcept {
+  return kind == News::Kind::kEvaluatorStarted || kind == News::Kind::kEvaluatorExited ||
+         kind == News::Kind::kEvaluatorKilled;
+}
 
 std::string encode(const News& news) {
   base::ByteWriter out;
@@ -35,6 +41,7 @@ std::optional<News> decode_news(std::string_view bytes, std::size_t limit) {
   for (std::uint32_t i = 0; i < line_count && in.ok(); ++i) {
     news.last_words.push_back(in.read_text());
   }
+  if (is_of_evaluator(news.kind)) limit = rendezvous::kMaxWorldSize;
   if (!in.ok() || !in.at_end() || !travels(news.kind) || news.rank >= limit) return {};
   return news;
 }

@@ -11,20 +11,24 @@ namespace rota::launcher {
 
 struct News {
   enum class Kind {
-    kRankStarted,    // value: its process
-    kRankStopped,    //
-    kRankContinued,  //
-    kRankExited,     // value: the code
-    kRankKilled,     // value: the signal; text: why, where that is known
-    kNotStarted,     // value: the exit code of the job; text: why
-    kSignal,         // value: a signal that asks for the job's end; text: which host got it
-    kRankSpoke,      // There is something to read on its line.
-    kHostEnded,      // Nothing of the job is left there.
-    kHostLost,       // value: the exit code of the job; text: why
-    kRankWrote,      // value: the Stream; text: what
+    kRankStarted,       // value: its process
+    kRankStopped,       //
+    kRankContinued,     //
+    kRankExited,        // value: the code
+    kRankKilled,        // value: the signal; text: why, where that is known
+    kEvaluatorStarted,  // value: its process; text: its host
+    kEvaluatorExited,   // value: the code
+    kEvaluatorKilled,   // value: the signal; text: why, where that is known
+    kNotStarted,        // value: the exit code of the job; text: why
+    kSignal,            // value: a signal that asks for the job's end; text: which host got it
+    kRankSpoke,         // There is something to read on its line.
+    kHostEnded,         // Nothing of the job is left there.
+    kHostLost,          // value: the exit code of the job; text: why
+    kRankWrote,         // value: the Stream; text: what
+    kEvaluatorWrote,    // value: the Stream; text: what
   };
   Kind kind = Kind::kRankStarted;
-  std::size_t rank = 0;  // Or the host, of kHost…
+  std::size_t rank = 0;  // Or the host, of kHost…, or the evaluator
   int value = 0;
   std::string text{};
   std::vector<std::string> last_words{};  // The rank's, where it failed.
@@ -32,8 +36,11 @@ struct News {
   friend bool operator==(const News&, const News&) = default;
 };
 
-// Of those that travel between hosts: kRankSpoke and kRankWrote do not. Empty when `bytes` are no
-// such news, or speak of a rank or host from `limit` on.
+bool is_of_evaluator(News::Kind kind) noexcept;
+
+// Of those that travel between hosts: kRankSpoke and k…Wrote do not. Empty when `bytes` are no such
+// news, or speak of a rank or host from `limit` on. There are no more evaluators than there may be
+// ranks.
 std::string encode(const News& news);
 std::optional<News> decode_news(std::string_view bytes, std::size_t limit);
 

@@ -23,6 +23,9 @@ namespace {
 
 constexpr double kMostSeconds = 1e8;
 
+// As mpirun has it.
+constexpr std::string_view kNextGroup = ":";
+
 [[noreturn]] void throw_unknown(const std::string& argument) {
   const std::size_t begin = argument.find_first_not_of('-');
   const std::string name = argument.substr(begin, argument.find('=') - begin);
@@ -55,15 +58,19 @@ Given read_flag(const std::string& argument) {
   return {by_letter, rest};
 }
 
+// What belongs to one group.
 struct Divided {
   std::vector<std::string> ours;  // "--name=value" and "--name".
   std::vector<std::string> program;
+  bool has_next = false;  // There is another group behind its ":".
 };
 
-Divided divide(const std::vector<std::string>& arguments) {
+using Arguments = std::vector<std::string>;
+
+// Reads one group, from `next` on.
+Divided divide(Arguments::const_iterator& next, Arguments::const_iterator end) {
   Divided divided;
-  auto next = arguments.begin();
-  while (next != arguments.end() && next->starts_with('-') && *next != "-") {
+  while (next != end && next->starts_with('-') && *next != "-") {
     const std::string& argument = *next++;
     if (argument == "--") break;
     Given given = read_flag(argument);
@@ -74,14 +81,17 @@ Divided divide(const std::vector<std::string>& arguments) {
       continue;
     }
     if (!given.value) {
-      if (next == arguments.end()) {
+      if (next == end) {
         throw UsageError(name + " needs a value: " + std::string(given.flag->value));
       }
       given.value = *next++;
     }
     divided.ours.push_back(name + "=" + *given.value);
   }
-  divided.program.assign(next, arguments.end());
+  const auto program_end = std::find(next, end, kNextGroup);
+  divided.program.assign(next, program_end);
+  divided.has_next = program_end != end;
+  next = divided.has_next ? program_end + 1 : end;
   return divided;
 }
 
@@ -249,11 +259,9 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
   for (const auto& pair : given.arguments()) {
     const std::string& name = pair.key();
     const std::string& text = pair.value();
-    if (name == "np") options.rank_count = to_rank_count(name, text);
     if (name == "cpus-per-rank") options.cpus_per_rank = to_rank_count(name, text);
     if (name == "host") options.host_list = text;
     if (name == "hostfile") options.hostfile = text;
-    if (name == "export") options.variables.push_back(to_variable(text));
     if (name == "timeout") options.timeout = to_duration(name, text, false);
     if (name == "deadline") options.deadline = to_duration(name, text, false);
     if (name == "join-timeout") options.join_timeout = to_duration(name, text, false);
@@ -262,7 +270,6 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
     if (name == "prefix") options.prefix = to_directory(name, text);
     if (name == "key-file") options.key_file = text;
     if (name == "grace") options.grace = to_duration(name, text, true);
-    if (name == "wdir") options.working_directory = to_directory(name, text);
     if (name == "output-filename") options.output_directory = to_directory(name, text);
     if (name == "status-port") options.status_address = to_status_address(text);
     if (name == "bind-to") {
@@ -284,25 +291,54 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
   }
 }
 
-}  // namespace
+bool is_of_group(const std::string& name) {
+  return name == "np" || name == "export" || name == "wdir" || name == "role";
+}
 
-Options parse_options(const std::vector<std::string>& arguments,
-                      const std::vector<std::string>& environment) {
-  Divided divided = divide(arguments);
-  std::vector<const char*> argv{"rotarun"};
-  for (const std::string& argument : divided.ours) argv.push_back(argument.c_str());
-  Options options;
-  try {
-    cxxopts::Options parser = make_parser();
-    const auto given = parser.parse(static_cast<int>(argv.size()), argv.data());
-    read_switches(given, options);
-    read_values(given, options);
-    const bool says_little = options.help || options.version;
-    if (!says_little && given.count("ports") == 0) options.ports = ports_of(environment);
-  } catch (const cxxopts::exceptions::exception& error) {
-    throw UsageError(error.what());
+Group read_group(const cxxopts::ParseResult& given, std::vector<std::string> program) {
+  Group group{.program = std::move(program)};
+  for (const auto& pair : given.arguments()) {
+    const std::string& name = pair.key();
+    const std::string& text = pair.value();
+    if (name == "np") group.count = to_rank_count(name, text);
+    if (name == "export") group.variables.push_back(to_variable(text));
+    if (name == "wdir") group.working_directory = to_directory(name, text);
+    if (name == "role") {
+      group.is_evaluator = choose<bool>(name, text, {{"worker", false}, {"evaluator", true}});
+    }
   }
-  options.program = std::move(divided.program);
+  return group;
+}
+
+// One that follows another one: what is for all stands before the first program.
+void require_of_group(const cxxopts::ParseResult& given) {
+  for (const auto& pair : given.arguments()) {
+    if (is_of_group(pair.key())) continue;
+    throw UsageError("--" + pair.key() + " is for all programs: give it before the first one");
+  }
+}
+
+bool has_program(const Group& group) {
+  return !group.program.empty() && !group.program.front().empty();
+}
+
+void check_groups(const Options& options) {
+  const bool starts_nothing =
+      options.help || options.version || options.show_ranks || options.explain || options.follow;
+  const auto& groups = options.groups;
+  const bool are_several = groups.size() > 1;
+  if ((!starts_nothing || are_several) && !std::ranges::all_of(groups, has_program)) {
+    throw UsageError(are_several ? "no program to start on one side of ':'"
+                                 : "no program to start");
+  }
+  const auto group_count = std::ranges::count(groups, false, &Group::is_evaluator);
+  if (group_count == 0) throw UsageError("every program is an evaluator, and nobody trains");
+  if (group_count > 1 && !options.rank_count) {
+    throw UsageError("of several programs that have ranks, each needs its --np");
+  }
+}
+
+void check_together(const Options& options) {
   if (options.this_host && (options.host_list || options.hostfile)) {
     throw UsageError("--this-host is for no other, and --host and --hostfile are for several");
   }
@@ -312,17 +348,50 @@ Options parse_options(const std::vector<std::string>& arguments,
   if (options.json && !options.show_ranks) {
     throw UsageError("--json is a form of the rank table: it goes with --show-ranks");
   }
-  const bool starts_nothing =
-      options.help || options.version || options.show_ranks || options.explain || options.follow;
-  if (!starts_nothing && (options.program.empty() || options.program.front().empty())) {
-    throw UsageError("no program to start");
+}
+
+cxxopts::ParseResult parse(const std::vector<std::string>& ours) {
+  std::vector<const char*> argv{"rotarun"};
+  for (const std::string& argument : ours) argv.push_back(argument.c_str());
+  cxxopts::Options parser = make_parser();
+  return parser.parse(static_cast<int>(argv.size()), argv.data());
+}
+
+}  // namespace
+
+Options parse_options(const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& environment) {
+  Options options;
+  options.groups.clear();
+  try {
+    auto next = arguments.begin();
+    for (bool has_next = true; has_next;) {
+      Divided divided = divide(next, arguments.end());
+      has_next = divided.has_next;
+      const auto given = parse(divided.ours);
+      const bool is_first = options.groups.empty();
+      if (!is_first) require_of_group(given);
+      if (is_first) read_switches(given, options);
+      if (is_first) read_values(given, options);
+      const bool says_little = options.help || options.version;
+      if (is_first && !says_little && given.count("ports") == 0) {
+        options.ports = ports_of(environment);
+      }
+      options.groups.push_back(read_group(given, std::move(divided.program)));
+    }
+  } catch (const cxxopts::exceptions::exception& error) {
+    throw UsageError(error.what());
   }
+  options.rank_count = count_ranks(options.groups);
+  check_together(options);
+  check_groups(options);
   return options;
 }
 
 std::string help_text() {
   return make_parser().help() + R"(
-Options end at the program; what follows is the program's. "--" ends them too.
+Options end at the program; what follows is the program's, up to ":", behind which another program
+may follow with its own -np, -x, --wdir and --role. "--" ends options too.
 SECONDS may have a unit: 2.5, 500ms, 10s, 3m.
 
 Examples:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "launcher/groups.h"
 
 namespace rota::launcher {
 
@@ -16,11 +17,6 @@ enum class MapBy { kSlot, kNode, kFixedPerNode, kCore, kNuma };
 enum class RankBy { kSlot, kNode };
 enum class Transport { kAuto, kSharedMemory, kTcp };
 
-struct Variable {
-  std::string name;
-  std::optional<std::string> value;  // Empty: what rotarun's own environment has.
-};
-
 // Those that the job's sockets may listen at, both ends included.
 struct PortRange {
   std::uint16_t first = 7700;
@@ -28,9 +24,9 @@ struct PortRange {
 };
 
 struct Options {
-  std::optional<std::size_t> rank_count;  // Empty: as many as there are slots.
-  std::vector<Variable> variables;
-  std::optional<BindTo> bind_to;  // Empty: as map_by implies.
+  std::vector<Group> groups = std::vector<Group>(1);  // One or more.
+  std::optional<std::size_t> rank_count;  // Of all groups; empty: as many as there are slots.
+  std::optional<BindTo> bind_to;          // Empty: as map_by implies.
   MapBy map_by = MapBy::kSlot;
   std::size_t ranks_per_node = 0;  // Of kFixedPerNode.
   RankBy rank_by = RankBy::kSlot;
@@ -41,8 +37,7 @@ struct Options {
   bool tag_output = false;
   bool timestamp_output = false;
   bool gather_output = false;
-  std::string output_directory;   // Empty: no files.
-  std::string working_directory;  // Empty: ours.
+  std::string output_directory;  // Empty: no files.
   std::optional<base::Duration> timeout;
   base::Duration deadline = std::chrono::seconds(60);
   std::optional<base::Duration> grace;  // Empty: as exit_policy.h has it.
@@ -64,7 +59,6 @@ struct Options {
   bool verbose = false;
   bool version = false;
   bool help = false;
-  std::vector<std::string> program;  // With its arguments.
 };
 
 // The command line makes no sense; the text says what to write instead.
@@ -73,7 +67,8 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// `arguments` without argv[0]. Options end at the first argument that is none, or at "--".
+// `arguments` without argv[0]. Options end at the first argument that is none, or at "--"; a
+// program ends at ":", after which the options and the program of another group follow.
 // `environment` has ROTA_PORTS, for where --ports is not given. Throws UsageError.
 Options parse_options(const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment = {});

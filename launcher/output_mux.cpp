@@ -19,9 +19,9 @@ bool ends_line(std::string_view segment) {
 
 OutputMux::OutputMux(const Settings& settings)
     : settings_(settings),
-      passes_on_at_once_(settings.ranks.size() == 1 && !settings.tags_lines && !settings.has_times),
-      splitters_(settings.ranks.size()),
-      tails_(settings.ranks.size()) {
+      passes_on_at_once_(settings.names.size() == 1 && !settings.tags_lines && !settings.has_times),
+      splitters_(settings.names.size()),
+      tails_(settings.names.size()) {
   for (const Stream stream : kStreams) {
     const auto index = static_cast<std::size_t>(stream);
     queues_[index].is_terminal = settings.is_terminal[index];
@@ -80,7 +80,7 @@ void OutputMux::begin_line(Source source, Queue& queue) const {
   if (source.index == kOwnLines) return;
   if (settings_.has_times) queue.text.append(time_).append(1, ' ');
   if (!settings_.tags_lines) return;
-  queue.text += "[rank " + std::to_string(settings_.ranks[source.index]) + "] ";
+  queue.text.append("[").append(settings_.names[source.index]).append("] ");
 }
 
 std::string_view OutputMux::pending(Stream stream) const noexcept {

@@ -20,7 +20,7 @@ inline constexpr std::array<Stream, 2> kStreams = {Stream::kOut, Stream::kErr};
 class OutputMux {
  public:
   struct Settings {
-    std::vector<std::size_t> ranks{0};  // What the sources are called; all calls name an index.
+    std::vector<std::string> names{"rank 0"};  // Of the sources; all calls name an index.
     bool tags_lines = false;
     bool has_times = false;  // Each line begins with what set_time() was told last.
     bool is_joined = false;  // Both streams lead to the same place, so they share a queue.

@@ -17,6 +17,12 @@ std::string to_text(const Endpoint& endpoint) {
          std::to_string(endpoint.port);
 }
 
+std::string tf_config_of(const Peers& peers, const std::string& type, std::size_t index) {
+  if (peers.list.empty()) return {};
+  return R"({"cluster":{"worker":)" + peers.list + R"(},"task":{"type":")" + type +
+         R"(","index":)" + std::to_string(index) + "}}";
+}
+
 }  // namespace
 
 ClaimedPorts claim_ports(const PortRange& range, std::size_t count) {
@@ -48,9 +54,11 @@ Peers describe_peers(const Layout& layout, const std::vector<HostPorts>& hosts) 
 }
 
 std::string tf_config(const Peers& peers, std::size_t rank) {
-  if (peers.list.empty()) return {};
-  return R"({"cluster":{"worker":)" + peers.list + R"(},"task":{"type":"worker","index":)" +
-         std::to_string(rank) + "}}";
+  return tf_config_of(peers, "worker", rank);
+}
+
+std::string tf_config_of_evaluator(const Peers& peers, std::size_t index) {
+  return tf_config_of(peers, "evaluator", index);
 }
 
 }  // namespace rota::launcher

@@ -43,7 +43,9 @@ struct Peers {
 // `hosts` are those of the layout, in its order.
 Peers describe_peers(const Layout& layout, const std::vector<HostPorts>& hosts);
 
-// The value of TF_CONFIG: every rank is a worker. Empty where the list is.
+// The value of TF_CONFIG: every rank is a worker, and no evaluator is part of the cluster, as
+// TensorFlow has it. Empty where the list is.
 std::string tf_config(const Peers& peers, std::size_t rank);
+std::string tf_config_of_evaluator(const Peers& peers, std::size_t index);
 
 }  // namespace rota::launcher

@@ -20,36 +20,43 @@ std::string problem_with_directory(const std::string& directory) {
   return std::filesystem::is_directory(status) ? "" : "Not a directory";
 }
 
-Preflight refuse(int exit_code, const std::string& complaint) {
-  Preflight preflight;
+void refuse(int exit_code, const std::string& complaint, Preflight& preflight) {
   preflight.exit_code = exit_code;
   preflight.complaint = complaint;
-  return preflight;
+}
+
+void check_group(const Group& group, const std::vector<std::string>& environment,
+                 Preflight& preflight) {
+  if (!group.working_directory.empty()) {
+    const std::string problem = problem_with_directory(group.working_directory);
+    if (!problem.empty()) {
+      return refuse(kExitUsage, "--wdir " + group.working_directory + ": " + problem, preflight);
+    }
+  }
+  for (const std::string& name : unset_variables(environment, group.variables)) {
+    preflight.warnings.push_back("-x " + name + ": it is not set here, so the ranks do not get it");
+  }
+  const auto of_ranks = make_environment(environment, group.variables, {});
+  std::string search_path = find_variable(of_ranks, "PATH");
+  if (search_path.empty()) search_path = kUsualPath;
+  const std::string& name = group.program.front();
+  os::StartFailure failure;
+  preflight.program_paths.push_back(
+      os::find_program(name, search_path, group.working_directory, failure));
+  if (!preflight.program_paths.back().empty()) return;
+  refuse(failure.is_missing ? kExitNotFound : kExitCannotRun,
+         "cannot run " + name + ": " + failure.text +
+             (name.find('/') == std::string::npos ? " in PATH" : ""),
+         preflight);
 }
 
 }  // namespace
 
 Preflight check_program(const Options& options, const std::vector<std::string>& environment) {
-  if (!options.working_directory.empty()) {
-    const std::string problem = problem_with_directory(options.working_directory);
-    if (!problem.empty()) {
-      return refuse(kExitUsage, "--wdir " + options.working_directory + ": " + problem);
-    }
-  }
   Preflight preflight;
-  for (const std::string& name : unset_variables(environment, options.variables)) {
-    preflight.warnings.push_back("-x " + name + ": it is not set here, so the ranks do not get it");
+  for (const Group& group : options.groups) {
+    if (preflight.exit_code == 0) check_group(group, environment, preflight);
   }
-  const auto of_ranks = make_environment(environment, options.variables, {});
-  std::string search_path = find_variable(of_ranks, "PATH");
-  if (search_path.empty()) search_path = kUsualPath;
-  const std::string& name = options.program.front();
-  os::StartFailure failure;
-  preflight.program_path = os::find_program(name, search_path, options.working_directory, failure);
-  if (!preflight.program_path.empty()) return preflight;
-  preflight.exit_code = failure.is_missing ? kExitNotFound : kExitCannotRun;
-  preflight.complaint = "cannot run " + name + ": " + failure.text;
-  if (name.find('/') == std::string::npos) preflight.complaint += " in PATH";
   return preflight;
 }
 

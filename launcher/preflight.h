@@ -8,13 +8,13 @@
 namespace rota::launcher {
 
 struct Preflight {
-  std::string program_path;  // What to run.
+  std::vector<std::string> program_paths;  // What to run, by group.
   std::vector<std::string> warnings;
   int exit_code = 0;  // Other than 0: the job cannot start, and why.
   std::string complaint;
 };
 
-// Looks for the program where a rank would, and at the directories that the options name.
+// Looks for each program where a rank would, and at the directories that the options name.
 Preflight check_program(const Options& options, const std::vector<std::string>& environment);
 
 }  // namespace rota::launcher

@@ -22,9 +22,10 @@ struct Devices {
   bool are_named = false;  // By -x: whoever does that has decided, and nobody is dealt one.
 };
 
-Devices read_devices(const Options& options, const std::vector<std::string>& environment) {
-  const auto named = std::ranges::find(options.variables, kVisibleDevices, &Variable::name);
-  const bool are_named = named != options.variables.end();
+Devices read_devices(const std::vector<Variable>& variables,
+                     const std::vector<std::string>& environment) {
+  const auto named = std::ranges::find(variables, kVisibleDevices, &Variable::name);
+  const bool are_named = named != variables.end();
   if (are_named && named->value) return {parse_devices(*named->value), true};
   const bool are_limited = is_set(environment, kVisibleDevices);
   return {are_limited ? parse_devices(find_variable(environment, kVisibleDevices)) : find_devices(),
@@ -37,32 +38,25 @@ std::string joined(const std::vector<std::string>& devices) {
   return text;
 }
 
-// What each rank sees that is not given one of `dealt`.
-std::vector<std::string> seen(const Devices& devices, const std::vector<std::string>& dealt,
-                              std::size_t rank_count) {
-  if (!dealt.empty()) return dealt;
-  return std::vector<std::string>(rank_count, joined(devices.all));
-}
-
-std::vector<std::string> deal(const Devices& devices, std::size_t rank_count) {
-  return devices.are_named ? std::vector<std::string>() : deal_devices(devices.all, rank_count);
-}
-
 // Where other rotaruns have ranks here too, whoever has started them may have dealt them devices.
 void provide_devices(const Options& options, const std::vector<std::string>& environment,
                      const Share& share, Provision& provision) {
-  const Devices devices = read_devices(options, environment);
+  const Devices here = read_devices({}, environment);
   const std::size_t rank_count = share.ranks.size();
-  const auto own = [&](const std::vector<std::string>& of_all) {
-    const auto begin = of_all.begin() + static_cast<std::ptrdiff_t>(share.earlier_count);
-    return std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(rank_count));
-  };
-  const auto dealt = deal(devices, rank_count + share.other_count);
-  if (!dealt.empty()) provision.devices = own(dealt);
-  provision.visible_devices = seen(devices, provision.devices, rank_count);
-  const std::size_t device_count = devices.all.size();
-  const bool is_told = devices.are_named || share.other_count > 0;
-  if (is_told || device_count == 0 || !provision.devices.empty()) return;
+  const auto dealt = deal_devices(here.all, rank_count + share.other_count);
+  bool are_all_named = true;
+  for (std::size_t local = 0; local < rank_count; ++local) {
+    const Group& group = options.groups[share.groups[local]];
+    const Devices own = read_devices(group.variables, environment);
+    const bool is_given_one = !own.are_named && !dealt.empty();
+    const std::string device = is_given_one ? dealt[share.earlier_count + local] : "";
+    provision.devices.push_back(device);
+    provision.visible_devices.push_back(is_given_one ? device : joined(own.all));
+    are_all_named = are_all_named && own.are_named;
+  }
+  const std::size_t device_count = here.all.size();
+  const bool is_told = are_all_named || share.other_count > 0;
+  if (is_told || device_count == 0 || !dealt.empty()) return;
   provision.warnings.push_back(ranks_text(rank_count) + " for " + std::to_string(device_count) +
                                (device_count == 1 ? " CUDA device" : " CUDA devices") +
                                ": every rank sees all of them");
@@ -88,9 +82,10 @@ void provide_ports(const PortRange& range, std::size_t rank_count, Provision& pr
 
 std::vector<std::string> visible_devices(const Options& options,
                                          const std::vector<std::string>& environment,
-                                         std::size_t rank_count) {
-  const Devices devices = read_devices(options, environment);
-  return seen(devices, deal(devices, rank_count), rank_count);
+                                         const Share& share) {
+  Provision provision;
+  provide_devices(options, environment, share, provision);
+  return provision.visible_devices;
 }
 
 Provision provide(const Options& options, const std::vector<std::string>& environment,

@@ -12,8 +12,9 @@
 namespace rota::launcher {
 
 struct Provision {
-  std::vector<std::string> devices;          // Index: local rank. Empty: nobody is given one.
-  std::vector<std::string> visible_devices;  // Index: local rank. What each sees, given or not.
+  // Index: local rank.
+  std::vector<std::string> devices;          // An empty text, or no texts: it is given none.
+  std::vector<std::string> visible_devices;  // What each sees, given or not.
   std::size_t thread_count = 1;
   ClaimedPorts ports;  // Index: local rank, as far as there are any. Held by this.
   std::vector<std::string> warnings;
@@ -24,11 +25,11 @@ struct Provision {
 Provision provide(const Options& options, const std::vector<std::string>& environment,
                   const Share& share, std::size_t cpu_count);
 
-// The CUDA devices that each of `rank_count` local ranks is going to see, as CUDA_VISIBLE_DEVICES
-// has them: one of its own; or all, where there are too few or where -x names them.
+// The CUDA devices that each rank of a share is going to see, as CUDA_VISIBLE_DEVICES has them: one
+// of its own; or all, where there are too few or where -x names them.
 std::vector<std::string> visible_devices(const Options& options,
                                          const std::vector<std::string>& environment,
-                                         std::size_t rank_count);
+                                         const Share& share);
 
 // All but the descriptor and the terminal, for a rank of this host.
 RankContract contract_of(const Share& share, std::size_t local_rank, const Peers& peers,

@@ -37,6 +37,12 @@ constexpr auto kForeignNames = std::to_array<std::string_view>({"MASTER_ADDR",
                                                                 "SLURM_TASK_PID",
                                                                 "TF_CONFIG"});
 
+// What makes a process a rank, by the names that rotarun gives it.
+constexpr auto kOfRanks = std::to_array<std::string_view>(
+    {"GROUP_RANK", "GROUP_WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "OMPI_UNIVERSE_SIZE",
+     "RANK", "ROTA_LOCAL_RANK", "ROTA_LOCAL_WORLD_SIZE", "ROTA_RANK", "ROTA_RENDEZVOUS_FD",
+     "ROTA_WORLD_SIZE", "WORLD_SIZE"});
+
 bool is_of(std::string_view entry, std::string_view name) {
   return entry.starts_with(name) && entry.substr(name.size()).starts_with('=');
 }
@@ -96,6 +102,11 @@ void apply(const std::vector<Variable>& variables, const Environment& base,
   }
 }
 
+void tell_terminal(std::optional<int> columns, Environment& environment) {
+  unset(environment, "ROTA_TERMINAL");
+  if (columns) set(environment, "ROTA_TERMINAL", std::to_string(*columns));
+}
+
 }  // namespace
 
 std::vector<std::string> make_environment(const std::vector<std::string>& base,
@@ -113,10 +124,23 @@ std::vector<std::string> make_environment(const std::vector<std::string>& base,
   tell("ROTA_LOCAL_RANK", contract.local_rank);
   tell("ROTA_LOCAL_WORLD_SIZE", contract.local_world_size);
   set(environment, "ROTA_RENDEZVOUS_FD", std::to_string(contract.rendezvous_fd));
-  unset(environment, "ROTA_TERMINAL");
-  if (contract.terminal_columns) {
-    set(environment, "ROTA_TERMINAL", std::to_string(*contract.terminal_columns));
-  }
+  for (const char* name : {"ROTA_ROLE", "ROTA_ROLE_INDEX"}) unset(environment, name);
+  tell_terminal(contract.terminal_columns, environment);
+  return environment;
+}
+
+std::vector<std::string> environment_of_evaluator(const std::vector<std::string>& base,
+                                                  const std::vector<Variable>& variables,
+                                                  const EvaluatorContract& contract) {
+  Environment environment;
+  std::ranges::remove_copy_if(base, std::back_inserter(environment), is_foreign);
+  for (const std::string_view name : kOfRanks) unset(environment, name);
+  if (!contract.tf_config.empty()) set(environment, "TF_CONFIG", contract.tf_config);
+  apply(variables, base, environment);
+  unset(environment, "ROTA_RENDEZVOUS_FD");
+  set(environment, "ROTA_ROLE", "evaluator");
+  set(environment, "ROTA_ROLE_INDEX", std::to_string(contract.index));
+  tell_terminal(contract.terminal_columns, environment);
   return environment;
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/options.h"
+#include "launcher/groups.h"
 #include "launcher/peers.h"
 
 namespace rota::launcher {
@@ -33,6 +33,18 @@ struct RankContract {
 std::vector<std::string> make_environment(const std::vector<std::string>& base,
                                           const std::vector<Variable>& variables,
                                           const RankContract& contract);
+
+// What an evaluator is promised, which is no rank.
+struct EvaluatorContract {
+  std::size_t index = 0;    // Among the evaluators: ROTA_ROLE_INDEX.
+  std::string tf_config{};  // TF_CONFIG; empty: there is none.
+  std::optional<int> terminal_columns{};
+};
+
+// As above, but with nothing that makes a process a rank.
+std::vector<std::string> environment_of_evaluator(const std::vector<std::string>& base,
+                                                  const std::vector<Variable>& variables,
+                                                  const EvaluatorContract& contract);
 
 // The value of a variable, or empty.
 std::string find_variable(const std::vector<std::string>& environment, std::string_view name);

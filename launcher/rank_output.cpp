@@ -1,6 +1,7 @@
 // The pipes from the ranks, the files that copy them, and our own two outputs.
 #include "launcher/rank_output.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -25,15 +26,9 @@ void make_directories(const std::string& path) {
   if (error) throw Error(ErrorCode::kSystem, path + ": " + error.message());
 }
 
-std::vector<std::size_t> sources_of(const Share& share) {
-  std::vector<std::size_t> ranks = share.ranks;
-  ranks.insert(ranks.end(), share.guests.begin(), share.guests.end());
-  return ranks;
-}
-
-OutputMux::Settings mux_settings(const Share& share, const Options& options) {
+OutputMux::Settings mux_settings(const std::vector<std::string>& names, const Options& options) {
   OutputMux::Settings settings;
-  settings.ranks = sources_of(share);
+  settings.names = names;
   settings.tags_lines = options.tag_output;
   settings.has_times = options.timestamp_output;
   settings.is_joined = os::are_same_file(kStdout, kStderr);
@@ -52,22 +47,24 @@ Flow to_flow(int number) noexcept {
   return {.is_held = (number & 1) != 0, .is_closed = {(number & 2) != 0, (number & 4) != 0}};
 }
 
-RankOutput::RankOutput(const Share& share, const Options& options)
+RankOutput::RankOutput(const std::vector<std::string>& names, const Options& options,
+                       bool makes_files)
     : is_joined_(os::are_same_file(kStdout, kStderr)),
       has_times_(options.timestamp_output),
-      mux_(mux_settings(share, options)),
+      mux_(mux_settings(names, options)),
       sinks_{Sink{os::Output(kStdout)}, Sink{os::Output(kStderr)}},
-      pipes_(share.ranks.size() + share.guests.size()),
+      pipes_(names.size()),
       buffer_(kReadBytes),
       time_({}) {
-  const bool has_files = !options.output_directory.empty() && !share.sends_output;
-  if (has_files) make_files(sources_of(share), options.output_directory);
+  if (makes_files && !options.output_directory.empty()) make_files(names, options.output_directory);
 }
 
-void RankOutput::make_files(const std::vector<std::size_t>& ranks, const std::string& directory) {
+void RankOutput::make_files(const std::vector<std::string>& names, const std::string& directory) {
   try {
     for (std::size_t index = 0; index < pipes_.size(); ++index) {
-      const std::string folder = directory + "/rank." + std::to_string(ranks[index]);
+      std::string name = names[index];
+      std::ranges::replace(name, ' ', '.');
+      const std::string folder = directory + "/" + name;
       make_directories(folder);
       pipes_[index][index_of(Stream::kOut)].file = os::create_file(folder + "/stdout");
       pipes_[index][index_of(Stream::kErr)].file = os::create_file(folder + "/stderr");

@@ -29,10 +29,10 @@ Flow to_flow(int number) noexcept;
 
 class RankOutput {
  public:
-  // Of the share's ranks and then of its guests; all calls name one by its index among these. Makes
-  // DIR/rank.N/stdout and stderr for each where the options have an output_directory and the output
-  // stays here. Throws UsageError naming what cannot be made.
-  RankOutput(const Share& share, const Options& options);
+  // `names`, such as "rank 3", are of those whose output it is; all calls name one by its index.
+  // Makes DIR/rank.3/stdout and stderr for each where it makes files and the options have an
+  // output_directory. Throws UsageError naming what cannot be made.
+  RankOutput(const std::vector<std::string>& names, const Options& options, bool makes_files);
 
   // Takes the read ends of a rank's pipes.
   void attach(std::size_t index, os::Fd out, os::Fd err);
@@ -76,7 +76,7 @@ class RankOutput {
   };
   static constexpr std::size_t kNotPolled = static_cast<std::size_t>(-1);
 
-  void make_files(const std::vector<std::size_t>& ranks, const std::string& directory);
+  void make_files(const std::vector<std::string>& names, const std::string& directory);
   bool is_full(Stream stream) const noexcept;
   void take(std::size_t index, Stream stream, std::string_view bytes);
   Stream sink_of(Stream stream) const noexcept { return is_joined_ ? Stream::kOut : stream; }

@@ -57,9 +57,8 @@ cluster::Given gather_given(const Options& options, const std::vector<std::strin
   given.environment = cluster::Environment(environment);
   // By it a list may have another name for this host than it has itself.
   if (const std::string* name = given.environment.find("ROTA_HOST")) given.host_name = *name;
-  if (!options.program.empty()) {
-    given.arguments.assign(options.program.begin() + 1, options.program.end());
-  }
+  const auto& program = first_of_ranks(options.groups).program;
+  if (!program.empty()) given.arguments.assign(program.begin() + 1, program.end());
   given.host_list = options.host_list;
   if (options.hostfile) given.hostfile = read_hostfile(*options.hostfile);
   const bool are_listed = options.host_list || options.hostfile ||
@@ -82,7 +81,8 @@ Reach decide_reach(const Options& options, const cluster::Given& given) {
                                   : chosen.source + " says " + cluster::to_text(chosen)) +
                              ": leave out the one that is wrong");
   }
-  if (reaches_beyond && options.transport == Transport::kSharedMemory) {
+  const bool are_ranks_here = !is_rank && cluster::ring_count(chosen) == 1;
+  if (reaches_beyond && !are_ranks_here && options.transport == Transport::kSharedMemory) {
     throw UsageError("--transport shm is for one host, and " + chosen.source + " says " +
                      cluster::to_text(chosen) + ": leave it out");
   }

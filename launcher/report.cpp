@@ -45,7 +45,7 @@ std::string to_text(const Ending& ending) {
 }
 
 std::string describe(const Outcome& outcome, std::span<const RankRecord> records,
-                     std::span<const RankName> names) {
+                     std::span<const RankName> names, std::span<const RankName> evaluators) {
   switch (outcome.reason) {
     case Outcome::Reason::kSuccess:
       return {};
@@ -55,6 +55,11 @@ std::string describe(const Outcome& outcome, std::span<const RankRecord> records
     case Outcome::Reason::kSignal:
       return (outcome.text.empty() ? "" : outcome.text + " ") + "got " +
              os::signal_name(outcome.signal) + ", so the job ends";
+    case Outcome::Reason::kEvaluator: {
+      const RankName& name = evaluators[outcome.evaluator];
+      return "evaluator " + std::to_string(outcome.evaluator) + " (pid " +
+             std::to_string(name.pid) + ", " + name.host + ") " + to_text(outcome.ending);
+    }
     case Outcome::Reason::kTimeout:
       return "--timeout has passed; still running: " + list_ranks(outcome.running);
     case Outcome::Reason::kFault:

@@ -16,9 +16,10 @@ struct RankName {
 // "exited with code 3", "was killed by SIGKILL".
 std::string to_text(const Ending& ending);
 
-// A sentence, without its line's end. Empty for a success.
+// A sentence, without its line's end. Empty for a success. `evaluators` by number, those that have
+// started.
 std::string describe(const Outcome& outcome, std::span<const RankRecord> records,
-                     std::span<const RankName> names);
+                     std::span<const RankName> names, std::span<const RankName> evaluators = {});
 
 // "rank 0, rank 2", or "4 ranks" where they are too many to be read.
 std::string list_ranks(std::span<const std::size_t> ranks);

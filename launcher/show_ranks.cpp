@@ -31,12 +31,16 @@ KnownDevices devices_of(const cluster::Specification& chosen, std::size_t slot_c
   const std::vector<std::size_t> slots = cluster::slots_of(chosen, slot_count);
   KnownDevices devices;
   for (std::size_t host = 0; host < slots.size(); ++host) {
-    const bool is_own = chosen.own_host == host;
-    if (!is_own) devices.resize(devices.size() + slots[host]);
-    if (!is_own) continue;
-    for (std::string& of_rank : visible_devices(options, environment, slots[host])) {
-      devices.emplace_back(std::move(of_rank));
+    const std::size_t first = devices.size();
+    devices.resize(first + slots[host]);
+    if (chosen.own_host != host) continue;
+    Share share;
+    for (std::size_t rank = first; rank < devices.size(); ++rank) {
+      share.ranks.push_back(rank);
+      share.groups.push_back(group_of_rank(options.groups, rank));
     }
+    std::ranges::move(visible_devices(options, environment, share),
+                      devices.begin() + static_cast<std::ptrdiff_t>(first));
   }
   return devices;
 }

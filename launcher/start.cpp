@@ -21,7 +21,7 @@ os::SignalWatch watch_signals() {
 Found find_program(const Options& options, const std::vector<std::string>& environment) {
   const Preflight preflight = check_program(options, environment);
   for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
-  Found found{.program_path = preflight.program_path};
+  Found found{.program_paths = preflight.program_paths};
   if (preflight.exit_code == 0) return found;
   complain(preflight.complaint);
   found.obstacle = News{
@@ -32,7 +32,7 @@ Found find_program(const Options& options, const std::vector<std::string>& envir
 int start(const std::vector<std::string>& environment, const Found& found, os::SignalWatch& signals,
           const std::function<int(RunContext& context)>& run, OtherChildren* others) {
   const auto body = [&](pid_t guard) {
-    RunContext context{.program_path = found.program_path,
+    RunContext context{.program_paths = found.program_paths,
                        .environment = environment,
                        .open_file_limit = os::raise_open_file_limit(),
                        .guard = guard,

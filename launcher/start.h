@@ -19,10 +19,10 @@ void complain(const std::string& text);
 // Signals of rotarun's processes are read from here.
 os::SignalWatch watch_signals();
 
-// The program as it is found here. Where it cannot run, that is known to be the job's end on one
-// host; several have to hear of it.
+// The programs as they are found here, by group. Where it cannot run, that is known to be the job's
+// end on one host; several have to hear of it.
 struct Found {
-  std::string program_path;
+  std::vector<std::string> program_paths;
   std::optional<News> obstacle;
 };
 Found find_program(const Options& options, const std::vector<std::string>& environment);

@@ -85,7 +85,7 @@ bool Branch::is_settled(Newcomer& newcomer, base::TimePoint now) {
     return true;
   }
   member = Member{.trunk = std::move(newcomer.trunk)};
-  if (phase_ == Phase::kRunning) send_home_at_end(newcomer.host);
+  if (phase_ == Phase::kRunning) let_begin(newcomer.host);
   return true;
 }
 
@@ -98,11 +98,9 @@ std::optional<Refusal> Branch::admit(std::size_t host, const std::vector<HostTex
 }
 
 // One without ranks, which may come when it likes.
-void Branch::send_home_at_end(std::size_t host) {
+void Branch::let_begin(std::size_t host) {
   Trunk& trunk = *members_[host].trunk;
-  const Share nothing{.ranks = {}, .world_size = routes_.world_size()};
-  trunk.send({.type = DispatchType::kShare,
-              .text = encode(std::vector<HostText>{{host, encode(nothing)}})});
+  trunk.send({.type = DispatchType::kShare, .text = encode(shares_[host])});
   if (start_) trunk.send(*start_);
 }
 
@@ -158,9 +156,14 @@ void Branch::on_dispatch(std::size_t host, Dispatch dispatch) {
       }
       return;
     case DispatchType::kOutput:
-    case DispatchType::kSaid:
-      if (routes_.has_rank(host, dispatch.rank)) arrivals_.push_back(std::move(dispatch));
+    case DispatchType::kSaid: {
+      const bool is_of_evaluator =
+          dispatch.type == DispatchType::kOutput && dispatch.value >= kOfEvaluator;
+      const bool is_right = is_of_evaluator ? dispatch.rank < routes_.evaluator_count(host)
+                                            : routes_.has_rank(host, dispatch.rank);
+      if (is_right) arrivals_.push_back(std::move(dispatch));
       return;
+    }
     case DispatchType::kNews:
       return on_news(host, std::move(dispatch));
     default:
@@ -181,6 +184,11 @@ void Branch::on_news(std::size_t host, Dispatch dispatch) {
       break;
     case News::Kind::kNotStarted:
     case News::Kind::kSignal:
+      break;
+    case News::Kind::kEvaluatorStarted:
+    case News::Kind::kEvaluatorExited:
+    case News::Kind::kEvaluatorKilled:
+      if (news->rank >= routes_.evaluator_count(host)) return;
       break;
     default:
       if (!routes_.has_rank(host, news->rank)) return;
@@ -211,8 +219,8 @@ void Branch::watch_silence(std::size_t host, base::TimePoint now) {
 void Branch::lose(std::size_t host, const std::string& why) {
   Member& member = members_[host];
   const std::string who = name_of_host(meeting_, host);
-  const bool may_come_again = phase_ == Phase::kGathering || host >= meeting_.host_count;
-  if (may_come_again) {
+  const bool is_in_ring = host < meeting_.host_count;
+  if (is_gathering() || !is_in_ring) {
     if (phase_ != Phase::kFinished) say_(who + " has gone again: " + why);
     muster_.on_lost(host);
     member = Member();
@@ -220,12 +228,20 @@ void Branch::lose(std::size_t host, const std::string& why) {
     *member.trunk = Trunk(nullptr, {});
     member.has_ended = true;
   }
-  if (phase_ == Phase::kFinished || host >= meeting_.host_count) return;
-  const News news{.kind = News::Kind::kHostLost,
-                  .rank = host,
-                  .value = kExitSilent,
-                  .text = "lost " + who + ": " + why};
-  arrivals_.push_back({.type = DispatchType::kNews, .text = encode(news)});
+  if (phase_ == Phase::kFinished) return;
+  const auto tell = [this](const News& news) {
+    arrivals_.push_back({.type = DispatchType::kNews, .text = encode(news)});
+  };
+  if (is_in_ring) {
+    return tell({.kind = News::Kind::kHostLost,
+                 .rank = host,
+                 .value = kExitSilent,
+                 .text = "lost " + who + ": " + why});
+  }
+  // The ring does not need them.
+  for (std::size_t index = 0; index < routes_.evaluator_count(host); ++index) {
+    tell({.kind = News::Kind::kEvaluatorExited, .rank = index});
+  }
 }
 
 void Branch::send_all(base::TimePoint now) {
@@ -250,10 +266,9 @@ std::optional<base::TimePoint> Branch::next_deadline() const {
 
 void Branch::assign(const std::vector<HostText>& shares) {
   phase_ = Phase::kRunning;
-  auto by_child = routes_.assign(shares);
+  shares_ = routes_.assign(shares);
   for (std::size_t host = 0; host < members_.size(); ++host) {
-    if (!members_[host].trunk) continue;
-    members_[host].trunk->send({.type = DispatchType::kShare, .text = encode(by_child[host])});
+    if (members_[host].trunk) let_begin(host);
   }
 }
 

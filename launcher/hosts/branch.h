@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -94,7 +95,7 @@ class Branch {
   void receive_newcomers(base::TimePoint now);
   bool is_settled(Newcomer& newcomer, base::TimePoint now);
   std::optional<Refusal> admit(std::size_t host, const std::vector<HostText>& hellos);
-  void send_home_at_end(std::size_t host);
+  void let_begin(std::size_t host);
   void turn_away(Newcomer& newcomer, const Refusal& refusal, base::TimePoint now);
   void hear(std::size_t host, base::TimePoint now);
   void on_dispatch(std::size_t host, Dispatch dispatch);
@@ -114,7 +115,10 @@ class Branch {
   std::vector<Newcomer> newcomers_;
   std::vector<Member> members_;     // By host: those that call this one.
   std::vector<Dispatch> arrivals_;  // Of this turn.
-  std::optional<Dispatch> start_;   // That was sent; for those that come later.
+
+  // What was sent, for those without ranks, which may come later.
+  std::map<std::size_t, std::vector<HostText>> shares_;  // By those that call.
+  std::optional<Dispatch> start_;
 };
 
 }  // namespace rota::launcher

@@ -114,7 +114,12 @@ std::string encode(const Share& share) {
                                    share.earlier_count, share.other_count, share.ranks.size()}) {
     out.write(static_cast<std::uint32_t>(number));
   }
-  for (const std::size_t rank : share.ranks) out.write(static_cast<std::uint32_t>(rank));
+  for (std::size_t i = 0; i < share.ranks.size(); ++i) {
+    out.write(static_cast<std::uint32_t>(share.ranks[i]));
+    out.write(static_cast<std::uint32_t>(share.groups[i]));
+  }
+  out.write(static_cast<std::uint32_t>(share.evaluators.size()));
+  for (const std::size_t group : share.evaluators) out.write(static_cast<std::uint32_t>(group));
   out.write(static_cast<std::uint8_t>(share.sends_output));
   return text_of(std::move(out));
 }
@@ -130,7 +135,12 @@ std::optional<Share> decode_share(std::string_view text) {
   const std::size_t count = in.read<std::uint32_t>();
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
     share.ranks.push_back(in.read<std::uint32_t>());
+    share.groups.push_back(in.read<std::uint32_t>());
     if (share.ranks.back() >= share.world_size) return std::nullopt;
+  }
+  const std::size_t evaluator_count = in.read<std::uint32_t>();
+  for (std::size_t i = 0; i < evaluator_count && in.ok(); ++i) {
+    share.evaluators.push_back(in.read<std::uint32_t>());
   }
   share.sends_output = in.read<std::uint8_t>() != 0;
   const bool is_sound = share.world_size <= rendezvous::kMaxWorldSize &&

@@ -8,7 +8,8 @@
 //   kReady     text = Seats by host            kStart     text = Beginning
 //   kSaid      rank, text = its message        kToRank    rank, text = the message
 //   kNews      text = News                     kAskToEnd  value = signal, text = to be said
-//   kOutput    rank, value = Stream,           kFlow      value = Flow, as a number
+//   kOutput    rank, value = Stream, or        kFlow      value = Flow, as a number
+//              that of an evaluator + 2,
 //              text = what it wrote
 //                                              kKill
 //                                              kFinish    value = exit code, rank = the host that
@@ -47,6 +48,7 @@ enum class DispatchType : std::uint8_t {
 };
 
 inline constexpr std::uint32_t kNoHost = UINT32_MAX;
+inline constexpr int kOfEvaluator = 2;  // Of kOutput.
 
 struct Dispatch {
   DispatchType type = DispatchType::kBeat;

@@ -357,9 +357,11 @@ void Follower::prepare(Share share) {
 }
 
 void Follower::carry_output(std::size_t local, Stream stream, std::string_view bytes) {
+  const auto& ranks = seating_->share.ranks;
+  const bool is_rank = local < ranks.size();
   trunk_->send({.type = DispatchType::kOutput,
-                .rank = static_cast<std::uint32_t>(seating_->share.ranks[local]),
-                .value = static_cast<int>(stream),
+                .rank = static_cast<std::uint32_t>(is_rank ? ranks[local] : local - ranks.size()),
+                .value = static_cast<int>(stream) + (is_rank ? 0 : kOfEvaluator),
                 .text = std::string(bytes)});
 }
 
@@ -373,7 +375,10 @@ void Follower::start(const Beginning& beginning) {
     lines_->connect(local, std::make_unique<rendezvous::LocalLine>(std::move(ours)));
     return std::move(theirs);
   });
-  if (seating_->share.ranks.empty()) speak("no ranks here: waits for the job's end");
+  const Share& share = seating_->share;
+  if (share.ranks.empty() && share.evaluators.empty()) {
+    speak("no ranks here: waits for the job's end");
+  }
 }
 
 void Follower::pass_to_rank(const Dispatch& dispatch) {
@@ -408,8 +413,7 @@ void Follower::report(const News& news) {
 
 void Follower::watch_end() {
   if (!local_ || exit_code_) return;
-  const bool has_ended =
-      !local_->has_children() && local_->running().empty() && branch_->have_ended();
+  const bool has_ended = !local_->has_children() && !local_->has_running() && branch_->have_ended();
   if (kill_at_ && (has_ended || now_ >= *kill_at_)) {
     local_->kill();
     exit_code_ = kExitSilent;

@@ -94,9 +94,10 @@ std::vector<News> Followers::handle(const os::PollSet& /*polls*/, base::TimePoin
       continue;
     }
     if (dispatch.type == DispatchType::kOutput) {
-      news.push_back({.kind = News::Kind::kRankWrote,
+      const bool is_evaluator = dispatch.value >= kOfEvaluator;
+      news.push_back({.kind = is_evaluator ? News::Kind::kEvaluatorWrote : News::Kind::kRankWrote,
                       .rank = dispatch.rank,
-                      .value = dispatch.value,
+                      .value = dispatch.value % kOfEvaluator,
                       .text = std::move(dispatch.text)});
       continue;
     }

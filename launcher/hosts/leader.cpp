@@ -27,6 +27,8 @@ constexpr std::chrono::seconds kSayTime{5};
 // How long hosts that are all here may take to prepare.
 constexpr std::chrono::seconds kSeatTime{30};
 
+constexpr const char* kLoopback = "127.0.0.1";
+
 void say(const std::string& line) { std::fprintf(stderr, "rotarun: %s\n", line.c_str()); }
 
 std::string new_salt() {
@@ -72,6 +74,8 @@ class Leader {
   std::optional<int> hear_agents();
   std::string waiting_text() const;
   std::string name_in_table(std::size_t host) const;
+  bool is_ring_here() const;  // Where all other hosts have no ranks.
+  std::string transport_of(std::size_t world_size) const;
   Layout lay_out_hosts() const;
   void deal(const Layout& layout);
   void gather_output();
@@ -183,12 +187,17 @@ std::optional<int> Leader::seat() {
 int Leader::run_job() {
   const Layout layout = lay_out_hosts();
   deal(layout);
-  Seating own = take_seats(part_, shares_[part_.meeting.own_host], followers_.own_address());
+  const std::string address = is_ring_here() ? kLoopback : followers_.own_address();
+  Seating own = take_seats(part_, shares_[part_.meeting.own_host], address);
   followers_.assign(shares_, own.seats);
   if (const auto code = seat()) return *code;
   const Beginning beginning{.salt = new_salt(), .peers = peers_of(layout)};
   followers_.set_beginning(beginning);
   const JobPlan plan = plan_job(own);
+  if (rendezvous::lent_for(plan.job.table.transport) == rendezvous::Lent::kArenas) {
+    const std::size_t count = own.share.ranks.size();
+    own.loan = Loan::of_arenas(count, size_arena(part_.facts, count));
+  }
   Prepared prepared{.job = plan.job,
                     .loan = std::move(own.loan),
                     .provision = std::move(own.provision),
@@ -204,7 +213,7 @@ int Leader::run_job() {
 // The shares of all hosts, and of this one where it is none of them.
 void Leader::deal(const Layout& layout) {
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    shares_.push_back(share_of(layout, host));
+    shares_.push_back(share_of(layout, host, part_.options.groups));
   }
   if (is_one_slot_each(part_.meeting.cluster)) {
     std::vector<OwnPlace> places;
@@ -218,6 +227,7 @@ void Leader::deal(const Layout& layout) {
   shares_.resize(member_count(part_.meeting), Share{.world_size = layout.seats.size(),
                                                     .host_index = outside,
                                                     .host_count = part_.meeting.host_count});
+  shares_[host_of_evaluators(part_.meeting)].evaluators = evaluators_of(part_.options.groups);
   // Agents bring it back by themselves.
   if (part_.options.gather_output && !part_.meeting.is_started) gather_output();
 }
@@ -227,8 +237,20 @@ void Leader::gather_output() {
   for (Share& share : shares_) {
     if (&share == &own) continue;
     share.sends_output = true;
-    own.guests.insert(own.guests.end(), share.ranks.begin(), share.ranks.end());
+    for (const std::size_t rank : share.ranks) own.guests.push_back({.number = rank});
+    for (std::size_t index = 0; index < share.evaluators.size(); ++index) {
+      own.guests.push_back({.number = index, .is_evaluator = true});
+    }
   }
+}
+
+bool Leader::is_ring_here() const {
+  return part_.meeting.host_count == 1 && part_.meeting.own_host == 0;
+}
+
+std::string Leader::transport_of(std::size_t world_size) const {
+  if (world_size == 1) return "none";
+  return is_ring_here() && part_.options.transport != Transport::kTcp ? "shm" : "tcp";
 }
 
 Layout Leader::lay_out_hosts() const {
@@ -263,9 +285,10 @@ JobPlan Leader::plan_job(const Seating& own) const {
   RankTable& table = plan.job.table;
   table.epoch = part_.meeting.cluster.epoch.value_or(0);
   table.source = part_.meeting.cluster.source;
-  table.transport = own.share.world_size == 1 ? "none" : "tcp";
+  table.transport = transport_of(own.share.world_size);
   table.rows.resize(own.share.world_size);
   plan.job.may_spin = true;
+  const bool listens = rendezvous::lent_for(table.transport) != rendezvous::Lent::kArenas;
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
     const Seats& seats = followers_.muster().seats(host);
     const Share& share = shares_[host];
@@ -273,7 +296,7 @@ JobPlan Leader::plan_job(const Seating& own) const {
     for (std::size_t local = 0; local < share.ranks.size(); ++local) {
       table.rows[share.ranks[local]] = {.local_rank = share.earlier_count + local,
                                         .host = name_in_table(host),
-                                        .address = seats.addresses[local],
+                                        .address = listens ? seats.addresses[local] : "",
                                         .cores = seats.cores[local]};
     }
   }

@@ -88,6 +88,12 @@ std::size_t member_count(const Meeting& meeting) {
   return std::max({meeting.cluster.hosts.size(), meeting.host_count, meeting.leader_host + 1});
 }
 
+std::size_t host_of_evaluators(const Meeting& meeting) {
+  const auto& hosts = meeting.cluster.hosts;
+  const auto found = std::ranges::find(hosts, cluster::Role::kEvaluator, &cluster::Host::role);
+  return found == hosts.end() ? 0 : static_cast<std::size_t>(found - hosts.begin());
+}
+
 std::string name_of_host(const Meeting& meeting, std::size_t host) {
   const bool is_outside = host == meeting.leader_host && host >= meeting.cluster.hosts.size();
   if (is_outside) return "the host that starts the job";

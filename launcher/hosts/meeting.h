@@ -41,6 +41,9 @@ Meeting plan_started_meeting(const cluster::Specification& cluster, const std::s
 // As it stands before a port: "[fd00::1]", and "a" as it is.
 std::string with_brackets(const std::string& name);
 
+// The one whose task is to evaluate, or else the first.
+std::size_t host_of_evaluators(const Meeting& meeting);
+
 // "host 2 (c:2222)"
 std::string name_of_host(const Meeting& meeting, std::size_t host);
 

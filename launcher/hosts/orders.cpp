@@ -71,9 +71,9 @@ std::string encode(const Orders& orders) {
   base::ByteWriter out;
   out.write(orders.version);
   write_all(out, orders.arguments);
-  write_all(out, orders.variables);
-  for (const std::string* text :
-       {&orders.working_directory, &orders.hosts, &orders.leader, &orders.job_id}) {
+  write_all(out, orders.working_directories);
+  for (const auto& of_group : orders.variables) write_all(out, of_group);
+  for (const std::string* text : {&orders.hosts, &orders.leader, &orders.job_id}) {
     out.write(*text);
   }
   write_host(out, orders.own_host);
@@ -106,9 +106,11 @@ Orders read_orders(int fd) {
   std::ranges::copy(bytes.last<auth::kKeyBytes>(), orders.key.bytes().begin());
   orders.version = in.read_text();
   orders.arguments = read_all(in);
-  orders.variables = read_all(in);
-  for (std::string* field :
-       {&orders.working_directory, &orders.hosts, &orders.leader, &orders.job_id}) {
+  orders.working_directories = read_all(in);
+  for (std::size_t group = 0; group < orders.working_directories.size(); ++group) {
+    orders.variables.push_back(read_all(in));
+  }
+  for (std::string* field : {&orders.hosts, &orders.leader, &orders.job_id}) {
     *field = in.read_text();
   }
   orders.own_host = read_host(in);

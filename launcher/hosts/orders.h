@@ -12,8 +12,10 @@ namespace rota::launcher {
 
 struct Orders {
   std::vector<std::string> arguments{};  // Of the command line that started the job.
-  std::vector<std::string> variables{};  // "NAME=VALUE", of -x.
-  std::string working_directory{};
+
+  // By group.
+  std::vector<std::vector<std::string>> variables{};  // "NAME=VALUE", of -x.
+  std::vector<std::string> working_directories{};
   std::string hosts{};    // As --host takes them.
   std::string version{};  // Of the rota that gives the orders.
   std::string leader{};   // "10.0.0.1:7700"

@@ -4,6 +4,14 @@
 #include "launcher/hosts/tree.h"
 
 namespace rota::launcher {
+namespace {
+
+std::size_t count_of(const std::map<std::size_t, std::size_t>& counts, std::size_t host) {
+  const auto found = counts.find(host);
+  return found == counts.end() ? 0 : found->second;
+}
+
+}  // namespace
 
 Routes::Routes(const Meeting& meeting, std::size_t own_host)
     : meeting_(meeting), own_host_(own_host) {}
@@ -15,6 +23,7 @@ std::map<std::size_t, std::vector<HostText>> Routes::assign(const std::vector<Ho
     if (!share || !is_part_of(entry.host, own_host_)) continue;
     world_size_ = share->world_size;
     rank_counts_[entry.host] = share->ranks.size();
+    evaluator_counts_[entry.host] = share->evaluators.size();
     for (const std::size_t rank : share->ranks) host_of_rank_[rank] = entry.host;
     if (entry.host == own_host_) continue;
     by_child[child_toward(meeting_, own_host_, entry.host)].push_back(entry);
@@ -22,9 +31,10 @@ std::map<std::size_t, std::vector<HostText>> Routes::assign(const std::vector<Ho
   return by_child;
 }
 
-std::size_t Routes::rank_count(std::size_t host) const {
-  const auto found = rank_counts_.find(host);
-  return found == rank_counts_.end() ? 0 : found->second;
+std::size_t Routes::rank_count(std::size_t host) const { return count_of(rank_counts_, host); }
+
+std::size_t Routes::evaluator_count(std::size_t host) const {
+  return count_of(evaluator_counts_, host);
 }
 
 bool Routes::is_part_of(std::size_t host, std::size_t child) const {

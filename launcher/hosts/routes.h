@@ -23,6 +23,7 @@ class Routes {
   std::size_t world_size() const noexcept { return world_size_; }
   std::size_t host_of(std::size_t rank) const { return host_of_rank_.at(rank); }
   std::size_t rank_count(std::size_t host) const;
+  std::size_t evaluator_count(std::size_t host) const;
 
   // Whether a host is the one that calls, or below it; and whether it has the rank.
   bool is_part_of(std::size_t host, std::size_t child) const;
@@ -39,7 +40,8 @@ class Routes {
   std::size_t own_host_;
   std::size_t world_size_ = 0;
   std::map<std::size_t, std::size_t> host_of_rank_;
-  std::map<std::size_t, std::size_t> rank_counts_;  // By host.
+  std::map<std::size_t, std::size_t> rank_counts_;       // By host.
+  std::map<std::size_t, std::size_t> evaluator_counts_;  // The same.
 };
 
 }  // namespace rota::launcher

@@ -1,6 +1,7 @@
 // What a host prepares for its ranks before they start.
 #include "launcher/hosts/seating.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <rota/error.h>
@@ -38,9 +39,19 @@ std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& a
                                       "; give others by --ports");
 }
 
+void require_groups(const Share& share, const Options& options) {
+  const auto is_here = [&](std::size_t group) { return group < options.groups.size(); };
+  if (std::ranges::all_of(share.groups, is_here) && std::ranges::all_of(share.evaluators, is_here))
+    return;
+  throw UsageError("host 0 has more programs on its command line than there are here: " +
+                   std::to_string(options.groups.size()) +
+                   ", so give the same command on every host");
+}
+
 }  // namespace
 
 Seating take_seats(const Part& part, Share share, const std::string& address) {
+  require_groups(share, part.options);
   const Slots slots = slots_of(part.options, part.facts);
   const std::size_t count = share.ranks.size();
   const Binding binding = binding_rules(part.options);

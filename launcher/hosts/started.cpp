@@ -87,10 +87,10 @@ std::string remote_rotarun(const Options& options) {
                    "install rotarun elsewhere, and name the place by --prefix");
 }
 
-std::vector<std::string> variables_to_pass(const Options& options,
+std::vector<std::string> variables_to_pass(const Group& group,
                                            const std::vector<std::string>& environment) {
   std::vector<std::string> variables;
-  for (const Variable& variable : options.variables) {
+  for (const Variable& variable : group.variables) {
     if (variable.value) variables.push_back(variable.name + "=" + *variable.value);
     if (!variable.value && is_set(environment, variable.name)) {
       variables.push_back(variable.name + "=" + find_variable(environment, variable.name));
@@ -111,6 +111,20 @@ std::string write_down(const Orders& orders) {
   throw UsageError("the command line and the variables of -x have " + std::to_string(text.size()) +
                    " bytes, and " + std::to_string(kMaxOrderBytes) +
                    " can be passed on to other hosts");
+}
+
+// The command line has them, but for what was known where it was given.
+void take_groups(const Orders& orders, Options& options) {
+  const std::size_t count = std::min(options.groups.size(), orders.variables.size());
+  for (std::size_t index = 0; index < count; ++index) {
+    Group& group = options.groups[index];
+    group.working_directory = orders.working_directories[index];
+    group.variables.clear();
+    for (const std::string& entry : orders.variables[index]) {
+      const std::size_t equals = entry.find('=');
+      group.variables.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
+    }
+  }
 }
 
 }  // namespace
@@ -143,13 +157,15 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
   started.meeting.job_id = random_name();
   started.key = auth::random_key();  // The agents carry it, so that no file has to be there.
   Orders orders{.arguments = arguments,
-                .variables = variables_to_pass(options, environment),
-                .working_directory = whole_path(options.working_directory),
                 .hosts = list_of(others),
                 .version = ROTA_VERSION,
                 .job_id = started.meeting.job_id,
                 .leader_host = others.own_host,
                 .key = started.key};
+  for (const Group& group : options.groups) {
+    orders.variables.push_back(variables_to_pass(group, environment));
+    orders.working_directories.push_back(whole_path(group.working_directory));
+  }
   const std::string rotarun = remote_rotarun(options);
   std::vector<AgentPlan> plans;
   for (std::size_t host = 0; host < others.hosts.size() && !by_slurm; ++host) {
@@ -197,13 +213,8 @@ FollowedOrders follow_orders(int input, const Facts& facts) {
   FollowedOrders followed{
       .options = parse_options(orders.arguments), .meeting = {}, .key = orders.key};
   Options& options = followed.options;
-  options.working_directory = orders.working_directory;
   options.status_address.reset();
-  options.variables.clear();
-  for (const std::string& entry : orders.variables) {
-    const std::size_t equals = entry.find('=');
-    options.variables.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
-  }
+  take_groups(orders, options);
   const cluster::Given given{.host_name = facts.host, .host_list = orders.hosts};
   cluster::Specification hosts = *cluster::from_host_list(given);
   hosts.own_host = orders.leader_host;

@@ -109,10 +109,11 @@ void finish(const Given& given, Specification& chosen) {
   }
 }
 
-// A rank of rotarun's knows its job from it: what rotarun itself was told is not meant for the
-// rank.
+// A rank of rotarun's knows its job from it, and an evaluator of rotarun's has none: what rotarun
+// itself was told is not meant for them.
 Given without_ancestors(Given given) {
-  if (given.environment.has("ROTA_RENDEZVOUS_FD")) given.environment = {};
+  const Environment& environment = given.environment;
+  if (environment.has("ROTA_RENDEZVOUS_FD") || environment.has("ROTA_ROLE")) given.environment = {};
   return given;
 }
 

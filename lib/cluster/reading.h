@@ -37,7 +37,8 @@ struct Reading {
   std::vector<Statement> statements;  // Of all who said something, the one that decided first.
 };
 
-// Nothing of the environment is looked at in a rank that rotarun has started (ROTA_RENDEZVOUS_FD).
+// Nothing of the environment is looked at in a rank that rotarun has started (ROTA_RENDEZVOUS_FD),
+// or an evaluator (ROTA_ROLE).
 // Throws Error kInvalidArgument.
 Reading read(const Given& all);
 

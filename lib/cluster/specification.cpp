@@ -103,7 +103,8 @@ std::string to_text(const Specification& specification) {
 bool reaches_beyond_this_host(const Specification& specification) {
   if (ring_count(specification) > 1) return true;
   if (specification.level == Level::kProcess) return specification.world_size.value_or(2) > 1;
-  return ring_count(specification) == 1 && specification.own_host != std::size_t{0};
+  const bool is_first = specification.own_host == std::size_t{0};
+  return ring_count(specification) == 1 && (!is_first || specification.hosts.size() > 1);
 }
 
 std::vector<std::size_t> slots_of(const Specification& specification,

@@ -75,7 +75,7 @@ std::string names_of(const Specification& specification);
 // What it says, in half a sentence: "host 1 (b:2222) of 3, meeting at a:2222".
 std::string to_text(const Specification& specification);
 
-// Whether it speaks of a rank that is not on this host, or may.
+// Whether it speaks of a rank that is not on this host, or may; or of a host outside of the ring.
 bool reaches_beyond_this_host(const Specification& specification);
 
 // How many ranks each host of the ring has. Where slots are not declared they are the same for each

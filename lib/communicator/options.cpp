@@ -40,8 +40,9 @@ void say_once(const cluster::Specification& own) {
 
 // TF_CONFIG has the address of every task, each of them a process, so that it needs no launcher.
 // The other sources say where rank 0 is at most; they are held against it.
+// What rotarun has started beside its ranks is alone.
 std::optional<JobByHand> read_job() {
-  if (!std::getenv("TF_CONFIG")) return std::nullopt;
+  if (!std::getenv("TF_CONFIG") || std::getenv("ROTA_ROLE")) return std::nullopt;
   const cluster::Reading reading =
       cluster::read({.environment = cluster::Environment(os::environment()),
                      .host_name = os::host_name(),

@@ -39,6 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
   }
   if (const auto share = launcher::decode_share(text)) {
     fuzz::require(share->world_size <= rendezvous::kMaxWorldSize, "a world has a limit");
+    fuzz::require(share->groups.size() == share->ranks.size(), "each rank has a program");
+    fuzz::require(share->earlier_count <= share->other_count, "those before are of the others");
     for (const std::size_t rank : share->ranks) {
       fuzz::require(rank < share->world_size, "ranks are of the world");
     }

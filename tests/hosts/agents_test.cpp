@@ -82,6 +82,24 @@ TEST_F(AgentsTest, OthersGetTheDirectoryAndTheVariables) {
   EXPECT_EQ(result.out, expected);
 }
 
+TEST_F(AgentsTest, OthersGetThemOfEachProgram) {
+  environment_ = {"A=from here"};
+  const std::string say = "echo $0 $ROTA_RANK $A in $(pwd)";
+  const std::vector<std::vector<std::string>> programs = {
+      {"-np", "3", "-x", "A=1", "sh", "-c", say, "one", ":"},
+      {"-np", "3", "-x", "A", "--wdir", "/usr", "sh", "-c", say, "two", ":"},
+      {"--role", "evaluator", "--wdir", "/", "true"}};
+  std::vector<std::string> arguments;
+  for (const auto& words : programs) arguments.insert(arguments.end(), words.begin(), words.end());
+  const Result result = start_from(2, arguments)->wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_THAT(result.out, HasSubstr("one 0 1 in " + here + "\n"));
+  EXPECT_THAT(result.out, HasSubstr("one 2 1 in " + here + "\n"));
+  EXPECT_THAT(result.out, HasSubstr("two 3 from here in /usr\n"));
+  EXPECT_THAT(result.out, HasSubstr("two 5 from here in /usr\n"));
+}
+
 TEST_F(AgentsTest, AFailureThereIsTheJobsHere) {
   const Result result = start_from(0, {"/bin/sh", "-c",
                                        "if [ $ROTA_RANK = 3 ]; then echo last words >&2; exit 9; "

@@ -93,6 +93,104 @@ TEST_F(LauncherHosts, AParameterServerWaitsForTheEndAndSucceeds) {
   EXPECT_THAT(all[2]->err(), HasSubstr("a ring needs no parameter server"));
 }
 
+// Ranks 0 to 2 are the first program's, on hosts 0 and 1; 3 and 4 the second one's.
+TEST_F(LauncherHosts, SeveralProgramsAreOneWorld) {
+  environment_ = {"ROTA_HOSTS=" + hosts({2, 2, 1})};
+  const std::string say = "echo $0 $ROTA_RANK of $ROTA_WORLD_SIZE $A";
+  auto all = start_all({"-np", "3", "-x", "A=1", "sh", "-c", say, "one", ":", "-np", "2", "-x",
+                        "A=2", "sh", "-c", say, "two"});
+  std::string out;
+  for (const auto& each : all) {
+    EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+    out += each->out();
+  }
+  for (const char* line :
+       {"one 0 of 5 1\n", "one 1 of 5 1\n", "one 2 of 5 1\n", "two 3 of 5 2\n", "two 4 of 5 2\n"}) {
+    EXPECT_THAT(out, HasSubstr(line));
+  }
+}
+
+// Goes on until it is asked to end, and then says so.
+const std::vector<std::string> kEvaluator = {
+    ":",         "--role",
+    "evaluator", "sh",
+    "-c",        "trap 'echo asked; exit 0' TERM; echo on; touch $0; while :; do sleep 0.02; done"};
+
+std::vector<std::string> with_evaluator(std::vector<std::string> ranks, const std::string& file) {
+  ranks.insert(ranks.end(), kEvaluator.begin(), kEvaluator.end());
+  ranks.push_back(file);
+  return ranks;
+}
+
+TEST_F(LauncherHosts, AnEvaluatorIsOnHostZeroWhereNoTaskIsIts) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  const std::string file = folder_ + "/on";
+  auto all = start_all(
+      with_evaluator({"sh", "-c", "until [ -e " + file + " ]; do sleep 0.02; done"}, file));
+  for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+  EXPECT_EQ(all[0]->out(), "on\nasked\n");
+  EXPECT_EQ(all[1]->out() + all[2]->out(), "");
+}
+
+class Evaluating : public LauncherHosts {
+ protected:
+  // One worker or two, and the evaluator on the host after them.
+  std::unique_ptr<Process> start_task(std::size_t host, std::size_t worker_count,
+                                      const std::vector<std::string>& arguments) {
+    std::string workers;
+    for (std::size_t i = 0; i < worker_count; ++i) {
+      workers += (i == 0 ? "\"" : ",\"") + network_->address(i) + ":2222\"";
+    }
+    const bool is_worker = host < worker_count;
+    environment_ = {"TF_CONFIG={\"cluster\":{\"worker\":[" + workers + "],\"evaluator\":[\"" +
+                        network_->address(worker_count) + ":2222\"]},\"task\":{\"type\":\"" +
+                        (is_worker ? "worker" : "evaluator") +
+                        "\",\"index\":" + std::to_string(is_worker ? host : 0) + "}}",
+                    "ROTA_SLOTS=1"};
+    return start(host, arguments);
+  }
+};
+
+TEST_F(Evaluating, RunsOnTheHostWhoseTaskItIs) {
+  for (const std::size_t worker_count : {2U, 1U}) {
+    const std::string file = folder_ + "/on" + std::to_string(worker_count);
+    const auto command = with_evaluator(
+        {"sh", "-c", "until [ -e " + file + " ]; do sleep 0.02; done; echo ranks"}, file);
+    std::vector<std::unique_ptr<Process>> all;
+    for (std::size_t host = 0; host <= worker_count; ++host) {
+      all.push_back(start_task(host, worker_count, command));
+    }
+    for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+    EXPECT_EQ(all[0]->out(), "ranks\n");
+    EXPECT_EQ(all.back()->out(), "on\nasked\n");
+  }
+}
+
+TEST_F(Evaluating, EndsTheJobWhereItFails) {
+  const std::vector<std::string> command = {"sleep",     "1000", ":",  "--role",
+                                            "evaluator", "sh",   "-c", "echo why >&2; exit 9"};
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t host = 0; host < 3; ++host) all.push_back(start_task(host, 2, command));
+  for (const auto& each : all) {
+    EXPECT_EQ(each->wait().exit_code, 9) << each->err();
+    EXPECT_THAT(each->err(), HasSubstr("evaluator 0 (pid "));
+    EXPECT_THAT(each->err(), HasSubstr("rotarun:   why\n"));
+  }
+}
+
+// Method: one that waits for the end, beside a ring that is this host alone.
+TEST_F(Evaluating, OfARingOfOneHostIsToldItsEnd) {
+  const std::string file = folder_ + "/go";
+  const std::vector<std::string> wait = {"sh", "-c",
+                                         "until [ -e " + file + " ]; do sleep 0.02; done; exit 5"};
+  auto worker = start_task(0, 1, wait);
+  auto evaluator = start_task(1, 1, wait);
+  EXPECT_TRUE(evaluator->wait_for("no ranks here: waits for the job's end"));
+  std::ofstream(file) << "\n";
+  EXPECT_EQ(worker->wait().exit_code, 5);
+  EXPECT_EQ(evaluator->wait().exit_code, 5);
+}
+
 // Method: rank 3 of 6 is on host 2; its words were written there.
 TEST_F(LauncherHosts, TheFirstFailureEndsTheJobEverywhereWithItsCode) {
   environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 3})};

@@ -72,15 +72,19 @@ TEST(Hello, HasNoMoreSlotsThanAJobHasRanks) {
 // Its places are the host's own affair.
 TEST(EncodedShare, ComesOutWithoutPlaces) {
   const Share share{.ranks = {1, 4, 7},
+                    .groups = {0, 0, 2},
                     .places = {{0}, {1}, {2, 3}},
                     .world_size = 8,
                     .host_index = 1,
                     .host_count = 3,
                     .earlier_count = 2,
-                    .other_count = 5};
+                    .other_count = 5,
+                    .evaluators = {1, 1, 3}};
   const auto decoded = decode_share(encode(share));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->ranks, share.ranks);
+  EXPECT_EQ(decoded->groups, share.groups);
+  EXPECT_EQ(decoded->evaluators, share.evaluators);
   EXPECT_TRUE(decoded->places.empty());
   EXPECT_EQ(decoded->world_size, 8U);
   EXPECT_EQ(decoded->host_index, 1U);
@@ -115,7 +119,9 @@ TEST(EncodedShare, HasRanksOfItsWorldOnly) {
       {{}, kMaxWorldSize + 1, false},
   };
   for (const Case& example : cases) {
-    const Share share{.ranks = example.ranks, .world_size = example.world_size};
+    const Share share{.ranks = example.ranks,
+                      .groups = std::vector<std::size_t>(example.ranks.size()),
+                      .world_size = example.world_size};
     EXPECT_EQ(decode_share(encode(share)).has_value(), example.is_good)
         << example.ranks.size() << " ranks of " << example.world_size;
   }
@@ -124,6 +130,7 @@ TEST(EncodedShare, HasRanksOfItsWorldOnly) {
 TEST(EncodedShare, HoldsAWholeWorld) {
   Share share{.ranks = {}, .world_size = kMaxWorldSize};
   for (std::size_t rank = 0; rank < kMaxWorldSize; ++rank) share.ranks.push_back(rank);
+  share.groups.resize(kMaxWorldSize);
   const auto decoded = decode_share(encode(share));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->ranks, share.ranks);

@@ -179,7 +179,10 @@ class Simulation {
     std::vector<HostText> shares;
     for (std::size_t host = 0; host < hosts_.size(); ++host) {
       Share share{.ranks = {}, .world_size = world_size};
-      if (host < world_size) share.ranks = {host};
+      if (host < world_size) {
+        share.ranks = {host};
+        share.groups = {0};
+      }
       shares.push_back({host, encode(share)});
     }
     take_shares(0, shares);

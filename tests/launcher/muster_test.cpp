@@ -280,8 +280,8 @@ TEST(Muster, TellsWhereTheRanksAreOfAllAtOnce) {
   Muster muster(meeting, 1, hello_of("b"));
   EXPECT_EQ(call(muster, 33, hello_of("h33")), std::nullopt);
   Routes routes(meeting, 1);
-  routes.assign({{1, encode(Share{.ranks = {0}, .world_size = 2})},
-                 {33, encode(Share{.ranks = {1}, .world_size = 2})}});
+  routes.assign({{1, encode(Share{.ranks = {0}, .groups = {0}, .world_size = 2})},
+                 {33, encode(Share{.ranks = {1}, .groups = {0}, .world_size = 2})}});
   const auto seats_at = [](const std::string& address) {
     return Seats{.addresses = {address}, .cores = {""}, .devices = {{}}};
   };

@@ -29,7 +29,7 @@ TEST(Options, HaveDefaults) {
   EXPECT_EQ(options.deadline, seconds(60));
   EXPECT_FALSE(options.grace);
   EXPECT_EQ(options.transport, Transport::kAuto);
-  EXPECT_THAT(options.program, ElementsAre("prog"));
+  EXPECT_THAT(options.groups.front().program, ElementsAre("prog"));
 }
 
 TEST(Options, AreReadInEverySpellingOfTheRankCount) {
@@ -46,13 +46,14 @@ TEST(Options, EndAtTheProgram) {
       parse_options({"-np", "2", "prog", "--verbose", "-np", "3", "--", "--unknown"});
   EXPECT_EQ(options.rank_count, 2U);
   EXPECT_FALSE(options.verbose);
-  EXPECT_THAT(options.program, ElementsAre("prog", "--verbose", "-np", "3", "--", "--unknown"));
+  EXPECT_THAT(options.groups.front().program,
+              ElementsAre("prog", "--verbose", "-np", "3", "--", "--unknown"));
 }
 
 TEST(Options, EndAtTwoHyphens) {
   const Options options = parse_options({"--verbose", "--", "-odd-program", "x"});
   EXPECT_TRUE(options.verbose);
-  EXPECT_THAT(options.program, ElementsAre("-odd-program", "x"));
+  EXPECT_THAT(options.groups.front().program, ElementsAre("-odd-program", "x"));
 }
 
 TEST(Options, AreAllRead) {
@@ -64,7 +65,7 @@ TEST(Options, AreAllRead) {
   EXPECT_EQ(options.map_by, MapBy::kNuma);
   EXPECT_TRUE(options.tag_output);
   EXPECT_EQ(options.output_directory, "logs");
-  EXPECT_EQ(options.working_directory, "/tmp");
+  EXPECT_EQ(options.groups.front().working_directory, "/tmp");
   EXPECT_EQ(options.timeout, seconds(90));
   EXPECT_EQ(options.deadline, milliseconds(2500));
   EXPECT_EQ(options.grace, milliseconds(0));
@@ -82,13 +83,13 @@ TEST(Options, TakeTimesWithUnits) {
 TEST(Options, TakeVariablesWithCommasAndEqualsSigns) {
   const Options options =
       parse_options({"-x", "LIST=a,b,c", "-x", "HOME", "-xFLAGS=-O2 -k=1", "-x", "EMPTY=", "p"});
-  ASSERT_EQ(options.variables.size(), 4U);
-  EXPECT_EQ(options.variables[0].name, "LIST");
-  EXPECT_EQ(options.variables[0].value, "a,b,c");
-  EXPECT_EQ(options.variables[1].name, "HOME");
-  EXPECT_FALSE(options.variables[1].value);
-  EXPECT_EQ(options.variables[2].value, "-O2 -k=1");
-  EXPECT_EQ(options.variables[3].value, "");
+  ASSERT_EQ(options.groups.front().variables.size(), 4U);
+  EXPECT_EQ(options.groups.front().variables[0].name, "LIST");
+  EXPECT_EQ(options.groups.front().variables[0].value, "a,b,c");
+  EXPECT_EQ(options.groups.front().variables[1].name, "HOME");
+  EXPECT_FALSE(options.groups.front().variables[1].value);
+  EXPECT_EQ(options.groups.front().variables[2].value, "-O2 -k=1");
+  EXPECT_EQ(options.groups.front().variables[3].value, "");
 }
 
 TEST(Options, NameHosts) {

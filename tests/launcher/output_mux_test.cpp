@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <random>
 
 namespace rota::launcher {
@@ -74,8 +73,10 @@ TEST(LineSplitter, LosesNothingHoweverTheBytesCome) {
 
 OutputMux mux_of(std::size_t world_size, bool tags_lines = false, bool is_terminal = false) {
   OutputMux::Settings settings;
-  settings.ranks.resize(world_size);
-  std::iota(settings.ranks.begin(), settings.ranks.end(), std::size_t{0});
+  settings.names.clear();
+  for (std::size_t rank = 0; rank < world_size; ++rank) {
+    settings.names.push_back("rank " + std::to_string(rank));
+  }
   settings.tags_lines = tags_lines;
   settings.is_joined = is_terminal;
   settings.is_terminal = {is_terminal, is_terminal};
@@ -123,8 +124,8 @@ TEST(OutputMux, TagsLines) {
 
 TEST(OutputMux, PutsTheTimeBeforeTheTagOfEachLine) {
   for (const bool tags_lines : {false, true}) {
-    OutputMux mux({.ranks = {3}, .tags_lines = tags_lines, .has_times = true});
-    const std::string tag = tags_lines ? "[rank 3] " : "";
+    OutputMux mux({.names = {"evaluator 3"}, .tags_lines = tags_lines, .has_times = true});
+    const std::string tag = tags_lines ? "[evaluator 3] " : "";
     mux.set_time("T1");
     mux.on_bytes(0, kOut, "a\nb\r");
     mux.on_bytes(0, kOut, "half ");

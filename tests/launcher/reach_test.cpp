@@ -4,6 +4,7 @@
 
 #include "launcher/launched.h"
 #include "os/host.h"
+#include "os/listener.h"
 
 namespace rota::launcher {
 namespace {
@@ -104,6 +105,23 @@ TEST_F(Reach, EndsWith78WhereADeclarationIsWrong) {
     EXPECT_THAT(result.err, HasSubstr(words));
     EXPECT_THAT(result.err, HasSubstr("rotarun: try rotarun --explain\n"));
   }
+}
+
+// A port that somebody has had, and nobody has now.
+std::string free_address() { return os::listen_on_loopback().address; }
+
+// A ring of this host alone shares memory, also where it is beside others that have no ranks.
+TEST_F(Reach, BesideAParameterServerKeepsItsRanksTogether) {
+  const std::string tf_config = R"(TF_CONFIG={"cluster":{"worker":[")" + free_address() +
+                                R"("],"ps":[")" + free_address() +
+                                R"("]},"task":{"type":"worker","index":0}})";
+  for (const std::string transport : {"auto", "shm", "tcp"}) {
+    const Result result =
+        run_with({tf_config, "ROTA_SLOTS=2"},
+                 {"--insecure", "--transport", transport, ROTA_TEST_DIR "/member", "check"});
+    EXPECT_EQ(result.exit_code, 0) << transport << ": " << result.err;
+  }
+  EXPECT_EQ(run_with({tf_config, "HOME=/nonexistent"}, {"true"}).exit_code, 77);
 }
 
 TEST_F(Reach, GivesThisHostTheRanksThatAreDeclaredForIt) {

@@ -24,7 +24,8 @@ expect "tcp" rotarun -np 4 --transport t
 expect "./completion.sh" rotarun --hostfile ./completion.s
 expect "core" rotarun --bind-to = c
 expect "node" rotarun --rank-by n
-expect "--rank-by --report-bindings" rotarun --r
+expect "--rank-by --report-bindings --role" rotarun --r
+expect "evaluator" rotarun --role e
 expect "none core numa" rotarun --bind-to =
 expect "--status-port --show-ranks" rotarun --tag-output --s
 expect "" rotarun --status-port ""
