@@ -119,7 +119,7 @@ std::optional<int> Follower::end_by_signal() {
 
 std::optional<int> Follower::call() {
   using State = auth::Call::State;
-  auth::Call call(part_.meeting.leader, part_.key,
+  auth::Call call(part_.meeting.leader, auth::Credentials(part_.key, part_.options.encrypt),
                   {.channel = auth::Channel::kHosts,
                    .job_id = to_bytes(part_.meeting.job_id),
                    .epoch = part_.meeting.cluster.epoch.value_or(0),
@@ -149,15 +149,19 @@ std::optional<int> Follower::call() {
   }
   if (state != State::kDone) return end_call(call);
   now_ = Clock::now();
-  os::Fd socket = call.take_socket();
-  address_ = os::local_address(socket.get()).host();
-  auto line = std::make_unique<rendezvous::RemoteLine>(std::move(socket), call.session_keys());
+  auth::Stream stream = call.take_stream();
+  address_ = os::local_address(stream.fd()).host();
+  auto line = std::make_unique<rendezvous::RemoteLine>(std::move(stream), call.session_keys());
   trunk_ = std::make_unique<Trunk>(std::move(line), now_);
   return std::nullopt;
 }
 
 int Follower::end_call(const auth::Call& call) {
   const std::string& why = call.why();
+  if (why.find(auth::kBothOrNeither) != std::string::npos) {
+    say(leader() + " did not let this host in: " + why);
+    return kExitSpecification;
+  }
   if (why.starts_with(auth::kNotNow) || why.find("another key") != std::string::npos) {
     say(leader() + " did not let this host in: " + why);
     return why.starts_with(auth::kNotNow) ? kExitIncomplete : kExitKey;

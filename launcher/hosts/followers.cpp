@@ -68,14 +68,15 @@ class Followers::RelayedLine final : public rendezvous::Line {
   std::size_t rank_;
 };
 
-Followers::Followers(const Meeting& meeting, const auth::Key& key, Hello own, os::Listener listener,
-                     Say say)
+Followers::Followers(const Meeting& meeting, const auth::Credentials& secret, Hello own,
+                     os::Listener listener, Say say)
     : meeting_(meeting),
       say_(std::move(say)),
       muster_(meeting, std::move(own)),
       listener_(std::move(listener)),
       incarnation_(auth::new_incarnation()),
-      reception_({.key = key,
+      reception_({.key = secret.key,
+                  .encrypts = secret.encrypts,
                   .incarnation = incarnation_,
                   .listener = listener_.socket.get(),
                   .expected_count = meeting.cluster.hosts.size()},
@@ -106,7 +107,7 @@ std::string Followers::judge(const auth::Identity& caller) const {
 
 void Followers::receive_newcomers(base::TimePoint now) {
   for (auth::Reception::Guest& guest : reception_.receive(now)) {
-    auto line = std::make_unique<rendezvous::RemoteLine>(std::move(guest.socket), guest.keys);
+    auto line = std::make_unique<rendezvous::RemoteLine>(std::move(guest.stream), guest.keys);
     newcomers_.push_back({.trunk = std::make_unique<Trunk>(std::move(line), now),
                           .host = guest.identity.from,
                           .since = now});

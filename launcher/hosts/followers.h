@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "auth/key.h"
 #include "auth/reception.h"
 #include "base/time.h"
 #include "launcher/hosts/meeting.h"
@@ -26,8 +25,8 @@ class Followers final : public OtherHosts {
   using Say = std::function<void(const std::string& line)>;
 
   // `meeting` outlives it; the others call `listener`.
-  Followers(const Meeting& meeting, const auth::Key& key, Hello own, os::Listener listener,
-            Say say);
+  Followers(const Meeting& meeting, const auth::Credentials& secret, Hello own,
+            os::Listener listener, Say say);
   Followers(const Followers&) = delete;
   Followers& operator=(const Followers&) = delete;
   ~Followers() override;

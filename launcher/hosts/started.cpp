@@ -102,6 +102,13 @@ std::vector<std::string> variables_to_pass(const Options& options,
   return variables;
 }
 
+// They have another environment.
+std::vector<std::string> arguments_for_others(const Options& options,
+                                              std::vector<std::string> arguments) {
+  if (options.encrypt) arguments.insert(arguments.begin(), "--encrypt");
+  return arguments;
+}
+
 // Empty: where we are.
 std::string whole_path(const std::string& directory) {
   if (directory.empty()) return std::filesystem::current_path().string();
@@ -145,7 +152,7 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
   started.meeting = plan_started_meeting(others, started.listener.address);
   started.meeting.job_id = random_name();
   started.key = auth::random_key();  // The agents carry it, so that no file has to be there.
-  Orders orders{.arguments = arguments,
+  Orders orders{.arguments = arguments_for_others(options, arguments),
                 .variables = variables_to_pass(options, environment),
                 .working_directory = whole_path(options.working_directory),
                 .hosts = list_of(others),
@@ -202,6 +209,7 @@ FollowedOrders follow_orders(int input, const Facts& facts) {
   Options& options = followed.options;
   options.working_directory = orders.working_directory;
   options.status_address.reset();
+  options.key_fd.reset();
   options.variables.clear();
   for (const std::string& entry : orders.variables) {
     const std::size_t equals = entry.find('=');
