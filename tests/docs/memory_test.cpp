@@ -122,7 +122,7 @@ TEST(Memory, EncryptionTakesAsLittleHeapAsThePageSays) {
       std::vector<std::byte> heard(message.size());
       EXPECT_EQ(streams[1 - i]->receive(heard).bytes, heard.size());
     }
-    for (auth::Talk::End* end : {&talk.caller, &talk.answerer}) end->said = {};
+    for (auth::Talk::End* end : {&talk.caller, &talk.answerer}) end->said = auth::Bytes();
     const std::size_t taken = ::mallinfo2().uordblks - before;
     EXPECT_LE(taken, encryption_bytes(2 * connections)) << connections << " connections";
   }

@@ -19,8 +19,8 @@ struct ROTA_EXPORT JobByHand {
   std::size_t rank = 0;
 
   // What the ranks prove to each other that they hold: 32 or more random bytes, kept secret. It
-  // keeps strangers out; see also CommunicatorOptions::encrypt. May be empty where every address is a loopback one:
-  // whoever is on this host may then join. See shared_key().
+  // keeps strangers out; see also CommunicatorOptions::encrypt. May be empty where every address
+  // is a loopback one: whoever is on this host may then join. See shared_key().
   std::string key{};
 };
 
@@ -56,10 +56,10 @@ struct ROTA_EXPORT CommunicatorOptions {
   std::chrono::nanoseconds join_timeout = std::chrono::seconds(30);
 
   // Defaults, with what the launcher left in the environment (ROTA_RENDEZVOUS_FD), and with
-  // `encrypt` where ROTA_ENCRYPT is 1. Without a
-  // launcher, a TF_CONFIG with several tasks makes `by_hand`: a rank a task, the chief first; an
-  // evaluator is a world of one. Throws Error kInvalidArgument where these make no sense or, for
-  // TF_CONFIG, contradict other variables of schedulers; and for a ps, which a ring does not need.
+  // `encrypt` where ROTA_ENCRYPT is 1. Without a launcher, a TF_CONFIG with several tasks makes
+  // `by_hand`: a rank a task, the chief first; an evaluator is a world of one. Throws Error
+  // kInvalidArgument where these make no sense or, for TF_CONFIG, contradict other variables of
+  // schedulers; and for a ps, which a ring does not need.
   static CommunicatorOptions from_environment();
 };
 
