@@ -134,6 +134,25 @@ TEST(Encryption, BindsProofsToItsStream) {
   EXPECT_EQ(state_of_answerer(1, 2), State::kStranger);
 }
 
+// Who holds the key may say what he likes: what is not encrypted is not taken for it.
+TEST(Encryption, IsNotAMatterOfWords) {
+  Handshake caller = Handshake::call(kPlain, {});
+  Handshake answerer = Handshake::answer(kEncrypts);
+  const Bytes challenge = said_by(answerer);
+  tell(caller, challenge);
+  Bytes call = said_by(caller);
+  call[kSuiteIndex] = std::byte{2};
+  const auto words = std::span(call).first(call.size() - sizeof(Digest));
+  const Digest proof =
+      hmac_sha256(some_key().bytes(), joined({bytes_of("rota/1 C"), challenge, words}));
+  std::ranges::copy(proof, call.begin() + static_cast<std::ptrdiff_t>(words.size()));
+  answerer.stay_plain();
+  tell(answerer, call);
+  said_by(answerer);
+  EXPECT_EQ(answerer.state(), State::kRefused);
+  EXPECT_THAT(answerer.why(), HasSubstr("it does not encrypt"));
+}
+
 // A bit that is changed on the way.
 TEST(Encryption, EndsAtWhatWasChanged) {
   Talk talk(kEncrypts, kEncrypts);
