@@ -15,7 +15,7 @@ endforeach()
 
 install(FILES cmake/FindCAres.cmake DESTINATION ${package_dir})
 cmake_path(GET CAres_LIBRARY PARENT_PATH cares_dir)
-set(ROTA_PRIVATE_LIBS "-L${cares_dir} -lcares -lcrypto -lz -pthread")
+set(ROTA_PRIVATE_LIBS "-L${cares_dir} -lcares -lssl -lcrypto -lz -pthread")
 set(ROTA_HAS_OPENBLAS OFF)
 if(TARGET OpenBLAS::OpenBLAS)
   set(ROTA_HAS_OPENBLAS ON)

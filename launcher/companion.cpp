@@ -7,6 +7,7 @@
 
 #include "launcher/several_hosts.h"
 #include "os/host.h"
+#include "os/message_socket.h"
 #include "os/process.h"
 
 namespace rota::launcher {
@@ -28,8 +29,9 @@ constexpr const char* kCompanion = "rotarun-hosts";
 
 }  // namespace
 
-int launch_across(const Options& /*options*/, const std::vector<std::string>& arguments,
+int launch_across(const Options& options, const std::vector<std::string>& arguments,
                   const Facts& /*facts*/, const cluster::Specification& /*hosts*/) {
+  if (options.key_fd) os::keep_on_exec(*options.key_fd);
   become_companion(arguments);
 }
 

@@ -24,6 +24,11 @@ constexpr Flag kFlags[] = {
     {"", "follow", "", "What --agent starts: do what the rotarun says that writes to our input"},
     {"", "key-file", "FILE",
      "The key that the hosts share (default: ROTA_KEY_FILE, /etc/rota/key, ~/.config/rota/key)"},
+    {"", "key-fd", "N",
+     "Read it from descriptor N, which is 3 or more, to its end; nobody else gets the descriptor"},
+    {"", "encrypt", "",
+     "Encrypt what hosts and ranks say to each other over TCP, on all hosts or on none (default: "
+     "ROTA_ENCRYPT)"},
     {"", "insecure", "", "Do without a key, among hosts that are all on loopback"},
     {"", "join-timeout", "SECONDS",
      "How long the hosts may take to find each other (default: 600; 30 on loopback)"},

@@ -65,6 +65,10 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
   why.push_back("transport " + transport +
                 (options.transport == Transport::kAuto ? ": all ranks are on one host"
                                                        : ": as --transport says"));
+  if (options.encrypt) {
+    why.emplace_back(transport == "tcp" ? "what ranks say to each other is encrypted"
+                                        : "nothing to encrypt: all stays in this host's memory");
+  }
   if (plan.arena_bytes > 0) {
     why.push_back("an arena of " + in_mebibytes(plan.arena_bytes) +
                   " for each rank, which takes memory only where it is used");
@@ -132,6 +136,7 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   plan.job.deadline = options.deadline;
   plan.job.may_spin = rank_count <= plan.slots.cpu_count;
   plan.job.verbose = options.verbose;
+  plan.job.encrypts = options.encrypt;
   if (rendezvous::lent_for(plan.job.table.transport) == rendezvous::Lent::kArenas) {
     plan.arena_bytes = size_arena(facts, rank_count);
   }

@@ -19,6 +19,7 @@
 #include "launcher/table_json.h"
 #include "launcher/topology.h"
 #include "os/host.h"
+#include "os/message_socket.h"
 #include "os/pipe.h"
 #include "os/signals.h"
 
@@ -67,8 +68,19 @@ int show_ranks(const Options& options, Facts facts, const cluster::Given& given)
   return print(options.json ? to_json(shown->table, shown->devices) : to_text(shown->table));
 }
 
+// It is for rotarun alone, and for what that turns into: nothing that is started inherits it.
+void keep_key_private(const Options& options) {
+  if (!options.key_fd) return;
+  try {
+    os::close_on_exec(*options.key_fd);
+  } catch (const Error& error) {
+    throw KeyError("--key-fd " + std::to_string(*options.key_fd) + ": " + error.what());
+  }
+}
+
 int launch(const Options& options, const std::vector<std::string>& arguments) {
   if (options.follow) return launch_followed(arguments);
+  keep_key_private(options);
   Facts facts = gather_facts();
   const std::vector<std::string> environment = os::environment();
   const cluster::Given given = gather_given(options, environment, facts.host);
@@ -76,6 +88,7 @@ int launch(const Options& options, const std::vector<std::string>& arguments) {
   if (options.show_ranks) return show_ranks(options, facts, given);
   const Reach reach = decide_reach(options, given);
   if (reach.hosts) return launch_across(options, arguments, facts, *reach.hosts);
+  os::Fd(options.key_fd.value_or(-1)).reset();  // One host needs none.
   facts.declared = reach.declared;
   const JobPlan plan = plan_job(options, facts);
   for (const std::string& warning : plan.warnings) complain("warning: " + warning);

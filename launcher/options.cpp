@@ -14,6 +14,7 @@
 #define CXXOPTS_NO_REGEX
 #include <cxxopts.hpp>
 
+#include "cluster/environment.h"
 #include "launcher/flags.h"
 #include "os/address.h"
 #include "rendezvous/job.h"
@@ -137,14 +138,25 @@ PortRange to_ports(const std::string& given, std::string_view text) {
   return {static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
 }
 
-PortRange ports_of(const std::vector<std::string>& environment) {
-  constexpr std::string_view kName = "ROTA_PORTS=";
-  for (const std::string& entry : environment) {
-    if (entry.starts_with(kName)) {
-      return to_ports(entry, std::string_view(entry).substr(kName.size()));
-    }
-  }
-  return {};
+PortRange ports_of(const cluster::Environment& environment) {
+  const std::string* ports = environment.find("ROTA_PORTS");
+  return ports ? to_ports("ROTA_PORTS=" + *ports, *ports) : PortRange();
+}
+
+bool is_to_encrypt(const cluster::Environment& environment) {
+  const std::string text = environment.text("ROTA_ENCRYPT");
+  const auto is_on = cluster::parse_switch(text);
+  if (!is_on) throw UsageError("ROTA_ENCRYPT=" + text + ": 1 or 0 is needed");
+  return *is_on;
+}
+
+// The first three are the ranks' own.
+int to_descriptor(const std::string& name, const std::string& text) {
+  constexpr std::size_t kFirst = 3;
+  constexpr std::size_t kMost = 1 << 20;
+  const auto number = to_count(text, kMost);
+  if (number && *number >= kFirst) return static_cast<int>(*number);
+  throw UsageError("--" + name + " " + text + ": the number of a descriptor from 3 is needed");
 }
 
 // "20", "20s", "500ms", "2m".
@@ -247,6 +259,7 @@ void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.this_host = given.count("this-host") > 0;
   options.follow = given.count("follow") > 0;
   options.insecure = given.count("insecure") > 0;
+  options.encrypt = given.count("encrypt") > 0;
   options.show_ranks = given.count("show-ranks") > 0;
   options.json = given.count("json") > 0;
   options.explain = given.count("explain") > 0;
@@ -269,6 +282,7 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
     if (name == "address") options.address = text;
     if (name == "prefix") options.prefix = to_directory(name, text);
     if (name == "key-file") options.key_file = text;
+    if (name == "key-fd") options.key_fd = to_descriptor(name, text);
     if (name == "grace") options.grace = to_duration(name, text, true);
     if (name == "output-filename") options.output_directory = to_directory(name, text);
     if (name == "status-port") options.status_address = to_status_address(text);
@@ -345,6 +359,9 @@ void check_together(const Options& options) {
   if (options.host_list && options.hostfile) {
     throw UsageError("--host and --hostfile: give one of them");
   }
+  if (options.key_fd && !options.key_file.empty()) {
+    throw UsageError("--key-file and --key-fd: give one of them");
+  }
   if (options.json && !options.show_ranks) {
     throw UsageError("--json is a form of the rank table: it goes with --show-ranks");
   }
@@ -358,6 +375,15 @@ cxxopts::ParseResult parse(const std::vector<std::string>& ours) {
 }
 
 }  // namespace
+
+// What is asked for there, and not by a flag.
+void read_environment(const cxxopts::ParseResult& given,
+                      const std::vector<std::string>& environment, Options& options) {
+  if (options.help || options.version) return;
+  const cluster::Environment others(environment);
+  if (given.count("ports") == 0) options.ports = ports_of(others);
+  if (!options.encrypt) options.encrypt = is_to_encrypt(others);
+}
 
 Options parse_options(const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment) {
@@ -373,10 +399,7 @@ Options parse_options(const std::vector<std::string>& arguments,
       if (!is_first) require_of_group(given);
       if (is_first) read_switches(given, options);
       if (is_first) read_values(given, options);
-      const bool says_little = options.help || options.version;
-      if (is_first && !says_little && given.count("ports") == 0) {
-        options.ports = ports_of(environment);
-      }
+      if (is_first) read_environment(given, environment, options);
       options.groups.push_back(read_group(given, std::move(divided.program)));
     }
   } catch (const cxxopts::exceptions::exception& error) {

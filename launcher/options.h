@@ -45,6 +45,8 @@ struct Options {
   std::optional<std::string> host_list;        // "a:2,b:2"
   std::optional<std::string> hostfile;         // Its path.
   std::string key_file;                        // Empty: found in one of the usual places.
+  std::optional<int> key_fd;                   // Where the key is read from in place of a file.
+  bool encrypt = false;                        // What goes over TCP.
   bool insecure = false;                       // No key is needed, on loopback.
   std::optional<base::Duration> join_timeout;  // For hosts to find each other.
   std::string agent;    // Starts rotarun on other hosts; empty: ssh, or srun.
@@ -69,7 +71,8 @@ class UsageError : public std::runtime_error {
 
 // `arguments` without argv[0]. Options end at the first argument that is none, or at "--"; a
 // program ends at ":", after which the options and the program of another group follow.
-// `environment` has ROTA_PORTS, for where --ports is not given. Throws UsageError.
+// `environment` has ROTA_PORTS, for where --ports is not given, and ROTA_ENCRYPT. Throws
+// UsageError.
 Options parse_options(const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment = {});
 

@@ -12,14 +12,15 @@
 
 namespace rota::launcher {
 
-int run_across(const Options& options, const Facts& facts, const cluster::Specification& hosts,
+int run_across(const Options& options, const Facts& facts, const Others& others,
                const RunContext& context, os::SignalWatch& signals) {
-  for (const std::string& remark : hosts.remarks) {
+  for (const std::string& remark : others.hosts.remarks) {
     std::fprintf(stderr, "rotarun: note: %s\n", remark.c_str());
   }
-  Meeting meeting = plan_meeting(hosts, options);
+  Meeting meeting = plan_meeting(others.hosts, options);
   Hello hello = make_hello(meeting, options, facts, context);
-  const auth::Key key = key_of_job(options, meeting, context.environment);
+  const auth::Key key = others.key ? auth::job_key(others.key->bytes(), meeting.job_id)
+                                   : key_of_job(options, meeting, context.environment);
   const bool leads = meeting.own_host == meeting.leader_host;
   Part part{.options = options,
             .facts = facts,

@@ -1,5 +1,8 @@
 // A job across hosts, run by the same command on each of them.
 #pragma once
+#include <optional>
+
+#include "auth/key_file.h"
 #include "cluster/specification.h"
 #include "launcher/job_plan.h"
 #include "launcher/local_ranks.h"
@@ -8,9 +11,15 @@
 
 namespace rota::launcher {
 
+// What is known before this rotarun splits in two.
+struct Others {
+  cluster::Specification hosts;
+  std::optional<auth::SharedKey> key{};  // Where it does not come from a file.
+};
+
 // Returns the exit code, which is the same on every host. Nothing of the job is left on this one
 // then. Throws KeyError, SpecificationError, UsageError, Error.
-int run_across(const Options& options, const Facts& facts, const cluster::Specification& hosts,
+int run_across(const Options& options, const Facts& facts, const Others& others,
                const RunContext& context, os::SignalWatch& signals);
 
 }  // namespace rota::launcher

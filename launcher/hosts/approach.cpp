@@ -26,7 +26,7 @@ void say(const std::string& line) { std::fprintf(stderr, "rotarun: %s\n", line.c
 auth::Call call_parent(const Part& part) {
   const Meeting& meeting = part.meeting;
   const std::size_t parent = parent_of(meeting, meeting.own_host);
-  return auth::Call(place_of(meeting, parent), part.key,
+  return auth::Call(place_of(meeting, parent), secret_of(part),
                     {.channel = auth::Channel::kHosts,
                      .job_id = to_bytes(meeting.job_id),
                      .epoch = meeting.cluster.epoch.value_or(0),
@@ -40,6 +40,10 @@ std::string obstacle_of(const auth::Call& call) {
 
 int give_up(const auth::Call& call, const Meeting& meeting, base::Duration waited) {
   const std::string& why = call.why();
+  if (why.find(auth::kBothOrNeither) != std::string::npos) {
+    say(parent_text(meeting) + " did not let this host in: " + why);
+    return kExitSpecification;
+  }
   if (why.starts_with(auth::kNotNow) || why.find("another key") != std::string::npos) {
     say(parent_text(meeting) + " did not let this host in: " + why);
     return why.starts_with(auth::kNotNow) ? kExitIncomplete : kExitKey;
@@ -104,9 +108,9 @@ std::variant<Arrival, int> approach(const Part& part, StatusPort* status_port) {
     if (const auto code = wait(part, call, status_port, std::min(deadline, say_at))) return *code;
   }
   if (state != State::kDone) return give_up(call, part.meeting, Clock::now() - start);
-  os::Fd socket = call.take_socket();
-  std::string address = os::local_address(socket.get()).host();
-  auto line = std::make_unique<rendezvous::RemoteLine>(std::move(socket), call.session_keys());
+  auth::Stream stream = call.take_stream();
+  std::string address = os::local_address(stream.fd()).host();
+  auto line = std::make_unique<rendezvous::RemoteLine>(std::move(stream), call.session_keys());
   return Arrival{.trunk = std::make_unique<Trunk>(std::move(line), Clock::now()),
                  .address = std::move(address),
                  .incarnation = call.incarnation()};

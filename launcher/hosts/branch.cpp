@@ -26,7 +26,8 @@ Branch::Branch(const Meeting& meeting, Access access, Hello own, Say say)
       muster_(meeting, meeting.own_host, std::move(own)),
       routes_(meeting, meeting.own_host),
       access_(std::move(access)),
-      reception_({.key = access_.key,
+      reception_({.key = access_.secret.key,
+                  .encrypts = access_.secret.encrypts,
                   .incarnation = access_.incarnation,
                   .listener = access_.listener.socket.get(),
                   .expected_count = children_of(meeting, meeting.own_host).size()},
@@ -56,7 +57,7 @@ std::string Branch::judge(const auth::Identity& caller) const {
 
 void Branch::receive_newcomers(base::TimePoint now) {
   for (auth::Reception::Guest& guest : reception_.receive(now)) {
-    auto line = std::make_unique<rendezvous::RemoteLine>(std::move(guest.socket), guest.keys);
+    auto line = std::make_unique<rendezvous::RemoteLine>(std::move(guest.stream), guest.keys);
     newcomers_.push_back({.trunk = std::make_unique<Trunk>(std::move(line), now),
                           .host = guest.identity.from,
                           .since = now,

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "auth/key.h"
 #include "auth/reception.h"
 #include "base/time.h"
 #include "launcher/hosts/meeting.h"
@@ -29,7 +28,7 @@ class Branch {
   using Say = std::function<void(const std::string& line)>;
 
   struct Access {
-    auth::Key key;
+    auth::Credentials secret;
     std::uint64_t incarnation = 0;  // Of the job.
     os::Listener listener;          // Which they call; closed where nobody does.
   };

@@ -119,7 +119,7 @@ std::optional<int> Follower::enter() {
   address_ = std::move(arrival.address);
   trunk_ = std::move(arrival.trunk);
   branch_ = std::make_unique<Branch>(part_.meeting,
-                                     Branch::Access{.key = part_.key,
+                                     Branch::Access{.secret = secret_of(part_),
                                                     .incarnation = arrival.incarnation,
                                                     .listener = std::move(part_.listener)},
                                      part_.own, [this](const std::string& line) { speak(line); });

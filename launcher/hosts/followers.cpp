@@ -60,10 +60,11 @@ class Followers::RelayedLine final : public rendezvous::Line {
   std::size_t rank_;
 };
 
-Followers::Followers(const Meeting& meeting, const auth::Key& key, Hello own, os::Listener listener,
-                     Branch::Say say)
+Followers::Followers(const Meeting& meeting, const auth::Credentials& secret, Hello own,
+                     os::Listener listener, Branch::Say say)
     : incarnation_(auth::new_incarnation()),
-      branch_(meeting, {.key = key, .incarnation = incarnation_, .listener = std::move(listener)},
+      branch_(meeting,
+              {.secret = secret, .incarnation = incarnation_, .listener = std::move(listener)},
               std::move(own), std::move(say)) {}
 
 Followers::~Followers() = default;

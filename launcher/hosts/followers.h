@@ -20,8 +20,8 @@ namespace rota::launcher {
 class Followers final : public OtherHosts {
  public:
   // `meeting` outlives it; the others call `listener`.
-  Followers(const Meeting& meeting, const auth::Key& key, Hello own, os::Listener listener,
-            Branch::Say say);
+  Followers(const Meeting& meeting, const auth::Credentials& secret, Hello own,
+            os::Listener listener, Branch::Say say);
   Followers(const Followers&) = delete;
   Followers& operator=(const Followers&) = delete;
   ~Followers() override;

@@ -1,24 +1,49 @@
 // In rotarun-hosts: launches a job of several hosts.
 #include <unistd.h>
 
+#include <optional>
+#include <string>
 #include <utility>
+
+#include <rota/error.h>
 
 #include "launcher/hosts/across.h"
 #include "launcher/hosts/started.h"
+#include "launcher/reach.h"
 #include "launcher/several_hosts.h"
 #include "launcher/start.h"
 #include "os/host.h"
 
 namespace rota::launcher {
 
+namespace {
+
+// How long whoever has opened it may take to write it.
+constexpr std::chrono::seconds kKeyTime{30};
+
+std::optional<auth::SharedKey> read_given_key(const Options& options) {
+  if (!options.key_fd) return std::nullopt;
+  const os::Fd fd(*options.key_fd);
+  try {
+    return auth::read_key_descriptor(fd.get(), base::Clock::now() + kKeyTime);
+  } catch (const Error& error) {
+    throw KeyError(std::string("--key-fd: ") + error.what());
+  }
+}
+
+}  // namespace
+
 int launch_across(const Options& options, const std::vector<std::string>& arguments,
                   const Facts& facts, const cluster::Specification& hosts) {
   const std::vector<std::string> environment = os::environment();
+  const bool starts = starts_others(options, hosts);
+  if (starts) os::Fd(options.key_fd.value_or(-1)).reset();  // A key is made for them.
+  const Others others{.hosts = hosts, .key = starts ? std::nullopt : read_given_key(options)};
   const Found found = find_program(options, environment);
   os::SignalWatch signals = watch_signals();
-  if (!starts_others(options, hosts)) {
+  if (!starts) {
     return start(environment, found, signals, [&](RunContext& context) {
-      return run_across(options, facts, hosts, context, signals);
+      return run_across(options, facts, others, context, signals);
     });
   }
   StartedHosts started =

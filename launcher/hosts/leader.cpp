@@ -41,7 +41,7 @@ class Leader {
  public:
   explicit Leader(Part part)
       : part_(std::move(part)),
-        followers_(part_.meeting, part_.key, part_.own, std::move(part_.listener), say),
+        followers_(part_.meeting, secret_of(part_), part_.own, std::move(part_.listener), say),
         start_(Clock::now()) {
     if (!part_.options.status_address) return;
     status_port_.emplace(*part_.options.status_address, [this] {
@@ -302,6 +302,7 @@ JobPlan Leader::plan_job(const Seating& own) const {
   }
   plan.job.deadline = part_.options.deadline;
   plan.job.verbose = part_.options.verbose;
+  plan.job.encrypts = part_.options.encrypt;
   require_fitting(plan.job);
   plan.why.push_back(std::to_string(part_.meeting.host_count) + " hosts met after " +
                      base::to_text(Clock::now() - start_));

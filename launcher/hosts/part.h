@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "auth/handshake.h"
 #include "auth/key.h"
 #include "base/time.h"
 #include "launcher/hosts/agents.h"
@@ -28,6 +29,9 @@ struct Part {
   Agents* agents = nullptr;  // Of a leader that has started the others.
   int lifeline = -1;         // Of one that was started by the leader: ends with it.
 };
+
+// What this host brings to its connections with other launchers.
+inline auth::Credentials secret_of(const Part& part) { return {part.key, part.options.encrypt}; }
 
 // From the file that the hosts share. Throws KeyError.
 auth::Key key_of_job(const Options& options, const Meeting& meeting,

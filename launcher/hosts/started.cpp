@@ -99,6 +99,13 @@ std::vector<std::string> variables_to_pass(const Group& group,
   return variables;
 }
 
+// They have another environment.
+std::vector<std::string> arguments_for_others(const Options& options,
+                                              std::vector<std::string> arguments) {
+  if (options.encrypt) arguments.insert(arguments.begin(), "--encrypt");
+  return arguments;
+}
+
 // Empty: where we are.
 std::string whole_path(const std::string& directory) {
   if (directory.empty()) return std::filesystem::current_path().string();
@@ -156,7 +163,7 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
   started.meeting = plan_started_meeting(others, started.listener.address);
   started.meeting.job_id = random_name();
   started.key = auth::random_key();  // The agents carry it, so that no file has to be there.
-  Orders orders{.arguments = arguments,
+  Orders orders{.arguments = arguments_for_others(options, arguments),
                 .hosts = list_of(others),
                 .version = ROTA_VERSION,
                 .job_id = started.meeting.job_id,
@@ -214,6 +221,7 @@ FollowedOrders follow_orders(int input, const Facts& facts) {
       .options = parse_options(orders.arguments), .meeting = {}, .key = orders.key};
   Options& options = followed.options;
   options.status_address.reset();
+  options.key_fd.reset();
   take_groups(orders, options);
   const cluster::Given given{.host_name = facts.host, .host_list = orders.hosts};
   cluster::Specification hosts = *cluster::from_host_list(given);

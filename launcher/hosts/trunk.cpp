@@ -36,7 +36,9 @@ void Trunk::send(const Dispatch& dispatch) {
 }
 
 void Trunk::add_to(os::PollSet& polls) {
-  if (line_) polls.add(line_->fd(), true, !is_quiet());
+  if (!line_) return;
+  const std::size_t position = polls.add(line_->fd(), true, !is_quiet());
+  if (line_->has_unread()) polls.expect(position);
 }
 
 std::vector<Dispatch> Trunk::receive(base::TimePoint now) {

@@ -35,10 +35,10 @@ _rotarun_value() {
 }
 
 _rotarun() {
-  local with_value=" -n --np -np -H --host --hostfile --agent --prefix --address --key-file --join-timeout -x --export --bind-to --map-by
+  local with_value=" -n --np -np -H --host --hostfile --agent --prefix --address --key-file --key-fd --join-timeout -x --export --bind-to --map-by
     --rank-by --cpus-per-rank --ports --transport --output-filename --wdir --role --timeout --deadline --grace
     --status-port "
-  local flags="--np --host --hostfile --this-host --agent --prefix --address --follow --key-file --insecure --join-timeout --export --bind-to
+  local flags="--np --host --hostfile --this-host --agent --prefix --address --follow --key-file --key-fd --encrypt --insecure --join-timeout --export --bind-to
     --map-by --rank-by --cpus-per-rank --oversubscribe --report-bindings --ports --transport --tag-output
     --timestamp-output --gather-output --output-filename --wdir --role --timeout --deadline --grace --status-port --show-ranks --json --explain --verbose
     --version --help"

@@ -34,34 +34,32 @@ std::chrono::milliseconds pause_before(const Identity& caller, std::size_t attem
 
 }  // namespace
 
-Call::Call(std::string address, const Key& key, const Identity& identity, names::Options names)
-    : address_(std::move(address)), key_(key), identity_(identity), resolver_(std::move(names)) {}
+Call::Call(std::string address, const Credentials& own, const Identity& identity,
+           names::Options names)
+    : address_(std::move(address)), own_(own), identity_(identity), resolver_(std::move(names)) {}
 
 void Call::add_to(os::PollSet& polls) const {
-  if (!socket_) return resolver_.add_to(polls);
-  const bool speaks = !handshake_->to_send().empty();
-  polls.add(socket_.get(), !speaks, speaks);
+  if (!stream_) return resolver_.add_to(polls);
+  auth::add_to(polls, *handshake_, stream_);
 }
 
 std::optional<base::TimePoint> Call::next_deadline() const {
-  if (socket_) return give_up_at_;
+  if (stream_) return give_up_at_;
   return resolver_.is_asking() ? resolver_.next_deadline() : retry_at_;
 }
 
 Call::State Call::advance(base::TimePoint now) {
-  if (!socket_ && now >= retry_at_) start(now);
-  if (!socket_) return State::kCalling;
-  if (const auto failure = os::connect_result(socket_.get())) return fail(*failure, now);
-  if (!auth::advance(*handshake_, socket_.get())) {
-    return fail(kClosed, now);
-  }
+  if (!stream_ && now >= retry_at_) start(now);
+  if (!stream_) return State::kCalling;
+  if (const auto failure = os::connect_result(stream_.fd())) return fail(*failure, now);
+  if (!auth::advance(*handshake_, stream_) && handshake_->why().empty()) return fail(kClosed, now);
   switch (handshake_->state()) {
     case Handshake::State::kDone:
       return State::kDone;
     case Handshake::State::kRefused:
       if (handshake_->why().starts_with(kNotNow)) return fail(handshake_->why(), now);
       why_ = handshake_->why();
-      socket_.reset();
+      stream_.reset();
       return State::kRefused;
     case Handshake::State::kStranger:
       return fail(handshake_->why(), now);
@@ -84,8 +82,9 @@ void Call::start(base::TimePoint now) {
     fail(*connecting.failure, now);
     return;
   }
-  socket_ = std::move(connecting.socket);
-  handshake_.emplace(Handshake::call(key_, identity_));
+  os::set_no_delay(connecting.socket.get());  // Some messages follow one another.
+  stream_ = std::move(connecting.socket);
+  handshake_.emplace(Handshake::call(own_, identity_));
 }
 
 void Call::look_up(base::TimePoint now) {
@@ -109,7 +108,7 @@ void Call::look_up(base::TimePoint now) {
 
 Call::State Call::fail(const std::string& why, base::TimePoint now) {
   why_ = why;
-  socket_.reset();
+  stream_.reset();
   retry_at_ = untried_.empty() ? now + pause_before(identity_, ++attempt_) : now;
   return State::kCalling;
 }

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "auth/handshake.h"
+#include "auth/stream.h"
 #include "base/time.h"
 #include "names/resolver.h"
 #include "os/address.h"
-#include "os/fd.h"
 #include "os/poll_set.h"
 
 namespace rota::auth {
@@ -24,7 +24,8 @@ class Call {
   enum class State : std::uint8_t { kCalling, kDone, kRefused };
 
   // `address`: "host:port"; a name is asked for at each attempt, and all that it stands for tried.
-  Call(std::string address, const Key& key, const Identity& identity, names::Options names = {});
+  Call(std::string address, const Credentials& own, const Identity& identity,
+       names::Options names = {});
 
   // One turn of a loop. Never blocks. Throws Error kSystem, kInvalidArgument for an address that is
   // none.
@@ -35,8 +36,8 @@ class Call {
   // Why it was refused, or else what was in the way last; empty where nothing was.
   const std::string& why() const noexcept { return why_; }
 
-  // In state kDone. The socket may be taken once.
-  os::Fd take_socket() noexcept { return std::move(socket_); }
+  // In state kDone. The stream may be taken once.
+  Stream take_stream() noexcept { return std::move(stream_); }
   SessionKeys session_keys() const { return handshake_->session_keys(); }
   std::uint64_t incarnation() const { return handshake_->identity().incarnation; }
 
@@ -46,13 +47,13 @@ class Call {
   State fail(const std::string& why, base::TimePoint now);
 
   std::string address_;
-  Key key_;
+  Credentials own_;
   Identity identity_;
   names::Resolver resolver_;
   std::vector<os::Address> untried_;  // Of what the name stood for, the next one last.
-  os::Fd socket_;
+  Stream stream_;
   std::optional<Handshake> handshake_;
-  base::TimePoint retry_at_{};                 // Without a socket.
+  base::TimePoint retry_at_{};                 // Without a stream.
   std::optional<base::TimePoint> give_up_at_;  // With one, where another address is left.
   std::size_t attempt_ = 0;
   std::size_t nameless_count_ = 0;  // Of the last attempts, those that had no address.

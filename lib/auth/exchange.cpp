@@ -1,24 +1,77 @@
 // Moves a handshake's bytes.
 #include "auth/exchange.h"
 
+#include "os/message_socket.h"
 #include "os/tcp_socket.h"
 
 namespace rota::auth {
+namespace {
 
-bool advance(Handshake& handshake, int socket) {
+// kDone: it waits for the other side's words or for ours.
+os::Io talk(Handshake& handshake, Stream& stream) {
   while (handshake.state() == Handshake::State::kTalking) {
     const bool sends = !handshake.to_send().empty();
-    const os::Moved moved = sends ? os::send_some(socket, handshake.to_send(), {})
-                                  : os::receive_some(socket, handshake.to_receive());
-    if (moved.closed) return false;
-    if (moved.bytes == 0) return true;
+    const os::Moved moved =
+        sends ? stream.send(handshake.to_send(), {}) : stream.receive(handshake.to_receive());
+    if (moved.closed) return os::Io::kClosed;
+    if (moved.bytes == 0) return os::Io::kWouldBlock;
     if (sends) {
       handshake.sent(moved.bytes);
     } else {
       handshake.received(moved.bytes);
     }
   }
-  return true;
+  return os::Io::kDone;
+}
+
+// What the caller means to do he shows by his first byte.
+os::Io begin(Handshake& handshake, Stream& stream) {
+  if (!handshake.is_caller()) {
+    std::byte first{};
+    const os::Moved seen = os::peek_some(stream.fd(), {&first, 1});
+    if (seen.closed) return os::Io::kClosed;
+    if (seen.bytes == 0) return os::Io::kWouldBlock;
+    if (first != kTlsHandshake) {
+      handshake.stay_plain();
+      return os::Io::kDone;
+    }
+  }
+  stream.encrypt(handshake.is_caller() ? Tls::Side::kCaller : Tls::Side::kAnswerer,
+                 handshake.key());
+  return os::Io::kDone;
+}
+
+os::Io encrypt(Handshake& handshake, Stream& stream) {
+  if (!stream.is_encrypted()) return begin(handshake, stream);
+  Tls& tls = *stream.tls();
+  if (!tls.shake_hands()) {
+    if (!tls.why().empty()) handshake.give_up(tls.why());
+    return os::Io::kClosed;
+  }
+  if (!tls.is_ready()) return os::Io::kWouldBlock;
+  handshake.bind(tls.binding());
+  return os::Io::kDone;
+}
+
+}  // namespace
+
+bool advance(Handshake& handshake, Stream& stream) {
+  using State = Handshake::State;
+  os::Io io = os::Io::kDone;
+  while (io == os::Io::kDone &&
+         (handshake.state() == State::kTalking || handshake.state() == State::kEncrypting)) {
+    const bool talks = handshake.state() == State::kTalking;
+    io = talks ? talk(handshake, stream) : encrypt(handshake, stream);
+  }
+  if (handshake.state() == State::kDone && stream.is_encrypted()) stream.tls()->trust();
+  return io != os::Io::kClosed;
+}
+
+void add_to(os::PollSet& polls, const Handshake& handshake, const Stream& stream) {
+  const bool is_between = handshake.state() == Handshake::State::kEncrypting;
+  const bool speaks = is_between ? stream.is_encrypted() && stream.tls()->wants_to_send()
+                                 : !handshake.to_send().empty();
+  polls.add(stream.fd(), !speaks, speaks);
 }
 
 }  // namespace rota::auth

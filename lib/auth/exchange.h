@@ -1,11 +1,16 @@
-// A handshake over a socket.
+// A handshake over a connection, which the two encrypt on the way where both are to.
 #pragma once
 #include "auth/handshake.h"
+#include "auth/stream.h"
+#include "os/poll_set.h"
 
 namespace rota::auth {
 
-// Moves what can be moved now over a socket that does not block; false when the connection ended.
-// Stops where the caller's word is needed, which is where the state is no longer kTalking.
-bool advance(Handshake& handshake, int socket);
+// Moves what can be moved now; false when the connection ended. Stops where the caller's word is
+// needed, which is where the state is neither kTalking nor kEncrypting. Throws Error kSystem.
+bool advance(Handshake& handshake, Stream& stream);
+
+// To be moved on when the connection is ready for what comes next.
+void add_to(os::PollSet& polls, const Handshake& handshake, const Stream& stream);
 
 }  // namespace rota::auth

@@ -13,9 +13,11 @@
 // for this connection alone: what was said on another proves nothing on this one. Anybody may call,
 // so that a challenge has nothing in it that follows from the key.
 //
-// There is one version and one suite, which is what proofs and keys are made with and what follows
-// is protected by. Nothing is offered and nothing chosen: both sides say theirs in what is proved,
-// and where two differ they part. So nobody between them can talk them down to a weaker one.
+// There is one version, and two suites: what proofs and keys are made with, and what follows is
+// protected by. Nothing is offered and nothing chosen: both sides say theirs in what is proved, and
+// where two differ they part, the caller with a refusal that is proved. So nobody between them can
+// talk them down to a weaker one. In the suite that encrypts, TLS begins after the challenge, and
+// what it has of its own goes before all that was said in proofs and keys.
 #include "auth/handshake.h"
 
 #include <algorithm>
@@ -30,7 +32,9 @@ namespace {
 
 constexpr std::string_view kMagic = "ROTA";
 constexpr std::uint16_t kVersion = 1;
-constexpr std::uint8_t kSuite = 1;  // HMAC-SHA256 and HKDF-SHA256, and no encryption.
+constexpr std::uint8_t kPlain = 1;      // HMAC-SHA256 and HKDF-SHA256, and no encryption.
+constexpr std::uint8_t kEncrypted = 2;  // The same within TLS 1.3.
+constexpr std::size_t kSuiteIndex = 6;
 
 using Nonce = std::array<std::byte, 32>;
 
@@ -112,17 +116,18 @@ Nonce random_nonce() {
   return nonce;
 }
 
-Writer begin_message(std::span<std::byte> message, std::uint8_t which) {
+Writer begin_message(std::span<std::byte> message, std::uint8_t suite, std::uint8_t which) {
   Writer out(message);
   out.put(bytes_of(kMagic));
   out.put(kVersion);
-  out.put(kSuite);
+  out.put(suite);
   out.put(which);
   return out;
 }
 
 // What a header says of the peer that sent it; empty where nothing is wrong.
-std::string trouble_with(std::span<const std::byte> header, std::uint8_t expected) {
+std::string trouble_with(std::span<const std::byte> header, std::uint8_t expected,
+                         std::uint8_t own_suite) {
   Reader in(header);
   if (!std::ranges::equal(in.take(kMagic.size()), bytes_of(kMagic))) return "it is no rota";
   const auto version = in.take<std::uint16_t>();
@@ -131,9 +136,9 @@ std::string trouble_with(std::span<const std::byte> header, std::uint8_t expecte
            std::to_string(version) + ", ours " + std::to_string(kVersion);
   }
   const auto suite = in.take<std::uint8_t>();
-  if (suite != kSuite) {
+  if (suite != kPlain && suite != kEncrypted) {
     return "it proves itself in another way: its suite is " + std::to_string(suite) + ", ours " +
-           std::to_string(kSuite);
+           std::to_string(own_suite);
   }
   const bool is_expected = in.take<std::uint8_t>() == expected;
   return is_expected ? "" : "it speaks out of turn";
@@ -175,15 +180,17 @@ std::uint64_t new_incarnation() {
   return std::max<std::uint64_t>(1, std::bit_cast<std::uint64_t>(drawn));
 }
 
-Handshake Handshake::call(const Key& key, const Identity& identity, const DataFormat& format) {
-  Handshake handshake(Side::kCaller, key, format);
+Handshake Handshake::call(const Credentials& own, const Identity& identity,
+                          const DataFormat& format) {
+  Handshake handshake(Side::kCaller, own, format);
   handshake.identity_ = identity;
   handshake.incarnation_ = identity.incarnation;
   return handshake;
 }
 
-Handshake Handshake::answer(const Key& key, std::uint64_t incarnation, const DataFormat& format) {
-  Handshake handshake(Side::kAnswerer, key, format);
+Handshake Handshake::answer(const Credentials& own, std::uint64_t incarnation,
+                            const DataFormat& format) {
+  Handshake handshake(Side::kAnswerer, own, format);
   handshake.incarnation_ = incarnation;
   handshake.write_challenge();
   return handshake;
@@ -214,6 +221,7 @@ void Handshake::sent(std::size_t bytes) {
   if (bytes == 0 || !to_send().empty()) return;
   if (message_ == kChallenge) {
     message_ = kCall;
+    if (own_.encrypts) state_ = State::kEncrypting;
   } else if (message_ == kCall) {
     message_ = kVerdict;
   } else {
@@ -226,7 +234,7 @@ void Handshake::received(std::size_t bytes) {
   moved_ += bytes;
   // A stranger is known by his header: for the rest of his message nobody waits.
   if (bytes == 0 || moved_ < kBounds[message_] + kHeaderBytes) return;
-  const std::string trouble = trouble_with(message().first(kHeaderBytes), message_);
+  const std::string trouble = trouble_with(message().first(kHeaderBytes), message_, suite());
   if (!trouble.empty()) return end(State::kStranger, trouble);
   if (to_receive().empty()) read_message();
 }
@@ -234,8 +242,7 @@ void Handshake::received(std::size_t bytes) {
 void Handshake::read_message() {
   switch (message_) {
     case kChallenge:
-      message_ = kCall;
-      return write_call();
+      return read_challenge();
     case kCall:
       return read_call();
     case kVerdict:
@@ -244,13 +251,33 @@ void Handshake::read_message() {
 }
 
 void Handshake::write_challenge() {
-  Writer out = begin_message(message(), kChallenge);
+  Writer out = begin_message(message(), suite(), kChallenge);
   out.put(random_nonce());
 }
 
+// Where only one of the two encrypts the call is a plain one, so that the refusal can be proved.
+void Handshake::read_challenge() {
+  const bool do_encrypt = own_.encrypts && theirs() == kEncrypted;
+  message_ = kCall;
+  if (!do_encrypt) return write_call();
+  state_ = State::kEncrypting;
+}
+
+void Handshake::bind(const Digest& stream) {
+  ROTA_ASSERT(state_ == State::kEncrypting);
+  stream_ = stream;
+  state_ = State::kTalking;
+  if (is_caller()) write_call();
+}
+
+void Handshake::stay_plain() {
+  ROTA_ASSERT(state_ == State::kEncrypting && !is_caller());
+  state_ = State::kTalking;
+}
+
 void Handshake::write_call() {
-  Writer out = begin_message(message(), kCall);
-  out.put(key_id(key_));
+  Writer out = begin_message(message(), suite(), kCall);
+  out.put(key_id(own_.key));
   put(out, format_);
   out.put(static_cast<std::uint8_t>(identity_.channel));
   out.put(identity_.job_id);
@@ -264,11 +291,13 @@ void Handshake::write_call() {
 
 void Handshake::read_call() {
   Reader in(message().subspan(kHeaderBytes));
-  if (!std::ranges::equal(in.take(kKeyIdBytes), key_id(key_))) {
+  if (!std::ranges::equal(in.take(kKeyIdBytes), key_id(own_.key))) {
     return end(State::kStranger, kOtherKey);
   }
   if (!is_proved()) return end(State::kStranger, kNoProof);
-  std::string trouble = trouble_between(take_format(in), format_);
+  std::string trouble = trouble_with_encryption();
+  const std::string other_trouble = trouble_between(take_format(in), format_);
+  if (trouble.empty()) trouble = other_trouble;
   identity_.channel = static_cast<Channel>(in.take<std::uint8_t>());
   std::ranges::copy(in.take(identity_.job_id.size()), identity_.job_id.begin());
   identity_.incarnation = in.take<std::uint64_t>();
@@ -292,7 +321,7 @@ void Handshake::write_verdict(bool is_accepted, std::string_view reason) {
   state_ = State::kTalking;
   message_ = kVerdict;
   is_accepted_ = is_accepted;
-  Writer out = begin_message(message(), kVerdict);
+  Writer out = begin_message(message(), suite(), kVerdict);
   put(out, format_);
   out.put(static_cast<std::uint8_t>(is_accepted));
   out.put(incarnation_);
@@ -304,7 +333,9 @@ void Handshake::read_verdict() {
   if (!is_proved()) return end(State::kStranger, kNoProof);
   Reader in(message().subspan(kHeaderBytes));
   // In this side's words, of who is the other one.
-  std::string trouble = trouble_between(take_format(in), format_);
+  std::string trouble = trouble_with_encryption();
+  const std::string other_trouble = trouble_between(take_format(in), format_);
+  if (trouble.empty()) trouble = other_trouble;
   const bool is_accepted = in.take<std::uint8_t>() == 1;
   const auto incarnation = in.take<std::uint64_t>();
   if (trouble.empty()) trouble = trouble_with_incarnation(incarnation);
@@ -320,14 +351,39 @@ void Handshake::read_verdict() {
 
 // Of the message that is being written or read: over everything before the proof itself.
 Digest Handshake::proof() const {
-  const auto label = bytes_of(message_ == kCall ? "rota/1 C" : "rota/1 S");
-  const auto before = std::span(said_).first(kBounds[message_ + 1] - kProofBytes);
-  std::vector<std::byte> text(label.begin(), label.end());
-  text.insert(text.end(), before.begin(), before.end());
-  return hmac_sha256(key_.bytes(), text);
+  const std::string_view label = message_ == kCall ? "rota/1 C" : "rota/1 S";
+  return hmac_sha256(own_.key.bytes(), all_said(label, kBounds[message_ + 1] - kProofBytes));
+}
+
+// The first so many bytes, and before them where they were said.
+std::vector<std::byte> Handshake::all_said(std::string_view label, std::size_t bytes) const {
+  const std::span<const std::byte> stream =
+      stream_ ? std::span<const std::byte>(*stream_) : std::span<const std::byte>();
+  std::vector<std::byte> all(label.size() + stream.size() + bytes);
+  Writer out(all);
+  out.put(bytes_of(label));
+  out.put(stream);
+  out.put(std::span(said_).first(bytes));
+  return all;
 }
 
 bool Handshake::is_proved() { return are_equal(message().last(kProofBytes), proof()); }
+
+std::uint8_t Handshake::suite() const noexcept { return own_.encrypts ? kEncrypted : kPlain; }
+
+// Of the message that has come.
+std::uint8_t Handshake::theirs() noexcept {
+  return std::to_integer<std::uint8_t>(message()[kSuiteIndex]);
+}
+
+// Who encrypts does so on every stream, whatever the peer makes of it.
+std::string Handshake::trouble_with_encryption() {
+  const bool is_encrypted = theirs() == kEncrypted && (stream_ || !own_.encrypts);
+  if (is_encrypted == own_.encrypts) return "";
+  return (own_.encrypts ? "it does not encrypt, and this side does: "
+                        : "it encrypts, and this side does not: ") +
+         std::string(kBothOrNeither);
+}
 
 // A side that knows of none takes the other's.
 std::string Handshake::trouble_with_incarnation(std::uint64_t theirs) const {
@@ -347,13 +403,13 @@ SessionKeys Handshake::session_keys() const {
     const auto bytes = std::span(said_).subspan(nonce, sizeof(Nonce));
     salt.insert(salt.end(), bytes.begin(), bytes.end());
   }
-  const Digest digest = sha256(said_);
+  const Digest digest = sha256(all_said({}, kAllBytes));
   const auto derive = [&](std::string_view label) {
     const auto label_bytes = bytes_of(label);
     std::vector<std::byte> purpose(label_bytes.begin(), label_bytes.end());
     purpose.insert(purpose.end(), digest.begin(), digest.end());
     Key key;
-    hkdf_sha256(key_.bytes(), salt, purpose, key.bytes());
+    hkdf_sha256(own_.key.bytes(), salt, purpose, key.bytes());
     return key;
   };
   const Key from_caller = derive("rota/1 c2s");

@@ -8,15 +8,18 @@
 //   then look at state().
 //
 // This stops strangers, not somebody who holds the wire between two members and changes what they
-// say afterwards: against that stand frame seals, or encryption.
+// say afterwards: against that stand frame seals, or encryption. Where both sides encrypt, they do
+// so after the challenge, and the other two messages are bound to the stream that they made.
 #pragma once
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "auth/key.h"
 
@@ -24,6 +27,20 @@ namespace rota::auth {
 
 // From rank to coordinator, between ranks, from launcher to launcher.
 enum class Channel : std::uint8_t { kControl = 1, kData, kHosts };
+
+// What a side brings to a connection. Where one side encrypts and the other does not, the call is
+// refused.
+struct Credentials {
+  Credentials(const Key& shared, bool is_to_encrypt = false)
+      : key(shared), encrypts(is_to_encrypt) {}
+
+  Key key;
+  bool encrypts;  // What follows the handshake, and most of that.
+};
+
+// What both sides read where only one encrypts, after who does.
+inline constexpr std::string_view kBothOrNeither =
+    "let both (--encrypt, ROTA_ENCRYPT=1) or neither";
 
 // Who calls whom, and for what. Authenticated, but not secret.
 struct Identity {
@@ -65,6 +82,7 @@ class Handshake {
  public:
   enum class State : std::uint8_t {
     kTalking,
+    kEncrypting,  // Both are to encrypt: the stream, now; and then bind().
     kAsking,    // Who answers knows who calls, and must accept() or refuse(). Is passed over where
                 // the formats of data differ, or the incarnations that both know: then the call is
                 // refused already.
@@ -79,14 +97,17 @@ class Handshake {
 
   // For the one that connected, and for the one that accepted. All that move it on may throw Error
   // kSystem: there is no randomness, or no HMAC.
-  static Handshake call(const Key& key, const Identity& identity, const DataFormat& format = {});
+  static Handshake call(const Credentials& own, const Identity& identity,
+                        const DataFormat& format = {});
   // `incarnation` is that of the answerer's job, 0 where that has none.
-  static Handshake answer(const Key& key, std::uint64_t incarnation = 0,
+  static Handshake answer(const Credentials& own, std::uint64_t incarnation = 0,
                           const DataFormat& format = {});
   Handshake(Handshake&&) noexcept = default;
   Handshake& operator=(Handshake&&) noexcept = default;
 
   State state() const noexcept { return state_; }
+  bool is_caller() const noexcept { return side_ == Side::kCaller; }
+  const Key& key() const noexcept { return own_.key; }
 
   // What is to be sent next; empty where nothing is. sent() takes how much of it has gone.
   std::span<const std::byte> to_send() const noexcept;
@@ -96,6 +117,17 @@ class Handshake {
   // handshake, so that what follows it stays in the socket. received() takes how much has come.
   std::span<std::byte> to_receive() noexcept;
   void received(std::size_t bytes);
+
+  // In state kEncrypting, when the stream is encrypted: what it has of its own at both ends, which
+  // goes into all proofs and keys, so that they are worth nothing on another stream.
+  void bind(const Digest& stream);
+
+  // In state kEncrypting, of who answers: the caller goes on as he is. Once he has proved himself
+  // he is told that he should not.
+  void stay_plain();
+
+  // The peer does not encrypt as one who holds the key; `why` as of why().
+  void give_up(std::string_view why) { end(State::kStranger, why); }
 
   // The caller's identity, which is proved once state() has been kAsking, kDone or kRefused. Who
   // answers has yet to see whether it is for him: whether `to`, the job and the epoch are his own.
@@ -122,18 +154,23 @@ class Handshake {
 
   static constexpr std::size_t kAllBytes = 414;  // Of the three messages.
 
-  Handshake(Side side, const Key& key, const DataFormat& format)
-      : side_(side), key_(key), format_(format) {}
+  Handshake(Side side, const Credentials& own, const DataFormat& format)
+      : side_(side), own_(own), format_(format) {}
 
   bool is_speaking() const noexcept;
+  std::uint8_t suite() const noexcept;
+  std::uint8_t theirs() noexcept;
+  std::string trouble_with_encryption();
   std::span<std::byte> message() noexcept;
   Digest proof() const;
+  std::vector<std::byte> all_said(std::string_view label, std::size_t bytes) const;
   bool is_proved();
 
   void write_challenge();
   void write_call();
   void write_verdict(bool is_accepted, std::string_view reason);
   void read_message();
+  void read_challenge();
   void read_call();
   void read_verdict();
   std::string trouble_with_incarnation(std::uint64_t theirs) const;
@@ -142,8 +179,9 @@ class Handshake {
   Side side_;
   State state_ = State::kTalking;
   Message message_ = kChallenge;
-  Key key_;
-  DataFormat format_;  // This side's.
+  Credentials own_;
+  std::optional<Digest> stream_;  // That it is bound to.
+  DataFormat format_;             // This side's.
   bool is_accepted_ = false;
   Identity identity_;
   std::uint64_t incarnation_ = 0;            // As this side knows it.

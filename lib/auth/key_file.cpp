@@ -1,8 +1,7 @@
 // The file in which hosts find the key that they share.
 #include "auth/key_file.h"
 
-#include <openssl/crypto.h>
-
+#include <array>
 #include <cstdio>
 #include <filesystem>
 
@@ -10,12 +9,15 @@
 
 #include "auth/key.h"
 #include "os/file.h"
+#include "os/host.h"
 #include "os/pipe.h"
+#include "os/poll_set.h"
 
 namespace rota::auth {
 namespace {
 
 constexpr std::size_t kMaxKeyFileBytes = 4096;
+constexpr std::chrono::seconds kFileTime{10};
 constexpr std::uint32_t kForbidden = 0026;  // Others read or write; the group writes.
 
 bool exists(const std::string& path) {
@@ -47,26 +49,63 @@ std::string trouble_with(const os::OpenedFile& opened, const std::string& path) 
   return {};
 }
 
-// All that `file` holds, or one byte more than it may.
-std::vector<std::byte> read_bytes(int file) {
-  std::vector<std::byte> bytes(kMaxKeyFileBytes + 2);
+// What of a key has been read; leaves no trace of it.
+struct Draft {
+  ~Draft() { os::wipe(bytes); }
+
+  std::array<std::byte, kMaxKeyFileBytes + 2> bytes{};
   std::size_t count = 0;
-  while (count < bytes.size()) {
-    const auto rest = std::span(bytes).subspan(count);
+};
+
+// All that `fd` holds, or one byte more than it may. False where its end has not come.
+bool read_all(int fd, base::TimePoint deadline, Draft& draft) {
+  while (draft.count < draft.bytes.size()) {
+    os::PollSet polls;
+    const std::size_t position = polls.add(fd, true, false);
+    polls.wait(deadline);
+    if (!polls.readable(position)) return false;
+    const auto rest = std::span(draft.bytes).subspan(draft.count);
     const os::ReadResult read =
-        os::read_available(file, {reinterpret_cast<char*>(rest.data()), rest.size()});
-    if (read.count == 0) break;
-    count += read.count;
+        os::read_available(fd, {reinterpret_cast<char*>(rest.data()), rest.size()});
+    if (read.io == os::Io::kClosed) break;
+    draft.count += read.count;
   }
-  bytes.resize(count);
+  return true;
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& why) {
+  throw Error(ErrorCode::kInvalidArgument, what + " " + why);
+}
+
+// `what` names where it is from, `remedy` how to make one there.
+SharedKey read_key(int fd, base::TimePoint deadline, const std::string& what,
+                   const std::string& remedy) {
+  Draft draft;
+  try {
+    if (!read_all(fd, deadline, draft)) refuse(what, "does not end; write the key, and close it");
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInvalidArgument) throw;
+    refuse(what, std::string("cannot be read: ") + error.what());
+  }
+  std::span<const std::byte> bytes = std::span(draft.bytes).first(draft.count);
   // One of 32 random bytes in 256 ends so itself.
-  if (bytes.size() > kKeyBytes && bytes.back() == std::byte{'\n'}) bytes.pop_back();
-  return bytes;
+  if (bytes.size() > kKeyBytes && bytes.back() == std::byte{'\n'}) {
+    bytes = bytes.first(bytes.size() - 1);
+  }
+  if (bytes.size() < kKeyBytes) {
+    refuse(what, "holds " + std::to_string(bytes.size()) + " bytes, and a key has " +
+                     std::to_string(kKeyBytes) + " or more; " + remedy);
+  }
+  if (bytes.size() > kMaxKeyFileBytes) {
+    refuse(what, "holds more than " + std::to_string(kMaxKeyFileBytes) +
+                     " bytes, so that it is no key; name the one that is");
+  }
+  return SharedKey({bytes.begin(), bytes.end()});
 }
 
 }  // namespace
 
-SharedKey::~SharedKey() { ::OPENSSL_cleanse(bytes_.data(), bytes_.size()); }
+SharedKey::~SharedKey() { os::wipe(bytes_); }
 
 std::optional<std::string> find_key_file(const KeyFilePlaces& places) {
   if (!places.named.empty()) return places.named;
@@ -77,22 +116,16 @@ std::optional<std::string> find_key_file(const KeyFilePlaces& places) {
 }
 
 SharedKey read_key_file(const std::string& path) {
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorCode::kInvalidArgument, "the key file " + path + " " + why);
-  };
+  const std::string what = "the key file " + path;
   const os::OpenedFile opened = os::open_file(path);
-  if (const auto trouble = trouble_with(opened, path); !trouble.empty()) refuse(trouble);
-  SharedKey key(read_bytes(opened.file.get()));
-  if (key.bytes().size() < kKeyBytes) {
-    refuse("holds " + std::to_string(key.bytes().size()) + " bytes, and a key has " +
-           std::to_string(kKeyBytes) + " or more; (umask 077; head -c 32 /dev/urandom > " + path +
-           ")");
-  }
-  if (key.bytes().size() > kMaxKeyFileBytes) {
-    refuse("holds more than " + std::to_string(kMaxKeyFileBytes) +
-           " bytes, so that it is no key; name the one that is");
-  }
-  return key;
+  if (const auto trouble = trouble_with(opened, path); !trouble.empty()) refuse(what, trouble);
+  return read_key(opened.file.get(), base::Clock::now() + kFileTime, what,
+                  "(umask 077; head -c 32 /dev/urandom > " + path + ")");
+}
+
+SharedKey read_key_descriptor(int fd, base::TimePoint deadline) {
+  return read_key(fd, deadline, "the key's descriptor " + std::to_string(fd),
+                  "write them to it, such as head -c 32 /dev/urandom does");
 }
 
 }  // namespace rota::auth

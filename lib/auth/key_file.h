@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
+
 namespace rota::auth {
 
 // A key as it was read: 32 to 4096 bytes, wiped when it is destroyed.
@@ -38,5 +40,9 @@ std::optional<std::string> find_key_file(const KeyFilePlaces& places);
 // Kubernetes Secret lies behind two. The file must belong to root or to us; others may not read it
 // or write it, and the group may not write it. Throws Error kInvalidArgument, saying what to do.
 SharedKey read_key_file(const std::string& path);
+
+// The same of a descriptor, a pipe or a file, which is read to its end; who it belongs to is for
+// whoever opened it to know. Throws Error kInvalidArgument, also where the end does not come.
+SharedKey read_key_descriptor(int fd, base::TimePoint deadline);
 
 }  // namespace rota::auth

@@ -23,6 +23,11 @@ constexpr std::chrono::milliseconds kRestTime{5};
 // Where descriptors lack, somebody has to give some back first.
 constexpr std::chrono::milliseconds kDeafTime{100};
 
+bool is_under_way(const Handshake& handshake) {
+  return handshake.state() == Handshake::State::kTalking ||
+         handshake.state() == Handshake::State::kEncrypting;
+}
+
 }  // namespace
 
 Reception::Reception(const Options& options, Judge judge)
@@ -35,8 +40,7 @@ void Reception::add_to(os::PollSet& polls, base::TimePoint now) {
   if (is_resting(now)) return;
   if (!deaf_until_) polls.add(options_.listener, true, false);
   for (const Caller& caller : callers_) {
-    const bool speaks = !caller.handshake.to_send().empty();
-    polls.add(caller.socket.get(), !speaks, speaks);
+    auth::add_to(polls, caller.handshake, caller.stream);
   }
 }
 
@@ -47,7 +51,7 @@ std::vector<Reception::Guest> Reception::receive(base::TimePoint now) {
   accept(now);
   std::vector<Guest> guests;
   for (Caller& caller : callers_) advance(caller, now, guests);
-  const auto done = callers_.remove_if([](const Caller& caller) { return !caller.socket; });
+  const auto done = callers_.remove_if([](const Caller& caller) { return !caller.stream; });
   bool were_strangers = done > guests.size();
   for (; callers_.size() > most_callers_; callers_.pop_front()) were_strangers = true;
   if (were_strangers) rests_until_ = now + kRestTime;
@@ -63,15 +67,17 @@ void Reception::accept(base::TimePoint now) {
       if (!callers_.empty()) callers_.pop_front();
     }
     if (!accepted.socket) return;
+    os::set_no_delay(accepted.socket.get());
+    const Credentials own(options_.key, options_.encrypts);
     callers_.push_back(
-        {std::move(accepted.socket), Handshake::answer(options_.key, options_.incarnation), now});
+        {std::move(accepted.socket), Handshake::answer(own, options_.incarnation), now});
   }
 }
 
 void Reception::advance(Caller& caller, base::TimePoint now, std::vector<Guest>& guests) {
   using State = Handshake::State;
   Handshake& handshake = caller.handshake;
-  const bool is_open = auth::advance(handshake, caller.socket.get());
+  const bool is_open = auth::advance(handshake, caller.stream);
   if (handshake.state() == State::kAsking) {
     const std::string refusal = judge_(handshake.identity());
     if (refusal.empty()) {
@@ -79,13 +85,13 @@ void Reception::advance(Caller& caller, base::TimePoint now, std::vector<Guest>&
     } else {
       handshake.refuse(refusal);
     }
-    auth::advance(handshake, caller.socket.get());
+    auth::advance(handshake, caller.stream);
   }
   if (handshake.state() == State::kDone) {
-    guests.push_back({std::move(caller.socket), handshake.identity(), handshake.session_keys()});
-  } else if (!is_open || handshake.state() != State::kTalking || now - caller.since > kPatience) {
+    guests.push_back({std::move(caller.stream), handshake.identity(), handshake.session_keys()});
+  } else if (!is_open || !is_under_way(handshake) || now - caller.since > kPatience) {
     if (!handshake.why().empty()) last_complaint_ = handshake.why();
-    caller.socket.reset();
+    caller.stream.reset();
   }
 }
 

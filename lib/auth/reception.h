@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "auth/handshake.h"
+#include "auth/stream.h"
 #include "base/time.h"
-#include "os/fd.h"
 #include "os/poll_set.h"
 
 namespace rota::auth {
@@ -21,7 +21,7 @@ namespace rota::auth {
 class Reception {
  public:
   struct Guest {
-    os::Fd socket;
+    Stream stream;
     Identity identity;
     SessionKeys keys;
   };
@@ -30,6 +30,7 @@ class Reception {
 
   struct Options {
     Key key{};
+    bool encrypts = false;
     std::uint64_t incarnation = 0;   // Of the job; callers that know another are refused.
     int listener = -1;               // Stays the owner's; -1 is one that nobody calls.
     std::size_t expected_count = 1;  // Members at once, beside whom some strangers may linger; of
@@ -47,7 +48,7 @@ class Reception {
 
  private:
   struct Caller {
-    os::Fd socket;
+    Stream stream;
     Handshake handshake;
     base::TimePoint since;
   };

@@ -3,6 +3,11 @@
 
 namespace rota::cluster {
 
+std::optional<bool> parse_switch(std::string_view text) {
+  if (text.empty() || text == "0") return false;
+  return text == "1" ? std::optional(true) : std::nullopt;
+}
+
 Environment::Environment(std::span<const std::string> entries) {
   for (const std::string& entry : entries) {
     const std::size_t equals = entry.find('=');

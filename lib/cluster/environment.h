@@ -15,6 +15,9 @@ namespace rota::cluster {
 // Ordinals may start anywhere.
 inline constexpr std::size_t kMaxOrdinal = 1'000'000'000;
 
+// "1" and "0"; nothing is "0". Empty where the text is something else.
+std::optional<bool> parse_switch(std::string_view text);
+
 class Environment {
  public:
   Environment() = default;

@@ -105,8 +105,10 @@ RankTable complete_table(const JobByHand& job) {
   return table;
 }
 
-Arrival arrive_by_hand(const JobByHand& job, const RankTable& table, base::TimePoint deadline) {
-  const auth::Key key = key_of(job);
+Arrival arrive_by_hand(const CommunicatorOptions& options, const RankTable& table,
+                       base::TimePoint deadline) {
+  const JobByHand& job = *options.by_hand;
+  const auth::Credentials own(key_of(job), options.encrypt);
   os::Listener listener = os::listen_at(table.rows[job.rank].address);
   std::unique_ptr<rendezvous::Host> host;
   std::unique_ptr<rendezvous::Line> line;
@@ -114,18 +116,20 @@ Arrival arrive_by_hand(const JobByHand& job, const RankTable& table, base::TimeP
     const rendezvous::Job shared{.table = table,
                                  .incarnation = auth::new_incarnation(),
                                  .deadline = kUsualDeadline,
+                                 .encrypts = own.encrypts,
                                  .lends = false};
-    host = std::make_unique<rendezvous::Host>(shared, key, std::move(listener.socket));
+    host = std::make_unique<rendezvous::Host>(shared, own, std::move(listener.socket));
     line = host->take_line();
   } else {
-    line = rendezvous::call_host(table.rows[0].address, key,
+    line = rendezvous::call_host(table.rows[0].address, own,
                                  {.channel = auth::Channel::kControl,
                                   .epoch = table.epoch,
                                   .from = static_cast<std::uint32_t>(job.rank),
                                   .to = 0},
                                  deadline);
   }
-  return {std::move(host), rendezvous::Client(std::move(line), 0), std::move(listener.socket), key};
+  return {std::move(host), rendezvous::Client(std::move(line), 0), std::move(listener.socket),
+          own.key};
 }
 
 void compare_tables(std::size_t rank, const RankTable& own, const RankTable& of_rank_0) {

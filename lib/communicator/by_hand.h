@@ -27,9 +27,10 @@ struct Arrival {
 // key, none beside addresses that others reach.
 RankTable complete_table(const JobByHand& job);
 
-// Listens, and calls rank 0 until it answers. `table` is complete, and has two rows or more.
-// Throws what rendezvous::call_host throws.
-Arrival arrive_by_hand(const JobByHand& job, const RankTable& table, base::TimePoint deadline);
+// Listens, and calls rank 0 until it answers. `table` is complete, and has two rows or more;
+// `options` are by hand. Throws what rendezvous::call_host throws.
+Arrival arrive_by_hand(const CommunicatorOptions& options, const RankTable& table,
+                       base::TimePoint deadline);
 
 // Throws Error kMismatch where rank 0 was given another table than `own`.
 void compare_tables(std::size_t rank, const RankTable& own, const RankTable& of_rank_0);

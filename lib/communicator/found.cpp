@@ -139,6 +139,7 @@ class Founding {
     const auto& nonce = tickets_.front().nonce;
     group.key = auth::job_key(old().key.bytes(),
                               {reinterpret_cast<const char*>(nonce.data()), nonce.size()});
+    group.encrypts = old().encrypts;
     group.deadline = old().deadline;
     group.may_spin = old().may_spin && own_.size() == 1;
     group.verbose = old().verbose;
@@ -185,6 +186,7 @@ class Founding {
     transport::tcp::ConnectOptions options{.rank = group.rank,
                                            .addresses = {},
                                            .key = group.key,
+                                           .encrypts = group.encrypts,
                                            .epoch = group.table.epoch,
                                            .look_around = [&group] { look_around(group); }};
     for (const RankRow& row : group.table.rows) options.addresses.push_back(row.address);

@@ -24,7 +24,8 @@ struct Group {
   std::size_t rank = 0;
   RankTable table;                   // Never empty.
   std::vector<std::size_t> members;  // Index = rank: the rank in the job.
-  auth::Key key;                     // Of ranks that call each other over tcp.
+  auth::Key key;                     // Of ranks that call each other over tcp, and
+  bool encrypts = false;             // whether they encrypt what they say there.
   base::Duration deadline{0};
   bool may_spin = false;
   bool verbose = false;                             // Rank 0 says which plans are taken, and why.

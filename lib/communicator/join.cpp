@@ -75,6 +75,7 @@ std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome
         .rank = job.rank,
         .addresses = {},
         .key = arrival.key.value_or(job.key),
+        .encrypts = job.encrypts,
         .incarnation = job.incarnation,
         .epoch = job.table.epoch,
         .look_around = [&arrival] { throw_if_somebody_ended(arrival.client); }};
@@ -99,6 +100,14 @@ void compare_options(const Group& group, rendezvous::Client& client,
   }
 }
 
+// A launcher decides for all of its ranks; one that wants more than it gives does not begin.
+void require_encryption(const rendezvous::Job& job, const CommunicatorOptions& options) {
+  if (!options.encrypt || job.encrypts || job.table.transport != "tcp") return;
+  throw Error(ErrorCode::kMismatch,
+              "rank " + std::to_string(job.rank) +
+                  " is to encrypt what goes over TCP, and rotarun was not told so: --encrypt");
+}
+
 Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& options,
             base::TimePoint deadline) {
   auto welcome = arrival.client.join(deadline);
@@ -106,11 +115,13 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
   group.rank = welcome.job.rank;
   group.table = welcome.job.table;
   group.key = arrival.key.value_or(welcome.job.key);
+  group.encrypts = welcome.job.encrypts;
   group.deadline = options.deadline.value_or(welcome.job.deadline);
   group.may_spin =
       welcome.job.may_spin || (!welcome.job.lends && may_spin(group.table, group.rank));
   group.verbose = welcome.job.verbose;
   try {
+    require_encryption(welcome.job, options);
     compare_options(group, arrival.client, options, deadline);
     if (table) compare_tables(group.rank, *table, group.table);
     if (group.world_size() > 1) {
@@ -132,7 +143,7 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
 Group join_by_hand(const CommunicatorOptions& options, base::TimePoint deadline) {
   const RankTable table = complete_table(*options.by_hand);
   if (table.rows.size() == 1) return world_of_one(table, options);
-  return enter(arrive_by_hand(*options.by_hand, table, deadline), &table, options, deadline);
+  return enter(arrive_by_hand(options, table, deadline), &table, options, deadline);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <rota/error.h>
 
 #include "auth/key_file.h"
+#include "cluster/environment.h"
 #include "cluster/reading.h"
 #include "os/host.h"
 
@@ -29,6 +30,14 @@ std::optional<int> read_rendezvous_fd() {
                 "ROTA_RENDEZVOUS_FD is '" + std::string(text) + "', not a descriptor's number");
   }
   return number;
+}
+
+bool read_encrypt() {
+  const char* text = std::getenv("ROTA_ENCRYPT");
+  const auto is_on = cluster::parse_switch(text ? text : "");
+  if (is_on) return *is_on;
+  throw Error(ErrorCode::kInvalidArgument,
+              "ROTA_ENCRYPT is '" + std::string(text) + "', not 1 or 0");
 }
 
 // What rank 0 found odd about its cluster, on stderr, once a process.
@@ -68,6 +77,7 @@ CommunicatorOptions CommunicatorOptions::from_environment() {
   CommunicatorOptions options;
   options.rendezvous_fd = read_rendezvous_fd();
   if (!options.rendezvous_fd) options.by_hand = read_job();
+  options.encrypt = read_encrypt();
   return options;
 }
 

@@ -9,6 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#if defined(__aarch64__) || defined(__arm__)
+#include <sys/auxv.h>
+#endif
+
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -98,6 +102,20 @@ std::vector<std::string> environment() {
   std::vector<std::string> entries;
   for (char** entry = ::environ; entry && *entry; ++entry) entries.emplace_back(*entry);
   return entries;
+}
+
+bool has_aes_instructions() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  return __builtin_cpu_supports("aes") != 0;
+#elif defined(__aarch64__)
+  constexpr unsigned long kAes = 1UL << 3;  // HWCAP_AES
+  return (::getauxval(AT_HWCAP) & kAes) != 0;
+#elif defined(__arm__)
+  constexpr unsigned long kAes = 1UL << 0;  // HWCAP2_AES
+  return (::getauxval(AT_HWCAP2) & kAes) != 0;
+#else
+  return false;
+#endif
 }
 
 void wipe(std::span<std::byte> bytes) noexcept { ::explicit_bzero(bytes.data(), bytes.size()); }

@@ -26,6 +26,9 @@ void fill_with_randomness(std::span<std::byte> bytes);
 // Leaves zeros, also where nobody will look at them.
 void wipe(std::span<std::byte> bytes) noexcept;
 
+// Whether AES takes this CPU a few cycles rather than many.
+bool has_aes_instructions() noexcept;
+
 // Lets this process open as many files as the hard limit permits; returns the limit before.
 std::uint64_t raise_open_file_limit() noexcept;
 

@@ -53,6 +53,10 @@ void close_on_exec(int fd) {
   if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) throw_errno("fcntl");
 }
 
+void keep_on_exec(int fd) {
+  if (::fcntl(fd, F_SETFD, 0) != 0) throw_errno("fcntl");
+}
+
 Io send_message(int socket, std::span<const std::byte> bytes, std::span<const int> fds) {
   ROTA_ASSERT(!bytes.empty() && bytes.size() <= kMaxMessageBytes);
   ROTA_ASSERT(fds.size() <= kMaxMessageFds);

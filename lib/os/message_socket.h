@@ -21,6 +21,7 @@ bool is_message_socket(int fd) noexcept;
 
 // Keeps `fd` from programs that this process may start. Throws Error kSystem.
 void close_on_exec(int fd);
+void keep_on_exec(int fd);
 
 enum class Io { kDone, kWouldBlock, kClosed };
 

@@ -16,7 +16,10 @@ std::size_t PollSet::add(int fd, bool for_reading, bool for_writing) {
   return items_.size() - 1;
 }
 
+void PollSet::expect(std::size_t position) { expected_.push_back(position); }
+
 void PollSet::wait(std::optional<base::TimePoint> deadline) {
+  if (!expected_.empty()) deadline = base::TimePoint();  // Long past.
   for (;;) {
     timespec rest{};
     if (deadline) {
@@ -24,9 +27,10 @@ void PollSet::wait(std::optional<base::TimePoint> deadline) {
       rest.tv_sec = static_cast<time_t>(left.count() / 1'000'000'000);
       rest.tv_nsec = static_cast<long>(left.count() % 1'000'000'000);
     }
-    if (::ppoll(items_.data(), items_.size(), deadline ? &rest : nullptr, nullptr) >= 0) return;
+    if (::ppoll(items_.data(), items_.size(), deadline ? &rest : nullptr, nullptr) >= 0) break;
     if (errno != EINTR) throw_errno("poll");
   }
+  for (const std::size_t position : expected_) items_[position].revents |= POLLIN;
 }
 
 bool PollSet::readable(std::size_t position) const noexcept {

@@ -14,8 +14,15 @@ namespace rota::os {
 // Filled anew for each wait: clear, add, wait, then ask by the position that add gave.
 class PollSet {
  public:
-  void clear() noexcept { items_.clear(); }
+  void clear() noexcept {
+    items_.clear();
+    expected_.clear();
+  }
   std::size_t add(int fd, bool for_reading, bool for_writing);
+
+  // What was added at `position` counts as readable whatever the descriptor says: what it is for
+  // has taken something from it already that nobody has seen yet.
+  void expect(std::size_t position);
 
   // Returns when a descriptor is ready or `deadline` has passed; no deadline means no limit.
   // Throws Error kSystem.
@@ -27,6 +34,7 @@ class PollSet {
 
  private:
   std::vector<pollfd> items_;
+  std::vector<std::size_t> expected_;
 };
 
 // A descriptor among others that a thread waits for, with which another thread ends the wait.

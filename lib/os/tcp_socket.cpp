@@ -22,6 +22,12 @@ Moved from_result(ssize_t result) {
   return {0, true, std::generic_category().message(errno)};
 }
 
+Moved receive(int socket, std::span<std::byte> into, int flags) {
+  const ssize_t result = ::recv(socket, into.data(), into.size(), flags);
+  if (result == 0 && !into.empty()) return {0, true, "closed by the peer"};
+  return from_result(result);
+}
+
 }  // namespace
 
 Connecting start_connect(const Address& target) {
@@ -106,9 +112,11 @@ Moved send_some(int socket, std::span<const std::byte> first, std::span<const st
 }
 
 Moved receive_some(int socket, std::span<std::byte> into) {
-  const ssize_t result = ::recv(socket, into.data(), into.size(), MSG_DONTWAIT);
-  if (result == 0 && !into.empty()) return {0, true, "closed by the peer"};
-  return from_result(result);
+  return receive(socket, into, MSG_DONTWAIT);
+}
+
+Moved peek_some(int socket, std::span<std::byte> into) {
+  return receive(socket, into, MSG_DONTWAIT | MSG_PEEK);
 }
 
 }  // namespace rota::os

@@ -55,4 +55,7 @@ struct Moved {
 Moved send_some(int socket, std::span<const std::byte> first, std::span<const std::byte> second);
 Moved receive_some(int socket, std::span<std::byte> into);
 
+// The same, but that what comes stays where it is.
+Moved peek_some(int socket, std::span<std::byte> into);
+
 }  // namespace rota::os

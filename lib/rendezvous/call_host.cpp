@@ -11,12 +11,12 @@
 
 namespace rota::rendezvous {
 
-std::unique_ptr<Line> call_host(const std::string& address, const auth::Key& key,
+std::unique_ptr<Line> call_host(const std::string& address, const auth::Credentials& own,
                                 const auth::Identity& identity, base::TimePoint deadline) {
   using base::Clock;
   using State = auth::Call::State;
   const base::TimePoint start = Clock::now();
-  auth::Call call(address, key, identity);
+  auth::Call call(address, own, identity);
   State state = State::kCalling;
   os::PollSet polls;
   while ((state = call.advance(Clock::now())) == State::kCalling && Clock::now() < deadline) {
@@ -25,7 +25,7 @@ std::unique_ptr<Line> call_host(const std::string& address, const auth::Key& key
     polls.wait(std::min(deadline, call.next_deadline().value_or(deadline)));
   }
   if (state == State::kDone) {
-    return std::make_unique<RemoteLine>(call.take_socket(), call.session_keys());
+    return std::make_unique<RemoteLine>(call.take_stream(), call.session_keys());
   }
   const std::string rank = "rank " + std::to_string(identity.from);
   const bool is_refusal = state == State::kRefused || call.why().starts_with(auth::kNotNow);

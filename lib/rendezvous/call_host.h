@@ -4,7 +4,6 @@
 #include <string>
 
 #include "auth/handshake.h"
-#include "auth/key.h"
 #include "base/time.h"
 #include "rendezvous/line.h"
 
@@ -12,7 +11,7 @@ namespace rota::rendezvous {
 
 // Calls rank 0 at `address`, "host:port", until it answers. Throws Error kTimeout at `deadline`,
 // saying what was in the way; kMismatch where it refuses this rank, kSystem.
-std::unique_ptr<Line> call_host(const std::string& address, const auth::Key& key,
+std::unique_ptr<Line> call_host(const std::string& address, const auth::Credentials& own,
                                 const auth::Identity& identity, base::TimePoint deadline);
 
 }  // namespace rota::rendezvous

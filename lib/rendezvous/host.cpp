@@ -14,12 +14,13 @@
 
 namespace rota::rendezvous {
 
-Host::Host(const Job& job, const auth::Key& key, os::Fd listener)
+Host::Host(const Job& job, const auth::Credentials& own, os::Fd listener)
     : world_size_(job.table.rows.size()),
       epoch_(job.table.epoch),
       listener_(std::move(listener)),
       switchboard_(job, {}),
-      reception_({.key = key,
+      reception_({.key = own.key,
+                  .encrypts = own.encrypts,
                   .incarnation = job.incarnation,
                   .listener = listener_.get(),
                   .expected_count = world_size_},
@@ -64,7 +65,7 @@ void Host::turn() {
   for (auth::Reception::Guest& guest : reception_.receive(now_)) {
     const std::size_t rank = guest.identity.from;
     if (is_there_[rank]) continue;  // Two came at once.
-    switchboard_.connect(rank, std::make_unique<RemoteLine>(std::move(guest.socket), guest.keys));
+    switchboard_.connect(rank, std::make_unique<RemoteLine>(std::move(guest.stream), guest.keys));
     is_there_[rank] = true;
   }
   switchboard_.note_stranger(reception_.last_complaint());

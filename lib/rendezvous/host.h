@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "auth/key.h"
 #include "auth/reception.h"
 #include "os/fd.h"
 #include "os/poll_set.h"
@@ -15,11 +14,12 @@
 
 namespace rota::rendezvous {
 
-// Serves from a thread of its own. The other ranks call `listener`, and prove that they hold `key`.
+// Serves from a thread of its own. The other ranks call `listener`, and prove that they hold the
+// key of `own`.
 class Host {
  public:
   // `job` is what every rank is told, apart from its rank. Throws Error kSystem.
-  Host(const Job& job, const auth::Key& key, os::Fd listener);
+  Host(const Job& job, const auth::Credentials& own, os::Fd listener);
 
   // Hands on what rank 0 has said, and ends. Waits for nobody.
   ~Host();

@@ -35,6 +35,7 @@ std::string encode(const Job& job) {
   out.write(static_cast<std::uint64_t>(job.deadline.count()));
   out.write(static_cast<std::uint8_t>(job.may_spin));
   out.write(static_cast<std::uint8_t>(job.verbose));
+  out.write(static_cast<std::uint8_t>(job.encrypts));
   out.write(static_cast<std::uint8_t>(job.lends));
   out.write(job.incarnation);
   out.write(job.table.epoch);
@@ -75,6 +76,7 @@ std::optional<Job> decode_job(std::string_view text) {
   job.deadline = std::chrono::nanoseconds(static_cast<std::int64_t>(in.read<std::uint64_t>()));
   job.may_spin = in.read<std::uint8_t>() != 0;
   job.verbose = in.read<std::uint8_t>() != 0;
+  job.encrypts = in.read<std::uint8_t>() != 0;
   job.lends = in.read<std::uint8_t>() != 0;
   job.incarnation = in.read<std::uint64_t>();
   job.table.epoch = in.read<std::uint64_t>();

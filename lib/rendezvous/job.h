@@ -21,6 +21,7 @@ struct Job {
   std::chrono::nanoseconds deadline{0};  // Of one collective.
   bool may_spin = false;                 // Ranks do not outnumber the granted cores.
   bool verbose = false;                  // Ranks say what they decide, and why.
+  bool encrypts = false;                 // What goes over tcp, with the key.
   bool lends = true;                     // Descriptors; otherwise ranks have brought their own.
 };
 

@@ -22,6 +22,9 @@ class Line {
   virtual os::Io send(std::span<const std::byte> bytes, std::span<const int> fds) = 0;
   virtual os::Io receive(std::vector<std::byte>& bytes, std::vector<os::Fd>& fds) = 0;
   virtual bool is_sending() const noexcept = 0;
+
+  // It is worth to receive although the line is not readable.
+  virtual bool has_unread() const noexcept { return false; }
 };
 
 // Within a host: a pair of message sockets.

@@ -30,6 +30,7 @@ void Lines::add_to(os::PollSet& polls, base::TimePoint now) {
     const bool may_send = !box.retry_at || now >= *box.retry_at;
     const bool wants_to_send = box.line->is_sending() || (!box.parcels.empty() && may_send);
     box.position = polls.add(box.line->fd(), true, wants_to_send);
+    if (box.line->has_unread()) polls.expect(box.position);
   }
 }
 

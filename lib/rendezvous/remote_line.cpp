@@ -26,20 +26,20 @@ std::vector<std::byte> untagged_frame(std::span<const std::byte> message) {
 
 }  // namespace
 
-RemoteLine::RemoteLine(os::Fd socket, const auth::SessionKeys& keys)
-    : socket_(std::move(socket)), sealing_(keys.to_peer), checking_(keys.from_peer) {
-  os::keep_alive(socket_.get());
-  os::set_no_delay(socket_.get());
+RemoteLine::RemoteLine(auth::Stream stream, const auth::SessionKeys& keys)
+    : stream_(std::move(stream)), sealing_(keys.to_peer), checking_(keys.from_peer) {
+  os::keep_alive(stream_.fd());
+  os::set_no_delay(stream_.fd());
 }
 
 // A socket that is closed with something left to read takes back what it sent last.
 RemoteLine::~RemoteLine() {
   flush();
-  os::end_sending(socket_.get());
+  os::end_sending(stream_.fd());
   std::array<std::byte, 4096> unread{};
   std::size_t read_bytes = 0;
   while (read_bytes < kMostUnreadBytes) {
-    const std::size_t bytes = os::receive_some(socket_.get(), unread).bytes;
+    const std::size_t bytes = os::receive_some(stream_.fd(), unread).bytes;
     if (bytes == 0) break;
     read_bytes += bytes;
   }
@@ -60,7 +60,7 @@ os::Io RemoteLine::send(std::span<const std::byte> bytes, std::span<const int> f
 
 void RemoteLine::flush() {
   if (out_.empty() || is_closed_) return;
-  const os::Moved moved = os::send_some(socket_.get(), out_, {});
+  const os::Moved moved = stream_.send(out_, {});
   out_.erase(out_.begin(), out_.begin() + static_cast<std::ptrdiff_t>(moved.bytes));
   if (moved.closed) is_closed_ = true;
 }
@@ -82,17 +82,17 @@ os::Io RemoteLine::receive(std::vector<std::byte>& bytes, std::vector<os::Fd>& f
 
 os::Io RemoteLine::hang_up(std::string why) {
   trouble_ = std::move(why);
-  socket_.reset();
+  stream_.reset();
   is_closed_ = true;
   return os::Io::kClosed;
 }
 
 // Reads until the frame has so many bytes; false while it has not.
 bool RemoteLine::fill(std::size_t bytes) {
-  while (socket_ && in_.size() < bytes) {
+  while (stream_ && in_.size() < bytes) {
     const std::size_t before = in_.size();
     in_.resize(bytes);
-    const os::Moved moved = os::receive_some(socket_.get(), std::span(in_).subspan(before));
+    const os::Moved moved = stream_.receive(std::span(in_).subspan(before));
     in_.resize(before + moved.bytes);
     if (moved.closed) is_closed_ = true;
     if (moved.bytes == 0) return false;

@@ -11,7 +11,7 @@
 
 #include "auth/frame_seal.h"
 #include "auth/handshake.h"
-#include "os/fd.h"
+#include "auth/stream.h"
 #include "rendezvous/line.h"
 
 namespace rota::rendezvous {
@@ -22,14 +22,15 @@ inline constexpr std::size_t kMaxFrameBytes = os::kMaxMessageBytes + 256;
 // A frame that is too long, or whose tag is wrong, ends the line.
 class RemoteLine final : public Line {
  public:
-  // `socket`: connected, with nothing more to read than what follows the handshake.
-  RemoteLine(os::Fd socket, const auth::SessionKeys& keys);
+  // `stream`: connected, with nothing more to read than what follows the handshake.
+  RemoteLine(auth::Stream stream, const auth::SessionKeys& keys);
   ~RemoteLine() override;
 
-  int fd() const noexcept override { return socket_.get(); }
+  int fd() const noexcept override { return stream_.fd(); }
   os::Io send(std::span<const std::byte> bytes, std::span<const int> fds) override;
   os::Io receive(std::vector<std::byte>& bytes, std::vector<os::Fd>& fds) override;
   bool is_sending() const noexcept override { return !out_.empty(); }
+  bool has_unread() const noexcept override { return stream_.has_unread(); }
 
   // Why it was ended from here; empty where it was not.
   const std::string& trouble() const noexcept { return trouble_; }
@@ -40,7 +41,7 @@ class RemoteLine final : public Line {
   os::Io hang_up(std::string why);
   bool take_frame(std::vector<std::byte>& bytes);
 
-  os::Fd socket_;
+  auth::Stream stream_;
   auth::FrameSeal sealing_;
   auth::FrameSeal checking_;
   std::vector<std::byte> out_;

@@ -77,7 +77,7 @@ TEST_F(CallTest, ReachesANameWhoseRecordAppearsLater) {
   EXPECT_THAT(late.why(), StartsWith("no record yet (NXDOMAIN from 127.0.0.1:"));
   server_.add_address("late.example", "127.0.0.1");
   EXPECT_EQ(finish(late), State::kDone) << late.why();
-  EXPECT_TRUE(late.take_socket());
+  EXPECT_TRUE(late.take_stream());
   EXPECT_EQ(guest_count_, 1U);
 }
 

@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include <rota/error.h>
 
 #include "auth/bytes.h"
+#include "os/file.h"
+#include "os/pipe.h"
 #include "training/temporary_folder.h"
 
 namespace rota::auth {
@@ -18,6 +21,20 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kText(64, 'k');
+
+// What a descriptor says from which that can be read.
+std::string trouble_with_descriptor(const std::string& text) {
+  auto [read, write] = os::make_pipe();
+  EXPECT_EQ(::write(write.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  write.reset();
+  try {
+    read_key_descriptor(read.get(), base::Clock::now() + std::chrono::seconds(10));
+    return "none";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    return error.what();
+  }
+}
 
 class KeyFile : public ::testing::Test {
  protected:
@@ -169,6 +186,57 @@ TEST_F(KeyFile, IsNotLookedForAtHomeWhereThereIsNoHome) {
 }
 
 TEST_F(KeyFile, IsLookedForInEtcFirst) { EXPECT_EQ(KeyFilePlaces().system_file, "/etc/rota/key"); }
+
+TEST(KeyDescriptor, IsReadToItsEnd) {
+  for (const std::string& text : {kText, kText + "\n"}) {
+    auto [read, write] = os::make_pipe();
+    std::thread writer([&text, end = std::move(write)]() mutable {
+      for (const char c : text) EXPECT_EQ(::write(end.get(), &c, 1), 1);
+    });
+    const SharedKey key =
+        read_key_descriptor(read.get(), base::Clock::now() + std::chrono::seconds(10));
+    writer.join();
+    EXPECT_EQ(bytes_of(key.bytes()), bytes_of(kText));
+  }
+}
+
+TEST(KeyDescriptor, MayBeAFile) {
+  testing::TemporaryFolder folder;
+  const auto path = folder.write("key", {kText.begin(), kText.end()});
+  const os::OpenedFile opened = os::open_file(path);
+  const SharedKey key =
+      read_key_descriptor(opened.file.get(), base::Clock::now() + std::chrono::seconds(10));
+  EXPECT_EQ(bytes_of(key.bytes()), bytes_of(kText));
+}
+
+TEST(KeyDescriptor, HasToHoldAKey) {
+  EXPECT_NE(trouble_with_descriptor("").find("holds 0 bytes, and a key has 32 or more"),
+            std::string::npos);
+  EXPECT_NE(trouble_with_descriptor(kText.substr(0, 31)).find("holds 31 bytes"), std::string::npos);
+  EXPECT_NE(trouble_with_descriptor(std::string(4098, 'k')).find("holds more than 4096 bytes"),
+            std::string::npos);
+  EXPECT_EQ(trouble_with_descriptor(std::string(4096, 'k')), "none");
+}
+
+TEST(KeyDescriptor, IsGivenUpWhereItDoesNotEnd) {
+  auto [read, write] = os::make_pipe();
+  ASSERT_EQ(::write(write.get(), kText.data(), kText.size()), static_cast<ssize_t>(kText.size()));
+  try {
+    read_key_descriptor(read.get(), base::Clock::now() + std::chrono::milliseconds(20));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("does not end"), std::string::npos) << error.what();
+  }
+}
+
+TEST(KeyDescriptor, HasToBeOpen) {
+  try {
+    read_key_descriptor(9999, base::Clock::now() + std::chrono::seconds(10));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("9999 cannot be read: "), std::string::npos);
+  }
+}
 
 }  // namespace
 }  // namespace rota::auth

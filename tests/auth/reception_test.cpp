@@ -63,16 +63,63 @@ TEST_F(ReceptionTest, RestsAfterAStranger) {
 }
 
 TEST_F(ReceptionTest, LetsAMemberInWithoutARest) {
-  const os::Fd socket = connect();
+  Stream stream = connect();
   Handshake member = Handshake::call(some_key(), {});
   std::size_t guest_count = 0;
   for (int turn = 0; turn < 1000 && member.state() == Handshake::State::kTalking; ++turn) {
     guest_count += reception_.receive(now_).size();
-    ASSERT_TRUE(advance(member, socket.get()));
+    ASSERT_TRUE(advance(member, stream));
   }
   EXPECT_EQ(member.state(), Handshake::State::kDone);
   EXPECT_EQ(guest_count, 1U);
   EXPECT_FALSE(reception_.next_deadline());
+}
+
+class EncryptedReceptionTest : public ReceptionTest {
+ protected:
+  EncryptedReceptionTest() {
+    reception_ =
+        Reception({.key = some_key(), .encrypts = true, .listener = listener_.socket.get()},
+                  [](const Identity&) { return std::string(); });
+  }
+};
+
+TEST_F(EncryptedReceptionTest, LetsAMemberInWithoutARest) {
+  Stream stream = connect();
+  Handshake member = Handshake::call(Credentials(some_key(), true), {});
+  std::vector<Reception::Guest> guests;
+  for (int turn = 0; turn < 10000 && member.state() != Handshake::State::kDone; ++turn) {
+    for (auto& guest : reception_.receive(now_)) guests.push_back(std::move(guest));
+    ASSERT_TRUE(advance(member, stream));
+  }
+  ASSERT_EQ(guests.size(), 1U);
+  EXPECT_TRUE(guests.front().stream.is_encrypted());
+  EXPECT_FALSE(reception_.next_deadline());
+}
+
+// It has begun as one who encrypts does, and goes on a byte at a time.
+TEST_F(EncryptedReceptionTest, HangsUpOnTheSlowAfterTwoSeconds) {
+  const os::Fd slow = connect();
+  const Bytes begin = from_hex("160301020001");
+  for (std::size_t i = 0; i < begin.size(); ++i) {
+    os::send_some(slow.get(), std::span(begin).subspan(i, 1), {});
+    reception_.receive(now_ + kPatience * i / begin.size());
+  }
+  reception_.receive(now_ + kPatience);
+  EXPECT_FALSE(was_hung_up(slow));
+  reception_.receive(now_ + kPatience + milliseconds(1));
+  EXPECT_TRUE(was_hung_up(slow));
+}
+
+TEST_F(EncryptedReceptionTest, KnowsWhoDoesNotEncrypt) {
+  Stream stream = connect();
+  Handshake member = Handshake::call(some_key(), {});
+  for (int turn = 0; turn < 10000 && member.state() != Handshake::State::kRefused; ++turn) {
+    EXPECT_TRUE(reception_.receive(now_).empty());
+    ASSERT_TRUE(advance(member, stream));
+  }
+  EXPECT_TRUE(reception_.last_complaint().starts_with("it does not encrypt, and this side does"));
+  EXPECT_TRUE(member.why().starts_with("it encrypts, and this side does not"));
 }
 
 TEST_F(ReceptionTest, HangsUpOnTheSilentAfterTwoSeconds) {

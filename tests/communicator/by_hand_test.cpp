@@ -170,6 +170,39 @@ TEST(ByHand, CommunicatorsSplitAndThreadsHaveTheirOwn) {
   for (std::thread& process : processes) process.join();
 }
 
+std::vector<CommunicatorOptions> two_ranks(bool first_encrypts, bool second_encrypts) {
+  const auto addresses = testing::free_addresses(2);
+  std::vector<CommunicatorOptions> ranks = {options_for(0, addresses, kKey),
+                                            options_for(1, addresses, kKey)};
+  ranks[0].encrypt = first_encrypts;
+  ranks[1].encrypt = second_encrypts;
+  return ranks;
+}
+
+TEST(ByHand, RanksMayEncrypt) {
+  expect_no_errors(run_ranks(two_ranks(true, true), [](Communicator& comm) {
+    sum_of_ranks(comm);
+    Communicator all = comm.split(0);
+    sum_of_ranks(all);
+    for (Communicator& thread : comm.for_threads(1)) sum_of_ranks(thread);
+  }));
+}
+
+TEST(ByHand, ARankThatDoesNotEncryptIsRefusedByOneThatDoes) {
+  for (const bool first_encrypts : {false, true}) {
+    auto ranks = two_ranks(first_encrypts, !first_encrypts);
+    for (auto& rank : ranks) rank.join_timeout = seconds(2);
+    const auto outcomes = run_ranks(ranks, sum_of_ranks);
+    expect_error(outcomes[1], ErrorCode::kMismatch,
+                 AllOf(HasSubstr("rank 0 does not let rank 1 in: it "),
+                       HasSubstr(first_encrypts ? "it encrypts, and this side does not"
+                                                : "it does not encrypt, and this side does"),
+                       HasSubstr("ROTA_ENCRYPT=1")));
+    ASSERT_TRUE(outcomes[0]);
+    EXPECT_THAT(outcomes[0]->what(), HasSubstr("encrypt"));
+  }
+}
+
 TEST(ByHand, AnAbsentRankZeroIsNamedAtTheTimeout) {
   auto options = options_for(1, testing::free_addresses(2));
   options.join_timeout = milliseconds(300);

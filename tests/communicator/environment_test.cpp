@@ -112,6 +112,42 @@ TEST(TfConfig, IsNotReadInARankOfRotarun) {
 }
 
 // Where nobody gives every rank's address, a program without a launcher is a world of one.
+TEST(Environment, AsksForEncryption) {
+  const auto addresses = free_addresses(2);
+  const auto run_two = [&](const std::string& first, const std::string& second) {
+    std::vector<std::unique_ptr<Process>> ranks;
+    const std::string jobs = job("worker", addresses);
+    ranks.push_back(start({tf_config(jobs, "worker", 0), first}));
+    ranks.push_back(start({tf_config(jobs, "worker", 1), second}));
+    return ranks;
+  };
+  for (const auto& rank : run_two("ROTA_ENCRYPT=1", "ROTA_ENCRYPT=1")) {
+    const Result result = rank->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("by TF_CONFIG: 3\n"));
+  }
+  const auto unlike = run_two("ROTA_ENCRYPT=1", "ROTA_ENCRYPT=0");
+  const Result refused = unlike[1]->wait();
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.err, HasSubstr("it encrypts, and this side does not: let both "));
+  EXPECT_THAT(start({"ROTA_ENCRYPT=yes"})->wait().err,
+              HasSubstr("ROTA_ENCRYPT is 'yes', not 1 or 0"));
+}
+
+// The launcher decides, and a rank does not make do with less than it was told to want.
+TEST(Environment, AsksARankOfRotarunForNoMoreThanRotarunGives) {
+  const auto run_ranks = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"-x", "ROTA_ENCRYPT=1", kProgram});
+    return run_rotarun(std::move(arguments));
+  };
+  const Result refused = run_ranks({"-np", "2", "--transport", "tcp"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("is to encrypt what goes over TCP, and rotarun was not told "
+                                     "so: --encrypt"));
+  EXPECT_EQ(run_ranks({"-np", "2", "--transport", "tcp", "--encrypt"}).exit_code, 0);
+  EXPECT_EQ(run_ranks({"-np", "2", "--transport", "shm"}).exit_code, 0);
+}
+
 TEST(Environment, WithoutTfConfigIsNotRead) {
   const Result result = start({"RANK=x", "WORLD_SIZE=2", "JOB_COMPLETION_INDEX=1"})->wait();
   EXPECT_EQ(result.out, "rank 0 of 1 by started by hand: 1\n") << result.err;

@@ -4,7 +4,9 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <memory>
 
+#include "auth/talk.h"
 #include "communicator/plan_cache.h"
 #include "communicator/thread_world.h"
 
@@ -19,6 +21,8 @@ using collectives::PlanRequest;
 // In the page's words.
 constexpr std::size_t table_bytes(std::size_t n) { return 768 * n; }
 constexpr std::size_t communicator_bytes(std::size_t n) { return 24 * 1024 + 1024 * n; }
+
+constexpr std::size_t encryption_bytes(std::size_t peers) { return (448 + 64 * peers) * 1024; }
 
 std::size_t bytes_of(const Plan& plan) {
   return plan.steps.capacity() * sizeof(plan.steps[0]) +
@@ -97,6 +101,30 @@ TEST(Memory, ACommunicatorTakesAsLittleHeapAsThePageSays) {
     const std::vector<Communicator> world = ThreadWorld::make(options);
     const std::size_t taken = ::mallinfo2().uordblks - before;
     EXPECT_LE(taken / n, communicator_bytes(n)) << "world of " << n;
+  }
+}
+
+// Those of the process come with its first connection.
+TEST(Memory, EncryptionTakesAsLittleHeapAsThePageSays) {
+  const auth::Credentials own(auth::random_key(), true);
+  const std::vector<std::byte> message(40'000);
+  std::vector<std::unique_ptr<auth::Talk>> talks;
+  const std::size_t before = ::mallinfo2().uordblks;
+  for (std::size_t connections = 1; connections <= 8; ++connections) {
+    talks.push_back(std::make_unique<auth::Talk>(own, own));
+    auth::Talk& talk = *talks.back();
+    talk.run();
+    ASSERT_EQ(talk.caller.handshake.state(), auth::Handshake::State::kDone);
+    auth::Stream* streams[] = {&talk.caller.stream, &talk.answerer.stream};
+    for (int i = 0; i < 2; ++i) {
+      streams[i]->send(std::span(message).first(72), message);
+      talk.pass_on();
+      std::vector<std::byte> heard(message.size());
+      EXPECT_EQ(streams[1 - i]->receive(heard).bytes, heard.size());
+    }
+    for (auth::Talk::End* end : {&talk.caller, &talk.answerer}) end->said = auth::Bytes();
+    const std::size_t taken = ::mallinfo2().uordblks - before;
+    EXPECT_LE(taken, encryption_bytes(2 * connections)) << connections << " connections";
   }
 }
 

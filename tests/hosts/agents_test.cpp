@@ -100,6 +100,14 @@ TEST_F(AgentsTest, OthersGetThemOfEachProgram) {
   EXPECT_THAT(result.out, HasSubstr("two 5 from here in /usr\n"));
 }
 
+// They have another environment, and one that did not encrypt would be refused.
+TEST_F(AgentsTest, OthersEncryptWhereThisOneDoes) {
+  environment_ = {"ROTA_ENCRYPT=1"};
+  const Result result = start_from(0, {rank_program()})->wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("rank 5 of 6"));
+}
+
 TEST_F(AgentsTest, AFailureThereIsTheJobsHere) {
   const Result result = start_from(0, {"/bin/sh", "-c",
                                        "if [ $ROTA_RANK = 3 ]; then echo last words >&2; exit 9; "

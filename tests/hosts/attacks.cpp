@@ -35,17 +35,17 @@ class Wire {
   explicit Wire(const Target& target) : end_(Clock::now() + kPatience) {
     const os::Address address = os::parse_address(target.address);
     do {
-      target.network.act_on(target.attacker, [&] { socket_ = os::start_connect(address).socket; });
+      target.network.act_on(target.attacker, [&] { stream_ = os::start_connect(address).socket; });
       wait(false);
-    } while (os::connect_result(socket_.get()) && Clock::now() < end_);
-    if (os::connect_result(socket_.get())) throw std::runtime_error("nobody is there");
+    } while (os::connect_result(stream_.fd()) && Clock::now() < end_);
+    if (os::connect_result(stream_.fd())) throw std::runtime_error("nobody is there");
     end_ = Clock::now() + kPatience;
   }
 
   // As far as the other side takes it.
   void send(std::span<const std::byte> bytes) {
     while (!bytes.empty() && Clock::now() < end_) {
-      const os::Moved moved = os::send_some(socket_.get(), bytes, {});
+      const os::Moved moved = os::send_some(stream_.fd(), bytes, {});
       if (moved.closed) return;
       bytes = bytes.subspan(moved.bytes);
       if (!bytes.empty()) wait(false);
@@ -57,7 +57,7 @@ class Wire {
     Bytes bytes(count);
     std::size_t received = 0;
     while (received < count && Clock::now() < end_) {
-      const os::Moved moved = os::receive_some(socket_.get(), std::span(bytes).subspan(received));
+      const os::Moved moved = os::receive_some(stream_.fd(), std::span(bytes).subspan(received));
       received += moved.bytes;
       if (moved.closed) break;
       if (moved.bytes == 0) wait(true);
@@ -71,7 +71,7 @@ class Wire {
     const base::TimePoint end = std::min(end_, Clock::now() + limit);
     do {
       std::byte heard{};
-      const os::Moved moved = os::receive_some(socket_.get(), std::span(&heard, 1));
+      const os::Moved moved = os::receive_some(stream_.fd(), std::span(&heard, 1));
       if (moved.bytes > 0) return "answered";
       if (moved.closed) return kHungUp;
       wait(true);
@@ -83,7 +83,7 @@ class Wire {
   // Tells how the handshake ended.
   std::string shake_hands(Handshake& handshake) {
     using State = Handshake::State;
-    while (auth::advance(handshake, socket_.get())) {
+    while (auth::advance(handshake, stream_)) {
       if (handshake.state() == State::kDone) return kLetIn;
       if (handshake.state() != State::kTalking) return "refused: " + handshake.why();
       if (Clock::now() >= end_) return kLeftWaiting;
@@ -92,17 +92,17 @@ class Wire {
     return kHungUp;
   }
 
-  os::Fd take_socket() { return std::move(socket_); }
+  auth::Stream take_stream() { return std::move(stream_); }
 
  private:
   void wait(bool for_reading) {
     os::PollSet polls;
-    polls.add(socket_.get(), for_reading, !for_reading);
+    polls.add(stream_.fd(), for_reading, !for_reading);
     polls.wait(std::min(end_, Clock::now() + std::chrono::milliseconds(100)));
   }
 
   base::TimePoint end_;
-  os::Fd socket_;
+  auth::Stream stream_;
 };
 
 std::string call_as(const Target& target, const auth::Key& key, const auth::Identity& identity) {
@@ -196,7 +196,7 @@ std::string introduce_nonsense(const Target& target) {
   Wire wire(target);
   Handshake handshake = Handshake::call(target.key, target.identity);
   if (const std::string end = wire.shake_hands(handshake); end != kLetIn) return end;
-  rendezvous::RemoteLine line(wire.take_socket(), handshake.session_keys());
+  rendezvous::RemoteLine line(wire.take_stream(), handshake.session_keys());
   line.send(launcher::encode({.type = launcher::DispatchType::kHello, .text = "nonsense"}), {});
   std::vector<std::byte> bytes;
   std::vector<os::Fd> fds;

@@ -57,6 +57,11 @@ void ManInTheMiddle::play(Trick trick, bool is_to_leader) {
   trick_ = trick;
 }
 
+std::string ManInTheMiddle::heard() const {
+  const std::scoped_lock lock(mutex_);
+  return heard_;
+}
+
 void ManInTheMiddle::serve() {
   while (!is_ending_) {
     os::PollSet polls;
@@ -101,6 +106,12 @@ bool ManInTheMiddle::pass_on(Stream& stream) {
   Bytes bytes(65536);
   const os::Moved moved = os::receive_some(stream.from.get(), bytes);
   bytes.resize(moved.bytes);
+  if (only_listens_) {
+    const std::scoped_lock lock(mutex_);
+    heard_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    send_all(stream.to->get(), bytes);
+    return !moved.closed;
+  }
   if (changes_suites_ && stream.is_first && !stream.is_to_leader && bytes.size() > kSuiteIndex) {
     bytes[kSuiteIndex] ^= std::byte{1};
   }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <list>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -30,6 +31,10 @@ class ManInTheMiddle {
 
   // Once, with the next frame in that direction.
   void play(Trick trick, bool is_to_leader);
+
+  // Before anybody calls: passes on all that comes as it comes, and keeps it.
+  void only_listen() { only_listens_ = true; }
+  std::string heard() const;
 
   // From now on, or no longer: the leader's challenge offers another suite.
   void change_suites(bool do_change) { changes_suites_ = do_change; }
@@ -62,6 +67,9 @@ class ManInTheMiddle {
   os::Wakeup wakeup_;
   std::atomic<bool> is_ending_{false};
   std::atomic<bool> changes_suites_{false};
+  std::atomic<bool> only_listens_{false};
+  mutable std::mutex mutex_;
+  std::string heard_;
   std::atomic<Trick> trick_{Trick::kNone};
   std::atomic<bool> is_trick_to_leader_{true};
   std::thread thread_;

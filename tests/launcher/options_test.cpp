@@ -125,6 +125,32 @@ TEST(Options, DealRanksToHosts) {
             "--cpus-per-rank 0: a whole number from 1 to 4096 is needed");
 }
 
+TEST(Options, AskForEncryption) {
+  EXPECT_FALSE(parse_options({"p"}).encrypt);
+  EXPECT_TRUE(parse_options({"--encrypt", "p"}).encrypt);
+  EXPECT_TRUE(parse_options({"p"}, {"ROTA_ENCRYPT=1"}).encrypt);
+  EXPECT_FALSE(parse_options({"p"}, {"ROTA_ENCRYPT=0"}).encrypt);
+  EXPECT_FALSE(parse_options({"p"}, {"ROTA_ENCRYPT="}).encrypt);
+  EXPECT_TRUE(parse_options({"--encrypt", "p"}, {"ROTA_ENCRYPT=0"}).encrypt);
+  try {
+    parse_options({"p"}, {"ROTA_ENCRYPT=yes"});
+    ADD_FAILURE();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "ROTA_ENCRYPT=yes: 1 or 0 is needed");
+  }
+}
+
+TEST(Options, NameADescriptorForTheKey) {
+  EXPECT_FALSE(parse_options({"p"}).key_fd);
+  EXPECT_EQ(parse_options({"--key-fd", "3", "p"}).key_fd, 3);
+  for (const std::string text : {"0", "1", "2", "-3", "x", "", "99999999999"}) {
+    EXPECT_EQ(refusal_of({"--key-fd=" + text, "p"}),
+              "--key-fd " + text + ": the number of a descriptor from 3 is needed");
+  }
+  EXPECT_EQ(refusal_of({"--key-fd", "3", "--key-file", "key", "p"}),
+            "--key-file and --key-fd: give one of them");
+}
+
 TEST(Options, NamePorts) {
   const auto ports_of = [](const std::vector<std::string>& arguments,
                            const std::vector<std::string>& environment) {

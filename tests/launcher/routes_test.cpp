@@ -15,7 +15,8 @@ class RoutesTest : public ::testing::Test {
     meeting_.is_tree = true;
     meeting_.cluster.hosts.resize(70);
     for (std::size_t host = 0; host < 70; ++host) {
-      const Share share{.ranks = {host}, .groups = {0}, .world_size = 70, .host_index = host, .host_count = 70};
+      const Share share{
+          .ranks = {host}, .groups = {0}, .world_size = 70, .host_index = host, .host_count = 70};
       shares_.push_back({host, encode(share)});
     }
   }

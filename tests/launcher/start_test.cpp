@@ -192,6 +192,7 @@ TEST_F(Start, OnOneHostLoadsNoLibraryThatOnlySeveralHostsNeed) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("libhwloc"));
   EXPECT_THAT(result.out, Not(HasSubstr("libcrypto")));
+  EXPECT_THAT(result.out, Not(HasSubstr("libssl")));
   EXPECT_THAT(result.out, Not(HasSubstr("libcares")));
 }
 

@@ -126,7 +126,7 @@ TEST_F(HostTest, BringsRanksTogether) {
 TEST_F(HostTest, LetsAWholeWorldInThatCallsAtOnce) {
   constexpr std::uint32_t kWorldSize = 150;
   struct Caller {
-    os::Fd socket;
+    auth::Stream stream;
     auth::Handshake handshake;
   };
   listen();
@@ -141,7 +141,7 @@ TEST_F(HostTest, LetsAWholeWorldInThatCallsAtOnce) {
   for (const auto end = soon(); done_count < callers.size() && Clock::now() < end;) {
     done_count = 0;
     for (Caller& caller : callers) {
-      ASSERT_TRUE(auth::advance(caller.handshake, caller.socket.get()));
+      ASSERT_TRUE(auth::advance(caller.handshake, caller.stream));
       if (caller.handshake.state() == auth::Handshake::State::kDone) ++done_count;
     }
     ::usleep(1000);
@@ -150,7 +150,7 @@ TEST_F(HostTest, LetsAWholeWorldInThatCallsAtOnce) {
   std::vector<Client> ranks;
   for (Caller& caller : callers) {
     ranks.emplace_back(
-        std::make_unique<RemoteLine>(std::move(caller.socket), caller.handshake.session_keys()), 0);
+        std::make_unique<RemoteLine>(std::move(caller.stream), caller.handshake.session_keys()), 0);
     EXPECT_EQ(ranks.back().join(soon()).job.rank, ranks.size());
   }
   expect_in_touch(ranks.front(), ranks.back(), "key");
@@ -305,9 +305,9 @@ TEST_F(HostTest, RefusesAHostThatLaysOutItsDataOtherwise) {
   start(2);
   const auth::DataFormat next{.frame_version = 2};
   auto handshake = auth::Handshake::call(key_, identity_of(1), next);
-  const os::Fd socket = os::start_connect(os::parse_address(address_)).socket;
+  auth::Stream stream = os::start_connect(os::parse_address(address_)).socket;
   for (const auto end = soon(); Clock::now() < end;) {
-    if (!auth::advance(handshake, socket.get())) break;
+    if (!auth::advance(handshake, stream)) break;
     if (handshake.state() != auth::Handshake::State::kTalking) break;
     ::usleep(1000);
   }

@@ -14,6 +14,7 @@ Job job_of_two() {
   job.key = auth::random_key();
   job.deadline = std::chrono::seconds(60);
   job.may_spin = true;
+  job.encrypts = true;
   job.table.epoch = 3;
   job.table.source = "TF_CONFIG";
   job.table.transport = "tcp";
@@ -34,6 +35,7 @@ TEST(Job, TravelsWithoutItsKey) {
   EXPECT_EQ(decoded->key, auth::Key());
   EXPECT_EQ(decoded->rank, 1U);
   EXPECT_EQ(decoded->deadline, job.deadline);
+  EXPECT_TRUE(decoded->encrypts);
   ASSERT_EQ(decoded->table.rows.size(), 2U);
   EXPECT_EQ(decoded->table.rows[1].address, "10.0.0.2:7701");
 }

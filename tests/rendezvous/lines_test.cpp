@@ -82,6 +82,39 @@ TEST_F(LinesTest, DeliverWhatIsPostedInOrder) {
   EXPECT_TRUE(lent_.empty());
 }
 
+// As one that is encrypted: what came has left the socket, which does not tell of it any more.
+class LineWithoutASign final : public Line {
+ public:
+  int fd() const noexcept override { return -1; }
+  os::Io send(std::span<const std::byte> /*bytes*/, std::span<const int> /*fds*/) override {
+    return os::Io::kDone;
+  }
+  os::Io receive(std::vector<std::byte>& bytes, std::vector<os::Fd>& /*fds*/) override {
+    if (unread_ == 0) return os::Io::kWouldBlock;
+    bytes = encode(reply(std::to_string(--unread_)));
+    return os::Io::kDone;
+  }
+  bool is_sending() const noexcept override { return false; }
+  bool has_unread() const noexcept override { return unread_ > 0; }
+
+ private:
+  std::size_t unread_ = 1000;  // More than is heard in one turn.
+};
+
+TEST_F(LinesTest, HearOfWhatTheSystemDoesNotTell) {
+  lines_.connect(0, std::make_unique<LineWithoutASign>());
+  const auto start = base::Clock::now();
+  for (int i = 0; i < 1000 && heard_.size() < 1000; ++i) {
+    os::PollSet polls;
+    lines_.add_to(polls, time(0));
+    polls.wait(start + std::chrono::seconds(100));
+    lines_.handle(polls, time(0));
+  }
+  EXPECT_LT(base::Clock::now() - start, std::chrono::seconds(50));
+  ASSERT_EQ(heard_.size(), 1000U);
+  EXPECT_EQ(heard_.back(), "0: 0");
+}
+
 TEST_F(LinesTest, HearWhatRanksSayAndWhoSaysIt) {
   rank_says(1, "one");
   rank_says(0, "other");

@@ -30,7 +30,7 @@ inline std::pair<os::Fd, os::Fd> connected_sockets() {
 // Index = rank. Each is used by one thread at a time.
 inline std::vector<Communicator> tcp_world_of(std::size_t world_size,
                                               const CommunicatorOptions& options) {
-  std::vector<std::vector<os::Fd>> sockets(world_size);  // By rank and peer.
+  std::vector<std::vector<auth::Stream>> sockets(world_size);  // By rank and peer.
   for (auto& row : sockets) row.resize(world_size);
   for (std::size_t rank = 0; rank < world_size; ++rank) {
     for (std::size_t peer = 0; peer < rank; ++peer) {

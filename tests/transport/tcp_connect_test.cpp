@@ -35,10 +35,15 @@ class TcpConnectTest : public ::testing::Test {
   }
 
   ConnectOptions options_of(std::size_t rank) const {
-    return {.rank = rank, .addresses = addresses_, .key = key_, .epoch = 4, .look_around = {}};
+    return {.rank = rank,
+            .addresses = addresses_,
+            .key = key_,
+            .encrypts = encrypts_,
+            .epoch = 4,
+            .look_around = {}};
   }
 
-  std::vector<os::Fd> connect(std::size_t rank, std::chrono::milliseconds patience) {
+  std::vector<auth::Stream> connect(std::size_t rank, std::chrono::milliseconds patience) {
     return connect_all(options_of(rank), listeners_[rank].socket.get(), Clock::now() + patience);
   }
 
@@ -53,6 +58,7 @@ class TcpConnectTest : public ::testing::Test {
   }
 
   auth::Key key_ = auth::random_key();
+  bool encrypts_ = false;
   std::vector<os::Listener> listeners_;
   std::vector<std::string> addresses_;
 };
@@ -75,12 +81,12 @@ bool was_hung_up(const os::Fd& socket) {
 
 // Somebody who calls the last rank and shakes hands as it is told.
 struct Call {
-  os::Fd socket;
+  auth::Stream stream;
   auth::Handshake handshake;
 
   // Whether there is nothing more to come.
   bool advance() {
-    const bool is_open = auth::advance(handshake, socket.get());
+    const bool is_open = auth::advance(handshake, stream);
     return !is_open || handshake.state() != auth::Handshake::State::kTalking;
   }
 };
@@ -94,9 +100,14 @@ void advance_to_the_end(std::vector<Call>& calls) {
   }
 }
 
-TEST_F(TcpConnectTest, EveryPairEndsWithOneConnection) {
+class EveryPair : public TcpConnectTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  EveryPair() { encrypts_ = GetParam(); }
+};
+
+TEST_P(EveryPair, EndsWithOneConnection) {
   listen(5);
-  std::vector<std::vector<os::Fd>> sockets(5);
+  std::vector<std::vector<auth::Stream>> sockets(5);
   std::vector<std::thread> ranks;
   for (std::size_t rank = 0; rank < 5; ++rank) {
     ranks.emplace_back([&, rank] { sockets[rank] = connect(rank, std::chrono::seconds(20)); });
@@ -106,9 +117,10 @@ TEST_F(TcpConnectTest, EveryPairEndsWithOneConnection) {
     for (std::size_t peer = 0; peer < 5; ++peer) {
       ASSERT_EQ(static_cast<bool>(sockets[rank][peer]), rank != peer);
       if (rank == peer) continue;
+      EXPECT_EQ(sockets[rank][peer].is_encrypted(), encrypts_);
       // Each says its number to each: the connections lead where they should.
       const std::byte number{static_cast<unsigned char>(rank)};
-      os::send_some(sockets[rank][peer].get(), std::span(&number, 1), {});
+      sockets[rank][peer].send(std::span(&number, 1), {});
     }
   }
   for (std::size_t rank = 0; rank < 5; ++rank) {
@@ -116,19 +128,21 @@ TEST_F(TcpConnectTest, EveryPairEndsWithOneConnection) {
       if (rank == peer) continue;
       std::byte heard{255};
       os::PollSet polls;
-      polls.add(sockets[rank][peer].get(), true, false);
+      polls.add(sockets[rank][peer].fd(), true, false);
       polls.wait(Clock::now() + std::chrono::seconds(5));
-      os::receive_some(sockets[rank][peer].get(), std::span(&heard, 1));
+      sockets[rank][peer].receive(std::span(&heard, 1));
       EXPECT_EQ(static_cast<std::size_t>(heard), peer);
     }
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(TcpConnectTest, EveryPair, ::testing::Bool());
+
 TEST_F(TcpConnectTest, StrangersAreHungUpOnAndDoNotDisturb) {
   using auth::Channel;
   using auth::Handshake;
   listen(2);
-  std::vector<os::Fd> of_rank_1;
+  std::vector<auth::Stream> of_rank_1;
   std::thread rank_1([&] { of_rank_1 = connect(1, std::chrono::seconds(20)); });
 
   const auth::Identity member{.channel = Channel::kData, .epoch = 4, .from = 0, .to = 1};
@@ -192,7 +206,7 @@ TEST_F(TcpConnectTest, AWholeWorldMayCallBeforeSomebodyListens) {
          auth::Handshake::call(
              key_, {.channel = auth::Channel::kData, .epoch = 4, .from = rank, .to = kLast})});
   }
-  std::vector<os::Fd> sockets;
+  std::vector<auth::Stream> sockets;
   std::thread last([&] {
     sockets = connect_all(options_of(kLast), listeners_[0].socket.get(),
                           Clock::now() + std::chrono::seconds(20));
@@ -245,7 +259,7 @@ TEST_F(TcpConnectTest, SaysWhatWasInTheWay) {
 // would.
 TEST_F(TcpConnectTest, CallsAgainWhereItIsHungUpOn) {
   listen(2);
-  std::vector<os::Fd> of_rank_0;
+  std::vector<auth::Stream> of_rank_0;
   std::thread rank_0([&] { of_rank_0 = connect(0, std::chrono::seconds(20)); });
   for (int i = 0; i < 3; ++i) {
     os::PollSet polls;

@@ -28,8 +28,10 @@ constexpr seconds kVeryLong{10};
 class TcpTransportTest : public ::testing::Test {
  protected:
   TcpTransportTest() {
-    std::vector<os::Fd> sockets(2);
-    std::tie(peer_, sockets[1]) = testing::connected_sockets();
+    std::vector<auth::Stream> sockets(2);
+    os::Fd own;
+    std::tie(peer_, own) = testing::connected_sockets();
+    sockets[1] = std::move(own);
     transport_.emplace(std::move(sockets));
   }
 

@@ -19,8 +19,8 @@ struct ROTA_EXPORT JobByHand {
   std::size_t rank = 0;
 
   // What the ranks prove to each other that they hold: 32 or more random bytes, kept secret. It
-  // keeps strangers out, and does not encrypt. May be empty where every address is a loopback one:
-  // whoever is on this host may then join. See shared_key().
+  // keeps strangers out; see also CommunicatorOptions::encrypt. May be empty where every address
+  // is a loopback one: whoever is on this host may then join. See shared_key().
   std::string key{};
 };
 
@@ -33,6 +33,11 @@ struct ROTA_EXPORT CommunicatorOptions {
   // The descriptor over which the launcher is reached. Without it, and not by hand: a world of one.
   std::optional<int> rendezvous_fd;
   std::optional<JobByHand> by_hand;
+
+  // What goes over TCP, between ranks and to the coordinator, is encrypted: TLS 1.3, with the key.
+  // Without a launcher this decides, and has to be the same on every rank; with one, --encrypt
+  // does, and a rank that wants more than that is refused.
+  bool encrypt = false;
 
   // The plan of every all-reduce: "ring", "direct", "halving-doubling", "tree", "two-level", or
   // "star", the parameter server that the ring replaces. "auto" chooses by bytes, world and
@@ -50,10 +55,11 @@ struct ROTA_EXPORT CommunicatorOptions {
   // How long to wait for the other ranks to start.
   std::chrono::nanoseconds join_timeout = std::chrono::seconds(30);
 
-  // Defaults, with what the launcher left in the environment (ROTA_RENDEZVOUS_FD). Without a
-  // launcher, a TF_CONFIG with several tasks makes `by_hand`: a rank a task, the chief first; an
-  // evaluator is a world of one. Throws Error kInvalidArgument where these make no sense or, for
-  // TF_CONFIG, contradict other variables of schedulers; and for a ps, which a ring does not need.
+  // Defaults, with what the launcher left in the environment (ROTA_RENDEZVOUS_FD), and with
+  // `encrypt` where ROTA_ENCRYPT is 1. Without a launcher, a TF_CONFIG with several tasks makes
+  // `by_hand`: a rank a task, the chief first; an evaluator is a world of one. Throws Error
+  // kInvalidArgument where these make no sense or, for TF_CONFIG, contradict other variables of
+  // schedulers; and for a ps, which a ring does not need.
   static CommunicatorOptions from_environment();
 };
 

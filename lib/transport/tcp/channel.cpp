@@ -26,10 +26,10 @@ std::span<const std::byte> tail_of(const Header& header, std::size_t bytes) noex
 
 }  // namespace
 
-Channel::Channel(os::Fd socket, std::size_t peer) : socket_(std::move(socket)), peer_(peer) {
-  if (!socket_) return;
-  os::keep_alive(socket_.get());
-  os::set_no_delay(socket_.get());
+Channel::Channel(auth::Stream stream, std::size_t peer) : stream_(std::move(stream)), peer_(peer) {
+  if (!stream_) return;
+  os::keep_alive(stream_.fd());
+  os::set_no_delay(stream_.fd());
 }
 
 void Channel::throw_lost(const std::string& reason) const {
@@ -38,7 +38,7 @@ void Channel::throw_lost(const std::string& reason) const {
 }
 
 void Channel::close() noexcept {
-  socket_.reset();
+  stream_.reset();
   header_left_ = 0;
   payload_ = {};
   starved_ = false;
@@ -53,7 +53,7 @@ void Channel::start_send(const Header& header, std::span<const std::byte> payloa
 
 Progress Channel::progress_send() {
   if (!sending()) return Progress::kDone;
-  const os::Moved moved = os::send_some(socket_.get(), tail_of(out_, header_left_), payload_);
+  const os::Moved moved = stream_.send(tail_of(out_, header_left_), payload_);
   if (moved.closed) throw_lost(moved.reason);
   const std::size_t of_header = std::min(moved.bytes, header_left_);
   header_left_ -= of_header;
@@ -64,7 +64,9 @@ Progress Channel::progress_send() {
 }
 
 std::size_t Channel::pull(std::span<std::byte> into) {
-  const os::Moved moved = os::receive_some(socket_.get(), into);
+  // Decryption may be slower than the wire, which then never runs dry: sending has its turn too.
+  if (stream_.is_encrypted()) into = into.first(std::min(into.size(), kSlotBytes));
+  const os::Moved moved = stream_.receive(into);
   if (moved.closed) throw_lost(moved.reason);
   starved_ = moved.bytes < into.size();
   return moved.bytes;

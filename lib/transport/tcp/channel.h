@@ -1,5 +1,6 @@
 // One connection. Bytes to be reduced land in a slot of ours, where they are read; all others go
-// straight from and into the caller's memory. Nothing is copied after it has left the kernel.
+// straight from and into the caller's memory. Nothing is copied after it has left the kernel; where
+// the connection is encrypted, each byte is once on either side.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -9,15 +10,15 @@
 
 #include <rota/memory.h>
 
-#include "os/fd.h"
+#include "auth/stream.h"
 #include "transport/channel.h"
 
 namespace rota::transport::tcp {
 
 class Channel final : public transport::Channel {
  public:
-  // `socket` is connected, non-blocking and has shaken hands.
-  Channel(os::Fd socket, std::size_t peer);
+  // `stream` is connected, non-blocking and has shaken hands.
+  Channel(auth::Stream stream, std::size_t peer);
 
   void start_send(const Header& header, std::span<const std::byte> payload) override;
   Progress progress_send() override;
@@ -27,7 +28,7 @@ class Channel final : public transport::Channel {
   std::size_t receive(std::span<std::byte> into) override;
   void finish_receive() override;
 
-  int fd() const noexcept { return socket_.get(); }
+  int fd() const noexcept { return stream_.fd(); }
   bool sending() const noexcept { return header_left_ + payload_.size() > 0; }
   // The last look for bytes found fewer than it asked for: worth waiting for more.
   bool starved() const noexcept { return starved_; }
@@ -43,7 +44,7 @@ class Channel final : public transport::Channel {
   std::size_t pull(std::span<std::byte> into);
   [[noreturn]] void throw_lost(const std::string& reason) const;
 
-  os::Fd socket_;
+  auth::Stream stream_;
   std::size_t peer_;
 
   // Sending: what the kernel has not taken yet.

@@ -25,17 +25,20 @@ class Meeting {
   Meeting(const ConnectOptions& options, int listener, TimePoint deadline)
       : options_(options),
         deadline_(deadline),
-        sockets_(options.addresses.size()),
+        streams_(options.addresses.size()),
         calls_(options.addresses.size()),
         reception_({.key = options.key,
+                    .encrypts = options.encrypts,
                     .incarnation = options.incarnation,
                     .listener = listener,
-                    .expected_count = sockets_.size()},
+                    .expected_count = streams_.size()},
                    [this](const auth::Identity& caller) { return judge(caller); }) {}
 
-  std::vector<os::Fd> run() {
+  std::vector<auth::Stream> run() {
     for (std::size_t peer = options_.rank + 1; peer < calls_.size(); ++peer) {
-      calls_[peer].emplace(options_.addresses[peer], options_.key, identity(options_.rank, peer));
+      calls_[peer].emplace(options_.addresses[peer],
+                           auth::Credentials(options_.key, options_.encrypts),
+                           identity(options_.rank, peer));
     }
     while (!absent().empty()) {
       if (Clock::now() >= deadline_) throw_absent();
@@ -44,12 +47,12 @@ class Meeting {
         if (calls_[peer]) advance(peer);
       }
       for (auth::Reception::Guest& guest : reception_.receive(Clock::now())) {
-        os::Fd& socket = sockets_[guest.identity.from];
-        if (!socket) socket = std::move(guest.socket);
+        auth::Stream& stream = streams_[guest.identity.from];
+        if (!stream) stream = std::move(guest.stream);
       }
       if (!absent().empty()) wait();
     }
-    return std::move(sockets_);
+    return std::move(streams_);
   }
 
  private:
@@ -71,7 +74,7 @@ class Meeting {
                       " does not take its call: " + call.why(),
                   peer);
     }
-    sockets_[peer] = call.take_socket();
+    streams_[peer] = call.take_stream();
     calls_[peer].reset();
   }
 
@@ -79,7 +82,7 @@ class Meeting {
     if (caller.from >= options_.rank || caller != identity(caller.from, options_.rank)) {
       return "it is not who was called";
     }
-    return sockets_[caller.from] ? "somebody else is that rank already" : "";
+    return streams_[caller.from] ? "somebody else is that rank already" : "";
   }
 
   void wait() {
@@ -98,8 +101,8 @@ class Meeting {
 
   std::vector<std::size_t> absent() const {
     std::vector<std::size_t> ranks;
-    for (std::size_t peer = 0; peer < sockets_.size(); ++peer) {
-      if (peer != options_.rank && !sockets_[peer]) ranks.push_back(peer);
+    for (std::size_t peer = 0; peer < streams_.size(); ++peer) {
+      if (peer != options_.rank && !streams_[peer]) ranks.push_back(peer);
     }
     return ranks;
   }
@@ -129,7 +132,7 @@ class Meeting {
 
   const ConnectOptions& options_;
   TimePoint deadline_;
-  std::vector<os::Fd> sockets_;                   // By peer, as is the next.
+  std::vector<auth::Stream> streams_;             // By peer, as is the next.
   std::vector<std::optional<auth::Call>> calls_;  // Those under way.
   auth::Reception reception_;
   os::PollSet polls_;
@@ -137,8 +140,8 @@ class Meeting {
 
 }  // namespace
 
-std::vector<os::Fd> connect_all(const ConnectOptions& options, int listener,
-                                base::TimePoint deadline) {
+std::vector<auth::Stream> connect_all(const ConnectOptions& options, int listener,
+                                      base::TimePoint deadline) {
   return Meeting(options, listener, deadline).run();
 }
 

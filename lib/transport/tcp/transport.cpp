@@ -10,9 +10,9 @@
 
 namespace rota::transport::tcp {
 
-Transport::Transport(std::vector<os::Fd> sockets) {
-  for (std::size_t peer = 0; peer < sockets.size(); ++peer) {
-    channels_.emplace_back(std::move(sockets[peer]), peer);
+Transport::Transport(std::vector<auth::Stream> streams) {
+  for (std::size_t peer = 0; peer < streams.size(); ++peer) {
+    channels_.emplace_back(std::move(streams[peer]), peer);
   }
 }
 

@@ -13,7 +13,7 @@ namespace rota::transport::tcp {
 class Transport final : public transport::Transport {
  public:
   // Index = peer; the own entry is empty. Throws Error kSystem.
-  explicit Transport(std::vector<os::Fd> sockets);
+  explicit Transport(std::vector<auth::Stream> streams);
 
   transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
   void rest(base::Duration at_most) override;
