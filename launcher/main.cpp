@@ -1,6 +1,7 @@
 // rotarun: starts a program as the ranks of a job, watches them, and ends what it started.
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "launcher/job_plan.h"
 #include "launcher/job_run.h"
 #include "launcher/options.h"
+#include "launcher/preflight_job.h"
 #include "launcher/reach.h"
 #include "launcher/several_hosts.h"
 #include "launcher/show_ranks.h"
@@ -56,16 +58,15 @@ int show_ranks(const Options& options, Facts facts, const cluster::Given& given)
   return print(options.json ? to_json(shown->table) : to_text(shown->table));
 }
 
-int launch(const Options& options, const std::vector<std::string>& arguments) {
-  if (options.follow) return launch_followed(arguments);
-  Facts facts = gather_facts();
-  const std::vector<std::string> environment = os::environment();
-  const cluster::Given given = gather_given(options, environment, facts.host);
-  if (options.explain) return explain(options, facts, given);
-  if (options.show_ranks) return show_ranks(options, facts, given);
-  const Reach reach = decide_reach(options, given);
-  if (reach.hosts) return launch_across(options, arguments, facts, *reach.hosts);
-  facts.declared = reach.declared;
+Options preflight_here(const Options& options, const std::vector<std::string>& arguments,
+                       const Facts& facts) {
+  const std::size_t found_count = slots_of(options, facts).count;
+  return preflight_job(
+      options, {.slot_count = facts.declared.count.value_or(found_count), .arguments = arguments});
+}
+
+int launch_here(const Options& options, const Facts& facts,
+                const std::vector<std::string>& environment) {
   const JobPlan plan = plan_job(options, facts);
   for (const std::string& warning : plan.warnings) complain("warning: " + warning);
   const Found found = find_program(options, environment);
@@ -77,13 +78,24 @@ int launch(const Options& options, const std::vector<std::string>& arguments) {
   });
 }
 
-int run(const std::vector<std::string>& arguments) {
+int launch(const Options& options, const std::vector<std::string>& arguments) {
+  if (options.follow) return launch_followed(arguments);
+  Facts facts = gather_facts();
+  const std::vector<std::string> environment = os::environment();
+  const cluster::Given given = gather_given(options, environment, facts.host);
+  if (options.explain) return explain(options, facts, given);
+  if (options.show_ranks) return show_ranks(options, facts, given);
+  const Reach reach = decide_reach(options, given);
+  if (reach.hosts) return launch_across(options, arguments, facts, *reach.hosts);
+  facts.declared = reach.declared;
+  return launch_here(options.preflight ? preflight_here(options, arguments, facts) : options, facts,
+                     environment);
+}
+
+// An exit code, where anything is thrown as well.
+int end_of(const std::function<int()>& act) {
   try {
-    os::fill_standard_descriptors();
-    const Options options = parse_options(arguments, os::environment());
-    if (options.help) return print(help_text());
-    if (options.version) return print("rotarun " ROTA_VERSION "\n");
-    return launch(options, arguments);
+    return act();
   } catch (const UsageError& error) {
     complain(std::string(error.what()) + "\nrotarun: try rotarun --help");
     return kExitUsage;
@@ -97,6 +109,17 @@ int run(const std::vector<std::string>& arguments) {
     complain(error.what());
     return kExitCannotRun;
   }
+}
+
+int run(const std::vector<std::string>& arguments) {
+  return end_of([&] {
+    os::fill_standard_descriptors();
+    const Options options = parse_options(arguments, os::environment());
+    if (options.help) return print(help_text());
+    if (options.version) return print("rotarun " ROTA_VERSION "\n");
+    const int code = end_of([&] { return launch(options, arguments); });
+    return options.preflight ? conclude_preflight(options, code) : code;
+  });
 }
 
 }  // namespace

@@ -236,6 +236,7 @@ void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.follow = given.count("follow") > 0;
   options.insecure = given.count("insecure") > 0;
   options.show_ranks = given.count("show-ranks") > 0;
+  options.preflight = given.count("preflight") > 0;
   options.json = given.count("json") > 0;
   options.explain = given.count("explain") > 0;
   options.verbose = given.count("verbose") > 0;
@@ -282,6 +283,19 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
   }
 }
 
+// Of those that are asked in place of a job.
+void require_one_question(const Options& options) {
+  if (options.preflight && (options.show_ranks || options.explain)) {
+    throw UsageError(std::string("--preflight and --") +
+                     (options.show_ranks ? "show-ranks" : "explain") + ": give one of them");
+  }
+  if (options.json && !options.show_ranks && !options.preflight) {
+    throw UsageError(
+        "--json is a form of the rank table or of what --preflight finds: it goes with "
+        "--show-ranks or --preflight");
+  }
+}
+
 }  // namespace
 
 Options parse_options(const std::vector<std::string>& arguments,
@@ -307,9 +321,7 @@ Options parse_options(const std::vector<std::string>& arguments,
   if (options.host_list && options.hostfile) {
     throw UsageError("--host and --hostfile: give one of them");
   }
-  if (options.json && !options.show_ranks) {
-    throw UsageError("--json is a form of the rank table: it goes with --show-ranks");
-  }
+  require_one_question(options);
   const bool starts_nothing =
       options.help || options.version || options.show_ranks || options.explain || options.follow;
   if (!starts_nothing && (options.program.empty() || options.program.front().empty())) {

@@ -51,6 +51,7 @@ std::string encode(const Hello& hello) {
   out.write(hello.cluster);
   out.write(hello.instance);
   out.write(static_cast<std::uint32_t>(hello.slot_count));
+  out.write(hello.program);
   out.write(static_cast<std::uint32_t>(hello.obstacle_code));
   out.write(hello.obstacle);
   return text_of(std::move(out));
@@ -64,6 +65,7 @@ std::optional<Hello> decode_hello(std::string_view text) {
   hello.cluster = in.read_text();
   hello.instance = in.read_text();
   hello.slot_count = in.read<std::uint32_t>();
+  hello.program = in.read_text();
   hello.obstacle_code = static_cast<int>(in.read<std::uint32_t>());
   hello.obstacle = in.read_text();
   if (!is_whole(in) || hello.slot_count > rendezvous::kMaxWorldSize) return std::nullopt;

@@ -61,6 +61,9 @@ struct Hello {
   std::string instance;        // Drawn when it started, to tell it from another one in its place.
   std::size_t slot_count = 1;  // Declared, or else found.
 
+  // What its program is, in a few words that are the same where the program is; empty: unknown.
+  std::string program{};
+
   // Where it cannot run the program: the exit code that follows, and why.
   int obstacle_code = 0;
   std::string obstacle{};

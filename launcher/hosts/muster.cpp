@@ -57,6 +57,28 @@ std::optional<Refusal> Muster::obstacle() const {
   return std::nullopt;
 }
 
+std::vector<std::string> Muster::warnings() const {
+  std::optional<std::size_t> first;
+  std::vector<std::size_t> others;
+  for (std::size_t host = 0; host < meeting_.host_count; ++host) {
+    if (!hosts_[host] || hosts_[host]->program.empty()) continue;
+    if (!first) first = host;
+    if (hosts_[host]->program != hosts_[*first]->program) others.push_back(host);
+  }
+  if (others.empty()) return {};
+  const auto describe = [this](std::size_t host) {
+    return name_of_host(meeting_, host) + " has one of " + hosts_[host]->program;
+  };
+  std::string text = "the hosts have different programs: " + describe(*first);
+  for (std::size_t i = 0; i < std::min(others.size(), kMostNamed); ++i) {
+    text += "; " + describe(others[i]);
+  }
+  if (others.size() > kMostNamed) {
+    text += "; and " + std::to_string(others.size() - kMostNamed) + " more";
+  }
+  return {text};
+}
+
 std::vector<std::size_t> Muster::absent() const {
   std::vector<std::size_t> absent;
   for (std::size_t host = 0; host < meeting_.host_count; ++host) {

@@ -49,6 +49,7 @@ TEST(Hello, ComesOutAsItWentIn) {
                     .cluster = "2 hosts that meet at a:7700",
                     .instance = "77",
                     .slot_count = 64,
+                    .program = "4711 bytes, 0123456789ab",
                     .obstacle_code = 127,
                     .obstacle = "there is no train"};
   EXPECT_EQ(decode_hello(encode(hello)), hello);

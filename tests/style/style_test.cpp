@@ -13,7 +13,8 @@ namespace rota::style {
 namespace {
 
 const std::filesystem::path kRoot = ROTA_SOURCE_DIR;
-constexpr const char* kComponents[] = {"lib", "launcher", "examples/mnist", "benchmarks", "tests"};
+constexpr const char* kComponents[] = {"lib",        "launcher", "preflight", "examples/mnist",
+                                       "benchmarks", "tests"};
 
 Layers layers() {
   std::ifstream file(kRoot / "lib" / "layers.txt");
@@ -79,13 +80,13 @@ TEST(Style, FilesLinesAndFunctionsStaySmall) {
 }
 
 TEST(Style, ErrnoExistsInOsAlone) {
-  for (const char* component : {"lib", "launcher", "examples", "benchmarks"}) {
+  for (const char* component : {"lib", "launcher", "preflight", "examples", "benchmarks"}) {
     EXPECT_TRUE(none_of(check_each(component, check_errno)));
   }
 }
 
 TEST(Style, EachComponentReadsTheEnvironmentInOneFile) {
-  std::vector<std::string> components = {"launcher", "examples/mnist", "benchmarks"};
+  std::vector<std::string> components = {"launcher", "preflight", "examples/mnist", "benchmarks"};
   for (const auto& [folder, layer] : layers()) components.push_back("lib/" + folder);
   for (const auto& component : components) {
     EXPECT_TRUE(none_of(check_environment(read_sources(kRoot, component))));

@@ -1,5 +1,5 @@
 // What can be found wrong before anything starts.
-#include "launcher/preflight.h"
+#include "launcher/program_check.h"
 
 #include <filesystem>
 
@@ -20,37 +20,37 @@ std::string problem_with_directory(const std::string& directory) {
   return std::filesystem::is_directory(status) ? "" : "Not a directory";
 }
 
-Preflight refuse(int exit_code, const std::string& complaint) {
-  Preflight preflight;
-  preflight.exit_code = exit_code;
-  preflight.complaint = complaint;
-  return preflight;
+ProgramCheck refuse(int exit_code, const std::string& complaint) {
+  ProgramCheck check;
+  check.exit_code = exit_code;
+  check.complaint = complaint;
+  return check;
 }
 
 }  // namespace
 
-Preflight check_program(const Options& options, const std::vector<std::string>& environment) {
+ProgramCheck check_program(const Options& options, const std::vector<std::string>& environment) {
   if (!options.working_directory.empty()) {
     const std::string problem = problem_with_directory(options.working_directory);
     if (!problem.empty()) {
       return refuse(kExitUsage, "--wdir " + options.working_directory + ": " + problem);
     }
   }
-  Preflight preflight;
+  ProgramCheck check;
   for (const std::string& name : unset_variables(environment, options.variables)) {
-    preflight.warnings.push_back("-x " + name + ": it is not set here, so the ranks do not get it");
+    check.warnings.push_back("-x " + name + ": it is not set here, so the ranks do not get it");
   }
   const auto of_ranks = make_environment(environment, options.variables, {});
   std::string search_path = find_variable(of_ranks, "PATH");
   if (search_path.empty()) search_path = kUsualPath;
   const std::string& name = options.program.front();
   os::StartFailure failure;
-  preflight.program_path = os::find_program(name, search_path, options.working_directory, failure);
-  if (!preflight.program_path.empty()) return preflight;
-  preflight.exit_code = failure.is_missing ? kExitNotFound : kExitCannotRun;
-  preflight.complaint = "cannot run " + name + ": " + failure.text;
-  if (name.find('/') == std::string::npos) preflight.complaint += " in PATH";
-  return preflight;
+  check.program_path = os::find_program(name, search_path, options.working_directory, failure);
+  if (!check.program_path.empty()) return check;
+  check.exit_code = failure.is_missing ? kExitNotFound : kExitCannotRun;
+  check.complaint = "cannot run " + name + ": " + failure.text;
+  if (name.find('/') == std::string::npos) check.complaint += " in PATH";
+  return check;
 }
 
 }  // namespace rota::launcher
