@@ -1,10 +1,10 @@
 // In rotarun: turns into rotarun-hosts, which does all anew with the same arguments.
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <rota/error.h>
 
+#include "launcher/companion_path.h"
 #include "launcher/several_hosts.h"
 #include "os/host.h"
 #include "os/message_socket.h"
@@ -15,15 +15,12 @@ namespace {
 
 constexpr const char* kCompanion = "rotarun-hosts";
 
-// Beside rotarun, as it is built, or where it is installed. People see it under our name.
+// People see it under our name.
 [[noreturn]] void become_companion(std::vector<std::string> arguments) {
-  const std::filesystem::path own = os::own_executable();
-  const auto folder = own.parent_path();
-  const auto installed = folder.parent_path() / ROTA_LIBEXECDIR / kCompanion;
-  arguments.insert(arguments.begin(), own.string());
-  os::StartFailure failure = os::become_program((folder / kCompanion).string(), arguments);
-  if (failure.is_missing) failure = os::become_program(installed.string(), arguments);
-  throw Error(ErrorCode::kSystem, "a job of several hosts needs " + installed.string() +
+  const std::string path = companion_path(kCompanion);
+  arguments.insert(arguments.begin(), os::own_executable());
+  const os::StartFailure failure = os::become_program(path, arguments);
+  throw Error(ErrorCode::kSystem, "a job of several hosts needs " + path +
                                       ", which is installed with rotarun: " + failure.text);
 }
 

@@ -76,7 +76,10 @@ constexpr Flag kFlags[] = {
      "Answer there over HTTP how the job is: /livez, /readyz and /ranks (default address: "
      "127.0.0.1; default: nowhere)"},
     {"", "show-ranks", "", "Print the rank table and start nothing"},
-    {"", "json", "", "Print the rank table as JSON, with --show-ranks"},
+    {"", "preflight", "",
+     "Look on all hosts whether the job could run, and how fast each edge of the ring is; start "
+     "nothing of it. Ends with 0: fine, 10: degraded, 20: unusable, 30: could not tell"},
+    {"", "json", "", "Print that as JSON: the rank table, or what --preflight finds"},
     {"", "explain", "",
      "Print what the environment says about hosts and ranks, which source decides, and the rank "
      "table; start nothing"},

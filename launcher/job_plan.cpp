@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "launcher/file_need.h"
 #include "os/cgroup.h"
 #include "os/host.h"
 #include "os/message_socket.h"
@@ -112,6 +113,7 @@ Facts gather_facts() {
   const std::uint64_t physical = os::physical_memory_bytes();
   facts.memory_bytes = std::min(physical, os::memory_limit_bytes().value_or(physical));
   facts.file_size_limit = os::file_size_limit_bytes();
+  facts.open_files = os::open_file_limits();
   return facts;
 }
 
@@ -132,6 +134,8 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   plan.share = share_of(plan.layout, 0, options.groups);
   plan.share.evaluators = evaluators_of(options.groups);
   plan.share.places = place_ranks(cores, rank_count, binding);
+  const std::string lack = lack_of_files(files_needed(plan.share, options), facts.open_files);
+  if (!lack.empty()) plan.warnings.push_back(lack);
   plan.job.table = make_table(options, facts, plan.layout, plan.share.places);
   plan.job.deadline = options.deadline;
   plan.job.may_spin = rank_count <= plan.slots.cpu_count;

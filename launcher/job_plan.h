@@ -12,6 +12,7 @@
 #include "launcher/options.h"
 #include "launcher/placement.h"
 #include "launcher/slots.h"
+#include "os/host.h"
 #include "rendezvous/job.h"
 
 namespace rota::launcher {
@@ -24,6 +25,7 @@ struct Facts {
   DeclaredRanks declared;          // Where --np says nothing.
   std::uint64_t memory_bytes = 0;  // Of the machine, or as much as the control group grants.
   std::uint64_t file_size_limit = UINT64_MAX;  // Of an arena, which counts as a file.
+  os::OpenFileLimits open_files{UINT64_MAX, UINT64_MAX};
 };
 
 struct JobPlan {

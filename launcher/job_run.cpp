@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "launcher/preflight_job.h"
 #include "os/host.h"
 
 namespace rota::launcher {
@@ -222,8 +223,10 @@ void JobRun::on_message(std::size_t rank, const rendezvous::Message& message) {
 void JobRun::terminate() {
   const Outcome& outcome = policy_.outcome();
   std::string text = "rotarun: " + why_it_ends() + "\n";
+  note_reason(text);
   if (outcome.reason == Outcome::Reason::kFault) text += last_words_of(outcome.fault.rank);
   if (outcome.reason == Outcome::Reason::kEvaluator) text += quote(evaluator_words_);
+  if (options_.preflight && is_verdict(outcome.code)) text.clear();  // It was said at length.
   local_.output().say(text);
   const bool is_interrupt = outcome.reason == Outcome::Reason::kSignal && outcome.signal == SIGINT;
   const int signal = is_interrupt ? SIGINT : SIGTERM;

@@ -1,6 +1,7 @@
 // rotarun: starts a program as the ranks of a job, watches them, and ends what it started.
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "launcher/job_plan.h"
 #include "launcher/job_run.h"
 #include "launcher/options.h"
+#include "launcher/preflight_job.h"
 #include "launcher/provision.h"
 #include "launcher/reach.h"
 #include "launcher/several_hosts.h"
@@ -78,6 +80,26 @@ void keep_key_private(const Options& options) {
   }
 }
 
+Options preflight_here(const Options& options, const std::vector<std::string>& arguments,
+                       const Facts& facts) {
+  const std::size_t found_count = slots_of(options, facts).count;
+  return preflight_job(
+      options, {.slot_count = facts.declared.count.value_or(found_count), .arguments = arguments});
+}
+
+int launch_here(const Options& options, const Facts& facts,
+                const std::vector<std::string>& environment) {
+  const JobPlan plan = plan_job(options, facts);
+  for (const std::string& warning : plan.warnings) complain("warning: " + warning);
+  const Found found = find_program(options, environment);
+  if (found.obstacle) return found.obstacle->value;
+  os::SignalWatch signals = watch_signals();
+  return start(environment, found, signals, [&](RunContext& context) {
+    JobRun job(options, plan, prepare_here(options, plan, environment), context, signals);
+    return job.run();
+  });
+}
+
 int launch(const Options& options, const std::vector<std::string>& arguments) {
   if (options.follow) return launch_followed(arguments);
   keep_key_private(options);
@@ -90,24 +112,14 @@ int launch(const Options& options, const std::vector<std::string>& arguments) {
   if (reach.hosts) return launch_across(options, arguments, facts, *reach.hosts);
   os::Fd(options.key_fd.value_or(-1)).reset();  // One host needs none.
   facts.declared = reach.declared;
-  const JobPlan plan = plan_job(options, facts);
-  for (const std::string& warning : plan.warnings) complain("warning: " + warning);
-  const Found found = find_program(options, environment);
-  if (found.obstacle) return found.obstacle->value;
-  os::SignalWatch signals = watch_signals();
-  return start(environment, found, signals, [&](RunContext& context) {
-    JobRun job(options, plan, prepare_here(options, plan, environment), context, signals);
-    return job.run();
-  });
+  return launch_here(options.preflight ? preflight_here(options, arguments, facts) : options, facts,
+                     environment);
 }
 
-int run(const std::vector<std::string>& arguments) {
+// An exit code, where anything is thrown as well.
+int end_of(const std::function<int()>& act) {
   try {
-    os::fill_standard_descriptors();
-    const Options options = parse_options(arguments, os::environment());
-    if (options.help) return print(help_text());
-    if (options.version) return print("rotarun " ROTA_VERSION "\n");
-    return launch(options, arguments);
+    return act();
   } catch (const UsageError& error) {
     complain(std::string(error.what()) + "\nrotarun: try rotarun --help");
     return kExitUsage;
@@ -121,6 +133,17 @@ int run(const std::vector<std::string>& arguments) {
     complain(error.what());
     return kExitCannotRun;
   }
+}
+
+int run(const std::vector<std::string>& arguments) {
+  return end_of([&] {
+    os::fill_standard_descriptors();
+    const Options options = parse_options(arguments, os::environment());
+    if (options.help) return print(help_text());
+    if (options.version) return print("rotarun " ROTA_VERSION "\n");
+    const int code = end_of([&] { return launch(options, arguments); });
+    return options.preflight ? conclude_preflight(options, code) : code;
+  });
 }
 
 }  // namespace

@@ -261,6 +261,7 @@ void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.insecure = given.count("insecure") > 0;
   options.encrypt = given.count("encrypt") > 0;
   options.show_ranks = given.count("show-ranks") > 0;
+  options.preflight = given.count("preflight") > 0;
   options.json = given.count("json") > 0;
   options.explain = given.count("explain") > 0;
   options.verbose = given.count("verbose") > 0;
@@ -302,6 +303,19 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
                                              {"shm", Transport::kSharedMemory},
                                              {"tcp", Transport::kTcp}});
     }
+  }
+}
+
+// Of those that are asked in place of a job.
+void require_one_question(const Options& options) {
+  if (options.preflight && (options.show_ranks || options.explain)) {
+    throw UsageError(std::string("--preflight and --") +
+                     (options.show_ranks ? "show-ranks" : "explain") + ": give one of them");
+  }
+  if (options.json && !options.show_ranks && !options.preflight) {
+    throw UsageError(
+        "--json is a form of the rank table or of what --preflight finds: it goes with "
+        "--show-ranks or --preflight");
   }
 }
 
@@ -362,9 +376,7 @@ void check_together(const Options& options) {
   if (options.key_fd && !options.key_file.empty()) {
     throw UsageError("--key-file and --key-fd: give one of them");
   }
-  if (options.json && !options.show_ranks) {
-    throw UsageError("--json is a form of the rank table: it goes with --show-ranks");
-  }
+  require_one_question(options);
 }
 
 cxxopts::ParseResult parse(const std::vector<std::string>& ours) {
@@ -374,8 +386,6 @@ cxxopts::ParseResult parse(const std::vector<std::string>& ours) {
   return parser.parse(static_cast<int>(argv.size()), argv.data());
 }
 
-}  // namespace
-
 // What is asked for there, and not by a flag.
 void read_environment(const cxxopts::ParseResult& given,
                       const std::vector<std::string>& environment, Options& options) {
@@ -384,6 +394,8 @@ void read_environment(const cxxopts::ParseResult& given,
   if (given.count("ports") == 0) options.ports = ports_of(others);
   if (!options.encrypt) options.encrypt = is_to_encrypt(others);
 }
+
+}  // namespace
 
 Options parse_options(const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment) {

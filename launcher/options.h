@@ -55,7 +55,8 @@ struct Options {
   bool follow = false;
   bool this_host = false;
   bool show_ranks = false;
-  bool json = false;                          // The form of show_ranks.
+  bool preflight = false;
+  bool json = false;                          // The form of show_ranks and of preflight.
   std::optional<std::string> status_address;  // "127.0.0.1:8080": numeric.
   bool explain = false;
   bool verbose = false;

@@ -36,7 +36,21 @@ std::string describe_fault(const Fault& fault, const RankRecord& record) {
   return {};
 }
 
+std::string& reason() {
+  static std::string text;
+  return text;
+}
+
 }  // namespace
+
+void note_reason(std::string_view said) {
+  constexpr std::string_view kPrefix = "rotarun: ";
+  if (said.starts_with(kPrefix)) said.remove_prefix(kPrefix.size());
+  while (said.ends_with('\n')) said.remove_suffix(1);
+  reason() = said;
+}
+
+const std::string& noted_reason() { return reason(); }
 
 std::string to_text(const Ending& ending) {
   const std::string how = ending.was_killed ? "was killed by " + os::signal_name(ending.value)

@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/exit_policy.h"
@@ -12,6 +13,11 @@ struct RankName {
   int pid = -1;
   std::string host;
 };
+
+// Keeps what was said last, with or without "rotarun: " and the line's end: where the job ends
+// then, it is why.
+void note_reason(std::string_view said);
+const std::string& noted_reason();
 
 // "exited with code 3", "was killed by SIGKILL".
 std::string to_text(const Ending& ending);

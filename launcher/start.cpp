@@ -6,12 +6,17 @@
 #include <array>
 #include <cstdio>
 
-#include "launcher/preflight.h"
+#include "launcher/exit_policy.h"
+#include "launcher/program_check.h"
+#include "launcher/report.h"
 #include "os/host.h"
 
 namespace rota::launcher {
 
-void complain(const std::string& text) { std::fprintf(stderr, "rotarun: %s\n", text.c_str()); }
+void complain(const std::string& text) {
+  std::fprintf(stderr, "rotarun: %s\n", text.c_str());
+  note_reason(text);
+}
 
 os::SignalWatch watch_signals() {
   constexpr std::array<int, 5> kWatched = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
@@ -19,13 +24,16 @@ os::SignalWatch watch_signals() {
 }
 
 Found find_program(const Options& options, const std::vector<std::string>& environment) {
-  const Preflight preflight = check_program(options, environment);
-  for (const std::string& warning : preflight.warnings) complain("warning: " + warning);
-  Found found{.program_paths = preflight.program_paths};
-  if (preflight.exit_code == 0) return found;
-  complain(preflight.complaint);
-  found.obstacle = News{
-      .kind = News::Kind::kNotStarted, .value = preflight.exit_code, .text = preflight.complaint};
+  const ProgramCheck check = check_program(options, environment);
+  for (const std::string& warning : check.warnings) complain("warning: " + warning);
+  Found found{.program_paths = check.program_paths};
+  if (check.exit_code == 0) return found;
+  complain(check.complaint);
+  // That ours is missing says nothing about theirs.
+  const bool is_ours = options.preflight && check.exit_code != kExitUsage;
+  found.obstacle = News{.kind = News::Kind::kNotStarted,
+                        .value = is_ours ? kExitFailed : check.exit_code,
+                        .text = check.complaint};
   return found;
 }
 

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <utility>
 
 #include "auth/call.h"
 #include "launcher/exit_policy.h"
 #include "launcher/hosts/tree.h"
+#include "launcher/start.h"
 #include "os/address.h"
 #include "os/pipe.h"
 #include "os/poll_set.h"
@@ -21,7 +21,7 @@ using base::Clock;
 // How often to say what is waited for.
 constexpr std::chrono::seconds kSayTime{5};
 
-void say(const std::string& line) { std::fprintf(stderr, "rotarun: %s\n", line.c_str()); }
+void say(const std::string& line) { complain(line); }
 
 auth::Call call_parent(const Part& part) {
   const Meeting& meeting = part.meeting;

@@ -86,6 +86,7 @@ std::string encode(const Hello& hello) {
   out.write(static_cast<std::uint32_t>(hello.slot_count));
   write(hello.local_rank, out);
   write(hello.local_count, out);
+  out.write(hello.program);
   out.write(static_cast<std::uint32_t>(hello.obstacle_code));
   out.write(hello.obstacle);
   return text_of(std::move(out));
@@ -100,6 +101,7 @@ std::optional<Hello> decode_hello(std::string_view text) {
   hello.slot_count = in.read<std::uint32_t>();
   hello.local_rank = read_number(in);
   hello.local_count = read_number(in);
+  hello.program = in.read_text();
   hello.obstacle_code = static_cast<int>(in.read<std::uint32_t>());
   hello.obstacle = in.read_text();
   const std::size_t most =

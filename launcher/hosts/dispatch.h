@@ -86,6 +86,9 @@ struct Hello {
   std::optional<std::size_t> local_rank{};
   std::optional<std::size_t> local_count{};
 
+  // What its programs are, in a few words that are the same where these are; empty: unknown.
+  std::string program{};
+
   // Where it cannot run the program: the exit code that follows, and why.
   int obstacle_code = 0;
   std::string obstacle{};

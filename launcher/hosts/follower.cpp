@@ -2,7 +2,6 @@
 // of them, prepares its ranks, starts them when it is told to, and passes on what they, the hosts
 // below and the leader say to each other.
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -16,6 +15,8 @@
 #include "launcher/hosts/branch.h"
 #include "launcher/hosts/part.h"
 #include "launcher/hosts/seating.h"
+#include "launcher/report.h"
+#include "launcher/start.h"
 #include "launcher/status_port.h"
 #include "os/host.h"
 #include "os/message_socket.h"
@@ -36,7 +37,7 @@ constexpr std::chrono::milliseconds kFarewellTime{250};
 // And how much longer, so that the others are gone as well.
 constexpr std::chrono::milliseconds kLastPause{30};
 
-void say(const std::string& line) { std::fprintf(stderr, "rotarun: %s\n", line.c_str()); }
+void say(const std::string& line) { complain(line); }
 
 class Follower {
  public:
@@ -80,7 +81,10 @@ class Follower {
   JobStatus status() const;
   std::string own_name() const { return name_of_host(part_.meeting, part_.meeting.own_host); }
   std::string parent() const { return parent_text(part_.meeting); }
-  void speak(const std::string& line) { local_ ? local_->say(line) : say(line); }
+  void speak(const std::string& line) {
+    note_reason(line);
+    local_ ? local_->say(line) : say(line);
+  }
 
   Part part_;
   bool is_alone_;  // Nobody who has started it passes on what it says, beside what the leader says.
@@ -299,6 +303,7 @@ void Follower::on_dispatch(const Dispatch& dispatch) {
       return pass_to_rank(dispatch);
     case DispatchType::kAskToEnd:
       if (!local_) return;
+      note_reason(dispatch.text);
       if (is_alone_) local_->output().say(dispatch.text);
       if (dispatch.value == SIGINT || dispatch.value == SIGCONT) {
         return local_->ask_to_end(dispatch.value);

@@ -8,14 +8,15 @@
 #include <rota/error.h>
 
 #include "launcher/hosts/across.h"
+#include "launcher/hosts/part.h"
 #include "launcher/hosts/started.h"
+#include "launcher/preflight_job.h"
 #include "launcher/reach.h"
 #include "launcher/several_hosts.h"
 #include "launcher/start.h"
 #include "os/host.h"
 
 namespace rota::launcher {
-
 namespace {
 
 // How long whoever has opened it may take to write it.
@@ -31,12 +32,24 @@ std::optional<auth::SharedKey> read_given_key(const Options& options) {
   }
 }
 
+// One that is started from another host leaves it to that one to speak.
+Options job_across(const Options& options, const std::vector<std::string>& arguments,
+                   const Facts& facts, const cluster::Specification& hosts, bool is_started) {
+  if (!options.preflight) return options;
+  const std::size_t own_host = hosts.own_host.value_or(hosts.hosts.size());
+  return preflight_job(options, {.world_size = hosts.world_size,
+                                 .slot_count = slots_here(hosts, own_host, options, facts),
+                                 .speaks = !is_started,
+                                 .arguments = arguments});
+}
+
 }  // namespace
 
-int launch_across(const Options& options, const std::vector<std::string>& arguments,
+int launch_across(const Options& given, const std::vector<std::string>& arguments,
                   const Facts& facts, const cluster::Specification& hosts) {
+  const bool starts = starts_others(given, hosts);
+  const Options options = job_across(given, arguments, facts, hosts, starts);
   const std::vector<std::string> environment = os::environment();
-  const bool starts = starts_others(options, hosts);
   if (starts) os::Fd(options.key_fd.value_or(-1)).reset();  // A key is made for them.
   const Others others{.hosts = hosts, .key = starts ? std::nullopt : read_given_key(options)};
   const Found found = find_program(options, environment);
@@ -60,6 +73,9 @@ int launch_across(const Options& options, const std::vector<std::string>& argume
 int launch_followed(const std::vector<std::string>& /*arguments*/) {
   const Facts facts = gather_facts();
   FollowedOrders orders = follow_orders(STDIN_FILENO, facts);
+  cluster::Specification hosts = orders.meeting.cluster;
+  hosts.own_host = orders.meeting.own_host;
+  orders.options = job_across(orders.options, orders.arguments, facts, hosts, true);
   const std::vector<std::string> environment = os::environment();
   const Found found = find_program(orders.options, environment);
   os::SignalWatch signals = watch_signals();

@@ -1,7 +1,6 @@
 // Host 0's part: waits until all others are here, has them prepare, and runs the job.
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <optional>
 
 #include <rota/error.h>
@@ -12,6 +11,7 @@
 #include "launcher/hosts/seating.h"
 #include "launcher/job_run.h"
 #include "launcher/one_slot_each.h"
+#include "launcher/start.h"
 #include "launcher/status_port.h"
 #include "os/host.h"
 #include "os/poll_set.h"
@@ -29,7 +29,7 @@ constexpr std::chrono::seconds kSeatTime{30};
 
 constexpr const char* kLoopback = "127.0.0.1";
 
-void say(const std::string& line) { std::fprintf(stderr, "rotarun: %s\n", line.c_str()); }
+void say(const std::string& line) { complain(line); }
 
 std::string new_salt() {
   std::array<std::byte, 32> bytes{};
@@ -168,6 +168,7 @@ std::optional<int> Leader::gather() {
     if (const auto code = turn(std::min(deadline, say_at))) return code;
   }
   // Only now, so that all hear of it.
+  for (const std::string& warning : followers_.muster().warnings()) say("warning: " + warning);
   const auto obstacle = followers_.muster().obstacle();
   return obstacle ? std::optional(give_up(obstacle->exit_code, obstacle->why)) : std::nullopt;
 }
@@ -255,7 +256,10 @@ std::string Leader::transport_of(std::size_t world_size) const {
 
 Layout Leader::lay_out_hosts() const {
   LayoutRules rules = layout_rules(part_.options);
-  if (!rules.rank_count) rules.rank_count = part_.meeting.cluster.world_size;
+  // A preflight is one rank on each host, and not the world that is declared.
+  if (!rules.rank_count && !part_.options.preflight) {
+    rules.rank_count = part_.meeting.cluster.world_size;
+  }
   std::vector<HostSlots> hosts;
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
     hosts.push_back({name_in_table(host), followers_.muster().hello(host).slot_count});

@@ -154,6 +154,29 @@ std::optional<Refusal> Muster::obstacle() const {
   return std::nullopt;
 }
 
+// Those outside of the ring may well have another one.
+std::vector<std::string> Muster::warnings() const {
+  std::optional<std::size_t> first;
+  std::vector<std::size_t> others;
+  for (const auto& [host, place] : places_) {
+    if (host >= meeting_.host_count || !place.hello || place.hello->program.empty()) continue;
+    if (!first) first = host;
+    if (place.hello->program != hello(*first).program) others.push_back(host);
+  }
+  if (others.empty()) return {};
+  const auto describe = [this](std::size_t host) {
+    return name_of_host(meeting_, host) + " has one of " + hello(host).program;
+  };
+  std::string text = "the hosts have different programs: " + describe(*first);
+  for (std::size_t i = 0; i < std::min(others.size(), kMostNamed); ++i) {
+    text += "; " + describe(others[i]);
+  }
+  if (others.size() > kMostNamed) {
+    text += "; and " + std::to_string(others.size() - kMostNamed) + " more";
+  }
+  return {text};
+}
+
 // Of those that would call an absent one nothing can be known, and nothing is said but their
 // number.
 std::string Muster::absent_text() const {

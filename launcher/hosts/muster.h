@@ -57,6 +57,9 @@ class Muster {
   // What keeps one of those who are here, this host included, from running the program.
   std::optional<Refusal> obstacle() const;
 
+  // What those who are here differ in without being kept from it, such as their programs.
+  std::vector<std::string> warnings() const;
+
   // "2 of 4 hosts: host 1 (b:2222), host 3 (d:2222)".
   std::string absent_text() const;
 

@@ -2,33 +2,61 @@
 #include "launcher/hosts/part.h"
 
 #include <array>
+#include <filesystem>
 #include <span>
 #include <string_view>
 
 #include <rota/error.h>
 
+#include "auth/file_digest.h"
 #include "auth/key_file.h"
+#include "base/hex.h"
 #include "launcher/one_slot_each.h"
 #include "launcher/rank_environment.h"
 #include "launcher/reach.h"
 #include "os/host.h"
 
 namespace rota::launcher {
+namespace {
+
+// Of each: its length, and a digest of its first and last 64 KiB, where linkers put the build's id
+// and the table of symbols: in the same time however long it is.
+std::string identity_of(const std::vector<Group>& groups, const std::vector<std::string>& paths) {
+  constexpr std::size_t kEndBytes = 64 * 1024;
+  constexpr std::size_t kShownDigits = 12;
+  std::string text;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const std::filesystem::path directory = groups[i].working_directory;
+    const auto digest = auth::digest_of_ends((directory / paths[i]).string(), kEndBytes);
+    if (!digest) return {};
+    text += (i == 0 ? "" : " and ") + std::to_string(digest->bytes) + " bytes, " +
+            base::to_hex(digest->sha256).substr(0, kShownDigits);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::size_t slots_here(const cluster::Specification& cluster, std::size_t own_host,
+                       const Options& options, const Facts& facts) {
+  const std::vector<std::size_t> slots = cluster::slots_of(cluster, slots_of(options, facts).count);
+  return own_host < slots.size() ? slots[own_host] : 0;
+}
 
 Hello make_hello(const Meeting& meeting, const Options& options, const Facts& facts,
                  const RunContext& context) {
-  const std::vector<std::size_t> slots =
-      cluster::slots_of(meeting.cluster, slots_of(options, facts).count);
-  // None where it has no part in the ring.
-  const bool is_in_ring = meeting.own_host < slots.size();
+  const bool is_in_ring = meeting.own_host < meeting.host_count;
   Hello hello{.version = ROTA_VERSION,
               .host = facts.host,
               .cluster = meeting.cluster_text,
-              .slot_count = is_in_ring ? slots[meeting.own_host] : 0};
+              .slot_count = slots_here(meeting.cluster, meeting.own_host, options, facts)};
   if (is_one_slot_each(meeting.cluster)) {
     hello.host = meeting.cluster.hosts[meeting.own_host].name;
     hello.local_rank = meeting.cluster.local_rank;
     hello.local_count = meeting.cluster.local_world_size;
+  }
+  if (is_in_ring && !options.preflight && !context.obstacle) {
+    hello.program = identity_of(options.groups, context.program_paths);
   }
   if (const auto& obstacle = context.obstacle) {
     hello.obstacle_code = obstacle->value;

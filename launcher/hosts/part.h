@@ -43,6 +43,10 @@ auth::Key key_of_data(const auth::Key& key_of_job, const std::string& salt);
 // How long the hosts may take to find each other.
 base::Duration join_timeout(const Options& options, const Meeting& meeting);
 
+// Of this host, as it is declared or found: none where it has no part in the ring.
+std::size_t slots_here(const cluster::Specification& cluster, std::size_t own_host,
+                       const Options& options, const Facts& facts);
+
 // How a host introduces itself.
 Hello make_hello(const Meeting& meeting, const Options& options, const Facts& facts,
                  const RunContext& context);

@@ -6,6 +6,7 @@
 
 #include <rota/error.h>
 
+#include "launcher/file_need.h"
 #include "launcher/hosts/meeting.h"
 #include "launcher/topology.h"
 #include "os/listener.h"
@@ -72,6 +73,9 @@ Seating take_seats(const Part& part, Share share, const std::string& address) {
                   .provision = {}};
   seating.provision =
       provide(part.options, part.context.environment, seating.share, slots.cpu_count);
+  const std::string lack =
+      lack_of_files(files_needed(seating.share, part.options), part.facts.open_files);
+  if (!lack.empty()) seating.provision.warnings.push_back(lack);
   for (std::size_t local = 0; local < count; ++local) {
     seating.seats.addresses.push_back(listeners[local].address);
     seating.seats.cores.push_back(to_text(seating.share.places[local]));

@@ -217,8 +217,10 @@ FollowedOrders follow_orders(int input, const Facts& facts) {
     throw SpecificationError("this is rota " ROTA_VERSION ", and the job is started by " +
                              orders.version + ": install the same version everywhere");
   }
-  FollowedOrders followed{
-      .options = parse_options(orders.arguments), .meeting = {}, .key = orders.key};
+  FollowedOrders followed{.options = parse_options(orders.arguments),
+                          .arguments = orders.arguments,
+                          .meeting = {},
+                          .key = orders.key};
   Options& options = followed.options;
   options.status_address.reset();
   options.key_fd.reset();

@@ -41,6 +41,7 @@ int lead_started(StartedHosts hosts, const Options& options, const Facts& facts,
 // For --follow: what this host was told to do, by the one that started it.
 struct FollowedOrders {
   Options options;
+  std::vector<std::string> arguments;  // From which they are.
   Meeting meeting;
   auth::Key key;
 };

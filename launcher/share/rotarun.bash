@@ -40,7 +40,7 @@ _rotarun() {
     --status-port "
   local flags="--np --host --hostfile --this-host --agent --prefix --address --follow --key-file --key-fd --encrypt --insecure --join-timeout --export --bind-to
     --map-by --rank-by --cpus-per-rank --oversubscribe --report-bindings --ports --transport --tag-output
-    --timestamp-output --gather-output --output-filename --wdir --role --timeout --deadline --grace --status-port --show-ranks --json --explain --verbose
+    --timestamp-output --gather-output --output-filename --wdir --role --timeout --deadline --grace --status-port --show-ranks --preflight --json --explain --verbose
     --version --help"
   local word=${COMP_WORDS[COMP_CWORD]} at=1 flag
   COMPREPLY=()

@@ -1,4 +1,4 @@
-// The monotonic clock, and waits that end. Wall-clock time is used nowhere.
+// The monotonic clock, and waits that end. Nothing goes by wall-clock time.
 #pragma once
 #include <chrono>
 #include <string>

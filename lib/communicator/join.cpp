@@ -23,6 +23,9 @@ using base::Clock;
 
 constexpr std::chrono::nanoseconds kLongestJoin = std::chrono::hours(24 * 365);
 
+// Of the time to join, for what comes after the connections; a tenth at most.
+constexpr std::chrono::seconds kLastPart{1};
+
 // The launcher left one descriptor, and one communicator can have it.
 std::atomic_flag joined;
 
@@ -125,7 +128,10 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
     compare_options(group, arrival.client, options, deadline);
     if (table) compare_tables(group.rank, *table, group.table);
     if (group.world_size() > 1) {
-      group.transport = make_transport(welcome, arrival, deadline);
+      // Who could not be reached is said by those who tried, before the others give up waiting.
+      const base::Duration last_part =
+          std::min<base::Duration>(time_left(deadline) / 10, kLastPart);
+      group.transport = make_transport(welcome, arrival, deadline - last_part);
       arrival.client.barrier("joined", time_left(deadline));
     }
   } catch (const Error& error) {

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #if defined(__aarch64__) || defined(__arm__)
@@ -28,6 +29,15 @@ struct CpuSetDeleter {
 
 constexpr std::size_t kMostCpus = 1 << 16;
 
+using Resource = decltype(RLIMIT_FSIZE);  // An enumeration of its own with glibc.
+
+// UINT64_MAX where there is none.
+std::uint64_t soft_limit(Resource resource) {
+  rlimit limit{};
+  const bool is_known = ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return is_known ? static_cast<std::uint64_t>(limit.rlim_cur) : UINT64_MAX;
+}
+
 }  // namespace
 
 std::string host_name() {
@@ -42,10 +52,13 @@ std::uint64_t physical_memory_bytes() {
   return pages > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) : 0;
 }
 
-std::uint64_t file_size_limit_bytes() {
-  rlimit limit{};
-  const bool is_known = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  return is_known ? static_cast<std::uint64_t>(limit.rlim_cur) : UINT64_MAX;
+std::uint64_t file_size_limit_bytes() { return soft_limit(RLIMIT_FSIZE); }
+
+std::uint64_t locked_memory_limit_bytes() { return soft_limit(RLIMIT_MEMLOCK); }
+
+std::string architecture() {
+  utsname name{};
+  return ::uname(&name) == 0 ? name.machine : "unknown";
 }
 
 std::vector<int> allowed_cpus() {
@@ -74,6 +87,12 @@ void fill_with_randomness(std::span<std::byte> bytes) {
     if (count < 0 && errno != EINTR) throw_errno("getrandom");
     if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
   }
+}
+
+OpenFileLimits open_file_limits() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {UINT64_MAX, UINT64_MAX};
+  return {static_cast<std::uint64_t>(limit.rlim_cur), static_cast<std::uint64_t>(limit.rlim_max)};
 }
 
 std::uint64_t raise_open_file_limit() noexcept {

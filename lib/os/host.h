@@ -16,6 +16,12 @@ std::uint64_t physical_memory_bytes();
 // The size that no file of this process may exceed, memfds included.
 std::uint64_t file_size_limit_bytes();
 
+// What a process may lock in memory; UINT64_MAX: no limit.
+std::uint64_t locked_memory_limit_bytes();
+
+// As the kernel names it: "x86_64", "aarch64".
+std::string architecture();
+
 // The CPUs that the affinity mask allows, which a cpuset has narrowed already. Throws Error
 // kSystem.
 std::vector<int> allowed_cpus();
@@ -28,6 +34,13 @@ void wipe(std::span<std::byte> bytes) noexcept;
 
 // Whether AES takes this CPU a few cycles rather than many.
 bool has_aes_instructions() noexcept;
+
+// How many files this process may have open: now, and at most.
+struct OpenFileLimits {
+  std::uint64_t soft = 0;
+  std::uint64_t hard = 0;
+};
+OpenFileLimits open_file_limits() noexcept;
 
 // Lets this process open as many files as the hard limit permits; returns the limit before.
 std::uint64_t raise_open_file_limit() noexcept;

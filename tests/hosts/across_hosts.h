@@ -66,6 +66,21 @@ class AcrossHosts : public ::testing::Test {
     return all;
   }
 
+  // A program for --agent that enters the host of that address.
+  std::string write_agent() const {
+    const std::string path = folder_ + "/agent";
+    std::ofstream script(path);
+    script << "#!/bin/sh\nhost=$1; shift\ncase $host in\n";
+    for (std::size_t host = 0; host < network_->host_count(); ++host) {
+      script << network_->address(host) << ") exec " << network_->command_prefix(host)
+             << " \"$@\" ;;\n";
+    }
+    script << "*) echo \"no way to $host\" >&2; exit 255 ;;\nesac\n";
+    script.close();
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
+  }
+
   static std::string rank_program() { return std::string(ROTA_TEST_DIR) + "/sum_rank"; }
 
   std::string folder_;

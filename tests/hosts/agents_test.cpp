@@ -25,16 +25,7 @@ class AgentsTest : public AcrossHosts {
   void SetUp() override {
     AcrossHosts::SetUp();
     if (!network_) return;
-    agent_ = folder_ + "/agent";
-    std::ofstream script(agent_);
-    script << "#!/bin/sh\nhost=$1; shift\ncase $host in\n";
-    for (std::size_t host = 0; host < 3; ++host) {
-      script << network_->address(host) << ") exec " << network_->command_prefix(host)
-             << " \"$@\" ;;\n";
-    }
-    script << "*) echo \"no way to $host\" >&2; exit 255 ;;\nesac\n";
-    script.close();
-    std::filesystem::permissions(agent_, std::filesystem::perms::owner_all);
+    agent_ = write_agent();
   }
 
   // One rotarun, on host `first`.

@@ -50,6 +50,7 @@ TEST(Hello, ComesOutAsItWentIn) {
                     .slot_count = 64,
                     .local_rank = 3,
                     .local_count = 4,
+                    .program = "4711 bytes, 0123456789ab",
                     .obstacle_code = 127,
                     .obstacle = "there is no train"};
   EXPECT_EQ(decode_hello(encode(hello)), hello);

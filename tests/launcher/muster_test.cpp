@@ -152,6 +152,36 @@ TEST(Muster, KnowsAnObstacleOfTheLeaderItselfFirst) {
   expect_refused(muster.obstacle(), kExitCannotRun, "host 0 (a:2222): train is a directory");
 }
 
+TEST(Muster, WarnsOfProgramsThatDifferAndNamesTheHosts) {
+  const Meeting meeting = meeting_of(4);
+  Hello hello = hello_of("a");
+  hello.program = "10 bytes, aa";
+  Muster muster(meeting, 0, hello);
+  EXPECT_EQ(call(muster, 1, hello), std::nullopt);
+  EXPECT_TRUE(muster.warnings().empty());
+  hello.program.clear();  // One that it could not look at.
+  EXPECT_EQ(call(muster, 2, hello), std::nullopt);
+  EXPECT_TRUE(muster.warnings().empty());
+  hello.program = "11 bytes, bb";
+  EXPECT_EQ(call(muster, 3, hello), std::nullopt);
+  EXPECT_EQ(muster.warnings(),
+            (std::vector<std::string>{"the hosts have different programs: host 0 (a:2222) has one "
+                                      "of 10 bytes, aa; host 3 (d:2222) has one of 11 bytes, bb"}));
+}
+
+TEST(Muster, WarnsOfEightProgramsThatDifferAndCountsTheOthers) {
+  const Meeting meeting = meeting_of(12);
+  Hello hello = hello_of("a");
+  hello.program = "first";
+  Muster muster(meeting, 0, hello);
+  hello.program = "other";
+  for (std::size_t host = 1; host < 12; ++host) {
+    EXPECT_EQ(call(muster, host, hello), std::nullopt);
+  }
+  ASSERT_EQ(muster.warnings().size(), 1U);
+  EXPECT_TRUE(muster.warnings()[0].ends_with("; host 8 (h8:2222) has one of other; and 3 more"));
+}
+
 TEST(Muster, NamesWhoIsAbsent) {
   const Meeting meeting = meeting_of(4);
   Muster muster(meeting, 0, hello_of("a"));

@@ -181,6 +181,16 @@ TEST(Options, NeedNoProgramWhereNothingStarts) {
   EXPECT_TRUE(parse_options({"--show-ranks", "-np", "2"}).show_ranks);
 }
 
+TEST(Options, AskOneQuestionAtATime) {
+  EXPECT_TRUE(parse_options({"--preflight", "--json", "p"}).preflight);
+  EXPECT_EQ(refusal_of({"--preflight", "--show-ranks", "p"}),
+            "--preflight and --show-ranks: give one of them");
+  EXPECT_EQ(refusal_of({"--preflight", "--explain", "p"}),
+            "--preflight and --explain: give one of them");
+  EXPECT_THAT(refusal_of({"--preflight"}), HasSubstr("no program to start"));
+  EXPECT_THAT(refusal_of({"--json", "p"}), HasSubstr("it goes with --show-ranks or --preflight"));
+}
+
 TEST(Options, RefuseAMissingProgram) {
   EXPECT_THAT(refusal_of({}), HasSubstr("no program to start"));
   EXPECT_THAT(refusal_of({"-np", "2"}), HasSubstr("no program to start"));
@@ -253,6 +263,7 @@ TEST(Options, AreAllInTheHelpWithThreeExamples) {
                            "--ports",
                            "--grace",
                            "--show-ranks",
+                           "--preflight",
                            "--verbose",
                            "--version",
                            "--help"}) {

@@ -17,6 +17,7 @@ lib/librota.so
 lib/librota.so.V
 lib/librota.so.V.V.V
 lib/pkgconfig/rota.pc
+libexec/rota/rota-preflight
 libexec/rota/rotarun-hosts
 share/bash-completion/completions/rotarun
 share/man/man1/rotarun.1

@@ -20,6 +20,10 @@ using base::TimePoint;
 // At who is too slow, and at what has happened elsewhere.
 constexpr std::chrono::milliseconds kLookEvery{100};
 
+// How much longer those wait who are to be called: whoever calls knows what is in the way, and is
+// to say it first.
+constexpr std::chrono::milliseconds kCallersFirst{200};
+
 class Meeting {
  public:
   Meeting(const ConnectOptions& options, int listener, TimePoint deadline)
@@ -41,7 +45,7 @@ class Meeting {
                            identity(options_.rank, peer));
     }
     while (!absent().empty()) {
-      if (Clock::now() >= deadline_) throw_absent();
+      if (Clock::now() >= end()) throw_absent();
       if (options_.look_around) options_.look_around();
       for (std::size_t peer = 0; peer < calls_.size(); ++peer) {
         if (calls_[peer]) advance(peer);
@@ -87,18 +91,24 @@ class Meeting {
 
   void wait() {
     const TimePoint now = Clock::now();
-    TimePoint end = std::min(deadline_, now + kLookEvery);
+    TimePoint wake_at = std::min(end(), now + kLookEvery);
     polls_.clear();
     for (const auto& call : calls_) {
       if (!call) continue;
       call->add_to(polls_);
-      if (const auto next = call->next_deadline()) end = std::min(end, *next);
+      if (const auto next = call->next_deadline()) wake_at = std::min(wake_at, *next);
     }
     reception_.add_to(polls_, now);
-    if (const auto next = reception_.next_deadline()) end = std::min(end, *next);
-    polls_.wait(end);
+    if (const auto next = reception_.next_deadline()) wake_at = std::min(wake_at, *next);
+    polls_.wait(wake_at);
   }
 
+  TimePoint end() const {
+    const bool is_calling = absent().back() > options_.rank;
+    return is_calling ? deadline_ : deadline_ + kCallersFirst;
+  }
+
+  // By rank.
   std::vector<std::size_t> absent() const {
     std::vector<std::size_t> ranks;
     for (std::size_t peer = 0; peer < streams_.size(); ++peer) {

@@ -1,5 +1,5 @@
 // What can be found wrong before anything starts.
-#include "launcher/preflight.h"
+#include "launcher/program_check.h"
 
 #include <filesystem>
 
@@ -20,44 +20,44 @@ std::string problem_with_directory(const std::string& directory) {
   return std::filesystem::is_directory(status) ? "" : "Not a directory";
 }
 
-void refuse(int exit_code, const std::string& complaint, Preflight& preflight) {
-  preflight.exit_code = exit_code;
-  preflight.complaint = complaint;
+void refuse(int exit_code, const std::string& complaint, ProgramCheck& check) {
+  check.exit_code = exit_code;
+  check.complaint = complaint;
 }
 
 void check_group(const Group& group, const std::vector<std::string>& environment,
-                 Preflight& preflight) {
+                 ProgramCheck& check) {
   if (!group.working_directory.empty()) {
     const std::string problem = problem_with_directory(group.working_directory);
     if (!problem.empty()) {
-      return refuse(kExitUsage, "--wdir " + group.working_directory + ": " + problem, preflight);
+      return refuse(kExitUsage, "--wdir " + group.working_directory + ": " + problem, check);
     }
   }
   for (const std::string& name : unset_variables(environment, group.variables)) {
-    preflight.warnings.push_back("-x " + name + ": it is not set here, so the ranks do not get it");
+    check.warnings.push_back("-x " + name + ": it is not set here, so the ranks do not get it");
   }
   const auto of_ranks = make_environment(environment, group.variables, {});
   std::string search_path = find_variable(of_ranks, "PATH");
   if (search_path.empty()) search_path = kUsualPath;
   const std::string& name = group.program.front();
   os::StartFailure failure;
-  preflight.program_paths.push_back(
+  check.program_paths.push_back(
       os::find_program(name, search_path, group.working_directory, failure));
-  if (!preflight.program_paths.back().empty()) return;
+  if (!check.program_paths.back().empty()) return;
   refuse(failure.is_missing ? kExitNotFound : kExitCannotRun,
          "cannot run " + name + ": " + failure.text +
              (name.find('/') == std::string::npos ? " in PATH" : ""),
-         preflight);
+         check);
 }
 
 }  // namespace
 
-Preflight check_program(const Options& options, const std::vector<std::string>& environment) {
-  Preflight preflight;
+ProgramCheck check_program(const Options& options, const std::vector<std::string>& environment) {
+  ProgramCheck check;
   for (const Group& group : options.groups) {
-    if (preflight.exit_code == 0) check_group(group, environment, preflight);
+    if (check.exit_code == 0) check_group(group, environment, check);
   }
-  return preflight;
+  return check;
 }
 
 }  // namespace rota::launcher

@@ -7,7 +7,7 @@
 
 namespace rota::launcher {
 
-struct Preflight {
+struct ProgramCheck {
   std::vector<std::string> program_paths;  // What to run, by group.
   std::vector<std::string> warnings;
   int exit_code = 0;  // Other than 0: the job cannot start, and why.
@@ -15,6 +15,6 @@ struct Preflight {
 };
 
 // Looks for each program where a rank would, and at the directories that the options name.
-Preflight check_program(const Options& options, const std::vector<std::string>& environment);
+ProgramCheck check_program(const Options& options, const std::vector<std::string>& environment);
 
 }  // namespace rota::launcher

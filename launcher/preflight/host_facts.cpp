@@ -1,0 +1,125 @@
+// Asks this host, and writes down what it says.
+#include "launcher/preflight/host_facts.h"
+
+#include <filesystem>
+#include <span>
+#include <system_error>
+
+#include <rota/error.h>
+
+#include "auth/file_digest.h"
+#include "base/byte_stream.h"
+#include "base/hex.h"
+#include "kernels/kernels.h"
+#include "launcher/devices.h"
+#include "launcher/job_plan.h"
+#include "launcher/program_check.h"
+#include "os/port_claim.h"
+
+namespace rota::preflight {
+namespace {
+
+std::optional<std::uint64_t> free_bytes(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  if (error) return std::nullopt;
+  return space.available;
+}
+
+// One after the other, for they may be more than the files that may be open at once.
+std::size_t count_free_ports(const launcher::PortRange& ports) {
+  std::size_t count = 0;
+  try {
+    for (unsigned port = ports.first; port <= ports.last; ++port) {
+      if (os::claim_port(static_cast<std::uint16_t>(port))) ++count;
+    }
+  } catch (const Error&) {  // There are no sockets to ask with.
+  }
+  return count;
+}
+
+void look_at_program(const launcher::Options& options, HostFacts& facts) {
+  const launcher::ProgramCheck check = launcher::check_program(options, os::environment());
+  facts.program_trouble = check.complaint;
+  std::vector<std::byte> digests;
+  for (std::size_t i = 0; i < options.groups.size(); ++i) {
+    const bool is_found = i < check.program_paths.size() && !check.program_paths[i].empty();
+    const std::string& name = options.groups[i].program.front();
+    facts.program += (i == 0 ? "" : " : ") + (is_found ? check.program_paths[i] : name);
+    const std::filesystem::path directory = options.groups[i].working_directory;
+    const auto digest = is_found
+                            ? auth::digest_of_file((directory / check.program_paths[i]).string())
+                            : std::nullopt;
+    if (!digest) return;
+    facts.program_bytes += digest->bytes;
+    digests.insert(digests.end(), digest->sha256.begin(), digest->sha256.end());
+  }
+  const bool is_one = options.groups.size() == 1;
+  facts.program_sha256 = base::to_hex(is_one ? std::span<const std::byte>(digests)
+                                             : std::span<const std::byte>(auth::sha256(digests)));
+}
+
+}  // namespace
+
+bool operator==(const HostFacts& one, const HostFacts& other) {
+  return encode(one) == encode(other);
+}
+
+HostFacts gather(const launcher::Options& options, const launcher::PreflightOrders& orders) {
+  const launcher::Facts found = launcher::gather_facts();
+  HostFacts facts{.version = ROTA_VERSION,
+                  .architecture = os::architecture(),
+                  .kernels = kernels::select().name,
+                  .slot_count = orders.slot_count,
+                  .cpus = launcher::slots_of(options, found).reason,
+                  .device_count = launcher::find_devices().size(),
+                  .memory_bytes = found.memory_bytes,
+                  .locked_memory_bytes = os::locked_memory_limit_bytes(),
+                  .shared_memory_bytes = free_bytes("/dev/shm"),
+                  .open_files = found.open_files,
+                  .free_port_count = count_free_ports(options.ports)};
+  look_at_program(options, facts);
+  return facts;
+}
+
+std::string encode(const HostFacts& facts) {
+  base::ByteWriter out;
+  for (const std::string* text :
+       {&facts.version, &facts.architecture, &facts.kernels, &facts.program, &facts.program_sha256,
+        &facts.program_trouble, &facts.cpus}) {
+    out.write(*text);
+  }
+  for (const std::uint64_t number :
+       {facts.program_bytes, std::uint64_t{facts.slot_count}, std::uint64_t{facts.device_count},
+        facts.memory_bytes, facts.locked_memory_bytes,
+        std::uint64_t{facts.shared_memory_bytes.has_value()}, facts.shared_memory_bytes.value_or(0),
+        facts.open_files.soft, facts.open_files.hard, std::uint64_t{facts.free_port_count}}) {
+    out.write(number);
+  }
+  const auto bytes = out.take();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::optional<HostFacts> decode_facts(std::string_view text) {
+  base::ByteReader in(std::as_bytes(std::span(text)));
+  HostFacts facts;
+  for (std::string* field : {&facts.version, &facts.architecture, &facts.kernels, &facts.program,
+                             &facts.program_sha256, &facts.program_trouble, &facts.cpus}) {
+    *field = in.read_text();
+  }
+  facts.program_bytes = in.read<std::uint64_t>();
+  facts.slot_count = static_cast<std::size_t>(in.read<std::uint64_t>());
+  facts.device_count = static_cast<std::size_t>(in.read<std::uint64_t>());
+  facts.memory_bytes = in.read<std::uint64_t>();
+  facts.locked_memory_bytes = in.read<std::uint64_t>();
+  const bool has_shared_memory = in.read<std::uint64_t>() != 0;
+  const auto shared_memory_bytes = in.read<std::uint64_t>();
+  if (has_shared_memory) facts.shared_memory_bytes = shared_memory_bytes;
+  facts.open_files.soft = in.read<std::uint64_t>();
+  facts.open_files.hard = in.read<std::uint64_t>();
+  facts.free_port_count = static_cast<std::size_t>(in.read<std::uint64_t>());
+  if (!in.ok() || !in.at_end()) return std::nullopt;
+  return facts;
+}
+
+}  // namespace rota::preflight

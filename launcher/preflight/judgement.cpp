@@ -1,0 +1,368 @@
+// One function for each check.
+#include "launcher/preflight/judgement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <utility>
+
+#include "launcher/file_need.h"
+#include "launcher/host_share.h"
+#include "launcher/layout.h"
+
+namespace rota::preflight {
+namespace {
+
+using Hosts = std::vector<Host>;
+using Rendered = std::function<std::string(const Host& host)>;
+
+constexpr std::size_t kMostNamed = 8;
+constexpr std::size_t kShownDigits = 12;
+
+template <class... Numbers>
+std::string format(const char* pattern, Numbers... numbers) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, numbers...);
+  return text;
+}
+
+std::string join(const std::vector<std::string>& words, const char* between = ", ") {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(words.size(), kMostNamed); ++i) {
+    text += (i == 0 ? "" : between) + words[i];
+  }
+  if (words.size() > kMostNamed) {
+    text += between + std::to_string(words.size() - kMostNamed) + " more";
+  }
+  return text;
+}
+
+std::string in_gibibytes(std::uint64_t bytes) {
+  return format("%.1f GiB", static_cast<double>(bytes) / (1 << 30));
+}
+
+std::string limit_text(std::uint64_t limit, const std::string& text) {
+  return limit == UINT64_MAX ? "no limit" : text;
+}
+
+// Which hosts have which value, in the order of the first that has it.
+std::vector<std::pair<std::string, std::vector<std::string>>> by_value(const Hosts& hosts,
+                                                                       const Rendered& value_of) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+  for (const Host& host : hosts) {
+    const std::string value = value_of(host);
+    const auto is_same = [&](const auto& group) { return group.first == value; };
+    auto found = std::ranges::find_if(groups, is_same);
+    if (found == groups.end()) found = groups.insert(found, {value, {}});
+    found->second.push_back(host.name);
+  }
+  return groups;
+}
+
+// The value, or each one and who has it.
+std::string spread(const Hosts& hosts, const Rendered& value_of) {
+  const auto groups = by_value(hosts, value_of);
+  if (groups.size() == 1) return groups.front().first;
+  std::vector<std::string> parts;
+  for (const auto& [value, names] : groups) parts.push_back(value + " on " + join(names));
+  return join(parts, "; ");
+}
+
+Finding look_at_hosts(const Hosts& hosts) {
+  std::vector<std::string> names;
+  for (const Host& host : hosts) {
+    names.push_back(host.name + (host.address.empty() ? "" : " (" + host.address + ")"));
+  }
+  const std::string count = hosts.size() == 1 ? "this host alone: " : "";
+  return {.check = "hosts", .found = count + join(names)};
+}
+
+// Nobody would have come so far without it.
+Finding look_at_key(const Hosts& hosts, const launcher::Options& options) {
+  return {.check = "key",
+          .found = options.insecure ? "none, on loopback"
+                                    : "all " + std::to_string(hosts.size()) +
+                                          " hosts have proved that they hold the same"};
+}
+
+Finding look_at_versions(const Hosts& hosts) {
+  const Rendered version = [](const Host& host) { return "rota " + host.facts.version; };
+  Finding finding{.check = "version", .found = spread(hosts, version)};
+  if (by_value(hosts, version).size() == 1) return finding;
+  finding.verdict = Verdict::kUnusable;
+  finding.advice = "install the same version everywhere";
+  return finding;
+}
+
+Finding look_at_features(const Hosts& hosts) {
+  return {.check = "features",
+          .found = spread(hosts, [](const Host& host) {
+            const std::size_t devices = host.facts.device_count;
+            return host.facts.architecture + ", " + host.facts.kernels +
+                   ", transports shm and tcp" +
+                   (devices == 0 ? "" : ", CUDA devices: " + std::to_string(devices));
+          })};
+}
+
+std::string program_text(const Host& host) {
+  const HostFacts& facts = host.facts;
+  if (!facts.program_trouble.empty()) return facts.program_trouble;
+  if (facts.program_sha256.empty()) return facts.program + ", which cannot be read";
+  return std::to_string(facts.program_bytes) + " bytes, SHA-256 " +
+         facts.program_sha256.substr(0, kShownDigits);
+}
+
+// Where architectures differ, so do programs.
+Finding look_at_program(const Hosts& hosts) {
+  Finding finding{.check = "program", .found = spread(hosts, program_text)};
+  const auto has_trouble = [](const Host& host) { return !host.facts.program_trouble.empty(); };
+  if (std::ranges::any_of(hosts, has_trouble)) {
+    finding.verdict = Verdict::kUnusable;
+    finding.advice = "put it at the same place everywhere; see PATH and --wdir";
+    return finding;
+  }
+  if (by_value(hosts, program_text).size() == 1) {
+    finding.found = hosts.front().facts.program + ": " + finding.found;
+    return finding;
+  }
+  const auto architecture = [](const Host& host) { return host.facts.architecture; };
+  if (by_value(hosts, architecture).size() > 1) {
+    finding.advice = "the architectures differ; build all of the same sources";
+    return finding;
+  }
+  finding.verdict = Verdict::kDegraded;
+  finding.advice = "the programs differ: copy the same one to all hosts";
+  return finding;
+}
+
+// The layout of the job itself; empty where there can be none.
+struct Plan {
+  launcher::Layout layout{};
+  Finding finding{};
+};
+
+Plan lay_out_job(const Inspection& inspection) {
+  std::vector<launcher::HostSlots> slots;
+  for (const Host& host : inspection.hosts) slots.push_back({host.name, host.facts.slot_count});
+  launcher::LayoutRules rules = launcher::layout_rules(inspection.options);
+  if (!rules.rank_count) rules.rank_count = inspection.world_size;
+  Plan plan{.finding = {.check = "ranks"}};
+  try {
+    plan.layout = launcher::lay_out(slots, rules);
+  } catch (const launcher::UsageError& error) {
+    plan.finding.verdict = Verdict::kUnusable;
+    plan.finding.found = error.what();
+    return plan;
+  }
+  std::vector<std::string> counts;
+  for (std::size_t host = 0; host < slots.size(); ++host) {
+    counts.push_back(std::to_string(plan.layout.host_rank_counts[host]) + " on " +
+                     slots[host].name);
+  }
+  plan.finding.found = std::to_string(plan.layout.seats.size()) + ": " + join(counts) + "; " +
+                       spread(inspection.hosts, [](const Host& host) { return host.facts.cpus; });
+  if (!plan.layout.warning.empty()) {
+    plan.finding.verdict = Verdict::kDegraded;
+    plan.finding.advice = plan.layout.warning;
+  }
+  return plan;
+}
+
+// The rank of the preflight itself has one of them, where there are other hosts.
+Finding look_at_ports(const Inspection& inspection, const launcher::Layout& layout) {
+  const launcher::PortRange& ports = inspection.options.ports;
+  Finding finding{.check = "ports"};
+  std::vector<std::string> lacking;
+  for (std::size_t host = 0; host < inspection.hosts.size(); ++host) {
+    const std::size_t free = inspection.hosts[host].facts.free_port_count + 1;
+    const std::size_t needed = layout.host_rank_counts[host];
+    if (free >= needed) continue;
+    lacking.push_back(inspection.hosts[host].name + " has " + std::to_string(free) + " for " +
+                      std::to_string(needed) + " ranks");
+  }
+  finding.found = lacking.empty() ? "every host has enough of --ports " : "too few are free: ";
+  finding.found += lacking.empty() ? std::to_string(ports.first) + "-" + std::to_string(ports.last)
+                                   : join(lacking);
+  if (lacking.empty()) return finding;
+  finding.verdict = Verdict::kUnusable;
+  finding.advice = "give others by --ports";
+  return finding;
+}
+
+Finding look_at_files(const Inspection& inspection, const launcher::Layout& layout) {
+  Finding finding{.check = "files"};
+  std::vector<std::string> lacks;
+  std::vector<std::string> low;
+  for (std::size_t host = 0; host < inspection.hosts.size(); ++host) {
+    const Host& looked_at = inspection.hosts[host];
+    const os::OpenFileLimits& limits = looked_at.facts.open_files;
+    const auto need = launcher::files_needed(
+        launcher::share_of(layout, host, inspection.options.groups), inspection.options);
+    const std::string lack = launcher::lack_of_files(need, limits);
+    if (!lack.empty()) lacks.push_back(looked_at.name + ": " + lack);
+    if (limits.soft < kUsualFileLimit) low.push_back(looked_at.name);
+  }
+  finding.found = spread(inspection.hosts, [](const Host& host) {
+    const os::OpenFileLimits& limits = host.facts.open_files;
+    return limit_text(limits.soft, std::to_string(limits.soft)) + " open files, at most " +
+           limit_text(limits.hard, std::to_string(limits.hard));
+  });
+  if (!lacks.empty()) {
+    finding.verdict = Verdict::kUnusable;
+    finding.advice = join(lacks, "; ");
+  } else if (!low.empty()) {
+    finding.verdict = Verdict::kDegraded;
+    finding.advice = "little for " + join(low) + ", enough for the ranks alone: ulimit -n " +
+                     std::to_string(kUsualFileLimit);
+  }
+  return finding;
+}
+
+Finding look_at_memory(const Hosts& hosts) {
+  return {.check = "memory", .found = spread(hosts, [](const Host& host) {
+                               const std::uint64_t locked = host.facts.locked_memory_bytes;
+                               return in_gibibytes(host.facts.memory_bytes) + ", may lock " +
+                                      limit_text(locked, std::to_string(locked / 1024) + " KiB");
+                             })};
+}
+
+Finding look_at_shared_memory(const Hosts& hosts) {
+  return {.check = "/dev/shm",
+          .found = spread(hosts,
+                          [](const Host& host) {
+                            const auto bytes = host.facts.shared_memory_bytes;
+                            return bytes ? in_gibibytes(*bytes) + " free" : std::string("none");
+                          }),
+          .advice = "rota itself needs none of it"};
+}
+
+Finding look_at_clocks(const Hosts& hosts) {
+  Finding finding{.check = "clocks"};
+  double most = 0;
+  std::vector<std::string> apart;
+  for (const Host& host : hosts) {
+    const double difference = std::abs(host.clock_ahead);
+    most = std::max(most, difference);
+    if (difference <= kMostClockDifference) continue;
+    apart.push_back(host.name + " is " + format("%.1f s ", difference) +
+                    (host.clock_ahead > 0 ? "ahead" : "behind"));
+  }
+  finding.found = apart.empty()
+                      ? "within " + latency_text(most) + " of " + hosts.front().name + "'s"
+                      : join(apart) + " of " + hosts.front().name + "'s";
+  if (!apart.empty()) finding.advice = "rota does not go by them; times in logs do not compare";
+  return finding;
+}
+
+std::string name_of(const Inspection& inspection, const Edge& edge) {
+  return inspection.hosts[edge.from].name + " -> " + inspection.hosts[edge.to].name;
+}
+
+Finding look_at_edges(const Inspection& inspection, const std::vector<EdgeRating>& ratings,
+                      bool EdgeRating::*is_bad, const std::string& check) {
+  const bool is_bandwidth = check == "bandwidth";
+  const auto value_of = [&](const Edge& edge) {
+    return is_bandwidth ? bandwidth_text(edge.bandwidth) : latency_text(edge.latency);
+  };
+  const auto ratio_of = [&](const EdgeRating& rating) {
+    return is_bandwidth ? rating.bandwidth_ratio : rating.latency_ratio;
+  };
+  Finding finding{.check = check};
+  std::vector<std::string> slow;
+  const auto& edges = inspection.edges;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (!(ratings[i].*is_bad)) continue;
+    slow.push_back(name_of(inspection, edges[i]) + " has " + value_of(edges[i]) +
+                   format(is_bandwidth ? ", %.2g of the median" : ", %.3g times the median",
+                          ratio_of(ratings[i])));
+  }
+  if (!slow.empty()) {
+    finding.verdict = Verdict::kDegraded;
+    finding.found = join(slow, "; ");
+    finding.advice = "the whole ring goes at this pace: look at that way, or leave that host out";
+    return finding;
+  }
+  const auto less = [&](const Edge& one, const Edge& other) {
+    return is_bandwidth ? one.bandwidth < other.bandwidth : one.latency < other.latency;
+  };
+  const auto [least, most] = std::ranges::minmax_element(edges, less);
+  finding.found = value_of(*least) + " to " + value_of(*most) + " on the edges of the ring";
+  return finding;
+}
+
+double median_of(const std::vector<Edge>& edges, double Edge::*value, bool is_more_better) {
+  std::vector<double> values;
+  for (const Edge& edge : edges) values.push_back(edge.*value);
+  std::ranges::sort(values);
+  return values[is_more_better ? values.size() / 2 : (values.size() - 1) / 2];
+}
+
+}  // namespace
+
+std::vector<EdgeRating> rate(const std::vector<Edge>& edges) {
+  if (edges.empty()) return {};
+  const double latency = median_of(edges, &Edge::latency, false);
+  const double bandwidth = median_of(edges, &Edge::bandwidth, true);
+  std::vector<EdgeRating> ratings;
+  for (const Edge& edge : edges) {
+    EdgeRating rating{.latency_ratio = edge.latency / latency,
+                      .bandwidth_ratio = edge.bandwidth / bandwidth};
+    rating.has_long_latency = rating.latency_ratio > kMostLatencyRatio &&
+                              edge.latency - latency > kLeastLatencyDifference;
+    rating.has_low_bandwidth = rating.bandwidth_ratio < kLeastBandwidthRatio;
+    ratings.push_back(rating);
+  }
+  return ratings;
+}
+
+std::string to_text(const Finding& finding) {
+  return finding.found + (finding.advice.empty() ? "" : ": " + finding.advice);
+}
+
+Judgement judge(const Inspection& inspection) {
+  const Hosts& hosts = inspection.hosts;
+  Judgement judgement{.edges = rate(inspection.edges)};
+  std::vector<Finding>& findings = judgement.findings;
+  const bool are_several = hosts.size() > 1;
+  findings.push_back(look_at_hosts(hosts));
+  if (are_several) findings.push_back(look_at_key(hosts, inspection.options));
+  findings.push_back(look_at_versions(hosts));
+  findings.push_back(look_at_features(hosts));
+  findings.push_back(look_at_program(hosts));
+  const Plan plan = lay_out_job(inspection);
+  findings.push_back(plan.finding);
+  if (!plan.layout.seats.empty()) {
+    if (are_several) findings.push_back(look_at_ports(inspection, plan.layout));
+    findings.push_back(look_at_files(inspection, plan.layout));
+  }
+  findings.push_back(look_at_memory(hosts));
+  findings.push_back(look_at_shared_memory(hosts));
+  if (are_several) findings.push_back(look_at_clocks(hosts));
+  if (!inspection.edges.empty()) {
+    const auto& ratings = judgement.edges;
+    findings.push_back(
+        look_at_edges(inspection, ratings, &EdgeRating::has_low_bandwidth, "bandwidth"));
+    findings.push_back(
+        look_at_edges(inspection, ratings, &EdgeRating::has_long_latency, "latency"));
+  }
+  for (const Finding& finding : findings) {
+    if (finding.verdict <= judgement.verdict) continue;
+    judgement.verdict = finding.verdict;
+    judgement.reason = finding.check + ": " + to_text(finding);
+  }
+  return judgement;
+}
+
+std::string bandwidth_text(double bytes_per_second) {
+  const double bits = 8 * bytes_per_second;
+  if (bits >= 1e9) return format("%.3g Gbit/s", bits / 1e9);
+  return bits >= 1e6 ? format("%.3g Mbit/s", bits / 1e6) : format("%.3g kbit/s", bits / 1e3);
+}
+
+std::string latency_text(double seconds) {
+  if (seconds >= 1) return format("%.3g s", seconds);
+  return seconds >= 1e-3 ? format("%.3g ms", seconds * 1e3) : format("%.3g us", seconds * 1e6);
+}
+
+}  // namespace rota::preflight

@@ -1,0 +1,37 @@
+// How many files a job has open on a host, and whose limit is too low for it.
+#include "launcher/file_need.h"
+
+#include <gtest/gtest.h>
+
+namespace rota::launcher {
+namespace {
+
+Share share_of_ranks(std::size_t count, std::size_t world_size, std::size_t host_count) {
+  return {
+      .ranks = std::vector<std::size_t>(count), .world_size = world_size, .host_count = host_count};
+}
+
+TEST(FileNeed, GrowsWithTheWorldTheRanksHereAndTheHosts) {
+  const FileNeed small = files_needed(share_of_ranks(1, 1, 1), {});
+  const FileNeed large = files_needed(share_of_ranks(10, 100, 5), {});
+  EXPECT_EQ(large.of_rank - small.of_rank, 99U);
+  EXPECT_EQ(large.of_rotarun - small.of_rotarun, 9U * 6 + 4 * 2);
+  Options filed;
+  filed.output_directory = "logs";
+  EXPECT_EQ(files_needed(share_of_ranks(10, 100, 5), filed).of_rotarun - large.of_rotarun, 20U);
+}
+
+TEST(FileNeed, IsHeldAgainstWhatEachMayOpen) {
+  const FileNeed need{.of_rank = 100, .of_rotarun = 200};
+  EXPECT_EQ(lack_of_files(need, {.soft = 100, .hard = 200}), "");
+  EXPECT_EQ(lack_of_files(need, {.soft = 99, .hard = 200}),
+            "each rank may open 99 files (ulimit -Sn), and this job takes about 100: raise the "
+            "limit");
+  EXPECT_EQ(lack_of_files(need, {.soft = 99, .hard = 199}),
+            "rotarun may open 199 files (ulimit -Hn), and this job takes about 200: raise the "
+            "limit");
+  EXPECT_EQ(lack_of_files(need, {.soft = UINT64_MAX, .hard = UINT64_MAX}), "");
+}
+
+}  // namespace
+}  // namespace rota::launcher

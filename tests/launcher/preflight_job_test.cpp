@@ -1,0 +1,75 @@
+// What a code means for a preflight, and what the job that looks at the hosts is like.
+#include "launcher/preflight_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "launcher/report.h"
+
+namespace rota::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+
+TEST(Verdict, OfAJobsCodeIsWhatTheNextTryWouldComeTo) {
+  for (const int code : {0, 10, 20, 30}) {
+    EXPECT_EQ(static_cast<int>(verdict_of(code)), code);
+    EXPECT_TRUE(is_verdict(code));
+  }
+  for (const int code : {2, 77, 78, 126, 127, 200, 201, 202}) {
+    EXPECT_EQ(verdict_of(code), Verdict::kUnusable) << code;
+    EXPECT_FALSE(is_verdict(code));
+  }
+  for (const int code : {1, 3, 79, 124, 129, 130, 131, 134, 137, 139, 143}) {
+    EXPECT_EQ(verdict_of(code), Verdict::kUnknown) << code;
+    EXPECT_FALSE(is_verdict(code));
+  }
+}
+
+TEST(PreflightOrders, ComeOutAsTheyWentIn) {
+  for (const bool speaks : {false, true}) {
+    const auto orders = decode_preflight_orders(
+        encode({.world_size = 7, .slot_count = 3, .speaks = speaks, .arguments = {"-np", "7"}}));
+    ASSERT_TRUE(orders);
+    EXPECT_EQ(orders->world_size, 7U);
+    EXPECT_EQ(orders->slot_count, 3U);
+    EXPECT_EQ(orders->speaks, speaks);
+    EXPECT_THAT(orders->arguments, ElementsAre("-np", "7"));
+  }
+  EXPECT_EQ(decode_preflight_orders(encode({}))->world_size, std::nullopt);
+}
+
+TEST(PreflightOrders, AreNoneWhereTheyMakeNoSense) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {}, {"1", "1"}, {"x", "1", "quiet"}, {"1", "1x", "quiet"}, {"1", "1", "loud"}}) {
+    EXPECT_FALSE(decode_preflight_orders(arguments));
+  }
+}
+
+TEST(PreflightJob, IsOneRankOnEachHostAndLeavesNothingBehind) {
+  const Options given = parse_options(
+      {"-np", "8", "--map-by", "core", "--rank-by", "node", "--report-bindings", "--tag-output",
+       "--output-filename", "logs", "--ports", "8000-8010", "--preflight", "./train", "5"});
+  const Options job = preflight_job(given, {.slot_count = 4, .arguments = {"-np", "8"}});
+  EXPECT_FALSE(job.rank_count);
+  EXPECT_EQ(job.map_by, MapBy::kFixedPerNode);
+  EXPECT_EQ(job.ranks_per_node, 1U);
+  EXPECT_EQ(job.bind_to, BindTo::kNone);
+  EXPECT_FALSE(job.tag_output);
+  EXPECT_FALSE(job.report_bindings);
+  EXPECT_EQ(job.output_directory, "");
+  EXPECT_EQ(job.ports.first, 8000);
+  EXPECT_THAT(job.groups.front().program,
+              ElementsAre(EndsWith("rota-preflight"), "0", "4", "speaks", "-np", "8"));
+}
+
+TEST(NotedReason, IsWhatWasSaidLast) {
+  note_reason("rotarun: the first\n");
+  EXPECT_EQ(noted_reason(), "the first");
+  note_reason("the last");
+  EXPECT_EQ(noted_reason(), "the last");
+}
+
+}  // namespace
+}  // namespace rota::launcher

@@ -1,0 +1,52 @@
+// What a host says about itself, and that it arrives as it was said.
+#include "launcher/preflight/host_facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "preflight/inspection.h"
+
+namespace rota::preflight {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(HostFacts, ComeOutAsTheyWentIn) {
+  HostFacts facts = host_of("a").facts;
+  EXPECT_EQ(decode_facts(encode(facts)), facts);
+  facts.shared_memory_bytes.reset();
+  facts.program_trouble = "cannot run train: No such file or directory";
+  EXPECT_EQ(decode_facts(encode(facts)), facts);
+  EXPECT_EQ(decode_facts(encode(HostFacts{})), HostFacts{});
+}
+
+TEST(HostFacts, AreNoneWhereTheyAreNotWhole) {
+  const std::string text = encode(host_of("a").facts);
+  for (std::size_t bytes = 0; bytes < text.size(); ++bytes) {
+    ASSERT_FALSE(decode_facts(text.substr(0, bytes))) << bytes;
+  }
+  EXPECT_FALSE(decode_facts(text + "x"));
+}
+
+TEST(HostFacts, AreThoseOfThisHostAndOfTheProgram) {
+  const std::string own = os::own_executable();
+  const HostFacts facts = gather(launcher::parse_options({own}), {.slot_count = 7});
+  EXPECT_EQ(facts.program, own);
+  EXPECT_GT(facts.program_bytes, 0U);
+  EXPECT_EQ(facts.program_sha256.size(), 64U);
+  EXPECT_EQ(facts.program_trouble, "");
+  EXPECT_EQ(facts.slot_count, 7U);
+  EXPECT_EQ(facts.architecture, os::architecture());
+  EXPECT_EQ(facts.open_files.soft, os::open_file_limits().soft);
+}
+
+TEST(HostFacts, SayWhyAProgramCannotRun) {
+  const HostFacts facts = gather(launcher::parse_options({"there-is-none"}), {});
+  EXPECT_EQ(facts.program, "there-is-none");
+  EXPECT_EQ(facts.program_sha256, "");
+  EXPECT_THAT(facts.program_trouble, HasSubstr("cannot run there-is-none: No such file"));
+}
+
+}  // namespace
+}  // namespace rota::preflight

@@ -1,0 +1,220 @@
+// Which facts are fine, which are not, and with which words.
+#include "launcher/preflight/judgement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "preflight/inspection.h"
+
+namespace rota::preflight {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Finding finding_of(const Judgement& judgement, const std::string& check) {
+  const auto found = std::ranges::find(judgement.findings, check, &Finding::check);
+  return found == judgement.findings.end() ? Finding{} : *found;
+}
+
+TEST(Judgement, IsFineWhereNothingIsWrong) {
+  const Judgement judgement = judge(fine_inspection());
+  EXPECT_EQ(judgement.verdict, Verdict::kFine);
+  EXPECT_EQ(judgement.reason, "");
+  for (const Finding& finding : judgement.findings) {
+    EXPECT_EQ(finding.verdict, Verdict::kFine) << finding.check;
+    EXPECT_NE(finding.found, "") << finding.check;
+  }
+  EXPECT_EQ(finding_of(judgement, "hosts").found, "a (a:7701), b (b:7701), c (c:7701)");
+  EXPECT_EQ(finding_of(judgement, "ranks").found,
+            "6: 2 on a, 2 on b, 2 on c; 2 CPUs allowed, no quota");
+}
+
+struct Case {
+  const char* name;
+  std::function<void(Inspection& inspection)> spoil;
+  Verdict verdict;
+  std::string check;
+  std::string words;  // In what was found, or in the advice.
+};
+
+class JudgementOf : public ::testing::TestWithParam<Case> {};
+
+TEST_P(JudgementOf, IsAsTheFactsAre) {
+  SCOPED_TRACE(GetParam().name);
+  Inspection inspection = fine_inspection();
+  GetParam().spoil(inspection);
+  const Judgement judgement = judge(inspection);
+  EXPECT_EQ(judgement.verdict, GetParam().verdict);
+  const Finding finding = finding_of(judgement, GetParam().check);
+  EXPECT_EQ(finding.verdict, GetParam().verdict);
+  EXPECT_THAT(to_text(finding), HasSubstr(GetParam().words));
+  const bool is_fine = judgement.verdict == Verdict::kFine;
+  EXPECT_EQ(judgement.reason, is_fine ? "" : finding.check + ": " + to_text(finding));
+}
+
+HostFacts& facts_of(Inspection& inspection, std::size_t host) {
+  return inspection.hosts[host].facts;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, JudgementOf,
+    ::testing::Values(
+        Case{"another version", [](Inspection& seen) { facts_of(seen, 1).version = "1.2.4"; },
+             Verdict::kUnusable, "version",
+             "rota 1.2.3 on a, c; rota 1.2.4 on b: install the same version everywhere"},
+        Case{"no program", [](Inspection& seen) { facts_of(seen, 2).program_trouble = "none"; },
+             Verdict::kUnusable, "program", "none on c: put it at the same place everywhere"},
+        Case{"another program",
+             [](Inspection& seen) { facts_of(seen, 1).program_sha256 = std::string(64, 'b'); },
+             Verdict::kDegraded, "program",
+             "4711 bytes, SHA-256 aaaaaaaaaaaa on a, c; 4711 bytes, SHA-256 bbbbbbbbbbbb on b"},
+        Case{"another program of another architecture",
+             [](Inspection& seen) {
+               facts_of(seen, 1).program_sha256 = std::string(64, 'b');
+               facts_of(seen, 1).architecture = "aarch64";
+             },
+             Verdict::kFine, "program", "the architectures differ"},
+        Case{"a program that none may read",
+             [](Inspection& seen) {
+               for (Host& host : seen.hosts) host.facts.program_sha256.clear();
+             },
+             Verdict::kFine, "program", "/opt/train, which cannot be read"},
+        Case{"other features", [](Inspection& seen) { facts_of(seen, 0).device_count = 4; },
+             Verdict::kFine, "features", "CUDA devices: 4 on a; x86_64"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Room, JudgementOf,
+    ::testing::Values(
+        Case{"too many ranks", [](Inspection& seen) { seen.options.rank_count = 7; },
+             Verdict::kUnusable, "ranks", "--np 7: the 3 hosts have 6 slots"},
+        Case{"too large a world", [](Inspection& seen) { seen.world_size = 7; }, Verdict::kUnusable,
+             "ranks", "the 3 hosts have 6 slots"},
+        Case{"a smaller world", [](Inspection& seen) { seen.world_size = 3; }, Verdict::kFine,
+             "ranks", "3: 2 on a, 1 on b, 0 on c"},
+        Case{"no ports", [](Inspection& seen) { facts_of(seen, 1).free_port_count = 0; },
+             Verdict::kUnusable, "ports", "too few are free: b has 1 for 2 ranks"},
+        Case{"just enough ports", [](Inspection& seen) { facts_of(seen, 1).free_port_count = 1; },
+             Verdict::kFine, "ports", "7700-7955"},
+        Case{"few files for a rank",
+             [](Inspection& seen) { facts_of(seen, 1).open_files = {.soft = 21, .hard = 4096}; },
+             Verdict::kUnusable, "files",
+             "b: each rank may open 21 files (ulimit -Sn), and this job takes about 22"},
+        Case{"few files for rotarun",
+             [](Inspection& seen) { facts_of(seen, 1).open_files = {.soft = 33, .hard = 33}; },
+             Verdict::kUnusable, "files", "b: rotarun may open 33 files (ulimit -Hn)"},
+        Case{"fewer files than usual",
+             [](Inspection& seen) { facts_of(seen, 2).open_files.soft = 1023; }, Verdict::kDegraded,
+             "files", "little for c"},
+        Case{"no limits",
+             [](Inspection& seen) {
+               for (Host& host : seen.hosts) {
+                 host.facts.open_files = {UINT64_MAX, UINT64_MAX};
+                 host.facts.locked_memory_bytes = UINT64_MAX;
+               }
+             },
+             Verdict::kFine, "memory", "8.0 GiB, may lock no limit"},
+        Case{"no shared memory",
+             [](Inspection& seen) { facts_of(seen, 1).shared_memory_bytes.reset(); },
+             Verdict::kFine, "/dev/shm", "1.0 GiB free on a, c; none on b: rota itself needs none"},
+        Case{"little shared memory",
+             [](Inspection& seen) { facts_of(seen, 1).shared_memory_bytes = 0; }, Verdict::kFine,
+             "/dev/shm", "0.0 GiB free on b"},
+        Case{"a clock that is wrong", [](Inspection& seen) { seen.hosts[2].clock_ahead = -3.25; },
+             Verdict::kFine, "clocks", "c is 3.2 s behind of a's"},
+        Case{"a clock that is nearly right",
+             [](Inspection& seen) { seen.hosts[2].clock_ahead = 0.9; }, Verdict::kFine, "clocks",
+             "within 900 ms of a's"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Edges, JudgementOf,
+    ::testing::Values(Case{"a slow edge",
+                           [](Inspection& seen) { seen.edges[1].bandwidth = 0.125e9; },
+                           Verdict::kDegraded, "bandwidth",
+                           "b -> c has 1 Gbit/s, 0.1 of the median"},
+                      Case{"an edge that is somewhat slow",
+                           [](Inspection& seen) { seen.edges[1].bandwidth = 0.625e9; },
+                           Verdict::kFine, "bandwidth", "5 Gbit/s to 10 Gbit/s"},
+                      Case{"a long edge", [](Inspection& seen) { seen.edges[2].latency = 5e-3; },
+                           Verdict::kDegraded, "latency", "c -> a has 5 ms, 125 times the median"},
+                      Case{"an edge that is somewhat long",
+                           [](Inspection& seen) {
+                             for (Edge& edge : seen.edges) edge.latency = 2e-3;
+                             seen.edges[2].latency = 6e-3;
+                           },
+                           Verdict::kFine, "latency", "2 ms to 6 ms"},
+                      Case{"a difference too small to count",
+                           [](Inspection& seen) { seen.edges[2].latency = 900e-6; }, Verdict::kFine,
+                           "latency", "40 us to 900 us"}));
+
+TEST(Judgement, GivesTheFirstOfTheWorstAsTheReason) {
+  Inspection inspection = fine_inspection();
+  inspection.edges[0].bandwidth = 1;
+  facts_of(inspection, 1).program_trouble = "gone";
+  inspection.options.rank_count = 7;
+  const Judgement judgement = judge(inspection);
+  EXPECT_EQ(judgement.verdict, Verdict::kUnusable);
+  EXPECT_THAT(judgement.reason, HasSubstr("program: "));
+}
+
+TEST(Judgement, OfOneHostLooksAtWhatItHasAlone) {
+  Inspection inspection{.hosts = {host_of("a")}};
+  inspection.hosts[0].address.clear();
+  inspection.options.rank_count = 3;
+  const Judgement judgement = judge(inspection);
+  EXPECT_EQ(judgement.verdict, Verdict::kDegraded);  // They take turns.
+  EXPECT_EQ(finding_of(judgement, "hosts").found, "this host alone: a");
+  std::vector<std::string> checks;
+  for (const Finding& finding : judgement.findings) checks.push_back(finding.check);
+  EXPECT_THAT(checks, ElementsAre("hosts", "version", "features", "program", "ranks", "files",
+                                  "memory", "/dev/shm"));
+  EXPECT_TRUE(judgement.edges.empty());
+}
+
+TEST(Judgement, NamesEightHostsAndCountsTheOthers) {
+  Inspection inspection;
+  for (int host = 0; host < 12; ++host) {
+    inspection.hosts.push_back(host_of("h" + std::to_string(host)));
+  }
+  EXPECT_THAT(finding_of(judge(inspection), "hosts").found, HasSubstr(", h7 (h7:7701), 4 more"));
+}
+
+Edge edge_of(double latency, double bandwidth) {
+  return {.latency = latency, .bandwidth = bandwidth};
+}
+
+// With the worse median as the measure the slow direction would pass for half as fast.
+TEST(Rating, OfTwoEdgesIsByTheBetterOne) {
+  const auto ratings = rate({edge_of(2e-3, 40), edge_of(50e-6, 100)});
+  EXPECT_DOUBLE_EQ(ratings[0].bandwidth_ratio, 0.4);
+  EXPECT_DOUBLE_EQ(ratings[0].latency_ratio, 40);
+  EXPECT_TRUE(ratings[0].has_low_bandwidth);
+  EXPECT_TRUE(ratings[0].has_long_latency);
+  EXPECT_FALSE(ratings[1].is_slow());
+}
+
+TEST(Rating, IsByTheMedianOfAll) {
+  const auto ratings =
+      rate({edge_of(1, 10), edge_of(1, 49), edge_of(1, 100), edge_of(1, 101), edge_of(1, 900)});
+  EXPECT_TRUE(ratings[0].has_low_bandwidth);
+  EXPECT_TRUE(ratings[1].has_low_bandwidth);
+  EXPECT_FALSE(ratings[2].is_slow());
+  EXPECT_FALSE(ratings[4].is_slow());
+  EXPECT_DOUBLE_EQ(ratings[4].bandwidth_ratio, 9);
+  EXPECT_TRUE(rate({}).empty());
+}
+
+TEST(Texts, HaveTheUnitThatFits) {
+  EXPECT_EQ(bandwidth_text(1.25e9), "10 Gbit/s");
+  EXPECT_EQ(bandwidth_text(11.8e6), "94.4 Mbit/s");
+  EXPECT_EQ(bandwidth_text(1000), "8 kbit/s");
+  EXPECT_EQ(latency_text(2.5), "2.5 s");
+  EXPECT_EQ(latency_text(1.5e-3), "1.5 ms");
+  EXPECT_EQ(latency_text(12.34e-6), "12.3 us");
+}
+
+}  // namespace
+}  // namespace rota::preflight

@@ -1,0 +1,98 @@
+// rotarun --preflight on this host alone: what it prints, and what it ends with.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "testing/process.h"
+
+namespace rota::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+// Some of these may depend on the limits that the tests run with.
+Result run_with_files(const std::string& limits, const std::string& arguments) {
+  return run({.arguments = {"/bin/sh", "-c",
+                            "ulimit " + limits + "; exec " + rotarun_path() + " " + arguments}});
+}
+
+TEST(PreflightHere, FindsThatAllIsFine) {
+  const Result result = run_with_files("-n 1024", "-np 1 --preflight true");
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_THAT(result.out, HasSubstr("\nhosts     fine     this host alone: "));
+  EXPECT_THAT(result.out, HasSubstr("\npreflight: fine\n"));
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(PreflightHere, FindsThatTheProgramIsNotThere) {
+  const Result result = run_rotarun({"--preflight", "--json", "there-is-none"});
+  EXPECT_EQ(result.exit_code, 20);
+  const Json report = Json::parse(result.out);
+  EXPECT_EQ(report["verdict"], "unusable");
+  EXPECT_THAT(report["reason"], HasSubstr("cannot run there-is-none"));
+  EXPECT_EQ(report["hosts"].size(), 1U);
+  EXPECT_TRUE(report["edges"].empty());
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(PreflightHere, FindsMoreRanksThanSlots) {
+  const Result result = run_with_files("-n 8192", "-np 4096 --preflight true");
+  EXPECT_EQ(result.exit_code, 20) << result.out;
+  EXPECT_THAT(result.out, HasSubstr("ranks     degraded  4096: 4096 on "));
+  EXPECT_THAT(result.out, HasSubstr("rotarun may open 8192 files (ulimit -Hn)"));
+}
+
+TEST(PreflightHere, FindsFewOpenFiles) {
+  const Result low = run_with_files("-n 512", "-np 1 --preflight true");
+  EXPECT_EQ(low.exit_code, 10);
+  EXPECT_THAT(low.out, HasSubstr("preflight: degraded: files: 512 open files, at most 512"));
+  const Result lower = run_with_files("-Sn 16", "-np 1 --preflight true");
+  EXPECT_EQ(lower.exit_code, 20);
+  EXPECT_THAT(lower.out, HasSubstr("each rank may open 16 files (ulimit -Sn)"));
+}
+
+// They are told as people and programs are told all else.
+TEST(PreflightHere, SaysWhatKeepsItFromLooking) {
+  Result result = run_rotarun({"--preflight", "--json", "--wdir", "/there/is/none", "true"});
+  EXPECT_EQ(result.exit_code, 20);
+  EXPECT_EQ(Json::parse(result.out)["reason"], "--wdir /there/is/none: No such file or directory");
+  result = run_rotarun({"--preflight", "--wdir", "/there/is/none", "true"});
+  EXPECT_EQ(result.exit_code, 20);
+  EXPECT_EQ(result.out, "preflight: unusable: --wdir /there/is/none: No such file or directory\n");
+  Command command = rotarun({"--preflight", "--json", "true"});
+  command.environment = {"TF_CONFIG={"};
+  result = run(std::move(command));
+  EXPECT_EQ(result.exit_code, 20);
+  EXPECT_THAT(Json::parse(result.out)["reason"], HasSubstr("TF_CONFIG"));
+}
+
+TEST(PreflightHere, CouldNotTellWithinTheTimeout) {
+  const Result result = run_rotarun({"--preflight", "--json", "--timeout", "0.000001", "true"});
+  EXPECT_EQ(result.exit_code, 30);
+  const Json report = Json::parse(result.out);
+  EXPECT_EQ(report["code"], 30);
+  EXPECT_THAT(report["reason"], HasSubstr("--timeout has passed"));
+}
+
+TEST(PreflightHere, AWarningBeforeAJobIsAboutTheSameFiles) {
+  const Result result = run_with_files("-Sn 17", "-np 2 true");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("rotarun: warning: each rank may open 17 files (ulimit -Sn), "
+                                    "and this job takes about 18: raise the limit\n"));
+  EXPECT_EQ(run_with_files("-Sn 18", "-np 2 true").err, "");
+}
+
+TEST(PreflightHere, MakesNoSenseWithOtherQuestions) {
+  for (const char* other : {"--show-ranks", "--explain"}) {
+    const Result result = run_rotarun({"--preflight", other, "true"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr(std::string("--preflight and ") + other));
+  }
+  EXPECT_EQ(run_rotarun({"--preflight"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace rota::testing
