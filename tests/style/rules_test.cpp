@@ -104,6 +104,11 @@ TEST(Layers, RefuseALauncherThatKnowsMoreThanTheCore) {
   EXPECT_THAT(check("<rota/error.h>"), IsEmpty());
 }
 
+TEST(Layers, LetARankOfTheLaunchersOwnUseTheLibrary) {
+  EXPECT_THAT(check_launcher_includes({"launcher/preflight/a.cpp", "#include <rota/values.h>\n"}),
+              IsEmpty());
+}
+
 TEST(Layers, RefuseAnExampleThatLooksBehindThePublicHeaders) {
   const auto check = [](const std::string& include) {
     return check_example_includes({"examples/mnist/a.cpp", "#include " + include + "\n"});
