@@ -23,11 +23,12 @@ std::string lack(const std::string& who, std::size_t needed, std::uint64_t allow
 }  // namespace
 
 FileNeed files_needed(const Share& share, const Options& options) {
-  const std::size_t for_each =
-      kForEachRank + (options.output_directory.empty() ? 0 : kForEachOutput);
-  return {
-      .of_rank = kOfProgram + share.world_size,
-      .of_rotarun = kOfRotarun + for_each * share.ranks.size() + kForEachHost * share.host_count};
+  const std::size_t process_count = share.ranks.size() + share.evaluators.size();
+  const bool has_files = !options.output_directory.empty() && !share.sends_output;
+  const std::size_t output_count = has_files ? process_count + share.guests.size() : 0;
+  return {.of_rank = kOfProgram + share.world_size,
+          .of_rotarun = kOfRotarun + kForEachRank * process_count + kForEachOutput * output_count +
+                        kForEachHost * share.host_count};
 }
 
 std::string lack_of_files(const FileNeed& need, const os::OpenFileLimits& limits) {

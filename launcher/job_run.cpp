@@ -89,7 +89,7 @@ int JobRun::run() {
 void JobRun::turn() {
   switchboard_.send_all(now_);
   if (others_) {
-    others_->set_flow(local_.output().flow());
+    if (!local_.share().guests.empty()) others_->set_flow(local_.output().flow());
     others_->send_all(now_);
   }
   wait();
@@ -311,8 +311,13 @@ void JobRun::tell_others_the_end() {
     others_->add_to(polls_);
     polls_.wait(earlier(end, others_->next_deadline()));
     now_ = base::Clock::now();
-    others_->handle(polls_, now_);
+    for (const News& news : others_->handle(polls_, now_)) {
+      const bool is_output =
+          news.kind == News::Kind::kRankWrote || news.kind == News::Kind::kEvaluatorWrote;
+      if (is_output) on_output(news);
+    }
   }
+  local_.output().drain();  // What has no line's end.
 }
 
 void JobRun::serve_status() {

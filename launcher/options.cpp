@@ -376,6 +376,9 @@ void check_together(const Options& options) {
   if (options.key_fd && !options.key_file.empty()) {
     throw UsageError("--key-file and --key-fd: give one of them");
   }
+  if (options.insecure && (options.key_fd || !options.key_file.empty())) {
+    throw UsageError("--insecure is without a key, and --key-file and --key-fd name one");
+  }
   require_one_question(options);
 }
 

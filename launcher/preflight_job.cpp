@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kInspector = "rota-preflight";
 constexpr std::string_view kSpeaks = "speaks";
 constexpr std::string_view kIsQuiet = "quiet";
-constexpr std::size_t kOwnArguments = 3;
+constexpr std::size_t kOwnArguments = 4;
 
 // The codes that say that the job itself would not run.
 constexpr std::array kRefusals = {kExitUsage,     kExitKey,      kExitSpecification,
@@ -31,6 +31,19 @@ std::optional<std::size_t> to_number(const std::string& text) {
   const auto [read_to, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || read_to != end) return std::nullopt;
   return number;
+}
+
+// The variables of -x: the names are enough to look for what lacks, and the values may be secret.
+std::vector<std::string> without_values(std::vector<std::string> arguments) {
+  constexpr std::string_view kLong = "--export=";
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool is_separate = i > 0 && (arguments[i - 1] == "-x" || arguments[i - 1] == "--export");
+    const bool is_joined = arguments[i].starts_with("-x") || arguments[i].starts_with(kLong);
+    const std::size_t begin = arguments[i].starts_with(kLong) ? kLong.size() : 0;
+    if (!is_separate && !is_joined) continue;
+    arguments[i].resize(std::min(arguments[i].find('=', begin), arguments[i].size()));
+  }
+  return arguments;
 }
 
 }  // namespace
@@ -65,6 +78,8 @@ std::vector<std::string> encode(const PreflightOrders& orders) {
   std::vector<std::string> arguments = {std::to_string(orders.world_size.value_or(0)),
                                         std::to_string(orders.slot_count),
                                         std::string(orders.speaks ? kSpeaks : kIsQuiet)};
+  arguments.push_back(std::to_string(orders.directories.size()));
+  arguments.insert(arguments.end(), orders.directories.begin(), orders.directories.end());
   arguments.insert(arguments.end(), orders.arguments.begin(), orders.arguments.end());
   return arguments;
 }
@@ -77,15 +92,22 @@ std::optional<PreflightOrders> decode_preflight_orders(std::span<const std::stri
   if (!world_size || !slot_count || (!speaks && arguments[2] != kIsQuiet)) return std::nullopt;
   PreflightOrders orders{.slot_count = *slot_count, .speaks = speaks};
   if (*world_size > 0) orders.world_size = world_size;
-  const auto rest = arguments.subspan(kOwnArguments);
+  const auto directory_count = to_number(arguments[3]);
+  auto rest = arguments.subspan(kOwnArguments);
+  if (!directory_count || *directory_count > rest.size()) return std::nullopt;
+  orders.directories.assign(rest.begin(), rest.begin() + static_cast<long>(*directory_count));
+  rest = rest.subspan(*directory_count);
   orders.arguments.assign(rest.begin(), rest.end());
   return orders;
 }
 
-Options preflight_job(const Options& options, const PreflightOrders& orders) {
+Options preflight_job(const Options& options, PreflightOrders orders) {
   Options job = options;
   Group group = first_of_ranks(options.groups);
   group.count.reset();
+  group.working_directory.clear();
+  for (const Group& each : options.groups) orders.directories.push_back(each.working_directory);
+  orders.arguments = without_values(std::move(orders.arguments));
   group.program = encode(orders);
   group.program.insert(group.program.begin(), companion_path(kInspector));
   job.groups = {std::move(group)};
@@ -98,6 +120,8 @@ Options preflight_job(const Options& options, const PreflightOrders& orders) {
   job.report_bindings = false;
   job.tag_output = false;
   job.output_directory.clear();
+  job.timestamp_output = false;
+  job.gather_output = false;
   return job;
 }
 

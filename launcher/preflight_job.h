@@ -29,13 +29,14 @@ struct PreflightOrders {
   std::optional<std::size_t> world_size{};  // Where somebody declares it beside --np.
   std::size_t slot_count = 1;               // Of this host.
   bool speaks = true;  // Though it is not rank 0: for whoever started this host by itself.
-  std::vector<std::string> arguments{};  // Of rotarun.
+  std::vector<std::string> directories{};  // Where the program of each group runs; empty: here.
+  std::vector<std::string> arguments{};  // Of rotarun, without the values of -x: all can see them.
 };
 std::vector<std::string> encode(const PreflightOrders& orders);
 std::optional<PreflightOrders> decode_preflight_orders(std::span<const std::string> arguments);
 
 // The job that runs in place of the one that `options` describe.
-Options preflight_job(const Options& options, const PreflightOrders& orders);
+Options preflight_job(const Options& options, PreflightOrders orders);
 
 // The code that rotarun ends with. Where no rank has said the verdict, prints it, and why.
 int conclude_preflight(const Options& options, int exit_code);

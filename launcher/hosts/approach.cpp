@@ -18,9 +18,6 @@ namespace {
 
 using base::Clock;
 
-// How often to say what is waited for.
-constexpr std::chrono::seconds kSayTime{5};
-
 void say(const std::string& line) { complain(line); }
 
 auth::Call call_parent(const Part& part) {

@@ -63,25 +63,24 @@ void Branch::receive_newcomers(base::TimePoint now) {
                           .since = now,
                           .hellos = {}});
   }
-  std::erase_if(newcomers_, [&](Newcomer& newcomer) { return is_settled(newcomer, now); });
+  std::erase_if(newcomers_, [&](Newcomer& newcomer) { return settle(newcomer, now); });
 }
 
-// Whether it is in, has been turned away, or has gone. Where its place is taken by one that may be
-// dead, it waits until that is known.
-bool Branch::is_settled(Newcomer& newcomer, base::TimePoint now) {
+// Lets it in, or turns it away; true where that is done, or it has gone. Where its place is taken
+// by one that may be dead, it waits until that is known.
+bool Branch::settle(Newcomer& newcomer, base::TimePoint now) {
   for (const Dispatch& dispatch : newcomer.trunk->receive(now)) {
-    if (!newcomer.hellos && dispatch.type == DispatchType::kHello) {
-      newcomer.hellos = decode_host_texts(dispatch.text);
-    }
-    if (!newcomer.hellos) return true;
+    const auto hellos = decode_host_texts(dispatch.text);
+    if (dispatch.type != DispatchType::kHello || !hellos) return true;
+    newcomer.hellos.insert(newcomer.hellos.end(), hellos->begin(), hellos->end());
   }
   if (!newcomer.trunk->is_open() || now - newcomer.since > kHelloTime) return true;
-  if (!newcomer.hellos) return false;
+  if (newcomer.hellos.empty()) return false;
   Member& member = members_[newcomer.host];
   const bool may_be_dead =
       member.trunk && member.trunk->is_open() && member.trunk->silent_for(now) > 4 * kBeatTime;
   if (may_be_dead) return false;
-  if (const auto refusal = admit(newcomer.host, *newcomer.hellos)) {
+  if (const auto refusal = admit(newcomer.host, newcomer.hellos)) {
     turn_away(newcomer, *refusal, now);
     return true;
   }
@@ -95,13 +94,18 @@ std::optional<Refusal> Branch::admit(std::size_t host, const std::vector<HostTex
   if (phase_ != Phase::kGathering && is_in_ring && !muster_.is_here(host)) {
     return Refusal{kExitSlotHeld, "the job has begun without this host"};
   }
-  return muster_.on_call(host, hellos);
+  if (auto refusal = muster_.on_call(host, hellos)) return refusal;
+  // While they gather, all are to hear of it.
+  auto obstacle = is_gathering() ? std::nullopt : muster_.obstacle();
+  if (obstacle) muster_.on_lost(host);
+  return obstacle;
 }
 
 // One without ranks, which may come when it likes.
 void Branch::let_begin(std::size_t host) {
   Trunk& trunk = *members_[host].trunk;
   trunk.send({.type = DispatchType::kShare, .text = encode(shares_[host])});
+  if (flow_) trunk.send(*flow_);
   if (start_) trunk.send(*start_);
 }
 
@@ -110,6 +114,12 @@ void Branch::turn_away(Newcomer& newcomer, const Refusal& refusal, base::TimePoi
   newcomer.trunk->send(
       {.type = DispatchType::kRefused, .value = refusal.exit_code, .text = refusal.why});
   newcomer.trunk->close(now);
+}
+
+std::string Branch::absent_text() const {
+  const std::string& stranger = reception_.last_complaint();
+  return muster_.absent_text() +
+         (stranger.empty() ? "" : "; the last caller who was turned away: " + stranger);
 }
 
 std::string Branch::own_address() const {
@@ -275,6 +285,7 @@ void Branch::assign(const std::vector<HostText>& shares) {
 
 void Branch::send(const Dispatch& dispatch) {
   if (dispatch.type == DispatchType::kStart) start_ = dispatch;
+  if (dispatch.type == DispatchType::kFlow) flow_ = dispatch;
   for (Member& member : members_) {
     if (member.trunk) member.trunk->send(dispatch);
   }

@@ -41,7 +41,8 @@ class Branch {
   Muster& muster() noexcept { return muster_; }
   const Muster& muster() const noexcept { return muster_; }
   const Routes& routes() const noexcept { return routes_; }
-  const std::string& last_stranger() const { return reception_.last_complaint(); }
+  // Who is absent, and what was wrong with the last caller who was turned away.
+  std::string absent_text() const;
   std::size_t host_count() const noexcept { return members_.size(); }
   bool is_gathering() const noexcept { return phase_ == Phase::kGathering; }
 
@@ -87,12 +88,12 @@ class Branch {
     std::unique_ptr<Trunk> trunk;
     std::size_t host = 0;
     base::TimePoint since;
-    std::optional<std::vector<HostText>> hellos;  // As it introduces itself, and those below it.
+    std::vector<HostText> hellos;  // As it introduces itself, and those below it.
   };
 
   std::string judge(const auth::Identity& caller) const;
   void receive_newcomers(base::TimePoint now);
-  bool is_settled(Newcomer& newcomer, base::TimePoint now);
+  bool settle(Newcomer& newcomer, base::TimePoint now);
   std::optional<Refusal> admit(std::size_t host, const std::vector<HostText>& hellos);
   void let_begin(std::size_t host);
   void turn_away(Newcomer& newcomer, const Refusal& refusal, base::TimePoint now);
@@ -117,6 +118,7 @@ class Branch {
 
   // What was sent, for those without ranks, which may come later.
   std::map<std::size_t, std::vector<HostText>> shares_;  // By those that call.
+  std::optional<Dispatch> flow_;
   std::optional<Dispatch> start_;
 };
 

@@ -28,9 +28,6 @@ namespace {
 
 using base::Clock;
 
-// How often to say who is absent of those below.
-constexpr std::chrono::seconds kSayTime{5};
-
 // How long one that is to exit last waits for the leader.
 constexpr std::chrono::milliseconds kFarewellTime{250};
 
@@ -204,16 +201,14 @@ void Follower::regulate_output() {
   if (flow == applied_flow_) return;
   applied_flow_ = flow;
   branch_->send({.type = DispatchType::kFlow, .value = to_number(flow)});
-  if (local_) local_->output().on_flow(flow);
+  if (local_ && seating_->share.sends_output) local_->output().on_flow(flow);
 }
 
 void Follower::say_who_is_absent() {
   say_at_ = now_ + kSayTime;
   if (branch_->muster().is_complete()) return;
-  const std::string& stranger = branch_->last_stranger();
   speak("waiting at " + place_of(part_.meeting, part_.meeting.own_host) + " for " +
-        branch_->muster().absent_text() +
-        (stranger.empty() ? "" : "; the last caller who was turned away: " + stranger));
+        branch_->absent_text());
 }
 
 // Nothing comes over it but its end.
@@ -245,6 +240,11 @@ void Follower::on_parent_lost(const std::string& why) {
     return;
   }
   local_->output().carry_away({});
+  local_->output().on_flow({});
+  // Those below have nobody else to hear it from.
+  branch_->send({.type = DispatchType::kAskToEnd,
+                 .value = SIGTERM,
+                 .text = "rotarun: " + own_name() + " lost " + parent() + ": " + why + "\n"});
   local_->ask_to_end(SIGTERM);
   kill_at_ = now_ + part_.options.grace.value_or(kFaultGrace);
 }
@@ -461,15 +461,18 @@ void Follower::take_leave() {
   const Routes& routes = branch_->routes();
   const bool waits = routes.is_part_of(last_host_, part_.meeting.own_host);
   const base::TimePoint end = Clock::now() + kFarewellTime;
-  while (Clock::now() < end) {
-    if (branch_->are_gone(last_host_) && !(waits && trunk_->is_open())) break;
-    branch_->send_all(Clock::now());
+  for (;;) {
+    now_ = Clock::now();
+    for (const Dispatch& dispatch : branch_->handle(now_)) trunk_->send(dispatch);
+    trunk_->send_all(now_);
+    branch_->send_all(now_);
+    const bool has_said_all = !trunk_->is_open() || (trunk_->is_quiet() && !waits);
+    if ((has_said_all && branch_->are_gone(last_host_)) || now_ >= end) break;
     polls_.clear();
     trunk_->add_to(polls_);
     branch_->add_to(polls_);
     polls_.wait(std::min(end, branch_->next_deadline().value_or(end)));
     trunk_->receive(Clock::now());
-    branch_->handle(Clock::now());
   }
   if (waits) std::this_thread::sleep_for(kLastPause);
 }

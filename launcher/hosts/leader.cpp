@@ -21,9 +21,6 @@ namespace {
 
 using base::Clock;
 
-// How often to say who is absent.
-constexpr std::chrono::seconds kSayTime{5};
-
 // How long hosts that are all here may take to prepare.
 constexpr std::chrono::seconds kSeatTime{30};
 
@@ -45,7 +42,7 @@ class Leader {
         start_(Clock::now()) {
     if (!part_.options.status_address) return;
     status_port_.emplace(*part_.options.status_address, [this] {
-      return JobStatus{.waiting_for = "waiting for " + waiting_text()};
+      return JobStatus{.waiting_for = "waiting for " + followers_.absent_text()};
     });
   }
 
@@ -72,7 +69,6 @@ class Leader {
   std::optional<int> turn(base::TimePoint end);
   int give_up(int exit_code, const std::string& why);
   std::optional<int> hear_agents();
-  std::string waiting_text() const;
   std::string name_in_table(std::size_t host) const;
   bool is_ring_here() const;  // Where all other hosts have no ranks.
   std::string transport_of(std::size_t world_size) const;
@@ -143,13 +139,6 @@ std::optional<int> Leader::hear_agents() {
   return std::nullopt;
 }
 
-std::string Leader::waiting_text() const {
-  std::string text = followers_.muster().absent_text();
-  const std::string& stranger = followers_.last_stranger();
-  if (!stranger.empty()) text += "; the last caller who was turned away: " + stranger;
-  return text;
-}
-
 std::optional<int> Leader::gather() {
   const base::TimePoint deadline = start_ + join_timeout(part_.options, part_.meeting);
   base::TimePoint say_at = start_ + kSayTime;
@@ -158,11 +147,11 @@ std::optional<int> Leader::gather() {
     if (now >= deadline) {
       return give_up(kExitIncomplete, "the job is not complete after " +
                                           base::to_text(now - start_) +
-                                          " (--join-timeout): " + waiting_text() +
+                                          " (--join-timeout): " + followers_.absent_text() +
                                           " did not come to " + part_.meeting.leader);
     }
     if (now >= say_at) {
-      say("waiting at " + part_.meeting.leader + " for " + waiting_text());
+      say("waiting at " + part_.meeting.leader + " for " + followers_.absent_text());
       say_at = now + kSayTime;
     }
     if (const auto code = turn(std::min(deadline, say_at))) return code;
@@ -229,8 +218,7 @@ void Leader::deal(const Layout& layout) {
                                                     .host_index = outside,
                                                     .host_count = part_.meeting.host_count});
   shares_[host_of_evaluators(part_.meeting)].evaluators = evaluators_of(part_.options.groups);
-  // Agents bring it back by themselves.
-  if (part_.options.gather_output && !part_.meeting.is_started) gather_output();
+  if (part_.options.gather_output) gather_output();
 }
 
 void Leader::gather_output() {

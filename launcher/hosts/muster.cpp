@@ -120,7 +120,10 @@ bool Muster::is_seated() const {
 std::optional<Dispatch> Muster::take_hello(base::TimePoint now) {
   const bool are_told = std::ranges::none_of(
       places_, [](const auto& entry) { return entry.second.hello && !entry.second.is_told; });
-  if (are_told) return std::nullopt;
+  if (are_told) {
+    tell_at_.reset();
+    return std::nullopt;
+  }
   if (!is_complete() && !tell_at_) tell_at_ = now + kTellTime;
   if (!is_complete() && now < *tell_at_) return std::nullopt;
   tell_at_.reset();

@@ -30,6 +30,9 @@ struct Part {
   int lifeline = -1;         // Of one that was started by the leader: ends with it.
 };
 
+// How often to say what is waited for.
+inline constexpr std::chrono::seconds kSayTime{5};
+
 // What this host brings to its connections with other launchers.
 inline auth::Credentials secret_of(const Part& part) { return {part.key, part.options.encrypt}; }
 

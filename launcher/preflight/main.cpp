@@ -25,7 +25,10 @@ constexpr std::chrono::seconds kJoinTime{10};
 
 launcher::Options read_options(const launcher::PreflightOrders& orders) {
   launcher::Options options = launcher::parse_options(orders.arguments, os::environment());
-  options.groups.front().working_directory.clear();  // We are in it.
+  const std::size_t count = std::min(options.groups.size(), orders.directories.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    options.groups[i].working_directory = orders.directories[i];
+  }
   return options;
 }
 

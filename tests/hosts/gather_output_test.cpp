@@ -53,6 +53,27 @@ TEST_F(GatherOutput, IsHost0sDecision) {
 }
 
 // Method: the hosts share this machine's files, so that a copy of another host's would be seen.
+// Method: host 0's reader goes away, and its rank is not the one that writes.
+TEST_F(GatherOutput, LeavesOthersToTheirOwnReadersWhereItIsNotAskedFor) {
+  auto [read_end, write_end] = os::make_pipe();
+  const std::vector<std::string> arguments = {
+      "/bin/sh", "-c",
+      "[ $ROTA_RANK = 1 ] || echo first; sleep 1; [ $ROTA_RANK -lt 2 ] || echo second"};
+  Command command = rotarun(arguments);
+  command.environment = environment_;
+  command.environment.push_back("ROTA_KEY_FILE=" + key_file_);
+  command.standard_output = write_end.get();
+  Process first(network_->on(0, std::move(command)));
+  write_end.reset();
+  read_end.reset();
+  const auto second = start(1, arguments);
+  const auto third = start(2, arguments);
+  for (Process* each : {&first, second.get(), third.get()}) {
+    EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+  }
+  EXPECT_EQ(third->out(), "first\nsecond\n");
+}
+
 TEST_F(GatherOutput, MakesFilesWhereHost0Is) {
   std::vector<std::unique_ptr<Process>> all;
   for (std::size_t host = 0; host < 3; ++host) {

@@ -178,6 +178,20 @@ TEST_F(Evaluating, EndsTheJobWhereItFails) {
   }
 }
 
+// The ring does not need it.
+TEST_F(Evaluating, IsTurnedAwayWhereItComesLateAndCannotRun) {
+  const std::string file = folder_ + "/go";
+  const std::vector<std::string> wait = {
+      "sh", "-c", "echo ranks; until [ -e " + file + " ]; do sleep 0.02; done"};
+  std::vector<std::unique_ptr<Process>> workers;
+  for (std::size_t host = 0; host < 2; ++host) workers.push_back(start_task(host, 2, wait));
+  EXPECT_TRUE(workers[1]->wait_for("ranks"));
+  auto evaluator = start_task(2, 2, {"there-is-none", ":", "--role", "evaluator", "sleep", "1000"});
+  EXPECT_EQ(evaluator->wait().exit_code, 127) << evaluator->err();
+  std::ofstream(file) << "\n";
+  for (const auto& each : workers) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+}
+
 // Method: one that waits for the end, beside a ring that is this host alone.
 TEST_F(Evaluating, OfARingOfOneHostIsToldItsEnd) {
   const std::string file = folder_ + "/go";

@@ -106,6 +106,18 @@ TEST_F(TreeOfHosts, EndsWith201WhereOneThatOthersCallIsLost) {
   }
 }
 
+// Host 33 has host 1 alone to hear it from, which would wait for it for the whole grace.
+TEST_F(TreeOfHosts, EndsBelowAsWellWhereTheLeaderIsLost) {
+  auto all = start_tree({"--grace", "60", "/bin/sh", "-c", "echo inner $PPID; exec sleep 1000"});
+  for (const auto& each : all) ASSERT_TRUE(each->wait_for("inner "));
+  ::kill(std::stoi(all[0]->out().substr(all[0]->out().find("inner ") + 6)), SIGKILL);
+  for (std::size_t host = 1; host < kHostCount; ++host) {
+    const Result result = all[host]->wait();
+    EXPECT_EQ(result.exit_code, 201) << "host " << host << ": " << result.err;
+    EXPECT_LT(result.took, std::chrono::seconds(30)) << "host " << host;
+  }
+}
+
 TEST_F(TreeOfHosts, EndsEverywhereWhereAFarHostIsAskedTo) {
   auto all = start_tree({"/bin/sh", "-c", "echo began; exec sleep 1000"});
   for (const auto& each : all) EXPECT_TRUE(each->wait_for("began"));

@@ -283,6 +283,21 @@ TEST(Muster, TellsAfterASecondOfThoseWhoHaveCome) {
   EXPECT_EQ(hosts_of(told_by(muster.take_hello(later))), (std::vector<std::size_t>{33}));
 }
 
+TEST(Muster, HasNothingToTellOfOneThatCameAndWent) {
+  const Meeting meeting = tree_of(36);
+  Muster muster(meeting, 1, hello_of("b"));
+  const base::TimePoint start{};
+  const auto later = start + std::chrono::seconds(1);
+  EXPECT_EQ(muster.take_hello(start), std::nullopt);
+  EXPECT_EQ(hosts_of(told_by(muster.take_hello(later))), (std::vector<std::size_t>{1}));
+  EXPECT_EQ(call(muster, 34, hello_of("h34")), std::nullopt);
+  EXPECT_EQ(muster.take_hello(later), std::nullopt);
+  EXPECT_TRUE(muster.next_deadline());
+  muster.on_lost(34);
+  EXPECT_EQ(muster.take_hello(later), std::nullopt);
+  EXPECT_EQ(muster.next_deadline(), std::nullopt);
+}
+
 TEST(Muster, LosesWithAHostThoseBelowIt) {
   const Meeting meeting = tree_of(36);
   Muster muster(meeting, 0, hello_of("a"));

@@ -29,20 +29,30 @@ TEST(Verdict, OfAJobsCodeIsWhatTheNextTryWouldComeTo) {
 
 TEST(PreflightOrders, ComeOutAsTheyWentIn) {
   for (const bool speaks : {false, true}) {
-    const auto orders = decode_preflight_orders(
-        encode({.world_size = 7, .slot_count = 3, .speaks = speaks, .arguments = {"-np", "7"}}));
+    const auto orders = decode_preflight_orders(encode({.world_size = 7,
+                                                        .slot_count = 3,
+                                                        .speaks = speaks,
+                                                        .directories = {"", "/two words"},
+                                                        .arguments = {"-np", "7"}}));
     ASSERT_TRUE(orders);
     EXPECT_EQ(orders->world_size, 7U);
     EXPECT_EQ(orders->slot_count, 3U);
     EXPECT_EQ(orders->speaks, speaks);
+    EXPECT_THAT(orders->directories, ElementsAre("", "/two words"));
     EXPECT_THAT(orders->arguments, ElementsAre("-np", "7"));
   }
   EXPECT_EQ(decode_preflight_orders(encode({}))->world_size, std::nullopt);
 }
 
 TEST(PreflightOrders, AreNoneWhereTheyMakeNoSense) {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {}, {"1", "1"}, {"x", "1", "quiet"}, {"1", "1x", "quiet"}, {"1", "1", "loud"}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{},
+                                             {"1", "1"},
+                                             {"x", "1", "quiet"},
+                                             {"1", "1x", "quiet", "0"},
+                                             {"1", "1", "loud", "0"},
+                                             {"1", "1", "quiet"},
+                                             {"1", "1", "quiet", "2", "/one"}}) {
     EXPECT_FALSE(decode_preflight_orders(arguments));
   }
 }
@@ -61,7 +71,28 @@ TEST(PreflightJob, IsOneRankOnEachHostAndLeavesNothingBehind) {
   EXPECT_EQ(job.output_directory, "");
   EXPECT_EQ(job.ports.first, 8000);
   EXPECT_THAT(job.groups.front().program,
-              ElementsAre(EndsWith("rota-preflight"), "0", "4", "speaks", "-np", "8"));
+              ElementsAre(EndsWith("rota-preflight"), "0", "4", "speaks", "1", "", "-np", "8"));
+}
+
+TEST(PreflightJob, KeepsTheValuesOfVariablesToItself) {
+  const std::vector<std::string> arguments = {
+      "-x",         "A=secret", "--export", "B=secret", "--export=C=secret",
+      "-xD=secret", "-x",       "E",        "./a=b"};
+  const Options given = parse_options(arguments);
+  const Options job = preflight_job(given, {.arguments = arguments});
+  EXPECT_THAT(std::vector(job.groups.front().program.begin() + 6, job.groups.front().program.end()),
+              ElementsAre("-x", "A", "--export", "B", "--export=C", "-xD", "-x", "E", "./a=b"));
+}
+
+TEST(PreflightJob, RunsHereAndLooksWhereEachProgramRuns) {
+  const Options given =
+      parse_options({"-np", "1", "--wdir", "a", "./x", ":", "-np", "1", "--wdir", "b", "./y"});
+  const Options job = preflight_job(given, {});
+  ASSERT_EQ(job.groups.size(), 1U);
+  EXPECT_EQ(job.groups.front().working_directory, "");
+  EXPECT_THAT(
+      decode_preflight_orders(std::span(job.groups.front().program).subspan(1))->directories,
+      ElementsAre("a", "b"));
 }
 
 TEST(NotedReason, IsWhatWasSaidLast) {

@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "testing/process.h"
 
@@ -37,6 +41,28 @@ TEST(PreflightHere, FindsThatTheProgramIsNotThere) {
   EXPECT_EQ(result.err, "");
 }
 
+TEST(PreflightHere, PrintsOneObjectHoweverOutputIsToLook) {
+  const Result result = run_rotarun({"--preflight", "--json", "--timestamp-output", "--tag-output",
+                                     "--gather-output", "--this-host", "true"});
+  EXPECT_TRUE(Json::accept(result.out)) << result.out;
+}
+
+TEST(PreflightHere, LooksForEachProgramWhereItRuns) {
+  const std::string folder = ::testing::TempDir() + "preflight_" + std::to_string(::getpid());
+  for (const char* name : {"/a", "/b"}) {
+    std::filesystem::create_directories(folder + name);
+    std::filesystem::copy("/bin/true", folder + name + "/prog");
+  }
+  Command command = rotarun({"--preflight", "--json", "--this-host", "-np", "1", "--wdir", "a",
+                             "./prog", ":", "-np", "1", "--wdir", "b", "./prog"});
+  command.directory = folder;
+  const Result result = run(command);
+  std::filesystem::remove_all(folder);
+  const Json report = Json::parse(result.out);
+  EXPECT_NE(report["verdict"], "unusable") << result.out;
+  EXPECT_EQ(report["hosts"][0]["program"]["path"], "./prog : ./prog") << result.out;
+}
+
 TEST(PreflightHere, FindsMoreRanksThanSlots) {
   const Result result = run_with_files("-n 8192", "-np 4096 --preflight true");
   EXPECT_EQ(result.exit_code, 20) << result.out;
@@ -57,10 +83,11 @@ TEST(PreflightHere, FindsFewOpenFiles) {
 TEST(PreflightHere, SaysWhatKeepsItFromLooking) {
   Result result = run_rotarun({"--preflight", "--json", "--wdir", "/there/is/none", "true"});
   EXPECT_EQ(result.exit_code, 20);
-  EXPECT_EQ(Json::parse(result.out)["reason"], "--wdir /there/is/none: No such file or directory");
+  EXPECT_THAT(Json::parse(result.out)["reason"],
+              HasSubstr("--wdir /there/is/none: No such file or directory"));
   result = run_rotarun({"--preflight", "--wdir", "/there/is/none", "true"});
   EXPECT_EQ(result.exit_code, 20);
-  EXPECT_EQ(result.out, "preflight: unusable: --wdir /there/is/none: No such file or directory\n");
+  EXPECT_THAT(result.out, HasSubstr("\nprogram   unusable  --wdir /there/is/none: No such file"));
   Command command = rotarun({"--preflight", "--json", "true"});
   command.environment = {"TF_CONFIG={"};
   result = run(std::move(command));
