@@ -110,7 +110,7 @@ int launch(const Options& options, const std::vector<std::string>& arguments) {
   if (options.show_ranks) return show_ranks(options, facts, given);
   const Reach reach = decide_reach(options, given);
   if (reach.hosts) return launch_across(options, arguments, facts, *reach.hosts);
-  os::Fd(options.key_fd.value_or(-1)).reset();  // One host needs none.
+  discard_key(options);  // One host needs none.
   facts.declared = reach.declared;
   return launch_here(options.preflight ? preflight_here(options, arguments, facts) : options, facts,
                      environment);

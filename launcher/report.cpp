@@ -46,8 +46,7 @@ std::string& reason() {
 void note_reason(std::string_view said) {
   constexpr std::string_view kPrefix = "rotarun: ";
   if (said.starts_with(kPrefix)) said.remove_prefix(kPrefix.size());
-  while (said.ends_with('\n')) said.remove_suffix(1);
-  reason() = said;
+  reason() = said.substr(0, said.find('\n'));  // What follows is advice to a person.
 }
 
 const std::string& noted_reason() { return reason(); }

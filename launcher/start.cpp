@@ -5,11 +5,16 @@
 
 #include <array>
 #include <cstdio>
+#include <span>
+
+#include <rota/error.h>
 
 #include "launcher/exit_policy.h"
 #include "launcher/program_check.h"
 #include "launcher/report.h"
 #include "os/host.h"
+#include "os/pipe.h"
+#include "os/poll_set.h"
 
 namespace rota::launcher {
 
@@ -21,6 +26,26 @@ void complain(const std::string& text) {
 os::SignalWatch watch_signals() {
   constexpr std::array<int, 5> kWatched = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
   return os::SignalWatch(kWatched);
+}
+
+void discard_key(const Options& options) {
+  constexpr std::chrono::seconds kPatience{30};
+  constexpr std::size_t kMostReads = 32;  // Of more than what a pipe holds.
+  if (!options.key_fd) return;
+  const os::Fd fd(*options.key_fd);
+  const base::TimePoint end = base::Clock::now() + kPatience;
+  std::array<char, 4096> bytes{};
+  try {
+    for (std::size_t i = 0; i < kMostReads; ++i) {
+      os::PollSet polls;
+      const std::size_t position = polls.add(fd.get(), true, false);
+      polls.wait(end);
+      if (!polls.readable(position)) break;
+      if (os::read_available(fd.get(), bytes).io == os::Io::kClosed) break;
+    }
+  } catch (const Error&) {  // It is nothing to read from, so there is no key in it.
+  }
+  os::wipe(std::as_writable_bytes(std::span(bytes)));
 }
 
 Found find_program(const Options& options, const std::vector<std::string>& environment) {

@@ -27,6 +27,10 @@ struct Found {
 };
 Found find_program(const Options& options, const std::vector<std::string>& environment);
 
+// Of --key-fd, where no key is needed: reads it to its end, for others may hold the same pipe, and
+// closes it.
+void discard_key(const Options& options);
+
 // Runs `run` in the inner process, and returns the exit code in both.
 int start(const std::vector<std::string>& environment, const Found& found, os::SignalWatch& signals,
           const std::function<int(RunContext& context)>& run, OtherChildren* others = nullptr);

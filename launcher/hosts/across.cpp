@@ -5,12 +5,27 @@
 #include <string>
 #include <utility>
 
+#include <rota/error.h>
+
 #include "launcher/hosts/meeting.h"
 #include "launcher/hosts/part.h"
 #include "launcher/hosts/tree.h"
 #include "os/host.h"
 
 namespace rota::launcher {
+namespace {
+
+os::Listener listen_for_others(const std::string& place) {
+  try {
+    return os::listen_at(place);
+  } catch (const Error& error) {
+    throw Error(error.code(), std::string(error.what()) +
+                                  ": there rotarun waits for the other hosts; where another job "
+                                  "has it, give this one other ports by --ports");
+  }
+}
+
+}  // namespace
 
 int run_across(const Options& options, const Facts& facts, const Others& others,
                const RunContext& context, os::SignalWatch& signals) {
@@ -32,7 +47,7 @@ int run_across(const Options& options, const Facts& facts, const Others& others,
   // Where the others call: all of them, or those that are below this host.
   const std::size_t own_host = part.meeting.own_host;
   if (leads || !children_of(part.meeting, own_host).empty()) {
-    part.listener = os::listen_at(place_of(part.meeting, own_host));
+    part.listener = listen_for_others(place_of(part.meeting, own_host));
   }
   return leads ? lead(std::move(part)) : follow(std::move(part));
 }

@@ -35,8 +35,15 @@ std::string obstacle_of(const auth::Call& call) {
   return call.why().empty() ? "it does not answer" : call.why();
 }
 
-int give_up(const auth::Call& call, const Meeting& meeting, base::Duration waited) {
-  const std::string& why = call.why();
+// Said by one who is there; what comes after it, such as that nobody is there any more, tells less.
+bool is_refusal(const std::string& why) {
+  return why.starts_with(auth::kNotNow) || why.find("another key") != std::string::npos ||
+         why.find(auth::kBothOrNeither) != std::string::npos;
+}
+
+int give_up(const auth::Call& call, const std::string& last_refusal, const Meeting& meeting,
+            base::Duration waited) {
+  const std::string& why = last_refusal.empty() ? call.why() : last_refusal;
   if (why.find(auth::kBothOrNeither) != std::string::npos) {
     say(parent_text(meeting) + " did not let this host in: " + why);
     return kExitSpecification;
@@ -97,14 +104,18 @@ std::variant<Arrival, int> approach(const Part& part, StatusPort* status_port) {
   base::TimePoint say_at = start + kSayTime;
   auth::Call call = call_parent(part);
   State state = State::kCalling;
+  std::string last_refusal;
   while ((state = call.advance(Clock::now())) == State::kCalling && Clock::now() < deadline) {
+    if (is_refusal(call.why())) last_refusal = call.why();
     if (Clock::now() >= say_at) {
       say("waiting for " + parent_text(part.meeting) + ": " + obstacle_of(call));
       say_at += kSayTime;
     }
     if (const auto code = wait(part, call, status_port, std::min(deadline, say_at))) return *code;
   }
-  if (state != State::kDone) return give_up(call, part.meeting, Clock::now() - start);
+  if (state != State::kDone) {
+    return give_up(call, last_refusal, part.meeting, Clock::now() - start);
+  }
   auth::Stream stream = call.take_stream();
   std::string address = os::local_address(stream.fd()).host();
   auto line = std::make_unique<rendezvous::RemoteLine>(std::move(stream), call.session_keys());

@@ -116,10 +116,9 @@ void Branch::turn_away(Newcomer& newcomer, const Refusal& refusal, base::TimePoi
   newcomer.trunk->close(now);
 }
 
-std::string Branch::absent_text() const {
+std::string Branch::stranger_text() const {
   const std::string& stranger = reception_.last_complaint();
-  return muster_.absent_text() +
-         (stranger.empty() ? "" : "; the last caller who was turned away: " + stranger);
+  return stranger.empty() ? "" : "; the last caller who was turned away: " + stranger;
 }
 
 std::string Branch::own_address() const {

@@ -41,8 +41,9 @@ class Branch {
   Muster& muster() noexcept { return muster_; }
   const Muster& muster() const noexcept { return muster_; }
   const Routes& routes() const noexcept { return routes_; }
-  // Who is absent, and what was wrong with the last caller who was turned away.
-  std::string absent_text() const;
+  // What was wrong with the last caller who was turned away: the end of a sentence about the
+  // absent.
+  std::string stranger_text() const;
   std::size_t host_count() const noexcept { return members_.size(); }
   bool is_gathering() const noexcept { return phase_ == Phase::kGathering; }
 

@@ -208,7 +208,7 @@ void Follower::say_who_is_absent() {
   say_at_ = now_ + kSayTime;
   if (branch_->muster().is_complete()) return;
   speak("waiting at " + place_of(part_.meeting, part_.meeting.own_host) + " for " +
-        branch_->absent_text());
+        branch_->muster().absent_text() + branch_->stranger_text());
 }
 
 // Nothing comes over it but its end.
@@ -260,10 +260,18 @@ void Follower::hear_signals() {
       exit_code_ = kExitSignalBase + signal->number;
       return;
     }
-    tell({.kind = News::Kind::kSignal, .value = signal->number, .text = own_name()});
+    const bool has_guard = os::parent_process() == part_.context.guard;
+    if (has_guard) {
+      tell({.kind = News::Kind::kSignal, .value = signal->number, .text = own_name()});
+    } else {
+      tell({.kind = News::Kind::kHostLost,
+            .rank = part_.meeting.own_host,
+            .value = kExitSilent,
+            .text = "lost " + own_name() + ": its outer process ended"});
+    }
     if (signal_at_ && now_ - *signal_at_ >= kSameRequest && local_) local_->kill();
     if (!signal_at_) signal_at_ = now_;
-    if (os::parent_process() != part_.context.guard && local_) local_->ask_to_end(SIGTERM);
+    if (!has_guard && local_) local_->ask_to_end(SIGTERM);
   }
 }
 

@@ -27,7 +27,7 @@ class Followers final : public OtherHosts {
   ~Followers() override;
 
   const Muster& muster() const noexcept { return branch_.muster(); }
-  std::string absent_text() const { return branch_.absent_text(); }
+  std::string stranger_text() const { return branch_.stranger_text(); }
 
   // Of the job: drawn here, and told to all.
   std::uint64_t incarnation() const noexcept { return incarnation_; }

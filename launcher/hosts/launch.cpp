@@ -48,9 +48,13 @@ Options job_across(const Options& options, const std::vector<std::string>& argum
 int launch_across(const Options& given, const std::vector<std::string>& arguments,
                   const Facts& facts, const cluster::Specification& hosts) {
   const bool starts = starts_others(given, hosts);
+  if (!starts && !given.agent.empty() && given.agent != "none") {
+    throw UsageError("--agent starts the hosts of --host, --hostfile or an allocation; those of " +
+                     hosts.source + " start rotarun themselves");
+  }
   const Options options = job_across(given, arguments, facts, hosts, starts);
   const std::vector<std::string> environment = os::environment();
-  if (starts) os::Fd(options.key_fd.value_or(-1)).reset();  // A key is made for them.
+  if (starts) discard_key(options);  // One is made for them.
   const Others others{.hosts = hosts, .key = starts ? std::nullopt : read_given_key(options)};
   const Found found = find_program(options, environment);
   os::SignalWatch signals = watch_signals();

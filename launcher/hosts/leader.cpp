@@ -42,7 +42,8 @@ class Leader {
         start_(Clock::now()) {
     if (!part_.options.status_address) return;
     status_port_.emplace(*part_.options.status_address, [this] {
-      return JobStatus{.waiting_for = "waiting for " + followers_.absent_text()};
+      return JobStatus{.waiting_for = "waiting for " + followers_.muster().absent_text() +
+                                      followers_.stranger_text()};
     });
   }
 
@@ -145,13 +146,14 @@ std::optional<int> Leader::gather() {
   while (!followers_.muster().is_complete()) {
     const base::TimePoint now = Clock::now();
     if (now >= deadline) {
-      return give_up(kExitIncomplete, "the job is not complete after " +
-                                          base::to_text(now - start_) +
-                                          " (--join-timeout): " + followers_.absent_text() +
-                                          " did not come to " + part_.meeting.leader);
+      return give_up(kExitIncomplete,
+                     "the job is not complete after " + base::to_text(now - start_) +
+                         " (--join-timeout): " + followers_.muster().absent_text() +
+                         " did not come to " + part_.meeting.leader + followers_.stranger_text());
     }
     if (now >= say_at) {
-      say("waiting at " + part_.meeting.leader + " for " + followers_.absent_text());
+      say("waiting at " + part_.meeting.leader + " for " + followers_.muster().absent_text() +
+          followers_.stranger_text());
       say_at = now + kSayTime;
     }
     if (const auto code = turn(std::min(deadline, say_at))) return code;

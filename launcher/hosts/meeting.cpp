@@ -75,6 +75,9 @@ Meeting plan_meeting(const cluster::Specification& cluster, const Options& optio
   meeting.leader = with_brackets(cluster.meeting->name) + ":" +
                    std::to_string(cluster.meeting->port.value_or(options.ports.first));
   meeting.port = options.ports.first;
+  meeting.may_have_evaluator = cluster.source == "TF_CONFIG" &&
+                               std::ranges::find(cluster.hosts, cluster::Role::kEvaluator,
+                                                 &cluster::Host::role) == cluster.hosts.end();
   // Who is called must have a name, unless it is host 0.
   meeting.is_tree = meeting.host_count > kMostChildren + 1 && are_named(cluster);
   meeting.is_on_loopback = cluster::is_loopback(cluster.meeting->name);
@@ -85,7 +88,9 @@ Meeting plan_meeting(const cluster::Specification& cluster, const Options& optio
 }
 
 std::size_t member_count(const Meeting& meeting) {
-  return std::max({meeting.cluster.hosts.size(), meeting.host_count, meeting.leader_host + 1});
+  const std::size_t unlisted_count = meeting.may_have_evaluator ? 1 : 0;
+  return std::max(
+      {meeting.cluster.hosts.size() + unlisted_count, meeting.host_count, meeting.leader_host + 1});
 }
 
 std::size_t host_of_evaluators(const Meeting& meeting) {

@@ -20,7 +20,8 @@ struct Meeting {
   std::size_t leader_host = 0;  // Past all hosts where it is none of them.
   std::string leader;           // "a:7700", where its launcher listens.
   std::uint16_t port = 0;  // Where other launchers do that are called, if nothing else is said.
-  bool is_tree = false;    // Some hosts call others than the leader: hosts/tree.h.
+  bool may_have_evaluator = false;  // That is not listed, and so is the one past all others.
+  bool is_tree = false;             // Some hosts call others than the leader: hosts/tree.h.
   bool is_on_loopback = false;
   bool is_started = false;   // By the leader, so that nobody waits long for another.
   std::string cluster_text;  // What all must agree upon, in words.

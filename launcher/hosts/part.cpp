@@ -48,7 +48,7 @@ Hello make_hello(const Meeting& meeting, const Options& options, const Facts& fa
   const bool is_in_ring = meeting.own_host < meeting.host_count;
   Hello hello{.version = ROTA_VERSION,
               .host = facts.host,
-              .cluster = meeting.cluster_text,
+              .cluster = meeting.cluster_text + (options.preflight ? ", for a preflight" : ""),
               .slot_count = slots_here(meeting.cluster, meeting.own_host, options, facts)};
   if (is_one_slot_each(meeting.cluster)) {
     hello.host = meeting.cluster.hosts[meeting.own_host].name;

@@ -148,6 +148,10 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
   const bool by_slurm = hosts.is_room && options.agent.empty();
   cluster::Specification others = hosts;
   if (by_slurm) others.own_host.reset();  // A step reaches this node like all others.
+  const std::vector<std::string> ours = os::own_addresses();
+  if (!options.address.empty() && std::ranges::find(ours, options.address) == ours.end()) {
+    throw UsageError("--address " + options.address + " is no address of this host");
+  }
   std::set<std::string> own_addresses;
   std::vector<std::string> address_by_host;
   for (std::size_t host = 0; host < others.hosts.size(); ++host) {

@@ -119,7 +119,10 @@ Finding look_at_program(const Hosts& hosts) {
   const auto has_trouble = [](const Host& host) { return !host.facts.program_trouble.empty(); };
   if (std::ranges::any_of(hosts, has_trouble)) {
     finding.verdict = Verdict::kUnusable;
-    finding.advice = "put it at the same place everywhere; see PATH and --wdir";
+    const bool is_missing = std::ranges::any_of(hosts, [](const Host& host) {
+      return host.facts.program_trouble.find("No such file") != std::string::npos;
+    });
+    if (is_missing) finding.advice = "put it at the same place everywhere; see PATH and --wdir";
     return finding;
   }
   if (by_value(hosts, program_text).size() == 1) {

@@ -23,7 +23,13 @@ void require_few(const Tasks& tasks) {
   }
 }
 
+bool is_unlisted(const Tasks& tasks) {
+  return tasks.own_role == Role::kEvaluator && !tasks.jobs.contains(Role::kEvaluator) &&
+         tasks.lists_no_evaluator;
+}
+
 void require_own_task(const Tasks& tasks) {
+  if (is_unlisted(tasks)) return;
   const auto own = tasks.jobs.find(tasks.own_role);
   if (own == tasks.jobs.end()) {
     refuse(tasks.source + " says that this is a " + std::string(to_string(tasks.own_role)) +
@@ -78,6 +84,10 @@ Specification specification_of(const Tasks& tasks, Asker asker) {
       specification.own_host = specification.hosts.size() + tasks.own_index;
     }
     add_hosts(job->second, role, specification.hosts);
+  }
+  if (is_unlisted(tasks)) {
+    specification.own_host = specification.hosts.size();
+    specification.hosts.push_back({.role = Role::kEvaluator});
   }
   require_different(specification);
   require_reachable(specification);

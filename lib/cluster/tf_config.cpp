@@ -147,6 +147,15 @@ void read_task(const json& config, Tasks& tasks) {
   tasks.own_role = to_role("task.type", type);
   tasks.own_index = read_index(task);
   tasks.index_place = std::string(kSource) + ": task.index";
+  // TFJob leaves its evaluator out of the cluster.
+  if (tasks.own_role == Role::kEvaluator && !tasks.jobs.contains(Role::kEvaluator)) {
+    if (tasks.own_index > 0) {
+      refuse(tasks.index_place + " is " + std::to_string(tasks.own_index) +
+             ", and there is one evaluator at most");
+    }
+    tasks.lists_no_evaluator = true;
+    return;
+  }
   const auto own = tasks.jobs.find(tasks.own_role);
   if (own == tasks.jobs.end() || own->second.name != type) {
     refuse("TF_CONFIG: task.type is " + shown(type) + ", and cluster has no " + type);

@@ -82,6 +82,16 @@ TEST_F(KeyFdTest, IsNoRanksOnOneHostEither) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("said"), Not(HasSubstr(file))));
 }
 
+// A shell may keep the pipe that it made, and hand it to all that it starts.
+TEST_F(KeyFdTest, IsReadAlsoWhereNoKeyIsNeeded) {
+  environment_.clear();
+  const Result result =
+      start_with(0, "-np 1 --key-fd 7 sh -c 'cat <&8; echo read'", from_pipe(kKey) + " 8<&7")
+          ->wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "read\n");
+}
+
 TEST_F(KeyFdTest, HasToHoldAKey) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {from_pipe("short"), "holds 5 bytes, and a key has 32 or more"},

@@ -132,6 +132,51 @@ TEST_F(LauncherHosts, AnEvaluatorIsOnHostZeroWhereNoTaskIsIts) {
   EXPECT_EQ(all[1]->out() + all[2]->out(), "");
 }
 
+// As TFJob writes it: only the evaluator itself knows that there is one.
+TEST_F(LauncherHosts, AnEvaluatorMayBeLeftOutOfTheCluster) {
+  const std::string cluster = R"({"cluster":{"worker":[")" + network_->address(0) + R"(:2222",")" +
+                              network_->address(1) + R"(:2222"]},"task":{"type":)";
+  std::vector<std::unique_ptr<Process>> all;
+  for (const std::string task :
+       {R"("worker","index":0}})", R"("worker","index":1}})", R"("evaluator","index":0}})"}) {
+    environment_ = {"TF_CONFIG=" + cluster + task, "ROTA_SLOTS=1"};
+    all.push_back(start(all.size(), {"sh", "-c", "sleep 2; echo trained"}));
+  }
+  for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+  EXPECT_EQ(all[0]->out(), "trained\n");
+  EXPECT_EQ(all[2]->out(), "");
+}
+
+// Method: the inner process notices, and tells the others before it ends.
+TEST_F(LauncherHosts, EndWith201WhereTheOuterProcessOfOneIsKilled) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  auto all = start_all({"/bin/sh", "-c", "echo began; exec sleep 1000"});
+  for (const auto& each : all) ASSERT_TRUE(each->wait_for("began"));
+  all[1]->signal(SIGKILL);
+  for (const std::size_t host : {0U, 2U}) {
+    EXPECT_EQ(all[host]->wait().exit_code, 201) << all[host]->err();
+    EXPECT_THAT(all[host]->err(), HasSubstr("lost host 1 (10.77.0.2): its outer process ended"));
+  }
+}
+
+TEST_F(LauncherHosts, AnAgentIsForHostsThatItStarts) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  const Result result = start(0, {"--agent", "ssh {host}", "true"})->wait();
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("those of ROTA_HOSTS start rotarun themselves"));
+}
+
+TEST_F(LauncherHosts, NameTheCauseWhereThePortIsTaken) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  auto first = start(0, {"true"});
+  EXPECT_TRUE(first->wait_for("waiting at 10.77.0.1:7700"));
+  const Result second = start(0, {"true"})->wait();
+  EXPECT_EQ(second.exit_code, 126);
+  EXPECT_THAT(second.err, HasSubstr("10.77.0.1:7700: Address already in use: there rotarun waits"));
+  first->signal(SIGTERM);
+  EXPECT_EQ(first->wait().exit_code, 143);
+}
+
 class Evaluating : public LauncherHosts {
  protected:
   // One worker or two, and the evaluator on the host after them.

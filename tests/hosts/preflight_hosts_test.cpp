@@ -231,6 +231,16 @@ TEST_F(Preflight, IsUnusableWhereHostsWereToldDifferentThings) {
   EXPECT_EQ(leader->wait().exit_code, 20);
 }
 
+TEST_F(Preflight, IsNoPartOfAJob) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1})};
+  auto looking = start(0, {"--preflight", "--join-timeout", "3", "true"});
+  const Result job = start(1, {"--join-timeout", "3", "echo", "started"})->wait();
+  EXPECT_EQ(job.exit_code, 78) << job.err;
+  EXPECT_EQ(job.out, "");
+  EXPECT_THAT(job.err, HasSubstr("the hosts were told different things"));
+  EXPECT_EQ(looking->wait().exit_code, 20);
+}
+
 TEST_F(Preflight, CouldNotTellWhereItIsInterrupted) {
   const auto leader = start(0, {"--preflight", "--json", "true"});
   const auto follower = start(1, {"--preflight", "--json", "true"});
