@@ -149,7 +149,9 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
   cluster::Specification others = hosts;
   if (by_slurm) others.own_host.reset();  // A step reaches this node like all others.
   const std::vector<std::string> ours = os::own_addresses();
-  if (!options.address.empty() && std::ranges::find(ours, options.address) == ours.end()) {
+  const bool is_ours = options.address.empty() || cluster::is_loopback(options.address) ||
+                       std::ranges::find(ours, options.address) != ours.end();
+  if (!is_ours) {
     throw UsageError("--address " + options.address + " is no address of this host");
   }
   std::set<std::string> own_addresses;

@@ -119,10 +119,11 @@ Finding look_at_program(const Hosts& hosts) {
   const auto has_trouble = [](const Host& host) { return !host.facts.program_trouble.empty(); };
   if (std::ranges::any_of(hosts, has_trouble)) {
     finding.verdict = Verdict::kUnusable;
-    const bool is_missing = std::ranges::any_of(hosts, [](const Host& host) {
-      return host.facts.program_trouble.find("No such file") != std::string::npos;
+    const bool is_forbidden = std::ranges::any_of(hosts, [](const Host& host) {
+      return host.facts.program_trouble.find("Permission denied") != std::string::npos;
     });
-    if (is_missing) finding.advice = "put it at the same place everywhere; see PATH and --wdir";
+    finding.advice = is_forbidden ? "let it be executed there"
+                                  : "put it at the same place everywhere; see PATH and --wdir";
     return finding;
   }
   if (by_value(hosts, program_text).size() == 1) {
