@@ -27,7 +27,7 @@ constexpr auto kReapTime = std::chrono::seconds(5);
 
 }  // namespace
 
-void ExitPolicy::on_exit(std::size_t rank, Ending ending) {
+void ExitPolicy::on_exit(std::size_t rank, const Ending& ending) {
   ROTA_ASSERT(rank < records_.size() && !records_[rank].ending);
   records_[rank].ending = ending;
   records_[rank].stopped_since.reset();
@@ -42,7 +42,7 @@ void ExitPolicy::on_evaluator_start(std::size_t index) {
   has_released_ = false;
 }
 
-void ExitPolicy::on_evaluator_end(std::size_t index, Ending ending, base::TimePoint now) {
+void ExitPolicy::on_evaluator_end(std::size_t index, const Ending& ending, base::TimePoint now) {
   if (evaluators_.erase(index) == 0) return;
   const bool is_cause = phase_ == Phase::kRunning && !first_failure_ && !asked_to_end_ &&
                         outcome_.reason == Outcome::Reason::kSuccess && !all_ended();

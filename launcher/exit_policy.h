@@ -65,11 +65,11 @@ class ExitPolicy {
   };
   ExitPolicy(std::size_t world_size, Limits limits) : records_(world_size), limits_(limits) {}
 
-  void on_exit(std::size_t rank, Ending ending);
+  void on_exit(std::size_t rank, const Ending& ending);
   // Evaluators have no rank. One that fails ends the job; one that ends well, or is asked to end,
   // does not, and nobody waits for it while ranks run.
   void on_evaluator_start(std::size_t index);
-  void on_evaluator_end(std::size_t index, Ending ending, base::TimePoint now);
+  void on_evaluator_end(std::size_t index, const Ending& ending, base::TimePoint now);
   void on_stopped(std::size_t rank, base::TimePoint now);
   void on_continued(std::size_t rank);
   void on_message(std::size_t rank, const rendezvous::Message& message, base::TimePoint now);

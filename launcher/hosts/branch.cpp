@@ -313,10 +313,10 @@ bool Branch::have_ended() const {
 }
 
 bool Branch::are_gone(std::size_t last_host) const {
-  for (std::size_t host = 0; host < members_.size(); ++host) {
-    const auto& trunk = members_[host].trunk;
+  for (std::size_t child = 0; child < members_.size(); ++child) {
+    const auto& trunk = members_[child].trunk;
     if (!trunk || !trunk->is_open()) continue;
-    if (!routes_.is_part_of(last_host, host) || !trunk->is_quiet()) return false;
+    if (!routes_.is_part_of(last_host, child) || !trunk->is_quiet()) return false;
   }
   return true;
 }

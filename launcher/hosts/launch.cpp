@@ -45,31 +45,30 @@ Options job_across(const Options& options, const std::vector<std::string>& argum
 
 }  // namespace
 
-int launch_across(const Options& given, const std::vector<std::string>& arguments,
+int launch_across(const Options& options, const std::vector<std::string>& arguments,
                   const Facts& facts, const cluster::Specification& hosts) {
-  const bool starts = starts_others(given, hosts);
-  if (!starts && !given.agent.empty() && given.agent != "none") {
+  const bool starts = starts_others(options, hosts);
+  if (!starts && !options.agent.empty() && options.agent != "none") {
     throw UsageError("--agent starts the hosts of --host, --hostfile or an allocation; those of " +
                      hosts.source + " start rotarun themselves");
   }
-  const Options options = job_across(given, arguments, facts, hosts, starts);
+  const Options job = job_across(options, arguments, facts, hosts, starts);
   const std::vector<std::string> environment = os::environment();
-  if (starts) discard_key(options);  // One is made for them.
-  const Others others{.hosts = hosts, .key = starts ? std::nullopt : read_given_key(options)};
-  const Found found = find_program(options, environment);
+  if (starts) discard_key(job);  // One is made for them.
+  const Others others{.hosts = hosts, .key = starts ? std::nullopt : read_given_key(job)};
+  const Found found = find_program(job, environment);
   os::SignalWatch signals = watch_signals();
   if (!starts) {
     return start(environment, found, signals, [&](RunContext& context) {
-      return run_across(options, facts, others, context, signals);
+      return run_across(job, facts, others, context, signals);
     });
   }
-  StartedHosts started =
-      start_others(options, arguments, hosts, environment, signals.state_at_start());
+  StartedHosts started = start_others(job, arguments, hosts, environment, signals.state_at_start());
   OtherChildren* agents = started.agents.get();
   return start(
       environment, found, signals,
       [&](RunContext& context) {
-        return lead_started(std::move(started), options, facts, context, signals);
+        return lead_started(std::move(started), job, facts, context, signals);
       },
       agents);
 }

@@ -65,6 +65,7 @@ std::string spread(const Hosts& hosts, const Rendered& value_of) {
   const auto groups = by_value(hosts, value_of);
   if (groups.size() == 1) return groups.front().first;
   std::vector<std::string> parts;
+  parts.reserve(groups.size());
   for (const auto& [value, names] : groups) parts.push_back(value + " on " + join(names));
   return join(parts, "; ");
 }
@@ -297,6 +298,7 @@ Finding look_at_edges(const Inspection& inspection, const std::vector<EdgeRating
 
 double median_of(const std::vector<Edge>& edges, double Edge::*value, bool is_more_better) {
   std::vector<double> values;
+  values.reserve(edges.size());
   for (const Edge& edge : edges) values.push_back(edge.*value);
   std::ranges::sort(values);
   return values[is_more_better ? values.size() / 2 : (values.size() - 1) / 2];

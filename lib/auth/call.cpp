@@ -34,9 +34,11 @@ std::chrono::milliseconds pause_before(const Identity& caller, std::size_t attem
 
 }  // namespace
 
-Call::Call(std::string address, const Credentials& own, const Identity& identity,
-           names::Options names)
-    : address_(std::move(address)), own_(own), identity_(identity), resolver_(std::move(names)) {}
+Call::Call(std::string address, Credentials own, const Identity& identity, names::Options names)
+    : address_(std::move(address)),
+      own_(std::move(own)),
+      identity_(identity),
+      resolver_(std::move(names)) {}
 
 void Call::add_to(os::PollSet& polls) const {
   if (!stream_) return resolver_.add_to(polls);

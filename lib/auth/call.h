@@ -24,8 +24,7 @@ class Call {
   enum class State : std::uint8_t { kCalling, kDone, kRefused };
 
   // `address`: "host:port"; a name is asked for at each attempt, and all that it stands for tried.
-  Call(std::string address, const Credentials& own, const Identity& identity,
-       names::Options names = {});
+  Call(std::string address, Credentials own, const Identity& identity, names::Options names = {});
 
   // One turn of a loop. Never blocks. Throws Error kSystem, kInvalidArgument for an address that is
   // none.

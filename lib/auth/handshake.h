@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "auth/key.h"
@@ -31,7 +32,8 @@ enum class Channel : std::uint8_t { kControl = 1, kData, kHosts };
 // What a side brings to a connection. Where one side encrypts and the other does not, the call is
 // refused.
 struct Credentials {
-  Credentials(const Key& shared, bool is_to_encrypt = false)
+  Credentials(const Key& shared,
+              bool is_to_encrypt = false)  // NOLINT: a key alone is some as well.
       : key(shared), encrypts(is_to_encrypt) {}
 
   Key key;
@@ -154,8 +156,8 @@ class Handshake {
 
   static constexpr std::size_t kAllBytes = 414;  // Of the three messages.
 
-  Handshake(Side side, const Credentials& own, const DataFormat& format)
-      : side_(side), own_(own), format_(format) {}
+  Handshake(Side side, Credentials own, const DataFormat& format)
+      : side_(side), own_(std::move(own)), format_(format) {}
 
   bool is_speaking() const noexcept;
   std::uint8_t suite() const noexcept;

@@ -15,7 +15,8 @@ namespace rota::auth {
 class Stream {
  public:
   Stream() = default;
-  Stream(os::Fd socket) noexcept : socket_(std::move(socket)) {}  // A bare one, as it stands.
+  Stream(os::Fd socket) noexcept  // NOLINT: a bare socket is one, as it stands.
+      : socket_(std::move(socket)) {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(socket_); }
   int fd() const noexcept { return socket_.get(); }

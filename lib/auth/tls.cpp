@@ -111,13 +111,13 @@ SSL_CTX* make_context() {
 
 // Made once in a process, and kept.
 BIO* new_bio() {
-  static BIO_METHOD* const method = make_method();
-  return ::BIO_new(method);
+  static BIO_METHOD* const kMethod = make_method();
+  return ::BIO_new(kMethod);
 }
 
 SSL* new_ssl() {
-  static SSL_CTX* const context = make_context();
-  return ::SSL_new(context);
+  static SSL_CTX* const kContext = make_context();
+  return ::SSL_new(kContext);
 }
 
 }  // namespace
