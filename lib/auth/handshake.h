@@ -33,7 +33,7 @@ enum class Channel : std::uint8_t { kControl = 1, kData, kHosts };
 // refused.
 struct Credentials {
   Credentials(const Key& shared,
-              bool is_to_encrypt = false)  // NOLINT: a key alone is some as well.
+              bool is_to_encrypt = false)  // NOLINT: implicit, for a key is some.
       : key(shared), encrypts(is_to_encrypt) {}
 
   Key key;
