@@ -32,9 +32,8 @@ enum class Channel : std::uint8_t { kControl = 1, kData, kHosts };
 // What a side brings to a connection. Where one side encrypts and the other does not, the call is
 // refused.
 struct Credentials {
-  Credentials(const Key& shared,
-              bool is_to_encrypt = false)  // NOLINT: implicit, for a key is some.
-      : key(shared), encrypts(is_to_encrypt) {}
+  Credentials(const Key& shared, bool is_on = false)  // NOLINT: implicit, as a key is enough.
+      : key(shared), encrypts(is_on) {}
 
   Key key;
   bool encrypts;  // What follows the handshake, and most of that.
