@@ -137,7 +137,9 @@ bool has_aes_instructions() noexcept {
 #endif
 }
 
-void wipe(std::span<std::byte> bytes) noexcept { ::explicit_bzero(bytes.data(), bytes.size()); }
+void wipe(std::span<std::byte> bytes) noexcept {
+  if (!bytes.empty()) ::explicit_bzero(bytes.data(), bytes.size());
+}
 
 std::string own_executable() {
   std::array<char, 4096> path{};
