@@ -23,13 +23,8 @@ void require_few(const Tasks& tasks) {
   }
 }
 
-bool is_unlisted(const Tasks& tasks) {
-  return tasks.own_role == Role::kEvaluator && !tasks.jobs.contains(Role::kEvaluator) &&
-         tasks.lists_no_evaluator;
-}
-
 void require_own_task(const Tasks& tasks) {
-  if (is_unlisted(tasks)) return;
+  if (tasks.is_own_unlisted) return;
   const auto own = tasks.jobs.find(tasks.own_role);
   if (own == tasks.jobs.end()) {
     refuse(tasks.source + " says that this is a " + std::string(to_string(tasks.own_role)) +
@@ -85,7 +80,7 @@ Specification specification_of(const Tasks& tasks, Asker asker) {
     }
     add_hosts(job->second, role, specification.hosts);
   }
-  if (is_unlisted(tasks)) {
+  if (tasks.is_own_unlisted) {
     specification.own_host = specification.hosts.size();
     specification.hosts.push_back({.role = Role::kEvaluator});
   }

@@ -23,8 +23,8 @@ struct Tasks {
   std::map<Role, Job> jobs{};  // None is empty.
   Role own_role = Role::kWorker;
   std::size_t own_index = 0;
-  std::string index_place{};        // "TF_CONFIG: task.index"
-  bool lists_no_evaluator = false;  // As TFJob has it; it is the one past all others.
+  std::string index_place{};     // "TF_CONFIG: task.index"
+  bool is_own_unlisted = false;  // An evaluator that no job has: it comes after all others.
 };
 
 // The role of a job of that name; empty where there is none. "master" is a chief.

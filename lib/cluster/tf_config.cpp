@@ -153,7 +153,7 @@ void read_task(const json& config, Tasks& tasks) {
       refuse(tasks.index_place + " is " + std::to_string(tasks.own_index) +
              ", and there is one evaluator at most");
     }
-    tasks.lists_no_evaluator = true;
+    tasks.is_own_unlisted = true;
     return;
   }
   const auto own = tasks.jobs.find(tasks.own_role);

@@ -19,6 +19,19 @@ class GatherOutput : public AcrossHosts {
     if (network_) environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 1})};
   }
 
+  // The same on all hosts, where host 0 writes into a pipe.
+  std::vector<std::unique_ptr<Process>> start_into(os::Fd write_end,
+                                                   const std::vector<std::string>& arguments) {
+    Command command = rotarun(arguments);
+    command.environment = environment_;
+    command.environment.push_back("ROTA_KEY_FILE=" + key_file_);
+    command.standard_output = write_end.get();
+    std::vector<std::unique_ptr<Process>> all;
+    all.push_back(std::make_unique<Process>(network_->on(0, std::move(command))));
+    for (const std::size_t host : {1U, 2U}) all.push_back(start(host, arguments));
+    return all;
+  }
+
   static std::string read(const std::string& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -52,28 +65,19 @@ TEST_F(GatherOutput, IsHost0sDecision) {
   EXPECT_EQ(all[2]->out(), "3\n");
 }
 
-// Method: the hosts share this machine's files, so that a copy of another host's would be seen.
 // Method: host 0's reader goes away, and its rank is not the one that writes.
 TEST_F(GatherOutput, LeavesOthersToTheirOwnReadersWhereItIsNotAskedFor) {
   auto [read_end, write_end] = os::make_pipe();
-  const std::vector<std::string> arguments = {
-      "/bin/sh", "-c",
-      "[ $ROTA_RANK = 1 ] || echo first; sleep 1; [ $ROTA_RANK -lt 2 ] || echo second"};
-  Command command = rotarun(arguments);
-  command.environment = environment_;
-  command.environment.push_back("ROTA_KEY_FILE=" + key_file_);
-  command.standard_output = write_end.get();
-  Process first(network_->on(0, std::move(command)));
-  write_end.reset();
+  const auto all = start_into(
+      std::move(write_end),
+      {"/bin/sh", "-c",
+       "[ $ROTA_RANK = 1 ] || echo first; sleep 1; [ $ROTA_RANK -lt 2 ] || echo second"});
   read_end.reset();
-  const auto second = start(1, arguments);
-  const auto third = start(2, arguments);
-  for (Process* each : {&first, second.get(), third.get()}) {
-    EXPECT_EQ(each->wait().exit_code, 0) << each->err();
-  }
-  EXPECT_EQ(third->out(), "first\nsecond\n");
+  for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+  EXPECT_EQ(all[2]->out(), "first\nsecond\n");
 }
 
+// Method: the hosts share this machine's files, so that a copy of another host's would be seen.
 TEST_F(GatherOutput, MakesFilesWhereHost0Is) {
   std::vector<std::unique_ptr<Process>> all;
   for (std::size_t host = 0; host < 3; ++host) {
@@ -99,23 +103,17 @@ TEST_F(GatherOutput, QuotesTheLastWordsOfARankThatFailsElsewhere) {
   }
 }
 
-// Method: 40 MB come from host 2, and nobody reads for two seconds: what is written then waits in
-// the ranks, not in the memory of the launchers.
+// Method: 40 MB come from host 2, and nobody reads for two seconds: what is not read yet waits in
+// the rank, which has not written all of it then, and not in the memory of the launchers.
 TEST_F(GatherOutput, WaitsForASlowReader) {
   auto [read_end, write_end] = os::make_pipe();
-  Command command = rotarun({"--gather-output", "/bin/sh", "-c",
-                             "[ $ROTA_RANK != 3 ] || yes 0123456789abcdef | head -n 2500000"});
-  command.environment = environment_;
-  command.environment.push_back("ROTA_KEY_FILE=" + key_file_);
-  command.standard_output = write_end.get();
-  Process first(network_->on(0, std::move(command)));
-  write_end.reset();
-  const std::vector<std::string> others = {"--gather-output", "/bin/sh", "-c",
-                                           "[ $ROTA_RANK != 3 ] || yes 0123456789abcdef | "
-                                           "head -n 2500000"};
-  const auto second = start(1, others);
-  const auto third = start(2, others);
+  const auto all = start_into(std::move(write_end),
+                              {"--gather-output", "/bin/sh", "-c",
+                               "[ $ROTA_RANK = 3 ] || exit 0; echo writes >&2; "
+                               "yes 0123456789abcdef | head -n 2500000; echo wrote all >&2"});
+  EXPECT_TRUE(all[0]->wait_for("writes"));
   std::this_thread::sleep_for(std::chrono::seconds(2));
+  EXPECT_THAT(all[0]->err(), Not(HasSubstr("wrote all")));
   std::size_t count = 0;
   std::vector<char> bytes(1 << 16);
   for (;;) {
@@ -127,27 +125,18 @@ TEST_F(GatherOutput, WaitsForASlowReader) {
     }
   }
   EXPECT_EQ(count, 2'500'000U * 17);
-  for (const Process* each : {&first, second.get(), third.get()}) {
-    EXPECT_EQ(const_cast<Process*>(each)->wait().exit_code, 0);
-  }
+  for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+  EXPECT_THAT(all[0]->err(), HasSubstr("wrote all"));
 }
 
 // As in a pipeline on one host.
 TEST_F(GatherOutput, EndsWhoWritesWhereNobodyReadsAnyMore) {
   auto [read_end, write_end] = os::make_pipe();
-  const std::vector<std::string> arguments = {"--gather-output", "/bin/sh", "-c",
-                                              "[ $ROTA_RANK != 3 ] || exec yes"};
-  Command command = rotarun(arguments);
-  command.environment = environment_;
-  command.environment.push_back("ROTA_KEY_FILE=" + key_file_);
-  command.standard_output = write_end.get();
-  Process first(network_->on(0, std::move(command)));
-  write_end.reset();
-  const auto second = start(1, arguments);
-  const auto third = start(2, arguments);
+  const auto all = start_into(std::move(write_end), {"--gather-output", "/bin/sh", "-c",
+                                                     "[ $ROTA_RANK != 3 ] || exec yes"});
   std::this_thread::sleep_for(std::chrono::seconds(1));
   read_end.reset();
-  for (Process* each : {&first, second.get(), third.get()}) {
+  for (const auto& each : all) {
     EXPECT_EQ(each->wait().exit_code, 128 + SIGPIPE) << each->err();
   }
 }
