@@ -85,8 +85,9 @@ std::string absence_hint(const Part& part, const std::vector<std::size_t>& absen
   for (const std::size_t host : absent)
     names.push_back(host < hosts.size() ? hosts[host].name : "");
   const std::size_t own_host = part.meeting.own_host;
-  return absence_hint(pod, names) +
-         (own_host < hosts.size() ? naming_trouble(pod, hosts[own_host].name) : "");
+  const std::string trouble =
+      own_host < hosts.size() ? naming_trouble(pod, hosts[own_host].name) : "";
+  return trouble.empty() ? absence_hint(pod, names) : trouble;
 }
 
 std::string calling_hint(const Part& part, const std::string& why, base::Duration waited) {

@@ -19,7 +19,7 @@ constexpr std::string_view kOwnNetwork = "# Kubernetes-managed hosts file.";
 constexpr std::string_view kNodesNetwork = "# Kubernetes-managed hosts file (host network)";
 
 // Longer than a name server needs to hear of a pod.
-constexpr std::chrono::seconds kLong{30};
+constexpr std::chrono::seconds kLong{15};
 
 std::string text_of(const char* path) {
   std::ifstream file(path);
@@ -94,9 +94,12 @@ std::string absence_hint(const PodFacts& pod, const std::vector<std::string>& na
 }
 
 std::string record_hint(const PodFacts& pod, base::Duration waited) {
-  if (pod.hosts.empty() || waited < kLong) return {};
-  return "; a name server may answer so from its cache for some time, and for a pod that is not "
-         "ready unless its Service has publishNotReadyAddresses: true";
+  if (pod.hosts.empty()) return {};
+  const std::string text = "; a name server may answer so from its cache for a while";
+  if (waited < kLong) return text;
+  return text +
+         ", and has no record of a pod that is not ready unless its Service has "
+         "publishNotReadyAddresses: true";
 }
 
 std::string port_hint(const PodFacts& pod) {
