@@ -61,9 +61,9 @@ while read -r setting; do sysctl -qw "$setting"; done <"$state/sysctls"
 find /var/log/containers -lname "$state/*" -delete 2>/dev/null
 grep --recursive --no-filename --only-matching '/run/containerd/s/[0-9a-f]*' "$state"/*/run 2>/dev/null |
   sort -u | xargs --no-run-if-empty rm -f
+# `ip netns` has made a mount of its folder.
+if [[ -e $state/netns-unmounted ]] && ! ls /run/netns/* >/dev/null 2>&1; then umount /run/netns; fi
 while read -r path; do
-  # `ip netns` has made a mount of its folder.
-  if [[ $path == /run/netns ]]; then umount /run/netns 2>/dev/null; fi
   rm -rf --one-file-system "$path"
 done <"$state/absent"
 rm -rf --one-file-system "$state"

@@ -39,6 +39,7 @@ for path in /var/lib/cni /var/lib/kubelet /var/log/containers /var/log/pods /run
   /run/netns /opt/cni /etc/cni /usr/libexec/kubernetes; do
   [[ -e $path ]] || echo $path
 done >"$state/absent"
+mountpoint -q /run/netns || touch "$state/netns-unmounted"
 
 # start NAME COMMAND... keeps the process's id, its log, and how it was started: harm.sh does it again.
 start() {
