@@ -248,7 +248,7 @@ std::vector<Case> cases_of_pod() {
        "memory is \"16Mi\", and 2 ranks of a model of 0 parameters need "},
       {"a memory limit that ranks and buckets fit into", Kind::kJob,
        set("Job", "/metadata/annotations", {{"rota/parameters", "100000000"}}),
-       "2 ranks of a model of 100000000 parameters need 2405Mi before the program has any data"},
+       "2 ranks of a model of 100000000 parameters need 2406Mi before the program has any data"},
       {"a memory limit that ranks and buckets fit into", Kind::kJob,
        set("Job", limits + "/memory", "lots"), "is no amount: write it like 512Mi"},
       {"a memory limit that ranks and buckets fit into", Kind::kJob,
