@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <set>
 
 #include "manifest/rendered.h"
@@ -356,6 +358,14 @@ TEST(Rules, HaveABadExampleEach) {
   std::set<std::string> known;
   for (const Rule& each : all_rules()) known.insert(std::string(each.name));
   EXPECT_EQ(tried, known);
+}
+
+TEST(Rules, AreOnThePageAboutManifests) {
+  std::ifstream file(ROTA_SOURCE_DIR "/docs/manifests.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  for (const Rule& each : all_rules()) {
+    EXPECT_THAT(page, ::testing::HasSubstr("\n| " + std::string(each.name) + " | "));
+  }
 }
 
 TEST(Check, FindsNothingWrongWithWhatIsRendered) {
