@@ -4,8 +4,7 @@
 namespace rota::manifest {
 
 inline constexpr int kStatusPort = 8080;
-inline constexpr int kTrainerPort = 29500;  // Kubeflow's Trainer has no other.
-inline constexpr int kUser = 10001;         // Of the images.
+inline constexpr int kUser = 10001;  // Of the images.
 inline constexpr const char* kKeyFolder = "/etc/rota";
 inline constexpr const char* kKeyItem = "key";
 inline constexpr const char* kDataFolder = "/data";

@@ -70,10 +70,12 @@ Tree probe(const std::string& path, int period_seconds, int failure_count) {
 }
 
 Tree ports(const Parameters& parameters) {
-  const int rendezvous =
-      parameters.kind == Kind::kTrainJob ? kTrainerPort : int{parameters.first_port};
-  return Tree::array({{{"name", "rendezvous"}, {"containerPort", rendezvous}},
-                      {{"name", "status"}, {"containerPort", kStatusPort}}});
+  Tree all = Tree::array();
+  if (parameters.kind != Kind::kTrainJob) {  // Trainer adds its own, 29500, without a name.
+    all.push_back({{"name", "rendezvous"}, {"containerPort", int{parameters.first_port}}});
+  }
+  all.push_back({{"name", "status"}, {"containerPort", kStatusPort}});
+  return all;
 }
 
 Tree container(const Parameters& parameters) {

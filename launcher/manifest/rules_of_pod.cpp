@@ -73,8 +73,7 @@ Findings has_devices(const Manifest& /*manifest*/, const Workload& workload) {
   const Tree& limits = map_at(workload.main_container(), "resources.limits");
   const auto found = limits.find("nvidia.com/gpu");
   if (found == limits.end()) return {};
-  const auto count =
-      found->is_string() ? to_count(found->get<std::string>()) : count_at(limits, "nvidia.com/gpu");
+  const auto count = to_count(found->is_string() ? found->get<std::string>() : shown(*found));
   const std::size_t slot_count = workload.slot_count();
   if (!count || *count == slot_count) return {};
   return {hint(workload.container_field("resources.limits") + ": nvidia.com/gpu is " +
