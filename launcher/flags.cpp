@@ -75,6 +75,9 @@ constexpr Flag kFlags[] = {
     {"", "status-port", "[ADDRESS:]PORT",
      "Answer there over HTTP how the job is: /livez, /readyz and /ranks (default address: "
      "127.0.0.1; default: nowhere)"},
+    {"", "when-done", "exit|wait",
+     "After the success of all hosts exit; or wait until somebody asks for the end, answer at "
+     "--status-port that it is done, and exit with 0 then (default: exit)"},
     {"", "show-ranks", "", "Print the rank table and start nothing"},
     {"", "preflight", "",
      "Look on all hosts whether the job could run, and how fast each edge of the ring is; start "

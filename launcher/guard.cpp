@@ -6,6 +6,7 @@
 #include <string>
 
 #include "launcher/exit_policy.h"
+#include "launcher/report.h"
 #include "os/host.h"
 #include "os/output.h"
 #include "os/poll_set.h"
@@ -85,13 +86,16 @@ int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>&
     os::adopt_orphans();
     return body(guard);
   }
+  forget_reason();  // The child says it.
   if (others) others->after_fork();
   const os::ProcessEvent ending = Guard(signals, child, others).watch();
   const bool all_gone = os::end_descendants(kCleanUpTime);
   if (!all_gone) say("rotarun: some processes of the job could not be ended\n");
   if (ending.kind == os::ProcessEvent::Kind::kExited) return ending.value;
-  say("rotarun: its own process " + std::to_string(child) + " was killed by " +
-      os::signal_name(ending.value) + "; the job was ended\n");
+  const std::string why = "rotarun: its own process " + std::to_string(child) + " was killed by " +
+                          os::signal_name(ending.value) + "; the job was ended\n";
+  note_cause(why);
+  say(why);
   return kExitSignalBase + ending.value;
 }
 

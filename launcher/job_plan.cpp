@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "launcher/file_need.h"
+#include "launcher/rank_environment.h"
 #include "os/cgroup.h"
 #include "os/host.h"
 #include "os/message_socket.h"
@@ -114,6 +115,7 @@ Facts gather_facts() {
   facts.memory_bytes = std::min(physical, os::memory_limit_bytes().value_or(physical));
   facts.file_size_limit = os::file_size_limit_bytes();
   facts.open_files = os::open_file_limits();
+  facts.is_pod = is_set(os::environment(), "KUBERNETES_SERVICE_HOST");
   return facts;
 }
 
@@ -136,6 +138,8 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   plan.share.places = place_ranks(cores, rank_count, binding);
   const std::string lack = lack_of_files(files_needed(plan.share, options), facts.open_files);
   if (!lack.empty()) plan.warnings.push_back(lack);
+  const std::string cpu_lack = lack_of_cpu(rank_count, facts.cpu_quota, facts.is_pod);
+  if (!cpu_lack.empty() && plan.layout.warning.empty()) plan.warnings.push_back(cpu_lack);
   plan.job.table = make_table(options, facts, plan.layout, plan.share.places);
   plan.job.deadline = options.deadline;
   plan.job.may_spin = rank_count <= plan.slots.cpu_count;

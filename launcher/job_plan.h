@@ -26,6 +26,7 @@ struct Facts {
   std::uint64_t memory_bytes = 0;  // Of the machine, or as much as the control group grants.
   std::uint64_t file_size_limit = UINT64_MAX;  // Of an arena, which counts as a file.
   os::OpenFileLimits open_files{UINT64_MAX, UINT64_MAX};
+  bool is_pod = false;  // Of Kubernetes.
 };
 
 struct JobPlan {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "launcher/preflight_job.h"
+#include "launcher/when_done.h"
 #include "os/host.h"
 
 namespace rota::launcher {
@@ -60,7 +61,8 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
              [this](const News& news) { hear(news); }),
       mailroom_(prepared.job, std::move(prepared.loan), plan.share.ranks,
                 [this](std::size_t rank, const auto& message) { on_message(rank, message); }),
-      switchboard_(mailroom_.switchboard()) {
+      switchboard_(mailroom_.switchboard()),
+      status_port_(std::move(prepared.status_port)) {
   for (const std::string& reason : plan.why) say_if_verbose(reason);
   if (options.status_address) serve_status();
   if (!others_) return;
@@ -223,9 +225,9 @@ void JobRun::on_message(std::size_t rank, const rendezvous::Message& message) {
 void JobRun::terminate() {
   const Outcome& outcome = policy_.outcome();
   std::string text = "rotarun: " + why_it_ends() + "\n";
-  note_reason(text);
   if (outcome.reason == Outcome::Reason::kFault) text += last_words_of(outcome.fault.rank);
   if (outcome.reason == Outcome::Reason::kEvaluator) text += quote(evaluator_words_);
+  note_cause(text);
   if (options_.preflight && is_verdict(outcome.code)) text.clear();  // It was said at length.
   local_.output().say(text);
   const bool is_interrupt = outcome.reason == Outcome::Reason::kSignal && outcome.signal == SIGINT;
@@ -237,6 +239,7 @@ void JobRun::terminate() {
 // Those who are suspended could not answer.
 void JobRun::stop_by_agreement() {
   const std::string text = "rotarun: " + why_it_ends() + " after a step that the ranks agree on\n";
+  note_cause(text);
   local_.output().say(text);
   if (others_) others_->ask_to_end(SIGCONT, text);
   local_.ask_to_end(SIGCONT);
@@ -281,7 +284,13 @@ int JobRun::finish() {
   // First, for nobody tells them anything while our reader is waited for.
   if (others_) tell_others_the_end();
   write_rest();
-  return policy_.outcome().code;
+  note_cause(why_it_ends());  // Where it became known only now.
+  const int code = policy_.outcome().code;
+  is_done_ = code == 0;
+  if (is_done_ && options_.when_done == WhenDone::kWait) {
+    stay_when_done(signals_, status_port_ ? &*status_port_ : nullptr, others_);
+  }
+  return code;
 }
 
 void JobRun::write_rest() {
@@ -321,6 +330,7 @@ void JobRun::tell_others_the_end() {
 }
 
 void JobRun::serve_status() {
+  if (status_port_) return status_port_->ask([this] { return status(); });
   status_port_.emplace(*options_.status_address, [this] { return status(); });
   const bool is_known = status_port_->address() == *options_.status_address;
   if (options_.verbose || !is_known) local_.say("status at http://" + status_port_->address());
@@ -331,6 +341,7 @@ JobStatus JobRun::status() const {
   using Phase = RankState::Phase;
   JobStatus status{
       .table = table_, .devices = devices_, .states = std::vector<RankState>(names_.size())};
+  status.is_done = is_done_;
   for (std::size_t rank = 0; rank < names_.size(); ++rank) {
     const auto& ending = policy_.records()[rank].ending;
     if (ending) status.states[rank] = {Phase::kEnded, code_of(*ending)};

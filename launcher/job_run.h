@@ -75,6 +75,7 @@ class JobRun {
   std::optional<StatusPort> status_port_;
   os::PollSet polls_;
   std::size_t signal_position_ = 0;
+  bool is_done_ = false;            // With success, on all hosts.
   bool ranks_have_signal_ = false;  // It was typed at the terminal that they share with us.
 };
 

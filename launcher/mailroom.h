@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "launcher/job_plan.h"
 #include "launcher/loan.h"
 #include "launcher/options.h"
 #include "launcher/provision.h"
+#include "launcher/status_port.h"
 #include "launcher/table_json.h"
 #include "os/fd.h"
 #include "rendezvous/switchboard.h"
@@ -23,6 +25,7 @@ struct Prepared {
   Provision provision;
   Peers peers;
   KnownDevices devices{};
+  std::optional<StatusPort> status_port{};  // Where it has been open already.
 };
 
 // For a job of this host alone: makes the arenas, or the listening sockets, whose addresses it

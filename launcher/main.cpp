@@ -20,6 +20,7 @@
 #include "launcher/show_ranks.h"
 #include "launcher/start.h"
 #include "launcher/table_json.h"
+#include "launcher/termination_message.h"
 #include "launcher/topology.h"
 #include "os/host.h"
 #include "os/message_socket.h"
@@ -137,15 +138,17 @@ int end_of(const std::function<int()>& act) {
 }
 
 int run(const std::vector<std::string>& arguments) {
-  return end_of([&] {
+  const int code = end_of([&] {
     os::fill_standard_descriptors();
     if (is_render(arguments)) become_render(arguments);
     const Options options = parse_options(arguments, os::environment());
     if (options.help) return print(help_text());
     if (options.version) return print("rotarun " ROTA_VERSION "\n");
-    const int code = end_of([&] { return launch(options, arguments); });
-    return options.preflight ? conclude_preflight(options, code) : code;
+    const int job_code = end_of([&] { return launch(options, arguments); });
+    return options.preflight ? conclude_preflight(options, job_code) : job_code;
   });
+  leave_termination_message(os::environment(), code);
+  return code;
 }
 
 }  // namespace

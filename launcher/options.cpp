@@ -291,6 +291,10 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
       options.bind_to = choose<BindTo>(
           name, text, {{"none", BindTo::kNone}, {"core", BindTo::kCore}, {"numa", BindTo::kNuma}});
     }
+    if (name == "when-done") {
+      options.when_done =
+          choose<WhenDone>(name, text, {{"exit", WhenDone::kExit}, {"wait", WhenDone::kWait}});
+    }
     if (name == "map-by") read_map_by(text, options);
     if (name == "rank-by") {
       options.rank_by =

@@ -15,6 +15,7 @@ namespace rota::launcher {
 enum class BindTo { kNone, kCore, kNuma };
 enum class MapBy { kSlot, kNode, kFixedPerNode, kCore, kNuma };
 enum class RankBy { kSlot, kNode };
+enum class WhenDone { kExit, kWait };
 enum class Transport { kAuto, kSharedMemory, kTcp };
 
 // Those that the job's sockets may listen at, both ends included.
@@ -56,7 +57,8 @@ struct Options {
   bool this_host = false;
   bool show_ranks = false;
   bool preflight = false;
-  bool json = false;                          // The form of show_ranks and of preflight.
+  bool json = false;  // The form of show_ranks and of preflight.
+  WhenDone when_done = WhenDone::kExit;
   std::optional<std::string> status_address;  // "127.0.0.1:8080": numeric.
   bool explain = false;
   bool verbose = false;

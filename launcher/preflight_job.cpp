@@ -122,11 +122,17 @@ Options preflight_job(const Options& options, PreflightOrders orders) {
   job.output_directory.clear();
   job.timestamp_output = false;
   job.gather_output = false;
+  job.when_done = WhenDone::kExit;
   return job;
 }
 
 int conclude_preflight(const Options& options, int exit_code) {
-  if (is_verdict(exit_code)) return exit_code;
+  if (is_verdict(exit_code)) {
+    forget_reason();  // Its report has it.
+    note_reason("preflight: " + std::string(to_string(verdict_of(exit_code))) +
+                ": see the report that it has printed");
+    return exit_code;
+  }
   const Verdict verdict = verdict_of(exit_code);
   std::string reason = noted_reason();
   if (reason.empty()) reason = "rotarun ended with code " + std::to_string(exit_code);

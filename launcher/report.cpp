@@ -1,6 +1,8 @@
 // What rotarun tells a person about how the job ended.
 #include "launcher/report.h"
 
+#include <algorithm>
+
 #include "os/signals.h"
 
 namespace rota::launcher {
@@ -36,20 +38,45 @@ std::string describe_fault(const Fault& fault, const RankRecord& record) {
   return {};
 }
 
-std::string& reason() {
-  static std::string text;
-  return text;
+struct Noted {
+  std::string words;
+  bool is_cause = false;
+};
+
+Noted& noted() {
+  static Noted value;
+  return value;
+}
+
+std::string without_prefixes(std::string_view said) {
+  constexpr std::string_view kPrefix = "rotarun: ";
+  std::string words;
+  while (!said.empty()) {
+    const std::size_t end = std::min(said.find('\n'), said.size());
+    std::string_view line = said.substr(0, end);
+    if (line.starts_with(kPrefix)) line.remove_prefix(kPrefix.size());
+    words += (words.empty() ? "" : "\n") + std::string(line);
+    said.remove_prefix(std::min(end + 1, said.size()));
+  }
+  return words;
 }
 
 }  // namespace
 
 void note_reason(std::string_view said) {
-  constexpr std::string_view kPrefix = "rotarun: ";
-  if (said.starts_with(kPrefix)) said.remove_prefix(kPrefix.size());
-  reason() = said.substr(0, said.find('\n'));  // What follows is advice to a person.
+  if (!noted().is_cause) noted().words = without_prefixes(said);
 }
 
-const std::string& noted_reason() { return reason(); }
+void note_cause(std::string_view said) {
+  if (said.empty() || noted().is_cause) return;
+  noted() = {.words = without_prefixes(said), .is_cause = true};
+}
+
+std::string noted_reason() { return noted_words().substr(0, noted_words().find('\n')); }
+
+const std::string& noted_words() { return noted().words; }
+
+void forget_reason() { noted() = {}; }
 
 std::string to_text(const Ending& ending) {
   const std::string how = ending.was_killed ? "was killed by " + os::signal_name(ending.value)

@@ -14,10 +14,18 @@ struct RankName {
   std::string host;
 };
 
-// Keeps what was said last, with or without "rotarun: " and the line's end: where the job ends
-// then, it is why.
+// Keeps what was said last, with or without "rotarun: " at its lines: where the job ends then, it
+// is why. A cause stays, whatever is said after it; nothing is none.
 void note_reason(std::string_view said);
-const std::string& noted_reason();
+void note_cause(std::string_view said);
+
+// The cause, or what was said last: its first line, for what follows is advice to a person; and all
+// of it, where lines that were quoted from a rank are indented.
+std::string noted_reason();
+const std::string& noted_words();
+
+// For a process whose other half goes on with the job, and knows why it ends.
+void forget_reason();
 
 // "exited with code 3", "was killed by SIGKILL".
 std::string to_text(const Ending& ending);

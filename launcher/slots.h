@@ -26,6 +26,10 @@ struct DeclaredRanks {
 Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota,
                   std::size_t cpus_per_rank = 1);
 
+// Empty where the quota grants each of the ranks here a CPU; else what to raise, which in a pod is
+// a field of its manifest.
+std::string lack_of_cpu(std::size_t rank_count, std::optional<double> quota, bool is_pod);
+
 // The size of one rank's arena, which costs nothing before it is used: what memory there is, in
 // whole GiB, up to 64. Where pointers have 32 bits, all ranks' arenas share 1 GiB of addresses.
 std::size_t arena_bytes(std::uint64_t memory_bytes, std::size_t rank_count, bool is_64_bit);

@@ -68,7 +68,9 @@ class Absent {
 Page page_at(const std::string& path, const std::function<JobStatus()>& status) {
   if (path == "/livez") return {200, "ok"};
   if (path == "/readyz") {
-    const std::string absence = absence_text(status());
+    const JobStatus now = status();
+    if (now.is_done) return {200, "done"};
+    const std::string absence = absence_text(now);
     return absence.empty() ? Page{200, "ok"} : Page{503, absence};
   }
   if (path == "/ranks") {

@@ -16,6 +16,7 @@ struct JobStatus {
   KnownDevices devices{};
   std::vector<RankState> states{};  // Index: rank.
   std::string waiting_for{};        // Before the job begins: what is missing, in a sentence.
+  bool is_done = false;             // All hosts have agreed that every rank ended with 0.
 };
 
 // Who is not there, in a sentence; empty where the world is complete. A rank is there from its

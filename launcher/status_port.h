@@ -5,6 +5,7 @@
 #include <list>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/time.h"
 #include "launcher/status_answer.h"
@@ -19,6 +20,9 @@ class StatusPort {
   // Listens at a numeric address such as "127.0.0.1:8080", and nowhere else. `status` is asked
   // when somebody wants to know. Throws UsageError where it cannot listen there.
   StatusPort(const std::string& address, std::function<JobStatus()> status);
+
+  // From now on `status` is asked, as where the job goes on to another stage.
+  void ask(std::function<JobStatus()> status) { status_ = std::move(status); }
 
   // Where it listens, also where the port was to be any.
   const std::string& address() const noexcept { return listener_.address; }

@@ -9,19 +9,21 @@
 
 #include "launcher/hosts/meeting.h"
 #include "launcher/hosts/part.h"
+#include "launcher/hosts/pod.h"
 #include "launcher/hosts/tree.h"
 #include "os/host.h"
 
 namespace rota::launcher {
 namespace {
 
-os::Listener listen_for_others(const std::string& place) {
+os::Listener listen_for_others(const std::string& place, const RunContext& context) {
   try {
     return os::listen_at(place);
   } catch (const Error& error) {
     throw Error(error.code(), std::string(error.what()) +
                                   ": there rotarun waits for the other hosts; where another job "
-                                  "has it, give this one other ports by --ports");
+                                  "has it, give this one other ports by --ports" +
+                                  port_hint(read_pod_facts(context.environment)));
   }
 }
 
@@ -47,7 +49,7 @@ int run_across(const Options& options, const Facts& facts, const Others& others,
   // Where the others call: all of them, or those that are below this host.
   const std::size_t own_host = part.meeting.own_host;
   if (leads || !children_of(part.meeting, own_host).empty()) {
-    part.listener = listen_for_others(place_of(part.meeting, own_host));
+    part.listener = listen_for_others(place_of(part.meeting, own_host), context);
   }
   return leads ? lead(std::move(part)) : follow(std::move(part));
 }

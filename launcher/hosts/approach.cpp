@@ -41,8 +41,9 @@ bool is_refusal(const std::string& why) {
          why.find(auth::kBothOrNeither) != std::string::npos;
 }
 
-int give_up(const auth::Call& call, const std::string& last_refusal, const Meeting& meeting,
+int give_up(const auth::Call& call, const std::string& last_refusal, const Part& part,
             base::Duration waited) {
+  const Meeting& meeting = part.meeting;
   const std::string& why = last_refusal.empty() ? call.why() : last_refusal;
   if (why.find(auth::kBothOrNeither) != std::string::npos) {
     say(parent_text(meeting) + " did not let this host in: " + why);
@@ -53,7 +54,7 @@ int give_up(const auth::Call& call, const std::string& last_refusal, const Meeti
     return why.starts_with(auth::kNotNow) ? kExitIncomplete : kExitKey;
   }
   say(parent_text(meeting) + " was not reached within " + base::to_text(waited) +
-      " (--join-timeout): " + obstacle_of(call));
+      " (--join-timeout): " + obstacle_of(call) + calling_hint(part, call.why(), waited));
   return kExitIncomplete;
 }
 
@@ -97,24 +98,25 @@ bool has_ended(int lifeline) {
   return os::read_available(lifeline, ignored).io == os::Io::kClosed;
 }
 
-std::variant<Arrival, int> approach(const Part& part, StatusPort* status_port) {
+std::variant<Arrival, int> approach(const Part& part, base::TimePoint start,
+                                    StatusPort* status_port) {
   using State = auth::Call::State;
-  const base::TimePoint start = Clock::now();
   const base::TimePoint deadline = start + join_timeout(part.options, part.meeting);
-  base::TimePoint say_at = start + kSayTime;
+  base::TimePoint say_at = Clock::now() + kSayTime;
   auth::Call call = call_parent(part);
   State state = State::kCalling;
   std::string last_refusal;
   while ((state = call.advance(Clock::now())) == State::kCalling && Clock::now() < deadline) {
     if (is_refusal(call.why())) last_refusal = call.why();
     if (Clock::now() >= say_at) {
-      say("waiting for " + parent_text(part.meeting) + ": " + obstacle_of(call));
+      say("waiting for " + parent_text(part.meeting) + ": " + obstacle_of(call) +
+          calling_hint(part, call.why(), Clock::now() - start));
       say_at += kSayTime;
     }
     if (const auto code = wait(part, call, status_port, std::min(deadline, say_at))) return *code;
   }
   if (state != State::kDone) {
-    return give_up(call, last_refusal, part.meeting, Clock::now() - start);
+    return give_up(call, last_refusal, part, Clock::now() - start);
   }
   auth::Stream stream = call.take_stream();
   std::string address = os::local_address(stream.fd()).host();

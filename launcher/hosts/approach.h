@@ -20,9 +20,10 @@ struct Arrival {
   std::uint64_t incarnation = 0;
 };
 
-// Or the exit code that it all ends with. Says what it waits for, and serves `status_port`, which
-// may be null.
-std::variant<Arrival, int> approach(const Part& part, StatusPort* status_port);
+// Or the exit code that it all ends with. `start`: when this host began to wait, which may be more
+// than one approach ago. Says what it waits for, and serves `status_port`, which may be null.
+std::variant<Arrival, int> approach(const Part& part, base::TimePoint start,
+                                    StatusPort* status_port);
 
 // "host 0 (a:7700) at a:7700": the one above.
 std::string parent_text(const Meeting& meeting);

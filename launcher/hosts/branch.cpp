@@ -51,8 +51,24 @@ std::string Branch::judge(const auth::Identity& caller) const {
     return "this job has " + std::to_string(members_.size()) + " hosts";
   }
   const std::size_t parent = parent_of(meeting_, caller.from);
-  if (caller.from != meeting_.leader_host && parent == meeting_.own_host) return "";
+  if (caller.from != meeting_.leader_host && parent == meeting_.own_host) {
+    return is_too_late(caller.from) ? std::string(auth::kNotNow) + why_too_late() : "";
+  }
   return name_of_host(meeting_, caller.from) + " is to call " + name_of_host(meeting_, parent);
+}
+
+// Once all of the ring were here, who comes anew was in the world that is ending, or is to be in
+// the next one.
+bool Branch::is_too_late(std::size_t host) const {
+  if (phase_ == Phase::kGathering) return false;
+  if (phase_ == Phase::kFinished || (is_ending_ && host < meeting_.host_count)) return true;
+  const auto& trunk = members_[host].trunk;
+  return host < meeting_.host_count && (!trunk || !trunk->is_open());
+}
+
+std::string Branch::why_too_late() const {
+  return is_done_ ? "the job is done: every rank ended with 0"
+                  : "the world that an earlier instance of this host was in is ending";
 }
 
 void Branch::receive_newcomers(base::TimePoint now) {
@@ -80,6 +96,12 @@ bool Branch::settle(Newcomer& newcomer, base::TimePoint now) {
   const bool may_be_dead =
       member.trunk && member.trunk->is_open() && member.trunk->silent_for(now) > 4 * kBeatTime;
   if (may_be_dead) return false;
+  if (is_too_late(newcomer.host)) {
+    newcomer.trunk->send(
+        {.type = DispatchType::kRefused, .value = kCallAgain, .text = why_too_late()});
+    newcomer.trunk->close(now);
+    return true;
+  }
   if (const auto refusal = admit(newcomer.host, newcomer.hellos)) {
     turn_away(newcomer, *refusal, now);
     return true;
@@ -90,10 +112,6 @@ bool Branch::settle(Newcomer& newcomer, base::TimePoint now) {
 }
 
 std::optional<Refusal> Branch::admit(std::size_t host, const std::vector<HostText>& hellos) {
-  const bool is_in_ring = host < meeting_.host_count;
-  if (phase_ != Phase::kGathering && is_in_ring && !muster_.is_here(host)) {
-    return Refusal{kExitSlotHeld, "the job has begun without this host"};
-  }
   if (auto refusal = muster_.on_call(host, hellos)) return refusal;
   // While they gather, all are to hear of it.
   auto obstacle = is_gathering() ? std::nullopt : muster_.obstacle();
@@ -254,6 +272,11 @@ void Branch::lose(std::size_t host, const std::string& why) {
   }
 }
 
+void Branch::on_finish(int exit_code) {
+  phase_ = Phase::kFinished;
+  is_done_ = exit_code == 0;
+}
+
 void Branch::send_all(base::TimePoint now) {
   for (Newcomer& newcomer : newcomers_) newcomer.trunk->send_all(now);
   for (Member& member : members_) {
@@ -285,6 +308,9 @@ void Branch::assign(const std::vector<HostText>& shares) {
 void Branch::send(const Dispatch& dispatch) {
   if (dispatch.type == DispatchType::kStart) start_ = dispatch;
   if (dispatch.type == DispatchType::kFlow) flow_ = dispatch;
+  if (dispatch.type == DispatchType::kAskToEnd || dispatch.type == DispatchType::kKill) {
+    is_ending_ = true;
+  }
   for (Member& member : members_) {
     if (member.trunk) member.trunk->send(dispatch);
   }

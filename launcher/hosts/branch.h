@@ -60,7 +60,8 @@ class Branch {
   std::optional<base::TimePoint> next_deadline() const;
 
   // All are here: nobody else is let in, but those that have no ranks, and who goes now is lost.
-  // `shares`: those of this host and of all below it.
+  // `shares`: those of this host and of all below it. A host that comes anew then calls again until
+  // this world has ended, unless the one in its place is alive.
   void assign(const std::vector<HostText>& shares);
 
   // To all that are below.
@@ -77,7 +78,10 @@ class Branch {
   // `last_host`, which waits until we have gone.
   bool have_ended() const;
   bool are_gone(std::size_t last_host) const;
-  void on_finish() { phase_ = Phase::kFinished; }
+  void on_finish(int exit_code);
+
+  // For another branch in its place; those that called this one are hung up on, and call again.
+  os::Listener take_listener() { return std::move(access_.listener); }
 
  private:
   struct Member {
@@ -93,6 +97,8 @@ class Branch {
   };
 
   std::string judge(const auth::Identity& caller) const;
+  bool is_too_late(std::size_t host) const;
+  std::string why_too_late() const;
   void receive_newcomers(base::TimePoint now);
   bool settle(Newcomer& newcomer, base::TimePoint now);
   std::optional<Refusal> admit(std::size_t host, const std::vector<HostText>& hellos);
@@ -113,6 +119,8 @@ class Branch {
   Access access_;
   auth::Reception reception_;
   Phase phase_ = Phase::kGathering;
+  bool is_ending_ = false;  // The ranks below were asked to end.
+  bool is_done_ = false;    // With success.
   std::vector<Newcomer> newcomers_;
   std::vector<Member> members_;     // By host: those that call this one.
   std::vector<Dispatch> arrivals_;  // Of this turn.

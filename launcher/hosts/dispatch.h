@@ -3,7 +3,8 @@
 // one piece what concerns them and all that are below them.
 //
 //   to the leader                              from the leader
-//   kHello     text = a Hello by host          kRefused   value = exit code, text = why; the end
+//   kHello     text = a Hello by host          kRefused   value = exit code, text = why; the end,
+//                                                         unless it is kCallAgain
 //                                              kShare     text = a Share by host, once all are here
 //   kReady     text = Seats by host            kStart     text = Beginning
 //   kSaid      rank, text = its message        kToRank    rank, text = the message
@@ -49,6 +50,7 @@ enum class DispatchType : std::uint8_t {
 
 inline constexpr std::uint32_t kNoHost = UINT32_MAX;
 inline constexpr int kOfEvaluator = 2;  // Of kOutput.
+inline constexpr int kCallAgain = 0;    // Of kRefused: there may be another world soon.
 
 struct Dispatch {
   DispatchType type = DispatchType::kBeat;

@@ -135,7 +135,7 @@ void Followers::set_flow(Flow flow) {
 
 void Followers::finish(int exit_code, std::optional<std::size_t> last_rank) {
   if (last_rank) last_host_ = branch_.routes().host_of(*last_rank);
-  branch_.on_finish();
+  branch_.on_finish(exit_code);
   branch_.send({.type = DispatchType::kFinish,
                 .rank = static_cast<std::uint32_t>(last_host_),
                 .value = exit_code});

@@ -149,11 +149,12 @@ std::optional<int> Leader::gather() {
       return give_up(kExitIncomplete,
                      "the job is not complete after " + base::to_text(now - start_) +
                          " (--join-timeout): " + followers_.muster().absent_text() +
-                         " did not come to " + part_.meeting.leader + followers_.stranger_text());
+                         " did not come to " + part_.meeting.leader + followers_.stranger_text() +
+                         absence_hint(part_, followers_.muster().absent()));
     }
     if (now >= say_at) {
       say("waiting at " + part_.meeting.leader + " for " + followers_.muster().absent_text() +
-          followers_.stranger_text());
+          followers_.stranger_text() + absence_hint(part_, followers_.muster().absent()));
       say_at = now + kSayTime;
     }
     if (const auto code = turn(std::min(deadline, say_at))) return code;
@@ -194,10 +195,10 @@ int Leader::run_job() {
                     .loan = std::move(own.loan),
                     .provision = std::move(own.provision),
                     .peers = beginning.peers,
-                    .devices = devices()};
+                    .devices = devices(),
+                    .status_port = std::exchange(status_port_, std::nullopt)};
   prepared.job.key = key_of_data(part_.key, beginning.salt);
   prepared.job.incarnation = followers_.incarnation();
-  status_port_.reset();  // The run has its own.
   JobRun job(part_.options, plan, std::move(prepared), part_.context, part_.signals, &followers_);
   return job.run();
 }

@@ -180,14 +180,19 @@ std::vector<std::string> Muster::warnings() const {
   return {text};
 }
 
-// Of those that would call an absent one nothing can be known, and nothing is said but their
-// number.
-std::string Muster::absent_text() const {
+std::vector<std::size_t> Muster::absent() const {
   std::vector<std::size_t> missing;
   for (const auto& [host, place] : places_) {
     if (!place.is_expected || place.hello) continue;
     if (is_here(parent_of(meeting_, host))) missing.push_back(host);
   }
+  return missing;
+}
+
+// Of those that would call an absent one nothing can be known, and nothing is said but their
+// number.
+std::string Muster::absent_text() const {
+  const std::vector<std::size_t> missing = absent();
   std::string text =
       std::to_string(absent_count_) + " of " + std::to_string(expected_count_) + " hosts: ";
   for (std::size_t i = 0; i < std::min(missing.size(), kMostNamed); ++i) {

@@ -60,6 +60,9 @@ class Muster {
   // What those who are here differ in without being kept from it, such as their programs.
   std::vector<std::string> warnings() const;
 
+  // Who has not come of those that nobody else who is absent would tell of.
+  std::vector<std::size_t> absent() const;
+
   // "2 of 4 hosts: host 1 (b:2222), host 3 (d:2222)".
   std::string absent_text() const;
 

@@ -11,9 +11,12 @@
 #include "auth/file_digest.h"
 #include "auth/key_file.h"
 #include "base/hex.h"
+#include "launcher/hosts/pod.h"
+#include "launcher/hosts/tree.h"
 #include "launcher/one_slot_each.h"
 #include "launcher/rank_environment.h"
 #include "launcher/reach.h"
+#include "names/failure.h"
 #include "os/host.h"
 
 namespace rota::launcher {
@@ -34,6 +37,16 @@ std::string identity_of(const std::vector<Group>& groups, const std::vector<std:
   }
   return text;
 }
+
+constexpr const char* kNoKey =
+    "several hosts need a key that they share, and there is none in /etc/rota/key or "
+    "~/.config/rota/key: make one, head -c 32 /dev/urandom > key, put it on each host, "
+    "readable by nobody else, and name it by --key-file or ROTA_KEY_FILE";
+constexpr const char* kMountSecret =
+    "; in a pod mount a Secret that holds it, spec.volumes with secret.secretName";
+constexpr const char* kReadSecret =
+    "; where it is a Secret's, give its volume secret.defaultMode: 0400, and the pod "
+    "spec.securityContext.fsGroup";
 
 }  // namespace
 
@@ -65,6 +78,24 @@ Hello make_hello(const Meeting& meeting, const Options& options, const Facts& fa
   return hello;
 }
 
+std::string absence_hint(const Part& part, const std::vector<std::size_t>& absent) {
+  const PodFacts pod = read_pod_facts(part.context.environment);
+  const auto& hosts = part.meeting.cluster.hosts;
+  std::vector<std::string> names;
+  for (const std::size_t host : absent)
+    names.push_back(host < hosts.size() ? hosts[host].name : "");
+  const std::size_t own_host = part.meeting.own_host;
+  const std::string trouble =
+      own_host < hosts.size() ? naming_trouble(pod, hosts[own_host].name) : "";
+  return trouble.empty() ? absence_hint(pod, names) : trouble;
+}
+
+std::string calling_hint(const Part& part, const std::string& why, base::Duration waited) {
+  if (!why.starts_with(names::kNoRecord)) return {};
+  return absence_hint(part, {parent_of(part.meeting, part.meeting.own_host)}) +
+         record_hint(read_pod_facts(part.context.environment), waited);
+}
+
 auth::Key key_of_job(const Options& options, const Meeting& meeting,
                      const std::vector<std::string>& environment) {
   if (options.insecure) {
@@ -78,17 +109,13 @@ auth::Key key_of_job(const Options& options, const Meeting& meeting,
       options.key_file.empty() ? find_variable(environment, "ROTA_KEY_FILE") : options.key_file;
   const auto path =
       auth::find_key_file({.named = named, .home = find_variable(environment, "HOME")});
-  if (!path) {
-    throw KeyError(
-        "several hosts need a key that they share, and there is none in /etc/rota/key or "
-        "~/.config/rota/key: make one, head -c 32 /dev/urandom > key, put it on each host, "
-        "readable by nobody else, and name it by --key-file or ROTA_KEY_FILE");
-  }
+  const bool is_pod = is_set(environment, "KUBERNETES_SERVICE_HOST");
+  if (!path) throw KeyError(std::string(kNoKey) + (is_pod ? kMountSecret : ""));
   try {
     const auth::SharedKey shared = auth::read_key_file(*path);
     return auth::job_key(shared.bytes(), meeting.job_id);
   } catch (const Error& error) {
-    throw KeyError(error.what());
+    throw KeyError(error.what() + std::string(is_pod ? kReadSecret : ""));
   }
 }
 

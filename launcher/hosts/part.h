@@ -50,6 +50,11 @@ base::Duration join_timeout(const Options& options, const Meeting& meeting);
 std::size_t slots_here(const cluster::Specification& cluster, std::size_t own_host,
                        const Options& options, const Facts& facts);
 
+// What follows a complaint that hosts are absent; empty where they are no pods. And that the one
+// above is not found, after so long a wait: `why` is what is in the way.
+std::string absence_hint(const Part& part, const std::vector<std::size_t>& absent);
+std::string calling_hint(const Part& part, const std::string& why, base::Duration waited);
+
 // How a host introduces itself.
 Hello make_hello(const Meeting& meeting, const Options& options, const Facts& facts,
                  const RunContext& context);

@@ -76,6 +76,8 @@ Seating take_seats(const Part& part, Share share, const std::string& address) {
   const std::string lack =
       lack_of_files(files_needed(seating.share, part.options), part.facts.open_files);
   if (!lack.empty()) seating.provision.warnings.push_back(lack);
+  const std::string cpu_lack = lack_of_cpu(count_here, part.facts.cpu_quota, part.facts.is_pod);
+  if (!cpu_lack.empty()) seating.provision.warnings.push_back(cpu_lack);
   for (std::size_t local = 0; local < count; ++local) {
     seating.seats.addresses.push_back(listeners[local].address);
     seating.seats.cores.push_back(to_text(seating.share.places[local]));

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "launcher/file_need.h"
@@ -77,6 +79,31 @@ Finding look_at_hosts(const Hosts& hosts) {
   }
   const std::string count = hosts.size() == 1 ? "this host alone: " : "";
   return {.check = "hosts", .found = count + join(names)};
+}
+
+// As Kubernetes has them: "mnist-worker-0.space.svc" is a Service, and "mnist-0.mnist.space.svc" a
+// pod behind one.
+bool is_service(std::string_view name) {
+  const std::size_t first = name.find('.');
+  const std::size_t second = name.find('.', std::min(first, name.size() - 1) + 1);
+  if (first == std::string_view::npos || second == std::string_view::npos) return false;
+  const std::string_view rest = name.substr(second + 1);
+  return rest == "svc" || rest.starts_with("svc.");
+}
+
+// Empty where no name is a Service's.
+std::optional<Finding> look_at_names(const Hosts& hosts) {
+  std::vector<std::string> services;
+  for (const Host& host : hosts) {
+    if (is_service(host.name)) services.push_back(host.name);
+  }
+  if (services.empty()) return std::nullopt;
+  return Finding{.check = "names",
+                 .found = "Services, not pods: " + join(services),
+                 .advice =
+                     "such a name has an address only while its pod is ready, unless the "
+                     "Service has publishNotReadyAddresses: true: so let no readiness probe "
+                     "wait for the world"};
 }
 
 // Nobody would have come so far without it.
@@ -332,6 +359,7 @@ Judgement judge(const Inspection& inspection) {
   std::vector<Finding>& findings = judgement.findings;
   const bool are_several = hosts.size() > 1;
   findings.push_back(look_at_hosts(hosts));
+  if (auto names = look_at_names(hosts)) findings.push_back(std::move(*names));
   if (are_several) findings.push_back(look_at_key(hosts, inspection.options));
   findings.push_back(look_at_versions(hosts));
   findings.push_back(look_at_features(hosts));

@@ -20,6 +20,7 @@ _rotarun_value() {
     --bind-to) mapfile -t COMPREPLY < <(compgen -W "none core numa" -- "$word") ;;
     --map-by) mapfile -t COMPREPLY < <(compgen -W "slot node ppr:1:node core numa" -- "$word") ;;
     --role) mapfile -t COMPREPLY < <(compgen -W "worker evaluator" -- "$word") ;;
+    --when-done) mapfile -t COMPREPLY < <(compgen -W "exit wait" -- "$word") ;;
     --rank-by) mapfile -t COMPREPLY < <(compgen -W "slot node" -- "$word") ;;
     --transport) mapfile -t COMPREPLY < <(compgen -W "auto shm tcp" -- "$word") ;;
     --hostfile | --key-file)
@@ -55,10 +56,10 @@ _rotarun_render() {
 _rotarun() {
   local with_value=" -n --np -np -H --host --hostfile --agent --prefix --address --key-file --key-fd --join-timeout -x --export --bind-to --map-by
     --rank-by --cpus-per-rank --ports --transport --output-filename --wdir --role --timeout --deadline --grace
-    --status-port "
+    --status-port --when-done "
   local flags="--np --host --hostfile --this-host --agent --prefix --address --follow --key-file --key-fd --encrypt --insecure --join-timeout --export --bind-to
     --map-by --rank-by --cpus-per-rank --oversubscribe --report-bindings --ports --transport --tag-output
-    --timestamp-output --gather-output --output-filename --wdir --role --timeout --deadline --grace --status-port --show-ranks --preflight --json --explain --verbose
+    --timestamp-output --gather-output --output-filename --wdir --role --timeout --deadline --grace --status-port --when-done --show-ranks --preflight --json --explain --verbose
     --version --help"
   local word=${COMP_WORDS[COMP_CWORD]} at=1 flag
   COMPREPLY=()

@@ -14,8 +14,10 @@ namespace {
 // not come back together.
 constexpr std::chrono::milliseconds kPause{40};
 
-// With an address beside which there is another one.
+// With an address: beside which there is another one, and with the last. Its name may have come to
+// stand for another one meanwhile, and what vanished does not even refuse.
 constexpr std::chrono::seconds kPatienceWithOne{2};
+constexpr std::chrono::seconds kPatienceWithLast{5};
 
 constexpr const char* kClosed =
     "it closed the connection, as it does when it holds another key or runs another job";
@@ -68,7 +70,7 @@ Call::State Call::advance(base::TimePoint now) {
     default:
       break;
   }
-  if (give_up_at_ && now >= *give_up_at_) return fail("it does not answer", now);
+  if (now >= give_up_at_) return fail("it does not answer", now);
   return State::kCalling;
 }
 
@@ -77,8 +79,7 @@ void Call::start(base::TimePoint now) {
   if (untried_.empty()) return;
   const os::Address address = untried_.back();
   untried_.pop_back();
-  give_up_at_.reset();
-  if (!untried_.empty()) give_up_at_ = now + kPatienceWithOne;
+  give_up_at_ = now + (untried_.empty() ? kPatienceWithLast : kPatienceWithOne);
   os::Connecting connecting = os::start_connect(address);
   if (connecting.failure) {
     fail(*connecting.failure, now);

@@ -52,8 +52,8 @@ class Call {
   std::vector<os::Address> untried_;  // Of what the name stood for, the next one last.
   Stream stream_;
   std::optional<Handshake> handshake_;
-  base::TimePoint retry_at_{};                 // Without a stream.
-  std::optional<base::TimePoint> give_up_at_;  // With one, where another address is left.
+  base::TimePoint retry_at_{};    // Without a stream.
+  base::TimePoint give_up_at_{};  // With one.
   std::size_t attempt_ = 0;
   std::size_t nameless_count_ = 0;  // Of the last attempts, those that had no address.
   std::string why_;

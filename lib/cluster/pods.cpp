@@ -7,7 +7,9 @@ void require_among(const std::string& index_name, std::size_t index, const std::
                    std::size_t count) {
   if (index < count) return;
   refuse(index_name + " is " + std::to_string(index) + ", and " + count_name + " is " +
-         std::to_string(count) + ": the indices go from 0 to " + std::to_string(count - 1));
+         std::to_string(count) + ": the indices go from 0 to " + std::to_string(count - 1) +
+         (count_name == "ROTA_HOSTS" ? "; ROTA_HOSTS is to be the number of pods, spec.completions"
+                                     : ""));
 }
 
 std::optional<std::size_t> read_process_count(const Environment& environment) {

@@ -36,7 +36,8 @@ std::optional<Specification> from_stateful_set(const Given& given) {
            std::to_string(pod->ordinal) + ", and ROTA_HOSTS is " + std::to_string(count) +
            ": the ordinals go from " + std::to_string(first) + " to " +
            std::to_string(first + count - 1) +
-           "; where the set's .spec.ordinals.start is another, set ROTA_ORDINAL_START");
+           "; ROTA_HOSTS is to be the set's spec.replicas, and where its spec.ordinals.start is "
+           "another, ROTA_ORDINAL_START that");
   }
   specification.own_host = pod->ordinal - first;
   specification.hosts = pods_like(*pod, first, count, declared.service);

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "communicator/memory_need.h"
 #include "memory/host.h"
 
 namespace rota {
@@ -311,6 +312,7 @@ void Communicator::Impl::close() noexcept {
 
 Block Communicator::Impl::allocate(std::size_t bytes) {
   if (broken()) throw_cause();
+  warn_where_memory_lacks(group_, bytes);
   return group_.transport ? group_.transport->allocate(bytes) : memory::allocate_host(bytes);
 }
 

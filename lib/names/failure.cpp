@@ -69,9 +69,9 @@ std::string Failure::to_text() const {
   const std::string from = " from " + listed(who, "or") + " for " + about + ")";
   switch (worst_) {
     case ARES_ENOTFOUND:
-      return "no record yet (NXDOMAIN" + from;
+      return std::string(kNoRecord) + " (NXDOMAIN" + from;
     case ARES_ENODATA:
-      return "no record yet (an empty answer" + from;
+      return std::string(kNoRecord) + " (an empty answer" + from;
     case ARES_ETIMEOUT:
       return all + (are_many ? " do not answer" : " does not answer");
     case ARES_ECONNREFUSED:

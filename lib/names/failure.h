@@ -2,11 +2,15 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "os/address.h"
 
 namespace rota::names {
+
+// How it begins where the name may have a record later.
+inline constexpr std::string_view kNoRecord = "no record yet";
 
 // What was said to the names that were asked for, in turn, of c-ares' statuses.
 class Failure {

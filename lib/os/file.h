@@ -1,8 +1,9 @@
-// Files that one trusts only after a look at whose they are.
+// Files that one looks at before one trusts them.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "os/fd.h"
 
@@ -19,6 +20,10 @@ struct OpenedFile {
 
 // Links are followed. Waits for nobody, not even where a pipe lies at `path`.
 OpenedFile open_file(const std::string& path);
+
+// Puts `text` in place of what a regular file holds that is there and that this process may write.
+// Makes no file, and waits for nobody; false where it could not.
+bool overwrite_file(const std::string& path, std::string_view text) noexcept;
 
 // The user in whose name this process opens files.
 std::uint32_t own_user() noexcept;

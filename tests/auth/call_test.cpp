@@ -90,6 +90,19 @@ TEST_F(CallTest, TriesAllAddressesOfAName) {
   EXPECT_EQ(finish(many), State::kDone) << many.why();
 }
 
+// As a host does that has vanished: its name may soon be another one's.
+TEST_F(CallTest, AsksAgainWhereNobodyAnswers) {
+  const os::Listener silent = os::listen_on(os::parse_address("127.0.0.1:0"));
+  Call call(silent.address, key_, {.from = 1}, options());
+  const TimePoint start = Clock::now();
+  EXPECT_EQ(call.advance(start), State::kCalling);
+  EXPECT_EQ(call.advance(start + milliseconds(4900)), State::kCalling);
+  EXPECT_THAT(call.why(), IsEmpty());
+  EXPECT_EQ(call.advance(start + milliseconds(5100)), State::kCalling);
+  EXPECT_EQ(call.why(), "it does not answer");
+  EXPECT_TRUE(is_pausing(call));
+}
+
 TEST_F(CallTest, AsksNobodyForANumber) {
   Call number = call("127.0.0.1");
   EXPECT_EQ(finish(number), State::kDone) << number.why();

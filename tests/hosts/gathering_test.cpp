@@ -1,4 +1,6 @@
 // Hosts that do not come together: each says why, and all that met exit with the same code.
+#include <signal.h>
+
 #include "hosts/across_hosts.h"
 
 namespace rota::testing {
@@ -117,6 +119,53 @@ TEST_F(Gathering, EachHostAnswersAtItsStatusPort) {
     EXPECT_THAT(ask(host, "/readyz").out, HasSubstr("200 OK")) << host;
   }
   for (const auto* each : {&leader, &second, &third}) EXPECT_EQ((*each)->wait().exit_code, 0);
+}
+
+// Each until it is asked to end itself; a host that comes then is told that it is too late.
+TEST_F(Gathering, HostsMayStayWhenAllIsDone) {
+  const auto all =
+      start_all({"--status-port", "127.0.0.1:8099", "--when-done", "wait", rank_program()});
+  const auto ask = [&](std::size_t host, const std::string& path) {
+    return run(network_->on(host, {.arguments = {"/bin/bash", "-c",
+                                                 "exec 3<>/dev/tcp/127.0.0.1/8099; printf 'GET " +
+                                                     path + " HTTP/1.0\r\n\r\n' >&3; cat <&3"}}))
+        .out;
+  };
+  for (const auto& each : all) EXPECT_TRUE(each->wait_for("done: every rank ended with 0"));
+  for (const std::size_t host : {0, 1, 2}) {
+    EXPECT_THAT(ask(host, "/readyz"), AllOf(HasSubstr("200 OK"), HasSubstr("\r\n\r\ndone")));
+    EXPECT_THAT(ask(host, "/livez"), HasSubstr("200 OK"));
+    EXPECT_THAT(ask(host, "/ranks"), AllOf(HasSubstr("\"ended\""), Not(HasSubstr("\"running\""))));
+  }
+  all[1]->signal(SIGTERM);
+  EXPECT_EQ(all[1]->wait().exit_code, 0);
+  const Result late = start(1, {"--join-timeout", "1", "true"})->wait();
+  EXPECT_EQ(late.exit_code, 200);
+  EXPECT_THAT(late.err, HasSubstr("not now: the job is done: every rank ended with 0"));
+  for (const std::size_t host : {2, 0}) {
+    all[host]->signal(SIGTERM);
+    EXPECT_EQ(all[host]->wait().exit_code, 0);
+  }
+}
+
+TEST_F(Gathering, EachHostLeavesTheSameTerminationMessage) {
+  std::vector<std::unique_ptr<Process>> all;
+  const std::vector<std::string> given = environment_;
+  for (const std::size_t host : {0, 1, 2}) {
+    const std::string log = folder_ + "/termination-log-" + std::to_string(host);
+    std::ofstream(log) << "before";
+    environment_ = given;
+    environment_.push_back("ROTA_TERMINATION_LOG=" + log);
+    all.push_back(start(
+        host, {"/bin/sh", "-c", "[ $ROTA_RANK = 2 ] || exec sleep 100; echo oh >&2; exit 7"}));
+  }
+  for (const std::size_t host : {0, 1, 2}) {
+    EXPECT_EQ(all[host]->wait().exit_code, 7);
+    std::ifstream log(folder_ + "/termination-log-" + std::to_string(host));
+    const std::string text{std::istreambuf_iterator<char>(log), {}};
+    EXPECT_THAT(text, ::testing::StartsWith("rank 2 (pid ")) << host;
+    EXPECT_THAT(text, ::testing::EndsWith("its last lines of stderr:\n  oh\nexit code 7\n"));
+  }
 }
 
 TEST_F(Gathering, ASecondInstanceOfAHostIsRefusedWhileTheFirstLives) {

@@ -96,6 +96,7 @@ TEST(PreflightJob, RunsHereAndLooksWhereEachProgramRuns) {
 }
 
 TEST(NotedReason, IsWhatWasSaidLast) {
+  forget_reason();
   note_reason("rotarun: the first\n");
   EXPECT_EQ(noted_reason(), "the first");
   note_reason("the last");

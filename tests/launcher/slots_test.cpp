@@ -21,6 +21,18 @@ TEST(Slots, AreTheAllowedCpus) {
   EXPECT_EQ(count_slots(0, std::nullopt).count, 1U);
 }
 
+TEST(LackOfCpu, IsALimitUnderOneCoreForEachRank) {
+  EXPECT_EQ(lack_of_cpu(1, std::nullopt, true), "");
+  EXPECT_EQ(lack_of_cpu(1, 1.0, true), "");
+  EXPECT_EQ(lack_of_cpu(3, 2.99999, true), "");
+  EXPECT_EQ(lack_of_cpu(1, 0.5, true),
+            "the CPU limit is 0.5 here for one rank, so that ranks stand still whenever they have "
+            "used it up: raise resources.limits.cpu to 1 or more, or leave it out");
+  EXPECT_EQ(lack_of_cpu(2, 1.5, false),
+            "the CPU limit is 1.5 here for 2 ranks, so that ranks stand still whenever they have "
+            "used it up: raise the quota of the control group to 2 or more");
+}
+
 TEST(Slots, AreLimitedByTheQuotaRoundedDown) {
   EXPECT_EQ(count_slots(64, 2.0).count, 2U);
   EXPECT_EQ(count_slots(64, 2.5).count, 2U);

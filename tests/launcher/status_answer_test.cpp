@@ -91,6 +91,13 @@ TEST(StatusAnswer, NamesWhoIsAbsent) {
   }
 }
 
+TEST(StatusAnswer, IsReadyAndDoneAfterAnAgreedSuccess) {
+  const std::string response = answer(read_http_request("GET /readyz HTTP/1.0\r\n\r\n"),
+                                      [] { return JobStatus{.is_done = true}; });
+  EXPECT_THAT(response, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_EQ(body_of(response), "done");
+}
+
 TEST(StatusAnswer, HasTheTableWithTheStates) {
   const auto table = nlohmann::json::parse(body_of(
       ask("GET /ranks", {{}, {Phase::kRunning}, {Phase::kEnded, 0}, {Phase::kEnded, 137}})));

@@ -1,6 +1,7 @@
 // rotarun --status-port, asked over real sockets: by probes, and by callers of the worse kind, who
 // may not disturb the job.
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 
 #include <fstream>
@@ -169,6 +170,27 @@ TEST_F(StatusPort, IsNotReadyOnceARankHasFailed) {
   EXPECT_EQ(body_of(get(address, "/livez")), "ok");
   end();
   EXPECT_EQ(job.wait().exit_code, 137);
+}
+
+// As a StatefulSet needs it, which starts again whatever ends.
+TEST_F(StatusPort, SaysThatTheJobIsDoneUntilItIsAskedToEnd) {
+  Process job(rotarun(script(options({"-np", "2", "--when-done", "wait"}), until_end())));
+  const std::string address = address_of(job);
+  EXPECT_EQ(body_of(get_until(address, "/readyz", "200 OK")), "ok");
+  end();
+  EXPECT_EQ(body_of(get_until(address, "/readyz", "done")), "done");
+  EXPECT_TRUE(job.wait_for("done: every rank ended with 0; waits to be asked to end"));
+  EXPECT_EQ(body_of(get(address, "/livez")), "ok");
+  const json table = json::parse(body_of(get(address, "/ranks")));
+  for (const auto& row : table["ranks"]) EXPECT_EQ(row["exit_code"], 0);
+  job.signal(SIGTERM);
+  EXPECT_EQ(job.wait().exit_code, 0);
+}
+
+TEST_F(StatusPort, IsClosedAtOnceAfterAFailure) {
+  const Result result =
+      run_rotarun(script(options({"-np", "2", "--when-done", "wait"}), "exit $ROTA_RANK"));
+  EXPECT_EQ(result.exit_code, 1);
 }
 
 TEST_F(StatusPort, IsAtTheGivenAddressAlone) {

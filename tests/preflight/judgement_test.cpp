@@ -150,6 +150,19 @@ INSTANTIATE_TEST_SUITE_P(
                            [](Inspection& seen) { seen.edges[2].latency = 900e-6; }, Verdict::kFine,
                            "latency", "40 us to 900 us"}));
 
+TEST(Judgement, TellsServicesFromPodsByTheirNames) {
+  Inspection inspection = fine_inspection();
+  EXPECT_EQ(finding_of(judge(inspection), "names").found, "");
+  inspection.hosts[0].name = "a-0.a.space.svc.cluster.local";
+  inspection.hosts[1].name = "b.space.svc";
+  inspection.hosts[2].name = "c.space.svc.cluster.local";
+  const Judgement judgement = judge(inspection);
+  EXPECT_EQ(judgement.verdict, Verdict::kFine);
+  EXPECT_EQ(finding_of(judgement, "names").found,
+            "Services, not pods: b.space.svc, c.space.svc.cluster.local");
+  EXPECT_THAT(finding_of(judgement, "names").advice, HasSubstr("publishNotReadyAddresses: true"));
+}
+
 TEST(Judgement, GivesTheFirstOfTheWorstAsTheReason) {
   Inspection inspection = fine_inspection();
   inspection.edges[0].bandwidth = 1;

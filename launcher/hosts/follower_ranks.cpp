@@ -1,0 +1,181 @@
+// The ranks of a host that does not lead: prepared, started, told of, and ended.
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include <rota/error.h>
+
+#include "launcher/exit_policy.h"
+#include "launcher/hosts/follower.h"
+#include "launcher/when_done.h"
+#include "os/message_socket.h"
+
+namespace rota::launcher {
+namespace {
+
+// How long one that is to exit last waits for the leader.
+constexpr std::chrono::milliseconds kFarewellTime{250};
+
+// And how much longer, so that the others are gone as well.
+constexpr std::chrono::milliseconds kLastPause{30};
+
+}  // namespace
+
+void Follower::prepare(Share share) {
+  const auto fail = [this](int exit_code, const std::string& why) {
+    tell({.kind = News::Kind::kNotStarted, .value = exit_code, .text = own_name() + ": " + why});
+  };
+  try {
+    seating_ = take_seats(part_, std::move(share), address_);
+    local_ = std::make_unique<LocalRanks>(part_.options, part_.context, part_.signals,
+                                          seating_->share, std::move(seating_->provision),
+                                          [this](const News& news) { report(news); });
+  } catch (const UsageError& error) {
+    return fail(kExitUsage, error.what());
+  } catch (const std::exception& error) {
+    return fail(kExitCannotRun, error.what());
+  }
+  lines_ = std::make_unique<rendezvous::Lines>(
+      seating_->share.ranks.size(),
+      [this](std::size_t local, std::span<const std::byte> bytes) {
+        trunk_->send({.type = DispatchType::kSaid,
+                      .rank = static_cast<std::uint32_t>(seating_->share.ranks[local]),
+                      .text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()}});
+      },
+      [this](std::size_t local) { seating_->loan.release(local); });
+  if (seating_->share.sends_output) {
+    local_->output().carry_away([this](std::size_t local, Stream stream, std::string_view bytes) {
+      carry_output(local, stream, bytes);
+    });
+  }
+  branch_->muster().set_own_seats(seating_->seats);
+}
+
+void Follower::carry_output(std::size_t local, Stream stream, std::string_view bytes) {
+  const auto& ranks = seating_->share.ranks;
+  const bool is_rank = local < ranks.size();
+  trunk_->send({.type = DispatchType::kOutput,
+                .rank = static_cast<std::uint32_t>(is_rank ? ranks[local] : local - ranks.size()),
+                .value = static_cast<int>(stream) + (is_rank ? 0 : kOfEvaluator),
+                .text = std::string(bytes)});
+}
+
+void Follower::start(const Beginning& beginning) {
+  if (!local_) return;
+  has_started_ = true;
+  states_.assign(seating_->share.world_size, {.phase = RankState::Phase::kRunning});
+  data_key_ = key_of_data(part_.key, beginning.salt);
+  local_->start_all(beginning.peers, [this](std::size_t local) {
+    auto [ours, theirs] = os::make_message_socket_pair();
+    lines_->connect(local, std::make_unique<rendezvous::LocalLine>(std::move(ours)));
+    return std::move(theirs);
+  });
+  const Share& share = seating_->share;
+  if (share.ranks.empty() && share.evaluators.empty()) {
+    speak("no ranks here: waits for the job's end");
+  }
+}
+
+void Follower::pass_to_rank(const Dispatch& dispatch) {
+  branch_->send_to_rank(dispatch.rank, dispatch);
+  if (!local_) return;
+  const auto& ranks = seating_->share.ranks;
+  const auto found = std::ranges::find(ranks, dispatch.rank);
+  auto message = rendezvous::decode(std::as_bytes(std::span(dispatch.text)));
+  if (found == ranks.end() || !message) return;
+  const auto local = static_cast<std::size_t>(found - ranks.begin());
+  std::vector<int> fds;
+  if (message->type == rendezvous::MessageType::kWelcome) {
+    if (auto job = rendezvous::decode_job(message->text)) table_ = std::move(job->table);
+    message->text = rendezvous::with_key(std::move(message->text), data_key_);
+    fds = seating_->loan.lend(local);
+  }
+  lines_->post(local, std::move(*message), fds);
+}
+
+// What a rank said before it ended is passed on before its end.
+void Follower::report(const News& news) {
+  const bool is_end = news.kind == News::Kind::kRankExited || news.kind == News::Kind::kRankKilled;
+  const auto found = std::ranges::find(seating_->share.ranks, news.rank);
+  if (is_end) {
+    const int code =
+        news.kind == News::Kind::kRankKilled ? kExitSignalBase + news.value : news.value;
+    states_[news.rank] = {RankState::Phase::kEnded, code};
+  }
+  if (is_end) lines_->read_all(static_cast<std::size_t>(found - seating_->share.ranks.begin()));
+  tell(news);
+}
+
+void Follower::watch_end() {
+  if (!local_ || exit_code_) return;
+  const bool has_ended = !local_->has_children() && !local_->has_running() && branch_->have_ended();
+  if (kill_at_ && (has_ended || now_ >= *kill_at_)) {
+    local_->kill();
+    exit_code_ = kExitSilent;
+  }
+  if (!has_ended || has_said_end_) return;
+  has_said_end_ = true;
+  if (seating_->share.sends_output) local_->output().drain();
+  tell({.kind = News::Kind::kHostEnded});
+}
+
+// Of the ranks of other hosts it knows that they were started, and not on what they compute.
+JobStatus Follower::status() const {
+  if (!has_started_) return {.waiting_for = "the job has not begun: waiting for " + parent()};
+  if (table_.rows.empty()) return {.is_done = is_done_};
+  KnownDevices devices(table_.rows.size());
+  for (std::size_t local = 0; local < seating_->share.ranks.size(); ++local) {
+    devices[seating_->share.ranks[local]] = seating_->seats.devices[local];
+  }
+  return {.table = table_, .devices = std::move(devices), .states = states_, .is_done = is_done_};
+}
+
+int Follower::finish() {
+  if (!local_) return *exit_code_;
+  if (!local_->finish()) speak("some processes of the job could not be ended");
+  while (local_->output().has_pending()) {
+    polls_.clear();
+    signal_position_ = polls_.add(part_.signals.fd(), true, false);
+    local_->add_to(polls_);
+    polls_.wait(std::nullopt);
+    if (end_by_signal(part_.signals, part_.meeting)) break;
+    local_->pass_on_output(polls_);
+  }
+  take_leave();
+  const bool stays = part_.options.when_done == WhenDone::kWait && part_.lifeline < 0;
+  if (*exit_code_ == 0 && stays) stay();
+  return *exit_code_;
+}
+
+// Success is agreed, so that it is known of all ranks.
+void Follower::stay() {
+  is_done_ = true;
+  states_.assign(states_.size(), {RankState::Phase::kEnded, 0});
+  branch_.reset();
+  trunk_.reset();
+  stay_when_done(part_.signals, status_port_ ? &*status_port_ : nullptr, nullptr);
+}
+
+// Exits after those below and, where the last one to exit is this host or below it, after all
+// others, as far as that is known here.
+void Follower::take_leave() {
+  const Routes& routes = branch_->routes();
+  const bool waits = routes.is_part_of(last_host_, part_.meeting.own_host);
+  const base::TimePoint end = base::Clock::now() + kFarewellTime;
+  for (;;) {
+    now_ = base::Clock::now();
+    for (const Dispatch& dispatch : branch_->handle(now_)) trunk_->send(dispatch);
+    trunk_->send_all(now_);
+    branch_->send_all(now_);
+    const bool has_said_all = !trunk_->is_open() || (trunk_->is_quiet() && !waits);
+    if ((has_said_all && branch_->are_gone(last_host_)) || now_ >= end) break;
+    polls_.clear();
+    trunk_->add_to(polls_);
+    branch_->add_to(polls_);
+    polls_.wait(std::min(end, branch_->next_deadline().value_or(end)));
+    trunk_->receive(base::Clock::now());
+  }
+  if (waits) std::this_thread::sleep_for(kLastPause);
+}
+
+}  // namespace rota::launcher
