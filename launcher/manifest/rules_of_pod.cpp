@@ -1,4 +1,5 @@
 // The pod itself: the key, memory, cores, probes, the end.
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -95,6 +96,22 @@ Findings is_left_alone(const Manifest& /*manifest*/, const Workload& workload) {
                             "not: make it false"));
   }
   return findings;
+}
+
+// By rotarun's own parser, but for what the kubelet puts into it first.
+Findings is_understood(const Manifest& /*manifest*/, const Workload& workload) {
+  const std::vector<std::string> words = workload.words();
+  const bool is_whole = std::ranges::none_of(
+      words, [](const std::string& word) { return word.find("$(") != std::string::npos; });
+  if (workload.pod_spec().empty() || words.empty() || !is_whole) return {};
+  try {
+    launcher::parse_options(words);
+    return {};
+  } catch (const launcher::UsageError& error) {
+    return {manifest::error(workload.container_field("command") +
+                            ": rotarun would refuse it with " + "\"" + error.what() +
+                            "\": write it as rotarun --help says")};
+  }
 }
 
 struct StatusPort {
@@ -197,6 +214,7 @@ Findings resolves_on_the_host(const Manifest& /*manifest*/, const Workload& work
 }
 
 constexpr std::array kRules = {
+    Rule{"a command line that rotarun takes", is_understood},
     Rule{"a memory limit that ranks and buckets fit into", has_memory},
     Rule{"a CPU limit of a core or more", has_cores},
     Rule{"a GPU for each rank", has_devices},

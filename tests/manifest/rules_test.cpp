@@ -245,6 +245,10 @@ std::vector<Case> cases_of_key() {
 std::vector<Case> cases_of_pod() {
   const std::string limits = kJobContainer + "/resources/limits";
   return {
+      {"a command line that rotarun takes", Kind::kJob,
+       set("Job", kJobContainer + "/command", {"rotarun", "--dead-line", "5", "mnist"}),
+       "rotarun would refuse it with \"unknown option --dead-line; did you mean --deadline?\"",
+       true, set("Job", kJobContainer + "/command", {"rotarun", "--np", "$(COUNT)", "mnist"})},
       {"a memory limit that ranks and buckets fit into", Kind::kJob,
        set("Job", limits + "/memory", "16Mi"),
        "memory is \"16Mi\", and 2 ranks of a model of 0 parameters need "},
