@@ -15,6 +15,7 @@
 #include "launcher/preflight_job.h"
 #include "launcher/provision.h"
 #include "launcher/reach.h"
+#include "launcher/render.h"
 #include "launcher/several_hosts.h"
 #include "launcher/show_ranks.h"
 #include "launcher/start.h"
@@ -139,6 +140,7 @@ int end_of(const std::function<int()>& act) {
 int run(const std::vector<std::string>& arguments) {
   const int code = end_of([&] {
     os::fill_standard_descriptors();
+    if (is_render(arguments)) become_render(arguments);
     const Options options = parse_options(arguments, os::environment());
     if (options.help) return print(help_text());
     if (options.version) return print("rotarun " ROTA_VERSION "\n");

@@ -443,6 +443,7 @@ Examples:
   rotarun -np 4 --transport tcp --deadline 5 --output-filename logs ./train
                                             over loopback TCP; a rank that is silent for 5 s
                                             ends the job; output also in logs/rank.N/
+  rotarun render --help                     manifests for Kubernetes, printed and checked
 )";
 }
 

@@ -35,6 +35,24 @@ _rotarun_value() {
   esac
 }
 
+# What rotarun render takes, up to the "--" behind which rotarun's own command line begins.
+_rotarun_render() {
+  local word=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD - 1]} at
+  local flags="--name --workers --slots --image --kind --gpu --cpu --cpu-request --memory --parameters
+    --data-claim --data-size --key-secret --namespace --restarts --check --help"
+  for ((at = 2; at < COMP_CWORD; ++at)); do
+    [[ ${COMP_WORDS[at]} != -- ]] || { _rotarun_program $((at + 1)); return; }
+  done
+  if [[ $flag == --kind ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "job jobset trainjob statefulset" -- "$word")
+  elif [[ $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$flags" -- "$word")
+  elif [[ " ${COMP_WORDS[*]} " == *" --check "* ]]; then
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+  fi
+}
+
 _rotarun() {
   local with_value=" -n --np -np -H --host --hostfile --agent --prefix --address --key-file --key-fd --join-timeout -x --export --bind-to --map-by
     --rank-by --cpus-per-rank --ports --transport --output-filename --wdir --role --timeout --deadline --grace
@@ -45,6 +63,10 @@ _rotarun() {
     --version --help"
   local word=${COMP_WORDS[COMP_CWORD]} at=1 flag
   COMPREPLY=()
+  if ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1]} == render ]]; then
+    _rotarun_render
+    return
+  fi
   # Walks to the word in question, so as to know whether it is a flag's value or the program's.
   while ((at < COMP_CWORD)); do
     flag=${COMP_WORDS[at]}

@@ -33,3 +33,7 @@ expect "" rotarun -np ""
 expect "./completion.sh" rotarun -np 4 ./completion.s  # A program, from here on.
 expect "" rotarun -np 4 train --t
 expect "" rotarun -- --t
+expect "--data-claim --data-size" rotarun render --name mnist --data
+expect "job jobset" rotarun render --kind job
+expect "./completion.sh" rotarun render --check ./completion.s
+expect "" rotarun render --name mnist -- train --t

@@ -17,9 +17,11 @@ lib/librota.so
 lib/librota.so.V
 lib/librota.so.V.V.V
 lib/pkgconfig/rota.pc
+libexec/rota/rota-manifest
 libexec/rota/rota-preflight
 libexec/rota/rotarun-hosts
 share/bash-completion/completions/rotarun
+share/man/man1/rotarun-render.1
 share/man/man1/rotarun.1
 FILES
 }

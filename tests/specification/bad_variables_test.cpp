@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/given.h"
+#include "specification/given.h"
 
 namespace rota::cluster {
 namespace {

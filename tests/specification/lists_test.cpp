@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/given.h"
 #include "cluster/host_list.h"
 #include "cluster/slurm_lists.h"
 #include "cluster/task_flags.h"
+#include "specification/given.h"
 
 namespace rota::cluster {
 namespace {

@@ -1,0 +1,29 @@
+// All rules over all workloads.
+#include <algorithm>
+
+#include "launcher/manifest/rules.h"
+
+namespace rota::manifest {
+
+Findings check(const Manifest& manifest) {
+  Findings all;
+  if (manifest.workloads.empty()) {
+    all.push_back(
+        error("nothing here starts rotarun: no Job, JobSet, TrainJob, StatefulSet or Pod "
+              "has it as a container's command; give the whole manifest"));
+  }
+  for (const Workload& workload : manifest.workloads) {
+    for (const auto& rules : {rules_of_names(), rules_of_world(), rules_of_service(),
+                              rules_of_failure(), rules_of_key(), rules_of_pod()}) {
+      for (const Rule& rule : rules) {
+        for (Finding& finding : rule.check(manifest, workload)) {
+          // Pods of one kind say the same of what they share.
+          if (std::ranges::find(all, finding) == all.end()) all.push_back(std::move(finding));
+        }
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace rota::manifest

@@ -1,0 +1,101 @@
+// rota-manifest: what rotarun becomes for "rotarun render". Prints the objects of a job, or says
+// what is wrong with those of a file, so that YAML burdens no other start.
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <rota/error.h>
+
+#include "auth/key.h"
+#include "launcher/exit_policy.h"
+#include "launcher/manifest/objects.h"
+#include "launcher/manifest/parameters.h"
+#include "launcher/manifest/rules.h"
+#include "launcher/manifest/yaml.h"
+#include "launcher/options.h"
+
+namespace rota::manifest {
+namespace {
+
+int print(const std::string& text) {
+  const bool is_out = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  return is_out ? 0 : launcher::kExitFailed;
+}
+
+void complain(const std::string& text) {
+  std::fprintf(stderr, "rotarun render: %s\n", text.c_str());
+}
+
+std::string fresh_key() {
+  const auth::Key key = auth::random_key();
+  return {reinterpret_cast<const char*>(key.bytes().data()), key.bytes().size()};
+}
+
+int render(const Parameters& parameters) {
+  const bool has_key = !parameters.key_secret.empty();
+  return print(to_yaml(objects_of(parameters, has_key ? "" : fresh_key())));
+}
+
+std::string read_file(const std::string& path) {
+  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::ifstream file(path);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw launcher::UsageError("--check " + path + ": it cannot be read");
+  return text;
+}
+
+// Together, since what one names may be in another.
+std::vector<Tree> read_files(const std::vector<std::string>& paths) {
+  std::vector<Tree> objects;
+  for (const std::string& path : paths) {
+    try {
+      for (Tree& object : from_yaml(read_file(path))) objects.push_back(std::move(object));
+    } catch (const YamlError& error) {
+      throw YamlError((path == "-" ? "standard input" : path) + ": " + error.what());
+    }
+  }
+  return objects;
+}
+
+int check_files(const std::vector<std::string>& paths) {
+  const Manifest manifest(read_files(paths));
+  const Findings findings = check(manifest);
+  std::string text;
+  bool is_wrong = false;
+  for (const Finding& finding : findings) {
+    text += (finding.is_error ? "error: " : "hint: ") + finding.text + "\n";
+    is_wrong = is_wrong || finding.is_error;
+  }
+  if (findings.empty()) {
+    text = "nothing is wrong with these " + std::to_string(manifest.objects.size()) + " objects\n";
+  }
+  const int code = print(text);
+  return is_wrong ? launcher::kExitSpecification : code;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  try {
+    const CommandLine line = parse_command_line(arguments);
+    if (line.help) return print(help_text());
+    return line.is_check ? check_files(line.files) : render(line.parameters);
+  } catch (const launcher::UsageError& error) {
+    complain(std::string(error.what()) + "\nrotarun: try rotarun render --help");
+    return launcher::kExitUsage;
+  } catch (const YamlError& error) {
+    complain(error.what());
+    return launcher::kExitSpecification;
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return launcher::kExitFailed;
+  }
+}
+
+}  // namespace
+}  // namespace rota::manifest
+
+int main(int argc, char** argv) {
+  return rota::manifest::run(std::vector<std::string>(argv + 1, argv + argc));
+}

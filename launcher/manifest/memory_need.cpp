@@ -1,0 +1,39 @@
+// The terms are those of docs/memory.md, at their bounds.
+#include "launcher/manifest/memory_need.h"
+
+namespace rota::manifest {
+namespace {
+
+constexpr std::uint64_t kKibibyte = 1024;
+constexpr std::uint64_t kMebibyte = 1024 * kKibibyte;
+
+constexpr std::uint64_t kLauncher = 8 * kMebibyte;  // Both processes of rotarun, and its messages.
+constexpr std::uint64_t kProcess = 4 * kMebibyte;   // A rank before main(): libraries, heap, stack.
+constexpr std::uint64_t kPlanCount = 64;            // Distinct calls of a training, amply.
+constexpr std::uint64_t kBytesPerNumber = 4;
+
+// Coordinator, proof, communicator, stages, plans.
+std::uint64_t communication(const MemoryNeed& need) {
+  const std::uint64_t world_size = need.world_size;
+  const std::uint64_t peer_count = world_size - 1;
+  std::uint64_t bytes = (64 + 192 + 24 + world_size) * kKibibyte + 256 * kKibibyte * peer_count +
+                        kPlanCount * (768 * world_size + 512);
+  if (need.encrypts) bytes += (448 + 64 * peer_count) * kKibibyte;
+  return bytes;
+}
+
+// With the scratch of an all-reduce that is direct.
+std::uint64_t model(const MemoryNeed& need) {
+  const std::uint64_t chunk = (need.parameter_count + need.world_size - 1) / need.world_size;
+  return kBytesPerNumber * (need.parameter_count * need.numbers_per_parameter + chunk);
+}
+
+}  // namespace
+
+std::uint64_t memory_need(const MemoryNeed& need) noexcept {
+  const std::uint64_t own = kProcess + model(need);
+  const std::uint64_t rank = need.world_size > 1 ? own + communication(need) : own;
+  return kLauncher + need.slot_count * rank;
+}
+
+}  // namespace rota::manifest

@@ -1,0 +1,191 @@
+// The objects of a job: one function for each kind.
+#include "launcher/manifest/objects.h"
+
+#include <array>
+
+#include "launcher/manifest/contract.h"
+#include "launcher/manifest/failure_policy.h"
+#include "launcher/manifest/pod.h"
+
+namespace rota::manifest {
+namespace {
+
+constexpr std::size_t kSecondsToKeep = 24 * 60 * 60;  // A finished job, and its logs.
+
+Tree object(const std::string& version, const std::string& kind, const Parameters& parameters,
+            const std::string& name) {
+  Tree metadata = {{"name", name}};
+  if (!parameters.name_space.empty()) metadata["namespace"] = parameters.name_space;
+  metadata["labels"] = labels_of(parameters);
+  return {{"apiVersion", version}, {"kind", kind}, {"metadata", metadata}};
+}
+
+Tree object(const std::string& version, const std::string& kind, const Parameters& parameters) {
+  return object(version, kind, parameters, parameters.name);
+}
+
+void note_parameters(const Parameters& parameters, Tree& object) {
+  if (parameters.parameter_count == 0) return;
+  object["metadata"]["annotations"] = {
+      {kParametersNote, std::to_string(parameters.parameter_count)}};
+}
+
+Tree secret(const Parameters& parameters, const std::string& key) {
+  Tree tree = object("v1", "Secret", parameters, key_secret_of(parameters));
+  tree["type"] = "Opaque";
+  tree["data"] = {{kKeyItem, to_base64(key)}};
+  return tree;
+}
+
+Tree claim(const Parameters& parameters) {
+  Tree tree = object("v1", "PersistentVolumeClaim", parameters, parameters.data_claim);
+  tree["spec"] = {{"accessModes", Tree::array({"ReadWriteMany"})},
+                  {"resources", {{"requests", {{"storage", parameters.data_size}}}}}};
+  return tree;
+}
+
+// Gives each pod a name, whether or not it is ready: hosts find each other before they are.
+Tree service(const Parameters& parameters) {
+  const auto port = [](const char* name, int number) {
+    return Tree{{"name", name}, {"port", number}, {"targetPort", name}};
+  };
+  Tree tree = object("v1", "Service", parameters);
+  tree["spec"] = {{"clusterIP", "None"},
+                  {"publishNotReadyAddresses", true},
+                  {"selector", labels_of(parameters)},
+                  {"ports", Tree::array({port("rendezvous", int{parameters.first_port}),
+                                         port("status", kStatusPort)})}};
+  return tree;
+}
+
+Tree indexed_pods(const Parameters& parameters) {
+  return {{"completions", parameters.worker_count},
+          {"parallelism", parameters.worker_count},
+          {"completionMode", "Indexed"}};
+}
+
+Tree job(const Parameters& parameters) {
+  Tree tree = object("batch/v1", "Job", parameters);
+  note_parameters(parameters, tree);
+  Tree spec = indexed_pods(parameters);
+  spec["backoffLimitPerIndex"] = parameters.restart_count;
+  spec["maxFailedIndexes"] = 0;
+  spec["podFailurePolicy"] = job_failure_policy("rota");
+  spec["ttlSecondsAfterFinished"] = kSecondsToKeep;
+  spec["template"] = pod_template(parameters);
+  tree["spec"] = spec;
+  return tree;
+}
+
+// The Job of which a set has one.
+Tree set_job(const Parameters& parameters, const std::string& container) {
+  Tree spec = indexed_pods(parameters);
+  spec["backoffLimit"] = 0;
+  spec["podFailurePolicy"] = set_job_failure_policy(container);
+  spec["template"] = pod_template(parameters);
+  return {{"spec", spec}};
+}
+
+Tree network() { return {{"enableDNSHostnames", true}, {"publishNotReadyAddresses", true}}; }
+
+Tree job_set(const Parameters& parameters) {
+  Tree tree = object("jobset.x-k8s.io/v1alpha2", "JobSet", parameters);
+  note_parameters(parameters, tree);
+  tree["spec"] = {
+      {"network", network()},
+      {"failurePolicy", jobset_failure_policy(parameters.restart_count)},
+      {"ttlSecondsAfterFinished", kSecondsToKeep},
+      {"replicatedJobs",
+       Tree::array(
+           {{{"name", "hosts"}, {"replicas", 1}, {"template", set_job(parameters, "rota")}}})}};
+  return tree;
+}
+
+Tree training_runtime(const Parameters& parameters) {
+  Tree pods = set_job(parameters, "node");
+  // How many is the TrainJob's to say.
+  pods["spec"].erase("completions");
+  pods["spec"].erase("parallelism");
+  Tree step = {
+      {"metadata", {{"labels", {{"trainer.kubeflow.org/trainjob-ancestor-step", "trainer"}}}}},
+      {"spec", pods["spec"]}};
+  Tree tree = object("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", parameters);
+  note_parameters(parameters, tree);
+  tree["spec"] = {
+      {"mlPolicy", {{"numNodes", parameters.worker_count}, {"torch", Tree::object()}}},
+      {"template",
+       {{"spec",
+         {{"network", network()},
+          {"failurePolicy", jobset_failure_policy(parameters.restart_count)},
+          {"replicatedJobs", Tree::array({{{"name", "node"}, {"template", step}}})}}}}}};
+  return tree;
+}
+
+Tree train_job(const Parameters& parameters) {
+  Tree tree = object("trainer.kubeflow.org/v1alpha1", "TrainJob", parameters);
+  tree["spec"] = {
+      {"runtimeRef",
+       {{"apiGroup", "trainer.kubeflow.org"},
+        {"kind", "TrainingRuntime"},
+        {"name", parameters.name}}},
+      {"trainer",
+       {{"numNodes", parameters.worker_count}, {"numProcPerNode", parameters.slot_count}}}};
+  return tree;
+}
+
+Tree stateful_set(const Parameters& parameters) {
+  Tree tree = object("apps/v1", "StatefulSet", parameters);
+  note_parameters(parameters, tree);
+  tree["spec"] = {{"serviceName", parameters.name},
+                  {"replicas", parameters.worker_count},
+                  {"podManagementPolicy", "Parallel"},
+                  {"selector", {{"matchLabels", labels_of(parameters)}}},
+                  {"template", pod_template(parameters)}};
+  return tree;
+}
+
+}  // namespace
+
+std::vector<Tree> objects_of(const Parameters& parameters, const std::string& key) {
+  std::vector<Tree> objects;
+  if (parameters.key_secret.empty()) objects.push_back(secret(parameters, key));
+  if (!parameters.data_size.empty()) objects.push_back(claim(parameters));
+  switch (parameters.kind) {
+    case Kind::kJob:
+      objects.push_back(service(parameters));
+      objects.push_back(job(parameters));
+      break;
+    case Kind::kJobSet:  // It makes its Service itself.
+      objects.push_back(job_set(parameters));
+      break;
+    case Kind::kTrainJob:
+      objects.push_back(training_runtime(parameters));
+      objects.push_back(train_job(parameters));
+      break;
+    case Kind::kStatefulSet:
+      objects.push_back(service(parameters));
+      objects.push_back(stateful_set(parameters));
+      break;
+  }
+  return objects;
+}
+
+std::string to_base64(const std::string& bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      const std::uint32_t byte =
+          i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0;
+      group = group << 8 | byte;
+    }
+    for (std::size_t j = 0; j < 4; ++j) {
+      text += i + j > bytes.size() ? '=' : kDigits[group >> (18 - 6 * j) & 63];
+    }
+  }
+  return text;
+}
+
+}  // namespace rota::manifest

@@ -1,0 +1,285 @@
+// The command line of rotarun render: one table for parsing, --help and suggestions.
+#include "launcher/manifest/parameters.h"
+
+#include <rota/nearest_name.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+#define CXXOPTS_VECTOR_DELIMITER '\0'
+#define CXXOPTS_NO_REGEX
+#include <cxxopts.hpp>
+
+#include "launcher/exit_policy.h"
+#include "launcher/manifest/names.h"
+#include "launcher/manifest/quantity.h"
+#include "launcher/options.h"
+
+namespace rota::manifest {
+namespace {
+
+using launcher::UsageError;
+
+struct Flag {
+  std::string_view name;
+  std::string_view value;
+  std::string_view help;
+};
+
+constexpr Flag kFlags[] = {
+    {"name", "NAME", "Of the job and its objects"},
+    {"workers", "N", "Pods that train together"},
+    {"slots", "N", "Ranks of each (default: 1)"},
+    {"image", "IMAGE", "With rotarun and the program"},
+    {"kind", "job|jobset|trainjob|statefulset", "What makes the pods (default: job)"},
+    {"gpu", "N", "GPUs of each pod, nvidia.com/gpu (default: 0)"},
+    {"cpu", "CORES", "That each pod may use (default: one for each slot)"},
+    {"cpu-request", "CORES", "That are kept for each pod (default: as --cpu)"},
+    {"memory", "BYTES", "Limit of each pod (default: by a formula, with 256Mi a rank for data)"},
+    {"parameters", "N", "Parameters of the model, for that formula and for --check"},
+    {"data-claim", "NAME", "A volume claim to mount at /data"},
+    {"data-size", "BYTES", "Print that claim too, for many nodes to write to; it is kept apart"},
+    {"key-secret", "NAME",
+     "A Secret that exists, whose item key is the job's key (default: a fresh one is printed)"},
+    {"namespace", "NAME", "Where the objects go (default: where they are applied)"},
+    {"restarts", "N", "How often the world may form again after a failure (default: 3)"},
+    {"check", "", "Read manifests, FILE... or - for standard input, and say what is wrong"},
+    {"help", "", "Print this text"},
+};
+
+struct KindName {
+  std::string_view name;
+  Kind kind;
+};
+
+constexpr KindName kKinds[] = {{"job", Kind::kJob},
+                               {"jobset", Kind::kJobSet},
+                               {"trainjob", Kind::kTrainJob},
+                               {"statefulset", Kind::kStatefulSet}};
+
+constexpr std::uint64_t kMostWorkers = 4096;
+constexpr std::uint64_t kMostParameters = 1'000'000'000'000;
+
+cxxopts::Options make_parser() {
+  cxxopts::Options parser("rotarun render",
+                          "Prints the Kubernetes objects of a job, or checks those of a file.\n");
+  parser.custom_help(
+      "--name NAME --workers N --image IMAGE [options] -- [rotarun's options] "
+      "program [arguments]\n  rotarun render --check FILE...");
+  parser.positional_help("");
+  for (const Flag& flag : kFlags) {
+    std::shared_ptr<cxxopts::Value> value = cxxopts::value<bool>();
+    if (!flag.value.empty()) value = cxxopts::value<std::string>();
+    parser.add_options()(std::string(flag.name), std::string(flag.help), value,
+                         std::string(flag.value));
+  }
+  return parser;
+}
+
+[[noreturn]] void throw_unknown(const std::string& argument) {
+  std::vector<std::string_view> names;
+  for (const Flag& flag : kFlags) names.push_back(flag.name);
+  const std::string name = argument.substr(0, argument.find('='));
+  std::string text = "unknown option " + name;
+  const auto nearest = nearest_name(name.substr(name.find_first_not_of('-')), names);
+  if (!nearest.empty()) text += "; did you mean --" + std::string(nearest) + "?";
+  throw UsageError(text);
+}
+
+void require_known(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (!argument.starts_with('-') || argument == "-") continue;
+    const std::string name = argument.substr(0, argument.find('='));
+    const bool is_known = std::ranges::any_of(
+        kFlags, [&](const Flag& flag) { return name == "--" + std::string(flag.name); });
+    if (!is_known && argument.size() > 1 && !std::isdigit(argument[1])) throw_unknown(argument);
+  }
+}
+
+std::uint64_t to_count(const std::string& flag, const std::string& text, std::uint64_t least,
+                       std::uint64_t most) {
+  std::uint64_t count = 0;
+  const char* end = text.data() + text.size();
+  const auto [read_to, error] = std::from_chars(text.data(), end, count);
+  if (error == std::errc() && read_to == end && count >= least && count <= most) return count;
+  throw UsageError("--" + flag + " " + text + ": a whole number from " + std::to_string(least) +
+                   " to " + std::to_string(most) + " is needed");
+}
+
+std::string to_quantity(const std::string& flag, const std::string& text) {
+  if (parse_quantity(text).value_or(0) > 0) return text;
+  throw UsageError("--" + flag + " " + text + ": an amount is needed, such as " +
+                   (flag.starts_with("cpu") ? "2 or 500m" : "512Mi or 2Gi"));
+}
+
+std::string to_object_name(const std::string& flag, const std::string& text) {
+  if (is_object_name(text)) return text;
+  throw UsageError("--" + flag + " " + text +
+                   ": a name of lower-case letters, digits, hyphens and dots is needed, with a "
+                   "letter or a digit at either end");
+}
+
+Kind to_kind(const std::string& text) {
+  for (const KindName& each : kKinds) {
+    if (each.name == text) return each.kind;
+  }
+  throw UsageError("--kind " + text + ": one of job, jobset, trainjob, statefulset is needed");
+}
+
+void read_counts(const std::string& name, const std::string& text, Parameters& parameters) {
+  if (name == "workers") parameters.worker_count = to_count(name, text, 1, kMostWorkers);
+  if (name == "slots") parameters.slot_count = to_count(name, text, 1, kMostWorkers);
+  if (name == "gpu") parameters.gpu_count = to_count(name, text, 0, kMostWorkers);
+  if (name == "restarts") parameters.restart_count = to_count(name, text, 0, kMostWorkers);
+  if (name == "parameters") parameters.parameter_count = to_count(name, text, 1, kMostParameters);
+}
+
+void read_texts(const std::string& name, const std::string& text, Parameters& parameters) {
+  if (name == "name") parameters.name = text;
+  if (name == "image") parameters.image = text;
+  if (name == "kind") parameters.kind = to_kind(text);
+  if (name == "cpu") parameters.cpu = to_quantity(name, text);
+  if (name == "cpu-request") parameters.cpu_request = to_quantity(name, text);
+  if (name == "memory") parameters.memory = to_quantity(name, text);
+  if (name == "data-claim") parameters.data_claim = to_object_name(name, text);
+  if (name == "data-size") parameters.data_size = to_quantity(name, text);
+  if (name == "key-secret") parameters.key_secret = to_object_name(name, text);
+  if (name == "namespace") parameters.name_space = to_object_name(name, text);
+}
+
+// The kind as the API has it, and its replicated job's name.
+struct PodNames {
+  std::string_view kind;
+  std::string set;
+};
+
+PodNames pod_names(Kind kind) {
+  switch (kind) {
+    case Kind::kJobSet:
+      return {"JobSet", "hosts"};
+    case Kind::kTrainJob:
+      return {"TrainJob", "node"};
+    case Kind::kStatefulSet:
+      return {"StatefulSet", ""};
+    case Kind::kJob:
+      break;
+  }
+  return {"Job", ""};
+}
+
+void check_name(const Parameters& parameters) {
+  const std::string& name = parameters.name;
+  if (!is_service_name(name)) {
+    throw UsageError("--name " + name +
+                     ": a name of lower-case letters, digits and hyphens is needed, with a letter "
+                     "first and no hyphen last, and 63 of them at most");
+  }
+  const auto [kind, set] = pod_names(parameters.kind);
+  const std::string pod = longest_pod_name(kind, name, set, parameters.worker_count);
+  if (pod.size() > kMostNameLetters) {
+    throw UsageError("--name " + name + ": the pod " + pod + " would have " +
+                     std::to_string(pod.size()) + " letters, and a host's name has 63 at most");
+  }
+  if (name.size() > most_letters(kind)) {
+    throw UsageError("--name " + name + ": a StatefulSet's name has " +
+                     std::to_string(most_letters(kind)) + " letters at most");
+  }
+}
+
+void check_amounts(const cxxopts::ParseResult& given, const Parameters& parameters) {
+  if (parameters.worker_count * parameters.slot_count > kMostWorkers) {
+    throw UsageError("--workers times --slots is the number of ranks: " +
+                     std::to_string(kMostWorkers) + " at most");
+  }
+  if (parse_quantity(parameters.cpu).value_or(1) < 1) {
+    throw UsageError("--cpu " + parameters.cpu +
+                     ": less than a core, so that a rank would be held "
+                     "up again and again; give 1 or more, and less by --cpu-request");
+  }
+  if (!parameters.data_size.empty() && parameters.data_claim.empty()) {
+    throw UsageError("--data-size is of a claim: name it by --data-claim");
+  }
+  if (parameters.kind == Kind::kStatefulSet && given.count("restarts") > 0) {
+    throw UsageError("--restarts: a StatefulSet starts its pods again for ever");
+  }
+}
+
+// Rotarun's own words for what makes no sense to it.
+void read_command_line(std::vector<std::string> words, Parameters& parameters) {
+  if (words.empty()) throw UsageError("no program to start: give it behind \"--\"");
+  const launcher::Options options = launcher::parse_options(words);
+  if (options.status_address) {
+    throw UsageError("--status-port: the pods answer at 8080, where their probes ask");
+  }
+  if (options.host_list || options.hostfile || options.this_host || options.follow) {
+    throw UsageError("the hosts of the job are its pods, whose number is --workers");
+  }
+  const auto grace = options.grace.value_or(launcher::kRequestGrace);
+  parameters.grace_seconds =
+      static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(grace).count());
+  parameters.first_port = options.ports.first;
+  parameters.encrypts = options.encrypt;
+  parameters.command_line = std::move(words);
+}
+
+}  // namespace
+
+std::string to_text(Kind kind) {
+  return std::string(std::ranges::find(kKinds, kind, &KindName::kind)->name);
+}
+
+CommandLine parse_command_line(const std::vector<std::string>& arguments) {
+  constexpr std::size_t kUsualRestarts = 3;
+  const auto split = std::ranges::find(arguments, "--");
+  std::vector<std::string> own(arguments.begin(), split);
+  require_known(own);
+  std::vector<const char*> argv{"rotarun render"};
+  for (const std::string& argument : own) argv.push_back(argument.c_str());
+  CommandLine line;
+  Parameters& parameters = line.parameters;
+  parameters.restart_count = kUsualRestarts;
+  try {
+    cxxopts::Options parser = make_parser();
+    const auto given = parser.parse(static_cast<int>(argv.size()), argv.data());
+    line.help = given.count("help") > 0;
+    line.is_check = given.count("check") > 0;
+    if (line.help) return line;
+    line.files = given.unmatched();
+    if (line.is_check) {
+      if (line.files.empty()) throw UsageError("--check needs a file, or - for standard input");
+      if (given.arguments().size() > 1) throw UsageError("--check goes with no other option");
+      return line;
+    }
+    for (const auto& pair : given.arguments()) {
+      read_counts(pair.key(), pair.value(), parameters);
+      read_texts(pair.key(), pair.value(), parameters);
+    }
+    if (!line.files.empty()) {
+      throw UsageError("the program and its arguments stand behind \"--\": -- " + line.files[0]);
+    }
+    for (const char* needed : {"name", "workers", "image"}) {
+      if (given.count(needed) == 0) throw UsageError("--" + std::string(needed) + " is needed");
+    }
+    check_name(parameters);
+    check_amounts(given, parameters);
+  } catch (const cxxopts::exceptions::exception& error) {
+    throw UsageError(error.what());
+  }
+  read_command_line({split == arguments.end() ? split : split + 1, arguments.end()}, parameters);
+  return line;
+}
+
+std::string help_text() {
+  return make_parser().help() + R"(
+--check ends with 0 where nothing is wrong and with 78 otherwise; hints do not count.
+
+Examples:
+  rotarun render --name mnist --workers 4 --slots 2 --image rota-mnist -- mnist | kubectl apply -f -
+  rotarun render --kind jobset --name mnist --workers 4 --gpu 1 --image rota-mnist \
+                 --data-claim mnist-data -- --output-filename /data/logs mnist --model lenet
+  kubectl kustomize k8s/overlays/job | rotarun render --check -
+)";
+}
+
+}  // namespace rota::manifest

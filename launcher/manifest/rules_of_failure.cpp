@@ -1,0 +1,128 @@
+// Failure: what is made of exit codes, and who starts again.
+#include <algorithm>
+#include <array>
+
+#include "launcher/manifest/rules.h"
+
+namespace rota::manifest {
+namespace {
+
+Findings ends_its_pods(const Manifest& /*manifest*/, const Workload& workload) {
+  if (workload.job_path.empty()) return {};
+  const std::string policy = text_at(workload.pod_spec(), "restartPolicy");
+  const bool needs_never = find(workload.job_spec(), "podFailurePolicy") != nullptr;
+  if (policy == "Never" || (!needs_never && policy == "OnFailure")) return {};
+  return {error(workload.pod_field("restartPolicy") + " is " +
+                (policy.empty() ? "missing" : policy) + ", and " +
+                (needs_never ? "podFailurePolicy takes Never alone" : "a Job takes no other") +
+                ": make it Never")};
+}
+
+Findings check_codes(const Workload& workload, const std::string& path) {
+  const Tree& values = list_at(workload.job_spec(), path + ".values");
+  const bool is_ordered = std::ranges::adjacent_find(values, [](const Tree& one, const Tree& next) {
+                            return one >= next;
+                          }) == values.end();
+  Findings findings;
+  if (!is_ordered) {
+    findings.push_back(error(workload.job_field(path + ".values") +
+                             " are not in ascending order, or one is there twice, which the API "
+                             "refuses: sort them, each once"));
+  }
+  const bool is_in = text_at(workload.job_spec(), path + ".operator") == "In";
+  if (is_in && std::ranges::find(values, Tree(0)) != values.end()) {
+    findings.push_back(
+        error(workload.job_field(path + ".values") + " have 0, which is a success: leave it out"));
+  }
+  return findings;
+}
+
+Findings check_container(const Workload& workload, const std::string& path) {
+  const std::string name = text_at(workload.job_spec(), path + ".containerName");
+  const std::string ours = text_at(workload.main_container(), "name");
+  if (name == ours) return {};
+  if (name.empty()) {
+    return {error(workload.job_field(path + ".containerName") +
+                  " is missing, so that the code of any other container counts too: make it " +
+                  ours)};
+  }
+  const Tree& containers = list_at(workload.pod_spec(), "containers");
+  const bool is_there = std::ranges::any_of(
+      containers, [&](const Tree& each) { return text_at(each, "name") == name; });
+  if (is_there) return {};
+  return {error(workload.job_field(path + ".containerName") + " is " + name +
+                ", and no container is called so: make it " + ours)};
+}
+
+Findings reads_codes(const Manifest& /*manifest*/, const Workload& workload) {
+  const std::size_t count = list_at(workload.job_spec(), "podFailurePolicy.rules").size();
+  Findings findings;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string path = "podFailurePolicy.rules[" + std::to_string(i) + "].onExitCodes";
+    if (find(workload.job_spec(), path) == nullptr) continue;
+    for (auto& each : check_codes(workload, path)) findings.push_back(std::move(each));
+    for (auto& each : check_container(workload, path)) findings.push_back(std::move(each));
+  }
+  return findings;
+}
+
+Findings gives_up_together(const Manifest& /*manifest*/, const Workload& workload) {
+  const Tree& job = workload.job_spec();
+  if (find(job, "backoffLimitPerIndex") == nullptr) return {};
+  const Tree* most = find(job, "maxFailedIndexes");
+  if (most != nullptr && *most == 0) return {};
+  return {error(workload.job_field("maxFailedIndexes") + " is " +
+                (most == nullptr ? "missing" : shown(*most)) +
+                ", so that pods would wait for one that does not come back any more: make it 0")};
+}
+
+Findings tells_codes_apart(const Manifest& /*manifest*/, const Workload& workload) {
+  if (workload.job_path.empty()) return {};
+  if (find(workload.job_spec(), "podFailurePolicy") != nullptr) return {};
+  return {hint(workload.job_field("podFailurePolicy") +
+               " is missing, so that what cannot succeed is tried again, and an eviction counts as "
+               "a failure: rotarun render has one")};
+}
+
+Findings counts_restarts_once(const Manifest& /*manifest*/, const Workload& workload) {
+  const bool is_of_set = workload.kind == "JobSet" || workload.kind.starts_with("Train");
+  if (!is_of_set || workload.pod_spec().empty()) return {};
+  const Tree* limit = find(workload.job_spec(), "backoffLimit");
+  if (limit != nullptr && *limit == 0) return {};
+  return {hint(workload.job_field("backoffLimit") + " is " +
+               (limit == nullptr ? "6 by default" : shown(*limit)) +
+               ", so that single pods come back where the set should start again: make it 0")};
+}
+
+Findings starts_in_parallel(const Manifest& /*manifest*/, const Workload& workload) {
+  if (workload.kind != "StatefulSet") return {};
+  const std::string policy = text_at(*workload.object, "spec.podManagementPolicy");
+  if (policy == "Parallel" || workload.host_count.value_or(1) < 2) return {};
+  return {error(workload.object_field("spec.podManagementPolicy") + " is " +
+                (policy.empty() ? "OrderedReady by default" : policy) +
+                ", by which a pod starts once the one before it is ready, and that one waits for "
+                "all: make it Parallel")};
+}
+
+Findings stays_when_done(const Manifest& /*manifest*/, const Workload& workload) {
+  if (workload.kind != "StatefulSet" || has_flag(workload.words(), "when-done")) return {};
+  return {hint(workload.container_field("command") +
+               " has no --when-done wait, so that a job that has ended well is started again, "
+               "as everything in a StatefulSet is: add it")};
+}
+
+constexpr std::array kRules = {
+    Rule{"restartPolicy: Never", ends_its_pods},
+    Rule{"exit codes of podFailurePolicy", reads_codes},
+    Rule{"maxFailedIndexes: 0", gives_up_together},
+    Rule{"podFailurePolicy", tells_codes_apart},
+    Rule{"a set's backoffLimit: 0", counts_restarts_once},
+    Rule{"podManagementPolicy: Parallel", starts_in_parallel},
+    Rule{"--when-done wait", stays_when_done},
+};
+
+}  // namespace
+
+std::span<const Rule> rules_of_failure() { return kRules; }
+
+}  // namespace rota::manifest

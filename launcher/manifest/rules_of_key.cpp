@@ -1,0 +1,142 @@
+// The key that the hosts share: that there is one, and that rotarun will trust it.
+#include <algorithm>
+#include <array>
+
+#include "launcher/manifest/contract.h"
+#include "launcher/manifest/rules.h"
+
+namespace rota::manifest {
+namespace {
+
+constexpr std::size_t kKeyBytes = 32;
+constexpr std::size_t kUsualMode = 0644;   // A Secret's files have it by default.
+constexpr std::size_t kForbidden = 0026;   // Others read or write; the group writes.
+constexpr std::size_t kOwnersRead = 0440;  // What fsGroup makes readable.
+
+// Where rotarun looks for it.
+std::string key_path(const Workload& workload) {
+  if (const auto flag = flag_value(workload.words(), "key-file")) return *flag;
+  const auto variables = workload.variables();
+  const Variable* variable = find_variable(variables, "ROTA_KEY_FILE");
+  if (variable != nullptr && !variable->value.empty()) return variable->value;
+  return std::string(kKeyFolder) + "/" + kKeyItem;
+}
+
+bool needs_key(const Workload& workload) {
+  const auto words = workload.words();
+  const bool does_without = has_flag(words, "key-fd") || has_flag(words, "insecure");
+  const bool are_several =
+      workload.kind == "Pod" ? workload.names_its_hosts() : workload.host_count.value_or(1) > 1;
+  return !workload.pod_spec().empty() && are_several && !does_without;
+}
+
+// The volume that has the key, and how its file is called there.
+struct Place {
+  const Tree* volume = nullptr;
+  std::string file;
+};
+
+Place find_place(const Workload& workload) {
+  const std::string path = key_path(workload);
+  for (const Tree& mount : list_at(workload.main_container(), "volumeMounts")) {
+    std::string folder = text_at(mount, "mountPath");
+    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+    std::string file = text_at(mount, "subPath");
+    if (path != folder) {
+      if (folder.empty() || !path.starts_with(folder + "/")) continue;
+      file = path.substr(folder.size() + 1);
+    }
+    for (const Tree& volume : list_at(workload.pod_spec(), "volumes")) {
+      if (text_at(volume, "name") == text_at(mount, "name")) return {&volume, file};
+    }
+  }
+  return {};
+}
+
+Findings has_key(const Manifest& /*manifest*/, const Workload& workload) {
+  if (!needs_key(workload) || find_place(workload).volume != nullptr) return {};
+  return {error(workload.container_field("volumeMounts") + " has nothing at " + key_path(workload) +
+                ", and hosts prove by a key that they belong together: mount a Secret at " +
+                kKeyFolder + ", with 32 random bytes as its item " + kKeyItem)};
+}
+
+Findings is_key_trusted(const Manifest& /*manifest*/, const Workload& workload) {
+  const Place place = needs_key(workload) ? find_place(workload) : Place();
+  if (place.volume == nullptr || find(*place.volume, "secret") == nullptr) return {};
+  const auto given = count_at(*place.volume, "secret.defaultMode");
+  std::size_t mode = given.value_or(kUsualMode);
+  for (const Tree& item : list_at(*place.volume, "secret.items")) {
+    if (text_at(item, "path") == place.file) mode = count_at(item, "mode").value_or(mode);
+  }
+  const std::string field = workload.pod_field("volumes") + ": the secret's defaultMode is " +
+                            (given ? "too wide" : "0644 by default");
+  if ((mode & kForbidden) != 0) {
+    return {error(field + ", so that others may read the key and rotarun refuses it: make it 0400, "
+                          "and give the pod an fsGroup")};
+  }
+  const Tree* user = find(workload.main_container(), "securityContext.runAsUser");
+  if (user == nullptr) user = find(workload.pod_spec(), "securityContext.runAsUser");
+  const bool is_root = user != nullptr && *user == 0;
+  const bool has_group = find(workload.pod_spec(), "securityContext.fsGroup") != nullptr;
+  if (is_root || has_group || (mode & kOwnersRead) == 0) return {};
+  return {error(workload.pod_field("securityContext.fsGroup") +
+                " is missing, so that the key is root's alone and the pod's user cannot read it: "
+                "make it the user's number")};
+}
+
+// Of base64, without its line breaks.
+std::size_t decoded_bytes(const std::string& text) {
+  const auto digits = std::ranges::count_if(text, [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
+           c == '/';
+  });
+  return static_cast<std::size_t>(digits) * 3 / 4;
+}
+
+std::string item_of(const Place& place) {
+  for (const Tree& item : list_at(*place.volume, "secret.items")) {
+    if (text_at(item, "path") == place.file) return text_at(item, "key");
+  }
+  return place.file;
+}
+
+Findings is_key_there(const Manifest& manifest, const Workload& workload) {
+  const Place place = needs_key(workload) ? find_place(workload) : Place();
+  const std::string name =
+      place.volume == nullptr ? "" : text_at(*place.volume, "secret.secretName");
+  if (name.empty()) return {};
+  const auto secrets = manifest.of_kind("Secret", workload.name_space);
+  const auto found = std::ranges::find_if(
+      secrets, [&](const Tree* secret) { return text_at(*secret, "metadata.name") == name; });
+  if (found == secrets.end()) {
+    return {hint(workload.pod_field("volumes") + " has the Secret " + name +
+                 ", which is in none of these files: it has to be there before the pods")};
+  }
+  const std::string item = item_of(place);
+  const Tree& data = map_at(**found, "data");
+  const Tree& texts = map_at(**found, "stringData");
+  std::size_t bytes = 0;
+  if (data.contains(item) && data[item].is_string()) {
+    bytes = decoded_bytes(data[item].get<std::string>());
+  } else if (texts.contains(item) && texts[item].is_string()) {
+    bytes = texts[item].get<std::string>().size();
+  } else {
+    return {error(name_of(**found) + ": data." + item +
+                  " is missing, and the pods look for their key there: add it")};
+  }
+  if (bytes >= kKeyBytes) return {};
+  return {error(name_of(**found) + ": data." + item + " holds " + std::to_string(bytes) +
+                " bytes, and a key has 32 or more: make it 32 random bytes")};
+}
+
+constexpr std::array kRules = {
+    Rule{"a key, mounted where rotarun looks", has_key},
+    Rule{"the key's mode, and fsGroup", is_key_trusted},
+    Rule{"the Secret's item of 32 bytes or more", is_key_there},
+};
+
+}  // namespace
+
+std::span<const Rule> rules_of_key() { return kRules; }
+
+}  // namespace rota::manifest

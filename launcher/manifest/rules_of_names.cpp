@@ -1,0 +1,46 @@
+// Names: of the objects, and of the pods that are made of them.
+#include <array>
+
+#include "launcher/manifest/names.h"
+#include "launcher/manifest/rules.h"
+
+namespace rota::manifest {
+namespace {
+
+Findings is_name(const Manifest& /*manifest*/, const Workload& workload) {
+  if (is_label(workload.name)) return {};
+  if (workload.name.size() > kMostNameLetters) return {};  // The next rule's.
+  return {error(workload.object_field("metadata.name") + " is " + shown(workload.name) +
+                ", and pods are to be found by it: use lower-case letters, digits and hyphens, "
+                "with a letter or a digit at either end")};
+}
+
+Findings fits_a_host_name(const Manifest& /*manifest*/, const Workload& workload) {
+  if (workload.kind == "Pod") return {};
+  const std::string pod =
+      longest_pod_name(workload.kind == "TrainingRuntime" ? "TrainJob" : workload.kind,
+                       workload.name, workload.set_name, workload.host_count.value_or(1));
+  if (pod.size() > kMostNameLetters) {
+    return {error(workload.object_field("metadata.name") + " makes the pod " + pod + " of " +
+                  std::to_string(pod.size()) +
+                  " letters, and a host's name has 63 at most: shorten it by " +
+                  std::to_string(pod.size() - kMostNameLetters))};
+  }
+  const std::size_t most = most_letters(workload.kind);
+  if (workload.name.size() <= most) return {};
+  return {error(workload.object_field("metadata.name") + " has " +
+                std::to_string(workload.name.size()) + " letters, and a " + workload.kind +
+                "'s has " + std::to_string(most) +
+                " at most, since it is a label with a revision behind it: shorten it")};
+}
+
+constexpr std::array kRules = {
+    Rule{"a name that pods can be found by", is_name},
+    Rule{"63 letters with the index", fits_a_host_name},
+};
+
+}  // namespace
+
+std::span<const Rule> rules_of_names() { return kRules; }
+
+}  // namespace rota::manifest

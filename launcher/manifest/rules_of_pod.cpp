@@ -1,0 +1,231 @@
+// The pod itself: the key, memory, cores, probes, the end.
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "launcher/exit_policy.h"
+#include "launcher/manifest/contract.h"
+#include "launcher/manifest/memory_need.h"
+#include "launcher/manifest/quantity.h"
+#include "launcher/manifest/rules.h"
+#include "launcher/options.h"
+
+namespace rota::manifest {
+namespace {
+
+bool has_memory_limit(const Workload& workload) {
+  return find(workload.main_container(), "resources.limits.memory") != nullptr;
+}
+
+std::uint64_t parameters_of(const Workload& workload) {
+  for (const Tree* object : {workload.object, workload.pods_owner}) {
+    if (object == nullptr) continue;
+    const Tree& notes = map_at(*object, "metadata.annotations");
+    const auto note = notes.find(kParametersNote);
+    if (note != notes.end() && note->is_string()) {
+      return to_count(note->get<std::string>()).value_or(0);
+    }
+  }
+  return 0;
+}
+
+Findings has_memory(const Manifest& /*manifest*/, const Workload& workload) {
+  if (workload.pod_spec().empty()) return {};
+  const std::string field = workload.container_field("resources.limits.memory");
+  if (!has_memory_limit(workload)) {
+    return {hint(field + " is missing, so that the pod may take its node's memory and be evicted "
+                         "for it: set it")};
+  }
+  const std::string path = "resources.limits.memory";
+  const auto limit = quantity_at(workload.main_container(), path);
+  if (!limit) return {error(field + " is no amount: write it like 512Mi")};
+  const std::size_t slot_count = workload.slot_count();
+  const std::uint64_t parameter_count = parameters_of(workload);
+  const std::uint64_t need =
+      memory_need({.slot_count = slot_count,
+                   .world_size = slot_count * workload.host_count.value_or(1),
+                   .parameter_count = parameter_count,
+                   .encrypts = has_flag(workload.words(), "encrypt")});
+  if (*limit >= static_cast<double>(need)) return {};
+  return {error(field + " is " + shown(*find(workload.main_container(), path)) + ", and " +
+                std::to_string(slot_count) + " ranks of a model of " +
+                std::to_string(parameter_count) + " parameters need " + to_mebibytes(need) +
+                " before the program has any data: raise it")};
+}
+
+Findings has_cores(const Manifest& /*manifest*/, const Workload& workload) {
+  const auto limit = quantity_at(workload.main_container(), "resources.limits.cpu");
+  if (!limit) return {};
+  const std::string field = workload.container_field("resources.limits.cpu") + " is " +
+                            shown(*find(workload.main_container(), "resources.limits.cpu"));
+  if (*limit < 1) {
+    return {error(field +
+                  ", less than a core, so that its ranks stand still for a part of every "
+                  "tenth of a second, and all others with them: make it 1 or more, or leave "
+                  "it out")};
+  }
+  const std::size_t slot_count = workload.slot_count();
+  if (*limit >= static_cast<double>(slot_count)) return {};
+  return {hint(field + ", and " + std::to_string(slot_count) +
+               " ranks share that: make it a core for each")};
+}
+
+Findings has_devices(const Manifest& /*manifest*/, const Workload& workload) {
+  const Tree& limits = map_at(workload.main_container(), "resources.limits");
+  const auto found = limits.find("nvidia.com/gpu");
+  if (found == limits.end()) return {};
+  const auto count = to_count(found->is_string() ? found->get<std::string>() : shown(*found));
+  const std::size_t slot_count = workload.slot_count();
+  if (!count || *count == slot_count) return {};
+  return {hint(workload.container_field("resources.limits") + ": nvidia.com/gpu is " +
+               std::to_string(*count) + ", and there are " + std::to_string(slot_count) +
+               " ranks, which have a device each where there are as many: make them equal")};
+}
+
+Findings is_left_alone(const Manifest& /*manifest*/, const Workload& workload) {
+  if (workload.pod_spec().empty()) return {};
+  Findings findings;
+  if (!is_at(workload.pod_spec(), "enableServiceLinks", false)) {
+    findings.push_back(hint(workload.pod_field("enableServiceLinks") +
+                            " is not false, so that every Service of the namespace becomes some "
+                            "variables of every rank: make it false"));
+  }
+  if (!is_at(workload.pod_spec(), "automountServiceAccountToken", false)) {
+    findings.push_back(hint(workload.pod_field("automountServiceAccountToken") +
+                            " is not false, so that the pods can speak to the API, which they need "
+                            "not: make it false"));
+  }
+  return findings;
+}
+
+// By rotarun's own parser, but for what the kubelet puts into it first.
+Findings is_understood(const Manifest& /*manifest*/, const Workload& workload) {
+  const std::vector<std::string> words = workload.words();
+  const bool is_whole = std::ranges::none_of(
+      words, [](const std::string& word) { return word.find("$(") != std::string::npos; });
+  if (workload.pod_spec().empty() || words.empty() || !is_whole) return {};
+  try {
+    launcher::parse_options(words);
+    return {};
+  } catch (const launcher::UsageError& error) {
+    return {manifest::error(workload.container_field("command") +
+                            ": rotarun would refuse it with " + "\"" + error.what() +
+                            "\": write it as rotarun --help says")};
+  }
+}
+
+struct StatusPort {
+  std::string address;
+  std::string port;
+};
+
+// What stands before and after the last colon.
+StatusPort split_port(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return {"127.0.0.1", text};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address == "localhost" || address == "[::1]";
+}
+
+// The number behind a port, which may be the name of one of the container's; empty where none is.
+std::string number_of_port(const Workload& workload, const Tree& port) {
+  if (!port.is_string()) return shown(port);
+  for (const Tree& each : list_at(workload.main_container(), "ports")) {
+    if (text_at(each, "name") != port.get<std::string>()) continue;
+    const auto number = count_at(each, "containerPort");
+    if (number) return std::to_string(*number);
+  }
+  return {};
+}
+
+Findings check_probe(const Workload& workload, const std::string& probe) {
+  const Tree* port = find(workload.main_container(), probe + ".httpGet.port");
+  if (port == nullptr) return {};
+  const std::string field = workload.container_field(probe + ".httpGet.port") + " is " +
+                            (port->is_string() ? port->get<std::string>() : shown(*port));
+  const std::string number = number_of_port(workload, *port);
+  if (number.empty())
+    return {error(field + ", and no port of the container is called so: name it")};
+  const auto flag = flag_value(workload.words(), "status-port");
+  if (!flag) {
+    return {error(field + ", and nothing answers there: add --status-port [::]:" + number +
+                  " before the program")};
+  }
+  const StatusPort status = split_port(*flag);
+  if (status.port != number) {
+    return {error(field + ", which is " + number + ", and --status-port is " + status.port +
+                  ": make them equal")};
+  }
+  if (!is_loopback(status.address)) return {};
+  return {error(field + ", and --status-port " + *flag +
+                " answers within the pod alone: make it [::]:" + number)};
+}
+
+Findings answers_probes(const Manifest& /*manifest*/, const Workload& workload) {
+  Findings findings;
+  for (const char* probe : {"startupProbe", "readinessProbe", "livenessProbe"}) {
+    for (Finding& each : check_probe(workload, probe)) findings.push_back(std::move(each));
+  }
+  for (const char* probe : {"startupProbe", "livenessProbe"}) {
+    const std::string path = std::string(probe) + ".httpGet.path";
+    if (text_at(workload.main_container(), path) != "/readyz") continue;
+    findings.push_back(error(workload.container_field(path) +
+                             " is /readyz, so that a host is killed which only waits for others: "
+                             "make it /livez"));
+  }
+  return findings;
+}
+
+std::optional<double> seconds_of_grace(const std::vector<std::string>& words) {
+  const auto text = flag_value(words, "grace");
+  const auto usual = std::chrono::duration<double>(launcher::kRequestGrace).count();
+  if (!text) return usual;
+  try {
+    const auto options = launcher::parse_options({"--grace", *text, "program"});
+    return std::chrono::duration<double>(options.grace.value()).count();
+  } catch (const launcher::UsageError&) {  // Rotarun will say so itself.
+    return std::nullopt;
+  }
+}
+
+Findings ends_in_time(const Manifest& /*manifest*/, const Workload& workload) {
+  constexpr std::size_t kUsual = 30;
+  if (workload.pod_spec().empty()) return {};
+  const std::size_t period =
+      count_at(workload.pod_spec(), "terminationGracePeriodSeconds").value_or(kUsual);
+  const auto grace = seconds_of_grace(workload.words());
+  if (!grace || static_cast<double>(period) > *grace) return {};
+  return {
+      error(workload.pod_field("terminationGracePeriodSeconds") + " is " + std::to_string(period) +
+            ", and the ranks have " + Tree(*grace).dump() +
+            " seconds by --grace, so that they are killed before an agreed stop: make it more")};
+}
+
+Findings resolves_on_the_host(const Manifest& /*manifest*/, const Workload& workload) {
+  const std::string policy = text_at(workload.pod_spec(), "dnsPolicy");
+  const bool is_on_host = is_at(workload.pod_spec(), "hostNetwork", true);
+  if (!is_on_host || policy == "ClusterFirstWithHostNet") return {};
+  return {error(workload.pod_field("dnsPolicy") + " is " + (policy.empty() ? "missing" : policy) +
+                ", and with hostNetwork the names of pods are asked for at the node's servers: "
+                "make it ClusterFirstWithHostNet")};
+}
+
+constexpr std::array kRules = {
+    Rule{"a command line that rotarun takes", is_understood},
+    Rule{"a memory limit that ranks and buckets fit into", has_memory},
+    Rule{"a CPU limit of a core or more", has_cores},
+    Rule{"a GPU for each rank", has_devices},
+    Rule{"probes that reach --status-port", answers_probes},
+    Rule{"terminationGracePeriodSeconds above --grace", ends_in_time},
+    Rule{"dnsPolicy with hostNetwork", resolves_on_the_host},
+    Rule{"enableServiceLinks and automountServiceAccountToken", is_left_alone},
+};
+
+}  // namespace
+
+std::span<const Rule> rules_of_pod() { return kRules; }
+
+}  // namespace rota::manifest

@@ -1,0 +1,192 @@
+// Names: by which Service pods find each other.
+#include <algorithm>
+#include <array>
+
+#include "launcher/manifest/rules.h"
+
+namespace rota::manifest {
+namespace {
+
+using Services = std::vector<const Tree*>;
+
+// With those that a Job's pods get from their controller.
+Tree labels_of_pods(const Workload& workload) {
+  Tree labels = workload.pod_labels();
+  if (workload.kind == "Job") {
+    labels["job-name"] = workload.name;
+    labels["batch.kubernetes.io/job-name"] = workload.name;
+  }
+  return labels;
+}
+
+bool selects(const Tree& service, const Tree& labels) {
+  const Tree& selector = map_at(service, "spec.selector");
+  const auto is_label = [&](const auto& pair) {
+    return labels.contains(pair.key()) && labels[pair.key()] == pair.value();
+  };
+  const auto pairs = selector.items();
+  return !selector.empty() && std::all_of(pairs.begin(), pairs.end(), is_label);
+}
+
+bool is_headless(const Tree& service) { return text_at(service, "spec.clusterIP") == "None"; }
+
+bool publishes(const Tree& service) {
+  return is_at(service, "spec.publishNotReadyAddresses", true);
+}
+
+Services selecting(const Manifest& manifest, const Workload& workload) {
+  const Tree labels = labels_of_pods(workload);
+  Services all = manifest.of_kind("Service", workload.name_space);
+  std::erase_if(all, [&](const Tree* service) { return !selects(*service, labels); });
+  return all;
+}
+
+// Whose pods need a Service that somebody writes; a set makes its own.
+bool needs_service(const Workload& workload) {
+  const bool is_kind = workload.kind == "Job" || workload.kind == "StatefulSet";
+  return is_kind && workload.host_count.value_or(1) > 1;
+}
+
+std::string field_of_service(const Workload& workload) {
+  return workload.kind == "StatefulSet" ? workload.object_field("spec.serviceName")
+                                        : workload.pod_field("subdomain");
+}
+
+std::string named_service(const Workload& workload) {
+  return workload.kind == "StatefulSet" ? text_at(*workload.object, "spec.serviceName")
+                                        : text_at(workload.pod_spec(), "subdomain");
+}
+
+const Tree* find_service(const Manifest& manifest, const Workload& workload) {
+  const std::string name = named_service(workload);
+  for (const Tree* service : manifest.of_kind("Service", workload.name_space)) {
+    if (text_at(*service, "metadata.name") == name) return service;
+  }
+  return nullptr;
+}
+
+Findings names_its_service(const Manifest& manifest, const Workload& workload) {
+  if (!needs_service(workload) || find_service(manifest, workload) != nullptr) return {};
+  Services others = selecting(manifest, workload);
+  std::erase_if(others, [](const Tree* service) { return !is_headless(*service); });
+  const std::string name = named_service(workload);
+  const std::string field = field_of_service(workload);
+  if (!others.empty()) {
+    return {error(field + " is " + (name.empty() ? "missing" : name) +
+                  ", and the Service that selects these pods is another: make it " +
+                  text_at(*others.front(), "metadata.name"))};
+  }
+  if (name.empty()) {
+    return {error(field + " is missing, so that pods have no names to find each other by: make it "
+                          "the name of a headless Service")};
+  }
+  return {hint(field + " is " + name +
+               ", and that Service is in none of these files: it has to be there before the pods, "
+               "headless and with publishNotReadyAddresses")};
+}
+
+Findings is_service_headless(const Manifest& manifest, const Workload& workload) {
+  const Tree* service = needs_service(workload) ? find_service(manifest, workload) : nullptr;
+  if (service == nullptr || is_headless(*service)) return {};
+  return {error(name_of(*service) +
+                ": spec.clusterIP is not None, so that its name is one address and pods have none: "
+                "make it None")};
+}
+
+Findings does_service_select(const Manifest& manifest, const Workload& workload) {
+  const Tree* service = needs_service(workload) ? find_service(manifest, workload) : nullptr;
+  if (service == nullptr || selects(*service, labels_of_pods(workload))) return {};
+  const Tree& selector = map_at(*service, "spec.selector");
+  return {error(name_of(*service) + ": spec.selector is " +
+                (selector.empty() ? "missing" : shown(selector)) +
+                ", which selects none of the pods of " + name_of(*workload.object) +
+                ": make it labels that they have, " + shown(workload.pod_labels()))};
+}
+
+Findings does_service_publish(const Manifest& manifest, const Workload& workload) {
+  const Tree* service = needs_service(workload) ? find_service(manifest, workload) : nullptr;
+  if (service == nullptr || publishes(*service)) return {};
+  return {error(name_of(*service) +
+                ": spec.publishNotReadyAddresses is not true, so that a pod has no name before it "
+                "is ready, and it is ready once it has found the others: make it true")};
+}
+
+// Such as TFJob makes them, one Service for each of them.
+Findings is_pod_found(const Manifest& manifest, const Workload& workload) {
+  if (workload.kind != "Pod") return {};
+  Findings findings;
+  const bool waits = text_at(workload.main_container(), "readinessProbe.httpGet.path") == "/readyz";
+  for (const Tree* service : selecting(manifest, workload)) {
+    if (!is_headless(*service)) {
+      findings.push_back(error(name_of(*service) + ": spec.clusterIP is not None, so that its name "
+                                                   "is not the pod's address: make it None"));
+    }
+    if (waits && !publishes(*service)) {
+      findings.push_back(
+          error(workload.container_field("readinessProbe") +
+                " waits for the others, who cannot find a pod that is not ready by " +
+                name_of(*service) + ": leave it out, or set publishNotReadyAddresses: true there"));
+    }
+  }
+  return findings;
+}
+
+Findings are_ports_named(const Manifest& manifest, const Workload& workload) {
+  Findings findings;
+  for (const Tree* service : selecting(manifest, workload)) {
+    const Tree& ports = list_at(*service, "spec.ports");
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      if (!text_at(ports[i], "name").empty()) continue;
+      findings.push_back(error(name_of(*service) + ": spec.ports[" + std::to_string(i) +
+                               "].name is missing, and only a port with a name is found by it: "
+                               "give it one, such as rendezvous"));
+    }
+  }
+  return findings;
+}
+
+Findings tells_the_service(const Manifest& /*manifest*/, const Workload& workload) {
+  if (!needs_service(workload) || workload.names_its_hosts()) return {};
+  const auto variables = workload.variables();
+  const Variable* told = find_variable(variables, "ROTA_SERVICE");
+  const std::string name = named_service(workload);
+  const std::string value = told == nullptr ? "" : told->value;
+  if (value == name || value.starts_with(name + ".")) return {};
+  return {error(workload.container_field("env") + ": ROTA_SERVICE is " +
+                (told == nullptr ? "missing" : value) + ", and the pods' Service is " +
+                (name.empty() ? "missing too" : name) +
+                ": make them the same, or nobody finds "
+                "host 0")};
+}
+
+Findings has_a_network(const Manifest& /*manifest*/, const Workload& workload) {
+  const bool is_runtime = workload.kind.starts_with("Train");
+  if (workload.pods_owner == nullptr || (workload.kind != "JobSet" && !is_runtime)) return {};
+  const std::string path = is_runtime ? "spec.template.spec.network" : "spec.network";
+  const Tree& owner = *workload.pods_owner;
+  Findings findings;
+  for (const char* field : {"enableDNSHostnames", "publishNotReadyAddresses"}) {
+    if (!is_at(owner, path + "." + field, false)) continue;
+    findings.push_back(error(name_of(owner) + ": " + path + "." + field +
+                             " is false, so that pods do not find each other by name before they "
+                             "are ready: make it true"));
+  }
+  return findings;
+}
+
+constexpr std::array kRules = {
+    Rule{"subdomain, or serviceName, as the Service's name", names_its_service},
+    Rule{"clusterIP: None", is_service_headless},
+    Rule{"a selector that selects the pods", does_service_select},
+    Rule{"publishNotReadyAddresses: true", does_service_publish},
+    Rule{"the Services of single pods", is_pod_found},
+    Rule{"names of ports", are_ports_named},
+    Rule{"ROTA_SERVICE as the Service's name", tells_the_service},
+    Rule{"the network of a set", has_a_network},
+};
+
+}  // namespace
+
+std::span<const Rule> rules_of_service() { return kRules; }
+
+}  // namespace rota::manifest

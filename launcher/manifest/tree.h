@@ -1,0 +1,33 @@
+// A Kubernetes object as a tree of maps, lists, texts and numbers, whatever it was written in.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+namespace rota::manifest {
+
+using Tree = nlohmann::ordered_json;  // Fields stay in the order in which people write them.
+
+// What is at "spec.template.spec.containers[0].name"; null where a part of that is not there.
+const Tree* find(const Tree& tree, std::string_view path);
+
+// The text there; empty where there is none.
+std::string text_at(const Tree& tree, std::string_view path);
+
+// The whole number there; empty where there is none.
+std::optional<std::size_t> count_at(const Tree& tree, std::string_view path);
+
+// Whether exactly that is there.
+bool is_at(const Tree& tree, std::string_view path, bool value);
+
+// The list there, or the map; an empty one where there is none.
+const Tree& list_at(const Tree& tree, std::string_view path);
+const Tree& map_at(const Tree& tree, std::string_view path);
+
+// As a person would write the scalar: 4, "4" and true.
+std::string shown(const Tree& tree);
+
+}  // namespace rota::manifest

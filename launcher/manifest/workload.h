@@ -1,0 +1,77 @@
+// What makes the pods of a job, seen the same way whatever its kind: who reads manifests looks
+// here.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/manifest/tree.h"
+
+namespace rota::manifest {
+
+// Of a container: its value, or the field of the pod that it is taken from.
+struct Variable {
+  std::string name;
+  std::string value{};
+  std::string field_path{};
+};
+
+struct Workload {
+  const Tree* object = nullptr;  // The one that is named.
+  std::string kind;              // Job, JobSet, TrainJob, TrainingRuntime, StatefulSet or Pod.
+  std::string name;
+  std::string name_space{};
+  const Tree* pods_owner = nullptr;  // Has the pod's template: the object, or a TrainJob's runtime.
+  std::string template_path{};       // There; "" for a Pod, which is one itself.
+  std::string job_path{};     // There: what is a Job's spec, "spec" or "spec.replicatedJobs[0]..."
+  std::string set_name{};     // Of the replicated job.
+  std::size_t job_count = 1;  // Of those, its replicas.
+  std::optional<std::size_t> host_count{};  // Where the object says it.
+  std::string host_count_field{};           // Which field that is.
+  std::size_t container = 0;                // Which of the pod's containers runs rotarun.
+
+  // Of the pod's template; empty trees where there are none.
+  const Tree& pod_labels() const;
+  const Tree& pod_spec() const;
+  const Tree& job_spec() const;
+  const Tree& main_container() const;
+  std::vector<Variable> variables() const;
+  std::vector<std::string> words() const;  // The command line.
+  bool names_its_hosts() const;            // There, or in TF_CONFIG: no Service is to be told.
+  std::size_t slot_count() const;          // Ranks of a pod, as far as the manifest says.
+
+  // Paths for people: "Job mnist: spec.template.spec.subdomain".
+  std::string pod_field(const std::string& path) const;
+  std::string job_field(const std::string& path) const;
+  std::string container_field(const std::string& path) const;
+  std::string object_field(const std::string& path) const;
+};
+
+// All objects that are checked together, and those among them that start rotarun.
+struct Manifest {
+  explicit Manifest(std::vector<Tree> objects);
+  Manifest(const Manifest&) = delete;  // Workloads point into the objects.
+  Manifest& operator=(const Manifest&) = delete;
+
+  // Of a kind, in a namespace: its own, where none is said.
+  std::vector<const Tree*> of_kind(std::string_view kind, const std::string& name_space) const;
+
+  std::vector<Tree> objects;
+  std::vector<Workload> workloads;
+};
+
+// The whole number that a text is; empty where it is none.
+std::optional<std::size_t> to_count(const std::string& text);
+
+// "Job mnist"
+std::string name_of(const Tree& object);
+
+// The variable of that name; null where there is none.
+const Variable* find_variable(const std::vector<Variable>& variables, std::string_view name);
+
+// The value of a flag of rotarun's among the words before the program: "20s" for --grace.
+std::optional<std::string> flag_value(const std::vector<std::string>& words, std::string_view flag);
+bool has_flag(const std::vector<std::string>& words, std::string_view flag);
+
+}  // namespace rota::manifest

@@ -1,0 +1,146 @@
+// kubectl, run once for each question.
+#include "cluster/kubectl.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+
+#include "testing/process.h"
+
+namespace rota::testing {
+namespace {
+
+using nlohmann::json;
+
+std::string succeed(Arguments arguments, std::string_view input) {
+  std::string words;
+  for (const std::string& argument : arguments) words += argument + " ";
+  const Result result = run({.arguments = std::move(arguments), .input = std::string(input)});
+  if (result.exit_code == 0) return result.out;
+  throw std::runtime_error(words + "ended with " + std::to_string(result.exit_code) + ":\n" +
+                           result.err + result.out);
+}
+
+// So that two runs in one cluster do not meet.
+std::string fresh_name() {
+  static int count = 0;
+  return "rota-test-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+}
+
+}  // namespace
+
+std::string kubectl(Arguments arguments, std::string_view input) {
+  arguments.insert(arguments.begin(), {"/usr/bin/env", "kubectl"});  // It is looked for in PATH.
+  return succeed(std::move(arguments), input);
+}
+
+std::string image(const std::string& name) {
+  const char* const place = std::getenv("ROTA_TEST_IMAGES");
+  return (place ? std::string(place) : "localhost") + "/" + name + ":test";
+}
+
+std::string render(const Arguments& options, const Arguments& command) {
+  Arguments all = {rotarun_path(), "render"};
+  const auto add = [&](const std::string& flag, const std::string& value) {
+    if (std::ranges::find(options, flag) == options.end()) all.insert(all.end(), {flag, value});
+  };
+  add("--name", "mnist");
+  add("--image", image("rota-mnist"));
+  add("--cpu", "1");
+  add("--cpu-request", "50m");
+  all.insert(all.end(), options.begin(), options.end());
+  all.push_back("--");
+  all.insert(all.end(), command.begin(), command.end());
+  return succeed(std::move(all), {});
+}
+
+std::string replaced(std::string text, std::string_view before, std::string_view after) {
+  const std::size_t place = text.find(before);
+  if (place == std::string::npos || text.find(before, place + 1) != std::string::npos) {
+    throw std::runtime_error("not just one \"" + std::string(before) + "\" is in\n" + text);
+  }
+  return text.replace(place, before.size(), after);
+}
+
+Namespace::Namespace(std::string_view level) : name_(fresh_name()) {
+  testing::kubectl({"create", "namespace", name_});
+  testing::kubectl(
+      {"label", "namespace", name_, "pod-security.kubernetes.io/enforce=" + std::string(level)});
+}
+
+Namespace::~Namespace() {
+  try {
+    if (::testing::Test::HasFailure()) print_what_is_known();
+    // What hangs is not to hold up the tests that follow.
+    testing::kubectl({"delete", "namespace", name_, "--wait=false"});
+    kubectl({"delete", "pods", "--all", "--grace-period=1", "--timeout=60s"});
+    testing::kubectl({"wait", "--for=delete", "namespace/" + name_, "--timeout=60s"});
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "namespace " << name_ << ": " << error.what();
+  }
+}
+
+std::string Namespace::kubectl(Arguments arguments, std::string_view input) const {
+  arguments.insert(arguments.begin(), {"--namespace", name_});
+  return testing::kubectl(std::move(arguments), input);
+}
+
+void Namespace::apply(const std::string& manifests) const {
+  kubectl({"apply", "-f", "-"}, manifests);
+}
+
+json Namespace::get(const std::string& what) const {
+  return json::parse(kubectl({"get", what, "-o", "json"}));
+}
+
+std::vector<json> Namespace::pods() const {
+  std::vector<json> pods = json::parse(
+      kubectl({"get", "pods", "-l", "app.kubernetes.io/name=mnist", "-o", "json"}))["items"];
+  const auto index = [](const json& pod) {
+    const json& annotations = pod["metadata"]["annotations"];
+    return std::stoi(annotations.value("batch.kubernetes.io/job-completion-index", "0"));
+  };
+  std::ranges::sort(pods, {}, index);
+  return pods;
+}
+
+std::string Namespace::log(const std::string& pod) const { return kubectl({"logs", pod}); }
+
+std::string Namespace::status(const std::string& pod, const std::string& path) const {
+  return testing::kubectl(
+      {"get", "--raw", "/api/v1/namespaces/" + name_ + "/pods/" + pod + ":8080/proxy" + path});
+}
+
+std::string Namespace::end_of(const std::string& object, std::chrono::seconds limit) const {
+  std::string end;
+  becomes_true(
+      [&] {
+        const json status = get(object).value("status", json::object());
+        for (const json& condition : status.value("conditions", json::array())) {
+          const std::string type = condition["type"];
+          const bool is_end = type == "Complete" || type == "Completed" || type == "Failed";
+          if (is_end && condition["status"] == "True") end = type;
+        }
+        return !end.empty();
+      },
+      limit);
+  return end;
+}
+
+void Namespace::print_what_is_known() const {
+  std::cerr << "What is known of namespace " << name_ << ":\n"
+            << kubectl({"get", "pods,jobs", "-o", "wide"})
+            << kubectl({"get", "events", "--sort-by=.lastTimestamp"});
+  for (const json& pod : get("pods")["items"]) {
+    const std::string name = pod["metadata"]["name"];
+    const Result result =
+        run({.arguments = {"/usr/bin/env", "kubectl", "-n", name_, "logs", name}});
+    std::cerr << "--- " << name << "\n" << result.out << result.err;
+  }
+}
+
+}  // namespace rota::testing

@@ -1,0 +1,184 @@
+// The manifests of k8s/, held against rotarun render, its checks, and the API server's own schema.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "launcher/manifest/yaml.h"
+#include "testing/process.h"
+
+namespace rota::testing {
+namespace {
+
+using manifest::Tree;
+
+const std::filesystem::path kManifests = ROTA_SOURCE_DIR "/k8s";
+
+Result shell(const std::string& script, const std::string& input = {}) {
+  return run({.arguments = {"/bin/sh", "-c", script}, .input = input});
+}
+
+std::string kustomize(const std::filesystem::path& folder) {
+  const Result result = shell("kubectl kustomize " + folder.string());
+  EXPECT_EQ(result.exit_code, 0) << folder << ": " << result.err;
+  return result.out;
+}
+
+std::vector<std::filesystem::path> folders_of(const char* folder) {
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(kManifests / folder)) {
+    folders.push_back(entry.path());
+  }
+  std::ranges::sort(folders);
+  return folders;
+}
+
+// What its first line says that prints the same; empty where none does.
+std::string command_of(const std::filesystem::path& overlay) {
+  constexpr std::string_view kMark = "# rotarun render ";
+  std::ifstream file(overlay / "kustomization.yaml");
+  std::string line;
+  std::getline(file, line);
+  return line.starts_with(kMark) ? line.substr(kMark.size()) : std::string();
+}
+
+// Neither their order nor that of their fields matters.
+std::map<std::string, nlohmann::json> by_name(const std::string& yaml) {
+  std::map<std::string, nlohmann::json> objects;
+  for (const Tree& object : manifest::from_yaml(yaml)) {
+    const std::string name =
+        manifest::text_at(object, "kind") + " " + manifest::text_at(object, "metadata.name");
+    objects[name] = nlohmann::json::parse(object.dump());
+  }
+  return objects;
+}
+
+// A namespace of this test's, which is gone with it. What is restricted is admitted in any other.
+class Namespace {
+ public:
+  Namespace() {
+    const Result result =
+        shell("kubectl create namespace " + name + " && kubectl label namespace " + name +
+              " pod-security.kubernetes.io/enforce=restricted");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  }
+  ~Namespace() { shell("kubectl delete namespace --wait=false " + name); }
+  Namespace(const Namespace&) = delete;
+  Namespace& operator=(const Namespace&) = delete;
+
+  const std::string name = "rota-manifests-" + std::to_string(::getpid());
+};
+
+// Makes nothing, but for a Trainer's runtime, which has to be there before its job.
+std::string apply_command(const Tree& object, const std::string& name_space) {
+  const std::string kind = manifest::text_at(object, "kind");
+  std::string command = "kubectl apply --validate=strict -f -";
+  if (kind != "TrainingRuntime") command += " --dry-run=server";
+  if (kind != "Namespace") command += " -n " + name_space;
+  // Trainer hears of the runtime a moment later.
+  if (kind == "TrainJob")
+    command = "f=$(cat); for i in 1 2 3 4 5 6 7 8 9 10; do echo \"$f\" | " + command +
+              " && exit 0; sleep 1; done; exit 1";
+  return command;
+}
+
+// What the server says to it.
+void expect_valid(const std::string& yaml, const std::string& name_space) {
+  std::vector<Tree> objects = manifest::from_yaml(yaml);
+  std::ranges::stable_partition(objects, [](const Tree& object) {
+    return manifest::text_at(object, "kind") == "TrainingRuntime";
+  });
+  for (Tree& object : objects) {
+    object["metadata"].erase("namespace");
+    const std::string text = manifest::to_yaml({object});
+    const Result result = shell(apply_command(object, name_space), text);
+    EXPECT_EQ(result.exit_code, 0) << text << result.err;
+    EXPECT_THAT(result.err, ::testing::Not(::testing::HasSubstr("PodSecurity"))) << text;
+  }
+}
+
+// Of every component with every kind, in a folder beside them, since kustomize leaves none above.
+std::string with_component(const std::string& kind, const std::string& component) {
+  const std::filesystem::path folder = kManifests / ("tried-" + kind + "-" + component);
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder / "kustomization.yaml")
+      << "resources: [../overlays/" << kind << "]\ncomponents: [../components/" << component
+      << "]\n";
+  const std::string yaml = kustomize(folder);
+  std::filesystem::remove_all(folder);
+  return yaml;
+}
+
+class Manifests : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { mine = std::make_unique<Namespace>(); }
+  static void TearDownTestSuite() { mine.reset(); }
+
+  static inline std::unique_ptr<Namespace> mine;
+};
+
+TEST_F(Manifests, AreWhatRotarunRenders) {
+  int compared_count = 0;
+  for (const auto& overlay : folders_of("overlays")) {
+    const std::string command = command_of(overlay);
+    if (command.empty()) continue;
+    SCOPED_TRACE(overlay);
+    const Result rendered = shell(rotarun_path() + " render " + command);
+    EXPECT_EQ(rendered.exit_code, 0) << rendered.err;
+    EXPECT_EQ(by_name(kustomize(overlay)), by_name(rendered.out));
+    ++compared_count;
+  }
+  EXPECT_GE(compared_count, 4);  // One of each kind.
+}
+
+TEST_F(Manifests, AreFoundFine) {
+  for (const auto& overlay : folders_of("overlays")) {
+    SCOPED_TRACE(overlay);
+    const Result result = shell(rotarun_path() + " render --check -", kustomize(overlay));
+    EXPECT_EQ(result.exit_code, 0) << result.out;
+  }
+}
+
+TEST_F(Manifests, AreValidForTheServerAndRestricted) {
+  for (const auto& overlay : folders_of("overlays")) {
+    SCOPED_TRACE(overlay);
+    expect_valid(kustomize(overlay), mine->name);
+  }
+}
+
+TEST_F(Manifests, TakeEveryComponentWithEveryKind) {
+  for (const char* kind : {"job", "jobset", "trainjob", "statefulset"}) {
+    for (const auto& component : folders_of("components")) {
+      const std::string name = component.filename();
+      const bool needs_volume = name == "tensorboard";
+      const bool is_of_jobs = name == "restart-rules";
+      if (needs_volume || (is_of_jobs && kind == std::string("statefulset"))) continue;
+      SCOPED_TRACE(std::string(kind) + " with " + name);
+      const std::string yaml = with_component(kind, name);
+      EXPECT_NE(yaml, kustomize(kManifests / "overlays" / kind));
+      expect_valid(yaml, mine->name);
+      const Result result = shell(rotarun_path() + " render --check -", yaml);
+      EXPECT_EQ(result.exit_code, 0) << result.out;
+    }
+  }
+}
+
+TEST_F(Manifests, AreRenderedAsTheServerTakesThem) {
+  for (const char* kind : {"job", "jobset", "trainjob", "statefulset"}) {
+    const Result rendered =
+        shell(rotarun_path() + " render --kind " + kind +
+              " --name rendered --workers 12 --gpu 1 --parameters 1000 --image rota-mnist"
+              " --data-claim data --data-size 1Gi -- --encrypt --grace 45 mnist");
+    EXPECT_EQ(rendered.exit_code, 0) << rendered.err;
+    expect_valid(rendered.out, mine->name);
+  }
+}
+
+}  // namespace
+}  // namespace rota::testing

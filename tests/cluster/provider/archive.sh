@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# archive.sh OUT NAME:TAG CONFIG FOLDER makes an image of a folder: an archive as `docker save` writes
+# it, without Docker. CONFIG is the image's "config" in JSON: '{"Entrypoint": ["/pause"]}'. The
+# same folder gives the same bytes.
+set -euo pipefail
+out=$1 name=$2 config=$3 folder=$4
+
+case $(uname -m) in
+  x86_64) architecture='"amd64"' ;;
+  aarch64) architecture='"arm64"' ;;
+  armv7l) architecture='"arm", "variant": "v7"' ;;
+  *) echo "archive.sh: no image is known to run on $(uname -m)" >&2 && exit 2 ;;
+esac
+
+parts=$(mktemp -d)
+trap 'rm -rf "$parts"' EXIT
+tar --create --file "$parts/layer.tar" --directory "$folder" \
+  --owner 0 --group 0 --numeric-owner --sort name --mtime @0 .
+digest=$(sha256sum "$parts/layer.tar" | cut -d ' ' -f 1)
+cat >"$parts/config.json" <<JSON
+{"architecture": $architecture, "os": "linux", "config": $config,
+ "rootfs": {"type": "layers", "diff_ids": ["sha256:$digest"]}}
+JSON
+cat >"$parts/manifest.json" <<JSON
+[{"Config": "config.json", "RepoTags": ["$name"], "Layers": ["layer.tar"]}]
+JSON
+tar --create --file "$out" --directory "$parts" manifest.json config.json layer.tar

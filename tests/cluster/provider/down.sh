@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Takes the cluster down and leaves the machine as it was before: no process, mount, namespace,
+# cgroup, interface, changed sysctl or file. Takes down what was only half up, too.
+set -uo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/place.sh"
+[[ -e $state ]] || exit 0
+
+# The processes that up.sh has started, unless their ids are others' by now.
+ours() {
+  local file pid
+  for file in "$state"/pid/*; do
+    pid=$(cat "$file" 2>/dev/null) || continue
+    [[ $(readlink "/proc/$pid/exe") != "$cache"/* ]] || echo "$pid"
+  done
+}
+
+# All in a node's network: kubelet, proxy, containerd, what holds containers, pods of hostNetwork.
+in_network_of() { ip netns pids "$(space_of "$1")" 2>/dev/null; }
+
+in_cgroup_of() {
+  local cgroup
+  for cgroup in $(cgroups_of "$1"); do
+    find "$cgroup" -name cgroup.procs -exec cat {} + 2>/dev/null
+  done | sort -u
+}
+
+# Nothing of the state is kept, so nobody is asked. Again and again, as one may be starting another.
+for node in "${nodes[@]}"; do
+  for _ in {1..20}; do
+    mapfile -t pids < <(in_network_of "$node"; in_cgroup_of "$node")
+    ((${#pids[@]})) || break
+    kill -9 "${pids[@]}" 2>/dev/null
+    sleep 0.1
+  done
+done
+mapfile -t pids < <(ours)
+((${#pids[@]} == 0)) || kill -9 "${pids[@]}" 2>/dev/null
+
+# Several may lie upon each other.
+for _ in 1 2 3; do
+  awk -v state="$state/" 'index($5, state) == 1 {print $5}' /proc/self/mountinfo | sort -r |
+    xargs --no-run-if-empty --max-args=1 umount --lazy
+done
+
+for node in "${nodes[@]}"; do
+  ip link delete "rota-$node" 2>/dev/null
+  [[ ! -e /run/netns/$(space_of "$node") ]] || ip netns delete "$(space_of "$node")"
+  for cgroup in $(cgroups_of "$node"); do
+    for _ in {1..20}; do # The kernel takes its time to see that the last has left.
+      [[ -d $cgroup ]] || break
+      find "$cgroup" -depth -type d -exec rmdir {} + 2>/dev/null
+      [[ ! -d $cgroup ]] || sleep 0.1
+    done
+  done
+done
+ip link delete rota0 2>/dev/null
+
+while read -r setting; do sysctl -qw "$setting"; done <"$state/sysctls"
+
+# Outside of the state the kubelets and the shims leave links and sockets, among those of others.
+find /var/log/containers -lname "$state/*" -delete 2>/dev/null
+grep --recursive --no-filename --only-matching '/run/containerd/s/[0-9a-f]*' "$state"/*/run 2>/dev/null |
+  sort -u | xargs --no-run-if-empty rm -f
+# `ip netns` has made a mount of its folder.
+if [[ -e $state/netns-unmounted ]] && ! ls /run/netns/* >/dev/null 2>&1; then umount /run/netns; fi
+while read -r path; do
+  rm -rf --one-file-system "$path"
+done <"$state/absent"
+rm -rf --one-file-system "$state"

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# harm.sh NODE cut|join|kill-kubelet|start-kubelet does to a node what a test wants to see survived: its
+# cable out and in again, its kubelet dead and back.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/place.sh"
+[[ " ${nodes[*]} " == *" $1 "* ]] || die "harm: there are ${nodes[*]}, not '$1'"
+case ${2:-} in
+  cut) ip link set "rota-$1" down ;;
+  join) ip link set "rota-$1" up ;;
+  kill-kubelet) kill -9 "$(<"$state/pid/$1-kubelet")" ;;
+  start-kubelet) "$provider/start.sh" "$1-kubelet" ;;
+  *) die "harm: cut, join, kill-kubelet or start-kubelet, not '${2:-}'" ;;
+esac

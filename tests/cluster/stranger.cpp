@@ -1,0 +1,68 @@
+// Somebody who is no member of the job: `stranger HOST PORT` speaks to a port of it without a key, in
+// several ways, and says how each ended. Ends with 0 where it was hung up on every time.
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace {
+
+// More than five times what a caller has to prove who he is.
+constexpr int kPatienceMs = 30000;
+
+// Calls until the name and the port are there: a stranger may be earlier than the job.
+int call(const char* host, const char* port) {
+  for (int attempt = 0; attempt < 300; ++attempt) {
+    const addrinfo hints{.ai_socktype = SOCK_STREAM};
+    addrinfo* found = nullptr;
+    if (::getaddrinfo(host, port, &hints, &found) == 0) {
+      const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
+      const int wire = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      if (::connect(wire, found->ai_addr, found->ai_addrlen) == 0) return wire;
+      ::close(wire);
+    }
+    ::usleep(200'000);
+  }
+  return -1;
+}
+
+// True once the other side has ended the connection.
+bool is_hung_up_on(int wire) {
+  std::array<char, 4096> taken;
+  pollfd readable{.fd = wire, .events = POLLIN};
+  while (::poll(&readable, 1, kPatienceMs) == 1) {
+    if (::recv(wire, taken.data(), taken.size(), 0) <= 0) return true;
+  }
+  return false;
+}
+
+bool try_out(const char* what, const std::string& words, char** target) {
+  const int wire = call(target[0], target[1]);
+  if (wire < 0) {
+    std::printf("%s: nobody is there\n", what);
+    return false;
+  }
+  // What is no longer taken is no matter.
+  [[maybe_unused]] const ssize_t sent = ::send(wire, words.data(), words.size(), MSG_NOSIGNAL);
+  const bool is_refused = is_hung_up_on(wire);
+  std::printf("%s: %s\n", what, is_refused ? "hung up" : "left waiting");
+  ::close(wire);
+  return is_refused;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  bool is_refused = try_out("silence", "", argv + 1);
+  is_refused &= try_out("a browser", "GET / HTTP/1.1\r\nHost: job\r\n\r\n", argv + 1);
+  is_refused &= try_out("zeros", std::string(65536, '\0'), argv + 1);
+  is_refused &= try_out("ones", std::string(65536, '\xff'), argv + 1);
+  return is_refused ? 0 : 1;
+}

@@ -1,0 +1,87 @@
+// rotarun render, through the real programs: what it prints, and what it ends with.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "launcher/manifest/yaml.h"
+#include "testing/process.h"
+
+namespace rota::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::vector<std::string> render(std::vector<std::string> more) {
+  std::vector<std::string> words = {"render",  "--name", "mnist",   "--workers", "4",
+                                    "--slots", "2",      "--image", "rota-mnist"};
+  words.insert(words.end(), more.begin(), more.end());
+  words.insert(words.end(), {"--", "mnist", "--model", "mlp"});
+  return words;
+}
+
+Result check(const std::string& manifest) {
+  Command command = rotarun({"render", "--check", "-"});
+  command.input = manifest;
+  return run(command);
+}
+
+TEST(RotarunRender, PrintsWhatCheckFindsFine) {
+  for (const char* kind : {"job", "jobset", "trainjob", "statefulset"}) {
+    const Result result = run_rotarun(render({"--kind", kind}));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    const Result checked = check(result.out);
+    EXPECT_EQ(checked.exit_code, 0);
+    EXPECT_EQ(checked.out, "nothing is wrong with these " +
+                               std::to_string(manifest::from_yaml(result.out).size()) +
+                               " objects\n");
+  }
+}
+
+TEST(RotarunRender, DrawsAKeyEachTime) {
+  const Result one = run_rotarun(render({}));
+  EXPECT_THAT(one.out, HasSubstr("\n  key: "));
+  EXPECT_NE(one.out, run_rotarun(render({})).out);
+  const Result none = run_rotarun(render({"--key-secret", "mine"}));
+  EXPECT_EQ(none.out, run_rotarun(render({"--key-secret", "mine"})).out);
+}
+
+TEST(RotarunRender, EndsWith78WhereSomethingIsWrongAndNotForHints) {
+  const std::string good = run_rotarun(render({})).out;
+  std::string bad = good;
+  bad.replace(bad.find("clusterIP: None"), 15, "clusterIP: \"\"");
+  const Result result = check(bad);
+  EXPECT_EQ(result.exit_code, 78);
+  EXPECT_THAT(result.out, StartsWith("error: Service mnist: spec.clusterIP is not None"));
+  std::string hinted = good;
+  hinted.replace(hinted.find("enableServiceLinks: false"), 25, "enableServiceLinks: true");
+  const Result hint = check(hinted);
+  EXPECT_EQ(hint.exit_code, 0);
+  EXPECT_THAT(hint.out, StartsWith("hint: Job mnist: "));
+}
+
+TEST(RotarunRender, SaysWhatItCannotRead) {
+  const Result missing = run_rotarun({"render", "--check", "/there/is/none"});
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("--check /there/is/none: it cannot be read"));
+  const Result broken = check("a: [\n");
+  EXPECT_EQ(broken.exit_code, 78);
+  EXPECT_THAT(broken.err, StartsWith("rotarun render: standard input: line "));
+}
+
+TEST(RotarunRender, ExplainsItself) {
+  EXPECT_THAT(run_rotarun({"render", "--help"}).out, HasSubstr("--key-secret NAME"));
+  const Result usage = run_rotarun({"render"});
+  EXPECT_EQ(usage.exit_code, 2);
+  EXPECT_THAT(usage.err, HasSubstr("try rotarun render --help"));
+}
+
+// What has the same name as a program of ours is a program all the same.
+TEST(RotarunRender, IsNoProgramThatIsStarted) {
+  const Result result = run_rotarun({"-np", "1", "render"});
+  EXPECT_EQ(result.exit_code, 127);
+  EXPECT_EQ(run_rotarun({"--", "render"}).exit_code, 127);
+}
+
+}  // namespace
+}  // namespace rota::testing

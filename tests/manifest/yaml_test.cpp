@@ -1,0 +1,96 @@
+// YAML, as Kubernetes' tools write and read it.
+#include "launcher/manifest/yaml.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "manifest/rendered.h"
+
+namespace rota::manifest {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string message_of(const std::string& text) {
+  try {
+    from_yaml(text);
+  } catch (const YamlError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Yaml, IsReadAsItWasWritten) {
+  for (const Kind kind : {Kind::kJob, Kind::kJobSet, Kind::kTrainJob, Kind::kStatefulSet}) {
+    const std::vector<Tree> objects = rendered(kind);
+    EXPECT_EQ(from_yaml(to_yaml(objects)), objects);
+  }
+}
+
+TEST(Yaml, KeepsTextsThatLookLikeSomethingElse) {
+  Tree texts = Tree::array();
+  for (const char* text :
+       {"",     "4",       "0400", "1e3",  "true", "yes", "no",   "on",         "N",
+        "null", "~",       "-",    "- a",  "a: b", "#a",  "a #b", "[::]:8080",  "0x1f",
+        "1:20", "--model", "---",  "--",   "*a",   "&a",  "!a",   "%a",         "@a",
+        "`a",   "'",       "\"",   "a\nb", " a ",  "1.5", ".5",   "2026-01-01", "{a}",
+        "[a]",  "a,b",     "ü",    "=",    "<<"}) {
+    texts.push_back(text);
+  }
+  const Tree object = {{"list", texts}, {"map", {{"a", texts[1]}, {"b", ""}}}};
+  EXPECT_EQ(from_yaml(to_yaml({object})), std::vector<Tree>{object});
+}
+
+TEST(Yaml, HasScalarsAsKubernetesTakesThem) {
+  const auto objects = from_yaml(
+      "{a: 0400, b: 0o400, c: 0x10, d: yes, e: Off, f: ~, g: 1.5, h: -3, i: 5m, j: \"4\", k: '',"
+      " l: 08, m: 99999999999999999999}");
+  const Tree expected = {{"a", 256},     {"b", 256}, {"c", 16},  {"d", true}, {"e", false},
+                         {"f", nullptr}, {"g", 1.5}, {"h", -3},  {"i", "5m"}, {"j", "4"},
+                         {"k", ""},      {"l", 8.0}, {"m", 1e20}};
+  EXPECT_EQ(objects, std::vector<Tree>{expected});
+}
+
+TEST(Yaml, WritesModesInOctal) {
+  EXPECT_EQ(to_yaml({{{"defaultMode", 0400}}}), "defaultMode: 0400\n");
+}
+
+TEST(Yaml, HasADocumentForEachObject) {
+  const auto objects = from_yaml("---\nkind: A\n---\n# Nothing.\n---\nkind: B\n");
+  ASSERT_EQ(objects.size(), 2U);
+  EXPECT_EQ(objects[1]["kind"], "B");
+}
+
+TEST(Yaml, TakesListsApart) {
+  const auto objects =
+      from_yaml("kind: List\nitems:\n- {kind: A}\n- {kind: List, items: [{kind: B}]}\n");
+  ASSERT_EQ(objects.size(), 2U);
+  EXPECT_EQ(objects[1]["kind"], "B");
+}
+
+TEST(Yaml, SaysWhereItIsNone) {
+  EXPECT_THAT(message_of("a: 1\nb: [\n"), HasSubstr("line "));
+  EXPECT_THAT(message_of("a: 1\na: 2\n"), HasSubstr("line 2: the field a is there twice"));
+  EXPECT_THAT(message_of("a: 1\n? [b]\n: 2\n"), HasSubstr("line 2: a field's name is a text"));
+  EXPECT_THAT(message_of("just text"), HasSubstr("a document that is no object"));
+}
+
+// Nine lines that would become a thousand million texts.
+TEST(Yaml, RefusesAliasesThatFillTheMemory) {
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    text += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int j = 0; j < 10; ++j) text += (j == 0 ? "" : ", ") + before;
+    text += "]\n";
+  }
+  EXPECT_THAT(message_of(text), HasSubstr("more than 200000 fields"));
+}
+
+TEST(Yaml, RefusesWhatIsNestedTooDeeply) {
+  EXPECT_THAT(message_of("a: " + std::string(100, '[') + std::string(100, ']')),
+              HasSubstr("nested too deeply"));
+}
+
+}  // namespace
+}  // namespace rota::manifest
