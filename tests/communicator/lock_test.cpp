@@ -35,14 +35,6 @@ int count_and_call(const char* name, Arguments... arguments) {
 }  // namespace
 
 // A sanitizer stands there itself, or takes locks of its own.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define ROTA_IS_SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define ROTA_IS_SANITIZED
-#endif
-#endif
-
 #if !defined(ROTA_IS_SANITIZED)
 extern "C" {
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {

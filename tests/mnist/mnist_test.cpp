@@ -182,6 +182,9 @@ TEST_F(Mnist, TrainsConvolutionsOnThreadsOfMoreProcessesThanCores) {
 }
 
 TEST_F(Mnist, TrainsEveryModelWithEveryOptimizerAndPlan) {
+#if defined(ROTA_IS_SANITIZED)
+  GTEST_SKIP() << "takes minutes, for what the tests of the layers and the optimizers show";
+#endif
   for (const Arguments& arguments : {Arguments{"--model", "lenet"},
                                      {"--model", "seed", "--plan", "star"},
                                      {"--optimizer", "adam"},
