@@ -127,7 +127,7 @@ TEST_F(AttackTest, AThousandStrangersCostLittleMemoryAndKeepNobodyOut) {
   all.push_back(start(2, {rank_program()}));
   ASSERT_TRUE(all[2]->wait_for("sum 6"));
   const std::size_t after = memory_of(all[0]->pid());
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // They take more themselves.
+#if !defined(ROTA_IS_SANITIZED)  // They take more themselves.
   EXPECT_LT(after, before + kStrangers * kMostKibEach);
 #endif
   EXPECT_GE(after, before);

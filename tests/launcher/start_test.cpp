@@ -129,7 +129,7 @@ TEST_F(Start, StartsManyRanksWithAFewDescriptorsAllowed) {
 }
 
 TEST_F(Start, GivesBackWhatItCannotStart) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(ROTA_IS_SANITIZED)
   GTEST_SKIP() << "the sanitizer itself fails without descriptors";
 #endif
   const Result result = run(
