@@ -75,10 +75,8 @@ Namespace::Namespace(std::string_view level) : name_(fresh_name()) {
 Namespace::~Namespace() {
   try {
     if (::testing::Test::HasFailure()) print_what_is_known();
-    // What hangs is not to hold up the tests that follow.
-    testing::kubectl({"delete", "namespace", name_, "--wait=false"});
-    kubectl({"delete", "pods", "--all", "--grace-period=1", "--timeout=60s"});
-    testing::kubectl({"wait", "--for=delete", "namespace/" + name_, "--timeout=60s"});
+    // The tests that follow are to have the cluster for themselves.
+    testing::kubectl({"delete", "namespace", name_, "--timeout=120s"});
   } catch (const std::exception& error) {
     ADD_FAILURE() << "namespace " << name_ << ": " << error.what();
   }
@@ -135,7 +133,8 @@ void Namespace::print_what_is_known() const {
   std::cerr << "What is known of namespace " << name_ << ":\n"
             << kubectl({"get", "pods,jobs", "-o", "wide"})
             << kubectl({"get", "events", "--sort-by=.lastTimestamp"});
-  for (const json& pod : get("pods")["items"]) {
+  const json pods = get("pods");
+  for (const json& pod : pods["items"]) {
     const std::string name = pod["metadata"]["name"];
     const Result result =
         run({.arguments = {"/usr/bin/env", "kubectl", "-n", name_, "logs", name}});

@@ -1,5 +1,5 @@
-// Somebody who is no member of the job: `stranger HOST PORT` speaks to a port of it without a key, in
-// several ways, and says how each ended. Ends with 0 where it was hung up on every time.
+// Somebody who is no member of the job: `stranger HOST PORT` speaks to a port of it without a key,
+// in several ways, and says how each ended. Ends with 0 where it was hung up on every time.
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,0 +1,102 @@
+// Pods of the same namespace that are no members of the job: what they say at the port where its
+// pods meet is refused and named, and the job does not notice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/kubectl.h"
+
+namespace rota::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A pod of its own that the restricted kind of namespace admits. `more` goes into its container.
+std::string pod_of(const std::string& name, const std::string& image_name,
+                   const std::string& command, const json& more = json::object()) {
+  json container = {{"name", "rota"},
+                    {"image", image(image_name)},
+                    {"command", json::parse(command)},
+                    {"securityContext",
+                     {{"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", {"ALL"}}}}}}};
+  container.update(more);
+  const json pod = {{"apiVersion", "v1"},
+                    {"kind", "Pod"},
+                    {"metadata", {{"name", name}}},
+                    {"spec",
+                     {{"restartPolicy", "Never"},
+                      {"enableServiceLinks", false},
+                      {"automountServiceAccountToken", false},
+                      {"securityContext",
+                       {{"runAsNonRoot", true},
+                        {"runAsUser", 10001},
+                        {"fsGroup", 10001},
+                        {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+                      {"containers", json::array({container})}}}};
+  return pod.dump();
+}
+
+// One who holds another key, and says that he is the last pod of the job.
+std::string impostor(const std::string& name, const std::string& secret) {
+  json pod = json::parse(
+      pod_of(name, "rota-mnist", R"(["rotarun", "--join-timeout", "20", "mnist"])",
+             {{"env", json::array({{{"name", "ROTA_HOSTS"}, {"value", "2"}},
+                                   {{"name", "ROTA_SERVICE"}, {"value", "mnist"}},
+                                   {{"name", "ROTA_SLOTS"}, {"value", "1"}},
+                                   {{"name", "JOB_COMPLETION_INDEX"}, {"value", "1"}}})},
+              {"volumeMounts", json::array({{{"name", "key"}, {"mountPath", "/etc/rota"}}})}}));
+  pod["spec"]["hostname"] = "mnist-1";
+  pod["spec"]["volumes"] =
+      json::array({{{"name", "key"}, {"secret", {{"secretName", secret}, {"defaultMode", 0400}}}}});
+  return pod.dump();
+}
+
+// The Secret of another job, under its name.
+void keep_key_of(const Namespace& place, const std::string& name) {
+  const std::string objects = render({"--name", name, "--workers", "2"}, {"mnist"});
+  const std::string secret = objects.substr(0, objects.find("---\n"));
+  ASSERT_THAT(secret, HasSubstr("kind: Secret"));
+  place.apply(secret);
+}
+
+std::string end_of_pod(const Namespace& place, const std::string& name) {
+  std::string phase;
+  becomes_true(
+      [&] {
+        phase = place.get("pod/" + name)["status"].value("phase", "");
+        return phase == "Succeeded" || phase == "Failed";
+      },
+      150s);
+  return phase;
+}
+
+// Method: the job's second pod comes when the strangers have had their turn, so that they meet a
+// job that is waiting, at a port that is open for everybody who holds its key.
+TEST(AStranger, IsRefusedAndNamedAndTheJobTrains) {
+  const Namespace place;
+  const std::string job = render({"--workers", "2"}, {"mnist", "--epochs", "1"});
+  place.apply(replaced(job, "parallelism: 2", "parallelism: 1"));
+  keep_key_of(place, "elsewhere");
+  keep_key_of(place, "last-week");
+
+  place.apply(pod_of("nobody", "rota-test", R"(["stranger", "mnist-0.mnist", "7700"])"));
+  EXPECT_EQ(end_of_pod(place, "nobody"), "Succeeded") << place.log("nobody");
+  for (const std::string name : {"elsewhere", "last-week"}) {
+    place.apply(impostor(name, name + "-key"));
+    EXPECT_EQ(end_of_pod(place, name), "Failed");
+    EXPECT_THAT(place.log(name), AllOf(HasSubstr("the keys differ"), Not(HasSubstr("epoch"))));
+  }
+
+  place.kubectl({"patch", "job", "mnist", "--patch", R"({"spec": {"parallelism": 2}})"});
+  EXPECT_EQ(place.end_of("job/mnist", 120s), "Complete");
+  const std::string log = place.log(place.pods()[0]["metadata"]["name"]);
+  EXPECT_THAT(log, AllOf(HasSubstr("world 2 on 2 hosts"), HasSubstr("epoch 1/1")));
+  EXPECT_THAT(log, AllOf(HasSubstr("turned away: it is no rota"),
+                         HasSubstr("turned away: it holds another key, or is of another job")));
+}
+
+}  // namespace
+}  // namespace rota::testing
