@@ -101,7 +101,7 @@ std::vector<json> Namespace::pods() const {
   std::vector<json> pods = json::parse(
       kubectl({"get", "pods", "-l", "app.kubernetes.io/name=mnist", "-o", "json"}))["items"];
   const auto index = [](const json& pod) {
-    const json& annotations = pod["metadata"]["annotations"];
+    const json annotations = pod["metadata"].value("annotations", json::object());
     return std::stoi(annotations.value("batch.kubernetes.io/job-completion-index", "0"));
   };
   std::ranges::sort(pods, {}, index);
@@ -135,7 +135,8 @@ void Namespace::print_what_is_known() const {
   std::cerr << "What is known of namespace " << name_ << ":\n"
             << kubectl({"get", "pods,jobs", "-o", "wide"})
             << kubectl({"get", "events", "--sort-by=.lastTimestamp"});
-  for (const json& pod : get("pods")["items"]) {
+  const json pods = get("pods");
+  for (const json& pod : pods["items"]) {
     const std::string name = pod["metadata"]["name"];
     const Result result =
         run({.arguments = {"/usr/bin/env", "kubectl", "-n", name_, "logs", name}});
