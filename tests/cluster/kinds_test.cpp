@@ -167,19 +167,32 @@ TEST_F(EveryKind, TrainsByTheTfConfigOfTfJobToTheSameWeights) {
   }
 }
 
-// Method: a port of a pod is one of its node here, so that there is a pod for each node at most.
+// The pods of a job on their nodes' network, where they have their nodes' names too, and so have to
+// be told their own.
+std::string on_host_network(std::string job) {
+  job = replaced(std::move(job), "      restartPolicy: Never\n",
+                 "      restartPolicy: Never\n"
+                 "      hostNetwork: true\n"
+                 "      dnsPolicy: ClusterFirstWithHostNet\n");
+  return replaced(std::move(job), "          env:\n", R"(          env:
+            - name: POD_INDEX
+              valueFrom:
+                fieldRef:
+                  fieldPath: metadata.labels['batch.kubernetes.io/job-completion-index']
+            - name: ROTA_HOST
+              value: mnist-$(POD_INDEX)
+)");
+}
+
+// Method: a port of a pod is one of its node here, so that there is one pod for each node at most.
 TEST_F(EveryKind, TrainsOnTheNetworkOfTheNodesToTheSameWeights) {
   const Namespace place("privileged");
-  place.apply(replaced(eight_ranks("job", {"--workers", "2", "--slots", "4"}),
-                       "      restartPolicy: Never\n",
-                       "      restartPolicy: Never\n"
-                       "      hostNetwork: true\n"
-                       "      dnsPolicy: ClusterFirstWithHostNet\n"));
+  place.apply(on_host_network(eight_ranks("job", {"--workers", "2", "--slots", "4"})));
   ASSERT_EQ(place.end_of("job/mnist", kPatience), "Complete");
   const std::vector<json> pods = place.pods();
   for (const json& pod : pods) EXPECT_EQ(pod["status"]["podIP"], pod["status"]["hostIP"]);
-  EXPECT_EQ(weights_in(place.log(name_of(pods[0]))), job_weights);
   EXPECT_THAT(place.log(name_of(pods[0])), HasSubstr("world 8 on 2 hosts"));
+  EXPECT_EQ(weights_in(place.log(name_of(pods[0]))), job_weights);
 }
 
 }  // namespace
