@@ -99,7 +99,7 @@ std::vector<json> Namespace::pods() const {
   std::vector<json> pods = json::parse(
       kubectl({"get", "pods", "-l", "app.kubernetes.io/name=mnist", "-o", "json"}))["items"];
   const auto index = [](const json& pod) {
-    const json& annotations = pod["metadata"]["annotations"];
+    const json annotations = pod["metadata"].value("annotations", json::object());
     return std::stoi(annotations.value("batch.kubernetes.io/job-completion-index", "0"));
   };
   std::ranges::sort(pods, {}, index);

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# What Kubernetes costs an all-reduce: between two pods on different nodes, and between the same two
+# network namespaces by processes that are in no pod. In turn, each twice a round, so that a machine
+# which is slow for a while is slow for all, and the spread of like against like is seen.
+#
+# usage: all_reduce.sh IMAGE FOLDER [ROUNDS]
+# IMAGE and FOLDER, of which it was made, are those of image.sh. For root, and for the cluster of this
+# machine, since it goes into the pods' namespaces.
+set -euo pipefail
+(($# == 2 || $# == 3)) || {
+  sed -n 's/^# usage: /usage: /p' "$0" >&2
+  exit 2
+}
+image=$1 folder=$(realpath "$2") rounds=${3:-7}
+sizes=${SIZES:-4,64K,4M,64M}
+namespace=rota-all-reduce-$$
+scratch=$(mktemp -d)
+
+clean_up() {
+  kubectl delete namespace "$namespace" --ignore-not-found --wait=false >/dev/null
+  rm -rf "$scratch"
+}
+trap clean_up EXIT
+kubectl create namespace "$namespace" >/dev/null
+on() { kubectl --namespace "$namespace" "$@"; }
+
+# What is in the image, run where it lies: with its own libraries, and its own companions.
+here() { LD_LIBRARY_PATH=$folder/usr/lib "$@"; }
+
+# A StatefulSet's pods stay when they are done.
+make_pods() {
+  here "$folder/usr/bin/rotarun" render --kind statefulset --name pair --workers 2 --image "$image" \
+    --cpu 2 --cpu-request 50m --memory 1Gi -- rota-bench all-reduce --sizes 4 --iterations 1 |
+    sed 's/^      terminationGracePeriodSeconds:.*/&\
+      affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io\/hostname, labelSelector: {matchLabels: {app.kubernetes.io\/name: pair}}}]}}/' |
+    on apply -f - >/dev/null
+  on rollout status statefulset/pair --timeout=120s >/dev/null
+  until grep 'done: every rank' <<<"$(on logs pair-0)" >/dev/null; do sleep 0.2; done
+}
+
+# A process of the pod, of this machine's counting.
+process_of() {
+  local uid
+  uid=$(on get pod "$1" -o 'jsonpath={.metadata.uid}')
+  local -a found
+  mapfile -t found < <(grep -ls "pod$uid" /proc/[0-9]*/cgroup)
+  basename "$(dirname "${found[0]}")"
+}
+
+command=(rota-bench all-reduce --json --sizes "$sizes")
+
+in_pods() {
+  on exec pair-1 -- rotarun --ports 7720-7729 "${command[@]}" >/dev/null &
+  on exec pair-0 -- rotarun --ports 7720-7729 "${command[@]}"
+  wait $!
+}
+
+in_namespaces() {
+  local i
+  for i in 1 0; do
+    here env ROTA_HOSTS="${address[0]},${address[1]}" ROTA_HOST="${address[i]}" ROTA_SLOTS=1 \
+      nsenter --net="/proc/${process[i]}/ns/net" \
+      "$folder/usr/bin/rotarun" --ports 7720-7729 --key-file "$scratch/key" \
+      "$folder/usr/bin/${command[0]}" "${command[@]:1}" >"$scratch/$i" &
+  done
+  wait
+  cat "$scratch/0"
+}
+
+as() { sed "s/\"name\":\"[^\"]*\"/\"name\":\"$1\"/"; }
+
+make_pods
+umask 077
+on get secret pair-key -o 'jsonpath={.data.key}' | base64 -d >"$scratch/key"
+process=() address=()
+for pod in pair-0 pair-1; do
+  process+=("$(process_of "$pod")")
+  address+=("$(on get pod "$pod" -o 'jsonpath={.status.podIP}')")
+done
+for ((round = 1; round <= rounds; ++round)); do
+  in_pods | as pods
+  in_namespaces | as bare
+  in_pods | as 'pods again'
+  in_namespaces | as 'bare again'
+done >"$scratch/rows"
+for pair in 'pods:bare' 'pods:pods again' 'bare:bare again'; do
+  here "$folder/usr/bin/rota-bench" compare "${pair%:*}" "${pair#*:}" <"$scratch/rows"
+done

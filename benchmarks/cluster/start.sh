@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# How long eight ranks on four pods take from `kubectl apply` to their first training step, in the
+# cluster that KUBECONFIG names: five rounds, a line for each, and the medians.
+#
+# usage: start.sh ROTARUN IMAGE [ROUNDS]
+# IMAGE is that of image.sh. All times are those of the nodes' logs. A container has started when its
+# rotarun says its first word.
+set -euo pipefail
+(($# == 2 || $# == 3)) || {
+  sed -n 's/^# usage: /usage: /p' "$0" >&2
+  exit 2
+}
+rotarun=$1 image=$2 rounds=${3:-5}
+namespace=rota-start-$$
+
+# The job first: it would go on to replace its pods, which a namespace that goes does not admit.
+clean_up() {
+  kubectl delete --namespace "$namespace" job/start --ignore-not-found >/dev/null
+  kubectl delete namespace "$namespace" --ignore-not-found --wait=false >/dev/null
+}
+trap clean_up EXIT
+kubectl create namespace "$namespace" >/dev/null
+
+on() { kubectl --namespace "$namespace" "$@"; }
+pods() { on get pods -l app.kubernetes.io/name=start "$@"; }
+
+# time_of POD PATTERN: when its log had such a line first, in nanoseconds; fails where there is none.
+time_of() {
+  local stamp
+  stamp=$(on logs --timestamps "$1" 2>/dev/null |
+    awk -v pattern="$2" '!is_found && $0 ~ pattern {print $1; is_found = 1}')
+  [[ -n $stamp ]] && date -d "$stamp" +%s%N
+}
+
+median() { sort -n | awk '{a[NR] = $1} END {printf "%.2f", NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'; }
+seconds() { awk -v ns="$1" 'BEGIN {printf "%.2f", ns / 1e9}'; }
+
+from_apply=() from_last=()
+for ((round = 1; round <= rounds; ++round)); do
+  manifest=$("$rotarun" render --name start --workers 4 --slots 2 --image "$image" --cpu-request 50m \
+    -- --verbose first_step)
+  applied=$(date +%s%N)
+  on apply -f - <<<"$manifest" >/dev/null
+  for ((tries = 0; tries < 600; ++tries)); do
+    leader=$(pods -l batch.kubernetes.io/job-completion-index=0 -o name)
+    [[ -z $leader ]] || ! step=$(time_of "$leader" 'first step') || break
+    sleep 0.2
+  done
+  [[ -n ${step:-} ]] || { echo "start.sh: no first step after two minutes" >&2 && exit 1; }
+  last=0
+  for pod in $(pods -o name); do
+    begin=$(time_of "$pod" .)
+    ((begin <= last)) || last=$begin
+  done
+  from_apply+=("$(seconds $((step - applied)))") from_last+=("$(seconds $((step - last)))")
+  echo "round $round: ${from_apply[-1]} s from apply, ${from_last[-1]} s from the last container's start"
+  on delete --wait job/start service/start secret/start-key >/dev/null
+  until [[ -z $(pods -o name) ]]; do sleep 0.2; done
+  unset step
+done
+echo "median: $(printf '%s\n' "${from_apply[@]}" | median) s from apply," \
+  "$(printf '%s\n' "${from_last[@]}" | median) s from the last container's start"

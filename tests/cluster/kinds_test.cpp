@@ -1,0 +1,199 @@
+// What makes the pods is no matter: the same training ends with the same bits, whether they are an
+// Indexed Job's, a JobSet's, a TrainJob's, a StatefulSet's, TFJob's, or on their nodes' own
+// network.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "cluster/kubectl.h"
+
+namespace rota::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Eq;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr std::chrono::seconds kPatience = 180s;
+const Arguments kTraining = {"mnist", "--epochs", "1"};
+
+std::string name_of(const json& pod) { return pod["metadata"]["name"]; }
+
+// Eight ranks, on four hosts unless `hosts` says otherwise.
+std::string eight_ranks(const std::string& kind,
+                        const Arguments& hosts = {"--workers", "4", "--slots", "2"}) {
+  Arguments options = {"--kind", kind};
+  options.insert(options.end(), hosts.begin(), hosts.end());
+  return render(options, kTraining);
+}
+
+// What rank 0 prints when it is done; empty before.
+std::string weights_in(const std::string& log) {
+  std::smatch found;
+  return std::regex_search(log, found, std::regex("done in .* weights ([0-9a-f]{16})"))
+             ? found[1].str()
+             : std::string();
+}
+
+std::vector<std::string> phases_of(const Namespace& place) {
+  std::vector<std::string> phases;
+  for (const json& pod : place.pods()) phases.push_back(pod["status"]["phase"]);
+  return phases;
+}
+
+bool is_done(const Namespace& place, const json& pod) {
+  try {
+    return place.status(name_of(pod), "/readyz").starts_with("done");
+  } catch (const std::runtime_error&) {
+    return false;  // Not ready.
+  }
+}
+
+// Pods that are seen after they were deleted, as long as this lives.
+class Kept {
+ public:
+  Kept(const Namespace& place, const std::vector<json>& pods) : place_(place) {
+    for (const json& pod : pods) names_.push_back(name_of(pod));
+    patch_all(R"({"metadata": {"finalizers": ["rota.test/kept"]}})");
+  }
+  Kept(Kept&&) = delete;
+  ~Kept() {
+    try {
+      patch_all(R"({"metadata": {"finalizers": null}})");
+    } catch (const std::runtime_error& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+
+ private:
+  void patch_all(const std::string& patch) const {
+    for (const std::string& name : names_) {
+      place_.kubectl({"patch", "pod", name, "--type=merge", "-p", patch});
+    }
+  }
+
+  const Namespace& place_;
+  std::vector<std::string> names_;
+};
+
+class EveryKind : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const Namespace place;
+    place.apply(eight_ranks("job"));
+    ASSERT_EQ(place.end_of("job/mnist", kPatience), "Complete");
+    job_weights = weights_in(place.log(name_of(place.pods()[0])));
+    ASSERT_THAT(job_weights, SizeIs(16));
+  }
+
+  static inline std::string job_weights;
+};
+
+TEST_F(EveryKind, TrainsAsAJobSetToTheSameWeights) {
+  const Namespace place;
+  place.apply(eight_ranks("jobset"));
+  ASSERT_EQ(place.end_of("jobset/mnist", kPatience), "Completed");
+  EXPECT_THAT(phases_of(place), ElementsAre("Succeeded", "Succeeded", "Succeeded", "Succeeded"));
+  EXPECT_EQ(weights_in(place.log(name_of(place.pods()[0]))), job_weights);
+}
+
+// Method: one file has the runtime and its job, as users apply them.
+TEST_F(EveryKind, TrainsAsATrainJobToTheSameWeights) {
+  const Namespace place;
+  place.apply(eight_ranks("trainjob"));
+  ASSERT_EQ(place.end_of("trainjob/mnist", kPatience), "Complete");
+  EXPECT_THAT(phases_of(place), ElementsAre("Succeeded", "Succeeded", "Succeeded", "Succeeded"));
+  EXPECT_EQ(weights_in(place.log(name_of(place.pods()[0]))), job_weights);
+}
+
+// Method: a pod that is deleted is gone before its container's code can be read, unless it is kept.
+TEST_F(EveryKind, TrainsAsAStatefulSetThatSaysDoneAndEndsWithZeroWhenDeleted) {
+  const Namespace place;
+  place.apply(eight_ranks("statefulset"));
+  std::vector<json> pods;
+  ASSERT_TRUE(becomes_true(
+      [&] {
+        pods = place.pods();
+        return pods.size() == 4 &&
+               std::ranges::all_of(pods, [&](const json& pod) { return is_done(place, pod); });
+      },
+      kPatience));
+  EXPECT_EQ(weights_in(place.log("mnist-0")), job_weights);
+
+  const Kept kept(place, pods);
+  place.kubectl({"delete", "statefulset/mnist", "--wait=false"});
+  const std::vector<std::string> succeeded(4, "Succeeded");
+  EXPECT_TRUE(becomes_true([&] { return phases_of(place) == succeeded; }, 60s));
+  for (const json& pod : place.pods()) {
+    const json& container = pod["status"]["containerStatuses"][0];
+    EXPECT_EQ(container["restartCount"], 0);
+    EXPECT_EQ(container["state"]["terminated"]["exitCode"], 0);
+  }
+}
+
+// As the controller of TFJob makes the objects: names with the namespace, in a Service for each.
+std::string as_tf_job(const std::string& name_space) {
+  std::string yaml = kubectl({"kustomize", ROTA_SOURCE_DIR "/k8s/overlays/tfjob"});
+  const auto replace_all = [&](const std::string& pattern, const std::string& by) {
+    const std::string before = std::exchange(yaml, {});
+    yaml = std::regex_replace(before, std::regex(pattern), by);
+    EXPECT_NE(yaml, before) << pattern;
+  };
+  replace_all("(mnist-[a-z]+-[0-9]):2222", "$1." + name_space + ".svc:2222");
+  replace_all("image: rota-mnist", "image: " + image("rota-mnist"));
+  replace_all("cpu: 500m", "cpu: 50m");
+  replace_all("- --model\n( *)- mlp\n", "- --epochs\n$1- \"1\"\n");
+  return yaml;
+}
+
+// Method: the parameter server and the evaluator have no ranks, and end with the others.
+TEST_F(EveryKind, TrainsByTheTfConfigOfTfJobToTheSameWeights) {
+  const Namespace place;
+  place.kubectl(
+      {"create", "secret", "generic", "mnist-key", "--from-literal=key=" + std::string(64, 'k')});
+  place.apply(as_tf_job(place.name()));
+  EXPECT_TRUE(becomes_true(
+      [&] { return phases_of(place) == std::vector<std::string>(6, "Succeeded"); }, kPatience));
+  EXPECT_THAT(phases_of(place), Each(Eq("Succeeded")));
+  EXPECT_EQ(weights_in(place.log("mnist-chief-0")), job_weights);
+  for (const char* idle : {"mnist-ps-0", "mnist-evaluator-0"}) {
+    EXPECT_EQ(weights_in(place.log(idle)), "") << idle;
+  }
+}
+
+// The pods of a job on their nodes' network, where they have their nodes' names too, and so have to
+// be told their own.
+std::string on_host_network(std::string job) {
+  job = replaced(std::move(job), "      restartPolicy: Never\n",
+                 "      restartPolicy: Never\n"
+                 "      hostNetwork: true\n"
+                 "      dnsPolicy: ClusterFirstWithHostNet\n");
+  return replaced(std::move(job), "          env:\n", R"(          env:
+            - name: POD_INDEX
+              valueFrom:
+                fieldRef:
+                  fieldPath: metadata.labels['batch.kubernetes.io/job-completion-index']
+            - name: ROTA_HOST
+              value: mnist-$(POD_INDEX)
+)");
+}
+
+// Method: a port of a pod is one of its node here, so that there is one pod for each node at most.
+TEST_F(EveryKind, TrainsOnTheNetworkOfTheNodesToTheSameWeights) {
+  const Namespace place("privileged");
+  place.apply(on_host_network(eight_ranks("job", {"--workers", "2", "--slots", "4"})));
+  ASSERT_EQ(place.end_of("job/mnist", kPatience), "Complete");
+  const std::vector<json> pods = place.pods();
+  for (const json& pod : pods) EXPECT_EQ(pod["status"]["podIP"], pod["status"]["hostIP"]);
+  EXPECT_THAT(place.log(name_of(pods[0])), HasSubstr("world 8 on 2 hosts"));
+  EXPECT_EQ(weights_in(place.log(name_of(pods[0]))), job_weights);
+}
+
+}  // namespace
+}  // namespace rota::testing
