@@ -179,18 +179,19 @@ void Follower::watch_parent() {
 void Follower::on_parent_lost(const std::string& why) {
   comes_again_ = !has_started_ && part_.lifeline < 0;
   const bool was_said = comes_again_ && lost_at_ && now_ - *lost_at_ < kSayTime;
+  const std::string loss = "lost " + parent() + ": " + why;
   if (!was_said) {
-    speak("lost " + parent() + ": " + why + (comes_again_ ? "; calls it again" : ""));
+    speak(loss + (comes_again_ ? "; calls it again" : ""));
     lost_at_ = now_;
   }
   if (comes_again_) return;
+  note_cause(loss);
   *trunk_ = Trunk(nullptr, now_);
   if (!local_) {
     exit_code_ = kExitSilent;
-    branch_->refuse({.type = DispatchType::kRefused,
-                     .value = kExitSilent,
-                     .text = own_name() + " lost " + parent() + ": " + why},
-                    now_);
+    branch_->refuse(
+        {.type = DispatchType::kRefused, .value = kExitSilent, .text = own_name() + " " + loss},
+        now_);
     return;
   }
   local_->output().carry_away({});
@@ -198,7 +199,7 @@ void Follower::on_parent_lost(const std::string& why) {
   // Those below have nobody else to hear it from.
   branch_->send({.type = DispatchType::kAskToEnd,
                  .value = SIGTERM,
-                 .text = "rotarun: " + own_name() + " lost " + parent() + ": " + why + "\n"});
+                 .text = "rotarun: " + own_name() + " " + loss + "\n"});
   local_->ask_to_end(SIGTERM);
   kill_at_ = now_ + part_.options.grace.value_or(kFaultGrace);
 }

@@ -82,6 +82,7 @@ std::string absence_hint(const Part& part, const std::vector<std::size_t>& absen
   const PodFacts pod = read_pod_facts(part.context.environment);
   const auto& hosts = part.meeting.cluster.hosts;
   std::vector<std::string> names;
+  names.reserve(absent.size());
   for (const std::size_t host : absent)
     names.push_back(host < hosts.size() ? hosts[host].name : "");
   const std::size_t own_host = part.meeting.own_host;

@@ -95,7 +95,7 @@ std::string absence_hint(const PodFacts& pod, const std::vector<std::string>& na
 
 std::string record_hint(const PodFacts& pod, base::Duration waited) {
   if (pod.hosts.empty()) return {};
-  const std::string text = "; a name server may answer so from its cache for a while";
+  std::string text = "; a name server may answer so from its cache for a while";
   if (waited < kLong) return text;
   return text +
          ", and has no record of a pod that is not ready unless its Service has "

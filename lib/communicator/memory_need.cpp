@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 
 #include "os/cgroup.h"
 
@@ -37,10 +36,10 @@ void warn_where_memory_lacks(const Group& group, std::size_t buffer_bytes) {
   const auto& rows = group.table.rows;
   const bool is_first = group.rank < rows.size() && rows[group.rank].local_rank == 0;
   if (buffer_bytes < kLeastBytes || !is_first || was_said.test()) return;
-  static const std::optional<std::uint64_t> limit = os::memory_limit_bytes();
+  static const std::optional<std::uint64_t> kLimit = os::memory_limit_bytes();
   const auto count = std::ranges::count(rows, rows[group.rank].host, &RankRow::host);
-  const std::string lack = lack_of_memory(buffer_bytes, static_cast<std::size_t>(count), limit,
-                                          std::getenv("KUBERNETES_SERVICE_HOST") != nullptr);
+  const std::string lack =
+      lack_of_memory(buffer_bytes, static_cast<std::size_t>(count), kLimit, is_in_pod());
   if (lack.empty() || was_said.test_and_set()) return;
   std::fputs(("rota: warning: " + lack + "\n").c_str(), stderr);
 }

@@ -14,6 +14,7 @@
 #include "auth/key_file.h"
 #include "cluster/environment.h"
 #include "cluster/reading.h"
+#include "communicator/memory_need.h"
 #include "os/host.h"
 
 namespace rota {
@@ -80,6 +81,8 @@ CommunicatorOptions CommunicatorOptions::from_environment() {
   options.encrypt = read_encrypt();
   return options;
 }
+
+bool is_in_pod() { return std::getenv("KUBERNETES_SERVICE_HOST") != nullptr; }
 
 std::string shared_key() {
   const auto value = [](const char* name) {

@@ -34,16 +34,16 @@ int count_and_call(const char* name, Arguments... arguments) {
 
 }  // namespace
 
-// A race detector stands there itself.
-#if defined(__SANITIZE_THREAD__)
-#define ROTA_HAS_RACE_DETECTOR
+// A sanitizer stands there itself, or takes locks of its own.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define ROTA_IS_SANITIZED
 #elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ROTA_HAS_RACE_DETECTOR
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define ROTA_IS_SANITIZED
 #endif
 #endif
 
-#if !defined(ROTA_HAS_RACE_DETECTOR)
+#if !defined(ROTA_IS_SANITIZED)
 extern "C" {
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   return count_and_call("pthread_mutex_lock", mutex);
@@ -97,7 +97,7 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 class LockTest : public ::testing::TestWithParam<std::tuple<std::string, std::size_t>> {
  protected:
   void SetUp() override {
-    if (!kCounts) GTEST_SKIP() << "the race detector stands before the locks itself";
+    if (!kCounts) GTEST_SKIP() << "a sanitizer has locks of its own";
   }
 
   static std::vector<Communicator> make_world() {

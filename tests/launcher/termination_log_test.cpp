@@ -48,7 +48,7 @@ TEST_F(TerminationLog, HasWhatEndsRotarunBeforeItStarts) {
   EXPECT_EQ(run_with({"--no-such-flag"}).exit_code, 2);
   EXPECT_EQ(left(), "unknown option --no-such-flag\ntry rotarun --help\nexit code 2\n");
   EXPECT_EQ(run_with({"-np", "1", "./no-such-program"}).exit_code, 127);
-  EXPECT_THAT(left(), StartsWith("./no-such-program"));
+  EXPECT_THAT(left(), StartsWith("cannot run ./no-such-program: No such file or directory\n"));
   EXPECT_THAT(left(), EndsWith("exit code 127\n"));
 }
 
