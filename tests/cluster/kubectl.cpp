@@ -66,6 +66,15 @@ std::string replaced(std::string text, std::string_view before, std::string_view
   return text.replace(place, before.size(), after);
 }
 
+std::string with_pod_field(const std::string& manifests, std::string_view field) {
+  constexpr std::string_view kNeighbour = "restartPolicy: Never\n";
+  const std::size_t place = manifests.find(kNeighbour);
+  if (place == std::string::npos) throw std::runtime_error("no pod is in\n" + manifests);
+  const std::string indent(place - manifests.rfind('\n', place) - 1, ' ');
+  return replaced(manifests, kNeighbour,
+                  std::string(field) + "\n" + indent + std::string(kNeighbour));
+}
+
 Namespace::Namespace(std::string_view level) : name_(fresh_name()) {
   testing::kubectl({"create", "namespace", name_});
   testing::kubectl(
@@ -107,6 +116,10 @@ std::vector<json> Namespace::pods() const {
 }
 
 std::string Namespace::log(const std::string& pod) const { return kubectl({"logs", pod}); }
+
+std::string Namespace::log_with_moments(const std::string& pod) const {
+  return kubectl({"logs", "--timestamps", pod});
+}
 
 std::string Namespace::status(const std::string& pod, const std::string& path) const {
   return testing::kubectl(

@@ -25,6 +25,9 @@ std::string render(const Arguments& options, const Arguments& command);
 // `text` with the only `before` in it replaced. Throws where there is none, or are several.
 std::string replaced(std::string text, std::string_view before, std::string_view after);
 
+// `manifests` with a field more in the one pod template that they have.
+std::string with_pod_field(const std::string& manifests, std::string_view field);
+
 // A namespace of the restricted kind, or of another. Where the test has failed by its end, all that
 // is known of its pods is printed.
 class Namespace {
@@ -42,6 +45,9 @@ class Namespace {
   // The pods with the job's label, by their index.
   std::vector<nlohmann::json> pods() const;
   std::string log(const std::string& pod) const;
+
+  // Before each line the moment when the node has read it, as in 2026-01-31T12:00:00.123456789Z.
+  std::string log_with_moments(const std::string& pod) const;
 
   // What the pod's status port answers, by way of the API server.
   std::string status(const std::string& pod, const std::string& path) const;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# harm.sh NODE cut|join|kill-kubelet|start-kubelet does to a node what a test wants to see survived: its
-# cable out and in again, its kubelet dead and back.
+# harm.sh NODE cut|join|kill-kubelet|start-kubelet|kill-container ID does to a node what a test wants to
+# see survived: its cable out and in again, its kubelet dead and back, a container's first process dead.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 [[ " ${nodes[*]} " == *" $1 "* ]] || die "harm: there are ${nodes[*]}, not '$1'"
@@ -9,5 +9,6 @@ case ${2:-} in
   join) ip link set "rota-$1" up ;;
   kill-kubelet) kill -9 "$(<"$state/pid/$1-kubelet")" ;;
   start-kubelet) "$provider/start.sh" "$1-kubelet" ;;
-  *) die "harm: cut, join, kill-kubelet or start-kubelet, not '${2:-}'" ;;
+  kill-container) containerd_of "$1" tasks kill --signal SIGKILL "$3" ;;
+  *) die "harm: cut, join, kill-kubelet, start-kubelet or kill-container, not '${2:-}'" ;;
 esac

@@ -1,0 +1,116 @@
+// What is left of a job, and how it goes when it is deleted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "cluster/harm.h"
+#include "cluster/world.h"
+#include "testing/process.h"
+
+namespace rota::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+std::string name_of(const json& pod) { return pod["metadata"]["name"]; }
+
+std::unique_ptr<Process> kubectl_beside(const Namespace& place, const Arguments& arguments) {
+  Arguments all = {"/usr/bin/env", "kubectl", "--namespace", place.name()};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return std::make_unique<Process>(Command{.arguments = all});
+}
+
+// Method: with the pods their logs go, so both are followed.
+TEST(ADeletedJob, StopsByAgreementWithinTheGracePeriod) {
+  const World world({}, World::Length::kEndless);
+  std::vector<std::string> names;
+  std::vector<std::unique_ptr<Process>> logs;
+  for (const json& pod : world.training_pods()) {
+    names.push_back(name_of(pod));
+    logs.push_back(kubectl_beside(world.place(), {"logs", "--follow", names.back()}));
+  }
+  const auto codes = kubectl_beside(
+      world.place(), {"get", "pods", "--watch", "--output",
+                      "jsonpath={.metadata.name} "
+                      "{.status.containerStatuses[0].state.terminated.exitCode}{\"\\n\"}"});
+  for (const std::string& name : names) ASSERT_TRUE(codes->wait_for(name));
+  ASSERT_TRUE(logs[0]->wait_for("loss "));
+
+  world.place().kubectl({"delete", "job", "mnist", "--wait=false"});
+  EXPECT_TRUE(becomes_true([&] { return world.place().pods().empty(); }, 30s));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    EXPECT_TRUE(codes->wait_for(names[i] + " 143")) << codes->out();
+    const Result log = logs[i]->wait();
+    EXPECT_THAT(log.out,
+                HasSubstr(" got SIGTERM, so the job ends after a step that the ranks agree on"));
+    EXPECT_EQ(log.out.find("stopped after step ") != std::string::npos, i == 0);  // Rank 0 says it.
+  }
+}
+
+// A folder of this machine as a volume for claims of several pods, which goes with this.
+class SharedVolume {
+ public:
+  explicit SharedVolume(const Namespace& place) : name_(place.name()) {
+    std::string pattern = std::filesystem::temp_directory_path() / "rota-test-volume-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+    ::chmod(folder_.c_str(), 0777);  // The pods have a user of their own.
+    const json volume = {{"apiVersion", "v1"},
+                         {"kind", "PersistentVolume"},
+                         {"metadata", {{"name", name_}}},
+                         {"spec",
+                          {{"capacity", {{"storage", "1Gi"}}},
+                           {"accessModes", {"ReadWriteMany"}},
+                           {"persistentVolumeReclaimPolicy", "Retain"},
+                           {"claimRef", {{"namespace", place.name()}, {"name", "data"}}},
+                           {"hostPath", {{"path", folder_.string()}}}}}};
+    kubectl({"apply", "-f", "-"}, volume.dump());
+  }
+  SharedVolume(SharedVolume&&) = delete;
+  ~SharedVolume() {
+    try {
+      kubectl({"delete", "persistentvolume", name_, "--wait=false"});
+      std::filesystem::remove_all(folder_);
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+
+  const std::filesystem::path& folder() const noexcept { return folder_; }
+
+ private:
+  std::string name_;
+  std::filesystem::path folder_;
+};
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(OutputOnAVolume, OutlivesThePods) {
+  if (!may_harm()) GTEST_SKIP() << "The nodes have no folder in common: ROTA_TEST_HARM is not set.";
+  const Namespace place;
+  const SharedVolume volume(place);
+  place.apply(render({"--workers", "3", "--data-claim", "data", "--data-size", "1Gi"},
+                     {"--output-filename", "/data/logs", "mnist", "--model", "seed", "--batch-size",
+                      "1000", "--epochs", "1"}));
+  ASSERT_EQ(place.end_of("job/mnist", 120s), "Complete");
+  place.kubectl({"delete", "job", "mnist", "--timeout=60s"});
+  EXPECT_TRUE(becomes_true([&] { return place.pods().empty(); }, 60s));
+  const std::filesystem::path logs = volume.folder() / "logs";
+  EXPECT_THAT(text_of(logs / "rank.0" / "stdout"), HasSubstr("weights "));
+  for (int rank = 0; rank < 3; ++rank) {
+    EXPECT_TRUE(exists(logs / ("rank." + std::to_string(rank)) / "stderr"));
+  }
+}
+
+}  // namespace
+}  // namespace rota::testing
