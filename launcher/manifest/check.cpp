@@ -17,6 +17,7 @@ Findings check(const Manifest& manifest) {
                               rules_of_failure(), rules_of_key(), rules_of_pod()}) {
       for (const Rule& rule : rules) {
         for (Finding& finding : rule.check(manifest, workload)) {
+          finding.text = on_one_line(std::move(finding.text));
           // Pods of one kind say the same of what they share.
           if (std::ranges::find(all, finding) == all.end()) all.push_back(std::move(finding));
         }

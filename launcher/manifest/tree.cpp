@@ -67,6 +67,12 @@ const Tree& map_at(const Tree& tree, std::string_view path) {
   return found != nullptr && found->is_object() ? *found : kNone;
 }
 
+std::string on_one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
+  return text;
+}
+
 std::string shown(const Tree& tree) {
   return tree.dump(-1, ' ', false, Tree::error_handler_t::replace);
 }

@@ -27,6 +27,9 @@ bool is_at(const Tree& tree, std::string_view path, bool value);
 const Tree& list_at(const Tree& tree, std::string_view path);
 const Tree& map_at(const Tree& tree, std::string_view path);
 
+// Without what would begin another line, or end the text.
+std::string on_one_line(std::string text);
+
 // As a person would write the scalar: 4, "4" and true.
 std::string shown(const Tree& tree);
 

@@ -6,7 +6,11 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <optional>
+#include <sstream>
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 namespace rota::manifest {
@@ -123,51 +127,107 @@ void write(YAML::Emitter& out, const Tree& tree) {
   }
 }
 
-std::string at(const YAML::Node& node) {
-  return "line " + std::to_string(node.Mark().line + 1) + ": ";
-}
+std::string at(const YAML::Mark& mark) { return "line " + std::to_string(mark.line + 1) + ": "; }
 
-class Reader {
+// Builds trees while yaml-cpp parses, so that its limits hold before there is anything to hold.
+class Builder final : public YAML::EventHandler {
  public:
-  Tree read(const YAML::Node& node) {
-    if (++node_count_ > kMostNodes) {
-      throw YamlError(at(node) + "more than " + std::to_string(kMostNodes) +
-                      " fields; give the manifest of one job");
-    }
-    if (depth_ > kMostDepth) throw YamlError(at(node) + "nested too deeply for an object");
-    ++depth_;
-    Tree tree = read_node(node);
-    --depth_;
-    return tree;
+  std::vector<Tree> take() { return std::move(documents_); }
+
+  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
+  void OnDocumentEnd() override {
+    documents_.push_back(std::move(root_));
+    root_ = nullptr;
+    anchored_.clear();
   }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    begin(mark, anchor, nullptr);
+    end();
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchored_.find(anchor);
+    if (found == anchored_.end()) throw YamlError(at(mark) + "an alias of what it is part of");
+    count(mark, found->second.node_count);
+    begin(mark, 0, found->second.tree);
+    end();
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    if (is_name_next()) {
+      name_next(mark, value);
+      return;
+    }
+    begin(mark, anchor, tag == "?" ? plain_scalar(value) : Tree(value));
+    end();
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
+    begin(mark, anchor, Tree::array());
+  }
+  void OnSequenceEnd() override { end(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value /*style*/) override {
+    begin(mark, anchor, Tree::object());
+  }
+  void OnMapEnd() override { end(); }
 
  private:
-  Tree read_node(const YAML::Node& node) {
-    if (node.IsScalar() && node.Tag() == "?") return plain_scalar(node.Scalar());
-    if (node.IsScalar()) return node.Scalar();
-    if (node.IsSequence()) {
-      Tree list = Tree::array();
-      for (const auto& each : node) list.push_back(read(each));
-      return list;
-    }
-    return node.IsMap() ? read_map(node) : Tree(nullptr);
+  // What has begun, from the document inwards.
+  struct Open {
+    Tree tree;
+    YAML::anchor_t anchor = 0;          // 0: none.
+    std::size_t first_count = 0;        // Nodes that there were before it.
+    std::optional<std::string> name{};  // Of the next value, in a map.
+  };
+  struct Anchored {
+    Tree tree;
+    std::size_t node_count = 0;
+  };
+
+  void count(const YAML::Mark& mark, std::size_t node_count) {
+    node_count_ += node_count;
+    if (node_count_ <= kMostNodes) return;
+    throw YamlError(at(mark) + "more than " + std::to_string(kMostNodes) +
+                    " fields; give the manifest of one job");
   }
 
-  Tree read_map(const YAML::Node& node) {
-    Tree map = Tree::object();
-    for (const auto& pair : node) {
-      if (!pair.first.IsScalar()) throw YamlError(at(pair.first) + "a field's name is a text");
-      const std::string& name = pair.first.Scalar();
-      if (map.contains(name)) {
-        throw YamlError(at(pair.first) + "the field " + name + " is there twice; keep one");
-      }
-      map[name] = read(pair.second);
-    }
-    return map;
+  bool is_name_next() const {
+    return !open_.empty() && open_.back().tree.is_object() && !open_.back().name;
   }
 
+  void name_next(const YAML::Mark& mark, const std::string& name) {
+    if (open_.back().tree.contains(name)) {
+      throw YamlError(at(mark) + "the field " + name + " is there twice; keep one");
+    }
+    open_.back().name = name;
+  }
+
+  void begin(const YAML::Mark& mark, YAML::anchor_t anchor, Tree tree) {
+    if (is_name_next()) throw YamlError(at(mark) + "a field's name is a text");
+    if (open_.size() > kMostDepth) throw YamlError(at(mark) + "nested too deeply for an object");
+    count(mark, 1);
+    open_.push_back({.tree = std::move(tree), .anchor = anchor, .first_count = node_count_ - 1});
+  }
+
+  void end() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    if (done.anchor != 0) anchored_[done.anchor] = {done.tree, node_count_ - done.first_count};
+    if (open_.empty()) {
+      root_ = std::move(done.tree);
+    } else if (Open& outer = open_.back(); outer.tree.is_array()) {
+      outer.tree.push_back(std::move(done.tree));
+    } else {
+      outer.tree[*outer.name] = std::move(done.tree);
+      outer.name.reset();
+    }
+  }
+
+  std::vector<Tree> documents_;
+  Tree root_;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, Anchored> anchored_;
   std::size_t node_count_ = 0;
-  std::size_t depth_ = 0;
 };
 
 void add(Tree tree, std::vector<Tree>& objects) {
@@ -194,10 +254,14 @@ std::string to_yaml(const std::vector<Tree>& objects) {
 std::vector<Tree> from_yaml(const std::string& text) {
   std::vector<Tree> objects;
   try {
-    Reader reader;
-    for (const YAML::Node& document : YAML::LoadAll(text)) add(reader.read(document), objects);
+    std::istringstream in(text);
+    YAML::Parser parser(in);
+    Builder builder;
+    while (parser.HandleNextDocument(builder)) {
+    }
+    for (Tree& document : builder.take()) add(std::move(document), objects);
   } catch (const YAML::Exception& error) {
-    throw YamlError("line " + std::to_string(error.mark.line + 1) + ": " + error.msg);
+    throw YamlError(at(error.mark) + error.msg);
   }
   return objects;
 }

@@ -10,7 +10,7 @@ namespace rota::manifest {
 
 class YamlError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit YamlError(const std::string& text) : std::runtime_error(on_one_line(text)) {}
 };
 
 // One document each. Texts that would be read as something else are quoted.

@@ -75,6 +75,14 @@ TEST(Yaml, SaysWhereItIsNone) {
   EXPECT_THAT(message_of("just text"), HasSubstr("a document that is no object"));
 }
 
+TEST(Yaml, KnowsAliases) {
+  const auto objects = from_yaml("a: &x {b: [1, 2]}\nc: *x\n---\na: &y 1\nb: *y\n");
+  ASSERT_EQ(objects.size(), 2U);
+  EXPECT_EQ(objects[0]["c"], objects[0]["a"]);
+  EXPECT_EQ(objects[1]["b"], 1);
+  EXPECT_THAT(message_of("a: &x [1, *x]\n"), HasSubstr("line 1: an alias of what it is part of"));
+}
+
 // Nine lines that would become a thousand million texts.
 TEST(Yaml, RefusesAliasesThatFillTheMemory) {
   std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
