@@ -86,6 +86,8 @@ Namespace::~Namespace() {
     if (::testing::Test::HasFailure()) print_what_is_known();
     // What hangs is not to hold up the tests that follow.
     testing::kubectl({"delete", "namespace", name_, "--wait=false"});
+    // Else pods stay: their Job has them kept until it has made others, which it may not any more.
+    kubectl({"delete", "jobs", "--all", "--wait=false"});
     kubectl({"delete", "pods", "--all", "--grace-period=1", "--timeout=60s"});
     testing::kubectl({"wait", "--for=delete", "namespace/" + name_, "--timeout=60s"});
   } catch (const std::exception& error) {
