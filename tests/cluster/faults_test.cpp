@@ -125,5 +125,57 @@ TEST_F(AHarmedWorld, WhoseContainerIsKilledFormsAgainWithinItsBudgetAndFailsBeyo
   EXPECT_THAT(log_of_set(set), HasSubstr("epoch 1 · world 3"));
 }
 
+// Method: hosts agree on a success, so those of other nodes end with one only where the rank on the
+// node without a kubelet has trained to its end.
+TEST_F(AHarmedWorld, TrainsOnWithoutAKubelet) {
+  const World undisturbed;
+  const World world;
+  const std::string node = world.training_pods().at(1)["spec"]["nodeName"];
+  HarmedNode harmed = HarmedNode::without_kubelet(node);
+  EXPECT_TRUE(becomes_true(
+      [&] {
+        for (const json& pod : world.place().pods()) {
+          if (pod["spec"]["nodeName"] != node && pod["status"]["phase"] != "Succeeded")
+            return false;
+        }
+        return true;
+      },
+      60s));
+  EXPECT_FALSE(has_condition(world, "Complete"));  // Nobody says what has become of the pods there.
+  harmed.cure();
+  EXPECT_EQ(world.end(), undisturbed.end());
+  EXPECT_THAT(phases_of(world), AllOf(SizeIs(3), Each(Eq("Succeeded"))));
+}
+
+// Method: all on one cut, which whoever else uses the cluster has to live with.
+TEST_F(AHarmedWorld, WhoseNodeIsCutOffFormsAgainWithinItsBudgetAndFailsBeyond) {
+  const World without_budget({"--restarts", "0"}, World::Length::kEndless);
+  without_budget.training_pods();
+  const World set({"--kind", "jobset"});
+  const World job;
+  set.training_pods();
+  const std::string node = job.training_pods().at(1)["spec"]["nodeName"];
+  const Clock::time_point moment = Clock::now();
+  HarmedNode harmed = HarmedNode::cut_off(node);
+
+  EXPECT_TRUE(becomes_true([&] { return has_condition(without_budget, "FailureTarget"); }, 30s));
+  EXPECT_FALSE(
+      has_condition(without_budget, "Failed"));  // Nobody knows whether its pods still run.
+  harmed.cure();
+  const World undisturbed;
+
+  ASSERT_TRUE(becomes_true([&] { return ends_of(job).size() == 3; }, 60s));
+  expect_that_all_know("lost host ", job, moment);
+  EXPECT_THAT(ends_of(job), Each(MatchesRegex("201 lost host .*")));
+  EXPECT_EQ(without_budget.end(), "Failed");
+  EXPECT_THAT(phases_of(without_budget), Each(Eq("Failed")));
+
+  const std::string end = undisturbed.end();
+  EXPECT_THAT(end, MatchesRegex("Complete [0-9a-f]+"));
+  EXPECT_EQ(job.end(), end);
+  EXPECT_EQ(set.end(), "Completed" + end.substr(end.find(' ')));
+  EXPECT_EQ(restarts_of_set(set), json({1, 1}));
+}
+
 }  // namespace
 }  // namespace rota::testing
