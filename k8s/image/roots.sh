@@ -15,6 +15,8 @@ DESTDIR=$stage cmake --install "$build" --prefix /usr >/dev/null
 root=$out/rota
 cp "$stage/usr/bin/rotarun" "$root/usr/bin/"
 cp -r "$stage/usr/libexec" "$root/usr/"
+# Manifests are made at a desk, where rota is installed: no pod asks for them, nor for a YAML library.
+rm -f "$root/usr/libexec/rota/rota-manifest"
 find "$stage/usr" -name 'librota.so.?' -exec cp --dereference {} "$root/usr/lib/" ';'
 rm -r "$stage"
 
