@@ -84,17 +84,12 @@ Namespace::Namespace(std::string_view level) : name_(fresh_name()) {
 Namespace::~Namespace() {
   try {
     if (::testing::Test::HasFailure()) print_what_is_known();
-<<<<<<< HEAD
-    // The tests that follow are to have the cluster for themselves.
-    testing::kubectl({"delete", "namespace", name_, "--timeout=120s"});
-=======
     // What hangs is not to hold up the tests that follow.
     testing::kubectl({"delete", "namespace", name_, "--wait=false"});
     // Else pods stay: their Job has them kept until it has made others, which it may not any more.
     kubectl({"delete", "jobs", "--all", "--wait=false"});
     kubectl({"delete", "pods", "--all", "--grace-period=1", "--timeout=60s"});
     testing::kubectl({"wait", "--for=delete", "namespace/" + name_, "--timeout=60s"});
->>>>>>> faults
   } catch (const std::exception& error) {
     ADD_FAILURE() << "namespace " << name_ << ": " << error.what();
   }

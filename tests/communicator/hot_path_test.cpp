@@ -14,13 +14,14 @@ namespace {
 std::atomic<long> allocations{0};
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inlined, or the compiler would see malloc and free where it knows new and delete.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* start = std::malloc(bytes)) return start;
   throw std::bad_alloc();
 }
-void operator delete(void* start) noexcept { std::free(start); }
-void operator delete(void* start, std::size_t) noexcept { std::free(start); }
+[[gnu::noinline]] void operator delete(void* start) noexcept { std::free(start); }
+[[gnu::noinline]] void operator delete(void* start, std::size_t) noexcept { std::free(start); }
 
 namespace rota {
 namespace {
