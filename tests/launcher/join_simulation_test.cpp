@@ -130,9 +130,8 @@ class Simulation {
   // Challenge, proof, verdict.
   void shake_hands(std::size_t host, std::size_t parent) {
     send(host, host, 100, {}, [this, host, parent] {
-      send(parent, host, 256, kProofTime, [this, host] {
-        send(host, host, 100, kProofTime, [this, host] { enter(host); });
-      });
+      send(parent, host, 256, kProofTime,
+           [this, host] { send(host, host, 100, kProofTime, [this, host] { enter(host); }); });
     });
   }
 
