@@ -75,7 +75,10 @@ Namespace::Namespace(std::string_view level) : name_(fresh_name()) {
 Namespace::~Namespace() {
   try {
     if (::testing::Test::HasFailure()) print_what_is_known();
-    // The tests that follow are to have the cluster for themselves.
+    // The tests that follow are to have the cluster for themselves. A namespace that goes takes its
+    // pods before its Jobs; but a Job of backoffLimitPerIndex lets go of a failed pod only when it
+    // has made the next, which it may not do there any more: both would wait forever.
+    kubectl({"delete", "jobs", "--all", "--timeout=120s"});
     testing::kubectl({"delete", "namespace", name_, "--timeout=120s"});
   } catch (const std::exception& error) {
     ADD_FAILURE() << "namespace " << name_ << ": " << error.what();
