@@ -67,7 +67,7 @@ in_namespaces() {
   cat "$scratch/0"
 }
 
-as() { sed "s/\"name\":\"[^\"]*\"/\"name\":\"$1\"/"; }
+as() { sed "s/\"name\": \"[^\"]*\"/\"name\": \"$1\"/"; }
 
 make_pods
 umask 077
