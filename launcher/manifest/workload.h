@@ -50,7 +50,7 @@ struct Workload {
 
 // All objects that are checked together, and those among them that start rotarun.
 struct Manifest {
-  explicit Manifest(std::vector<Tree> objects);
+  explicit Manifest(std::vector<Tree> all);
   Manifest(const Manifest&) = delete;  // Workloads point into the objects.
   Manifest& operator=(const Manifest&) = delete;
 
