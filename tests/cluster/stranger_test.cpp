@@ -87,7 +87,8 @@ TEST(AStranger, IsRefusedAndNamedAndTheJobTrains) {
   for (const std::string name : {"elsewhere", "last-week"}) {
     place.apply(impostor(name, name + "-key"));
     EXPECT_EQ(end_of_pod(place, name), "Failed");
-    EXPECT_THAT(place.log(name), AllOf(HasSubstr("did not let this host in"), Not(HasSubstr("epoch"))));
+    EXPECT_THAT(place.log(name),
+                AllOf(HasSubstr("did not let this host in"), Not(HasSubstr("epoch"))));
   }
 
   place.kubectl({"patch", "job", "mnist", "--patch", R"({"spec": {"parallelism": 2}})"});

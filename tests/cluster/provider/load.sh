@@ -7,5 +7,7 @@ if [[ $1 == --node ]]; then
   shift 2
 fi
 for node in "${nodes[@]}"; do
-  for archive in "$@"; do containerd_of "$node" images import "$archive"; done
+  for archive in "$@"; do
+    said=$(containerd_of "$node" images import "$archive" 2>&1) || die "load: $node does not take $archive: $said"
+  done
 done
