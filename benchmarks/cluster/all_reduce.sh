@@ -3,15 +3,15 @@
 # network namespaces by processes that are in no pod. In turn, each twice a round, so that a machine
 # which is slow for a while is slow for all, and the spread of like against like is seen.
 #
-# usage: all_reduce.sh IMAGE FOLDER [ROUNDS]
+# usage: all_reduce.sh ROTARUN IMAGE FOLDER [ROUNDS]
 # IMAGE and FOLDER, of which it was made, are those of image.sh. For root, and for the cluster of this
 # machine, since it goes into the pods' namespaces.
 set -euo pipefail
-(($# == 2 || $# == 3)) || {
+(($# == 3 || $# == 4)) || {
   sed -n 's/^# usage: /usage: /p' "$0" >&2
   exit 2
 }
-image=$1 folder=$(realpath "$2") rounds=${3:-7}
+rotarun=$1 image=$2 folder=$(realpath "$3") rounds=${4:-7}
 sizes=${SIZES:-4,64K,4M,64M}
 namespace=rota-all-reduce-$$
 scratch=$(mktemp -d)
@@ -29,13 +29,18 @@ here() { LD_LIBRARY_PATH=$folder/usr/lib "$@"; }
 
 # A StatefulSet's pods stay when they are done.
 make_pods() {
-  here "$folder/usr/bin/rotarun" render --kind statefulset --name pair --workers 2 --image "$image" \
+  "$rotarun" render --kind statefulset --name pair --workers 2 --image "$image" \
     --cpu 2 --cpu-request 50m --memory 1Gi -- rota-bench all-reduce --sizes 4 --iterations 1 |
     sed 's/^      terminationGracePeriodSeconds:.*/&\
       affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io\/hostname, labelSelector: {matchLabels: {app.kubernetes.io\/name: pair}}}]}}/' |
     on apply -f - >/dev/null
   on rollout status statefulset/pair --timeout=120s >/dev/null
-  until grep 'done: every rank' <<<"$(on logs pair-0)" >/dev/null; do sleep 0.2; done
+  for ((tries = 0; tries < 300; ++tries)); do
+    ! grep 'done: every rank' <<<"$(on logs pair-0)" >/dev/null || return 0
+    sleep 0.2
+  done
+  echo "all_reduce.sh: the pods are not done after a minute" >&2
+  return 1
 }
 
 # A process of the pod, of this machine's counting.
@@ -56,14 +61,16 @@ in_pods() {
 }
 
 in_namespaces() {
-  local i
+  local i started=()
   for i in 1 0; do
     here env ROTA_HOSTS="${address[0]},${address[1]}" ROTA_HOST="${address[i]}" ROTA_SLOTS=1 \
       nsenter --net="/proc/${process[i]}/ns/net" \
       "$folder/usr/bin/rotarun" --ports 7720-7729 --key-file "$scratch/key" \
       "$folder/usr/bin/${command[0]}" "${command[@]:1}" >"$scratch/$i" &
+    started+=($!)
   done
-  wait
+  wait "${started[0]}"
+  wait "${started[1]}"
   cat "$scratch/0"
 }
 

@@ -58,7 +58,12 @@ for ((round = 1; round <= rounds; ++round)); do
   done
   [[ -n ${step:-} ]] || { echo "start.sh: no first step after two minutes" >&2 && exit 1; }
   # It looks every ten seconds or so.
-  until last=$(last_start) && [[ -n $last ]]; do sleep 1; done
+  for ((tries = 0; tries < 60; ++tries)); do
+    last=$(last_start)
+    [[ -z $last ]] || break
+    sleep 1
+  done
+  [[ -n $last ]] || { echo "start.sh: no kubelet says when the containers have started" >&2 && exit 1; }
   from_apply+=("$(seconds $((step - applied)))") from_last+=("$(seconds $((step - last)))")
   echo "round $round: ${from_apply[-1]} s from apply, ${from_last[-1]} s from the last container's start"
   on delete --wait job/start service/start secret/start-key >/dev/null

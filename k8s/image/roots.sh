@@ -29,5 +29,7 @@ cp -r "$root" "$out/rota-mnist"
 root=$out/rota-mnist
 cp "$build/bin/mnist" "$root/usr/bin/"
 mkdir -p "$root/usr/share/rota/mnist"
+# An image is compressed on its way already, and ranks that need not inflate theirs start at once.
 cp "$here"/../../examples/mnist/data/*.gz "$root/usr/share/rota/mnist/"
+gunzip "$root"/usr/share/rota/mnist/*.gz
 "$here/closure.sh" "$root"

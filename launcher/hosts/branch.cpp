@@ -18,6 +18,9 @@ namespace {
 // one in its place may be gone.
 constexpr std::chrono::seconds kHelloTime{10};
 
+// So many strangers are named; more would only fill the log, as whoever floods a port wants.
+constexpr std::size_t kMostStrangers = 8;
+
 }  // namespace
 
 Branch::Branch(const Meeting& meeting, Access access, Hello own, Say say)
@@ -79,7 +82,17 @@ void Branch::receive_newcomers(base::TimePoint now) {
                           .since = now,
                           .hellos = {}});
   }
+  name_stranger();
   std::erase_if(newcomers_, [&](Newcomer& newcomer) { return settle(newcomer, now); });
+}
+
+// At once, as others may call before anybody asks who it was; and each only once.
+void Branch::name_stranger() {
+  const std::string& stranger = reception_.last_complaint();
+  if (stranger.empty() || strangers_.size() == kMostStrangers) return;
+  if (std::ranges::find(strangers_, stranger) != strangers_.end()) return;
+  strangers_.push_back(stranger);
+  say_("turned away: " + stranger);
 }
 
 // Lets it in, or turns it away; true where that is done, or it has gone. Where its place is taken

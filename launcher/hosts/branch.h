@@ -100,6 +100,7 @@ class Branch {
   bool is_too_late(std::size_t host) const;
   std::string why_too_late() const;
   void receive_newcomers(base::TimePoint now);
+  void name_stranger();
   bool settle(Newcomer& newcomer, base::TimePoint now);
   std::optional<Refusal> admit(std::size_t host, const std::vector<HostText>& hellos);
   void let_begin(std::size_t host);
@@ -119,8 +120,9 @@ class Branch {
   Access access_;
   auth::Reception reception_;
   Phase phase_ = Phase::kGathering;
-  bool is_ending_ = false;  // The ranks below were asked to end.
-  bool is_done_ = false;    // With success.
+  bool is_ending_ = false;              // The ranks below were asked to end.
+  bool is_done_ = false;                // With success.
+  std::vector<std::string> strangers_;  // Those that were named, and why.
   std::vector<Newcomer> newcomers_;
   std::vector<Member> members_;     // By host: those that call this one.
   std::vector<Dispatch> arrivals_;  // Of this turn.

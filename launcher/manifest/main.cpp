@@ -1,10 +1,14 @@
 // rota-manifest: what rotarun becomes for "rotarun render". Prints the objects of a job, or says
 // what is wrong with those of a file, so that YAML burdens no other start.
+#include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <rota/error.h>
@@ -34,16 +38,60 @@ std::string fresh_key() {
   return {reinterpret_cast<const char*>(key.bytes().data()), key.bytes().size()};
 }
 
+struct FieldsFlag {
+  std::string_view field;
+  std::string_view flag;
+};
+
+constexpr std::array kFlags = {FieldsFlag{"resources.limits.memory is", "--memory"},
+                               FieldsFlag{"resources.requests.cpu is", "--cpu-request"}};
+
+// What check() refuses is not printed, and the flag is named where the field is that of one.
+void require_sound(const Manifest& manifest) {
+  for (const Finding& finding : check(manifest)) {
+    if (!finding.is_error) continue;
+    std::string cause = "this would make a manifest that --check refuses";
+    for (const auto& [field, flag] : kFlags) {
+      if (finding.text.find(field) != std::string::npos) cause = flag;
+    }
+    throw launcher::UsageError(cause + ": " + finding.text);
+  }
+}
+
 int render(const Parameters& parameters) {
   const bool has_key = !parameters.key_secret.empty();
-  return print(to_yaml(objects_of(parameters, has_key ? "" : fresh_key())));
+  const Manifest manifest(objects_of(parameters, has_key ? "" : fresh_key()));
+  require_sound(manifest);
+  return print(to_yaml(manifest.objects));
+}
+
+std::string read_all(std::istream& stream) {
+  try {
+    return {std::istreambuf_iterator<char>(stream), {}};
+  } catch (const std::ios_base::failure&) {  // By the file's buffer itself, past the stream.
+    stream.setstate(std::ios_base::badbit);
+    return {};
+  }
+}
+
+[[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
+  throw launcher::UsageError("--check " + path + ": " + why);
 }
 
 std::string read_file(const std::string& path) {
-  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  if (path == "-") {
+    std::string text = read_all(std::cin);
+    if (std::cin.bad() || std::ferror(stdin) != 0) refuse_file(path, "it cannot be read");
+    return text;
+  }
+  std::error_code ignored;  // Opening it says so again.
+  if (std::filesystem::is_directory(path, ignored)) {
+    refuse_file(path, "it is a folder: name its files, or write kubectl kustomize " + path +
+                          " | rotarun render --check -");
+  }
   std::ifstream file(path);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw launcher::UsageError("--check " + path + ": it cannot be read");
+  std::string text = read_all(file);
+  if (!file) refuse_file(path, "it cannot be read");
   return text;
 }
 

@@ -1,6 +1,8 @@
 // The terms are those of docs/memory.md, at their bounds.
 #include "launcher/manifest/memory_need.h"
 
+#include <algorithm>
+
 namespace rota::manifest {
 namespace {
 
@@ -24,7 +26,8 @@ std::uint64_t communication(const MemoryNeed& need) {
 
 // With the scratch of an all-reduce that is direct.
 std::uint64_t model(const MemoryNeed& need) {
-  const std::uint64_t chunk = (need.parameter_count + need.world_size - 1) / need.world_size;
+  const std::uint64_t world_size = std::max<std::uint64_t>(need.world_size, 1);
+  const std::uint64_t chunk = (need.parameter_count + world_size - 1) / world_size;
   return kBytesPerNumber * (need.parameter_count * need.numbers_per_parameter + chunk);
 }
 

@@ -39,7 +39,8 @@ constexpr Flag kFlags[] = {
     {"memory", "BYTES", "Limit of each pod (default: by a formula, with 256Mi a rank for data)"},
     {"parameters", "N", "Parameters of the model, for that formula and for --check"},
     {"data-claim", "NAME", "A volume claim to mount at /data"},
-    {"data-size", "BYTES", "Print that claim too, for many nodes to write to; it is kept apart"},
+    {"data-size", "BYTES",
+     "Print that claim too, for many nodes to write to; it is deleted with the file"},
     {"key-secret", "NAME",
      "A Secret that exists, whose item key is the job's key (default: a fresh one is printed)"},
     {"namespace", "NAME", "Where the objects go (default: where they are applied)"},
@@ -120,6 +121,14 @@ std::string to_object_name(const std::string& flag, const std::string& text) {
                    "letter or a digit at either end");
 }
 
+// A namespace has no dots.
+std::string to_label(const std::string& flag, const std::string& text) {
+  if (is_label(text)) return text;
+  throw UsageError("--" + flag + " " + text +
+                   ": a name of lower-case letters, digits and hyphens is needed, with a letter or "
+                   "a digit at either end, and 63 of them at most");
+}
+
 Kind to_kind(const std::string& text) {
   for (const KindName& each : kKinds) {
     if (each.name == text) return each.kind;
@@ -145,7 +154,7 @@ void read_texts(const std::string& name, const std::string& text, Parameters& pa
   if (name == "data-claim") parameters.data_claim = to_object_name(name, text);
   if (name == "data-size") parameters.data_size = to_quantity(name, text);
   if (name == "key-secret") parameters.key_secret = to_object_name(name, text);
-  if (name == "namespace") parameters.name_space = to_object_name(name, text);
+  if (name == "namespace") parameters.name_space = to_label(name, text);
 }
 
 // The kind as the API has it, and its replicated job's name.
@@ -209,6 +218,11 @@ void check_amounts(const cxxopts::ParseResult& given, const Parameters& paramete
 void read_command_line(std::vector<std::string> words, Parameters& parameters) {
   if (words.empty()) throw UsageError("no program to start: give it behind \"--\"");
   const launcher::Options options = launcher::parse_options(words);
+  const bool has_program = std::ranges::any_of(options.groups, [](const launcher::Group& group) {
+    const std::string first = group.program.empty() ? "" : group.program.front();
+    return first == "rotarun" || first.ends_with("/rotarun");
+  });
+  if (has_program) throw UsageError("rotarun is put there already: leave it out behind --");
   if (options.status_address) {
     throw UsageError("--status-port: the pods answer at 8080, where their probes ask");
   }

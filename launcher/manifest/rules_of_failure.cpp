@@ -85,7 +85,7 @@ Findings tells_codes_apart(const Manifest& /*manifest*/, const Workload& workloa
 }
 
 Findings counts_restarts_once(const Manifest& /*manifest*/, const Workload& workload) {
-  const bool is_of_set = workload.kind == "JobSet" || workload.kind.starts_with("Train");
+  const bool is_of_set = workload.kind == "JobSet" || workload.is_trainers();
   if (!is_of_set || workload.pod_spec().empty()) return {};
   const Tree* limit = find(workload.job_spec(), "backoffLimit");
   if (limit != nullptr && *limit == 0) return {};
@@ -105,10 +105,21 @@ Findings starts_in_parallel(const Manifest& /*manifest*/, const Workload& worklo
 }
 
 Findings stays_when_done(const Manifest& /*manifest*/, const Workload& workload) {
-  if (workload.kind != "StatefulSet" || has_flag(workload.words(), "when-done")) return {};
-  return {hint(workload.container_field("command") +
-               " has no --when-done wait, so that a job that has ended well is started again, "
-               "as everything in a StatefulSet is: add it")};
+  const auto value = flag_value(workload.words(), "when-done");
+  const bool is_known = !value || value->find("$(") == std::string::npos;
+  if (!is_known || workload.hides_its_program()) return {};
+  if (workload.kind == "StatefulSet") {
+    if (value == "wait") return {};
+    return {hint(workload.container_field("command") + " has " +
+                 (value ? "--when-done " + *value : "no --when-done wait") +
+                 ", so that a job that has ended well is started again, as everything in a "
+                 "StatefulSet is: " +
+                 (value ? "make it wait" : "add it"))};
+  }
+  if (workload.kind == "Pod" || value != "wait") return {};
+  return {error(workload.container_field("command") + " has --when-done wait, so that no pod of " +
+                name_of(*workload.object) +
+                " ends after a success, and it never completes: leave it out")};
 }
 
 constexpr std::array kRules = {

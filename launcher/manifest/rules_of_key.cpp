@@ -22,12 +22,15 @@ std::string key_path(const Workload& workload) {
   return std::string(kKeyFolder) + "/" + kKeyItem;
 }
 
+bool has_several_hosts(const Workload& workload) {
+  if (workload.pod_spec().empty() || has_flag(workload.words(), "this-host")) return false;
+  return workload.kind == "Pod" ? workload.names_its_hosts() : workload.host_count.value_or(1) > 1;
+}
+
 bool needs_key(const Workload& workload) {
   const auto words = workload.words();
   const bool does_without = has_flag(words, "key-fd") || has_flag(words, "insecure");
-  const bool are_several =
-      workload.kind == "Pod" ? workload.names_its_hosts() : workload.host_count.value_or(1) > 1;
-  return !workload.pod_spec().empty() && are_several && !does_without;
+  return has_several_hosts(workload) && !does_without;
 }
 
 // The volume that has the key, and how its file is called there.
@@ -54,25 +57,45 @@ Place find_place(const Workload& workload) {
 }
 
 Findings has_key(const Manifest& /*manifest*/, const Workload& workload) {
+  if (has_several_hosts(workload) && has_flag(workload.words(), "insecure")) {
+    return {error(workload.container_field("command") +
+                  " has --insecure, which is for hosts on loopback, and these are several: leave "
+                  "it out, and mount a key at " +
+                  kKeyFolder)};
+  }
   if (!needs_key(workload) || find_place(workload).volume != nullptr) return {};
   return {error(workload.container_field("volumeMounts") + " has nothing at " + key_path(workload) +
                 ", and hosts prove by a key that they belong together: mount a Secret at " +
                 kKeyFolder + ", with 32 random bytes as its item " + kKeyItem)};
 }
 
+// The one that holds for the file, and which field says so.
+struct Mode {
+  std::string field;
+  std::size_t mode = kUsualMode;
+};
+
+Mode mode_of(const Place& place) {
+  const auto usual = count_at(*place.volume, "secret.defaultMode");
+  Mode mode{"secret.defaultMode is 0644 by default"};
+  if (usual) mode = {"secret.defaultMode is too wide", *usual};
+  const Tree& items = list_at(*place.volume, "secret.items");
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto own = count_at(items[i], "mode");
+    if (!own || text_at(items[i], "path") != place.file) continue;
+    mode = {"secret.items[" + std::to_string(i) + "].mode is too wide", *own};
+  }
+  return mode;
+}
+
 Findings is_key_trusted(const Manifest& /*manifest*/, const Workload& workload) {
   const Place place = needs_key(workload) ? find_place(workload) : Place();
   if (place.volume == nullptr || find(*place.volume, "secret") == nullptr) return {};
-  const auto given = count_at(*place.volume, "secret.defaultMode");
-  std::size_t mode = given.value_or(kUsualMode);
-  for (const Tree& item : list_at(*place.volume, "secret.items")) {
-    if (text_at(item, "path") == place.file) mode = count_at(item, "mode").value_or(mode);
-  }
-  const std::string field = workload.pod_field("volumes") + ": the secret's defaultMode is " +
-                            (given ? "too wide" : "0644 by default");
+  const auto [field, mode] = mode_of(place);
   if ((mode & kForbidden) != 0) {
-    return {error(field + ", so that others may read the key and rotarun refuses it: make it 0400, "
-                          "and give the pod an fsGroup")};
+    return {error(workload.pod_field("volumes") + ": " + field +
+                  ", so that others may read the key and rotarun refuses it: make it 0400, "
+                  "and give the pod an fsGroup")};
   }
   const Tree* user = find(workload.main_container(), "securityContext.runAsUser");
   if (user == nullptr) user = find(workload.pod_spec(), "securityContext.runAsUser");

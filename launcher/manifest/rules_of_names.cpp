@@ -18,8 +18,8 @@ Findings is_name(const Manifest& /*manifest*/, const Workload& workload) {
 Findings fits_a_host_name(const Manifest& /*manifest*/, const Workload& workload) {
   if (workload.kind == "Pod") return {};
   const std::string pod =
-      longest_pod_name(workload.kind == "TrainingRuntime" ? "TrainJob" : workload.kind,
-                       workload.name, workload.set_name, workload.host_count.value_or(1));
+      longest_pod_name(workload.is_trainers() ? "TrainJob" : workload.kind, workload.name,
+                       workload.set_name, workload.host_count.value_or(1));
   if (pod.size() > kMostNameLetters) {
     return {error(workload.object_field("metadata.name") + " makes the pod " + pod + " of " +
                   std::to_string(pod.size()) +

@@ -39,13 +39,14 @@ Findings has_memory(const Manifest& /*manifest*/, const Workload& workload) {
   const std::string path = "resources.limits.memory";
   const auto limit = quantity_at(workload.main_container(), path);
   if (!limit) return {error(field + " is no amount: write it like 512Mi")};
+  const auto world_size = workload.world_size();
+  if (!world_size) return {};
   const std::size_t slot_count = workload.slot_count();
   const std::uint64_t parameter_count = parameters_of(workload);
-  const std::uint64_t need =
-      memory_need({.slot_count = slot_count,
-                   .world_size = slot_count * workload.host_count.value_or(1),
-                   .parameter_count = parameter_count,
-                   .encrypts = has_flag(workload.words(), "encrypt")});
+  const std::uint64_t need = memory_need({.slot_count = slot_count,
+                                          .world_size = *world_size,
+                                          .parameter_count = parameter_count,
+                                          .encrypts = has_flag(workload.words(), "encrypt")});
   if (*limit >= static_cast<double>(need)) return {};
   return {error(field + " is " + shown(*find(workload.main_container(), path)) + ", and " +
                 std::to_string(slot_count) + " ranks of a model of " +
@@ -68,6 +69,23 @@ Findings has_cores(const Manifest& /*manifest*/, const Workload& workload) {
   if (*limit >= static_cast<double>(slot_count)) return {};
   return {hint(field + ", and " + std::to_string(slot_count) +
                " ranks share that: make it a core for each")};
+}
+
+Findings keeps_no_more_than_it_may_use(const Manifest& /*manifest*/, const Workload& workload) {
+  constexpr double kRounding = 1 + 1e-9;  // 700m is 0.7, but for the last digit.
+  Findings findings;
+  for (const char* resource : {"cpu", "memory"}) {
+    const std::string path = std::string("resources.requests.") + resource;
+    const std::string limit_path = std::string("resources.limits.") + resource;
+    const auto request = quantity_at(workload.main_container(), path);
+    const auto limit = quantity_at(workload.main_container(), limit_path);
+    if (!request || !limit || *request <= *limit * kRounding) continue;
+    findings.push_back(error(
+        workload.container_field(path) + " is " + shown(*find(workload.main_container(), path)) +
+        ", and the API refuses one above the limit, which is " +
+        shown(*find(workload.main_container(), limit_path)) + ": lower it, or raise the limit"));
+  }
+  return findings;
 }
 
 Findings has_devices(const Manifest& /*manifest*/, const Workload& workload) {
@@ -100,6 +118,11 @@ Findings is_left_alone(const Manifest& /*manifest*/, const Workload& workload) {
 
 // By rotarun's own parser, but for what the kubelet puts into it first.
 Findings is_understood(const Manifest& /*manifest*/, const Workload& workload) {
+  if (workload.hides_its_program()) {
+    return {hint(workload.container_field("command") +
+                 ": the command does not begin with rotarun, so that nothing of it is looked at: "
+                 "write its words one by one, as in [rotarun, mnist]")};
+  }
   const std::vector<std::string> words = workload.words();
   const bool is_whole = std::ranges::none_of(
       words, [](const std::string& word) { return word.find("$(") != std::string::npos; });
@@ -149,6 +172,7 @@ Findings check_probe(const Workload& workload, const std::string& probe) {
   const std::string number = number_of_port(workload, *port);
   if (number.empty())
     return {error(field + ", and no port of the container is called so: name it")};
+  if (workload.hides_its_program()) return {};  // Another rule says so.
   const auto flag = flag_value(workload.words(), "status-port");
   if (!flag) {
     return {error(field + ", and nothing answers there: add --status-port [::]:" + number +
@@ -213,14 +237,35 @@ Findings resolves_on_the_host(const Manifest& /*manifest*/, const Workload& work
                 "make it ClusterFirstWithHostNet")};
 }
 
+// A pod looks for its own name in a list too, which may be of the nodes' names.
+bool is_known_by_name(const Workload& workload) {
+  const auto list = workload.host_list();
+  if (!list) return !workload.names_its_hosts();
+  return std::ranges::any_of(list->names,
+                             [&](const std::string& name) { return workload.is_own_pod(name); });
+}
+
+Findings is_told_its_name(const Manifest& /*manifest*/, const Workload& workload) {
+  const auto variables = workload.variables();
+  const bool is_on_host = is_at(workload.pod_spec(), "hostNetwork", true);
+  if (!is_on_host || !is_known_by_name(workload) || find_variable(variables, "ROTA_HOST"))
+    return {};
+  return {error(workload.container_field("env") +
+                " has no ROTA_HOST, and with hostNetwork a pod is called as its node is: add it, "
+                "with the name that the pod would have, as in " +
+                workload.name + (workload.kind == "Pod" ? "" : "-$(POD_INDEX)"))};
+}
+
 constexpr std::array kRules = {
     Rule{"a command line that rotarun takes", is_understood},
     Rule{"a memory limit that ranks and buckets fit into", has_memory},
     Rule{"a CPU limit of a core or more", has_cores},
+    Rule{"a request not above its limit", keeps_no_more_than_it_may_use},
     Rule{"a GPU for each rank", has_devices},
     Rule{"probes that reach --status-port", answers_probes},
     Rule{"terminationGracePeriodSeconds above --grace", ends_in_time},
     Rule{"dnsPolicy with hostNetwork", resolves_on_the_host},
+    Rule{"ROTA_HOST with hostNetwork", is_told_its_name},
     Rule{"enableServiceLinks and automountServiceAccountToken", is_left_alone},
 };
 

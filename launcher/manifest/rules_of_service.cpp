@@ -41,10 +41,12 @@ Services selecting(const Manifest& manifest, const Workload& workload) {
   return all;
 }
 
+bool are_several(const Workload& workload) { return workload.host_count.value_or(1) > 1; }
+
 // Whose pods need a Service that somebody writes; a set makes its own.
 bool needs_service(const Workload& workload) {
   const bool is_kind = workload.kind == "Job" || workload.kind == "StatefulSet";
-  return is_kind && workload.host_count.value_or(1) > 1;
+  return is_kind && are_several(workload);
 }
 
 std::string field_of_service(const Workload& workload) {
@@ -52,9 +54,12 @@ std::string field_of_service(const Workload& workload) {
                                         : workload.pod_field("subdomain");
 }
 
+// A JobSet's own is called as the set is, where that does not say otherwise.
 std::string named_service(const Workload& workload) {
-  return workload.kind == "StatefulSet" ? text_at(*workload.object, "spec.serviceName")
-                                        : text_at(workload.pod_spec(), "subdomain");
+  if (workload.kind == "StatefulSet") return text_at(*workload.object, "spec.serviceName");
+  if (workload.kind != "JobSet") return text_at(workload.pod_spec(), "subdomain");
+  const std::string subdomain = text_at(*workload.object, "spec.network.subdomain");
+  return subdomain.empty() ? workload.name : subdomain;
 }
 
 const Tree* find_service(const Manifest& manifest, const Workload& workload) {
@@ -145,12 +150,20 @@ Findings are_ports_named(const Manifest& manifest, const Workload& workload) {
   return findings;
 }
 
+// In a JobSet, JOBSET_NAME does for it.
 Findings tells_the_service(const Manifest& /*manifest*/, const Workload& workload) {
-  if (!needs_service(workload) || workload.names_its_hosts()) return {};
+  const bool is_kind = workload.kind == "JobSet" || needs_service(workload);
+  if (!is_kind || !are_several(workload) || workload.names_its_hosts()) return {};
   const auto variables = workload.variables();
   const Variable* told = find_variable(variables, "ROTA_SERVICE");
+  // What the kubelet puts there is not known here.
+  const bool is_known =
+      told == nullptr || (told->field_path.empty() && told->value.find("$(") == std::string::npos);
+  if (!is_known) return {};
+  const bool is_of_set = workload.kind == "JobSet" && find_variable(variables, "JOBSET_NAME");
   const std::string name = named_service(workload);
-  const std::string value = told == nullptr ? "" : told->value;
+  const std::string otherwise = is_of_set ? workload.name : "";
+  const std::string value = told == nullptr ? otherwise : told->value;
   if (value == name || value.starts_with(name + ".")) return {};
   return {error(workload.container_field("env") + ": ROTA_SERVICE is " +
                 (told == nullptr ? "missing" : value) + ", and the pods' Service is " +
@@ -160,7 +173,7 @@ Findings tells_the_service(const Manifest& /*manifest*/, const Workload& workloa
 }
 
 Findings has_a_network(const Manifest& /*manifest*/, const Workload& workload) {
-  const bool is_runtime = workload.kind.starts_with("Train");
+  const bool is_runtime = workload.is_trainers();
   if (workload.pods_owner == nullptr || (workload.kind != "JobSet" && !is_runtime)) return {};
   const std::string path = is_runtime ? "spec.template.spec.network" : "spec.network";
   const Tree& owner = *workload.pods_owner;

@@ -1,7 +1,13 @@
 // The world: how many hosts there are, and that all who say so say the same.
+#include <algorithm>
 #include <array>
 
+#include <rota/error.h>
+
+#include "cluster/sources.h"
+#include "cluster/specification.h"
 #include "launcher/manifest/rules.h"
+#include "launcher/options.h"
 
 namespace rota::manifest {
 namespace {
@@ -15,8 +21,7 @@ Findings counts_pods_by_index(const Manifest& /*manifest*/, const Workload& work
 }
 
 Findings starts_all_at_once(const Manifest& /*manifest*/, const Workload& workload) {
-  const bool is_trainers = workload.kind.starts_with("Train");
-  if (workload.job_path.empty() || is_trainers) return {};
+  if (workload.job_path.empty() || workload.is_trainers()) return {};
   const std::size_t completions = count_at(workload.job_spec(), "completions").value_or(1);
   const std::size_t parallelism = count_at(workload.job_spec(), "parallelism").value_or(1);
   if (completions == parallelism) return {};
@@ -25,8 +30,28 @@ Findings starts_all_at_once(const Manifest& /*manifest*/, const Workload& worklo
                 ", and all pods have to run at once: make them equal")};
 }
 
+// Those of other objects may be there as well, and on hostNetwork a pod is called as its node is.
+Findings check_host_list(const Workload& workload, const HostList& list) {
+  const std::string field = workload.container_field("env") + ": ";
+  if (!list.trouble.empty()) {
+    return {error(field + "rotarun would refuse it with \"" + list.trouble +
+                  "\": name the hosts as in mnist-0.mnist:2,mnist-1.mnist:2")};
+  }
+  if (!workload.host_count || list.names.empty()) return {};
+  const std::size_t host_count = *workload.host_count;
+  const auto own_count = static_cast<std::size_t>(std::ranges::count_if(
+      list.names, [&](const std::string& name) { return workload.is_own_pod(name); }));
+  const std::size_t declared = own_count > 0 ? own_count : list.names.size();
+  if (declared == host_count || (own_count == 0 && declared > host_count)) return {};
+  return {error(field + "ROTA_HOSTS names " + std::to_string(declared) + " of the hosts, and " +
+                workload.host_count_field + " makes " + std::to_string(host_count) +
+                " pods: make them equal")};
+}
+
 Findings declares_its_hosts(const Manifest& /*manifest*/, const Workload& workload) {
-  if (workload.kind.starts_with("Train") || workload.pod_spec().empty()) return {};
+  if (workload.is_trainers() || workload.pod_spec().empty()) return {};
+  if (workload.kind == "StatefulSet" && workload.host_count == 0U) return {};  // Scaled down.
+  if (const auto list = workload.host_list()) return check_host_list(workload, *list);
   const auto variables = workload.variables();
   const Variable* hosts = find_variable(variables, "ROTA_HOSTS");
   const std::size_t host_count = workload.host_count.value_or(1);
@@ -44,14 +69,72 @@ Findings declares_its_hosts(const Manifest& /*manifest*/, const Workload& worklo
                 " pods: make them equal")};
 }
 
+// By the library's own parser, but for what is not in the manifest itself.
+Findings check_slots(const Workload& workload) {
+  const std::string most = std::to_string(cluster::kMaxRanks);
+  const std::string remedy = ", and a host has 1 to " + most + ": make it one of these";
+  for (const Tree& each : list_at(workload.main_container(), "env")) {
+    if (text_at(each, "name") != "ROTA_SLOTS" || find(each, "valueFrom") != nullptr) continue;
+    const std::string value = text_at(each, "value");
+    if (value.find("$(") != std::string::npos) continue;
+    const std::vector<std::string> entries = {"ROTA_SLOTS=" + value};
+    try {
+      cluster::Environment(entries).number("ROTA_SLOTS", {.least = 1, .most = cluster::kMaxRanks});
+    } catch (const Error&) {
+      return {error(workload.container_field("env") + ": ROTA_SLOTS is " +
+                    (value.empty() ? "empty" : value) + remedy)};
+    }
+  }
+  const char* field = "spec.trainer.numProcPerNode";
+  const Tree* slots = find(*workload.object, field);
+  if (workload.kind != "TrainJob" || slots == nullptr || !slots->is_number_integer()) return {};
+  if (is_rank_count(count_at(*workload.object, field))) return {};
+  return {error(workload.object_field(field) + " is " + shown(*slots) + remedy)};
+}
+
+// Empty where rotarun does not take the words, or where only the kubelet knows them.
+std::optional<launcher::Options> options_of(const Workload& workload) {
+  const auto words = workload.words();
+  const bool is_whole = std::ranges::none_of(
+      words, [](const std::string& word) { return word.find("$(") != std::string::npos; });
+  if (words.empty() || !is_whole) return std::nullopt;
+  try {
+    return launcher::parse_options(words);
+  } catch (const launcher::UsageError&) {  // Another rule says so.
+    return std::nullopt;
+  }
+}
+
+// Where only slots are declared, hosts may stay without ranks, and --oversubscribe makes more.
+Findings starts_its_ranks(const Workload& workload, bool says_slots) {
+  const auto options = options_of(workload);
+  const auto world_size = workload.world_size();
+  const std::size_t host_count = workload.host_count.value_or(1);
+  if (!options || !options->rank_count || options->this_host) return {};
+  const bool is_told = count_at(*workload.object, "spec.trainer.numProcPerNode").has_value();
+  if (!(says_slots || is_told) || host_count < 2 || !world_size) return {};
+  const std::size_t ranks = *options->rank_count;
+  const bool is_fewer = ranks < *world_size;
+  if (ranks == *world_size || (!is_fewer && !is_told && options->oversubscribe)) return {};
+  const std::string text = workload.container_field("command") + ": -np is " +
+                           std::to_string(ranks) + ", and " + std::to_string(host_count) +
+                           " hosts times " + std::to_string(workload.slot_count()) + " slots are " +
+                           std::to_string(*world_size) + ": leave it out, or make them equal";
+  return {is_fewer && !is_told ? hint(text) : error(text)};
+}
+
 Findings declares_its_ranks(const Manifest& /*manifest*/, const Workload& workload) {
+  if (Findings findings = check_slots(workload); !findings.empty()) return findings;
   const auto variables = workload.variables();
   const Variable* world = find_variable(variables, "ROTA_WORLD");
   const Variable* slots = find_variable(variables, "ROTA_SLOTS");
+  if (workload.host_list()) return {};  // Each may have slots of its own.
+  const bool says_slots = slots != nullptr && to_count(slots->value);
+  if (auto findings = starts_its_ranks(workload, says_slots); !findings.empty()) return findings;
   if (world == nullptr || slots == nullptr || !workload.host_count) return {};
   const auto world_size = to_count(world->value);
   const auto slot_count = to_count(slots->value);
-  if (!world_size || !slot_count) return {};
+  if (!world_size || !is_rank_count(slot_count) || !is_rank_count(workload.host_count)) return {};
   const std::size_t expected = *slot_count * *workload.host_count;
   if (*world_size == expected) return {};
   return {error(workload.container_field("env") + ": ROTA_WORLD is " + world->value + ", and " +
@@ -80,7 +163,7 @@ Findings has_its_runtime(const Manifest& /*manifest*/, const Workload& workload)
 }
 
 Findings is_told_by_trainer(const Manifest& /*manifest*/, const Workload& workload) {
-  if (!workload.kind.starts_with("Train") || workload.pod_spec().empty()) return {};
+  if (!workload.is_trainers() || workload.pod_spec().empty()) return {};
   Findings findings;
   if (find(*workload.pods_owner, "spec.mlPolicy.torch") == nullptr) {
     findings.push_back(error(name_of(*workload.pods_owner) +
@@ -95,7 +178,9 @@ Findings is_told_by_trainer(const Manifest& /*manifest*/, const Workload& worklo
   }
   const auto variables = workload.variables();
   const Variable* hosts = find_variable(variables, "ROTA_HOSTS");
-  if (hosts != nullptr && workload.host_count && to_count(hosts->value) != workload.host_count) {
+  const auto list = workload.host_list();
+  const auto declared = list ? list->names.size() : to_count(hosts == nullptr ? "" : hosts->value);
+  if (hosts != nullptr && workload.host_count && declared != workload.host_count) {
     findings.push_back(error(workload.container_field("env") + ": ROTA_HOSTS is " + hosts->value +
                              ", and " + workload.host_count_field + " is " +
                              std::to_string(*workload.host_count) +
@@ -133,7 +218,7 @@ Findings knows_its_set(const Manifest& /*manifest*/, const Workload& workload) {
 }
 
 Findings counts_from_its_start(const Manifest& /*manifest*/, const Workload& workload) {
-  if (workload.kind != "StatefulSet") return {};
+  if (workload.kind != "StatefulSet" || workload.names_its_hosts()) return {};
   const std::size_t start = count_at(*workload.object, "spec.ordinals.start").value_or(0);
   const auto variables = workload.variables();
   const Variable* told = find_variable(variables, "ROTA_ORDINAL_START");

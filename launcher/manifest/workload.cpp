@@ -4,7 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
+#include <rota/error.h>
+
+#include "cluster/sources.h"
+#include "cluster/specification.h"
 #include "launcher/flags.h"
 
 namespace rota::manifest {
@@ -17,14 +22,19 @@ bool is_runtime(const Tree& object) {
   return kind == "TrainingRuntime" || kind == "ClusterTrainingRuntime";
 }
 
+bool is_program(const Tree& word) {
+  if (!word.is_string()) return false;
+  const auto text = word.get<std::string>();
+  return text == kProgram || text.ends_with("/rotarun");
+}
+
+bool has_program(const Tree& container) {
+  return std::ranges::any_of(list_at(container, "command"), is_program) ||
+         std::ranges::any_of(list_at(container, "args"), is_program);
+}
+
 bool is_ours(const Tree& container) {
-  for (const char* field : {"command", "args"}) {
-    for (const Tree& word : list_at(container, field)) {
-      if (!word.is_string()) continue;
-      const auto text = word.get<std::string>();
-      if (text == kProgram || text.ends_with("/rotarun")) return true;
-    }
-  }
+  if (has_program(container)) return true;
   return std::ranges::any_of(list_at(container, "env"), [](const Tree& variable) {
     return text_at(variable, "name").starts_with("ROTA_");
   });
@@ -72,6 +82,13 @@ bool has_train_job(const Tree& runtime, const std::vector<Tree>& objects) {
   });
 }
 
+// What is too large for a number is the largest.
+std::size_t product(std::size_t one, std::size_t other) {
+  std::size_t result = 0;
+  return __builtin_mul_overflow(one, other, &result) ? std::numeric_limits<std::size_t>::max()
+                                                     : result;
+}
+
 void read_kind(const std::vector<Tree>& objects, Workload& workload) {
   const Tree& object = *workload.object;
   if (workload.kind == "Job") {
@@ -85,7 +102,8 @@ void read_kind(const std::vector<Tree>& objects, Workload& workload) {
   } else if (workload.kind == "JobSet") {
     read_set("spec.replicatedJobs", workload);
     read_host_count(object, workload.job_path + ".completions", workload);
-    if (workload.host_count) *workload.host_count *= workload.job_count;
+    if (workload.host_count)
+      workload.host_count = product(*workload.host_count, workload.job_count);
   } else if (workload.kind == "TrainJob") {
     workload.pods_owner = runtime_of(object, objects);
     read_host_count(object, "spec.trainer.numNodes", workload);
@@ -165,20 +183,61 @@ std::vector<std::string> Workload::words() const {
   return all;
 }
 
+bool Workload::hides_its_program() const {
+  return !list_at(main_container(), "command").empty() && !has_program(main_container());
+}
+
+// By the library's own parser, but for what the kubelet puts into it first.
+std::optional<HostList> Workload::host_list() const {
+  const auto all = variables();
+  const Variable* hosts = find_variable(all, "ROTA_HOSTS");
+  if (hosts == nullptr) return std::nullopt;
+  if (hosts->value.find("$(") != std::string::npos) return HostList{};
+  const std::vector<std::string> entries = {"ROTA_HOSTS=" + hosts->value};
+  try {
+    const auto specification =
+        cluster::from_rota_hosts({.environment = cluster::Environment(entries)});
+    if (!specification) return std::nullopt;
+    HostList list;
+    for (const cluster::Host& host : specification->hosts) list.names.push_back(host.name);
+    return list;
+  } catch (const Error& error) {
+    return HostList{.trouble = error.what()};
+  }
+}
+
+// "mnist-3", or "mnist-hosts-0-3" where jobs are replicated; what follows a dot is the Service's.
+bool Workload::is_own_pod(std::string_view host_name) const {
+  const std::string_view label = host_name.substr(0, host_name.find('.'));
+  if (kind == "Pod") return label == name;
+  const std::string before = name + "-" + (set_name.empty() ? "" : set_name + "-");
+  return label.starts_with(before) &&
+         label.find_first_not_of("0123456789-", before.size()) == std::string_view::npos;
+}
+
 bool Workload::names_its_hosts() const {
   const std::vector<std::string> all = words();
   const auto variables_here = variables();
   const bool is_flag = std::ranges::any_of(
       all, [](const std::string& word) { return word.find("worker_hosts") != std::string::npos; });
-  return is_flag || find_variable(variables_here, "TF_CONFIG") != nullptr ||
+  return is_flag || host_list() || find_variable(variables_here, "TF_CONFIG") != nullptr ||
          has_flag(all, "host") || has_flag(all, "hostfile") || has_flag(all, "this-host");
 }
+
+bool Workload::is_trainers() const { return kind == "TrainJob" || is_runtime(*object); }
 
 std::size_t Workload::slot_count() const {
   const auto all = variables();
   const Variable* slots = find_variable(all, "ROTA_SLOTS");
-  const std::size_t of_trainer = count_at(*object, "spec.trainer.numProcPerNode").value_or(1);
-  return slots == nullptr ? of_trainer : to_count(slots->value).value_or(1);
+  const auto count =
+      slots == nullptr ? count_at(*object, "spec.trainer.numProcPerNode") : to_count(slots->value);
+  return is_rank_count(count) ? *count : 1;
+}
+
+std::optional<std::size_t> Workload::world_size() const {
+  const std::size_t hosts = host_count.value_or(1);
+  if (!is_rank_count(hosts)) return std::nullopt;
+  return slot_count() * hosts;
 }
 
 std::string Workload::pod_field(const std::string& path) const {
@@ -228,6 +287,10 @@ std::optional<std::size_t> to_count(const std::string& text) {
   return error == std::errc() && read_to == end ? std::optional(count) : std::nullopt;
 }
 
+bool is_rank_count(std::optional<std::size_t> count) {
+  return count && *count >= 1 && *count <= cluster::kMaxRanks;
+}
+
 std::string name_of(const Tree& object) {
   return text_at(object, "kind") + " " + text_at(object, "metadata.name");
 }
@@ -241,6 +304,7 @@ const Variable* find_variable(const std::vector<Variable>& variables, std::strin
 
 std::optional<std::string> flag_value(const std::vector<std::string>& words,
                                       std::string_view flag) {
+  std::optional<std::string> last;
   for (std::size_t i = 0; i < words.size() && words[i].starts_with('-'); ++i) {
     if (words[i] == "--") break;
     const std::size_t begin = words[i].find_first_not_of('-');
@@ -253,9 +317,9 @@ std::optional<std::string> flag_value(const std::vector<std::string>& words,
     std::string value;
     if (is_joined) value = words[i].substr(equals + 1);
     if (!is_joined && takes_value && i + 1 < words.size()) value = words[++i];
-    if (name == flag) return value;
+    if (name == flag) last = value;
   }
-  return std::nullopt;
+  return last;
 }
 
 bool has_flag(const std::vector<std::string>& words, std::string_view flag) {

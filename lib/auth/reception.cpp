@@ -69,8 +69,8 @@ void Reception::accept(base::TimePoint now) {
     if (!accepted.socket) return;
     os::set_no_delay(accepted.socket.get());
     const Credentials own(options_.key, options_.encrypts);
-    callers_.push_back(
-        {std::move(accepted.socket), Handshake::answer(own, options_.incarnation), now});
+    callers_.push_back({std::move(accepted.socket), *accepted.caller,
+                        Handshake::answer(own, options_.incarnation), now});
   }
 }
 
@@ -90,7 +90,9 @@ void Reception::advance(Caller& caller, base::TimePoint now, std::vector<Guest>&
   if (handshake.state() == State::kDone) {
     guests.push_back({std::move(caller.stream), handshake.identity(), handshake.session_keys()});
   } else if (!is_open || !is_under_way(handshake) || now - caller.since > kPatience) {
-    if (!handshake.why().empty()) last_complaint_ = handshake.why();
+    if (!handshake.why().empty()) {
+      last_complaint_ = handshake.why() + " (it called from " + caller.address.host() + ")";
+    }
     caller.stream.reset();
   }
 }

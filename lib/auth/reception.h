@@ -14,6 +14,7 @@
 #include "auth/handshake.h"
 #include "auth/stream.h"
 #include "base/time.h"
+#include "os/address.h"
 #include "os/poll_set.h"
 
 namespace rota::auth {
@@ -43,12 +44,14 @@ class Reception {
   std::vector<Guest> receive(base::TimePoint now);
   std::optional<base::TimePoint> next_deadline() const;
 
-  // What was wrong with the last one who was not let in, such as "it holds another key".
+  // What was wrong with the last one who was not let in, and where that one called from, such as
+  // "it holds another key (it called from 10.0.0.7)".
   const std::string& last_complaint() const noexcept { return last_complaint_; }
 
  private:
   struct Caller {
     Stream stream;
+    os::Address address;
     Handshake handshake;
     base::TimePoint since;
   };

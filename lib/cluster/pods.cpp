@@ -37,10 +37,12 @@ PodName pod_of(const std::string& host_name, const std::string& end,
   const std::size_t dot = std::min(host_name.find('.'), host_name.size());
   const std::string label = host_name.substr(0, dot);
   if (!label.ends_with(end)) {
-    refuse(index_name + " makes this the pod …" + end + ", and the host is called " +
-           shown(host_name) +
-           ": where pods have the node's name, name the hosts, "
-           "ROTA_HOSTS=a:2,b:2");
+    refuse(
+        index_name + " makes this the pod …" + end + ", and the host is called " +
+        shown(host_name) +
+        ": where pods have the node's name, as with hostNetwork, say this one's by ROTA_HOST, as "
+        "in NAME" +
+        end);
   }
   const std::size_t last = label.rfind('-');
   return {.prefix = label.substr(0, last + 1), .ordinal = 0, .suffix = host_name.substr(dot)};

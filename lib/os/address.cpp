@@ -114,12 +114,7 @@ std::string with_port(const std::string& address, std::uint16_t port) {
   return address.substr(0, address.rfind(':') + 1) + std::to_string(port);
 }
 
-Address local_address(int socket) {
-  sockaddr_storage storage{};
-  socklen_t bytes = sizeof storage;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&storage), &bytes) != 0) {
-    throw_errno("getsockname");
-  }
+Address without_mapping(const sockaddr_storage& storage, socklen_t bytes) {
   const auto& mapped = reinterpret_cast<const sockaddr_in6&>(storage);
   if (storage.ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&mapped.sin6_addr)) {
     return {reinterpret_cast<const sockaddr*>(&storage), bytes};
@@ -129,6 +124,15 @@ Address local_address(int socket) {
   plain.sin_port = mapped.sin6_port;
   std::memcpy(&plain.sin_addr, mapped.sin6_addr.s6_addr + 12, sizeof plain.sin_addr);
   return {reinterpret_cast<const sockaddr*>(&plain), sizeof plain};
+}
+
+Address local_address(int socket) {
+  sockaddr_storage storage{};
+  socklen_t bytes = sizeof storage;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&storage), &bytes) != 0) {
+    throw_errno("getsockname");
+  }
+  return without_mapping(storage, bytes);
 }
 
 std::string address_toward(const Address& target) {

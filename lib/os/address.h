@@ -58,8 +58,10 @@ std::vector<std::string> own_addresses();
 // where there is no way.
 std::string address_toward(const Address& target);
 
-// Of the socket's own end; that of IPv4 over a socket of both families is one of IPv4. Throws Error
-// kSystem.
+// As a system call gives it; one of IPv4 where it is that, over a socket of both families.
+Address without_mapping(const sockaddr_storage& storage, socklen_t bytes);
+
+// Of the socket's own end, without mapping. Throws Error kSystem.
 Address local_address(int socket);
 
 }  // namespace rota::os

@@ -27,9 +27,20 @@ Fd open_socket(int family) {
   return Fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
+// Of both families, as far as the system has them.
+Listener listen_everywhere(const std::string& port) {
+  Fd socket = open_socket(AF_INET6);
+  if (!socket) return listen_on(parse_address("0.0.0.0:" + port));
+  set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
+  return open_at(std::move(socket), parse_address("[::]:" + port));
+}
+
 }  // namespace
 
 Listener listen_on(const Address& address) {
+  if (address.family() == AF_INET6 && address.is_any()) {
+    return listen_everywhere(std::to_string(address.port()));
+  }
   Fd socket = open_socket(address.family());
   if (!socket) throw_errno("socket");
   return open_at(std::move(socket), address);
@@ -41,10 +52,7 @@ Listener listen_at(const std::string& address) {
   if (is_numeric(address)) return listen_on(parse_address(address));
   const auto [host, port] = split_address(address);
   if (host == "localhost") return listen_on(parse_address("127.0.0.1:" + port));
-  Fd socket = open_socket(AF_INET6);
-  if (!socket) return listen_on(parse_address("0.0.0.0:" + port));
-  set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
-  return open_at(std::move(socket), parse_address("[::]:" + port));
+  return listen_everywhere(port);
 }
 
 }  // namespace rota::os

@@ -51,14 +51,18 @@ std::optional<std::string> connect_result(int socket) {
 Accepted accept_connection(int listener) {
   constexpr int kMostGone = 64;
   for (int gone = 0; gone < kMostGone; ++gone) {
-    Fd socket(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (socket || errno == EAGAIN) return {std::move(socket), {}};
+    sockaddr_storage caller{};
+    socklen_t bytes = sizeof caller;
+    Fd socket(::accept4(listener, reinterpret_cast<sockaddr*>(&caller), &bytes,
+                        SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket) return {.socket = std::move(socket), .caller = without_mapping(caller, bytes)};
+    if (errno == EAGAIN) return {};
     switch (errno) {
       case EMFILE:
       case ENFILE:
       case ENOBUFS:
       case ENOMEM:
-        return {Fd(), std::generic_category().message(errno)};
+        return {.lack = std::generic_category().message(errno)};
       case EBADF:
       case EINVAL:
       case ENOTSOCK:

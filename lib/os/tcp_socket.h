@@ -26,8 +26,9 @@ std::optional<std::string> connect_result(int socket);
 // The next waiting connection of a listening socket, if there is one. Callers that are gone again
 // are passed over. Throws Error kSystem.
 struct Accepted {
-  Fd socket;
-  std::string lack;  // What there is too little of to take it: descriptors, memory.
+  Fd socket{};
+  std::optional<Address> caller{};  // Where there is a socket.
+  std::string lack{};               // What there is too little of to take it: descriptors, memory.
 };
 Accepted accept_connection(int listener);
 

@@ -47,6 +47,11 @@ class ReceptionTest : public ::testing::Test {
   base::TimePoint now_{std::chrono::hours(1)};
 };
 
+TEST_F(ReceptionTest, SaysWhereAStrangerCalledFrom) {
+  stranger_who_was_hung_up_on();
+  EXPECT_EQ(reception_.last_complaint(), "it is no rota (it called from 127.0.0.1)");
+}
+
 TEST_F(ReceptionTest, RestsAfterAStranger) {
   stranger_who_was_hung_up_on();
   ASSERT_TRUE(reception_.next_deadline());

@@ -9,6 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -36,6 +37,18 @@ TEST(APod, SeesTheCoresOfItsLimit) {
   EXPECT_EQ(table_with(place, "2")["world"], 2);
 }
 
+// Method: each rank has a shared buffer of twice what a runtime gives a pod as /dev/shm, where no
+// volume says otherwise.
+TEST(APod, HasRoomForSharedBuffersWithoutAVolumeForThem) {
+  const Namespace place;
+  place.apply(
+      render({"--image", image("rota-test"), "--workers", "1", "--slots", "2", "--memory", "512Mi"},
+             {"shared_buffers"}));
+  EXPECT_EQ(place.end_of("job/mnist", 60s), "Complete");
+  EXPECT_THAT(place.kubectl({"logs", "job/mnist"}),
+              AllOf(HasSubstr("/dev/shm has 64 MiB"), HasSubstr("128 MiB are right")));
+}
+
 // Method: a Job is made also where its pods are not admitted; its events say so then.
 TEST(ARestrictedNamespace, AdmitsThePodsOfEveryKind) {
   for (const std::string kind : {"job", "jobset", "statefulset", "trainjob"}) {
@@ -50,30 +63,12 @@ TEST(ARestrictedNamespace, AdmitsThePodsOfEveryKind) {
 
 TEST(ARestrictedNamespace, RefusesWhatIsNotRestricted) {
   const Namespace place;
-  EXPECT_THROW(place.kubectl({"run", "root", "--image", image("rota")}), std::runtime_error);
-}
-
-// Method: such a pod's host is called as its node is, so the job has to name its hosts, and each of
-// them itself.
-TEST(AJobOnTheNodesNetwork, Trains) {
-  const Namespace place("privileged");
-  std::string job = render({"--workers", "2"}, {"mnist", "--epochs", "1"});
-  job = replaced(
-      job, "            - name: ROTA_HOSTS\n              value: \"2\"",
-      "            - name: INDEX\n"
-      "              valueFrom:\n"
-      "                fieldRef:\n"
-      "                  fieldPath: metadata.labels['batch.kubernetes.io/job-completion-index']\n"
-      "            - name: ROTA_HOST\n"
-      "              value: mnist-$(INDEX).mnist\n"
-      "            - name: ROTA_HOSTS\n"
-      "              value: mnist-0.mnist,mnist-1.mnist");
-  place.apply(replaced(job, "      subdomain: mnist\n",
-                       "      subdomain: mnist\n"
-                       "      hostNetwork: true\n"
-                       "      dnsPolicy: ClusterFirstWithHostNet\n"));
-  ASSERT_EQ(place.end_of("job/mnist", 120s), "Complete");
-  EXPECT_THAT(place.log(place.pods()[0]["metadata"]["name"]), HasSubstr("world 2 on 2 hosts"));
+  try {
+    place.kubectl({"run", "root", "--image", image("rota")});
+    ADD_FAILURE() << "it was admitted";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("violates PodSecurity"));
+  }
 }
 
 }  // namespace

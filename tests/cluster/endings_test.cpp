@@ -20,8 +20,6 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-std::string name_of(const json& pod) { return pod["metadata"]["name"]; }
-
 std::unique_ptr<Process> kubectl_beside(const Namespace& place, const Arguments& arguments) {
   Arguments all = {"/usr/bin/env", "kubectl", "--namespace", place.name()};
   all.insert(all.end(), arguments.begin(), arguments.end());

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cluster/harm.h"
 #include "cluster/world.h"
 
@@ -25,26 +27,6 @@ using Clock = std::chrono::system_clock;
 
 // Five times what it is to be, as the machine may be busy.
 constexpr double kAtOnceSeconds = 5;
-
-std::string name_of(const json& pod) { return pod["metadata"]["name"]; }
-
-// The pods that have ended, as "code reason".
-std::vector<std::string> ends_of(const World& world) {
-  std::vector<std::string> ends;
-  for (const json& pod : world.place().pods()) {
-    const json& state = pod["status"]["containerStatuses"][0]["state"];
-    if (!state.contains("terminated")) continue;
-    const json& end = state["terminated"];
-    ends.push_back(std::to_string(end["exitCode"].get<int>()) + " " + end.value("message", ""));
-  }
-  return ends;
-}
-
-std::vector<std::string> phases_of(const World& world) {
-  std::vector<std::string> phases;
-  for (const json& pod : world.place().pods()) phases.push_back(pod["status"]["phase"]);
-  return phases;
-}
 
 bool has_condition(const World& world, const std::string& type) {
   const json status = world.place().get("job/mnist")["status"];
@@ -71,6 +53,14 @@ void expect_that_all_know(const std::string& cause, const World& world, Clock::t
               AllOf(Not(IsEmpty()), Each(Le(kAtOnceSeconds))));
 }
 
+// Whatever happened to a Job's world and a JobSet's, they end as one that was left alone.
+void expect_the_same_weights(const World& undisturbed, const World& job, const World& set) {
+  const std::string end = undisturbed.end();
+  EXPECT_THAT(end, MatchesRegex("Complete [0-9a-f]+"));
+  EXPECT_EQ(job.end(), end);
+  EXPECT_EQ(set.end(), "Completed" + end.substr(end.find(' ')));
+}
+
 class AHarmedWorld : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -87,14 +77,12 @@ TEST(ADeletedPod, StopsAllAndCountsForNothing) {
   set.place().kubectl({"delete", "pod", name_of(set.training_pods().at(1)), "--wait=false"});
   const World undisturbed;
 
-  ASSERT_TRUE(becomes_true([&] { return ends_of(job).size() >= 2; }, 30s));
-  expect_that_all_know("host 1 (mnist-1.mnist) got SIGTERM", job, moment);
-  EXPECT_THAT(ends_of(job), Contains(HasSubstr("143 host 1 (mnist-1.mnist) got SIGTERM")).Times(2));
+  ASSERT_TRUE(becomes_true([&] { return job.place().ends(deleted).size() >= 2; }, 30s));
+  expect_that_all_know("host 1 (mnist-1.mnist) got SIGTERM", job, moment, deleted);
+  EXPECT_THAT(job.place().ends(deleted),
+              Contains(HasSubstr("143 host 1 (mnist-1.mnist) got SIGTERM")).Times(2));
 
-  const std::string end = undisturbed.end();
-  EXPECT_THAT(end, MatchesRegex("Complete [0-9a-f]+"));
-  EXPECT_EQ(job.end(), end);
-  EXPECT_EQ(set.end(), "Completed" + end.substr(end.find(' ')));
+  expect_the_same_weights(undisturbed, job, set);
   EXPECT_EQ(restarts_of_set(set), json({1, 0}));
   EXPECT_THAT(log_of_set(set), HasSubstr("epoch 1 · world 3"));
 }
@@ -110,19 +98,35 @@ TEST_F(AHarmedWorld, WhoseContainerIsKilledFormsAgainWithinItsBudgetAndFailsBeyo
   kill_container(without_budget.training_pods().at(1));
   const World undisturbed;
 
-  ASSERT_TRUE(becomes_true([&] { return ends_of(job).size() == 3; }, 20s));
+  ASSERT_TRUE(becomes_true([&] { return job.place().ends().size() == 3; }, 20s));
   expect_that_all_know("lost host 1 (mnist-1.mnist)", job, moment, name_of(killed));
-  EXPECT_THAT(ends_of(job), Each(MatchesRegex("137 |201 lost host 1 .*")));
+  EXPECT_THAT(job.place().ends(), Each(MatchesRegex("137 |201 lost host 1 .*")));
 
   EXPECT_EQ(without_budget.end(), "Failed");
-  EXPECT_THAT(phases_of(without_budget), Each(Eq("Failed")));
+  EXPECT_THAT(without_budget.place().phases(), Each(Eq("Failed")));
 
-  const std::string end = undisturbed.end();
-  EXPECT_THAT(end, MatchesRegex("Complete [0-9a-f]+"));
-  EXPECT_EQ(job.end(), end);
-  EXPECT_EQ(set.end(), "Completed" + end.substr(end.find(' ')));
+  expect_the_same_weights(undisturbed, job, set);
   EXPECT_EQ(restarts_of_set(set), json({1, 1}));
   EXPECT_THAT(log_of_set(set), HasSubstr("epoch 1 · world 3"));
+}
+
+// Method: whose container is killed gets another pod, and the others are those that they were.
+TEST_F(AHarmedWorld, StartsAgainInPlaceWhereRulesSaySo) {
+  const World undisturbed;
+  const World world({}, World::Length::kShort, "restart-rules");
+  const std::vector<json> before = world.training_pods();
+  kill_container(before.at(1));
+  EXPECT_EQ(world.end(), undisturbed.end());
+
+  const std::vector<json> after = world.place().pods();
+  for (const std::size_t index : {0, 2}) {
+    const auto has_the_name = [&](const json& pod) {
+      return name_of(pod) == name_of(before[index]);
+    };
+    const auto pod = std::ranges::find_if(after, has_the_name);
+    ASSERT_NE(pod, after.end()) << name_of(before[index]);
+    EXPECT_GE((*pod)["status"]["containerStatuses"][0]["restartCount"], 1);
+  }
 }
 
 // Method: hosts agree on a success, so those of other nodes end with one only where the rank on the
@@ -144,7 +148,7 @@ TEST_F(AHarmedWorld, TrainsOnWithoutAKubelet) {
   EXPECT_FALSE(has_condition(world, "Complete"));  // Nobody says what has become of the pods there.
   harmed.cure();
   EXPECT_EQ(world.end(), undisturbed.end());
-  EXPECT_THAT(phases_of(world), AllOf(SizeIs(3), Each(Eq("Succeeded"))));
+  EXPECT_THAT(world.place().phases(), AllOf(SizeIs(3), Each(Eq("Succeeded"))));
 }
 
 // Method: all on one cut, which whoever else uses the cluster has to live with.
@@ -159,21 +163,18 @@ TEST_F(AHarmedWorld, WhoseNodeIsCutOffFormsAgainWithinItsBudgetAndFailsBeyond) {
   HarmedNode harmed = HarmedNode::cut_off(node);
 
   EXPECT_TRUE(becomes_true([&] { return has_condition(without_budget, "FailureTarget"); }, 30s));
-  EXPECT_FALSE(
-      has_condition(without_budget, "Failed"));  // Nobody knows whether its pods still run.
+  // Nobody knows whether its pods still run.
+  EXPECT_FALSE(has_condition(without_budget, "Failed"));
   harmed.cure();
   const World undisturbed;
 
-  ASSERT_TRUE(becomes_true([&] { return ends_of(job).size() == 3; }, 60s));
+  ASSERT_TRUE(becomes_true([&] { return job.place().ends().size() == 3; }, 60s));
   expect_that_all_know("lost host ", job, moment);
-  EXPECT_THAT(ends_of(job), Each(MatchesRegex("201 lost host .*")));
+  EXPECT_THAT(job.place().ends(), Each(MatchesRegex("201 lost host .*")));
   EXPECT_EQ(without_budget.end(), "Failed");
-  EXPECT_THAT(phases_of(without_budget), Each(Eq("Failed")));
+  EXPECT_THAT(without_budget.place().phases(), Each(Eq("Failed")));
 
-  const std::string end = undisturbed.end();
-  EXPECT_THAT(end, MatchesRegex("Complete [0-9a-f]+"));
-  EXPECT_EQ(job.end(), end);
-  EXPECT_EQ(set.end(), "Completed" + end.substr(end.find(' ')));
+  expect_the_same_weights(undisturbed, job, set);
   EXPECT_EQ(restarts_of_set(set), json({1, 1}));
 }
 

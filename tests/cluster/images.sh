@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$(realpath "$1") out=$2
 k8s/image/roots.sh "$build" "$out"
 cp -r "$out/rota-mnist" "$out/rota-test"
-cp "$build"/tests/{show_table,stranger} "$out/rota-test/usr/bin/"
+cp "$build"/tests/{shared_buffers,show_table,stranger} "$out/rota-test/usr/bin/"
 k8s/image/closure.sh "$out/rota-test"
 for name in rota rota-mnist rota-test; do
   tests/cluster/provider/archive.sh "$out/$name.tar" "localhost/$name:test" \

@@ -17,8 +17,6 @@ using ::testing::ElementsAre;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 
-std::string name_of(const json& pod) { return pod["metadata"]["name"]; }
-
 // The table that the pod's first rank shows, behind what rotarun says while it waits.
 std::string table_of(const Namespace& place, const json& pod) {
   const std::string log = place.log(name_of(pod));
@@ -51,17 +49,11 @@ std::vector<std::string> hosts_of(const std::string& table) {
   return hosts;
 }
 
-std::vector<std::string> phases_of(const Namespace& place) {
-  std::vector<std::string> phases;
-  for (const json& pod : place.pods()) phases.push_back(pod["status"]["phase"]);
-  return phases;
-}
-
 TEST(AJobOfFourPods, TrainsAndLeavesNothingButLogs) {
   const Namespace place;
   place.apply(render({"--workers", "4", "--slots", "2"}, {"mnist", "--epochs", "2"}));
   ASSERT_EQ(place.end_of("job/mnist", 120s), "Complete");
-  EXPECT_THAT(phases_of(place), ElementsAre("Succeeded", "Succeeded", "Succeeded", "Succeeded"));
+  EXPECT_THAT(place.phases(), ElementsAre("Succeeded", "Succeeded", "Succeeded", "Succeeded"));
   const std::vector<json> pods = place.pods();
   EXPECT_THAT(place.log(name_of(pods[0])),
               AllOf(HasSubstr("world 8 on 4 hosts"), HasSubstr("epoch 2/2"),

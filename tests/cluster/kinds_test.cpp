@@ -14,16 +14,14 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::Each;
-using ::testing::ElementsAre;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 constexpr std::chrono::seconds kPatience = 180s;
 const Arguments kTraining = {"mnist", "--epochs", "1"};
-
-std::string name_of(const json& pod) { return pod["metadata"]["name"]; }
 
 // Eight ranks, on four hosts unless `hosts` says otherwise.
 std::string eight_ranks(const std::string& kind,
@@ -39,12 +37,6 @@ std::string weights_in(const std::string& log) {
   return std::regex_search(log, found, std::regex("done in .* weights ([0-9a-f]{16})"))
              ? found[1].str()
              : std::string();
-}
-
-std::vector<std::string> phases_of(const Namespace& place) {
-  std::vector<std::string> phases;
-  for (const json& pod : place.pods()) phases.push_back(pod["status"]["phase"]);
-  return phases;
 }
 
 bool is_done(const Namespace& place, const json& pod) {
@@ -92,24 +84,25 @@ class EveryKind : public ::testing::Test {
     ASSERT_THAT(job_weights, SizeIs(16));
   }
 
+  // Of a kind that ends by itself, with that condition.
+  static void expect_the_same_weights(const std::string& kind, const std::string& condition) {
+    const Namespace place;
+    place.apply(eight_ranks(kind));
+    ASSERT_EQ(place.end_of(kind + "/mnist", kPatience), condition);
+    EXPECT_THAT(place.phases(), AllOf(SizeIs(4), Each(Eq("Succeeded"))));
+    EXPECT_EQ(weights_in(place.log(name_of(place.pods()[0]))), job_weights);
+  }
+
   static inline std::string job_weights;
 };
 
 TEST_F(EveryKind, TrainsAsAJobSetToTheSameWeights) {
-  const Namespace place;
-  place.apply(eight_ranks("jobset"));
-  ASSERT_EQ(place.end_of("jobset/mnist", kPatience), "Completed");
-  EXPECT_THAT(phases_of(place), ElementsAre("Succeeded", "Succeeded", "Succeeded", "Succeeded"));
-  EXPECT_EQ(weights_in(place.log(name_of(place.pods()[0]))), job_weights);
+  expect_the_same_weights("jobset", "Completed");
 }
 
 // Method: one file has the runtime and its job, as users apply them.
 TEST_F(EveryKind, TrainsAsATrainJobToTheSameWeights) {
-  const Namespace place;
-  place.apply(eight_ranks("trainjob"));
-  ASSERT_EQ(place.end_of("trainjob/mnist", kPatience), "Complete");
-  EXPECT_THAT(phases_of(place), ElementsAre("Succeeded", "Succeeded", "Succeeded", "Succeeded"));
-  EXPECT_EQ(weights_in(place.log(name_of(place.pods()[0]))), job_weights);
+  expect_the_same_weights("trainjob", "Complete");
 }
 
 // Method: a pod that is deleted is gone before its container's code can be read, unless it is kept.
@@ -129,7 +122,7 @@ TEST_F(EveryKind, TrainsAsAStatefulSetThatSaysDoneAndEndsWithZeroWhenDeleted) {
   const Kept kept(place, pods);
   place.kubectl({"delete", "statefulset/mnist", "--wait=false"});
   const std::vector<std::string> succeeded(4, "Succeeded");
-  EXPECT_TRUE(becomes_true([&] { return phases_of(place) == succeeded; }, 60s));
+  EXPECT_TRUE(becomes_true([&] { return place.phases() == succeeded; }, 60s));
   for (const json& pod : place.pods()) {
     const json& container = pod["status"]["containerStatuses"][0];
     EXPECT_EQ(container["restartCount"], 0);
@@ -159,8 +152,8 @@ TEST_F(EveryKind, TrainsByTheTfConfigOfTfJobToTheSameWeights) {
       {"create", "secret", "generic", "mnist-key", "--from-literal=key=" + std::string(64, 'k')});
   place.apply(as_tf_job(place.name()));
   EXPECT_TRUE(becomes_true(
-      [&] { return phases_of(place) == std::vector<std::string>(6, "Succeeded"); }, kPatience));
-  EXPECT_THAT(phases_of(place), Each(Eq("Succeeded")));
+      [&] { return place.phases() == std::vector<std::string>(6, "Succeeded"); }, kPatience));
+  EXPECT_THAT(place.phases(), Each(Eq("Succeeded")));
   EXPECT_EQ(weights_in(place.log("mnist-chief-0")), job_weights);
   for (const char* idle : {"mnist-ps-0", "mnist-evaluator-0"}) {
     EXPECT_EQ(weights_in(place.log(idle)), "") << idle;

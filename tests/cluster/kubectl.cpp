@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <stdexcept>
 
@@ -75,6 +78,22 @@ std::string with_pod_field(const std::string& manifests, std::string_view field)
                   std::string(field) + "\n" + indent + std::string(kNeighbour));
 }
 
+// Method: kustomize wants relative paths, and nothing in a folder but what it is told of.
+std::string with_component(const std::string& manifests, const std::string& component) {
+  std::string pattern = std::filesystem::temp_directory_path() / "rota-kustomize-XXXXXX";
+  const std::filesystem::path folder = ::mkdtemp(pattern.data());
+  const std::filesystem::path components = ROTA_SOURCE_DIR "/k8s/components";
+  std::ofstream(folder / "manifests.yaml") << manifests;
+  std::ofstream(folder / "kustomization.yaml")
+      << "resources: [manifests.yaml]\n"
+      << "components: [" << relative(components, folder).string() << "/" << component << "]\n";
+  std::string yaml = kubectl({"kustomize", folder});
+  std::filesystem::remove_all(folder);
+  return yaml;
+}
+
+std::string name_of(const json& object) { return object["metadata"]["name"]; }
+
 Namespace::Namespace(std::string_view level) : name_(fresh_name()) {
   testing::kubectl({"create", "namespace", name_});
   testing::kubectl(
@@ -83,13 +102,17 @@ Namespace::Namespace(std::string_view level) : name_(fresh_name()) {
 
 Namespace::~Namespace() {
   try {
-    if (::testing::Test::HasFailure()) print_what_is_known();
-    // What hangs is not to hold up the tests that follow.
+    // A test that throws has not failed yet.
+    if (::testing::Test::HasFailure() || std::uncaught_exceptions() > 0) print_what_is_known();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "namespace " << name_ << ": " << error.what();
+  }
+  try {
+    // Nothing new comes into it any more; it goes by itself when the pods are gone.
     testing::kubectl({"delete", "namespace", name_, "--wait=false"});
     // Else pods stay: their Job has them kept until it has made others, which it may not any more.
     kubectl({"delete", "jobs", "--all", "--wait=false"});
     kubectl({"delete", "pods", "--all", "--grace-period=1", "--timeout=60s"});
-    testing::kubectl({"wait", "--for=delete", "namespace/" + name_, "--timeout=60s"});
   } catch (const std::exception& error) {
     ADD_FAILURE() << "namespace " << name_ << ": " << error.what();
   }
@@ -117,6 +140,29 @@ std::vector<json> Namespace::pods() const {
   };
   std::ranges::sort(pods, {}, index);
   return pods;
+}
+
+std::vector<std::string> Namespace::phases() const {
+  std::vector<std::string> phases;
+  for (const json& pod : pods()) phases.push_back(pod["status"]["phase"]);
+  return phases;
+}
+
+std::vector<std::string> Namespace::ends(const std::string& but) const {
+  constexpr std::size_t kMessageBytes = 2048;  // What Kubernetes keeps.
+  std::vector<std::string> ends;
+  for (const json& pod : pods()) {
+    if (name_of(pod) == but) continue;
+    // One that is pending has no container yet.
+    for (const json& container : pod["status"].value("containerStatuses", json::array())) {
+      if (!container["state"].contains("terminated")) continue;
+      const json& end = container["state"]["terminated"];
+      const std::string message = end.value("message", "");
+      EXPECT_LE(message.size(), kMessageBytes);
+      ends.push_back(std::to_string(end["exitCode"].get<int>()) + " " + message);
+    }
+  }
+  return ends;
 }
 
 std::string Namespace::log(const std::string& pod) const { return kubectl({"logs", pod}); }

@@ -28,6 +28,11 @@ std::string replaced(std::string text, std::string_view before, std::string_view
 // `manifests` with a field more in the one pod template that they have.
 std::string with_pod_field(const std::string& manifests, std::string_view field);
 
+// What kustomize makes of manifests with a component of k8s/components.
+std::string with_component(const std::string& manifests, const std::string& component);
+
+std::string name_of(const nlohmann::json& object);
+
 // A namespace of the restricted kind, or of another. Where the test has failed by its end, all that
 // is known of its pods is printed.
 class Namespace {
@@ -44,7 +49,12 @@ class Namespace {
 
   // The pods with the job's label, by their index.
   std::vector<nlohmann::json> pods() const;
+  std::vector<std::string> phases() const;  // Theirs: Running, Succeeded, ...
   std::string log(const std::string& pod) const;
+
+  // Of those that have ended, code and termination message: "143 host 1 (mnist-1.mnist) got ...".
+  // But not of one that is about to vanish.
+  std::vector<std::string> ends(const std::string& but = {}) const;
 
   // Before each line the moment when the node has read it, as in 2026-01-31T12:00:00.123456789Z.
   std::string log_with_moments(const std::string& pod) const;

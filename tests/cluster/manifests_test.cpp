@@ -2,14 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 
+#include "cluster/kubectl.h"
 #include "launcher/manifest/yaml.h"
 #include "testing/process.h"
 
@@ -59,22 +58,6 @@ std::map<std::string, nlohmann::json> by_name(const std::string& yaml) {
   return objects;
 }
 
-// A namespace of this test's, which is gone with it. What is restricted is admitted in any other.
-class Namespace {
- public:
-  Namespace() {
-    const Result result =
-        shell("kubectl create namespace " + name + " && kubectl label namespace " + name +
-              " pod-security.kubernetes.io/enforce=restricted");
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-  }
-  ~Namespace() { shell("kubectl delete namespace --wait=false " + name); }
-  Namespace(const Namespace&) = delete;
-  Namespace& operator=(const Namespace&) = delete;
-
-  const std::string name = "rota-manifests-" + std::to_string(::getpid());
-};
-
 // Makes nothing, but for a Trainer's runtime, which has to be there before its job.
 std::string apply_command(const Tree& object, const std::string& name_space) {
   const std::string kind = manifest::text_at(object, "kind");
@@ -101,18 +84,6 @@ void expect_valid(const std::string& yaml, const std::string& name_space) {
     EXPECT_EQ(result.exit_code, 0) << text << result.err;
     EXPECT_THAT(result.err, ::testing::Not(::testing::HasSubstr("PodSecurity"))) << text;
   }
-}
-
-// Of every component with every kind, in a folder beside them, since kustomize leaves none above.
-std::string with_component(const std::string& kind, const std::string& component) {
-  const std::filesystem::path folder = kManifests / ("tried-" + kind + "-" + component);
-  std::filesystem::create_directory(folder);
-  std::ofstream(folder / "kustomization.yaml")
-      << "resources: [../overlays/" << kind << "]\ncomponents: [../components/" << component
-      << "]\n";
-  const std::string yaml = kustomize(folder);
-  std::filesystem::remove_all(folder);
-  return yaml;
 }
 
 class Manifests : public ::testing::Test {
@@ -148,7 +119,7 @@ TEST_F(Manifests, AreFoundFine) {
 TEST_F(Manifests, AreValidForTheServerAndRestricted) {
   for (const auto& overlay : folders_of("overlays")) {
     SCOPED_TRACE(overlay);
-    expect_valid(kustomize(overlay), mine->name);
+    expect_valid(kustomize(overlay), mine->name());
   }
 }
 
@@ -160,9 +131,10 @@ TEST_F(Manifests, TakeEveryComponentWithEveryKind) {
       const bool is_of_jobs = name == "restart-rules";
       if (needs_volume || (is_of_jobs && kind == std::string("statefulset"))) continue;
       SCOPED_TRACE(std::string(kind) + " with " + name);
-      const std::string yaml = with_component(kind, name);
-      EXPECT_NE(yaml, kustomize(kManifests / "overlays" / kind));
-      expect_valid(yaml, mine->name);
+      const std::string plain = kustomize(kManifests / "overlays" / kind);
+      const std::string yaml = with_component(plain, name);
+      EXPECT_NE(yaml, plain);
+      expect_valid(yaml, mine->name());
       const Result result = shell(rotarun_path() + " render --check -", yaml);
       EXPECT_EQ(result.exit_code, 0) << result.out;
     }
@@ -176,7 +148,7 @@ TEST_F(Manifests, AreRenderedAsTheServerTakesThem) {
               " --name rendered --workers 12 --gpu 1 --parameters 1000 --image rota-mnist"
               " --data-claim data --data-size 1Gi -- --encrypt --grace 45 mnist");
     EXPECT_EQ(rendered.exit_code, 0) << rendered.err;
-    expect_valid(rendered.out, mine->name);
+    expect_valid(rendered.out, mine->name());
   }
 }
 

@@ -19,10 +19,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-constexpr std::size_t kMessageBytes = 2048;  // What Kubernetes keeps.
-
-std::string name_of(const json& pod) { return pod["metadata"]["name"]; }
-
 std::string gated(const std::string& manifests) {
   return with_pod_field(manifests, "schedulingGates: [{name: rota.test/later}]");
 }
@@ -67,21 +63,6 @@ bool is_ready(const json& pod) {
                              });
 }
 
-// The code and the termination message of each pod that has ended.
-std::vector<std::string> ends_of(const Namespace& place) {
-  std::vector<std::string> ends;
-  for (const json& pod : place.pods()) {
-    for (const json& container : pod["status"].value("containerStatuses", json::array())) {
-      if (!container["state"].contains("terminated")) continue;
-      const json& end = container["state"]["terminated"];
-      const std::string message = end.value("message", "");
-      EXPECT_LE(message.size(), kMessageBytes);
-      ends.push_back(std::to_string(end["exitCode"].get<int>()) + " " + message);
-    }
-  }
-  return ends;
-}
-
 json failure_of(const Namespace& place) {
   const json job = place.get("job/mnist");
   for (const json& condition : job["status"]["conditions"]) {
@@ -121,16 +102,16 @@ TEST(APodWhoseImageIsMissing, IsNamedByTheOthersWhichEndAtTheDeadline) {
   place.kubectl({"set", "image", "pod/" + pods[2], "rota=localhost/rota-missing:test"});
   for (const std::string& pod : pods) let_start(place, pod);
 
-  ASSERT_TRUE(becomes_true([&] { return ends_of(place).size() == 2; }, 60s));
+  ASSERT_TRUE(becomes_true([&] { return place.ends().size() == 2; }, 60s));
   constexpr const char* kCause =
       "1 of 3 hosts: host 2 (mnist-2.mnist) did not come to mnist-0.mnist:7700";
-  EXPECT_THAT(ends_of(place), Each(AllOf(HasSubstr("200 "), HasSubstr(kCause))));
+  EXPECT_THAT(place.ends(), Each(AllOf(HasSubstr("200 "), HasSubstr(kCause))));
   for (int i = 0; i < 2; ++i) EXPECT_THAT(place.log(pods[i]), HasSubstr(kCause));
 
   // Those in their place end in the same way, and use up the budget.
   for (const std::string& pod : gated_pods(place, 2)) let_start(place, pod);
   EXPECT_EQ(place.end_of("job/mnist", 120s), "Failed");
-  EXPECT_THAT(ends_of(place), Each(HasSubstr("200 ")));
+  EXPECT_THAT(place.ends(), Each(HasSubstr("200 ")));
   EXPECT_THAT(failure_of(place)["message"].get<std::string>(), HasSubstr("failed indexes"));
 }
 
@@ -143,7 +124,7 @@ TEST(AProgramThatFails, EndsTheJobAndEveryPodThatIsLeftSaysWhy) {
   EXPECT_THAT(failure["message"].get<std::string>(),
               AllOf(HasSubstr("Container rota for pod " + place.name() + "/mnist-"),
                     HasSubstr("failed with exit code 66 matching FailJob rule at index 2")));
-  const std::vector<std::string> ends = ends_of(place);
+  const std::vector<std::string> ends = place.ends();
   EXPECT_THAT(ends, AllOf(Not(IsEmpty()), Each(AllOf(HasSubstr("66 rank "), HasSubstr("/nowhere"),
                                                      HasSubstr("exit code 66")))));
   for (const json& pod : place.pods()) {

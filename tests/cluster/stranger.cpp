@@ -1,12 +1,16 @@
-// Somebody who is no member of the job: `stranger HOST PORT` speaks to a port of it without a key,
-// in several ways, and says how each ended. Ends with 0 where it was hung up on every time.
+// Somebody who is no member of the job: `stranger HOST PORT [SECONDS]` speaks to a port of it
+// without a key, in several ways, and says how each ended. Ends with 0 where it was hung up on
+// every time, and at once where nobody is there for so long, a minute by default.
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -15,14 +19,23 @@ namespace {
 // More than five times what a caller has to prove who he is.
 constexpr int kPatienceMs = 30000;
 
+struct Target {
+  const char* host;
+  const char* port;
+  std::chrono::seconds patience;
+};
+
 // Calls until the name and the port are there: a stranger may be earlier than the job.
-int call(const char* host, const char* port) {
-  for (int attempt = 0; attempt < 300; ++attempt) {
+int call(const Target& target) {
+  const auto end = std::chrono::steady_clock::now() + target.patience;
+  while (std::chrono::steady_clock::now() < end) {
     const addrinfo hints{.ai_socktype = SOCK_STREAM};
     addrinfo* found = nullptr;
-    if (::getaddrinfo(host, port, &hints, &found) == 0) {
+    if (::getaddrinfo(target.host, target.port, &hints, &found) == 0) {
       const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
       const int wire = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      const timeval second{.tv_sec = 1, .tv_usec = 0};  // For connect() too.
+      ::setsockopt(wire, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
       if (::connect(wire, found->ai_addr, found->ai_addrlen) == 0) return wire;
       ::close(wire);
     }
@@ -41,8 +54,8 @@ bool is_hung_up_on(int wire) {
   return false;
 }
 
-bool try_out(const char* what, const std::string& words, char** target) {
-  const int wire = call(target[0], target[1]);
+bool try_out(const char* what, const std::string& words, const Target& target) {
+  const int wire = call(target);
   if (wire < 0) {
     std::printf("%s: nobody is there\n", what);
     return false;
@@ -58,11 +71,12 @@ bool try_out(const char* what, const std::string& words, char** target) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 3 && argc != 4) return 2;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  bool is_refused = try_out("silence", "", argv + 1);
-  is_refused &= try_out("a browser", "GET / HTTP/1.1\r\nHost: job\r\n\r\n", argv + 1);
-  is_refused &= try_out("zeros", std::string(65536, '\0'), argv + 1);
-  is_refused &= try_out("ones", std::string(65536, '\xff'), argv + 1);
+  const Target target{argv[1], argv[2], std::chrono::seconds(argc == 4 ? std::atoi(argv[3]) : 60)};
+  const bool is_refused = try_out("silence", "", target) &&
+                          try_out("a browser", "GET / HTTP/1.1\r\nHost: job\r\n\r\n", target) &&
+                          try_out("zeros", std::string(65536, '\0'), target) &&
+                          try_out("ones", std::string(65536, '\xff'), target);
   return is_refused ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cluster/harm.h"
 #include "cluster/kubectl.h"
 
 namespace rota::testing {
@@ -73,6 +74,10 @@ std::string end_of_pod(const Namespace& place, const std::string& name) {
   return phase;
 }
 
+std::string address_of(const Namespace& place, const std::string& pod) {
+  return place.get("pod/" + pod)["status"]["podIP"];
+}
+
 // Method: the job's second pod comes when the strangers have had their turn, so that they meet a
 // job that is waiting, at a port that is open for everybody who holds its key.
 TEST(AStranger, IsRefusedAndNamedAndTheJobTrains) {
@@ -95,8 +100,36 @@ TEST(AStranger, IsRefusedAndNamedAndTheJobTrains) {
   EXPECT_EQ(place.end_of("job/mnist", 120s), "Complete");
   const std::string log = place.log(place.pods()[0]["metadata"]["name"]);
   EXPECT_THAT(log, AllOf(HasSubstr("world 2 on 2 hosts"), HasSubstr("epoch 1/1")));
-  EXPECT_THAT(log, AllOf(HasSubstr("turned away: it is no rota"),
-                         HasSubstr("turned away: it holds another key, or is of another job")));
+  const auto names = [&](const std::string& what, const std::string& pod) {
+    return HasSubstr("turned away: " + what + " (it called from " + address_of(place, pod) + ")");
+  };
+  const std::string other_key = "it holds another key, or is of another job";
+  EXPECT_THAT(log, AllOf(names("it is no rota", "nobody"), names(other_key, "elsewhere"),
+                         names(other_key, "last-week")));
+}
+
+// Method: the job is complete only when the stranger, who else would be hung up on, has waited in
+// vain for an answer.
+TEST(AStranger, DoesNotReachAJobUnderANetworkPolicy) {
+  if (!may_harm()) GTEST_SKIP() << "Not every cluster enforces policies, and this is not ours.";
+  const Namespace place;
+  const std::string job =
+      render({"--workers", "3", "--slots", "2"}, {"mnist", "--model", "seed", "--epochs", "1"});
+  place.apply(with_component(replaced(job, "parallelism: 3", "parallelism: 2"), "network-policy"));
+  ASSERT_TRUE(becomes_true([&] { return place.pods().size() == 2; }, 30s));
+  const std::string leader = name_of(place.pods()[0]);
+  EXPECT_TRUE(becomes_true(
+      [&] { return place.get("pod/" + leader)["status"].value("phase", "") == "Running"; }, 60s));
+
+  place.apply(pod_of("nobody", "rota-test", R"(["stranger", "mnist-0.mnist", "7700", "15"])"));
+  EXPECT_EQ(end_of_pod(place, "nobody"), "Failed");
+  EXPECT_THAT(place.log("nobody"), HasSubstr("nobody is there"));
+  EXPECT_THAT(place.status(leader, "/livez"), HasSubstr("ok"));  // Which is for everybody.
+
+  place.kubectl({"patch", "job", "mnist", "--patch", R"({"spec": {"parallelism": 3}})"});
+  EXPECT_EQ(place.end_of("job/mnist", 120s), "Complete");
+  EXPECT_THAT(place.log(leader), AllOf(HasSubstr("world 6 on 3 hosts"), HasSubstr("weights "),
+                                       Not(HasSubstr("turned away"))));
 }
 
 }  // namespace

@@ -1,27 +1,42 @@
 #!/usr/bin/env bash
 # test.sh BUILD [--family FAMILY] [CTEST-ARGUMENT...] runs the tests in the cluster that KUBECONFIG
 # names, which must have their images; or in one of this machine, which goes again unless it was up
-# before.
+# before. Without an argument these are all tests, and those of a job for each family of addresses.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source "$here/provider/place.sh"
 build=$1
 shift
-family=()
-if [[ ${1:-} == --family ]]; then
-  family=("$1" "${2:-}")
-  shift 2
+ctest=(ctest --test-dir "$build" --output-on-failure --no-tests=error)
+
+if [[ -n ${KUBECONFIG:-} ]]; then
+  command -v kubectl >/dev/null || {
+    echo "test: there is no kubectl in PATH" >&2
+    exit 2
+  }
+  (($#)) || set -- -L cluster
+  exec "${ctest[@]}" "$@"
 fi
 
-if [[ -z ${KUBECONFIG:-} ]]; then
-  "$here/provider/build.sh"
-  # Also after a failure and a Ctrl-C: it is a Kubernetes that would be left behind.
-  [[ -e $state/up ]] || trap '"$here/provider/down.sh"' EXIT
-  "$here/provider/up.sh" "${family[@]}"
-  "$here/provider/load.sh" "$build"/images/*.tar
-  export KUBECONFIG=$state/pki/admin.conf ROTA_TEST_HARM=$here/provider/harm.sh
+# in_cluster [--family FAMILY] -- CTEST-ARGUMENT...
+in_cluster() {
+  local family=()
+  if [[ $1 == --family ]]; then
+    family=("$1" "$2")
+    shift 2
+  fi
+  "$here/provider/run.sh" "${family[@]}" "$build"/images/*.tar -- "${ctest[@]}" "${@:2}"
+}
+
+status=0
+if [[ ${1:-} == --family ]]; then
+  in_cluster "$1" "${2:-}" -- "${@:3}"
+elif (($#)); then
+  in_cluster -- "$@"
+else
+  in_cluster -- -L cluster || status=$?
+  for family in ipv6 dual; do
+    echo "==> a job in a cluster of family $family"
+    in_cluster --family $family -- -R '^cluster_job_test' || status=$?
+  done
 fi
-command -v kubectl >/dev/null || die "test: there is no kubectl in PATH"
-# Alone, one at a time: the cores of a small cluster are few.
-(($#)) || set -- -L cluster
-ctest --test-dir "$build" --output-on-failure --no-tests=error "$@"
+exit $status

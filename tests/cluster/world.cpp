@@ -51,13 +51,14 @@ double seconds_until(const std::string& log, const std::string& text,
 
 }  // namespace
 
-World::World(const Arguments& options, Length length)
+World::World(const Arguments& options, Length length, const std::string& component)
     : object_(is_set(options) ? "jobset/mnist" : "job/mnist") {
   // Few steps and much to do in each, so that it takes no longer where many wait for a core.
   const std::string manifests =
       render(with_workers(options), {"mnist", "--model", "seed", "--batch-size", "1000", "--epochs",
                                      length == Length::kShort ? "6" : "100000"});
-  place_.apply(with_pod_field(manifests, kTwoNodes));
+  const std::string spread = with_pod_field(manifests, kTwoNodes);
+  place_.apply(component.empty() ? spread : with_component(spread, component));
 }
 
 std::vector<json> World::training_pods() const {

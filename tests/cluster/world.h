@@ -14,7 +14,9 @@ class World {
  public:
   enum class Length { kShort, kEndless };  // Some epochs, or more than any test waits for.
 
-  explicit World(const Arguments& options = {}, Length length = Length::kShort);
+  // `options` are those of rotarun render; `component` is one of k8s/components, or none.
+  explicit World(const Arguments& options = {}, Length length = Length::kShort,
+                 const std::string& component = {});
 
   const Namespace& place() const noexcept { return place_; }
 

@@ -211,6 +211,17 @@ TEST_F(StatusPort, IsAtTheGivenAddressAlone) {
   EXPECT_EQ(other.wait().exit_code, 143);
 }
 
+TEST_F(StatusPort, IsAtEveryAddressOfBothFamiliesWhereItIsToldSo) {
+  Process job(rotarun({"--status-port", "[::]:0", "-np", "1", "sleep", "60"}));
+  const std::string address = address_of(job);
+  const std::string port = address.substr(address.rfind(':'));
+  for (const std::string host : {"127.0.0.1", "[::1]"}) {
+    EXPECT_EQ(body_of(get(host + port, "/livez")), "ok") << host;
+  }
+  job.signal(SIGTERM);
+  EXPECT_EQ(job.wait().exit_code, 143);
+}
+
 TEST_F(StatusPort, EndsWith2WhereTheAddressIsTaken) {
   const os::Listener taken = os::listen_on_loopback();
   const Result result = run_rotarun({"--status-port", taken.address, "-np", "1", "echo", "on"});

@@ -38,6 +38,17 @@ TEST(RotarunRender, PrintsWhatCheckFindsFine) {
   }
 }
 
+TEST(RotarunRender, PrintsNothingThatCheckRefuses) {
+  const Result memory = run_rotarun(render({"--memory", "1Mi"}));
+  EXPECT_EQ(memory.exit_code, 2);
+  EXPECT_EQ(memory.out, "");
+  EXPECT_THAT(memory.err, StartsWith("rotarun render: --memory: Job mnist: "));
+  const Result request = run_rotarun(render({"--cpu", "2", "--cpu-request", "4"}));
+  EXPECT_EQ(request.exit_code, 2);
+  EXPECT_EQ(request.out, "");
+  EXPECT_THAT(request.err, StartsWith("rotarun render: --cpu-request: Job mnist: "));
+}
+
 TEST(RotarunRender, DrawsAKeyEachTime) {
   const Result one = run_rotarun(render({}));
   EXPECT_THAT(one.out, HasSubstr("\n  key: "));
@@ -64,6 +75,12 @@ TEST(RotarunRender, SaysWhatItCannotRead) {
   const Result missing = run_rotarun({"render", "--check", "/there/is/none"});
   EXPECT_EQ(missing.exit_code, 2);
   EXPECT_THAT(missing.err, HasSubstr("--check /there/is/none: it cannot be read"));
+  const Result unreadable = run_rotarun({"render", "--check", "/proc/self/mem"});
+  EXPECT_EQ(unreadable.exit_code, 2);
+  EXPECT_THAT(unreadable.err, HasSubstr("--check /proc/self/mem: it cannot be read"));
+  const Result folder = run_rotarun({"render", "--check", "/tmp"});
+  EXPECT_EQ(folder.exit_code, 2);
+  EXPECT_THAT(folder.err, HasSubstr("kubectl kustomize /tmp | rotarun render --check -"));
   const Result broken = check("a: [\n");
   EXPECT_EQ(broken.exit_code, 78);
   EXPECT_THAT(broken.err, StartsWith("rotarun render: standard input: line "));

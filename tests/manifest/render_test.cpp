@@ -72,11 +72,15 @@ TEST(CommandLine, RefusesWhatMakesNoSense) {
   EXPECT_THAT(message_of({"--memory", "much"}), HasSubstr("such as 512Mi or 2Gi"));
   EXPECT_THAT(message_of({"--data-size", "1Gi"}), HasSubstr("name it by --data-claim"));
   EXPECT_THAT(message_of({"--key-secret", "a_b"}), HasSubstr("--key-secret a_b: a name"));
+  EXPECT_THAT(message_of({"--namespace", "a.b"}), HasSubstr("--namespace a.b: a name"));
   EXPECT_THAT(message_of({"train"}), HasSubstr("stand behind \"--\": -- train"));
   EXPECT_THAT(message_of({}, {}), HasSubstr("no program to start"));
   EXPECT_THAT(message_of({}, {"--nq", "4", "mnist"}), HasSubstr("unknown option --nq"));
   EXPECT_THAT(message_of({}, {"--status-port", "1", "mnist"}), HasSubstr("answer at 8080"));
   EXPECT_THAT(message_of({}, {"-H", "a,b", "mnist"}), HasSubstr("--workers"));
+  EXPECT_THAT(message_of({}, {"rotarun", "mnist"}), HasSubstr("leave it out behind --"));
+  EXPECT_THAT(message_of({}, {"--grace", "5", "/bin/rotarun", "mnist"}),
+              HasSubstr("rotarun is put there already"));
   EXPECT_THROW(parse_command_line({"--check"}), launcher::UsageError);
   EXPECT_THROW(parse_command_line({"--check", "-", "--gpu", "1"}), launcher::UsageError);
   EXPECT_THROW(parse_command_line({"--name", "a", "--workers", "2", "--", "a"}),

@@ -8,15 +8,12 @@
 #include <iterator>
 #include <set>
 
-#include "manifest/rendered.h"
+#include "manifest/spoil.h"
 
 namespace rota::manifest {
 namespace {
 
 using ::testing::IsEmpty;
-
-using Objects = std::vector<Tree>;
-using Pointer = Tree::json_pointer;
 
 struct Case {
   std::string rule;
@@ -27,26 +24,15 @@ struct Case {
   std::function<void(Objects&)> prepare = [](Objects&) {};  // Of the good twin as well.
 };
 
-// Changes that most cases are made of.
-auto set(const std::string& kind, const std::string& pointer, const Tree& value) {
-  return [=](Objects& objects) { of_kind(objects, kind)[Pointer(pointer)] = value; };
+void name_its_hosts(Objects& objects) {
+  const std::string names = "mnist-0.mnist:1,mnist-1.mnist:3,mnist-2.mnist,mnist-3.mnist";
+  set("Job", "/spec/template/spec/containers/0/env/0/value", names)(objects);
+  drop_element("Job", "/spec/template/spec/containers/0/env", 2)(objects);
 }
 
-auto drop(const std::string& kind, const std::string& pointer) {
-  return [=](Objects& objects) {
-    const Pointer place(pointer);
-    of_kind(objects, kind)[place.parent_pointer()].erase(place.back());
-  };
-}
-
-auto drop_element(const std::string& kind, const std::string& pointer, std::size_t index) {
-  return [=](Objects& objects) { of_kind(objects, kind)[Pointer(pointer)].erase(index); };
-}
-
-auto remove_object(const std::string& kind) {
-  return [=](Objects& objects) {
-    std::erase_if(objects, [&](const Tree& each) { return text_at(each, "kind") == kind; });
-  };
+void list_its_hosts_on_host_network(Objects& objects) {
+  name_its_hosts(objects);
+  be_on_host_network(objects);
 }
 
 // A pod as TFJob makes them, with its Service.
@@ -64,7 +50,8 @@ void be_of_tfjob(Objects& objects) {
   objects = {of_kind(objects, "Secret"), service, pod};
 }
 
-const std::string kJobContainer = "/spec/template/spec/containers/0";
+const std::string kLimits = kJobContainer + "/resources/limits";
+const std::string kRequests = kJobContainer + "/resources/requests";
 const std::string kSetContainer = "/spec/replicatedJobs/0/template/spec/template/spec/containers/0";
 const std::string kRuntimeJob = "/spec/template/spec/replicatedJobs/0/template/spec";
 const std::string kCodes = "/spec/podFailurePolicy/rules/1/onExitCodes";
@@ -105,6 +92,19 @@ std::vector<Case> cases_of_world() {
        drop_element("Job", kJobContainer + "/env", 0),
        "has no ROTA_HOSTS, and nobody else tells a pod how many there are: add it, with the value "
        "\"4\""},
+      {"ROTA_HOSTS as the number of pods", Kind::kJob,
+       set("Job", kJobContainer + "/env/0/value", "mnist-0.mnist:1,mnist-1.mnist:3"),
+       "ROTA_HOSTS names 2 of the hosts, and spec.completions makes 4 pods: make them equal", true,
+       name_its_hosts},
+      {"ROTA_HOSTS as the number of pods", Kind::kJob,
+       set("Job", kJobContainer + "/env/0/value", "node1,node2"),
+       "ROTA_HOSTS names 2 of the hosts, and spec.completions makes 4 pods", true,
+       set("Job", kJobContainer + "/env/0/value", "node1,node2,node3,node4")},
+      {"ROTA_HOSTS as the number of pods", Kind::kJob,
+       set("Job", kJobContainer + "/env/0/value", "mnist-0.mnist;mnist-1.mnist"),
+       "rotarun would refuse it with \"ROTA_HOSTS has 'mnist-0.mnist;mnist-1.mnist', which is no "
+       "host\": name the hosts as in mnist-0.mnist:2,mnist-1.mnist:2",
+       true, set("Job", kJobContainer + "/env/0/value", "$(HOSTS)")},
       {"ROTA_HOSTS as the number of pods", Kind::kStatefulSet,
        set("StatefulSet", "/spec/replicas", 3), "ROTA_HOSTS is 4, and spec.replicas makes 3 pods"},
       {"ROTA_HOSTS as the number of pods", Kind::kJobSet,
@@ -113,6 +113,35 @@ std::vector<Case> cases_of_world() {
        set("Job", kJobContainer + "/env/2", {{"name", "ROTA_WORLD"}, {"value", "9"}}),
        "ROTA_WORLD is 9, and 4 pods of 2 slots make 8 ranks: make them equal", true,
        set("Job", kJobContainer + "/env/2", {{"name", "ROTA_WORLD"}, {"value", "8"}})},
+      {"ROTA_WORLD as hosts times slots", Kind::kJob,
+       set("Job", kJobContainer + "/env/1/value", "4097"),
+       "env: ROTA_SLOTS is 4097, and a host has 1 to 4096: make it one of these", true,
+       set("Job", kJobContainer + "/env/1/value", "4096")},
+      {"ROTA_WORLD as hosts times slots", Kind::kJob,
+       set("Job", kJobContainer + "/command", {"rotarun", "-np", "9", "mnist"}),
+       "command: -np is 9, and 4 hosts times 2 slots are 8: leave it out, or make them equal", true,
+       set("Job", kJobContainer + "/command",
+           {"rotarun", "--np=9", "-n", "8", "mnist", "-n", "1"})},
+      {"ROTA_WORLD as hosts times slots", Kind::kJob,
+       set("Job", kJobContainer + "/command", {"rotarun", "--np", "4", "mnist"}),
+       "command: -np is 4, and 4 hosts times 2 slots are 8", false,
+       set("Job", kJobContainer + "/command", {"rotarun", "-np", "9", "--oversubscribe", "mnist"})},
+      {"ROTA_WORLD as hosts times slots", Kind::kTrainJob,
+       set("TrainJob", "/spec/trainer/numProcPerNode", 0),
+       "TrainJob mnist: spec.trainer.numProcPerNode is 0, and a host has 1 to 4096", true,
+       set("TrainJob", "/spec/trainer/numProcPerNode", 2)},
+      {"ROTA_WORLD as hosts times slots", Kind::kTrainJob,
+       set("ClusterTrainingRuntime", kRuntimeJob + "/template/spec/containers/0/env",
+           Tree::array({{{"name", "ROTA_WORLD"}, {"value", "9"}},
+                        {{"name", "ROTA_SLOTS"}, {"value", "2"}}})),
+       "ClusterTrainingRuntime mnist: spec.template.spec.replicatedJobs[0].template.spec.template."
+       "spec.containers[0].env: ROTA_WORLD is 9",
+       true, be_of_the_cluster},
+  };
+}
+
+std::vector<Case> cases_of_world_by_kind() {
+  return {
       {"a TrainJob's trainer.numNodes", Kind::kTrainJob, drop("TrainJob", "/spec/trainer"),
        "TrainJob mnist: spec.trainer is missing, and without it no pod is told which node it is"},
       {"a TrainJob's trainer.numNodes", Kind::kTrainJob, drop("TrainJob", "/spec/trainer/numNodes"),
@@ -122,6 +151,9 @@ std::vector<Case> cases_of_world() {
       {"what Trainer tells its pods", Kind::kTrainJob,
        drop("TrainingRuntime", "/spec/mlPolicy/torch"),
        "TrainingRuntime mnist: spec.mlPolicy.torch is missing"},
+      {"what Trainer tells its pods", Kind::kTrainJob,
+       drop("ClusterTrainingRuntime", "/spec/mlPolicy/torch"),
+       "ClusterTrainingRuntime mnist: spec.mlPolicy.torch is missing", true, be_of_the_cluster},
       {"what Trainer tells its pods", Kind::kTrainJob,
        set("TrainingRuntime", kRuntimeJob + "/template/spec/containers/0/name", "rota"),
        "is \"rota\", and Trainer tells its pods about the world in the container node alone"},
@@ -178,12 +210,34 @@ std::vector<Case> cases_of_service() {
        "ROTA_SERVICE is train, and the pods' Service is mnist"},
       {"ROTA_SERVICE as the Service's name", Kind::kStatefulSet,
        drop_element("StatefulSet", kJobContainer + "/env", 2), "ROTA_SERVICE is missing"},
+      {"ROTA_SERVICE as the Service's name", Kind::kJobSet,
+       set("JobSet", "/metadata/name", "other"),
+       "ROTA_SERVICE is mnist, and the pods' Service is other"},
+      {"ROTA_SERVICE as the Service's name", Kind::kJobSet,
+       set("JobSet", kSetContainer + "/env/2/value", "mnist"),
+       "ROTA_SERVICE is mnist, and the pods' Service is train", true,
+       [](Objects& objects) {
+         set("JobSet", "/spec/network/subdomain", "train")(objects);
+         set("JobSet", kSetContainer + "/env/2/value", "train")(objects);
+       }},
+      {"ROTA_SERVICE as the Service's name", Kind::kJobSet,
+       set("JobSet", kSetContainer + "/env/2/value", "train"),
+       "ROTA_SERVICE is train, and the pods' Service is mnist", true,
+       set("JobSet", kSetContainer + "/env/2/value", "$(JOBSET_NAME)")},
+      {"ROTA_SERVICE as the Service's name", Kind::kJobSet,
+       set("JobSet", "/spec/network/subdomain", "train"),
+       "ROTA_SERVICE is missing, and the pods' Service is train", true,
+       drop_element("JobSet", kSetContainer + "/env", 2)},
       {"the network of a set", Kind::kJobSet,
        set("JobSet", "/spec/network/publishNotReadyAddresses", false),
        "JobSet mnist: spec.network.publishNotReadyAddresses is false"},
       {"the network of a set", Kind::kTrainJob,
        set("TrainingRuntime", "/spec/template/spec/network/enableDNSHostnames", false),
        "TrainingRuntime mnist: spec.template.spec.network.enableDNSHostnames is false"},
+      {"the network of a set", Kind::kTrainJob,
+       set("ClusterTrainingRuntime", "/spec/template/spec/network/enableDNSHostnames", false),
+       "ClusterTrainingRuntime mnist: spec.template.spec.network.enableDNSHostnames is false", true,
+       be_of_the_cluster},
   };
 }
 
@@ -213,12 +267,28 @@ std::vector<Case> cases_of_failure() {
       {"a set's backoffLimit: 0", Kind::kJobSet,
        drop("JobSet", "/spec/replicatedJobs/0/template/spec/backoffLimit"),
        "backoffLimit is 6 by default", false},
+      {"a set's backoffLimit: 0", Kind::kTrainJob,
+       drop("ClusterTrainingRuntime", kRuntimeJob + "/backoffLimit"),
+       "backoffLimit is 6 by default", false, be_of_the_cluster},
       {"podManagementPolicy: Parallel", Kind::kStatefulSet,
        drop("StatefulSet", "/spec/podManagementPolicy"),
        "StatefulSet mnist: spec.podManagementPolicy is OrderedReady by default"},
       {"--when-done wait", Kind::kStatefulSet,
        set("StatefulSet", kJobContainer + "/command", {"rotarun", "mnist", "--when-done"}),
        "has no --when-done wait", false},
+      {"--when-done wait", Kind::kStatefulSet,
+       set("StatefulSet", kJobContainer + "/command",
+           {"rotarun", "--when-done", "wait", "--when-done=exit", "mnist"}),
+       "has --when-done exit, so that a job that has ended well is started again, as everything "
+       "in a StatefulSet is: make it wait",
+       false,
+       set("StatefulSet", kJobContainer + "/command",
+           {"rotarun", "--when-done", "exit", "--when-done=wait", "mnist"})},
+      {"--when-done wait", Kind::kJob,
+       set("Job", kJobContainer + "/command", {"rotarun", "--when-done", "wait", "mnist"}),
+       "command has --when-done wait, so that no pod of Job mnist ends after a success, and it "
+       "never completes: leave it out",
+       true, set("Job", kJobContainer + "/command", {"rotarun", "--when-done", "exit", "mnist"})},
   };
 }
 
@@ -227,9 +297,24 @@ std::vector<Case> cases_of_key() {
       {"a key, mounted where rotarun looks", Kind::kJob,
        drop_element("Job", kJobContainer + "/volumeMounts", 0),
        "volumeMounts has nothing at /etc/rota/key"},
+      {"a key, mounted where rotarun looks", Kind::kJob,
+       set("Job", kJobContainer + "/command", {"rotarun", "--insecure", "mnist"}),
+       "command has --insecure, which is for hosts on loopback, and these are several: leave it "
+       "out, and mount a key at /etc/rota",
+       true,
+       set("Job", kJobContainer + "/command", {"rotarun", "--this-host", "--insecure", "mnist"})},
       {"the key's mode, and fsGroup", Kind::kJob,
        drop("Job", "/spec/template/spec/volumes/0/secret/defaultMode"),
-       "the secret's defaultMode is 0644 by default, so that others may read the key"},
+       "volumes: secret.defaultMode is 0644 by default, so that others may read the key"},
+      {"the key's mode, and fsGroup", Kind::kJob,
+       set("Job", "/spec/template/spec/volumes/0/secret/defaultMode", 0444),
+       "volumes: secret.defaultMode is too wide, so that others may read the key"},
+      {"the key's mode, and fsGroup", Kind::kJob,
+       set("Job", "/spec/template/spec/volumes/0/secret/items/1/mode", 0644),
+       "volumes: secret.items[1].mode is too wide, so that others may read the key", true,
+       set("Job", "/spec/template/spec/volumes/0/secret/items",
+           Tree::array({{{"key", "note"}, {"path", "note"}, {"mode", 0644}},
+                        {{"key", "key"}, {"path", "key"}, {"mode", 0400}}}))},
       {"the key's mode, and fsGroup", Kind::kJob,
        drop("Job", "/spec/template/spec/securityContext/fsGroup"),
        "fsGroup is missing, so that the key is root's alone"},
@@ -242,30 +327,50 @@ std::vector<Case> cases_of_key() {
   };
 }
 
-std::vector<Case> cases_of_pod() {
-  const std::string limits = kJobContainer + "/resources/limits";
+std::vector<Case> cases_of_resources() {
   return {
       {"a command line that rotarun takes", Kind::kJob,
        set("Job", kJobContainer + "/command", {"rotarun", "--dead-line", "5", "mnist"}),
        "rotarun would refuse it with \"unknown option --dead-line; did you mean --deadline?\"",
        true, set("Job", kJobContainer + "/command", {"rotarun", "--np", "$(COUNT)", "mnist"})},
+      {"a command line that rotarun takes", Kind::kJob,
+       set("Job", kJobContainer + "/command", {"sh", "-c", "exec rotarun mnist"}),
+       "command: the command does not begin with rotarun, so that nothing of it is looked at: "
+       "write its words one by one, as in [rotarun, mnist]",
+       false, set("Job", kJobContainer + "/command", {"tini", "/usr/bin/rotarun", "mnist"})},
       {"a memory limit that ranks and buckets fit into", Kind::kJob,
-       set("Job", limits + "/memory", "16Mi"),
+       set("Job", kLimits + "/memory", "16Mi"),
        "memory is \"16Mi\", and 2 ranks of a model of 0 parameters need "},
       {"a memory limit that ranks and buckets fit into", Kind::kJob,
        set("Job", "/metadata/annotations", {{"rota/parameters", "100000000"}}),
        "2 ranks of a model of 100000000 parameters need 2406Mi before the program has any data"},
       {"a memory limit that ranks and buckets fit into", Kind::kJob,
-       set("Job", limits + "/memory", "lots"), "is no amount: write it like 512Mi"},
+       set("Job", kLimits + "/memory", "lots"), "is no amount: write it like 512Mi"},
       {"a memory limit that ranks and buckets fit into", Kind::kJob,
-       drop("Job", limits + "/memory"), "memory is missing", false},
-      {"a CPU limit of a core or more", Kind::kJob, set("Job", limits + "/cpu", "900m"),
+       drop("Job", kLimits + "/memory"), "memory is missing", false},
+      {"a CPU limit of a core or more", Kind::kJob, set("Job", kLimits + "/cpu", "900m"),
        "cpu is \"900m\", less than a core"},
-      {"a CPU limit of a core or more", Kind::kJob, set("Job", limits + "/cpu", 1),
+      {"a CPU limit of a core or more", Kind::kJob, set("Job", kLimits + "/cpu", 1),
        "cpu is 1, and 2 ranks share that", false},
-      {"a GPU for each rank", Kind::kJob, set("Job", limits + "/nvidia.com~1gpu", 1),
+      {"a request not above its limit", Kind::kJob, set("Job", kRequests + "/cpu", "2100m"),
+       "requests.cpu is \"2100m\", and the API refuses one above the limit, which is \"2\": lower "
+       "it, or raise the limit"},
+      {"a request not above its limit", Kind::kJob, set("Job", kRequests + "/memory", "2Gi"),
+       "requests.memory is \"2Gi\", and the API refuses one above the limit, which is \"1Gi\"",
+       true,
+       [](Objects& objects) {
+         set("Job", kLimits + "/memory", "1Gi")(objects);
+         set("Job", kLimits + "/cpu", "0.7")(objects);
+         set("Job", kRequests + "/cpu", "700m")(objects);
+       }},
+      {"a GPU for each rank", Kind::kJob, set("Job", kLimits + "/nvidia.com~1gpu", 1),
        "nvidia.com/gpu is 1, and there are 2 ranks", false,
-       set("Job", limits + "/nvidia.com~1gpu", "2")},
+       set("Job", kLimits + "/nvidia.com~1gpu", "2")},
+  };
+}
+
+std::vector<Case> cases_of_pod() {
+  return {
       {"probes that reach --status-port", Kind::kJob,
        set("Job", kJobContainer + "/livenessProbe/httpGet/port", 8081),
        "livenessProbe.httpGet.port is 8081, which is 8081, and --status-port is 8080: make them "
@@ -298,11 +403,13 @@ std::vector<Case> cases_of_pod() {
       {"dnsPolicy with hostNetwork", Kind::kJob, drop("Job", "/spec/template/spec/dnsPolicy"),
        "dnsPolicy is missing, and with hostNetwork the names of pods are asked for at the node's "
        "servers",
-       true,
-       [](Objects& objects) {
-         set("Job", "/spec/template/spec/hostNetwork", true)(objects);
-         set("Job", "/spec/template/spec/dnsPolicy", "ClusterFirstWithHostNet")(objects);
-       }},
+       true, be_on_host_network},
+      {"ROTA_HOST with hostNetwork", Kind::kJob, drop_element("Job", kJobContainer + "/env", 0),
+       "env has no ROTA_HOST, and with hostNetwork a pod is called as its node is", true,
+       be_on_host_network},
+      {"ROTA_HOST with hostNetwork", Kind::kJob, drop_element("Job", kJobContainer + "/env", 0),
+       "env has no ROTA_HOST, and with hostNetwork a pod is called as its node is", true,
+       list_its_hosts_on_host_network},
       {"enableServiceLinks and automountServiceAccountToken", Kind::kJob,
        drop("Job", "/spec/template/spec/enableServiceLinks"), "enableServiceLinks is not false",
        false},
@@ -314,8 +421,9 @@ std::vector<Case> cases_of_pod() {
 
 std::vector<Case> all_cases() {
   std::vector<Case> all;
-  for (const auto& some : {cases_of_names(), cases_of_world(), cases_of_service(),
-                           cases_of_failure(), cases_of_key(), cases_of_pod()}) {
+  for (const auto& some :
+       {cases_of_names(), cases_of_world(), cases_of_world_by_kind(), cases_of_service(),
+        cases_of_failure(), cases_of_key(), cases_of_resources(), cases_of_pod()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
@@ -369,61 +477,6 @@ TEST(Rules, AreOnThePageAboutManifests) {
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   for (const Rule& each : all_rules()) {
     EXPECT_THAT(page, ::testing::HasSubstr("\n| " + std::string(each.name) + " | "));
-  }
-}
-
-TEST(Check, FindsNothingWrongWithWhatIsRendered) {
-  for (const Kind kind : {Kind::kJob, Kind::kJobSet, Kind::kTrainJob, Kind::kStatefulSet}) {
-    SCOPED_TRACE(to_text(kind));
-    const Manifest manifest(rendered(kind));
-    EXPECT_THAT(check(manifest), IsEmpty());
-    EXPECT_EQ(manifest.workloads.size(), 1U);
-  }
-}
-
-TEST(Check, SaysWhereNothingStartsRotarun) {
-  Objects objects = rendered(Kind::kJob);
-  remove_object("Job")(objects);
-  const Findings findings = check(Manifest(std::move(objects)));
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_THAT(findings[0].text, ::testing::StartsWith("nothing here starts rotarun"));
-}
-
-TEST(Check, LeavesOtherProgramsAlone) {
-  Objects objects = rendered(Kind::kStatefulSet);
-  Tree other = of_kind(objects, "StatefulSet");
-  other["spec"]["template"]["spec"] = {{"containers", Tree::array({{{"name", "db"}}})}};
-  other["spec"].erase("podManagementPolicy");
-  objects.push_back(other);
-  EXPECT_THAT(check(Manifest(std::move(objects))), IsEmpty());
-}
-
-// A namespace is a world of its own.
-TEST(Check, LooksForAServiceInTheSameNamespace) {
-  Objects objects = rendered(Kind::kJob);
-  set("Service", "/metadata/namespace", "elsewhere")(objects);
-  const Findings findings = check(Manifest(std::move(objects)));
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_THAT(findings[0].text, ::testing::HasSubstr("that Service is in none of these files"));
-}
-
-// Whatever stands where a map or a text is expected, it is no reason to fall over.
-TEST(Check, GetsOverAnyShape) {
-  for (const Kind kind : {Kind::kJob, Kind::kJobSet, Kind::kTrainJob, Kind::kStatefulSet}) {
-    for (const Tree& wrong : {Tree(nullptr), Tree(7), Tree("text"), Tree::array({1}), Tree(true)}) {
-      const Objects good = rendered(kind);
-      const Tree flat = Tree(good).flatten();
-      for (const auto& item : flat.items()) {
-        for (Pointer place(item.key()); !place.empty(); place = place.parent_pointer()) {
-          if (place.parent_pointer().empty()) break;
-          Tree all = good;
-          all[place] = wrong;
-          Objects spoiled;
-          for (const Tree& each : all) spoiled.push_back(each);
-          check(Manifest(std::move(spoiled)));
-        }
-      }
-    }
   }
 }
 

@@ -2,6 +2,7 @@
 # Builds all that a Kubernetes consists of from Go modules into the cache, unless it is there: the
 # programs, the images of those that run in pods, and the manifests of the controllers.
 set -euo pipefail
+exec >&2  # What else is printed may be for a shell.
 source "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 
 mkdir -p "$cache"
@@ -42,7 +43,7 @@ into=k8s.io/component-base/version
 containerd=github.com/containerd/containerd/v2
 program kube ./kube -X "$into.gitVersion=$kubernetes" -X $into.gitMajor=1 \
   -X "$into.gitMinor=${minor%%.*}" -X $into.gitTreeState=clean
-for name in kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl; do
+for name in kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl rota-policies; do
   ln -s kube "$making/bin/$name"
 done
 program etcd go.etcd.io/etcd/server/v3

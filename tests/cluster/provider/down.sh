@@ -54,6 +54,9 @@ for node in "${nodes[@]}"; do
   done
 done
 ip link delete rota0 2>/dev/null
+if [[ -e $state/forwarded ]]; then
+  while read -r program; do $program -D FORWARD -i rota0 -o rota0 -j ACCEPT; done <"$state/forwarded"
+fi
 
 while read -r setting; do sysctl -qw "$setting"; done <"$state/sysctls"
 

@@ -80,6 +80,14 @@ make_network() {
       sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
   done
 
+  # Docker has a machine forward nothing but its own, which what crosses a bridge may have to obey.
+  local program
+  for program in iptables ip6tables; do
+    $program -S FORWARD 2>/dev/null | grep -qxe '-P FORWARD DROP' || continue
+    echo $program >>"$state/forwarded"
+    $program -I FORWARD -i rota0 -o rota0 -j ACCEPT
+  done
+
   # The machine reaches pods by their node, and so does a node those of another.
   for node in "${nodes[@]}"; do
     for i in "${!host[@]}"; do

@@ -96,4 +96,10 @@ healthzBindAddress: 127.0.0.1:10256
 metricsBindAddress: 127.0.0.1:10249
 Y
   start_in "$1" kube-proxy --config "$home/proxy.yaml"
+
+  # What goes over a bridge, as between two pods of a node, is to obey as well.
+  [[ -d /proc/sys/net/bridge ]] || modprobe br_netfilter || die "up: the kernel has no br_netfilter"
+  nsenter --net="/run/netns/$(space_of "$1")" \
+    sysctl -qw net.bridge.bridge-nf-call-iptables=1 net.bridge.bridge-nf-call-ip6tables=1
+  start_in "$1" rota-policies "$pki/admin.conf"
 }

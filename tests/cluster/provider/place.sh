@@ -5,11 +5,11 @@ provider=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${ROTA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rota}/cluster
 
 # What is built goes by the recipe that it was built by, so an old one is never taken for a new one.
-recipe=$(cd "$provider" && sha256sum go.mod go.sum kube/main.go coredns/main.go build.sh archive.sh |
+recipe=$(cd "$provider" && sha256sum go.mod go.sum {kube,coredns}/main.go policies/policies.go build.sh archive.sh |
   sha256sum | cut -c 1-16)
 built=$cache/$recipe
 
-state=${ROTA_CLUSTER:-/tmp/rota-cluster}
+state=${ROTA_CLUSTER:-/var/lib/rota-cluster}
 nodes=(node1 node2)
 export PATH=$built/bin:$PATH
 
@@ -17,6 +17,9 @@ die() {
   echo "cluster: $*" >&2
   exit 2
 }
+
+# What is in there is done as root, so nobody else may have put it there.
+[[ ! -e $state || -O $state ]] || die "$state is another user's"
 
 # The network namespace of a node, which is its cgroup's name as well.
 space_of() { echo "rota-$1"; }

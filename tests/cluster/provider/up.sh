@@ -28,7 +28,8 @@ if [[ -e $state ]]; then
 fi
 [[ -d $built ]] || die "up: the cluster's programs are not in $built: ./dev cluster build"
 begin=$SECONDS
-mkdir -p "$state"/{log,pid,pki,start}
+mkdir -m 700 "$state"
+mkdir "$state"/{log,pid,pki,start}
 
 # What down.sh is to put back: the kubelet and the proxy set what suits them.
 for name in vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops \

@@ -1,5 +1,6 @@
-// kube is the API server, the controllers, the scheduler, the kubelet, the proxy and kubectl in one
-// program, which of them by the name that it is called by: apart they would be linked six times.
+// kube is the API server, the controllers, the scheduler, the kubelet, the proxy, kubectl and what
+// enforces NetworkPolicies in one program, which of them by the name that it is called by: apart they
+// would be linked seven times.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
+	"rota/tests/cluster/provider/policies"
 )
 
 func commandOf(name string) *cobra.Command {
@@ -35,6 +37,8 @@ func commandOf(name string) *cobra.Command {
 		return proxy.NewProxyCommand()
 	case "kubectl":
 		return kubectl.NewDefaultKubectlCommand()
+	case "rota-policies":
+		return policies.NewCommand()
 	}
 	return nil
 }

@@ -1,0 +1,165 @@
+// All rules together: manifests with which nothing is wrong, and those that are none.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "manifest/spoil.h"
+
+namespace rota::manifest {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Check, FindsNothingWrongWithWhatIsRendered) {
+  for (const Kind kind : {Kind::kJob, Kind::kJobSet, Kind::kTrainJob, Kind::kStatefulSet}) {
+    SCOPED_TRACE(to_text(kind));
+    const Manifest manifest(rendered(kind));
+    EXPECT_THAT(check(manifest), IsEmpty());
+    EXPECT_EQ(manifest.workloads.size(), 1U);
+  }
+}
+
+TEST(Check, SaysWhereNothingStartsRotarun) {
+  Objects objects = rendered(Kind::kJob);
+  remove_object("Job")(objects);
+  const Findings findings = check(Manifest(std::move(objects)));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].text, ::testing::StartsWith("nothing here starts rotarun"));
+}
+
+TEST(Check, LeavesOtherProgramsAlone) {
+  Objects objects = rendered(Kind::kStatefulSet);
+  Tree other = of_kind(objects, "StatefulSet");
+  other["spec"]["template"]["spec"] = {{"containers", Tree::array({{{"name", "db"}}})}};
+  other["spec"].erase("podManagementPolicy");
+  objects.push_back(other);
+  EXPECT_THAT(check(Manifest(std::move(objects))), IsEmpty());
+}
+
+// Each pod finds itself there by its name, and the others: neither Service nor ordinals are told.
+TEST(Check, TakesAListOfHosts) {
+  Objects objects = rendered(Kind::kStatefulSet);
+  set("StatefulSet", "/spec/ordinals", {{"start", 1}})(objects);
+  Tree& variables = of_kind(objects, "StatefulSet")[Pointer(kJobContainer + "/env")];
+  variables = Tree::array({{{"name", "ROTA_HOSTS"},
+                            {"value",
+                             "mnist-1.mnist:1,mnist-2.mnist:3,mnist-3.mnist:2,"
+                             "mnist-4.mnist:2,mnist-chief-0.mnist-chief"}}});
+  EXPECT_THAT(check(Manifest(std::move(objects))), IsEmpty());
+}
+
+// Neither are others held against its name, nor is a pod told one that its node has.
+TEST(Check, TakesAListOfNodes) {
+  Objects objects = rendered(Kind::kJob);
+  set("Job", kJobContainer + "/env/0/value", "node1,node2,node3,node4")(objects);
+  drop_element("Job", kJobContainer + "/env", 2)(objects);
+  be_on_host_network(objects);
+  drop_element("Job", kJobContainer + "/env", 0)(objects);
+  EXPECT_THAT(check(Manifest(std::move(objects))), IsEmpty());
+}
+
+TEST(Check, TakesARuntimeOfTheCluster) {
+  Objects objects = rendered(Kind::kTrainJob);
+  be_of_the_cluster(objects);
+  const Manifest manifest(std::move(objects));
+  EXPECT_EQ(manifest.workloads.size(), 1U);
+  EXPECT_THAT(check(manifest), IsEmpty());
+}
+
+// A namespace is a world of its own.
+TEST(Check, LooksForAServiceInTheSameNamespace) {
+  Objects objects = rendered(Kind::kJob);
+  set("Service", "/metadata/namespace", "elsewhere")(objects);
+  const Findings findings = check(Manifest(std::move(objects)));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].text, ::testing::HasSubstr("that Service is in none of these files"));
+}
+
+void expect_finding(Kind kind, const std::function<void(Objects&)>& spoil,
+                    const std::string& text) {
+  SCOPED_TRACE(text);
+  Objects objects = rendered(kind);
+  spoil(objects);
+  const Findings findings = check(Manifest(std::move(objects)));
+  EXPECT_THAT(findings, Contains(Field(&Finding::text, HasSubstr(text))));
+}
+
+auto slots(const std::string& value) { return set("Job", kJobContainer + "/env/1/value", value); }
+
+TEST(Check, GetsOverSlotsThatNoHostHas) {
+  expect_finding(Kind::kJob, slots("0"), "env: ROTA_SLOTS is 0, and a host has 1 to 4096");
+  expect_finding(Kind::kJob, slots("4097"), "ROTA_SLOTS is 4097, and");
+  expect_finding(Kind::kJob, slots("9223372036854775808"),
+                 "ROTA_SLOTS is 9223372036854775808, and");
+  expect_finding(Kind::kJob, slots("two"), "ROTA_SLOTS is two, and");
+  expect_finding(Kind::kJob, slots("-1"), "ROTA_SLOTS is -1, and");
+  expect_finding(Kind::kJob, slots(""), "ROTA_SLOTS is empty, and");
+  expect_finding(Kind::kTrainJob, set("TrainJob", "/spec/trainer/numProcPerNode", 0),
+                 "TrainJob mnist: spec.trainer.numProcPerNode is 0, and a host has 1 to 4096");
+}
+
+TEST(Check, GetsOverAWorldWithoutHosts) {
+  const std::string job = "/spec/replicatedJobs/0";
+  expect_finding(
+      Kind::kJob,
+      [](Objects& objects) {
+        set("Job", "/spec/completions", 0)(objects);
+        set("Job", "/spec/parallelism", 0)(objects);
+      },
+      "ROTA_HOSTS is 4, and spec.completions makes 0 pods");
+  expect_finding(Kind::kJob, set("Job", "/spec/completions", std::uint64_t{1} << 63U),
+                 "parallelism is 4");
+  expect_finding(Kind::kJobSet, set("JobSet", job + "/replicas", 0), "makes 0 pods");
+  expect_finding(Kind::kJobSet, set("JobSet", job + "/replicas", std::int64_t{1} << 62U),
+                 "makes 18446744073709551615 pods");
+  Objects objects = rendered(Kind::kTrainJob);
+  set("TrainJob", "/spec/trainer/numNodes", 0)(objects);
+  check(Manifest(std::move(objects)));
+}
+
+TEST(Check, TakesAStatefulSetThatIsScaledDown) {
+  Objects objects = rendered(Kind::kStatefulSet);
+  set("StatefulSet", "/spec/replicas", 0)(objects);
+  EXPECT_THAT(check(Manifest(std::move(objects))), IsEmpty());
+}
+
+TEST(Check, SaysOnceThatTheCommandIsAnother) {
+  for (const Kind kind : {Kind::kJob, Kind::kStatefulSet}) {
+    for (const Tree& command : {Tree::array({"mnist"}), Tree::array({"sh", "-c", "exec rotarun m"}),
+                                Tree::array({"rotarun --status-port [::]:8080 mnist"})}) {
+      SCOPED_TRACE(command.dump());
+      Objects objects = rendered(kind);
+      set(kind == Kind::kJob ? "Job" : "StatefulSet", kJobContainer + "/command", command)(objects);
+      const Findings findings = check(Manifest(std::move(objects)));
+      ASSERT_EQ(findings.size(), 1U);
+      EXPECT_THAT(findings[0].text, HasSubstr("the command does not begin with rotarun"));
+    }
+  }
+}
+
+// Whatever stands where a map or a text is expected, it is no reason to fall over.
+TEST(Check, GetsOverAnyShape) {
+  for (const Kind kind : {Kind::kJob, Kind::kJobSet, Kind::kTrainJob, Kind::kStatefulSet}) {
+    for (const Tree& wrong : {Tree(nullptr), Tree(7), Tree("text"), Tree::array({1}), Tree(true)}) {
+      const Objects good = rendered(kind);
+      const Tree flat = Tree(good).flatten();
+      for (const auto& item : flat.items()) {
+        for (Pointer place(item.key()); !place.empty(); place = place.parent_pointer()) {
+          if (place.parent_pointer().empty()) break;
+          Tree all = good;
+          all[place] = wrong;
+          Objects spoiled;
+          for (const Tree& each : all) spoiled.push_back(each);
+          check(Manifest(std::move(spoiled)));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rota::manifest
