@@ -5,15 +5,6 @@ set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 [[ -e $state ]] || exit 0
 
-# The processes that up.sh has started, unless their ids are others' by now.
-ours() {
-  local file pid
-  for file in "$state"/pid/*; do
-    pid=$(cat "$file" 2>/dev/null) || continue
-    [[ $(readlink "/proc/$pid/exe") != "$cache"/* ]] || echo "$pid"
-  done
-}
-
 # All in a node's network: kubelet, proxy, containerd, what holds containers, pods of hostNetwork.
 in_network_of() { ip netns pids "$(space_of "$1")" 2>/dev/null; }
 
@@ -33,7 +24,7 @@ for node in "${nodes[@]}"; do
     sleep 0.1
   done
 done
-mapfile -t pids < <(ours)
+mapfile -t pids < <(processes)
 ((${#pids[@]} == 0)) || kill -9 "${pids[@]}" 2>/dev/null
 
 # Several may lie upon each other.
@@ -55,7 +46,7 @@ for node in "${nodes[@]}"; do
 done
 ip link delete rota0 2>/dev/null
 if [[ -e $state/forwarded ]]; then
-  while read -r program; do $program -D FORWARD -i rota0 -o rota0 -j ACCEPT; done <"$state/forwarded"
+  while read -r program; do $program -D FORWARD -i rota0 -o rota0 -j ACCEPT 2>/dev/null; done <"$state/forwarded"
 fi
 
 while read -r setting; do sysctl -qw "$setting"; done <"$state/sysctls"
@@ -65,7 +56,7 @@ find /var/log/containers -lname "$state/*" -delete 2>/dev/null
 grep --recursive --no-filename --only-matching '/run/containerd/s/[0-9a-f]*' "$state"/*/run 2>/dev/null |
   sort -u | xargs --no-run-if-empty rm -f
 # `ip netns` has made a mount of its folder.
-if [[ -e $state/netns-unmounted ]] && ! ls /run/netns/* >/dev/null 2>&1; then umount /run/netns; fi
+[[ ! -e $state/netns-unmounted ]] || ls /run/netns/* >/dev/null 2>&1 || umount --quiet /run/netns
 while read -r path; do
   rm -rf --one-file-system "$path"
 done <"$state/absent"

@@ -26,6 +26,18 @@ space_of() { echo "rota-$1"; }
 
 containerd_of() { ctr --address "$state/$1/containerd.sock" --namespace k8s.io "${@:2}"; }
 
+# The processes that up.sh has started, unless their ids are others' by now, as after a restart.
+processes() {
+  local file pid
+  for file in "$state"/pid/*; do
+    pid=$(cat "$file" 2>/dev/null) || continue
+    [[ $(readlink "/proc/$pid/exe") != "$(<"$state/built")"/* ]] || echo "$pid"
+  done
+}
+
+# Whether a cluster is up and has lost none of its processes.
+is_up() { [[ -e $state/up && $(processes | wc -l) == $(find "$state/pid" -type f | wc -l) ]]; }
+
 # The directories below which a node's pods have theirs: one, or one a controller with cgroup v1.
 cgroups_of() {
   local root

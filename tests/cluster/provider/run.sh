@@ -23,7 +23,7 @@ flock --nonblock "$lock" || {
   flock "$lock"
 }
 # Also after a failure and a Ctrl-C: it is a Kubernetes that would be left behind.
-[[ -e $state ]] || trap '"$provider/down.sh"' EXIT
+[[ -n $(processes) ]] || trap '"$provider/down.sh"' EXIT
 "$provider/up.sh" "${family[@]}" {lock}>&-
 "$provider/load.sh" "${images[@]}"
 export KUBECONFIG=$state/pki/admin.conf ROTA_TEST_HARM=$provider/harm.sh

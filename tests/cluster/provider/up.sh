@@ -18,8 +18,13 @@ choose_family "$family"
 
 say_how() { echo "export KUBECONFIG=$state/pki/admin.conf PATH=$built/bin:\$PATH"; }
 
+if [[ -e $state ]] && ! is_up; then
+  [[ -e $state/up || -z $(processes) ]] ||
+    die "up: $state is of another up or down, going on or interrupted: ./dev cluster down"
+  echo "cluster: taking down what is left of one that does not run any more" >&2
+  "$provider/down.sh"
+fi
 if [[ -e $state ]]; then
-  [[ -e $state/up ]] || die "up: $state is what an interrupted up or down has left: ./dev cluster down"
   [[ $(<"$state/up") == "$family" ]] ||
     die "up: a cluster of family $(<"$state/up") is up: ./dev cluster down"
   echo "# The cluster is up already."
@@ -30,6 +35,7 @@ fi
 begin=$SECONDS
 mkdir -m 700 "$state"
 mkdir "$state"/{log,pid,pki,start}
+echo "$built" >"$state/built"
 
 # What down.sh is to put back: the kubelet and the proxy set what suits them.
 for name in vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops \
