@@ -49,6 +49,7 @@ Meeting meeting_of_all(std::size_t world_size) {
   meeting.arenas.resize(world_size);
   std::iota(meeting.arenas.begin(), meeting.arenas.end(), std::size_t{0});
   meeting.mailboxes.assign(world_size, kPage);
+  meeting.controls.assign(world_size, 0);
   return meeting;
 }
 
