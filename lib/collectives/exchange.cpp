@@ -23,6 +23,9 @@ constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kPagesFrom = 64 * 1024;
 
+// At what others have posted, before the caller's other duties have their turn: some 100 ns.
+constexpr int kLooks = 64;
+
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 std::uint64_t offset_in(std::span<const std::byte> memory, const std::byte* start,
@@ -67,23 +70,21 @@ void Exchange::start(const Operation& operation) noexcept {
   operation_ = &operation;
   stage_ = Stage::kMeets;
   seen_ = 0;
-  auto& content = board_->begin(pack(operation.signature));
-  if (travels_with_post()) {
-    post_values(content);
-  } else {
-    post_place(content);
-  }
-  board_->publish();
+  Board::Content content;
+  const std::size_t content_bytes = travels_with_post() ? put_values(content) : put_place(content);
+  board_->post(pack(operation.signature), content, content_bytes);
 }
 
-void Exchange::post_values(std::array<std::byte, Post::kContentBytes>& content) const noexcept {
-  if (bytes() == 0) return;
+std::size_t Exchange::put_values(Board::Content& content) const noexcept {
+  if (bytes() == 0) return 0;
   const Buffer from = operation_->in_place ? Buffer::kValues : Buffer::kInput;
-  std::memcpy(content.data(), operation_->buffers[static_cast<std::size_t>(from)], bytes());
-  operation_->reducer->pre_scale(content.data(), operation_->signature.count);
+  auto* to = reinterpret_cast<std::byte*>(content.data());
+  std::memcpy(to, operation_->buffers[static_cast<std::size_t>(from)], bytes());
+  operation_->reducer->pre_scale(to, operation_->signature.count);
+  return bytes();
 }
 
-void Exchange::post_place(std::array<std::byte, Post::kContentBytes>& content) const noexcept {
+std::size_t Exchange::put_place(Board::Content& content) const noexcept {
   const auto own = board_->memory(board_->rank());
   std::byte* to = operation_->buffers[static_cast<std::size_t>(Buffer::kValues)];
   const std::byte* from =
@@ -92,6 +93,7 @@ void Exchange::post_place(std::array<std::byte, Post::kContentBytes>& content) c
                     .to = offset_in(own, to, bytes()),
                     .factor = operation_->reducer->pre_factor()};
   std::memcpy(content.data(), &where, sizeof where);
+  return sizeof where;
 }
 
 Exchange::Turn Exchange::step() {
@@ -126,6 +128,7 @@ Exchange::Turn Exchange::step() {
 bool Exchange::meet() {
   for (; seen_ < board_->world_size(); ++seen_) {
     const Post* post = board_->post_of(seen_);
+    for (int looks = 1; !post && looks < kLooks; ++looks) post = board_->post_of(seen_);
     if (!post) return false;
     if (!board_->agrees(*post)) {
       const auto* theirs = board_->signature_of(seen_, board_->number());
@@ -140,7 +143,7 @@ bool Exchange::meet() {
 bool Exchange::reach() {
   for (std::size_t rank = 0; rank < ends_.size(); ++rank) {
     Where where;
-    std::memcpy(&where, posts_[rank]->content.data(), sizeof where);
+    std::memcpy(&where, posts_[rank]->bytes(), sizeof where);
     if (where.from == kNowhere || where.to == kNowhere) return false;
     const auto memory = board_->memory(rank);
     if (!fits(where.from, bytes(), memory) || !fits(where.to, bytes(), memory)) {
@@ -162,10 +165,10 @@ void Exchange::add_posts() const noexcept {
     const Slice slice = chunk_of({0, count}, chunk, n);
     if (slice.count == 0) break;
     const std::size_t offset = slice.offset * reducer.element_bytes();
-    std::memcpy(values + offset, posts_[(chunk + 1) % n]->content.data() + offset,
+    std::memcpy(values + offset, posts_[(chunk + 1) % n]->bytes() + offset,
                 slice.count * reducer.element_bytes());
     for (std::size_t hop = 2; hop <= n; ++hop) {
-      const std::byte* from = posts_[(chunk + hop) % n]->content.data() + offset;
+      const std::byte* from = posts_[(chunk + hop) % n]->bytes() + offset;
       reducer.add_few(values + offset, from, slice.count, hop == n);
     }
   }

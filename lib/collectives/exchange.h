@@ -47,8 +47,8 @@ class Exchange {
   std::size_t bytes() const noexcept;
   bool travels_with_post() const noexcept;
   Slice share() const noexcept;
-  void post_values(std::array<std::byte, transport::Post::kContentBytes>& content) const noexcept;
-  void post_place(std::array<std::byte, transport::Post::kContentBytes>& content) const noexcept;
+  std::size_t put_values(transport::Board::Content& content) const noexcept;
+  std::size_t put_place(transport::Board::Content& content) const noexcept;
   bool meet();
   bool reach();
   bool any_factor() const noexcept;

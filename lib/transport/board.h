@@ -12,14 +12,20 @@
 
 namespace rota::transport {
 
-// One line of a cache, so that whoever looks for the number gets all of it. The pages start as
-// zeros, and exchanges are counted from 1.
+// One line of a cache, so that whoever looks for the head gets all of it. The pages start as zeros,
+// and exchanges are counted from 1.
 struct alignas(64) Post {
-  static constexpr std::size_t kContentBytes = 48;
+  static constexpr std::size_t kWords = 6;
+  static constexpr std::size_t kContentBytes = kWords * sizeof(std::uint64_t);
 
-  std::atomic<std::uint64_t> number;  // The last exchange it was for; written last.
-  std::uint64_t digest;               // Of the signature.
-  std::array<std::byte, kContentBytes> content;
+  // The exchange's number, and a digest of the signature above it; written last. In one word, as
+  // the line is on its way to and fro for each store that meets a look.
+  std::atomic<std::uint64_t> head;
+  std::array<std::uint64_t, kWords> content;
+
+  const std::byte* bytes() const noexcept {
+    return reinterpret_cast<const std::byte*>(content.data());
+  }
 };
 static_assert(sizeof(Post) == 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -55,26 +61,29 @@ class Board {
 
   std::span<std::byte> memory(std::size_t rank) const noexcept { return seats_[rank].memory; }
 
-  // The own post of the next exchange, for its content; publish() shows it to the others.
-  std::array<std::byte, Post::kContentBytes>& begin(const Signature& signature) noexcept {
+  using Content = std::array<std::uint64_t, Post::kWords>;
+
+  // Begins the next exchange: shows the first `bytes` of `content` to all, with the signature.
+  void post(const Signature& signature, const Content& content, std::size_t bytes) noexcept {
     Notice& own = *seats_[rank_].notice;
     ++number_;
+    head_ = digest_of(signature) << kNumberBits | (number_ & kNumber);
     own.signatures[number_ % 2] = signature;
     Post& post = own.posts[number_ % 2];
-    post.digest = digest_of(signature);
-    return post.content;
-  }
-  void publish() noexcept {
-    seats_[rank_].notice->posts[number_ % 2].number.store(number_, std::memory_order_release);
+    for (std::size_t word = 0; word * sizeof(std::uint64_t) < bytes; ++word) {
+      post.content[word] = content[word];
+    }
+    post.head.store(head_, std::memory_order_release);
   }
 
   // What a rank has posted for the exchange begun last, or null before it has.
   const Post* post_of(std::size_t rank) const noexcept {
     const Post& post = seats_[rank].notice->posts[number_ % 2];
-    return post.number.load(std::memory_order_acquire) == number_ ? &post : nullptr;
+    return is_for(post.head.load(std::memory_order_acquire), number_) ? &post : nullptr;
   }
+  // Whether it is for what this rank has posted for.
   bool agrees(const Post& post) const noexcept {
-    return post.digest == seats_[rank_].notice->posts[number_ % 2].digest;
+    return post.head.load(std::memory_order_relaxed) == head_;
   }
 
   // Of an exchange that has a second half, in which ranks write to each other's memory.
@@ -93,11 +102,19 @@ class Board {
   // What a rank says that it does in exchange `number`; empty before it has posted for it.
   const Signature* signature_of(std::size_t rank, std::uint64_t number) const noexcept {
     const Notice& notice = *seats_[rank].notice;
-    if (notice.posts[number % 2].number.load(std::memory_order_acquire) != number) return nullptr;
+    if (!is_for(notice.posts[number % 2].head.load(std::memory_order_acquire), number)) {
+      return nullptr;
+    }
     return &notice.signatures[number % 2];
   }
 
  private:
+  static constexpr int kNumberBits = 32;
+  static constexpr std::uint64_t kNumber = (std::uint64_t{1} << kNumberBits) - 1;
+
+  static bool is_for(std::uint64_t head, std::uint64_t number) noexcept {
+    return (head & kNumber) == (number & kNumber);
+  }
   static std::uint64_t digest_of(const Signature& signature) noexcept {
     std::uint64_t digest = 0;
     for (const std::uint64_t word : signature) {
@@ -111,6 +128,7 @@ class Board {
   std::vector<Seat> seats_;
   const std::atomic<std::uint32_t>& broken_;
   std::uint64_t number_ = 0;
+  std::uint64_t head_ = 0;  // Of the own post.
   std::atomic<std::uint64_t> sent_bytes_{0};
 };
 
