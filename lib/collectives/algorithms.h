@@ -20,8 +20,15 @@ Plan dissemination_plan(const PlanRequest& request);
 constexpr Place values_at(Slice slice) noexcept { return {Buffer::kValues, slice}; }
 constexpr Place input_at(Slice slice) noexcept { return {Buffer::kInput, slice}; }
 
-// `whole` in so many runs. Cuts lie on 16 elements, which keeps two ranks from writing one cache
-// line, and are the same for every type.
+// One of so many runs of `whole`, with cuts that lie on multiples of `grain`.
+Slice piece_of(Slice whole, std::size_t index, std::size_t pieces, std::size_t grain) noexcept;
+
+// The ring's chunks. Cuts lie on 16 elements, which keeps two ranks from writing one cache line,
+// and are the same for every type.
+inline constexpr std::size_t kGrain = 16;
+inline Slice chunk_of(Slice whole, std::size_t index, std::size_t pieces) noexcept {
+  return piece_of(whole, index, pieces, kGrain);
+}
 std::vector<Slice> cut(Slice whole, std::size_t pieces);
 
 // Brings this rank's contribution to `at` of its values: copied from the input where there is one,

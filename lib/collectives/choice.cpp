@@ -8,8 +8,8 @@ namespace {
 constexpr std::size_t kFewBytes = 64 * 1024;
 
 Choice of_two_phases(const Situation& situation) noexcept {
+  if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};
   if (situation.world_size == 2) return {Algorithm::kRing, "two ranks: a ring is direct"};
-  if (situation.shares_memory) return {Algorithm::kDirect, "ranks read each other's memory"};
   if (situation.bytes < kFewBytes) return {Algorithm::kDirect, "few bytes: one hop each way"};
   return {Algorithm::kRing, "many bytes: every link is busy all the time"};
 }

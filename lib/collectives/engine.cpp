@@ -15,19 +15,39 @@ using transport::Channel;
 using transport::Header;
 using transport::Progress;
 
-Engine::Engine(std::span<Channel* const> channels) : channels_(channels.begin(), channels.end()) {
+Engine::Engine(std::span<Channel* const> channels, transport::Board* board)
+    : channels_(channels.begin(), channels.end()), board_(board), exchange_(board) {
   lanes_.reserve(2 * channels.size() + 1);  // No plan has more.
 }
 
 void Engine::start(const Operation& operation) {
   ROTA_ASSERT(done());
   operation_ = operation;
-  signature_ = pack(operation.signature);
-  lanes_.assign(operation.plan->lanes.size(), LaneState{});
+  exchanging_ = exchange_.makes(operation_);
+  if (!exchanging_) return start_lanes();
+  exchange_.start(operation_);
+  lanes_left_ = 1;
+}
+
+void Engine::start_lanes() {
+  signature_ = pack(operation_.signature);
+  lanes_.assign(operation_.plan->lanes.size(), LaneState{});
   lanes_left_ = lanes_.size();
 }
 
+bool Engine::step_exchange() {
+  const Exchange::Turn turn = exchange_.step();
+  if (turn == Exchange::Turn::kNone || turn == Exchange::Turn::kSome) {
+    return turn == Exchange::Turn::kSome;
+  }
+  exchanging_ = false;
+  lanes_left_ = 0;
+  if (turn == Exchange::Turn::kApart) start_lanes();
+  return true;
+}
+
 bool Engine::step() {
+  if (exchanging_) return step_exchange();
   bool moved = false;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     if (lanes_[lane].done < operation_.plan->lanes[lane].step_count && advance(lane)) moved = true;
@@ -140,18 +160,36 @@ void Engine::check_header(const Header& header, std::size_t lane, const Step& st
   if (header.signature == expected.signature && header.bytes == expected.bytes) return;
   const std::size_t peer = operation_.plan->lanes[lane].peer;
   const Signature theirs = unpack(header.signature);
-  std::string text = "this rank is in " + to_text(operation_.signature) + ", rank " +
-                     std::to_string(peer) + " in " + to_text(theirs);
+  std::string detail;
   if (pack(theirs) == signature_) {
-    text += ", which sends " + std::to_string(header.bytes) + " bytes where " +
-            std::to_string(expected.bytes) + " are expected (message " +
-            std::to_string(header.signature[3] + 1) + ")";
+    detail = ", which sends " + std::to_string(header.bytes) + " bytes where " +
+             std::to_string(expected.bytes) + " are expected (message " +
+             std::to_string(header.signature[3] + 1) + ")";
   }
-  throw Error(ErrorCode::kMismatch,
-              text + ": every rank must make the same calls in the same order", peer);
+  throw mismatch(operation_.signature, theirs, peer, detail);
+}
+
+void Engine::compare_with(std::size_t peer) const {
+  if (!board_ || operation_.signature.collective == Collective::kSend) return;
+  const std::array<std::uint64_t, 4>* words = nullptr;
+  if (exchanging_) {
+    const Header* header = channels_[peer]->incoming();
+    if (header) words = &header->signature;
+  } else {
+    words = board_->signature_of(peer, board_->number() + 1);
+  }
+  if (!words) return;
+  const Signature theirs = unpack(*words);
+  const bool is_message = theirs.collective == Collective::kSend;
+  // A peer that has done with this operation may be in the next one; and one that has seen before
+  // this rank that memory is not shared is in the same.
+  if (is_message || theirs.sequence != operation_.signature.sequence) return;
+  if (pack(theirs) == pack(operation_.signature)) return;
+  throw mismatch(operation_.signature, theirs, peer);
 }
 
 std::optional<Wait> Engine::waiting() const noexcept {
+  if (exchanging_) return exchange_.waiting();
   std::optional<Wait> found;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     const Lane& row = operation_.plan->lanes[lane];

@@ -7,35 +7,17 @@
 #include <span>
 #include <vector>
 
-#include "collectives/plan.h"
-#include "collectives/reducer.h"
-#include "collectives/signature.h"
+#include "collectives/exchange.h"
+#include "collectives/operation.h"
+#include "transport/board.h"
 #include "transport/channel.h"
 
 namespace rota::collectives {
 
-// One collective on one rank. Everything is lent until it is done.
-struct Operation {
-  const Plan* plan = nullptr;
-  const Reducer* reducer = nullptr;
-  std::array<std::byte*, kBufferCount> buffers{};  // Index = Buffer. The input is never written.
-  Signature signature;
-};
-
-// Whom an unfinished operation waits for, and how far it has come.
-struct Wait {
-  std::size_t peer = 0;
-  bool sends = false;
-  std::uint32_t step = 0;  // Within its lane.
-  std::uint32_t step_count = 0;
-  std::size_t bytes = 0;  // Of the step: done, and in all.
-  std::size_t step_bytes = 0;
-};
-
 class Engine {
  public:
-  // Index = peer; the own rank's may be null.
-  explicit Engine(std::span<transport::Channel* const> channels);
+  // `channels`: index = peer; the own rank's may be null. `board`: null where memory is not shared.
+  explicit Engine(std::span<transport::Channel* const> channels, transport::Board* board = nullptr);
 
   // Requires done().
   void start(const Operation& operation);
@@ -49,6 +31,10 @@ class Engine {
   const Operation& operation() const noexcept { return operation_; }
   std::optional<Wait> waiting() const noexcept;
 
+  // For who waits in vain: where one rank is in an exchange and the other one is not, no message
+  // shows that they disagree. Throws Error kMismatch. Requires !done().
+  void compare_with(std::size_t peer) const;
+
  private:
   struct LaneState {
     std::uint32_t done = 0;    // Steps finished.
@@ -56,6 +42,8 @@ class Engine {
     std::size_t received = 0;  // Bytes of the current step.
   };
 
+  void start_lanes();
+  bool step_exchange();
   bool may_start(const Step& step) const noexcept;
   bool advance(std::size_t lane);
   bool advance_send(std::size_t lane, const Step& step);
@@ -68,10 +56,13 @@ class Engine {
   transport::Header header_of(std::size_t lane, const Step& step) const noexcept;
 
   std::vector<transport::Channel*> channels_;
+  transport::Board* board_;
+  Exchange exchange_;
+  bool exchanging_ = false;
   Operation operation_;
   std::array<std::uint64_t, 4> signature_{};
   std::vector<LaneState> lanes_;
-  std::size_t lanes_left_ = 0;
+  std::size_t lanes_left_ = 0;  // An exchange counts as one.
 };
 
 }  // namespace rota::collectives

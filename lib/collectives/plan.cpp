@@ -9,8 +9,6 @@
 namespace rota::collectives {
 namespace {
 
-constexpr std::size_t kGrain = 16;  // Elements.
-
 struct Row {
   Algorithm algorithm;
   std::string_view name;
@@ -62,16 +60,17 @@ Slice part_of(const PlanRequest& request, std::size_t rank) noexcept {
   return part;
 }
 
+Slice piece_of(Slice whole, std::size_t index, std::size_t pieces, std::size_t grain) noexcept {
+  const Slice grains = slice_of((whole.count + grain - 1) / grain, index, pieces);
+  const std::size_t first = std::min(grains.offset * grain, whole.count);
+  const std::size_t last = std::min((grains.offset + grains.count) * grain, whole.count);
+  return {whole.offset + first, last - first};
+}
+
 std::vector<Slice> cut(Slice whole, std::size_t pieces) {
-  const std::size_t grains = (whole.count + kGrain - 1) / kGrain;
   std::vector<Slice> slices;
   slices.reserve(pieces);
-  for (std::size_t i = 0; i < pieces; ++i) {
-    const Slice slice = slice_of(grains, i, pieces);
-    const std::size_t first = std::min(slice.offset * kGrain, whole.count);
-    const std::size_t last = std::min((slice.offset + slice.count) * kGrain, whole.count);
-    slices.push_back({whole.offset + first, last - first});
-  }
+  for (std::size_t i = 0; i < pieces; ++i) slices.push_back(chunk_of(whole, i, pieces));
   return slices;
 }
 

@@ -9,14 +9,21 @@ double mean_factor_of(DataType type, std::size_t world_size) noexcept {
                                     : 1.0F / static_cast<float>(world_size);
 }
 
+// A mean is a sum but for its last hop.
+ReduceOp op_of_hops(const Reduction& reduction) noexcept {
+  return reduction.op() == ReduceOp::kMean ? ReduceOp::kSum : reduction.op();
+}
+
 }  // namespace
 
 Reducer::Reducer(const kernels::Variant& variant, DataType type, const Reduction& reduction,
                  std::size_t world_size) noexcept
-    : combine_(variant.combine(
-          type, reduction.op() == ReduceOp::kMean ? ReduceOp::kSum : reduction.op())),
+    : combine_(variant.combine(type, op_of_hops(reduction))),
       combine_last_(variant.combine(type, reduction.op())),
-      scale_(reduction.factor() != 1 ? variant.scale(type) : nullptr),
+      combine_few_(kernels::reference().combine(type, op_of_hops(reduction))),
+      combine_few_last_(kernels::reference().combine(type, reduction.op())),
+      combine_to_both_(variant.combine_to_both(type, reduction.op())),
+      scale_(variant.scale(type)),
       mean_factor_(mean_factor_of(type, world_size)),
       pre_factor_(reduction.factor()),
       element_bytes_(bytes_of(type)) {}

@@ -2,6 +2,7 @@
 #include "collectives/signature.h"
 
 namespace rota::collectives {
+
 std::array<std::uint64_t, 4> pack(const Signature& signature) noexcept {
   const std::uint64_t kind = static_cast<std::uint64_t>(signature.collective) |
                              static_cast<std::uint64_t>(signature.algorithm) << 8 |
@@ -37,6 +38,14 @@ std::string to_text(const Signature& signature) {
   if (reduces(signature.collective)) text += std::string(to_string(signature.op)) + ", ";
   if (has_root(signature.collective)) text += "root " + std::to_string(signature.root) + ", ";
   return text + std::string(to_string(signature.algorithm)) + ")";
+}
+
+Error mismatch(const Signature& own, const Signature& theirs, std::size_t peer,
+               const std::string& detail) {
+  return {ErrorCode::kMismatch,
+          "this rank is in " + to_text(own) + ", rank " + std::to_string(peer) + " in " +
+              to_text(theirs) + detail + ": every rank must make the same calls in the same order",
+          peer};
 }
 
 }  // namespace rota::collectives

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include <rota/error.h>
 #include <rota/reduce_op.h>
 #include <rota/values.h>
 
@@ -30,5 +31,9 @@ Signature unpack(const std::array<std::uint64_t, 4>& words) noexcept;
 
 // "all_reduce #7 of 1000 float32 (mean, ring)"
 std::string to_text(const Signature& signature);
+
+// What a rank throws that finds a peer in another operation; `detail` follows the two.
+Error mismatch(const Signature& own, const Signature& theirs, std::size_t peer,
+               const std::string& detail = {});
 
 }  // namespace rota::collectives

@@ -30,8 +30,7 @@ class Backoff {
   // True if the next thing to do is to sleep.
   bool idle() noexcept {
     if (spins_left_ > 0) {
-      --spins_left_;
-      relax();
+      if (--spins_left_ < kSpins - kBareSpins) relax();
       return false;
     }
     now_ = base::Clock::now();
@@ -44,7 +43,8 @@ class Backoff {
   base::TimePoint now() const noexcept { return now_; }
 
  private:
-  static constexpr int kSpins = 4096;  // Some 50 to 100 µs.
+  static constexpr int kSpins = 4096;     // Some 50 to 100 µs, of which
+  static constexpr int kBareSpins = 256;  // these lose no time by saying that they spin.
   static constexpr std::chrono::milliseconds kYieldFor{1};
 
   static void relax() noexcept {

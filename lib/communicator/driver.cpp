@@ -65,7 +65,8 @@ Driver::Driver(Group& group, OperationQueue& queue) : group_(group), queue_(queu
   const std::vector<transport::Channel*> channels = channels_of(group);
   const std::uint64_t count = group.world_size() > 1 ? kWindow : 1;
   engines_.reserve(count);
-  for (std::uint64_t i = 0; i < count; ++i) engines_.emplace_back(channels);
+  transport::Board* board = group.transport ? group.transport->board() : nullptr;
+  for (std::uint64_t i = 0; i < count; ++i) engines_.emplace_back(channels, board);
 }
 
 bool Driver::turn() {
@@ -157,6 +158,7 @@ void Driver::look_around(TimePoint now) {
       departure_seen_ = {};
     }
     report_wait(now, wait);
+    if (wait) front().compare_with(wait->peer);
     if (wait) check_deadline(now, *wait);
   }
   last_look_ = now;

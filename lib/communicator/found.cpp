@@ -176,8 +176,8 @@ class Founding {
     for (const Ticket& ticket : tickets_) {
       meeting.arenas.push_back(ticket.arena);
       meeting.mailboxes.push_back(ticket.mailboxes);
+      meeting.controls.push_back(ticket.control);
     }
-    meeting.control = tickets_.front().control;
     return std::make_unique<transport::shm::Transport>(memory->domain(), memory->arena(), rank,
                                                        meeting);
   }

@@ -59,6 +59,9 @@ std::vector<std::size_t> hosts_of(const RankTable& table) {
 // The longest that a resting thread is deaf to what only the coordinator knows.
 constexpr std::chrono::milliseconds kLongestRest{2};
 
+// Without a look at whether somebody else wants to drive, or a wait is to end.
+constexpr int kTurnsAtOnce = 64;
+
 constexpr base::TimePoint kNever = base::TimePoint::max();
 
 }  // namespace
@@ -78,27 +81,28 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
   const CheckedCall checked = check(call, group_.rank, group_.world_size());
   if (queue_.full()) wait_for([this] { return !queue_.full(); }, kNever);
-  Lease& lease = leases_[queue_.next() % OperationQueue::kCapacity];
-  lease = {};
   const collectives::Choice choice = choice_for(call, checked);
-  lease.planned = planned_for(call, checked, choice);
-  const PlannedCollective& planned = *lease.planned;
-  QueuedOperation operation;
+  Lease& lease = leases_[queue_.next() % OperationQueue::kCapacity];
+  const PlannedCollective& planned = planned_for(call, checked, choice, lease);
+  QueuedOperation& operation = queue_.next_slot();
   operation.plan = &planned.plan;
   operation.reducer = &planned.reducer;
   // The engine knows one kind of pointer; no plan writes to its input.
   auto* input = call.input ? const_cast<std::byte*>(call.input->data()) : nullptr;
   operation.buffers = {call.values ? call.values->data() : nullptr, input,
                        planned.scratch.bytes().data()};
+  operation.packing = nullptr;
+  if (!lease.packing.parts.empty()) lease.packing = {};
   if (!call.group.empty()) {
     lease.packing = pack(call, checked);
     operation.packing = &lease.packing;
     operation.buffers[0] = lease.packing.memory.bytes().data();
   }
+  operation.in_place = checked.in_place;
   operation.peer = call.root;
   operation.sends = call.collective == Collective::kSend;
   operation.signature = signature_of(call, checked, choice.algorithm);
-  return queue_.push(operation);
+  return queue_.push();
 }
 
 collectives::Choice Communicator::Impl::choice_for(const Call& call,
@@ -114,8 +118,10 @@ collectives::Choice Communicator::Impl::choice_for(const Call& call,
 }
 
 // Calls with counts of their own are not expected to come again.
-std::shared_ptr<const PlannedCollective> Communicator::Impl::planned_for(
-    const Call& call, const CheckedCall& checked, const collectives::Choice& choice) {
+const PlannedCollective& Communicator::Impl::planned_for(const Call& call,
+                                                         const CheckedCall& checked,
+                                                         const collectives::Choice& choice,
+                                                         Lease& lease) {
   const PlanKey key{.collective = call.collective,
                     .algorithm = choice.algorithm,
                     .type = checked.type,
@@ -124,12 +130,16 @@ std::shared_ptr<const PlannedCollective> Communicator::Impl::planned_for(
                     .count = checked.count,
                     .root = call.root};
   if (!call.uneven) {
-    if (auto found = plans_.find(key)) return found;
+    if (const auto* found = plans_.find(key)) {
+      // Training makes the same calls again and again: then there is nothing to count.
+      if (lease.planned != *found) lease.planned = *found;
+      return *lease.planned;
+    }
   }
   say_once(call, checked, choice);
-  std::shared_ptr<const PlannedCollective> planned = plan(call, checked, key.algorithm);
-  if (!call.uneven) plans_.keep(key, planned);
-  return planned;
+  lease.planned = plan(call, checked, key.algorithm);
+  if (!call.uneven) plans_.keep(key, lease.planned);
+  return *lease.planned;
 }
 
 std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
@@ -217,13 +227,22 @@ void Communicator::Impl::run_unattended() {
   if (!queue_.empty() && !broken()) progress_thread_.wake();
 }
 
+// While peers are about to come, a look at them is all that there is to do.
+template <class Done>
+void Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept {
+  for (int turns = 0; turns < kTurnsAtOnce; ++turns) {
+    drive(backoff);
+    if (!backoff.fast() || done() || broken()) return;
+  }
+}
+
 template <class Done>
 bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
   waiters_.fetch_add(1, std::memory_order_acq_rel);
   Backoff backoff(manner_of(group_));
   while (!done() && !broken()) {
     if (try_to_drive()) {
-      drive(backoff);
+      drive_while_fast(backoff, done);
       stop_driving();
     } else {
       // The progress thread is in the middle of a turn, or of a nap.

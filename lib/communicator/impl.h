@@ -72,14 +72,17 @@ class Communicator::Impl final : public Request::Source {
   };
 
   collectives::Choice choice_for(const Call& call, const CheckedCall& checked) const noexcept;
-  std::shared_ptr<const PlannedCollective> planned_for(const Call& call, const CheckedCall& checked,
-                                                       const collectives::Choice& choice);
+  const PlannedCollective& planned_for(const Call& call, const CheckedCall& checked,
+                                       const collectives::Choice& choice, Lease& lease);
   std::unique_ptr<PlannedCollective> plan(const Call& call, const CheckedCall& checked,
                                           collectives::Algorithm algorithm);
   void say_once(const Call& call, const CheckedCall& checked, const collectives::Choice& choice);
   collectives::Signature signature_of(const Call& call, const CheckedCall& checked,
                                       collectives::Algorithm algorithm) noexcept;
   Packing pack(const Call& call, const CheckedCall& checked);
+
+  template <class Done>
+  void drive_while_fast(Backoff& backoff, Done done) noexcept;
 
   // Drives until `done()`. False at `until`; throws what broke the communicator.
   template <class Done>

@@ -40,11 +40,14 @@ class OperationQueue {
   bool full() const noexcept { return submitted() - finished() == kCapacity; }
   bool empty() const noexcept { return submitted() == finished(); }
 
-  // The writer: the thread that calls the collectives. Requires !full(). Returns the number.
-  std::uint64_t push(const QueuedOperation& operation) noexcept {
+  // The writer: the thread that calls the collectives. It fills the slot, of an operation that is
+  // long done, and pushes it. Both require !full().
+  QueuedOperation& next_slot() noexcept {
     ROTA_ASSERT(!full());
+    return slots_[next() % kCapacity];
+  }
+  std::uint64_t push() noexcept {
     const std::uint64_t number = next();
-    slots_[number % kCapacity] = operation;
     submitted_.store(number, std::memory_order_release);
     return number;
   }

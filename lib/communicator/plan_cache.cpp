@@ -22,14 +22,19 @@ std::size_t PlanCache::Hash::operator()(const PlanKey& key) const noexcept {
   return hash;
 }
 
-std::shared_ptr<const PlannedCollective> PlanCache::find(const PlanKey& key) const {
-  const auto found = plans_.find(key);
-  return found == plans_.end() ? nullptr : found->second;
+const std::shared_ptr<const PlannedCollective>* PlanCache::find(const PlanKey& key) const {
+  if (!last_ || last_->first != key) {
+    const auto found = plans_.find(key);
+    if (found == plans_.end()) return nullptr;
+    last_ = &*found;
+  }
+  return &last_->second;
 }
 
 void PlanCache::keep(const PlanKey& key, std::shared_ptr<const PlannedCollective> planned) {
   if (plans_.size() >= kCapacity) plans_.clear();
   plans_[key] = std::move(planned);
+  last_ = nullptr;
 }
 
 }  // namespace rota

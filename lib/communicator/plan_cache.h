@@ -32,8 +32,8 @@ struct PlannedCollective {
 
 class PlanCache {
  public:
-  // Null where there is none.
-  std::shared_ptr<const PlannedCollective> find(const PlanKey& key) const;
+  // Null where there is none. Stays valid until keep().
+  const std::shared_ptr<const PlannedCollective>* find(const PlanKey& key) const;
 
   // Drops all others where there are too many: a program that never uses a count twice would fill
   // the memory with plans.
@@ -46,7 +46,9 @@ class PlanCache {
     std::size_t operator()(const PlanKey& key) const noexcept;
   };
 
-  std::unordered_map<PlanKey, std::shared_ptr<const PlannedCollective>, Hash> plans_;
+  using Plans = std::unordered_map<PlanKey, std::shared_ptr<const PlannedCollective>, Hash>;
+  Plans plans_;
+  mutable const Plans::value_type* last_ = nullptr;  // That was found: often it is the next, too.
 };
 
 }  // namespace rota

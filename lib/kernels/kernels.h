@@ -15,14 +15,23 @@ namespace rota::kernels {
 // is that of its last hop, (accumulator[i] + input[i]) * factor; its others are sums.
 using Combine = void (*)(std::byte* accumulator, const std::byte* input, std::size_t count,
                          double factor) noexcept;
+// to[i] = also_to[i] = a[i] op b[i], a mean's as in its last hop. `to` may be `a`, `also_to` may be
+// `b`; else nothing overlaps.
+using CombineToBoth = void (*)(std::byte* to, std::byte* also_to, const std::byte* a,
+                               const std::byte* b, std::size_t count, double factor) noexcept;
 // values[i] *= factor, which is rounded first: to double for float64, else to float.
 using Scale = void (*)(std::byte* values, std::size_t count, double factor) noexcept;
 
 inline constexpr std::size_t kDataTypeCount = static_cast<std::size_t>(DataType::kInt64) + 1;
 inline constexpr std::size_t kReduceOpCount = static_cast<std::size_t>(ReduceOp::kBitXor) + 1;
 
+struct Combines {
+  Combine into = nullptr;
+  CombineToBoth to_both = nullptr;
+};
+
 struct Reductions {  // Of one type; null is what rota::why_not() refuses.
-  Combine combine[kReduceOpCount] = {};
+  Combines combines[kReduceOpCount] = {};
   Scale scale = nullptr;
 };
 
@@ -50,8 +59,9 @@ struct Variant {
   Arithmetic<float> float32;
   Arithmetic<double> float64;
 
-  Combine combine(DataType type, ReduceOp op) const noexcept {
-    return reductions[static_cast<std::size_t>(type)].combine[static_cast<std::size_t>(op)];
+  Combine combine(DataType type, ReduceOp op) const noexcept { return combines(type, op).into; }
+  CombineToBoth combine_to_both(DataType type, ReduceOp op) const noexcept {
+    return combines(type, op).to_both;
   }
   Scale scale(DataType type) const noexcept {
     return reductions[static_cast<std::size_t>(type)].scale;
@@ -64,10 +74,18 @@ struct Variant {
       return float64;
     }
   }
+
+ private:
+  const Combines& combines(DataType type, ReduceOp op) const noexcept {
+    return reductions[static_cast<std::size_t>(type)].combines[static_cast<std::size_t>(op)];
+  }
 };
 
 // Best first. The last one, "scalar", always runs.
 std::span<const Variant* const> variants() noexcept;
+
+// That one. For few elements it is the fastest as well.
+const Variant& reference() noexcept;
 
 // The best variant that this machine supports or, where `forced` is not empty, the one of that
 // name. Throws Error kInvalidArgument, listing what there is, if it is unknown or not supported.

@@ -20,6 +20,8 @@ constexpr const Variant* kVariants[] = {
 
 std::span<const Variant* const> variants() noexcept { return kVariants; }
 
+const Variant& reference() noexcept { return cpu::kScalar; }
+
 const Variant& select(std::string_view forced) {
   std::string names;
   for (const Variant* variant : variants()) {

@@ -7,12 +7,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 #include "os/system_error.h"
 
 namespace rota::os {
 namespace {
+
+// What a mapping's place is chosen within, where there is address space to spare.
+constexpr std::size_t kAddressStep = std::size_t{1} << 28;
+constexpr bool kIsRoomy = sizeof(void*) == 8;
 
 constexpr std::size_t kReserveBytes = std::size_t{2} << 20;
 
@@ -26,28 +31,45 @@ Fd make_shared_memory(const std::string& name, std::size_t bytes) {
   return memory;
 }
 
-SharedMapping::SharedMapping(Fd memory) : memory_(std::move(memory)) {
+SharedMapping::SharedMapping(Fd memory, std::size_t place) : memory_(std::move(memory)) {
   struct stat status {};
   if (::fstat(memory_.get(), &status) != 0) throw_errno("fstat of a memfd");
   const auto count = static_cast<std::size_t>(status.st_size);
-  void* start =
-      ::mmap(nullptr, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory_.get(), 0);
-  if (start == MAP_FAILED) throw_errno("mmap of " + std::to_string(count) + " shared bytes");
-  bytes_ = {static_cast<std::byte*>(start), count};
+  const std::size_t lead = kIsRoomy ? kAddressStep + place : 0;
+  const std::string what = "mmap of " + std::to_string(count) + " shared bytes";
+  void* room =
+      ::mmap(nullptr, lead + count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) throw_errno(what);
+  room_ = {static_cast<std::byte*>(room), lead + count};
+  const std::size_t below = reinterpret_cast<std::uintptr_t>(room) % kAddressStep;
+  std::byte* start = room_.data() + (kIsRoomy ? kAddressStep - below + place : 0);
+  if (::mmap(start, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
+             memory_.get(), 0) == MAP_FAILED) {
+    const int error = errno;
+    unmap();
+    errno = error;
+    throw_errno(what);
+  }
+  bytes_ = {start, count};
 }
 
 SharedMapping::SharedMapping(SharedMapping&& other) noexcept
-    : memory_(std::move(other.memory_)), bytes_(std::exchange(other.bytes_, {})) {}
+    : memory_(std::move(other.memory_)),
+      bytes_(std::exchange(other.bytes_, {})),
+      room_(std::exchange(other.room_, {})) {}
 
 SharedMapping& SharedMapping::operator=(SharedMapping&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
+  std::swap(room_, other.room_);
   return *this;
 }
 
-SharedMapping::~SharedMapping() {
-  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+void SharedMapping::unmap() noexcept {
+  if (!room_.empty()) ::munmap(room_.data(), room_.size());
 }
+
+SharedMapping::~SharedMapping() { unmap(); }
 
 // Before Linux 6.10 a signal ends an fallocate, which then undoes what it did: under a profiler's
 // timer a large one would start over for ever. A slice is done between two signals.

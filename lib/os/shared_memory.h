@@ -16,7 +16,9 @@ Fd make_shared_memory(const std::string& name, std::size_t bytes);
 class SharedMapping {
  public:
   SharedMapping() = default;
-  explicit SharedMapping(Fd memory);  // Throws Error kSystem, kNoMemory.
+  // `lead`: whole pages of address space to be left free before it. Throws Error kSystem,
+  // kNoMemory.
+  explicit SharedMapping(Fd memory, std::size_t lead = 0);
   SharedMapping(SharedMapping&& other) noexcept;
   SharedMapping& operator=(SharedMapping&& other) noexcept;
   ~SharedMapping();
@@ -30,8 +32,11 @@ class SharedMapping {
   void discard(std::size_t offset, std::size_t count) noexcept;
 
  private:
+  void unmap() noexcept;
+
   Fd memory_;
   std::span<std::byte> bytes_;
+  std::span<std::byte> room_;  // Of the address space; the bytes lie in it.
 };
 
 }  // namespace rota::os

@@ -10,6 +10,7 @@
 #include <rota/memory.h>
 
 #include "base/time.h"
+#include "transport/board.h"
 #include "transport/channel.h"
 
 namespace rota::transport {
@@ -27,6 +28,9 @@ class Transport {
   virtual ~Transport() = default;
 
   virtual Channel& channel(std::size_t peer) noexcept = 0;  // Requires peer != own rank.
+
+  // Where all ranks see each other's memory; else null.
+  virtual Board* board() noexcept { return nullptr; }
 
   // Sleeps until something may have moved, at most so long. The only call here that blocks.
   virtual void rest(base::Duration at_most) = 0;

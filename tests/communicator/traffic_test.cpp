@@ -1,6 +1,6 @@
 // What an all-reduce gives to other ranks, and what it copies on the way, counted byte by byte.
 // Method: ranks are threads, over shared memory and over TCP. S bytes are cut into n equal chunks,
-// so that the formulas of docs/memory.md are exact on every rank.
+// of whole pages, so that the formulas of docs/memory.md are exact on every rank.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -26,7 +26,9 @@ class TrafficTest : public ::testing::TestWithParam<std::tuple<std::size_t, std:
   static constexpr int kRounds = 3;
 
   static std::size_t n() { return std::get<0>(GetParam()); }
-  static std::size_t count() { return n() * 16 * 1777; }  // A chunk a rank, in lines of 16 floats.
+  static std::size_t count() {
+    return n() * 1024 * 27;
+  }  // A chunk a rank, in pages of 1024 floats.
   static std::uint64_t bytes() { return count() * sizeof(float); }
 
   static std::vector<Communicator> make_world(const std::string& transport) {

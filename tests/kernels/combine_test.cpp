@@ -49,6 +49,32 @@ void expect_reference(const Variant& variant, ReduceOp op, std::size_t count, st
   }
 }
 
+// Method: the same of a kernel with two outputs, of which the first is the first input.
+template <class T>
+void expect_reference_in_both(const Variant& variant, ReduceOp op, std::size_t count,
+                              std::size_t shift) {
+  SCOPED_TRACE(title_of(variant, op, count, shift));
+  const std::size_t begin = kGuardCount + shift;
+  const std::vector<T> before = any_values<T>(begin + count + kGuardCount, 1);
+  const std::vector<T> other_before = any_values<T>(count + 2, 3);
+  const std::vector<T> input = any_values<T>(count + 1, 2);
+  std::vector<T> values = before;
+  std::vector<T> other = other_before;
+  variant.combine_to_both(data_type_of<T>(), op)(bytes_at(values, begin), bytes_at(other, 1),
+                                                 bytes_at(values, begin), bytes_at(input, 1), count,
+                                                 kFactor);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool inside = i >= begin && i < begin + count;
+    const T expected =
+        inside ? expected_of(op, before[i], input[i - begin + 1], kFactor) : before[i];
+    ASSERT_TRUE(same(values[i], expected)) << "at " << i;
+    if (inside) {
+      ASSERT_TRUE(same(other[i - begin + 1], expected)) << "at " << i;
+    }
+  }
+  EXPECT_TRUE(same(other.front(), other_before.front()) && same(other.back(), other_before.back()));
+}
+
 TYPED_TEST(CombineTest, GivesWhatTheReferenceGivesInEveryVariant) {
   for (const Variant* variant : supported_variants()) {
     for (const ReduceOp op : kOps) {
@@ -56,6 +82,7 @@ TYPED_TEST(CombineTest, GivesWhatTheReferenceGivesInEveryVariant) {
       for (const std::size_t count : awkward_counts()) {
         for (std::size_t shift = 0; shift <= 3; ++shift) {
           expect_reference<TypeParam>(*variant, op, count, shift);
+          expect_reference_in_both<TypeParam>(*variant, op, count, shift);
           if (this->HasFatalFailure()) return;
         }
       }

@@ -150,6 +150,26 @@ ROTA_TARGET void combine(std::byte* accumulator, const std::byte* input, std::si
       count);
 }
 
+template <class Format, class Operation>
+ROTA_TARGET void combine_to_both(std::byte* to, std::byte* also_to, const std::byte* a,
+                                 const std::byte* b, std::size_t count, double factor) noexcept {
+  constexpr std::size_t kBytes = Format::kCount * Format::kElementBytes;
+  for (; count >= Format::kCount; count -= Format::kCount) {
+    const auto result = Operation::of(Format::load(a), Format::load(b), factor);
+    Format::store(to, result);
+    Format::store(also_to, result);
+    to += kBytes;
+    also_to += kBytes;
+    a += kBytes;
+    b += kBytes;
+  }
+  if (count == 0) return;
+  const auto result =
+      Operation::of(load_some<Format>(a, count), load_some<Format>(b, count), factor);
+  store_some<Format>(to, result, count);
+  store_some<Format>(also_to, result, count);
+}
+
 template <class Format>
 ROTA_TARGET void scale(std::byte* values, std::size_t count, double factor) noexcept {
   constexpr std::size_t kBytes = Format::kCount * Format::kElementBytes;
@@ -196,20 +216,31 @@ ROTA_TARGET void sgd_update(T* values, T* velocity, const T* gradient, std::size
   store_some<Same<T>>(velocity_bytes, v, count);
 }
 
+template <class Format, class Operation>
+constexpr Combines kCombines = {combine<Format, Operation>, combine_to_both<Format, Operation>};
+
 // In the order of ReduceOp.
 template <class Format, auto kInfinity, class Bits = decltype(kInfinity)>
-constexpr Reductions kFloats = {
-    {combine<Format, Sum>, combine<Format, Mean<typename Format::Number>>, combine<Format, Product>,
-     combine<Same<Bits>, ByBits<kInfinity, Min>>, combine<Same<Bits>, ByBits<kInfinity, Max>>,
-     nullptr, nullptr, nullptr},
-    scale<Format>};
+constexpr Reductions kFloats = {{kCombines<Format, Sum>,
+                                 kCombines<Format, Mean<typename Format::Number>>,
+                                 kCombines<Format, Product>,
+                                 kCombines<Same<Bits>, ByBits<kInfinity, Min>>,
+                                 kCombines<Same<Bits>, ByBits<kInfinity, Max>>,
+                                 {},
+                                 {},
+                                 {}},
+                                scale<Format>};
 
 template <class T, class Bits = std::make_unsigned_t<T>>
-constexpr Reductions kIntegers = {
-    {combine<Same<Bits>, Sum>, nullptr, combine<Same<Bits>, Product>, combine<Same<T>, Min>,
-     combine<Same<T>, Max>, combine<Same<Bits>, BitAnd>, combine<Same<Bits>, BitOr>,
-     combine<Same<Bits>, BitXor>},
-    nullptr};
+constexpr Reductions kIntegers = {{kCombines<Same<Bits>, Sum>,
+                                   {},
+                                   kCombines<Same<Bits>, Product>,
+                                   kCombines<Same<T>, Min>,
+                                   kCombines<Same<T>, Max>,
+                                   kCombines<Same<Bits>, BitAnd>,
+                                   kCombines<Same<Bits>, BitOr>,
+                                   kCombines<Same<Bits>, BitXor>},
+                                  nullptr};
 
 constexpr Variant make_variant(const char* name, bool (*supported)() noexcept) noexcept {
   return {name,

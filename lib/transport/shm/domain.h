@@ -35,8 +35,8 @@ class Domain {
 struct Meeting {
   std::vector<std::size_t> arenas;  // Indices; ranks that are threads may share one.
   std::vector<std::uint64_t>
-      mailboxes;              // Offsets in these of as many mailboxes as there are ranks.
-  std::uint64_t control = 0;  // Offset in the arena of rank 0.
+      mailboxes;                        // Offsets in these of as many mailboxes as there are ranks.
+  std::vector<std::uint64_t> controls;  // Offsets of control pages.
 };
 
 // That of the ranks of a job, at the front of their arenas.

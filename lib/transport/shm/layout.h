@@ -2,14 +2,15 @@
 //
 //   arena of rank r:  | ControlPage | Mailbox for rank 0 | Mailbox for rank 1 | … | payload …
 //
-// The control page in use is rank 0's. A mailbox is written by its sender, r, but for its last
-// line, which the receiver writes. A group that is made later has its mailboxes, and its control
-// page, further on in its members' arenas.
+// A control page has the rank's notice; the abort word in use is rank 0's. A mailbox is written by
+// its sender, r, but for its last line, which the receiver writes. A group that is made later has
+// its mailboxes, and its control page, further on in its members' arenas.
 #pragma once
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "transport/board.h"
 #include "transport/channel.h"
 
 namespace rota::transport::shm {
@@ -23,6 +24,7 @@ struct ControlPage {
   std::uint32_t code;
   std::uint32_t blamed;  // kNobody where there is none.
   char text[1024];       // Ends with a zero.
+  Notice notice;
   static constexpr std::uint32_t kNobody = 0xffffffff;
 };
 

@@ -13,6 +13,15 @@ namespace {
 // microsecond that a look costs.
 constexpr std::chrono::microseconds kNap{100};
 
+std::vector<Board::Seat> seats_of(const Domain& domain, const Meeting& meeting) {
+  std::vector<Board::Seat> seats;
+  for (std::size_t rank = 0; rank < meeting.arenas.size(); ++rank) {
+    const std::size_t arena = meeting.arenas[rank];
+    seats.push_back({&domain.control(arena, meeting.controls[rank]).notice, domain.bytes(arena)});
+  }
+  return seats;
+}
+
 }  // namespace
 
 Transport::Transport(const std::shared_ptr<Domain>& domain, std::size_t rank)
@@ -23,7 +32,8 @@ Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Are
     : domain_(std::move(domain)),
       arena_(std::move(arena)),
       arena_index_(meeting.arenas[rank]),
-      control_(&domain_->control(meeting.arenas[0], meeting.control)) {
+      control_(&domain_->control(meeting.arenas[0], meeting.controls[0])),
+      board_(rank, seats_of(*domain_, meeting), control_->state) {
   const auto mailbox = [&](std::size_t from, std::size_t to) -> Mailbox& {
     return domain_->mailbox(meeting.arenas[from], meeting.mailboxes[from], to);
   };
@@ -42,7 +52,7 @@ void Transport::rest(base::Duration at_most) {
 }
 
 std::uint64_t Transport::sent_bytes() const noexcept {
-  std::uint64_t total = 0;
+  std::uint64_t total = board_.sent_bytes();
   for (const Channel& channel : channels_) total += channel.sent_bytes();
   return total;
 }

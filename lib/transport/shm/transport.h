@@ -21,6 +21,7 @@ class Transport final : public transport::Transport {
             const Meeting& meeting);
 
   transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
+  Board* board() noexcept override { return &board_; }
   void rest(base::Duration at_most) override;
   void wake() noexcept override {}  // A rest is over before it could be ended.
   bool ends_by_itself() const noexcept override { return false; }
@@ -40,6 +41,7 @@ class Transport final : public transport::Transport {
   std::shared_ptr<memory::Arena> arena_;
   std::size_t arena_index_;
   ControlPage* control_;
+  Board board_;
   std::deque<Channel> channels_;  // Index = peer; the own rank's is never used.
 };
 

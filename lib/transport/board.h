@@ -1,0 +1,135 @@
+// What ranks that share memory tell each other at once: each has a notice, which it alone writes
+// and all the others read. Messages go by channels; here everybody meets everybody, in one exchange
+// after the other.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rota::transport {
+
+// One line of a cache, so that whoever looks for the head gets all of it. The pages start as zeros,
+// and exchanges are counted from 1.
+struct alignas(64) Post {
+  static constexpr std::size_t kWords = 6;
+  static constexpr std::size_t kContentBytes = kWords * sizeof(std::uint64_t);
+
+  // The exchange's number, and a digest of the signature above it; written last. In one word, as
+  // the line is on its way to and fro for each store that meets a look.
+  std::atomic<std::uint64_t> head;
+  std::array<std::uint64_t, kWords> content;
+
+  const std::byte* bytes() const noexcept {
+    return reinterpret_cast<const std::byte*>(content.data());
+  }
+};
+static_assert(sizeof(Post) == 64);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+// Exchange n uses what lies at n % 2. Who posts for n + 2 has seen all posts for n + 1, so all have
+// read those for n.
+struct Notice {
+  std::array<Post, 2> posts;
+  alignas(64) std::atomic<std::uint64_t> done;  // Exchanges whose second half this rank has done.
+  alignas(64) std::array<std::array<std::uint64_t, 4>, 2> signatures;  // What the digests are of.
+};
+
+// One rank's view of all notices. One thread at a time.
+class Board {
+ public:
+  using Signature = std::array<std::uint64_t, 4>;
+
+  struct Seat {
+    Notice* notice = nullptr;
+    std::span<std::byte> memory;  // That all ranks reach, of this one.
+  };
+
+  // `broken`: not zero once some rank has failed.
+  Board(std::size_t rank, std::vector<Seat> seats, const std::atomic<std::uint32_t>& broken)
+      : rank_(rank), seats_(std::move(seats)), broken_(broken) {}
+
+  std::size_t rank() const noexcept { return rank_; }
+  std::size_t world_size() const noexcept { return seats_.size(); }
+  std::uint64_t number() const noexcept { return number_; }  // Of the exchange begun last.
+
+  // From then on nobody may write to the memory of others: they have it back.
+  bool broken() const noexcept { return broken_.load(std::memory_order_relaxed) != 0; }
+
+  std::span<std::byte> memory(std::size_t rank) const noexcept { return seats_[rank].memory; }
+
+  using Content = std::array<std::uint64_t, Post::kWords>;
+
+  // Begins the next exchange: shows the first `bytes` of `content` to all, with the signature.
+  void post(const Signature& signature, const Content& content, std::size_t bytes) noexcept {
+    Notice& own = *seats_[rank_].notice;
+    ++number_;
+    head_ = digest_of(signature) << kNumberBits | (number_ & kNumber);
+    own.signatures[number_ % 2] = signature;
+    Post& post = own.posts[number_ % 2];
+    for (std::size_t word = 0; word * sizeof(std::uint64_t) < bytes; ++word) {
+      post.content[word] = content[word];
+    }
+    post.head.store(head_, std::memory_order_release);
+  }
+
+  // What a rank has posted for the exchange begun last, or null before it has.
+  const Post* post_of(std::size_t rank) const noexcept {
+    const Post& post = seats_[rank].notice->posts[number_ % 2];
+    return is_for(post.head.load(std::memory_order_acquire), number_) ? &post : nullptr;
+  }
+  // Whether it is for what this rank has posted for.
+  bool agrees(const Post& post) const noexcept {
+    return post.head.load(std::memory_order_relaxed) == head_;
+  }
+
+  // Of an exchange that has a second half, in which ranks write to each other's memory.
+  void say_done() noexcept { seats_[rank_].notice->done.store(number_, std::memory_order_release); }
+  bool is_done(std::size_t rank) const noexcept {
+    return seats_[rank].notice->done.load(std::memory_order_acquire) >= number_;
+  }
+
+  // Payload that this rank has let others read, or written to them. Any thread may ask.
+  void count_sent(std::uint64_t bytes) noexcept {
+    const std::uint64_t before = sent_bytes_.load(std::memory_order_relaxed);
+    sent_bytes_.store(before + bytes, std::memory_order_relaxed);
+  }
+  std::uint64_t sent_bytes() const noexcept { return sent_bytes_.load(std::memory_order_relaxed); }
+
+  // What a rank says that it does in exchange `number`; empty before it has posted for it.
+  const Signature* signature_of(std::size_t rank, std::uint64_t number) const noexcept {
+    const Notice& notice = *seats_[rank].notice;
+    if (!is_for(notice.posts[number % 2].head.load(std::memory_order_acquire), number)) {
+      return nullptr;
+    }
+    return &notice.signatures[number % 2];
+  }
+
+ private:
+  static constexpr int kNumberBits = 32;
+  static constexpr std::uint64_t kNumber = (std::uint64_t{1} << kNumberBits) - 1;
+
+  static bool is_for(std::uint64_t head, std::uint64_t number) noexcept {
+    return (head & kNumber) == (number & kNumber);
+  }
+  static std::uint64_t digest_of(const Signature& signature) noexcept {
+    std::uint64_t digest = 0;
+    for (const std::uint64_t word : signature) {
+      digest = (digest ^ word) * 0x9e37'79b9'7f4a'7c15;
+      digest ^= digest >> 29;
+    }
+    return digest;
+  }
+
+  std::size_t rank_;
+  std::vector<Seat> seats_;
+  const std::atomic<std::uint32_t>& broken_;
+  std::uint64_t number_ = 0;
+  std::uint64_t head_ = 0;  // Of the own post.
+  std::atomic<std::uint64_t> sent_bytes_{0};
+};
+
+}  // namespace rota::transport

@@ -1,0 +1,190 @@
+// All-reduces and barriers by way of the board: the ring's bits, and what is seen where ranks do
+// not do the same. Method: ranks are threads, over the real shared-memory transport.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "communicator/thread_world.h"
+#include "testing/on_every_rank.h"
+
+namespace rota {
+namespace {
+
+using testing::on_every_rank;
+
+std::vector<Communicator> world_of(std::size_t world_size, const std::string& plan = "auto") {
+  CommunicatorOptions options;
+  options.deadline = std::chrono::seconds(20);
+  options.plan = plan;
+  return ThreadWorld::make({.world_size = world_size, .communicator = options});
+}
+
+template <class T>
+std::span<T> values_in(const Block& block, std::size_t count) {
+  return {reinterpret_cast<T*>(block.bytes().data()), count};
+}
+
+// Numbers whose sums round, so that another order of additions has other bits.
+template <class T>
+std::vector<T> contribution_of(std::size_t rank, std::size_t count) {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(rank * 7919 + count));
+  std::uniform_real_distribution<float> range(-3.0F, 3.0F);
+  std::vector<T> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(T(range(random)));
+  return values;
+}
+
+// Each rank has its own factor, and one of them none.
+struct OwnFactor {
+  Reduction operator()(std::size_t rank) const {
+    return Reduction::pre_scaled_sum(rank == 1 ? 1.0 : 0.3 + static_cast<double>(rank));
+  }
+};
+struct Same {
+  ReduceOp op;
+  Reduction operator()(std::size_t) const { return op; }
+};
+
+template <class T, class ReductionOf>
+std::vector<T> reduced_by_ring(std::size_t world_size, std::size_t count, ReductionOf reduction) {
+  auto world = world_of(world_size, "ring");
+  std::vector<T> result;
+  on_every_rank(world, [&](Communicator& comm) {
+    auto values = contribution_of<T>(comm.rank(), count);
+    comm.all_reduce(values, reduction(comm.rank()));
+    if (comm.rank() == 0) result = values;
+  });
+  return result;
+}
+
+// Counts around what travels with a post, a line, a page, a piece, and shares of whole pages.
+constexpr std::size_t kCounts[] = {0,  1,    5,     11,    12,    13,    16,
+                                   25, 1000, 16384, 16385, 40001, 70003, 150000};
+
+class ExchangeTest : public ::testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {
+ protected:
+  static std::size_t n() { return std::get<0>(GetParam()); }
+  static std::size_t count() { return std::get<1>(GetParam()); }
+
+  template <class T, class ReductionOf>
+  static void expect_the_rings_bits(ReductionOf reduction) {
+    const std::vector<T> expected = reduced_by_ring<T>(n(), count(), reduction);
+    auto world = world_of(n());
+    on_every_rank(world, [&](Communicator& comm) {
+      const auto own = contribution_of<T>(comm.rank(), count());
+      const Block block = comm.allocate(std::max<std::size_t>(1, own.size() * sizeof(T)));
+      const Block other = comm.allocate(std::max<std::size_t>(1, own.size() * sizeof(T)));
+      const std::span<T> values = values_in<T>(block, count());
+      const std::span<T> output = values_in<T>(other, count());
+      for (int round = 0; round < 3; ++round) {  // As exchanges take turns with two posts.
+        std::ranges::copy(own, values.begin());
+        comm.all_reduce(std::span<const T>(values), output, reduction(comm.rank()));
+        EXPECT_TRUE(std::ranges::equal(values, own)) << "the input was written to";
+        comm.all_reduce(values, reduction(comm.rank()));
+        EXPECT_TRUE(std::ranges::equal(values, expected)) << "rank " << comm.rank();
+        EXPECT_TRUE(std::ranges::equal(output, expected)) << "rank " << comm.rank();
+      }
+      EXPECT_EQ(comm.staged_bytes(), 0U);
+    });
+  }
+};
+
+TEST_P(ExchangeTest, HasTheRingsBitsInFloat) {
+  expect_the_rings_bits<float>(Same{ReduceOp::kSum});
+  expect_the_rings_bits<float>(Same{ReduceOp::kMean});
+}
+TEST_P(ExchangeTest, HasTheRingsBitsInFloat16) {
+  expect_the_rings_bits<Float16>(Same{ReduceOp::kMean});
+}
+TEST_P(ExchangeTest, HasTheRingsBitsOfAPreScaledSum) { expect_the_rings_bits<float>(OwnFactor{}); }
+
+INSTANTIATE_TEST_SUITE_P(Worlds, ExchangeTest,
+                         ::testing::Combine(::testing::Values(2, 3, 5),
+                                            ::testing::ValuesIn(kCounts)));
+
+// Whoever has private memory, all take the other way, and come back to this one.
+TEST(Exchange, IsLeftToMessagesWhereARanksMemoryIsItsOwn) {
+  for (std::size_t who = 0; who < 3; ++who) {
+    auto world = world_of(3);
+    on_every_rank(world, [&](Communicator& comm) {
+      constexpr std::size_t kCount = 30000;
+      const Block block = comm.allocate(kCount * sizeof(float));
+      std::vector<float> own(kCount);
+      const std::span<float> shared = values_in<float>(block, kCount);
+      for (const bool mixed : {true, false, true, false}) {
+        const std::span<float> values = mixed && comm.rank() == who ? std::span(own) : shared;
+        std::ranges::fill(values, static_cast<float>(comm.rank() + 1));
+        comm.all_reduce(values, ReduceOp::kSum);
+        EXPECT_EQ(std::ranges::count(values, 6.0F), std::ptrdiff_t{kCount});
+      }
+    });
+  }
+}
+
+// A rank of them is in an exchange, the other in an operation with messages, and no launcher is
+// there to compare what they wait in.
+TEST(Exchange, SeesAnOperationWithMessages) {
+  for (const std::size_t in_exchange : {0, 1}) {
+    auto world = world_of(2);
+    on_every_rank(world, [&](Communicator& comm) {
+      const Block block = comm.allocate(4000);
+      const std::span<float> values = values_in<float>(block, 1000);
+      std::optional<Error> error;
+      try {
+        if (comm.rank() == in_exchange) {
+          comm.all_reduce(values, ReduceOp::kSum);
+        } else {
+          comm.broadcast(values, 1 - in_exchange);
+        }
+        comm.barrier();
+      } catch (const Error& caught) {
+        error = caught;
+      }
+      ASSERT_TRUE(error) << "rank " << comm.rank();
+      EXPECT_EQ(error->code(), ErrorCode::kMismatch) << error->what();
+      EXPECT_NE(std::string(error->what()).find("all_reduce"), std::string::npos);
+      EXPECT_NE(std::string(error->what()).find("broadcast"), std::string::npos);
+    });
+  }
+}
+
+// Few bytes travel with the post, more do not: they are one operation all the same.
+TEST(Exchange, SeesThatCountsDifferAcrossWhatTravelsWithAPost) {
+  auto world = world_of(2);
+  on_every_rank(world, [&](Communicator& comm) {
+    std::vector<float> values(comm.rank() == 0 ? 12 : 13);
+    try {
+      comm.all_reduce(values, ReduceOp::kSum);
+      FAIL() << "rank " << comm.rank() << " saw nothing";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kMismatch) << error.what();
+    }
+  });
+}
+
+TEST(Exchange, IsThereForEachGroupThatIsSplitOff) {
+  auto world = world_of(4);
+  on_every_rank(world, [](Communicator& comm) {
+    Communicator half = comm.split(comm.rank() % 2);
+    const Block block = half.allocate(40000);
+    const std::span<float> values = values_in<float>(block, 10000);
+    for (int round = 0; round < 5; ++round) {
+      std::ranges::fill(values, static_cast<float>(comm.rank()));
+      half.all_reduce(values, ReduceOp::kSum);
+      EXPECT_EQ(values[9999], comm.rank() % 2 == 0 ? 2.0F : 4.0F);
+      float one = 1;
+      comm.all_reduce(std::span(&one, 1), ReduceOp::kSum);
+      EXPECT_EQ(one, 4.0F);
+    }
+    EXPECT_EQ(half.staged_bytes(), 0U);
+  });
+}
+
+}  // namespace
+}  // namespace rota
