@@ -72,6 +72,7 @@ Settings::Settings(const CommunicatorOptions& options)
 Communicator::Impl::Impl(Group group, const Settings& settings)
     : group_(std::move(group)),
       settings_(settings),
+      board_(group_.transport ? group_.transport->board() : nullptr),
       driver_(group_, queue_),
       sent_counts_(group_.world_size()),
       received_counts_(group_.world_size()),
@@ -79,6 +80,7 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
 
 std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
+  if (board_ && queue_.empty()) board_->make_ready();
   const CheckedCall checked = check(call, group_.rank, group_.world_size());
   if (queue_.full()) wait_for([this] { return !queue_.full(); }, kNever);
   const collectives::Choice choice = choice_for(call, checked);
@@ -110,11 +112,10 @@ collectives::Choice Communicator::Impl::choice_for(const Call& call,
   if (call.collective == Collective::kAllReduce && settings_.all_reduce) {
     return {*settings_.all_reduce, "asked for"};
   }
-  const bool shares = group_.transport && !group_.transport->ends_by_itself();
   return collectives::choose({.collective = call.collective,
                               .world_size = group_.world_size(),
                               .bytes = checked.count * bytes_of(checked.type),
-                              .shares_memory = shares});
+                              .shares_memory = board_ != nullptr});
 }
 
 // Calls with counts of their own are not expected to come again.
