@@ -93,13 +93,10 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   auto* input = call.input ? const_cast<std::byte*>(call.input->data()) : nullptr;
   operation.buffers = {call.values ? call.values->data() : nullptr, input,
                        planned.scratch.bytes().data()};
-  operation.packing = nullptr;
-  if (!lease.packing.parts.empty()) lease.packing = {};
-  if (!call.group.empty()) {
-    lease.packing = pack(call, checked);
-    operation.packing = &lease.packing;
-    operation.buffers[0] = lease.packing.memory.bytes().data();
-  }
+  const bool is_grouped = !call.group.empty();
+  if (is_grouped || !lease.packing.parts.empty()) lease.packing = pack(call, checked);
+  operation.packing = is_grouped ? &lease.packing : nullptr;
+  if (is_grouped) operation.buffers[0] = lease.packing.memory.bytes().data();
   operation.in_place = checked.in_place;
   operation.peer = call.root;
   operation.sends = call.collective == Collective::kSend;
@@ -214,8 +211,22 @@ collectives::Signature Communicator::Impl::signature_of(const Call& call,
   return signature;
 }
 
+// The same groups come again and again, so what one that is done has used is taken over.
 Packing Communicator::Impl::pack(const Call& call, const CheckedCall& checked) {
-  return {{call.group.begin(), call.group.end()}, allocate(checked.count * bytes_of(checked.type))};
+  if (call.group.empty()) return {};
+  const std::size_t bytes = checked.count * bytes_of(checked.type);
+  constexpr std::uint64_t kSlots = OperationQueue::kCapacity;
+  const std::uint64_t oldest = queue_.next() > kSlots ? queue_.next() - kSlots : 1;
+  Packing packing;
+  for (std::uint64_t number = queue_.finished(); number >= oldest; --number) {
+    Packing& done = leases_[number % kSlots].packing;
+    if (done.memory.bytes().size() != bytes) continue;
+    packing = std::exchange(done, {});
+    break;
+  }
+  packing.parts.assign(call.group.begin(), call.group.end());
+  if (packing.memory.bytes().size() != bytes) packing.memory = allocate(bytes);
+  return packing;
 }
 
 void Communicator::Impl::run_unattended() {
