@@ -41,8 +41,10 @@ std::string in_units(std::size_t bytes) {
   return text.data() + std::string(units[unit]);
 }
 
-Backoff::Manner manner_of(const Group& group) noexcept {
-  return group.may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield;
+Backoff backoff_for(const Group& group) noexcept {
+  const auto manner = group.may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield;
+  const bool in_memory = group.transport && group.transport->board();
+  return Backoff(manner, in_memory ? Backoff::kSpins : Backoff::kSpinsOnSockets);
 }
 
 // Equal numbers for ranks of one host.
@@ -251,7 +253,7 @@ void Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept 
 template <class Done>
 bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
   waiters_.fetch_add(1, std::memory_order_acq_rel);
-  Backoff backoff(manner_of(group_));
+  Backoff backoff = backoff_for(group_);
   while (!done() && !broken()) {
     if (try_to_drive()) {
       drive_while_fast(backoff, done);
