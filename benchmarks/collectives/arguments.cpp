@@ -71,12 +71,16 @@ cxxopts::Options measurement_options(const std::string& program) {
        "warm (the default); fresh: each rank writes its values before the call and reads "
        "the results within the time; or both",
        list())  //
-      ("iterations", "Isolated calls a row, instead of 7 to 500 by size",
-       cxxopts::value<std::size_t>())                                                      //
+      ("calls", "isolated, back-to-back (of up to 16 KiB, warm), or both (the default)", list())(
+          "iterations", "Isolated calls a row, instead of 7 to 500 by size",
+          cxxopts::value<std::size_t>())                                                   //
       ("check", "Look at every element, and fail where one is wrong")                      //
       ("json", "Print a JSON object a row")                                                //
       ("plot", "Draw time by size into this file, as SVG", cxxopts::value<std::string>())  //
-      ("help", "Print this");
+      ("since",
+       "Measure something else: the milliseconds from then, in seconds since 1970, to the "
+       "end of a first all-reduce",
+       cxxopts::value<double>())("help", "Print this");
   return options;
 }
 
@@ -97,12 +101,14 @@ Arguments arguments_from(const std::string& collectives, const cxxopts::ParseRes
   take_list(given, "placement", kPlacements, method.placements);
   take_list(given, "memory", kMemories, method.memories);
   take_list(given, "state", kStates, method.states);
+  take_list(given, "calls", kCalls, method.calls);
   if (given.count("iterations") != 0) {
     method.iterations = given["iterations"].as<std::size_t>();
     if (method.iterations == 0U) throw std::invalid_argument("--iterations: at least 1");
   }
   method.checks = given.count("check") != 0;
   arguments.json = given.count("json") != 0;
+  if (given.count("since") != 0) arguments.since = given["since"].as<double>();
   if (given.count("plot") != 0) arguments.plot = given["plot"].as<std::string>();
   return arguments;
 }

@@ -1,6 +1,7 @@
 // The arguments that rota's program and its peers' have in common.
 #pragma once
 #include <cxxopts.hpp>
+#include <optional>
 #include <string>
 
 #include "collectives/method.h"
@@ -10,7 +11,9 @@ namespace rota::bench {
 struct Arguments {
   Method method;
   bool json = false;
-  std::string plot;  // The file; empty where none is wanted.
+  std::string plot;             // The file; empty where none is wanted.
+  std::optional<double> since;  // In seconds since 1970: when the job was started, where that is
+                                // all that is to be measured.
 };
 
 // The collectives of "broadcast" or "reduce,all-gather"; empty where `text` is no such list.

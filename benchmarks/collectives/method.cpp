@@ -36,9 +36,9 @@ struct Manner {
 std::vector<Manner> manners_of(const Method& method, Memory memory, std::size_t bytes) {
   std::vector<Manner> manners;
   for (const State state : method.states) {
-    manners.push_back({memory, state, Calls::kIsolated});
-    if (state == State::kWarm && bytes <= kMostBackToBack) {
-      manners.push_back({memory, state, Calls::kBackToBack});
+    for (const Calls calls : method.calls) {
+      const bool can_follow = state == State::kWarm && bytes <= kMostBackToBack;
+      if (calls == Calls::kIsolated || can_follow) manners.push_back({memory, state, calls});
     }
   }
   return manners;

@@ -24,6 +24,7 @@ struct Method {
   std::vector<Placement> placements = {Placement::kOutOfPlace, Placement::kInPlace};
   std::vector<Memory> memories = {Memory::kShared};
   std::vector<State> states = {State::kWarm};
+  std::vector<Calls> calls = {Calls::kIsolated, Calls::kBackToBack};
   std::optional<std::size_t> iterations;  // Isolated calls a row; default_iterations() where unset.
   bool checks = false;
 };
@@ -37,7 +38,7 @@ struct Line {
 // Fewer for what takes longer.
 std::size_t default_iterations(std::size_t bytes) noexcept;
 
-// Up to so many bytes, calls are measured back to back as well.
+// More bytes than that are measured in isolated calls only, and so are fresh values.
 inline constexpr std::size_t kMostBackToBack = 16 << 10;
 
 // Calls `report` on every rank, as soon as there is a line. Combinations that make no sense or that

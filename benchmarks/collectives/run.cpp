@@ -2,6 +2,7 @@
 #include "collectives/run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -68,10 +69,27 @@ void print(const Line& line, bool json) {
   std::fflush(stdout);
 }
 
+// From then until the slowest rank has the sum of one float.
+double milliseconds_to_first_sum(Group& group, double since) {
+  const Work work{.total = 1};
+  const auto memory = group.allocate(work.bytes(), Memory::kAny);
+  const PreparedCall call = group.prepare(work, {memory.get(), memory.get()});
+  if (!call.make) throw std::runtime_error(group.name() + " has no all-reduce of floats");
+  call.make();
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  const double taken = (now.count() - since) * 1e3;
+  return std::ranges::max(group.gather_from_all({&taken, 1}));
+}
+
 }  // namespace
 
 int run_measurement(Group& group, const Arguments& arguments) {
   const bool speaks = group.rank() == 0;
+  if (arguments.since) {
+    const double taken = milliseconds_to_first_sum(group, *arguments.since);
+    if (speaks) std::printf("%.3f\n", taken);
+    return 0;
+  }
   if (speaks && !arguments.json) {
     std::fputs(table_head(group.name(), group.world_size()).c_str(), stdout);
   }

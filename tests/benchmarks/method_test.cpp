@@ -48,7 +48,9 @@ class Alone final : public Group {
   float error_;
 };
 
-Arguments arguments(const Method& method) { return {.method = method, .json = true, .plot = {}}; }
+Arguments arguments(const Method& method) {
+  return {.method = method, .json = true, .plot = {}, .since = {}};
+}
 
 std::vector<Line> lines_of(Group& group, const Method& method) {
   std::vector<Line> lines;
@@ -81,6 +83,14 @@ TEST(Method, MakesAsManyCallsAsItIsTold) {
   Alone group(0);
   lines_of(group, {.sizes = {64 << 10}, .placements = {Placement::kInPlace}, .iterations = 10});
   EXPECT_EQ(group.calls, 12U);  // Two of them to warm up.
+}
+
+TEST(Method, MeasuresTheKindsOfCallsThatAreWanted) {
+  Alone group(0);
+  const auto lines =
+      lines_of(group, {.sizes = {4, 1 << 20}, .calls = {Calls::kBackToBack}, .iterations = 1});
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0].in_place->calls, Calls::kBackToBack);
 }
 
 TEST(Method, LeavesOutWhatTheGroupDoesNotHave) {
@@ -122,6 +132,16 @@ TEST(Measurement, FailsWhereAResultIsWrongOrNothingIsMeasured) {
   method.types = {DataType::kInt8};
   EXPECT_EQ(run_measurement(right, arguments(method)), 1);
   testing::internal::GetCapturedStdout();
+}
+
+TEST(Measurement, MayBeOfTheFirstSumAlone) {
+  Alone group(0);
+  Arguments first = arguments({});
+  first.since = 0;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_measurement(group, first), 0);
+  EXPECT_GT(std::stod(testing::internal::GetCapturedStdout()), 1.6e12);  // A day in 2020.
+  EXPECT_EQ(group.calls, 1U);
 }
 
 TEST(Program, SaysWhatIsWrongWithItsArguments) {
