@@ -4,7 +4,7 @@
 
 declare -A titles=([rota]=rota [openmpi]='Open MPI' [mpich]=MPICH [gloo]=Gloo [limit]=limit)
 declare -A missing=()
-limit=120  # Seconds that one run may take.
+limit=60  # Seconds that one run may take.
 
 # The launcher of one MPI, where there are several: by Debian's name for it, or else the usual one.
 launcher_of() { command -v "mpirun.$1" || command -v mpirun; }
@@ -24,7 +24,11 @@ name_missing() {
   for name in "${!missing[@]}"; do echo "${titles[$name]}: not installed" >&2; done
 }
 
-run_rota() { timeout $limit "$bin/rotarun" -np "$1" "$bin/rota-bench" "${@:2}" --json; }
+run_rota() {
+  local crowd=()
+  (($1 <= $(nproc))) || crowd=(--oversubscribe)
+  timeout $limit "$bin/rotarun" -np "$1" "${crowd[@]}" "$bin/rota-bench" "${@:2}" --json
+}
 
 # Open MPI wants to be told that root means it, and where ranks outnumber cores.
 run_openmpi() {

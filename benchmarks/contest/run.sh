@@ -16,7 +16,7 @@ source "$here/peers.sh"
 }
 bin=$(realpath "$1") out=$2 command=$3 section=$4
 rows=$out/$section.jsonl
-ours="rota shm"
+ours="rota shm" note=
 mkdir -p "$out"
 : >"$rows"
 
@@ -45,6 +45,13 @@ drop() {
   sed -i "/^{\"name\": \"$1/d" "$2"
 }
 
+megabits() {
+  case $1 in
+    *gbit) echo "$((1000 * ${1%gbit}))" ;;
+    *) echo "${1%mbit}" ;;
+  esac
+}
+
 case $section in
   all-reduce)
     title='all-reduce of 2 ranks on one host: time by size'
@@ -69,6 +76,9 @@ case $section in
   hosts-*)
     rate=${section#hosts-} ours="rota tcp"
     title="all-reduce of 4 hosts at $rate each way: time by size"
+    # What the shaper lets through: 1448 bytes of payload in a frame of 1514.
+    note="Four hosts that are network namespaces, $rate each way. For 16 MiB, which is 24 MiB each way, \
+TCP needs $((24 * 8 * 1024 * 1024 / 1448 * 1514 / 1000 / $(megabits "$rate"))) ms at least."
     # shellcheck source=hosts.sh
     source "$here/hosts.sh"
     make_hosts 4 "$rate"
@@ -87,6 +97,7 @@ name_missing
 
 {
   describe "$section" "$command"
+  [[ -z $note ]] || printf '%s\n\n' "$note"
   printf '![](%s.svg)\n\n' "$section"
   "$bin/rota-bench" contest --ours "$ours" --plot "$out/$section.svg" --title "$title" <"$rows"
 } >"$out/$section.md"
