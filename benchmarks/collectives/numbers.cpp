@@ -2,8 +2,9 @@
 #include "collectives/numbers.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
-#include <cstring>
 
 #include "collectives/element_types.h"
 
@@ -107,10 +108,11 @@ std::size_t count_errors(const Work& work, std::size_t rank, std::size_t ranks,
   const Slice at = layout_of(work, rank, ranks).output;
   std::size_t errors = 0;
   with_type(work.type, [&]<class T>(std::type_identity<T>) {
+    using Bits = std::array<std::byte, sizeof(T)>;
     const T* results = reinterpret_cast<const T*>(buffers.output) + at.offset;
     for (std::size_t i = 0; i < at.count; ++i) {
-      const T right = expected<T>(work, rank, ranks, i);
-      if (std::memcmp(&results[i], &right, sizeof(T)) != 0) ++errors;
+      const auto right = std::bit_cast<Bits>(expected<T>(work, rank, ranks, i));
+      if (std::bit_cast<Bits>(results[i]) != right) ++errors;
     }
   });
   return errors;

@@ -37,6 +37,6 @@ std::string op_name(const Work& work);
 std::string to_json(const Row& row);
 
 // Reads what to_json wrote; empty for anything else.
-std::optional<Row> parse_row(const std::string& json);
+std::optional<Row> parse_row(const std::string& text);
 
 }  // namespace rota::bench

@@ -20,6 +20,9 @@ ours="rota shm" note=
 mkdir -p "$out"
 : >"$rows"
 
+read -r load _ </proc/loadavg
+((${load%.*} == 0)) || echo "this machine is busy (load $load): what follows is of little worth" >&2
+
 # contest ROUNDS RANKS CONTESTANTS ARGUMENT... appends to the rows. Who fails, or takes minutes, is
 # named and has no rows: ratios are taken round by round, and so there have to be all of them.
 contest() {

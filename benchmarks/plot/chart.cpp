@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <sstream>
+#include <utility>
 
 #include "collectives/sizes.h"
 
@@ -13,7 +14,7 @@ namespace rota::bench {
 namespace {
 
 // In pixels, as all that follows.
-constexpr double kWidth = 470;  // Of a chart, with what is around it.
+constexpr double kWidth = 560;  // Of a chart, with what is around it.
 constexpr double kHeight = 350;
 constexpr double kLeft = 70;
 constexpr double kTop = 36;
@@ -30,7 +31,7 @@ constexpr std::array kColours = {"#d1495b", "#1f5fbf", "#2f8f5b", "#b4770c",
 constexpr const char* kStyle = R"(  <style>
     text { font: 12px sans-serif; fill: #222; text-anchor: middle; }
     .title { font-size: 15px; font-weight: bold; text-anchor: start; }
-    .chart { font-weight: bold; }
+    .chart { font-size: 11px; font-weight: bold; }
     .y { text-anchor: end; }
     .key { text-anchor: start; }
     .grid { stroke: #e4e4e4; }
@@ -69,8 +70,8 @@ std::string decade_name(int exponent) {
 
 class Picture {
  public:
-  Picture(const std::string& title, const std::vector<Chart>& charts)
-      : title_(title), charts_(charts) {
+  Picture(std::string title, const std::vector<Chart>& charts)
+      : title_(std::move(title)), charts_(charts) {
     std::vector<double> sizes;
     std::vector<double> times;
     for (const Chart& chart : charts) {
@@ -98,17 +99,21 @@ class Picture {
     const double height = bottom + kLegendHeight * static_cast<double>(legend_lines);
     out_ << R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 )" << width << ' ' << height
          << "\" width=\"" << width << "\" height=\"" << height << "\">\n"
-         << kStyle << "  <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-         << "  <text class=\"title\" x=\"20\" y=\"28\">" << escaped(title_) << "</text>\n";
+         << kStyle << R"(  <rect width="100%" height="100%" fill="white"/>)" << '\n'
+         << R"(  <text class="title" x="20" y="28">)" << escaped(title_) << "</text>\n";
     for (std::size_t i = 0; i < charts_.size(); ++i) {
-      out_ << "  <g transform=\"translate(" << kWidth * static_cast<double>(i % columns) << ' '
-           << kPictureTop + kHeight * static_cast<double>(i / columns) << ")\">\n";
+      const std::size_t column = i % columns;
+      const std::size_t row = i / columns;
+      out_ << R"(  <g transform="translate()" << kWidth * static_cast<double>(column) << ' '
+           << kPictureTop + kHeight * static_cast<double>(row) << ")\">\n";
       draw_chart(charts_[i]);
       out_ << "  </g>\n";
     }
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      draw_key(names_[i], kLeft + kLegendEntry * static_cast<double>(i % entries_a_line),
-               bottom + kLegendHeight * (static_cast<double>(i / entries_a_line) + 0.4));
+      const std::size_t column = i % entries_a_line;
+      const std::size_t row = i / entries_a_line;
+      draw_key(names_[i], kLeft + kLegendEntry * static_cast<double>(column),
+               bottom + kLegendHeight * (static_cast<double>(row) + 0.4));
     }
     out_ << "</svg>\n";
     return out_.str();
@@ -131,7 +136,7 @@ class Picture {
     write("chart", (kLeft + kWidth - kRight) / 2, kTop - 12, chart.title);
     draw_times();
     draw_sizes();
-    out_ << "    <rect class=\"frame\" x=\"" << kLeft << "\" y=\"" << kTop << "\" width=\""
+    out_ << R"(    <rect class="frame" x=")" << kLeft << "\" y=\"" << kTop << "\" width=\""
          << kWidth - kLeft - kRight << "\" height=\"" << kHeight - kTop - kBottom << "\"/>\n";
     for (const Curve& curve : chart.curves) draw_curve(curve);
   }
@@ -160,7 +165,7 @@ class Picture {
 
   void draw_curve(const Curve& curve) {
     const char* colour = colour_of(curve.name);
-    out_ << "    <polyline class=\"curve\" stroke=\"" << colour << "\" points=\"";
+    out_ << R"(    <polyline class="curve" stroke=")" << colour << "\" points=\"";
     for (const Point& point : curve.points) {
       if (!can_be_drawn(point)) continue;
       out_ << x_of(log_size(point)) << ',' << y_of(std::log10(point.seconds)) << ' ';
@@ -168,24 +173,24 @@ class Picture {
     out_ << "\"/>\n";
     for (const Point& point : curve.points) {
       if (!can_be_drawn(point)) continue;
-      out_ << "    <circle r=\"3\" fill=\"" << colour << "\" cx=\"" << x_of(log_size(point))
+      out_ << R"(    <circle r="3" fill=")" << colour << "\" cx=\"" << x_of(log_size(point))
            << "\" cy=\"" << y_of(std::log10(point.seconds)) << "\"/>\n";
     }
   }
 
   void draw_key(const std::string& name, double x, double y) {
-    out_ << "  <path class=\"curve\" stroke=\"" << colour_of(name) << "\" d=\"M" << x << ' ' << y
+    out_ << R"(  <path class="curve" stroke=")" << colour_of(name) << "\" d=\"M" << x << ' ' << y
          << "h22\"/>\n";
     write("key", x + 28, y + 4, name);
   }
 
   void draw_line(double x1, double y1, double x2, double y2) {
-    out_ << "    <path class=\"grid\" d=\"M" << x1 << ' ' << y1 << 'L' << x2 << ' ' << y2
+    out_ << R"(    <path class="grid" d="M)" << x1 << ' ' << y1 << 'L' << x2 << ' ' << y2
          << "\"/>\n";
   }
 
   void write(const char* text_class, double x, double y, const std::string& text) {
-    out_ << "    <text class=\"" << text_class << "\" x=\"" << x << "\" y=\"" << y << "\">"
+    out_ << R"(    <text class=")" << text_class << "\" x=\"" << x << "\" y=\"" << y << "\">"
          << escaped(text) << "</text>\n";
   }
 
