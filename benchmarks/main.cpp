@@ -3,8 +3,11 @@
 #include <iostream>
 #include <string_view>
 
-#include "all_reduce/all_reduce_benchmark.h"
-#include "all_reduce/comparison.h"
+#include "collectives/arguments.h"
+#include "collectives/collectives_command.h"
+#include "contest/comparison.h"
+#include "contest/contest_command.h"
+#include "contest/rounds.h"
 #include "kernel/kernel_benchmark.h"
 #include "overlap/overlap_command.h"
 #include "plan/plan_command.h"
@@ -15,24 +18,26 @@ constexpr int kUsageError = 2;
 constexpr std::string_view kUsage =
     "usage: rota-bench kernel                            the arithmetic, in one thread\n"
     "       rotarun -np RANKS rota-bench all-reduce ...  the sum over ranks; has a --help\n"
+    "       rotarun -np RANKS rota-bench broadcast ...   and so each collective, or a list of "
+    "them\n"
     "       rotarun -np RANKS rota-bench overlap ...     what it saves a training; has a --help\n"
     "       rota-bench plan --draw ...                   what goes where, and when; has a --help\n"
-    "       rota-bench compare OURS THEIRS               two names' rows of --json, from stdin\n";
+    "       rota-bench compare OURS THEIRS               two names' rows of --json, from stdin\n"
+    "       rota-bench contest ...                       all names' rows; has a --help\n";
 
 int run(int argument_count, char** arguments) {
+  using namespace rota::bench;
   const std::string_view command = argument_count > 1 ? arguments[1] : "";
-  if (command == "kernel" && argument_count == 2) return rota::bench::run_kernel_benchmark();
-  if (command == "all-reduce") {
-    return rota::bench::run_all_reduce_benchmark(argument_count - 1, arguments + 1);
-  }
-  if (command == "overlap") {
-    return rota::bench::run_overlap_command(argument_count - 1, arguments + 1);
-  }
-  if (command == "plan") return rota::bench::run_plan_command(argument_count - 1, arguments + 1);
+  if (command == "kernel" && argument_count == 2) return run_kernel_benchmark();
+  if (command == "overlap") return run_overlap_command(argument_count - 1, arguments + 1);
+  if (command == "plan") return run_plan_command(argument_count - 1, arguments + 1);
+  if (command == "contest") return run_contest_command(argument_count - 1, arguments + 1);
   if (command == "compare" && argument_count == 4) {
-    const auto rows = rota::bench::read_rows(std::cin);
-    std::cout << rota::bench::compare(rows, arguments[2], arguments[3]);
+    std::cout << compare(read_rows(std::cin), arguments[2], arguments[3]);
     return 0;
+  }
+  if (!collectives_named(std::string(command)).empty()) {
+    return run_collectives_command(argument_count, arguments);
   }
   const bool wants_help = command == "help" || command == "--help";
   (wants_help ? std::cout : std::cerr) << kUsage;

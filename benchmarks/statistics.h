@@ -6,11 +6,19 @@
 
 namespace rota::bench {
 
-// Requires at least one sample. Of an even number, the mean of the two in the middle.
+// All require at least one sample.
+
+// Of an even number, the mean of the two in the middle.
 inline double median(std::vector<double> samples) {
   std::ranges::sort(samples);
   const std::size_t middle = samples.size() / 2;
   return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
+}
+
+// The least sample that at least `percent` of them do not exceed. Requires 0 < percent <= 100.
+inline double percentile(std::vector<double> samples, std::size_t percent) {
+  std::ranges::sort(samples);
+  return samples[(samples.size() * percent + 99) / 100 - 1];
 }
 
 }  // namespace rota::bench

@@ -18,10 +18,18 @@ class Backoff {
     kSleep,  // The caller's own thread needs it: step back at once.
   };
 
-  explicit Backoff(Manner manner) noexcept : manner_(manner) { reset(); }
+  // `spins`: as many looks as take some 50 to 100 µs.
+  explicit Backoff(Manner manner, int spins = kSpins) noexcept
+      : manner_(manner), spins_(manner == Manner::kSpin ? spins : 0) {
+    reset();
+  }
+
+  // Of memory, and of sockets, where each look is a call of the system's or more.
+  static constexpr int kSpins = 4096;
+  static constexpr int kSpinsOnSockets = 32;
 
   void reset() noexcept {
-    spins_left_ = manner_ == Manner::kSpin ? kSpins : 0;
+    spins_left_ = spins_;
     idle_since_ = {};
   }
 
@@ -30,7 +38,7 @@ class Backoff {
   // True if the next thing to do is to sleep.
   bool idle() noexcept {
     if (spins_left_ > 0) {
-      if (--spins_left_ < kSpins - kBareSpins) relax();
+      if (spins_ - --spins_left_ > kBareSpins) relax();
       return false;
     }
     now_ = base::Clock::now();
@@ -43,8 +51,7 @@ class Backoff {
   base::TimePoint now() const noexcept { return now_; }
 
  private:
-  static constexpr int kSpins = 4096;     // Some 50 to 100 µs, of which
-  static constexpr int kBareSpins = 256;  // these lose no time by saying that they spin.
+  static constexpr int kBareSpins = 256;  // Of them, those that lose no time by saying so.
   static constexpr std::chrono::milliseconds kYieldFor{1};
 
   static void relax() noexcept {
@@ -56,6 +63,7 @@ class Backoff {
   }
 
   Manner manner_;
+  int spins_;
   int spins_left_ = 0;
   base::TimePoint idle_since_{};
   base::TimePoint now_{};

@@ -41,8 +41,10 @@ std::string in_units(std::size_t bytes) {
   return text.data() + std::string(units[unit]);
 }
 
-Backoff::Manner manner_of(const Group& group) noexcept {
-  return group.may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield;
+Backoff backoff_for(const Group& group) noexcept {
+  const auto manner = group.may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield;
+  const bool in_memory = group.transport && group.transport->board();
+  return Backoff(manner, in_memory ? Backoff::kSpins : Backoff::kSpinsOnSockets);
 }
 
 // Equal numbers for ranks of one host.
@@ -72,6 +74,7 @@ Settings::Settings(const CommunicatorOptions& options)
 Communicator::Impl::Impl(Group group, const Settings& settings)
     : group_(std::move(group)),
       settings_(settings),
+      board_(group_.transport ? group_.transport->board() : nullptr),
       driver_(group_, queue_),
       sent_counts_(group_.world_size()),
       received_counts_(group_.world_size()),
@@ -79,6 +82,7 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
 
 std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
+  if (board_ && queue_.empty()) board_->make_ready();
   const CheckedCall checked = check(call, group_.rank, group_.world_size());
   if (queue_.full()) wait_for([this] { return !queue_.full(); }, kNever);
   const collectives::Choice choice = choice_for(call, checked);
@@ -91,13 +95,10 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   auto* input = call.input ? const_cast<std::byte*>(call.input->data()) : nullptr;
   operation.buffers = {call.values ? call.values->data() : nullptr, input,
                        planned.scratch.bytes().data()};
-  operation.packing = nullptr;
-  if (!lease.packing.parts.empty()) lease.packing = {};
-  if (!call.group.empty()) {
-    lease.packing = pack(call, checked);
-    operation.packing = &lease.packing;
-    operation.buffers[0] = lease.packing.memory.bytes().data();
-  }
+  const bool is_grouped = !call.group.empty();
+  if (is_grouped || !lease.packing.parts.empty()) lease.packing = pack(call, checked);
+  operation.packing = is_grouped ? &lease.packing : nullptr;
+  if (is_grouped) operation.buffers[0] = lease.packing.memory.bytes().data();
   operation.in_place = checked.in_place;
   operation.peer = call.root;
   operation.sends = call.collective == Collective::kSend;
@@ -110,11 +111,10 @@ collectives::Choice Communicator::Impl::choice_for(const Call& call,
   if (call.collective == Collective::kAllReduce && settings_.all_reduce) {
     return {*settings_.all_reduce, "asked for"};
   }
-  const bool shares = group_.transport && !group_.transport->ends_by_itself();
   return collectives::choose({.collective = call.collective,
                               .world_size = group_.world_size(),
                               .bytes = checked.count * bytes_of(checked.type),
-                              .shares_memory = shares});
+                              .shares_memory = board_ != nullptr});
 }
 
 // Calls with counts of their own are not expected to come again.
@@ -213,8 +213,22 @@ collectives::Signature Communicator::Impl::signature_of(const Call& call,
   return signature;
 }
 
+// The same groups come again and again, so what one that is done has used is taken over.
 Packing Communicator::Impl::pack(const Call& call, const CheckedCall& checked) {
-  return {{call.group.begin(), call.group.end()}, allocate(checked.count * bytes_of(checked.type))};
+  if (call.group.empty()) return {};
+  const std::size_t bytes = checked.count * bytes_of(checked.type);
+  constexpr std::uint64_t kSlots = OperationQueue::kCapacity;
+  const std::uint64_t oldest = queue_.next() > kSlots ? queue_.next() - kSlots : 1;
+  Packing packing;
+  for (std::uint64_t number = queue_.finished(); number >= oldest; --number) {
+    Packing& done = leases_[number % kSlots].packing;
+    if (done.memory.bytes().size() != bytes) continue;
+    packing = std::exchange(done, {});
+    break;
+  }
+  packing.parts.assign(call.group.begin(), call.group.end());
+  if (packing.memory.bytes().size() != bytes) packing.memory = allocate(bytes);
+  return packing;
 }
 
 void Communicator::Impl::run_unattended() {
@@ -239,7 +253,7 @@ void Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept 
 template <class Done>
 bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
   waiters_.fetch_add(1, std::memory_order_acq_rel);
-  Backoff backoff(manner_of(group_));
+  Backoff backoff = backoff_for(group_);
   while (!done() && !broken()) {
     if (try_to_drive()) {
       drive_while_fast(backoff, done);

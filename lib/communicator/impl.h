@@ -99,6 +99,7 @@ class Communicator::Impl final : public Request::Source {
 
   Group group_;
   Settings settings_;
+  transport::Board* board_;  // Null where memory is not shared.
   OperationQueue queue_;
   Driver driver_;
   PlanCache plans_;

@@ -1,5 +1,6 @@
-// A comparison pairs the right rows, and refuses rows that it cannot pair.
-#include "all_reduce/comparison.h"
+// A comparison pairs the right rows, and refuses rows that it cannot pair; a report says what came
+// of it.
+#include "contest/comparison.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,27 +8,28 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "statistics.h"
+#include "contest/report.h"
+#include "contest/rounds.h"
 
 namespace rota::bench {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
-Row row(const std::string& name, std::size_t bytes, double seconds) {
+Row row(const std::string& name, std::size_t bytes, double seconds, State state = State::kWarm) {
   return {.name = name,
           .ranks = 2,
-          .bytes = bytes,
-          .calls_per_sample = 1,
+          .work = {.total = bytes / sizeof(float)},
+          .plan = "auto",
+          .memory = Memory::kShared,
+          .state = state,
+          .calls = Calls::kIsolated,
           .min_seconds = seconds,
           .median_seconds = seconds,
+          .p99_seconds = seconds,
+          .errors = {},
           .peak_memory_bytes = 4096};
-}
-
-TEST(Median, IsTheMiddleOfTheSortedSamples) {
-  EXPECT_EQ(median({5}), 5);
-  EXPECT_EQ(median({9, 1, 5}), 5);
-  EXPECT_EQ(median({4, 1, 2, 9}), 3);
 }
 
 TEST(Comparison, TakesTheRatioRoundByRound) {
@@ -50,6 +52,16 @@ TEST(Comparison, HasALineForEachSize) {
   EXPECT_LT(table.find("2.00"), table.find("1.00 ("));  // The smallest size is first.
 }
 
+TEST(Comparison, NeverMixesWhatWasMeasuredInDifferentWays) {
+  const std::vector<Row> rows = {row("ours", 64, 1e-6), row("ours", 64, 1e-6, State::kFresh),
+                                 row("theirs", 64, 2e-6), row("theirs", 64, 4e-6, State::kFresh)};
+  const std::string tables = compare(rows, "ours", "theirs");
+  EXPECT_THAT(tables, HasSubstr("warm"));
+  EXPECT_THAT(tables, HasSubstr("2.00 (2.00 to 2.00)"));
+  EXPECT_THAT(tables, HasSubstr("fresh"));
+  EXPECT_THAT(tables, HasSubstr("4.00 (4.00 to 4.00)"));
+}
+
 TEST(Comparison, RefusesRoundsThatHaveNoPartner) {
   const std::vector<Row> rows = {row("ours", 64, 1e-6), row("ours", 64, 1e-6),
                                  row("theirs", 64, 1e-6)};
@@ -57,18 +69,7 @@ TEST(Comparison, RefusesRoundsThatHaveNoPartner) {
   EXPECT_THROW(compare(rows, "ours", "nobody"), std::runtime_error);
 }
 
-TEST(Comparison, ReadsTheRowsThatProgramsPrint) {
-  std::istringstream lines(to_json(row("rota shm", 64, 1e-6)) + "\n");
-  const auto rows = read_rows(lines);
-  ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].name, "rota shm");
-  EXPECT_EQ(rows[0].ranks, 2U);
-  EXPECT_EQ(rows[0].bytes, 64U);
-  EXPECT_EQ(rows[0].median_seconds, 1e-6);
-  EXPECT_EQ(rows[0].peak_memory_bytes, 4096U);
-}
-
-TEST(Comparison, NamesALineThatIsNoRow) {
+TEST(Rounds, NameALineThatIsNoRow) {
   const std::string whole = to_json(row("a", 64, 1e-6));
   for (const std::string& text : {std::string("ready"), whole.substr(0, whole.size() / 2)}) {
     std::istringstream lines(whole + "\n" + text + "\n");
@@ -79,6 +80,32 @@ TEST(Comparison, NamesALineThatIsNoRow) {
       EXPECT_THAT(error.what(), HasSubstr(text));
     }
   }
+}
+
+TEST(Report, DividesByTheBestPeerAndHoldsAgainstTheLimit) {
+  const std::vector<Row> rows = {row("rota", 1024, 2e-6), row("slow", 1024, 9e-6),
+                                 row("fast", 1024, 4e-6), row("limit", 1024, 1e-6)};
+  const std::string page = markdown_of(contests_of(rows), {"rota", "limit"});
+  EXPECT_THAT(page, HasSubstr("| size | rota, µs | fast, µs | slow, µs | limit, µs | "
+                              "rota / best peer | share of the limit |\n"));
+  EXPECT_THAT(page, HasSubstr("| 1 KiB | 2.00 | 4.00 | 9.00 | 1.00 | 0.50 (0.50 to 0.50) | "
+                              "50 % (50 to 50) |\n"));
+}
+
+TEST(Report, LeavesEmptyWhatWasNotMeasured) {
+  const std::vector<Row> rows = {row("rota", 4, 2e-6), row("peer", 8, 1e-6)};
+  const std::string page = markdown_of(contests_of(rows), {"rota", "limit"});
+  EXPECT_THAT(page, HasSubstr("| 4 B | 2.00 | – | – |\n"));
+  EXPECT_THAT(page, HasSubstr("| 8 B | – | 1.00 | – |\n"));
+  EXPECT_THAT(page, Not(HasSubstr("limit")));
+}
+
+TEST(Report, DrawsAChartForEachWay) {
+  const std::vector<Row> rows = {row("rota", 4, 2e-6), row("rota", 64, 2e-6, State::kFresh)};
+  const std::string svg = drawing_of(contests_of(rows), {"rota", "limit"}, "two ways");
+  EXPECT_THAT(svg, HasSubstr("two ways"));
+  EXPECT_THAT(svg, HasSubstr("warm"));
+  EXPECT_THAT(svg, HasSubstr("fresh"));
 }
 
 }  // namespace

@@ -1,19 +1,20 @@
-// The method of the all-reduce benchmark, on a group of one rank that can be told to do sums wrong.
-#include "all_reduce/method.h"
+// The method of the benchmark, on a group of one rank that can be told to do sums wrong.
+#include "collectives/method.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <stdexcept>
+#include <cstring>
 
+#include "collectives/run.h"
 #include "peak_memory.h"
 
 namespace rota::bench {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
+// Has all-reduces of floats, in place and out of place, and broadcasts in place.
 class Alone final : public Group {
  public:
   explicit Alone(float error) : error_(error) {}
@@ -21,42 +22,145 @@ class Alone final : public Group {
   std::string name() const override { return "alone"; }
   std::size_t rank() const override { return 0; }
   std::size_t world_size() const override { return 1; }
-  std::span<float> allocate(std::size_t count) override {
-    memory_.resize(count);
-    return memory_;
+  std::shared_ptr<std::byte> allocate(std::size_t bytes, Memory) override {
+    return plain_memory(bytes);
   }
-  void all_reduce(std::span<float> values) override { values.back() += error_; }
+  PreparedCall prepare(const Work& work, const Buffers& buffers) override {
+    const bool in_place = work.placement == Placement::kInPlace;
+    if (work.type != DataType::kFloat32) return {};
+    if (work.collective == Collective::kBroadcast && in_place) return {[] {}, "-"};
+    if (work.collective != Collective::kAllReduce) return {};
+    return {[this, work, buffers, in_place] {
+              ++calls;
+              if (!in_place) std::memcpy(buffers.output, buffers.input, work.bytes());
+              reinterpret_cast<float*>(buffers.output)[work.total - 1] += error_;
+            },
+            "-"};
+  }
   void barrier() override {}
-  void take_largest(std::span<double>) override {}
+  std::vector<double> gather_from_all(std::span<const double> values) override {
+    return {values.begin(), values.end()};
+  }
+
+  std::size_t calls = 0;
 
  private:
   float error_;
-  std::vector<float> memory_;
 };
 
-TEST(Sizes, HaveUnits) {
-  EXPECT_THAT(parse_sizes("4"), ElementsAre(4));
-  EXPECT_THAT(parse_sizes("8,3K,64M,1G"), ElementsAre(8, 3 << 10, 64 << 20, 1 << 30));
+Arguments arguments(const Method& method) {
+  return {.method = method, .json = true, .plot = {}, .since = {}};
 }
 
-TEST(Sizes, ArePositiveMultiplesOfAFloat) {
-  for (const char* text : {"", "0", "5", "-4", "4,,8", "x", "4X", "4KB"}) {
-    EXPECT_THROW(parse_sizes(text), std::invalid_argument) << text;
+std::vector<Line> lines_of(Group& group, const Method& method) {
+  std::vector<Line> lines;
+  measure(group, method, [&](const Line& line) { lines.push_back(line); });
+  return lines;
+}
+
+TEST(Method, HasALineForEachSizeAndManner) {
+  Alone group(0);
+  const auto lines = lines_of(group, {.sizes = {4, 64 << 10},
+                                      .memories = {Memory::kShared, Memory::kAny},
+                                      .states = {State::kWarm, State::kFresh},
+                                      .iterations = 3});
+  // Few bytes: isolated, back to back, fresh. Many: isolated, fresh.
+  ASSERT_EQ(lines.size(), 10U);
+  EXPECT_EQ(lines[1].in_place->calls, Calls::kBackToBack);
+  EXPECT_EQ(lines[2].in_place->state, State::kFresh);
+  EXPECT_EQ(lines[4].out_of_place->work.bytes(), std::size_t{64} << 10);
+  EXPECT_EQ(lines[5].in_place->memory, Memory::kAny);
+  for (const Line& line : lines) {
+    ASSERT_TRUE(line.in_place && line.out_of_place);
+    EXPECT_GT(line.in_place->min_seconds, 0);
+    EXPECT_LE(line.in_place->min_seconds, line.in_place->median_seconds);
+    EXPECT_LE(line.in_place->median_seconds, line.in_place->p99_seconds);
+    EXPECT_FALSE(line.in_place->errors.has_value());
   }
 }
 
-TEST(Method, PrintsARowForEachSize) {
+TEST(Method, MakesAsManyCallsAsItIsTold) {
   Alone group(0);
-  testing::internal::CaptureStdout();
-  measure(group, {.sizes = {4, 1024}, .iterations = 3, .json = true});
-  const std::string rows = testing::internal::GetCapturedStdout();
-  EXPECT_THAT(rows, HasSubstr("{\"name\": \"alone\", \"ranks\": 1, \"bytes\": 4,"));
-  EXPECT_THAT(rows, HasSubstr("\"bytes\": 1024,"));
+  lines_of(group, {.sizes = {64 << 10}, .placements = {Placement::kInPlace}, .iterations = 10});
+  EXPECT_EQ(group.calls, 12U);  // Two of them to warm up.
 }
 
-TEST(Method, RefusesAWrongSum) {
-  Alone group(1);
-  EXPECT_THROW(measure(group, {.sizes = {64}, .iterations = 1, .json = true}), std::runtime_error);
+TEST(Method, MeasuresTheKindsOfCallsThatAreWanted) {
+  Alone group(0);
+  const auto lines =
+      lines_of(group, {.sizes = {4, 1 << 20}, .calls = {Calls::kBackToBack}, .iterations = 1});
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0].in_place->calls, Calls::kBackToBack);
+}
+
+TEST(Method, LeavesOutWhatTheGroupDoesNotHave) {
+  Alone group(0);
+  const auto lines = lines_of(group, {.collectives = {Collective::kBroadcast, Collective::kReduce},
+                                      .sizes = {1 << 20},
+                                      .types = {DataType::kFloat32, DataType::kInt8},
+                                      .iterations = 1});
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_FALSE(lines[0].out_of_place);
+  EXPECT_EQ(lines[0].in_place->work.collective, Collective::kBroadcast);
+}
+
+TEST(Method, LeavesOutOperationsThatATypeDoesNotHave) {
+  Alone group(0);
+  EXPECT_TRUE(lines_of(group, {.sizes = {4}, .ops = {ReduceOp::kBitOr}, .iterations = 1}).empty());
+}
+
+TEST(Method, CountsWhatIsWrong) {
+  for (const float error : {0.0F, 1.0F}) {
+    Alone group(error);
+    const auto lines = lines_of(group, {.sizes = {64}, .iterations = 1, .checks = true});
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[0].in_place->errors, error == 0 ? 0U : 1U);
+  }
+}
+
+TEST(Measurement, FailsWhereAResultIsWrongOrNothingIsMeasured) {
+  Method method{.sizes = {64}, .iterations = 1, .checks = true};
+  Alone right(0);
+  Alone wrong(1);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_measurement(right, arguments(method)), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(),
+              HasSubstr("{\"name\": \"alone\", \"ranks\": 1, \"collective\": \"all-reduce\", "
+                        "\"bytes\": 64,"));
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_measurement(wrong, arguments(method)), 1);
+  method.types = {DataType::kInt8};
+  EXPECT_EQ(run_measurement(right, arguments(method)), 1);
+  testing::internal::GetCapturedStdout();
+}
+
+TEST(Measurement, MayBeOfTheFirstSumAlone) {
+  Alone group(0);
+  Arguments first = arguments({});
+  first.since = 0;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_measurement(group, first), 0);
+  EXPECT_GT(std::stod(testing::internal::GetCapturedStdout()), 1.6e12);  // A day in 2020.
+  EXPECT_EQ(group.calls, 1U);
+}
+
+TEST(Program, SaysWhatIsWrongWithItsArguments) {
+  const auto run = [](std::vector<std::string> words) {
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    testing::internal::CaptureStderr();
+    const int code = run_program(
+        measurement_options("program"), static_cast<int>(arguments.size()), arguments.data(),
+        [](const cxxopts::ParseResult&) { return std::make_unique<Alone>(0.0F); });
+    return std::pair(code, testing::internal::GetCapturedStderr());
+  };
+  const auto refusal = [](const char* word) { return testing::Pair(2, HasSubstr(word)); };
+  EXPECT_THAT(run({"program", "all-reduce", "--types", "float"}), refusal("float32"));
+  EXPECT_THAT(run({"program", "all-reduce", "--state", "cold"}), refusal("--state"));
+  EXPECT_THAT(run({"program", "all-reduce", "--iterations", "0"}), refusal("--iterations"));
+  EXPECT_THAT(run({"program", "all-reduce", "further"}), refusal("further"));
+  EXPECT_THAT(run({"program", "all-reduced"}), refusal("all-to-all"));
+  EXPECT_THAT(run({"program"}), refusal("which collective"));
 }
 
 TEST(PeakMemory, GrowsByWhatIsTouched) {

@@ -2,6 +2,7 @@
 // Method: operator new counts; two ranks are threads over shared memory.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -59,6 +60,16 @@ TEST(HotPath, BlockingCollectivesAllocateNothing) {
               comm.all_gather(shared);
               comm.broadcast(other, 1);
               comm.barrier();
+            }),
+            0);
+}
+
+TEST(HotPath, GroupsAllocateNothing) {
+  EXPECT_EQ(allocations_of([](Communicator& comm, std::span<float> shared, auto&) {
+              comm.all_reduce({shared.first(100), shared.subspan(100, 300)}, ReduceOp::kSum);
+              comm.all_reduce_async(std::array<Values, 2>{shared.first(17), shared.last(23)},
+                                    ReduceOp::kSum)
+                  .wait();
             }),
             0);
 }

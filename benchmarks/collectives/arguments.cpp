@@ -1,0 +1,116 @@
+// Turns arguments into a Method.
+#include "collectives/arguments.h"
+
+#include <stdexcept>
+
+#include "collectives/names.h"
+#include "collectives/sizes.h"
+
+namespace rota::bench {
+namespace {
+
+// What "both" stands for in the options that have two values.
+constexpr const char* kBoth = "both";
+
+template <class Values>
+std::string list_of(const Values& all) {
+  std::string list;
+  for (const auto value : all) list += (list.empty() ? "" : ", ") + std::string(to_string(value));
+  return list;
+}
+
+// Leaves `values` as they are where the option is not given.
+template <class T, class Values>
+void take_list(const cxxopts::ParseResult& given, const std::string& option, const Values& all,
+               std::vector<T>& values) {
+  if (given.count(option) == 0) return;
+  values.clear();
+  for (const std::string& name : given[option].as<std::vector<std::string>>()) {
+    if (name == kBoth && all.size() == 2) {
+      values.assign(all.begin(), all.end());
+      continue;
+    }
+    const auto value = value_named(all, name);
+    if (!value) {
+      throw std::invalid_argument("--" + option + ": there is no \"" + name + "\"; there are " +
+                                  list_of(all));
+    }
+    values.push_back(*value);
+  }
+}
+
+}  // namespace
+
+std::vector<Collective> collectives_named(const std::string& text) {
+  std::vector<Collective> collectives;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto collective = collective_named(text.substr(begin, end - begin));
+    if (!collective) return {};
+    collectives.push_back(*collective);
+    begin = end + 1;
+  }
+  return collectives;
+}
+
+cxxopts::Options measurement_options(const std::string& program) {
+  const auto list = [] { return cxxopts::value<std::vector<std::string>>(); };
+  cxxopts::Options options(
+      program + " COLLECTIVE[,COLLECTIVE...]",
+      "Times collectives: " + list_of(all_collectives()) +
+          ".\n\nTimes are in microseconds, by the call, of the slowest rank: the least, the median "
+          "and the 99th\npercentile. Bandwidths are nccl-tests': gigabytes of values a second "
+          "(algbw), and that times what\nthe busiest link carries for each byte (busbw).");
+  options.add_options()                                                                      //
+      ("sizes", "In bytes, such as 4,64K,16M or 4:256M:x4", cxxopts::value<std::string>())   //
+      ("types", list_of(kDataTypes), list())                                                 //
+      ("ops", list_of(kReduceOps), list())                                                   //
+      ("placement", "out-of-place, in-place or both (the default)", list())                  //
+      ("memory", "shared, which the library gives out (the default), any, or both", list())  //
+      ("state",
+       "warm (the default); fresh: each rank writes its values before the call and reads "
+       "the results within the time; or both",
+       list())  //
+      ("calls", "isolated, back-to-back (of up to 16 KiB, warm), or both (the default)", list())(
+          "iterations", "Isolated calls a row, instead of 7 to 500 by size",
+          cxxopts::value<std::size_t>())                                                   //
+      ("check", "Look at every element, and fail where one is wrong")                      //
+      ("json", "Print a JSON object a row")                                                //
+      ("plot", "Draw time by size into this file, as SVG", cxxopts::value<std::string>())  //
+      ("since",
+       "Measure something else: the milliseconds from then, in seconds since 1970, to the "
+       "end of a first all-reduce",
+       cxxopts::value<double>())("help", "Print this");
+  return options;
+}
+
+Arguments arguments_from(const std::string& collectives, const cxxopts::ParseResult& given) {
+  if (!given.unmatched().empty()) {
+    throw std::invalid_argument("'" + given.unmatched().front() + "' is not an option");
+  }
+  Arguments arguments;
+  Method& method = arguments.method;
+  method.collectives = collectives_named(collectives);
+  if (method.collectives.empty()) {
+    throw std::invalid_argument("'" + collectives + "' is no collective; there are " +
+                                list_of(all_collectives()));
+  }
+  if (given.count("sizes") != 0) method.sizes = parse_sizes(given["sizes"].as<std::string>());
+  take_list(given, "types", kDataTypes, method.types);
+  take_list(given, "ops", kReduceOps, method.ops);
+  take_list(given, "placement", kPlacements, method.placements);
+  take_list(given, "memory", kMemories, method.memories);
+  take_list(given, "state", kStates, method.states);
+  take_list(given, "calls", kCalls, method.calls);
+  if (given.count("iterations") != 0) {
+    method.iterations = given["iterations"].as<std::size_t>();
+    if (method.iterations == 0U) throw std::invalid_argument("--iterations: at least 1");
+  }
+  method.checks = given.count("check") != 0;
+  arguments.json = given.count("json") != 0;
+  if (given.count("since") != 0) arguments.since = given["since"].as<double>();
+  if (given.count("plot") != 0) arguments.plot = given["plot"].as<std::string>();
+  return arguments;
+}
+
+}  // namespace rota::bench

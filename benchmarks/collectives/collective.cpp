@@ -1,0 +1,75 @@
+// A table of the collectives.
+#include "collectives/collective.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rota::bench {
+namespace {
+
+// What each link carries, by nccl-tests' PERFORMANCE.md.
+enum class Traffic : std::uint8_t { kNone, kOnce, kOthersParts, kOthersPartsTwice };
+
+struct Description {
+  std::string_view name;
+  bool reduces;
+  bool has_parts;
+  Traffic traffic;
+};
+
+// By Collective.
+constexpr std::array kDescriptions = {
+    Description{"all-reduce", true, false, Traffic::kOthersPartsTwice},
+    Description{"reduce", true, false, Traffic::kOnce},
+    Description{"reduce-scatter", true, true, Traffic::kOthersParts},
+    Description{"all-gather", false, true, Traffic::kOthersParts},
+    Description{"gather", false, true, Traffic::kOthersParts},
+    Description{"scatter", false, true, Traffic::kOthersParts},
+    Description{"all-to-all", false, true, Traffic::kOthersParts},
+    Description{"broadcast", false, false, Traffic::kOnce},
+    Description{"barrier", false, false, Traffic::kNone},
+};
+
+constexpr std::array kCollectives = {
+    Collective::kAllReduce, Collective::kReduce,    Collective::kReduceScatter,
+    Collective::kAllGather, Collective::kGather,    Collective::kScatter,
+    Collective::kAllToAll,  Collective::kBroadcast, Collective::kBarrier,
+};
+
+const Description& description_of(Collective collective) noexcept {
+  return kDescriptions[static_cast<std::size_t>(collective)];
+}
+
+}  // namespace
+
+std::span<const Collective> all_collectives() noexcept { return kCollectives; }
+
+std::string_view to_string(Collective collective) noexcept {
+  return description_of(collective).name;
+}
+
+std::optional<Collective> collective_named(std::string_view name) noexcept {
+  const auto found = std::ranges::find(kCollectives, name, &to_string);
+  return found == kCollectives.end() ? std::nullopt : std::optional(*found);
+}
+
+bool reduces(Collective collective) noexcept { return description_of(collective).reduces; }
+
+bool has_parts(Collective collective) noexcept { return description_of(collective).has_parts; }
+
+double bus_factor(Collective collective, std::size_t ranks) noexcept {
+  const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+  switch (description_of(collective).traffic) {
+    case Traffic::kOnce:
+      return 1;
+    case Traffic::kOthersParts:
+      return others;
+    case Traffic::kOthersPartsTwice:
+      return 2 * others;
+    case Traffic::kNone:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace rota::bench

@@ -1,0 +1,118 @@
+// Makes rota's calls.
+#include "collectives/rota_group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <rota/communicator.h>
+
+#include "collectives/element_types.h"
+
+namespace rota::bench {
+namespace {
+
+Values values_of(DataType type, std::byte* buffer, Slice slice) {
+  return with_type(type, [&]<class T>(std::type_identity<T>) {
+    return Values(std::span(reinterpret_cast<T*>(buffer) + slice.offset, slice.count));
+  });
+}
+
+class RotaGroup final : public Group {
+ public:
+  explicit RotaGroup(const CommunicatorOptions& options)
+      : plan_(options.plan), communicator_(options) {}
+
+  std::string name() const override {
+    return "rota " + communicator_.rank_table().transport + (plan_ == "auto" ? "" : " " + plan_);
+  }
+  std::size_t rank() const override { return communicator_.rank(); }
+  std::size_t world_size() const override { return communicator_.world_size(); }
+
+  std::shared_ptr<std::byte> allocate(std::size_t bytes, Memory memory) override {
+    if (memory == Memory::kAny) return plain_memory(bytes);
+    auto block = std::make_shared<Block>(communicator_.allocate(bytes));
+    return {block, block->bytes().data()};
+  }
+
+  PreparedCall prepare(const Work& work, const Buffers& buffers) override {
+    const Layout layout = layout_of(work, rank(), world_size());
+    const Values input = values_of(work.type, buffers.input, layout.input);
+    const Values output = values_of(work.type, buffers.output, layout.output);
+    const Values all = values_of(work.type, buffers.output, {0, work.total});
+    auto make = work.placement == Placement::kInPlace ? in_place_call(work, input, all)
+                                                      : out_of_place_call(work, input, output);
+    return {std::move(make), work.collective == Collective::kAllReduce ? plan_ : "auto"};
+  }
+
+  void barrier() override { communicator_.barrier(); }
+
+  std::vector<double> gather_from_all(std::span<const double> values) override {
+    std::vector<double> all(world_size() * values.size());
+    communicator_.all_gather(values, all);
+    return all;
+  }
+
+ private:
+  // `all` is the whole of the one buffer, `input` what this rank gives of it.
+  std::function<void()> in_place_call(const Work& work, Values input, Values all) {
+    Communicator& comm = communicator_;
+    const ReduceOp op = work.op;
+    switch (work.collective) {
+      case Collective::kAllReduce:
+        return [&comm, all, op] { comm.all_reduce(all, op); };
+      case Collective::kReduce:
+        return [&comm, all, op] { comm.reduce(all, kRoot, op); };
+      case Collective::kReduceScatter:
+        return [&comm, all, op] { comm.reduce_scatter(all, op); };
+      case Collective::kAllGather:
+        return [&comm, all] { comm.all_gather(all); };
+      case Collective::kGather:
+        return [&comm, input, all] { comm.gather(input, all, kRoot); };
+      case Collective::kAllToAll:
+        return [&comm, all] { comm.all_to_all(all); };
+      case Collective::kBroadcast:
+        return [&comm, all] { comm.broadcast(all, kRoot); };
+      case Collective::kBarrier:
+        return [&comm] { comm.barrier(); };
+      case Collective::kScatter:
+        break;
+    }
+    return {};
+  }
+
+  std::function<void()> out_of_place_call(const Work& work, ConstValues input, Values output) {
+    Communicator& comm = communicator_;
+    const ReduceOp op = work.op;
+    switch (work.collective) {
+      case Collective::kAllReduce:
+        return [&comm, input, output, op] { comm.all_reduce(input, output, op); };
+      case Collective::kReduce:
+        return [&comm, input, output, op] { comm.reduce(input, output, kRoot, op); };
+      case Collective::kReduceScatter:
+        return [&comm, input, output, op] { comm.reduce_scatter(input, output, op); };
+      case Collective::kAllGather:
+        return [&comm, input, output] { comm.all_gather(input, output); };
+      case Collective::kGather:
+        return [&comm, input, output] { comm.gather(input, output, kRoot); };
+      case Collective::kScatter:
+        return [&comm, input, output] { comm.scatter(input, output, kRoot); };
+      case Collective::kAllToAll:
+        return [&comm, input, output] { comm.all_to_all(input, output); };
+      case Collective::kBroadcast:
+      case Collective::kBarrier:
+        break;
+    }
+    return {};
+  }
+
+  std::string plan_;
+  Communicator communicator_;
+};
+
+}  // namespace
+
+std::unique_ptr<Group> make_rota_group(const CommunicatorOptions& options) {
+  return std::make_unique<RotaGroup>(options);
+}
+
+}  // namespace rota::bench

@@ -1,0 +1,60 @@
+// Turns rows into a page.
+#include "contest/contest_command.h"
+
+#include <cxxopts.hpp>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+
+#include "contest/report.h"
+
+namespace rota::bench {
+namespace {
+
+constexpr int kUsageError = 2;
+
+cxxopts::Options contest_options() {
+  cxxopts::Options options(
+      "rota-bench contest",
+      "Reads rows that programs printed with --json, run in turn, several rounds of it. Prints\n"
+      "tables in Markdown: each one's median, and ratios taken round by round.");
+  options.add_options()  //
+      ("ours", "The name whose ratio to the best of the others is wanted",
+       cxxopts::value<std::string>()->default_value("rota shm"))  //
+      ("limit", "The name that is no peer, but what the machine can do",
+       cxxopts::value<std::string>()->default_value("limit"))                              //
+      ("plot", "Draw time by size into this file, as SVG", cxxopts::value<std::string>())  //
+      ("title", "Of the picture", cxxopts::value<std::string>()->default_value(""))        //
+      ("help", "Print this");
+  return options;
+}
+
+}  // namespace
+
+int run_contest_command(int argument_count, char** arguments) {
+  auto options = contest_options();
+  cxxopts::ParseResult given;
+  try {
+    given = options.parse(argument_count, arguments);
+  } catch (const std::exception& error) {
+    std::cerr << "rota-bench contest: " << error.what() << '\n';
+    return kUsageError;
+  }
+  if (given.count("help") != 0) {
+    std::cout << options.help() << '\n';
+    return 0;
+  }
+  const Roles roles{given["ours"].as<std::string>(), given["limit"].as<std::string>()};
+  const auto contests = contests_of(read_rows(std::cin));
+  std::cout << markdown_of(contests, roles);
+  if (given.count("plot") != 0) {
+    const auto path = given["plot"].as<std::string>();
+    std::ofstream file(path);
+    file << drawing_of(contests, roles, given["title"].as<std::string>());
+    if (!file.flush()) throw std::runtime_error("--plot: cannot write " + path);
+  }
+  return 0;
+}
+
+}  // namespace rota::bench

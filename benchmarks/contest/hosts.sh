@@ -1,0 +1,91 @@
+# Hosts of this script's making, for run.sh: four network namespaces, each with a cable of a given
+# rate, each way, to a switch that is a fifth. They share this machine's cores and memory, and
+# nothing of its network. Needs root; whatever happens, nothing is left behind.
+# shellcheck shell=bash
+
+hosts=()
+addresses=()
+switch=rota-switch-$$
+folder=
+
+clean_up() {
+  local host
+  for host in "${hosts[@]}" "$switch"; do ip netns delete "$host" 2>/dev/null || true; done
+  [[ -z $folder ]] || rm -rf "$folder"
+}
+
+# make_hosts COUNT RATE, such as 1gbit.
+make_hosts() {
+  local i host shape=(tbf rate "$2" burst 128kb latency 50ms)
+  trap clean_up EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  folder=$(mktemp -d)
+  ip netns add "$switch"
+  ip -n "$switch" link add bridge type bridge
+  ip -n "$switch" link set bridge up
+  for ((i = 1; i <= $1; ++i)); do
+    host=rota-host-$$-$i
+    hosts+=("$host")
+    addresses+=("10.0.0.$i")
+    ip netns add "$host"
+    ip link add name cable netns "$host" type veth peer name "port$i" netns "$switch"
+    ip -n "$switch" link set "port$i" master bridge up
+    ip -n "$host" address add "10.0.0.$i/24" dev cable
+    ip -n "$host" link set cable up
+    ip -n "$host" link set lo up
+    tc -n "$host" qdisc add dev cable root "${shape[@]}"
+    tc -n "$switch" qdisc add dev "port$i" root "${shape[@]}"
+  done
+  (umask 077 && head -c 32 /dev/urandom >"$folder/key")
+  make_agent
+}
+
+# What mpirun takes for ssh: AGENT ADDRESS COMMAND... A host of its own has a name of its own.
+make_agent() {
+  cat >"$folder/agent" <<END
+#!/bin/sh
+host=\${1##*.}
+shift
+exec ip netns exec rota-host-$$-\$host unshare --uts sh -c "hostname host\$host; \$*"
+END
+  chmod +x "$folder/agent"
+}
+
+joined() { local IFS=,; echo "$*"; }
+
+# on_each COMMAND...: on all hosts at once; {rank} and {address} in it are the host's. Prints what
+# the first host does.
+on_each() {
+  local i words pids=() verdict=0
+  for ((i = ${#hosts[@]} - 1; i >= 0; --i)); do
+    words=("${@//\{rank\}/$i}")
+    words=("${words[@]//\{address\}/${addresses[i]}}")
+    ip netns exec "${hosts[i]}" env ROTA_HOSTS="$(joined "${addresses[@]}")" ROTA_SLOTS=1 \
+      ROTA_HOST="${addresses[i]}" timeout $limit "${words[@]}" >"$folder/out.$i" &
+    pids+=($!)
+  done
+  for i in "${pids[@]}"; do wait "$i" || verdict=$?; done
+  cat "$folder/out.0"
+  return $verdict
+}
+
+run_rota() {
+  on_each "$bin/rotarun" --ports 7720-7729 --key-file "$folder/key" "$bin/rota-bench" "${@:2}" --json
+}
+
+run_gloo() {
+  local store
+  store=$(mktemp -d -p "$folder")
+  on_each "$bin/gloo_bench" "${@:2}" --json --ranks "$1" --rank '{rank}' --store "$store" \
+    --address '{address}'
+}
+
+run_openmpi() {
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout $limit \
+    "$folder/agent" "${addresses[0]}" "$(launcher_of openmpi)" -np "$1" \
+    -H "$(joined "${addresses[@]}")" --mca plm_rsh_agent "$folder/agent" \
+    --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include 10.0.0.0/24 \
+    --mca oob_tcp_if_include 10.0.0.0/24 --mca mpi_yield_when_idle 1 \
+    "$bin/openmpi_bench" "${@:2}" --json
+}

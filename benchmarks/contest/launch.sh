@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# What it takes to start a job of two ranks, and to end it: rota's launcher and those of its peers in
+# turn.
+#
+# usage: launch.sh BIN OUT COMMAND
+# BIN has the programs. OUT gets launch.md, which says that it was made by COMMAND.
+set -euo pipefail
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=peers.sh
+source "$here/peers.sh"
+(($# == 3)) || {
+  sed -n 's/^# usage: /usage: /p' "$0" >&2
+  exit 2
+}
+bin=$(realpath "$1") out=$2 command=$3
+rounds=21
+mkdir -p "$out"
+times=$(mktemp -d)
+trap 'rm -rf "$times"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# start NAME PROGRAM [ARGUMENT...]: two ranks of it.
+start() {
+  case $1 in
+    rota) "$bin/rotarun" -np 2 "${@:2}" ;;
+    *) "$(launcher_of "$1")" -np 2 "${@:2}" ;;
+  esac
+}
+
+program_of() { if [[ $1 == rota ]]; then echo "$bin/rota-bench"; else echo "$bin/$1_bench"; fi; }
+
+milliseconds_of() {
+  local begin=$EPOCHREALTIME
+  "$@"
+  awk -v begin="$begin" -v end="$EPOCHREALTIME" 'BEGIN {print (end - begin) * 1e3}'
+}
+
+median() {
+  sort -n "$1" | awk '{a[NR] = $1} END {printf "%.1f", NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'
+}
+
+# The median of the rounds' ratios.
+ratio() { paste "$1" "$2" | awk '{print $1 / $2}' | sort -n | awk '{a[NR] = $1} END {printf "%.2f", a[int((NR + 1) / 2)]}'; }
+
+names=()
+for name in rota openmpi mpich; do is_there $name && names+=("$name"); done
+name_missing
+for ((round = 1; round <= rounds; ++round)); do
+  for name in "${names[@]}"; do
+    milliseconds_of start "$name" true >>"$times/$name.true"
+    start "$name" "$(program_of "$name")" all-reduce --since "$EPOCHREALTIME" >>"$times/$name.sum"
+  done
+done
+{
+  describe launch "$command"
+  echo "\`true\`: two ranks of it, from the launcher's begin to its end. First sum: from the launcher's"
+  echo 'begin until both ranks have the sum of one float. Medians of milliseconds, and of the ratios of'
+  echo "$rounds rounds."
+  echo
+  echo '| | `true`, ms | rota / this | first sum, ms | rota / this |'
+  echo '|---|---:|---:|---:|---:|'
+  for name in "${names[@]}"; do
+    row="| ${titles[$name]} |"
+    for what in true sum; do
+      row+=" $(median "$times/$name.$what") | $(ratio "$times/rota.$what" "$times/$name.$what") |"
+    done
+    echo "$row"
+  done
+} >"$out/launch.md"
+cat "$out/launch.md"

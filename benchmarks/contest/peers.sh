@@ -1,0 +1,80 @@
+# How each contestant is started, and what is said of it and of the machine: for the scripts beside
+# this one, which set `bin`. Runs are by name: run_NAME RANKS COLLECTIVES ARGUMENT... prints rows.
+# shellcheck shell=bash
+
+declare -A titles=([rota]=rota [openmpi]='Open MPI' [mpich]=MPICH [gloo]=Gloo [limit]=limit)
+declare -A missing=()
+limit=60  # Seconds that one run may take.
+
+# The launcher of one MPI, where there are several: by Debian's name for it, or else the usual one.
+launcher_of() { command -v "mpirun.$1" || command -v mpirun; }
+
+is_there() {
+  case $1 in
+    rota) return 0 ;;
+    openmpi | mpich) [[ -x $bin/$1_bench ]] && launcher_of "$1" >/dev/null && return 0 ;;
+    *) [[ -x $bin/$1_bench ]] && return 0 ;;
+  esac
+  missing[$1]=1
+  return 1
+}
+
+name_missing() {
+  local name
+  for name in "${!missing[@]}"; do echo "${titles[$name]}: not installed" >&2; done
+}
+
+run_rota() {
+  local crowd=()
+  (($1 <= $(nproc))) || crowd=(--oversubscribe)
+  timeout $limit "$bin/rotarun" -np "$1" "${crowd[@]}" "$bin/rota-bench" "${@:2}" --json
+}
+
+# Open MPI wants to be told that root means it, and where ranks outnumber cores.
+run_openmpi() {
+  local crowd=()
+  (($1 <= $(nproc))) || crowd=(--oversubscribe --mca mpi_yield_when_idle 1)
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout $limit \
+    "$(launcher_of openmpi)" -np "$1" "${crowd[@]}" "$bin/openmpi_bench" "${@:2}" --json
+}
+
+run_mpich() { timeout $limit "$(launcher_of mpich)" -np "$1" "$bin/mpich_bench" "${@:2}" --json; }
+
+# These two have no memory of their own to give out: what they do in any counts for both.
+run_gloo() { in_any_memory timeout $limit "$bin/gloo_bench" "${@:2}" --ranks "$1" --json; }
+run_limit() { in_any_memory timeout $limit "$bin/limit_bench" "${@:2}" --json; }
+
+# Runs a command that ends in arguments of the method, once where it asks for both memories.
+in_any_memory() {
+  local words=" $* "
+  if [[ $words != *' --memory both '* ]]; then
+    "$@"
+    return
+  fi
+  # Of words without blanks, as all of these are.
+  # shellcheck disable=SC2086
+  ${words/--memory both/--memory any} | sed 'p; s/"memory": "any"/"memory": "shared"/'
+}
+
+# describe SECTION COMMAND prints the head of a page.
+describe() {
+  local versions
+  versions="rota $("$bin/rotarun" --version | sed -n 's/^rotarun \([0-9.]*\).*/\1/p')"
+  versions+=$(version_of 'Open MPI' libopenmpi-dev)$(version_of MPICH libmpich-dev)
+  versions+=$(version_of Gloo libgloo-dev)
+  cat <<END
+# $1
+
+Measured by \`$2\` on $(LC_ALL=C date '+%-d %B %Y'): $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -1),
+$(nproc) cores, $(awk '/^MemTotal/ {printf "%.0f GB", $2 / 1e6}' /proc/meminfo); Linux $(uname -r);
+$versions.
+
+END
+}
+
+# version_of NAME PACKAGE prints ", NAME VERSION" where Debian knows it.
+version_of() {
+  local version
+  version=$(dpkg-query -W -f '${Version}' "$2" 2>/dev/null) || return 0
+  echo ", $1 $version"
+}

@@ -1,0 +1,148 @@
+// Puts numbers into columns, and curves into charts.
+#include "contest/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "collectives/sizes.h"
+#include "plot/chart.h"
+#include "statistics.h"
+
+namespace rota::bench {
+namespace {
+
+constexpr const char* kNothing = "–";
+
+using Cells = std::vector<std::string>;
+
+// Three digits or so.
+std::string microseconds(double seconds) {
+  const double value = seconds * 1e6;
+  const int digits = value < 10 ? 2 : value < 100 ? 1 : 0;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string ratio_text(const Ratio& ratio) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.2f (%.2f to %.2f)", ratio.median, ratio.least,
+                ratio.most);
+  return text.data();
+}
+
+std::string percent_text(const Ratio& ratio) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.0f %% (%.0f to %.0f)", ratio.median * 100,
+                ratio.least * 100, ratio.most * 100);
+  return text.data();
+}
+
+// Ours first, then the peers by their names, then the limit.
+std::vector<std::string> names_of(const Contest& contest, const Roles& roles) {
+  std::vector<std::string> names;
+  for (const auto& [bytes, contestants] : contest.sizes) {
+    for (const auto& [name, times] : contestants) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  const auto place = [&](const std::string& name) {
+    return name == roles.ours ? 0 : name == roles.limit ? 2 : 1;
+  };
+  std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
+    return place(a) != place(b) ? place(a) < place(b) : a < b;
+  });
+  return names;
+}
+
+// Null where nobody but ours and the limit was there.
+const std::vector<double>* best_peer(const Contestants& contestants, const Roles& roles) {
+  const std::vector<double>* best = nullptr;
+  for (const auto& [name, times] : contestants) {
+    if (name == roles.ours || name == roles.limit) continue;
+    if (best == nullptr || median(times) < median(*best)) best = &times;
+  }
+  return best;
+}
+
+Cells cells_of(std::size_t bytes, const Contestants& contestants,
+               const std::vector<std::string>& names, const Roles& roles) {
+  Cells cells = {to_words(bytes)};
+  for (const std::string& name : names) {
+    const auto found = contestants.find(name);
+    cells.push_back(found == contestants.end() ? kNothing : microseconds(median(found->second)));
+  }
+  const auto ours = contestants.find(roles.ours);
+  const auto limit = contestants.find(roles.limit);
+  const std::vector<double>* peer = best_peer(contestants, roles);
+  const bool has_ours = ours != contestants.end();
+  cells.push_back(has_ours && peer != nullptr ? ratio_text(ratio_of(ours->second, *peer))
+                                              : kNothing);
+  if (std::ranges::find(names, roles.limit) != names.end()) {
+    cells.push_back(has_ours && limit != contestants.end()
+                        ? percent_text(ratio_of(limit->second, ours->second))
+                        : kNothing);
+  }
+  return cells;
+}
+
+Cells head_of(const std::vector<std::string>& names, const Roles& roles) {
+  Cells head = {"size"};
+  for (const std::string& name : names) head.push_back(name + ", µs");
+  head.push_back(roles.ours + " / best peer");
+  if (std::ranges::find(names, roles.limit) != names.end()) {
+    head.push_back("share of the " + roles.limit);
+  }
+  return head;
+}
+
+std::string line_of(const Cells& cells) {
+  std::string line = "|";
+  for (const std::string& cell : cells) line += " " + cell + " |";
+  return line + "\n";
+}
+
+std::string table_of(const Contest& contest, const Roles& roles) {
+  const std::vector<std::string> names = names_of(contest, roles);
+  const Cells head = head_of(names, roles);
+  std::string text = "**" + contest.title + "**\n\n" + line_of(head) + "|---|";
+  for (std::size_t column = 1; column < head.size(); ++column) text += "---:|";
+  text += "\n";
+  for (const auto& [bytes, contestants] : contest.sizes) {
+    text += line_of(cells_of(bytes, contestants, names, roles));
+  }
+  return text + "\n";
+}
+
+Chart chart_of(const Contest& contest, const Roles& roles) {
+  Chart chart{.title = contest.title, .curves = {}};
+  for (const std::string& name : names_of(contest, roles)) {
+    Curve curve{.name = name, .points = {}};
+    for (const auto& [bytes, contestants] : contest.sizes) {
+      const auto found = contestants.find(name);
+      if (found != contestants.end()) curve.points.push_back({bytes, median(found->second)});
+    }
+    chart.curves.push_back(std::move(curve));
+  }
+  return chart;
+}
+
+}  // namespace
+
+std::string markdown_of(const std::vector<Contest>& contests, const Roles& roles) {
+  std::string text;
+  for (const Contest& contest : contests) text += table_of(contest, roles);
+  return text;
+}
+
+std::string drawing_of(const std::vector<Contest>& contests, const Roles& roles,
+                       const std::string& title) {
+  std::vector<Chart> charts;
+  for (const Contest& contest : contests) {
+    if (contest.calls == Calls::kIsolated) charts.push_back(chart_of(contest, roles));
+  }
+  return draw_charts(title, charts);
+}
+
+}  // namespace rota::bench

@@ -1,0 +1,225 @@
+// Measures an MPI library's collectives by the method that rota's are measured by. Built once for
+// Open MPI and once for MPICH.
+#define OMPI_SKIP_MPICXX 1  // The C++ bindings that MPI itself has given up.
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "collectives/run.h"
+
+namespace rota::bench {
+namespace {
+
+#ifdef OPEN_MPI
+constexpr const char* kName = "Open MPI";
+#else
+constexpr const char* kName = "MPICH";
+#endif
+constexpr int kMpiRoot = static_cast<int>(kRoot);
+
+MPI_Datatype mpi_type(DataType type) {
+  switch (type) {
+    case DataType::kByte:
+      return MPI_BYTE;
+    case DataType::kFloat32:
+      return MPI_FLOAT;
+    case DataType::kFloat64:
+      return MPI_DOUBLE;
+    case DataType::kInt8:
+      return MPI_INT8_T;
+    case DataType::kUint8:
+      return MPI_UINT8_T;
+    case DataType::kInt32:
+      return MPI_INT32_T;
+    case DataType::kInt64:
+      return MPI_INT64_T;
+    case DataType::kFloat16:
+    case DataType::kBfloat16:
+      break;
+  }
+  return MPI_DATATYPE_NULL;
+}
+
+MPI_Op mpi_op(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return MPI_SUM;
+    case ReduceOp::kProduct:
+      return MPI_PROD;
+    case ReduceOp::kMin:
+      return MPI_MIN;
+    case ReduceOp::kMax:
+      return MPI_MAX;
+    case ReduceOp::kBitAnd:
+      return MPI_BAND;
+    case ReduceOp::kBitOr:
+      return MPI_BOR;
+    case ReduceOp::kBitXor:
+      return MPI_BXOR;
+    case ReduceOp::kMean:
+      break;
+  }
+  return MPI_OP_NULL;
+}
+
+// What all calls take.
+struct Operands {
+  const void* input = nullptr;
+  void* output = nullptr;
+  int all = 0;   // Elements,
+  int part = 0;  // and of a part.
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;
+};
+
+class MpiGroup final : public Group {
+ public:
+  explicit MpiGroup(std::string name) : name_(std::move(name)) {}
+
+  std::string name() const override { return name_; }
+  std::size_t rank() const override {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return static_cast<std::size_t>(rank);
+  }
+  std::size_t world_size() const override {
+    int world_size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    return static_cast<std::size_t>(world_size);
+  }
+
+  std::shared_ptr<std::byte> allocate(std::size_t bytes, Memory memory) override {
+    if (memory == Memory::kAny) return plain_memory(bytes);
+    void* address = nullptr;
+    const auto size = static_cast<MPI_Aint>(bytes);
+    if (MPI_Alloc_mem(size, MPI_INFO_NULL, &address) != MPI_SUCCESS) throw std::bad_alloc();
+    return {static_cast<std::byte*>(address), [](std::byte* at) { MPI_Free_mem(at); }};
+  }
+
+  PreparedCall prepare(const Work& work, const Buffers& buffers) override {
+    const Layout layout = layout_of(work, rank(), world_size());
+    const std::size_t size = bytes_of(work.type);
+    const Operands operands{.input = buffers.input + layout.input.offset * size,
+                            .output = buffers.output + layout.output.offset * size,
+                            .all = static_cast<int>(work.total),
+                            .part = static_cast<int>(work.total / world_size()),
+                            .type = mpi_type(work.type),
+                            .op = mpi_op(work.op)};
+    if (operands.type == MPI_DATATYPE_NULL) return {};
+    if (reduces(work.collective) && operands.op == MPI_OP_NULL) return {};
+    return {work.placement == Placement::kInPlace
+                ? in_place_call(work.collective, operands, buffers.output)
+                : out_of_place_call(work.collective, operands),
+            "-"};
+  }
+
+  void barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
+
+  std::vector<double> gather_from_all(std::span<const double> values) override {
+    std::vector<double> all(world_size() * values.size());
+    const auto count = static_cast<int>(values.size());
+    MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, MPI_COMM_WORLD);
+    return all;
+  }
+
+ private:
+  // A reduce-scatter in place leaves its result at the buffer's begin, which is not the place that
+  // layout_of means, so it has none.
+  std::function<void()> in_place_call(Collective collective, Operands o, void* all) const {
+    const bool is_root = rank() == kRoot;
+    const void* at_root = is_root ? MPI_IN_PLACE : all;
+    switch (collective) {
+      case Collective::kAllReduce:
+        return [o, all] { MPI_Allreduce(MPI_IN_PLACE, all, o.all, o.type, o.op, MPI_COMM_WORLD); };
+      case Collective::kReduce:
+        return [o, all, at_root] {
+          MPI_Reduce(at_root, all, o.all, o.type, o.op, kMpiRoot, MPI_COMM_WORLD);
+        };
+      case Collective::kAllGather:
+        return [o, all] {
+          MPI_Allgather(MPI_IN_PLACE, 0, o.type, all, o.part, o.type, MPI_COMM_WORLD);
+        };
+      case Collective::kGather:
+        return [o, all, input = is_root ? MPI_IN_PLACE : o.input] {
+          MPI_Gather(input, o.part, o.type, all, o.part, o.type, kMpiRoot, MPI_COMM_WORLD);
+        };
+      case Collective::kAllToAll:
+        return [o, all] {
+          MPI_Alltoall(MPI_IN_PLACE, 0, o.type, all, o.part, o.type, MPI_COMM_WORLD);
+        };
+      case Collective::kBroadcast:
+        return [o, all] { MPI_Bcast(all, o.all, o.type, kMpiRoot, MPI_COMM_WORLD); };
+      case Collective::kBarrier:
+        return [] { MPI_Barrier(MPI_COMM_WORLD); };
+      case Collective::kReduceScatter:
+      case Collective::kScatter:
+        break;
+    }
+    return {};
+  }
+
+  static std::function<void()> out_of_place_call(Collective collective, Operands o) {
+    switch (collective) {
+      case Collective::kAllReduce:
+        return [o] { MPI_Allreduce(o.input, o.output, o.all, o.type, o.op, MPI_COMM_WORLD); };
+      case Collective::kReduce:
+        return
+            [o] { MPI_Reduce(o.input, o.output, o.all, o.type, o.op, kMpiRoot, MPI_COMM_WORLD); };
+      case Collective::kReduceScatter:
+        return [o] {
+          MPI_Reduce_scatter_block(o.input, o.output, o.part, o.type, o.op, MPI_COMM_WORLD);
+        };
+      case Collective::kAllGather:
+        return [o] {
+          MPI_Allgather(o.input, o.part, o.type, o.output, o.part, o.type, MPI_COMM_WORLD);
+        };
+      case Collective::kGather:
+        return [o] {
+          MPI_Gather(o.input, o.part, o.type, o.output, o.part, o.type, kMpiRoot, MPI_COMM_WORLD);
+        };
+      case Collective::kScatter:
+        return [o] {
+          MPI_Scatter(o.input, o.part, o.type, o.output, o.part, o.type, kMpiRoot, MPI_COMM_WORLD);
+        };
+      case Collective::kAllToAll:
+        return [o] {
+          MPI_Alltoall(o.input, o.part, o.type, o.output, o.part, o.type, MPI_COMM_WORLD);
+        };
+      case Collective::kBroadcast:
+      case Collective::kBarrier:
+        break;
+    }
+    return {};
+  }
+
+  std::string name_;
+};
+
+}  // namespace
+}  // namespace rota::bench
+
+int main(int argument_count, char** arguments) {
+  using namespace rota::bench;
+  MPI_Init(&argument_count, &arguments);  // An error of MPI's ends the job, as is its default.
+  int exit_code = 1;
+  try {
+    auto options = measurement_options("mpirun -np RANKS mpi_bench");
+    options.add_options()("name", "What to call it in the results",
+                          cxxopts::value<std::string>()->default_value(kName));
+    exit_code = run_program(std::move(options), argument_count, arguments,
+                            [](const cxxopts::ParseResult& given) {
+                              return std::make_unique<MpiGroup>(given["name"].as<std::string>());
+                            });
+  } catch (const std::exception& error) {
+    std::cerr << "mpi_bench: " << error.what() << '\n';
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return exit_code;
+}
