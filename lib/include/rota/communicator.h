@@ -2,9 +2,9 @@
 //
 // Calls are matched by order: every rank makes the same calls with the same count and type.
 // One thread at a time may use a Communicator. The values of a call are lent until it is done.
-// One failure breaks it for good, on every rank: each later call throws the first cause. Values that
-// it failed with are unspecified, and those from allocate() may go on changing until the other ranks
-// have heard of it.
+// One failure breaks it for good, on every rank: each later call throws the first cause. Values
+// that it failed with are unspecified, and those from allocate() may go on changing until the other
+// ranks have heard of it.
 // Success leaves the same bits on every rank, whatever the transport and the timing.
 //
 // Each call has a blocking form, and one that returns at once with a Request. All throw what
