@@ -160,7 +160,8 @@ class ROTA_EXPORT Communicator {
   [[nodiscard]] Request receive_async(Values values, std::size_t from);
 
   // Memory for values that collectives use most directly: with shared memory, peers read it where
-  // it lies, and all-reduces write to it there. Any other memory works too, at the price of a copy. Zeroed, 64-byte aligned.
+  // it lies, and all-reduces write to it there. Any other memory works too, at the price of a copy.
+  // Zeroed, 64-byte aligned.
   // Throws Error kNoMemory when the host has no room. See also <rota/shared_allocator.h>.
   Block allocate(std::size_t bytes);
 
