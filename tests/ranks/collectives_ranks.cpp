@@ -189,11 +189,12 @@ TYPED_TEST(CollectivesTest, RefusesWhatMakesNoSenseAndGoesOn) {
 }
 
 // Over shared memory, memory of the communicator is never copied on its way, and other memory is:
-// once, as often as it is sent. Method: chunks are equally long, so that formulas are exact.
+// once, as often as it is sent. Method: chunks are whole pages, so that formulas are exact.
 TYPED_TEST(CollectivesTest, StagesWhatPeersCannotReach) {
   if (this->comm().rank_table().transport != "shm") GTEST_SKIP() << "there is nothing to reach";
-  const std::size_t count = 1600 * this->n();
-  const std::uint64_t sent = 2 * (this->n() - 1) * 1600 * sizeof(TypeParam);
+  const std::size_t chunk = 1024;
+  const std::size_t count = chunk * this->n();
+  const std::uint64_t sent = 2 * (this->n() - 1) * chunk * sizeof(TypeParam);
   bool is_private = true;
   this->on_both_memories(count, [&](std::span<TypeParam> values) {
     const std::uint64_t sent_before = this->comm().sent_bytes();
