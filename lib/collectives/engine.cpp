@@ -37,12 +37,9 @@ void Engine::start_lanes() {
 
 bool Engine::step_exchange() {
   const Exchange::Turn turn = exchange_.step();
-  if (turn == Exchange::Turn::kNone || turn == Exchange::Turn::kSome) {
-    return turn == Exchange::Turn::kSome;
-  }
+  if (turn != Exchange::Turn::kDone) return turn == Exchange::Turn::kSome;
   exchanging_ = false;
   lanes_left_ = 0;
-  if (turn == Exchange::Turn::kApart) start_lanes();
   return true;
 }
 
@@ -181,10 +178,8 @@ void Engine::compare_with(std::size_t peer) const {
   if (!words) return;
   const Signature theirs = unpack(*words);
   const bool is_message = theirs.collective == Collective::kSend;
-  // A peer that has done with this operation may be in the next one; and one that has seen before
-  // this rank that memory is not shared is in the same.
+  // A peer that has done with this operation may be in the next one.
   if (is_message || theirs.sequence != operation_.signature.sequence) return;
-  if (pack(theirs) == pack(operation_.signature)) return;
   throw mismatch(operation_.signature, theirs, peer);
 }
 

@@ -44,7 +44,8 @@ bool fits(std::uint64_t offset, std::size_t bytes, std::span<const std::byte> me
 struct Exchange::Where {
   std::uint64_t from = kNowhere;  // Offsets in the rank's own memory.
   std::uint64_t to = kNowhere;
-  double factor = 1;  // Each rank has its own.
+  std::uint64_t stage = kNowhere;  // Of the segment's values, once they are there.
+  double factor = 1;               // Each rank has its own.
 };
 
 Exchange::Exchange(Board* board)
@@ -52,76 +53,89 @@ Exchange::Exchange(Board* board)
       ends_(board ? board->world_size() : 0),
       posts_(board ? board->world_size() : 0) {}
 
-bool Exchange::makes(const Operation& operation) const noexcept {
-  if (!board_) return false;
-  const Signature& signature = operation.signature;
-  if (signature.collective == Collective::kBarrier) return true;
-  return signature.collective == Collective::kAllReduce &&
-         signature.algorithm == Algorithm::kDirect;
-}
-
-std::size_t Exchange::bytes() const noexcept {
-  return operation_->signature.count * operation_->reducer->element_bytes();
-}
-
 bool Exchange::travels_with_post() const noexcept { return bytes() <= Post::kContentBytes; }
 
-void Exchange::start(const Operation& operation) noexcept {
+void Exchange::start(const Operation& operation) {
   operation_ = &operation;
-  stage_ = Stage::kMeets;
-  seen_ = 0;
+  const Ends own = own_ends();
+  const auto reached = board_->memory(board_->rank());
+  segment_ = {0, operation.signature.count};
+  is_staged_ = !travels_with_post() && (offset_in(reached, own.from, bytes()) == kNowhere ||
+                                        offset_in(reached, own.to, bytes()) == kNowhere);
+  // Where all are alike, one post does for the memory and for the first segment.
+  if (is_staged_) stage_from(0);
+  post();
+}
+
+void Exchange::post() {
   Board::Content content;
   const std::size_t content_bytes = travels_with_post() ? put_values(content) : put_place(content);
-  board_->post(pack(operation.signature), content, content_bytes);
+  board_->post(pack(operation_->signature), content, content_bytes);
+  phase_ = Phase::kMeets;
+  seen_ = 0;
+}
+
+// In the caller's memory.
+Exchange::Ends Exchange::own_ends() const noexcept {
+  std::byte* to = operation_->buffers[static_cast<std::size_t>(Buffer::kValues)];
+  const auto input = static_cast<std::size_t>(Buffer::kInput);
+  return {.from = operation_->in_place ? to : operation_->buffers[input],
+          .to = to,
+          .factor = operation_->reducer->pre_factor()};
 }
 
 std::size_t Exchange::put_values(Board::Content& content) const noexcept {
   if (bytes() == 0) return 0;
-  const Buffer from = operation_->in_place ? Buffer::kValues : Buffer::kInput;
   auto* to = reinterpret_cast<std::byte*>(content.data());
-  std::memcpy(to, operation_->buffers[static_cast<std::size_t>(from)], bytes());
+  std::memcpy(to, own_ends().from, bytes());
   operation_->reducer->pre_scale(to, operation_->signature.count);
   return bytes();
 }
 
 std::size_t Exchange::put_place(Board::Content& content) const noexcept {
-  const auto own = board_->memory(board_->rank());
-  std::byte* to = operation_->buffers[static_cast<std::size_t>(Buffer::kValues)];
-  const std::byte* from =
-      operation_->in_place ? to : operation_->buffers[static_cast<std::size_t>(Buffer::kInput)];
-  const Where where{.from = offset_in(own, from, bytes()),
-                    .to = offset_in(own, to, bytes()),
-                    .factor = operation_->reducer->pre_factor()};
+  const auto reached = board_->memory(board_->rank());
+  const Ends own = own_ends();
+  Where where{.from = offset_in(reached, own.from, bytes()),
+              .to = offset_in(reached, own.to, bytes()),
+              .factor = own.factor};
+  if (is_staged_) where.stage = board_->stage_offset();
   std::memcpy(content.data(), &where, sizeof where);
   return sizeof where;
 }
 
 Exchange::Turn Exchange::step() {
   bool moved = false;
-  if (stage_ == Stage::kMeets) {
+  if (phase_ == Phase::kMeets) {
     if (!meet()) return Turn::kNone;
     if (travels_with_post()) {
       add_posts();
       board_->count_sent((board_->world_size() - 1) * bytes());
       return Turn::kDone;
     }
-    if (!reach()) return Turn::kApart;
-    stage_ = Stage::kReduces;
-    rest_ = share();
-    count_sent();
+    if (!agree_on_memory()) {
+      if (!is_staged_) stage_from(0);
+      post();
+      return Turn::kSome;
+    }
+    begin_share();
   }
-  if (stage_ == Stage::kReduces) {
+  if (phase_ == Phase::kReduces) {
     if (board_->broken()) return Turn::kNone;
     reduce_piece();
     if (rest_.count > 0) return Turn::kSome;
     board_->say_done();
-    stage_ = Stage::kWaits;
+    phase_ = Phase::kWaits;
     seen_ = 0;
     moved = true;
   }
-  while (seen_ < board_->world_size() && board_->is_done(seen_)) ++seen_;
-  if (seen_ == board_->world_size()) return Turn::kDone;
-  return moved ? Turn::kSome : Turn::kNone;
+  if (!all_are_done()) return moved ? Turn::kSome : Turn::kNone;
+  if (!is_staged_) return Turn::kDone;
+  fetch_results();
+  const std::size_t next = segment_.offset + segment_.count;
+  if (next == operation_->signature.count) return Turn::kDone;
+  stage_from(next);
+  post();
+  return Turn::kSome;
 }
 
 // True once all ranks have posted.
@@ -139,20 +153,92 @@ bool Exchange::meet() {
   return true;
 }
 
-// False where some rank's values cannot be reached; all ranks find the same.
-bool Exchange::reach() {
-  for (std::size_t rank = 0; rank < ends_.size(); ++rank) {
+bool Exchange::all_are_done() noexcept {
+  while (seen_ < board_->world_size() && board_->is_done(seen_)) ++seen_;
+  return seen_ == board_->world_size();
+}
+
+// Learns where everybody's values are. False where some rank has to stage its own first, as another
+// one's cannot be reached; all ranks find the same.
+bool Exchange::agree_on_memory() {
+  const auto where_of = [&](std::size_t rank) {
     Where where;
     std::memcpy(&where, posts_[rank]->bytes(), sizeof where);
-    if (where.from == kNowhere || where.to == kNowhere) return false;
-    const auto memory = board_->memory(rank);
-    if (!fits(where.from, bytes(), memory) || !fits(where.to, bytes(), memory)) {
-      throw Error(ErrorCode::kPeerLost,
-                  "rank " + std::to_string(rank) + " points outside of its shared arena", rank);
-    }
-    ends_[rank] = {memory.data() + where.from, memory.data() + where.to, where.factor};
+    return where;
+  };
+  bool all_reached = true;
+  bool all_staged = true;
+  for (std::size_t rank = 0; rank < ends_.size(); ++rank) {
+    const Where where = where_of(rank);
+    all_reached = all_reached && where.from != kNowhere && where.to != kNowhere;
+    all_staged = all_staged && where.stage != kNowhere;
   }
+  if (!all_reached && !all_staged) return false;
+  for (std::size_t rank = 0; rank < ends_.size(); ++rank) {
+    const Where where = where_of(rank);
+    ends_[rank] = all_staged ? reach(rank, where.stage, where.stage, where.factor)
+                             : reach(rank, where.from, where.to, where.factor);
+  }
+  if (!all_staged) return true;
+  Ends& own = ends_[board_->rank()];
+  own = own_ends();
+  own.from += segment_.offset * element_bytes();
+  own.to += segment_.offset * element_bytes();
   return true;
+}
+
+// A peer's words decide where this rank reads and writes: they are held against the peer's arena.
+Exchange::Ends Exchange::reach(std::size_t rank, std::uint64_t from, std::uint64_t to,
+                               double factor) const {
+  const auto memory = board_->memory(rank);
+  const std::size_t segment_bytes = segment_.count * element_bytes();
+  if (!fits(from, segment_bytes, memory) || !fits(to, segment_bytes, memory)) {
+    throw Error(ErrorCode::kPeerLost,
+                "rank " + std::to_string(rank) + " points outside of its shared arena", rank);
+  }
+  return {memory.data() + from, memory.data() + to, factor};
+}
+
+// Of what is under way, the runs before and behind the own share. Returns their bytes.
+template <class F>
+std::size_t Exchange::for_others_shares(F copy) const {
+  const Slice own = share();
+  const Slice before{segment_.offset, own.offset - segment_.offset};
+  const std::size_t end = own.offset + own.count;
+  const Slice behind{end, segment_.offset + segment_.count - end};
+  for (const Slice& run : {before, behind}) {
+    if (run.count > 0) {
+      copy(run.offset * element_bytes(), offset_of(run), run.count * element_bytes());
+    }
+  }
+  return (before.count + behind.count) * element_bytes();
+}
+
+// Takes the segment from `offset` on, and brings to the stage what others reduce of it. Segments
+// are such that all shares are as many pages, where the stage has a page for each rank.
+void Exchange::stage_from(std::size_t offset) {
+  const std::span<std::byte> stage = board_->stage();
+  const std::size_t page_each = board_->world_size() * kPageBytes;
+  const std::size_t rest = stage.size() < page_each ? 0 : stage.size() % page_each;
+  const std::size_t most = (stage.size() - rest) / element_bytes();
+  is_staged_ = true;
+  segment_ = {offset, std::min(operation_->signature.count - offset, most)};
+  const std::byte* from = own_ends().from;
+  const std::size_t copied =
+      for_others_shares([&](std::size_t at, std::size_t at_stage, std::size_t count) {
+        std::memcpy(stage.data() + at_stage, from + at, count);
+      });
+  board_->count_staged(copied);
+}
+
+void Exchange::fetch_results() noexcept {
+  const std::span<std::byte> stage = board_->stage();
+  std::byte* to = own_ends().to;
+  const std::size_t copied =
+      for_others_shares([&](std::size_t at, std::size_t at_stage, std::size_t count) {
+        std::memcpy(to + at, stage.data() + at_stage, count);
+      });
+  board_->count_staged(copied);
 }
 
 // The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c.
@@ -174,25 +260,31 @@ void Exchange::add_posts() const noexcept {
   }
 }
 
-// What this rank reduces for all.
+// What this rank reduces for all, of what is under way.
 Slice Exchange::share() const noexcept {
-  const std::size_t count = operation_->signature.count;
-  const std::size_t unit_bytes = bytes() < kPagesFrom ? kLineBytes : kPageBytes;
-  return piece_of({0, count}, board_->rank(), board_->world_size(),
-                  unit_bytes / operation_->reducer->element_bytes());
+  const bool is_large = segment_.count * element_bytes() >= kPagesFrom;
+  return piece_of(segment_, board_->rank(), board_->world_size(),
+                  (is_large ? kPageBytes : kLineBytes) / element_bytes());
+}
+
+// In bytes from where what is under way begins.
+std::size_t Exchange::offset_of(Slice run) const noexcept {
+  return (run.offset - segment_.offset) * element_bytes();
 }
 
 // The others read what they reduce of this rank's, and get what it reduces for them.
-void Exchange::count_sent() const noexcept {
-  const std::size_t own = rest_.count * operation_->reducer->element_bytes();
-  board_->count_sent(bytes() - own + (board_->world_size() - 1) * own);
+void Exchange::begin_share() noexcept {
+  phase_ = Phase::kReduces;
+  rest_ = share();
+  const std::size_t own = rest_.count * element_bytes();
+  board_->count_sent(segment_.count * element_bytes() - own + (board_->world_size() - 1) * own);
 }
 
 void Exchange::reduce_piece() noexcept {
   const Reducer& reducer = *operation_->reducer;
   const Slice piece{rest_.offset, std::min(rest_.count, kPieceBytes / reducer.element_bytes())};
   if (ends_.size() == 2 && !any_factor()) {
-    const std::size_t offset = piece.offset * reducer.element_bytes();
+    const std::size_t offset = offset_of(piece);
     reducer.add_to_both({ends_[0].from + offset, ends_[1].from + offset},
                         {ends_[0].to + offset, ends_[1].to + offset}, piece.count);
   } else {
@@ -219,7 +311,7 @@ void Exchange::reduce_block(std::size_t chunk, Slice block) const noexcept {
   alignas(kLineBytes) std::byte scaled[kBlockBytes];
   const std::size_t n = ends_.size();
   const Reducer& reducer = *operation_->reducer;
-  const std::size_t offset = block.offset * reducer.element_bytes();
+  const std::size_t offset = offset_of(block);
   const std::size_t block_bytes = block.count * reducer.element_bytes();
   for (std::size_t hop = 1; hop <= n; ++hop) {
     const Ends& ends = ends_[(chunk + hop) % n];
@@ -240,13 +332,12 @@ bool Exchange::any_factor() const noexcept {
 }
 
 Wait Exchange::waiting() const noexcept {
-  const Slice all = travels_with_post() ? Slice{0, 0} : share();
-  const std::size_t element_bytes = operation_->reducer->element_bytes();
+  const std::size_t own = travels_with_post() ? 0 : share().count;
   Wait wait{.peer = std::min(seen_, board_->world_size() - 1),
-            .step = stage_ == Stage::kMeets ? 0U : 1U,
+            .step = phase_ == Phase::kMeets ? 0U : 1U,
             .step_count = travels_with_post() ? 1U : 2U,
-            .step_bytes = all.count * element_bytes};
-  if (stage_ != Stage::kMeets) wait.bytes = (all.count - rest_.count) * element_bytes;
+            .step_bytes = own * element_bytes()};
+  if (phase_ != Phase::kMeets) wait.bytes = (own - rest_.count) * element_bytes();
   return wait;
 }
 

@@ -145,9 +145,12 @@ const PlannedCollective& Communicator::Impl::planned_for(const Call& call,
 std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
                                                             const CheckedCall& checked,
                                                             Algorithm algorithm) {
-  const std::vector<std::size_t> hosts = hosts_of(group_.table);
   collectives::Reducer reducer(*settings_.kernels, checked.type, call.reduction,
                                group_.world_size());
+  if (board_ && collectives::Exchange::makes(call.collective, algorithm)) {
+    return std::make_unique<PlannedCollective>(PlannedCollective{{}, reducer, {}});
+  }
+  const std::vector<std::size_t> hosts = hosts_of(group_.table);
   const bool pre_scales = collectives::reduces(call.collective) && reducer.needs_pre_scale();
   collectives::Plan plan = collectives::make_plan({.collective = call.collective,
                                                    .algorithm = algorithm,

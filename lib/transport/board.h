@@ -6,9 +6,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include <rota/memory.h>
 
 namespace rota::transport {
 
@@ -48,9 +51,10 @@ class Board {
     std::span<std::byte> memory;  // That all ranks reach, of this one.
   };
 
-  // `broken`: not zero once some rank has failed.
-  Board(std::size_t rank, std::vector<Seat> seats, const std::atomic<std::uint32_t>& broken)
-      : rank_(rank), seats_(std::move(seats)), broken_(broken) {}
+  // `broken`: not zero once some rank has failed. `allocate`: takes of the own memory.
+  Board(std::size_t rank, std::vector<Seat> seats, const std::atomic<std::uint32_t>& broken,
+        std::function<Block(std::size_t)> allocate)
+      : rank_(rank), seats_(std::move(seats)), broken_(broken), allocate_(std::move(allocate)) {}
 
   std::size_t rank() const noexcept { return rank_; }
   std::size_t world_size() const noexcept { return seats_.size(); }
@@ -60,6 +64,16 @@ class Board {
   bool broken() const noexcept { return broken_.load(std::memory_order_relaxed) != 0; }
 
   std::span<std::byte> memory(std::size_t rank) const noexcept { return seats_[rank].memory; }
+
+  // Memory that others reach, for values that they do not. Throws Error kNoMemory.
+  std::span<std::byte> stage() {
+    if (stage_.bytes().empty()) stage_ = allocate_(kStageBytes);
+    return stage_.bytes();
+  }
+  // In the own memory. Requires an earlier stage().
+  std::uint64_t stage_offset() const noexcept {
+    return static_cast<std::uint64_t>(stage_.bytes().data() - seats_[rank_].memory.data());
+  }
 
   using Content = std::array<std::uint64_t, Post::kWords>;
 
@@ -102,12 +116,14 @@ class Board {
     return seats_[rank].notice->done.load(std::memory_order_acquire) >= number_;
   }
 
-  // Payload that this rank has let others read, or written to them. Any thread may ask.
-  void count_sent(std::uint64_t bytes) noexcept {
-    const std::uint64_t before = sent_bytes_.load(std::memory_order_relaxed);
-    sent_bytes_.store(before + bytes, std::memory_order_relaxed);
-  }
+  // Payload that this rank has let others read, or written to them; and that went by the stage.
+  // Any thread may ask.
+  void count_sent(std::uint64_t bytes) noexcept { add(sent_bytes_, bytes); }
+  void count_staged(std::uint64_t bytes) noexcept { add(staged_bytes_, bytes); }
   std::uint64_t sent_bytes() const noexcept { return sent_bytes_.load(std::memory_order_relaxed); }
+  std::uint64_t staged_bytes() const noexcept {
+    return staged_bytes_.load(std::memory_order_relaxed);
+  }
 
   // What a rank says that it does in exchange `number`; empty before it has posted for it.
   const Signature* signature_of(std::size_t rank, std::uint64_t number) const noexcept {
@@ -119,6 +135,13 @@ class Board {
   }
 
  private:
+  static constexpr std::size_t kStageBytes = 256 * 1024;  // Stays in a second-level cache.
+
+  // By one writer.
+  static void add(std::atomic<std::uint64_t>& total, std::uint64_t bytes) noexcept {
+    total.store(total.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  }
+
   static constexpr int kNumberBits = 32;
   static constexpr std::uint64_t kNumber = (std::uint64_t{1} << kNumberBits) - 1;
 
@@ -139,7 +162,10 @@ class Board {
   const std::atomic<std::uint32_t>& broken_;
   std::uint64_t number_ = 0;
   std::uint64_t head_ = 0;  // Of the own post.
+  std::function<Block(std::size_t)> allocate_;
+  Block stage_;
   std::atomic<std::uint64_t> sent_bytes_{0};
+  std::atomic<std::uint64_t> staged_bytes_{0};
 };
 
 }  // namespace rota::transport

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,27 +51,16 @@ std::size_t peak_resident_bytes() {
   return 0;
 }
 
-// What a direct all-reduce adds up in: the longest chunk, cut as plans cut it.
-std::size_t scratch_bytes(std::size_t n, std::size_t count) {
-  constexpr std::size_t kGrain = 16;
-  const std::size_t grains = (count + kGrain - 1) / kGrain;
-  return whole_pages((grains + n - 1) / n * kGrain * sizeof(float));
-}
-
 // The formula, for this program's calls.
-std::size_t bound(std::size_t n, bool is_shm, std::initializer_list<std::size_t> counts) {
+std::size_t bound(std::size_t n, bool is_shm) {
   constexpr std::size_t kPlans = 5;
   const std::size_t coordinator = 64 * 1024;
   const std::size_t front = is_shm ? kPage + whole_pages(192 * n) : 0;
   const std::size_t proof = is_shm ? 0 : 192 * 1024;
   const std::size_t communicator = 24 * 1024 + 1024 * n;
   const std::size_t plans = kPlans * (768 * n + 512);
-  const std::size_t stages = (n - 1) * kStage;
-  std::size_t scratch = 0;
-  for (const std::size_t count : counts) {
-    if (is_shm && n > 2) scratch += scratch_bytes(n, count);
-  }
-  return coordinator + front + proof + communicator + plans + stages + scratch;
+  const std::size_t stages = is_shm ? kStage : (n - 1) * kStage;
+  return coordinator + front + proof + communicator + plans + stages;
 }
 
 }  // namespace
@@ -100,7 +88,7 @@ int main(int argc, char** argv) {
   const std::size_t heap = heap_bytes();
   const std::size_t taken = arena + heap - std::min(heap, heap_before);
   const std::size_t beyond = taken > given ? taken - given : 0;
-  const std::size_t allowed = bound(n, is_shm, {count, own.size()});
+  const std::size_t allowed = bound(n, is_shm);
 
   const std::array<std::int64_t, 3> mine = {static_cast<std::int64_t>(beyond),
                                             static_cast<std::int64_t>(allowed),

@@ -33,7 +33,8 @@ Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Are
       arena_(std::move(arena)),
       arena_index_(meeting.arenas[rank]),
       control_(&domain_->control(meeting.arenas[0], meeting.controls[0])),
-      board_(rank, seats_of(*domain_, meeting), control_->state) {
+      board_(rank, seats_of(*domain_, meeting), control_->state,
+             [this](std::size_t bytes) { return arena_->allocate(bytes); }) {
   const auto mailbox = [&](std::size_t from, std::size_t to) -> Mailbox& {
     return domain_->mailbox(meeting.arenas[from], meeting.mailboxes[from], to);
   };
@@ -58,7 +59,7 @@ std::uint64_t Transport::sent_bytes() const noexcept {
 }
 
 std::uint64_t Transport::staged_bytes() const noexcept {
-  std::uint64_t total = 0;
+  std::uint64_t total = board_.staged_bytes();
   for (const Channel& channel : channels_) total += channel.staged_bytes();
   return total;
 }
