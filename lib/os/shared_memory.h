@@ -16,9 +16,9 @@ Fd make_shared_memory(const std::string& name, std::size_t bytes);
 class SharedMapping {
  public:
   SharedMapping() = default;
-  // `lead`: whole pages of address space to be left free before it. Throws Error kSystem,
-  // kNoMemory.
-  explicit SharedMapping(Fd memory, std::size_t lead = 0);
+  // At an address whose lower 28 bits are `place`, of whole pages, where addresses have 64 bits;
+  // elsewhere anywhere. Throws Error kSystem, kNoMemory.
+  explicit SharedMapping(Fd memory, std::size_t place = 0);
   SharedMapping(SharedMapping&& other) noexcept;
   SharedMapping& operator=(SharedMapping&& other) noexcept;
   ~SharedMapping();
