@@ -32,6 +32,7 @@ Choice choose(const Situation& situation) noexcept {
     case Collective::kReduce:
       return {Algorithm::kChain, "terms in the ring's order"};
     case Collective::kBarrier:
+      if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};
       return {Algorithm::kDissemination, "log2(world size) rounds"};
     case Collective::kGather:
     case Collective::kScatter:

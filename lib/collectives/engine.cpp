@@ -167,7 +167,8 @@ void Engine::check_header(const Header& header, std::size_t lane, const Step& st
 }
 
 void Engine::compare_with(std::size_t peer) const {
-  if (!board_ || operation_.signature.collective == Collective::kSend) return;
+  if (!board_ || !channels_[peer]) return;
+  if (operation_.signature.collective == Collective::kSend) return;
   const std::array<std::uint64_t, 4>* words = nullptr;
   if (exchanging_) {
     const Header* header = channels_[peer]->incoming();

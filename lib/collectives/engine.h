@@ -19,11 +19,11 @@ class Engine {
   // `channels`: index = peer; the own rank's may be null. `board`: null where memory is not shared.
   explicit Engine(std::span<transport::Channel* const> channels, transport::Board* board = nullptr);
 
-  // Requires done().
+  // Requires done(). Throws Error kNoMemory.
   void start(const Operation& operation);
 
   // One round over the lanes: never blocks, never reads a clock. True if anything moved.
-  // Throws Error kPeerLost, kMismatch; the operation can then not go on.
+  // Throws Error kPeerLost, kMismatch, kNoMemory; the operation can then not go on.
   bool step();
 
   bool done() const noexcept { return lanes_left_ == 0; }

@@ -23,9 +23,6 @@ constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kPagesFrom = 64 * 1024;
 
-// At what others have posted, before the caller's other duties have their turn: some 100 ns.
-constexpr int kLooks = 64;
-
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 std::uint64_t offset_in(std::span<const std::byte> memory, const std::byte* start,
@@ -68,7 +65,7 @@ void Exchange::start(const Operation& operation) {
 }
 
 void Exchange::post() {
-  Board::Content content;
+  Board::Content content{};
   const std::size_t content_bytes = travels_with_post() ? put_values(content) : put_place(content);
   board_->post(pack(operation_->signature), content, content_bytes);
   phase_ = Phase::kMeets;
@@ -99,6 +96,7 @@ std::size_t Exchange::put_place(Board::Content& content) const noexcept {
               .to = offset_in(reached, own.to, bytes()),
               .factor = own.factor};
   if (is_staged_) where.stage = board_->stage_offset();
+  static_assert(sizeof where <= Post::kContentBytes);
   std::memcpy(content.data(), &where, sizeof where);
   return sizeof where;
 }
@@ -142,15 +140,18 @@ Exchange::Turn Exchange::step() {
 bool Exchange::meet() {
   for (; seen_ < board_->world_size(); ++seen_) {
     const Post* post = board_->post_of(seen_);
-    for (int looks = 1; !post && looks < kLooks; ++looks) post = board_->post_of(seen_);
     if (!post) return false;
-    if (!board_->agrees(*post)) {
-      const auto* theirs = board_->signature_of(seen_, board_->number());
-      throw mismatch(operation_->signature, unpack(*theirs), seen_);
-    }
+    if (!board_->agrees(*post)) compare_with(seen_);
     posts_[seen_] = post;
   }
   return true;
+}
+
+// A digest is quick to compare; before ranks write to each other's memory, all of it is.
+void Exchange::compare_with(std::size_t rank) const {
+  const Board::Signature& theirs = *board_->signature_of(rank, board_->number());
+  if (theirs == pack(operation_->signature)) return;
+  throw mismatch(operation_->signature, unpack(theirs), rank);
 }
 
 bool Exchange::all_are_done() noexcept {
@@ -169,6 +170,7 @@ bool Exchange::agree_on_memory() {
   bool all_reached = true;
   bool all_staged = true;
   for (std::size_t rank = 0; rank < ends_.size(); ++rank) {
+    compare_with(rank);
     const Where where = where_of(rank);
     all_reached = all_reached && where.from != kNowhere && where.to != kNowhere;
     all_staged = all_staged && where.stage != kNowhere;
@@ -331,7 +333,8 @@ bool Exchange::any_factor() const noexcept {
   return std::ranges::any_of(ends_, [](const Ends& ends) { return ends.factor != 1; });
 }
 
-Wait Exchange::waiting() const noexcept {
+std::optional<Wait> Exchange::waiting() const noexcept {
+  if (phase_ == Phase::kReduces) return std::nullopt;
   const std::size_t own = travels_with_post() ? 0 : share().count;
   Wait wait{.peer = std::min(seen_, board_->world_size() - 1),
             .step = phase_ == Phase::kMeets ? 0U : 1U,

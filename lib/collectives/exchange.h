@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "collectives/operation.h"
@@ -34,11 +35,12 @@ class Exchange {
   // `operation` is lent until step() says kDone. Requires makes(operation). Throws Error kNoMemory.
   void start(const Operation& operation);
 
-  // Never blocks, and comes back after some 100 KiB. Throws Error kMismatch, kPeerLost, kNoMemory.
+  // Never blocks, and comes back after some 100 KiB a rank. Throws Error kMismatch, kPeerLost,
+  // kNoMemory.
   Turn step();
 
-  // Of an unfinished one.
-  Wait waiting() const noexcept;
+  // Of an unfinished one; empty while it is this rank's turn.
+  std::optional<Wait> waiting() const noexcept;
 
  private:
   enum class Phase : std::uint8_t { kMeets, kReduces, kWaits };
@@ -58,6 +60,7 @@ class Exchange {
   std::size_t put_place(transport::Board::Content& content) const noexcept;
   void post();
   bool meet();
+  void compare_with(std::size_t rank) const;
   bool agree_on_memory();
   bool all_are_done() noexcept;
   void begin_share() noexcept;

@@ -21,7 +21,7 @@ class Driver {
   Driver(Group& group, OperationQueue& queue);
 
   // Moves what can be moved, finishes what is finished. True if anything happened. Reads no clock.
-  // Throws Error kPeerLost, kMismatch, kAborted.
+  // Throws Error kPeerLost, kMismatch, kAborted, kNoMemory.
   bool turn();
 
   // What a thread does that finds nothing to move: looks at the first cause, at what the launcher

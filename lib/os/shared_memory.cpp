@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -35,6 +36,8 @@ SharedMapping::SharedMapping(Fd memory, std::size_t place) : memory_(std::move(m
   struct stat status {};
   if (::fstat(memory_.get(), &status) != 0) throw_errno("fstat of a memfd");
   const auto count = static_cast<std::size_t>(status.st_size);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  place = (place + page - 1) / page * page;  // Pages may be larger than those of x86.
   const std::size_t lead = kIsRoomy ? kAddressStep + place : 0;
   const std::string what = "mmap of " + std::to_string(count) + " shared bytes";
   void* room =

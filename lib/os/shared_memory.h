@@ -16,8 +16,8 @@ Fd make_shared_memory(const std::string& name, std::size_t bytes);
 class SharedMapping {
  public:
   SharedMapping() = default;
-  // At an address whose lower 28 bits are `place`, of whole pages, where addresses have 64 bits;
-  // elsewhere anywhere. Throws Error kSystem, kNoMemory.
+  // At an address whose lower 28 bits are `place`, rounded up to whole pages, where addresses have
+  // 64 bits; elsewhere anywhere. Throws Error kSystem, kNoMemory.
   explicit SharedMapping(Fd memory, std::size_t place = 0);
   SharedMapping(SharedMapping&& other) noexcept;
   SharedMapping& operator=(SharedMapping&& other) noexcept;

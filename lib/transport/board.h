@@ -60,7 +60,7 @@ class Board {
   std::size_t world_size() const noexcept { return seats_.size(); }
   std::uint64_t number() const noexcept { return number_; }  // Of the exchange begun last.
 
-  // From then on nobody may write to the memory of others: they have it back.
+  // From then on nobody may begin to write to the memory of others: they have it back.
   bool broken() const noexcept { return broken_.load(std::memory_order_relaxed) != 0; }
 
   std::span<std::byte> memory(std::size_t rank) const noexcept { return seats_[rank].memory; }

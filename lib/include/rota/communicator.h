@@ -169,7 +169,8 @@ class ROTA_EXPORT Communicator {
   std::uint64_t sent_bytes() const noexcept;
 
   // Bytes of values that passed through memory of the transport's own, since the start. Over shared
-  // memory: what was sent from memory that peers cannot reach, which is one copy more. Over TCP:
+  // memory: what was sent from memory that peers cannot reach, which is one copy more, and an
+  // all-reduce's results for it; of all ranks where one has such memory. Over TCP:
   // what arrived to be reduced. That is no copy more, for what arrives is copied out of the kernel
   // once; all else lands where it belongs.
   std::uint64_t staged_bytes() const noexcept;
