@@ -25,6 +25,10 @@ const char* to_text(Buffer buffer) {
       return "input";
     case Buffer::kScratch:
       return "scratch";
+    case Buffer::kFeedback:
+      return "feedback";
+    case Buffer::kCoded:
+      return "coded";
   }
   return "unknown";
 }
@@ -43,6 +47,12 @@ const char* to_text(Verb verb) {
       return "add";
     case Verb::kPreScale:
       return "pre-scale";
+    case Verb::kEncode:
+      return "encode";
+    case Verb::kDecode:
+      return "decode";
+    case Verb::kDecodeAdd:
+      return "decode-add";
   }
   return "unknown";
 }
@@ -66,8 +76,7 @@ std::string padded(std::string text, std::size_t width) {
 
 std::string row_of(const Plan& plan, const Step& step) {
   std::string text = padded(to_text(step.verb), 10) + to_text(step.at);
-  const bool has_source = step.verb == Verb::kCopy || step.verb == Verb::kAdd;
-  if (has_source) text += " from " + to_text(step.from);
+  if (step.from.slice.count > 0) text += " from " + to_text(step.from);
   if (step.last) text += ", last";
   for (std::uint32_t i = 0; i < step.after_count; ++i) {
     const After& after = plan.afters[step.first_after + i];

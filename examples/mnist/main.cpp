@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
   try {
     auto options = rota::CommunicatorOptions::from_environment();
     options.plan = settings.plan;
+    options.codec = settings.codec;
     rota::MirroredStrategy strategy({.replicas = settings.replicas, .communicator = options});
     strategy.run([&](rota::Communicator& replica) { train(replica, settings, data); });
   } catch (const rota::Error& error) {

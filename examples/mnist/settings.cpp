@@ -34,6 +34,8 @@ cxxopts::Options known_flags() {
   add("seed", "Of everything random", cxxopts::value<std::uint64_t>()->default_value("1"), "N");
   add("plan", "Of every all-reduce: auto, ring, direct, star, ...",
       cxxopts::value<std::string>()->default_value("auto"), "NAME");
+  add("codec", "Of gradients: identity, bf16, fp16, int8, int8-stochastic or top-k",
+      cxxopts::value<std::string>()->default_value("identity"), "NAME");
   add("json", "Print JSON lines, and nothing else");
   add("help", "Print this text");
   return flags;
@@ -54,6 +56,13 @@ cxxopts::Options known_flags() {
 template <class T>
 void take(const cxxopts::ParseResult& flags, const char* name, T& value) {
   if (flags.count(name) > 0) value = flags[name].as<T>();
+}
+
+rota::Codec codec_of(const std::string& name) {
+  const auto codec = rota::codec_named(name);
+  if (codec) return *codec;
+  throw UsageError("--codec " + name +
+                   ": expected identity, bf16, fp16, int8, int8-stochastic or top-k");
 }
 
 struct Defaults {
@@ -89,6 +98,7 @@ Settings settings_of(const cxxopts::ParseResult& flags) {
   settings.data = default_data();
   if (flags.count("data") > 0) settings.data = flags["data"].as<std::string>();
   settings.plan = flags["plan"].as<std::string>();
+  settings.codec = codec_of(flags["codec"].as<std::string>());
   settings.json = flags.count("json") > 0;
   rota::TrainerOptions& trainer = settings.trainer;
   const Defaults defaults = defaults_of(settings.model);

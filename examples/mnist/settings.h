@@ -4,12 +4,14 @@
 #include <stdexcept>
 #include <string>
 
+#include <rota/codec.h>
 #include <rota/trainer.h>
 
 struct Settings {
   std::string model;
   std::filesystem::path data;
   std::string plan;
+  rota::Codec codec = rota::Codec::kIdentity;
   std::size_t replicas = 1;  // Threads of this process.
   bool json = false;
   rota::TrainerOptions trainer;

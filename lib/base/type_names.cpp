@@ -1,6 +1,10 @@
-// The names of types and operations, as every message has them.
+// The names of types, operations and codecs, as every message has them.
+#include <rota/codec.h>
 #include <rota/reduce_op.h>
 #include <rota/values.h>
+
+#include <algorithm>
+#include <iterator>
 
 namespace rota {
 
@@ -48,6 +52,24 @@ std::string_view to_string(ReduceOp op) noexcept {
       return "bit_xor";
   }
   return "unknown";
+}
+
+namespace {
+
+constexpr std::string_view kCodecNames[] = {"identity",        "bf16", "fp16", "int8",
+                                            "int8-stochastic", "top-k"};
+
+}  // namespace
+
+std::string_view to_string(Codec codec) noexcept {
+  const auto index = static_cast<std::size_t>(codec);
+  return index < std::size(kCodecNames) ? kCodecNames[index] : "unknown";
+}
+
+std::optional<Codec> codec_named(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(kCodecNames, name);
+  if (found == std::end(kCodecNames)) return std::nullopt;
+  return static_cast<Codec>(found - std::begin(kCodecNames));
 }
 
 }  // namespace rota

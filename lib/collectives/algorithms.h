@@ -9,6 +9,7 @@
 namespace rota::collectives {
 
 Plan ring_plan(const PlanRequest& request);
+Plan coded_ring_plan(const PlanRequest& request);  // By request.codec.
 Plan direct_plan(const PlanRequest& request);
 Plan halving_doubling_plan(const PlanRequest& request);
 Plan tree_plan(const PlanRequest& request);

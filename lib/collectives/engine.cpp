@@ -105,14 +105,43 @@ bool Engine::advance_receive(std::size_t lane, const Step& step) {
 }
 
 bool Engine::advance_local(std::size_t lane, const Step& step) noexcept {
-  const auto to = bytes_at(step.at);
-  const auto from = bytes_at(step.from);
-  const Reducer& reducer = *operation_.reducer;
-  if (step.verb == Verb::kCopy) std::memcpy(to.data(), from.data(), to.size());
-  if (step.verb == Verb::kAdd) reducer.add(to.data(), from.data(), step.at.slice.count, step.last);
-  if (step.verb == Verb::kPreScale) reducer.pre_scale(to.data(), step.at.slice.count);
+  std::byte* to = bytes_at(step.at).data();
+  const std::byte* from = bytes_at(step.from).data();
+  const std::size_t count = step.at.slice.count;
+  switch (step.verb) {
+    case Verb::kCopy:
+      std::memcpy(to, from, bytes_at(step.at).size());
+      break;
+    case Verb::kAdd:
+      operation_.reducer->add(to, from, count, step.last);
+      break;
+    case Verb::kPreScale:
+      operation_.reducer->pre_scale(to, count);
+      break;
+    case Verb::kEncode:
+      encode(step);
+      break;
+    case Verb::kDecode:
+      operation_.coder->decode(to, from, count);
+      break;
+    case Verb::kDecodeAdd:
+      operation_.coder->decode_add(to, from, count, step.last);
+      break;
+    case Verb::kSend:
+    case Verb::kReceive:
+    case Verb::kReduce:
+      ROTA_ASSERT(false);
+  }
   finish_step(lane);
   return true;
+}
+
+void Engine::encode(const Step& step) const noexcept {
+  std::byte* feedback = operation_.buffers[static_cast<std::size_t>(Buffer::kFeedback)];
+  if (feedback) feedback = bytes_at({Buffer::kFeedback, step.from.slice}).data();
+  operation_.coder->encode(bytes_at(step.at).data(), bytes_at(step.from).data(), feedback,
+                           step.from.slice.count, step.from.slice.offset,
+                           operation_.signature.sequence, step.last);
 }
 
 std::size_t Engine::take_payload(Channel& channel, const Step& step, LaneState& state) {
@@ -139,10 +168,13 @@ void Engine::finish_step(std::size_t lane) {
 }
 
 std::span<std::byte> Engine::bytes_at(const Place& place) const noexcept {
+  std::byte* buffer = operation_.buffers[static_cast<std::size_t>(place.buffer)];
+  if (place.buffer == Buffer::kCoded) {
+    const Coder& coder = *operation_.coder;
+    return {buffer + coder.bytes(place.slice.offset), coder.bytes(place.slice.count)};
+  }
   const std::size_t element_bytes = operation_.reducer->element_bytes();
-  return {operation_.buffers[static_cast<std::size_t>(place.buffer)] +
-              place.slice.offset * element_bytes,
-          place.slice.count * element_bytes};
+  return {buffer + place.slice.offset * element_bytes, place.slice.count * element_bytes};
 }
 
 // The signature, and the how-manieth message in its direction this is.

@@ -49,6 +49,7 @@ class Engine {
   bool advance_send(std::size_t lane, const Step& step);
   bool advance_receive(std::size_t lane, const Step& step);
   bool advance_local(std::size_t lane, const Step& step) noexcept;
+  void encode(const Step& step) const noexcept;
   std::size_t take_payload(transport::Channel& channel, const Step& step, LaneState& state);
   void finish_step(std::size_t lane);
   void check_header(const transport::Header& header, std::size_t lane, const Step& step) const;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collectives/coder.h"
 #include "collectives/plan.h"
 #include "collectives/reducer.h"
 #include "collectives/signature.h"
@@ -14,6 +15,7 @@ namespace rota::collectives {
 struct Operation {
   const Plan* plan = nullptr;
   const Reducer* reducer = nullptr;
+  const Coder* coder = nullptr;                    // Of a coded plan.
   std::array<std::byte*, kBufferCount> buffers{};  // Index = Buffer. The input is never written.
   Signature signature;
   bool in_place = true;  // The contribution is in the values, not in the input.

@@ -44,6 +44,10 @@ const Row* row_of(Algorithm algorithm) noexcept {
 Plan make_plan(const PlanRequest& request) {
   ROTA_ASSERT(request.rank < request.world_size && request.root < request.world_size);
   ROTA_ASSERT(makes(request.algorithm, request.collective));
+  if (request.codec != Codec::kIdentity) {
+    ROTA_ASSERT(request.algorithm == Algorithm::kRing);
+    return coded_ring_plan(request);
+  }
   return row_of(request.algorithm)->make(request);
 }
 

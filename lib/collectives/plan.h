@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <rota/codec.h>
 #include <rota/values.h>
 
 namespace rota::collectives {
@@ -40,11 +41,13 @@ enum class Algorithm : std::uint8_t {
 
 // A rank's memory in a collective.
 enum class Buffer : std::uint8_t {
-  kValues,   // What the caller gave to be changed.
-  kInput,    // What the caller gave to be read; never written.
-  kScratch,  // The plan's own, of Plan::scratch_count elements.
+  kValues,    // What the caller gave to be changed.
+  kInput,     // What the caller gave to be read; never written.
+  kScratch,   // The plan's own, of Plan::scratch_count elements.
+  kFeedback,  // As many as the values: what earlier encodings lost; then, what these did.
+  kCoded,     // What a codec has made of Plan::coded_count elements, from multiples of its grain.
 };
-inline constexpr std::size_t kBufferCount = 3;
+inline constexpr std::size_t kBufferCount = 5;
 
 // A run of elements of one of the buffers.
 struct Place {
@@ -52,21 +55,26 @@ struct Place {
   Slice slice;
   friend bool operator==(const Place&, const Place&) = default;
 };
+constexpr Place coded_at(Slice slice) noexcept { return {Buffer::kCoded, slice}; }
 
 enum class Verb : std::uint8_t {
   kSend,
-  kReceive,   // Overwrites the place.
-  kReduce,    // Receives, and adds to the place.
-  kCopy,      // Local: from `from`, which overwrites the place.
-  kAdd,       // Local: from `from`, which is added to the place.
-  kPreScale,  // Local: multiplies the place by the reduction's factor.
+  kReceive,    // Overwrites the place.
+  kReduce,     // Receives, and adds to the place.
+  kCopy,       // Local: from `from`, which overwrites the place.
+  kAdd,        // Local: from `from`, which is added to the place.
+  kPreScale,   // Local: multiplies the place by the reduction's factor.
+  kEncode,     // Local: `from`, into a place of kCoded; what is lost goes into the feedback.
+  kDecode,     // Local: from kCoded, which overwrites the place.
+  kDecodeAdd,  // Local: from kCoded, which is added to the place.
 };
 
 struct Step {
   Verb verb = Verb::kSend;
-  bool last = false;  // kReduce, kAdd: nothing more is added here; a mean is scaled now.
+  // kReduce, kAdd, kDecodeAdd: nothing more is added here; a mean is scaled now. kEncode: it was.
+  bool last = false;
   Place at{};
-  Place from{};                   // kCopy, kAdd.
+  Place from{};                   // Of those that have one.
   std::uint32_t first_after = 0;  // May start once all of these rows of Plan::afters hold.
   std::uint32_t after_count = 0;
 };
@@ -92,6 +100,7 @@ struct Plan {
   std::vector<Step> steps;  // Lane by lane.
   std::vector<After> afters;
   std::size_t scratch_count = 0;  // Elements.
+  std::size_t coded_count = 0;    // Elements.
 };
 
 // What every rank must agree on, but for `rank` and `in_place`.
@@ -105,7 +114,9 @@ struct PlanRequest {
   std::size_t count = 0;
   std::size_t root = 0;  // Of kReduce, kBroadcast, kGather, kScatter; the peer of kSend, kReceive.
   bool in_place = true;  // There is no input beside the values.
-  bool pre_scales = false;  // Each rank's contribution is multiplied first.
+  bool pre_scales = false;         // Each rank's contribution is multiplied first.
+  Codec codec = Codec::kIdentity;  // Others: of kAllReduce by kRing.
+  bool feeds_back = false;         // A codec's: there is a feedback.
   // Elements of each rank's part, index = rank; empty: those of slice_of. kAllToAll: of the part
   // that goes to each rank; lent.
   std::span<const std::size_t> counts{};

@@ -39,23 +39,36 @@ void PlanBuilder::receive_bare(std::size_t peer) {
 }
 
 void PlanBuilder::copy(const Place& from, const Place& to) {
-  if (to.slice.count == 0 || from == to) return;
-  wait_for_writers(from);
-  wait_for_all(to);
-  const Step step{.verb = Verb::kCopy, .at = to, .from = from};
-  const After by = add_step(lane(Lane::Kind::kLocal, rank_), step);
-  mark_read(from, by);
-  mark_written(to, by);
+  if (from == to) return;
+  add_local({.verb = Verb::kCopy, .at = to, .from = from});
 }
 
 void PlanBuilder::add(const Place& from, const Place& to, bool last) {
-  if (to.slice.count == 0) return;
-  wait_for_writers(from);
-  wait_for_all(to);
-  const Step step{.verb = Verb::kAdd, .last = last, .at = to, .from = from};
+  add_local({.verb = Verb::kAdd, .last = last, .at = to, .from = from});
+}
+
+// What is read and written of the feedback are local steps, which keep their order.
+void PlanBuilder::encode(const Place& place, bool last) {
+  plan_.coded_count = std::max(plan_.coded_count, place.slice.offset + place.slice.count);
+  add_local({.verb = Verb::kEncode, .last = last, .at = coded_at(place.slice), .from = place});
+}
+
+void PlanBuilder::decode(const Place& place) {
+  add_local({.verb = Verb::kDecode, .at = place, .from = coded_at(place.slice)});
+}
+
+void PlanBuilder::decode_add(const Place& place, bool last) {
+  add_local({.verb = Verb::kDecodeAdd, .last = last, .at = place, .from = coded_at(place.slice)});
+}
+
+// From one place to another.
+void PlanBuilder::add_local(const Step& step) {
+  if (step.at.slice.count == 0) return;
+  wait_for_writers(step.from);
+  wait_for_all(step.at);
   const After by = add_step(lane(Lane::Kind::kLocal, rank_), step);
-  mark_read(from, by);
-  mark_written(to, by);
+  mark_read(step.from, by);
+  mark_written(step.at, by);
 }
 
 void PlanBuilder::pre_scale(const Place& place) {

@@ -26,6 +26,11 @@ class PlanBuilder {
   void add(const Place& from, const Place& to, bool last);
   void pre_scale(const Place& place);
 
+  // To and from the place of the same elements in Buffer::kCoded.
+  void encode(const Place& place, bool last);
+  void decode(const Place& place);
+  void decode_add(const Place& place, bool last);
+
   // A place of the plan's own.
   Place scratch(std::size_t count);
 
@@ -47,6 +52,7 @@ class PlanBuilder {
   void wait_for_all(const Place& place);
   void wait_for(const After& after);
   After add_step(std::uint32_t lane, const Step& step);
+  void add_local(const Step& step);
   void mark_read(const Place& place, After by);
   void mark_written(const Place& place, After by);
 

@@ -8,6 +8,7 @@ std::array<std::uint64_t, 4> pack(const Signature& signature) noexcept {
                              static_cast<std::uint64_t>(signature.algorithm) << 8 |
                              static_cast<std::uint64_t>(signature.type) << 16 |
                              static_cast<std::uint64_t>(signature.op) << 24 |
+                             static_cast<std::uint64_t>(signature.codec) << 28 |
                              static_cast<std::uint64_t>(signature.root) << 32;
   return {kind, signature.count, signature.sequence, 0};
 }
@@ -17,7 +18,8 @@ Signature unpack(const std::array<std::uint64_t, 4>& words) noexcept {
   signature.collective = static_cast<Collective>(words[0] & 0xff);
   signature.algorithm = static_cast<Algorithm>(words[0] >> 8 & 0xff);
   signature.type = static_cast<DataType>(words[0] >> 16 & 0xff);
-  signature.op = static_cast<ReduceOp>(words[0] >> 24 & 0xff);
+  signature.op = static_cast<ReduceOp>(words[0] >> 24 & 0xf);
+  signature.codec = static_cast<Codec>(words[0] >> 28 & 0xf);
   signature.root = static_cast<std::uint32_t>(words[0] >> 32);
   signature.count = words[1];
   signature.sequence = words[2];
@@ -37,7 +39,9 @@ std::string to_text(const Signature& signature) {
   text += " (";
   if (reduces(signature.collective)) text += std::string(to_string(signature.op)) + ", ";
   if (has_root(signature.collective)) text += "root " + std::to_string(signature.root) + ", ";
-  return text + std::string(to_string(signature.algorithm)) + ")";
+  text += std::string(to_string(signature.algorithm));
+  if (signature.codec != Codec::kIdentity) text += ", " + std::string(to_string(signature.codec));
+  return text + ")";
 }
 
 Error mismatch(const Signature& own, const Signature& theirs, std::size_t peer,

@@ -31,6 +31,7 @@ class Examiner {
     if (collectives::reduces(call_.collective)) {
       const std::string_view why = why_not(call_.reduction, checked_.type);
       if (!why.empty()) refuse(std::string(why));
+      look_at_codec();
     }
     return checked_;
   }
@@ -84,6 +85,16 @@ class Examiner {
     } else if (!call_.group.empty()) {
       checked_.type = call_.group.front().type();
     }
+  }
+
+  void look_at_codec() const {
+    const bool codes = call_.reduction.codec().value_or(Codec::kIdentity) != Codec::kIdentity;
+    if (codes && call_.collective != Collective::kAllReduce) refuse("codecs are for all_reduce");
+    if (!call_.feedback) return;
+    if (!codes) refuse("there is a feedback, and no codec that loses anything");
+    look_at("the feedback", *call_.feedback);
+    if (call_.feedback->type() != DataType::kFloat32) refuse("the feedback is not float32");
+    expect("the feedback", call_.feedback->count(), checked_.count);
   }
 
   std::size_t values_count() const { return call_.values ? call_.values->count() : 0; }

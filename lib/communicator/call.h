@@ -21,6 +21,7 @@ struct Call {
   std::span<const std::size_t> counts{};          // Of the parts; of all_to_all_v: sent.
   std::span<const std::size_t> receive_counts{};  // Of all_to_all_v.
   std::span<const Values> group{};                // Instead of `values`.
+  std::optional<Values> feedback{};               // Of a codec.
 };
 
 // What the ranks of a call have in common, and this rank's share of it.

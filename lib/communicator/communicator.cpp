@@ -23,6 +23,11 @@ Call all_reduce_call(ConstValues input, Values output, Reduction reduction) {
           .input = input,
           .reduction = reduction};
 }
+Call feedback_call(Values values, Values feedback, Reduction reduction) {
+  Call call = all_reduce_call(values, reduction);
+  call.feedback = feedback;
+  return call;
+}
 Call all_reduce_call(std::span<const Values> group, Reduction reduction) {
   return {.collective = Collective::kAllReduce, .reduction = reduction, .group = group};
 }
@@ -137,6 +142,7 @@ Communicator::~Communicator() {
 std::size_t Communicator::rank() const noexcept { return impl_->group().rank; }
 std::size_t Communicator::world_size() const noexcept { return impl_->group().world_size(); }
 const RankTable& Communicator::rank_table() const noexcept { return impl_->group().table; }
+Codec Communicator::codec() const noexcept { return impl_->settings().codec; }
 
 Communicator::Impl& Communicator::impl() const {
   if (!impl_) throw Error(ErrorCode::kClosed, "this communicator was moved from");
@@ -162,6 +168,14 @@ Request Communicator::all_reduce_async(Values values, Reduction reduction) {
 }
 Request Communicator::all_reduce_async(ConstValues input, Values output, Reduction reduction) {
   return start(all_reduce_call(input, output, reduction));
+}
+
+void Communicator::all_reduce_with_feedback(Values values, Values feedback, Reduction reduction) {
+  run(feedback_call(values, feedback, reduction));
+}
+Request Communicator::all_reduce_with_feedback_async(Values values, Values feedback,
+                                                     Reduction reduction) {
+  return start(feedback_call(values, feedback, reduction));
 }
 
 void Communicator::all_reduce(std::initializer_list<Values> group, Reduction reduction) {

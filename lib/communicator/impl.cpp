@@ -64,12 +64,24 @@ constexpr std::chrono::milliseconds kLongestRest{2};
 // Without a look at whether somebody else wants to drive, or a wait is to end.
 constexpr int kTurnsAtOnce = 64;
 
+constexpr std::size_t kLeastCodedCount = 64 * 1024 / sizeof(float);
+
 constexpr base::TimePoint kNever = base::TimePoint::max();
 
 }  // namespace
 
 Settings::Settings(const CommunicatorOptions& options)
-    : all_reduce(all_reduce_from(options.plan)), kernels(&kernels::select(options.kernels)) {}
+    : all_reduce(all_reduce_from(options.plan)),
+      codec(options.codec),
+      codec_seed(options.codec_seed),
+      kernels(&kernels::select(options.kernels)) {
+  if (codec == Codec::kIdentity || all_reduce.value_or(Algorithm::kRing) == Algorithm::kRing) {
+    return;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "what is coded as " + std::string(to_string(codec)) +
+                  " goes along the ring: take plan auto or ring, not " + options.plan);
+}
 
 Communicator::Impl::Impl(Group group, const Settings& settings)
     : group_(std::move(group)),
@@ -91,10 +103,12 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   QueuedOperation& operation = queue_.next_slot();
   operation.plan = &planned.plan;
   operation.reducer = &planned.reducer;
+  operation.coder = &planned.coder;
   // The engine knows one kind of pointer; no plan writes to its input.
   auto* input = call.input ? const_cast<std::byte*>(call.input->data()) : nullptr;
-  operation.buffers = {call.values ? call.values->data() : nullptr, input,
-                       planned.scratch.bytes().data()};
+  operation.buffers = {
+      call.values ? call.values->data() : nullptr, input, planned.scratch.bytes().data(),
+      call.feedback ? call.feedback->data() : nullptr, planned.coded.bytes().data()};
   const bool is_grouped = !call.group.empty();
   if (is_grouped || !lease.packing.parts.empty()) lease.packing = pack(call, checked);
   operation.packing = is_grouped ? &lease.packing : nullptr;
@@ -106,8 +120,19 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   return queue_.push();
 }
 
+// What is smaller takes as long whatever its size.
+Codec Communicator::Impl::codec_for(const Call& call, const CheckedCall& checked) const noexcept {
+  if (call.reduction.codec()) return *call.reduction.codec();
+  if (settings_.codec == Codec::kIdentity) return Codec::kIdentity;
+  const bool is_worth_it =
+      call.collective == Collective::kAllReduce && checked.type == DataType::kFloat32 &&
+      call.reduction.op() <= ReduceOp::kMean && checked.count >= kLeastCodedCount;
+  return is_worth_it ? settings_.codec : Codec::kIdentity;
+}
+
 collectives::Choice Communicator::Impl::choice_for(const Call& call,
                                                    const CheckedCall& checked) const noexcept {
+  if (codec_for(call, checked) != Codec::kIdentity) return {Algorithm::kRing, "coded"};
   if (call.collective == Collective::kAllReduce && settings_.all_reduce) {
     return {*settings_.all_reduce, "asked for"};
   }
@@ -127,6 +152,8 @@ const PlannedCollective& Communicator::Impl::planned_for(const Call& call,
                     .type = checked.type,
                     .in_place = checked.in_place,
                     .reduction = call.reduction,
+                    .codec = codec_for(call, checked),
+                    .feeds_back = call.feedback.has_value(),
                     .count = checked.count,
                     .root = call.root};
   if (!call.uneven) {
@@ -147,8 +174,11 @@ std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
                                                             Algorithm algorithm) {
   collectives::Reducer reducer(*settings_.kernels, checked.type, call.reduction,
                                group_.world_size());
+  const Codec codec = codec_for(call, checked);
+  const collectives::Coder coder(*settings_.kernels, codec, call.reduction.op(), group_.rank,
+                                 group_.world_size(), settings_.codec_seed);
   if (board_ && collectives::Exchange::makes(call.collective, algorithm)) {
-    return std::make_unique<PlannedCollective>(PlannedCollective{{}, reducer, {}});
+    return std::make_unique<PlannedCollective>(PlannedCollective{{}, reducer, coder, {}, {}});
   }
   const std::vector<std::size_t> hosts = hosts_of(group_.table);
   const bool pre_scales = collectives::reduces(call.collective) && reducer.needs_pre_scale();
@@ -160,13 +190,17 @@ std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
                                                    .root = call.root,
                                                    .in_place = checked.in_place,
                                                    .pre_scales = pre_scales,
+                                                   .codec = codec,
+                                                   .feeds_back = call.feedback.has_value(),
                                                    .counts = call.counts,
                                                    .receive_counts = call.receive_counts,
                                                    .hosts = hosts});
   Block scratch;
   if (plan.scratch_count > 0) scratch = allocate(plan.scratch_count * bytes_of(checked.type));
+  Block coded;
+  if (plan.coded_count > 0) coded = allocate(coder.bytes(plan.coded_count));
   return std::make_unique<PlannedCollective>(
-      PlannedCollective{std::move(plan), reducer, std::move(scratch)});
+      PlannedCollective{std::move(plan), reducer, coder, std::move(scratch), std::move(coded)});
 }
 
 // For whoever started the job with --verbose: one line for each way to make a collective. Where
@@ -184,6 +218,8 @@ void Communicator::Impl::say_once(const Call& call, const CheckedCall& checked,
   if (call.collective != Collective::kBarrier) {
     line += " of " + in_units(checked.count * bytes_of(checked.type));
     if (checked.type != DataType::kByte) line += " " + std::string(to_string(checked.type));
+    const Codec codec = codec_for(call, checked);
+    if (codec != Codec::kIdentity) line += " as " + std::string(to_string(codec));
   }
   line += " on " + std::to_string(group_.world_size()) + " ranks";
   if (group_.name != Group{}.name) line += " of communicator " + group_.name;
@@ -199,6 +235,7 @@ collectives::Signature Communicator::Impl::signature_of(const Call& call,
                                    .algorithm = algorithm,
                                    .type = checked.type,
                                    .op = call.reduction.op(),
+                                   .codec = codec_for(call, checked),
                                    .root = static_cast<std::uint32_t>(call.root),
                                    .count = checked.count,
                                    .sequence = 0};

@@ -27,10 +27,13 @@ namespace rota {
 
 // What the options ask for, found to exist before anybody is met.
 struct Settings {
-  // Throws Error kInvalidArgument for a plan or kernels that do not exist.
+  // Throws Error kInvalidArgument for a plan or kernels that do not exist, and for a plan that does
+  // not go with the codec.
   explicit Settings(const CommunicatorOptions& options);
 
   std::optional<collectives::Algorithm> all_reduce;  // None: chosen call by call.
+  Codec codec;
+  std::uint64_t codec_seed;
   const kernels::Variant* kernels;
 };
 
@@ -71,6 +74,7 @@ class Communicator::Impl final : public Request::Source {
     Packing packing;
   };
 
+  Codec codec_for(const Call& call, const CheckedCall& checked) const noexcept;
   collectives::Choice choice_for(const Call& call, const CheckedCall& checked) const noexcept;
   const PlannedCollective& planned_for(const Call& call, const CheckedCall& checked,
                                        const collectives::Choice& choice, Lease& lease);

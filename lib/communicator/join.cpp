@@ -93,7 +93,8 @@ std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome
 // Ranks that were told different things would fail later, and less clearly.
 void compare_options(const Group& group, rendezvous::Client& client,
                      const CommunicatorOptions& options, base::TimePoint deadline) {
-  const std::string own = "plan " + options.plan;
+  const std::string own =
+      "plan " + options.plan + ", codec " + std::string(to_string(options.codec));
   if (group.rank == 0) client.put("options", own);
   client.barrier("arrived", time_left(deadline));
   const std::string first = client.get("options", time_left(deadline));

@@ -15,6 +15,8 @@ std::size_t PlanCache::Hash::operator()(const PlanKey& key) const noexcept {
   mix(static_cast<std::size_t>(key.algorithm));
   mix(static_cast<std::size_t>(key.type));
   mix(key.in_place ? 1 : 0);
+  mix(static_cast<std::size_t>(key.codec));
+  mix(key.feeds_back ? 1 : 0);
   mix(static_cast<std::size_t>(key.reduction.op()));
   mix(std::hash<double>()(key.reduction.factor()));
   mix(key.count);

@@ -8,6 +8,7 @@
 #include <rota/reduce_op.h>
 #include <rota/values.h>
 
+#include "collectives/coder.h"
 #include "collectives/plan.h"
 #include "collectives/reducer.h"
 
@@ -19,6 +20,8 @@ struct PlanKey {
   DataType type = DataType::kByte;
   bool in_place = true;
   Reduction reduction = ReduceOp::kSum;
+  Codec codec = Codec::kIdentity;
+  bool feeds_back = false;
   std::size_t count = 0;
   std::size_t root = 0;
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
@@ -27,7 +30,9 @@ struct PlanKey {
 struct PlannedCollective {
   collectives::Plan plan;
   collectives::Reducer reducer;
+  collectives::Coder coder;
   Block scratch;
+  Block coded;
 };
 
 class PlanCache {

@@ -9,6 +9,8 @@
 #include <rota/reduce_op.h>
 #include <rota/values.h>
 
+#include "kernels/coding.h"
+
 namespace rota::kernels {
 
 // accumulator[i] = accumulator[i] op input[i]. They never overlap, and need no alignment. A mean's
@@ -56,6 +58,7 @@ struct Variant {
   bool (*supported)() noexcept;
   void (*copy)(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
   Reductions reductions[kDataTypeCount];  // By DataType.
+  Coding codings[kCodecCount];            // By Codec; none of the identity.
   Arithmetic<float> float32;
   Arithmetic<double> float64;
 
@@ -65,6 +68,9 @@ struct Variant {
   }
   Scale scale(DataType type) const noexcept {
     return reductions[static_cast<std::size_t>(type)].scale;
+  }
+  const Coding& coding(Codec codec) const noexcept {
+    return codings[static_cast<std::size_t>(codec)];
   }
   template <class T>
   const Arithmetic<T>& arithmetic() const noexcept {

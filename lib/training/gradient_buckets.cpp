@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
+constexpr std::size_t kLeastCodedBytes = std::size_t{64} << 10;
+
 constexpr std::size_t round_up(std::size_t value, std::size_t multiple) noexcept {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -100,9 +102,13 @@ template <class T>
 GradientBuckets<T>::GradientBuckets(Communicator& communicator, std::span<const std::size_t> counts,
                                     const BucketOptions& options)
     : communicator_(communicator),
-      layout_(lay_out_buckets(with_sample_count(counts), sizeof(T), options)) {
+      layout_(lay_out_buckets(with_sample_count(counts), sizeof(T), options)),
+      codec_(options.codec.value_or(communicator.codec())) {
   if (options.first_bucket_bytes == 0 || options.bucket_bytes == 0) {
     throw Error(ErrorCode::kInvalidArgument, "a bucket of gradients needs room for a byte or more");
+  }
+  if (options.codec.value_or(Codec::kIdentity) != Codec::kIdentity && sizeof(T) != sizeof(float)) {
+    throw Error(ErrorCode::kInvalidArgument, "codecs are for gradients of float32");
   }
   memory_ = communicator.allocate(layout_.count * sizeof(T));
   values_ = {reinterpret_cast<T*>(memory_.bytes().data()), layout_.count};
@@ -110,6 +116,11 @@ GradientBuckets<T>::GradientBuckets(Communicator& communicator, std::span<const 
   marked_.resize(counts.size());
   requests_.resize(layout_.buckets.size());
   collected_.resize(layout_.buckets.size());
+  bool feeds_back = false;
+  for (std::size_t bucket = 0; bucket < layout_.buckets.size(); ++bucket) {
+    feeds_back |= wants_feedback(codec_of(bucket));
+  }
+  if (feeds_back) feedback_.resize(layout_.count);
   missing_ = layout_.population;
 }
 
@@ -186,10 +197,26 @@ void GradientBuckets<T>::ready(std::size_t index) {
 template <class T>
 void GradientBuckets<T>::send_filled() {
   for (; sent_count_ < missing_.size() && missing_[sent_count_] == 0; ++sent_count_) {
-    const Slice& slice = layout_.buckets[sent_count_];
-    requests_[sent_count_] =
-        communicator_.all_reduce_async(values_.subspan(slice.offset, slice.count), ReduceOp::kSum);
+    requests_[sent_count_] = begin_sum(sent_count_);
   }
+}
+
+template <class T>
+Codec GradientBuckets<T>::codec_of(std::size_t bucket) const noexcept {
+  const bool is_worth_it = layout_.buckets[bucket].count * sizeof(T) >= kLeastCodedBytes;
+  const bool is_coded = bucket > 0 && is_worth_it && sizeof(T) == sizeof(float);
+  return is_coded ? codec_ : Codec::kIdentity;
+}
+
+template <class T>
+Request GradientBuckets<T>::begin_sum(std::size_t bucket) {
+  const Slice& slice = layout_.buckets[bucket];
+  const std::span<T> values = values_.subspan(slice.offset, slice.count);
+  const Codec codec = codec_of(bucket);
+  const Reduction sum = Reduction(ReduceOp::kSum).by(codec);
+  if (!wants_feedback(codec)) return communicator_.all_reduce_async(values, sum);
+  const auto feedback = std::span(feedback_).subspan(slice.offset, slice.count);
+  return communicator_.all_reduce_with_feedback_async(values, feedback, sum);
 }
 
 template <class T>

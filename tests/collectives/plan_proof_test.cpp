@@ -48,7 +48,8 @@ void prove(const std::vector<PlanRequest>& requests) {
     ASSERT_FALSE(flaw) << to_string(first.collective) << " by " << to_string(first.algorithm)
                        << ", world " << first.world_size << ", count " << first.count << ", root "
                        << first.root << (first.in_place ? ", in place" : "")
-                       << (first.pre_scales ? ", pre-scaled" : "") << ", seed " << seed << ": "
+                       << (first.pre_scales ? ", pre-scaled" : "")
+                       << (first.feeds_back ? ", fed back" : "") << ", seed " << seed << ": "
                        << *flaw;
   }
 }
@@ -104,6 +105,14 @@ class PlanProofTest : public ::testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(PlanProofTest, RingAllReduce) { prove_all_counts(Collective::kAllReduce, Algorithm::kRing); }
+TEST_P(PlanProofTest, CodedRingAllReduce) {
+  PlanRequest request = request_of(Collective::kAllReduce, Algorithm::kRing);
+  request.codec = Codec::kFloat16;
+  for (const bool feeds_back : {false, true}) {
+    request.feeds_back = feeds_back;
+    ASSERT_NO_FATAL_FAILURE(prove_all_counts(request));
+  }
+}
 TEST_P(PlanProofTest, DirectAllReduce) {
   prove_all_counts(Collective::kAllReduce, Algorithm::kDirect);
 }

@@ -27,6 +27,8 @@ struct Symbol {
   std::size_t index = 0;
   int scaled = 0;
   int pre_scaled = 0;
+  int fed_back = 0;
+  std::size_t encoding = 0;  // Which one this is, bit for bit; 0: it was added to since.
 };
 
 struct Message {
@@ -76,12 +78,16 @@ class Proof {
     memory_.resize(n_);
     cursors_.resize(n_);
     heard_.resize(n_);
+    encodings_.resize(n_);
     wires_.resize(n_ * n_);
     for (std::size_t rank = 0; rank < n_; ++rank) {
       const PlanRequest& request = requests_[rank];
       memory_[rank][0].resize(values_count(request));
       memory_[rank][1].resize(input_count(request));
       memory_[rank][2].resize(plans_[rank].scratch_count);
+      memory_[rank][3].resize(request.feeds_back ? request.count : 0);
+      memory_[rank][4].resize(plans_[rank].coded_count);
+      encodings_[rank].resize(request.count);
       auto& start = memory_[rank][memory_[rank][1].empty() ? 0 : 1];
       for (std::size_t i = 0; i < start.size(); ++i) {
         start[i].ranks.set(rank);
@@ -191,6 +197,10 @@ class Proof {
       check_not_lent(rank, step.at);
     } else if (step.from.slice.count != step.at.slice.count) {
       fail(name(rank) + " copies or adds places of unequal lengths");
+    } else if (step.from.buffer == collectives::Buffer::kFeedback) {
+      feed_back(rank, step);
+    } else if (step.verb == Verb::kEncode) {
+      encode(rank, step);
     } else {
       const auto from = symbols(rank, step.from);
       write(rank, step, {from.begin(), from.end()});
@@ -199,10 +209,36 @@ class Proof {
     return true;
   }
 
+  void feed_back(std::size_t rank, const Step& step) {
+    if (step.from.slice != step.at.slice) fail(name(rank) + " feeds back another element's loss");
+    for (Symbol& symbol : symbols(rank, step.at)) {
+      if (symbol.ranks.count() > 1) fail(name(rank) + " feeds back to what is no contribution");
+      if (symbol.pre_scaled != (requests_[rank].pre_scales ? 1 : 0)) {
+        fail(name(rank) + " feeds back before it scales");
+      }
+      ++symbol.fed_back;
+    }
+    check_not_lent(rank, step.at);
+  }
+
+  void encode(std::size_t rank, const Step& step) {
+    const auto from = symbols(rank, step.from);
+    std::vector<Symbol> encoded(from.begin(), from.end());
+    for (std::size_t i = 0; i < encoded.size(); ++i) {
+      if ((encoded[i].ranks.count() == n_) != step.last) {
+        fail(name(rank) + " takes a part for the whole, or the whole for a part");
+      }
+      encoded[i].encoding = ++encoding_count_;
+      ++encodings_[rank][step.from.slice.offset + i];
+    }
+    write(rank, step, encoded);
+  }
+
   void write(std::size_t rank, const Step& step, const std::vector<Symbol>& from) {
     if (step.at.buffer == collectives::Buffer::kInput) fail(name(rank) + " writes to its input");
     check_not_lent(rank, step.at);
-    const bool adds = step.verb == Verb::kReduce || step.verb == Verb::kAdd;
+    const bool adds =
+        step.verb == Verb::kReduce || step.verb == Verb::kAdd || step.verb == Verb::kDecodeAdd;
     const auto to = symbols(rank, step.at);
     for (std::size_t i = 0; i < to.size(); ++i) {
       to[i] = adds ? sum(rank, to[i], from[i], step.last) : from[i];
@@ -214,7 +250,9 @@ class Proof {
     if (twice.any()) fail(name(rank) + " adds the contribution of " + first(twice) + " 2 times");
     if (to.index != from.index) fail(name(rank) + " adds elements that do not belong together");
     if (to.pre_scaled != from.pre_scaled) fail(name(rank) + " adds what was pre-scaled in part");
+    if (to.fed_back != from.fed_back) fail(name(rank) + " adds what was fed back to in part");
     to.ranks |= from.ranks;
+    to.encoding = 0;
     to.scaled += from.scaled + (last ? 1 : 0);
     return to;
   }
@@ -259,6 +297,28 @@ class Proof {
       for (std::size_t i = 0; i < expected.size(); ++i) {
         if (expected[i]) check_symbol(rank, i, *expected[i]);
       }
+      if (requests_[rank].codec != Codec::kIdentity && n_ > 1) check_encoding(rank);
+    }
+  }
+
+  // All ranks end with the bits of one encoding, and each rank has lost of each element once, so
+  // that what is lost replaces what was fed back.
+  void check_encoding(std::size_t rank) {
+    for (std::size_t i = 0; i < requests_[rank].count; ++i) {
+      const std::string where = " element " + std::to_string(i);
+      if (encodings_[rank][i] != 1) {
+        fail(name(rank) + " encodes" + where + " " + std::to_string(encodings_[rank][i]) +
+             " times");
+      }
+      const Symbol& symbol = memory_[rank][0][i];
+      if (symbol.encoding == 0) fail(name(rank) + " ends with what was not encoded in" + where);
+      if (symbol.encoding != memory_[0][0][i].encoding) {
+        fail(name(rank) + " ends with other bits than rank 0 in" + where);
+      }
+      if (symbol.fed_back != (requests_[rank].feeds_back ? 1 : 0)) {
+        fail(name(rank) + " ends fed back " + std::to_string(symbol.fed_back) + " times in" +
+             where);
+      }
     }
   }
 
@@ -293,8 +353,10 @@ class Proof {
   const ProofOptions& options_;
   std::size_t n_;
   std::mt19937_64 random_;
-  std::vector<Memory> memory_;                // By rank.
-  std::vector<Ranks> heard_;                  // By rank.
+  std::vector<Memory> memory_;               // By rank.
+  std::vector<Ranks> heard_;                 // By rank.
+  std::vector<std::vector<int>> encodings_;  // [rank][element]: how often.
+  std::size_t encoding_count_ = 0;
   std::vector<std::vector<Cursor>> cursors_;  // [rank][lane]
   std::vector<Turn> turns_;                   // Of lanes that are not finished.
   std::vector<std::deque<Message>> wires_;    // [from * n + to]

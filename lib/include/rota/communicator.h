@@ -72,12 +72,22 @@ class ROTA_EXPORT Communicator {
   std::size_t rank() const noexcept;  // rank() < world_size()
   std::size_t world_size() const noexcept;
   const RankTable& rank_table() const noexcept;
+  Codec codec() const noexcept;  // Of its options.
 
   // Every rank ends with the reduction, over all ranks, of their values.
   void all_reduce(Values values, Reduction reduction);
   void all_reduce(ConstValues input, Values output, Reduction reduction);
   [[nodiscard]] Request all_reduce_async(Values values, Reduction reduction);
   [[nodiscard]] Request all_reduce_async(ConstValues input, Values output, Reduction reduction);
+
+  // The same by a reduction's codec, with error feedback: `feedback`, float32 as many as the
+  // values, is added to this rank's contribution, and ends with what encoding lost of the sum at
+  // this rank, for the next call. All ranks' together are what the result lacks. To begin with it
+  // is zeros. In a world of one nothing is lost, and it is left alone. Throws Error
+  // kInvalidArgument where the reduction names no codec that loses anything.
+  void all_reduce_with_feedback(Values values, Values feedback, Reduction reduction);
+  [[nodiscard]] Request all_reduce_with_feedback_async(Values values, Values feedback,
+                                                       Reduction reduction);
 
   // Several buffers of one type in one operation: what small ones cost, they cost once together.
   // They are copied together and apart again.

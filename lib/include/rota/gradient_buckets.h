@@ -8,9 +8,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include <rota/codec.h>
 #include <rota/communicator.h>
 #include <rota/export.h>
 
@@ -19,6 +21,11 @@ namespace rota {
 struct BucketOptions {
   std::size_t first_bucket_bytes = std::size_t{64} << 10;  // Small, so that the wire starts early.
   std::size_t bucket_bytes = std::size_t{4} << 20;  // Every other one. Each costs a collective.
+
+  // How the buckets travel, but for the first one, which has the count of samples, and those of
+  // less than 64 KiB. Unset: the communicator's. Gradients are float32 where it is not kIdentity.
+  // Where it wants feedback, that is kept here, and takes as much memory as the gradients.
+  std::optional<Codec> codec{};
 };
 
 // Where gradients lie in one run of elements.
@@ -44,7 +51,8 @@ class ROTA_EXPORT GradientBuckets {
  public:
   // `counts` are the gradients' element counts in forward order, the same on every rank. What is
   // to ride with the last bucket goes in front of them. `communicator` is lent, and must outlive
-  // this. Not collective. Throws Error kInvalidArgument for bucket bytes of 0; kNoMemory.
+  // this. Not collective. Throws Error kInvalidArgument for bucket bytes of 0, and for a codec of
+  // double; kNoMemory.
   GradientBuckets(Communicator& communicator, std::span<const std::size_t> counts,
                   const BucketOptions& options = {});
 
@@ -94,6 +102,8 @@ class ROTA_EXPORT GradientBuckets {
   void wait();  // For every bucket.
 
  private:
+  Codec codec_of(std::size_t bucket) const noexcept;
+  Request begin_sum(std::size_t bucket);
   std::size_t gradient_count() const noexcept { return attached_.size(); }
   void check_index(std::size_t index) const;
   void send_filled();
@@ -103,6 +113,8 @@ class ROTA_EXPORT GradientBuckets {
   BucketLayout layout_;  // Of the gradients and, at the back, of the sample count.
   Block memory_;
   std::span<T> values_;
+  Codec codec_;
+  std::vector<float> feedback_;           // As the values; empty where the codec wants none.
   std::vector<std::span<T>> attached_;    // By gradient; null: it lies in its bucket.
   std::vector<Request> requests_;         // By bucket.
   std::vector<std::size_t> missing_;      // By bucket: gradients that are not ready.

@@ -1,9 +1,11 @@
 // How a Communicator is to behave. The defaults are what a program started by rotarun wants.
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include <rota/codec.h>
 #include <rota/export.h>
 #include <rota/rank_table.h>
 
@@ -43,6 +45,15 @@ struct ROTA_EXPORT CommunicatorOptions {
   // "star", the parameter server that the ring replaces. "auto" chooses by bytes, world and
   // transport, and only among those that give the ring's bits.
   std::string plan = "auto";
+
+  // How all-reduces travel that leave it open and are worth it: sums and means of float32, of 64
+  // KiB or more. All others travel as they are. By another one than kIdentity they go along the
+  // ring, whatever `plan` is, so that it has to be "auto" or "ring". The same on every rank. See
+  // Reduction::by() for one call, BucketOptions::codec for gradients.
+  Codec codec = Codec::kIdentity;
+
+  // What stochastic rounding depends on, beside the rank, the call and the element.
+  std::uint64_t codec_seed = 0;
 
   // How long one collective may take. Unset: what the launcher was told (--deadline), or 60 s where
   // there is none.

@@ -2,8 +2,10 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 
+#include <rota/codec.h>
 #include <rota/export.h>
 #include <rota/values.h>
 
@@ -26,7 +28,7 @@ enum class ReduceOp : std::uint8_t {
 // "sum", "mean", … "bit_xor"; "unknown"
 ROTA_EXPORT std::string_view to_string(ReduceOp op) noexcept;
 
-// A ReduceOp, or a sum of values that each rank first multiplies by a factor.
+// A ReduceOp, or a sum of values that each rank first multiplies by a factor; and by which codec.
 class ROTA_EXPORT Reduction {
  public:
   constexpr Reduction(ReduceOp op) noexcept : op_(op) {}  // NOLINT: implicit, for it is one.
@@ -40,12 +42,22 @@ class ROTA_EXPORT Reduction {
     return reduction;
   }
 
+  // The same by this codec, instead of what CommunicatorOptions::codec says. Of all-reduces of
+  // float32 only, in place or not, and of sums and means.
+  constexpr Reduction by(Codec codec) const noexcept {
+    Reduction reduction(*this);
+    reduction.codec_ = codec;
+    return reduction;
+  }
+
   constexpr ReduceOp op() const noexcept { return op_; }
   constexpr double factor() const noexcept { return factor_; }  // 1 where nothing is pre-scaled.
+  constexpr std::optional<Codec> codec() const noexcept { return codec_; }
   friend constexpr bool operator==(const Reduction&, const Reduction&) noexcept = default;
 
  private:
   ReduceOp op_;
+  std::optional<Codec> codec_;
   double factor_ = 1;
 };
 
@@ -58,6 +70,10 @@ constexpr std::string_view why_not(const Reduction& reduction, DataType type) no
   if (reduction.op() > ReduceOp::kBitXor) return "there is no such operation";
   const bool bitwise = reduction.op() == ReduceOp::kBitAnd || reduction.op() == ReduceOp::kBitOr ||
                        reduction.op() == ReduceOp::kBitXor;
+  if (reduction.codec().value_or(Codec::kIdentity) != Codec::kIdentity) {
+    if (type != DataType::kFloat32) return "codecs are for float32";
+    if (reduction.op() > ReduceOp::kMean) return "codecs are for sums and means";
+  }
   if (is_float(type)) {
     if (bitwise) return "bitwise operations are for integers, not for floating-point numbers";
     const double largest = type == DataType::kFloat64 ? std::numeric_limits<double>::max()

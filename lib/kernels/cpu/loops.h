@@ -242,22 +242,5 @@ constexpr Reductions kIntegers = {{kCombines<Same<Bits>, Sum>,
                                    kCombines<Same<Bits>, BitXor>},
                                   nullptr};
 
-constexpr Variant make_variant(const char* name, bool (*supported)() noexcept) noexcept {
-  return {name,
-          supported,
-          copy,
-          {{},  // Bytes can be moved, not reduced.
-           kFloats<Float16Lanes, std::int16_t{0x7c00}>,
-           kFloats<Bfloat16Lanes, std::int16_t{0x7f80}>,
-           kFloats<Same<float>, std::int32_t{0x7f80'0000}>,
-           kFloats<Same<double>, std::int64_t{0x7ff0'0000'0000'0000}>,
-           kIntegers<std::int8_t>,
-           kIntegers<std::uint8_t>,
-           kIntegers<std::int32_t>,
-           kIntegers<std::int64_t>},
-          {sgd_update<float>},
-          {sgd_update<double>}};
-}
-
 }  // namespace
 }  // namespace rota::kernels::cpu

@@ -13,6 +13,11 @@ namespace {
 template <class T>
 using Lanes = T;
 
+template <class T, class From>
+T converted(From number) noexcept {
+  return static_cast<T>(number);
+}
+
 template <class Half>
 struct HalfLanes {
   using Number = float;
@@ -35,7 +40,7 @@ using Bfloat16Lanes = HalfLanes<Bfloat16>;
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/loops.h"
+#include "kernels/cpu/make_variant.h"
 
 namespace rota::kernels::cpu {
 namespace {

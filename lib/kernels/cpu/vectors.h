@@ -16,6 +16,13 @@ struct VectorOf {
 template <class T>
 using Lanes = typename VectorOf<T, kVectorBytes>::Type;
 
+// As many T as there are lanes of 32 bits, of as many other numbers.
+template <class T, class From>
+ROTA_TARGET inline auto converted(From lanes) noexcept {
+  using To = typename VectorOf<T, kVectorBytes / sizeof(std::uint32_t) * sizeof(T)>::Type;
+  return __builtin_convertvector(lanes, To);
+}
+
 struct Float16Lanes {
   using Number = float;
   static constexpr std::size_t kCount = kVectorBytes / sizeof(float);
@@ -80,4 +87,4 @@ struct Bfloat16Lanes {
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/loops.h"
+#include "kernels/cpu/make_variant.h"
