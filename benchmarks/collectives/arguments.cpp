@@ -98,6 +98,7 @@ Arguments arguments_from(const std::string& collectives, const cxxopts::ParseRes
   if (given.count("sizes") != 0) method.sizes = parse_sizes(given["sizes"].as<std::string>());
   take_list(given, "types", kDataTypes, method.types);
   take_list(given, "ops", kReduceOps, method.ops);
+  take_list(given, "codecs", kCodecs, method.codecs);
   take_list(given, "placement", kPlacements, method.placements);
   take_list(given, "memory", kMemories, method.memories);
   take_list(given, "state", kStates, method.states);

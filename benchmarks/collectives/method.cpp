@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "collectives/loss.h"
 #include "collectives/touch.h"
 #include "peak_memory.h"
 #include "statistics.h"
@@ -79,6 +80,14 @@ class Subject {
     rewrite(run_of(buffers_.output, {0, work_.total}));
   }
 
+  // Of a codec; on this rank.
+  Loss loss() const {
+    write_floats(work_, group_.rank(), buffers_);
+    group_.barrier();
+    call_.make();
+    return loss_of(work_, group_.world_size(), buffers_);
+  }
+
   // On this rank.
   std::size_t errors() const {
     write_values(work_, group_.rank(), group_.world_size(), buffers_);
@@ -136,6 +145,15 @@ std::size_t errors_of_all(Group& group, const Subject& subject) {
   return static_cast<std::size_t>(errors);
 }
 
+// All ranks have to have lost the same.
+void check_loss(Group& group, const Subject& subject, Row& row) {
+  const Loss loss = subject.loss();
+  double digest = loss.digest;
+  row.relative_error = loss.relative_error;
+  const std::vector<double> digests = group.gather_from_all({&digest, 1});
+  row.errors = digests.size() - static_cast<std::size_t>(std::ranges::count(digests, digests[0]));
+}
+
 Row row_of(Group& group, const Subject& subject, const Work& work, const Manner& manner,
            const Method& method) {
   const std::size_t iterations = method.iterations.value_or(default_iterations(work.bytes()));
@@ -144,7 +162,8 @@ Row row_of(Group& group, const Subject& subject, const Work& work, const Manner&
   combine_all(group, samples, largest);
   auto peak_memory = static_cast<double>(peak_memory_bytes());
   combine_all(group, {&peak_memory, 1}, largest);
-  Row row{.name = group.name(),
+  const bool is_coded = work.codec != Codec::kIdentity;
+  Row row{.name = group.name() + (is_coded ? " " + std::string(to_string(work.codec)) : ""),
           .ranks = group.world_size(),
           .work = work,
           .plan = subject.plan(),
@@ -156,7 +175,11 @@ Row row_of(Group& group, const Subject& subject, const Work& work, const Manner&
           .p99_seconds = percentile(samples, 99),
           .errors = {},
           .peak_memory_bytes = static_cast<std::size_t>(peak_memory)};
-  if (method.checks) row.errors = errors_of_all(group, subject);
+  if (method.checks && work.codec != Codec::kIdentity) {
+    check_loss(group, subject, row);
+  } else if (method.checks) {
+    row.errors = errors_of_all(group, subject);
+  }
   return row;
 }
 
@@ -189,16 +212,29 @@ std::vector<ReduceOp> ops_of(const Method& method, Collective collective, DataTy
   return ops;
 }
 
+// Those that go with what is reduced.
+std::vector<Codec> codecs_of(const Method& method, Collective collective, DataType type,
+                             ReduceOp op) {
+  if (collective != Collective::kAllReduce) return {Codec::kIdentity};
+  std::vector<Codec> codecs = method.codecs;
+  std::erase_if(codecs,
+                [&](Codec codec) { return !why_not(Reduction(op).by(codec), type).empty(); });
+  return codecs;
+}
+
 std::vector<Work> works_of(const Method& method, Collective collective, std::size_t ranks) {
   if (collective == Collective::kBarrier) return {Work{.collective = collective}};
   std::vector<Work> works;
   for (const DataType type : method.types) {
     for (const ReduceOp op : ops_of(method, collective, type)) {
-      for (const std::size_t bytes : method.sizes) {
-        works.push_back({.collective = collective,
-                         .type = type,
-                         .op = op,
-                         .total = total_of(collective, type, bytes, ranks)});
+      for (const Codec codec : codecs_of(method, collective, type, op)) {
+        for (const std::size_t bytes : method.sizes) {
+          works.push_back({.collective = collective,
+                           .type = type,
+                           .op = op,
+                           .codec = codec,
+                           .total = total_of(collective, type, bytes, ranks)});
+        }
       }
     }
   }

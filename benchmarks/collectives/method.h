@@ -21,6 +21,7 @@ struct Method {
   std::vector<std::size_t> sizes = {4, 1 << 10, 16 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
   std::vector<DataType> types = {DataType::kFloat32};
   std::vector<ReduceOp> ops = {ReduceOp::kSum};
+  std::vector<Codec> codecs = {Codec::kIdentity};
   std::vector<Placement> placements = {Placement::kOutOfPlace, Placement::kInPlace};
   std::vector<Memory> memories = {Memory::kShared};
   std::vector<State> states = {State::kWarm};

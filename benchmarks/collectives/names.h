@@ -18,6 +18,10 @@ inline constexpr std::array kReduceOps = {
     ReduceOp::kSum, ReduceOp::kMean,   ReduceOp::kProduct, ReduceOp::kMin,
     ReduceOp::kMax, ReduceOp::kBitAnd, ReduceOp::kBitOr,   ReduceOp::kBitXor,
 };
+inline constexpr std::array kCodecs = {
+    Codec::kIdentity, Codec::kBfloat16,       Codec::kFloat16,
+    Codec::kInt8,     Codec::kInt8Stochastic, Codec::kTopK,
+};
 inline constexpr std::array kPlacements = {Placement::kOutOfPlace, Placement::kInPlace};
 inline constexpr std::array kMemories = {Memory::kShared, Memory::kAny};
 inline constexpr std::array kStates = {State::kWarm, State::kFresh};

@@ -41,6 +41,7 @@ class RotaGroup final : public Group {
     const Values all = values_of(work.type, buffers.output, {0, work.total});
     auto make = work.placement == Placement::kInPlace ? in_place_call(work, input, all)
                                                       : out_of_place_call(work, input, output);
+    if (work.codec != Codec::kIdentity) return {std::move(make), "ring"};
     return {std::move(make), work.collective == Collective::kAllReduce ? plan_ : "auto"};
   }
 
@@ -57,9 +58,10 @@ class RotaGroup final : public Group {
   std::function<void()> in_place_call(const Work& work, Values input, Values all) {
     Communicator& comm = communicator_;
     const ReduceOp op = work.op;
+    const Reduction reduction = Reduction(op).by(work.codec);
     switch (work.collective) {
       case Collective::kAllReduce:
-        return [&comm, all, op] { comm.all_reduce(all, op); };
+        return [&comm, all, reduction] { comm.all_reduce(all, reduction); };
       case Collective::kReduce:
         return [&comm, all, op] { comm.reduce(all, kRoot, op); };
       case Collective::kReduceScatter:
@@ -83,9 +85,10 @@ class RotaGroup final : public Group {
   std::function<void()> out_of_place_call(const Work& work, ConstValues input, Values output) {
     Communicator& comm = communicator_;
     const ReduceOp op = work.op;
+    const Reduction reduction = Reduction(op).by(work.codec);
     switch (work.collective) {
       case Collective::kAllReduce:
-        return [&comm, input, output, op] { comm.all_reduce(input, output, op); };
+        return [&comm, input, output, reduction] { comm.all_reduce(input, output, reduction); };
       case Collective::kReduce:
         return [&comm, input, output, op] { comm.reduce(input, output, kRoot, op); };
       case Collective::kReduceScatter:

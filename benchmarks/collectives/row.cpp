@@ -26,6 +26,7 @@ Work work_from(const json& row, std::size_t ranks) {
   Work work{.collective = take_named(row, "collective", all_collectives()),
             .type = take_named(row, "type", kDataTypes),
             .op = ReduceOp::kSum,
+            .codec = take_named(row, "codec", kCodecs),
             .placement = take_named(row, "placement", kPlacements),
             .total = row.at("count").get<std::size_t>()};
   if (reduces(work.collective)) work.op = take_named(row, "op", kReduceOps);
@@ -48,6 +49,9 @@ Row row_from(const json& row) {
              .errors = {},
              .peak_memory_bytes = row.at("peak_memory_bytes").get<std::size_t>()};
   result.work = work_from(row, result.ranks);
+  if (!row.at("relative_error").is_null()) {
+    result.relative_error = row.at("relative_error").get<double>();
+  }
   if (!row.at("errors").is_null()) result.errors = row.at("errors").get<std::size_t>();
   return result;
 }
@@ -60,21 +64,25 @@ std::string op_name(const Work& work) {
 
 std::string to_json(const Row& row) {
   const auto text = [](std::string_view view) { return std::string(view); };
-  std::array<char, 640> line{};
+  std::array<char, 32> error = {"null"};
+  if (row.relative_error) std::snprintf(error.data(), error.size(), "%.3g", *row.relative_error);
+  std::array<char, 704> line{};
   std::snprintf(
       line.data(), line.size(),
       R"({"name": "%s", "ranks": %zu, "collective": "%s", "bytes": %zu, "count": %zu, )"
-      R"("type": "%s", "op": "%s", "plan": "%s", "codec": "identity", "memory": "%s", )"
+      R"("type": "%s", "op": "%s", "plan": "%s", "codec": "%s", "memory": "%s", )"
       R"("state": "%s", "calls": "%s", "placement": "%s", "min_us": %.6g, "median_us": %.6g, )"
-      R"("p99_us": %.6g, "algbw_gbps": %.6g, "busbw_gbps": %.6g, "errors": %s, )"
+      R"("p99_us": %.6g, "algbw_gbps": %.6g, "busbw_gbps": %.6g, "errors": %s, "relative_error": %s, )"
       R"("peak_memory_bytes": %zu})",
       row.name.c_str(), row.ranks, text(to_string(row.work.collective)).c_str(), row.work.bytes(),
       row.count(), text(to_string(row.work.type)).c_str(), op_name(row.work).c_str(),
-      row.plan.c_str(), text(to_string(row.memory)).c_str(), text(to_string(row.state)).c_str(),
+      row.plan.c_str(), text(to_string(row.work.codec)).c_str(),
+      text(to_string(row.memory)).c_str(), text(to_string(row.state)).c_str(),
       text(to_string(row.calls)).c_str(), text(to_string(row.work.placement)).c_str(),
       row.min_seconds / kMicrosecond, row.median_seconds / kMicrosecond,
       row.p99_seconds / kMicrosecond, row.algorithm_bandwidth() * 1e-9, row.bus_bandwidth() * 1e-9,
-      row.errors ? std::to_string(*row.errors).c_str() : "null", row.peak_memory_bytes);
+      row.errors ? std::to_string(*row.errors).c_str() : "null", error.data(),
+      row.peak_memory_bytes);
   return line.data();
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <rota/codec.h>
 #include <rota/reduce_op.h>
 #include <rota/values.h>
 
@@ -33,7 +34,8 @@ std::string_view to_string(Calls calls) noexcept;          // "isolated", "back-
 struct Work {
   Collective collective = Collective::kAllReduce;
   DataType type = DataType::kFloat32;
-  ReduceOp op = ReduceOp::kSum;  // Where the collective reduces.
+  ReduceOp op = ReduceOp::kSum;    // Where the collective reduces.
+  Codec codec = Codec::kIdentity;  // Of an all-reduce; rota alone has others.
   Placement placement = Placement::kInPlace;
   std::size_t total = 0;  // Elements: all parts together where the collective has parts.
 

@@ -23,7 +23,9 @@ cxxopts::Options contest_options() {
       ("ours", "The name whose ratio to the best of the others is wanted",
        cxxopts::value<std::string>()->default_value("rota shm"))  //
       ("limit", "The name that is no peer, but what the machine can do",
-       cxxopts::value<std::string>()->default_value("limit"))                              //
+       cxxopts::value<std::string>()->default_value("limit"))  //
+      ("baseline", "Instead: the name to which the ratio of each of the others is wanted",
+       cxxopts::value<std::string>()->default_value(""))                                   //
       ("plot", "Draw time by size into this file, as SVG", cxxopts::value<std::string>())  //
       ("title", "Of the picture", cxxopts::value<std::string>()->default_value(""))        //
       ("help", "Print this");
@@ -45,7 +47,8 @@ int run_contest_command(int argument_count, char** arguments) {
     std::cout << options.help() << '\n';
     return 0;
   }
-  const Roles roles{given["ours"].as<std::string>(), given["limit"].as<std::string>()};
+  const Roles roles{given["ours"].as<std::string>(), given["limit"].as<std::string>(),
+                    given["baseline"].as<std::string>()};
   const auto contests = contests_of(read_rows(std::cin));
   std::cout << markdown_of(contests, roles);
   if (given.count("plot") != 0) {

@@ -48,7 +48,8 @@ std::vector<std::string> names_of(const Contest& contest, const Roles& roles) {
     }
   }
   const auto place = [&](const std::string& name) {
-    return name == roles.ours ? 0 : name == roles.limit ? 2 : 1;
+    if (name == roles.ours || name == roles.baseline) return 0;
+    return name == roles.limit ? 2 : 1;
   };
   std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
     return place(a) != place(b) ? place(a) < place(b) : a < b;
@@ -66,12 +67,28 @@ const std::vector<double>* best_peer(const Contestants& contestants, const Roles
   return best;
 }
 
+// Of all but the baseline to the baseline.
+void add_ratios(const Contestants& contestants, const std::vector<std::string>& names,
+                const std::string& baseline, Cells& cells) {
+  const auto divisor = contestants.find(baseline);
+  for (const std::string& name : names) {
+    if (name == baseline) continue;
+    const auto found = contestants.find(name);
+    const bool has_both = found != contestants.end() && divisor != contestants.end();
+    cells.push_back(has_both ? ratio_text(ratio_of(found->second, divisor->second)) : kNothing);
+  }
+}
+
 Cells cells_of(std::size_t bytes, const Contestants& contestants,
                const std::vector<std::string>& names, const Roles& roles) {
   Cells cells = {to_words(bytes)};
   for (const std::string& name : names) {
     const auto found = contestants.find(name);
     cells.push_back(found == contestants.end() ? kNothing : microseconds(median(found->second)));
+  }
+  if (!roles.baseline.empty()) {
+    add_ratios(contestants, names, roles.baseline, cells);
+    return cells;
   }
   const auto ours = contestants.find(roles.ours);
   const auto limit = contestants.find(roles.limit);
@@ -90,6 +107,12 @@ Cells cells_of(std::size_t bytes, const Contestants& contestants,
 Cells head_of(const std::vector<std::string>& names, const Roles& roles) {
   Cells head = {"size"};
   for (const std::string& name : names) head.push_back(name + ", µs");
+  if (!roles.baseline.empty()) {
+    for (const std::string& name : names) {
+      if (name != roles.baseline) head.push_back(name + " / " + roles.baseline);
+    }
+    return head;
+  }
   head.push_back(roles.ours + " / best peer");
   if (std::ranges::find(names, roles.limit) != names.end()) {
     head.push_back("share of the " + roles.limit);

@@ -171,15 +171,26 @@ TEST(Row, SaysThatNothingWasChecked) {
   EXPECT_FALSE(parse_row(to_json(row))->errors.has_value());
 }
 
+TEST(Row, SaysWhatACodecLost) {
+  Row row = some_row();
+  row.work = {.codec = Codec::kInt8Stochastic, .total = 1024};
+  row.relative_error = 0.0125;
+  const std::string json = to_json(row);
+  EXPECT_THAT(json, HasSubstr(R"("codec": "int8-stochastic")"));
+  EXPECT_THAT(json, HasSubstr(R"("relative_error": 0.0125)"));
+  EXPECT_EQ(to_json(parse_row(json).value()), json);
+  EXPECT_THAT(table_line({.out_of_place = {}, .in_place = row}), HasSubstr("1.2e-02"));
+}
+
 TEST(Table, HasBothPlacesSideBySide) {
   Line line{.out_of_place = some_row(), .in_place = {}};
   const std::string text = table_line(line);
   EXPECT_THAT(text, HasSubstr("reduce-scatter       4096         256     int32      max"));
-  EXPECT_THAT(text, HasSubstr("1.00       2.00       3.00    2.048    1.536       0"));
-  EXPECT_THAT(text, testing::EndsWith("-       -\n"));
+  EXPECT_THAT(text, HasSubstr("1.00       2.00       3.00    2.048    1.536       0       -"));
+  EXPECT_THAT(text, testing::EndsWith("-       -       -\n"));
   line.in_place = line.out_of_place;
   line.in_place->errors = 7;
-  EXPECT_THAT(table_line(line), testing::EndsWith("   1.536       7\n"));
+  EXPECT_THAT(table_line(line), testing::EndsWith("   1.536       7       -\n"));
   EXPECT_THAT(table_head("rota shm", 4), HasSubstr("# rota shm, 4 ranks\n"));
 }
 

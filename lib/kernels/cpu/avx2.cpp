@@ -18,6 +18,20 @@ ROTA_TARGET inline __m128i narrow(__m256 lanes) noexcept {
   return _mm256_cvtps_ph(lanes, _MM_FROUND_TO_NEAREST_INT);
 }
 
+using StoredBytes = long long;  // Eight of them.
+
+ROTA_TARGET inline __m256 widen_bytes(long long bytes) noexcept {
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_cvtsi64_si128(bytes)));
+}
+
+// Four of them in each half, and then both fours.
+ROTA_TARGET inline long long last_bytes(__m256 lanes) noexcept {
+  const __m256i fours =
+      _mm256_shuffle_epi8(_mm256_castps_si256(lanes), _mm256_set1_epi32(0x0c08'0400));
+  return _mm_cvtsi128_si64(
+      _mm_unpacklo_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1)));
+}
+
 }  // namespace
 }  // namespace rota::kernels::cpu
 

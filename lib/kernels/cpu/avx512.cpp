@@ -23,6 +23,16 @@ ROTA_TARGET inline __m256i narrow(__m512 lanes) noexcept {
   return _mm512_maskz_cvtps_ph(kAll, lanes, _MM_FROUND_TO_NEAREST_INT);
 }
 
+using StoredBytes = __m128i;
+
+ROTA_TARGET inline __m512 widen_bytes(__m128i bytes) noexcept {
+  return _mm512_maskz_cvtepi32_ps(kAll, _mm512_maskz_cvtepi8_epi32(kAll, bytes));
+}
+
+ROTA_TARGET inline __m128i last_bytes(__m512 lanes) noexcept {
+  return _mm512_maskz_cvtepi32_epi8(kAll, _mm512_castps_si512(lanes));
+}
+
 }  // namespace
 }  // namespace rota::kernels::cpu
 

@@ -1,6 +1,6 @@
 // The loops of coding.h, written once for every instruction set. Beside what loops.h wants, the
 // file that includes this first defines converted<T>, which turns lanes of 32 bits into as many T
-// and back.
+// and back; and of vectors.h what that has of bytes.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -90,22 +90,20 @@ template <bool kStochastic>
 struct OfInt8 {
   static constexpr std::size_t kBlock = kInt8Block;
   static constexpr Codec kCodec = Codec::kInt8;
-  using Stored = decltype(converted<std::int8_t>(Integers{}));
-
   class Reader {
    public:
     Reader(const std::byte* coded, std::size_t) noexcept : bytes_(coded + sizeof(step_)) {
       std::memcpy(&step_, coded, sizeof(step_));
     }
     ROTA_TARGET Floats at(std::size_t index) const noexcept {
-      Stored stored;
+      StoredBytes stored;
       std::memcpy(&stored, bytes_ + index, sizeof(stored));
-      return converted<float>(converted<std::int32_t>(stored)) * step_;
+      return widen_bytes(stored) * step_;
     }
     ROTA_TARGET Floats some_at(std::size_t index, std::size_t count) const noexcept {
-      Stored stored{};
+      StoredBytes stored{};
       std::memcpy(&stored, bytes_ + index, count);
-      return converted<float>(converted<std::int32_t>(stored)) * step_;
+      return widen_bytes(stored) * step_;
     }
 
    private:
@@ -124,13 +122,13 @@ struct OfInt8 {
     std::byte* bytes = coded + sizeof(step);
     std::size_t i = 0;
     for (; i + kLaneCount <= count; i += kLaneCount) {
-      const Stored stored =
+      const StoredBytes stored =
           rounded(Same<float>::load(values + i * sizeof(float)) * steps, dither, i);
       std::memcpy(bytes + i, &stored, sizeof(stored));
     }
     if (i == count) return;
     const Floats rest = load_some<Same<float>>(values + i * sizeof(float), count - i);
-    const Stored stored = rounded(rest * steps, dither, i);
+    const StoredBytes stored = rounded(rest * steps, dither, i);
     std::memcpy(bytes + i, &stored, count - i);
   }
 
@@ -158,13 +156,13 @@ struct OfInt8 {
   }
 
   // A sum with 1.5 * 2^23 has the nearest integer in its last bits.
-  ROTA_TARGET static Stored rounded(Floats steps, Dither dither, std::size_t index) noexcept {
+  ROTA_TARGET static StoredBytes rounded(Floats steps, Dither dither, std::size_t index) noexcept {
     if constexpr (kStochastic) {
       steps = steps + chance(dither, index);
       steps = steps > 127.0F ? Floats{} + 127.0F : steps;
       steps = steps < -127.0F ? Floats{} - 127.0F : steps;
     }
-    return converted<std::int8_t>(bits_of<Integers>(static_cast<Floats>(steps + 0x1.8p23F)));
+    return last_bytes(steps + 0x1.8p23F);
   }
 
   // Evenly from -1/2 to 1/2: a hash of where the element is, and of the key.

@@ -1,4 +1,5 @@
 // The reference: one element after the other. It decides what every other variant must give.
+#include <bit>
 #include <cstring>
 
 #include <rota/float16.h>
@@ -16,6 +17,13 @@ using Lanes = T;
 template <class T, class From>
 T converted(From number) noexcept {
   return static_cast<T>(number);
+}
+
+using StoredBytes = std::int8_t;
+
+float widen_bytes(std::int8_t byte) noexcept { return byte; }
+std::int8_t last_bytes(float number) noexcept {
+  return static_cast<std::int8_t>(std::bit_cast<std::uint32_t>(number));
 }
 
 template <class Half>

@@ -1,6 +1,7 @@
 // Lanes for loops.h of as many bytes as a register has. Included once by the file of an instruction
-// set with vectors, which first defines ROTA_TARGET and, in this namespace, kVectorBytes, and widen
-// and narrow, which turn float16 into float and back.
+// set with vectors, which first defines ROTA_TARGET and, in this namespace, kVectorBytes; widen and
+// narrow, which turn float16 into float and back; and StoredBytes, as many as there are lanes of 32
+// bits: widen_bytes turns them into floats, and last_bytes takes them out of floats' last bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>

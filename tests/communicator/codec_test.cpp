@@ -1,0 +1,294 @@
+// All-reduces by codecs: near the exact sum, the same bits on every rank, and what is lost is
+// known. Method: ranks are threads, over the real shared-memory transport.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "communicator/thread_world.h"
+#include "testing/on_every_rank.h"
+
+namespace rota {
+namespace {
+
+using testing::on_every_rank;
+
+constexpr Codec kCodecs[] = {Codec::kBfloat16, Codec::kFloat16, Codec::kInt8,
+                             Codec::kInt8Stochastic, Codec::kTopK};
+
+std::vector<Communicator> world_of(std::size_t world_size, CommunicatorOptions options = {}) {
+  options.deadline = std::chrono::seconds(20);
+  return ThreadWorld::make({.world_size = world_size, .communicator = options});
+}
+
+std::vector<float> contribution_of(std::size_t rank, std::size_t count) {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(rank * 7919 + count));
+  std::normal_distribution<float> normal;
+  std::vector<float> values(count);
+  for (float& value : values) value = normal(random);
+  return values;
+}
+
+std::vector<double> exact_sum(std::size_t world_size, std::size_t count) {
+  std::vector<double> sum(count);
+  for (std::size_t rank = 0; rank < world_size; ++rank) {
+    const auto values = contribution_of(rank, count);
+    for (std::size_t i = 0; i < count; ++i) sum[i] += values[i];
+  }
+  return sum;
+}
+
+// Root mean square of the difference, in that of what is right.
+double relative_error(const std::vector<float>& values, const std::vector<double>& right) {
+  double wrong = 0;
+  double all = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    wrong += (values[i] - right[i]) * (values[i] - right[i]);
+    all += right[i] * right[i];
+  }
+  return std::sqrt(wrong / all);
+}
+
+double allowed_error(Codec codec) {
+  switch (codec) {
+    case Codec::kIdentity:
+      return 1e-6;
+    case Codec::kBfloat16:
+      return 0.01;
+    case Codec::kFloat16:
+      return 0.001;
+    case Codec::kInt8:
+    case Codec::kInt8Stochastic:
+      return 0.05;
+    case Codec::kTopK:
+      break;
+  }
+  return 1;
+}
+
+class CodecTest : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  static std::size_t n() { return GetParam(); }
+};
+
+// Around blocks, chunks and pieces.
+constexpr std::size_t kCounts[] = {1, 100, 4097, 70'001, 300'000};
+
+TEST_P(CodecTest, SumsAreNearAndTheSameEverywhere) {
+  for (const Codec codec : kCodecs) {
+    for (const std::size_t count : kCounts) {
+      SCOPED_TRACE(std::string(to_string(codec)) + " " + std::to_string(count));
+      auto world = world_of(n());
+      std::vector<std::vector<float>> results(n());
+      on_every_rank(world, [&](Communicator& comm) {
+        auto values = contribution_of(comm.rank(), count);
+        comm.all_reduce(values, Reduction(ReduceOp::kSum).by(codec));
+        results[comm.rank()] = values;
+      });
+      for (const auto& result : results) EXPECT_EQ(result, results[0]);
+      if (count > 1) {
+        EXPECT_LT(relative_error(results[0], exact_sum(n(), count)), allowed_error(codec));
+      }
+    }
+  }
+}
+
+TEST_P(CodecTest, AnInputStaysAsItIsAndGivesTheSameBits) {
+  constexpr std::size_t kCount = 10'000;
+  auto world = world_of(n());
+  on_every_rank(world, [&](Communicator& comm) {
+    const auto input = contribution_of(comm.rank(), kCount);
+    const auto kept = input;
+    std::vector<float> output(kCount);
+    auto values = input;
+    const Reduction mean = Reduction(ReduceOp::kMean).by(Codec::kInt8);
+    comm.all_reduce(input, output, mean);
+    comm.all_reduce(values, mean);
+    EXPECT_EQ(input, kept);
+    EXPECT_EQ(output, values);
+  });
+}
+
+// What one step loses, all ranks know together, each of what it has encoded; fed back, the sums of
+// many steps are those of the contributions but for the last loss.
+TEST_P(CodecTest, WhatIsLostComesBack) {
+  constexpr std::size_t kCount = 9'000;
+  constexpr std::size_t kSteps = 8;
+  for (const Codec codec : kCodecs) {
+    for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMean}) {
+      SCOPED_TRACE(std::string(to_string(codec)) + " " + std::string(to_string(op)));
+      const double scale = op == ReduceOp::kMean ? 1.0 / static_cast<double>(n()) : 1.0;
+      auto world = world_of(n());
+      std::vector<double> total(kCount);
+      std::vector<std::vector<float>> lost(n());
+      on_every_rank(world, [&](Communicator& comm) {
+        std::vector<float>& feedback = lost[comm.rank()];
+        feedback.resize(kCount);
+        for (std::size_t step = 0; step < kSteps; ++step) {
+          auto values = contribution_of(comm.rank(), kCount);
+          comm.all_reduce_with_feedback(values, feedback, Reduction(op).by(codec));
+          for (std::size_t i = 0; i < kCount && comm.rank() == 0; ++i) total[i] += values[i];
+        }
+      });
+      const auto sum = exact_sum(n(), kCount);
+      for (std::size_t i = 0; i < kCount; ++i) {
+        double expected = kSteps * sum[i];
+        for (const auto& feedback : lost) expected -= feedback[i];
+        ASSERT_NEAR(total[i], expected * scale, 1e-3) << i;
+      }
+    }
+  }
+}
+
+TEST_P(CodecTest, FactorsOfEachRanksOwnComeFirst) {
+  constexpr std::size_t kCount = 5'000;
+  auto world = world_of(n());
+  std::vector<double> sum(kCount);
+  for (std::size_t rank = 0; rank < n(); ++rank) {
+    const auto values = contribution_of(rank, kCount);
+    const double factor = 0.5 + static_cast<double>(rank);
+    for (std::size_t i = 0; i < kCount; ++i) sum[i] += values[i] * factor;
+  }
+  on_every_rank(world, [&](Communicator& comm) {
+    auto values = contribution_of(comm.rank(), kCount);
+    const auto own = Reduction::pre_scaled_sum(0.5 + static_cast<double>(comm.rank()));
+    comm.all_reduce(values, own.by(Codec::kFloat16));
+    EXPECT_LT(relative_error(values, sum), 0.001);
+  });
+}
+
+TEST_P(CodecTest, OfTheCommunicatorIsForLargeSumsOfFloat32Alone) {
+  CommunicatorOptions options;
+  options.codec = Codec::kTopK;
+  auto world = world_of(n(), options);
+  const auto is_exact = [](auto value) { return value != decltype(value){}; };
+  on_every_rank(world, [&](Communicator& comm) {
+    EXPECT_EQ(comm.codec(), Codec::kTopK);
+    std::vector<float> large(16'384, 1.0F);
+    std::vector<float> small(16'383, 1.0F);
+    std::vector<double> wide(16'384, 1.0);
+    std::vector<float> largest(16'384, 1.0F);
+    std::vector<float> asked_for(16'384, 1.0F);
+    comm.all_reduce(large, ReduceOp::kSum);
+    comm.all_reduce(small, ReduceOp::kSum);
+    comm.all_reduce(wide, ReduceOp::kSum);
+    comm.all_reduce(largest, ReduceOp::kMax);
+    comm.all_reduce(asked_for, Reduction(ReduceOp::kSum).by(Codec::kIdentity));
+    EXPECT_EQ(std::ranges::all_of(large, is_exact), comm.world_size() == 1);
+    EXPECT_TRUE(std::ranges::all_of(small, is_exact));
+    EXPECT_TRUE(std::ranges::all_of(wide, is_exact));
+    EXPECT_TRUE(std::ranges::all_of(largest, is_exact));
+    EXPECT_TRUE(std::ranges::all_of(asked_for, is_exact));
+  });
+}
+
+// A group, and calls in flight together.
+TEST_P(CodecTest, GroupsAndRequestsTakeThemToo) {
+  auto world = world_of(n());
+  on_every_rank(world, [&](Communicator& comm) {
+    const Reduction coded = Reduction(ReduceOp::kSum).by(Codec::kFloat16);
+    auto all = contribution_of(comm.rank(), 6'000);
+    auto parts = all;
+    auto later = all;
+    Request request = comm.all_reduce_async(later, coded);
+    comm.all_reduce(all, coded);
+    const std::span<float> whole(parts);
+    comm.all_reduce({Values(whole.first(1'000)), Values(whole.subspan(1'000))}, coded);
+    request.wait();
+    EXPECT_EQ(parts, all);
+    EXPECT_EQ(later, all);
+  });
+}
+
+TEST_P(CodecTest, ByChanceIsTheSameForTheSameSeed) {
+  const auto sum_of = [](std::uint64_t seed) {
+    CommunicatorOptions options;
+    options.codec_seed = seed;
+    auto world = world_of(n(), options);
+    std::vector<float> result;
+    on_every_rank(world, [&](Communicator& comm) {
+      auto values = contribution_of(comm.rank(), 5'000);
+      comm.all_reduce(values, Reduction(ReduceOp::kSum).by(Codec::kInt8Stochastic));
+      if (comm.rank() == 0) result = values;
+    });
+    return result;
+  };
+  EXPECT_EQ(sum_of(1), sum_of(1));
+  if (n() > 1) {
+    EXPECT_NE(sum_of(1), sum_of(2));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, CodecTest, ::testing::Values(1, 2, 3, 4, 7));
+
+std::string refusal_of(const std::function<void(Communicator&)>& call) {
+  auto world = world_of(1);
+  try {
+    call(world[0]);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Codecs, AreRefusedWhereTheyMakeNoSense) {
+  std::vector<float> floats(8);
+  std::vector<float> fewer(7);
+  std::vector<double> doubles(8);
+  const Reduction coded = Reduction(ReduceOp::kSum).by(Codec::kInt8);
+  EXPECT_EQ(refusal_of([&](Communicator& comm) { comm.all_reduce(doubles, coded); }),
+            "all_reduce: codecs are for float32");
+  EXPECT_EQ(refusal_of([&](Communicator& comm) {
+              comm.all_reduce(floats, Reduction(ReduceOp::kMax).by(Codec::kInt8));
+            }),
+            "all_reduce: codecs are for sums and means");
+  EXPECT_EQ(refusal_of([&](Communicator& comm) { comm.reduce(floats, 0, coded); }),
+            "reduce: codecs are for all_reduce");
+  EXPECT_EQ(refusal_of([&](Communicator& comm) {
+              comm.all_reduce_with_feedback(floats, floats, ReduceOp::kSum);
+            }),
+            "all_reduce: there is a feedback, and no codec that loses anything");
+  EXPECT_EQ(
+      refusal_of([&](Communicator& comm) { comm.all_reduce_with_feedback(floats, fewer, coded); }),
+      "all_reduce: the feedback has 7 elements; expected 8");
+  EXPECT_EQ(refusal_of(
+                [&](Communicator& comm) { comm.all_reduce_with_feedback(floats, doubles, coded); }),
+            "all_reduce: the feedback is not float32");
+}
+
+TEST(Codecs, GoAlongTheRingAlone) {
+  CommunicatorOptions options;
+  options.codec = Codec::kBfloat16;
+  options.plan = "star";
+  try {
+    world_of(2, options);
+    FAIL() << "a star was taken";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "what is coded as bf16 goes along the ring: take plan auto or ring, not star");
+  }
+}
+
+TEST(Codecs, ThatDifferAreAMismatch) {
+  auto world = world_of(2);
+  on_every_rank(world, [&](Communicator& comm) {
+    std::vector<float> values(100);
+    const Codec own = comm.rank() == 0 ? Codec::kInt8 : Codec::kInt8Stochastic;
+    try {
+      comm.all_reduce(values, Reduction(ReduceOp::kSum).by(own));
+      ADD_FAILURE() << "rank " << comm.rank() << " saw nothing";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kMismatch) << error.what();
+      EXPECT_NE(std::string(error.what()).find("(sum, ring, int8)"), std::string::npos)
+          << error.what();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace rota
