@@ -2,7 +2,9 @@
 # Runs rota and its peers in turn, each once a round, so that a machine that is slow for a while is
 # slow for all, and makes a page of tables, and a picture, of what they measured.
 #
-# usage: run.sh BIN OUT COMMAND all-reduce|collectives|oversubscribed|hosts-1gbit|hosts-100mbit
+# usage: run.sh BIN OUT COMMAND SECTION
+# SECTION: all-reduce, collectives, oversubscribed, hosts-1gbit, hosts-100mbit, codecs-1gbit or
+# codecs-100mbit.
 # BIN has the programs. OUT gets SECTION.jsonl, SECTION.md and SECTION.svg. COMMAND is what the page
 # says that it was made by. Peers that are not installed are named, and left out.
 set -euo pipefail
@@ -16,7 +18,7 @@ source "$here/peers.sh"
 }
 bin=$(realpath "$1") out=$2 command=$3 section=$4
 rows=$out/$section.jsonl
-ours="rota shm" note=
+ours="rota shm" note= baseline=()
 mkdir -p "$out"
 : >"$rows"
 
@@ -91,6 +93,21 @@ TCP needs $((24 * 8 * 1024 * 1024 / 1448 * 1514 / 1000 / $(megabits "$rate"))) m
         --calls isolated --sizes "$sizes" --iterations "$iterations"
     done
     ;;
+  codecs-*)
+    rate=${section#codecs-} baseline=(--baseline "rota tcp")
+    title="all-reduce of 4 hosts at $rate each way, by codec: time by size"
+    note="Four hosts that are network namespaces, $rate each way. Each codec beside values that travel as \
+they are."
+    # shellcheck source=hosts.sh
+    source "$here/hosts.sh"
+    make_hosts 4 "$rate"
+    for part in 5:1M:9 3:16M:2; do
+      IFS=: read -r rounds sizes iterations <<<"$part"
+      contest "$rounds" 4 rota all-reduce --placement in-place --memory any --calls isolated \
+        --sizes "$sizes" --iterations "$iterations" \
+        --codecs identity,bf16,fp16,int8,int8-stochastic,top-k
+    done
+    ;;
   *)
     echo "run.sh: there is no '$section'" >&2
     exit 2
@@ -102,6 +119,6 @@ name_missing
   describe "$section" "$command"
   [[ -z $note ]] || printf '%s\n\n' "$note"
   printf '![](%s.svg)\n\n' "$section"
-  "$bin/rota-bench" contest --ours "$ours" --plot "$out/$section.svg" --title "$title" <"$rows"
+  "$bin/rota-bench" contest --ours "$ours" "${baseline[@]}" --plot "$out/$section.svg" --title "$title" <"$rows"
 } >"$out/$section.md"
 cat "$out/$section.md"

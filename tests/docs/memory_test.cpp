@@ -77,6 +77,28 @@ TEST(Memory, APlansTablesAndScratchAreAsSmallAsThePageSays) {
   EXPECT_GT(seen, 1000u);
 }
 
+// A chunk of 16 pieces a rank.
+TEST(Memory, ACodedPlanIsAsSmallAsThePageSays) {
+  for (const std::size_t n : {2, 3, 8, 32}) {
+    const std::size_t count = n * 16 * 64 * 1024;
+    const Plan plan = collectives::make_plan({.algorithm = Algorithm::kRing,
+                                              .world_size = n,
+                                              .count = count,
+                                              .in_place = false,
+                                              .pre_scales = true,
+                                              .codec = Codec::kInt8,
+                                              .feeds_back = true});
+    EXPECT_LE(bytes_of(plan), 16 * n * 1536) << n;
+    EXPECT_EQ(plan.coded_count, count);
+    EXPECT_EQ(plan.scratch_count, 0u);
+    const Plan large = collectives::make_plan({.algorithm = Algorithm::kRing,
+                                               .world_size = n,
+                                               .count = 64 * count,
+                                               .codec = Codec::kInt8});
+    EXPECT_LE(bytes_of(large), 64 * n * 1536) << n;
+  }
+}
+
 // What a training needs: sums in place.
 TEST(Memory, AnAllReduceInPlaceNeedsOneChunkAtMost) {
   for (const std::size_t n : {2, 3, 5, 8, 64}) {

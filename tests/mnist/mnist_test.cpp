@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include <rota/idx.h>
@@ -121,6 +122,37 @@ TEST_F(Mnist, LeavesTheSameWeightsOverEveryTransport) {
     EXPECT_EQ(lines_of(tcp).back()["transport"], "tcp");
     EXPECT_EQ(lines_of(shm).back()["weights_hash"], lines_of(tcp).back()["weights_hash"]) << model;
   }
+}
+
+// Whatever travels, it is the same everywhere; and each codec is a way of its own.
+TEST_F(Mnist, LeavesTheSameWeightsByACodecOverEveryTransport) {
+  std::set<std::string> hashes;
+  const std::vector<std::string> codecs = {"identity",        "bf16", "fp16", "int8",
+                                           "int8-stochastic", "top-k"};
+  for (const std::string& codec : codecs) {
+    const Arguments arguments = {"--json", "--epochs", "1", "--codec", codec};
+    const Result shm = run_ranks(3, "shm", arguments);
+    const Result tcp = run_ranks(3, "tcp", arguments);
+    ASSERT_EQ(shm.exit_code, 0) << shm.err;
+    ASSERT_EQ(tcp.exit_code, 0) << tcp.err;
+    EXPECT_EQ(lines_of(shm).back()["weights_hash"], lines_of(tcp).back()["weights_hash"]) << codec;
+    hashes.insert(lines_of(shm).back()["weights_hash"]);
+  }
+  EXPECT_EQ(hashes.size(), codecs.size());
+}
+
+TEST_F(Mnist, LearnsByEveryCodec) {
+  for (const char* codec : {"bf16", "fp16", "int8", "int8-stochastic", "top-k"}) {
+    const Result result = run_ranks(2, "shm", {"--json", "--epochs", "4", "--codec", codec});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_GE(lines_of(result).back()["test_accuracy"], 0.85) << codec;
+  }
+}
+
+TEST_F(Mnist, EndsOnAllRanksWhereCodecAndPlanDoNotGoTogether) {
+  const Result result = run_ranks(2, "shm", {"--codec", "int8", "--plan", "star"});
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("goes along the ring: take plan auto or ring, not star"));
 }
 
 TEST_F(Mnist, LeavesTheSameWeightsAsThreadsAndAsProcesses) {
@@ -277,6 +309,7 @@ TEST_F(Mnist, EndsWith2WhereItIsCalledWrongly) {
            {{"--optimizer", "lion"}, "--optimizer lion: expected sgd or adam"},
            {{"--optimizer", "adam", "--momentum", "0.5"}, "--momentum is for --optimizer sgd"},
            {{"--plan", "hexagon"}, "hexagon"},
+           {{"--codec", "zip"}, "--codec zip: expected identity, bf16, fp16, int8, "},
            {{"--replicas", "0"}, "world"},
            {{"--epochs", "0"}, "epochs 0: expected 1 or more"},
            {{"--epochs", "many"}, "many"},

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -245,6 +246,51 @@ TEST(BroadcastParameters, ShowsEveryRankWhoseModelIsAnother) {
   }
 }
 
+// The first bucket has the count, and is exact; the second one is small, the third one coded.
+TEST(GradientBuckets, TravelByACodecWhereThatIsWorthIt) {
+  const std::vector<std::size_t> counts = {40'000, 1'000, 500};
+  const BucketOptions options{
+      .first_bucket_bytes = 4096, .bucket_bytes = 4096, .codec = Codec::kTopK};
+  on_every_rank(3, [&](Communicator& communicator) {
+    GradientBuckets<float> buckets(communicator, counts, options);
+    ASSERT_EQ(buckets.layout().buckets.size(), 3u);
+    const std::uint64_t sent_before = communicator.sent_bytes();
+    buckets.begin_step(100'003);
+    for (std::size_t index = counts.size(); index-- > 0;) {
+      std::ranges::fill(buckets.gradient(index), 0.1F);
+      buckets.ready(index);
+    }
+    buckets.wait();
+    EXPECT_EQ(buckets.world_sample_count(), 300'009u);
+    const auto is_whole = [](float value) { return std::abs(value - 0.3F) < 1e-6F; };
+    EXPECT_TRUE(std::all_of(buckets.gradient(2).begin(), buckets.gradient(2).end(), is_whole));
+    EXPECT_TRUE(std::all_of(buckets.gradient(1).begin(), buckets.gradient(1).end(), is_whole));
+    EXPECT_LT(std::count_if(buckets.gradient(0).begin(), buckets.gradient(0).end(), is_whole),
+              1'000);
+    EXPECT_LT(communicator.sent_bytes() - sent_before, 20'000u);
+  });
+}
+
+// Of gradients that stay the same, top-k sends all in the end.
+TEST(GradientBuckets, KeepWhatACodecLost) {
+  const std::vector<std::size_t> counts = {20'000, 8};
+  const BucketOptions options{.first_bucket_bytes = 64, .codec = Codec::kTopK};
+  on_every_rank(2, [&](Communicator& communicator) {
+    GradientBuckets<float> buckets(communicator, counts, options);
+    constexpr int kSteps = 400;
+    double total = 0;
+    for (int step = 0; step < kSteps; ++step) {
+      buckets.begin_step(1);
+      std::ranges::fill(buckets.gradient(0), 0.5F);
+      buckets.ready(1);
+      buckets.ready(0);
+      buckets.wait();
+      total += buckets.gradient(0)[777];
+    }
+    EXPECT_NEAR(total / kSteps, 1.0, 0.5) << "without feedback it would be nothing";
+  });
+}
+
 std::string refusal_of(const std::function<void()>& call) {
   try {
     call();
@@ -288,6 +334,13 @@ TEST(GradientBuckets, RefuseToWaitForWhatWasNotSent) {
   buckets.ready(0);
   EXPECT_EQ(refusal_of([&] { buckets.wait(); }),
             "bucket 1 was not sent: 1 gradients of bucket 1 were not marked ready");
+}
+
+TEST(GradientBuckets, RefuseACodecOfDouble) {
+  Communicator alone{CommunicatorOptions{}};
+  EXPECT_EQ(
+      refusal_of([&] { GradientBuckets<double>(alone, kCounts, {.codec = Codec::kBfloat16}); }),
+      "codecs are for gradients of float32");
 }
 
 TEST(GradientBuckets, RefuseBucketsWithoutRoom) {
