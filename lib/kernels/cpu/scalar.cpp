@@ -35,7 +35,7 @@ using Bfloat16Lanes = HalfLanes<Bfloat16>;
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/loops.h"
+#include "kernels/cpu/table.h"
 
 namespace rota::kernels::cpu {
 namespace {

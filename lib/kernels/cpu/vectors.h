@@ -80,4 +80,4 @@ struct Bfloat16Lanes {
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/loops.h"
+#include "kernels/cpu/table.h"
