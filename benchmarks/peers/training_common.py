@@ -1,8 +1,8 @@
 """What the two peers' training programs share: arguments, the data, and what they print.
 
-A program trains each of the models that it is told for some epochs, and prints a JSON object a line,
-in the words of `mnist --json`: "first_step" after the first step of all, "epoch" with the images a
-second of all workers, and "memory" at the end.
+A program trains each of the models that it is told for some epochs. Its first worker prints a JSON
+object a line, in the words of `mnist --json`: "first_step" after the first step of all, and "epoch",
+with the images a second of all workers and the most memory that this one has had so far.
 """
 import argparse
 import gzip
@@ -28,8 +28,8 @@ def arguments():
     parser.add_argument("--data", required=True, type=pathlib.Path, help="folder of the IDX files")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--batch-size", type=int, default=100)
-    parser.add_argument("--until", type=float, default=2, help="stop at this test accuracy")
-    parser.add_argument("--evaluate", action="store_true", help="after each epoch")
+    parser.add_argument("--until", type=float,
+                        help="evaluate after each epoch, and stop at this test accuracy")
     options = parser.parse_args()
     options.models = [(name, int(count)) for name, count in
                       (pair.split("=") for pair in options.models.split(","))]
@@ -72,7 +72,7 @@ def peak_memory_bytes():
 
 
 def say(event, **values):
-    print(json.dumps({"event": event, **values}), flush=True)
+    print(json.dumps({"event": event, **values}, separators=(",", ":")), flush=True)
 
 
 class Worker:
@@ -94,7 +94,10 @@ class Worker:
     def run(self):
         for model, count in self.options.models:
             self.train(model, count)
-        say("memory", bytes=peak_memory_bytes())
+
+    def say(self, event, **values):
+        if self.system.rank == 0:
+            say(event, **values)
 
     def train(self, model, count):
         system, options = self.system, self.options
@@ -106,16 +109,18 @@ class Worker:
             if not self.has_begun:
                 system.train(built, *self.train_set, order[:1])
                 self.has_begun = True
-                say("first_step", at=time.time())
+                self.say("first_step")
                 order = order[1:]
             system.train(built, *self.train_set, order)
             epoch_seconds = time.perf_counter() - begin
             seconds += epoch_seconds
             accuracy = None
-            if options.evaluate:
+            if options.until is not None:
                 accuracy = system.count_correct(built, *self.test_set) / len(self.test_set[1])
-            say("epoch", model=model, epoch=epoch, train_seconds=seconds, test_accuracy=accuracy,
-                images_per_second=order.size * system.world_size / epoch_seconds)
+            self.say("epoch", model=model, epoch=epoch, train_seconds=seconds,
+                     test_accuracy=accuracy,
+                     images_per_second=order.size * system.world_size / epoch_seconds,
+                     memory=peak_memory_bytes())
             if accuracy is not None and accuracy >= options.until:
                 break
 
