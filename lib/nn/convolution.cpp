@@ -4,35 +4,14 @@
 #include <algorithm>
 
 #include "nn/bias.h"
-#include "nn/initializer.h"
 #include "nn/product.h"
 
 namespace rota::nn {
 
 template <class T>
 Convolution<T>::Convolution(ImageShape input, const Layer& layer)
-    : input_(input),
-      output_{input.rows, input.columns, layer.outputs},
-      window_(layer.window),
-      initializer_(layer.initializer),
-      inputs_(input_, window_),
-      output_gradients_(output_, window_) {
+    : Filters<T>(input, layer), inputs_(input_, window_), output_gradients_(output_, window_) {
   turned_weights_.reserve(window_ * window_ * input_.channels * output_.channels);
-}
-
-template <class T>
-std::vector<Parameter> Convolution<T>::parameters() const {
-  const std::size_t pixels = window_ * window_;
-  return {{"weights",
-           {window_, window_, input_.channels, output_.channels},
-           weight_deviation(initializer_, pixels * input_.channels, pixels * output_.channels)},
-          {"biases", {output_.channels}, bias_deviation(initializer_)}};
-}
-
-template <class T>
-void Convolution<T>::bind(std::size_t index, T* values, T* gradient) noexcept {
-  (index == 0 ? weights_ : biases_) = values;
-  (index == 0 ? weights_gradient_ : biases_gradient_) = gradient;
 }
 
 template <class T>

@@ -10,6 +10,7 @@
 #include "nn/dense.h"
 #include "nn/dropout.h"
 #include "nn/max_pool.h"
+#include "nn/tiled_convolution.h"
 
 namespace rota {
 
@@ -103,6 +104,9 @@ std::unique_ptr<Module<T>> make_module(const Layer& layer, std::size_t position,
     case Layer::Kind::kDense:
       return std::make_unique<Dense<T>>(input.count(), layer);
     case Layer::Kind::kConvolution:
+      if (TiledConvolution<T>::suits(input, layer)) {
+        return std::make_unique<TiledConvolution<T>>(input, layer);
+      }
       return std::make_unique<Convolution<T>>(input, layer);
     case Layer::Kind::kMaxPool:
       return std::make_unique<MaxPool<T>>(input, layer);

@@ -6,7 +6,7 @@
 namespace rota::nn {
 namespace {
 
-constexpr std::size_t kCacheBytes = 512 * 1024;
+constexpr std::size_t kCacheBytes = 128 * 1024;
 
 }  // namespace
 
@@ -25,12 +25,20 @@ PaddedImages<T>::PaddedImages(ImageShape shape, std::size_t window)
 
 template <class T>
 Matrix<T> PaddedImages<T>::windows(const T* images, std::size_t count) noexcept {
+  const std::size_t pixels = shape_.rows * shape_.columns;
   T* to = windows_.data();
   for (std::size_t image = 0; image < count; ++image) {
     pad(images + image * shape_.count());
-    to = write_windows(to);
+    if (shape_.channels == 1) {
+      write_places(windows_.data() + image * pixels, count * pixels);
+    } else {
+      to = write_windows(to);
+    }
   }
-  return row_major<T>(windows_.data(), count * shape_.rows * shape_.columns, window_count_);
+  if (shape_.channels == 1) {
+    return row_major<T>(windows_.data(), window_count_, count * pixels).transposed();
+  }
+  return row_major<T>(windows_.data(), count * pixels, window_count_);
 }
 
 template <class T>
@@ -56,6 +64,18 @@ T* PaddedImages<T>::write_windows(T* to) const noexcept {
     }
   }
   return to;
+}
+
+// A row of a window of one channel is too short a run. So here all windows' first values come first,
+// then their second ones, each a run as long as an image's row.
+template <class T>
+void PaddedImages<T>::write_places(T* to, std::size_t place_step) const noexcept {
+  for (std::size_t i = 0; i < window_ * window_; ++i, to += place_step) {
+    const T* from = padded_.data() + i / window_ * padded_shape_.columns + i % window_;
+    for (std::size_t row = 0; row < shape_.rows; ++row) {
+      std::copy_n(from + row * padded_shape_.columns, shape_.columns, to + row * shape_.columns);
+    }
+  }
 }
 
 template class PaddedImages<float>;

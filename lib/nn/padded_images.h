@@ -16,7 +16,8 @@ class PaddedImages {
   // The border is half the side of a window wide.
   PaddedImages(ImageShape shape, std::size_t window);
 
-  // How many images are handled at once: as many as keep a second-level cache comfortably full.
+  // How many images are handled at once: so few that OpenBLAS takes their product for a small one,
+  // and multiplies it as it lies.
   std::size_t capacity() const noexcept { return capacity_; }
 
   // Takes `count` images, at most capacity(). The result has a row for each of their pixels: the
@@ -26,6 +27,7 @@ class PaddedImages {
  private:
   void pad(const T* image) noexcept;
   T* write_windows(T* to) const noexcept;
+  void write_places(T* to, std::size_t place_step) const noexcept;
 
   ImageShape shape_;
   std::size_t window_;

@@ -1,21 +1,66 @@
-// Hands products to Eigen, which hands them to OpenBLAS where ROTA_BLAS (CMake) says so.
+// Hands products to OpenBLAS where ROTA_BLAS (CMake) says so, and else to Eigen.
 #include "nn/product.h"
 
-#include <Eigen/Core>
 #include <mutex>
 
-#if defined(EIGEN_USE_BLAS)
-extern "C" void openblas_set_num_threads(int count);  // All flavours have these.
+#if defined(ROTA_OPENBLAS)
+// All flavours have these; those of BLAS itself are as Fortran calls them.
+extern "C" void openblas_set_num_threads(int count);
 extern "C" int openblas_get_parallel();
+extern "C" void sgemm_(const char* a_is, const char* b_is, const int* rows, const int* columns,
+                       const int* inner, const float* factor, const float* a, const int* a_step,
+                       const float* b, const int* b_step, const float* result_factor, float* result,
+                       const int* result_step);
+extern "C" void dgemm_(const char* a_is, const char* b_is, const int* rows, const int* columns,
+                       const int* inner, const double* factor, const double* a, const int* a_step,
+                       const double* b, const int* b_step, const double* result_factor,
+                       double* result, const int* result_step);
+#else
+#include <Eigen/Core>
 #endif
 
 namespace rota::nn {
 namespace {
 
-template <class T, int Order>
-using View = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>>;
+#if defined(ROTA_OPENBLAS)
+constexpr auto gemm_of(const float*) noexcept { return sgemm_; }
+constexpr auto gemm_of(const double*) noexcept { return dgemm_; }
+
 template <class T>
-using ResultView = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+int step_of(const Matrix<T>& matrix) noexcept {
+  return static_cast<int>(matrix.column_major ? matrix.rows : matrix.columns);
+}
+
+// BLAS knows matrices by columns. Seen so, ours are transposed, and so is the product: bᵀ · aᵀ.
+template <class T>
+void multiply_at_once(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) noexcept {
+  const char transposed = 'T';
+  const char plain = 'N';
+  const int rows = static_cast<int>(b.columns);
+  const int columns = static_cast<int>(a.rows);
+  const int inner = static_cast<int>(a.columns);
+  const int a_step = step_of(a);
+  const int b_step = step_of(b);
+  const T one = 1;
+  const T kept = mode == Result::kAdd ? 1 : 0;
+  gemm_of(result)(b.column_major ? &transposed : &plain, a.column_major ? &transposed : &plain,
+                  &rows, &columns, &inner, &one, b.data, &b_step, a.data, &a_step, &kept, result,
+                  &rows);
+}
+
+// The serial flavour of OpenBLAS hands out its working memory without a lock: products that threads
+// took at once came out wrong. So replicas of one process take turns there. It is the library's
+// memory, one for the process, and so is the lock.
+std::unique_lock<std::mutex> take_turn() {
+  static const bool kIsSerial = openblas_get_parallel() == 0;
+  static std::mutex turn;
+  return kIsSerial ? std::unique_lock(turn) : std::unique_lock<std::mutex>();
+}
+#else
+template <class T, int Order>
+using View = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order> >;
+template <class T>
+using ResultView = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> >;
 
 template <int Order, class T>
 View<T, Order> view(const Matrix<T>& matrix) noexcept {
@@ -39,29 +84,25 @@ void multiply_by(const A& a, const Matrix<T>& b, T* result, Result mode) noexcep
                  : multiply_views(a, view<Eigen::RowMajor>(b), result, mode);
 }
 
-// The serial flavour of OpenBLAS hands out its working memory without a lock: products that threads
-// took at once came out wrong. So replicas of one process take turns there. It is the library's
-// memory, one for the process, and so is the lock.
-std::unique_lock<std::mutex> take_turn() {
-#if defined(EIGEN_USE_BLAS)
-  static const bool kIsSerial = openblas_get_parallel() == 0;
-  static std::mutex turn;
-  if (kIsSerial) return std::unique_lock(turn);
-#endif
-  return {};
+template <class T>
+void multiply_at_once(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) noexcept {
+  a.column_major ? multiply_by(view<Eigen::ColMajor>(a), b, result, mode)
+                 : multiply_by(view<Eigen::RowMajor>(a), b, result, mode);
 }
+#endif
 
 }  // namespace
 
 template <class T>
 void multiply(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) noexcept {
+#if defined(ROTA_OPENBLAS)
   const std::unique_lock<std::mutex> turn = take_turn();
-  a.column_major ? multiply_by(view<Eigen::ColMajor>(a), b, result, mode)
-                 : multiply_by(view<Eigen::RowMajor>(a), b, result, mode);
+#endif
+  multiply_at_once(a, b, result, mode);
 }
 
 void use_one_thread() noexcept {
-#if defined(EIGEN_USE_BLAS)
+#if defined(ROTA_OPENBLAS)
   // Once, since other replicas of this process may be in the middle of a product.
   [[maybe_unused]] static const bool kDone = (openblas_set_num_threads(1), true);
 #endif

@@ -179,6 +179,12 @@ void Progress::write_line(const std::string& text) {
   out_ << text << (options_.columns > 0 ? "\x1b[K\n" : "\n") << std::flush;
 }
 
+void JsonLines::on_step(const StepReport& report) {
+  if (report.epoch != 1 || report.step != 1) return;
+  out_ << R"({"event":"first_step","train_seconds":)" << json_number(report.train_seconds) << "}"
+       << std::endl;
+}
+
 void JsonLines::on_epoch(const EpochReport& report) { out_ << to_json(report) << std::endl; }
 
 void JsonLines::on_end(const EndReport& report) { out_ << to_json(report) << std::endl; }

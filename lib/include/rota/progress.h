@@ -48,10 +48,12 @@ class ROTA_EXPORT Progress : public TrainingHook {
   double line_seconds_ = 0;
 };
 
-// One JSON object a line, for programs: one an epoch, and one at the end.
+// One JSON object a line, for programs: one after the first step, whose "event" is "first_step", one
+// an epoch, and one at the end.
 class ROTA_EXPORT JsonLines : public TrainingHook {
  public:
   explicit JsonLines(std::ostream& out) : out_(out) {}
+  void on_step(const StepReport& report) override;
   void on_epoch(const EpochReport& report) override;
   void on_end(const EndReport& report) override;
 

@@ -216,31 +216,5 @@ ROTA_TARGET void sgd_update(T* values, T* velocity, const T* gradient, std::size
   store_some<Same<T>>(velocity_bytes, v, count);
 }
 
-template <class Format, class Operation>
-constexpr Combines kCombines = {combine<Format, Operation>, combine_to_both<Format, Operation>};
-
-// In the order of ReduceOp.
-template <class Format, auto kInfinity, class Bits = decltype(kInfinity)>
-constexpr Reductions kFloats = {{kCombines<Format, Sum>,
-                                 kCombines<Format, Mean<typename Format::Number>>,
-                                 kCombines<Format, Product>,
-                                 kCombines<Same<Bits>, ByBits<kInfinity, Min>>,
-                                 kCombines<Same<Bits>, ByBits<kInfinity, Max>>,
-                                 {},
-                                 {},
-                                 {}},
-                                scale<Format>};
-
-template <class T, class Bits = std::make_unsigned_t<T>>
-constexpr Reductions kIntegers = {{kCombines<Same<Bits>, Sum>,
-                                   {},
-                                   kCombines<Same<Bits>, Product>,
-                                   kCombines<Same<T>, Min>,
-                                   kCombines<Same<T>, Max>,
-                                   kCombines<Same<Bits>, BitAnd>,
-                                   kCombines<Same<Bits>, BitOr>,
-                                   kCombines<Same<Bits>, BitXor>},
-                                  nullptr};
-
 }  // namespace
 }  // namespace rota::kernels::cpu

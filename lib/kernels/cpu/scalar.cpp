@@ -48,7 +48,7 @@ using Bfloat16Lanes = HalfLanes<Bfloat16>;
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/make_variant.h"
+#include "kernels/cpu/table.h"
 
 namespace rota::kernels::cpu {
 namespace {

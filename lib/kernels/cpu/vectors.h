@@ -88,4 +88,4 @@ struct Bfloat16Lanes {
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/make_variant.h"
+#include "kernels/cpu/table.h"

@@ -1,0 +1,129 @@
+"""What the two peers' training programs share: arguments, the data, and what they print.
+
+A program trains each of the models that it is told for some epochs. Its first worker prints a JSON
+object a line, in the words of `mnist --json`: "first_step" after the first step of all, and "epoch",
+with the images a second of all workers and the most memory that this one has had so far.
+"""
+import argparse
+import gzip
+import json
+import os
+import pathlib
+import time
+
+import numpy
+
+# Of each model: the learning rate, the momentum, and from what its weights are drawn.
+SETTINGS = {
+    "mlp": {"learning_rate": 0.05, "momentum": 0.9},
+    "lenet": {"learning_rate": 0.05, "momentum": 0.9},
+    "seed": {"learning_rate": 0.001, "momentum": 0.0},
+}
+CLASSES = 10
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--models", required=True, help="MODEL=IMAGES,...: of the training set")
+    parser.add_argument("--data", required=True, type=pathlib.Path, help="folder of the IDX files")
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--batch-size", type=int, default=100)
+    parser.add_argument("--until", type=float,
+                        help="evaluate after each epoch, and stop at this test accuracy")
+    options = parser.parse_args()
+    options.models = [(name, int(count)) for name, count in
+                      (pair.split("=") for pair in options.models.split(","))]
+    return options
+
+
+def read_idx(path):
+    """Of an IDX file of bytes, as an array."""
+    with gzip.open(path) as file:
+        dimensions = file.read(4)[3]
+        shape = numpy.frombuffer(file.read(4 * dimensions), ">i4")
+        return numpy.frombuffer(file.read(), numpy.uint8).reshape(shape)
+
+
+def read_set(folder, name):
+    """Images as float32 from 0 to 1, samples x 28 x 28, and labels as int64."""
+    images = read_idx(folder / f"{name}-images-idx3-ubyte.gz")
+    labels = read_idx(folder / f"{name}-labels-idx1-ubyte.gz")
+    return numpy.multiply(images, numpy.float32(1 / 255)), labels.astype(numpy.int64)
+
+
+def order_of(epoch, count, batch_size, rank, world_size):
+    """What a worker trains on in an epoch: steps x batch_size places; no worker has another's."""
+    steps = count // (batch_size * world_size)
+    order = numpy.random.default_rng(epoch).permutation(count)[:steps * batch_size * world_size]
+    return order.reshape(steps, world_size, batch_size)[:, rank]
+
+
+def deviation_of(model, is_last, inputs, outputs):
+    """As the example has it: of the normal distribution that weights start with."""
+    if model == "seed":
+        return 1.0
+    return (2 / (inputs + outputs) if is_last else 2 / inputs) ** 0.5
+
+
+def peak_memory_bytes():
+    """The high-water mark of the pages in memory."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
+
+
+def say(event, **values):
+    print(json.dumps({"event": event, **values}, separators=(",", ":")), flush=True)
+
+
+class Worker:
+    """A worker's part of the job: the loop around a system's own `System`, which has
+
+    System.rank, System.world_size
+    System.build(model, learning_rate, momentum) -> anything, given to the other two
+    System.train(built, images, labels, order): steps, by the places in `order`; waits for the last
+    System.count_correct(built, images, labels) -> how many of all are classified correctly
+    """
+
+    def __init__(self, system, options):
+        self.system = system
+        self.options = options
+        self.train_set = system.to_memory(*read_set(options.data, "train"))
+        self.test_set = system.to_memory(*read_set(options.data, "t10k"))
+        self.has_begun = False
+
+    def run(self):
+        for model, count in self.options.models:
+            self.train(model, count)
+
+    def say(self, event, **values):
+        if self.system.rank == 0:
+            say(event, **values)
+
+    def train(self, model, count):
+        system, options = self.system, self.options
+        built = system.build(model, **SETTINGS[model])
+        seconds = 0.0
+        for epoch in range(1, options.epochs + 1):
+            order = order_of(epoch, count, options.batch_size, system.rank, system.world_size)
+            begin = time.perf_counter()
+            if not self.has_begun:
+                system.train(built, *self.train_set, order[:1])
+                self.has_begun = True
+                self.say("first_step")
+                order = order[1:]
+            system.train(built, *self.train_set, order)
+            epoch_seconds = time.perf_counter() - begin
+            seconds += epoch_seconds
+            accuracy = None
+            if options.until is not None:
+                accuracy = system.count_correct(built, *self.test_set) / len(self.test_set[1])
+            self.say("epoch", model=model, epoch=epoch, train_seconds=seconds,
+                     test_accuracy=accuracy,
+                     images_per_second=order.size * system.world_size / epoch_seconds,
+                     memory=peak_memory_bytes())
+            if accuracy is not None and accuracy >= options.until:
+                break
+
+
+def environment_number(name, default):
+    return int(os.environ.get(name, default))

@@ -1,0 +1,78 @@
+# Makes the page of what run.sh, which includes this, has noted.
+# shellcheck shell=bash
+
+file_of() { echo "$work/$1.$2.$3"; }
+
+# median NAME WHAT MODEL FORMAT [FACTOR]; a dash where there is nothing.
+median() {
+  local file
+  file=$(file_of "$1" "$2" "$3")
+  [[ -s $file ]] || {
+    echo -
+    return
+  }
+  sort -n "$file" | awk -v format="$4" -v factor="${5:-1}" '{a[NR] = $1 * factor} END {
+    printf format, NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'
+}
+
+# ratio NAME WHAT NAME WHAT MODEL FORMAT [FACTOR]: the median of the rounds' ratios.
+ratio() {
+  local above below
+  above=$(file_of "$1" "$2" "$5") below=$(file_of "$3" "$4" "$5")
+  [[ -s $above && -s $below ]] || {
+    echo -
+    return
+  }
+  paste "$above" "$below" | awk -v factor="${7:-1}" 'NF == 2 {print $1 / $2 * factor}' | sort -n |
+    awk -v format="$6" '{a[NR] = $1} END {
+      printf format, NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'
+}
+
+report_of() {
+  local model=$1 name
+  printf '**%s**, %s images an epoch\n\n' "$model" "${images[$model]}"
+  echo '| | 2 workers, images/s | rota / this | without communication | efficiency | 1 worker | rota / this |'
+  echo '|---|---:|---:|---:|---:|---:|---:|'
+  for name in "${names[@]}"; do
+    echo "| ${titles[$name]} | $(median "$name" together "$model" %.0f)" \
+      "| $(ratio rota together "$name" together "$model" %.2f) | $(median "$name" apart "$model" %.0f)" \
+      "| $(ratio "$name" together "$name" apart "$model" '%.0f %%' 100)" \
+      "| $(median "$name" alone "$model" %.0f) | $(ratio rota alone "$name" alone "$model" %.2f) |"
+  done
+  echo
+}
+
+make_report() {
+  local name model
+  cat <<END
+# training
+
+Measured by \`$command\` on $(LC_ALL=C date '+%-d %B %Y'): $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -1),
+$(nproc) cores, $(awk '/^MemTotal/ {printf "%.0f GB", $2 / 1e6}' /proc/meminfo); Linux $(uname -r);
+$(versions).
+
+The example's models on MNIST, in batches of 100 images a worker, by SGD with a learning rate of 0.05
+and a momentum of 0.9 (\`seed\`: 0.001 and none): two workers of one thread each on two cores, the same
+two without communication, and one alone. Efficiency is the share of the rate without communication
+that is left with it. Medians of $rounds rounds, and of the rounds' ratios.
+
+END
+  for model in "${models[@]}"; do report_of "$model"; done
+  cat <<END
+From the command to the end of the first step, and the most memory of a worker, on the whole training
+set; and the seconds of training mlp, without evaluation, until $accuracy of the test images are
+classified correctly at the end of an epoch: medians of $rounds_to_accuracy runs, for rota's first
+steps of more.
+
+| | model | first step, s | memory, MB | seconds to $accuracy | rota / this | epochs |
+|---|---|---:|---:|---:|---:|---:|
+END
+  for name in "${names[@]}"; do
+    for model in "${models[@]}"; do
+      [[ -s $(file_of "$name" start "$model") ]] || continue
+      echo "| ${titles[$name]} | $model | $(median "$name" start "$model" %.2f)" \
+        "| $(median "$name" memory "$model" %.0f 1e-6) | $(median "$name" seconds "$model" %.1f)" \
+        "| $(ratio rota seconds "$name" seconds "$model" %.2f) | $(median "$name" epochs "$model" %.1f) |"
+    done
+  done
+}
