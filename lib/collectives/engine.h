@@ -19,7 +19,7 @@ class Engine {
   // `channels`: index = peer; the own rank's may be null. `board`: null where memory is not shared.
   explicit Engine(std::span<transport::Channel* const> channels, transport::Board* board = nullptr);
 
-  // Requires done(). Throws Error kNoMemory.
+  // Requires done(). The operation is lent until it is done again. Throws Error kNoMemory.
   void start(const Operation& operation);
 
   // One round over the lanes: never blocks, never reads a clock. True if anything moved.

@@ -2,7 +2,6 @@
 #include "communicator/driver.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <thread>
 
@@ -43,20 +42,17 @@ bool is_message(const Operation& operation) noexcept {
   return operation.signature.collective == Collective::kSend;
 }
 
-void pack(const Packing& packing) noexcept {
-  std::byte* to = packing.memory.bytes().data();
-  for (const Values& part : packing.parts) {
-    if (part.count() > 0) std::memcpy(to, part.data(), part.bytes());
-    to += part.bytes();
-  }
-}
-
-void unpack(const Packing& packing) noexcept {
-  const std::byte* from = packing.memory.bytes().data();
-  for (const Values& part : packing.parts) {
-    if (part.count() > 0) std::memcpy(part.data(), from, part.bytes());
-    from += part.bytes();
-  }
+// In what it reads or writes.
+bool shares_memory(const Operation& a, const Operation& b) noexcept {
+  const std::size_t a_bytes = a.signature.count * a.reducer->element_bytes();
+  const std::size_t b_bytes = b.signature.count * b.reducer->element_bytes();
+  const auto overlap = [&](const std::byte* a_start, const std::byte* b_start) {
+    return a_start < b_start + b_bytes && b_start < a_start + a_bytes;
+  };
+  const auto& [a_values, a_input, a_scratch] = a.buffers;
+  const auto& [b_values, b_input, b_scratch] = b.buffers;
+  return overlap(a_values, b_values) || (!a.in_place && overlap(a_input, b_values)) ||
+         (!b.in_place && overlap(a_values, b_input));
 }
 
 }  // namespace
@@ -78,16 +74,29 @@ bool Driver::turn() {
       moved = true;
       departure_seen_ = {};  // What a rank sent before it ended is still coming.
     }
-    if (!front().done() || !finish_front()) return moved;
+    if (!front().done()) return moved;
     moved = true;
+    do {
+      if (!finish_front()) return moved;
+    } while (running() > 0 && front().done());
   }
 }
 
 bool Driver::may_start_next() const noexcept {
   if (started_ == queue_.submitted()) return false;
   if (running() == 0) return true;
-  return running() < engines_.size() && is_message(queue_.at(started_)) &&
-         is_message(queue_.at(started_ + 1));
+  return running() < engines_.size() && goes_beside_running(queue_.at(started_ + 1));
+}
+
+// All that run are of one kind: the last is like the others.
+bool Driver::goes_beside_running(const QueuedOperation& next) const noexcept {
+  const QueuedOperation& last = queue_.at(started_);
+  if (is_message(last)) return is_message(next);
+  if (!last.goes_beside_others || !next.goes_beside_others) return false;
+  for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
+    if (shares_memory(queue_.at(number), next)) return false;
+  }
+  return true;
 }
 
 void Driver::start_next() {
@@ -102,9 +111,13 @@ bool Driver::step_all() {
   bool moved = false;
   for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
     collectives::Engine& engine = engine_of(number);
-    if (engine.done() || is_behind_another(number)) continue;
+    if (engine.done()) continue;
+    const bool is_one_of_messages = is_message(queue_.at(number));
+    if (is_one_of_messages && is_behind_another(number)) continue;
     if (engine.step()) moved = true;
-    if (engine.done() && number > queue_.finished() + 1) queue_.mark_done(number);
+    if (is_one_of_messages && engine.done() && number > queue_.finished() + 1) {
+      queue_.mark_done(number);
+    }
   }
   return moved;
 }

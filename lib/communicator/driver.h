@@ -12,6 +12,7 @@
 #include "collectives/engine.h"
 #include "communicator/group.h"
 #include "communicator/operation_queue.h"
+#include "transport/board.h"
 
 namespace rota {
 
@@ -39,8 +40,8 @@ class Driver {
   // In whose words the group ends.
   enum class Teller : std::uint8_t { kSelf, kPeers, kCoordinator };
 
-  // Sends and receives that follow one another go on side by side.
-  static constexpr std::uint64_t kWindow = 8;
+  // Sends and receives that follow one another go on side by side, and so do exchanges.
+  static constexpr std::uint64_t kWindow = transport::kExchangesAtOnce;
 
   std::uint64_t running() const noexcept { return started_ - queue_.finished(); }
   collectives::Engine& engine_of(std::uint64_t number) noexcept {
@@ -48,6 +49,7 @@ class Driver {
   }
   collectives::Engine& front() noexcept { return engine_of(queue_.finished() + 1); }
   bool may_start_next() const noexcept;
+  bool goes_beside_running(const QueuedOperation& next) const noexcept;
   void start_next();
   bool step_all();
   bool is_behind_another(std::uint64_t number) noexcept;

@@ -96,13 +96,18 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   operation.buffers = {call.values ? call.values->data() : nullptr, input,
                        planned.scratch.bytes().data()};
   const bool is_grouped = !call.group.empty();
-  if (is_grouped || !lease.packing.parts.empty()) lease.packing = pack(call, checked);
+  if (is_grouped || !lease.packing.parts.empty()) {
+    lease.packing = pack(call, checked, choice.algorithm);
+  }
   operation.packing = is_grouped ? &lease.packing : nullptr;
-  if (is_grouped) operation.buffers[0] = lease.packing.memory.bytes().data();
+  operation.parts = is_grouped ? lease.packing.list() : nullptr;
+  if (is_grouped) operation.buffers[0] = lease.packing.values();
   operation.in_place = checked.in_place;
   operation.peer = call.root;
   operation.sends = call.collective == Collective::kSend;
   operation.signature = signature_of(call, checked, choice.algorithm);
+  operation.goes_beside_others = !is_grouped && makes_exchange(call.collective, choice.algorithm) &&
+                                 collectives::Exchange::goes_beside_others(*board_, operation);
   return queue_.push();
 }
 
@@ -147,7 +152,7 @@ std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
                                                             Algorithm algorithm) {
   collectives::Reducer reducer(*settings_.kernels, checked.type, call.reduction,
                                group_.world_size());
-  if (board_ && collectives::Exchange::makes(call.collective, algorithm)) {
+  if (makes_exchange(call.collective, algorithm)) {
     return std::make_unique<PlannedCollective>(PlannedCollective{{}, reducer, {}});
   }
   const std::vector<std::size_t> hosts = hosts_of(group_.table);
@@ -216,21 +221,35 @@ collectives::Signature Communicator::Impl::signature_of(const Call& call,
   return signature;
 }
 
-// The same groups come again and again, so what one that is done has used is taken over.
-Packing Communicator::Impl::pack(const Call& call, const CheckedCall& checked) {
-  if (call.group.empty()) return {};
-  const std::size_t bytes = checked.count * bytes_of(checked.type);
+// Of the operations that are done and still leased, the latest whose packing will do.
+template <class WillDo>
+Packing Communicator::Impl::take_over_packing(WillDo will_do) {
   constexpr std::uint64_t kSlots = OperationQueue::kCapacity;
   const std::uint64_t oldest = queue_.next() > kSlots ? queue_.next() - kSlots : 1;
-  Packing packing;
   for (std::uint64_t number = queue_.finished(); number >= oldest; --number) {
     Packing& done = leases_[number % kSlots].packing;
-    if (done.memory.bytes().size() != bytes) continue;
-    packing = std::exchange(done, {});
-    break;
+    if (will_do(done)) return std::exchange(done, {});
   }
+  return {};
+}
+
+// The same groups come again and again, so what one that is done has used is taken over.
+Packing Communicator::Impl::pack(const Call& call, const CheckedCall& checked,
+                                 Algorithm algorithm) {
+  if (call.group.empty()) return {};
+  Packing packing = take_over_packing([&](const Packing& done) { return is_of(done, call.group); });
+  if (!packing.parts.empty()) return packing;
+  const std::size_t bytes = checked.count * bytes_of(checked.type);
+  const bool is_listed = makes_exchange(call.collective, algorithm) &&
+                         bytes > transport::Post::kContentBytes &&
+                         can_list(call.group, board_->memory(group_.rank), sorted_parts_);
+  const std::size_t needed = is_listed ? sizeof(collectives::PartList) : bytes;
+  packing = take_over_packing([&](const Packing& done) {
+    return done.memory.bytes().size() == needed && done.is_listed == is_listed;
+  });
   packing.parts.assign(call.group.begin(), call.group.end());
-  if (packing.memory.bytes().size() != bytes) packing.memory = allocate(bytes);
+  if (packing.memory.bytes().size() != needed) packing.memory = allocate(needed);
+  if (is_listed) list_parts(packing, board_->memory(group_.rank));
   return packing;
 }
 
@@ -244,12 +263,13 @@ void Communicator::Impl::run_unattended() {
   if (!queue_.empty() && !broken()) progress_thread_.wake();
 }
 
-// While peers are about to come, a look at them is all that there is to do.
+// While peers are about to come, a look at them is all that there is to do. Returns what the last
+// drive() did.
 template <class Done>
-void Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept {
-  for (int turns = 0; turns < kTurnsAtOnce; ++turns) {
-    drive(backoff);
-    if (!backoff.fast() || done() || broken()) return;
+bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept {
+  for (int turns = 1;; ++turns) {
+    const bool rests = drive(backoff);
+    if (turns == kTurnsAtOnce || !backoff.fast() || done() || broken()) return rests;
   }
 }
 
@@ -259,8 +279,9 @@ bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
   Backoff backoff = backoff_for(group_);
   while (!done() && !broken()) {
     if (try_to_drive()) {
-      drive_while_fast(backoff, done);
+      const bool rests = drive_while_fast(backoff, done);
       stop_driving();
+      if (rests) driver_.rest(kLongestRest);
     } else {
       // The progress thread is in the middle of a turn, or of a nap.
       if (group_.transport) group_.transport->wake();
@@ -283,29 +304,36 @@ bool Communicator::Impl::wait_until(std::uint64_t number, base::TimePoint until)
 
 bool Communicator::Impl::test(std::uint64_t number) { return queue_.is_done(number) || broken(); }
 
-void Communicator::Impl::drive(Backoff& backoff) noexcept {
+bool Communicator::Impl::drive(Backoff& backoff) noexcept {
   try {
-    if (broken()) return;
-    if (driver_.turn()) return backoff.reset();
-    if (queue_.empty()) return;
+    if (broken()) return false;
+    if (driver_.turn()) {
+      backoff.reset();
+      return false;
+    }
+    if (queue_.empty()) return false;
     const bool sleepy = backoff.idle();
-    if (backoff.fast()) return;
+    if (backoff.fast()) return false;
     driver_.look_around(backoff.now());
-    if (sleepy) driver_.rest(kLongestRest);
+    if (!sleepy) return false;
+    if (board_) return true;
+    driver_.rest(kLongestRest);
   } catch (const Error& error) {
     break_with(error);
   } catch (const std::bad_alloc&) {
     break_with(Error(ErrorCode::kNoMemory,
                      "rank " + std::to_string(group_.rank) + " ran out of memory in a collective"));
   }
+  return false;
 }
 
 bool Communicator::Impl::drive_unattended() noexcept {
   Backoff backoff(Backoff::Manner::kSleep);
   if (queue_.empty() || broken() || waiters_.load(std::memory_order_acquire) > 0) return false;
   if (try_to_drive()) {
-    drive(backoff);
+    const bool rests = drive(backoff);
     stop_driving();
+    if (rests) driver_.rest(kLongestRest);
   }
   return true;
 }
