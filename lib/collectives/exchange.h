@@ -32,8 +32,11 @@ class Exchange {
     return collective == Collective::kBarrier ||
            (collective == Collective::kAllReduce && algorithm == Algorithm::kDirect);
   }
+  static bool makes(const Signature& signature) noexcept {
+    return makes(signature.collective, signature.algorithm);
+  }
   bool makes(const Operation& operation) const noexcept {
-    return board_ && makes(operation.signature.collective, operation.signature.algorithm);
+    return board_ && makes(operation.signature);
   }
 
   // Whether it can be under way beside others, whose memory is other memory: of an operation that

@@ -30,6 +30,10 @@ struct CheckedCall {
   bool in_place = true;
 };
 
+// Whether check() would say of `call` what it said of `last`, by a few looks. False where that
+// would take more.
+bool is_again(const Call& call, const Call& last) noexcept;
+
 // Throws Error kInvalidArgument with a sentence that says what does not fit.
 CheckedCall check(const Call& call, std::size_t rank, std::size_t world_size);
 

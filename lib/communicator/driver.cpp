@@ -57,12 +57,11 @@ bool shares_memory(const Operation& a, const Operation& b) noexcept {
 
 }  // namespace
 
-Driver::Driver(Group& group, OperationQueue& queue) : group_(group), queue_(queue) {
+Driver::Driver(Group& group, OperationQueue& queue)
+    : group_(group), queue_(queue), board_(group.transport ? group.transport->board() : nullptr) {
   const std::vector<transport::Channel*> channels = channels_of(group);
-  const std::uint64_t count = group.world_size() > 1 ? kWindow : 1;
-  engines_.reserve(count);
-  transport::Board* board = group.transport ? group.transport->board() : nullptr;
-  for (std::uint64_t i = 0; i < count; ++i) engines_.emplace_back(channels, board);
+  engines_.reserve(kWindow);
+  for (std::uint64_t i = 0; i < kWindow; ++i) engines_.emplace_back(channels, board_);
 }
 
 bool Driver::turn() {
@@ -82,21 +81,21 @@ bool Driver::turn() {
   }
 }
 
-bool Driver::may_start_next() const noexcept {
-  if (started_ == queue_.submitted()) return false;
-  if (running() == 0) return true;
-  return running() < engines_.size() && goes_beside_running(queue_.at(started_ + 1));
-}
-
-// All that run are of one kind: the last is like the others.
-bool Driver::goes_beside_running(const QueuedOperation& next) const noexcept {
+// Beside those that run, which are all of one kind.
+bool Driver::may_run_beside(const QueuedOperation& next) const noexcept {
+  if (running() == kWindow) return false;
   const QueuedOperation& last = queue_.at(started_);
   if (is_message(last)) return is_message(next);
-  if (!last.goes_beside_others || !next.goes_beside_others) return false;
+  if (!goes_beside_others(last) || !goes_beside_others(next)) return false;
   for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
     if (shares_memory(queue_.at(number), next)) return false;
   }
   return true;
+}
+
+bool Driver::goes_beside_others(const QueuedOperation& operation) const noexcept {
+  return board_ && !operation.packing && collectives::Exchange::makes(operation.signature) &&
+         collectives::Exchange::goes_beside_others(*board_, operation);
 }
 
 void Driver::start_next() {
@@ -108,6 +107,7 @@ void Driver::start_next() {
 }
 
 bool Driver::step_all() {
+  if (running() == 1) return !front().done() && front().step();
   bool moved = false;
   for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
     collectives::Engine& engine = engine_of(number);

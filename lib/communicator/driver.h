@@ -45,11 +45,15 @@ class Driver {
 
   std::uint64_t running() const noexcept { return started_ - queue_.finished(); }
   collectives::Engine& engine_of(std::uint64_t number) noexcept {
-    return engines_[number % engines_.size()];
+    return engines_[number % kWindow];
   }
   collectives::Engine& front() noexcept { return engine_of(queue_.finished() + 1); }
-  bool may_start_next() const noexcept;
-  bool goes_beside_running(const QueuedOperation& next) const noexcept;
+  bool may_start_next() const noexcept {
+    return started_ != queue_.submitted() &&
+           (running() == 0 || may_run_beside(queue_.at(started_ + 1)));
+  }
+  bool may_run_beside(const QueuedOperation& next) const noexcept;
+  bool goes_beside_others(const QueuedOperation& operation) const noexcept;
   void start_next();
   bool step_all();
   bool is_behind_another(std::uint64_t number) noexcept;
@@ -68,6 +72,7 @@ class Driver {
 
   Group& group_;
   OperationQueue& queue_;
+  transport::Board* board_;                   // Null where memory is not shared.
   std::vector<collectives::Engine> engines_;  // Operation `number` runs in number % kWindow.
   std::uint64_t started_ = 0;                 // Operations.
 

@@ -41,7 +41,7 @@ std::string in_units(std::size_t bytes) {
   return text.data() + std::string(units[unit]);
 }
 
-Backoff backoff_for(const Group& group) noexcept {
+Backoff patience_of(const Group& group) noexcept {
   const auto manner = group.may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield;
   const bool in_memory = group.transport && group.transport->board();
   return Backoff(manner, in_memory ? Backoff::kSpins : Backoff::kSpinsOnSockets);
@@ -75,6 +75,7 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
     : group_(std::move(group)),
       settings_(settings),
       board_(group_.transport ? group_.transport->board() : nullptr),
+      patience_(patience_of(group_)),
       driver_(group_, queue_),
       sent_counts_(group_.world_size()),
       received_counts_(group_.world_size()),
@@ -83,32 +84,42 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
 std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
   if (board_ && queue_.empty()) board_->make_ready();
-  const CheckedCall checked = check(call, group_.rank, group_.world_size());
+  const Known& known = examine(call);
   if (queue_.full()) wait_for([this] { return !queue_.full(); }, kNever);
-  const collectives::Choice choice = choice_for(call, checked);
   Lease& lease = leases_[queue_.next() % OperationQueue::kCapacity];
-  const PlannedCollective& planned = planned_for(call, checked, choice, lease);
+  if (lease.planned != known.planned) lease.planned = known.planned;
   QueuedOperation& operation = queue_.next_slot();
-  operation.plan = &planned.plan;
-  operation.reducer = &planned.reducer;
+  operation.plan = &known.planned->plan;
+  operation.reducer = &known.planned->reducer;
   // The engine knows one kind of pointer; no plan writes to its input.
   auto* input = call.input ? const_cast<std::byte*>(call.input->data()) : nullptr;
   operation.buffers = {call.values ? call.values->data() : nullptr, input,
-                       planned.scratch.bytes().data()};
+                       known.planned->scratch.bytes().data()};
   const bool is_grouped = !call.group.empty();
   if (is_grouped || !lease.packing.parts.empty()) {
-    lease.packing = pack(call, checked, choice.algorithm);
+    lease.packing = pack(call, known.checked, known.algorithm);
   }
   operation.packing = is_grouped ? &lease.packing : nullptr;
   operation.parts = is_grouped ? lease.packing.list() : nullptr;
   if (is_grouped) operation.buffers[0] = lease.packing.values();
-  operation.in_place = checked.in_place;
+  operation.in_place = known.checked.in_place;
   operation.peer = call.root;
   operation.sends = call.collective == Collective::kSend;
-  operation.signature = signature_of(call, checked, choice.algorithm);
-  operation.goes_beside_others = !is_grouped && makes_exchange(call.collective, choice.algorithm) &&
-                                 collectives::Exchange::goes_beside_others(*board_, operation);
+  operation.signature = signature_of(call, known.checked, known.algorithm);
   return queue_.push();
+}
+
+// Programs make the same calls again and again: of those only the address is new.
+const Communicator::Impl::Known& Communicator::Impl::examine(const Call& call) {
+  Known& known = known_[static_cast<std::size_t>(call.collective)];
+  if (known.planned && is_again(call, known.call)) return known;
+  known.planned = nullptr;
+  known.checked = check(call, group_.rank, group_.world_size());
+  const collectives::Choice choice = choice_for(call, known.checked);
+  known.algorithm = choice.algorithm;
+  known.call = call;
+  known.planned = planned_for(call, known.checked, choice);
+  return known;
 }
 
 collectives::Choice Communicator::Impl::choice_for(const Call& call,
@@ -123,10 +134,8 @@ collectives::Choice Communicator::Impl::choice_for(const Call& call,
 }
 
 // Calls with counts of their own are not expected to come again.
-const PlannedCollective& Communicator::Impl::planned_for(const Call& call,
-                                                         const CheckedCall& checked,
-                                                         const collectives::Choice& choice,
-                                                         Lease& lease) {
+std::shared_ptr<const PlannedCollective> Communicator::Impl::planned_for(
+    const Call& call, const CheckedCall& checked, const collectives::Choice& choice) {
   const PlanKey key{.collective = call.collective,
                     .algorithm = choice.algorithm,
                     .type = checked.type,
@@ -135,16 +144,12 @@ const PlannedCollective& Communicator::Impl::planned_for(const Call& call,
                     .count = checked.count,
                     .root = call.root};
   if (!call.uneven) {
-    if (const auto* found = plans_.find(key)) {
-      // Training makes the same calls again and again: then there is nothing to count.
-      if (lease.planned != *found) lease.planned = *found;
-      return *lease.planned;
-    }
+    if (const auto* found = plans_.find(key)) return *found;
   }
   say_once(call, checked, choice);
-  lease.planned = plan(call, checked, key.algorithm);
-  if (!call.uneven) plans_.keep(key, lease.planned);
-  return *lease.planned;
+  std::shared_ptr<const PlannedCollective> planned = plan(call, checked, key.algorithm);
+  if (!call.uneven) plans_.keep(key, planned);
+  return planned;
 }
 
 std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
@@ -276,7 +281,7 @@ bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept 
 template <class Done>
 bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
   waiters_.fetch_add(1, std::memory_order_acq_rel);
-  Backoff backoff = backoff_for(group_);
+  Backoff backoff = patience_;
   while (!done() && !broken()) {
     if (try_to_drive()) {
       const bool rests = drive_while_fast(backoff, done);

@@ -71,9 +71,18 @@ class Communicator::Impl final : public Request::Source {
     Packing packing;
   };
 
+  // What was found out about a call.
+  struct Known {
+    Call call;  // Its addresses may be anything by now.
+    CheckedCall checked;
+    collectives::Algorithm algorithm = collectives::Algorithm::kRing;
+    std::shared_ptr<const PlannedCollective> planned;
+  };
+
+  const Known& examine(const Call& call);
   collectives::Choice choice_for(const Call& call, const CheckedCall& checked) const noexcept;
-  const PlannedCollective& planned_for(const Call& call, const CheckedCall& checked,
-                                       const collectives::Choice& choice, Lease& lease);
+  std::shared_ptr<const PlannedCollective> planned_for(const Call& call, const CheckedCall& checked,
+                                                       const collectives::Choice& choice);
   std::unique_ptr<PlannedCollective> plan(const Call& call, const CheckedCall& checked,
                                           collectives::Algorithm algorithm);
   void say_once(const Call& call, const CheckedCall& checked, const collectives::Choice& choice);
@@ -107,12 +116,14 @@ class Communicator::Impl final : public Request::Source {
   Group group_;
   Settings settings_;
   transport::Board* board_;  // Null where memory is not shared.
+  Backoff patience_;         // That of a thread that begins to wait.
   OperationQueue queue_;
   Driver driver_;
   PlanCache plans_;
-  std::vector<std::string> said_;                        // What rank 0 has said of its choices.
-  std::array<Lease, OperationQueue::kCapacity> leases_;  // By the queue's slots.
-  std::vector<Values> sorted_parts_;                     // Of a group that is looked at.
+  std::array<Known, collectives::kCollectives> known_{};  // Of each, the last call.
+  std::vector<std::string> said_;                         // What rank 0 has said of its choices.
+  std::array<Lease, OperationQueue::kCapacity> leases_;   // By the queue's slots.
+  std::vector<Values> sorted_parts_;                      // Of a group that is looked at.
   std::uint64_t collective_count_ = 0;
   std::size_t child_count_ = 0;
   std::uint64_t step_count_ = 0;

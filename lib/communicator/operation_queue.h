@@ -12,7 +12,6 @@ namespace rota {
 
 struct QueuedOperation : collectives::Operation {
   const Packing* packing = nullptr;  // Of a grouped call.
-  bool goes_beside_others = false;   // See Exchange.
   std::size_t peer = 0;              // Of a send or receive.
   bool sends = false;
 };
