@@ -67,7 +67,9 @@ class Exchange {
   static Where where_of(const transport::Board& board, const Operation& operation) noexcept;
   static bool is_reached(const Where& where) noexcept;
   Where where_of(std::size_t rank) const noexcept;
-  Slice share() const noexcept;
+  void find_pages() noexcept;
+  Slice share_of(std::size_t rank) const noexcept;
+  Slice own_share() const noexcept { return share_of(board_->rank()); }
 
   Turn meet();
   Turn stage();
@@ -93,10 +95,12 @@ class Exchange {
   const Operation* operation_ = nullptr;
   std::uint64_t number_ = 0;  // On the board.
   Phase phase_ = Phase::kMeets;
-  bool is_staged_ = false;     // Some rank's values are where others do not reach them.
-  Slice segment_;              // What is under way: all or, where staged, as much as a stage has.
-  std::uint64_t awaited_ = 0;  // The segment or share, by the board's count, that all are to do.
-  std::size_t seen_ = 0;       // Ranks that have come as far, from the first one on.
+  bool is_staged_ = false;      // Some rank's values are where others do not reach them.
+  Slice segment_;               // What is under way: all or, where staged, as much as a stage has.
+  std::size_t lead_ = 0;        // Elements of a page before what is under way begins in it.
+  std::size_t first_rank_ = 0;  // Reduces the first pages.
+  std::uint64_t awaited_ = 0;   // The segment or share, by the board's count, that all are to do.
+  std::size_t seen_ = 0;        // Ranks that have come as far, from the first one on.
   std::vector<const transport::Post*> posts_;  // By rank.
   Share share_;
 };

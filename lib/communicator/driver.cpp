@@ -42,17 +42,14 @@ bool is_message(const Operation& operation) noexcept {
   return operation.signature.collective == Collective::kSend;
 }
 
-// In what it reads or writes.
-bool shares_memory(const Operation& a, const Operation& b) noexcept {
-  const std::size_t a_bytes = a.signature.count * a.reducer->element_bytes();
-  const std::size_t b_bytes = b.signature.count * b.reducer->element_bytes();
-  const auto overlap = [&](const std::byte* a_start, const std::byte* b_start) {
-    return a_start < b_start + b_bytes && b_start < a_start + a_bytes;
-  };
-  const auto& [a_values, a_input, a_scratch] = a.buffers;
-  const auto& [b_values, b_input, b_scratch] = b.buffers;
-  return overlap(a_values, b_values) || (!a.in_place && overlap(a_input, b_values)) ||
-         (!b.in_place && overlap(a_values, b_input));
+// Of what an operation reads and writes; the input may lie anywhere.
+Extent extent_of(const Operation& operation) noexcept {
+  const std::size_t bytes = operation.signature.count * operation.reducer->element_bytes();
+  const auto& [values, input, scratch] = operation.buffers;
+  const auto start = reinterpret_cast<std::uintptr_t>(values);
+  if (operation.in_place) return {start, start + bytes};
+  const auto from = reinterpret_cast<std::uintptr_t>(input);
+  return {std::min(start, from), std::max(start, from) + bytes};
 }
 
 }  // namespace
@@ -81,15 +78,21 @@ bool Driver::turn() {
   }
 }
 
-// Beside those that run, which are all of one kind.
-bool Driver::may_run_beside(const QueuedOperation& next) const noexcept {
+// Beside those that run, which are all of one kind. Then it is started.
+bool Driver::may_run_beside(const QueuedOperation& next) noexcept {
   if (running() == kWindow) return false;
   const QueuedOperation& last = queue_.at(started_);
   if (is_message(last)) return is_message(next);
-  if (!goes_beside_others(last) || !goes_beside_others(next)) return false;
-  for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
-    if (shares_memory(queue_.at(number), next)) return false;
+  if (running() == 1) {
+    all_go_beside_others_ = goes_beside_others(last);
+    extents_[started_ % kWindow] = extent_of(last);
   }
+  if (!all_go_beside_others_ || !goes_beside_others(next)) return false;
+  const Extent extent = extent_of(next);
+  for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
+    if (extents_[number % kWindow].overlaps(extent)) return false;
+  }
+  extents_[(started_ + 1) % kWindow] = extent;
   return true;
 }
 

@@ -1,5 +1,6 @@
 // Runs the operations of one group, one after the other, and notices when they cannot go on.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,15 @@
 #include "transport/board.h"
 
 namespace rota {
+
+// From the first address to the last one.
+struct Extent {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  bool overlaps(const Extent& other) const noexcept {
+    return begin < other.end && other.begin < end;
+  }
+};
 
 // One thread at a time; whose turn it is, is its owner's business.
 class Driver {
@@ -48,11 +58,11 @@ class Driver {
     return engines_[number % kWindow];
   }
   collectives::Engine& front() noexcept { return engine_of(queue_.finished() + 1); }
-  bool may_start_next() const noexcept {
+  bool may_start_next() noexcept {
     return started_ != queue_.submitted() &&
            (running() == 0 || may_run_beside(queue_.at(started_ + 1)));
   }
-  bool may_run_beside(const QueuedOperation& next) const noexcept;
+  bool may_run_beside(const QueuedOperation& next) noexcept;
   bool goes_beside_others(const QueuedOperation& operation) const noexcept;
   void start_next();
   bool step_all();
@@ -75,6 +85,8 @@ class Driver {
   transport::Board* board_;                   // Null where memory is not shared.
   std::vector<collectives::Engine> engines_;  // Operation `number` runs in number % kWindow.
   std::uint64_t started_ = 0;                 // Operations.
+  bool all_go_beside_others_ = false;         // Of more than one that run. Then these are
+  std::array<Extent, kWindow> extents_;       // where their memory is, as engines are theirs.
 
   base::TimePoint last_look_{};
   base::TimePoint last_heard_{};         // When the launcher was listened to.

@@ -61,6 +61,9 @@ std::vector<std::size_t> hosts_of(const RankTable& table) {
 // The longest that a resting thread is deaf to what only the coordinator knows.
 constexpr std::chrono::milliseconds kLongestRest{2};
 
+// Of the progress thread over shared memory: short beside a step of a training.
+constexpr std::chrono::microseconds kNap{100};
+
 // Without a look at whether somebody else wants to drive, or a wait is to end.
 constexpr int kTurnsAtOnce = 64;
 
@@ -79,7 +82,8 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
       driver_(group_, queue_),
       sent_counts_(group_.world_size()),
       received_counts_(group_.world_size()),
-      progress_thread_([this] { return drive_unattended(); }) {}
+      progress_thread_([this] { return drive_unattended(); },
+                       board_ ? kNap : std::chrono::microseconds(0)) {}
 
 std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
@@ -280,6 +284,7 @@ bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept 
 
 template <class Done>
 bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
+  if (done()) return true;
   waiters_.fetch_add(1, std::memory_order_acq_rel);
   Backoff backoff = patience_;
   while (!done() && !broken()) {
@@ -335,11 +340,12 @@ bool Communicator::Impl::drive(Backoff& backoff) noexcept {
 bool Communicator::Impl::drive_unattended() noexcept {
   Backoff backoff(Backoff::Manner::kSleep);
   if (queue_.empty() || broken() || waiters_.load(std::memory_order_acquire) > 0) return false;
+  bool rests = board_ != nullptr;
   if (try_to_drive()) {
-    const bool rests = drive(backoff);
+    rests = drive(backoff);
     stop_driving();
-    if (rests) driver_.rest(kLongestRest);
   }
+  if (rests) driver_.rest(kLongestRest);
   return true;
 }
 

@@ -133,6 +133,8 @@ class Board {
     seats_[rank_].notice->shares.store(++shares_, std::memory_order_release);
     return shares_;
   }
+  // The same of a share that is empty, which nobody waits for.
+  std::uint64_t pass_over() noexcept { return ++shares_; }
   bool is_done(std::size_t rank, std::uint64_t share) const noexcept {
     return seats_[rank].notice->shares.load(std::memory_order_acquire) >= share;
   }
