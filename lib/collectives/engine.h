@@ -28,6 +28,9 @@ class Engine {
 
   bool done() const noexcept { return lanes_left_ == 0; }
 
+  // Whether those that have been started after it can do nothing yet.
+  bool holds_others_up() const noexcept { return exchanging_ && exchange_.holds_others_up(); }
+
   const Operation& operation() const noexcept { return operation_; }
   std::optional<Wait> waiting() const noexcept;
 

@@ -2,6 +2,7 @@
 #include "collectives/exchange.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 
@@ -18,7 +19,8 @@ using transport::Post;
 
 // No two ranks reduce of one page: a processor that fetches ahead what comes next, as far as the
 // page's end, would take lines away from whoever writes them.
-constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kPageShift = 12;
+constexpr std::size_t kPageBytes = std::size_t{1} << kPageShift;
 
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
@@ -94,7 +96,8 @@ bool Exchange::goes_beside_others(const Board& board, const Operation& operation
 void Exchange::start(const Operation& operation) {
   operation_ = &operation;
   segment_ = {0, operation.signature.count};
-  lead_ = first_rank_ = 0;
+  own_ = {};
+  element_shift_ = static_cast<std::size_t>(std::countr_zero(element_bytes()));
   is_staged_ = !goes_beside_others(*board_, operation);
   // Where all are alike, one post does for the memory and for the first segment.
   if (is_staged_) stage_from(0);
@@ -151,7 +154,10 @@ Exchange::Turn Exchange::meet() {
     board_->pass_turn();
     return Turn::kDone;
   }
-  if (all_are_reached()) return begin_share();
+  if (all_are_reached()) {
+    cut();
+    return begin_share();
+  }
   if (!is_staged_) stage_from(0);
   phase_ = Phase::kStages;
   seen_ = 0;
@@ -222,30 +228,35 @@ bool Exchange::all_have_staged() noexcept {
 
 // Pages are those of rank 0's values, where these lie in one run: all ranks know it. So is who
 // begins with the first of them, so that it is the same each time, and that of others another one.
-void Exchange::find_pages() noexcept {
+void Exchange::cut() noexcept {
+  const std::size_t n = board_->world_size();
   const std::uint64_t from = is_staged_ ? kNowhere : where_of(0).from;
-  if (from == kNowhere) {
-    lead_ = first_rank_ = 0;
-    return;
-  }
-  lead_ = from % kPageBytes / element_bytes();
-  first_rank_ = from / kPageBytes % board_->world_size();
+  lead_ = from == kNowhere ? 0 : from % kPageBytes >> element_shift_;
+  first_rank_ = from == kNowhere ? 0 : from / kPageBytes % n;
+  const std::size_t page_shift = kPageShift - element_shift_;
+  pages_ = (lead_ + segment_.count + (std::size_t{1} << page_shift) - 1) >> page_shift;
+  own_ = share_of(board_->rank());
+}
+
+// Of the ranks in the order in which they reduce pages.
+std::size_t Exchange::place_of(std::size_t rank) const noexcept {
+  const std::size_t n = board_->world_size();
+  return rank >= first_rank_ ? rank - first_rank_ : rank + n - first_rank_;
 }
 
 // What a rank reduces for all, of what is under way.
 Slice Exchange::share_of(std::size_t rank) const noexcept {
-  const std::size_t n = board_->world_size();
-  const std::size_t page = kPageBytes / element_bytes();
+  const std::size_t page_shift = kPageShift - element_shift_;
   const std::size_t end = lead_ + segment_.count;
-  const Slice pages = slice_of((end + page - 1) / page, (rank + n - first_rank_) % n, n);
-  const std::size_t from = std::clamp(pages.offset * page, lead_, end);
-  const std::size_t to = std::clamp((pages.offset + pages.count) * page, lead_, end);
+  const Slice pages = slice_of(pages_, place_of(rank), board_->world_size());
+  const std::size_t from = std::clamp(pages.offset << page_shift, lead_, end);
+  const std::size_t to = std::clamp((pages.offset + pages.count) << page_shift, lead_, end);
   return {segment_.offset + from - lead_, to - from};
 }
 
 // The others read what they reduce of this rank's, and get what it reduces for them.
 Exchange::Turn Exchange::begin_share() {
-  const Slice own = own_share();
+  const Slice own = own_;
   share_.begin(*operation_->reducer, operation_->signature.count, own);
   const std::size_t own_bytes = own.count * element_bytes();
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
@@ -292,7 +303,7 @@ Exchange::Turn Exchange::reduce() {
   if (board_->broken()) return Turn::kNone;
   if (const auto rank = share_.reduce_piece()) throw points_outside(*rank);
   if (share_.rest().count > 0) return Turn::kSome;
-  awaited_ = own_share().count > 0 ? board_->say_done() : board_->pass_over();
+  awaited_ = own_.count > 0 ? board_->say_done() : board_->pass_over();
   if (!is_staged_) board_->pass_turn();
   phase_ = Phase::kWaits;
   seen_ = 0;
@@ -306,7 +317,7 @@ Exchange::Turn Exchange::wait_for_all() {
 
 bool Exchange::all_are_done() noexcept {
   for (; seen_ < board_->world_size(); ++seen_) {
-    if (!board_->is_done(seen_, awaited_) && share_of(seen_).count > 0) return false;
+    if (!board_->is_done(seen_, awaited_) && !has_no_share(seen_)) return false;
   }
   return true;
 }
@@ -336,8 +347,8 @@ void Exchange::stage_from(std::size_t offset) {
   const std::size_t rest = stage.size() < page_each ? 0 : stage.size() % page_each;
   const std::size_t most = (stage.size() - rest) / element_bytes();
   is_staged_ = true;
-  find_pages();
   segment_ = {offset, std::min(operation_->signature.count - offset, most)};
+  cut();
   board_->count_staged(for_others_shares([&](const Reach& own, std::size_t at, std::size_t count) {
     std::memcpy(stage.data() + at, own.from(), count);
   }));
@@ -348,7 +359,7 @@ void Exchange::stage_from(std::size_t offset) {
 // way before and behind the own share. Returns the bytes of all.
 template <class F>
 std::size_t Exchange::for_others_shares(F copy) const {
-  const Slice own = own_share();
+  const Slice own = own_;
   const std::size_t end = own.offset + own.count;
   const Slice before{segment_.offset, own.offset - segment_.offset};
   const Slice behind{end, segment_.offset + segment_.count - end};
@@ -372,7 +383,7 @@ std::size_t Exchange::for_others_shares(F copy) const {
 std::optional<Wait> Exchange::waiting() const noexcept {
   if (phase_ == Phase::kReduces) return std::nullopt;
   const bool travels = travels_with_post(*operation_);
-  const std::size_t own_bytes = travels ? 0 : own_share().count * element_bytes();
+  const std::size_t own_bytes = travels ? 0 : own_.count * element_bytes();
   Wait wait{.peer = std::min(seen_, board_->world_size() - 1),
             .step = phase_ == Phase::kWaits ? 1U : 0U,
             .step_count = travels ? 1U : 2U,

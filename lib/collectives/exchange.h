@@ -48,6 +48,9 @@ class Exchange {
   // under way, goes_beside_others(). Throws Error kNoMemory.
   void start(const Operation& operation);
 
+  // Whether those that have been started after it can do nothing yet.
+  bool holds_others_up() const noexcept { return phase_ != Phase::kWaits || is_staged_; }
+
   // Never blocks, and comes back after some 100 KiB a rank. Throws Error kMismatch, kPeerLost,
   // kNoMemory.
   Turn step();
@@ -67,9 +70,10 @@ class Exchange {
   static Where where_of(const transport::Board& board, const Operation& operation) noexcept;
   static bool is_reached(const Where& where) noexcept;
   Where where_of(std::size_t rank) const noexcept;
-  void find_pages() noexcept;
+  void cut() noexcept;
+  std::size_t place_of(std::size_t rank) const noexcept;
+  bool has_no_share(std::size_t rank) const noexcept { return place_of(rank) >= pages_; }
   Slice share_of(std::size_t rank) const noexcept;
-  Slice own_share() const noexcept { return share_of(board_->rank()); }
 
   Turn meet();
   Turn stage();
@@ -97,10 +101,13 @@ class Exchange {
   Phase phase_ = Phase::kMeets;
   bool is_staged_ = false;      // Some rank's values are where others do not reach them.
   Slice segment_;               // What is under way: all or, where staged, as much as a stage has.
+  Slice own_;                   // Of it, what this rank reduces; empty before it has been cut.
   std::size_t lead_ = 0;        // Elements of a page before what is under way begins in it.
-  std::size_t first_rank_ = 0;  // Reduces the first pages.
-  std::uint64_t awaited_ = 0;   // The segment or share, by the board's count, that all are to do.
-  std::size_t seen_ = 0;        // Ranks that have come as far, from the first one on.
+  std::size_t pages_ = 0;       // That are cut into shares.
+  std::size_t first_rank_ = 0;  // Reduces the first of them.
+  std::size_t element_shift_ = 0;
+  std::uint64_t awaited_ = 0;  // The segment or share, by the board's count, that all are to do.
+  std::size_t seen_ = 0;       // Ranks that have come as far, from the first one on.
   std::vector<const transport::Post*> posts_;  // By rank.
   Share share_;
 };

@@ -8,6 +8,8 @@
 
 #include <rota/error.h>
 
+#include "communicator/packing.h"
+
 namespace rota {
 namespace {
 
@@ -234,7 +236,7 @@ class Examiner {
 
 bool is_again(const Call& call, const Call& last) noexcept {
   if (call.input || last.input || call.uneven || last.uneven) return false;
-  if (!call.group.empty() || !last.group.empty()) return false;
+  if (!are_same(call.group, last.group)) return false;
   if (call.collective != last.collective || call.root != last.root) return false;
   if (call.reduction != last.reduction) return false;
   if (!call.values || !last.values) return !call.values && !last.values;

@@ -118,6 +118,7 @@ bool Driver::step_all() {
     const bool is_one_of_messages = is_message(queue_.at(number));
     if (is_one_of_messages && is_behind_another(number)) continue;
     if (engine.step()) moved = true;
+    if (engine.holds_others_up()) break;
     if (is_one_of_messages && engine.done() && number > queue_.finished() + 1) {
       queue_.mark_done(number);
     }

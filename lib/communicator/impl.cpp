@@ -64,6 +64,8 @@ constexpr std::chrono::milliseconds kLongestRest{2};
 // Of the progress thread over shared memory: short beside a step of a training.
 constexpr std::chrono::microseconds kNap{100};
 
+constexpr std::uint64_t kManyPending = 8;
+
 // Without a look at whether somebody else wants to drive, or a wait is to end.
 constexpr int kTurnsAtOnce = 64;
 
@@ -101,7 +103,7 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
                        known.planned->scratch.bytes().data()};
   const bool is_grouped = !call.group.empty();
   if (is_grouped || !lease.packing.parts.empty()) {
-    lease.packing = pack(call, known.checked, known.algorithm);
+    lease.packing = pack(call, known);
   }
   operation.packing = is_grouped ? &lease.packing : nullptr;
   operation.parts = is_grouped ? lease.packing.list() : nullptr;
@@ -121,7 +123,10 @@ const Communicator::Impl::Known& Communicator::Impl::examine(const Call& call) {
   known.checked = check(call, group_.rank, group_.world_size());
   const collectives::Choice choice = choice_for(call, known.checked);
   known.algorithm = choice.algorithm;
+  known.group.assign(call.group.begin(), call.group.end());
+  known.number = ++examined_;
   known.call = call;
+  known.call.group = known.group;
   known.planned = planned_for(call, known.checked, choice);
   return known;
 }
@@ -243,17 +248,22 @@ Packing Communicator::Impl::take_over_packing(WillDo will_do) {
 }
 
 // The same groups come again and again, so what one that is done has used is taken over.
-Packing Communicator::Impl::pack(const Call& call, const CheckedCall& checked,
-                                 Algorithm algorithm) {
+Packing Communicator::Impl::pack(const Call& call, const Known& known) {
   if (call.group.empty()) return {};
-  Packing packing = take_over_packing([&](const Packing& done) { return is_of(done, call.group); });
-  if (!packing.parts.empty()) return packing;
-  const std::size_t bytes = checked.count * bytes_of(checked.type);
-  const bool is_listed = makes_exchange(call.collective, algorithm) &&
+  Packing packing = take_over_packing(
+      [&](const Packing& done) { return done.number == known.number || is_of(done, call.group); });
+  if (packing.parts.empty()) packing = pack_anew(call, known);
+  packing.number = known.number;
+  return packing;
+}
+
+Packing Communicator::Impl::pack_anew(const Call& call, const Known& known) {
+  const std::size_t bytes = known.checked.count * bytes_of(known.checked.type);
+  const bool is_listed = makes_exchange(call.collective, known.algorithm) &&
                          bytes > transport::Post::kContentBytes &&
                          can_list(call.group, board_->memory(group_.rank), sorted_parts_);
   const std::size_t needed = is_listed ? sizeof(collectives::PartList) : bytes;
-  packing = take_over_packing([&](const Packing& done) {
+  Packing packing = take_over_packing([&](const Packing& done) {
     return done.memory.bytes().size() == needed && done.is_listed == is_listed;
   });
   packing.parts.assign(call.group.begin(), call.group.end());
@@ -263,6 +273,9 @@ Packing Communicator::Impl::pack(const Call& call, const CheckedCall& checked,
 }
 
 void Communicator::Impl::run_unattended() {
+  // Where many are under way it does not pay to look for each that is added.
+  const std::uint64_t pending = queue_.submitted() - queue_.finished();
+  if (pending > kManyPending && pending % kManyPending != 0) return;
   // The first chunks may leave at once.
   if (try_to_drive()) {
     Backoff backoff(Backoff::Manner::kSpin);
@@ -285,7 +298,9 @@ bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept 
 template <class Done>
 bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
   if (done()) return true;
-  waiters_.fetch_add(1, std::memory_order_acq_rel);
+  // There is nobody else to be told where no call was asynchronous so far.
+  const bool counts = progress_thread_.has_started();
+  if (counts) waiters_.fetch_add(1, std::memory_order_acq_rel);
   Backoff backoff = patience_;
   while (!done() && !broken()) {
     if (try_to_drive()) {
@@ -299,7 +314,7 @@ bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
     }
     if (until != kNever && base::Clock::now() >= until) break;
   }
-  const bool last_waiter = waiters_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  const bool last_waiter = counts && waiters_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   const bool is_done = done();
   if (!is_done && broken()) throw_cause();
   if (last_waiter && !queue_.empty()) progress_thread_.wake();

@@ -73,7 +73,9 @@ class Communicator::Impl final : public Request::Source {
 
   // What was found out about a call.
   struct Known {
-    Call call;  // Its addresses may be anything by now.
+    Call call;  // Its addresses may be anything by now, but for those of
+    std::vector<Values> group;
+    std::uint64_t number = 0;  // The how-manieth that was examined.
     CheckedCall checked;
     collectives::Algorithm algorithm = collectives::Algorithm::kRing;
     std::shared_ptr<const PlannedCollective> planned;
@@ -92,7 +94,8 @@ class Communicator::Impl final : public Request::Source {
                       collectives::Algorithm algorithm) const noexcept {
     return board_ && collectives::Exchange::makes(collective, algorithm);
   }
-  Packing pack(const Call& call, const CheckedCall& checked, collectives::Algorithm algorithm);
+  Packing pack(const Call& call, const Known& known);
+  Packing pack_anew(const Call& call, const Known& known);
   template <class WillDo>
   Packing take_over_packing(WillDo will_do);
 
@@ -124,6 +127,7 @@ class Communicator::Impl final : public Request::Source {
   std::vector<std::string> said_;                         // What rank 0 has said of its choices.
   std::array<Lease, OperationQueue::kCapacity> leases_;   // By the queue's slots.
   std::vector<Values> sorted_parts_;                      // Of a group that is looked at.
+  std::uint64_t examined_ = 0;                            // Calls.
   std::uint64_t collective_count_ = 0;
   std::size_t child_count_ = 0;
   std::uint64_t step_count_ = 0;

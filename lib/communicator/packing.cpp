@@ -13,10 +13,6 @@ using collectives::PartList;
 // Of smaller buffers a list costs more than two copies of what is in it.
 constexpr std::size_t kLeastBytesOfAPart = 256;
 
-bool are_same(const Values& a, const Values& b) noexcept {
-  return a.data() == b.data() && a.count() == b.count() && a.type() == b.type();
-}
-
 bool lies_in(const Values& values, std::span<const std::byte> memory) noexcept {
   const std::less_equal<> not_behind;
   return not_behind(memory.data(), values.data()) &&
@@ -25,8 +21,14 @@ bool lies_in(const Values& values, std::span<const std::byte> memory) noexcept {
 
 }  // namespace
 
+bool are_same(std::span<const Values> group, std::span<const Values> other) noexcept {
+  return std::ranges::equal(group, other, [](const Values& a, const Values& b) {
+    return a.data() == b.data() && a.count() == b.count() && a.type() == b.type();
+  });
+}
+
 bool is_of(const Packing& packing, std::span<const Values> group) noexcept {
-  return std::ranges::equal(packing.parts, group, are_same);
+  return are_same(packing.parts, group);
 }
 
 bool can_list(std::span<const Values> group, std::span<const std::byte> memory,

@@ -2,6 +2,7 @@
 // of where they are; else they lie side by side while it runs.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -14,8 +15,9 @@ namespace rota {
 
 struct Packing {
   std::vector<Values> parts;
-  Block memory;            // The list, or room for the values of all parts.
-  bool is_listed = false;  // It is the list.
+  Block memory;              // The list, or room for the values of all parts.
+  bool is_listed = false;    // It is the list.
+  std::uint64_t number = 0;  // Of the call that was examined last with these buffers.
 
   const collectives::PartList* list() const noexcept {
     return is_listed ? reinterpret_cast<const collectives::PartList*>(memory.bytes().data())
@@ -23,6 +25,8 @@ struct Packing {
   }
   std::byte* values() const noexcept { return is_listed ? nullptr : memory.bytes().data(); }
 };
+
+bool are_same(std::span<const Values> group, std::span<const Values> other) noexcept;
 
 // Whether it is of just these buffers.
 bool is_of(const Packing& packing, std::span<const Values> group) noexcept;

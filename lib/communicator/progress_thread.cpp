@@ -6,7 +6,10 @@
 namespace rota {
 
 void ProgressThread::wake() {
-  if (!thread_.joinable()) thread_ = os::start_quiet_thread([this] { run(); });
+  if (!thread_.joinable()) {
+    thread_ = os::start_quiet_thread([this] { run(); });
+    started_.store(true, std::memory_order_relaxed);
+  }
   wakes_.fetch_add(1, std::memory_order_release);
   wakes_.notify_one();
 }

@@ -21,6 +21,7 @@ class ProgressThread {
   ~ProgressThread() { stop(); }
 
   void wake();
+  bool has_started() const noexcept { return started_.load(std::memory_order_relaxed); }
   void stop() noexcept;  // Returns when the thread has ended.
 
  private:
@@ -32,6 +33,7 @@ class ProgressThread {
   std::function<bool()> work_;
   std::chrono::microseconds nap_;
   std::atomic<std::uint32_t> wakes_{0};
+  std::atomic<bool> started_{false};
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };
