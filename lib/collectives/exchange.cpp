@@ -194,19 +194,26 @@ bool Exchange::all_are_reached() const {
 
 // The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c.
 void Exchange::add_posts() const noexcept {
-  std::byte* values = buffer_of(*operation_, Buffer::kValues);
-  const std::size_t n = posts_.size();
-  const Reducer& reducer = *operation_->reducer;
   const std::size_t count = operation_->signature.count;
-  for (std::size_t chunk = 0; chunk < n; ++chunk) {
-    const Slice slice = chunk_of({0, count}, chunk, n);
-    if (slice.count == 0) break;
-    const std::size_t offset = slice.offset * reducer.element_bytes();
-    std::memcpy(values + offset, posts_[(chunk + 1) % n]->bytes() + offset,
-                slice.count * reducer.element_bytes());
-    for (std::size_t hop = 2; hop <= n; ++hop) {
-      const std::byte* from = posts_[(chunk + hop) % n]->bytes() + offset;
-      reducer.add_few(values + offset, from, slice.count, hop == n);
+  if (count <= kGrain) return add_posts_of_chunk(0, {0, count});  // It has them all.
+  for (std::size_t chunk = 0; chunk < posts_.size(); ++chunk) {
+    add_posts_of_chunk(chunk, chunk_of({0, count}, chunk, posts_.size()));
+  }
+}
+
+void Exchange::add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept {
+  if (slice.count == 0) return;
+  const std::size_t n = posts_.size();
+  const std::size_t offset = slice.offset << element_shift_;
+  std::byte* values = buffer_of(*operation_, Buffer::kValues) + offset;
+  std::size_t rank = chunk;
+  for (std::size_t hop = 1; hop <= n; ++hop) {
+    rank = rank + 1 == n ? 0 : rank + 1;
+    const std::byte* from = posts_[rank]->bytes() + offset;
+    if (hop == 1) {
+      std::memcpy(values, from, slice.count << element_shift_);
+    } else {
+      operation_->reducer->add_few(values, from, slice.count, hop == n);
     }
   }
 }

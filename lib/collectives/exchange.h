@@ -88,6 +88,7 @@ class Exchange {
   std::size_t put_place(transport::Board::Content& content) const noexcept;
   bool all_are_reached() const;
   void add_posts() const noexcept;
+  void add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept;
   void stage_from(std::size_t offset);
   Turn begin_share();
   Reach own_reach() const noexcept;
