@@ -11,6 +11,7 @@
 #include "kernel/kernel_benchmark.h"
 #include "overlap/overlap_command.h"
 #include "plan/plan_command.h"
+#include "small/small_command.h"
 
 namespace {
 
@@ -20,6 +21,7 @@ constexpr std::string_view kUsage =
     "       rotarun -np RANKS rota-bench all-reduce ...  the sum over ranks; has a --help\n"
     "       rotarun -np RANKS rota-bench broadcast ...   and so each collective, or a list of "
     "them\n"
+    "       rotarun -np RANKS rota-bench small ...       many small buffers; has a --help\n"
     "       rotarun -np RANKS rota-bench overlap ...     what it saves a training; has a --help\n"
     "       rota-bench plan --draw ...                   what goes where, and when; has a --help\n"
     "       rota-bench compare OURS THEIRS               two names' rows of --json, from stdin\n"
@@ -30,6 +32,7 @@ int run(int argument_count, char** arguments) {
   const std::string_view command = argument_count > 1 ? arguments[1] : "";
   if (command == "kernel" && argument_count == 2) return run_kernel_benchmark();
   if (command == "overlap") return run_overlap_command(argument_count - 1, arguments + 1);
+  if (command == "small") return run_small_command(argument_count - 1, arguments + 1);
   if (command == "plan") return run_plan_command(argument_count - 1, arguments + 1);
   if (command == "contest") return run_contest_command(argument_count - 1, arguments + 1);
   if (command == "compare" && argument_count == 4) {

@@ -25,7 +25,7 @@ void Engine::start(const Operation& operation) {
   operation_ = operation;
   exchanging_ = exchange_.makes(operation_);
   if (!exchanging_) return start_lanes();
-  exchange_.start(operation_);
+  exchange_.start(operation);
   lanes_left_ = 1;
 }
 

@@ -19,7 +19,7 @@ class Engine {
   // `channels`: index = peer; the own rank's may be null. `board`: null where memory is not shared.
   explicit Engine(std::span<transport::Channel* const> channels, transport::Board* board = nullptr);
 
-  // Requires done(). Throws Error kNoMemory.
+  // Requires done(). The operation is lent until it is done again. Throws Error kNoMemory.
   void start(const Operation& operation);
 
   // One round over the lanes: never blocks, never reads a clock. True if anything moved.
@@ -27,6 +27,9 @@ class Engine {
   bool step();
 
   bool done() const noexcept { return lanes_left_ == 0; }
+
+  // Whether those that have been started after it can do nothing yet.
+  bool holds_others_up() const noexcept { return exchanging_ && exchange_.holds_others_up(); }
 
   const Operation& operation() const noexcept { return operation_; }
   std::optional<Wait> waiting() const noexcept;

@@ -2,11 +2,13 @@
 #include "collectives/exchange.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 
 #include <rota/error.h>
 
+#include "base/assert.h"
 #include "collectives/algorithms.h"
 
 namespace rota::collectives {
@@ -15,25 +17,36 @@ namespace {
 using transport::Board;
 using transport::Post;
 
-constexpr std::size_t kPieceBytes = 128 * 1024;  // Between two looks at whether it can go on.
-constexpr std::size_t kBlockBytes = 8 * 1024;    // Stays in a first-level cache.
-
-// Shares begin where no two ranks write to one line or, where there is enough for it, one page.
-constexpr std::size_t kLineBytes = 64;
-constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kPagesFrom = 64 * 1024;
+// No two ranks reduce of one page: a processor that fetches ahead what comes next, as far as the
+// page's end, would take lines away from whoever writes them.
+constexpr std::size_t kPageShift = 12;
+constexpr std::size_t kPageBytes = std::size_t{1} << kPageShift;
 
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-std::uint64_t offset_in(std::span<const std::byte> memory, const std::byte* start,
+std::uint64_t offset_in(std::span<const std::byte> memory, const void* start,
                         std::size_t bytes) noexcept {
-  const bool inside = start >= memory.data() && start <= memory.data() + memory.size() &&
-                      bytes <= static_cast<std::size_t>(memory.data() + memory.size() - start);
-  return inside ? static_cast<std::uint64_t>(start - memory.data()) : kNowhere;
+  const auto* first = static_cast<const std::byte*>(start);
+  const bool inside = first >= memory.data() && first <= memory.data() + memory.size() &&
+                      bytes <= static_cast<std::size_t>(memory.data() + memory.size() - first);
+  return inside ? static_cast<std::uint64_t>(first - memory.data()) : kNowhere;
 }
 
 bool fits(std::uint64_t offset, std::size_t bytes, std::span<const std::byte> memory) noexcept {
   return offset <= memory.size() && bytes <= memory.size() - offset;
+}
+
+std::byte* buffer_of(const Operation& operation, Buffer buffer) noexcept {
+  return operation.buffers[static_cast<std::size_t>(buffer)];
+}
+
+const std::byte* contribution_of(const Operation& operation) noexcept {
+  return buffer_of(operation, operation.in_place ? Buffer::kValues : Buffer::kInput);
+}
+
+Error points_outside(std::size_t rank) {
+  return {ErrorCode::kPeerLost,
+          "rank " + std::to_string(rank) + " points outside of its shared arena", rank};
 }
 
 }  // namespace
@@ -41,107 +54,121 @@ bool fits(std::uint64_t offset, std::size_t bytes, std::span<const std::byte> me
 struct Exchange::Where {
   std::uint64_t from = kNowhere;  // Offsets in the rank's own memory.
   std::uint64_t to = kNowhere;
-  std::uint64_t stage = kNowhere;  // Of the segment's values, once they are there.
+  std::uint64_t parts = kNowhere;  // Instead of these: a PartList.
+  std::uint64_t stage = kNowhere;  // Of the first segment's values, which are there.
   double factor = 1;               // Each rank has its own.
 };
 
 Exchange::Exchange(Board* board)
     : board_(board),
-      ends_(board ? board->world_size() : 0),
-      posts_(board ? board->world_size() : 0) {}
+      posts_(board ? board->world_size() : 0),
+      share_(board ? board->world_size() : 0) {}
 
-bool Exchange::travels_with_post() const noexcept { return bytes() <= Post::kContentBytes; }
+std::size_t Exchange::bytes_of(const Operation& operation) noexcept {
+  return operation.signature.count * operation.reducer->element_bytes();
+}
+
+bool Exchange::travels_with_post(const Operation& operation) noexcept {
+  return bytes_of(operation) <= Post::kContentBytes;
+}
+
+Exchange::Where Exchange::where_of(const Board& board, const Operation& operation) noexcept {
+  const auto reached = board.memory(board.rank());
+  const double factor = operation.reducer->pre_factor();
+  if (operation.parts) {
+    return {.parts = offset_in(reached, operation.parts, sizeof *operation.parts),
+            .factor = factor};
+  }
+  const std::size_t bytes = bytes_of(operation);
+  return {.from = offset_in(reached, contribution_of(operation), bytes),
+          .to = offset_in(reached, buffer_of(operation, Buffer::kValues), bytes),
+          .factor = factor};
+}
+
+bool Exchange::is_reached(const Where& where) noexcept {
+  return where.parts != kNowhere || (where.from != kNowhere && where.to != kNowhere);
+}
+
+bool Exchange::goes_beside_others(const Board& board, const Operation& operation) noexcept {
+  return travels_with_post(operation) || is_reached(where_of(board, operation));
+}
 
 void Exchange::start(const Operation& operation) {
   operation_ = &operation;
-  const Ends own = own_ends();
-  const auto reached = board_->memory(board_->rank());
   segment_ = {0, operation.signature.count};
-  is_staged_ = !travels_with_post() && (offset_in(reached, own.from, bytes()) == kNowhere ||
-                                        offset_in(reached, own.to, bytes()) == kNowhere);
+  own_ = {};
+  element_shift_ = static_cast<std::size_t>(std::countr_zero(element_bytes()));
+  is_staged_ = !goes_beside_others(*board_, operation);
   // Where all are alike, one post does for the memory and for the first segment.
   if (is_staged_) stage_from(0);
-  post();
-}
-
-void Exchange::post() {
   Board::Content content{};
-  const std::size_t content_bytes = travels_with_post() ? put_values(content) : put_place(content);
-  board_->post(pack(operation_->signature), content, content_bytes);
+  const std::size_t content_bytes =
+      travels_with_post(operation) ? put_values(content) : put_place(content);
+  number_ = board_->post(pack(operation.signature), content, content_bytes);
   phase_ = Phase::kMeets;
   seen_ = 0;
-}
-
-// In the caller's memory.
-Exchange::Ends Exchange::own_ends() const noexcept {
-  std::byte* to = operation_->buffers[static_cast<std::size_t>(Buffer::kValues)];
-  const auto input = static_cast<std::size_t>(Buffer::kInput);
-  return {.from = operation_->in_place ? to : operation_->buffers[input],
-          .to = to,
-          .factor = operation_->reducer->pre_factor()};
 }
 
 std::size_t Exchange::put_values(Board::Content& content) const noexcept {
   if (bytes() == 0) return 0;
   auto* to = reinterpret_cast<std::byte*>(content.data());
-  std::memcpy(to, own_ends().from, bytes());
+  std::memcpy(to, contribution_of(*operation_), bytes());
   operation_->reducer->pre_scale(to, operation_->signature.count);
   return bytes();
 }
 
 std::size_t Exchange::put_place(Board::Content& content) const noexcept {
-  const auto reached = board_->memory(board_->rank());
-  const Ends own = own_ends();
-  Where where{.from = offset_in(reached, own.from, bytes()),
-              .to = offset_in(reached, own.to, bytes()),
-              .factor = own.factor};
+  Where where = where_of(*board_, *operation_);
   if (is_staged_) where.stage = board_->stage_offset();
   static_assert(sizeof where <= Post::kContentBytes);
   std::memcpy(content.data(), &where, sizeof where);
   return sizeof where;
 }
 
-Exchange::Turn Exchange::step() {
-  bool moved = false;
-  if (phase_ == Phase::kMeets) {
-    if (!meet()) return Turn::kNone;
-    if (travels_with_post()) {
-      add_posts();
-      board_->count_sent((board_->world_size() - 1) * bytes());
-      return Turn::kDone;
-    }
-    if (!agree_on_memory()) {
-      if (!is_staged_) stage_from(0);
-      post();
-      return Turn::kSome;
-    }
-    begin_share();
-  }
-  if (phase_ == Phase::kReduces) {
-    if (board_->broken()) return Turn::kNone;
-    reduce_piece();
-    if (rest_.count > 0) return Turn::kSome;
-    board_->say_done();
-    phase_ = Phase::kWaits;
-    seen_ = 0;
-    moved = true;
-  }
-  if (!all_are_done()) return moved ? Turn::kSome : Turn::kNone;
-  if (!is_staged_) return Turn::kDone;
-  fetch_results();
-  const std::size_t next = segment_.offset + segment_.count;
-  if (next == operation_->signature.count) return Turn::kDone;
-  stage_from(next);
-  post();
-  return Turn::kSome;
+// What a rank has posted.
+Exchange::Where Exchange::where_of(std::size_t rank) const noexcept {
+  Where where;
+  std::memcpy(&where, posts_[rank]->bytes(), sizeof where);
+  return where;
 }
 
-// True once all ranks have posted.
-bool Exchange::meet() {
+Exchange::Turn Exchange::step() {
+  switch (phase_) {
+    case Phase::kMeets:
+      return meet();
+    case Phase::kStages:
+      return stage();
+    case Phase::kReduces:
+      return reduce();
+    case Phase::kWaits:
+      return wait_for_all();
+  }
+  ROTA_ASSERT(false);
+}
+
+Exchange::Turn Exchange::meet() {
+  if (!board_->is_turn_of(number_) || !all_have_posted()) return Turn::kNone;
+  if (travels_with_post(*operation_)) {
+    add_posts();
+    board_->count_sent((board_->world_size() - 1) * bytes());
+    board_->pass_turn();
+    return Turn::kDone;
+  }
+  if (all_are_reached()) {
+    cut();
+    return begin_share();
+  }
+  if (!is_staged_) stage_from(0);
+  phase_ = Phase::kStages;
+  seen_ = 0;
+  return stage();
+}
+
+bool Exchange::all_have_posted() {
   for (; seen_ < board_->world_size(); ++seen_) {
-    const Post* post = board_->post_of(seen_);
+    const Post* post = board_->post_of(seen_, number_);
     if (!post) return false;
-    if (!board_->agrees(*post)) compare_with(seen_);
+    if (!board_->agrees(*post, number_)) compare_with(seen_);
     posts_[seen_] = post;
   }
   return true;
@@ -149,71 +176,174 @@ bool Exchange::meet() {
 
 // A digest is quick to compare; before ranks write to each other's memory, all of it is.
 void Exchange::compare_with(std::size_t rank) const {
-  const Board::Signature& theirs = *board_->signature_of(rank, board_->number());
+  const Board::Signature& theirs = *board_->signature_of(rank, number_);
   if (theirs == pack(operation_->signature)) return;
   throw mismatch(operation_->signature, unpack(theirs), rank);
 }
 
-bool Exchange::all_are_done() noexcept {
-  while (seen_ < board_->world_size() && board_->is_done(seen_)) ++seen_;
-  return seen_ == board_->world_size();
+// False where some rank's values cannot be reached, and so all go by stages; all ranks find the
+// same.
+bool Exchange::all_are_reached() const {
+  bool all = true;
+  for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
+    compare_with(rank);
+    all = all && is_reached(where_of(rank));
+  }
+  return all;
 }
 
-// Learns where everybody's values are. False where some rank has to stage its own first, as another
-// one's cannot be reached; all ranks find the same.
-bool Exchange::agree_on_memory() {
-  const auto where_of = [&](std::size_t rank) {
-    Where where;
-    std::memcpy(&where, posts_[rank]->bytes(), sizeof where);
-    return where;
-  };
-  bool all_reached = true;
-  bool all_staged = true;
-  for (std::size_t rank = 0; rank < ends_.size(); ++rank) {
-    compare_with(rank);
-    const Where where = where_of(rank);
-    all_reached = all_reached && where.from != kNowhere && where.to != kNowhere;
-    all_staged = all_staged && where.stage != kNowhere;
+// The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c.
+void Exchange::add_posts() const noexcept {
+  const std::size_t count = operation_->signature.count;
+  if (count <= kGrain) return add_posts_of_chunk(0, {0, count});  // It has them all.
+  for (std::size_t chunk = 0; chunk < posts_.size(); ++chunk) {
+    add_posts_of_chunk(chunk, chunk_of({0, count}, chunk, posts_.size()));
   }
-  if (!all_reached && !all_staged) return false;
-  for (std::size_t rank = 0; rank < ends_.size(); ++rank) {
-    const Where where = where_of(rank);
-    ends_[rank] = all_staged ? reach(rank, where.stage, where.stage, where.factor)
-                             : reach(rank, where.from, where.to, where.factor);
+}
+
+void Exchange::add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept {
+  if (slice.count == 0) return;
+  const std::size_t n = posts_.size();
+  const std::size_t offset = slice.offset << element_shift_;
+  std::byte* values = buffer_of(*operation_, Buffer::kValues) + offset;
+  std::size_t rank = chunk;
+  for (std::size_t hop = 1; hop <= n; ++hop) {
+    rank = rank + 1 == n ? 0 : rank + 1;
+    const std::byte* from = posts_[rank]->bytes() + offset;
+    if (hop == 1) {
+      std::memcpy(values, from, slice.count << element_shift_);
+    } else {
+      operation_->reducer->add_few(values, from, slice.count, hop == n);
+    }
   }
-  if (!all_staged) return true;
-  Ends& own = ends_[board_->rank()];
-  own = own_ends();
-  own.from += segment_.offset * element_bytes();
-  own.to += segment_.offset * element_bytes();
+}
+
+// A post has said it of a first segment; later ones are counted.
+Exchange::Turn Exchange::stage() {
+  if (!all_have_staged()) return Turn::kNone;
+  return begin_share();
+}
+
+bool Exchange::all_have_staged() noexcept {
+  const bool is_first = segment_.offset == 0;
+  for (; seen_ < board_->world_size(); ++seen_) {
+    const bool is_said = is_first && where_of(seen_).stage != kNowhere;
+    if (!is_said && !board_->is_staged(seen_, awaited_)) return false;
+  }
   return true;
 }
 
-// A peer's words decide where this rank reads and writes: they are held against the peer's arena.
-Exchange::Ends Exchange::reach(std::size_t rank, std::uint64_t from, std::uint64_t to,
-                               double factor) const {
-  const auto memory = board_->memory(rank);
-  const std::size_t segment_bytes = segment_.count * element_bytes();
-  if (!fits(from, segment_bytes, memory) || !fits(to, segment_bytes, memory)) {
-    throw Error(ErrorCode::kPeerLost,
-                "rank " + std::to_string(rank) + " points outside of its shared arena", rank);
-  }
-  return {memory.data() + from, memory.data() + to, factor};
+// Pages are those of rank 0's values, where these lie in one run: all ranks know it. So is who
+// begins with the first of them, so that it is the same each time, and that of others another one.
+void Exchange::cut() noexcept {
+  const std::size_t n = board_->world_size();
+  const std::uint64_t from = is_staged_ ? kNowhere : where_of(0).from;
+  lead_ = from == kNowhere ? 0 : from % kPageBytes >> element_shift_;
+  first_rank_ = from == kNowhere ? 0 : from / kPageBytes % n;
+  const std::size_t page_shift = kPageShift - element_shift_;
+  pages_ = (lead_ + segment_.count + (std::size_t{1} << page_shift) - 1) >> page_shift;
+  own_ = share_of(board_->rank());
 }
 
-// Of what is under way, the runs before and behind the own share. Returns their bytes.
-template <class F>
-std::size_t Exchange::for_others_shares(F copy) const {
-  const Slice own = share();
-  const Slice before{segment_.offset, own.offset - segment_.offset};
-  const std::size_t end = own.offset + own.count;
-  const Slice behind{end, segment_.offset + segment_.count - end};
-  for (const Slice& run : {before, behind}) {
-    if (run.count > 0) {
-      copy(run.offset * element_bytes(), offset_of(run), run.count * element_bytes());
-    }
+// Of the ranks in the order in which they reduce pages.
+std::size_t Exchange::place_of(std::size_t rank) const noexcept {
+  const std::size_t n = board_->world_size();
+  return rank >= first_rank_ ? rank - first_rank_ : rank + n - first_rank_;
+}
+
+// What a rank reduces for all, of what is under way.
+Slice Exchange::share_of(std::size_t rank) const noexcept {
+  const std::size_t page_shift = kPageShift - element_shift_;
+  const std::size_t end = lead_ + segment_.count;
+  const Slice pages = slice_of(pages_, place_of(rank), board_->world_size());
+  const std::size_t from = std::clamp(pages.offset << page_shift, lead_, end);
+  const std::size_t to = std::clamp((pages.offset + pages.count) << page_shift, lead_, end);
+  return {segment_.offset + from - lead_, to - from};
+}
+
+// The others read what they reduce of this rank's, and get what it reduces for them.
+Exchange::Turn Exchange::begin_share() {
+  const Slice own = own_;
+  share_.begin(*operation_->reducer, operation_->signature.count, own);
+  const std::size_t own_bytes = own.count * element_bytes();
+  for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
+    const Where where = where_of(rank);
+    const bool by_stage = is_staged_ && rank != board_->rank();
+    Share::Ends& ends = share_.of(rank);
+    ends = {rank == board_->rank() ? own_reach() : reach_of(rank, where), where.factor};
+    const std::size_t offset = bytes_before(own) - (by_stage ? bytes_before(segment_) : 0);
+    if (!ends.reach.skip(offset, own.count > 0)) throw points_outside(rank);
   }
-  return (before.count + behind.count) * element_bytes();
+  board_->count_sent(segment_.count * element_bytes() - own_bytes +
+                     (board_->world_size() - 1) * own_bytes);
+  phase_ = Phase::kReduces;
+  return reduce();
+}
+
+// All of them, in the caller's memory.
+Reach Exchange::own_reach() const noexcept {
+  if (operation_->parts) {
+    return {board_->memory(board_->rank()), *operation_->parts, element_bytes()};
+  }
+  return {contribution_of(*operation_), buffer_of(*operation_, Buffer::kValues), bytes()};
+}
+
+// All of a peer's or, where staged, the segment's.
+Reach Exchange::reach_of(std::size_t rank, const Where& where) const {
+  const auto memory = board_->memory(rank);
+  if (!is_staged_ && where.parts != kNowhere) {
+    if (!fits(where.parts, sizeof(PartList), memory) || where.parts % alignof(PartList) != 0) {
+      throw points_outside(rank);
+    }
+    const auto* list = reinterpret_cast<const PartList*>(memory.data() + where.parts);
+    return {memory, *list, element_bytes()};
+  }
+  const std::size_t run_bytes = segment_.count * element_bytes();
+  std::uint64_t from = where.from;
+  std::uint64_t to = where.to;
+  if (is_staged_) from = to = where.stage != kNowhere ? where.stage : board_->stage_of(rank);
+  if (!fits(from, run_bytes, memory) || !fits(to, run_bytes, memory)) throw points_outside(rank);
+  return {memory.data() + from, memory.data() + to, run_bytes};
+}
+
+Exchange::Turn Exchange::reduce() {
+  if (board_->broken()) return Turn::kNone;
+  if (const auto rank = share_.reduce_piece()) throw points_outside(*rank);
+  if (share_.rest().count > 0) return Turn::kSome;
+  awaited_ = own_.count > 0 ? board_->say_done() : board_->pass_over();
+  if (!is_staged_) board_->pass_turn();
+  phase_ = Phase::kWaits;
+  seen_ = 0;
+  return wait_for_all() == Turn::kDone ? Turn::kDone : Turn::kSome;
+}
+
+Exchange::Turn Exchange::wait_for_all() {
+  if (!all_are_done()) return Turn::kNone;
+  return is_staged_ ? go_on_with_next_segment() : Turn::kDone;
+}
+
+bool Exchange::all_are_done() noexcept {
+  for (; seen_ < board_->world_size(); ++seen_) {
+    if (!board_->is_done(seen_, awaited_) && !has_no_share(seen_)) return false;
+  }
+  return true;
+}
+
+// Brings back what others have reduced of this one.
+Exchange::Turn Exchange::go_on_with_next_segment() {
+  const std::byte* from = board_->stage().data();
+  board_->count_staged(for_others_shares([&](const Reach& own, std::size_t at, std::size_t count) {
+    std::memcpy(own.to(), from + at, count);
+  }));
+  const std::size_t next = segment_.offset + segment_.count;
+  if (next == operation_->signature.count) {
+    board_->pass_turn();
+    return Turn::kDone;
+  }
+  stage_from(next);
+  phase_ = Phase::kStages;
+  seen_ = 0;
+  return Turn::kSome;
 }
 
 // Takes the segment from `offset` on, and brings to the stage what others reduce of it. Segments
@@ -225,122 +355,47 @@ void Exchange::stage_from(std::size_t offset) {
   const std::size_t most = (stage.size() - rest) / element_bytes();
   is_staged_ = true;
   segment_ = {offset, std::min(operation_->signature.count - offset, most)};
-  const std::byte* from = own_ends().from;
-  const std::size_t copied =
-      for_others_shares([&](std::size_t at, std::size_t at_stage, std::size_t count) {
-        std::memcpy(stage.data() + at_stage, from + at, count);
-      });
-  board_->count_staged(copied);
+  cut();
+  board_->count_staged(for_others_shares([&](const Reach& own, std::size_t at, std::size_t count) {
+    std::memcpy(stage.data() + at, own.from(), count);
+  }));
+  awaited_ = board_->say_staged();
 }
 
-void Exchange::fetch_results() noexcept {
-  const std::span<std::byte> stage = board_->stage();
-  std::byte* to = own_ends().to;
-  const std::size_t copied =
-      for_others_shares([&](std::size_t at, std::size_t at_stage, std::size_t count) {
-        std::memcpy(to + at, stage.data() + at_stage, count);
-      });
-  board_->count_staged(copied);
-}
-
-// The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c.
-void Exchange::add_posts() const noexcept {
-  std::byte* values = operation_->buffers[static_cast<std::size_t>(Buffer::kValues)];
-  const std::size_t n = posts_.size();
-  const Reducer& reducer = *operation_->reducer;
-  const std::size_t count = operation_->signature.count;
-  for (std::size_t chunk = 0; chunk < n; ++chunk) {
-    const Slice slice = chunk_of({0, count}, chunk, n);
-    if (slice.count == 0) break;
-    const std::size_t offset = slice.offset * reducer.element_bytes();
-    std::memcpy(values + offset, posts_[(chunk + 1) % n]->bytes() + offset,
-                slice.count * reducer.element_bytes());
-    for (std::size_t hop = 2; hop <= n; ++hop) {
-      const std::byte* from = posts_[(chunk + hop) % n]->bytes() + offset;
-      reducer.add_few(values + offset, from, slice.count, hop == n);
+// Calls copy(own values, bytes from where the stage begins, how many) for each run of what is under
+// way before and behind the own share. Returns the bytes of all.
+template <class F>
+std::size_t Exchange::for_others_shares(F copy) const {
+  const Slice own = own_;
+  const std::size_t end = own.offset + own.count;
+  const Slice before{segment_.offset, own.offset - segment_.offset};
+  const Slice behind{end, segment_.offset + segment_.count - end};
+  for (const Slice& others : {before, behind}) {
+    Reach reach = own_reach();
+    std::size_t left = others.count * element_bytes();
+    std::size_t at = bytes_before(others) - bytes_before(segment_);
+    bool is_there = reach.skip(bytes_before(others), left > 0);
+    while (is_there && left > 0) {
+      const std::size_t count = std::min(left, reach.bytes());
+      copy(reach, at, count);
+      at += count;
+      left -= count;
+      is_there = reach.skip(count, left > 0);
     }
+    ROTA_ASSERT(is_there);
   }
-}
-
-// What this rank reduces for all, of what is under way.
-Slice Exchange::share() const noexcept {
-  const bool is_large = segment_.count * element_bytes() >= kPagesFrom;
-  return piece_of(segment_, board_->rank(), board_->world_size(),
-                  (is_large ? kPageBytes : kLineBytes) / element_bytes());
-}
-
-// In bytes from where what is under way begins.
-std::size_t Exchange::offset_of(Slice run) const noexcept {
-  return (run.offset - segment_.offset) * element_bytes();
-}
-
-// The others read what they reduce of this rank's, and get what it reduces for them.
-void Exchange::begin_share() noexcept {
-  phase_ = Phase::kReduces;
-  rest_ = share();
-  const std::size_t own = rest_.count * element_bytes();
-  board_->count_sent(segment_.count * element_bytes() - own + (board_->world_size() - 1) * own);
-}
-
-void Exchange::reduce_piece() noexcept {
-  const Reducer& reducer = *operation_->reducer;
-  const Slice piece{rest_.offset, std::min(rest_.count, kPieceBytes / reducer.element_bytes())};
-  if (ends_.size() == 2 && !any_factor()) {
-    const std::size_t offset = offset_of(piece);
-    reducer.add_to_both({ends_[0].from + offset, ends_[1].from + offset},
-                        {ends_[0].to + offset, ends_[1].to + offset}, piece.count);
-  } else {
-    reduce_among_many(piece);
-  }
-  rest_ = {piece.offset + piece.count, rest_.count - piece.count};
-}
-
-// Block by block, each of which belongs to one chunk of the ring's.
-void Exchange::reduce_among_many(Slice piece) const noexcept {
-  const std::size_t n = ends_.size();
-  const std::size_t block_count = kBlockBytes / operation_->reducer->element_bytes();
-  for (std::size_t chunk = 0; chunk < n; ++chunk) {
-    const Slice slice = chunk_of({0, operation_->signature.count}, chunk, n);
-    const std::size_t end = std::min(piece.offset + piece.count, slice.offset + slice.count);
-    for (std::size_t at = std::max(piece.offset, slice.offset); at < end; at += block_count) {
-      reduce_block(chunk, {at, std::min(block_count, end - at)});
-    }
-  }
-}
-
-void Exchange::reduce_block(std::size_t chunk, Slice block) const noexcept {
-  alignas(kLineBytes) std::byte sum[kBlockBytes];
-  alignas(kLineBytes) std::byte scaled[kBlockBytes];
-  const std::size_t n = ends_.size();
-  const Reducer& reducer = *operation_->reducer;
-  const std::size_t offset = offset_of(block);
-  const std::size_t block_bytes = block.count * reducer.element_bytes();
-  for (std::size_t hop = 1; hop <= n; ++hop) {
-    const Ends& ends = ends_[(chunk + hop) % n];
-    const std::byte* from = ends.from + offset;
-    if (hop == 1 || ends.factor != 1) {
-      std::byte* copy = hop == 1 ? sum : scaled;
-      std::memcpy(copy, from, block_bytes);
-      reducer.pre_scale(copy, block.count, ends.factor);
-      from = copy;
-    }
-    if (hop > 1) reducer.add(sum, from, block.count, hop == n);
-  }
-  for (const Ends& ends : ends_) std::memcpy(ends.to + offset, sum, block_bytes);
-}
-
-bool Exchange::any_factor() const noexcept {
-  return std::ranges::any_of(ends_, [](const Ends& ends) { return ends.factor != 1; });
+  return (before.count + behind.count) * element_bytes();
 }
 
 std::optional<Wait> Exchange::waiting() const noexcept {
   if (phase_ == Phase::kReduces) return std::nullopt;
-  const std::size_t own = travels_with_post() ? 0 : share().count;
+  const bool travels = travels_with_post(*operation_);
+  const std::size_t own_bytes = travels ? 0 : own_.count * element_bytes();
   Wait wait{.peer = std::min(seen_, board_->world_size() - 1),
-            .step = phase_ == Phase::kMeets ? 0U : 1U,
-            .step_count = travels_with_post() ? 1U : 2U,
-            .step_bytes = own * element_bytes()};
-  if (phase_ != Phase::kMeets) wait.bytes = (own - rest_.count) * element_bytes();
+            .step = phase_ == Phase::kWaits ? 1U : 0U,
+            .step_count = travels ? 1U : 2U,
+            .step_bytes = own_bytes};
+  if (phase_ == Phase::kWaits) wait.bytes = own_bytes;
   return wait;
 }
 

@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "collectives/operation.h"
+#include "collectives/reach.h"
+#include "collectives/share.h"
 #include "transport/board.h"
 
 namespace rota::collectives {
 
+// Several may be under way at once, on one board: each has posted, and they take turns in the order
+// of their posts.
 class Exchange {
  public:
   enum class Turn : std::uint8_t {
@@ -28,12 +32,24 @@ class Exchange {
     return collective == Collective::kBarrier ||
            (collective == Collective::kAllReduce && algorithm == Algorithm::kDirect);
   }
+  static bool makes(const Signature& signature) noexcept {
+    return makes(signature.collective, signature.algorithm);
+  }
   bool makes(const Operation& operation) const noexcept {
-    return board_ && makes(operation.signature.collective, operation.signature.algorithm);
+    return board_ && makes(operation.signature);
   }
 
-  // `operation` is lent until step() says kDone. Requires makes(operation). Throws Error kNoMemory.
+  // Whether it can be under way beside others, whose memory is other memory: of an operation that
+  // is made so. One that has to go by this rank's stage can not.
+  static bool goes_beside_others(const transport::Board& board,
+                                 const Operation& operation) noexcept;
+
+  // `operation` is lent until step() says kDone. Requires makes(operation) and, where others are
+  // under way, goes_beside_others(). Throws Error kNoMemory.
   void start(const Operation& operation);
+
+  // Whether those that have been started after it can do nothing yet.
+  bool holds_others_up() const noexcept { return phase_ != Phase::kWaits || is_staged_; }
 
   // Never blocks, and comes back after some 100 KiB a rank. Throws Error kMismatch, kPeerLost,
   // kNoMemory.
@@ -43,48 +59,58 @@ class Exchange {
   std::optional<Wait> waiting() const noexcept;
 
  private:
-  enum class Phase : std::uint8_t { kMeets, kReduces, kWaits };
-  struct Ends {  // A rank's contribution to the segment, and where it wants the result.
-    const std::byte* from = nullptr;
-    std::byte* to = nullptr;
-    double factor = 1;
-  };
+  enum class Phase : std::uint8_t { kMeets, kStages, kReduces, kWaits };
   struct Where;  // What a post says of many bytes.
 
   std::size_t element_bytes() const noexcept { return operation_->reducer->element_bytes(); }
-  std::size_t bytes() const noexcept { return operation_->signature.count * element_bytes(); }
-  bool travels_with_post() const noexcept;
-  Slice share() const noexcept;
-  std::size_t offset_of(Slice run) const noexcept;
+  std::size_t bytes() const noexcept { return bytes_of(*operation_); }
+  std::size_t bytes_before(Slice run) const noexcept { return run.offset * element_bytes(); }
+  static std::size_t bytes_of(const Operation& operation) noexcept;
+  static bool travels_with_post(const Operation& operation) noexcept;
+  static Where where_of(const transport::Board& board, const Operation& operation) noexcept;
+  static bool is_reached(const Where& where) noexcept;
+  Where where_of(std::size_t rank) const noexcept;
+  void cut() noexcept;
+  std::size_t place_of(std::size_t rank) const noexcept;
+  bool has_no_share(std::size_t rank) const noexcept { return place_of(rank) >= pages_; }
+  Slice share_of(std::size_t rank) const noexcept;
+
+  Turn meet();
+  Turn stage();
+  Turn reduce();
+  Turn wait_for_all();
+  Turn go_on_with_next_segment();
+  bool all_have_posted();
+  bool all_have_staged() noexcept;
+  bool all_are_done() noexcept;
+  void compare_with(std::size_t rank) const;
   std::size_t put_values(transport::Board::Content& content) const noexcept;
   std::size_t put_place(transport::Board::Content& content) const noexcept;
-  void post();
-  bool meet();
-  void compare_with(std::size_t rank) const;
-  bool agree_on_memory();
-  bool all_are_done() noexcept;
-  void begin_share() noexcept;
+  bool all_are_reached() const;
+  void add_posts() const noexcept;
+  void add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept;
   void stage_from(std::size_t offset);
-  void fetch_results() noexcept;
+  Turn begin_share();
+  Reach own_reach() const noexcept;
+  Reach reach_of(std::size_t rank, const Where& where) const;
   template <class F>
   std::size_t for_others_shares(F copy) const;
-  Ends own_ends() const noexcept;
-  Ends reach(std::size_t rank, std::uint64_t from, std::uint64_t to, double factor) const;
-  bool any_factor() const noexcept;
-  void add_posts() const noexcept;
-  void reduce_piece() noexcept;
-  void reduce_among_many(Slice piece) const noexcept;
-  void reduce_block(std::size_t chunk, Slice block) const noexcept;
 
   transport::Board* board_;
   const Operation* operation_ = nullptr;
+  std::uint64_t number_ = 0;  // On the board.
   Phase phase_ = Phase::kMeets;
-  bool is_staged_ = false;  // Some rank's values are where others do not reach them.
-  Slice segment_;         // What is under way: all or, where it is staged, as much as a stage has.
-  Slice rest_;            // Of the own share of it.
-  std::size_t seen_ = 0;  // Ranks that have come as far, from the first one on.
-  std::vector<Ends> ends_;  // By rank.
-  std::vector<const transport::Post*> posts_;
+  bool is_staged_ = false;      // Some rank's values are where others do not reach them.
+  Slice segment_;               // What is under way: all or, where staged, as much as a stage has.
+  Slice own_;                   // Of it, what this rank reduces; empty before it has been cut.
+  std::size_t lead_ = 0;        // Elements of a page before what is under way begins in it.
+  std::size_t pages_ = 0;       // That are cut into shares.
+  std::size_t first_rank_ = 0;  // Reduces the first of them.
+  std::size_t element_shift_ = 0;
+  std::uint64_t awaited_ = 0;  // The segment or share, by the board's count, that all are to do.
+  std::size_t seen_ = 0;       // Ranks that have come as far, from the first one on.
+  std::vector<const transport::Post*> posts_;  // By rank.
+  Share share_;
 };
 
 }  // namespace rota::collectives

@@ -6,6 +6,7 @@
 
 #include "collectives/coder.h"
 #include "collectives/plan.h"
+#include "collectives/reach.h"
 #include "collectives/reducer.h"
 #include "collectives/signature.h"
 
@@ -18,7 +19,8 @@ struct Operation {
   const Coder* coder = nullptr;                    // Of a coded plan.
   std::array<std::byte*, kBufferCount> buffers{};  // Index = Buffer. The input is never written.
   Signature signature;
-  bool in_place = true;  // The contribution is in the values, not in the input.
+  bool in_place = true;             // The contribution is in the values, not in the input.
+  const PartList* parts = nullptr;  // Instead of the values, in an exchange: in the own arena.
 };
 
 // Whom an unfinished operation waits for, and how far it has come.

@@ -27,6 +27,7 @@ enum class Collective : std::uint8_t {
   kSend,
   kReceive,
 };
+inline constexpr std::size_t kCollectives = static_cast<std::size_t>(Collective::kReceive) + 1;
 
 enum class Algorithm : std::uint8_t {
   kRing = 1,         // Neighbours only, all links busy.

@@ -8,6 +8,8 @@
 
 #include <rota/error.h>
 
+#include "communicator/packing.h"
+
 namespace rota {
 namespace {
 
@@ -242,6 +244,19 @@ class Examiner {
 };
 
 }  // namespace
+
+bool is_again(const Call& call, const Call& last) noexcept {
+  if (call.input || last.input || call.uneven || last.uneven) return false;
+  if (call.feedback || last.feedback) return false;
+  if (!are_same(call.group, last.group)) return false;
+  if (call.collective != last.collective || call.root != last.root) return false;
+  if (call.reduction != last.reduction) return false;
+  if (!call.values || !last.values) return !call.values && !last.values;
+  const std::size_t bytes = bytes_of(call.values->type());
+  return call.values->type() == last.values->type() &&
+         call.values->count() == last.values->count() && call.values->data() &&
+         (reinterpret_cast<std::uintptr_t>(call.values->data()) & (bytes - 1)) == 0;
+}
 
 CheckedCall check(const Call& call, std::size_t rank, std::size_t world_size) {
   return Examiner(call, rank, world_size).examine();

@@ -29,7 +29,12 @@ struct CheckedCall {
   DataType type = DataType::kByte;
   std::size_t count = 0;  // As in collectives::PlanRequest.
   bool in_place = true;
+  Codec codec = Codec::kIdentity;  // As the caller asks, or else as its communicator decides.
 };
+
+// Whether check() would say of `call` what it said of `last`, by a few looks. False where that
+// would take more.
+bool is_again(const Call& call, const Call& last) noexcept;
 
 // Throws Error kInvalidArgument with a sentence that says what does not fit.
 CheckedCall check(const Call& call, std::size_t rank, std::size_t world_size);

@@ -2,7 +2,6 @@
 #include "communicator/driver.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <thread>
 
@@ -43,30 +42,25 @@ bool is_message(const Operation& operation) noexcept {
   return operation.signature.collective == Collective::kSend;
 }
 
-void pack(const Packing& packing) noexcept {
-  std::byte* to = packing.memory.bytes().data();
-  for (const Values& part : packing.parts) {
-    if (part.count() > 0) std::memcpy(to, part.data(), part.bytes());
-    to += part.bytes();
-  }
-}
-
-void unpack(const Packing& packing) noexcept {
-  const std::byte* from = packing.memory.bytes().data();
-  for (const Values& part : packing.parts) {
-    if (part.count() > 0) std::memcpy(part.data(), from, part.bytes());
-    from += part.bytes();
-  }
+// Of what an operation reads and writes; the input may lie anywhere.
+Extent extent_of(const Operation& operation) noexcept {
+  const std::size_t bytes = operation.signature.count * operation.reducer->element_bytes();
+  const auto address_of = [&](collectives::Buffer buffer) {
+    return reinterpret_cast<std::uintptr_t>(operation.buffers[static_cast<std::size_t>(buffer)]);
+  };
+  const auto start = address_of(collectives::Buffer::kValues);
+  if (operation.in_place) return {start, start + bytes};
+  const auto from = address_of(collectives::Buffer::kInput);
+  return {std::min(start, from), std::max(start, from) + bytes};
 }
 
 }  // namespace
 
-Driver::Driver(Group& group, OperationQueue& queue) : group_(group), queue_(queue) {
+Driver::Driver(Group& group, OperationQueue& queue)
+    : group_(group), queue_(queue), board_(group.transport ? group.transport->board() : nullptr) {
   const std::vector<transport::Channel*> channels = channels_of(group);
-  const std::uint64_t count = group.world_size() > 1 ? kWindow : 1;
-  engines_.reserve(count);
-  transport::Board* board = group.transport ? group.transport->board() : nullptr;
-  for (std::uint64_t i = 0; i < count; ++i) engines_.emplace_back(channels, board);
+  engines_.reserve(kWindow);
+  for (std::uint64_t i = 0; i < kWindow; ++i) engines_.emplace_back(channels, board_);
 }
 
 bool Driver::turn() {
@@ -78,16 +72,35 @@ bool Driver::turn() {
       moved = true;
       departure_seen_ = {};  // What a rank sent before it ended is still coming.
     }
-    if (!front().done() || !finish_front()) return moved;
+    if (!front().done()) return moved;
     moved = true;
+    do {
+      if (!finish_front()) return moved;
+    } while (running() > 0 && front().done());
   }
 }
 
-bool Driver::may_start_next() const noexcept {
-  if (started_ == queue_.submitted()) return false;
-  if (running() == 0) return true;
-  return running() < engines_.size() && is_message(queue_.at(started_)) &&
-         is_message(queue_.at(started_ + 1));
+// Beside those that run, which are all of one kind. Then it is started.
+bool Driver::may_run_beside(const QueuedOperation& next) noexcept {
+  if (running() == kWindow) return false;
+  const QueuedOperation& last = queue_.at(started_);
+  if (is_message(last)) return is_message(next);
+  if (running() == 1) {
+    all_go_beside_others_ = goes_beside_others(last);
+    extents_[started_ % kWindow] = extent_of(last);
+  }
+  if (!all_go_beside_others_ || !goes_beside_others(next)) return false;
+  const Extent extent = extent_of(next);
+  for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
+    if (extents_[number % kWindow].overlaps(extent)) return false;
+  }
+  extents_[(started_ + 1) % kWindow] = extent;
+  return true;
+}
+
+bool Driver::goes_beside_others(const QueuedOperation& operation) const noexcept {
+  return board_ && !operation.packing && collectives::Exchange::makes(operation.signature) &&
+         collectives::Exchange::goes_beside_others(*board_, operation);
 }
 
 void Driver::start_next() {
@@ -99,12 +112,18 @@ void Driver::start_next() {
 }
 
 bool Driver::step_all() {
+  if (running() == 1) return !front().done() && front().step();
   bool moved = false;
   for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
     collectives::Engine& engine = engine_of(number);
-    if (engine.done() || is_behind_another(number)) continue;
+    if (engine.done()) continue;
+    const bool is_one_of_messages = is_message(queue_.at(number));
+    if (is_one_of_messages && is_behind_another(number)) continue;
     if (engine.step()) moved = true;
-    if (engine.done() && number > queue_.finished() + 1) queue_.mark_done(number);
+    if (engine.holds_others_up()) break;
+    if (is_one_of_messages && engine.done() && number > queue_.finished() + 1) {
+      queue_.mark_done(number);
+    }
   }
   return moved;
 }

@@ -1,5 +1,6 @@
 // Runs the operations of one group, one after the other, and notices when they cannot go on.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,8 +13,18 @@
 #include "collectives/engine.h"
 #include "communicator/group.h"
 #include "communicator/operation_queue.h"
+#include "transport/board.h"
 
 namespace rota {
+
+// From the first address to the last one.
+struct Extent {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  bool overlaps(const Extent& other) const noexcept {
+    return begin < other.end && other.begin < end;
+  }
+};
 
 // One thread at a time; whose turn it is, is its owner's business.
 class Driver {
@@ -39,15 +50,20 @@ class Driver {
   // In whose words the group ends.
   enum class Teller : std::uint8_t { kSelf, kPeers, kCoordinator };
 
-  // Sends and receives that follow one another go on side by side.
-  static constexpr std::uint64_t kWindow = 8;
+  // Sends and receives that follow one another go on side by side, and so do exchanges.
+  static constexpr std::uint64_t kWindow = transport::kExchangesAtOnce;
 
   std::uint64_t running() const noexcept { return started_ - queue_.finished(); }
   collectives::Engine& engine_of(std::uint64_t number) noexcept {
-    return engines_[number % engines_.size()];
+    return engines_[number % kWindow];
   }
   collectives::Engine& front() noexcept { return engine_of(queue_.finished() + 1); }
-  bool may_start_next() const noexcept;
+  bool may_start_next() noexcept {
+    return started_ != queue_.submitted() &&
+           (running() == 0 || may_run_beside(queue_.at(started_ + 1)));
+  }
+  bool may_run_beside(const QueuedOperation& next) noexcept;
+  bool goes_beside_others(const QueuedOperation& operation) const noexcept;
   void start_next();
   bool step_all();
   bool is_behind_another(std::uint64_t number) noexcept;
@@ -66,8 +82,11 @@ class Driver {
 
   Group& group_;
   OperationQueue& queue_;
+  transport::Board* board_;                   // Null where memory is not shared.
   std::vector<collectives::Engine> engines_;  // Operation `number` runs in number % kWindow.
   std::uint64_t started_ = 0;                 // Operations.
+  bool all_go_beside_others_ = false;         // Of more than one that run. Then these are
+  std::array<Extent, kWindow> extents_;       // where their memory is, as engines are theirs.
 
   base::TimePoint last_look_{};
   base::TimePoint last_heard_{};         // When the launcher was listened to.

@@ -41,7 +41,7 @@ std::string in_units(std::size_t bytes) {
   return text.data() + std::string(units[unit]);
 }
 
-Backoff backoff_for(const Group& group) noexcept {
+Backoff patience_of(const Group& group) noexcept {
   const auto manner = group.may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield;
   const bool in_memory = group.transport && group.transport->board();
   return Backoff(manner, in_memory ? Backoff::kSpins : Backoff::kSpinsOnSockets);
@@ -60,6 +60,11 @@ std::vector<std::size_t> hosts_of(const RankTable& table) {
 
 // The longest that a resting thread is deaf to what only the coordinator knows.
 constexpr std::chrono::milliseconds kLongestRest{2};
+
+// Of the progress thread over shared memory: short beside a step of a training.
+constexpr std::chrono::microseconds kNap{100};
+
+constexpr std::uint64_t kManyPending = 8;
 
 // Without a look at whether somebody else wants to drive, or a wait is to end.
 constexpr int kTurnsAtOnce = 64;
@@ -87,36 +92,40 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
     : group_(std::move(group)),
       settings_(settings),
       board_(group_.transport ? group_.transport->board() : nullptr),
+      patience_(patience_of(group_)),
       driver_(group_, queue_),
       sent_counts_(group_.world_size()),
       received_counts_(group_.world_size()),
-      progress_thread_([this] { return drive_unattended(); }) {}
+      progress_thread_([this] { return drive_unattended(); },
+                       board_ ? kNap : std::chrono::microseconds(0)) {}
 
 std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
   if (board_ && queue_.empty()) board_->make_ready();
-  const CheckedCall checked = check(call, group_.rank, group_.world_size());
+  const Known& known = examine(call);
   if (queue_.full()) wait_for([this] { return !queue_.full(); }, kNever);
-  const collectives::Choice choice = choice_for(call, checked);
   Lease& lease = leases_[queue_.next() % OperationQueue::kCapacity];
-  const PlannedCollective& planned = planned_for(call, checked, choice, lease);
+  if (lease.planned != known.planned) lease.planned = known.planned;
   QueuedOperation& operation = queue_.next_slot();
-  operation.plan = &planned.plan;
-  operation.reducer = &planned.reducer;
-  operation.coder = &planned.coder;
+  operation.plan = &known.planned->plan;
+  operation.reducer = &known.planned->reducer;
+  operation.coder = &known.planned->coder;
   // The engine knows one kind of pointer; no plan writes to its input.
   auto* input = call.input ? const_cast<std::byte*>(call.input->data()) : nullptr;
   operation.buffers = {
-      call.values ? call.values->data() : nullptr, input, planned.scratch.bytes().data(),
-      call.feedback ? call.feedback->data() : nullptr, planned.coded.bytes().data()};
+      call.values ? call.values->data() : nullptr, input, known.planned->scratch.bytes().data(),
+      call.feedback ? call.feedback->data() : nullptr, known.planned->coded.bytes().data()};
   const bool is_grouped = !call.group.empty();
-  if (is_grouped || !lease.packing.parts.empty()) lease.packing = pack(call, checked);
+  if (is_grouped || !lease.packing.parts.empty()) {
+    lease.packing = pack(call, known);
+  }
   operation.packing = is_grouped ? &lease.packing : nullptr;
-  if (is_grouped) operation.buffers[0] = lease.packing.memory.bytes().data();
-  operation.in_place = checked.in_place;
+  operation.parts = is_grouped ? lease.packing.list() : nullptr;
+  if (is_grouped) operation.buffers[0] = lease.packing.values();
+  operation.in_place = known.checked.in_place;
   operation.peer = call.root;
   operation.sends = call.collective == Collective::kSend;
-  operation.signature = signature_of(call, checked, choice.algorithm);
+  operation.signature = signature_of(call, known.checked, known.algorithm);
   return queue_.push();
 }
 
@@ -130,9 +139,26 @@ Codec Communicator::Impl::codec_for(const Call& call, const CheckedCall& checked
   return is_worth_it ? settings_.codec : Codec::kIdentity;
 }
 
+// Programs make the same calls again and again: of those only the address is new.
+const Communicator::Impl::Known& Communicator::Impl::examine(const Call& call) {
+  Known& known = known_[static_cast<std::size_t>(call.collective)];
+  if (known.planned && is_again(call, known.call)) return known;
+  known.planned = nullptr;
+  known.checked = check(call, group_.rank, group_.world_size());
+  known.checked.codec = codec_for(call, known.checked);
+  const collectives::Choice choice = choice_for(call, known.checked);
+  known.algorithm = choice.algorithm;
+  known.group.assign(call.group.begin(), call.group.end());
+  known.number = ++examined_;
+  known.call = call;
+  known.call.group = known.group;
+  known.planned = planned_for(call, known.checked, choice);
+  return known;
+}
+
 collectives::Choice Communicator::Impl::choice_for(const Call& call,
                                                    const CheckedCall& checked) const noexcept {
-  if (codec_for(call, checked) != Codec::kIdentity) return {Algorithm::kRing, "coded"};
+  if (checked.codec != Codec::kIdentity) return {Algorithm::kRing, "coded"};
   if (call.collective == Collective::kAllReduce && settings_.all_reduce) {
     return {*settings_.all_reduce, "asked for"};
   }
@@ -143,30 +169,24 @@ collectives::Choice Communicator::Impl::choice_for(const Call& call,
 }
 
 // Calls with counts of their own are not expected to come again.
-const PlannedCollective& Communicator::Impl::planned_for(const Call& call,
-                                                         const CheckedCall& checked,
-                                                         const collectives::Choice& choice,
-                                                         Lease& lease) {
+std::shared_ptr<const PlannedCollective> Communicator::Impl::planned_for(
+    const Call& call, const CheckedCall& checked, const collectives::Choice& choice) {
   const PlanKey key{.collective = call.collective,
                     .algorithm = choice.algorithm,
                     .type = checked.type,
                     .in_place = checked.in_place,
                     .reduction = call.reduction,
-                    .codec = codec_for(call, checked),
+                    .codec = checked.codec,
                     .feeds_back = call.feedback.has_value(),
                     .count = checked.count,
                     .root = call.root};
   if (!call.uneven) {
-    if (const auto* found = plans_.find(key)) {
-      // Training makes the same calls again and again: then there is nothing to count.
-      if (lease.planned != *found) lease.planned = *found;
-      return *lease.planned;
-    }
+    if (const auto* found = plans_.find(key)) return *found;
   }
   say_once(call, checked, choice);
-  lease.planned = plan(call, checked, key.algorithm);
-  if (!call.uneven) plans_.keep(key, lease.planned);
-  return *lease.planned;
+  std::shared_ptr<const PlannedCollective> planned = plan(call, checked, key.algorithm);
+  if (!call.uneven) plans_.keep(key, planned);
+  return planned;
 }
 
 std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
@@ -174,10 +194,9 @@ std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
                                                             Algorithm algorithm) {
   collectives::Reducer reducer(*settings_.kernels, checked.type, call.reduction,
                                group_.world_size());
-  const Codec codec = codec_for(call, checked);
-  const collectives::Coder coder(*settings_.kernels, codec, call.reduction.op(), group_.rank,
-                                 group_.world_size(), settings_.codec_seed);
-  if (board_ && collectives::Exchange::makes(call.collective, algorithm)) {
+  const collectives::Coder coder(*settings_.kernels, checked.codec, call.reduction.op(),
+                                 group_.rank, group_.world_size(), settings_.codec_seed);
+  if (makes_exchange(call.collective, algorithm)) {
     return std::make_unique<PlannedCollective>(PlannedCollective{{}, reducer, coder, {}, {}});
   }
   const std::vector<std::size_t> hosts = hosts_of(group_.table);
@@ -190,7 +209,7 @@ std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
                                                    .root = call.root,
                                                    .in_place = checked.in_place,
                                                    .pre_scales = pre_scales,
-                                                   .codec = codec,
+                                                   .codec = checked.codec,
                                                    .feeds_back = call.feedback.has_value(),
                                                    .counts = call.counts,
                                                    .receive_counts = call.receive_counts,
@@ -218,8 +237,7 @@ void Communicator::Impl::say_once(const Call& call, const CheckedCall& checked,
   if (call.collective != Collective::kBarrier) {
     line += " of " + in_units(checked.count * bytes_of(checked.type));
     if (checked.type != DataType::kByte) line += " " + std::string(to_string(checked.type));
-    const Codec codec = codec_for(call, checked);
-    if (codec != Codec::kIdentity) line += " as " + std::string(to_string(codec));
+    if (checked.codec != Codec::kIdentity) line += " as " + std::string(to_string(checked.codec));
   }
   line += " on " + std::to_string(group_.world_size()) + " ranks";
   if (group_.name != Group{}.name) line += " of communicator " + group_.name;
@@ -235,7 +253,7 @@ collectives::Signature Communicator::Impl::signature_of(const Call& call,
                                    .algorithm = algorithm,
                                    .type = checked.type,
                                    .op = call.reduction.op(),
-                                   .codec = codec_for(call, checked),
+                                   .codec = checked.codec,
                                    .root = static_cast<std::uint32_t>(call.root),
                                    .count = checked.count,
                                    .sequence = 0};
@@ -253,25 +271,47 @@ collectives::Signature Communicator::Impl::signature_of(const Call& call,
   return signature;
 }
 
-// The same groups come again and again, so what one that is done has used is taken over.
-Packing Communicator::Impl::pack(const Call& call, const CheckedCall& checked) {
-  if (call.group.empty()) return {};
-  const std::size_t bytes = checked.count * bytes_of(checked.type);
+// Of the operations that are done and still leased, the latest whose packing will do.
+template <class WillDo>
+Packing Communicator::Impl::take_over_packing(WillDo will_do) {
   constexpr std::uint64_t kSlots = OperationQueue::kCapacity;
   const std::uint64_t oldest = queue_.next() > kSlots ? queue_.next() - kSlots : 1;
-  Packing packing;
   for (std::uint64_t number = queue_.finished(); number >= oldest; --number) {
     Packing& done = leases_[number % kSlots].packing;
-    if (done.memory.bytes().size() != bytes) continue;
-    packing = std::exchange(done, {});
-    break;
+    if (will_do(done)) return std::exchange(done, {});
   }
+  return {};
+}
+
+// The same groups come again and again, so what one that is done has used is taken over.
+Packing Communicator::Impl::pack(const Call& call, const Known& known) {
+  if (call.group.empty()) return {};
+  Packing packing = take_over_packing(
+      [&](const Packing& done) { return done.number == known.number || is_of(done, call.group); });
+  if (packing.parts.empty()) packing = pack_anew(call, known);
+  packing.number = known.number;
+  return packing;
+}
+
+Packing Communicator::Impl::pack_anew(const Call& call, const Known& known) {
+  const std::size_t bytes = known.checked.count * bytes_of(known.checked.type);
+  const bool is_listed = makes_exchange(call.collective, known.algorithm) &&
+                         bytes > transport::Post::kContentBytes &&
+                         can_list(call.group, board_->memory(group_.rank), sorted_parts_);
+  const std::size_t needed = is_listed ? sizeof(collectives::PartList) : bytes;
+  Packing packing = take_over_packing([&](const Packing& done) {
+    return done.memory.bytes().size() == needed && done.is_listed == is_listed;
+  });
   packing.parts.assign(call.group.begin(), call.group.end());
-  if (packing.memory.bytes().size() != bytes) packing.memory = allocate(bytes);
+  if (packing.memory.bytes().size() != needed) packing.memory = allocate(needed);
+  if (is_listed) list_parts(packing, board_->memory(group_.rank));
   return packing;
 }
 
 void Communicator::Impl::run_unattended() {
+  // Where many are under way it does not pay to look for each that is added.
+  const std::uint64_t pending = queue_.submitted() - queue_.finished();
+  if (pending > kManyPending && pending % kManyPending != 0) return;
   // The first chunks may leave at once.
   if (try_to_drive()) {
     Backoff backoff(Backoff::Manner::kSpin);
@@ -281,23 +321,28 @@ void Communicator::Impl::run_unattended() {
   if (!queue_.empty() && !broken()) progress_thread_.wake();
 }
 
-// While peers are about to come, a look at them is all that there is to do.
+// While peers are about to come, a look at them is all that there is to do. Returns what the last
+// drive() did.
 template <class Done>
-void Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept {
-  for (int turns = 0; turns < kTurnsAtOnce; ++turns) {
-    drive(backoff);
-    if (!backoff.fast() || done() || broken()) return;
+bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept {
+  for (int turns = 1;; ++turns) {
+    const bool rests = drive(backoff);
+    if (turns == kTurnsAtOnce || !backoff.fast() || done() || broken()) return rests;
   }
 }
 
 template <class Done>
 bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
-  waiters_.fetch_add(1, std::memory_order_acq_rel);
-  Backoff backoff = backoff_for(group_);
+  if (done()) return true;
+  // There is nobody else to be told where no call was asynchronous so far.
+  const bool counts = progress_thread_.has_started();
+  if (counts) waiters_.fetch_add(1, std::memory_order_acq_rel);
+  Backoff backoff = patience_;
   while (!done() && !broken()) {
     if (try_to_drive()) {
-      drive_while_fast(backoff, done);
+      const bool rests = drive_while_fast(backoff, done);
       stop_driving();
+      if (rests) driver_.rest(kLongestRest);
     } else {
       // The progress thread is in the middle of a turn, or of a nap.
       if (group_.transport) group_.transport->wake();
@@ -305,7 +350,7 @@ bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
     }
     if (until != kNever && base::Clock::now() >= until) break;
   }
-  const bool last_waiter = waiters_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  const bool last_waiter = counts && waiters_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   const bool is_done = done();
   if (!is_done && broken()) throw_cause();
   if (last_waiter && !queue_.empty()) progress_thread_.wake();
@@ -320,30 +365,38 @@ bool Communicator::Impl::wait_until(std::uint64_t number, base::TimePoint until)
 
 bool Communicator::Impl::test(std::uint64_t number) { return queue_.is_done(number) || broken(); }
 
-void Communicator::Impl::drive(Backoff& backoff) noexcept {
+bool Communicator::Impl::drive(Backoff& backoff) noexcept {
   try {
-    if (broken()) return;
-    if (driver_.turn()) return backoff.reset();
-    if (queue_.empty()) return;
+    if (broken()) return false;
+    if (driver_.turn()) {
+      backoff.reset();
+      return false;
+    }
+    if (queue_.empty()) return false;
     const bool sleepy = backoff.idle();
-    if (backoff.fast()) return;
+    if (backoff.fast()) return false;
     driver_.look_around(backoff.now());
-    if (sleepy) driver_.rest(kLongestRest);
+    if (!sleepy) return false;
+    if (board_) return true;
+    driver_.rest(kLongestRest);
   } catch (const Error& error) {
     break_with(error);
   } catch (const std::bad_alloc&) {
     break_with(Error(ErrorCode::kNoMemory,
                      "rank " + std::to_string(group_.rank) + " ran out of memory in a collective"));
   }
+  return false;
 }
 
 bool Communicator::Impl::drive_unattended() noexcept {
   Backoff backoff(Backoff::Manner::kSleep);
   if (queue_.empty() || broken() || waiters_.load(std::memory_order_acquire) > 0) return false;
+  bool rests = board_ != nullptr;
   if (try_to_drive()) {
-    drive(backoff);
+    rests = drive(backoff);
     stop_driving();
   }
+  if (rests) driver_.rest(kLongestRest);
   return true;
 }
 

@@ -74,19 +74,37 @@ class Communicator::Impl final : public Request::Source {
     Packing packing;
   };
 
+  // What was found out about a call.
+  struct Known {
+    Call call;  // Its addresses may be anything by now, but for those of
+    std::vector<Values> group;
+    std::uint64_t number = 0;  // The how-manieth that was examined.
+    CheckedCall checked;
+    collectives::Algorithm algorithm = collectives::Algorithm::kRing;
+    std::shared_ptr<const PlannedCollective> planned;
+  };
+
+  const Known& examine(const Call& call);
   Codec codec_for(const Call& call, const CheckedCall& checked) const noexcept;
   collectives::Choice choice_for(const Call& call, const CheckedCall& checked) const noexcept;
-  const PlannedCollective& planned_for(const Call& call, const CheckedCall& checked,
-                                       const collectives::Choice& choice, Lease& lease);
+  std::shared_ptr<const PlannedCollective> planned_for(const Call& call, const CheckedCall& checked,
+                                                       const collectives::Choice& choice);
   std::unique_ptr<PlannedCollective> plan(const Call& call, const CheckedCall& checked,
                                           collectives::Algorithm algorithm);
   void say_once(const Call& call, const CheckedCall& checked, const collectives::Choice& choice);
   collectives::Signature signature_of(const Call& call, const CheckedCall& checked,
                                       collectives::Algorithm algorithm) noexcept;
-  Packing pack(const Call& call, const CheckedCall& checked);
+  bool makes_exchange(collectives::Collective collective,
+                      collectives::Algorithm algorithm) const noexcept {
+    return board_ && collectives::Exchange::makes(collective, algorithm);
+  }
+  Packing pack(const Call& call, const Known& known);
+  Packing pack_anew(const Call& call, const Known& known);
+  template <class WillDo>
+  Packing take_over_packing(WillDo will_do);
 
   template <class Done>
-  void drive_while_fast(Backoff& backoff, Done done) noexcept;
+  bool drive_while_fast(Backoff& backoff, Done done) noexcept;
 
   // Drives until `done()`. False at `until`; throws what broke the communicator.
   template <class Done>
@@ -95,8 +113,9 @@ class Communicator::Impl final : public Request::Source {
   bool try_to_drive() noexcept { return !driving_.test_and_set(std::memory_order_acquire); }
   void stop_driving() noexcept { driving_.clear(std::memory_order_release); }
 
-  // One turn of whoever drives. The only place that catches what the data path throws.
-  void drive(Backoff& backoff) noexcept;
+  // One turn of whoever drives. The only place that catches what the data path throws. True where
+  // it is time to rest, and somebody else may drive meanwhile: memory does not wake who rests.
+  bool drive(Backoff& backoff) noexcept;
   bool drive_unattended() noexcept;
   void break_with(const Error& error) noexcept;  // By whoever drives.
   [[noreturn]] void throw_cause() const;
@@ -104,11 +123,15 @@ class Communicator::Impl final : public Request::Source {
   Group group_;
   Settings settings_;
   transport::Board* board_;  // Null where memory is not shared.
+  Backoff patience_;         // That of a thread that begins to wait.
   OperationQueue queue_;
   Driver driver_;
   PlanCache plans_;
-  std::vector<std::string> said_;                        // What rank 0 has said of its choices.
-  std::array<Lease, OperationQueue::kCapacity> leases_;  // By the queue's slots.
+  std::array<Known, collectives::kCollectives> known_{};  // Of each, the last call.
+  std::vector<std::string> said_;                         // What rank 0 has said of its choices.
+  std::array<Lease, OperationQueue::kCapacity> leases_;   // By the queue's slots.
+  std::vector<Values> sorted_parts_;                      // Of a group that is looked at.
+  std::uint64_t examined_ = 0;                            // Calls.
   std::uint64_t collective_count_ = 0;
   std::size_t child_count_ = 0;
   std::uint64_t step_count_ = 0;

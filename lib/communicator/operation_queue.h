@@ -3,25 +3,16 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <vector>
-
-#include <rota/memory.h>
-#include <rota/values.h>
 
 #include "base/assert.h"
-#include "collectives/engine.h"
+#include "collectives/operation.h"
+#include "communicator/packing.h"
 
 namespace rota {
 
-// The buffers of a grouped call, and where they lie side by side while it runs.
-struct Packing {
-  std::vector<Values> parts;
-  Block memory;
-};
-
 struct QueuedOperation : collectives::Operation {
-  const Packing* packing = nullptr;
-  std::size_t peer = 0;  // Of a send or receive.
+  const Packing* packing = nullptr;  // Of a grouped call.
+  std::size_t peer = 0;              // Of a send or receive.
   bool sends = false;
 };
 

@@ -1,6 +1,6 @@
 // What ranks that share memory tell each other at once: each has a notice, which it alone writes
-// and all the others read. Messages go by channels; here everybody meets everybody, in one exchange
-// after the other.
+// and all the others read. Messages go by channels; here everybody meets everybody, in exchanges
+// that follow one another.
 #pragma once
 #include <array>
 #include <atomic>
@@ -33,12 +33,21 @@ struct alignas(64) Post {
 static_assert(sizeof(Post) == 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// Exchange n uses what lies at n % 2. Who posts for n + 2 has seen all posts for n + 1, so all have
-// read those for n.
+// A rank is at most so many exchanges ahead of what it has finished.
+inline constexpr std::uint64_t kExchangesAtOnce = 8;
+
+// Exchange n uses post n % kPosts. Who posts for n + kPosts has seen all posts for half as many
+// before that, so all have finished n: nobody reads its posts any more.
 struct Notice {
-  std::array<Post, 2> posts;
-  alignas(64) std::atomic<std::uint64_t> done;  // Exchanges whose second half this rank has done.
-  alignas(64) std::array<std::array<std::uint64_t, 4>, 2> signatures;  // What the digests are of.
+  static constexpr std::uint64_t kPosts = 2 * kExchangesAtOnce;
+
+  std::array<Post, kPosts> posts;
+  // Shares of values that this rank has reduced for all, and segments that it has brought to its
+  // stage. All ranks do the same ones in the same order, so that numbers say which.
+  alignas(64) std::atomic<std::uint64_t> shares;
+  std::atomic<std::uint64_t> segments;
+  std::uint64_t stage;  // Where it is in the rank's memory; said with the first segment.
+  alignas(64) std::array<std::array<std::uint64_t, 4>, kPosts> signatures;  // Digests are of them.
 };
 
 // One rank's view of all notices. One thread at a time.
@@ -58,7 +67,7 @@ class Board {
 
   std::size_t rank() const noexcept { return rank_; }
   std::size_t world_size() const noexcept { return seats_.size(); }
-  std::uint64_t number() const noexcept { return number_; }  // Of the exchange begun last.
+  std::uint64_t number() const noexcept { return number_; }  // Of the exchange posted for last.
 
   // From then on nobody may begin to write to the memory of others: they have it back.
   bool broken() const noexcept { return broken_.load(std::memory_order_relaxed) != 0; }
@@ -77,22 +86,25 @@ class Board {
 
   using Content = std::array<std::uint64_t, Post::kWords>;
 
-  // Begins the next exchange: shows the first `bytes` of `content` to all, with the signature.
-  void post(const Signature& signature, const Content& content, std::size_t bytes) noexcept {
+  // Begins the next exchange, whose number it returns: shows the first `bytes` of `content` to all,
+  // with the signature. Requires that all but kExchangesAtOnce - 1 before it are finished.
+  std::uint64_t post(const Signature& signature, const Content& content,
+                     std::size_t bytes) noexcept {
     Notice& own = *seats_[rank_].notice;
     ++number_;
-    head_ = digest_of(signature) << kNumberBits | (number_ & kNumber);
-    own.signatures[number_ % 2] = signature;
-    Post& post = own.posts[number_ % 2];
+    own.signatures[number_ % Notice::kPosts] = signature;
+    Post& post = own.posts[number_ % Notice::kPosts];
     for (std::size_t word = 0; word * sizeof(std::uint64_t) < bytes; ++word) {
       post.content[word] = content[word];
     }
-    post.head.store(head_, std::memory_order_release);
+    const std::uint64_t head = digest_of(signature) << kNumberBits | (number_ & kNumber);
+    post.head.store(head, std::memory_order_release);
+    return number_;
   }
 
   // Asks for the next post's line, which others have read last, while there is other work to do.
   void make_ready() const noexcept {
-    const Post& next = seats_[rank_].notice->posts[(number_ + 1) % 2];
+    const Post& next = seats_[rank_].notice->posts[(number_ + 1) % Notice::kPosts];
 #if defined(__x86_64__)
     asm volatile("prefetchw %0" ::"m"(next));  // GCC's own takes the line for reading.
 #else
@@ -100,21 +112,46 @@ class Board {
 #endif
   }
 
-  // What a rank has posted for the exchange begun last, or null before it has.
-  const Post* post_of(std::size_t rank) const noexcept {
-    const Post& post = seats_[rank].notice->posts[number_ % 2];
-    return is_for(post.head.load(std::memory_order_acquire), number_) ? &post : nullptr;
+  // What a rank has posted for an exchange, or null before it has.
+  const Post* post_of(std::size_t rank, std::uint64_t number) const noexcept {
+    const Post& post = seats_[rank].notice->posts[number % Notice::kPosts];
+    return is_for(post.head.load(std::memory_order_acquire), number) ? &post : nullptr;
   }
   // Whether it is for what this rank has posted for.
-  bool agrees(const Post& post) const noexcept {
-    return post.head.load(std::memory_order_relaxed) == head_;
+  bool agrees(const Post& post, std::uint64_t number) const noexcept {
+    const Post& own = seats_[rank_].notice->posts[number % Notice::kPosts];
+    return post.head.load(std::memory_order_relaxed) == own.head.load(std::memory_order_relaxed);
   }
 
-  // Of an exchange that has a second half, in which ranks write to each other's memory.
-  void say_done() noexcept { seats_[rank_].notice->done.store(number_, std::memory_order_release); }
-  bool is_done(std::size_t rank) const noexcept {
-    return seats_[rank].notice->done.load(std::memory_order_acquire) >= number_;
+  // Several exchanges may be under way, but this rank works on one at a time, in their order.
+  bool is_turn_of(std::uint64_t number) const noexcept { return turn_ == number; }
+  void pass_turn() noexcept { ++turn_; }
+
+  // Where ranks write to each other's memory: that this one has done its share of it. Returns how
+  // many it has done; others have done the same share once is_done() says so of that number.
+  std::uint64_t say_done() noexcept {
+    seats_[rank_].notice->shares.store(++shares_, std::memory_order_release);
+    return shares_;
   }
+  // The same of a share that is empty, which nobody waits for.
+  std::uint64_t pass_over() noexcept { return ++shares_; }
+  bool is_done(std::size_t rank, std::uint64_t share) const noexcept {
+    return seats_[rank].notice->shares.load(std::memory_order_acquire) >= share;
+  }
+
+  // The same of what is brought to the stages, segment by segment.
+  std::uint64_t say_staged() noexcept {
+    Notice& own = *seats_[rank_].notice;
+    if (segments_ == 0) own.stage = stage_offset();
+    own.segments.store(++segments_, std::memory_order_release);
+    return segments_;
+  }
+  bool is_staged(std::size_t rank, std::uint64_t segment) const noexcept {
+    return seats_[rank].notice->segments.load(std::memory_order_acquire) >= segment;
+  }
+
+  // Requires that is_staged() was true of it.
+  std::uint64_t stage_of(std::size_t rank) const noexcept { return seats_[rank].notice->stage; }
 
   // Payload that this rank has let others read, or written to them; and that went by the stage.
   // Any thread may ask.
@@ -128,10 +165,7 @@ class Board {
   // What a rank says that it does in exchange `number`; empty before it has posted for it.
   const Signature* signature_of(std::size_t rank, std::uint64_t number) const noexcept {
     const Notice& notice = *seats_[rank].notice;
-    if (!is_for(notice.posts[number % 2].head.load(std::memory_order_acquire), number)) {
-      return nullptr;
-    }
-    return &notice.signatures[number % 2];
+    return post_of(rank, number) ? &notice.signatures[number % Notice::kPosts] : nullptr;
   }
 
  private:
@@ -161,7 +195,9 @@ class Board {
   std::vector<Seat> seats_;
   const std::atomic<std::uint32_t>& broken_;
   std::uint64_t number_ = 0;
-  std::uint64_t head_ = 0;  // Of the own post.
+  std::uint64_t turn_ = 1;
+  std::uint64_t shares_ = 0;
+  std::uint64_t segments_ = 0;
   std::function<Block(std::size_t)> allocate_;
   Block stage_;
   std::atomic<std::uint64_t> sent_bytes_{0};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <random>
 #include <string>
@@ -139,6 +140,178 @@ TEST(Exchange, IsStagedByAllWhereARanksMemoryIsItsOwn) {
       }
     });
   }
+}
+
+// Of `count` floats: parts of awkward sizes, an empty one among them, in another order than in
+// memory.
+std::vector<Values> parts_of(std::span<float> values, std::size_t part_count) {
+  std::vector<Values> parts;
+  while (!values.empty()) {
+    const std::size_t count = std::min(values.size(), part_count + parts.size() % 3);
+    parts.insert(parts.begin(), Values(values.last(count)));
+    values = values.first(values.size() - count);
+    if (parts.size() == 2) parts.emplace_back(values.first(0));
+  }
+  std::ranges::reverse(parts);
+  return parts;
+}
+
+// What a group of them should have, in the order of their parts.
+std::vector<float> in_order(const std::vector<Values>& parts) {
+  std::vector<float> all;
+  for (const Values& part : parts) {
+    const auto* first = reinterpret_cast<const float*>(part.data());
+    all.insert(all.end(), first, first + part.count());
+  }
+  return all;
+}
+
+// Each rank has parts of its own sizes. All of them lie where peers reach them, or one rank's do
+// not.
+TEST(Exchange, HasTheRingsBitsInTheBuffersOfAGroup) {
+  for (const std::size_t n : {2, 3, 5}) {
+    for (const std::size_t count : {13, 1000, 40001, 150000}) {
+      const auto expected = reduced_by_ring<float>(n, count, OwnFactor{});
+      auto world = world_of(n);
+      on_every_rank(world, [&](Communicator& comm) {
+        const Block block = comm.allocate(count * sizeof(float));
+        std::vector<float> own(count);
+        for (const bool is_private : {false, true, false}) {
+          const bool has_own = is_private && comm.rank() == 1;
+          const auto values = has_own ? std::span(own) : values_in<float>(block, count);
+          const auto parts = parts_of(values, 500 + 100 * comm.rank());
+          for (int round = 0; round < 3; ++round) {
+            const auto contribution = contribution_of<float>(comm.rank(), count);
+            std::size_t at = 0;
+            for (const Values& part : parts) {
+              std::memcpy(part.data(), contribution.data() + at, part.bytes());
+              at += part.count();
+            }
+            comm.all_reduce(parts, OwnFactor{}(comm.rank()));
+            ASSERT_EQ(in_order(parts), expected) << "rank " << comm.rank() << " of " << n;
+          }
+        }
+        EXPECT_EQ(comm.staged_bytes(), 0U);
+      });
+    }
+  }
+}
+
+// Of a rank that calls it a group, and of one whose memory is its own: then all go by stages.
+TEST(Exchange, StagesTheBuffersOfAGroup) {
+  constexpr std::size_t kCount = 150000;
+  const auto expected = reduced_by_ring<float>(3, kCount, Same{ReduceOp::kSum});
+  auto world = world_of(3);
+  on_every_rank(world, [&](Communicator& comm) {
+    const Block block = comm.allocate(kCount * sizeof(float));
+    std::vector<float> own = contribution_of<float>(comm.rank(), kCount);
+    if (comm.rank() == 2) {
+      comm.all_reduce(own, ReduceOp::kSum);
+      EXPECT_EQ(own, expected);
+      return;
+    }
+    const auto parts = parts_of(values_in<float>(block, kCount), 700);
+    std::size_t at = 0;
+    for (const Values& part : parts) {
+      std::memcpy(part.data(), own.data() + at, part.bytes());
+      at += part.count();
+    }
+    comm.all_reduce(parts, ReduceOp::kSum);
+    EXPECT_EQ(in_order(parts), expected);
+  });
+}
+
+// As it would be if they were copied together: each of them has the sum of what it had.
+TEST(Exchange, AddsUpOnceWhatIsInAGroupTwice) {
+  auto world = world_of(2);
+  on_every_rank(world, [&](Communicator& comm) {
+    const Block block = comm.allocate(4000);
+    const auto values = values_in<float>(block, 1000);
+    std::ranges::fill(values, 1.0F);
+    comm.all_reduce({values, values}, ReduceOp::kSum);
+    EXPECT_EQ(std::ranges::count(values, 2.0F), 1000);
+  });
+}
+
+// More than may be under way at once, of all sizes, and some by way of stages. They give what they
+// give one after the other.
+TEST(Exchange, HasManyUnderWayAtOnce) {
+  for (const std::size_t n : {2, 3}) {
+    auto world = world_of(n);
+    on_every_rank(world, [&](Communicator& comm) {
+      constexpr std::size_t kMost = 40000;
+      constexpr std::size_t kCalls = 50;
+      const Block block = comm.allocate(kCalls * kMost * sizeof(float));
+      std::vector<std::vector<float>> own(kCalls, std::vector<float>(kMost));
+      for (int round = 0; round < 3; ++round) {
+        std::vector<std::span<float>> values;
+        std::vector<Request> requests;
+        for (std::size_t i = 0; i < kCalls; ++i) {
+          const std::size_t count = i % 7 == 0 ? 3 : 100 + i * 37 * (i % 5);
+          const bool has_own = i % 11 == 3 && comm.rank() == i % n;
+          values.push_back(has_own
+                               ? std::span(own[i]).first(count)
+                               : values_in<float>(block, kMost * kCalls).subspan(i * kMost, count));
+          std::ranges::fill(values.back(), static_cast<float>(i * (comm.rank() + 1)));
+          requests.push_back(comm.all_reduce_async(values.back(), ReduceOp::kSum));
+          if (i % 17 == 0) requests.push_back(comm.barrier_async());
+        }
+        wait_all(requests);
+        for (std::size_t i = 0; i < kCalls; ++i) {
+          const auto sum = static_cast<float>(i * n * (n + 1) / 2);
+          ASSERT_EQ(std::ranges::count(values[i], sum), std::ssize(values[i])) << i;
+        }
+      }
+    });
+  }
+}
+
+// What one writes another one reads, so they are not under way together.
+TEST(Exchange, KeepsTheOrderOfCallsThatShareMemory) {
+  auto world = world_of(2);
+  on_every_rank(world, [&](Communicator& comm) {
+    const Block block = comm.allocate(40000);
+    const auto values = values_in<float>(block, 10000);
+    for (int round = 0; round < 20; ++round) {
+      std::ranges::fill(values, 1.0F);
+      std::vector<Request> requests;
+      for (const std::size_t count : {10000, 300, 7000, 5, 9999}) {
+        requests.push_back(comm.all_reduce_async(values.first(count), ReduceOp::kSum));
+      }
+      wait_all(requests);
+      EXPECT_EQ(values[0], 32.0F);
+      EXPECT_EQ(values[5], 16.0F);
+      EXPECT_EQ(values[300], 8.0F);
+      EXPECT_EQ(values[9998], 4.0F);
+      EXPECT_EQ(values[9999], 2.0F);
+    }
+  });
+}
+
+// Rank 0 is in the middle of many, the last of which rank 1 never calls.
+TEST(Exchange, EndsWhatIsUnderWayWhereARankFails) {
+  auto world = world_of(2);
+  on_every_rank(world, [&](Communicator& comm) {
+    constexpr std::size_t kCount = 1000;
+    const Block block = comm.allocate(8 * kCount * sizeof(float));
+    const auto values = values_in<float>(block, 8 * kCount);
+    std::vector<Request> requests;
+    for (std::size_t i = 0; i < 8 - comm.rank(); ++i) {
+      requests.push_back(comm.all_reduce_async(values.subspan(i * kCount, kCount), ReduceOp::kSum));
+    }
+    if (comm.rank() == 1) {
+      requests[3].wait();
+      comm.abort("the disk is on fire");
+      return;
+    }
+    try {
+      requests.back().wait();
+      FAIL() << "heard nothing";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kAborted) << error.what();
+      EXPECT_NE(std::string(error.what()).find("the disk is on fire"), std::string::npos);
+    }
+  });
 }
 
 // A rank of them is in an exchange, the other in an operation with messages, and no launcher is

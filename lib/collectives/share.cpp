@@ -1,0 +1,90 @@
+// Piece by piece, and each of them run by run: as far as nobody's values go on elsewhere.
+#include "collectives/share.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "collectives/algorithms.h"
+
+namespace rota::collectives {
+namespace {
+
+constexpr std::size_t kPieceBytes = 128 * 1024;
+constexpr std::size_t kBlockBytes = 8 * 1024;  // Stays in a first-level cache.
+constexpr std::size_t kLineBytes = 64;
+
+}  // namespace
+
+void Share::begin(const Reducer& reducer, std::size_t count, Slice slice) noexcept {
+  reducer_ = &reducer;
+  count_ = count;
+  rest_ = slice;
+}
+
+std::optional<std::size_t> Share::reduce_piece() noexcept {
+  const std::size_t element_bytes = reducer_->element_bytes();
+  std::size_t left = std::min(rest_.count, kPieceBytes / element_bytes);
+  while (left > 0) {
+    const Slice run{rest_.offset, run_count(left)};
+    reduce_run(run);
+    left -= run.count;
+    rest_ = {run.offset + run.count, rest_.count - run.count};
+    for (Ends& ends : ends_) {
+      if (!ends.reach.skip(run.count * element_bytes, rest_.count > 0)) {
+        return static_cast<std::size_t>(&ends - ends_.data());
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::size_t Share::run_count(std::size_t most) const noexcept {
+  std::size_t bytes = most * reducer_->element_bytes();
+  for (const Ends& ends : ends_) bytes = std::min(bytes, ends.reach.bytes());
+  return bytes / reducer_->element_bytes();
+}
+
+void Share::reduce_run(Slice run) const noexcept {
+  const bool any_factor =
+      std::ranges::any_of(ends_, [](const Ends& ends) { return ends.factor != 1; });
+  if (ends_.size() != 2 || any_factor) return reduce_among_many(run);
+  const Reach& first = ends_[0].reach;
+  const Reach& second = ends_[1].reach;
+  reducer_->add_to_both({first.from(), second.from()}, {first.to(), second.to()}, run.count);
+}
+
+// Block by block, each of which belongs to one chunk of the ring's.
+void Share::reduce_among_many(Slice run) const noexcept {
+  const std::size_t n = ends_.size();
+  const std::size_t block_count = kBlockBytes / reducer_->element_bytes();
+  for (std::size_t chunk = 0; chunk < n; ++chunk) {
+    const Slice slice = chunk_of({0, count_}, chunk, n);
+    const std::size_t end = std::min(run.offset + run.count, slice.offset + slice.count);
+    for (std::size_t at = std::max(run.offset, slice.offset); at < end; at += block_count) {
+      reduce_block(chunk, run, {at, std::min(block_count, end - at)});
+    }
+  }
+}
+
+// The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c.
+void Share::reduce_block(std::size_t chunk, Slice run, Slice block) const noexcept {
+  alignas(kLineBytes) std::byte sum[kBlockBytes];
+  alignas(kLineBytes) std::byte scaled[kBlockBytes];
+  const std::size_t n = ends_.size();
+  const std::size_t offset = (block.offset - run.offset) * reducer_->element_bytes();
+  const std::size_t block_bytes = block.count * reducer_->element_bytes();
+  for (std::size_t hop = 1; hop <= n; ++hop) {
+    const Ends& ends = ends_[(chunk + hop) % n];
+    const std::byte* from = ends.reach.from() + offset;
+    if (hop == 1 || ends.factor != 1) {
+      std::byte* copy = hop == 1 ? sum : scaled;
+      std::memcpy(copy, from, block_bytes);
+      reducer_->pre_scale(copy, block.count, ends.factor);
+      from = copy;
+    }
+    if (hop > 1) reducer_->add(sum, from, block.count, hop == n);
+  }
+  for (const Ends& ends : ends_) std::memcpy(ends.reach.to() + offset, sum, block_bytes);
+}
+
+}  // namespace rota::collectives
