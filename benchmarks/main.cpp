@@ -11,6 +11,7 @@
 #include "kernel/kernel_benchmark.h"
 #include "overlap/overlap_command.h"
 #include "plan/plan_command.h"
+#include "tune/tune_command.h"
 
 namespace {
 
@@ -21,6 +22,7 @@ constexpr std::string_view kUsage =
     "       rotarun -np RANKS rota-bench broadcast ...   and so each collective, or a list of "
     "them\n"
     "       rotarun -np RANKS rota-bench overlap ...     what it saves a training; has a --help\n"
+    "       rotarun -np RANKS rota-bench tune -o FILE    the fastest plans here; has a --help\n"
     "       rota-bench plan --draw ...                   what goes where, and when; has a --help\n"
     "       rota-bench compare OURS THEIRS               two names' rows of --json, from stdin\n"
     "       rota-bench contest ...                       all names' rows; has a --help\n";
@@ -31,6 +33,7 @@ int run(int argument_count, char** arguments) {
   if (command == "kernel" && argument_count == 2) return run_kernel_benchmark();
   if (command == "overlap") return run_overlap_command(argument_count - 1, arguments + 1);
   if (command == "plan") return run_plan_command(argument_count - 1, arguments + 1);
+  if (command == "tune") return run_tune_command(argument_count - 1, arguments + 1);
   if (command == "contest") return run_contest_command(argument_count - 1, arguments + 1);
   if (command == "compare" && argument_count == 4) {
     std::cout << compare(read_rows(std::cin), arguments[2], arguments[3]);
