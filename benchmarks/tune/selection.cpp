@@ -34,8 +34,8 @@ std::size_t between(std::size_t a, std::size_t b) {
 }  // namespace
 
 std::vector<Algorithm> plans_of_all_reduce(bool same_bits) {
-  if (same_bits) return {Algorithm::kRing, Algorithm::kDirect};
-  return {Algorithm::kRing, Algorithm::kDirect,   Algorithm::kHalvingDoubling,
+  if (same_bits) return {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub};
+  return {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub,   Algorithm::kHalvingDoubling,
           Algorithm::kTree, Algorithm::kTwoLevel, Algorithm::kStar};
 }
 

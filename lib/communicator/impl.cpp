@@ -26,8 +26,8 @@ std::optional<Algorithm> all_reduce_from(const std::string& plan) {
   if (algorithm && makes(*algorithm, Collective::kAllReduce)) return algorithm;
   throw Error(ErrorCode::kInvalidArgument,
               "there is no plan '" + plan +
-                  "' for an all-reduce: take auto, ring, direct, halving-doubling, tree, two-level "
-                  "or star");
+                  "' for an all-reduce: take auto, ring, direct, hub, halving-doubling, tree, "
+                  "two-level or star");
 }
 
 // "64 bytes", "1.5 KiB", "4 MiB"

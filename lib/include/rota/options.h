@@ -39,8 +39,8 @@ struct ROTA_EXPORT CommunicatorOptions {
   // does, and a rank that wants more than that is refused.
   bool encrypt = false;
 
-  // The plan of every all-reduce: "ring", "direct", "halving-doubling", "tree", "two-level", or
-  // "star", the parameter server that the ring replaces. "auto" chooses by bytes, world and
+  // The plan of every all-reduce: "ring", "direct", "hub", "halving-doubling", "tree", "two-level",
+  // or "star", the parameter server that the ring replaces. "auto" chooses by bytes, world and
   // transport, and only among those that give the ring's bits.
   std::string plan = "auto";
 
