@@ -94,19 +94,21 @@ class Simulation {
     std::size_t lane;
   };
 
-  // A lane's next step begins when it may and the rank has time for it.
+  // A lane's next step begins when it may, the rank has time for it, and the cable is free.
   std::optional<Event> event_of(std::size_t rank, std::size_t lane) const {
     const auto ready = ranks_[rank].ready(lane);
     if (!ready) return std::nullopt;
     double begin = std::max(*ready, busy_until_[rank]);
     const Lane& kind = ranks_[rank].lane(lane);
-    const std::size_t way = way_of(rank, kind);
+    const auto& on_their_way = on_their_way_[way_of(rank, kind)];
     if (kind.kind == Lane::Kind::kReceives) {
-      if (on_their_way_[way].empty()) return std::nullopt;
-      begin = std::max(begin, on_their_way_[way].front());
+      if (on_their_way.empty()) return std::nullopt;
+      begin = std::max(begin, on_their_way.front());
+    } else if (kind.kind == Lane::Kind::kSends && is_near(rank, kind.peer)) {
+      if (!on_their_way.empty()) return std::nullopt;
+    } else if (kind.kind == Lane::Kind::kSends) {
+      begin = std::max(begin, leaving_until_[model_.hosts[rank]]);
     }
-    const bool was_taken = !is_near(rank, kind.peer) || on_their_way_[way].empty();
-    if (kind.kind == Lane::Kind::kSends && !was_taken) return std::nullopt;
     return Event{begin, rank, lane};
   }
 
