@@ -35,7 +35,7 @@ std::size_t between(std::size_t a, std::size_t b) {
 
 std::vector<Algorithm> plans_of_all_reduce(bool same_bits) {
   if (same_bits) return {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub};
-  return {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub,   Algorithm::kHalvingDoubling,
+  return {Algorithm::kRing, Algorithm::kDirect,   Algorithm::kHub, Algorithm::kHalvingDoubling,
           Algorithm::kTree, Algorithm::kTwoLevel, Algorithm::kStar};
 }
 

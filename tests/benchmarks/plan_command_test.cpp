@@ -105,7 +105,8 @@ TEST(PlanCommand, NamesAMessageByTheChunksThatItCarries) {
 }
 
 TEST(PlanCommand, KeepsEightRanksWithinAHundredColumns) {
-  for (const char* name : {"ring", "direct", "hub", "halving-doubling", "tree", "two-level", "star"}) {
+  for (const char* name :
+       {"ring", "direct", "hub", "halving-doubling", "tree", "two-level", "star"}) {
     std::istringstream lines(plan({"--plan", name, "--world", "8", "--draw"}).out);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
   }
