@@ -51,7 +51,7 @@ std::span<float> floats_of(const Block& block) {
 
 }  // namespace
 
-TunedRanks::TunedRanks(CommunicatorOptions options)
+TunedRanks::TunedRanks(const CommunicatorOptions& options)
     : all_(join_untuned(untuned(options)), Settings(untuned(options))) {}
 
 Topology TunedRanks::topology() const {
@@ -224,6 +224,7 @@ std::vector<Times> TunedRanks::measure_all_reduces(const std::vector<Algorithm>&
   std::vector<Times> times;
   for (const auto& of_plan : samples) {
     std::vector<double> of_slowest;
+    of_slowest.reserve(of_plan.size());
     for (const double sample : of_plan) of_slowest.push_back(slowest(sample));
     times.push_back({median(of_slowest), std::ranges::min(of_slowest)});
   }

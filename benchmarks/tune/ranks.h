@@ -16,7 +16,7 @@ namespace rota::bench {
 class ROTA_HIDDEN TunedRanks {
  public:
   // Joins the job, without a tuned file.
-  explicit TunedRanks(CommunicatorOptions options);
+  explicit TunedRanks(const CommunicatorOptions& options);
 
   std::size_t rank() const { return all_.group().rank; }
   std::size_t world_size() const { return all_.group().world_size(); }
