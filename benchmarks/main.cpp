@@ -8,21 +8,25 @@
 #include "contest/comparison.h"
 #include "contest/contest_command.h"
 #include "contest/rounds.h"
-#include "kernel/kernel_benchmark.h"
+#include "micro/micro_benchmarks.h"
 #include "overlap/overlap_command.h"
 #include "plan/plan_command.h"
 #include "small/small_command.h"
+#include "tune/tune_command.h"
 
 namespace {
 
 constexpr int kUsageError = 2;
 constexpr std::string_view kUsage =
-    "usage: rota-bench kernel                            the arithmetic, in one thread\n"
+    "usage: rota-bench kernel ...                        the arithmetic, in one thread\n"
+    "       rota-bench latency ...                       the least calls, between two threads; or\n"
+    "       rotarun -np 2 rota-bench latency ...         between ranks\n"
     "       rotarun -np RANKS rota-bench all-reduce ...  the sum over ranks; has a --help\n"
     "       rotarun -np RANKS rota-bench broadcast ...   and so each collective, or a list of "
     "them\n"
     "       rotarun -np RANKS rota-bench small ...       many small buffers; has a --help\n"
     "       rotarun -np RANKS rota-bench overlap ...     what it saves a training; has a --help\n"
+    "       rotarun -np RANKS rota-bench tune -o FILE    the fastest plans here; has a --help\n"
     "       rota-bench plan --draw ...                   what goes where, and when; has a --help\n"
     "       rota-bench compare OURS THEIRS               two names' rows of --json, from stdin\n"
     "       rota-bench contest ...                       all names' rows; has a --help\n";
@@ -30,10 +34,12 @@ constexpr std::string_view kUsage =
 int run(int argument_count, char** arguments) {
   using namespace rota::bench;
   const std::string_view command = argument_count > 1 ? arguments[1] : "";
-  if (command == "kernel" && argument_count == 2) return run_kernel_benchmark();
+  if (command == "kernel") return run_kernel_benchmarks(argument_count - 1, arguments + 1);
+  if (command == "latency") return run_latency_benchmarks(argument_count - 1, arguments + 1);
   if (command == "overlap") return run_overlap_command(argument_count - 1, arguments + 1);
   if (command == "small") return run_small_command(argument_count - 1, arguments + 1);
   if (command == "plan") return run_plan_command(argument_count - 1, arguments + 1);
+  if (command == "tune") return run_tune_command(argument_count - 1, arguments + 1);
   if (command == "contest") return run_contest_command(argument_count - 1, arguments + 1);
   if (command == "compare" && argument_count == 4) {
     std::cout << compare(read_rows(std::cin), arguments[2], arguments[3]);

@@ -54,6 +54,9 @@ constexpr Flag kFlags[] = {
      "other (default: ROTA_PORTS, or 7700-7955)"},
     {"", "transport", "auto|shm|tcp",
      "How ranks move data (default: auto, which is shm on one host)"},
+    {"", "tuned", "FILE",
+     "Take the plans of all-reduces from this file of rota-bench tune's, which rank 0 reads "
+     "(default: ROTA_TUNED, or no file)"},
     {"", "tag-output", "", "Begin each line of output with the rank that wrote it"},
     {"", "timestamp-output", "",
      "Begin each line of output with the time at which it came, in UTC"},

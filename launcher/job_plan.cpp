@@ -38,6 +38,7 @@ RankTable make_table(const Options& options, const Facts& facts, const Layout& l
   RankTable table;
   table.source = "rotarun -np " + std::to_string(layout.seats.size());
   table.transport = options.transport == Transport::kTcp ? "tcp" : "shm";
+  table.tuned = options.tuned_file;
   for (std::size_t rank = 0; rank < layout.seats.size(); ++rank) {
     table.rows.push_back({.local_rank = layout.seats[rank].local_rank,
                           .host = facts.host,
@@ -70,6 +71,9 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
   if (options.encrypt) {
     why.emplace_back(transport == "tcp" ? "what ranks say to each other is encrypted"
                                         : "nothing to encrypt: all stays in this host's memory");
+  }
+  if (!options.tuned_file.empty()) {
+    why.push_back("plans of all-reduces as " + options.tuned_file + " says");
   }
   if (plan.arena_bytes > 0) {
     why.push_back("an arena of " + in_mebibytes(plan.arena_bytes) +

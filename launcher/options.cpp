@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include <rota/error.h>
 
@@ -238,6 +239,12 @@ std::string to_directory(const std::string& flag, const std::string& text) {
   return text;
 }
 
+// Rank 0 opens it, which may be in another directory.
+std::string to_path(const std::string& flag, const std::string& text) {
+  if (text.empty()) throw UsageError("--" + flag + " needs a file");
+  return std::filesystem::absolute(text).lexically_normal().string();
+}
+
 // "8080", "0.0.0.0:8080", "[::1]:8080".
 std::string to_status_address(const std::string& text) {
   std::string address = text.find(':') == std::string::npos ? "127.0.0.1:" + text : text;
@@ -283,6 +290,7 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
     if (name == "address") options.address = text;
     if (name == "prefix") options.prefix = to_directory(name, text);
     if (name == "key-file") options.key_file = text;
+    if (name == "tuned") options.tuned_file = to_path(name, text);
     if (name == "key-fd") options.key_fd = to_descriptor(name, text);
     if (name == "grace") options.grace = to_duration(name, text, true);
     if (name == "output-filename") options.output_directory = to_directory(name, text);
@@ -400,6 +408,10 @@ void read_environment(const cxxopts::ParseResult& given,
   const cluster::Environment others(environment);
   if (given.count("ports") == 0) options.ports = ports_of(others);
   if (!options.encrypt) options.encrypt = is_to_encrypt(others);
+  const std::string* tuned = others.find("ROTA_TUNED");
+  if (options.tuned_file.empty() && tuned && !tuned->empty()) {
+    options.tuned_file = to_path("tuned", *tuned);
+  }
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ struct Options {
   base::Duration deadline = std::chrono::seconds(60);
   std::optional<base::Duration> grace;  // Empty: as exit_policy.h has it.
   Transport transport = Transport::kAuto;
+  std::string tuned_file;                      // What plans are chosen by; empty: no file.
   std::optional<std::string> host_list;        // "a:2,b:2"
   std::optional<std::string> hostfile;         // Its path.
   std::string key_file;                        // Empty: found in one of the usual places.
@@ -74,8 +75,8 @@ class UsageError : public std::runtime_error {
 
 // `arguments` without argv[0]. Options end at the first argument that is none, or at "--"; a
 // program ends at ":", after which the options and the program of another group follow.
-// `environment` has ROTA_PORTS, for where --ports is not given, and ROTA_ENCRYPT. Throws
-// UsageError.
+// `environment` has ROTA_PORTS, for where --ports is not given, ROTA_ENCRYPT and
+// ROTA_TUNED. Throws UsageError.
 Options parse_options(const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment = {});
 

@@ -123,6 +123,7 @@ Options preflight_job(const Options& options, PreflightOrders orders) {
   job.timestamp_output = false;
   job.gather_output = false;
   job.when_done = WhenDone::kExit;
+  job.tuned_file.clear();  // It is for the job's ranks.
   return job;
 }
 

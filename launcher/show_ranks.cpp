@@ -62,6 +62,7 @@ std::optional<ShownTable> table_of_several_hosts(const Options& options,
   ShownTable shown;
   try {
     shown.table = cluster::make_table(chosen, slot_count);
+    shown.table.tuned = options.tuned_file;
     shown.devices = devices_of(chosen, slot_count, options, environment);
   } catch (const Error& error) {
     throw UsageError(error.what());

@@ -59,8 +59,9 @@ Json to_object(const RankTable& table, const KnownDevices& devices, std::size_t 
 
 template <class ToObject>
 std::string to_text(const RankTable& table, const ToObject& object_of) {
-  std::string text = "{\"source\":" + dump(table.source) + ",\"epoch\":" + dump(table.epoch) +
-                     ",\"world\":" + dump(table.rows.size()) + ",\"ranks\":[";
+  std::string text = "{\"source\":" + dump(table.source) + ",\"epoch\":" + dump(table.epoch);
+  if (!table.tuned.empty()) text += ",\"tuned\":" + dump(table.tuned);
+  text += ",\"world\":" + dump(table.rows.size()) + ",\"ranks\":[";
   for (std::size_t rank = 0; rank < table.rows.size(); ++rank) {
     text += (rank == 0 ? "\n  " : ",\n  ") + dump(object_of(rank));
   }

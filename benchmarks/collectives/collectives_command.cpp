@@ -11,7 +11,7 @@ namespace rota::bench {
 int run_collectives_command(int argument_count, char** arguments) {
   auto options = measurement_options("rotarun -np RANKS rota-bench");
   options.add_options()(
-      "plan", "Of all-reduces: auto, ring, direct, halving-doubling, tree, two-level or star",
+      "plan", "Of all-reduces: auto, ring, direct, hub, halving-doubling, tree, two-level or star",
       cxxopts::value<std::string>()->default_value("auto"))(
       "codecs",
       "Of all-reduces of float32: identity (the default), bf16, fp16, int8, int8-stochastic, top-k",

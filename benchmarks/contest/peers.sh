@@ -2,7 +2,8 @@
 # this one, which set `bin`. Runs are by name: run_NAME RANKS COLLECTIVES ARGUMENT... prints rows.
 # shellcheck shell=bash
 
-declare -A titles=([rota]=rota [openmpi]='Open MPI' [mpich]=MPICH [gloo]=Gloo [limit]=limit)
+declare -A titles=([rota]=rota [openmpi]='Open MPI' [mpich]=MPICH [gloo]=Gloo [limit]=limit
+  [socket]=socket)
 declare -A missing=()
 limit=60  # Seconds that one run may take.
 

@@ -3,8 +3,8 @@
 # slow for all, and makes a page of tables, and a picture, of what they measured.
 #
 # usage: run.sh BIN OUT COMMAND SECTION
-# SECTION: all-reduce, collectives, oversubscribed, hosts-1gbit, hosts-100mbit, codecs-1gbit or
-# codecs-100mbit.
+# SECTION: all-reduce, collectives, oversubscribed, loopback, hosts-1gbit, hosts-100mbit,
+# codecs-1gbit or codecs-100mbit.
 # BIN has the programs. OUT gets SECTION.jsonl, SECTION.md and SECTION.svg. COMMAND is what the page
 # says that it was made by. Peers that are not installed are named, and left out.
 set -euo pipefail
@@ -76,6 +76,17 @@ case $section in
     for ranks in $((2 * $(nproc))) $((4 * $(nproc))); do
       contest 3 "$ranks" "rota openmpi mpich gloo" all-reduce --placement in-place \
         --sizes 64K,1M,64M --iterations 11
+    done
+    ;;
+  loopback)
+    ours="rota tcp" title="all-reduce of 2 ranks over loopback TCP: time by size"
+    note="Two processes on one host, told to talk by TCP: nothing is shaped. The socket is what two threads \
+and one connection do at most: they exchange halves, add what comes, and exchange the sums."
+    # shellcheck source=loopback.sh
+    source "$here/loopback.sh"
+    for part in 7:4,4K,64K 9:1M,16M; do
+      contest "${part%%:*}" 2 "rota openmpi socket" all-reduce --placement in-place --memory any \
+        --calls isolated --sizes "${part#*:}"
     done
     ;;
   hosts-*)

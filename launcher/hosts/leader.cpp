@@ -281,6 +281,7 @@ JobPlan Leader::plan_job(const Seating& own) const {
   table.epoch = part_.meeting.cluster.epoch.value_or(0);
   table.source = part_.meeting.cluster.source;
   table.transport = transport_of(own.share.world_size);
+  table.tuned = part_.options.tuned_file;
   table.rows.resize(own.share.world_size);
   plan.job.may_spin = true;
   const bool listens = rendezvous::lent_for(table.transport) != rendezvous::Lent::kArenas;

@@ -73,6 +73,7 @@ int run(const launcher::PreflightOrders& orders) {
   const launcher::Options options = read_options(orders);
   CommunicatorOptions settings = CommunicatorOptions::from_environment();
   settings.join_timeout = kJoinTime;
+  settings.tuned_file.clear();  // It is for the job's ranks.
   Communicator comm(settings);
   const Inspection inspection = inspect(comm, options, orders);
   const std::string said = hand_out(comm, comm.rank() == 0 ? conclude(inspection) : "");

@@ -23,7 +23,7 @@ _rotarun_value() {
     --when-done) mapfile -t COMPREPLY < <(compgen -W "exit wait" -- "$word") ;;
     --rank-by) mapfile -t COMPREPLY < <(compgen -W "slot node" -- "$word") ;;
     --transport) mapfile -t COMPREPLY < <(compgen -W "auto shm tcp" -- "$word") ;;
-    --hostfile | --key-file)
+    --hostfile | --key-file | --tuned)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       ;;
@@ -55,10 +55,10 @@ _rotarun_render() {
 
 _rotarun() {
   local with_value=" -n --np -np -H --host --hostfile --agent --prefix --address --key-file --key-fd --join-timeout -x --export --bind-to --map-by
-    --rank-by --cpus-per-rank --ports --transport --output-filename --wdir --role --timeout --deadline --grace
+    --rank-by --cpus-per-rank --ports --transport --tuned --output-filename --wdir --role --timeout --deadline --grace
     --status-port --when-done "
   local flags="--np --host --hostfile --this-host --agent --prefix --address --follow --key-file --key-fd --encrypt --insecure --join-timeout --export --bind-to
-    --map-by --rank-by --cpus-per-rank --oversubscribe --report-bindings --ports --transport --tag-output
+    --map-by --rank-by --cpus-per-rank --oversubscribe --report-bindings --ports --transport --tuned --tag-output
     --timestamp-output --gather-output --output-filename --wdir --role --timeout --deadline --grace --status-port --when-done --show-ranks --preflight --json --explain --verbose
     --version --help"
   local word=${COMP_WORDS[COMP_CWORD]} at=1 flag

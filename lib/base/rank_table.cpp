@@ -32,8 +32,10 @@ std::string to_text(const RankTable& table) {
   }
   std::ostringstream text;
   text << "epoch " << table.epoch << " · world " << table.rows.size() << " on " << hosts.size()
-       << (hosts.size() == 1 ? " host · " : " hosts · ") << table.transport << " · " << table.source
-       << "\n";
+       << (hosts.size() == 1 ? " host · " : " hosts · ") << table.transport << " · "
+       << table.source;
+  if (!table.tuned.empty()) text << " · tuned by " << table.tuned;
+  text << "\n";
   text << "rank  local  " << padded("host", host_width) << "  " << padded("address", address_width)
        << "  cores\n";
   for (std::size_t rank = 0; rank < table.rows.size(); ++rank) {

@@ -14,6 +14,7 @@ Plan direct_plan(const PlanRequest& request);
 Plan halving_doubling_plan(const PlanRequest& request);
 Plan tree_plan(const PlanRequest& request);
 Plan two_level_plan(const PlanRequest& request);
+Plan hub_plan(const PlanRequest& request);
 Plan star_plan(const PlanRequest& request);
 Plan chain_plan(const PlanRequest& request);
 Plan dissemination_plan(const PlanRequest& request);

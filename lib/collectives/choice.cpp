@@ -1,21 +1,32 @@
 // The default table.
 #include "collectives/choice.h"
 
+#include <algorithm>
+
 namespace rota::collectives {
 namespace {
 
-// Over a network, below this a hop costs more than the bytes that it moves.
+// Over a network, up to this a hop costs more than the bytes that it moves.
 constexpr std::size_t kFewBytes = 64 * 1024;
+
+// A hub's cable carries everybody's values: up to this, they cost less than more messages would.
+constexpr std::size_t kFewBytesOfAll = 16 * 1024;
+
+bool are_few_of_all(const Situation& situation) noexcept {
+  return situation.collective == Collective::kAllReduce &&
+         situation.bytes <= kFewBytesOfAll / std::max<std::size_t>(1, situation.world_size - 1);
+}
 
 Choice of_two_phases(const Situation& situation) noexcept {
   if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};
+  if (are_few_of_all(situation)) return {Algorithm::kHub, "very few bytes: the fewest messages"};
   if (situation.world_size == 2) return {Algorithm::kRing, "two ranks: a ring is direct"};
-  if (situation.bytes < kFewBytes) return {Algorithm::kDirect, "few bytes: one hop each way"};
+  if (situation.bytes <= kFewBytes) return {Algorithm::kDirect, "few bytes: one hop each way"};
   return {Algorithm::kRing, "many bytes: every link is busy all the time"};
 }
 
 Choice of_one_root(const Situation& situation) noexcept {
-  if (situation.bytes < kFewBytes) return {Algorithm::kTree, "few bytes: log2(world size) hops"};
+  if (situation.bytes <= kFewBytes) return {Algorithm::kTree, "few bytes: log2(world size) hops"};
   return {Algorithm::kChain, "many bytes: a piece goes on while the next one arrives"};
 }
 

@@ -29,6 +29,7 @@ const Row kRows[] = {
     {Algorithm::kStar, "star", star_plan, {kAllReduce}},
     {Algorithm::kChain, "chain", chain_plan, {kReduce, kBroadcast}},
     {Algorithm::kDissemination, "dissemination", dissemination_plan, {kBarrier}},
+    {Algorithm::kHub, "hub", hub_plan, {kAllReduce}},
 };
 
 // Null for what is no algorithm: a peer's word may be anything.

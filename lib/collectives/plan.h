@@ -38,6 +38,7 @@ enum class Algorithm : std::uint8_t {
   kStar,             // By way of rank 0: the parameter server, as a baseline.
   kChain,            // Pieces along the ring, one behind the other.
   kDissemination,    // Bare messages at distances of powers of two.
+  kHub,              // By way of rank 0 as well, with the ring's bits: the fewest messages.
 };
 
 // A rank's memory in a collective.

@@ -56,15 +56,23 @@ class TwoLevel {
     return own_host()[(index_ + hops) % own_host().size()];
   }
 
+  // The chunks of each rail that hosts pass on, in the order in which this host needs them: what
+  // is added up inside first travels while the next is added up.
+  Slice behind(std::size_t rail, std::size_t hops) const {
+    const std::size_t n = hosts_.size();
+    return chunk_of(rails_[rail], (host_ + 2 * n - hops) % n, n);
+  }
+
   void add_up_inside() {
-    for (std::size_t rail = 0; rail < rails_.size(); ++rail) {
-      if (rail != index_) plan_.send(own_host()[rail], values_at(rails_[rail]));
-    }
-    if (index_ >= rails_.size()) return;
     const std::size_t count = own_host().size();
-    for (std::size_t hop = 1; hop < count; ++hop) {
-      const bool last = hosts_.size() == 1 && hop + 1 == count;
-      plan_.reduce(ahead(hop), values_at(rails_[index_]), last);
+    for (std::size_t hop = 1; hop <= hosts_.size(); ++hop) {
+      for (std::size_t rail = 0; rail < rails_.size(); ++rail) {
+        if (rail != index_) plan_.send(own_host()[rail], values_at(behind(rail, hop)));
+      }
+      for (std::size_t peer = 1; index_ < rails_.size() && peer < count; ++peer) {
+        const bool last = hosts_.size() == 1 && peer + 1 == count;
+        plan_.reduce(ahead(peer), values_at(behind(index_, hop)), last);
+      }
     }
   }
 
@@ -72,24 +80,25 @@ class TwoLevel {
     const std::size_t n = hosts_.size();
     const std::size_t next = hosts_[(host_ + 1) % n][index_];
     const std::size_t previous = hosts_[(host_ + n - 1) % n][index_];
-    const std::vector<Slice> chunks = cut(rails_[index_], n);
-    const auto behind = [&](std::size_t hops) { return chunks[(host_ + 2 * n - hops) % n]; };
     for (std::size_t hop = 1; hop < n; ++hop) {
-      plan_.send(next, values_at(behind(hop)));
-      plan_.reduce(previous, values_at(behind(hop + 1)), hop + 1 == n);
+      plan_.send(next, values_at(behind(index_, hop)));
+      plan_.reduce(previous, values_at(behind(index_, hop + 1)), hop + 1 == n);
     }
     for (std::size_t hop = 0; hop + 1 < n; ++hop) {
-      plan_.send(next, values_at(behind(hop)));
-      plan_.receive(previous, values_at(behind(hop + 1)));
+      plan_.send(next, values_at(behind(index_, hop)));
+      plan_.receive(previous, values_at(behind(index_, hop + 1)));
     }
   }
 
+  // In the order in which they become whole.
   void hand_round_inside() {
-    for (std::size_t hop = 1; index_ < rails_.size() && hop < own_host().size(); ++hop) {
-      plan_.send(ahead(hop), values_at(rails_[index_]));
-    }
-    for (std::size_t rail = 0; rail < rails_.size(); ++rail) {
-      if (rail != index_) plan_.receive(own_host()[rail], values_at(rails_[rail]));
+    for (std::size_t hop = 0; hop < hosts_.size(); ++hop) {
+      for (std::size_t peer = 1; index_ < rails_.size() && peer < own_host().size(); ++peer) {
+        plan_.send(ahead(peer), values_at(behind(index_, hop)));
+      }
+      for (std::size_t rail = 0; rail < rails_.size(); ++rail) {
+        if (rail != index_) plan_.receive(own_host()[rail], values_at(behind(rail, hop)));
+      }
     }
   }
 

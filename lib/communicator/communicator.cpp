@@ -7,6 +7,7 @@
 #include "communicator/impl.h"
 #include "communicator/join.h"
 #include "communicator/thread_world.h"
+#include "communicator/tuned_file.h"
 
 namespace rota {
 namespace {
@@ -100,7 +101,9 @@ constexpr std::size_t kArenaBytes = std::size_t{16} << (sizeof(void*) == 8 ? 30 
 
 Communicator::Communicator(const CommunicatorOptions& options) {
   const Settings settings(options);
-  impl_ = std::make_shared<Impl>(join(options), settings);
+  Group group = join(options);
+  require_own_topology(group);
+  impl_ = std::make_shared<Impl>(std::move(group), settings);
 }
 
 std::vector<Communicator> Communicator::for_threads(std::size_t count,
@@ -114,6 +117,7 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
   Impl processes(join(options), settings);
   std::vector<Communicator> world;
   for (Group& group : groups_for_threads(processes, count)) {
+    require_own_topology(group);
     world.push_back(Communicator(std::make_shared<Impl>(std::move(group), settings)));
   }
   return world;
@@ -121,6 +125,7 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
 
 Communicator Communicator::split(std::size_t color, std::size_t key) {
   Group group = split_group(impl(), color, key);
+  forget_foreign_topology(group);
   return Communicator(std::make_shared<Impl>(std::move(group), impl_->settings()));
 }
 

@@ -143,6 +143,7 @@ class Founding {
     group.deadline = old().deadline;
     group.may_spin = old().may_spin && own_.size() == 1;
     group.verbose = old().verbose;
+    group.tuned = old().tuned;
     group.membership = old().membership;
     return group;
   }

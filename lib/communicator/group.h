@@ -12,6 +12,7 @@
 #include "auth/key.h"
 #include "base/time.h"
 #include "communicator/membership.h"
+#include "communicator/tuned_table.h"
 #include "transport/transport.h"
 
 namespace rota {
@@ -29,6 +30,7 @@ struct Group {
   base::Duration deadline{0};
   bool may_spin = false;
   bool verbose = false;                             // Rank 0 says which plans are taken, and why.
+  std::shared_ptr<const TunedTable> tuned;          // None: the default table chooses plans.
   std::shared_ptr<Membership> membership;           // None in a world of one without a launcher.
   std::unique_ptr<transport::Transport> transport;  // None in a world of one.
 

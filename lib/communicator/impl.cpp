@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "communicator/memory_need.h"
+#include "communicator/topology.h"
 #include "memory/host.h"
 
 namespace rota {
@@ -25,8 +26,8 @@ std::optional<Algorithm> all_reduce_from(const std::string& plan) {
   if (algorithm && makes(*algorithm, Collective::kAllReduce)) return algorithm;
   throw Error(ErrorCode::kInvalidArgument,
               "there is no plan '" + plan +
-                  "' for an all-reduce: take auto, ring, direct, halving-doubling, tree, two-level "
-                  "or star");
+                  "' for an all-reduce: take auto, ring, direct, hub, halving-doubling, tree, "
+                  "two-level or star");
 }
 
 // "64 bytes", "1.5 KiB", "4 MiB"
@@ -45,17 +46,6 @@ Backoff patience_of(const Group& group) noexcept {
   const auto manner = group.may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield;
   const bool in_memory = group.transport && group.transport->board();
   return Backoff(manner, in_memory ? Backoff::kSpins : Backoff::kSpinsOnSockets);
-}
-
-// Equal numbers for ranks of one host.
-std::vector<std::size_t> hosts_of(const RankTable& table) {
-  std::vector<std::size_t> hosts;
-  for (std::size_t rank = 0; rank < table.rows.size(); ++rank) {
-    std::size_t first = 0;
-    while (table.rows[first].host != table.rows[rank].host) ++first;
-    hosts.push_back(first);
-  }
-  return hosts;
 }
 
 // The longest that a resting thread is deaf to what only the coordinator knows.
@@ -162,9 +152,13 @@ collectives::Choice Communicator::Impl::choice_for(const Call& call,
   if (call.collective == Collective::kAllReduce && settings_.all_reduce) {
     return {*settings_.all_reduce, "asked for"};
   }
+  const std::size_t bytes = checked.count * bytes_of(checked.type);
+  if (call.collective == Collective::kAllReduce && group_.tuned) {
+    return {tuned_all_reduce(*group_.tuned, bytes), "as the tuned file says"};
+  }
   return collectives::choose({.collective = call.collective,
                               .world_size = group_.world_size(),
-                              .bytes = checked.count * bytes_of(checked.type),
+                              .bytes = bytes,
                               .shares_memory = board_ != nullptr});
 }
 

@@ -9,7 +9,9 @@
 
 #include <rota/error.h>
 
+#include "base/byte_stream.h"
 #include "communicator/by_hand.h"
+#include "communicator/tuned_file.h"
 #include "os/host.h"
 #include "os/message_socket.h"
 #include "transport/shm/transport.h"
@@ -90,18 +92,62 @@ std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome
                                       "', which this program does not know");
 }
 
-// Ranks that were told different things would fail later, and less clearly.
-void compare_options(const Group& group, rendezvous::Client& client,
-                     const CommunicatorOptions& options, base::TimePoint deadline) {
-  const std::string own =
-      "plan " + options.plan + ", codec " + std::string(to_string(options.codec));
-  if (group.rank == 0) client.put("options", own);
+// What rank 0 tells the others: what it was given, and the tuned file that it has read for all.
+struct FirstWord {
+  std::string plan;          // And the codec.
+  std::string tuned_file{};  // Its path; empty where there is none.
+  std::string tuned_text{};
+};
+
+std::string encode(const FirstWord& word) {
+  base::ByteWriter out;
+  out.write(word.plan);
+  out.write(word.tuned_file);
+  out.write(word.tuned_text);
+  const auto bytes = out.take();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+FirstWord decode(const std::string& text) {
+  base::ByteReader in(std::as_bytes(std::span(text)));
+  FirstWord word{.plan = in.read_text()};
+  word.tuned_file = in.read_text();
+  word.tuned_text = in.read_text();
+  return word;
+}
+
+std::string plan_of(const CommunicatorOptions& options) {
+  return "plan " + options.plan + ", codec " + std::string(to_string(options.codec));
+}
+
+// The launcher decides for all of its ranks, where it was told.
+std::string tuned_file_for(const Group& group, const CommunicatorOptions& options) {
+  return group.table.tuned.empty() ? options.tuned_file : group.table.tuned;
+}
+
+FirstWord own_word(const Group& group, const CommunicatorOptions& options) {
+  FirstWord word{.plan = plan_of(options), .tuned_file = tuned_file_for(group, options)};
+  if (!word.tuned_file.empty()) word.tuned_text = read_tuned_file(word.tuned_file);
+  return word;
+}
+
+// Ranks that were told different things would fail later, and less clearly. Where rank 0 was told
+// of a tuned file, nobody else needs to be: what it has read there is what all of them take.
+void agree_on_options(Group& group, rendezvous::Client& client, const CommunicatorOptions& options,
+                      base::TimePoint deadline) {
+  if (group.rank == 0) client.put("options", encode(own_word(group, options)));
   client.barrier("arrived", time_left(deadline));
-  const std::string first = client.get("options", time_left(deadline));
-  if (own != first) {
+  const FirstWord first = decode(client.get("options", time_left(deadline)));
+  const auto compare = [&](const std::string& own, const std::string& of_rank_0) {
+    if (own == of_rank_0) return;
     throw Error(ErrorCode::kMismatch, "rank " + std::to_string(group.rank) + " was given " + own +
-                                          ", rank 0 was given " + first);
-  }
+                                          ", rank 0 was given " + of_rank_0);
+  };
+  compare(plan_of(options), first.plan);
+  const std::string own = tuned_file_for(group, options);
+  const std::string tuned_file = first.tuned_file.empty() ? "none" : first.tuned_file;
+  if (!own.empty()) compare("the tuned file " + own, "the tuned file " + tuned_file);
+  if (!first.tuned_file.empty()) give_tuned(group, first.tuned_file, first.tuned_text);
 }
 
 // A launcher decides for all of its ranks; one that wants more than it gives does not begin.
@@ -126,7 +172,7 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
   group.verbose = welcome.job.verbose;
   try {
     require_encryption(welcome.job, options);
-    compare_options(group, arrival.client, options, deadline);
+    agree_on_options(group, arrival.client, options, deadline);
     if (table) compare_tables(group.rank, *table, group.table);
     if (group.world_size() > 1) {
       // Who could not be reached is said by those who tried, before the others give up waiting.

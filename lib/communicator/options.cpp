@@ -79,6 +79,7 @@ CommunicatorOptions CommunicatorOptions::from_environment() {
   options.rendezvous_fd = read_rendezvous_fd();
   if (!options.rendezvous_fd) options.by_hand = read_job();
   options.encrypt = read_encrypt();
+  if (const char* path = std::getenv("ROTA_TUNED")) options.tuned_file = path;
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "communicator/impl.h"
+#include "communicator/tuned_file.h"
 #include "os/host.h"
 #include "transport/shm/transport.h"
 
@@ -38,6 +39,12 @@ std::vector<Communicator> ThreadWorld::over(
   for (std::size_t rank = 0; rank < world_size; ++rank) {
     table.rows.push_back({.local_rank = rank, .host = os::host_name(), .address = {}, .cores = {}});
   }
+  Group told;
+  told.table = table;
+  if (world_size > 1 && !options.tuned_file.empty()) {
+    give_tuned(told, options.tuned_file, read_tuned_file(options.tuned_file));
+    require_own_topology(told);
+  }
   const auto board = std::make_shared<Board>(world_size);
   const Settings settings(options);
 
@@ -45,7 +52,8 @@ std::vector<Communicator> ThreadWorld::over(
   for (std::size_t rank = 0; rank < world_size; ++rank) {
     Group group;
     group.rank = rank;
-    group.table = table;
+    group.table = told.table;
+    group.tuned = told.tuned;
     group.deadline = options.deadline.value_or(kUsualDeadline);
     group.may_spin = world_size <= std::thread::hardware_concurrency();
     group.members.resize(world_size);

@@ -41,6 +41,7 @@ std::string encode(const Job& job) {
   out.write(job.table.epoch);
   out.write(job.table.source);
   out.write(job.table.transport);
+  out.write(job.table.tuned);
   out.write(static_cast<std::uint32_t>(job.table.rows.size()));
   for (const RankRow& row : job.table.rows) {
     out.write(static_cast<std::uint64_t>(row.local_rank));
@@ -82,6 +83,7 @@ std::optional<Job> decode_job(std::string_view text) {
   job.table.epoch = in.read<std::uint64_t>();
   job.table.source = in.read_text();
   job.table.transport = in.read_text();
+  job.table.tuned = in.read_text();
   const auto count = in.read<std::uint32_t>();
   if (!in.ok() || count == 0 || count > kMaxWorldSize || job.rank >= count) return std::nullopt;
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) {

@@ -19,6 +19,16 @@ TEST(RankTable, ReadsAsATable) {
             "   1      1  pi-1.lan  127.0.0.1:41001  any\n");
 }
 
+TEST(RankTable, NamesWhatPlansAreChosenBy) {
+  RankTable table;
+  table.source = "s";
+  table.transport = "shm";
+  table.tuned = "/a/world.tuned";
+  table.rows.push_back({0, "a", "", ""});
+  EXPECT_TRUE(to_text(table).starts_with(
+      "epoch 0 · world 1 on 1 host · shm · s · tuned by /a/world.tuned\n"));
+}
+
 TEST(RankTable, HostsAreNeverCutAtADot) {
   RankTable table;
   table.rows.push_back({0, "a.1.example", "", ""});

@@ -46,9 +46,10 @@ TEST(Schedule, TakesEveryHopOfARingTwice) {
     EXPECT_EQ(all_reduce_steps(Algorithm::kRing, n), 2 * (n - 1));
 }
 
-TEST(Schedule, TakesTwoStepsForADirectExchangeAndForAStar) {
+TEST(Schedule, TakesTwoStepsForADirectExchangeAndByWayOfOneRank) {
   for (std::size_t n = 2; n <= 17; ++n) {
     EXPECT_EQ(all_reduce_steps(Algorithm::kDirect, n), 2U);
+    EXPECT_EQ(all_reduce_steps(Algorithm::kHub, n), 2U);
     EXPECT_EQ(all_reduce_steps(Algorithm::kStar, n), 2U);
   }
 }

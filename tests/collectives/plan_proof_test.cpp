@@ -120,6 +120,7 @@ TEST_P(PlanProofTest, HalvingDoublingAllReduce) {
   prove_all_counts(Collective::kAllReduce, Algorithm::kHalvingDoubling);
 }
 TEST_P(PlanProofTest, TreeAllReduce) { prove_all_counts(Collective::kAllReduce, Algorithm::kTree); }
+TEST_P(PlanProofTest, HubAllReduce) { prove_all_counts(Collective::kAllReduce, Algorithm::kHub); }
 TEST_P(PlanProofTest, StarAllReduce) { prove_all_counts(Collective::kAllReduce, Algorithm::kStar); }
 
 // One host, a host each, pairs, and hosts of unequal sizes whose ranks are not neighbours.

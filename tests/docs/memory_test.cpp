@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "auth/talk.h"
+#include "collectives/choice.h"
 #include "communicator/plan_cache.h"
 #include "communicator/thread_world.h"
 
@@ -112,6 +113,19 @@ TEST(Memory, AnAllReduceInPlaceNeedsOneChunkAtMost) {
       const bool adds_elsewhere = algorithm == Algorithm::kDirect && n > 2;
       EXPECT_EQ(plan.scratch_count, adds_elsewhere ? chunk : 0) << to_string(algorithm) << " " << n;
     }
+  }
+}
+
+TEST(Memory, AHubNeedsRoomForAllAndIsChosenWhereThatIsLittle) {
+  for (const std::size_t n : {2, 3, 5, 8, 64}) {
+    for (std::size_t rank = 0; rank < n; ++rank) {
+      const Plan plan = collectives::make_plan(
+          {.algorithm = Algorithm::kHub, .rank = rank, .world_size = n, .count = 1009});
+      EXPECT_EQ(plan.scratch_count, rank == 0 ? (n - 1) * 1009 : 0);
+    }
+    const std::size_t most = 16 * 1024 / (n - 1);
+    EXPECT_EQ(collectives::choose({.world_size = n, .bytes = most}).algorithm, Algorithm::kHub);
+    EXPECT_NE(collectives::choose({.world_size = n, .bytes = most + 1}).algorithm, Algorithm::kHub);
   }
 }
 

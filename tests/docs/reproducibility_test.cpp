@@ -25,7 +25,8 @@ using Bits = std::vector<std::uint32_t>;
 
 constexpr std::size_t kCount = 1009;
 constexpr Algorithm kPlans[] = {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHalvingDoubling,
-                                Algorithm::kTree, Algorithm::kStar,   Algorithm::kTwoLevel};
+                                Algorithm::kTree, Algorithm::kStar,   Algorithm::kTwoLevel,
+                                Algorithm::kHub};
 
 float value_of(std::size_t rank, std::size_t index) {
   return 1.0F / static_cast<float>(3 + index + 7 * rank);
@@ -136,9 +137,10 @@ TEST(Reproducibility, EveryPlanKeepsItsBitsOverAnyTransportAndMemory) {
   }
 }
 
-TEST(Reproducibility, RingAndDirectGiveTheSameBits) {
+TEST(Reproducibility, RingDirectAndHubGiveTheSameBits) {
   for (const std::size_t n : {2, 3, 4, 5, 8}) {
     EXPECT_EQ(reduced({Algorithm::kDirect, n, {}}), reduced({Algorithm::kRing, n, {}})) << n;
+    EXPECT_EQ(reduced({Algorithm::kHub, n, {}}), reduced({Algorithm::kRing, n, {}})) << n;
   }
   EXPECT_NE(reduced({Algorithm::kTree, 5, {}}), reduced({Algorithm::kRing, 5, {}}));
 }
@@ -146,10 +148,11 @@ TEST(Reproducibility, RingAndDirectGiveTheSameBits) {
 TEST(Reproducibility, WhatIsChosenByDefaultGivesTheRingsBits) {
   for (const Collective collective : {Collective::kAllReduce, Collective::kReduceScatter}) {
     for (const std::size_t n : {2, 3, 8, 64}) {
-      for (const std::size_t bytes : {4, 65535, 65536, 1 << 30}) {
+      for (const std::size_t bytes : {4, 256, 16384, 65535, 65536, 1 << 30}) {
         for (const bool shares : {false, true}) {
           const Algorithm chosen = collectives::choose({collective, n, bytes, shares}).algorithm;
-          EXPECT_TRUE(chosen == Algorithm::kRing || chosen == Algorithm::kDirect)
+          EXPECT_TRUE(chosen == Algorithm::kRing || chosen == Algorithm::kDirect ||
+                      chosen == Algorithm::kHub)
               << name_of(chosen);
         }
       }
@@ -168,7 +171,8 @@ TEST(Reproducibility, PlansOfWholeBuffersKeepTheirBitsInAnyBuckets) {
 }
 
 TEST(Reproducibility, PlansOfChunksHaveOtherBitsInOtherBuckets) {
-  for (const Algorithm plan : {Algorithm::kRing, Algorithm::kDirect, Algorithm::kTwoLevel}) {
+  for (const Algorithm plan :
+       {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub, Algorithm::kTwoLevel}) {
     EXPECT_EQ(reduced_in_two({plan, 2, {}}), reduced({plan, 2, {}})) << "two terms have one order";
     for (const std::size_t n : {3, 5, 8}) {
       EXPECT_NE(reduced_in_two({plan, n, {}}), reduced({plan, n, {}}))

@@ -27,15 +27,15 @@ TEST_F(Choice, IsSaidOnceForEachReasonOverTcp) {
   EXPECT_THAT(
       said_by({"-np", "4", "--verbose", "--transport", "tcp", ROTA_TEST_DIR "/choosing"}),
       ::testing::UnorderedElementsAre(
-          "rota: all_reduce of 64 bytes float32 on 4 ranks over tcp: direct (few bytes: one hop "
-          "each way)",
+          "rota: all_reduce of 64 bytes float32 on 4 ranks over tcp: hub (very few bytes: the "
+          "fewest messages)",
           "rota: all_reduce of 1 MiB float32 on 4 ranks over tcp: ring (many bytes: every link is "
           "busy all the time)",
           "rota: barrier on 4 ranks over tcp: dissemination (log2(world size) rounds)",
-          "rota: all_reduce of 64 bytes float32 on 2 ranks of communicator 0.1/0 over tcp: ring "
-          "(two ranks: a ring is direct)",
-          "rota: all_reduce of 64 bytes float32 on 2 ranks of communicator 0.1/1 over tcp: ring "
-          "(two ranks: a ring is direct)"));
+          "rota: all_reduce of 64 bytes float32 on 2 ranks of communicator 0.1/0 over tcp: hub "
+          "(very few bytes: the fewest messages)",
+          "rota: all_reduce of 64 bytes float32 on 2 ranks of communicator 0.1/1 over tcp: hub "
+          "(very few bytes: the fewest messages)"));
 }
 
 TEST_F(Choice, IsForMemoryThatIsShared) {

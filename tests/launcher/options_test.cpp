@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace rota::launcher {
 namespace {
 
@@ -138,6 +140,17 @@ TEST(Options, AskForEncryption) {
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(), "ROTA_ENCRYPT=yes: 1 or 0 is needed");
   }
+}
+
+TEST(Options, NameATunedFileByItsWholePath) {
+  EXPECT_EQ(parse_options({"p"}).tuned_file, "");
+  EXPECT_EQ(parse_options({"--tuned", "/a/../b", "p"}).tuned_file, "/b");
+  EXPECT_EQ(parse_options({"p"}, {"ROTA_TUNED=/c"}).tuned_file, "/c");
+  EXPECT_EQ(parse_options({"p"}, {"ROTA_TUNED="}).tuned_file, "");
+  EXPECT_EQ(parse_options({"--tuned", "/b", "p"}, {"ROTA_TUNED=/c"}).tuned_file, "/b");
+  EXPECT_EQ(parse_options({"--tuned", "x", "p"}).tuned_file,
+            (std::filesystem::current_path() / "x").string());
+  EXPECT_EQ(refusal_of({"--tuned=", "p"}), "--tuned needs a file");
 }
 
 TEST(Options, NameADescriptorForTheKey) {

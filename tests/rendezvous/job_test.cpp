@@ -18,6 +18,7 @@ Job job_of_two() {
   job.table.epoch = 3;
   job.table.source = "TF_CONFIG";
   job.table.transport = "tcp";
+  job.table.tuned = "/world.tuned";
   job.table.rows = {{0, "a", "10.0.0.1:7701", "0-3"}, {0, "b", "10.0.0.2:7701", ""}};
   return job;
 }
@@ -36,6 +37,7 @@ TEST(Job, TravelsWithoutItsKey) {
   EXPECT_EQ(decoded->rank, 1U);
   EXPECT_EQ(decoded->deadline, job.deadline);
   EXPECT_TRUE(decoded->encrypts);
+  EXPECT_EQ(decoded->table.tuned, "/world.tuned");
   ASSERT_EQ(decoded->table.rows.size(), 2U);
   EXPECT_EQ(decoded->table.rows[1].address, "10.0.0.2:7701");
 }

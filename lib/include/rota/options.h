@@ -41,8 +41,8 @@ struct ROTA_EXPORT CommunicatorOptions {
   // does, and a rank that wants more than that is refused.
   bool encrypt = false;
 
-  // The plan of every all-reduce: "ring", "direct", "halving-doubling", "tree", "two-level", or
-  // "star", the parameter server that the ring replaces. "auto" chooses by bytes, world and
+  // The plan of every all-reduce: "ring", "direct", "hub", "halving-doubling", "tree", "two-level",
+  // or "star", the parameter server that the ring replaces. "auto" chooses by bytes, world and
   // transport, and only among those that give the ring's bits.
   std::string plan = "auto";
 
@@ -55,6 +55,13 @@ struct ROTA_EXPORT CommunicatorOptions {
   // What stochastic rounding depends on, beside the rank, the call and the element.
   std::uint64_t codec_seed = 0;
 
+  // A file of rota-bench tune's, from which "auto" takes the plans of all-reduces: the fastest that
+  // were measured in a world of this topology. They may have other bits than the ring's. Rank 0
+  // reads it for all, and what rotarun was told (--tuned) counts before this; a world of one has no
+  // use for it. Throws Error kInvalidArgument on every rank where it is for another topology. A
+  // communicator of split() takes it where it has the file's topology, and the default otherwise.
+  std::string tuned_file;
+
   // How long one collective may take. Unset: what the launcher was told (--deadline), or 60 s where
   // there is none.
   std::optional<std::chrono::nanoseconds> deadline;
@@ -66,11 +73,11 @@ struct ROTA_EXPORT CommunicatorOptions {
   // How long to wait for the other ranks to start.
   std::chrono::nanoseconds join_timeout = std::chrono::seconds(30);
 
-  // Defaults, with what the launcher left in the environment (ROTA_RENDEZVOUS_FD), and with
-  // `encrypt` where ROTA_ENCRYPT is 1. Without a launcher, a TF_CONFIG with several tasks makes
-  // `by_hand`: a rank a task, the chief first; an evaluator is a world of one. Throws Error
-  // kInvalidArgument where these make no sense or, for TF_CONFIG, contradict other variables of
-  // schedulers; and for a ps, which a ring does not need.
+  // Defaults, with what the launcher left in the environment (ROTA_RENDEZVOUS_FD), with `encrypt`
+  // where ROTA_ENCRYPT is 1, and with ROTA_TUNED as `tuned_file`. Without a launcher, a TF_CONFIG
+  // with several tasks makes `by_hand`: a rank a task, the chief first; an evaluator is a world of
+  // one. Throws Error kInvalidArgument where these make no sense or, for TF_CONFIG, contradict
+  // other variables of schedulers; and for a ps, which a ring does not need.
   static CommunicatorOptions from_environment();
 };
 

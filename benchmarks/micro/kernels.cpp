@@ -1,0 +1,141 @@
+// Every variant of every kernel that this machine supports, and the models' matrix products.
+#include <benchmark/benchmark.h>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "micro/micro_benchmarks.h"
+#include "nn/product.h"
+
+namespace rota::bench {
+namespace {
+
+// All ones, in bytes that each type takes for its own.
+struct Buffers {
+  std::vector<float> first;
+  std::vector<float> second;
+  std::vector<float> third;
+
+  explicit Buffers(std::size_t bytes)
+      : first(bytes / sizeof(float), 1.0F),
+        second(bytes / sizeof(float), 1.0F),
+        third(bytes / sizeof(float)) {}
+};
+
+using Call = std::function<void(Buffers&)>;
+
+struct Reduced {
+  DataType type;
+  ReduceOp op;
+};
+
+// Those that training uses, and one of each other sort.
+constexpr Reduced kReduced[] = {
+    {DataType::kFloat32, ReduceOp::kSum},  {DataType::kFloat32, ReduceOp::kMean},
+    {DataType::kFloat32, ReduceOp::kMin},  {DataType::kFloat64, ReduceOp::kSum},
+    {DataType::kFloat16, ReduceOp::kSum},  {DataType::kFloat16, ReduceOp::kMin},
+    {DataType::kBfloat16, ReduceOp::kSum}, {DataType::kInt8, ReduceOp::kSum},
+    {DataType::kInt32, ReduceOp::kSum},    {DataType::kInt64, ReduceOp::kMin},
+};
+
+constexpr std::int64_t kInCache = std::int64_t{128} << 10;  // Three fit into a second-level cache.
+constexpr std::int64_t kInMemory = std::int64_t{64} << 20;
+
+// `call` reads and writes as many buffers as there are passes.
+void add_kernel(const std::string& name, int passes, const Call& call) {
+  benchmark::RegisterBenchmark(
+      name.c_str(),
+      [passes, call](benchmark::State& state) {
+        Buffers buffers(static_cast<std::size_t>(state.range(0)));
+        for ([[maybe_unused]] auto _ : state) {
+          call(buffers);
+          benchmark::ClobberMemory();
+        }
+        state.SetBytesProcessed(state.iterations() * state.range(0) * passes);
+      })
+      ->Arg(kInCache)
+      ->Arg(kInMemory);
+}
+
+std::byte* bytes_of(std::vector<float>& values) {
+  return reinterpret_cast<std::byte*>(values.data());
+}
+
+// Zeros are added, and factors are near 1: arithmetic on what is almost zero can be slower.
+void add_kernels(const kernels::Variant& variant) {
+  const std::string suffix = std::string("/") + variant.name;
+  for (const Reduced& reduced : kReduced) {
+    const std::string name =
+        std::string(to_string(reduced.type)) + "_" + std::string(to_string(reduced.op));
+    add_kernel(name + suffix, 3,
+               [type = reduced.type,
+                combine = variant.combine(reduced.type, reduced.op)](Buffers& buffers) {
+                 const std::size_t bytes = buffers.first.size() * sizeof(float);
+                 combine(bytes_of(buffers.first), bytes_of(buffers.third),
+                         bytes / rota::bytes_of(type), 1.0);
+               });
+  }
+  add_kernel("float32_scale" + suffix, 2,
+             [scale = variant.scale(DataType::kFloat32)](Buffers& buffers) {
+               scale(bytes_of(buffers.first), buffers.first.size(), 1.0);
+             });
+  add_kernel("float32_sgd_update" + suffix, 5, [&variant](Buffers& buffers) {
+    variant.float32.sgd_update(buffers.first.data(), buffers.second.data(), buffers.third.data(),
+                               buffers.first.size(), {0.001F, 0.999F, 0.0F, 1.0F});
+  });
+}
+
+struct ProductShape {
+  const char* name;
+  std::size_t rows;
+  std::size_t depth;
+  std::size_t columns;
+};
+
+// What the example's models multiply for a batch of 100, or for an image of a convolution.
+constexpr ProductShape kProductShapes[] = {
+    {"mlp_first_layer", 100, 784, 512},
+    {"mlp_second_layer", 100, 512, 512},
+    {"last_layer", 100, 512, 10},
+    {"lenet_first_convolution", 784, 25, 32},
+    {"lenet_second_convolution", 196, 800, 64},
+    {"lenet_dense_layer", 100, 3136, 512},
+};
+
+void multiply(benchmark::State& state, const ProductShape& shape) {
+  const std::vector<float> left(shape.rows * shape.depth, 1.0F);
+  const std::vector<float> right(shape.depth * shape.columns, 1.0F);
+  std::vector<float> result(shape.rows * shape.columns);
+  for ([[maybe_unused]] auto _ : state) {
+    nn::multiply(nn::row_major(left.data(), shape.rows, shape.depth),
+                 nn::row_major(right.data(), shape.depth, shape.columns), result.data(),
+                 nn::Result::kOverwrite);
+    benchmark::ClobberMemory();
+  }
+  const auto operations = static_cast<double>(2 * shape.rows * shape.depth * shape.columns);
+  state.counters["FLOP"] =
+      benchmark::Counter(operations, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+}  // namespace
+
+int run_kernel_benchmarks(int argument_count, char** arguments) {
+  benchmark::Initialize(&argument_count, arguments);
+  if (benchmark::ReportUnrecognizedArguments(argument_count, arguments)) return 2;
+  add_kernel("memcpy", 2, [](Buffers& buffers) {
+    std::memcpy(buffers.first.data(), buffers.second.data(), buffers.first.size() * sizeof(float));
+  });
+  for (const kernels::Variant* variant : kernels::variants()) {
+    if (variant->supported()) add_kernels(*variant);
+  }
+  for (const ProductShape& shape : kProductShapes) {
+    benchmark::RegisterBenchmark((std::string("product/") + shape.name).c_str(), multiply, shape);
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
+
+}  // namespace rota::bench

@@ -1,0 +1,219 @@
+// Runs the plans of all ranks, message by message, the earliest first.
+#include "tune/prediction.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+
+namespace rota::bench {
+namespace {
+
+using collectives::After;
+using collectives::Lane;
+using collectives::Plan;
+using collectives::Step;
+using collectives::Verb;
+
+// How far one rank has come, and when.
+class Progress {
+ public:
+  explicit Progress(Plan plan) : plan_(std::move(plan)), ends_(plan_.lanes.size()) {}
+
+  std::size_t lane_count() const { return plan_.lanes.size(); }
+  const Lane& lane(std::size_t lane) const { return plan_.lanes[lane]; }
+  bool is_done(std::size_t lane) const { return ends_[lane].size() == this->lane(lane).step_count; }
+  const Step& next(std::size_t lane) const {
+    return plan_.steps[plan_.lanes[lane].first_step + ends_[lane].size()];
+  }
+
+  // From when on the lane's next step may go; empty where that is not known yet.
+  std::optional<double> ready(std::size_t lane) const {
+    if (is_done(lane)) return std::nullopt;
+    const Step& step = next(lane);
+    double time = ends_[lane].empty() ? 0 : ends_[lane].back();
+    for (std::uint32_t i = 0; i < step.after_count; ++i) {
+      const After& after = plan_.afters[step.first_after + i];
+      if (ends_[after.lane].size() < after.count) return std::nullopt;
+      if (after.count > 0) time = std::max(time, ends_[after.lane][after.count - 1]);
+    }
+    return time;
+  }
+
+  void finish(std::size_t lane, double time) { ends_[lane].push_back(time); }
+
+  // The lane that sends to `peer`.
+  std::size_t lane_to(std::size_t peer) const {
+    const auto found = std::ranges::find_if(plan_.lanes, [&](const Lane& lane) {
+      return lane.kind == Lane::Kind::kSends && lane.peer == peer;
+    });
+    return static_cast<std::size_t>(found - plan_.lanes.begin());
+  }
+
+  double end() const {
+    double last = 0;
+    for (const auto& ends : ends_) last = std::max(last, ends.empty() ? 0 : ends.back());
+    return last;
+  }
+
+ private:
+  Plan plan_;
+  std::vector<std::vector<double>> ends_;  // By lane: when each of its steps was done.
+};
+
+class Simulation {
+ public:
+  Simulation(const WorldModel& model, collectives::Algorithm algorithm, std::size_t bytes)
+      : model_(model),
+        on_their_way_(model.hosts.size() * model.hosts.size()),
+        busy_until_(model.hosts.size()),
+        leaving_until_(model.hosts.size()),
+        arriving_until_(model.hosts.size()) {
+    for (std::size_t rank = 0; rank < model.hosts.size(); ++rank) {
+      ranks_.emplace_back(collectives::make_plan({.algorithm = algorithm,
+                                                  .rank = rank,
+                                                  .world_size = model.hosts.size(),
+                                                  .count = bytes / sizeof(float),
+                                                  .hosts = model.hosts}));
+    }
+  }
+
+  double run() {
+    while (const auto event = earliest()) take(*event);
+    double last = 0;
+    for (const Progress& rank : ranks_) last = std::max(last, rank.end());
+    return last;
+  }
+
+ private:
+  // What can happen next: a lane's next step.
+  struct Event {
+    double begin;
+    std::size_t rank;
+    std::size_t lane;
+  };
+
+  // A lane's next step begins when it may, the rank has time for it, and the cable is free.
+  std::optional<Event> event_of(std::size_t rank, std::size_t lane) const {
+    const auto ready = ranks_[rank].ready(lane);
+    if (!ready) return std::nullopt;
+    double begin = std::max(*ready, busy_until_[rank]);
+    const Lane& kind = ranks_[rank].lane(lane);
+    const auto& on_their_way = on_their_way_[way_of(rank, kind)];
+    if (kind.kind == Lane::Kind::kReceives) {
+      if (on_their_way.empty()) return std::nullopt;
+      begin = std::max(begin, on_their_way.front());
+    } else if (kind.kind == Lane::Kind::kSends && is_near(rank, kind.peer)) {
+      if (!on_their_way.empty()) return std::nullopt;
+    } else if (kind.kind == Lane::Kind::kSends) {
+      begin = std::max(begin, leaving_until_[model_.hosts[rank]]);
+    }
+    return Event{begin, rank, lane};
+  }
+
+  std::optional<Event> earliest() const {
+    std::optional<Event> first;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      for (std::size_t lane = 0; lane < ranks_[rank].lane_count(); ++lane) {
+        const auto event = event_of(rank, lane);
+        if (event && (!first || event->begin < first->begin)) first = event;
+      }
+    }
+    return first;
+  }
+
+  void take(const Event& event) {
+    switch (ranks_[event.rank].lane(event.lane).kind) {
+      case Lane::Kind::kSends:
+        return send(event);
+      case Lane::Kind::kReceives:
+        return receive(event);
+      case Lane::Kind::kLocal:
+        break;
+    }
+    Progress& rank = ranks_[event.rank];
+    const auto bytes = static_cast<double>(bytes_of(rank.next(event.lane)));
+    busy_until_[event.rank] = event.begin + bytes * model_.reduce_seconds_per_byte;
+    rank.finish(event.lane, busy_until_[event.rank]);
+  }
+
+  void send(const Event& event) {
+    Progress& rank = ranks_[event.rank];
+    const Lane& lane = rank.lane(event.lane);
+    const Link& link = link_to(event.rank, lane.peer);
+    const double left = event.begin + link.busy_seconds;
+    const double flight = std::max(0.0, link.latency_seconds - 2 * link.busy_seconds);
+    busy_until_[event.rank] = left;
+    auto& on_their_way = on_their_way_[way_of(event.rank, lane)];
+    if (is_near(event.rank, lane.peer)) {  // Finished when it has been taken.
+      on_their_way.push_back(left + flight);
+      return;
+    }
+    // The bytes leave by one cable while they arrive by the other.
+    const double on_wire =
+        static_cast<double>(bytes_of(rank.next(event.lane))) * link.seconds_per_byte;
+    double& leaving = leaving_until_[model_.hosts[event.rank]];
+    leaving = std::max(leaving, left) + on_wire;
+    double& arriving = arriving_until_[model_.hosts[lane.peer]];
+    arriving = std::max(leaving + flight, arriving + on_wire);
+    on_their_way.push_back(arriving);
+    rank.finish(event.lane, leaving);
+  }
+
+  void receive(const Event& event) {
+    Progress& rank = ranks_[event.rank];
+    const Lane& lane = rank.lane(event.lane);
+    const Link& link = link_to(event.rank, lane.peer);
+    const bool is_near = this->is_near(event.rank, lane.peer);
+    // Within a host, the receiver's own pass over the values is what moves them.
+    double pass = is_near ? link.seconds_per_byte : 0;
+    if (rank.next(event.lane).verb == Verb::kReduce) pass = model_.reduce_seconds_per_byte;
+    const auto bytes = static_cast<double>(bytes_of(rank.next(event.lane)));
+    const double end = event.begin + link.busy_seconds + bytes * pass;
+    busy_until_[event.rank] = end;
+    on_their_way_[way_of(event.rank, lane)].pop_front();
+    rank.finish(event.lane, end);
+    if (is_near) ranks_[lane.peer].finish(ranks_[lane.peer].lane_to(event.rank), end);
+  }
+
+  bool is_near(std::size_t a, std::size_t b) const { return model_.hosts[a] == model_.hosts[b]; }
+  const Link& link_to(std::size_t a, std::size_t b) const {
+    return is_near(a, b) ? model_.within_host : model_.between_hosts;
+  }
+
+  // From whom to whom a lane goes, as an index.
+  std::size_t way_of(std::size_t rank, const Lane& lane) const {
+    const bool receives = lane.kind == Lane::Kind::kReceives;
+    return receives ? lane.peer * ranks_.size() + rank : rank * ranks_.size() + lane.peer;
+  }
+
+  static std::size_t bytes_of(const Step& step) { return step.at.slice.count * sizeof(float); }
+
+  const WorldModel& model_;
+  std::vector<Progress> ranks_;
+  std::vector<std::deque<double>> on_their_way_;  // When messages arrive; by way_of.
+  std::vector<double> busy_until_;                // By rank.
+  std::vector<double> leaving_until_;             // By host, and
+  std::vector<double> arriving_until_;            // these too.
+};
+
+// All say that they are there, each adds up its share where it lies and writes it back to all, and
+// all say that they are done.
+double predict_exchange(const WorldModel& model, std::size_t bytes) {
+  const auto n = static_cast<double>(model.hosts.size());
+  const double passes = 2 * (n - 1) / n;
+  return 2 * model.within_host.latency_seconds +
+         passes * static_cast<double>(bytes) * model.reduce_seconds_per_byte;
+}
+
+}  // namespace
+
+double predict(const WorldModel& model, collectives::Algorithm algorithm, std::size_t bytes) {
+  if (model.shares_memory && algorithm == collectives::Algorithm::kDirect) {
+    return predict_exchange(model, bytes);
+  }
+  return Simulation(model, algorithm, bytes).run();
+}
+
+}  // namespace rota::bench

@@ -1,0 +1,234 @@
+// Times messages, additions and all-reduces.
+#include "tune/ranks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "communicator/found.h"
+#include "communicator/join.h"
+#include "statistics.h"
+
+namespace rota::bench {
+namespace {
+
+using collectives::Algorithm;
+using collectives::Collective;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kPings = 100;
+constexpr std::size_t kBandwidthRounds = 5;
+constexpr std::size_t kBandwidthBytes = 1 << 20;
+constexpr std::size_t kMessages = 32;
+constexpr std::size_t kReduceRounds = 9;
+constexpr std::size_t kReduceBytes = 8 << 20;  // More than a cache next to the core holds.
+constexpr std::size_t kLeastRounds = 7;
+constexpr std::size_t kMostRounds = 301;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+CommunicatorOptions untuned(CommunicatorOptions options) {
+  options.tuned_file.clear();
+  options.plan = "auto";
+  return options;
+}
+
+// A tuned file that rotarun was told of is not for what is measured.
+Group join_untuned(const CommunicatorOptions& options) {
+  Group group = join(options);
+  group.tuned.reset();
+  return group;
+}
+
+std::span<float> floats_of(const Block& block) {
+  return {reinterpret_cast<float*>(block.bytes().data()), block.bytes().size() / sizeof(float)};
+}
+
+}  // namespace
+
+TunedRanks::TunedRanks(const CommunicatorOptions& options)
+    : all_(join_untuned(untuned(options)), Settings(untuned(options))) {}
+
+Topology TunedRanks::topology() const {
+  return topology_of(all_.group().table, all_.group().encrypts);
+}
+
+bool TunedRanks::shares_memory() const {
+  return all_.group().transport && all_.group().transport->board();
+}
+
+void TunedRanks::barrier() { all_.wait(all_.submit(Call{})); }
+
+std::vector<double> TunedRanks::gather(double own) {
+  std::vector<double> all(world_size());
+  all_.wait(all_.submit({.collective = Collective::kAllGather,
+                         .values = all,
+                         .input = ConstValues(std::span(&std::as_const(own), 1))}));
+  return all;
+}
+
+double TunedRanks::slowest(double own) { return std::ranges::max(gather(own)); }
+
+Communicator::Impl& TunedRanks::by(Algorithm plan) {
+  auto& ranks = by_plan_[plan];
+  if (!ranks) {
+    CommunicatorOptions options;
+    options.plan = to_string(plan);
+    ranks = std::make_unique<Communicator::Impl>(split_group(all_, 0, rank()), Settings(options));
+  }
+  return *ranks;
+}
+
+double TunedRanks::measure_latency(Pair pair) {
+  std::vector<float> value(1);
+  std::vector<double> samples;
+  const auto send = [&](std::size_t to) {
+    all_.wait(all_.submit({.collective = Collective::kSend, .input = value, .root = to}));
+  };
+  const auto receive = [&](std::size_t from) {
+    all_.wait(all_.submit({.collective = Collective::kReceive, .values = value, .root = from}));
+  };
+  barrier();
+  for (std::size_t i = 0; i < kPings && (rank() == pair.first || rank() == pair.second); ++i) {
+    const auto begin = Clock::now();
+    if (rank() == pair.first) {
+      send(pair.second);
+      receive(pair.second);
+    } else {
+      receive(pair.first);
+      send(pair.first);
+    }
+    samples.push_back(seconds_since(begin) / 2);
+  }
+  barrier();
+  return gather(samples.empty() ? 0 : median(samples))[pair.first];
+}
+
+double TunedRanks::measure_bandwidth(std::size_t to, std::size_t from) {
+  const Block sent = all_.allocate(kBandwidthBytes);
+  const Block received = all_.allocate(kBandwidthBytes);
+  std::vector<double> samples;
+  for (std::size_t i = 0; i < kBandwidthRounds; ++i) {
+    barrier();
+    const auto begin = Clock::now();
+    if (to != rank()) {
+      const auto send = all_.submit(
+          {.collective = Collective::kSend, .input = Values(floats_of(sent)), .root = to});
+      const auto receive = all_.submit(
+          {.collective = Collective::kReceive, .values = floats_of(received), .root = from});
+      all_.wait(send);
+      all_.wait(receive);
+    }
+    samples.push_back(seconds_since(begin));
+  }
+  return slowest(median(samples)) / kBandwidthBytes;
+}
+
+double TunedRanks::measure_messages(std::size_t to, std::size_t from) {
+  std::vector<float> sent(1);
+  std::vector<float> received(1);
+  std::vector<double> samples;
+  for (std::size_t i = 0; i < kBandwidthRounds; ++i) {
+    barrier();
+    const auto begin = Clock::now();
+    std::uint64_t last = 0;
+    for (std::size_t message = 0; message < kMessages && to != rank(); ++message) {
+      all_.submit({.collective = Collective::kSend, .input = Values(sent), .root = to});
+      last = all_.submit({.collective = Collective::kReceive, .values = received, .root = from});
+    }
+    if (last > 0) all_.wait(last);
+    samples.push_back(seconds_since(begin) / kMessages / 2);
+  }
+  return slowest(median(samples));
+}
+
+double TunedRanks::measure_reduction() {
+  const collectives::Reducer reducer(*all_.settings().kernels, DataType::kFloat32, ReduceOp::kSum,
+                                     world_size());
+  const Block sum = all_.allocate(kReduceBytes);
+  const Block term = all_.allocate(kReduceBytes);
+  std::vector<double> samples;
+  for (std::size_t i = 0; i < kReduceRounds; ++i) {
+    barrier();
+    const auto begin = Clock::now();
+    reducer.add(sum.bytes().data(), term.bytes().data(), kReduceBytes / sizeof(float), false);
+    samples.push_back(seconds_since(begin));
+  }
+  return slowest(median(samples)) / kReduceBytes;
+}
+
+Link TunedRanks::measure_link(Pair pair, std::size_t to, std::size_t from) {
+  Link link;
+  link.latency_seconds = measure_latency(pair);
+  link.busy_seconds = std::min(measure_messages(to, from), link.latency_seconds / 2);
+  const double whole = measure_bandwidth(to, from);
+  link.seconds_per_byte = std::max(whole - link.latency_seconds / kBandwidthBytes, whole / 2);
+  return link;
+}
+
+WorldModel TunedRanks::measure_model() {
+  WorldModel model{.hosts = topology().hosts, .shares_memory = shares_memory()};
+  std::vector<std::size_t> firsts;  // Of each host.
+  std::vector<std::size_t> own;     // The ranks of this one.
+  std::optional<Pair> neighbours;   // On one host.
+  for (std::size_t rank = 0; rank < model.hosts.size(); ++rank) {
+    const std::size_t host = model.hosts[rank];
+    if (host == rank) firsts.push_back(rank);
+    if (host != rank && !neighbours) neighbours.emplace(host, rank);
+    if (host == model.hosts[this->rank()]) own.push_back(rank);
+  }
+  // A ring of those of `ranks`; a rank that is none of them is its own neighbour.
+  const auto shift = [&](const std::vector<std::size_t>& ranks, std::size_t by) {
+    const auto at = std::ranges::find(ranks, rank());
+    if (at == ranks.end()) return rank();
+    return ranks[(static_cast<std::size_t>(at - ranks.begin()) + by) % ranks.size()];
+  };
+  if (neighbours) {
+    model.within_host = measure_link(*neighbours, shift(own, 1), shift(own, own.size() - 1));
+  }
+  if (firsts.size() > 1) {
+    model.between_hosts =
+        measure_link({firsts[0], firsts[1]}, shift(firsts, 1), shift(firsts, firsts.size() - 1));
+  }
+  model.reduce_seconds_per_byte = measure_reduction();
+  return model;
+}
+
+std::vector<Times> TunedRanks::measure_all_reduces(const std::vector<Algorithm>& plans,
+                                                   std::size_t bytes, double seconds) {
+  const Block block = all_.allocate(bytes);
+  std::vector<std::vector<double>> samples(plans.size());
+  const auto once = [&](std::size_t i) {
+    Communicator::Impl& ranks = by(plans[i]);
+    barrier();
+    const auto begin = Clock::now();
+    ranks.wait(ranks.submit({.collective = Collective::kAllReduce, .values = floats_of(block)}));
+    return seconds_since(begin);
+  };
+  double round = 0;
+  for (std::size_t i = 0; i < 2 * plans.size(); ++i) {
+    const double time = once(i % plans.size());
+    if (i >= plans.size()) round += time;  // The first ones make plans, and touch memory.
+  }
+  const double wanted = seconds / std::max(as_rank_0_says(round), 1e-9);
+  const auto rounds = static_cast<std::size_t>(
+      std::clamp(wanted, static_cast<double>(kLeastRounds), static_cast<double>(kMostRounds)));
+  for (std::size_t k = 0; k < rounds; ++k) {
+    for (std::size_t i = 0; i < plans.size(); ++i) samples[i].push_back(once(i));
+  }
+  std::vector<Times> times;
+  for (const auto& of_plan : samples) {
+    std::vector<double> of_slowest;
+    of_slowest.reserve(of_plan.size());
+    for (const double sample : of_plan) of_slowest.push_back(slowest(sample));
+    times.push_back({median(of_slowest), std::ranges::min(of_slowest)});
+  }
+  return times;
+}
+
+}  // namespace rota::bench

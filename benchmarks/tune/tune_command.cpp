@@ -1,0 +1,143 @@
+// Measures the world's model, predicts, runs the best few, and writes down what won.
+#include "tune/tune_command.h"
+
+#include <algorithm>
+#include <cxxopts.hpp>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "collectives/choice.h"
+#include "collectives/sizes.h"
+#include "tune/ranks.h"
+#include "tune/report.h"
+#include "tune/selection.h"
+
+namespace rota::bench {
+namespace {
+
+using collectives::Algorithm;
+
+constexpr int kUsageError = 2;
+
+// What a plan has to gain to be taken in place of the default.
+constexpr double kMargin = 0.05;
+
+struct TuneArguments {
+  std::string output;
+  std::vector<std::size_t> sizes;
+  std::size_t tried = 0;
+  double seconds = 0;
+  bool same_bits = false;
+};
+
+cxxopts::Options tune_options() {
+  cxxopts::Options options(
+      "rotarun -np RANKS rota-bench tune",
+      "Finds the fastest plan of an all-reduce of each size in this world: predicts the cost of "
+      "each\nfrom a few measured numbers, runs the best few, and writes the winners into a file, "
+      "which\nrotarun --tuned takes.");
+  options.add_options()                                                                    //
+      ("o,output", "The file (default: none, and what was found is printed alone)",        //
+       cxxopts::value<std::string>()->default_value(""))                                   //
+      ("sizes", "In bytes, ascending",                                                     //
+       cxxopts::value<std::string>()->default_value("4:64M:x4"))                           //
+      ("try", "How many of a size's plans to run, beside the default",                     //
+       cxxopts::value<std::size_t>()->default_value("3"))                                  //
+      ("seconds", "How long a size may take, about",                                       //
+       cxxopts::value<double>()->default_value("1"))                                       //
+      ("same-bits", "Only plans that give the bits of the default: ring, direct and hub")  //
+      ("help", "Print this");
+  return options;
+}
+
+// Empty where help was asked for.
+std::optional<TuneArguments> read(int argument_count, char** arguments) {
+  auto options = tune_options();
+  const auto given = options.parse(argument_count, arguments);
+  if (given.count("help") != 0) {
+    std::cout << options.help() << '\n';
+    return std::nullopt;
+  }
+  if (!given.unmatched().empty()) {
+    throw std::invalid_argument("'" + given.unmatched().front() + "' is not an option");
+  }
+  TuneArguments read{.output = given["output"].as<std::string>(),
+                     .sizes = parse_sizes(given["sizes"].as<std::string>()),
+                     .tried = given["try"].as<std::size_t>(),
+                     .seconds = given["seconds"].as<double>(),
+                     .same_bits = given.count("same-bits") != 0};
+  for (std::size_t& bytes : read.sizes) bytes = std::max<std::size_t>(4, bytes / 4 * 4);
+  if (std::ranges::adjacent_find(read.sizes, std::ranges::greater_equal()) != read.sizes.end()) {
+    throw std::invalid_argument("--sizes: they are to ascend");
+  }
+  return read;
+}
+
+Size measure(TunedRanks& ranks, const WorldModel& model, const TuneArguments& arguments,
+             std::size_t bytes) {
+  Size size{.bytes = bytes,
+            .by_default = collectives::choose({.world_size = ranks.world_size(),
+                                               .bytes = bytes,
+                                               .shares_memory = ranks.shares_memory()})
+                              .algorithm};
+  for (const Algorithm algorithm : plans_of_all_reduce(arguments.same_bits)) {
+    size.candidates.push_back({algorithm, predict(model, algorithm, bytes)});
+  }
+  const std::vector<Algorithm> worthy = worth_a_run(size, arguments.tried);
+  const auto times = ranks.measure_all_reduces(worthy, bytes, arguments.seconds);
+  for (std::size_t i = 0; i < worthy.size(); ++i) {
+    std::ranges::find(size.candidates, worthy[i], &Candidate::algorithm)->measured = times[i];
+  }
+  return size;
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+void tune(TunedRanks& ranks, const TuneArguments& arguments) {
+  const bool speaks = ranks.rank() == 0;
+  const WorldModel model = ranks.measure_model();
+  TunedTable table{.topology = ranks.topology()};
+  if (speaks) std::cout << to_text(table.topology, model) << '\n' << std::flush;
+  std::vector<Size> sizes;
+  for (const std::size_t bytes : arguments.sizes) {
+    sizes.push_back(measure(ranks, model, arguments, bytes));
+    if (speaks) std::cout << to_text(sizes.back(), kMargin) << std::flush;
+  }
+  table.all_reduce = rows_of(sizes, kMargin);
+  if (!speaks) return;
+  std::cout << '\n' << to_text(table);
+  if (!arguments.output.empty()) {
+    write(arguments.output, tuned_text(table, model, sizes, kMargin));
+  }
+}
+
+}  // namespace
+
+int run_tune_command(int argument_count, char** arguments) {
+  std::optional<TuneArguments> given;
+  try {
+    given = read(argument_count, arguments);
+  } catch (const std::exception& error) {
+    std::cerr << "rota-bench tune: " << error.what() << '\n';
+    return kUsageError;
+  }
+  if (!given) return 0;
+  TunedRanks ranks(CommunicatorOptions::from_environment());
+  if (ranks.world_size() == 1) {
+    std::cerr << "rota-bench tune: one rank has nothing to choose; start several by rotarun -np\n";
+    return kUsageError;
+  }
+  tune(ranks, *given);
+  return 0;
+}
+
+}  // namespace rota::bench

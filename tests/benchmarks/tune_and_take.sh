@@ -1,0 +1,17 @@
+# tune_and_take.sh ROTARUN ROTA_BENCH TRANSPORT: what is tuned is a file that the next job of the
+# same topology takes, and that another one refuses.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$1" -np 3 --transport "$3" "$2" tune -o "$folder/tuned" --sizes 4,4K,256K --seconds 0.01 --try 9
+grep -q "^transport $3\$" "$folder/tuned"
+grep -q '^hosts 0-2$' "$folder/tuned"
+grep -q '^all-reduce 0 ' "$folder/tuned"
+grep -q 'predicted .* measured' "$folder/tuned"
+"$1" -np 3 --transport "$3" --tuned "$folder/tuned" --verbose "$2" all-reduce --sizes 4,4K \
+  --iterations 2 --check 2>"$folder/said"
+grep -q 'as the tuned file says' "$folder/said"
+if "$1" -np 2 --transport "$3" --tuned "$folder/tuned" "$2" all-reduce --sizes 4 2>"$folder/said"; then
+  echo "a file of another topology was taken" && exit 1
+fi
+grep -q 'is for 3 ranks on 1 host (0-2)' "$folder/said"

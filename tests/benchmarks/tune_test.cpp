@@ -1,0 +1,128 @@
+// What tuning decides: predictions from a model, which plans are run, and what is kept.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tune/prediction.h"
+#include "tune/selection.h"
+
+namespace rota::bench {
+namespace {
+
+using collectives::Algorithm;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+// Hosts of one rank each, where nothing costs anything but what a test says.
+WorldModel hosts_of_one(std::size_t count) {
+  WorldModel model;
+  for (std::size_t rank = 0; rank < count; ++rank) model.hosts.push_back(rank);
+  return model;
+}
+
+TEST(Prediction, OfLatencyIsTheHops) {
+  WorldModel model = hosts_of_one(8);
+  model.between_hosts.latency_seconds = 1;
+  constexpr std::size_t kBytes = 1 << 10;
+  EXPECT_EQ(predict(model, Algorithm::kRing, kBytes), 14);
+  EXPECT_EQ(predict(model, Algorithm::kDirect, kBytes), 2);
+  EXPECT_EQ(predict(model, Algorithm::kHub, kBytes), 2);
+  EXPECT_EQ(predict(model, Algorithm::kStar, kBytes), 2);
+  EXPECT_EQ(predict(model, Algorithm::kTree, kBytes), 6);
+  EXPECT_EQ(predict(model, Algorithm::kHalvingDoubling, kBytes), 6);
+}
+
+TEST(Prediction, OfBytesIsTheBusiestCable) {
+  WorldModel model = hosts_of_one(4);
+  model.between_hosts.seconds_per_byte = 1;
+  constexpr std::size_t kBytes = 4 << 10;
+  EXPECT_EQ(predict(model, Algorithm::kRing, kBytes), 1.5 * kBytes);
+  EXPECT_EQ(predict(model, Algorithm::kDirect, kBytes), 1.5 * kBytes);
+  EXPECT_EQ(predict(model, Algorithm::kHalvingDoubling, kBytes), 1.5 * kBytes);
+  EXPECT_EQ(predict(model, Algorithm::kTree, kBytes), 4.0 * kBytes);
+  EXPECT_EQ(predict(model, Algorithm::kStar, kBytes), 6.0 * kBytes);
+}
+
+TEST(Prediction, OfMessagesIsWhoHasMostOfThem) {
+  WorldModel model = hosts_of_one(4);
+  model.between_hosts.busy_seconds = 1;
+  constexpr std::size_t kBytes = 1 << 10;
+  EXPECT_LT(predict(model, Algorithm::kHub, kBytes), predict(model, Algorithm::kDirect, kBytes));
+  EXPECT_EQ(predict(model, Algorithm::kRing, kBytes), 12);  // Of each hop, both ends.
+}
+
+TEST(Prediction, OfAdditionsIsTheBusiestRank) {
+  WorldModel model = hosts_of_one(4);
+  model.reduce_seconds_per_byte = 1;
+  constexpr std::size_t kBytes = 4 << 10;
+  EXPECT_EQ(predict(model, Algorithm::kRing, kBytes), 0.75 * kBytes);
+  EXPECT_EQ(predict(model, Algorithm::kStar, kBytes), 3.0 * kBytes);
+}
+
+TEST(Prediction, OfTwoLevelsIsHalfTheBytesOnTheCableOfTwoRanks) {
+  WorldModel model;
+  model.hosts = {0, 0, 2, 2, 4, 4, 6, 6};
+  model.between_hosts.seconds_per_byte = 1;
+  constexpr std::size_t kBytes = 8 << 10;
+  EXPECT_EQ(predict(model, Algorithm::kTwoLevel, kBytes), 1.5 * kBytes);
+  EXPECT_GT(predict(model, Algorithm::kDirect, kBytes), 1.5 * kBytes);
+}
+
+TEST(Prediction, OfSharedMemoryIsPassesOverIt) {
+  WorldModel model{.hosts = {0, 0}, .shares_memory = true};
+  model.within_host.latency_seconds = 1;
+  model.reduce_seconds_per_byte = 1;
+  EXPECT_EQ(predict(model, Algorithm::kDirect, 1024), 2 + 1024);
+}
+
+Size size_of(std::size_t bytes, std::vector<Candidate> candidates) {
+  return {.bytes = bytes, .by_default = Algorithm::kRing, .candidates = std::move(candidates)};
+}
+
+TEST(Selection, RunsTheBestFewAndTheDefault) {
+  const Size size = size_of(4, {{Algorithm::kRing, 90},
+                                {Algorithm::kDirect, 10},
+                                {Algorithm::kTree, 12},
+                                {Algorithm::kHub, 17},
+                                {Algorithm::kStar, 30}});
+  EXPECT_THAT(worth_a_run(size, 1),
+              ElementsAre(Algorithm::kDirect, Algorithm::kTree, Algorithm::kRing));
+  EXPECT_THAT(worth_a_run(size, 2), Contains(Algorithm::kHub));  // Nearly as fast as the second.
+  EXPECT_THAT(worth_a_run(size, 2), Not(Contains(Algorithm::kStar)));
+  EXPECT_EQ(worth_a_run(size, 9).size(), 5u);
+  EXPECT_THAT(worth_a_run(size, 0), Contains(Algorithm::kDirect));
+}
+
+TEST(Selection, KeepsTheDefaultUnlessMuchIsGained) {
+  const auto measured = [](double ring, double tree) {
+    return size_of(4, {{Algorithm::kRing, 1, Times{ring, ring}},
+                       {Algorithm::kTree, 1, Times{tree, tree}},
+                       {Algorithm::kStar, 1, {}}});
+  };
+  EXPECT_EQ(winner_of(measured(104, 100), 0.05), Algorithm::kRing);
+  EXPECT_EQ(winner_of(measured(106, 100), 0.05), Algorithm::kTree);
+  EXPECT_EQ(winner_of(measured(100, 106), 0.05), Algorithm::kRing);
+  EXPECT_EQ(default_by_fastest(measured(150, 100)), 1.5);
+}
+
+TEST(Selection, GoesFromOneWinnerToTheNextHalfwayBetweenSizes) {
+  const auto won = [](std::size_t bytes, double tree) {
+    return size_of(
+        bytes, {{Algorithm::kRing, 1, Times{100, 100}}, {Algorithm::kTree, 1, Times{tree, tree}}});
+  };
+  EXPECT_THAT(
+      rows_of({won(4, 50), won(16, 50), won(64, 200), won(256, 200)}, 0.05),
+      ElementsAre(TunedTable::Row{0, Algorithm::kTree}, TunedTable::Row{32, Algorithm::kRing}));
+  EXPECT_THAT(rows_of({won(1024, 200)}, 0.05), ElementsAre(TunedTable::Row{0, Algorithm::kRing}));
+}
+
+TEST(Selection, HasOnlyPlansOfTheSameBitsWhereThatIsAskedFor) {
+  EXPECT_THAT(plans_of_all_reduce(true),
+              ElementsAre(Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub));
+  for (const Algorithm algorithm : plans_of_all_reduce(false)) {
+    EXPECT_TRUE(collectives::makes(algorithm, collectives::Collective::kAllReduce));
+  }
+}
+
+}  // namespace
+}  // namespace rota::bench
