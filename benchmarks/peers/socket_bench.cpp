@@ -2,25 +2,20 @@
 // all-reduce of floats by two threads that exchange halves, add what comes while more comes, and
 // exchange the sums. The same bytes and additions as rota over TCP, without a plan, a header or a
 // check.
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
-#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "collectives/run.h"
+#include "os/listener.h"
+#include "os/poll_set.h"
+#include "os/tcp_socket.h"
 
 #if defined(__x86_64__)
 // One loop in three variants, of which the best that the machine has is taken.
@@ -35,34 +30,18 @@ namespace {
 constexpr std::size_t kSlotBytes = 256 << 10;  // Stays in a cache until it is added.
 constexpr int kTriesBeforeRest = 200;
 
-void require(bool condition, const char* what) {
-  if (!condition) throw std::runtime_error(std::string(what) + " failed");
-}
-
-void prepare(int socket) {
-  const int on = 1;
-  require(setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0, "TCP_NODELAY");
-  require(fcntl(socket, F_SETFL, O_NONBLOCK) == 0, "O_NONBLOCK");
-}
-
 // Two ends of one connection over loopback.
-std::array<int, 2> connected_pair() {
-  const int listener = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t bytes = sizeof address;
-  auto* const place = reinterpret_cast<sockaddr*>(&address);
-  require(bind(listener, place, bytes) == 0 && listen(listener, 1) == 0, "listening");
-  require(getsockname(listener, place, &bytes) == 0, "getsockname");
-  const int caller = socket(AF_INET, SOCK_STREAM, 0);
-  require(connect(caller, place, bytes) == 0, "connecting");
-  const int called = accept(listener, nullptr, nullptr);
-  require(called >= 0, "accepting");
-  close(listener);
-  prepare(caller);
-  prepare(called);
-  return {caller, called};
+std::array<os::Fd, 2> connected_pair() {
+  const os::Listener listener = os::listen_on_loopback();
+  os::Connecting caller = os::start_connect(os::parse_address(listener.address));
+  os::PollSet polls;
+  polls.add(listener.socket.get(), true, false);
+  polls.wait(std::nullopt);
+  os::Accepted called = os::accept_connection(listener.socket.get());
+  if (!caller.socket || !called.socket) throw std::runtime_error("no connection over loopback");
+  os::set_no_delay(caller.socket.get());
+  os::set_no_delay(called.socket.get());
+  return {std::move(caller.socket), std::move(called.socket)};
 }
 
 ROTA_EVERY_INSTRUCTION_SET
@@ -109,34 +88,31 @@ class SocketGroup final : public Group {
   std::vector<double> gather_from_all(std::span<const double> values) override {
     std::vector<double> all(2 * values.size());
     std::ranges::copy(values, all.begin() + static_cast<std::ptrdiff_t>(rank_ * values.size()));
-    const auto bytes_of = [&](std::size_t rank) {
+    const auto part_of = [&](std::size_t rank) {
       return reinterpret_cast<std::byte*>(all.data() + rank * values.size());
     };
-    exchange(bytes_of(rank_), values.size_bytes(), bytes_of(1 - rank_), values.size_bytes());
+    exchange(part_of(rank_), values.size_bytes(), part_of(1 - rank_), values.size_bytes());
     return all;
   }
 
  private:
-  // Bytes that have moved, or none.
-  static std::size_t moved(ssize_t result) {
-    if (result > 0) return static_cast<std::size_t>(result);
-    require(result < 0 && errno == EAGAIN, "the connection");
-    return 0;
+  static std::size_t bytes_of(const os::Moved& moved) {
+    if (moved.closed) throw std::runtime_error("the connection: " + moved.reason);
+    return moved.bytes;
   }
-  std::size_t send_some(const std::byte* from, std::size_t count) {
-    return count == 0 ? 0 : moved(send(socket_, from, count, MSG_NOSIGNAL));
+  std::size_t send_some(const std::byte* from, std::size_t count) const {
+    return count == 0 ? 0 : bytes_of(os::send_some(socket_, {}, {from, count}));
   }
-  std::size_t receive_some(std::byte* into, std::size_t count) {
-    return count == 0 ? 0 : moved(recv(socket_, into, count, 0));
+  std::size_t receive_some(std::byte* into, std::size_t count) const {
+    return count == 0 ? 0 : bytes_of(os::receive_some(socket_, {into, count}));
   }
 
   // Looks a few times, since the other thread may be at it, and then sleeps.
   void rest(bool wants_to_send, bool wants_to_receive) {
     if (++tries_ < kTriesBeforeRest) return;
-    pollfd waiting{.fd = socket_, .events = 0, .revents = 0};
-    if (wants_to_send) waiting.events |= POLLOUT;
-    if (wants_to_receive) waiting.events |= POLLIN;
-    poll(&waiting, 1, -1);
+    polls_.clear();
+    polls_.add(socket_, wants_to_receive, wants_to_send);
+    polls_.wait(std::nullopt);
     tries_ = 0;
   }
 
@@ -180,6 +156,7 @@ class SocketGroup final : public Group {
   int socket_;
   std::size_t rank_;
   std::vector<std::byte> slot_;
+  os::PollSet polls_;
   int tries_ = 0;
 };
 
@@ -188,14 +165,15 @@ class SocketGroup final : public Group {
 
 int main(int argument_count, char** arguments) {
   using namespace rota::bench;
-  const std::array<int, 2> sockets = connected_pair();
+  const std::array<rota::os::Fd, 2> sockets = connected_pair();
   std::array<int, 2> exit_codes{};
   const auto run = [&](std::size_t rank) {
     try {
-      exit_codes[rank] = run_program(measurement_options("socket_bench"), argument_count, arguments,
-                                     [&](const cxxopts::ParseResult&) {
-                                       return std::make_unique<SocketGroup>(sockets[rank], rank);
-                                     });
+      exit_codes[rank] =
+          run_program(measurement_options("socket_bench"), argument_count, arguments,
+                      [&](const cxxopts::ParseResult&) {
+                        return std::make_unique<SocketGroup>(sockets[rank].get(), rank);
+                      });
     } catch (const std::exception& error) {
       std::cerr << "socket_bench: " << error.what() << '\n';
       std::_Exit(1);  // The other thread waits for this one.

@@ -18,15 +18,17 @@ class Backoff {
     kSleep,  // The caller's own thread needs it: step back at once.
   };
 
-  // `spins`: as many looks as take some 50 to 100 µs.
+  // `spins`: as many looks as take some 50 to 100 µs, of sockets some 10.
   explicit Backoff(Manner manner, int spins = kSpins) noexcept
       : manner_(manner), spins_(manner == Manner::kSpin ? spins : 0) {
     reset();
   }
 
-  // Of memory, and of sockets, where each look is a call of the system's or more.
+  // Of memory; and of sockets, where each look is a call of the system's or more. Kernels put two
+  // ranks that talk over loopback onto one core, and there each waits for the other's looks to end:
+  // few of them, then. Where each has a core of its own, to yield costs less than a look.
   static constexpr int kSpins = 4096;
-  static constexpr int kSpinsOnSockets = 32;
+  static constexpr int kSpinsOnSockets = 8;
 
   void reset() noexcept {
     spins_left_ = spins_;

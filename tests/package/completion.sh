@@ -18,7 +18,7 @@ expect() {
   }
 }
 
-expect "--this-host --transport --tag-output --timestamp-output --timeout" rotarun --t
+expect "--this-host --transport --tuned --tag-output --timestamp-output --timeout" rotarun --t
 expect "auto shm tcp" rotarun --transport ""
 expect "tcp" rotarun -np 4 --transport t
 expect "./completion.sh" rotarun --hostfile ./completion.s
