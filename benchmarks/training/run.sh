@@ -3,13 +3,13 @@
 # machine that is slow for a while is slow for all: two workers of one thread on two cores; the same
 # two without communication; and one alone.
 #
-# usage: run.sh BIN PEERS DATA OUT COMMAND
+# usage: run.sh BIN PEERS DATA OUT COMMAND [ROUNDS [MODEL...]]
 # BIN has the programs, PEERS is the Python environment of the peers, DATA has the MNIST files. OUT
 # gets training.md, which says that it was made by COMMAND, and training.errors. Peers that are not
 # installed are named, and left out.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
-(($# == 5)) || {
+(($# >= 5)) || {
   sed -n 's/^# usage: /usage: /p' "$0" >&2
   exit 2
 }
@@ -25,8 +25,9 @@ source "$here/systems.sh"
 # shellcheck source=report.sh
 source "$here/report.sh"
 
-rounds=3 rounds_to_accuracy=2 accuracy=0.98 most_epochs=12
-models=(mlp seed lenet)
+rounds=${6:-3} rounds_to_accuracy=2 accuracy=0.98 most_epochs=12
+models=("${@:7}")
+((${#models[@]})) || models=(mlp seed lenet)
 # How many images an epoch of a round has: what takes a second or so. The second epoch is measured.
 declare -A images=([mlp]=10000 [seed]=30000 [lenet]=4000)
 
@@ -80,11 +81,13 @@ note_rates() {
 
 run_round() {
   local name=$1 core arguments=(--models "$of_parts" --data "$data")
-  together "$name" "${arguments[@]}" | note_rates "$name" together
+  together "$name" "${arguments[@]}" | note_rates "$name" together || fail "$name"
   { for core in "${cores[@]}"; do alone "$name" "$core" "${arguments[@]}" & done && wait; } |
-    note_rates "$name" apart
-  alone "$name" "${cores[0]}" "${arguments[@]}" | note_rates "$name" alone
+    note_rates "$name" apart || fail "$name"
+  alone "$name" "${cores[0]}" "${arguments[@]}" | note_rates "$name" alone || fail "$name"
 }
+
+fail() { echo "${titles[$1]}: a run failed, or took more than $limit s; see $errors" >&2; }
 
 seconds_since() { awk -v begin="$1" -v end="$EPOCHREALTIME" 'BEGIN {print end - begin}'; }
 
@@ -130,7 +133,7 @@ run_job() {
   local name=$1 model=$2 epochs=$3 begin=$EPOCHREALTIME job
   if [[ $name != rota ]]; then
     together "$name" --models "$model=60000" --data "$data" --epochs "$epochs" \
-      ${to_accuracy:+--until $accuracy} | note_job "$name" "$model" "$begin"
+      ${to_accuracy:+--until $accuracy} | note_job "$name" "$model" "$begin" || fail "$name"
     return
   fi
   coproc JOB { mnist "$model" "$data" "$epochs" "$bin/rotarun" -np 2; }
@@ -149,6 +152,7 @@ for ((round = 1; round <= rounds; ++round)); do
   for model in "${models[@]}"; do run_job rota "$model" 1; done
 done
 for ((round = 1; round <= rounds_to_accuracy; ++round)); do
+  [[ " ${models[*]} " == *' mlp '* ]] || break
   for name in "${names[@]}"; do to_accuracy=1 run_job "$name" mlp $most_epochs; done
 done
 make_report >"$out/training.md"

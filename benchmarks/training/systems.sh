@@ -6,7 +6,7 @@
 declare -A titles=([rota]=rota [pytorch]='PyTorch DDP' [tensorflow]='TensorFlow MWMS')
 declare -A missing=()
 limit=300  # Seconds that one run may take.
-port=29500
+port=$((20000 + RANDOM % 10000))
 
 # What all train with, at a rate that stays. The peers' are in their program.
 declare -A settings=([mlp]='--learning-rate 0.05 --momentum 0.9'

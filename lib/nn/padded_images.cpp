@@ -66,8 +66,8 @@ T* PaddedImages<T>::write_windows(T* to) const noexcept {
   return to;
 }
 
-// A row of a window of one channel is too short a run. So here all windows' first values come first,
-// then their second ones, each a run as long as an image's row.
+// A row of a window of one channel is too short a run. So here all windows' first values come
+// first, then their second ones, each a run as long as an image's row.
 template <class T>
 void PaddedImages<T>::write_places(T* to, std::size_t place_step) const noexcept {
   for (std::size_t i = 0; i < window_ * window_; ++i, to += place_step) {

@@ -5,6 +5,7 @@
 
 #if defined(ROTA_OPENBLAS)
 // All flavours have these; those of BLAS itself are as Fortran calls them.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" void openblas_set_num_threads(int count);
 extern "C" int openblas_get_parallel();
 extern "C" void sgemm_(const char* a_is, const char* b_is, const int* rows, const int* columns,
@@ -15,6 +16,7 @@ extern "C" void dgemm_(const char* a_is, const char* b_is, const int* rows, cons
                        const int* inner, const double* factor, const double* a, const int* a_step,
                        const double* b, const int* b_step, const double* result_factor,
                        double* result, const int* result_step);
+// NOLINTEND(readability-identifier-naming)
 #else
 #include <Eigen/Core>
 #endif

@@ -1,5 +1,4 @@
-// The matrix product, where nearly all of the time goes: Eigen's, over OpenBLAS where that is
-// found.
+// The matrix product, where most of the time goes: OpenBLAS's or, where that is not found, Eigen's.
 #pragma once
 #include <cstddef>
 

@@ -81,6 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ConvolutionOf1", {3, 5, 4}, {convolution(3, 1), convolution(6, 1)}, 3},
         Case{"ConvolutionOf3", {5, 4, 3}, {convolution(4, 3), sigmoid(), convolution(2, 3)}, 3},
         Case{"ConvolutionOf5", {6, 9, 2}, {convolution(3, 5), sigmoid(), convolution(2, 5)}, 2},
+        Case{"TiledConvolutionOf3", {7, 5, 16}, {convolution(17, 3), sigmoid(), dense(3)}, 2},
+        Case{"TiledConvolutionOf5", {5, 6, 2}, {convolution(16, 5), convolution(16, 5)}, 2},
         Case{"ConvolutionWiderThanImage", {2, 3, 2}, {convolution(3, 7), convolution(2, 5)}, 2}),
     [](const auto& test) { return test.param.name; });
 

@@ -184,9 +184,14 @@ TEST(ProgressText, SaysAfterWhichStepATrainingWasStopped) {
 TEST(JsonLines, AreOneObjectALine) {
   std::ostringstream out;
   JsonLines lines(out);
+  lines.on_step({.epoch = 1, .epoch_count = 2, .step = 1, .step_count = 2, .train_seconds = 0.5});
+  lines.on_step({.epoch = 1, .epoch_count = 2, .step = 2, .step_count = 2});
   lines.on_epoch(epoch_report());
+  lines.on_step({.epoch = 2, .epoch_count = 2, .step = 1, .step_count = 2});
   lines.on_end(end_report());
-  EXPECT_EQ(out.str(), to_json(epoch_report()) + "\n" + to_json(end_report()) + "\n");
+  EXPECT_EQ(out.str(), R"({"event":"first_step","train_seconds":0.5})"
+                       "\n" +
+                           to_json(epoch_report()) + "\n" + to_json(end_report()) + "\n");
 }
 
 class ProgressEnvironment : public ::testing::Test {

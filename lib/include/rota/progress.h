@@ -48,8 +48,8 @@ class ROTA_EXPORT Progress : public TrainingHook {
   double line_seconds_ = 0;
 };
 
-// One JSON object a line, for programs: one after the first step, whose "event" is "first_step", one
-// an epoch, and one at the end.
+// One JSON object a line, for programs: after the first step, where "event" is "first_step", after
+// each epoch, and at the end.
 class ROTA_EXPORT JsonLines : public TrainingHook {
  public:
   explicit JsonLines(std::ostream& out) : out_(out) {}

@@ -12,8 +12,8 @@ namespace {  // NOLINT(google-build-namespaces): each file that includes this ha
 
 // values[first] * factors[first] + values[first + 2] * factors[first + 2] + …, without what is 0.
 template <class T, std::size_t kSide, class L>
-ROTA_TARGET [[gnu::always_inline]] inline L sum_of_every_second(const std::array<double, kSide>& factors,
-                                         std::size_t first, const L* values) noexcept {
+ROTA_TARGET __attribute__((always_inline)) inline L sum_of_every_second(
+    const std::array<double, kSide>& factors, std::size_t first, const L* values) noexcept {
   L sum{};
   ROTA_UNROLL for (std::size_t i = first; i < kSide; i += 2) {
     if (factors[i] != 0) sum += values[i] * static_cast<T>(factors[i]);
@@ -23,7 +23,7 @@ ROTA_TARGET [[gnu::always_inline]] inline L sum_of_every_second(const std::array
 
 // The values at a point and at its negative differ in the sign of the odd powers.
 template <class T, class Shape, class L>
-ROTA_TARGET [[gnu::always_inline]] inline void expand_line(const L* from, L* to) noexcept {
+ROTA_TARGET __attribute__((always_inline)) inline void expand_line(const L* from, L* to) noexcept {
   constexpr auto kBasis = Shape::kBasis;
   to[0] = sum_of_every_second<T>(kBasis[0], 0, from);
   ROTA_UNROLL for (std::size_t point = 1; point < kFinite; point += 2) {
@@ -37,7 +37,8 @@ ROTA_TARGET [[gnu::always_inline]] inline void expand_line(const L* from, L* to)
 }
 
 template <class T, class Shape, class L>
-ROTA_TARGET [[gnu::always_inline]] inline void contract_line(const L* from, L* to) noexcept {
+ROTA_TARGET __attribute__((always_inline)) inline void contract_line(const L* from,
+                                                                     L* to) noexcept {
   constexpr auto kBasis = Shape::kBasis;
   constexpr std::size_t kSide = kBasis[0].size();
   L of_pair[2][kPoints];  // Of points and their negatives: sums, for even powers, and differences.
@@ -58,14 +59,16 @@ ROTA_TARGET [[gnu::always_inline]] inline void contract_line(const L* from, L* t
 
 // As many elements as there are lanes, or `count` of them.
 template <class T, bool kWhole>
-ROTA_TARGET [[gnu::always_inline]] inline Lanes<T> load_lanes(const T* from, std::size_t count) noexcept {
+ROTA_TARGET __attribute__((always_inline)) inline Lanes<T> load_lanes(const T* from,
+                                                                      std::size_t count) noexcept {
   const auto* bytes = reinterpret_cast<const std::byte*>(from);
   if constexpr (kWhole) return Same<T>::load(bytes);
   return load_some<Same<T>>(bytes, count);
 }
 
 template <class T, bool kWhole>
-ROTA_TARGET [[gnu::always_inline]] inline void store_lanes(T* to, Lanes<T> lanes, std::size_t count) noexcept {
+ROTA_TARGET __attribute__((always_inline)) inline void store_lanes(T* to, Lanes<T> lanes,
+                                                                   std::size_t count) noexcept {
   auto* bytes = reinterpret_cast<std::byte*>(to);
   if constexpr (kWhole) return Same<T>::store(bytes, lanes);
   store_some<Same<T>>(bytes, lanes, count);

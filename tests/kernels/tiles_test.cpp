@@ -1,0 +1,134 @@
+// The transforms of tiles: that they make a convolution, and that every variant gives the bits of
+// "scalar".
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "kernels/reference.h"
+
+namespace rota::kernels {
+namespace {
+
+using testing::any_values;
+using testing::same;
+using testing::supported_variants;
+
+constexpr std::size_t kPointRows = 8;
+constexpr std::size_t kPoints = kPointRows * kPointRows;
+
+template <class T>
+const TileTransforms<T>& transforms(const Variant& variant, std::size_t window) {
+  const Arithmetic<T>& arithmetic = variant.arithmetic<T>();
+  return window == 3 ? arithmetic.tiles_of_window_3 : arithmetic.tiles_of_window_5;
+}
+
+// Of a tile whose elements lie one after the other.
+TileSteps dense(std::size_t side, std::size_t count) { return {side * count, count}; }
+
+class TilesTest : public ::testing::TestWithParam<std::size_t> {};
+
+// Small integers, which are exact: what differs from the sums is the transforms' rounding.
+TEST_P(TilesTest, MakeAConvolution) {
+  const std::size_t window = GetParam();
+  const std::size_t side = kPointRows + 1 - window;
+  const auto& tiles = transforms<double>(*variants().back(), window);
+  std::vector<double> inputs(kPoints);
+  std::vector<double> weights(window * window);
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<double>(i * 5 % 17) - 8;
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i * 7 % 11) - 5;
+
+  std::vector<double> products(kPoints);
+  std::vector<double> expanded(kPoints);
+  tiles.inputs.expand(inputs.data(), dense(kPointRows, 1), products.data(), dense(kPointRows, 1),
+                      1);
+  tiles.weights.expand(weights.data(), dense(window, 1), expanded.data(), dense(kPointRows, 1), 1);
+  for (std::size_t i = 0; i < kPoints; ++i) products[i] *= expanded[i];
+  std::vector<double> outputs(side * side, 0.5);
+  tiles.outputs.contract_add(products.data(), dense(kPointRows, 1), outputs.data(), dense(side, 1),
+                             1);
+
+  for (std::size_t row = 0; row < side; ++row) {
+    for (std::size_t column = 0; column < side; ++column) {
+      double sum = 0.5;  // What was there before.
+      for (std::size_t i = 0; i < window; ++i) {
+        for (std::size_t j = 0; j < window; ++j) {
+          sum += weights[i * window + j] * inputs[(row + i) * kPointRows + column + j];
+        }
+      }
+      EXPECT_NEAR(outputs[row * side + column], sum, 1e-11) << row << ", " << column;
+    }
+  }
+}
+
+// <a contracted, b> is <a, b expanded>, for whatever a and b.
+TEST_P(TilesTest, ContractAsTheTransposeOfWhatTheyExpand) {
+  const std::size_t window = GetParam();
+  const auto& tiles = transforms<double>(*variants().back(), window);
+  const auto expect_transposed = [](const TileTransform<double>& transform, std::size_t side) {
+    std::vector<double> a(kPoints);
+    std::vector<double> b(side * side);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<double>(i * 5 % 17) - 8;
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<double>(i * 7 % 11) - 5;
+    std::vector<double> contracted(b.size());
+    std::vector<double> expanded(a.size());
+    transform.contract_add(a.data(), dense(kPointRows, 1), contracted.data(), dense(side, 1), 1);
+    transform.expand(b.data(), dense(side, 1), expanded.data(), dense(kPointRows, 1), 1);
+    double left = 0;
+    double right = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) left += contracted[i] * b[i];
+    for (std::size_t i = 0; i < a.size(); ++i) right += expanded[i] * a[i];
+    EXPECT_NEAR(left, right, 1e-9 * std::abs(right) + 1e-9);
+  };
+  expect_transposed(tiles.inputs, kPointRows);
+  expect_transposed(tiles.weights, window);
+  expect_transposed(tiles.outputs, kPointRows + 1 - window);
+}
+
+template <class T>
+void expect_scalar_bits(const TileTransform<T>& scalar, const TileTransform<T>& other,
+                        std::size_t side, std::size_t count) {
+  const std::size_t small = side * side * count;
+  const std::size_t large = kPoints * count;
+  const std::vector<T> from = any_values<T>(large, 1);
+  std::vector<T> expected = any_values<T>(large + 1, 2);  // One more, which nobody may touch.
+  std::vector<T> result = expected;
+  scalar.expand(from.data(), dense(side, count), expected.data(), dense(kPointRows, count), count);
+  other.expand(from.data(), dense(side, count), result.data(), dense(kPointRows, count), count);
+  for (std::size_t i = 0; i <= large; ++i) ASSERT_TRUE(same(result[i], expected[i])) << "at " << i;
+
+  expected = any_values<T>(small + 1, 3);
+  result = expected;
+  scalar.contract_add(from.data(), dense(kPointRows, count), expected.data(), dense(side, count),
+                      count);
+  other.contract_add(from.data(), dense(kPointRows, count), result.data(), dense(side, count),
+                     count);
+  for (std::size_t i = 0; i <= small; ++i) ASSERT_TRUE(same(result[i], expected[i])) << "at " << i;
+}
+
+template <class T>
+void expect_scalar_bits(const Variant& variant, std::size_t window, std::size_t count) {
+  const TileTransforms<T>& scalar = transforms<T>(*variants().back(), window);
+  const TileTransforms<T>& other = transforms<T>(variant, window);
+  expect_scalar_bits(scalar.inputs, other.inputs, kPointRows, count);
+  expect_scalar_bits(scalar.weights, other.weights, window, count);
+  expect_scalar_bits(scalar.outputs, other.outputs, kPointRows + 1 - window, count);
+}
+
+TEST_P(TilesTest, HaveTheBitsOfScalar) {
+  for (const Variant* variant : supported_variants()) {
+    for (const std::size_t count : {1, 7, 16, 33, 64}) {
+      SCOPED_TRACE(std::string(variant->name) + ", count " + std::to_string(count));
+      expect_scalar_bits<float>(*variant, GetParam(), count);
+      expect_scalar_bits<double>(*variant, GetParam(), count);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Windows, TilesTest, ::testing::Values(3, 5),
+                         [](const auto& test) { return std::to_string(test.param); });
+
+}  // namespace
+}  // namespace rota::kernels
