@@ -32,7 +32,7 @@ class Share {
 
  private:
   std::size_t run_count(std::size_t most) const noexcept;
-  void reduce_run(Slice run) const noexcept;
+  void reduce_between_two(Slice run) const noexcept;
   void reduce_among_many(Slice run) const noexcept;
   void reduce_block(std::size_t chunk, Slice run, Slice block) const noexcept;
 
