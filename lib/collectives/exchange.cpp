@@ -54,9 +54,10 @@ Error points_outside(std::size_t rank) {
 struct Exchange::Where {
   std::uint64_t from = kNowhere;  // Offsets in the rank's own memory.
   std::uint64_t to = kNowhere;
-  std::uint64_t parts = kNowhere;  // Instead of these: a PartList.
-  std::uint64_t stage = kNowhere;  // Of the first segment's values, which are there.
-  double factor = 1;               // Each rank has its own.
+  double factor = 1;                // Each rank has its own.
+  std::uint32_t is_list = 0;        // There is a PartList at `from`.
+  std::uint32_t is_staged = 0;      // The first segment's values are on the stage.
+  std::uint64_t signature[3] = {};  // All but its last word, which is 0.
 };
 
 Exchange::Exchange(Board* board)
@@ -68,16 +69,12 @@ std::size_t Exchange::bytes_of(const Operation& operation) noexcept {
   return operation.signature.count * operation.reducer->element_bytes();
 }
 
-bool Exchange::travels_with_post(const Operation& operation) noexcept {
-  return bytes_of(operation) <= Post::kContentBytes;
-}
-
 Exchange::Where Exchange::where_of(const Board& board, const Operation& operation) noexcept {
   const auto reached = board.memory(board.rank());
   const double factor = operation.reducer->pre_factor();
   if (operation.parts) {
-    return {.parts = offset_in(reached, operation.parts, sizeof *operation.parts),
-            .factor = factor};
+    const std::uint64_t list = offset_in(reached, operation.parts, sizeof *operation.parts);
+    return {.from = list, .to = list, .factor = factor, .is_list = 1};
   }
   const std::size_t bytes = bytes_of(operation);
   return {.from = offset_in(reached, contribution_of(operation), bytes),
@@ -86,11 +83,11 @@ Exchange::Where Exchange::where_of(const Board& board, const Operation& operatio
 }
 
 bool Exchange::is_reached(const Where& where) noexcept {
-  return where.parts != kNowhere || (where.from != kNowhere && where.to != kNowhere);
+  return where.from != kNowhere && where.to != kNowhere;
 }
 
 bool Exchange::goes_beside_others(const Board& board, const Operation& operation) noexcept {
-  return travels_with_post(operation) || is_reached(where_of(board, operation));
+  return travels_with_post(bytes_of(operation)) || is_reached(where_of(board, operation));
 }
 
 void Exchange::start(const Operation& operation) {
@@ -103,7 +100,7 @@ void Exchange::start(const Operation& operation) {
   if (is_staged_) stage_from(0);
   Board::Content content{};
   const std::size_t content_bytes =
-      travels_with_post(operation) ? put_values(content) : put_place(content);
+      travels_with_post(bytes_of(operation)) ? put_values(content) : put_place(content);
   number_ = board_->post(pack(operation.signature), content, content_bytes);
   phase_ = Phase::kMeets;
   seen_ = 0;
@@ -119,8 +116,10 @@ std::size_t Exchange::put_values(Board::Content& content) const noexcept {
 
 std::size_t Exchange::put_place(Board::Content& content) const noexcept {
   Where where = where_of(*board_, *operation_);
-  if (is_staged_) where.stage = board_->stage_offset();
-  static_assert(sizeof where <= Post::kContentBytes);
+  where.is_staged = is_staged_ ? 1 : 0;
+  const Board::Signature signature = pack(operation_->signature);
+  std::copy_n(signature.begin(), std::size(where.signature), where.signature);
+  static_assert(sizeof where <= sizeof content);
   std::memcpy(content.data(), &where, sizeof where);
   return sizeof where;
 }
@@ -148,7 +147,7 @@ Exchange::Turn Exchange::step() {
 
 Exchange::Turn Exchange::meet() {
   if (!board_->is_turn_of(number_) || !all_have_posted()) return Turn::kNone;
-  if (travels_with_post(*operation_)) {
+  if (travels_with_post(bytes())) {
     add_posts();
     board_->count_sent((board_->world_size() - 1) * bytes());
     board_->pass_turn();
@@ -174,9 +173,17 @@ bool Exchange::all_have_posted() {
   return true;
 }
 
-// A digest is quick to compare; before ranks write to each other's memory, all of it is.
+// Whose digest differs.
 void Exchange::compare_with(std::size_t rank) const {
   const Board::Signature& theirs = *board_->signature_of(rank, number_);
+  if (theirs == pack(operation_->signature)) return;
+  throw mismatch(operation_->signature, unpack(theirs), rank);
+}
+
+// A digest is quick to compare; before ranks write to each other's memory, all of it is.
+void Exchange::compare_with(std::size_t rank, const Where& where) const {
+  Board::Signature theirs{};
+  std::ranges::copy(where.signature, theirs.begin());
   if (theirs == pack(operation_->signature)) return;
   throw mismatch(operation_->signature, unpack(theirs), rank);
 }
@@ -186,8 +193,9 @@ void Exchange::compare_with(std::size_t rank) const {
 bool Exchange::all_are_reached() const {
   bool all = true;
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
-    compare_with(rank);
-    all = all && is_reached(where_of(rank));
+    const Where where = where_of(rank);
+    compare_with(rank, where);
+    all = all && is_reached(where);
   }
   return all;
 }
@@ -227,7 +235,7 @@ Exchange::Turn Exchange::stage() {
 bool Exchange::all_have_staged() noexcept {
   const bool is_first = segment_.offset == 0;
   for (; seen_ < board_->world_size(); ++seen_) {
-    const bool is_said = is_first && where_of(seen_).stage != kNowhere;
+    const bool is_said = is_first && where_of(seen_).is_staged != 0;
     if (!is_said && !board_->is_staged(seen_, awaited_)) return false;
   }
   return true;
@@ -237,7 +245,8 @@ bool Exchange::all_have_staged() noexcept {
 // begins with the first of them, so that it is the same each time, and that of others another one.
 void Exchange::cut() noexcept {
   const std::size_t n = board_->world_size();
-  const std::uint64_t from = is_staged_ ? kNowhere : where_of(0).from;
+  const Where first = is_staged_ ? Where{} : where_of(0);
+  const std::uint64_t from = first.is_list != 0 ? kNowhere : first.from;
   lead_ = from == kNowhere ? 0 : from % kPageBytes >> element_shift_;
   first_rank_ = from == kNowhere ? 0 : from / kPageBytes % n;
   const std::size_t page_shift = kPageShift - element_shift_;
@@ -291,17 +300,17 @@ Reach Exchange::own_reach() const noexcept {
 // All of a peer's or, where staged, the segment's.
 Reach Exchange::reach_of(std::size_t rank, const Where& where) const {
   const auto memory = board_->memory(rank);
-  if (!is_staged_ && where.parts != kNowhere) {
-    if (!fits(where.parts, sizeof(PartList), memory) || where.parts % alignof(PartList) != 0) {
+  if (!is_staged_ && where.is_list != 0) {
+    if (!fits(where.from, sizeof(PartList), memory) || where.from % alignof(PartList) != 0) {
       throw points_outside(rank);
     }
-    const auto* list = reinterpret_cast<const PartList*>(memory.data() + where.parts);
+    const auto* list = reinterpret_cast<const PartList*>(memory.data() + where.from);
     return {memory, *list, element_bytes()};
   }
   const std::size_t run_bytes = segment_.count * element_bytes();
   std::uint64_t from = where.from;
   std::uint64_t to = where.to;
-  if (is_staged_) from = to = where.stage != kNowhere ? where.stage : board_->stage_of(rank);
+  if (is_staged_) from = to = board_->stage_of(rank);
   if (!fits(from, run_bytes, memory) || !fits(to, run_bytes, memory)) throw points_outside(rank);
   return {memory.data() + from, memory.data() + to, run_bytes};
 }
@@ -389,7 +398,7 @@ std::size_t Exchange::for_others_shares(F copy) const {
 
 std::optional<Wait> Exchange::waiting() const noexcept {
   if (phase_ == Phase::kReduces) return std::nullopt;
-  const bool travels = travels_with_post(*operation_);
+  const bool travels = travels_with_post(bytes());
   const std::size_t own_bytes = travels ? 0 : own_.count * element_bytes();
   Wait wait{.peer = std::min(seen_, board_->world_size() - 1),
             .step = phase_ == Phase::kWaits ? 1U : 0U,

@@ -39,6 +39,9 @@ class Exchange {
     return board_ && makes(operation.signature);
   }
 
+  // Whether so many bytes of values are in the post itself.
+  static constexpr bool travels_with_post(std::size_t bytes) noexcept { return bytes <= 48; }
+
   // Whether it can be under way beside others, whose memory is other memory: of an operation that
   // is made so. One that has to go by this rank's stage can not.
   static bool goes_beside_others(const transport::Board& board,
@@ -66,7 +69,6 @@ class Exchange {
   std::size_t bytes() const noexcept { return bytes_of(*operation_); }
   std::size_t bytes_before(Slice run) const noexcept { return run.offset * element_bytes(); }
   static std::size_t bytes_of(const Operation& operation) noexcept;
-  static bool travels_with_post(const Operation& operation) noexcept;
   static Where where_of(const transport::Board& board, const Operation& operation) noexcept;
   static bool is_reached(const Where& where) noexcept;
   Where where_of(std::size_t rank) const noexcept;
@@ -86,6 +88,7 @@ class Exchange {
   void compare_with(std::size_t rank) const;
   std::size_t put_values(transport::Board::Content& content) const noexcept;
   std::size_t put_place(transport::Board::Content& content) const noexcept;
+  void compare_with(std::size_t rank, const Where& where) const;
   bool all_are_reached() const;
   void add_posts() const noexcept;
   void add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept;

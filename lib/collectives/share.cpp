@@ -23,10 +23,11 @@ void Share::begin(const Reducer& reducer, std::size_t count, Slice slice) noexce
 
 std::optional<std::size_t> Share::reduce_piece() noexcept {
   const std::size_t element_bytes = reducer_->element_bytes();
+  const bool is_plain = ends_.size() == 2 && ends_[0].factor == 1 && ends_[1].factor == 1;
   std::size_t left = std::min(rest_.count, kPieceBytes / element_bytes);
   while (left > 0) {
     const Slice run{rest_.offset, run_count(left)};
-    reduce_run(run);
+    is_plain ? reduce_between_two(run) : reduce_among_many(run);
     left -= run.count;
     rest_ = {run.offset + run.count, rest_.count - run.count};
     for (Ends& ends : ends_) {
@@ -44,10 +45,7 @@ std::size_t Share::run_count(std::size_t most) const noexcept {
   return bytes / reducer_->element_bytes();
 }
 
-void Share::reduce_run(Slice run) const noexcept {
-  const bool any_factor =
-      std::ranges::any_of(ends_, [](const Ends& ends) { return ends.factor != 1; });
-  if (ends_.size() != 2 || any_factor) return reduce_among_many(run);
+void Share::reduce_between_two(Slice run) const noexcept {
   const Reach& first = ends_[0].reach;
   const Reach& second = ends_[1].reach;
   reducer_->add_to_both({first.from(), second.from()}, {first.to(), second.to()}, run.count);

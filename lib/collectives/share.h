@@ -27,12 +27,12 @@ class Share {
   const Slice& rest() const noexcept { return rest_; }
 
   // Reduces so much that it is worth a look whether one may go on. Returns the rank whose values
-  // end too early, where there is one; and then nothing of them was touched.
+  // end before the share does, where there is one; what is before that has been reduced.
   std::optional<std::size_t> reduce_piece() noexcept;
 
  private:
   std::size_t run_count(std::size_t most) const noexcept;
-  void reduce_run(Slice run) const noexcept;
+  void reduce_between_two(Slice run) const noexcept;
   void reduce_among_many(Slice run) const noexcept;
   void reduce_block(std::size_t chunk, Slice run, Slice block) const noexcept;
 

@@ -290,7 +290,7 @@ Packing Communicator::Impl::pack(const Call& call, const Known& known) {
 Packing Communicator::Impl::pack_anew(const Call& call, const Known& known) {
   const std::size_t bytes = known.checked.count * bytes_of(known.checked.type);
   const bool is_listed = makes_exchange(call.collective, known.algorithm) &&
-                         bytes > transport::Post::kContentBytes &&
+                         !collectives::Exchange::travels_with_post(bytes) &&
                          can_list(call.group, board_->memory(group_.rank), sorted_parts_);
   const std::size_t needed = is_listed ? sizeof(collectives::PartList) : bytes;
   Packing packing = take_over_packing([&](const Packing& done) {

@@ -31,7 +31,7 @@ void ProgressThread::run() noexcept {
 }
 
 bool ProgressThread::is_woken_from_naps(std::uint32_t seen) const {
-  if (nap_ == nap_.zero()) return false;
+  if (nap_ == std::chrono::microseconds::zero()) return false;
   for (int nap = 0; nap < kNaps; ++nap) {
     std::this_thread::sleep_for(nap_);
     if (wakes_.load(std::memory_order_acquire) != seen) return true;

@@ -18,8 +18,7 @@ namespace rota::transport {
 // One line of a cache, so that whoever looks for the head gets all of it. The pages start as zeros,
 // and exchanges are counted from 1.
 struct alignas(64) Post {
-  static constexpr std::size_t kWords = 6;
-  static constexpr std::size_t kContentBytes = kWords * sizeof(std::uint64_t);
+  static constexpr std::size_t kWords = 7;
 
   // The exchange's number, and a digest of the signature above it; written last. In one word, as
   // the line is on its way to and fro for each store that meets a look.

@@ -90,7 +90,7 @@ class ROTA_EXPORT Communicator {
                                                        Reduction reduction);
 
   // Several buffers of one type in one operation: what small ones cost, they cost once together.
-  // They are copied together and apart again.
+  // They are copied together and apart again, but where all are memory that allocate() gave.
   void all_reduce(std::initializer_list<Values> group, Reduction reduction);
   void all_reduce(std::span<const Values> group, Reduction reduction);
   [[nodiscard]] Request all_reduce_async(std::span<const Values> group, Reduction reduction);

@@ -1,0 +1,152 @@
+// An exchange step by step: what a rank may still touch once another one has failed, and what it
+// makes of words that are not true. Method: the ranks' exchanges take turns in one thread, over
+// boards in plain memory.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <rota/error.h>
+
+#include "collectives/exchange.h"
+#include "kernels/kernels.h"
+
+namespace rota::collectives {
+namespace {
+
+using Turn = Exchange::Turn;
+
+constexpr std::size_t kCount = 400'000;  // Floats; a share takes several pieces.
+
+// Plain memory in the place of an arena.
+struct Rank {
+  explicit Rank(std::size_t count)
+      : memory(std::make_unique<float[]>(count)),
+        bytes(reinterpret_cast<std::byte*>(memory.get()), count * sizeof(float)) {}
+
+  std::unique_ptr<float[]> memory;
+  std::span<std::byte> bytes;
+  transport::Notice notice{};
+  std::unique_ptr<transport::Board> board;
+  std::unique_ptr<Exchange> exchange;
+  Operation operation;
+};
+
+class ExchangeStepsTest : public ::testing::Test {
+ protected:
+  ExchangeStepsTest() {
+    for (int i = 0; i < 2; ++i) ranks_.push_back(std::make_unique<Rank>(kCount));
+    std::vector<transport::Board::Seat> seats;
+    for (const auto& rank : ranks_) seats.push_back({&rank->notice, rank->bytes});
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      Rank& rank = *ranks_[i];
+      std::fill_n(rank.memory.get(), kCount, static_cast<float>(i + 1));
+      rank.board = std::make_unique<transport::Board>(
+          i, seats, broken_, [](std::size_t) -> Block { throw std::bad_alloc(); });
+      rank.exchange = std::make_unique<Exchange>(rank.board.get());
+      rank.operation = {.reducer = &reducer_,
+                        .buffers = {rank.bytes.data(), nullptr, nullptr},
+                        .signature = {.collective = Collective::kAllReduce,
+                                      .algorithm = Algorithm::kDirect,
+                                      .type = DataType::kFloat32,
+                                      .count = kCount,
+                                      .sequence = 1}};
+    }
+  }
+
+  void start_all() {
+    for (const auto& rank : ranks_) rank->exchange->start(rank->operation);
+  }
+  std::ptrdiff_t sums() const {
+    return std::count(ranks_[0]->memory.get(), ranks_[0]->memory.get() + kCount, 3.0F);
+  }
+
+  // A list in the front of a rank's memory, of parts that are behind it.
+  PartList& list_of(Rank& rank) {
+    auto& list = *reinterpret_cast<PartList*>(rank.bytes.data());
+    list.count = 2;
+    list.parts[0] = {8192, 40000};
+    list.parts[1] = {80000, 40000};
+    rank.operation.parts = &list;
+    rank.operation.buffers[0] = nullptr;
+    return list;
+  }
+  void expect_that_rank_1_is_blamed() {
+    start_all();
+    try {
+      while (ranks_[0]->exchange->step() != Turn::kNone) continue;
+      FAIL() << "rank 0 believes it";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kPeerLost) << error.what();
+      EXPECT_EQ(error.blamed_rank(), 1U);
+    }
+  }
+
+  std::atomic<std::uint32_t> broken_{0};
+  Reducer reducer_{kernels::reference(), DataType::kFloat32, ReduceOp::kSum, 2};
+  std::vector<std::unique_ptr<Rank>> ranks_;
+};
+
+TEST_F(ExchangeStepsTest, WritesNoFurtherOnceARankHasFailed) {
+  start_all();
+  ASSERT_EQ(ranks_[0]->exchange->step(), Turn::kSome);
+  const std::ptrdiff_t so_far = sums();
+  EXPECT_GT(so_far, 0);
+  EXPECT_LT(so_far, std::ptrdiff_t{kCount / 2});
+  broken_ = 1;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(ranks_[0]->exchange->step(), Turn::kNone);
+    EXPECT_EQ(ranks_[1]->exchange->step(), Turn::kNone);
+  }
+  EXPECT_EQ(sums(), so_far);
+  EXPECT_FALSE(ranks_[0]->exchange->waiting()) << "it is nobody's turn but its own";
+}
+
+TEST_F(ExchangeStepsTest, TakesTurnsInTheOrderOfPosts) {
+  std::vector<std::unique_ptr<Exchange>> second;
+  std::vector<Operation> operations;
+  for (const auto& rank : ranks_) {
+    operations.push_back(rank->operation);
+    rank->operation.signature.count = operations.back().signature.count = kCount / 2;
+    operations.back().buffers[0] += kCount / 2 * sizeof(float);
+    operations.back().signature.sequence = 2;
+    second.push_back(std::make_unique<Exchange>(rank->board.get()));
+  }
+  start_all();
+  for (std::size_t i = 0; i < 2; ++i) second[i]->start(operations[i]);
+  EXPECT_EQ(second[0]->step(), Turn::kNone) << "the first is to be worked on before";
+  while (ranks_[0]->exchange->step() != Turn::kNone) continue;
+  while (second[0]->step() != Turn::kNone) continue;  // Though rank 1 has not begun with the first.
+  EXPECT_GT(sums(), 0);
+  EXPECT_LT(sums(), std::ptrdiff_t{kCount}) << "rank 1 has done nothing";
+  while (ranks_[1]->exchange->step() != Turn::kDone) continue;
+  while (second[1]->step() != Turn::kDone) continue;
+  EXPECT_EQ(ranks_[0]->exchange->step(), Turn::kDone);
+  EXPECT_EQ(second[0]->step(), Turn::kDone);
+  EXPECT_EQ(sums(), std::ptrdiff_t{kCount});
+}
+
+TEST_F(ExchangeStepsTest, BelievesNoListThatLeavesTheArena) {
+  for (const auto& rank : ranks_) rank->operation.signature.count = 20000;
+  list_of(*ranks_[1]).parts[0] = {kCount * sizeof(float) - 4, 40000};
+  expect_that_rank_1_is_blamed();
+}
+
+TEST_F(ExchangeStepsTest, BelievesNoListThatEndsTooEarly) {
+  for (const auto& rank : ranks_) rank->operation.signature.count = 20000;
+  list_of(*ranks_[1]).parts[0].bytes = 4000;
+  list_of(*ranks_[1]).count = 1;
+  expect_that_rank_1_is_blamed();
+}
+
+TEST_F(ExchangeStepsTest, BelievesNoListOfHalfElements) {
+  for (const auto& rank : ranks_) rank->operation.signature.count = 20000;
+  list_of(*ranks_[1]).parts[0].bytes = 39998;
+  expect_that_rank_1_is_blamed();
+}
+
+}  // namespace
+}  // namespace rota::collectives
