@@ -57,7 +57,7 @@ std::size_t bound(std::size_t n, bool is_shm) {
   const std::size_t coordinator = 64 * 1024;
   const std::size_t front = is_shm ? kPage + whole_pages(192 * n) : 0;
   const std::size_t proof = is_shm ? 0 : 192 * 1024;
-  const std::size_t communicator = 24 * 1024 + 1024 * n;
+  const std::size_t communicator = 24 * 1024 + 1536 * n;
   const std::size_t plans = kPlans * (768 * n + 512);
   const std::size_t stages = is_shm ? kStage : (n - 1) * kStage;
   return coordinator + front + proof + communicator + plans + stages;

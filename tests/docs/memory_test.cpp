@@ -21,7 +21,7 @@ using collectives::PlanRequest;
 
 // In the page's words.
 constexpr std::size_t table_bytes(std::size_t n) { return 768 * n; }
-constexpr std::size_t communicator_bytes(std::size_t n) { return 24 * 1024 + 1024 * n; }
+constexpr std::size_t communicator_bytes(std::size_t n) { return 24 * 1024 + 1536 * n; }
 
 constexpr std::size_t encryption_bytes(std::size_t peers) { return (448 + 64 * peers) * 1024; }
 
