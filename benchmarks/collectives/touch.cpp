@@ -21,7 +21,7 @@ void rewrite(std::span<std::byte> bytes) noexcept {
   for (; left >= sizeof(Word); left -= sizeof(Word), at += sizeof(Word)) {
     std::memcpy(at, &word, sizeof(Word));
   }
-  std::memcpy(at, &word, left);
+  if (left > 0) std::memcpy(at, &word, left);  // It takes no null pointer, not even for 0.
 }
 
 void read_all(std::span<const std::byte> bytes) noexcept {
@@ -34,7 +34,7 @@ void read_all(std::span<const std::byte> bytes) noexcept {
     sum += word;
   }
   Word rest = 0;
-  std::memcpy(&rest, at, left);
+  if (left > 0) std::memcpy(&rest, at, left);
   read_sum = sum + rest;
 }
 
