@@ -13,7 +13,7 @@ int main() {
   float way = 0;
   for (int step = 0; step < 100; ++step) {
     gradient.assign(gradient.size(), 1.0F);
-    gradient[0] = 0.01F;  // Beside ones this is too small for 8 bits: they have 1 / 127 and 2 / 127.
+    gradient[0] = 0.01F;  // Beside ones, 8 bits have 1 / 127 and 2 / 127.
     ranks.all_reduce_with_feedback(gradient, lost, mean);
     way += gradient[0];
   }
