@@ -22,6 +22,8 @@ parts=$work/parts errors=$out/training.errors
 trap 'rm -rf "$work"' EXIT
 # shellcheck source=systems.sh
 source "$here/systems.sh"
+# shellcheck source=first_images.sh
+source "$here/first_images.sh"
 # shellcheck source=report.sh
 source "$here/report.sh"
 
@@ -41,28 +43,8 @@ done | head -2 | xargs)"
   exit 1
 }
 
-big_endian() {
-  # The format is made here, of bytes.
-  # shellcheck disable=SC2059
-  printf "$(printf '\\x%02x' $(($1 >> 24)) $(($1 >> 16 & 255)) $(($1 >> 8 & 255)) $(($1 & 255)))"
-}
-
-# first_of FILE COUNT HEADER BYTES: an IDX file's first elements, of so many bytes each.
-first_of() {
-  gunzip -c "$1" >"$work/idx"
-  { head -c 4 "$work/idx" && big_endian "$2" && head -c $(($3 + $2 * $4)) "$work/idx" | tail -c +9; } |
-    gzip -1
-}
-
 # A model's part of the training set, and some of the test set: rota's example takes whole folders.
-for model in "${models[@]}"; do
-  mkdir -p "$parts/$model"
-  for name in "train ${images[$model]}" 't10k 1000'; do
-    read -r name count <<<"$name"
-    first_of "$data/$name-images-idx3-ubyte.gz" "$count" 16 784 >"$parts/$model/$name-images-idx3-ubyte.gz"
-    first_of "$data/$name-labels-idx1-ubyte.gz" "$count" 8 1 >"$parts/$model/$name-labels-idx1-ubyte.gz"
-  done
-done
+for model in "${models[@]}"; do first_images "$data" "${images[$model]}" 1000 "$parts/$model"; done
 of_parts=$(for model in "${models[@]}"; do echo "$model=${images[$model]}"; done | paste -sd,)
 
 # Values, a line a round, are in files NAME.WHAT.MODEL.

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Trains LeNet on MNIST by each codec: what is lost, and what is gained where cables are slow.
+#
+# usage: by_codec.sh BIN DATA OUT COMMAND [RATE [EPOCHS [CODEC...]]]
+# BIN has the programs, DATA the MNIST files. OUT gets codecs-training.md, which says that it was made
+# by COMMAND.
+set -euo pipefail
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=../contest/peers.sh
+source "$here/../contest/peers.sh"
+# shellcheck source=../contest/hosts.sh
+source "$here/../contest/hosts.sh"
+# shellcheck source=first_images.sh
+source "$here/first_images.sh"
+(($# >= 4)) || {
+  sed -n 's/^# usage: /usage: /p' "$0" >&2
+  exit 2
+}
+bin=$(realpath "$1") data=$(realpath "$2") out=$3 command=$4 rate=${5:-100mbit} epochs=${6:-6}
+codecs=("${@:7}")
+((${#codecs[@]})) || codecs=(identity bf16 fp16 int8 int8-stochastic top-k)
+limit=1800 goal=0.99 all=60000
+mkdir -p "$out"
+make_hosts 4 "$rate"
+first_images "$data" 4000 400 "$folder/part"
+
+# field NAME of each epoch's line on the standard input.
+field() { sed -n "s/.*\"event\":\"epoch\".*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
+
+{
+  describe codecs-training "$command"
+  echo "LeNet on MNIST, four ranks, 100 images a step on each, $epochs epochs. Training gives the same"
+  echo "bits over every transport, and so it ran in this host's memory. The pace is that of four hosts"
+  echo "which are network namespaces, $rate each way, in the second epoch of two of 4,000 images. Seconds"
+  echo "are both together: epochs of 60,000 images, at that pace."
+  echo
+  echo "| codec | epochs to 99 % | accuracy at the end | images/s | seconds to 99 % |"
+  echo '|---|---:|---:|---:|---:|'
+  for codec in "${codecs[@]}"; do
+    arguments=(--model lenet --codec "$codec" --json)
+    accuracies=$(timeout $limit "$bin/rotarun" -np 4 --oversubscribe "$bin/mnist" --data "$data" \
+      --epochs "$epochs" "${arguments[@]}" | field test_accuracy)
+    pace=$(on_each "$bin/rotarun" --ports 7720-7729 --key-file "$folder/key" "$bin/mnist" \
+      --data "$folder/part" --epochs 2 "${arguments[@]}" | field images_per_second | tail -1)
+    awk -v codec="$codec" -v goal=$goal -v pace="$pace" -v all=$all '
+      { accuracy = $1; if (!met && accuracy >= goal) met = NR }
+      END {
+        printf "| `%s` | %s | %.2f %% | %.0f | %s |\n", codec, met ? met : "–", 100 * accuracy,
+          pace, met ? sprintf("%.0f", met * all / pace) : "–"
+      }' <<<"$accuracies"
+  done
+} | tee "$out/codecs-training.md"
