@@ -72,8 +72,8 @@ std::string to_json(const Row& row) {
       R"({"name": "%s", "ranks": %zu, "collective": "%s", "bytes": %zu, "count": %zu, )"
       R"("type": "%s", "op": "%s", "plan": "%s", "codec": "%s", "memory": "%s", )"
       R"("state": "%s", "calls": "%s", "placement": "%s", "min_us": %.6g, "median_us": %.6g, )"
-      R"("p99_us": %.6g, "algbw_gbps": %.6g, "busbw_gbps": %.6g, "errors": %s, "relative_error": %s, )"
-      R"("peak_memory_bytes": %zu})",
+      R"("p99_us": %.6g, "algbw_gbps": %.6g, "busbw_gbps": %.6g, "errors": %s, )"
+      R"("relative_error": %s, "peak_memory_bytes": %zu})",
       row.name.c_str(), row.ranks, text(to_string(row.work.collective)).c_str(), row.work.bytes(),
       row.count(), text(to_string(row.work.type)).c_str(), op_name(row.work).c_str(),
       row.plan.c_str(), text(to_string(row.work.codec)).c_str(),

@@ -174,12 +174,12 @@ TEST(Row, SaysThatNothingWasChecked) {
 TEST(Row, SaysWhatACodecLost) {
   Row row = some_row();
   row.work = {.codec = Codec::kInt8Stochastic, .total = 1024};
-  row.relative_error = 0.0125;
+  row.relative_error = 0.02;
   const std::string json = to_json(row);
   EXPECT_THAT(json, HasSubstr(R"("codec": "int8-stochastic")"));
-  EXPECT_THAT(json, HasSubstr(R"("relative_error": 0.0125)"));
+  EXPECT_THAT(json, HasSubstr(R"("relative_error": 0.02)"));
   EXPECT_EQ(to_json(parse_row(json).value()), json);
-  EXPECT_THAT(table_line({.out_of_place = {}, .in_place = row}), HasSubstr("1.2e-02"));
+  EXPECT_THAT(table_line({.out_of_place = {}, .in_place = row}), HasSubstr("2.0e-02"));
 }
 
 TEST(Table, HasBothPlacesSideBySide) {

@@ -58,13 +58,13 @@ class ROTA_EXPORT Communicator {
 
   // A Communicator of the ranks that give the same colour, ordered by key and, where keys are
   // equal, by rank here. Collective: every rank calls it. Both live side by side, and each may be
-  // used by a thread of its own. Over shared memory a group of n ranks keeps 4 KiB and,
-  // in whole pages, 192 n bytes of each member's arena until the job ends.
-  // Throws what collectives throw; kNoMemory, kSystem.
+  // used by a thread of its own. Over shared memory a group of n ranks keeps 4 KiB and, in whole
+  // pages, 192 n bytes of each member's arena until the job ends. Throws what collectives throw;
+  // kNoMemory, kSystem.
   Communicator split(std::size_t color, std::size_t key = 0);
 
-  // A moved-from Communicator may be destroyed and assigned to; every other call throws kClosed,
-  // or ends the program where it is noexcept.
+  // A moved-from Communicator may be destroyed and assigned to; every other call throws kClosed, or
+  // ends the program where it is noexcept.
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
   ~Communicator();  // Never throws, never waits for a peer; pending Requests fail with kClosed.
@@ -80,11 +80,9 @@ class ROTA_EXPORT Communicator {
   [[nodiscard]] Request all_reduce_async(Values values, Reduction reduction);
   [[nodiscard]] Request all_reduce_async(ConstValues input, Values output, Reduction reduction);
 
-  // The same by a reduction's codec, with error feedback: `feedback`, float32 as many as the
-  // values, is added to this rank's contribution, and ends with what encoding lost of the sum at
-  // this rank, for the next call. All ranks' together are what the result lacks. To begin with it
-  // is zeros. In a world of one nothing is lost, and it is left alone. Throws Error
-  // kInvalidArgument where the reduction names no codec that loses anything.
+  // The same by the reduction's codec, with error feedback: `feedback`, as many float32, is added
+  // to the values, and ends with what encoding lost here, for the next call; zeros to begin with.
+  // All ranks' together are what the result lacks.
   void all_reduce_with_feedback(Values values, Values feedback, Reduction reduction);
   [[nodiscard]] Request all_reduce_with_feedback_async(Values values, Values feedback,
                                                        Reduction reduction);
