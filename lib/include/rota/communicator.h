@@ -167,10 +167,9 @@ class ROTA_EXPORT Communicator {
   [[nodiscard]] Request send_async(ConstValues values, std::size_t to);
   [[nodiscard]] Request receive_async(Values values, std::size_t from);
 
-  // Memory for values that collectives use most directly: with shared memory, peers read it where
-  // it lies, and all-reduces write to it there. Any other memory works too, at the price of a copy.
-  // Zeroed, 64-byte aligned.
-  // Throws Error kNoMemory when the host has no room. See also <rota/shared_allocator.h>.
+  // Memory that collectives use most directly: with shared memory, peers read it where it lies, and
+  // all-reduces write to it there. Any other works too, at the price of a copy. Zeroed, 64-byte
+  // aligned. Throws Error kNoMemory when the host has no room. See also <rota/shared_allocator.h>.
   Block allocate(std::size_t bytes);
 
   // Bytes of values that this rank has given to others, since the start.
@@ -178,9 +177,8 @@ class ROTA_EXPORT Communicator {
 
   // Bytes of values that passed through memory of the transport's own, since the start. Over shared
   // memory: what was sent from memory that peers cannot reach, which is one copy more, and an
-  // all-reduce's results for it; of all ranks where one has such memory. Over TCP:
-  // what arrived to be reduced. That is no copy more, for what arrives is copied out of the kernel
-  // once; all else lands where it belongs.
+  // all-reduce's results for it; of all ranks where one has such memory. Over TCP: what arrived to
+  // be reduced, which is no copy more; all else lands where it belongs.
   std::uint64_t staged_bytes() const noexcept;
 
   // Tells the other ranks and the launcher that this rank cannot go on, and why: their pending and
