@@ -18,7 +18,6 @@ namespace {  // NOLINT(google-build-namespaces): each file that includes this ha
 using Floats = Lanes<float>;
 using Words = Lanes<std::uint32_t>;
 using Integers = Lanes<std::int32_t>;
-constexpr std::size_t kLaneCount = sizeof(Floats) / sizeof(float);
 
 template <class To, class From>
 ROTA_TARGET To bits_of(From from) noexcept {
@@ -52,7 +51,7 @@ struct OfHalves {
   ROTA_TARGET static void encode(std::byte* coded, const std::byte* values, std::size_t count,
                                  Dither) noexcept {
     std::size_t i = 0;
-    for (; i + kLaneCount <= count; i += kLaneCount) {
+    for (; i + Same<float>::kCount <= count; i += Same<float>::kCount) {
       Halves::store(coded + i * 2, Same<float>::load(values + i * sizeof(float)));
     }
     if (i == count) return;
@@ -64,7 +63,7 @@ struct OfHalves {
 // Bfloat16Lanes has pairs of them in the order in which they are added fastest; here they are
 // wanted one after the other, and come from any float.
 struct Bfloat16InLine {
-  static constexpr std::size_t kCount = kLaneCount;
+  static constexpr std::size_t kCount = Same<float>::kCount;
   static constexpr std::size_t kElementBytes = 2;
   using Stored = decltype(converted<std::uint16_t>(Words{}));
 
@@ -121,7 +120,7 @@ struct OfInt8 {
     std::memcpy(coded, &step, sizeof(step));
     std::byte* bytes = coded + sizeof(step);
     std::size_t i = 0;
-    for (; i + kLaneCount <= count; i += kLaneCount) {
+    for (; i + Same<float>::kCount <= count; i += Same<float>::kCount) {
       const StoredBytes stored =
           rounded(Same<float>::load(values + i * sizeof(float)) * steps, dither, i);
       std::memcpy(bytes + i, &stored, sizeof(stored));
@@ -136,13 +135,13 @@ struct OfInt8 {
   ROTA_TARGET static float largest_magnitude(const std::byte* values, std::size_t count) noexcept {
     Integers most{};
     std::size_t i = 0;
-    for (; i + kLaneCount <= count; i += kLaneCount) {
+    for (; i + Same<float>::kCount <= count; i += Same<float>::kCount) {
       most = larger(most, Same<float>::load(values + i * sizeof(float)));
     }
     if (i < count) {
       most = larger(most, load_some<Same<float>>(values + i * sizeof(float), count - i));
     }
-    std::array<std::int32_t, kLaneCount> each;
+    std::array<std::int32_t, Same<float>::kCount> each;
     std::memcpy(each.data(), &most, sizeof(most));
     const std::int32_t largest = *std::max_element(each.begin(), each.end());
     float magnitude = 0;
@@ -243,7 +242,7 @@ ROTA_TARGET void decode(std::byte* to, const std::byte* from, const std::byte* c
     const std::size_t block = std::min(count, Format::kBlock);
     const typename Format::Reader reader(coded, block);
     std::size_t i = 0;
-    for (; i + kLaneCount <= block; i += kLaneCount) {
+    for (; i + Same<float>::kCount <= block; i += Same<float>::kCount) {
       const std::size_t at = i * sizeof(float);
       Same<float>::store(to + at,
                          Operation::of(Same<float>::load(from + at), reader.at(i), factor));
