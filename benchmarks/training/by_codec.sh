@@ -16,7 +16,7 @@ source "$here/first_images.sh"
   sed -n 's/^# usage: /usage: /p' "$0" >&2
   exit 2
 }
-bin=$(realpath "$1") data=$(realpath "$2") out=$3 command=$4 rate=${5:-100mbit} epochs=${6:-5}
+bin=$(realpath "$1") data=$(realpath "$2") out=$3 command=$4 rate=${5:-100mbit} epochs=${6:-8}
 codecs=("${@:7}")
 ((${#codecs[@]})) || codecs=(identity bf16 fp16 int8 int8-stochastic top-k)
 limit=1800 goal=0.99 all=60000
