@@ -97,6 +97,11 @@ class Examiner {
     look_at("the feedback", *call_.feedback);
     if (call_.feedback->type() != DataType::kFloat32) refuse("the feedback is not float32");
     expect("the feedback", call_.feedback->count(), checked_.count);
+    const std::byte* lost = call_.feedback->data();
+    const std::byte* values = call_.values->data();
+    if (lost < values + call_.values->bytes() && values < lost + call_.feedback->bytes()) {
+      refuse("the feedback overlaps the values");
+    }
   }
 
   std::size_t values_count() const { return call_.values ? call_.values->count() : 0; }

@@ -259,6 +259,9 @@ TEST(Codecs, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_EQ(refusal_of(
                 [&](Communicator& comm) { comm.all_reduce_with_feedback(floats, doubles, coded); }),
             "all_reduce: the feedback is not float32");
+  EXPECT_EQ(
+      refusal_of([&](Communicator& comm) { comm.all_reduce_with_feedback(floats, floats, coded); }),
+      "all_reduce: the feedback overlaps the values");
 }
 
 TEST(Codecs, GoAlongTheRingAlone) {
