@@ -51,9 +51,6 @@ Backoff patience_of(const Group& group) noexcept {
 // The longest that a resting thread is deaf to what only the coordinator knows.
 constexpr std::chrono::milliseconds kLongestRest{2};
 
-// Of the progress thread over shared memory: short beside a step of a training.
-constexpr std::chrono::microseconds kNap{100};
-
 constexpr std::uint64_t kManyPending = 8;
 
 // Without a look at whether somebody else wants to drive, or a wait is to end.
@@ -86,8 +83,7 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
       driver_(group_, queue_),
       sent_counts_(group_.world_size()),
       received_counts_(group_.world_size()),
-      progress_thread_([this] { return drive_unattended(); },
-                       board_ ? kNap : std::chrono::microseconds(0)) {}
+      progress_thread_([this] { return drive_unattended(); }, board_ != nullptr) {}
 
 std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
@@ -382,16 +378,16 @@ bool Communicator::Impl::drive(Backoff& backoff) noexcept {
   return false;
 }
 
-bool Communicator::Impl::drive_unattended() noexcept {
-  Backoff backoff(Backoff::Manner::kSleep);
-  if (queue_.empty() || broken() || waiters_.load(std::memory_order_acquire) > 0) return false;
-  bool rests = board_ != nullptr;
-  if (try_to_drive()) {
-    rests = drive(backoff);
-    stop_driving();
+ProgressThread::Work Communicator::Impl::drive_unattended() noexcept {
+  using Work = ProgressThread::Work;
+  if (queue_.empty() || broken() || waiters_.load(std::memory_order_acquire) > 0) {
+    return Work::kNone;
   }
-  if (rests) driver_.rest(kLongestRest);
-  return true;
+  if (!try_to_drive()) return Work::kStands;
+  Backoff backoff(Backoff::Manner::kSleep);
+  const bool stands = drive(backoff);
+  stop_driving();
+  return stands ? Work::kStands : Work::kMoves;
 }
 
 void Communicator::Impl::break_with(const Error& error) noexcept {

@@ -116,7 +116,7 @@ class Communicator::Impl final : public Request::Source {
   // One turn of whoever drives. The only place that catches what the data path throws. True where
   // it is time to rest, and somebody else may drive meanwhile: memory does not wake who rests.
   bool drive(Backoff& backoff) noexcept;
-  bool drive_unattended() noexcept;
+  ProgressThread::Work drive_unattended() noexcept;
   void break_with(const Error& error) noexcept;  // By whoever drives.
   [[noreturn]] void throw_cause() const;
 

@@ -1,6 +1,8 @@
 // A thread that sleeps until it is woken.
 #include "communicator/progress_thread.h"
 
+#include <algorithm>
+
 #include "os/quiet_thread.h"
 
 namespace rota {
@@ -25,15 +27,24 @@ void ProgressThread::stop() noexcept {
 void ProgressThread::run() noexcept {
   while (!stopping_.load(std::memory_order_acquire)) {
     const std::uint32_t seen = wakes_.load(std::memory_order_acquire);
-    if (work_() || is_woken_from_naps(seen)) continue;
+    const Work work = work_();
+    if (work == Work::kMoves) next_nap_ = kShortNap;
+    if (work == Work::kStands && naps_) nap();
+    if (work != Work::kNone || is_woken_from_naps(seen)) continue;
     wakes_.wait(seen, std::memory_order_acquire);
   }
 }
 
-bool ProgressThread::is_woken_from_naps(std::uint32_t seen) const {
-  if (nap_ == std::chrono::microseconds::zero()) return false;
-  for (int nap = 0; nap < kNaps; ++nap) {
-    std::this_thread::sleep_for(nap_);
+void ProgressThread::nap() {
+  std::this_thread::sleep_for(next_nap_);
+  next_nap_ = std::min(4 * next_nap_, kLongNap);
+}
+
+// To wake it from deep sleep costs a call of the system's, and a core at the wrong time.
+bool ProgressThread::is_woken_from_naps(std::uint32_t seen) {
+  for (int naps = naps_ ? kNaps : 0; naps > 0; --naps) {
+    next_nap_ = kLongNap;
+    nap();
     if (wakes_.load(std::memory_order_acquire) != seen) return true;
   }
   return false;

@@ -13,11 +13,17 @@ namespace rota {
 // the first wake(), so that a program without asynchronous calls has no second thread.
 class ProgressThread {
  public:
-  // `work` is called again and again; it returns false to go back to sleep. It must not throw.
-  // `nap`: where not 0, it looks again after each of a few naps before it sleeps so deeply that
-  // waking it costs a call of the system's, and a core at the wrong time.
-  explicit ProgressThread(std::function<bool()> work, std::chrono::microseconds nap = {})
-      : work_(std::move(work)), nap_(nap) {}
+  enum class Work : std::uint8_t {
+    kNone,    // There is nothing to do.
+    kStands,  // There is, and nothing moves.
+    kMoves,
+  };
+
+  // `work` is called again and again; it must not throw. `naps`: nothing ends its rests, and so the
+  // thread naps between them. Each nap of a core that computes costs it some 20 µs: so they get
+  // longer while others do the work, as far as is short beside a step of a training.
+  explicit ProgressThread(std::function<Work()> work, bool naps = false)
+      : work_(std::move(work)), naps_(naps) {}
   ~ProgressThread() { stop(); }
 
   void wake();
@@ -25,13 +31,17 @@ class ProgressThread {
   void stop() noexcept;  // Returns when the thread has ended.
 
  private:
-  static constexpr int kNaps = 20;
+  static constexpr std::chrono::microseconds kShortNap{100};
+  static constexpr std::chrono::microseconds kLongNap{2000};
+  static constexpr int kNaps = 20;  // Without work, before it sleeps until it is woken.
 
   void run() noexcept;
-  bool is_woken_from_naps(std::uint32_t seen) const;
+  void nap();
+  bool is_woken_from_naps(std::uint32_t seen);
 
-  std::function<bool()> work_;
-  std::chrono::microseconds nap_;
+  std::function<Work()> work_;
+  bool naps_;
+  std::chrono::microseconds next_nap_ = kShortNap;
   std::atomic<std::uint32_t> wakes_{0};
   std::atomic<bool> started_{false};
   std::atomic<bool> stopping_{false};
