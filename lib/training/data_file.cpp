@@ -13,6 +13,7 @@ namespace rota::training {
 namespace {
 
 constexpr std::array<std::uint8_t, 2> kGzipMagic = {0x1f, 0x8b};
+constexpr std::size_t kMostInflation = 1032;  // Of deflate: 258 bytes in 2 bits.
 constexpr int kGzipWindow = 15 + 16;  // The largest window; a gzip header, and no other.
 
 const char* kind_of(std::filesystem::file_type type) noexcept {
@@ -49,18 +50,12 @@ DataFile::DataFile(const std::filesystem::path& path) : name_(path.string()) {
   if (gzipped_ && ::inflateInit2(&stream_, kGzipWindow) != Z_OK) {
     throw Error(ErrorCode::kNoMemory, name_ + ": no memory to inflate it");
   }
-  rewind();
+  most_contents_ = std::filesystem::file_size(path) * (gzipped_ ? kMostInflation : 1);
+  std::rewind(file_.get());
 }
 
 DataFile::~DataFile() {
   if (gzipped_) ::inflateEnd(&stream_);
-}
-
-void DataFile::rewind() {
-  std::rewind(file_.get());
-  ended_ = false;
-  if (gzipped_) ::inflateReset(&stream_);
-  stream_.avail_in = 0;
 }
 
 std::size_t DataFile::read(std::span<std::uint8_t> bytes) {

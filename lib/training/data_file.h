@@ -31,8 +31,8 @@ class DataFile {
   // is followed by something else.
   std::size_t read(std::span<std::uint8_t> bytes);
 
-  // Back to the first byte.
-  void rewind();
+  // No fewer bytes than the contents can have, by the size of the file.
+  std::size_t most_contents() const noexcept { return most_contents_; }
 
  private:
   struct Close {
@@ -49,6 +49,7 @@ class DataFile {
   std::string name_;
   std::unique_ptr<std::FILE, Close> file_;
   bool gzipped_ = false;
+  std::size_t most_contents_ = 0;
   bool ended_ = false;  // The last gzip member has ended.
   z_stream stream_{};
   std::array<std::uint8_t, kWindowBytes> window_{};

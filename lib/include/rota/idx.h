@@ -1,9 +1,8 @@
 // Reads data sets in IDX files, the format of MNIST and of the sets made in its likeness.
 //
 // A file is a header of big-endian 32-bit integers and then bytes, nothing else; it may be gzipped,
-// which is told by its first two bytes and not by its name. Every file is read twice: once through
-// a small window to prove that it holds what its header says, and only then into memory of that
-// size. So a damaged or hostile file costs no more memory than the window.
+// which is told by its first two bytes and not by its name. It is read in one go, into memory that
+// is taken as the bytes come: what a damaged or hostile header says costs none.
 #pragma once
 #include <cstddef>
 #include <filesystem>
