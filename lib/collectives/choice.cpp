@@ -26,6 +26,7 @@ Choice of_two_phases(const Situation& situation) noexcept {
 }
 
 Choice of_one_root(const Situation& situation) noexcept {
+  if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};
   if (situation.bytes <= kFewBytes) return {Algorithm::kTree, "few bytes: log2(world size) hops"};
   return {Algorithm::kChain, "many bytes: a piece goes on while the next one arrives"};
 }
@@ -41,6 +42,7 @@ Choice choose(const Situation& situation) noexcept {
     case Collective::kBroadcast:
       return of_one_root(situation);
     case Collective::kReduce:
+      if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};
       return {Algorithm::kChain, "terms in the ring's order"};
     case Collective::kBarrier:
       if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};

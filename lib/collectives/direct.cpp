@@ -18,7 +18,7 @@ class Direct {
         const std::vector<Slice> chunks = cut({0, request_.count}, n_);
         const Place result = values_at(chunks[request_.rank]);
         scatter(chunks, result);
-        gather(chunks);
+        gather(chunks, result);
         break;
       }
       case Collective::kReduceScatter: {
@@ -28,8 +28,9 @@ class Direct {
       }
       case Collective::kAllGather: {
         const Slice own = part_of(request_, request_.rank);
-        if (!request_.in_place) plan_.copy(input_at({0, own.count}), values_at(own));
-        gather(parts());
+        const Place input = input_at({0, own.count});
+        gather(parts(), request_.in_place ? values_at(own) : input);
+        if (!request_.in_place) plan_.copy(input, values_at(own));
         break;
       }
       case Collective::kGather:
@@ -94,9 +95,9 @@ class Direct {
     }
   }
 
-  void gather(const std::vector<Slice>& chunks) {
+  void gather(const std::vector<Slice>& chunks, const Place& own) {
     for (std::size_t hop = 1; hop < n_; ++hop) {
-      plan_.send(ahead(hop), values_at(chunks[request_.rank]));
+      plan_.send(ahead(hop), own);
       plan_.receive(ahead(n_ - hop), values_at(chunks[ahead(n_ - hop)]));
     }
   }
@@ -123,20 +124,26 @@ class Direct {
 
   void exchange() {
     const PlanRequest received = received_parts();
-    Place source = input_at({0, request_.count});
-    if (request_.in_place) {
-      source = plan_.scratch(request_.count);
-      plan_.copy(values_at({0, request_.count}), source);
-    }
-    const auto to = [&](std::size_t rank) {
-      const Slice part = part_of(request_, rank);
-      return Place{source.buffer, {source.slice.offset + part.offset, part.count}};
-    };
+    const Place own = values_at(part_of(received, request_.rank));
+    const bool stays = request_.in_place && own == values_at(part_of(request_, request_.rank));
+    const std::vector<Place> parts = outgoing_parts(stays ? n_ - 1 : n_);
     for (std::size_t hop = 1; hop < n_; ++hop) {
-      plan_.send(ahead(hop), to(ahead(hop)));
+      plan_.send(ahead(hop), parts[hop - 1]);
       plan_.receive(ahead(n_ - hop), values_at(part_of(received, ahead(n_ - hop))));
     }
-    plan_.copy(to(request_.rank), values_at(part_of(received, request_.rank)));
+    if (!stays) plan_.copy(parts.back(), own);
+  }
+
+  // Where the parts for so many ranks ahead are, of which the last may be the own one: in place
+  // they are first brought to where nothing is received.
+  std::vector<Place> outgoing_parts(std::size_t hops) {
+    std::vector<Place> parts;
+    for (std::size_t hop = 1; hop <= hops; ++hop) {
+      const Slice part = part_of(request_, ahead(hop));
+      parts.push_back(request_.in_place ? plan_.scratch(part.count) : input_at(part));
+      if (request_.in_place) plan_.copy(values_at(part), parts.back());
+    }
+    return parts;
   }
 
   // Also of nothing, so that counts that differ are seen.

@@ -40,8 +40,21 @@ std::byte* buffer_of(const Operation& operation, Buffer buffer) noexcept {
   return operation.buffers[static_cast<std::size_t>(buffer)];
 }
 
+Buffer contribution_in(const Operation& operation) noexcept {
+  return operation.in_place ? Buffer::kValues : Buffer::kInput;
+}
+
 const std::byte* contribution_of(const Operation& operation) noexcept {
-  return buffer_of(operation, operation.in_place ? Buffer::kValues : Buffer::kInput);
+  return buffer_of(operation, contribution_in(operation));
+}
+
+// Whether a rank has values that count in the result, and whether it gets that.
+bool gives_in(const Signature& signature, std::size_t rank) noexcept {
+  return signature.collective != Collective::kBroadcast || rank == signature.root;
+}
+bool takes_in(const Signature& signature, std::size_t rank) noexcept {
+  if (!has_root(signature.collective)) return true;
+  return (rank == signature.root) == (signature.collective == Collective::kReduce);
 }
 
 Error points_outside(std::size_t rank) {
@@ -82,12 +95,22 @@ Exchange::Where Exchange::where_of(const Board& board, const Operation& operatio
           .factor = factor};
 }
 
-bool Exchange::is_reached(const Where& where) noexcept {
-  return where.from != kNowhere && where.to != kNowhere;
+bool Exchange::is_reached(const Signature& signature, std::size_t rank,
+                          const Where& where) noexcept {
+  return (where.from != kNowhere || !gives_in(signature, rank)) &&
+         (where.to != kNowhere || !takes_in(signature, rank));
+}
+
+bool Exchange::gives(std::size_t rank) const noexcept {
+  return gives_in(operation_->signature, rank);
+}
+bool Exchange::takes(std::size_t rank) const noexcept {
+  return takes_in(operation_->signature, rank);
 }
 
 bool Exchange::goes_beside_others(const Board& board, const Operation& operation) noexcept {
-  return travels_with_post(bytes_of(operation)) || is_reached(where_of(board, operation));
+  return travels_with_post(bytes_of(operation)) ||
+         is_reached(operation.signature, board.rank(), where_of(board, operation));
 }
 
 void Exchange::start(const Operation& operation) {
@@ -107,7 +130,7 @@ void Exchange::start(const Operation& operation) {
 }
 
 std::size_t Exchange::put_values(Board::Content& content) const noexcept {
-  if (bytes() == 0) return 0;
+  if (bytes() == 0 || !gives(board_->rank())) return 0;
   auto* to = reinterpret_cast<std::byte*>(content.data());
   std::memcpy(to, contribution_of(*operation_), bytes());
   operation_->reducer->pre_scale(to, operation_->signature.count);
@@ -148,8 +171,8 @@ Exchange::Turn Exchange::step() {
 Exchange::Turn Exchange::meet() {
   if (!board_->is_turn_of(number_) || !all_have_posted()) return Turn::kNone;
   if (travels_with_post(bytes())) {
-    add_posts();
-    board_->count_sent((board_->world_size() - 1) * bytes());
+    if (takes(board_->rank())) add_posts();
+    if (gives(board_->rank())) board_->count_sent((board_->world_size() - 1) * bytes());
     board_->pass_turn();
     return Turn::kDone;
   }
@@ -195,14 +218,23 @@ bool Exchange::all_are_reached() const {
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
     const Where where = where_of(rank);
     compare_with(rank, where);
-    all = all && is_reached(where);
+    all = all && is_reached(operation_->signature, rank, where);
   }
   return all;
 }
 
-// The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c.
+// The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c. For one
+// root all is its chunk: that is the order of a chain.
 void Exchange::add_posts() const noexcept {
   const std::size_t count = operation_->signature.count;
+  const std::size_t root = operation_->signature.root;
+  if (operation_->signature.collective == Collective::kBroadcast) {
+    std::memcpy(buffer_of(*operation_, Buffer::kValues), posts_[root]->bytes(), bytes());
+    return;
+  }
+  if (operation_->signature.collective == Collective::kReduce) {
+    return add_posts_of_chunk(root, {0, count});
+  }
   if (count <= kGrain) return add_posts_of_chunk(0, {0, count});  // It has them all.
   for (std::size_t chunk = 0; chunk < posts_.size(); ++chunk) {
     add_posts_of_chunk(chunk, chunk_of({0, count}, chunk, posts_.size()));
@@ -273,20 +305,34 @@ Slice Exchange::share_of(std::size_t rank) const noexcept {
 // The others read what they reduce of this rank's, and get what it reduces for them.
 Exchange::Turn Exchange::begin_share() {
   const Slice own = own_;
-  share_.begin(*operation_->reducer, operation_->signature.count, own);
+  const Signature& signature = operation_->signature;
+  const bool is_rooted = signature.collective == Collective::kReduce;
+  share_.begin(*operation_->reducer, signature.count, own,
+               is_rooted ? std::optional<std::size_t>(signature.root) : std::nullopt);
   const std::size_t own_bytes = own.count * element_bytes();
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
     const Where where = where_of(rank);
     const bool by_stage = is_staged_ && rank != board_->rank();
     Share::Ends& ends = share_.of(rank);
-    ends = {rank == board_->rank() ? own_reach() : reach_of(rank, where), where.factor};
+    ends = {.gives = gives(rank), .takes = takes(rank), .factor = where.factor};
+    if (!ends.gives && !ends.takes) continue;
+    ends.reach = rank == board_->rank() ? own_reach() : reach_of(rank, where);
     const std::size_t offset = bytes_before(own) - (by_stage ? bytes_before(segment_) : 0);
     if (!ends.reach.skip(offset, own.count > 0)) throw points_outside(rank);
   }
-  board_->count_sent(segment_.count * element_bytes() - own_bytes +
-                     (board_->world_size() - 1) * own_bytes);
+  board_->count_sent(sent_bytes(own_bytes));
   phase_ = Phase::kReduces;
   return reduce();
+}
+
+// What others read of this rank's values, and what it writes into those of others.
+std::size_t Exchange::sent_bytes(std::size_t own_bytes) const noexcept {
+  std::size_t others = 0;
+  for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
+    if (rank != board_->rank() && takes(rank)) ++others;
+  }
+  const std::size_t read = segment_.count * element_bytes() - own_bytes;
+  return (gives(board_->rank()) ? read : 0) + others * own_bytes;
 }
 
 // All of them, in the caller's memory.
@@ -294,7 +340,9 @@ Reach Exchange::own_reach() const noexcept {
   if (operation_->parts) {
     return {board_->memory(board_->rank()), *operation_->parts, element_bytes()};
   }
-  return {contribution_of(*operation_), buffer_of(*operation_, Buffer::kValues), bytes()};
+  std::byte* from = buffer_of(*operation_, contribution_in(*operation_));
+  const bool has_results = takes(board_->rank());
+  return {from, has_results ? buffer_of(*operation_, Buffer::kValues) : from, bytes()};
 }
 
 // All of a peer's or, where staged, the segment's.
@@ -311,6 +359,8 @@ Reach Exchange::reach_of(std::size_t rank, const Where& where) const {
   std::uint64_t from = where.from;
   std::uint64_t to = where.to;
   if (is_staged_) from = to = board_->stage_of(rank);
+  if (!gives(rank)) from = to;
+  if (!takes(rank)) to = from;
   if (!fits(from, run_bytes, memory) || !fits(to, run_bytes, memory)) throw points_outside(rank);
   return {memory.data() + from, memory.data() + to, run_bytes};
 }
@@ -340,10 +390,13 @@ bool Exchange::all_are_done() noexcept {
 
 // Brings back what others have reduced of this one.
 Exchange::Turn Exchange::go_on_with_next_segment() {
-  const std::byte* from = board_->stage().data();
-  board_->count_staged(for_others_shares([&](const Reach& own, std::size_t at, std::size_t count) {
-    std::memcpy(own.to(), from + at, count);
-  }));
+  if (takes(board_->rank())) {
+    const std::byte* from = board_->stage().data();
+    const auto bring_back = [&](const Reach& own, std::size_t at, std::size_t count) {
+      std::memcpy(own.to(), from + at, count);
+    };
+    board_->count_staged(for_others_shares(bring_back));
+  }
   const std::size_t next = segment_.offset + segment_.count;
   if (next == operation_->signature.count) {
     board_->pass_turn();
@@ -365,9 +418,12 @@ void Exchange::stage_from(std::size_t offset) {
   is_staged_ = true;
   segment_ = {offset, std::min(operation_->signature.count - offset, most)};
   cut();
-  board_->count_staged(for_others_shares([&](const Reach& own, std::size_t at, std::size_t count) {
-    std::memcpy(stage.data() + at, own.from(), count);
-  }));
+  if (gives(board_->rank())) {
+    const auto bring = [&](const Reach& own, std::size_t at, std::size_t count) {
+      std::memcpy(stage.data() + at, own.from(), count);
+    };
+    board_->count_staged(for_others_shares(bring));
+  }
   awaited_ = board_->say_staged();
 }
 

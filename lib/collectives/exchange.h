@@ -1,5 +1,6 @@
 // What ranks that share memory do without messages: all say on their board where their values are,
-// each reduces a slice of everybody's, where it lies, and all say that they have. A few bytes
+// each reduces a slice of everybody's, where it lies, and all say that they have: an all-reduce. In
+// a reduce the root alone gets the slices; in a broadcast they are all the root's. A few bytes
 // travel with the post itself, and then that is all.
 #pragma once
 #include <cstddef>
@@ -29,8 +30,10 @@ class Exchange {
 
   // Whether such operations are made so, where memory is shared. They need no plan.
   static bool makes(Collective collective, Algorithm algorithm) noexcept {
-    return collective == Collective::kBarrier ||
-           (collective == Collective::kAllReduce && algorithm == Algorithm::kDirect);
+    const bool has_values = collective == Collective::kAllReduce ||
+                            collective == Collective::kReduce ||
+                            collective == Collective::kBroadcast;
+    return collective == Collective::kBarrier || (has_values && algorithm == Algorithm::kDirect);
   }
   static bool makes(const Signature& signature) noexcept {
     return makes(signature.collective, signature.algorithm);
@@ -70,7 +73,10 @@ class Exchange {
   std::size_t bytes_before(Slice run) const noexcept { return run.offset * element_bytes(); }
   static std::size_t bytes_of(const Operation& operation) noexcept;
   static Where where_of(const transport::Board& board, const Operation& operation) noexcept;
-  static bool is_reached(const Where& where) noexcept;
+  static bool is_reached(const Signature& signature, std::size_t rank,
+                         const Where& where) noexcept;
+  bool gives(std::size_t rank) const noexcept;
+  bool takes(std::size_t rank) const noexcept;
   Where where_of(std::size_t rank) const noexcept;
   void cut() noexcept;
   std::size_t place_of(std::size_t rank) const noexcept;
@@ -96,6 +102,7 @@ class Exchange {
   Turn begin_share();
   Reach own_reach() const noexcept;
   Reach reach_of(std::size_t rank, const Where& where) const;
+  std::size_t sent_bytes(std::size_t own_bytes) const noexcept;
   template <class F>
   std::size_t for_others_shares(F copy) const;
 

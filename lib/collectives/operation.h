@@ -19,8 +19,8 @@ struct Operation {
   const Coder* coder = nullptr;                    // Of a coded plan.
   std::array<std::byte*, kBufferCount> buffers{};  // Index = Buffer. The input is never written.
   Signature signature;
-  bool in_place = true;             // The contribution is in the values, not in the input.
   const PartList* parts = nullptr;  // Instead of the values, in an exchange: in the own arena.
+  bool in_place = true;             // The contribution is in the values, not in the input.
 };
 
 // Whom an unfinished operation waits for, and how far it has come.

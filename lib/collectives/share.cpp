@@ -15,22 +15,24 @@ constexpr std::size_t kLineBytes = 64;
 
 }  // namespace
 
-void Share::begin(const Reducer& reducer, std::size_t count, Slice slice) noexcept {
+void Share::begin(const Reducer& reducer, std::size_t count, Slice slice,
+                  std::optional<std::size_t> root) noexcept {
   reducer_ = &reducer;
   count_ = count;
   rest_ = slice;
+  root_ = root;
 }
 
 std::optional<std::size_t> Share::reduce_piece() noexcept {
   const std::size_t element_bytes = reducer_->element_bytes();
-  const bool is_plain = ends_.size() == 2 && ends_[0].factor == 1 && ends_[1].factor == 1;
   std::size_t left = std::min(rest_.count, kPieceBytes / element_bytes);
   while (left > 0) {
     const Slice run{rest_.offset, run_count(left)};
-    is_plain ? reduce_between_two(run) : reduce_among_many(run);
+    reduce_run(run);
     left -= run.count;
     rest_ = {run.offset + run.count, rest_.count - run.count};
     for (Ends& ends : ends_) {
+      if (!ends.gives && !ends.takes) continue;
       if (!ends.reach.skip(run.count * element_bytes, rest_.count > 0)) {
         return static_cast<std::size_t>(&ends - ends_.data());
       }
@@ -41,26 +43,54 @@ std::optional<std::size_t> Share::reduce_piece() noexcept {
 
 std::size_t Share::run_count(std::size_t most) const noexcept {
   std::size_t bytes = most * reducer_->element_bytes();
-  for (const Ends& ends : ends_) bytes = std::min(bytes, ends.reach.bytes());
+  for (const Ends& ends : ends_) {
+    if (ends.gives || ends.takes) bytes = std::min(bytes, ends.reach.bytes());
+  }
   return bytes / reducer_->element_bytes();
 }
 
+void Share::reduce_run(Slice run) const noexcept {
+  const bool is_copied = !std::ranges::all_of(ends_, &Ends::gives);
+  const bool is_plain = ends_.size() == 2 && ends_[0].factor == 1 && ends_[1].factor == 1;
+  if (is_copied) {
+    copy(run);
+  } else if (is_plain) {
+    reduce_between_two(run);
+  } else {
+    reduce_among_many(run);
+  }
+}
+
+void Share::copy(Slice run) const noexcept {
+  const std::byte* from = std::ranges::find_if(ends_, &Ends::gives)->reach.from();
+  for (const Ends& ends : ends_) {
+    if (ends.takes) std::memcpy(ends.reach.to(), from, run.count * reducer_->element_bytes());
+  }
+}
+
+// Where one of them takes the result, it does so twice.
 void Share::reduce_between_two(Slice run) const noexcept {
   const Reach& first = ends_[0].reach;
   const Reach& second = ends_[1].reach;
-  reducer_->add_to_both({first.from(), second.from()}, {first.to(), second.to()}, run.count);
+  std::byte* to = (ends_[0].takes ? first : second).to();
+  std::byte* also_to = (ends_[1].takes ? second : first).to();
+  reducer_->add_to_both({first.from(), second.from()}, {to, also_to}, run.count);
 }
 
-// Block by block, each of which belongs to one chunk of the ring's.
 void Share::reduce_among_many(Slice run) const noexcept {
+  if (root_) return reduce_blocks(*root_, run, run);
   const std::size_t n = ends_.size();
-  const std::size_t block_count = kBlockBytes / reducer_->element_bytes();
   for (std::size_t chunk = 0; chunk < n; ++chunk) {
-    const Slice slice = chunk_of({0, count_}, chunk, n);
-    const std::size_t end = std::min(run.offset + run.count, slice.offset + slice.count);
-    for (std::size_t at = std::max(run.offset, slice.offset); at < end; at += block_count) {
-      reduce_block(chunk, run, {at, std::min(block_count, end - at)});
-    }
+    reduce_blocks(chunk, run, chunk_of({0, count_}, chunk, n));
+  }
+}
+
+// As much of the run as lies in a slice, which belongs to one chunk.
+void Share::reduce_blocks(std::size_t chunk, Slice run, Slice slice) const noexcept {
+  const std::size_t block_count = kBlockBytes / reducer_->element_bytes();
+  const std::size_t end = std::min(run.offset + run.count, slice.offset + slice.count);
+  for (std::size_t at = std::max(run.offset, slice.offset); at < end; at += block_count) {
+    reduce_block(chunk, run, {at, std::min(block_count, end - at)});
   }
 }
 
@@ -82,7 +112,9 @@ void Share::reduce_block(std::size_t chunk, Slice run, Slice block) const noexce
     }
     if (hop > 1) reducer_->add(sum, from, block.count, hop == n);
   }
-  for (const Ends& ends : ends_) std::memcpy(ends.reach.to() + offset, sum, block_bytes);
+  for (const Ends& ends : ends_) {
+    if (ends.takes) std::memcpy(ends.reach.to() + offset, sum, block_bytes);
+  }
 }
 
 }  // namespace rota::collectives

@@ -11,9 +11,9 @@
 namespace rota {
 
 struct QueuedOperation : collectives::Operation {
+  bool sends = false;  // Beside the last of the members above, where it costs nothing.
   const Packing* packing = nullptr;  // Of a grouped call.
   std::size_t peer = 0;              // Of a send or receive.
-  bool sends = false;
 };
 
 // An operation is known by its place: the first is number 1. It is done once finished() has

@@ -1,5 +1,5 @@
-// All-reduces and barriers by way of the board: the ring's bits, and what is seen where ranks do
-// not do the same. Method: ranks are threads, over the real shared-memory transport.
+// All-reduces, reduces, broadcasts and barriers by way of the board: their bits, and what is seen
+// where ranks do not do the same. Method: ranks are threads, over the real shared-memory transport.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,6 +64,16 @@ std::vector<T> reduced_by_ring(std::size_t world_size, std::size_t count, Reduct
   return result;
 }
 
+std::vector<float> summed_along_a_chain(std::size_t world_size, std::size_t count,
+                                        std::size_t root) {
+  std::vector<float> sum = contribution_of<float>((root + 1) % world_size, count);
+  for (std::size_t hop = 2; hop <= world_size; ++hop) {
+    const auto term = contribution_of<float>((root + hop) % world_size, count);
+    for (std::size_t i = 0; i < count; ++i) sum[i] += term[i];
+  }
+  return sum;
+}
+
 // Counts around what travels with a post, a line, a page, a piece, and shares of whole pages.
 constexpr std::size_t kCounts[] = {0,  1,    5,     11,    12,    13,    16,
                                    25, 1000, 16384, 16385, 40001, 70003, 150000};
@@ -118,6 +128,48 @@ TEST_P(ExchangeTest, HasTheRingsBitsInFloat16) {
   expect_the_rings_bits<Float16>(Same{ReduceOp::kMean});
 }
 TEST_P(ExchangeTest, HasTheRingsBitsOfAPreScaledSum) { expect_the_rings_bits<float>(OwnFactor{}); }
+
+// For each root, from where peers reach and from elsewhere.
+TEST_P(ExchangeTest, ReducesInTheOrderOfAChain) {
+  for (std::size_t root = 0; root < n(); ++root) {
+    const auto expected = summed_along_a_chain(n(), count(), root);
+    auto world = world_of(n());
+    on_every_rank(world, [&](Communicator& comm) {
+      const bool is_root = comm.rank() == root;
+      const auto own = contribution_of<float>(comm.rank(), count());
+      const Block block = comm.allocate(std::max<std::size_t>(1, count() * sizeof(float)));
+      const std::span<float> shared = values_in<float>(block, count());
+      auto other = own;
+      for (const std::span<float> values : {shared, std::span(other)}) {
+        std::vector<float> output(is_root ? count() : 0);
+        std::ranges::copy(own, values.begin());
+        comm.reduce(std::span<const float>(values), std::span(output), root, ReduceOp::kSum);
+        EXPECT_TRUE(std::ranges::equal(values, own)) << "the input was written to";
+        EXPECT_EQ(output, is_root ? expected : output) << "root " << root;
+        comm.reduce(values, root, ReduceOp::kSum);
+        EXPECT_TRUE(!is_root || std::ranges::equal(values, expected)) << "root " << root;
+      }
+    });
+  }
+}
+
+TEST_P(ExchangeTest, BroadcastsWhatTheRootHas) {
+  auto world = world_of(n());
+  on_every_rank(world, [&](Communicator& comm) {
+    const Block block = comm.allocate(std::max<std::size_t>(1, count() * sizeof(float)));
+    const std::span<float> shared = values_in<float>(block, count());
+    std::vector<float> other(count());
+    for (std::size_t root = 0; root < n(); ++root) {
+      const auto expected = contribution_of<float>(root, count());
+      for (const bool mixed : {false, true}) {  // Rank 1 alone has memory of its own.
+        const auto values = mixed && comm.rank() == 1 ? std::span(other) : shared;
+        std::ranges::copy(contribution_of<float>(comm.rank(), count()), values.begin());
+        comm.broadcast(values, root);
+        EXPECT_TRUE(std::ranges::equal(values, expected)) << "root " << root;
+      }
+    }
+  });
+}
 
 INSTANTIATE_TEST_SUITE_P(Worlds, ExchangeTest,
                          ::testing::Combine(::testing::Values(2, 3, 5),
@@ -327,7 +379,7 @@ TEST(Exchange, SeesAnOperationWithMessages) {
         if (comm.rank() == in_exchange) {
           comm.all_reduce(values, ReduceOp::kSum);
         } else {
-          comm.broadcast(values, 1 - in_exchange);
+          comm.all_gather(values);
         }
         comm.barrier();
       } catch (const Error& caught) {
@@ -336,7 +388,29 @@ TEST(Exchange, SeesAnOperationWithMessages) {
       ASSERT_TRUE(error) << "rank " << comm.rank();
       EXPECT_EQ(error->code(), ErrorCode::kMismatch) << error->what();
       EXPECT_NE(std::string(error->what()).find("all_reduce"), std::string::npos);
-      EXPECT_NE(std::string(error->what()).find("broadcast"), std::string::npos);
+      EXPECT_NE(std::string(error->what()).find("all_gather"), std::string::npos);
+    });
+  }
+}
+
+// Both are in an exchange, each in one of its own.
+TEST(Exchange, SeesAnotherCollectiveAndAnotherRoot) {
+  for (const bool same_collective : {false, true}) {
+    auto world = world_of(2);
+    on_every_rank(world, [&](Communicator& comm) {
+      const Block block = comm.allocate(4000);
+      const std::span<float> values = values_in<float>(block, 1000);
+      try {
+        if (comm.rank() == 0 && !same_collective) {
+          comm.all_reduce(values, ReduceOp::kSum);
+        } else {
+          comm.broadcast(values, comm.rank());
+        }
+        FAIL() << "rank " << comm.rank() << " saw nothing";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kMismatch) << error.what();
+        EXPECT_NE(std::string(error.what()).find("broadcast"), std::string::npos) << error.what();
+      }
     });
   }
 }

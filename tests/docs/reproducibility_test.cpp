@@ -158,7 +158,8 @@ TEST(Reproducibility, WhatIsChosenByDefaultGivesTheRingsBits) {
       }
     }
   }
-  EXPECT_EQ(collectives::choose({Collective::kReduce, 3, 4, true}).algorithm, Algorithm::kChain);
+  EXPECT_EQ(collectives::choose({Collective::kReduce, 3, 4, false}).algorithm, Algorithm::kChain);
+  EXPECT_EQ(collectives::choose({Collective::kReduce, 3, 4, true}).algorithm, Algorithm::kDirect);
 }
 
 TEST(Reproducibility, PlansOfWholeBuffersKeepTheirBitsInAnyBuckets) {
