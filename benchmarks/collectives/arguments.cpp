@@ -99,6 +99,7 @@ Arguments arguments_from(const std::string& collectives, const cxxopts::ParseRes
   take_list(given, "types", kDataTypes, method.types);
   take_list(given, "ops", kReduceOps, method.ops);
   take_list(given, "codecs", kCodecs, method.codecs);
+  if (given.count("plans") != 0) method.plans = given["plans"].as<std::vector<std::string>>();
   take_list(given, "placement", kPlacements, method.placements);
   take_list(given, "memory", kMemories, method.memories);
   take_list(given, "state", kStates, method.states);

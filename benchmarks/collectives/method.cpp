@@ -154,6 +154,13 @@ void check_loss(Group& group, const Subject& subject, Row& row) {
   row.errors = digests.size() - static_cast<std::size_t>(std::ranges::count(digests, digests[0]));
 }
 
+std::string name_of(const Group& group, const Work& work) {
+  std::string name = group.name();
+  if (work.plan != "auto") name += " " + work.plan;
+  if (work.codec != Codec::kIdentity) name += " " + std::string(to_string(work.codec));
+  return name;
+}
+
 Row row_of(Group& group, const Subject& subject, const Work& work, const Manner& manner,
            const Method& method) {
   const std::size_t iterations = method.iterations.value_or(default_iterations(work.bytes()));
@@ -162,8 +169,7 @@ Row row_of(Group& group, const Subject& subject, const Work& work, const Manner&
   combine_all(group, samples, largest);
   auto peak_memory = static_cast<double>(peak_memory_bytes());
   combine_all(group, {&peak_memory, 1}, largest);
-  const bool is_coded = work.codec != Codec::kIdentity;
-  Row row{.name = group.name() + (is_coded ? " " + std::string(to_string(work.codec)) : ""),
+  Row row{.name = name_of(group, work),
           .ranks = group.world_size(),
           .work = work,
           .plan = subject.plan(),
@@ -222,18 +228,27 @@ std::vector<Codec> codecs_of(const Method& method, Collective collective, DataTy
   return codecs;
 }
 
+// What is coded has one.
+std::vector<std::string> plans_of(const Method& method, Collective collective, Codec codec) {
+  const bool has_choice = collective == Collective::kAllReduce && codec == Codec::kIdentity;
+  return has_choice ? method.plans : std::vector<std::string>{"auto"};
+}
+
 std::vector<Work> works_of(const Method& method, Collective collective, std::size_t ranks) {
   if (collective == Collective::kBarrier) return {Work{.collective = collective}};
   std::vector<Work> works;
   for (const DataType type : method.types) {
     for (const ReduceOp op : ops_of(method, collective, type)) {
       for (const Codec codec : codecs_of(method, collective, type, op)) {
-        for (const std::size_t bytes : method.sizes) {
-          works.push_back({.collective = collective,
-                           .type = type,
-                           .op = op,
-                           .codec = codec,
-                           .total = total_of(collective, type, bytes, ranks)});
+        const auto plans = plans_of(method, collective, codec);
+        for (std::size_t i = 0; i < method.sizes.size() * plans.size(); ++i) {
+          works.push_back(
+              {.collective = collective,
+               .type = type,
+               .op = op,
+               .codec = codec,
+               .plan = plans[i % plans.size()],
+               .total = total_of(collective, type, method.sizes[i / plans.size()], ranks)});
         }
       }
     }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "collectives/group.h"
@@ -22,6 +23,7 @@ struct Method {
   std::vector<DataType> types = {DataType::kFloat32};
   std::vector<ReduceOp> ops = {ReduceOp::kSum};
   std::vector<Codec> codecs = {Codec::kIdentity};
+  std::vector<std::string> plans = {"auto"};
   std::vector<Placement> placements = {Placement::kOutOfPlace, Placement::kInPlace};
   std::vector<Memory> memories = {Memory::kShared};
   std::vector<State> states = {State::kWarm};

@@ -2,6 +2,8 @@
 #include "collectives/rota_group.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 #include <rota/communicator.h>
@@ -19,12 +21,9 @@ Values values_of(DataType type, std::byte* buffer, Slice slice) {
 
 class RotaGroup final : public Group {
  public:
-  explicit RotaGroup(const CommunicatorOptions& options)
-      : plan_(options.plan), communicator_(options) {}
+  explicit RotaGroup(const CommunicatorOptions& options) : communicator_(options) {}
 
-  std::string name() const override {
-    return "rota " + communicator_.rank_table().transport + (plan_ == "auto" ? "" : " " + plan_);
-  }
+  std::string name() const override { return "rota " + communicator_.rank_table().transport; }
   std::size_t rank() const override { return communicator_.rank(); }
   std::size_t world_size() const override { return communicator_.world_size(); }
 
@@ -41,8 +40,7 @@ class RotaGroup final : public Group {
     const Values all = values_of(work.type, buffers.output, {0, work.total});
     auto make = work.placement == Placement::kInPlace ? in_place_call(work, input, all)
                                                       : out_of_place_call(work, input, output);
-    if (work.codec != Codec::kIdentity) return {std::move(make), "ring"};
-    return {std::move(make), work.collective == Collective::kAllReduce ? plan_ : "auto"};
+    return {std::move(make), work.codec != Codec::kIdentity ? "ring" : work.plan};
   }
 
   void barrier() override { communicator_.barrier(); }
@@ -54,9 +52,17 @@ class RotaGroup final : public Group {
   }
 
  private:
+  // Those of another plan have a communicator of their own.
+  Communicator& by_plan(const std::string& plan) {
+    if (plan == "auto") return communicator_;
+    const auto found = by_plan_.find(plan);
+    if (found != by_plan_.end()) return found->second;
+    return by_plan_.emplace(plan, communicator_.split(0, rank(), plan)).first->second;
+  }
+
   // `all` is the whole of the one buffer, `input` what this rank gives of it.
   std::function<void()> in_place_call(const Work& work, Values input, Values all) {
-    Communicator& comm = communicator_;
+    Communicator& comm = by_plan(work.plan);
     const ReduceOp op = work.op;
     const Reduction reduction = Reduction(op).by(work.codec);
     switch (work.collective) {
@@ -83,7 +89,7 @@ class RotaGroup final : public Group {
   }
 
   std::function<void()> out_of_place_call(const Work& work, ConstValues input, Values output) {
-    Communicator& comm = communicator_;
+    Communicator& comm = by_plan(work.plan);
     const ReduceOp op = work.op;
     const Reduction reduction = Reduction(op).by(work.codec);
     switch (work.collective) {
@@ -108,8 +114,8 @@ class RotaGroup final : public Group {
     return {};
   }
 
-  std::string plan_;
   Communicator communicator_;
+  std::map<std::string, Communicator> by_plan_;
 };
 
 }  // namespace

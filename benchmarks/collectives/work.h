@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <rota/codec.h>
@@ -35,7 +36,8 @@ struct Work {
   Collective collective = Collective::kAllReduce;
   DataType type = DataType::kFloat32;
   ReduceOp op = ReduceOp::kSum;    // Where the collective reduces.
-  Codec codec = Codec::kIdentity;  // Of an all-reduce; rota alone has others.
+  Codec codec = Codec::kIdentity;  // Of an all-reduce; rota alone has others,
+  std::string plan = "auto";       // and others than this.
   Placement placement = Placement::kInPlace;
   std::size_t total = 0;  // Elements: all parts together where the collective has parts.
 

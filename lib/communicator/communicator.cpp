@@ -123,10 +123,11 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
   return world;
 }
 
-Communicator Communicator::split(std::size_t color, std::size_t key) {
+Communicator Communicator::split(std::size_t color, std::size_t key, const std::string& plan) {
+  const Settings settings = plan.empty() ? impl().settings() : impl().settings().with_plan(plan);
   Group group = split_group(impl(), color, key);
   forget_foreign_topology(group);
-  return Communicator(std::make_shared<Impl>(std::move(group), impl_->settings()));
+  return Communicator(std::make_shared<Impl>(std::move(group), settings));
 }
 
 Communicator::Communicator(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -67,12 +67,23 @@ Settings::Settings(const CommunicatorOptions& options)
       codec(options.codec),
       codec_seed(options.codec_seed),
       kernels(&kernels::select(options.kernels)) {
+  check_codec_of(options.plan);
+}
+
+Settings Settings::with_plan(const std::string& plan) const {
+  Settings settings = *this;
+  settings.all_reduce = all_reduce_from(plan);
+  settings.check_codec_of(plan);
+  return settings;
+}
+
+void Settings::check_codec_of(const std::string& plan) const {
   if (codec == Codec::kIdentity || all_reduce.value_or(Algorithm::kRing) == Algorithm::kRing) {
     return;
   }
   throw Error(ErrorCode::kInvalidArgument,
               "what is coded as " + std::string(to_string(codec)) +
-                  " goes along the ring: take plan auto or ring, not " + options.plan);
+                  " goes along the ring: take plan auto or ring, not " + plan);
 }
 
 Communicator::Impl::Impl(Group group, const Settings& settings)

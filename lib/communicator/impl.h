@@ -30,11 +30,15 @@ struct Settings {
   // Throws Error kInvalidArgument for a plan or kernels that do not exist, and for a plan that does
   // not go with the codec.
   explicit Settings(const CommunicatorOptions& options);
+  Settings with_plan(const std::string& plan) const;
 
   std::optional<collectives::Algorithm> all_reduce;  // None: chosen call by call.
   Codec codec;
   std::uint64_t codec_seed;
   const kernels::Variant* kernels;
+
+ private:
+  void check_codec_of(const std::string& plan) const;
 };
 
 class Communicator::Impl final : public Request::Source {

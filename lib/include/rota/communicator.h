@@ -57,11 +57,11 @@ class ROTA_EXPORT Communicator {
       const CommunicatorOptions& options = CommunicatorOptions::from_environment());
 
   // A Communicator of the ranks that give the same colour, ordered by key and, where keys are
-  // equal, by rank here. Collective: every rank calls it. Both live side by side, and each may be
-  // used by a thread of its own. Over shared memory a group of n ranks keeps 4 KiB and, in whole
-  // pages, 192 n bytes of each member's arena until the job ends. Throws what collectives throw;
-  // kNoMemory, kSystem.
-  Communicator split(std::size_t color, std::size_t key = 0);
+  // equal, by rank here. `plan`: as CommunicatorOptions has it; empty: this one's. Collective. Both
+  // live side by side, and each may be used by a thread of its own. Over shared memory a group of n
+  // ranks keeps 4 KiB and, in whole pages, 192 n bytes of each member's arena until the job ends.
+  // Throws what collectives throw; kInvalidArgument for no plan; kNoMemory, kSystem.
+  Communicator split(std::size_t color, std::size_t key = 0, const std::string& plan = {});
 
   // A moved-from Communicator may be destroyed and assigned to; every other call throws kClosed, or
   // ends the program where it is noexcept.
