@@ -6,6 +6,17 @@
 #include "base/assert.h"
 
 namespace rota {
+namespace {
+
+// Samples lie anywhere in memory. While one is converted, one behind the next is on its way.
+constexpr std::size_t kFetchedAhead = 2;
+
+void fetch(std::span<const std::uint8_t> pixels) noexcept {
+  constexpr std::size_t kLine = 64;
+  for (std::size_t at = 0; at < pixels.size(); at += kLine) __builtin_prefetch(&pixels[at]);
+}
+
+}  // namespace
 
 template <class T>
 BatchBuffer<T>::BatchBuffer(const Dataset& dataset, std::size_t capacity)
@@ -15,12 +26,16 @@ template <class T>
 Batch<T> BatchBuffer<T>::gather(std::span<const std::uint64_t> samples) noexcept {
   ROTA_ASSERT(samples.size() <= labels_.size());
   const std::size_t pixel_count = dataset_->shape.count();
+  const auto pixels_of = [&](std::size_t i) {
+    const auto sample = static_cast<std::size_t>(samples[i]);
+    return std::span(dataset_->pixels).subspan(sample * pixel_count, pixel_count);
+  };
   T* input = inputs_.data();
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const auto sample = static_cast<std::size_t>(samples[i]);
-    labels_[i] = dataset_->labels[sample];
-    const std::uint8_t* pixels = dataset_->pixels.data() + sample * pixel_count;
-    input = std::transform(pixels, pixels + pixel_count, input,
+    if (i + kFetchedAhead < samples.size()) fetch(pixels_of(i + kFetchedAhead));
+    labels_[i] = dataset_->labels[static_cast<std::size_t>(samples[i])];
+    const std::span<const std::uint8_t> pixels = pixels_of(i);
+    input = std::transform(pixels.begin(), pixels.end(), input,
                            [](std::uint8_t pixel) { return static_cast<T>(pixel) / T{255}; });
   }
   Batch<T> batch;
