@@ -68,7 +68,7 @@ case $section in
     ;;
   collectives)
     title='2 ranks on one host: time by size'
-    contest 5 2 "rota openmpi mpich gloo" broadcast,reduce,reduce-scatter,all-gather,all-to-all \
+    contest 5 2 "rota openmpi mpich gloo limit" broadcast,reduce,reduce-scatter,all-gather,all-to-all \
       --sizes 1M,16M,64M
     ;;
   oversubscribed)

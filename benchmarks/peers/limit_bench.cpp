@@ -1,6 +1,7 @@
-// What this machine can do at most, measured by the method that rota is measured by: an all-reduce
-// of floats by two threads of one address space, which run one fused loop each over their half. It
-// has no plan, no check, no failure to notice, and no second copy of anything.
+// What this machine can do at most, measured by the method that rota is measured by: by two threads
+// of one address space. In an all-reduce of floats they run one fused loop each over their half; in
+// an all-gather and an all-to-all each copies what it gets. There is no plan, no check, no failure
+// to notice, and no second copy of anything.
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -81,10 +82,30 @@ class LimitGroup final : public Group {
 
   PreparedCall prepare(const Work& work, const Buffers& buffers) override {
     const Buffers others = exchange(buffers);
-    if (work.collective != Collective::kAllReduce || work.type != DataType::kFloat32 ||
-        work.op != ReduceOp::kSum) {
-      return {};
+    return work.collective == Collective::kAllReduce ? all_reduce(work, buffers, others)
+                                                     : copies(work, buffers, others);
+  }
+
+  void barrier() override {
+    ++sequence_;
+    own_line().sequence.store(sequence_, std::memory_order_release);
+    await_other();
+  }
+
+  std::vector<double> gather_from_all(std::span<const double> values) override {
+    const auto* other = static_cast<const double*>(show(values.data()));
+    std::vector<double> all;
+    for (std::size_t thread = 0; thread < kThreads; ++thread) {
+      const double* from = thread == rank_ ? values.data() : other;
+      all.insert(all.end(), from, from + values.size());
     }
+    barrier();  // Until then the other one reads.
+    return all;
+  }
+
+ private:
+  PreparedCall all_reduce(const Work& work, const Buffers& buffers, const Buffers& others) {
+    if (work.type != DataType::kFloat32 || work.op != ReduceOp::kSum) return {};
     const auto floats = [](std::byte* at) { return reinterpret_cast<float*>(at); };
     float* const in = floats(buffers.input);
     float* const out = floats(buffers.output);
@@ -111,24 +132,28 @@ class LimitGroup final : public Group {
             "fused"};
   }
 
-  void barrier() override {
-    ++sequence_;
-    own_line().sequence.store(sequence_, std::memory_order_release);
-    await_other();
+  // The own part and the other one's; in place, where there is no second copy, the latter alone.
+  PreparedCall copies(const Work& work, const Buffers& buffers, const Buffers& others) {
+    const bool gathers = work.collective == Collective::kAllGather;
+    const bool in_place = work.placement == Placement::kInPlace;
+    if (!gathers && (work.collective != Collective::kAllToAll || in_place)) return {};
+    const std::size_t part = work.bytes() / kThreads;
+    // What a thread gives is all of its input, in place its part of it, or one part for each.
+    const std::size_t own_at = gathers ? 0 : rank_ * part;
+    const std::size_t other_at = in_place ? (1 - rank_) * part : own_at;
+    const std::byte* const own_from = in_place ? nullptr : buffers.input + own_at;
+    const std::byte* const other_from = others.input + other_at;
+    std::byte* const own_to = buffers.output + rank_ * part;
+    std::byte* const other_to = buffers.output + (1 - rank_) * part;
+    return {[=, this] {
+              barrier();
+              if (own_from != nullptr) std::memcpy(own_to, own_from, part);
+              std::memcpy(other_to, other_from, part);
+              barrier();
+            },
+            "copies"};
   }
 
-  std::vector<double> gather_from_all(std::span<const double> values) override {
-    const auto* other = static_cast<const double*>(show(values.data()));
-    std::vector<double> all;
-    for (std::size_t thread = 0; thread < kThreads; ++thread) {
-      const double* from = thread == rank_ ? values.data() : other;
-      all.insert(all.end(), from, from + values.size());
-    }
-    barrier();  // Until then the other one reads.
-    return all;
-  }
-
- private:
   Line& own_line() { return shared_.lines[rank_][sequence_ % 2]; }
 
   const Line& await_other() {

@@ -28,6 +28,7 @@ def arguments():
     parser.add_argument("--data", required=True, type=pathlib.Path, help="folder of the IDX files")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--batch-size", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1, help="of weights and order")
     parser.add_argument("--until", type=float,
                         help="evaluate after each epoch, and stop at this test accuracy")
     options = parser.parse_args()
@@ -51,10 +52,10 @@ def read_set(folder, name):
     return numpy.multiply(images, numpy.float32(1 / 255)), labels.astype(numpy.int64)
 
 
-def order_of(epoch, count, batch_size, rank, world_size):
+def order_of(seed, epoch, count, batch_size, rank, world_size):
     """What a worker trains on in an epoch: steps x batch_size places; no worker has another's."""
     steps = count // (batch_size * world_size)
-    order = numpy.random.default_rng(epoch).permutation(count)[:steps * batch_size * world_size]
+    order = numpy.random.default_rng((seed, epoch)).permutation(count)[:steps * batch_size * world_size]
     return order.reshape(steps, world_size, batch_size)[:, rank]
 
 
@@ -79,7 +80,7 @@ class Worker:
     """A worker's part of the job: the loop around a system's own `System`, which has
 
     System.rank, System.world_size
-    System.build(model, learning_rate, momentum) -> anything, given to the other two
+    System.build(model, seed, learning_rate, momentum) -> anything, given to the other two
     System.train(built, images, labels, order): steps, by the places in `order`; waits for the last
     System.count_correct(built, images, labels) -> how many of all are classified correctly
     """
@@ -101,10 +102,11 @@ class Worker:
 
     def train(self, model, count):
         system, options = self.system, self.options
-        built = system.build(model, **SETTINGS[model])
+        built = system.build(model, options.seed, **SETTINGS[model])
         seconds = 0.0
         for epoch in range(1, options.epochs + 1):
-            order = order_of(epoch, count, options.batch_size, system.rank, system.world_size)
+            order = order_of(options.seed, epoch, count, options.batch_size, system.rank,
+                             system.world_size)
             begin = time.perf_counter()
             if not self.has_begun:
                 system.train(built, *self.train_set, order[:1])

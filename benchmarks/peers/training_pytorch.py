@@ -20,8 +20,8 @@ class PyTorch:
     def to_memory(self, images, labels):
         return torch.from_numpy(images), torch.from_numpy(labels)
 
-    def build(self, model, learning_rate, momentum):
-        torch.manual_seed(1)
+    def build(self, model, seed, learning_rate, momentum):
+        torch.manual_seed(seed)
         network = layers_of(model)
         initialize(model, network)
         if model == "lenet":

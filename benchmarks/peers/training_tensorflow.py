@@ -25,8 +25,8 @@ class TensorFlow:
     def to_memory(self, images, labels):
         return tf.constant(images), tf.constant(labels)
 
-    def build(self, model, learning_rate, momentum):
-        keras.utils.set_random_seed(1)
+    def build(self, model, seed, learning_rate, momentum):
+        keras.utils.set_random_seed(seed)
         with self.strategy.scope():
             network = keras.Sequential([keras.Input((28, 28)), *layers_of(model)])
             optimizer = keras.optimizers.SGD(learning_rate, momentum)

@@ -61,8 +61,8 @@ END
   cat <<END
 From the command to the end of the first step, and the most memory of a worker, on the whole training
 set; and the seconds of training mlp, without evaluation, until $accuracy of the test images are
-classified correctly at the end of an epoch: medians of $rounds_to_accuracy runs, for rota's first
-steps of more.
+classified correctly at the end of an epoch: medians of $rounds_to_accuracy runs, each with a seed of
+its own, for rota's first steps of more.
 
 | | model | first step, s | memory, MB | seconds to $accuracy | rota / this | epochs |
 |---|---|---:|---:|---:|---:|---:|

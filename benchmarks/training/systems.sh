@@ -1,5 +1,5 @@
 # How each system's workers are started, and what is said of it: for run.sh, which sets `bin`, `python`,
-# `programs`, `parts`, `models` and `errors`. A run trains all of the models, one after the other, and
+# `programs`, `parts`, `models`, `seed` and `errors`. A run trains all of the models, one after the other, and
 # prints a JSON object a line, in the words of `mnist --json`, with the model's name.
 # shellcheck shell=bash
 
@@ -8,7 +8,7 @@ declare -A missing=()
 limit=300  # Seconds that one run may take.
 port=$((20000 + RANDOM % 10000))
 
-# What all train with, at a rate that stays. The peers' are in their program.
+# What all train with, with $seed, at a rate that stays. The peers' are in their program.
 declare -A settings=([mlp]='--learning-rate 0.05 --momentum 0.9'
   [lenet]='--learning-rate 0.05 --momentum 0.9' [seed]='--learning-rate 0.001')
 
@@ -49,7 +49,7 @@ mnist() {
   # Of words without blanks.
   # shellcheck disable=SC2086
   exec timeout $limit "${@:4}" "$bin/mnist" --model "$1" --data "$2" --epochs "$3" ${settings[$1]} \
-    --decay-to 1 --json 2>>"$errors"
+    --decay-to 1 --seed "$seed" --json 2>>"$errors"
 }
 
 # The same for all models, in turn: each line says which.
