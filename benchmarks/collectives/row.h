@@ -22,7 +22,7 @@ struct Row {
   double p99_seconds = 0;
   std::optional<std::size_t> errors;  // Wrong elements on all ranks together, where it was checked.
   // Of a codec, where it was checked: root mean square, in that of the exact results. Then errors
-  // are elements that are not the same bits on all ranks.
+  // are ranks whose bits are not rank 0's.
   std::optional<double> relative_error{};
   std::size_t peak_memory_bytes = 0;  // Of the rank that has used the most so far.
 

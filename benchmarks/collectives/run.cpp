@@ -25,9 +25,9 @@ std::string title_of(const Row& row) {
 }
 
 std::string curve_name(const Row& row) {
-  std::string name(to_string(row.memory));
-  for (const std::string_view word :
-       {to_string(row.state), to_string(row.calls), to_string(row.work.placement)}) {
+  std::string name = row.name;
+  for (const std::string_view word : {to_string(row.memory), to_string(row.state),
+                                      to_string(row.calls), to_string(row.work.placement)}) {
     name += " " + std::string(word);
   }
   return name;

@@ -52,7 +52,7 @@ for ((round = 1; round <= rounds; ++round)); do
   done
 done
 {
-  describe launch "$command"
+  describe launch "$command" "${names[@]}"
   echo "\`true\`: two ranks of it, from the launcher's begin to its end. First sum: from the launcher's"
   echo 'begin until both ranks have the sum of one float. Medians of milliseconds, and of the ratios of'
   echo "$rounds rounds."

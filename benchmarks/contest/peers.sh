@@ -57,12 +57,15 @@ in_any_memory() {
   ${words/--memory both/--memory any} | sed 'p; s/"memory": "any"/"memory": "shared"/'
 }
 
-# describe SECTION COMMAND prints the head of a page.
+# describe SECTION COMMAND NAME... prints the head of a page, with the versions of who took part.
 describe() {
-  local versions
+  local versions name
   versions="rota $("$bin/rotarun" --version | sed -n 's/^rotarun \([0-9.]*\).*/\1/p')"
-  versions+=$(version_of 'Open MPI' libopenmpi-dev)$(version_of MPICH libmpich-dev)
-  versions+=$(version_of Gloo libgloo-dev)
+  for name in "${@:3}"; do
+    case $name in
+      openmpi | mpich | gloo) versions+=$(version_of "${titles[$name]}" "lib$name-dev") ;;
+    esac
+  done
   cat <<END
 # $1
 

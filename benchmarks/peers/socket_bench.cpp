@@ -1,4 +1,4 @@
-// What two sockets on loopback can do at most, measured by the method that rota is measured by: an
+// A yardstick for two sockets on loopback, measured by the method that rota is measured by: an
 // all-reduce of floats by two threads that exchange halves, add what comes while more comes, and
 // exchange the sums. The same bytes and additions as rota over TCP, without a plan, a header or a
 // check.

@@ -36,11 +36,12 @@ for codec in "${codecs[@]}"; do
 done
 
 {
-  describe codecs-training "$command"
+  describe codecs-training "$command" rota
   echo "LeNet on MNIST, four ranks, 100 images a step on each, $epochs epochs. Training gives the same"
   echo "bits over every transport, and so it ran in this host's memory. The pace is that of four hosts"
   echo "which are network namespaces, $rate each way, in the second epoch of two of 4,000 images. Seconds"
-  echo "are both together: epochs of 60,000 images, at that pace."
+  echo "are worked out from both: epochs of 60,000 images, at that pace. Each codec has one run, of one"
+  echo "seed, so a difference of an epoch or two may be luck."
   echo
   echo "| codec | epochs to 99 % | accuracy at the end | images/s | seconds to 99 % |"
   echo '|---|---:|---:|---:|---:|'

@@ -172,7 +172,7 @@ Exchange::Turn Exchange::meet() {
   if (!board_->is_turn_of(number_) || !all_have_posted()) return Turn::kNone;
   if (travels_with_post(bytes())) {
     if (takes(board_->rank())) add_posts();
-    if (gives(board_->rank())) board_->count_sent((board_->world_size() - 1) * bytes());
+    if (gives(board_->rank())) board_->count_sent(others_that_take() * bytes());
     board_->pass_turn();
     return Turn::kDone;
   }
@@ -223,12 +223,13 @@ bool Exchange::all_are_reached() const {
   return all;
 }
 
-// The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c. For one
-// root all is its chunk: that is the order of a chain.
+// The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c. All is
+// the chunk of a root: that is the order of a chain.
 void Exchange::add_posts() const noexcept {
   const std::size_t count = operation_->signature.count;
   const std::size_t root = operation_->signature.root;
   if (operation_->signature.collective == Collective::kBroadcast) {
+    if (bytes() == 0) return;  // Of no address.
     std::memcpy(buffer_of(*operation_, Buffer::kValues), posts_[root]->bytes(), bytes());
     return;
   }
@@ -309,30 +310,36 @@ Exchange::Turn Exchange::begin_share() {
   const bool is_rooted = signature.collective == Collective::kReduce;
   share_.begin(*operation_->reducer, signature.count, own,
                is_rooted ? std::optional<std::size_t>(signature.root) : std::nullopt);
-  const std::size_t own_bytes = own.count * element_bytes();
-  for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
-    const Where where = where_of(rank);
-    const bool by_stage = is_staged_ && rank != board_->rank();
-    Share::Ends& ends = share_.of(rank);
-    ends = {.gives = gives(rank), .takes = takes(rank), .factor = where.factor};
-    if (!ends.gives && !ends.takes) continue;
-    ends.reach = rank == board_->rank() ? own_reach() : reach_of(rank, where);
-    const std::size_t offset = bytes_before(own) - (by_stage ? bytes_before(segment_) : 0);
-    if (!ends.reach.skip(offset, own.count > 0)) throw points_outside(rank);
-  }
-  board_->count_sent(sent_bytes(own_bytes));
+  // Nobody waits for who has none: the others' lists may be of something else by now.
+  for (std::size_t rank = 0; own.count > 0 && rank < posts_.size(); ++rank) reach_share_of(rank);
+  board_->count_sent(sent_bytes(own.count * element_bytes()));
   phase_ = Phase::kReduces;
   return reduce();
 }
 
+void Exchange::reach_share_of(std::size_t rank) {
+  const bool is_own = rank == board_->rank();
+  const Where where = where_of(rank);
+  Share::Ends& ends = share_.of(rank);
+  ends = {.gives = gives(rank), .takes = takes(rank), .factor = where.factor};
+  if (!ends.gives && !ends.takes) return;
+  ends.reach = is_own ? own_reach() : reach_of(rank, where);
+  const std::size_t before = is_staged_ && !is_own ? bytes_before(segment_) : 0;
+  if (!ends.reach.skip(bytes_before(own_) - before)) throw points_outside(rank);
+}
+
 // What others read of this rank's values, and what it writes into those of others.
 std::size_t Exchange::sent_bytes(std::size_t own_bytes) const noexcept {
+  const std::size_t read = segment_.count * element_bytes() - own_bytes;
+  return (gives(board_->rank()) ? read : 0) + others_that_take() * own_bytes;
+}
+
+std::size_t Exchange::others_that_take() const noexcept {
   std::size_t others = 0;
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
     if (rank != board_->rank() && takes(rank)) ++others;
   }
-  const std::size_t read = segment_.count * element_bytes() - own_bytes;
-  return (gives(board_->rank()) ? read : 0) + others * own_bytes;
+  return others;
 }
 
 // All of them, in the caller's memory.

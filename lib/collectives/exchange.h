@@ -73,8 +73,7 @@ class Exchange {
   std::size_t bytes_before(Slice run) const noexcept { return run.offset * element_bytes(); }
   static std::size_t bytes_of(const Operation& operation) noexcept;
   static Where where_of(const transport::Board& board, const Operation& operation) noexcept;
-  static bool is_reached(const Signature& signature, std::size_t rank,
-                         const Where& where) noexcept;
+  static bool is_reached(const Signature& signature, std::size_t rank, const Where& where) noexcept;
   bool gives(std::size_t rank) const noexcept;
   bool takes(std::size_t rank) const noexcept;
   Where where_of(std::size_t rank) const noexcept;
@@ -102,7 +101,9 @@ class Exchange {
   Turn begin_share();
   Reach own_reach() const noexcept;
   Reach reach_of(std::size_t rank, const Where& where) const;
+  void reach_share_of(std::size_t rank);
   std::size_t sent_bytes(std::size_t own_bytes) const noexcept;
+  std::size_t others_that_take() const noexcept;
   template <class F>
   std::size_t for_others_shares(F copy) const;
 

@@ -29,7 +29,8 @@ class Reducer {
     (last ? combine_few_last_ : combine_few_)(accumulator, input, count, mean_factor_);
   }
 
-  // Of a world of two: both outputs = the one input op the other. An output may be an input.
+  // Of a world of two: both outputs = the one input op the other. An output may be an input,
+  // and both may be one.
   void add_to_both(const std::array<const std::byte*, 2>& inputs,
                    const std::array<std::byte*, 2>& outputs, std::size_t count) const noexcept {
     combine_to_both_(outputs[0], outputs[1], inputs[0], inputs[1], count, mean_factor_);

@@ -51,6 +51,7 @@ Extent extent_of(const Operation& operation) noexcept {
   const auto start = address_of(collectives::Buffer::kValues);
   if (operation.in_place) return {start, start + bytes};
   const auto from = address_of(collectives::Buffer::kInput);
+  if (start == 0) return {from, from + bytes};  // Another rank alone gets the result.
   return {std::min(start, from), std::max(start, from) + bytes};
 }
 

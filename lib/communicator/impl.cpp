@@ -287,8 +287,11 @@ Packing Communicator::Impl::take_over_packing(WillDo will_do) {
 // The same groups come again and again, so what one that is done has used is taken over.
 Packing Communicator::Impl::pack(const Call& call, const Known& known) {
   if (call.group.empty()) return {};
-  Packing packing = take_over_packing(
-      [&](const Packing& done) { return done.number == known.number || is_of(done, call.group); });
+  const bool may_be_listed = makes_exchange(call.collective, known.algorithm);
+  Packing packing = take_over_packing([&](const Packing& done) {
+    const bool is_same = done.number == known.number || is_of(done, call.group);
+    return is_same && (may_be_listed || !done.is_listed);
+  });
   if (packing.parts.empty()) packing = pack_anew(call, known);
   packing.number = known.number;
   return packing;
@@ -300,8 +303,11 @@ Packing Communicator::Impl::pack_anew(const Call& call, const Known& known) {
                          !collectives::Exchange::travels_with_post(bytes) &&
                          can_list(call.group, board_->memory(group_.rank), sorted_parts_);
   const std::size_t needed = is_listed ? sizeof(collectives::PartList) : bytes;
+  const Packing& forgotten = leases_[queue_.next() % OperationQueue::kCapacity].packing;
+  // Lists are small, and of groups that may come again.
   Packing packing = take_over_packing([&](const Packing& done) {
-    return done.memory.bytes().size() == needed && done.is_listed == is_listed;
+    return done.memory.bytes().size() == needed && done.is_listed == is_listed &&
+           (!is_listed || &done == &forgotten);
   });
   packing.parts.assign(call.group.begin(), call.group.end());
   if (packing.memory.bytes().size() != needed) packing.memory = allocate(needed);
@@ -364,7 +370,15 @@ bool Communicator::Impl::wait_until(std::uint64_t number, base::TimePoint until)
   return wait_for([&] { return queue_.is_done(number); }, until);
 }
 
-bool Communicator::Impl::test(std::uint64_t number) { return queue_.is_done(number) || broken(); }
+// Who asks again and again may be the only one that drives for a while.
+bool Communicator::Impl::test(std::uint64_t number) {
+  if (!queue_.is_done(number) && !broken() && try_to_drive()) {
+    Backoff backoff(Backoff::Manner::kSpin);
+    drive(backoff);
+    stop_driving();
+  }
+  return queue_.is_done(number) || broken();
+}
 
 bool Communicator::Impl::drive(Backoff& backoff) noexcept {
   try {

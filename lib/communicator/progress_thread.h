@@ -20,8 +20,8 @@ class ProgressThread {
   };
 
   // `work` is called again and again; it must not throw. `naps`: nothing ends its rests, and so the
-  // thread naps between them. Each nap of a core that computes costs it some 20 µs: so they get
-  // longer while others do the work, as far as is short beside a step of a training.
+  // thread naps between them: briefly after it has moved something, then longer, as far as is short
+  // beside a step of a training. A nap that ends costs a core that computes some 20 µs.
   explicit ProgressThread(std::function<Work()> work, bool naps = false)
       : work_(std::move(work)), naps_(naps) {}
   ~ProgressThread() { stop(); }

@@ -7,7 +7,8 @@
 
 namespace rota {
 
-// Throws Error kInvalidArgument where it cannot be read, or is longer than kMaxTunedBytes.
+// Throws Error kInvalidArgument where it cannot be opened, is no file, or is longer than
+// kMaxTunedBytes; kSystem where a read fails.
 std::string read_tuned_file(const std::string& path);
 
 // The group is given the table, whether it is for its topology or not. Throws as parse_tuned does.

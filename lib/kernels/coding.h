@@ -55,7 +55,8 @@ struct Coding {
                  Dither dither) noexcept = nullptr;
   Decode decode = nullptr;  // to = decoded; `from` is read, and does not matter.
   Decode add = nullptr;     // to = (from + decoded) * factor
-  Decode lose = nullptr;    // to = (from - decoded) * factor: what the encoding lost.
+  Decode lose =
+      nullptr;  // to = (from - decoded) * factor: what the encoding lost, if finite, or 0.
 };
 
 }  // namespace rota::kernels

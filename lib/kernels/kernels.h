@@ -17,8 +17,8 @@ namespace rota::kernels {
 // is that of its last hop, (accumulator[i] + input[i]) * factor; its others are sums.
 using Combine = void (*)(std::byte* accumulator, const std::byte* input, std::size_t count,
                          double factor) noexcept;
-// to[i] = also_to[i] = a[i] op b[i], a mean's as in its last hop. `to` may be `a`, `also_to` may be
-// `b`; else nothing overlaps.
+// to[i] = also_to[i] = a[i] op b[i], a mean's as in its last hop. An output may be an input, and
+// both outputs may be one; else nothing overlaps.
 using CombineToBoth = void (*)(std::byte* to, std::byte* also_to, const std::byte* a,
                                const std::byte* b, std::size_t count, double factor) noexcept;
 // values[i] *= factor, which is rounded first: to double for float64, else to float.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::uint8_t, 2> kGzipMagic = {0x1f, 0x8b};
 constexpr std::size_t kMostInflation = 1032;  // Of deflate: 258 bytes in 2 bits.
-constexpr int kGzipWindow = 15 + 16;  // The largest window; a gzip header, and no other.
+constexpr int kGzipWindow = 15 + 16;          // The largest window; a gzip header, and no other.
 
 const char* kind_of(std::filesystem::file_type type) noexcept {
   switch (type) {
@@ -47,10 +47,11 @@ DataFile::DataFile(const std::filesystem::path& path) : name_(path.string()) {
 
   std::array<std::uint8_t, 2> magic{};
   gzipped_ = read_raw(magic) == magic.size() && magic == kGzipMagic;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (!error) most_contents_ = static_cast<std::size_t>(bytes) * (gzipped_ ? kMostInflation : 1);
   if (gzipped_ && ::inflateInit2(&stream_, kGzipWindow) != Z_OK) {
     throw Error(ErrorCode::kNoMemory, name_ + ": no memory to inflate it");
   }
-  most_contents_ = std::filesystem::file_size(path) * (gzipped_ ? kMostInflation : 1);
   std::rewind(file_.get());
 }
 

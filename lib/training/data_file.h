@@ -31,7 +31,7 @@ class DataFile {
   // is followed by something else.
   std::size_t read(std::span<std::uint8_t> bytes);
 
-  // No fewer bytes than the contents can have, by the size of the file.
+  // The most bytes that the contents can have, by the size that the file had.
   std::size_t most_contents() const noexcept { return most_contents_; }
 
  private:

@@ -109,6 +109,23 @@ TEST(Method, LeavesOutOperationsThatATypeDoesNotHave) {
   EXPECT_TRUE(lines_of(group, {.sizes = {4}, .ops = {ReduceOp::kBitOr}, .iterations = 1}).empty());
 }
 
+// Plans are of all-reduces that travel as they are.
+TEST(Method, HasALineForEachPlanOfASize) {
+  Alone group(0);
+  Method method;
+  method.collectives = {Collective::kAllReduce, Collective::kBroadcast};
+  method.sizes = {4, 64};
+  method.plans = {"auto", "ring"};
+  method.placements = {Placement::kInPlace};
+  method.calls = {Calls::kIsolated};
+  std::vector<std::string> found;
+  for (const Line& line : lines_of(group, method)) {
+    found.push_back(line.in_place->name + " " + std::to_string(line.in_place->work.bytes()));
+  }
+  EXPECT_THAT(found, ::testing::ElementsAre("alone 4", "alone ring 4", "alone 64", "alone ring 64",
+                                            "alone 4", "alone 64"));
+}
+
 TEST(Method, CountsWhatIsWrong) {
   for (const float error : {0.0F, 1.0F}) {
     Alone group(error);

@@ -204,6 +204,22 @@ TEST_P(CodecTest, GroupsAndRequestsTakeThemToo) {
   });
 }
 
+// Buffers that peers reach: as they are they are listed, by a codec they lie side by side.
+TEST_P(CodecTest, OneGroupMayTravelBothWays) {
+  auto world = world_of(n());
+  on_every_rank(world, [&](Communicator& comm) {
+    constexpr std::size_t kCount = 3'000;
+    const Block block = comm.allocate(2 * kCount * sizeof(float));
+    const std::span<float> all(reinterpret_cast<float*>(block.bytes().data()), 2 * kCount);
+    const std::vector<Values> group = {all.first(kCount), all.subspan(kCount)};
+    for (const Codec codec : {Codec::kIdentity, Codec::kFloat16, Codec::kIdentity}) {
+      std::ranges::fill(all, 1.0F);
+      comm.all_reduce(group, Reduction(ReduceOp::kSum).by(codec));
+      EXPECT_EQ(std::ranges::count(all, static_cast<float>(comm.world_size())), std::ssize(all));
+    }
+  });
+}
+
 TEST_P(CodecTest, ByChanceIsTheSameForTheSameSeed) {
   const auto sum_of = [](std::uint64_t seed) {
     CommunicatorOptions options;

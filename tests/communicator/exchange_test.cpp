@@ -1,45 +1,26 @@
-// All-reduces, reduces, broadcasts and barriers by way of the board: their bits, and what is seen
-// where ranks do not do the same. Method: ranks are threads, over the real shared-memory transport.
+// All-reduces and barriers by way of the board: the ring's bits, and what is seen where ranks do
+// not do the same. Method: ranks are threads, over the real shared-memory transport.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <optional>
-#include <random>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "communicator/thread_world.h"
+#include "communicator/exchange_world.h"
 #include "testing/on_every_rank.h"
 
 namespace rota {
 namespace {
 
+using testing::contribution_of;
+using testing::kCounts;
 using testing::on_every_rank;
-
-std::vector<Communicator> world_of(std::size_t world_size, const std::string& plan = "auto") {
-  CommunicatorOptions options;
-  options.deadline = std::chrono::seconds(20);
-  options.plan = plan;
-  return ThreadWorld::make({.world_size = world_size, .communicator = options});
-}
-
-template <class T>
-std::span<T> values_in(const Block& block, std::size_t count) {
-  return {reinterpret_cast<T*>(block.bytes().data()), count};
-}
-
-// Numbers whose sums round, so that another order of additions has other bits.
-template <class T>
-std::vector<T> contribution_of(std::size_t rank, std::size_t count) {
-  std::mt19937 random(static_cast<std::mt19937::result_type>(rank * 7919 + count));
-  std::uniform_real_distribution<float> range(-3.0F, 3.0F);
-  std::vector<T> values;
-  for (std::size_t i = 0; i < count; ++i) values.push_back(T(range(random)));
-  return values;
-}
+using testing::values_in;
+using testing::world_of;
 
 // Each rank has its own factor, and one of them none.
 struct OwnFactor {
@@ -63,20 +44,6 @@ std::vector<T> reduced_by_ring(std::size_t world_size, std::size_t count, Reduct
   });
   return result;
 }
-
-std::vector<float> summed_along_a_chain(std::size_t world_size, std::size_t count,
-                                        std::size_t root) {
-  std::vector<float> sum = contribution_of<float>((root + 1) % world_size, count);
-  for (std::size_t hop = 2; hop <= world_size; ++hop) {
-    const auto term = contribution_of<float>((root + hop) % world_size, count);
-    for (std::size_t i = 0; i < count; ++i) sum[i] += term[i];
-  }
-  return sum;
-}
-
-// Counts around what travels with a post, a line, a page, a piece, and shares of whole pages.
-constexpr std::size_t kCounts[] = {0,  1,    5,     11,    12,    13,    16,
-                                   25, 1000, 16384, 16385, 40001, 70003, 150000};
 
 class ExchangeTest : public ::testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {
  protected:
@@ -128,48 +95,6 @@ TEST_P(ExchangeTest, HasTheRingsBitsInFloat16) {
   expect_the_rings_bits<Float16>(Same{ReduceOp::kMean});
 }
 TEST_P(ExchangeTest, HasTheRingsBitsOfAPreScaledSum) { expect_the_rings_bits<float>(OwnFactor{}); }
-
-// For each root, from where peers reach and from elsewhere.
-TEST_P(ExchangeTest, ReducesInTheOrderOfAChain) {
-  for (std::size_t root = 0; root < n(); ++root) {
-    const auto expected = summed_along_a_chain(n(), count(), root);
-    auto world = world_of(n());
-    on_every_rank(world, [&](Communicator& comm) {
-      const bool is_root = comm.rank() == root;
-      const auto own = contribution_of<float>(comm.rank(), count());
-      const Block block = comm.allocate(std::max<std::size_t>(1, count() * sizeof(float)));
-      const std::span<float> shared = values_in<float>(block, count());
-      auto other = own;
-      for (const std::span<float> values : {shared, std::span(other)}) {
-        std::vector<float> output(is_root ? count() : 0);
-        std::ranges::copy(own, values.begin());
-        comm.reduce(std::span<const float>(values), std::span(output), root, ReduceOp::kSum);
-        EXPECT_TRUE(std::ranges::equal(values, own)) << "the input was written to";
-        EXPECT_EQ(output, is_root ? expected : output) << "root " << root;
-        comm.reduce(values, root, ReduceOp::kSum);
-        EXPECT_TRUE(!is_root || std::ranges::equal(values, expected)) << "root " << root;
-      }
-    });
-  }
-}
-
-TEST_P(ExchangeTest, BroadcastsWhatTheRootHas) {
-  auto world = world_of(n());
-  on_every_rank(world, [&](Communicator& comm) {
-    const Block block = comm.allocate(std::max<std::size_t>(1, count() * sizeof(float)));
-    const std::span<float> shared = values_in<float>(block, count());
-    std::vector<float> other(count());
-    for (std::size_t root = 0; root < n(); ++root) {
-      const auto expected = contribution_of<float>(root, count());
-      for (const bool mixed : {false, true}) {  // Rank 1 alone has memory of its own.
-        const auto values = mixed && comm.rank() == 1 ? std::span(other) : shared;
-        std::ranges::copy(contribution_of<float>(comm.rank(), count()), values.begin());
-        comm.broadcast(values, root);
-        EXPECT_TRUE(std::ranges::equal(values, expected)) << "root " << root;
-      }
-    }
-  });
-}
 
 INSTANTIATE_TEST_SUITE_P(Worlds, ExchangeTest,
                          ::testing::Combine(::testing::Values(2, 3, 5),
@@ -270,6 +195,27 @@ TEST(Exchange, StagesTheBuffersOfAGroup) {
     }
     comm.all_reduce(parts, ReduceOp::kSum);
     EXPECT_EQ(in_order(parts), expected);
+  });
+}
+
+// Small ones, of which most ranks reduce nothing: who is late may not read what a list has become.
+TEST(Exchange, AlternatesBetweenGroups) {
+  auto world = world_of(5);
+  on_every_rank(world, [](Communicator& comm) {
+    const Block block = comm.allocate(16384);
+    const auto values = values_in<float>(block, 4096);
+    const auto large = parts_of(values.first(1500), 300);
+    const auto small = parts_of(values.subspan(2048, 250), 100);
+    for (int round = 0; round < 200; ++round) {
+      for (const auto* group : {&large, &small}) {
+        for (const Values& part : *group) {
+          std::ranges::fill(std::span(reinterpret_cast<float*>(part.data()), part.count()), 1.0F);
+        }
+        comm.all_reduce(*group, ReduceOp::kSum);
+        const auto sums = in_order(*group);
+        ASSERT_EQ(std::ranges::count(sums, 5.0F), std::ssize(sums)) << "round " << round;
+      }
+    }
   });
 }
 
@@ -427,6 +373,41 @@ TEST(Exchange, SeesThatCountsDifferAcrossWhatTravelsWithAPost) {
       EXPECT_EQ(error.code(), ErrorCode::kMismatch) << error.what();
     }
   });
+}
+
+// A star's rank 1 sends all that it has, a ring's of three 4 / 3 of it.
+TEST(Exchange, IsNotThereForAGroupOfAnotherPlan) {
+  auto world = world_of(3);
+  on_every_rank(world, [](Communicator& comm) {
+    Communicator star = comm.split(0, comm.rank(), "star");
+    Communicator again = star.split(0, comm.rank());
+    Communicator ring = star.split(0, comm.rank(), "ring");
+    std::vector<float> values(3 * 16 * 100);
+    const std::size_t bytes = values.size() * sizeof(float);
+    for (Communicator* group : {&star, &again, &ring}) {
+      const std::uint64_t before = group->sent_bytes();
+      group->all_reduce(values, ReduceOp::kSum);
+      const std::uint64_t sent = group->sent_bytes() - before;
+      if (comm.rank() == 1) {
+        EXPECT_EQ(sent, group == &ring ? bytes * 4 / 3 : bytes);
+      }
+    }
+  });
+}
+
+TEST(Exchange, IsRefusedAPlanThatThereIsNot) {
+  CommunicatorOptions options;
+  options.codec = Codec::kFloat16;
+  Communicator alone(options);
+  for (const char* plan : {"rong", "chain", "tree"}) {  // The last does not go with the codec.
+    try {
+      Communicator other = alone.split(0, 0, plan);
+      FAIL() << plan;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
+      EXPECT_NE(std::string(error.what()).find(plan), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(Exchange, IsThereForEachGroupThatIsSplitOff) {

@@ -11,6 +11,8 @@
 
 #include "docs/pages.h"
 #include "os/host.h"
+#include "testing/on_every_rank.h"
+#include "testing/tcp_world.h"
 #include "training/thread_ranks.h"
 
 namespace rota {
@@ -77,13 +79,20 @@ TEST(ErrorsPage, QuotesInvalidArgument) {
                 ErrorCode::kInvalidArgument);
 }
 
-// Where one rank alone receives, it is the one that compares.
+// What rank 1 of two over TCP hears, where one rank alone receives: it is the one that compares.
+Error error_of_receiver(const std::function<void(Communicator&)>& body) {
+  auto world = testing::tcp_world_of(2, {});
+  std::vector<Error> errors(2, Error(ErrorCode::kSystem, "nothing was thrown"));
+  testing::on_every_rank(
+      world, [&](Communicator& comm) { errors[comm.rank()] = error_of([&] { body(comm); }); });
+  return errors[1];
+}
+
 TEST(ErrorsPage, QuotesMismatch) {
-  expect_quoted(error_of_rank(1, 2,
-                              [](Communicator& comm) {
-                                std::vector<float> values(comm.rank() == 0 ? 100 : 200);
-                                comm.broadcast(values, 0);
-                              }),
+  expect_quoted(error_of_receiver([](Communicator& comm) {
+                  std::vector<float> values(comm.rank() == 0 ? 100 : 200);
+                  comm.broadcast(values, 0);
+                }),
                 ErrorCode::kMismatch);
   expect_quoted(error_of_rank(0, 2,
                               [](Communicator& comm) {

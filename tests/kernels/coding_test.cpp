@@ -219,6 +219,22 @@ TEST(Coding, LosesWhatItSaysItLost) {
   }
 }
 
+// Or it would be in all that follows.
+TEST(Coding, LosesNothingWhereThatIsNotFinite) {
+  for (const Variant* variant : variants()) {
+    for (const Codec codec : kCodecs) {
+      for (const float odd : {kInfinity, -kInfinity, kNan}) {
+        std::vector<float> values = normal_values(300);
+        values[40] = odd;
+        const auto coded = encoded(*variant, codec, values);
+        const auto lost = decoded(variant->coding(codec).lose, coded, values, 1);
+        EXPECT_TRUE(std::ranges::all_of(lost, [](float x) { return std::isfinite(x); }))
+            << variant->name << ", " << to_string(codec) << ", " << odd;
+      }
+    }
+  }
+}
+
 // What docs and rota/codec.h say of bytes per element.
 TEST(Coding, TakesTheBytesThatTheHeaderSays) {
   const auto per_element = [](Codec codec) {

@@ -75,11 +75,32 @@ void expect_reference_in_both(const Variant& variant, ReduceOp op, std::size_t c
   EXPECT_TRUE(same(other.front(), other_before.front()) && same(other.back(), other_before.back()));
 }
 
+// Method: one output, which is the one input or the other.
+template <class T>
+void expect_reference_in_one(const Variant& variant, ReduceOp op, std::size_t count,
+                             bool is_second) {
+  SCOPED_TRACE(title_of(variant, op, count, 0));
+  const std::vector<T> left = any_values<T>(count + 1, 1);
+  const std::vector<T> right = any_values<T>(count + 1, 2);
+  std::vector<T> a = left;
+  std::vector<T> b = right;
+  std::byte* to = bytes_at(is_second ? b : a);
+  variant.combine_to_both(data_type_of<T>(), op)(to, to, bytes_at(a), bytes_at(b), count, kFactor);
+  const std::vector<T>& result = is_second ? b : a;
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSERT_TRUE(same(result[i], expected_of(op, left[i], right[i], kFactor))) << "at " << i;
+  }
+  EXPECT_TRUE(same(a.back(), left.back()) && same(b.back(), right.back()));
+}
+
 TYPED_TEST(CombineTest, GivesWhatTheReferenceGivesInEveryVariant) {
   for (const Variant* variant : supported_variants()) {
     for (const ReduceOp op : kOps) {
       if (!why_not(op, data_type_of<TypeParam>()).empty()) continue;
       for (const std::size_t count : awkward_counts()) {
+        for (const bool is_second : {false, true}) {
+          expect_reference_in_one<TypeParam>(*variant, op, count, is_second);
+        }
         for (std::size_t shift = 0; shift <= 3; ++shift) {
           expect_reference<TypeParam>(*variant, op, count, shift);
           expect_reference_in_both<TypeParam>(*variant, op, count, shift);

@@ -15,7 +15,7 @@ enum class Codec : std::uint8_t {
   kIdentity,        // 4, nothing.
   kBfloat16,        // 2, to nearest with 8 significant bits.
   kFloat16,         // 2, to nearest with 11 significant bits; beyond 65504 it becomes infinite.
-  kInt8,            // 1.02, to the nearest of 255 steps between the extremes of 256 neighbours.
+  kInt8,            // 1.02, to the nearest of 255 levels within the largest of 256 neighbours.
   kInt8Stochastic,  // The same, to one of the two steps around it, so that the mean is right.
   kTopK,            // 0.1, all but the largest 64 of 4096 neighbours.
 };

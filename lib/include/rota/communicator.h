@@ -60,7 +60,7 @@ class ROTA_EXPORT Communicator {
   // equal, by rank here. `plan`: as CommunicatorOptions has it; empty: this one's. Collective. Both
   // live side by side, and each may be used by a thread of its own. Over shared memory a group of n
   // ranks keeps 4 KiB and, in whole pages, 192 n bytes of each member's arena until the job ends.
-  // Throws what collectives throw; kInvalidArgument for no plan; kNoMemory, kSystem.
+  // Throws what collectives throw; kInvalidArgument for a wrong plan; kNoMemory, kSystem.
   Communicator split(std::size_t color, std::size_t key = 0, const std::string& plan = {});
 
   // A moved-from Communicator may be destroyed and assigned to; every other call throws kClosed, or
@@ -167,8 +167,8 @@ class ROTA_EXPORT Communicator {
   [[nodiscard]] Request send_async(ConstValues values, std::size_t to);
   [[nodiscard]] Request receive_async(Values values, std::size_t from);
 
-  // Memory that collectives use most directly: with shared memory, peers read it where it lies, and
-  // all-reduces write to it there. Any other works too, at the price of a copy. Zeroed, 64-byte
+  // Memory that collectives use most directly: with shared memory, peers read it where it lies and,
+  // of all-reduces, reduces and broadcasts, write to it. Any other costs a copy. Zeroed, 64-byte
   // aligned. Throws Error kNoMemory when the host has no room. See also <rota/shared_allocator.h>.
   Block allocate(std::size_t bytes);
 
@@ -176,9 +176,9 @@ class ROTA_EXPORT Communicator {
   std::uint64_t sent_bytes() const noexcept;
 
   // Bytes of values that passed through memory of the transport's own, since the start. Over shared
-  // memory: what was sent from memory that peers cannot reach, which is one copy more, and an
-  // all-reduce's results for it; of all ranks where one has such memory. Over TCP: what arrived to
-  // be reduced, which is no copy more; all else lands where it belongs.
+  // memory: what was sent from memory that peers cannot reach, which is one copy more, and results
+  // that peers write for it; of all ranks where one has such memory. Over TCP: what arrived to be
+  // reduced, which is no copy more; all else lands where it belongs.
   std::uint64_t staged_bytes() const noexcept;
 
   // Tells the other ranks and the launcher that this rank cannot go on, and why: their pending and

@@ -217,9 +217,11 @@ struct Add {
     return (from + decoded) * factor;
   }
 };
+// What is not finite would be added to all that follows: nothing is kept of it.
 struct Lose {
   ROTA_TARGET static Floats of(Floats from, Floats decoded, float factor) noexcept {
-    return (from - decoded) * factor;
+    const Floats lost = (from - decoded) * factor;
+    return lost - lost == Floats{} ? lost : Floats{};
   }
 };
 
