@@ -12,8 +12,8 @@ namespace rota::collectives {
 
 class Share {
  public:
-  // Where a rank's values of the share lie, whether they count, whether they become the result, and
-  // what they are multiplied by first.
+  // Where a rank's values of the share lie, whether they count, whether they become the result,
+  // and what they are multiplied by first.
   struct Ends {
     bool gives = true;
     bool takes = true;
