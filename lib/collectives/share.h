@@ -24,8 +24,8 @@ class Share {
   explicit Share(std::size_t world_size) : ends_(world_size) {}
 
   // Of `count` values in all. Each rank's ends, which begin where the share does, follow. All of
-  // them give, or one does. Terms are added in the order of the ring or, where there is a `root`, of
-  // a chain that ends there.
+  // them give, or one does. Terms are added in the order of the ring or, where there is a `root`,
+  // of a chain that ends there.
   void begin(const Reducer& reducer, std::size_t count, Slice slice,
              std::optional<std::size_t> root) noexcept;
   Ends& of(std::size_t rank) noexcept { return ends_[rank]; }
