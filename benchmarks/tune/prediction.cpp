@@ -69,7 +69,8 @@ class Simulation {
         on_their_way_(model.hosts.size() * model.hosts.size()),
         busy_until_(model.hosts.size()),
         leaving_until_(model.hosts.size()),
-        arriving_until_(model.hosts.size()) {
+        arriving_until_(model.hosts.size()),
+        nexts_(model.hosts.size()) {
     for (std::size_t rank = 0; rank < model.hosts.size(); ++rank) {
       ranks_.emplace_back(collectives::make_plan({.algorithm = algorithm,
                                                   .rank = rank,
@@ -80,7 +81,15 @@ class Simulation {
   }
 
   double run() {
-    while (const auto event = earliest()) take(*event);
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) look_at(rank);
+    while (const auto event = earliest()) {
+      const std::size_t peer = ranks_[event->rank].lane(event->lane).peer;
+      take(*event);
+      // Whom it concerns: both ends, and those that share a cable with the one.
+      for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+        if (rank == peer || is_near(rank, event->rank)) look_at(rank);
+      }
+    }
     double last = 0;
     for (const Progress& rank : ranks_) last = std::max(last, rank.end());
     return last;
@@ -112,15 +121,21 @@ class Simulation {
     return Event{begin, rank, lane};
   }
 
+  void look_at(std::size_t rank) {
+    nexts_[rank].reset();
+    for (std::size_t lane = 0; lane < ranks_[rank].lane_count(); ++lane) {
+      take_earlier(nexts_[rank], event_of(rank, lane));
+    }
+  }
+
   std::optional<Event> earliest() const {
     std::optional<Event> first;
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      for (std::size_t lane = 0; lane < ranks_[rank].lane_count(); ++lane) {
-        const auto event = event_of(rank, lane);
-        if (event && (!first || event->begin < first->begin)) first = event;
-      }
-    }
+    for (const auto& next : nexts_) take_earlier(first, next);
     return first;
+  }
+
+  static void take_earlier(std::optional<Event>& first, const std::optional<Event>& event) {
+    if (event && (!first || event->begin < first->begin)) first = event;
   }
 
   void take(const Event& event) {
@@ -196,6 +211,7 @@ class Simulation {
   std::vector<double> busy_until_;                // By rank.
   std::vector<double> leaving_until_;             // By host, and
   std::vector<double> arriving_until_;            // these too.
+  std::vector<std::optional<Event>> nexts_;       // By rank.
 };
 
 // All say that they are there, each adds up its share where it lies and writes it back to all, and
