@@ -123,7 +123,7 @@ TEST(Memory, AHubNeedsRoomForAllAndIsChosenWhereThatIsLittle) {
           {.algorithm = Algorithm::kHub, .rank = rank, .world_size = n, .count = 1009});
       EXPECT_EQ(plan.scratch_count, rank == 0 ? (n - 1) * 1009 : 0);
     }
-    const std::size_t most = 16 * 1024 / (n - 1);
+    const std::size_t most = 4 * 1024 / (n - 1);
     EXPECT_EQ(collectives::choose({.world_size = n, .bytes = most}).algorithm, Algorithm::kHub);
     EXPECT_NE(collectives::choose({.world_size = n, .bytes = most + 1}).algorithm, Algorithm::kHub);
   }
