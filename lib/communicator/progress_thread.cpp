@@ -25,8 +25,10 @@ void ProgressThread::stop() noexcept {
 }
 
 void ProgressThread::run() noexcept {
-  while (!stopping_.load(std::memory_order_acquire)) {
+  while (true) {
+    // Before anything is looked at: what is said after that is not slept over.
     const std::uint32_t seen = wakes_.load(std::memory_order_acquire);
+    if (stopping_.load(std::memory_order_acquire)) return;
     const Work work = work_();
     if (work == Work::kMoves) next_nap_ = kShortNap;
     if (work == Work::kStands && naps_) nap();
