@@ -115,6 +115,10 @@ int run_measurement(Group& group, const Arguments& arguments) {
 int run_program(cxxopts::Options options, int argument_count, char** arguments,
                 const MakeGroup& make_group) {
   Arguments wanted;
+  const auto complain = [&](const std::exception& error) {
+    std::cerr << options.program() << ": " << error.what() << '\n';
+    return kUsageError;
+  };
   cxxopts::ParseResult given;
   try {
     if (argument_count < 2) throw std::invalid_argument("which collective? See --help");
@@ -126,10 +130,14 @@ int run_program(cxxopts::Options options, int argument_count, char** arguments,
     }
     wanted = arguments_from(collectives, given);
   } catch (const std::exception& error) {
-    std::cerr << options.program() << ": " << error.what() << '\n';
-    return kUsageError;
+    return complain(error);
   }
-  const auto group = make_group(given);
+  std::unique_ptr<Group> group;
+  try {
+    group = make_group(given);
+  } catch (const std::invalid_argument& error) {
+    return complain(error);
+  }
   return run_measurement(*group, wanted);
 }
 

@@ -15,8 +15,9 @@ namespace rota::bench {
 int run_measurement(Group& group, const Arguments& arguments);
 
 // The program: reads the arguments, of which arguments[1] names the collectives, makes the group
-// and runs the measurement. `options` are measurement_options with the program's own. Help is
-// printed where it is asked for, without a group.
+// and runs the measurement. `options` are measurement_options with the program's own, of which
+// `make_group` may throw std::invalid_argument. Help is printed where it is asked for, without a
+// group.
 using MakeGroup = std::function<std::unique_ptr<Group>(const cxxopts::ParseResult&)>;
 int run_program(cxxopts::Options options, int argument_count, char** arguments,
                 const MakeGroup& make_group);

@@ -61,10 +61,8 @@ in_any_memory() {
 describe() {
   local versions name
   versions="rota $("$bin/rotarun" --version | sed -n 's/^rotarun \([0-9.]*\).*/\1/p')"
-  for name in "${@:3}"; do
-    case $name in
-      openmpi | mpich | gloo) versions+=$(version_of "${titles[$name]}" "lib$name-dev") ;;
-    esac
+  for name in openmpi mpich gloo; do
+    [[ " ${*:3} " != *" $name "* ]] || versions+=$(version_of "${titles[$name]}" "lib$name-dev")
   done
   cat <<END
 # $1

@@ -130,7 +130,7 @@ esac
 name_missing
 
 {
-  describe "$section" "$command" $(for name in openmpi mpich gloo; do [[ ! -v took_part[$name] ]] || echo $name; done)
+  describe "$section" "$command" "${!took_part[@]}"
   [[ -z $note ]] || printf '%s\n\n' "$note"
   printf '![](%s.svg)\n\n' "$section"
   "$bin/rota-bench" contest --ours "$ours" "${baseline[@]}" --plot "$out/$section.svg" --title "$title" <"$rows"

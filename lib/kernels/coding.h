@@ -55,8 +55,7 @@ struct Coding {
                  Dither dither) noexcept = nullptr;
   Decode decode = nullptr;  // to = decoded; `from` is read, and does not matter.
   Decode add = nullptr;     // to = (from + decoded) * factor
-  Decode lose =
-      nullptr;  // to = (from - decoded) * factor: what the encoding lost, if finite, or 0.
+  Decode lose = nullptr;    // to = (from - decoded) * factor, what was lost; 0 if not finite.
 };
 
 }  // namespace rota::kernels

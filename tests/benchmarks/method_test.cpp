@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <stdexcept>
 
 #include "collectives/run.h"
 #include "peak_memory.h"
@@ -166,9 +167,12 @@ TEST(Program, SaysWhatIsWrongWithItsArguments) {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     testing::internal::CaptureStderr();
-    const int code = run_program(
-        measurement_options("program"), static_cast<int>(arguments.size()), arguments.data(),
-        [](const cxxopts::ParseResult&) { return std::make_unique<Alone>(0.0F); });
+    const int code = run_program(measurement_options("program"), static_cast<int>(arguments.size()),
+                                 arguments.data(), [](const cxxopts::ParseResult& given) {
+                                   if (given.count("check") != 0)
+                                     throw std::invalid_argument("the group's own reason");
+                                   return std::make_unique<Alone>(0.0F);
+                                 });
     return std::pair(code, testing::internal::GetCapturedStderr());
   };
   const auto refusal = [](const char* word) { return testing::Pair(2, HasSubstr(word)); };
@@ -178,6 +182,7 @@ TEST(Program, SaysWhatIsWrongWithItsArguments) {
   EXPECT_THAT(run({"program", "all-reduce", "further"}), refusal("further"));
   EXPECT_THAT(run({"program", "all-reduced"}), refusal("all-to-all"));
   EXPECT_THAT(run({"program"}), refusal("which collective"));
+  EXPECT_THAT(run({"program", "all-reduce", "--check"}), refusal("the group's own reason"));
 }
 
 TEST(PeakMemory, GrowsByWhatIsTouched) {

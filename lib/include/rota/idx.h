@@ -2,7 +2,7 @@
 //
 // A file is a header of big-endian 32-bit integers and then bytes, nothing else; it may be gzipped,
 // which is told by its first two bytes and not by its name. It is read in one go, into memory that
-// is taken as the bytes come: whatever its header says, it takes no more than it holds.
+// is taken as the bytes come: whatever a header says, no more is taken than the file holds.
 #pragma once
 #include <cstddef>
 #include <filesystem>
