@@ -221,7 +221,7 @@ struct Add {
 struct Lose {
   ROTA_TARGET static Floats of(Floats from, Floats decoded, float factor) noexcept {
     const Floats lost = (from - decoded) * factor;
-    return lost - lost == Floats{} ? lost : Floats{};
+    return lost * 0.0F == Floats{} ? lost : Floats{};
   }
 };
 
