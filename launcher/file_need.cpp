@@ -1,10 +1,13 @@
 // How many files a job has open at once on one host.
 #include "launcher/file_need.h"
 
+#include "base/islands.h"
+
 namespace rota::launcher {
 namespace {
 
-// A rank has one for each other, to reach it or its memory, and six of its own.
+// A rank has one for each other, to reach it or its memory, and six of its own. Where it reaches
+// both, it has one for each arena of its host too.
 constexpr std::size_t kOfProgram = 16;
 
 // For each rank two pipes, a line, what it is lent, and a port that is set aside for it; with
@@ -26,9 +29,10 @@ FileNeed files_needed(const Share& share, const Options& options) {
   const std::size_t process_count = share.ranks.size() + share.evaluators.size();
   const bool has_files = !options.output_directory.empty() && !share.sends_output;
   const std::size_t output_count = has_files ? process_count + share.guests.size() : 0;
-  return {.of_rank = kOfProgram + share.world_size,
-          .of_rotarun = kOfRotarun + kForEachRank * process_count + kForEachOutput * output_count +
-                        kForEachHost * share.host_count};
+  const std::size_t arena_count = share.transport == base::kMixed ? share.ranks.size() : 0;
+  return {.of_rank = kOfProgram + share.world_size + arena_count,
+          .of_rotarun = kOfRotarun + kForEachRank * process_count + arena_count +
+                        kForEachOutput * output_count + kForEachHost * share.host_count};
 }
 
 std::string lack_of_files(const FileNeed& need, const os::OpenFileLimits& limits) {

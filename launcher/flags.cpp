@@ -53,7 +53,7 @@ constexpr Flag kFlags[] = {
      "each "
      "other (default: ROTA_PORTS, or 7700-7955)"},
     {"", "transport", "auto|shm|tcp",
-     "How ranks move data (default: auto, which is shm on one host)"},
+     "How ranks move data (default: auto, which is shm on a host, and tcp between hosts)"},
     {"", "tuned", "FILE",
      "Take the plans of all-reduces from this file of rota-bench tune's, which rank 0 reads "
      "(default: ROTA_TUNED, or no file)"},

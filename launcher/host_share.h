@@ -22,6 +22,7 @@ struct Share {
   std::vector<std::size_t> groups = {};  // The same index: whose program each runs.
   std::vector<Cpus> places = {};         // The same index. Empty sets: not bound.
   std::size_t world_size = 1;
+  std::string transport = {};  // As the rank table has it.
   std::size_t host_index = 0;
   std::size_t host_count = 1;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/islands.h"
 #include "launcher/file_need.h"
 #include "launcher/rank_environment.h"
 #include "os/cgroup.h"
@@ -100,7 +101,7 @@ std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
 
 void require_fitting(const rendezvous::Job& job) {
   const std::size_t rank_count = job.table.rows.size();
-  const bool listens = rendezvous::lent_for(job.table.transport) == rendezvous::Lent::kListener;
+  const bool listens = base::goes_over_tcp(job.table.transport);
   const std::size_t bytes = kEnvelopeBytes + rendezvous::encode(job).size() +
                             (listens ? rank_count * kLongestAddress.size() : 0);
   if (bytes <= os::kMaxMessageBytes) return;

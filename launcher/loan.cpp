@@ -1,6 +1,7 @@
 // Lends, until it is not needed any more.
 #include "launcher/loan.h"
 
+#include <string>
 #include <utility>
 
 #include "os/shared_memory.h"
@@ -9,24 +10,26 @@ namespace rota::launcher {
 
 Loan Loan::of_arenas(std::size_t rank_count, std::size_t arena_bytes) {
   Loan loan(rank_count);
-  loan.are_shared_ = true;
-  for (std::size_t rank = 0; rank < rank_count; ++rank) {
-    loan.lent_.push_back(os::make_shared_memory("rota-arena-" + std::to_string(rank), arena_bytes));
-  }
+  loan.add_arenas(arena_bytes);
   return loan;
+}
+
+void Loan::add_arenas(std::size_t arena_bytes) {
+  for (std::size_t rank = 0; rank < is_welcomed_.size(); ++rank) {
+    arenas_.push_back(os::make_shared_memory("rota-arena-" + std::to_string(rank), arena_bytes));
+  }
 }
 
 Loan Loan::of_listeners(std::vector<os::Listener> listeners) {
   Loan loan(listeners.size());
-  for (os::Listener& listener : listeners) loan.lent_.push_back(std::move(listener.socket));
+  for (os::Listener& listener : listeners) loan.listeners_.push_back(std::move(listener.socket));
   return loan;
 }
 
 std::vector<int> Loan::lend(std::size_t local_rank) const {
   std::vector<int> fds;
-  for (std::size_t i = 0; i < lent_.size(); ++i) {
-    if (are_shared_ || i == local_rank) fds.push_back(lent_[i].get());
-  }
+  if (local_rank < listeners_.size()) fds.push_back(listeners_[local_rank].get());
+  for (const os::Fd& arena : arenas_) fds.push_back(arena.get());
   return fds;
 }
 
@@ -36,8 +39,8 @@ void Loan::release(std::size_t local_rank) {
   if (is_welcomed_[local_rank]) return;
   is_welcomed_[local_rank] = true;
   ++welcomed_count_;
-  if (!are_shared_ && local_rank < lent_.size()) lent_[local_rank].reset();
-  if (are_shared_ && welcomed_count_ == is_welcomed_.size()) lent_.clear();
+  if (local_rank < listeners_.size()) listeners_[local_rank].reset();
+  if (welcomed_count_ == is_welcomed_.size()) arenas_.clear();
 }
 
 }  // namespace rota::launcher

@@ -20,15 +20,18 @@ class Loan {
   // Each rank gets its own.
   static Loan of_listeners(std::vector<os::Listener> listeners);
 
-  // What a rank gets; valid until release().
+  // With listeners: arenas too. Throws as of_arenas does.
+  void add_arenas(std::size_t arena_bytes);
+
+  // What a rank gets, its listener before the arenas; valid until release().
   std::vector<int> lend(std::size_t local_rank) const;
 
   // The rank has been sent its descriptors.
   void release(std::size_t local_rank);
 
  private:
-  bool are_shared_ = false;
-  std::vector<os::Fd> lent_;  // Of listeners: by local rank.
+  std::vector<os::Fd> listeners_;  // By local rank, as are the next. Either may be empty.
+  std::vector<os::Fd> arenas_;
   std::vector<bool> is_welcomed_;
   std::size_t welcomed_count_ = 0;
 };

@@ -37,6 +37,7 @@ Prepared prepare_here(const Options& options, const JobPlan& plan,
       prepared.loan = Loan::of_listeners(std::move(listeners));
       break;
     }
+    case rendezvous::Lent::kBoth:  // Needs several hosts.
     case rendezvous::Lent::kNothing:
       break;
   }

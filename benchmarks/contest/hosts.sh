@@ -35,7 +35,7 @@ make_hosts() {
     ip -n "$host" link set cable up
     ip -n "$host" link set lo up
     # The usual one, whatever this machine has: another one's probing shows in single calls.
-    ip netns exec "$host" sysctl -qw net.ipv4.tcp_congestion_control=cubic || true
+    ip -n "$host" route replace 10.0.0.0/24 dev cable src "10.0.0.$i" congctl cubic
     tc -n "$host" qdisc add dev cable root "${shape[@]}"
     tc -n "$switch" qdisc add dev "port$i" root "${shape[@]}"
   done

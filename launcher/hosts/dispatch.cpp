@@ -116,6 +116,7 @@ std::string encode(const Share& share) {
                                    share.earlier_count, share.other_count, share.ranks.size()}) {
     out.write(static_cast<std::uint32_t>(number));
   }
+  out.write(share.transport);
   for (std::size_t i = 0; i < share.ranks.size(); ++i) {
     out.write(static_cast<std::uint32_t>(share.ranks[i]));
     out.write(static_cast<std::uint32_t>(share.groups[i]));
@@ -135,6 +136,7 @@ std::optional<Share> decode_share(std::string_view text) {
   share.earlier_count = in.read<std::uint32_t>();
   share.other_count = in.read<std::uint32_t>();
   const std::size_t count = in.read<std::uint32_t>();
+  share.transport = in.read_text();
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
     share.ranks.push_back(in.read<std::uint32_t>());
     share.groups.push_back(in.read<std::uint32_t>());

@@ -5,6 +5,7 @@
 
 #include <rota/error.h>
 
+#include "base/islands.h"
 #include "launcher/exit_policy.h"
 #include "launcher/hosts/followers.h"
 #include "launcher/hosts/part.h"
@@ -72,7 +73,7 @@ class Leader {
   std::optional<int> hear_agents();
   std::string name_in_table(std::size_t host) const;
   bool is_ring_here() const;  // Where all other hosts have no ranks.
-  std::string transport_of(std::size_t world_size) const;
+  base::Islands islands_of(const Layout& layout) const;
   Layout lay_out_hosts() const;
   void deal(const Layout& layout);
   void gather_output();
@@ -83,6 +84,7 @@ class Leader {
   Part part_;
   Followers followers_;
   base::TimePoint start_;
+  base::Islands islands_;                  // By rank, once they are laid out.
   std::vector<Share> shares_;              // By host, once they are dealt.
   std::optional<StatusPort> status_port_;  // While the hosts gather.
 };
@@ -179,6 +181,7 @@ std::optional<int> Leader::seat() {
 
 int Leader::run_job() {
   const Layout layout = lay_out_hosts();
+  islands_ = islands_of(layout);
   deal(layout);
   const std::string address = is_ring_here() ? kLoopback : followers_.own_address();
   Seating own = take_seats(part_, shares_[part_.meeting.own_host], address);
@@ -187,10 +190,6 @@ int Leader::run_job() {
   const Beginning beginning{.salt = new_salt(), .peers = peers_of(layout)};
   followers_.set_beginning(beginning);
   const JobPlan plan = plan_job(own);
-  if (rendezvous::lent_for(plan.job.table.transport) == rendezvous::Lent::kArenas) {
-    const std::size_t count = own.share.ranks.size();
-    own.loan = Loan::of_arenas(count, size_arena(part_.facts, count));
-  }
   Prepared prepared{.job = plan.job,
                     .loan = std::move(own.loan),
                     .provision = std::move(own.provision),
@@ -207,6 +206,7 @@ int Leader::run_job() {
 void Leader::deal(const Layout& layout) {
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
     shares_.push_back(share_of(layout, host, part_.options.groups));
+    shares_.back().transport = base::transport_between(islands_);
   }
   if (is_one_slot_each(part_.meeting.cluster)) {
     std::vector<OwnPlace> places;
@@ -218,6 +218,7 @@ void Leader::deal(const Layout& layout) {
   }
   const std::size_t outside = shares_.size();
   shares_.resize(member_count(part_.meeting), Share{.world_size = layout.seats.size(),
+                                                    .transport = base::transport_between(islands_),
                                                     .host_index = outside,
                                                     .host_count = part_.meeting.host_count});
   shares_[host_of_evaluators(part_.meeting)].evaluators = evaluators_of(part_.options.groups);
@@ -240,9 +241,14 @@ bool Leader::is_ring_here() const {
   return part_.meeting.host_count == 1 && part_.meeting.own_host == 0;
 }
 
-std::string Leader::transport_of(std::size_t world_size) const {
-  if (world_size == 1) return "none";
-  return is_ring_here() && part_.options.transport != Transport::kTcp ? "shm" : "tcp";
+// What one rotarun has started can share memory, unless it is told not to.
+base::Islands Leader::islands_of(const Layout& layout) const {
+  base::Islands islands = base::islands_over("tcp", layout.seats.size());
+  if (part_.options.transport == Transport::kTcp) return islands;
+  for (std::size_t rank = 0; rank < islands.size(); ++rank) {
+    islands[rank] = static_cast<std::uint32_t>(layout.seats[rank].host);
+  }
+  return islands;
 }
 
 Layout Leader::lay_out_hosts() const {
@@ -280,11 +286,11 @@ JobPlan Leader::plan_job(const Seating& own) const {
   RankTable& table = plan.job.table;
   table.epoch = part_.meeting.cluster.epoch.value_or(0);
   table.source = part_.meeting.cluster.source;
-  table.transport = transport_of(own.share.world_size);
+  table.transport = base::transport_between(islands_);
+  if (table.transport == base::kMixed) plan.job.islands = islands_;
   table.tuned = part_.options.tuned_file;
   table.rows.resize(own.share.world_size);
   plan.job.may_spin = true;
-  const bool listens = rendezvous::lent_for(table.transport) != rendezvous::Lent::kArenas;
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
     const Seats& seats = followers_.muster().seats(host);
     const Share& share = shares_[host];
@@ -292,7 +298,7 @@ JobPlan Leader::plan_job(const Seating& own) const {
     for (std::size_t local = 0; local < share.ranks.size(); ++local) {
       table.rows[share.ranks[local]] = {.local_rank = share.earlier_count + local,
                                         .host = name_in_table(host),
-                                        .address = listens ? seats.addresses[local] : "",
+                                        .address = seats.addresses[local],
                                         .cores = seats.cores[local]};
     }
   }

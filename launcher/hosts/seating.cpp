@@ -6,6 +6,7 @@
 
 #include <rota/error.h>
 
+#include "base/islands.h"
 #include "launcher/file_need.h"
 #include "launcher/hosts/meeting.h"
 #include "launcher/topology.h"
@@ -49,6 +50,17 @@ void require_groups(const Share& share, const Options& options) {
                    ", so give the same command on every host");
 }
 
+// A rank that is alone here has nobody to share memory with.
+Loan lend(const Part& part, const Share& share, std::vector<os::Listener> listeners) {
+  Loan loan = base::goes_over_tcp(share.transport) ? Loan::of_listeners(std::move(listeners))
+                                                   : Loan(share.ranks.size());
+  const bool has_arenas = share.transport == "shm" || share.transport == base::kMixed;
+  if (has_arenas && share.ranks.size() > 1) {
+    loan.add_arenas(size_arena(part.facts, share.ranks.size()));
+  }
+  return loan;
+}
+
 }  // namespace
 
 Seating take_seats(const Part& part, Share share, const std::string& address) {
@@ -66,7 +78,8 @@ Seating take_seats(const Part& part, Share share, const std::string& address) {
     const auto own = places.begin() + static_cast<std::ptrdiff_t>(share.earlier_count);
     share.places.assign(own, own + static_cast<std::ptrdiff_t>(count));
   }
-  std::vector<os::Listener> listeners = listen_in(part.options.ports, address, count);
+  const bool listens = base::goes_over_tcp(share.transport);
+  std::vector<os::Listener> listeners = listen_in(part.options.ports, address, listens ? count : 0);
   Seating seating{.share = std::move(share),
                   .seats = {.may_spin = count_here <= slots.cpu_count},
                   .loan = Loan(count),
@@ -79,12 +92,12 @@ Seating take_seats(const Part& part, Share share, const std::string& address) {
   const std::string cpu_lack = lack_of_cpu(count_here, part.facts.cpu_quota, part.facts.is_pod);
   if (!cpu_lack.empty()) seating.provision.warnings.push_back(cpu_lack);
   for (std::size_t local = 0; local < count; ++local) {
-    seating.seats.addresses.push_back(listeners[local].address);
+    seating.seats.addresses.push_back(listens ? listeners[local].address : "");
     seating.seats.cores.push_back(to_text(seating.share.places[local]));
   }
   seating.seats.devices = seating.provision.visible_devices;
   seating.seats.free = {.address = address, .ports = seating.provision.ports.ports};
-  seating.loan = Loan::of_listeners(std::move(listeners));
+  seating.loan = lend(part, seating.share, std::move(listeners));
   return seating;
 }
 

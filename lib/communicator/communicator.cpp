@@ -94,9 +94,6 @@ Call with_counts(Call call, Counts counts) {
   return call;
 }
 
-// Of each thread: room in the address space, not memory.
-constexpr std::size_t kArenaBytes = std::size_t{16} << (sizeof(void*) == 8 ? 30 : 20);
-
 }  // namespace
 
 Communicator::Communicator(const CommunicatorOptions& options) {
@@ -111,7 +108,7 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
   if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs one thread or more");
   if (is_alone(options)) {
     return ThreadWorld::make(
-        {.world_size = count, .arena_bytes = kArenaBytes, .communicator = options});
+        {.world_size = count, .arena_bytes = kThreadArenaBytes, .communicator = options});
   }
   const Settings settings(options);
   Impl processes(join(options), settings);

@@ -206,7 +206,8 @@ void Driver::check_deadline(TimePoint now, const Wait& wait) {
   if (departed_ == wait.peer) {
     // What it sent before it ended is here by now or, in a stream, comes before the stream's end.
     if (departure_seen_ == TimePoint{}) departure_seen_ = now;
-    const bool may_come = group_.transport->ends_by_itself() && now - departure_seen_ < kStreamEnds;
+    const bool may_come =
+        group_.transport->ends_by_itself(wait.peer) && now - departure_seen_ < kStreamEnds;
     if (may_come || step_all()) return;
     throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(wait.peer) + " has ended",
                 wait.peer);

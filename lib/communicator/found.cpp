@@ -6,12 +6,17 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "base/islands.h"
+#include "communicator/thread_world.h"
 #include "os/host.h"
 #include "os/listener.h"
+#include "os/shared_memory.h"
+#include "transport/mixed_transport.h"
 #include "transport/shm/transport.h"
 #include "transport/tcp/connect.h"
 #include "transport/tcp/transport.h"
@@ -23,10 +28,10 @@ using collectives::Collective;
 
 // Where a new rank can be met.
 struct Ticket {
-  std::uint64_t arena = 0;  // Shared memory: an index, and offsets in it.
+  std::uint64_t arena = 0;  // By its mates: an index, and offsets in it.
   std::uint64_t mailboxes = 0;
   std::uint64_t control = 0;
-  std::uint64_t port = 0;             // TCP.
+  std::uint64_t port = 0;             // By others, over TCP.
   std::array<std::byte, 16> nonce{};  // Makes a key of the new ranks' own.
 };
 
@@ -48,7 +53,39 @@ std::vector<T> all_gather(Communicator::Impl& parent, std::span<const T> own,
   return all;
 }
 
-// Who is to sit where, and what this process has for its own seats.
+// The memory that a new rank has a part in.
+struct Ground {
+  std::shared_ptr<transport::shm::Domain> domain;
+  std::shared_ptr<memory::Arena> arena;
+  std::size_t index = 0;  // Of the arena in the domain.
+};
+
+// What this process has a part in already; empty where no other rank reaches its memory.
+std::optional<Ground> ground_of(transport::Transport* transport) {
+  auto* memory = dynamic_cast<transport::shm::Transport*>(transport);
+  if (auto* mixed = dynamic_cast<transport::MixedTransport*>(transport)) {
+    memory = &mixed->inside();
+  }
+  if (!memory) return std::nullopt;
+  return Ground{memory->domain(), memory->arena(), memory->arena_index()};
+}
+
+// For threads that nobody else shares memory with.
+std::vector<Ground> new_grounds(std::size_t count) {
+  std::vector<os::Fd> arenas;
+  for (std::size_t i = 0; i < count; ++i) {
+    arenas.push_back(os::make_shared_memory("rota-thread-" + std::to_string(i), kThreadArenaBytes));
+  }
+  const auto domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
+  std::vector<Ground> grounds;
+  for (std::size_t i = 0; i < count; ++i) {
+    grounds.push_back({domain, transport::shm::open_arena(domain, i), i});
+  }
+  return grounds;
+}
+
+// Who is to sit where, and what this process has for its own seats. New ranks share memory where
+// the parent's do, and where they are threads of one process.
 class Founding {
  public:
   // `seats`: the parent's rank at each new rank.
@@ -56,13 +93,19 @@ class Founding {
       : parent_(parent), seats_(std::move(seats)), name_(std::move(name)) {
     for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
       if (seats_[rank] == parent_.group().rank) own_.push_back(rank);
+      islands_.push_back(parent_.group().islands[seats_[rank]]);
+    }
+    transport_ = base::transport_between(islands_);
+    if (!own_.empty() && has_mates(own_.front())) {
+      const auto ground = ground_of(parent_.group().transport.get());
+      grounds_ = ground ? std::vector<Ground>(own_.size(), *ground) : new_grounds(own_.size());
     }
   }
 
   // `ticket_counts`: how many each rank of the parent has to give, whatever group they are for.
   std::vector<Group> run(const std::vector<std::size_t>& ticket_counts) {
     std::vector<Ticket> mine;
-    for (std::size_t i = 0; i < own_.size(); ++i) mine.push_back(issue());
+    for (std::size_t i = 0; i < own_.size(); ++i) mine.push_back(issue(i));
     const auto all = all_gather<Ticket>(parent_, mine, ticket_counts);
     std::vector<std::size_t> next(ticket_counts.size());
     for (std::size_t rank = 1; rank < next.size(); ++rank) {
@@ -91,9 +134,7 @@ class Founding {
   }
 
   const Group& old() const { return parent_.group(); }
-  transport::shm::Transport* shared_memory() const {
-    return dynamic_cast<transport::shm::Transport*>(old().transport.get());
-  }
+  bool has_mates(std::size_t rank) const { return base::island_of(islands_, rank).size() > 1; }
 
   // As a person wrote it or the launcher chose it; a world of one has none.
   std::string address_of(std::size_t seat, std::uint16_t port) const {
@@ -101,19 +142,21 @@ class Founding {
     return os::with_port(address.empty() ? "127.0.0.1:0" : address, port);
   }
 
-  Ticket issue() {
+  // For the own seat `i`.
+  Ticket issue(std::size_t i) {
     Ticket ticket;
-    if (seats_.size() == 1) return ticket;
-    if (auto* memory = shared_memory()) {
-      const std::byte* base = memory->domain()->bytes(memory->arena_index()).data();
+    if (!grounds_.empty()) {
+      const Ground& ground = grounds_[i];
+      const std::byte* base = ground.domain->bytes(ground.index).data();
       const auto place = [&](std::size_t bytes) {
-        return static_cast<std::uint64_t>(memory->arena()->take(bytes).data() - base);
+        return static_cast<std::uint64_t>(ground.arena->take(bytes).data() - base);
       };
-      ticket.arena = memory->arena_index();
-      ticket.mailboxes = place(seats_.size() * sizeof(transport::shm::Mailbox));
+      ticket.arena = ground.index;
+      const std::size_t mates = base::island_of(islands_, own_[i]).size();
+      ticket.mailboxes = place(mates * sizeof(transport::shm::Mailbox));
       ticket.control = place(sizeof(transport::shm::ControlPage));
-      return ticket;
     }
+    if (!base::goes_over_tcp(transport_)) return ticket;
     listeners_.push_back(os::listen_at(address_of(old().rank, 0)));
     ticket.port = os::parse_address(listeners_.back().address).port();
     os::fill_with_randomness(ticket.nonce);
@@ -125,7 +168,9 @@ class Founding {
     group.name = name_;
     group.rank = rank;
     group.table = old().table;
+    group.table.transport = transport_;
     group.table.rows.clear();
+    group.islands = islands_;
     for (std::size_t seat = 0; seat < seats_.size(); ++seat) {
       RankRow row = old().table.rows[seats_[seat]];
       row.local_rank = static_cast<std::size_t>(
@@ -149,8 +194,8 @@ class Founding {
   }
 
   void connect(std::vector<Group>& groups) {
-    if (shared_memory()) {
-      for (Group& group : groups) group.transport = meet_in_memory(group.rank);
+    if (!base::goes_over_tcp(transport_)) {
+      for (std::size_t i = 0; i < groups.size(); ++i) groups[i].transport = meet_in_memory(i);
       return;
     }
     // Side by side, for they may have to call each other.
@@ -159,7 +204,7 @@ class Founding {
     for (std::size_t i = 0; i < groups.size(); ++i) {
       threads.emplace_back([this, &failures, &groups, i] {
         try {
-          groups[i].transport = meet_over_tcp(groups[i], listeners_[i].socket.get());
+          groups[i].transport = meet_over_tcp(groups[i], i);
         } catch (...) {
           failures[i] = std::current_exception();
         }
@@ -171,19 +216,22 @@ class Founding {
     }
   }
 
-  std::unique_ptr<transport::Transport> meet_in_memory(std::size_t rank) const {
-    const auto* memory = shared_memory();
-    transport::shm::Meeting meeting;
-    for (const Ticket& ticket : tickets_) {
-      meeting.arenas.push_back(ticket.arena);
-      meeting.mailboxes.push_back(ticket.mailboxes);
-      meeting.controls.push_back(ticket.control);
+  // These are for the own seat `i`.
+  std::unique_ptr<transport::shm::Transport> meet_in_memory(std::size_t i) const {
+    const std::size_t rank = own_[i];
+    transport::shm::Meeting meeting{.names = base::island_of(islands_, rank)};
+    for (const std::size_t mate : meeting.names) {
+      meeting.arenas.push_back(tickets_[mate].arena);
+      meeting.mailboxes.push_back(tickets_[mate].mailboxes);
+      meeting.controls.push_back(tickets_[mate].control);
     }
-    return std::make_unique<transport::shm::Transport>(memory->domain(), memory->arena(), rank,
+    const auto place =
+        static_cast<std::size_t>(std::ranges::find(meeting.names, rank) - meeting.names.begin());
+    return std::make_unique<transport::shm::Transport>(grounds_[i].domain, grounds_[i].arena, place,
                                                        meeting);
   }
 
-  std::unique_ptr<transport::Transport> meet_over_tcp(const Group& group, int listener) const {
+  std::unique_ptr<transport::Transport> meet_over_tcp(const Group& group, std::size_t i) const {
     transport::tcp::ConnectOptions options{.rank = group.rank,
                                            .addresses = {},
                                            .key = group.key,
@@ -191,8 +239,13 @@ class Founding {
                                            .epoch = group.table.epoch,
                                            .look_around = [&group] { look_around(group); }};
     for (const RankRow& row : group.table.rows) options.addresses.push_back(row.address);
-    return std::make_unique<transport::tcp::Transport>(
-        transport::tcp::connect_all(options, listener, base::Clock::now() + group.deadline));
+    auto streams = transport::tcp::connect_all(options, listeners_[i].socket.get(),
+                                               base::Clock::now() + group.deadline);
+    if (grounds_.empty()) {
+      return std::make_unique<transport::tcp::Transport>(std::move(streams));
+    }
+    return std::make_unique<transport::MixedTransport>(
+        meet_in_memory(i), base::island_of(islands_, own_[i]), std::move(streams));
   }
 
   static void look_around(const Group& group) {
@@ -209,9 +262,12 @@ class Founding {
   Communicator::Impl& parent_;
   std::vector<std::size_t> seats_;
   std::string name_;
-  std::vector<std::size_t> own_;  // New ranks of this process.
-  std::vector<Ticket> tickets_;   // By new rank.
-  std::vector<os::Listener> listeners_;
+  base::Islands islands_;                // By new rank.
+  std::string transport_;                // Of the new group, as its table calls it.
+  std::vector<std::size_t> own_;         // New ranks of this process,
+  std::vector<Ground> grounds_;          // and by these, unless they have no mates;
+  std::vector<os::Listener> listeners_;  // unless memory is all they need.
+  std::vector<Ticket> tickets_;          // By new rank.
 };
 
 }  // namespace

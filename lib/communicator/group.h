@@ -10,6 +10,7 @@
 #include <rota/rank_table.h>
 
 #include "auth/key.h"
+#include "base/islands.h"
 #include "base/time.h"
 #include "communicator/membership.h"
 #include "communicator/tuned_table.h"
@@ -25,6 +26,7 @@ struct Group {
   std::size_t rank = 0;
   RankTable table;                   // Never empty.
   std::vector<std::size_t> members;  // Index = rank: the rank in the job.
+  base::Islands islands;             // As the transport is.
   auth::Key key;                     // Of ranks that call each other over tcp, and
   bool encrypts = false;             // whether they encrypt what they say there.
   base::Duration deadline{0};

@@ -10,10 +10,12 @@
 #include <rota/error.h>
 
 #include "base/byte_stream.h"
+#include "base/islands.h"
 #include "communicator/by_hand.h"
 #include "communicator/tuned_file.h"
 #include "os/host.h"
 #include "os/message_socket.h"
+#include "transport/mixed_transport.h"
 #include "transport/shm/transport.h"
 #include "transport/tcp/connect.h"
 #include "transport/tcp/transport.h"
@@ -36,6 +38,7 @@ Group world_of_one(RankTable table, const CommunicatorOptions& options) {
   group.deadline = options.deadline.value_or(kUsualDeadline);
   group.table = std::move(table);
   group.members = {0};
+  group.islands = {0};
   return group;
 }
 
@@ -66,27 +69,46 @@ void throw_if_somebody_ended(rendezvous::Client& client) {
   }
 }
 
-std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome& welcome,
-                                                     Arrival& arrival, base::TimePoint deadline) {
+std::unique_ptr<transport::shm::Transport> meet_in_memory(std::vector<os::Fd> arenas,
+                                                          const std::vector<std::size_t>& mates,
+                                                          std::size_t rank) {
+  const auto place = static_cast<std::size_t>(std::ranges::find(mates, rank) - mates.begin());
+  auto domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
+  return std::make_unique<transport::shm::Transport>(std::move(domain), place, mates);
+}
+
+std::unique_ptr<transport::Transport> meet_over_tcp(rendezvous::Client::Welcome& welcome,
+                                                    const std::vector<std::size_t>& mates,
+                                                    Arrival& arrival, base::TimePoint deadline) {
   const rendezvous::Job& job = welcome.job;
+  auto& fds = welcome.fds;
+  const os::Fd listener = job.lends ? std::move(fds.front()) : std::move(arrival.listener);
+  if (job.lends) fds.erase(fds.begin());
+  transport::tcp::ConnectOptions options{
+      .rank = job.rank,
+      .addresses = {},
+      .key = arrival.key.value_or(job.key),
+      .encrypts = job.encrypts,
+      .incarnation = job.incarnation,
+      .epoch = job.table.epoch,
+      .look_around = [&arrival] { throw_if_somebody_ended(arrival.client); }};
+  for (const RankRow& row : job.table.rows) options.addresses.push_back(row.address);
+  auto streams = transport::tcp::connect_all(options, listener.get(), deadline);
+  if (mates.size() == 1) return std::make_unique<transport::tcp::Transport>(std::move(streams));
+  return std::make_unique<transport::MixedTransport>(
+      meet_in_memory(std::move(fds), mates, job.rank), mates, std::move(streams));
+}
+
+std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome& welcome,
+                                                     const base::Islands& islands, Arrival& arrival,
+                                                     base::TimePoint deadline) {
+  const rendezvous::Job& job = welcome.job;
+  const std::vector<std::size_t> mates = base::island_of(islands, job.rank);
   if (job.table.transport == "shm") {
-    auto domain = std::make_shared<transport::shm::Domain>(std::move(welcome.fds));
-    return std::make_unique<transport::shm::Transport>(std::move(domain), job.rank);
+    return meet_in_memory(std::move(welcome.fds), mates, job.rank);
   }
-  if (job.table.transport == "tcp") {
-    const os::Fd listener =
-        job.lends ? std::move(welcome.fds.front()) : std::move(arrival.listener);
-    transport::tcp::ConnectOptions options{
-        .rank = job.rank,
-        .addresses = {},
-        .key = arrival.key.value_or(job.key),
-        .encrypts = job.encrypts,
-        .incarnation = job.incarnation,
-        .epoch = job.table.epoch,
-        .look_around = [&arrival] { throw_if_somebody_ended(arrival.client); }};
-    for (const RankRow& row : job.table.rows) options.addresses.push_back(row.address);
-    return std::make_unique<transport::tcp::Transport>(
-        transport::tcp::connect_all(options, listener.get(), deadline));
+  if (base::goes_over_tcp(job.table.transport)) {
+    return meet_over_tcp(welcome, mates, arrival, deadline);
   }
   throw Error(ErrorCode::kSystem, "the launcher chose the transport '" + job.table.transport +
                                       "', which this program does not know");
@@ -152,7 +174,7 @@ void agree_on_options(Group& group, rendezvous::Client& client, const Communicat
 
 // A launcher decides for all of its ranks; one that wants more than it gives does not begin.
 void require_encryption(const rendezvous::Job& job, const CommunicatorOptions& options) {
-  if (!options.encrypt || job.encrypts || job.table.transport != "tcp") return;
+  if (!options.encrypt || job.encrypts || !base::goes_over_tcp(job.table.transport)) return;
   throw Error(ErrorCode::kMismatch,
               "rank " + std::to_string(job.rank) +
                   " is to encrypt what goes over TCP, and rotarun was not told so: --encrypt");
@@ -166,6 +188,9 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
   group.table = welcome.job.table;
   group.key = arrival.key.value_or(welcome.job.key);
   group.encrypts = welcome.job.encrypts;
+  group.islands = welcome.job.islands.empty()
+                      ? base::islands_over(group.table.transport, group.world_size())
+                      : welcome.job.islands;
   group.deadline = options.deadline.value_or(welcome.job.deadline);
   group.may_spin =
       welcome.job.may_spin || (!welcome.job.lends && may_spin(group.table, group.rank));
@@ -178,7 +203,7 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
       // Who could not be reached is said by those who tried, before the others give up waiting.
       const base::Duration last_part =
           std::min<base::Duration>(time_left(deadline) / 10, kLastPart);
-      group.transport = make_transport(welcome, arrival, deadline - last_part);
+      group.transport = make_transport(welcome, group.islands, arrival, deadline - last_part);
       arrival.client.barrier("joined", time_left(deadline));
     }
   } catch (const Error& error) {

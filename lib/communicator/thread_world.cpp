@@ -22,20 +22,23 @@ std::vector<Communicator> ThreadWorld::make(const ThreadWorldOptions& options) {
         os::make_shared_memory("rota-rank-" + std::to_string(rank), options.arena_bytes));
   }
   const auto domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
+  std::vector<std::size_t> ranks(options.world_size);
+  std::iota(ranks.begin(), ranks.end(), std::size_t{0});
   std::vector<std::unique_ptr<transport::Transport>> transports;
   for (std::size_t rank = 0; rank < options.world_size; ++rank) {
-    transports.push_back(std::make_unique<transport::shm::Transport>(domain, rank));
+    transports.push_back(std::make_unique<transport::shm::Transport>(domain, rank, ranks));
   }
-  return over("shm", std::move(transports), options.communicator);
+  return over(base::islands_over("shm", options.world_size), std::move(transports),
+              options.communicator);
 }
 
 std::vector<Communicator> ThreadWorld::over(
-    const std::string& name, std::vector<std::unique_ptr<transport::Transport>> transports,
+    const base::Islands& islands, std::vector<std::unique_ptr<transport::Transport>> transports,
     const CommunicatorOptions& options) {
   const std::size_t world_size = transports.size();
   RankTable table;
   table.source = "threads of one process";
-  table.transport = name;
+  table.transport = base::transport_between(islands);
   for (std::size_t rank = 0; rank < world_size; ++rank) {
     table.rows.push_back({.local_rank = rank, .host = os::host_name(), .address = {}, .cores = {}});
   }
@@ -54,6 +57,7 @@ std::vector<Communicator> ThreadWorld::over(
     group.rank = rank;
     group.table = told.table;
     group.tuned = told.tuned;
+    group.islands = islands;
     group.deadline = options.deadline.value_or(kUsualDeadline);
     group.may_spin = world_size <= std::thread::hardware_concurrency();
     group.members.resize(world_size);

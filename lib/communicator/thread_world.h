@@ -2,14 +2,17 @@
 #pragma once
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include <rota/communicator.h>
 
+#include "base/islands.h"
 #include "transport/transport.h"
 
 namespace rota {
+
+// Of each thread's arena, where nobody knows better: room in the address space, not memory.
+inline constexpr std::size_t kThreadArenaBytes = std::size_t{16} << (sizeof(void*) == 8 ? 30 : 20);
 
 struct ThreadWorldOptions {
   std::size_t world_size = 1;
@@ -22,9 +25,9 @@ struct ThreadWorld {
   // Throws Error kSystem, kNoMemory, kInvalidArgument.
   static std::vector<Communicator> make(const ThreadWorldOptions& options);
 
-  // Over transports that are connected with each other, which the rank table calls `name`.
+  // Over transports that are connected with each other, as `islands` says.
   static std::vector<Communicator> over(
-      const std::string& name, std::vector<std::unique_ptr<transport::Transport>> transports,
+      const base::Islands& islands, std::vector<std::unique_ptr<transport::Transport>> transports,
       const CommunicatorOptions& options);
 };
 

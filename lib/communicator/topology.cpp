@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/islands.h"
+
 namespace rota {
 namespace {
 
@@ -33,7 +35,7 @@ std::vector<std::size_t> hosts_of(const RankTable& table) {
 
 Topology topology_of(const RankTable& table, bool encrypts) {
   return {.transport = table.transport,
-          .encrypts = encrypts && table.transport == "tcp",
+          .encrypts = encrypts && base::goes_over_tcp(table.transport),
           .hosts = hosts_of(table)};
 }
 

@@ -7,6 +7,7 @@
 
 #include <rota/error.h>
 
+#include "base/islands.h"
 #include "cluster/refusal.h"
 
 namespace rota {
@@ -80,10 +81,12 @@ class Parser {
   void read_transport(const Words& words) {
     Topology& topology = table_.topology;
     if (!topology.transport.empty()) refuse("a second line 'transport'");
-    const bool is_known = words.size() >= 2 && (words[1] == "shm" || words[1] == "tcp");
-    topology.encrypts = words.size() == 3 && words[1] == "tcp" && words[2] == "encrypted";
+    const bool is_over_tcp = words.size() >= 2 && base::goes_over_tcp(words[1]);
+    const bool is_known = is_over_tcp || (words.size() >= 2 && words[1] == "shm");
+    topology.encrypts = is_over_tcp && words.size() == 3 && words[2] == "encrypted";
     if (!is_known || words.size() != (topology.encrypts ? 3U : 2U)) {
-      refuse("one of 'transport shm', 'transport tcp' and 'transport tcp encrypted' is needed");
+      refuse(
+          "after 'transport' one of shm, tcp, tcp encrypted, shm+tcp, shm+tcp encrypted is needed");
     }
     topology.transport = words[1];
   }

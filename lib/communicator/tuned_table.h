@@ -2,7 +2,7 @@
 // a file, and what a job takes from it.
 //
 //   rota-tuned 1                 # What the file is, and the version of its form.
-//   transport tcp encrypted      # Or tcp, or shm.
+//   transport tcp encrypted      # Or shm, tcp, shm+tcp, shm+tcp encrypted.
 //   hosts 0-1 2-3                # The ranks of each host.
 //   all-reduce 0 direct          # From so many bytes on, this plan:
 //   all-reduce 32768 ring        # from 0 on, then in ascending order.

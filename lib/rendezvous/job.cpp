@@ -13,6 +13,7 @@ namespace rota::rendezvous {
 Lent lent_for(std::string_view transport) noexcept {
   if (transport == "shm") return Lent::kArenas;
   if (transport == "tcp") return Lent::kListener;
+  if (transport == base::kMixed) return Lent::kBoth;
   return Lent::kNothing;
 }
 
@@ -23,6 +24,10 @@ std::size_t lent_count(const Job& job) noexcept {
       return job.table.rows.size();
     case Lent::kListener:
       return 1;
+    case Lent::kBoth: {
+      const std::size_t mate_count = base::island_of(job.islands, job.rank).size();
+      return mate_count == 1 ? 1 : 1 + mate_count;
+    }
     case Lent::kNothing:
       break;
   }
@@ -49,6 +54,7 @@ std::string encode(const Job& job) {
     out.write(row.address);
     out.write(row.cores);
   }
+  for (const std::uint32_t island : job.islands) out.write(island);
   const auto fields = out.take();
   const auto key = job.key.bytes();
   std::string text;
@@ -93,6 +99,10 @@ std::optional<Job> decode_job(std::string_view text) {
     row.address = in.read_text();
     row.cores = in.read_text();
     job.table.rows.push_back(std::move(row));
+  }
+  const bool has_islands = job.table.transport == base::kMixed;
+  for (std::uint32_t i = 0; i < count && has_islands && in.ok(); ++i) {
+    job.islands.push_back(in.read<std::uint32_t>());
   }
   if (!in.ok() || !in.at_end()) return std::nullopt;
   return job;

@@ -10,13 +10,15 @@
 #include <rota/rank_table.h>
 
 #include "auth/key.h"
+#include "base/islands.h"
 
 namespace rota::rendezvous {
 
 struct Job {
-  RankTable table;       // table.transport is "shm" or "tcp", decided by the launcher.
+  RankTable table;       // table.transport is decided by the launcher.
   std::size_t rank = 0;  // The receiver's own.
   auth::Key key{};       // Drawn anew for each job; with it ranks know each other over tcp.
+  base::Islands islands;          // Where the transport is shm+tcp, else empty.
   std::uint64_t incarnation = 0;  // Tells its runs apart where they have one key; 0: they do not.
   std::chrono::nanoseconds deadline{0};  // Of one collective.
   bool may_spin = false;                 // Ranks do not outnumber the granted cores.
@@ -33,6 +35,7 @@ enum class Lent : std::uint8_t {
   kNothing,
   kArenas,    // One memfd a rank, in rank order: its arena. Every rank gets them all.
   kListener,  // The receiver's own listening socket, bound to its address in the table.
+  kBoth,      // That; and if the receiver's island has other ranks, then its arenas, in rank order.
 };
 
 // What ranks need for a transport; nothing for one that is not known here.

@@ -39,9 +39,9 @@ class Transport {
   // nobody need end them. The only call here that any thread may make at any time.
   virtual void wake() noexcept = 0;
 
-  // A lost peer shows as the end of its stream, after all that it had sent. Where it does not, who
-  // hears of a peer's end from elsewhere may take it that all it had sent is there.
-  virtual bool ends_by_itself() const noexcept = 0;
+  // Whether the loss of this peer shows as the end of its stream, after all that it had sent. Where
+  // it does not, who hears of its end from elsewhere may take it that all it had sent is there.
+  virtual bool ends_by_itself(std::size_t peer) const noexcept = 0;
 
   // Memory that peers reach in place where this transport can. Throws Error kNoMemory.
   virtual Block allocate(std::size_t bytes) = 0;

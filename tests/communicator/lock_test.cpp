@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "communicator/thread_world.h"
+#include "testing/mixed_world.h"
 #include "testing/on_every_rank.h"
 #include "testing/tcp_world.h"
 
@@ -97,6 +98,7 @@ class LockTest : public ::testing::TestWithParam<std::tuple<std::string, std::si
     CommunicatorOptions options;
     options.deadline = std::chrono::seconds(20);
     if (transport == "tcp") return testing::tcp_world_of(world_size, options);
+    if (transport == "mixed") return testing::mixed_world_of(world_size, options);
     return ThreadWorld::make({.world_size = world_size, .communicator = options});
   }
 
@@ -144,11 +146,13 @@ TEST_P(LockTest, NoneIsTakenByRequests) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Worlds, LockTest, ::testing::Combine(::testing::Values("shm", "tcp"), ::testing::Values(2, 5)),
-    [](const auto& tested) {
-      return std::get<0>(tested.param) + "_" + std::to_string(std::get<1>(tested.param));
-    });
+INSTANTIATE_TEST_SUITE_P(Worlds, LockTest,
+                         ::testing::Combine(::testing::Values("shm", "tcp", "mixed"),
+                                            ::testing::Values(2, 5)),
+                         [](const auto& tested) {
+                           return std::get<0>(tested.param) + "_" +
+                                  std::to_string(std::get<1>(tested.param));
+                         });
 
 // What the library would lock with, were it to lock.
 TEST(LockCounter, CountsLocksOfEveryKind) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "communicator/thread_world.h"
+#include "testing/mixed_world.h"
 #include "testing/on_every_rank.h"
 #include "testing/tcp_world.h"
 
@@ -19,6 +20,7 @@ namespace {
 struct Traffic {
   std::uint64_t sent = 0;
   std::uint64_t staged = 0;
+  std::size_t rank = 0;
 };
 
 class TrafficTest : public ::testing::TestWithParam<std::tuple<std::size_t, std::string>> {
@@ -36,6 +38,7 @@ class TrafficTest : public ::testing::TestWithParam<std::tuple<std::size_t, std:
     options.deadline = std::chrono::seconds(20);
     options.plan = std::get<1>(GetParam());
     if (transport == "tcp") return testing::tcp_world_of(n(), options);
+    if (transport == "shm+tcp") return testing::mixed_world_of(n(), options);
     return ThreadWorld::make({.world_size = n(), .communicator = options});
   }
 
@@ -63,9 +66,11 @@ class TrafficTest : public ::testing::TestWithParam<std::tuple<std::size_t, std:
       const std::span<float> values = is_shared ? shared : std::span<float>(own);
       all_reduce(comm, values, true);
       for (int round = 0; round < kRounds; ++round) {
-        const Traffic before{comm.sent_bytes(), comm.staged_bytes()};
+        const Traffic before{.sent = comm.sent_bytes(), .staged = comm.staged_bytes()};
         all_reduce(comm, values, round % 2 == 0);
-        expect(Traffic{comm.sent_bytes() - before.sent, comm.staged_bytes() - before.staged});
+        expect(Traffic{.sent = comm.sent_bytes() - before.sent,
+                       .staged = comm.staged_bytes() - before.staged,
+                       .rank = comm.rank()});
       }
     });
   }
@@ -100,13 +105,33 @@ TEST_P(TrafficTest, PassesThroughSlotsOverTcpOnlyToBeAdded) {
   }
 }
 
+// Between each two ranks as over that transport alone. Islands are 0-1, 2-3 and so on.
+class MixedTrafficTest : public TrafficTest {};
+
+TEST_P(MixedTrafficTest, IsThatOfEachNeighbourWhereSomeShareMemory) {
+  const auto are_mates = [](std::size_t a, std::size_t b) { return a / 2 == b / 2; };
+  for (const bool is_shared : {true, false}) {
+    count_traffic("shm+tcp", is_shared, [&](const Traffic& traffic) {
+      const bool sends_to_mate = are_mates(traffic.rank, (traffic.rank + 1) % n());
+      const bool receives_from_mate = are_mates(traffic.rank, (traffic.rank + n() - 1) % n());
+      EXPECT_EQ(traffic.sent, 2 * once_round());
+      EXPECT_EQ(traffic.staged, (sends_to_mate && !is_shared ? 2 * once_round() : 0) +
+                                    (receives_from_mate ? 0 : once_round()));
+    });
+  }
+}
+
+std::string name_of(const ::testing::TestParamInfo<std::tuple<std::size_t, std::string>>& tested) {
+  return std::get<1>(tested.param) + "_" + std::to_string(std::get<0>(tested.param));
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds, TrafficTest,
                          ::testing::Combine(::testing::Values(2, 3, 4, 5),
                                             ::testing::Values("ring", "direct")),
-                         [](const auto& tested) {
-                           return std::get<1>(tested.param) + "_" +
-                                  std::to_string(std::get<0>(tested.param));
-                         });
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Worlds, MixedTrafficTest,
+                         ::testing::Combine(::testing::Values(3, 4, 5), ::testing::Values("ring")),
+                         name_of);
 
 TEST(Traffic, OfNobodyElseIsNothing) {
   Communicator alone{CommunicatorOptions{}};

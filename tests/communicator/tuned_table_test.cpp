@@ -70,9 +70,11 @@ TEST(TunedTable, RefusesWhatMakesNoSenseAndNamesTheLine) {
       {"rota-tuned 2\n", "line 1: its form is '2', and this rota knows 1: tune again"},
       {head + "speed 9\n", "line 2: 'speed' is none of transport, hosts and all-reduce"},
       {head + "transport udp\n",
-       "line 2: one of 'transport shm', 'transport tcp' and 'transport tcp encrypted' is needed"},
+       "line 2: after 'transport' one of shm, tcp, tcp encrypted, shm+tcp, shm+tcp encrypted is "
+       "needed"},
       {head + "transport shm encrypted\n",
-       "line 2: one of 'transport shm', 'transport tcp' and 'transport tcp encrypted' is needed"},
+       "line 2: after 'transport' one of shm, tcp, tcp encrypted, shm+tcp, shm+tcp encrypted is "
+       "needed"},
       {world + "transport shm\n", "line 4: a second line 'transport'"},
       {world + "hosts 0-1\n", "line 4: a second line 'hosts'"},
       {head + "hosts\n", "line 2: the ranks of each host are needed, such as 'hosts 0-1 2-3'"},

@@ -76,6 +76,7 @@ TEST(EncodedShare, ComesOutWithoutPlaces) {
                     .groups = {0, 0, 2},
                     .places = {{0}, {1}, {2, 3}},
                     .world_size = 8,
+                    .transport = "shm+tcp",
                     .host_index = 1,
                     .host_count = 3,
                     .earlier_count = 2,
@@ -88,6 +89,7 @@ TEST(EncodedShare, ComesOutWithoutPlaces) {
   EXPECT_EQ(decoded->evaluators, share.evaluators);
   EXPECT_TRUE(decoded->places.empty());
   EXPECT_EQ(decoded->world_size, 8U);
+  EXPECT_EQ(decoded->transport, "shm+tcp");
   EXPECT_EQ(decoded->host_index, 1U);
   EXPECT_EQ(decoded->host_count, 3U);
   EXPECT_EQ(decoded->earlier_count, 2U);

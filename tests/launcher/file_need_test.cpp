@@ -21,6 +21,15 @@ TEST(FileNeed, GrowsWithTheWorldTheRanksHereAndTheHosts) {
   EXPECT_EQ(files_needed(share_of_ranks(10, 100, 5), filed).of_rotarun - large.of_rotarun, 20U);
 }
 
+TEST(FileNeed, HasTheArenasOfAHostBesideConnections) {
+  Share share = share_of_ranks(10, 100, 5);
+  const FileNeed over_tcp = files_needed(share, {});
+  share.transport = "shm+tcp";
+  const FileNeed over_both = files_needed(share, {});
+  EXPECT_EQ(over_both.of_rank - over_tcp.of_rank, 10U);
+  EXPECT_EQ(over_both.of_rotarun - over_tcp.of_rotarun, 10U);
+}
+
 TEST(FileNeed, IsHeldAgainstWhatEachMayOpen) {
   const FileNeed need{.of_rank = 100, .of_rotarun = 200};
   EXPECT_EQ(lack_of_files(need, {.soft = 100, .hard = 200}), "");

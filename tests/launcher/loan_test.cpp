@@ -67,6 +67,23 @@ TEST(Loan, LendsEachRankItsOwnListener) {
   EXPECT_THAT(loan.lend(1), ElementsAre(second));
 }
 
+TEST(Loan, LendsAListenerBeforeTheArenas) {
+  std::vector<os::Listener> listeners;
+  for (int i = 0; i < 2; ++i) listeners.push_back(os::listen_on_loopback());
+  const int second = listeners[1].socket.get();
+  Loan loan = Loan::of_listeners(std::move(listeners));
+  loan.add_arenas(4096);
+  const std::vector<int> fds = loan.lend(1);
+  ASSERT_EQ(fds.size(), 3U);
+  EXPECT_EQ(fds[0], second);
+  for (const int fd : {fds[1], fds[2]}) EXPECT_EQ(::lseek(fd, 0, SEEK_END), 4096);
+  loan.release(1);
+  EXPECT_FALSE(is_open(second));
+  EXPECT_TRUE(is_open(fds[1]));
+  loan.release(0);
+  EXPECT_FALSE(is_open(fds[1]));
+}
+
 TEST(Loan, ClosesAListenerWhenItsRankHasIt) {
   std::vector<os::Listener> listeners;
   std::vector<std::string> addresses;

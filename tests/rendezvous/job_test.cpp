@@ -57,6 +57,21 @@ TEST(Job, TakesAnotherKeyInPlaceOfItsOwn) {
   EXPECT_EQ(decoded->key, other);
 }
 
+TEST(Job, SaysWhoSharesMemoryWhereSomeDo) {
+  Job job = job_of_two();
+  job.table.rows.push_back({1, "b", "10.0.0.2:7702", ""});
+  job.table.transport = "shm+tcp";
+  job.islands = {0, 1, 1};
+  EXPECT_EQ(lent_count(job), 3U);  // A listening socket and two arenas.
+  job.rank = 0;
+  EXPECT_EQ(lent_count(job), 1U);
+  const auto decoded = decode_job(encode(job));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->islands, job.islands);
+  job.islands.pop_back();
+  EXPECT_FALSE(decode_job(encode(job)));
+}
+
 // A welcome that only brings further descriptors has no text.
 TEST(Job, IsLeftAloneWhereItIsTooShortToHaveAKey) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, auth::kKeyBytes - 1}) {

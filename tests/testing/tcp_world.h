@@ -27,21 +27,26 @@ inline std::pair<os::Fd, os::Fd> connected_sockets() {
   return {std::move(caller), os::accept_connection(listener.socket.get()).socket};
 }
 
-// Index = rank. Each is used by one thread at a time.
-inline std::vector<Communicator> tcp_world_of(std::size_t world_size,
-                                              const CommunicatorOptions& options) {
-  std::vector<std::vector<auth::Stream>> sockets(world_size);  // By rank and peer.
+// Between all ranks; by rank and peer.
+inline std::vector<std::vector<auth::Stream>> connect_ranks(std::size_t world_size) {
+  std::vector<std::vector<auth::Stream>> sockets(world_size);
   for (auto& row : sockets) row.resize(world_size);
   for (std::size_t rank = 0; rank < world_size; ++rank) {
     for (std::size_t peer = 0; peer < rank; ++peer) {
       std::tie(sockets[rank][peer], sockets[peer][rank]) = connected_sockets();
     }
   }
+  return sockets;
+}
+
+// Index = rank. Each is used by one thread at a time.
+inline std::vector<Communicator> tcp_world_of(std::size_t world_size,
+                                              const CommunicatorOptions& options) {
   std::vector<std::unique_ptr<transport::Transport>> transports;
-  for (auto& row : sockets) {
+  for (auto& row : connect_ranks(world_size)) {
     transports.push_back(std::make_unique<transport::tcp::Transport>(std::move(row)));
   }
-  return ThreadWorld::over("tcp", std::move(transports), options);
+  return ThreadWorld::over(base::islands_over("tcp", world_size), std::move(transports), options);
 }
 
 }  // namespace rota::testing

@@ -133,7 +133,7 @@ TEST_F(TcpTransportTest, ElementsThatComeInPiecesAreWholeAndCopiedOnce) {
 
 // Method: the peer has sent a message and ended before anybody looks.
 TEST_F(TcpTransportTest, APeerThatEndedIsLostAfterAllThatItHadSent) {
-  ASSERT_TRUE(transport_->ends_by_itself());
+  ASSERT_TRUE(transport_->ends_by_itself(1));
   const Header header{.bytes = 0, .signature = {}};
   peer_sends(std::as_bytes(std::span(&header, 1)));
   peer_.reset();

@@ -19,7 +19,7 @@ struct RankRow {
 struct RankTable {
   std::uint64_t epoch = 0;
   std::string source;         // What the table was made from, such as "rotarun -np 4".
-  std::string transport;      // "shm", "tcp", or "none" in a world of one.
+  std::string transport;      // "shm", "tcp", "shm+tcp", or "none" in a world of one.
   std::string tuned{};        // The file that plans are chosen by; empty: the default table.
   std::vector<RankRow> rows;  // Index = rank.
 };

@@ -52,9 +52,10 @@ void Channel::start_send(const Header& header, std::span<const std::byte> payloa
   sent_bytes_.fetch_add(payload.size(), std::memory_order_relaxed);
   out_.header = header;
   out_.published.store(++sent_, std::memory_order_release);
+  ring();
 }
 
-Progress Channel::fill_ring() noexcept {
+Progress Channel::fill_ring() {
   const std::uint64_t room = kRingBytes - (staged_ - out_.unstaged.load(std::memory_order_acquire));
   const std::size_t start = staged_ % kRingBytes;
   const std::size_t bytes =
@@ -65,6 +66,7 @@ Progress Channel::fill_ring() noexcept {
   staged_ += bytes;
   staged_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   out_.staged.store(staged_, std::memory_order_release);
+  ring();
   return Progress::kSome;
 }
 
@@ -101,6 +103,7 @@ void Channel::release(std::size_t bytes) {
   if (in_.ring_bytes != 0) {
     const std::uint64_t read = in_.unstaged.load(std::memory_order_relaxed);
     in_.unstaged.store(read + bytes, std::memory_order_release);
+    ring();
   }
 }
 
@@ -119,6 +122,7 @@ void Channel::finish_receive() {
   const std::uint64_t read = in_.unstaged.load(std::memory_order_relaxed);
   in_.unstaged.store(next_line(read), std::memory_order_relaxed);
   in_.taken.store(++received_, std::memory_order_release);
+  ring();
 }
 
 }  // namespace rota::transport::shm

@@ -13,6 +13,13 @@
 
 namespace rota::transport::shm {
 
+// Told of all that a peer may be waiting for, once it can be seen.
+class Doorbell {
+ public:
+  virtual ~Doorbell() = default;
+  virtual void ring() = 0;
+};
+
 class Channel final : public transport::Channel {
  public:
   struct Ends {
@@ -23,6 +30,9 @@ class Channel final : public transport::Channel {
     std::size_t peer;
   };
   Channel(const Ends& ends, memory::Arena& arena) noexcept;
+
+  // From now on rung for the peer; outlives this.
+  void set_doorbell(Doorbell& doorbell) noexcept { doorbell_ = &doorbell; }
 
   void start_send(const Header& header, std::span<const std::byte> payload) override;
   Progress progress_send() override;
@@ -40,7 +50,10 @@ class Channel final : public transport::Channel {
 
  private:
   bool in_place(std::span<const std::byte> payload) const noexcept;
-  Progress fill_ring() noexcept;
+  Progress fill_ring();
+  void ring() {
+    if (doorbell_) doorbell_->ring();
+  }
 
   Mailbox& out_;
   Mailbox& in_;
@@ -48,6 +61,7 @@ class Channel final : public transport::Channel {
   std::span<std::byte> own_bytes_;
   std::span<std::byte> peer_bytes_;
   std::size_t peer_;
+  Doorbell* doorbell_ = nullptr;  // None where a peer that sleeps looks again soon.
 
   // Sending.
   std::uint64_t sent_ = 0;               // Messages published.

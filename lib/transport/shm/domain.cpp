@@ -53,12 +53,14 @@ Mailbox& Domain::mailbox(std::size_t arena, std::uint64_t offset, std::size_t in
   return object_at<Mailbox>(bytes(arena), offset + index * sizeof(Mailbox));
 }
 
-Meeting meeting_of_all(std::size_t world_size) {
+Meeting meeting_of_all(std::vector<std::size_t> names) {
+  const std::size_t world_size = names.size();
   Meeting meeting;
   meeting.arenas.resize(world_size);
   std::iota(meeting.arenas.begin(), meeting.arenas.end(), std::size_t{0});
   meeting.mailboxes.assign(world_size, kPage);
   meeting.controls.assign(world_size, 0);
+  meeting.names = std::move(names);
   return meeting;
 }
 

@@ -37,10 +37,11 @@ struct Meeting {
   std::vector<std::uint64_t>
       mailboxes;                        // Offsets in these of as many mailboxes as there are ranks.
   std::vector<std::uint64_t> controls;  // Offsets of control pages.
+  std::vector<std::size_t> names;       // As errors call them.
 };
 
-// That of the ranks of a job, at the front of their arenas.
-Meeting meeting_of_all(std::size_t world_size);
+// That of as many ranks as have arenas, at the front of these.
+Meeting meeting_of_all(std::vector<std::size_t> names);
 
 // Backs the front of `rank`'s own arena with pages and starts a dealer for the rest of it. Every
 // rank calls it before any of them sends. Throws Error kNoMemory.

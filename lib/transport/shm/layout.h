@@ -2,9 +2,9 @@
 //
 //   arena of rank r:  | ControlPage | Mailbox for rank 0 | Mailbox for rank 1 | … | payload …
 //
-// A control page has the rank's notice; the abort word in use is rank 0's. A mailbox is written by
-// its sender, r, but for its last line, which the receiver writes. A group that is made later has
-// its mailboxes, and its control page, further on in its members' arenas.
+// A control page has the rank's notice and its rings; the abort word in use is rank 0's. A mailbox
+// is written by its sender, r, but for its last line, which the receiver writes. A group that is
+// made later has its mailboxes, and its control page, further on in its members' arenas.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -17,6 +17,12 @@ namespace rota::transport::shm {
 
 inline constexpr std::size_t kLine = 64;
 
+// News for a rank that can sleep where it hears of them: see Doorbell in channel.h.
+struct alignas(kLine) Rings {
+  std::atomic<std::uint64_t> count;
+  std::atomic<std::uint32_t> asleep;  // 1: whoever rings next wakes it, and makes this 0.
+};
+
 struct ControlPage {
   enum State : std::uint32_t { kFine = 0, kWriting = 1, kBroken = 2 };
   std::atomic<std::uint32_t> state;  // The abort word. The rest is valid once it says kBroken.
@@ -25,6 +31,7 @@ struct ControlPage {
   std::uint32_t blamed;  // kNobody where there is none.
   char text[1024];       // Ends with a zero.
   Notice notice;
+  Rings rings;
   static constexpr std::uint32_t kNobody = 0xffffffff;
 };
 

@@ -13,27 +13,36 @@ namespace {
 // microsecond that a look costs.
 constexpr std::chrono::microseconds kNap{100};
 
-std::vector<Board::Seat> seats_of(const Domain& domain, const Meeting& meeting) {
-  std::vector<Board::Seat> seats;
+std::vector<ControlPage*> controls_of(const Domain& domain, const Meeting& meeting) {
+  std::vector<ControlPage*> controls;
   for (std::size_t rank = 0; rank < meeting.arenas.size(); ++rank) {
-    const std::size_t arena = meeting.arenas[rank];
-    seats.push_back({&domain.control(arena, meeting.controls[rank]).notice, domain.bytes(arena)});
+    controls.push_back(&domain.control(meeting.arenas[rank], meeting.controls[rank]));
+  }
+  return controls;
+}
+
+std::vector<Board::Seat> seats_of(const Domain& domain, const Meeting& meeting,
+                                  const std::vector<ControlPage*>& controls) {
+  std::vector<Board::Seat> seats;
+  for (std::size_t rank = 0; rank < controls.size(); ++rank) {
+    seats.push_back({&controls[rank]->notice, domain.bytes(meeting.arenas[rank])});
   }
   return seats;
 }
 
 }  // namespace
 
-Transport::Transport(const std::shared_ptr<Domain>& domain, std::size_t rank)
-    : Transport(domain, open_arena(domain, rank), rank, meeting_of_all(domain->world_size())) {}
+Transport::Transport(const std::shared_ptr<Domain>& domain, std::size_t rank,
+                     std::vector<std::size_t> names)
+    : Transport(domain, open_arena(domain, rank), rank, meeting_of_all(std::move(names))) {}
 
 Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Arena> arena,
                      std::size_t rank, const Meeting& meeting)
     : domain_(std::move(domain)),
       arena_(std::move(arena)),
       arena_index_(meeting.arenas[rank]),
-      control_(&domain_->control(meeting.arenas[0], meeting.controls[0])),
-      board_(rank, seats_of(*domain_, meeting), control_->state,
+      controls_(controls_of(*domain_, meeting)),
+      board_(rank, seats_of(*domain_, meeting, controls_), controls_[0]->state,
              [this](std::size_t bytes) { return arena_->allocate(bytes); }) {
   const auto mailbox = [&](std::size_t from, std::size_t to) -> Mailbox& {
     return domain_->mailbox(meeting.arenas[from], meeting.mailboxes[from], to);
@@ -43,7 +52,7 @@ Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Are
                                          .in = mailbox(peer, rank),
                                          .own_bytes = domain_->bytes(meeting.arenas[rank]),
                                          .peer_bytes = domain_->bytes(meeting.arenas[peer]),
-                                         .peer = peer},
+                                         .peer = meeting.names[peer]},
                            *arena_);
   }
 }
@@ -67,7 +76,7 @@ std::uint64_t Transport::staged_bytes() const noexcept {
 void Transport::abort(const Cause& cause) noexcept {
   // Peers may not have heard of it when memory is given back.
   arena_->quarantine();
-  ControlPage& page = *control_;
+  ControlPage& page = *controls_[0];
   std::uint32_t fine = ControlPage::kFine;
   if (!page.state.compare_exchange_strong(fine, ControlPage::kWriting)) return;  // Not the first.
   page.rank = static_cast<std::uint32_t>(cause.rank);
@@ -83,11 +92,11 @@ void Transport::abort(const Cause& cause) noexcept {
 
 bool Transport::broken() const noexcept {
   std::atomic_thread_fence(std::memory_order_acquire);
-  return control_->state.load(std::memory_order_acquire) != ControlPage::kFine;
+  return controls_[0]->state.load(std::memory_order_acquire) != ControlPage::kFine;
 }
 
 std::optional<Cause> Transport::aborted() {
-  const ControlPage& page = *control_;
+  const ControlPage& page = *controls_[0];
   if (page.state.load(std::memory_order_acquire) != ControlPage::kBroken) return std::nullopt;
   Cause cause;
   cause.rank = page.rank;

@@ -2,6 +2,7 @@
 #pragma once
 #include <deque>
 #include <memory>
+#include <vector>
 
 #include "transport/shm/channel.h"
 #include "transport/shm/domain.h"
@@ -11,9 +12,10 @@ namespace rota::transport::shm {
 
 class Transport final : public transport::Transport {
  public:
-  // Of the ranks of a job, each with an arena of its own. Every rank must have made its own before
-  // any of them sends. Throws Error kNoMemory.
-  Transport(const std::shared_ptr<Domain>& domain, std::size_t rank);
+  // Of ranks that each have an arena of their own, and that errors call by `names`. Every rank must
+  // have made its own before any of them sends. Throws Error kNoMemory.
+  Transport(const std::shared_ptr<Domain>& domain, std::size_t rank,
+            std::vector<std::size_t> names);
 
   // Of some of them: `arena` is rank `rank`'s. Throws Error kMismatch where the meeting's places
   // are none.
@@ -24,13 +26,19 @@ class Transport final : public transport::Transport {
   Board* board() noexcept override { return &board_; }
   void rest(base::Duration at_most) override;
   void wake() noexcept override {}  // A rest is over before it could be ended.
-  bool ends_by_itself() const noexcept override { return false; }
+  bool ends_by_itself(std::size_t) const noexcept override { return false; }
   Block allocate(std::size_t bytes) override { return arena_->allocate(bytes); }
   std::uint64_t sent_bytes() const noexcept override;
   std::uint64_t staged_bytes() const noexcept override;  // Through the channels' rings.
   void abort(const Cause& cause) noexcept override;
   bool broken() const noexcept override;
   std::optional<Cause> aborted() override;
+
+  std::size_t rank() const noexcept { return board_.rank(); }
+  void set_doorbell(std::size_t peer, Doorbell& doorbell) noexcept {
+    channels_[peer].set_doorbell(doorbell);
+  }
+  Rings& rings(std::size_t rank) noexcept { return controls_[rank]->rings; }
 
   const std::shared_ptr<Domain>& domain() const noexcept { return domain_; }
   const std::shared_ptr<memory::Arena>& arena() const noexcept { return arena_; }
@@ -40,7 +48,7 @@ class Transport final : public transport::Transport {
   std::shared_ptr<Domain> domain_;
   std::shared_ptr<memory::Arena> arena_;
   std::size_t arena_index_;
-  ControlPage* control_;
+  std::vector<ControlPage*> controls_;  // Index = rank; rank 0's has the abort word.
   Board board_;
   std::deque<Channel> channels_;  // Index = peer; the own rank's is never used.
 };

@@ -18,14 +18,22 @@ Transport::Transport(std::vector<auth::Stream> streams) {
 
 void Transport::rest(base::Duration at_most) {
   polls_.clear();
-  const std::size_t wakeup = polls_.add(wakeup_.fd(), true, false);
+  add_to(polls_);
+  polls_.wait(base::Clock::now() + at_most);
+  heed(polls_);
+}
+
+void Transport::add_to(os::PollSet& polls) {
+  wakeup_position_ = polls.add(wakeup_.fd(), true, false);
   for (const Channel& channel : channels_) {
     if (channel.starved() || channel.sending()) {
-      polls_.add(channel.fd(), channel.starved(), channel.sending());
+      polls.add(channel.fd(), channel.starved(), channel.sending());
     }
   }
-  polls_.wait(base::Clock::now() + at_most);
-  if (polls_.readable(wakeup)) wakeup_.clear();
+}
+
+void Transport::heed(const os::PollSet& polls) noexcept {
+  if (polls.readable(wakeup_position_)) wakeup_.clear();
 }
 
 std::uint64_t Transport::sent_bytes() const noexcept {

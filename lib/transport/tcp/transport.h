@@ -18,10 +18,16 @@ class Transport final : public transport::Transport {
   transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
   void rest(base::Duration at_most) override;
   void wake() noexcept override { wakeup_.wake(); }
-  bool ends_by_itself() const noexcept override { return true; }
+  bool ends_by_itself(std::size_t) const noexcept override { return true; }
   Block allocate(std::size_t bytes) override;
   std::uint64_t sent_bytes() const noexcept override;
   std::uint64_t staged_bytes() const noexcept override;  // What arrived to be reduced.
+
+  std::size_t world_size() const noexcept { return channels_.size(); }
+
+  // For who waits for more than this: what rest() would wait for, and what it does after the wait.
+  void add_to(os::PollSet& polls);
+  void heed(const os::PollSet& polls) noexcept;
 
   // Where some peer, whichever, reaches this rank. Throws Error kSystem.
   os::Address local_address() const;
@@ -35,6 +41,7 @@ class Transport final : public transport::Transport {
   std::deque<Channel> channels_;
   os::PollSet polls_;
   os::Wakeup wakeup_;
+  std::size_t wakeup_position_ = 0;  // In the set that is waited for.
 };
 
 }  // namespace rota::transport::tcp

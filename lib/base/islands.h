@@ -1,0 +1,30 @@
+// Which ranks reach each other's memory, and what the ways between ranks are called accordingly.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rota::base {
+
+// Index = rank. Ranks of one number share memory.
+using Islands = std::vector<std::uint32_t>;
+
+// The transport as a rank table calls it: "none" in a world of one, "shm" where all ranks share
+// memory, "tcp" where no two do, else "shm+tcp".
+std::string transport_between(std::span<const std::uint32_t> islands);
+
+// The other way round, for all but "shm+tcp".
+Islands islands_over(std::string_view transport, std::size_t world_size);
+
+// The ranks of `rank`'s island in order, itself among them.
+std::vector<std::size_t> island_of(std::span<const std::uint32_t> islands, std::size_t rank);
+
+// Whether there is something to encrypt.
+bool goes_over_tcp(std::string_view transport) noexcept;
+
+inline constexpr std::string_view kMixed = "shm+tcp";
+
+}  // namespace rota::base

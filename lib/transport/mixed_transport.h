@@ -1,0 +1,50 @@
+// Ranks of several hosts: over shared memory inside of each, over TCP between them. Those that
+// share memory, mates, are connected by TCP as well, to wake each other.
+#pragma once
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "os/poll_set.h"
+#include "transport/bell.h"
+#include "transport/shm/transport.h"
+#include "transport/tcp/transport.h"
+#include "transport/transport.h"
+
+namespace rota::transport {
+
+class MixedTransport final : public Transport {
+ public:
+  // `inside` is that of the ranks `mates`, in their order. `streams`: index = peer; the own entry
+  // is empty. Throws Error kSystem.
+  MixedTransport(std::unique_ptr<shm::Transport> inside, std::vector<std::size_t> mates,
+                 std::vector<auth::Stream> streams);
+
+  Channel& channel(std::size_t peer) noexcept override { return *channels_[peer]; }
+  void rest(base::Duration at_most) override;
+  void wake() noexcept override { outside_.wake(); }
+  bool ends_by_itself(std::size_t peer) const noexcept override;
+  Block allocate(std::size_t bytes) override { return inside_->allocate(bytes); }
+  std::uint64_t sent_bytes() const noexcept override;
+  std::uint64_t staged_bytes() const noexcept override;
+  void abort(const Cause& cause) noexcept override;
+
+  // Of mates alone: no other rank reads this one's memory.
+  bool broken() const noexcept override { return inside_->broken(); }
+  std::optional<Cause> aborted() override { return inside_->aborted(); }
+
+  shm::Transport& inside() noexcept { return *inside_; }
+
+ private:
+  void sleep(base::Duration at_most);
+
+  std::unique_ptr<shm::Transport> inside_;
+  std::vector<std::size_t> mates_;
+  std::deque<Bell> bells_;          // Of the other mates.
+  tcp::Transport outside_;          // Has no connection to a mate.
+  std::vector<Channel*> channels_;  // Index = peer; the own rank's is never used.
+  os::PollSet polls_;
+  std::uint64_t heard_ = 0;  // Rings, before all that has been looked at since.
+};
+
+}  // namespace rota::transport

@@ -1,0 +1,39 @@
+// What the ways between ranks are called follows from who shares memory.
+#include "base/islands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rota::base {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Islands, SayWhatGoesBetweenThem) {
+  EXPECT_EQ(transport_between(Islands{3}), "none");
+  EXPECT_EQ(transport_between(Islands{3, 3, 3}), "shm");
+  EXPECT_EQ(transport_between(Islands{0, 2, 1}), "tcp");
+  EXPECT_EQ(transport_between(Islands{0, 1, 0}), "shm+tcp");
+}
+
+TEST(Islands, AreAsTheTransportIs) {
+  EXPECT_THAT(islands_over("shm", 3), ElementsAre(0, 0, 0));
+  EXPECT_THAT(islands_over("tcp", 3), ElementsAre(0, 1, 2));
+  EXPECT_THAT(islands_over("none", 1), ElementsAre(0));
+}
+
+TEST(Islands, HaveTheirRanksInOrder) {
+  const Islands islands = {7, 4, 7, 7};
+  EXPECT_THAT(island_of(islands, 2), ElementsAre(0, 2, 3));
+  EXPECT_THAT(island_of(islands, 1), ElementsAre(1));
+}
+
+TEST(Islands, HaveSomethingToEncryptBetweenThem) {
+  EXPECT_TRUE(goes_over_tcp("tcp"));
+  EXPECT_TRUE(goes_over_tcp("shm+tcp"));
+  EXPECT_FALSE(goes_over_tcp("shm"));
+  EXPECT_FALSE(goes_over_tcp("none"));
+}
+
+}  // namespace
+}  // namespace rota::base

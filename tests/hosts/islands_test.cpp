@@ -1,0 +1,110 @@
+// Ranks of one host share memory, also where there are other hosts.
+#include <csignal>
+
+#include "hosts/across_hosts.h"
+
+namespace rota::testing {
+namespace {
+
+class IslandsTest : public AcrossHosts {
+ protected:
+  void expect_success(const std::vector<std::string>& arguments) {
+    const auto all = start_all(arguments);
+    for (const auto& each : all) {
+      const Result result = each->wait();
+      EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+    }
+  }
+
+  // What the first host says of a job of `rank_program` that explains itself.
+  std::string said_by_job(const std::vector<std::string>& flags) {
+    std::vector<std::string> arguments = {"--verbose"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.push_back(rank_program());
+    const auto all = start_all(arguments);
+    for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+    return all[0]->err();
+  }
+
+  static std::string collectives() { return std::string(ROTA_TEST_DIR) + "/collectives_ranks"; }
+  static std::string groups() { return std::string(ROTA_TEST_DIR) + "/groups_ranks"; }
+};
+
+TEST_F(IslandsTest, MakeEveryCollective) {
+  environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 2})};
+  expect_success({"--deadline", "20", collectives(), "auto", "5"});
+}
+
+TEST_F(IslandsTest, MakeAllReducesByEveryPlan) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 3, 1})};
+  for (const std::string plan :
+       {"ring", "direct", "hub", "halving-doubling", "tree", "two-level", "star"}) {
+    expect_success({"--deadline", "20", collectives(), plan, "5",
+                    "--gtest_filter=CollectivesTest*AllReduce*"});
+  }
+}
+
+// Groups that lie within an island, and across several; threads that share a process.
+TEST_F(IslandsTest, MakeGroupsOutOfOthers) {
+  for (const auto& slots : std::vector<std::vector<std::size_t>>{{2, 1, 2}, {1, 1, 1}}) {
+    environment_ = {"ROTA_HOSTS=" + hosts(slots)};
+    expect_success({"--deadline", "20", groups()});
+    expect_success({"--deadline", "20", groups(), "threads"});
+  }
+}
+
+// Ranks that are dealt around the hosts are no neighbours.
+TEST_F(IslandsTest, MayHaveRanksThatDoNotFollowOneAnother) {
+  environment_ = {"ROTA_HOSTS=" + hosts({2, 2, 1})};
+  expect_success({"--deadline", "20", "--map-by", "node", collectives(), "auto", "5",
+                  "--gtest_filter=CollectivesTest*AllReduce*"});
+}
+
+TEST_F(IslandsTest, AreWhereARotarunHasSeveralRanks) {
+  environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 1})};
+  EXPECT_THAT(said_by_job({}), HasSubstr("float64 on 4 ranks over shm+tcp: "));
+  EXPECT_THAT(said_by_job({"--transport", "tcp"}), HasSubstr("float64 on 4 ranks over tcp: "));
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  EXPECT_THAT(said_by_job({}), HasSubstr("float64 on 3 ranks over tcp: "));
+}
+
+TEST_F(IslandsTest, AreAllThereIsWhereOneHostHasAllRanks) {
+  const std::string agent = write_agent();
+  const auto job = std::make_unique<Process>(
+      network_->on(0, rotarun({"-H", network_->address(1) + ":3", "--agent", agent + " {host}",
+                               "--verbose", rank_program()})));
+  const Result result = job->wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("rank 2 of 3 on 10.77.0.2: sum 6\n"));
+  EXPECT_THAT(result.err, HasSubstr("float64 on 3 ranks over shm: "));
+}
+
+// Nothing of it shows in memory: its mate is told by the launcher, others by the end of a stream.
+TEST_F(IslandsTest, HearThatOneOfThemIsKilled) {
+  environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 2}), "ROUNDS=100000"};
+  auto all = start_all({"--deadline", "60", "/bin/sh", "-c",
+                        "[ $ROTA_RANK != 3 ] || (sleep 1; kill -9 $$) & exec " + rank_program()});
+  for (const auto& each : all) {
+    const Result result = each->wait();
+    EXPECT_EQ(result.exit_code, 137) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("was killed by SIGKILL"));
+    EXPECT_LT(result.took, std::chrono::seconds(15));
+  }
+}
+
+TEST_F(IslandsTest, WaitNoLongerThanTheDeadlineForOneThatStands) {
+  environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 2}), "ROUNDS=100000"};
+  auto all =
+      start_all({"--deadline", "2", "/bin/sh", "-c",
+                 "[ $ROTA_RANK != 4 ] || (sleep 1; kill -STOP $$) & exec " + rank_program()});
+  for (const auto& each : all) {
+    const Result result = each->wait();
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_THAT(result.err, HasSubstr("rank 4 (pid "));
+    EXPECT_THAT(result.err, HasSubstr(", 10.77.0.3) is silent: it is stopped\n"));
+    EXPECT_LT(result.took, std::chrono::seconds(15));
+  }
+}
+
+}  // namespace
+}  // namespace rota::testing
