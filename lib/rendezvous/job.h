@@ -15,10 +15,10 @@
 namespace rota::rendezvous {
 
 struct Job {
-  RankTable table;       // table.transport is decided by the launcher.
-  std::size_t rank = 0;  // The receiver's own.
-  auth::Key key{};       // Drawn anew for each job; with it ranks know each other over tcp.
-  base::Islands islands;          // Where the transport is shm+tcp, else empty.
+  RankTable table;        // table.transport is decided by the launcher.
+  std::size_t rank = 0;   // The receiver's own.
+  auth::Key key{};        // Drawn anew for each job; with it ranks know each other over tcp.
+  base::Islands islands;  // Where the transport is shm+tcp, else empty.
   std::uint64_t incarnation = 0;  // Tells its runs apart where they have one key; 0: they do not.
   std::chrono::nanoseconds deadline{0};  // Of one collective.
   bool may_spin = false;                 // Ranks do not outnumber the granted cores.
