@@ -53,7 +53,8 @@ constexpr Flag kFlags[] = {
      "each "
      "other (default: ROTA_PORTS, or 7700-7955)"},
     {"", "transport", "auto|shm|tcp",
-     "How ranks move data (default: auto, which is shm on a host, and tcp between hosts)"},
+     "How ranks move data (default: auto, which is shm between those that one rotarun starts, "
+     "and tcp between others)"},
     {"", "tuned", "FILE",
      "Take the plans of all-reduces from this file of rota-bench tune's, which rank 0 reads "
      "(default: ROTA_TUNED, or no file)"},

@@ -3,9 +3,11 @@
 
 namespace rota::launcher {
 
-Share share_of(const Layout& layout, std::size_t host, const std::vector<Group>& groups) {
+Share share_of(const Layout& layout, std::size_t host, const std::vector<Group>& groups,
+               const std::string& transport) {
   Share share{.ranks = std::vector<std::size_t>(layout.host_rank_counts[host]),
               .world_size = layout.seats.size(),
+              .transport = transport,
               .host_index = host,
               .host_count = layout.host_rank_counts.size()};
   for (std::size_t rank = 0; rank < layout.seats.size(); ++rank) {

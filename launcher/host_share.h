@@ -38,7 +38,8 @@ struct Share {
 };
 
 // Without places, which are each host's own affair, and without evaluators.
-Share share_of(const Layout& layout, std::size_t host, const std::vector<Group>& groups);
+Share share_of(const Layout& layout, std::size_t host, const std::vector<Group>& groups,
+               const std::string& transport);
 
 // A line for each rank: its host, and the CPUs that it is bound to.
 std::vector<std::string> describe_bindings(const Share& share, const std::string& host);

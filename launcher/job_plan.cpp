@@ -38,7 +38,6 @@ RankTable make_table(const Options& options, const Facts& facts, const Layout& l
                      const std::vector<Cpus>& places) {
   RankTable table;
   table.source = "rotarun -np " + std::to_string(layout.seats.size());
-  table.transport = options.transport == Transport::kTcp ? "tcp" : "shm";
   table.tuned = options.tuned_file;
   for (std::size_t rank = 0; rank < layout.seats.size(); ++rank) {
     table.rows.push_back({.local_rank = layout.seats[rank].local_rank,
@@ -138,7 +137,8 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   const Binding binding = binding_rules(options);
   std::vector<Core> cores;
   if (binding.bind_to != BindTo::kNone) cores = limit_cores(read_cores(), plan.slots.cpu_count);
-  plan.share = share_of(plan.layout, 0, options.groups);
+  const std::string transport = options.transport == Transport::kTcp ? "tcp" : "shm";
+  plan.share = share_of(plan.layout, 0, options.groups, transport);
   plan.share.evaluators = evaluators_of(options.groups);
   plan.share.places = place_ranks(cores, rank_count, binding);
   const std::string lack = lack_of_files(files_needed(plan.share, options), facts.open_files);
@@ -146,6 +146,7 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   const std::string cpu_lack = lack_of_cpu(rank_count, facts.cpu_quota, facts.is_pod);
   if (!cpu_lack.empty() && plan.layout.warning.empty()) plan.warnings.push_back(cpu_lack);
   plan.job.table = make_table(options, facts, plan.layout, plan.share.places);
+  plan.job.table.transport = transport;
   plan.job.deadline = options.deadline;
   plan.job.may_spin = rank_count <= plan.slots.cpu_count;
   plan.job.verbose = options.verbose;

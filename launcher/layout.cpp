@@ -135,4 +135,13 @@ Layout lay_out(const std::vector<HostSlots>& hosts, const LayoutRules& rules) {
   return layout;
 }
 
+base::Islands islands_of(const Layout& layout, Transport transport) {
+  base::Islands islands = base::each_alone(layout.seats.size());
+  if (transport == Transport::kTcp) return islands;
+  for (std::size_t rank = 0; rank < islands.size(); ++rank) {
+    islands[rank] = static_cast<std::uint32_t>(layout.seats[rank].host);
+  }
+  return islands;
+}
+
 }  // namespace rota::launcher

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/islands.h"
 #include "launcher/options.h"
 
 namespace rota::launcher {
@@ -40,6 +41,9 @@ struct Layout {
   std::vector<std::size_t> host_rank_counts;  // Index: host. 0 where no rank is.
   std::string warning;  // Empty, or how many ranks there are for how many slots.
 };
+
+// What one rotarun has started shares memory, unless it is told not to.
+base::Islands islands_of(const Layout& layout, Transport transport);
 
 // `hosts` has one or more. One host alone takes more ranks than it has slots, with a warning unless
 // `oversubscribe` says that this is meant. Throws UsageError where several hosts have too few

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/assert.h"
 #include "os/message_socket.h"
 
 namespace rota::launcher {
@@ -37,9 +38,10 @@ Prepared prepare_here(const Options& options, const JobPlan& plan,
       prepared.loan = Loan::of_listeners(std::move(listeners));
       break;
     }
-    case rendezvous::Lent::kBoth:  // Needs several hosts.
     case rendezvous::Lent::kNothing:
       break;
+    case rendezvous::Lent::kBoth:
+      ROTA_ASSERT(false);  // Takes several hosts.
   }
   return prepared;
 }

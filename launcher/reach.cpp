@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/islands.h"
 #include "launcher/one_slot_each.h"
 #include "os/address.h"
 
@@ -34,15 +35,19 @@ std::optional<std::size_t> declared_count(const cluster::Specification& chosen) 
 }
 
 // Where slots are not declared, those of this host stand for them.
-std::string table_text(const cluster::Specification& chosen, std::size_t slot_count) {
+std::string table_text(const Options& options, const cluster::Specification& chosen,
+                       std::size_t slot_count) {
   const auto is_open = [](const cluster::Host& host) {
     return cluster::is_in_ring(host.role) && !host.slots;
   };
   try {
-    std::string table = to_text(cluster::make_table(chosen, slot_count));
-    if (chosen.world_size || std::ranges::none_of(chosen.hosts, is_open)) return table;
+    RankTable table = cluster::make_table(chosen, slot_count);
+    if (options.transport == Transport::kTcp && base::shares_memory(table.transport)) {
+      table.transport = "tcp";
+    }
+    if (chosen.world_size || std::ranges::none_of(chosen.hosts, is_open)) return to_text(table);
     return "note: where no slots are declared, they are taken to be as many as here, " +
-           std::to_string(slot_count) + "\n" + table;
+           std::to_string(slot_count) + "\n" + to_text(table);
   } catch (const Error& error) {
     return std::string("no table: ") + error.what() + "\n";
   }
@@ -99,14 +104,14 @@ Explanation explain_reach(const Options& options, const cluster::Given& given,
     explanation.is_decided = true;
     const Reach reach = decide_reach(options, given);
     explanation.is_alone = !reach.hosts;
-    if (reach.hosts) explanation.text += table_text(chosen, slot_count);
+    if (reach.hosts) explanation.text += table_text(options, chosen, slot_count);
     if (reach.hosts && is_one_slot_each(*reach.hosts)) {
       explanation.text += "rotarun starts rank " + std::to_string(*chosen.rank) +
                           " alone, and meets those of the others at " + reach.hosts->meeting->name +
                           "\n";
     }
   } catch (const UsageError& error) {
-    explanation.text += table_text(read_given(given).chosen, slot_count) +
+    explanation.text += table_text(options, read_given(given).chosen, slot_count) +
                         "rotarun would not start it: " + error.what() + "\n";
   } catch (const SpecificationError& error) {
     if (explanation.is_decided) explanation.text += std::string(error.what()) + "\n";

@@ -5,6 +5,7 @@
 
 #include <rota/error.h>
 
+#include "base/islands.h"
 #include "launcher/provision.h"
 #include "launcher/reach.h"
 
@@ -63,6 +64,9 @@ std::optional<ShownTable> table_of_several_hosts(const Options& options,
   try {
     shown.table = cluster::make_table(chosen, slot_count);
     shown.table.tuned = options.tuned_file;
+    if (options.transport == Transport::kTcp && base::shares_memory(shown.table.transport)) {
+      shown.table.transport = "tcp";
+    }
     shown.devices = devices_of(chosen, slot_count, options, environment);
   } catch (const Error& error) {
     throw UsageError(error.what());

@@ -5,6 +5,7 @@
 
 hosts=()
 addresses=()
+slots=1  # Ranks on each host.
 switch=rota-switch-$$
 folder=
 
@@ -63,7 +64,7 @@ on_each() {
   for ((i = ${#hosts[@]} - 1; i >= 0; --i)); do
     words=("${@//\{rank\}/$i}")
     words=("${words[@]//\{address\}/${addresses[i]}}")
-    ip netns exec "${hosts[i]}" env ROTA_HOSTS="$(joined "${addresses[@]}")" ROTA_SLOTS=1 \
+    ip netns exec "${hosts[i]}" env ROTA_HOSTS="$(joined "${addresses[@]}")" ROTA_SLOTS=$slots \
       ROTA_HOST="${addresses[i]}" timeout $limit "${words[@]}" >"$folder/out.$i" &
     pids+=($!)
   done
@@ -85,9 +86,23 @@ run_gloo() {
 
 run_openmpi() {
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout $limit \
-    "$folder/agent" "${addresses[0]}" "$(launcher_of openmpi)" -np "$1" \
-    -H "$(joined "${addresses[@]}")" --mca plm_rsh_agent "$folder/agent" \
-    --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include 10.0.0.0/24 \
+    "$folder/agent" "${addresses[0]}" "$(launcher_of openmpi)" -np "$(($1 * slots))" \
+    -H "$(joined "${addresses[@]/%/:$slots}")" --mca plm_rsh_agent "$folder/agent" \
+    --mca pml ob1 --mca btl "$([[ $slots == 1 ]] || echo vader,)tcp,self" \
+    --mca btl_tcp_if_include 10.0.0.0/24 \
     --mca oob_tcp_if_include 10.0.0.0/24 --mca mpi_yield_when_idle 1 \
     "$bin/openmpi_bench" "${@:2}" --json
+}
+
+# The same, with two ranks on each host.
+run_rota_pairs() { slots=2 run_rota "$@" --plans auto,two-level; }
+run_openmpi_pairs() { slots=2 run_openmpi "$@"; }
+
+run_gloo_pairs() {
+  local store
+  store=$(mktemp -d -p "$folder")
+  # What it says expands on its host.
+  # shellcheck disable=SC2016
+  on_each bash -c '"$@" --rank $((2 * {rank})) & "$@" --rank $((2 * {rank} + 1)) && wait $!' - \
+    "$bin/gloo_bench" "${@:2}" --json --ranks "$((2 * $1))" --store "$store" --address '{address}'
 }

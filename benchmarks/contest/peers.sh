@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 declare -A titles=([rota]=rota [openmpi]='Open MPI' [mpich]=MPICH [gloo]=Gloo [limit]=limit
-  [socket]=socket)
+  [socket]=socket [rota_pairs]='rota shm+tcp' [openmpi_pairs]='Open MPI' [gloo_pairs]=Gloo)
 declare -A missing=()
 limit=60  # Seconds that one run may take.
 
@@ -11,10 +11,11 @@ limit=60  # Seconds that one run may take.
 launcher_of() { command -v "mpirun.$1" || command -v mpirun; }
 
 is_there() {
+  local peer=${1%_pairs}_bench
   case $1 in
-    rota) return 0 ;;
-    openmpi | mpich) [[ -x $bin/$1_bench ]] && launcher_of "$1" >/dev/null && return 0 ;;
-    *) [[ -x $bin/$1_bench ]] && return 0 ;;
+    rota | rota_pairs) return 0 ;;
+    openmpi* | mpich) [[ -x $bin/$peer ]] && launcher_of "${1%_pairs}" >/dev/null && return 0 ;;
+    *) [[ -x $bin/$peer ]] && return 0 ;;
   esac
   missing[$1]=1
   return 1

@@ -11,13 +11,15 @@
 namespace rota::bench {
 namespace {
 
-std::string title_of(const Row& row) {
+std::string ranks_of(const Row& row) { return ", " + std::to_string(row.ranks) + " ranks"; }
+
+std::string title_of(const Row& row, bool has_ranks) {
   std::string title(to_string(row.work.collective));
   if (row.work.collective != Collective::kBarrier) {
     title += " of " + std::string(to_string(row.work.type));
   }
   if (reduces(row.work.collective)) title += ", " + op_name(row.work);
-  title += ", " + std::to_string(row.ranks) + " ranks";
+  if (has_ranks) title += ranks_of(row);
   for (const std::string_view word :
        {to_string(row.state), to_string(row.calls), to_string(row.work.placement)}) {
     title += ", " + std::string(word);
@@ -37,16 +39,17 @@ std::vector<Row> read_rows(std::istream& lines) {
   return rows;
 }
 
-std::vector<Contest> contests_of(const std::vector<Row>& rows) {
+std::vector<Contest> contests_of(const std::vector<Row>& rows, bool of_all_worlds) {
   std::vector<Contest> contests;
   for (const Row& row : rows) {
-    const std::string title = title_of(row);
+    const std::string title = title_of(row, !of_all_worlds);
+    const std::string name = row.name + (of_all_worlds ? ranks_of(row) : "");
     auto found = std::ranges::find(contests, title, &Contest::title);
     if (found == contests.end()) {
       contests.push_back({title, row.state, row.calls, row.memory, {}});
       found = contests.end() - 1;
     }
-    found->sizes[row.work.bytes()][row.name].push_back(row.median_seconds);
+    found->sizes[row.work.bytes()][name].push_back(row.median_seconds);
   }
   return contests;
 }

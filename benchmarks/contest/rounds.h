@@ -26,8 +26,9 @@ struct Contest {
   std::map<std::size_t, Contestants> sizes;  // By bytes.
 };
 
-// In the order in which they first appear.
-std::vector<Contest> contests_of(const std::vector<Row>& rows);
+// In the order in which they first appear. Worlds of several sizes are contests of their own, or by
+// `of_all_worlds` one, in which a name says its number of ranks.
+std::vector<Contest> contests_of(const std::vector<Row>& rows, bool of_all_worlds = false);
 
 // Of one quantity, over the rounds.
 struct Ratio {

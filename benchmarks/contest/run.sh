@@ -3,8 +3,8 @@
 # slow for all, and makes a page of tables, and a picture, of what they measured.
 #
 # usage: run.sh BIN OUT COMMAND SECTION
-# SECTION: all-reduce, collectives, oversubscribed, loopback, hosts-1gbit, hosts-100mbit,
-# codecs-1gbit or codecs-100mbit.
+# SECTION: all-reduce, collectives, oversubscribed, loopback; hosts, pairs or codecs, with a rate:
+# hosts-1gbit, hosts-100mbit.
 # BIN has the programs. OUT gets SECTION.jsonl, SECTION.md and SECTION.svg. COMMAND is what the page
 # says that it was made by. Peers that are not installed are named, and left out.
 set -euo pipefail
@@ -43,7 +43,7 @@ contest() {
     echo "${titles[$name]}, $ranks ranks: failed, or took more than $limit s; left out" >&2
     drop "${titles[$name]}" "$new"
   done
-  for name in $contestants; do [[ -v missing[$name] ]] || took_part[$name]=1; done
+  for name in $contestants; do [[ -v missing[$name] ]] || took_part[${name%_pairs}]=1; done
   cat "$new" >>"$rows"
   rm "$new"
 }
@@ -105,6 +105,21 @@ TCP needs $((24 * 8 * 1024 * 1024 / 1448 * 1514 / 1000 / $(megabits "$rate"))) m
       IFS=: read -r rounds sizes iterations <<<"$part"
       contest "$rounds" 4 "rota openmpi gloo" all-reduce --placement in-place --memory any \
         --calls isolated --sizes "$sizes" --iterations "$iterations"
+    done
+    ;;
+  pairs-*)
+    rate=${section#pairs-} baseline=(--baseline "rota tcp, 4 ranks" --all-worlds)
+    title="all-reduce of 4 hosts at $rate each way, two ranks on each: time by size"
+    note="Four hosts that are network namespaces, $rate each way. Two ranks on each, which share what leaves \
+their host, beside one on each. Open MPI has the choice of all its ways within a host."
+    # shellcheck source=hosts.sh
+    source "$here/hosts.sh"
+    make_hosts 4 "$rate"
+    for part in 5:4K:100 $([[ $rate == 1gbit ]] && echo 5:16M:7 || echo 3:16M:3); do
+      IFS=: read -r rounds sizes iterations <<<"$part"
+      contest "$rounds" 4 "rota rota_pairs openmpi_pairs gloo_pairs" all-reduce \
+        --placement in-place --memory any --calls isolated --sizes "$sizes" \
+        --iterations "$iterations"
     done
     ;;
   codecs-*)

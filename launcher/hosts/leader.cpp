@@ -73,7 +73,6 @@ class Leader {
   std::optional<int> hear_agents();
   std::string name_in_table(std::size_t host) const;
   bool is_ring_here() const;  // Where all other hosts have no ranks.
-  base::Islands islands_of(const Layout& layout) const;
   Layout lay_out_hosts() const;
   void deal(const Layout& layout);
   void gather_output();
@@ -85,6 +84,7 @@ class Leader {
   Followers followers_;
   base::TimePoint start_;
   base::Islands islands_;                  // By rank, once they are laid out.
+  std::string transport_;                  // As they make it.
   std::vector<Share> shares_;              // By host, once they are dealt.
   std::optional<StatusPort> status_port_;  // While the hosts gather.
 };
@@ -181,7 +181,8 @@ std::optional<int> Leader::seat() {
 
 int Leader::run_job() {
   const Layout layout = lay_out_hosts();
-  islands_ = islands_of(layout);
+  islands_ = islands_of(layout, part_.options.transport);
+  transport_ = base::transport_between(islands_);
   deal(layout);
   const std::string address = is_ring_here() ? kLoopback : followers_.own_address();
   Seating own = take_seats(part_, shares_[part_.meeting.own_host], address);
@@ -205,8 +206,7 @@ int Leader::run_job() {
 // The shares of all hosts, and of this one where it is none of them.
 void Leader::deal(const Layout& layout) {
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    shares_.push_back(share_of(layout, host, part_.options.groups));
-    shares_.back().transport = base::transport_between(islands_);
+    shares_.push_back(share_of(layout, host, part_.options.groups, transport_));
   }
   if (is_one_slot_each(part_.meeting.cluster)) {
     std::vector<OwnPlace> places;
@@ -218,7 +218,7 @@ void Leader::deal(const Layout& layout) {
   }
   const std::size_t outside = shares_.size();
   shares_.resize(member_count(part_.meeting), Share{.world_size = layout.seats.size(),
-                                                    .transport = base::transport_between(islands_),
+                                                    .transport = transport_,
                                                     .host_index = outside,
                                                     .host_count = part_.meeting.host_count});
   shares_[host_of_evaluators(part_.meeting)].evaluators = evaluators_of(part_.options.groups);
@@ -239,16 +239,6 @@ void Leader::gather_output() {
 
 bool Leader::is_ring_here() const {
   return part_.meeting.host_count == 1 && part_.meeting.own_host == 0;
-}
-
-// What one rotarun has started can share memory, unless it is told not to.
-base::Islands Leader::islands_of(const Layout& layout) const {
-  base::Islands islands = base::islands_over("tcp", layout.seats.size());
-  if (part_.options.transport == Transport::kTcp) return islands;
-  for (std::size_t rank = 0; rank < islands.size(); ++rank) {
-    islands[rank] = static_cast<std::uint32_t>(layout.seats[rank].host);
-  }
-  return islands;
 }
 
 Layout Leader::lay_out_hosts() const {
@@ -286,7 +276,7 @@ JobPlan Leader::plan_job(const Seating& own) const {
   RankTable& table = plan.job.table;
   table.epoch = part_.meeting.cluster.epoch.value_or(0);
   table.source = part_.meeting.cluster.source;
-  table.transport = base::transport_between(islands_);
+  table.transport = transport_;
   if (table.transport == base::kMixed) plan.job.islands = islands_;
   table.tuned = part_.options.tuned_file;
   table.rows.resize(own.share.world_size);

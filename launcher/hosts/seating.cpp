@@ -51,11 +51,10 @@ void require_groups(const Share& share, const Options& options) {
 }
 
 // A rank that is alone here has nobody to share memory with.
-Loan lend(const Part& part, const Share& share, std::vector<os::Listener> listeners) {
+Loan make_loan(const Part& part, const Share& share, std::vector<os::Listener> listeners) {
   Loan loan = base::goes_over_tcp(share.transport) ? Loan::of_listeners(std::move(listeners))
                                                    : Loan(share.ranks.size());
-  const bool has_arenas = share.transport == "shm" || share.transport == base::kMixed;
-  if (has_arenas && share.ranks.size() > 1) {
+  if (base::shares_memory(share.transport) && share.ranks.size() > 1) {
     loan.add_arenas(size_arena(part.facts, share.ranks.size()));
   }
   return loan;
@@ -97,7 +96,7 @@ Seating take_seats(const Part& part, Share share, const std::string& address) {
   }
   seating.seats.devices = seating.provision.visible_devices;
   seating.seats.free = {.address = address, .ports = seating.provision.ports.ports};
-  seating.loan = lend(part, seating.share, std::move(listeners));
+  seating.loan = make_loan(part, seating.share, std::move(listeners));
   return seating;
 }
 

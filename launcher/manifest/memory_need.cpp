@@ -14,11 +14,15 @@ constexpr std::uint64_t kProcess = 4 * kMebibyte;   // A rank before main(): lib
 constexpr std::uint64_t kPlanCount = 64;            // Distinct calls of a training, amply.
 constexpr std::uint64_t kBytesPerNumber = 4;
 
-// Coordinator, proof, communicator, stages, plans.
+constexpr std::uint64_t in_pages(std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+
+// Coordinator, proof, communicator, front, stages, plans: those over both transports, which is
+// where a pod has several ranks.
 std::uint64_t communication(const MemoryNeed& need) {
   const std::uint64_t world_size = need.world_size;
   const std::uint64_t peer_count = world_size - 1;
-  std::uint64_t bytes = (64 + 192 + 24 + world_size) * kKibibyte + 256 * kKibibyte * peer_count +
+  std::uint64_t bytes = (64 + 192 + 24 + 4) * kKibibyte + 1536 * world_size +
+                        in_pages(192 * world_size) + 256 * kKibibyte * peer_count +
                         kPlanCount * (768 * world_size + 512);
   if (need.encrypts) bytes += (448 + 64 * peer_count) * kKibibyte;
   return bytes;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/islands.h"
 #include "launcher/file_need.h"
 #include "launcher/host_share.h"
 #include "launcher/layout.h"
@@ -224,13 +225,15 @@ Finding look_at_ports(const Inspection& inspection, const launcher::Layout& layo
 
 Finding look_at_files(const Inspection& inspection, const launcher::Layout& layout) {
   Finding finding{.check = "files"};
+  const std::string transport =
+      base::transport_between(launcher::islands_of(layout, inspection.options.transport));
   std::vector<std::string> lacks;
   std::vector<std::string> low;
   for (std::size_t host = 0; host < inspection.hosts.size(); ++host) {
     const Host& looked_at = inspection.hosts[host];
     const os::OpenFileLimits& limits = looked_at.facts.open_files;
     const auto need = launcher::files_needed(
-        launcher::share_of(layout, host, inspection.options.groups), inspection.options);
+        launcher::share_of(layout, host, inspection.options.groups, transport), inspection.options);
     const std::string lack = launcher::lack_of_files(need, limits);
     if (!lack.empty()) lacks.push_back(looked_at.name + ": " + lack);
     if (limits.soft < kUsualFileLimit) low.push_back(looked_at.name);

@@ -1,6 +1,7 @@
 // Counts islands.
 #include "base/islands.h"
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -13,10 +14,14 @@ std::string transport_between(std::span<const std::uint32_t> islands) {
   return numbers.size() == islands.size() ? "tcp" : std::string(kMixed);
 }
 
-Islands islands_over(std::string_view transport, std::size_t world_size) {
-  Islands islands(world_size, 0);
-  if (transport == "tcp") std::iota(islands.begin(), islands.end(), std::uint32_t{0});
+Islands each_alone(std::size_t world_size) {
+  Islands islands(world_size);
+  std::iota(islands.begin(), islands.end(), std::uint32_t{0});
   return islands;
+}
+
+Islands islands_over(std::string_view transport, std::size_t world_size) {
+  return transport == "tcp" ? each_alone(world_size) : Islands(world_size, 0);
 }
 
 std::vector<std::size_t> island_of(std::span<const std::uint32_t> islands, std::size_t rank) {
@@ -25,6 +30,14 @@ std::vector<std::size_t> island_of(std::span<const std::uint32_t> islands, std::
     if (islands[other] == islands[rank]) ranks.push_back(other);
   }
   return ranks;
+}
+
+std::size_t place_among(std::span<const std::size_t> mates, std::size_t rank) {
+  return static_cast<std::size_t>(std::ranges::find(mates, rank) - mates.begin());
+}
+
+bool shares_memory(std::string_view transport) noexcept {
+  return transport == "shm" || transport == kMixed;
 }
 
 bool goes_over_tcp(std::string_view transport) noexcept {

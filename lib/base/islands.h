@@ -18,12 +18,16 @@ std::string transport_between(std::span<const std::uint32_t> islands);
 
 // The other way round, for all but "shm+tcp".
 Islands islands_over(std::string_view transport, std::size_t world_size);
+Islands each_alone(std::size_t world_size);
 
 // The ranks of `rank`'s island in order, itself among them.
 std::vector<std::size_t> island_of(std::span<const std::uint32_t> islands, std::size_t rank);
 
-// Whether there is something to encrypt.
-bool goes_over_tcp(std::string_view transport) noexcept;
+// Where a rank is among the ranks of its island.
+std::size_t place_among(std::span<const std::size_t> mates, std::size_t rank);
+
+bool shares_memory(std::string_view transport) noexcept;  // Some ranks do,
+bool goes_over_tcp(std::string_view transport) noexcept;  // and some are reached so.
 
 inline constexpr std::string_view kMixed = "shm+tcp";
 

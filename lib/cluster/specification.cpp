@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/islands.h"
 #include "cluster/refusal.h"
 
 namespace rota::cluster {
@@ -151,8 +152,10 @@ RankTable make_table(const Specification& specification, std::size_t undeclared_
   table.epoch = specification.epoch.value_or(0);
   table.source = specification.source;
   const std::vector<std::size_t> slots = slots_of(specification, undeclared_slots);
+  base::Islands islands;
   for (std::size_t i = 0; i < count; ++i) {
     const Host& host = specification.hosts[i];
+    islands.insert(islands.end(), slots[i], static_cast<std::uint32_t>(i));
     for (std::size_t local = 0; local < slots[i]; ++local) {
       if (table.rows.size() == kMaxRanks) {
         refuse(specification.source + ": more than " + std::to_string(kMaxRanks) + " ranks");
@@ -162,7 +165,9 @@ RankTable make_table(const Specification& specification, std::size_t undeclared_
                             .address = host.port ? with_port(host.name, host.port) : ""});
     }
   }
-  table.transport = table.rows.size() == 1 ? "none" : count == 1 ? "shm" : "tcp";
+  // Ranks that each have a launcher of their own share nothing.
+  if (specification.level == Level::kProcess) islands = base::each_alone(table.rows.size());
+  table.transport = base::transport_between(islands);
   return table;
 }
 

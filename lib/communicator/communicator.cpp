@@ -108,7 +108,7 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
   if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs one thread or more");
   if (is_alone(options)) {
     return ThreadWorld::make(
-        {.world_size = count, .arena_bytes = kThreadArenaBytes, .communicator = options});
+        {.world_size = count, .arena_bytes = thread_arena_bytes(count), .communicator = options});
   }
   const Settings settings(options);
   Impl processes(join(options), settings);

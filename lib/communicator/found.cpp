@@ -72,9 +72,10 @@ std::optional<Ground> ground_of(transport::Transport* transport) {
 
 // For threads that nobody else shares memory with.
 std::vector<Ground> new_grounds(std::size_t count) {
+  const std::size_t bytes = thread_arena_bytes(count);
   std::vector<os::Fd> arenas;
   for (std::size_t i = 0; i < count; ++i) {
-    arenas.push_back(os::make_shared_memory("rota-thread-" + std::to_string(i), kThreadArenaBytes));
+    arenas.push_back(os::make_shared_memory("rota-thread-" + std::to_string(i), bytes));
   }
   const auto domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
   std::vector<Ground> grounds;
@@ -96,17 +97,11 @@ class Founding {
       islands_.push_back(parent_.group().islands[seats_[rank]]);
     }
     transport_ = base::transport_between(islands_);
-    if (!own_.empty() && has_mates(own_.front())) {
-      const auto ground = ground_of(parent_.group().transport.get());
-      grounds_ = ground ? std::vector<Ground>(own_.size(), *ground) : new_grounds(own_.size());
-    }
   }
 
   // `ticket_counts`: how many each rank of the parent has to give, whatever group they are for.
   std::vector<Group> run(const std::vector<std::size_t>& ticket_counts) {
-    std::vector<Ticket> mine;
-    for (std::size_t i = 0; i < own_.size(); ++i) mine.push_back(issue(i));
-    const auto all = all_gather<Ticket>(parent_, mine, ticket_counts);
+    const auto all = all_gather<Ticket>(parent_, issue_all(), ticket_counts);
     std::vector<std::size_t> next(ticket_counts.size());
     for (std::size_t rank = 1; rank < next.size(); ++rank) {
       next[rank] = next[rank - 1] + ticket_counts[rank - 1];
@@ -118,19 +113,19 @@ class Founding {
     try {
       if (seats_.size() > 1) connect(groups);
     } catch (const Error& error) {
-      tell_all(error, groups.front());
+      tell_all(error);
       throw;
     }
     return groups;
   }
 
  private:
-  // Others wait for this rank, here and at the parent.
-  void tell_all(const Error& error, const Group& group) const {
-    if (!group.membership) return;
+  // Others wait for this rank, here and at the parent. Blamed is a new rank.
+  void tell_all(const Error& error) const {
+    if (!old().membership) return;
     std::optional<std::size_t> member;
-    if (error.blamed_rank()) member = group.members[*error.blamed_rank()];
-    group.membership->abort(error.code(), member, error.what());
+    if (error.blamed_rank()) member = old().members[seats_[*error.blamed_rank()]];
+    old().membership->abort(error.code(), member, error.what());
   }
 
   const Group& old() const { return parent_.group(); }
@@ -140,6 +135,21 @@ class Founding {
   std::string address_of(std::size_t seat, std::uint16_t port) const {
     const std::string& address = old().table.rows[seat].address;
     return os::with_port(address.empty() ? "127.0.0.1:0" : address, port);
+  }
+
+  std::vector<Ticket> issue_all() {
+    std::vector<Ticket> tickets;
+    try {
+      if (!own_.empty() && has_mates(own_.front())) {
+        const auto ground = ground_of(old().transport.get());
+        grounds_ = ground ? std::vector<Ground>(own_.size(), *ground) : new_grounds(own_.size());
+      }
+      for (std::size_t i = 0; i < own_.size(); ++i) tickets.push_back(issue(i));
+    } catch (const Error& error) {
+      tell_all(error);
+      throw;
+    }
+    return tickets;
   }
 
   // For the own seat `i`.
@@ -225,8 +235,7 @@ class Founding {
       meeting.mailboxes.push_back(tickets_[mate].mailboxes);
       meeting.controls.push_back(tickets_[mate].control);
     }
-    const auto place =
-        static_cast<std::size_t>(std::ranges::find(meeting.names, rank) - meeting.names.begin());
+    const std::size_t place = base::place_among(meeting.names, rank);
     return std::make_unique<transport::shm::Transport>(grounds_[i].domain, grounds_[i].arena, place,
                                                        meeting);
   }

@@ -72,9 +72,9 @@ void throw_if_somebody_ended(rendezvous::Client& client) {
 std::unique_ptr<transport::shm::Transport> meet_in_memory(std::vector<os::Fd> arenas,
                                                           const std::vector<std::size_t>& mates,
                                                           std::size_t rank) {
-  const auto place = static_cast<std::size_t>(std::ranges::find(mates, rank) - mates.begin());
   auto domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
-  return std::make_unique<transport::shm::Transport>(std::move(domain), place, mates);
+  return std::make_unique<transport::shm::Transport>(std::move(domain),
+                                                     base::place_among(mates, rank), mates);
 }
 
 std::unique_ptr<transport::Transport> meet_over_tcp(rendezvous::Client::Welcome& welcome,

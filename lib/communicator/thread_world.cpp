@@ -1,7 +1,9 @@
 // Makes arenas, and one communicator a rank over them.
 #include "communicator/thread_world.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -10,10 +12,28 @@
 
 #include "communicator/impl.h"
 #include "communicator/tuned_file.h"
+#include "memory/arena.h"
 #include "os/host.h"
 #include "transport/shm/transport.h"
 
 namespace rota {
+namespace {
+
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLeastArenaBytes = std::uint64_t{1} << 20;
+
+}  // namespace
+
+std::size_t thread_arena_bytes(std::size_t count) {
+  const std::uint64_t wanted = sizeof(void*) == 8 ? 16 * kGiB : kGiB / count;
+  const std::uint64_t allowed = os::file_size_limit_bytes();
+  const std::uint64_t bytes =
+      std::min(wanted, allowed) / memory::Arena::kPage * memory::Arena::kPage;
+  if (bytes >= kLeastArenaBytes) return static_cast<std::size_t>(bytes);
+  throw Error(ErrorCode::kNoMemory,
+              "memory that threads share counts as a file, and the limit of " +
+                  std::to_string(allowed) + " bytes (ulimit -f) leaves no room for it: raise it");
+}
 
 std::vector<Communicator> ThreadWorld::make(const ThreadWorldOptions& options) {
   std::vector<os::Fd> arenas;

@@ -11,8 +11,9 @@
 
 namespace rota {
 
-// Of each thread's arena, where nobody knows better: room in the address space, not memory.
-inline constexpr std::size_t kThreadArenaBytes = std::size_t{16} << (sizeof(void*) == 8 ? 30 : 20);
+// For each of `count` threads of one process: room in the address space, which all share, and not
+// memory. Throws Error kNoMemory where files may not be so large that it is of use.
+std::size_t thread_arena_bytes(std::size_t count);
 
 struct ThreadWorldOptions {
   std::size_t world_size = 1;

@@ -25,7 +25,8 @@ std::size_t lent_count(const Job& job) noexcept {
     case Lent::kListener:
       return 1;
     case Lent::kBoth: {
-      const std::size_t mate_count = base::island_of(job.islands, job.rank).size();
+      const auto mate_count =
+          static_cast<std::size_t>(std::ranges::count(job.islands, job.islands[job.rank]));
       return mate_count == 1 ? 1 : 1 + mate_count;
     }
     case Lent::kNothing:
@@ -105,6 +106,7 @@ std::optional<Job> decode_job(std::string_view text) {
     job.islands.push_back(in.read<std::uint32_t>());
   }
   if (!in.ok() || !in.at_end()) return std::nullopt;
+  if (has_islands && base::transport_between(job.islands) != base::kMixed) return std::nullopt;
   return job;
 }
 

@@ -35,7 +35,7 @@ enum class Lent : std::uint8_t {
   kNothing,
   kArenas,    // One memfd a rank, in rank order: its arena. Every rank gets them all.
   kListener,  // The receiver's own listening socket, bound to its address in the table.
-  kBoth,      // That; and if the receiver's island has other ranks, then its arenas, in rank order.
+  kBoth,      // A listening socket first; then, unless the receiver is alone on its island, arenas.
 };
 
 // What ranks need for a transport; nothing for one that is not known here.

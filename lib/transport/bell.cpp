@@ -15,7 +15,7 @@ Bell::Bell(auth::Stream stream, shm::Rings& rings) : stream_(std::move(stream)),
 // mate, before it does, that there has been a ring.
 void Bell::ring() {
   rings_.count.fetch_add(1);
-  if (rings_.asleep.load() == 0 || rings_.asleep.exchange(0) == 0 || !stream_) return;
+  if (!stream_ || rings_.asleep.load() == 0 || rings_.asleep.exchange(0) == 0) return;
   const std::byte byte{};
   // What finds no room is not missed: so many bytes lie there that wake.
   if (stream_.send({}, std::span(&byte, 1)).closed) stream_.reset();

@@ -1,5 +1,5 @@
-// Ranks of several hosts: over shared memory inside of each, over TCP between them. Those that
-// share memory, mates, are connected by TCP as well, to wake each other.
+// Ranks of several islands: over shared memory inside of each, over TCP between them. Those of one,
+// mates, are connected by TCP as well, to wake each other.
 #pragma once
 #include <deque>
 #include <memory>

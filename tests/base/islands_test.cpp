@@ -28,7 +28,17 @@ TEST(Islands, HaveTheirRanksInOrder) {
   EXPECT_THAT(island_of(islands, 1), ElementsAre(1));
 }
 
-TEST(Islands, HaveSomethingToEncryptBetweenThem) {
+TEST(Islands, GiveEachRankAPlace) {
+  EXPECT_EQ(place_among(std::vector<std::size_t>{0, 2, 3}, 2), 1U);
+  EXPECT_EQ(place_among(std::vector<std::size_t>{4}, 4), 0U);
+}
+
+TEST(Islands, AreReachedByWhatTheTransportIsCalled) {
+  for (const std::string_view transport : {"shm", "shm+tcp"}) {
+    EXPECT_TRUE(shares_memory(transport));
+  }
+  for (const std::string_view transport : {"tcp", "none"}) EXPECT_FALSE(shares_memory(transport));
+
   EXPECT_TRUE(goes_over_tcp("tcp"));
   EXPECT_TRUE(goes_over_tcp("shm+tcp"));
   EXPECT_FALSE(goes_over_tcp("shm"));

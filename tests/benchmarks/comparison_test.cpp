@@ -92,6 +92,18 @@ TEST(Report, DividesByTheBestPeerAndHoldsAgainstTheLimit) {
                               "50 % (50 to 50) |\n"));
 }
 
+TEST(Report, PutsWorldsOfAllSizesIntoOneTable) {
+  std::vector<Row> rows = {row("rota", 1024, 2e-6), row("rota", 1024, 3e-6)};
+  rows[1].ranks = 2 * rows[0].ranks;
+  const std::string few = "rota, " + std::to_string(rows[0].ranks) + " ranks";
+  const std::string many = "rota, " + std::to_string(rows[1].ranks) + " ranks";
+  EXPECT_EQ(contests_of(rows).size(), 2U);
+  const std::string page = markdown_of(contests_of(rows, true), {"", "", few});
+  EXPECT_THAT(page, HasSubstr("| size | " + few + ", µs | " + many + ", µs | " + many + " / " +
+                              few + " |\n"));
+  EXPECT_THAT(page, HasSubstr("| 1 KiB | 2.00 | 3.00 | 1.50 (1.50 to 1.50) |\n"));
+}
+
 TEST(Report, LeavesEmptyWhatWasNotMeasured) {
   const std::vector<Row> rows = {row("rota", 4, 2e-6), row("peer", 8, 1e-6)};
   const std::string page = markdown_of(contests_of(rows), {"rota", "limit"});

@@ -3,6 +3,7 @@
 #include "communicator/thread_world.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -128,6 +129,30 @@ TEST_P(ThreadWorldTest, HasEveryCollective) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, ThreadWorldTest, ::testing::Values(1, 2, 3, 4, 5));
+
+// Memory that is shared counts as a file, and to make a file larger than allowed ends a process.
+TEST(ThreadWorld, TakesAsMuchMemoryAsFilesMayHave) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small{.rlim_cur = (std::size_t{8} << 20) + 1, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_EQ(thread_arena_bytes(2), std::size_t{8} << 20);
+  auto world = Communicator::for_threads(2);
+  on_every_rank(world, [](Communicator& comm) {
+    std::vector<float> values(1000, 1);
+    comm.all_reduce(values, ReduceOp::kSum);
+    EXPECT_EQ(values.back(), 2);
+  });
+  small.rlim_cur = 4096;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  try {
+    thread_arena_bytes(2);
+    ADD_FAILURE() << "took 4096 bytes";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kNoMemory);
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+}
 
 }  // namespace
 }  // namespace rota

@@ -10,6 +10,7 @@
 #include "collectives/choice.h"
 #include "communicator/plan_cache.h"
 #include "communicator/thread_world.h"
+#include "testing/mixed_world.h"
 
 namespace rota {
 namespace {
@@ -135,6 +136,15 @@ TEST(Memory, ACommunicatorTakesAsLittleHeapAsThePageSays) {
     options.world_size = n;
     const std::size_t before = ::mallinfo2().uordblks;
     const std::vector<Communicator> world = ThreadWorld::make(options);
+    const std::size_t taken = ::mallinfo2().uordblks - before;
+    EXPECT_LE(taken / n, communicator_bytes(n)) << "world of " << n;
+  }
+}
+
+TEST(Memory, ACommunicatorTakesNoMoreHeapWhereSomeRanksShareMemory) {
+  for (const std::size_t n : {3, 8, 16}) {
+    const std::size_t before = ::mallinfo2().uordblks;
+    const std::vector<Communicator> world = testing::mixed_world_of(n, {});
     const std::size_t taken = ::mallinfo2().uordblks - before;
     EXPECT_LE(taken / n, communicator_bytes(n)) << "world of " << n;
   }

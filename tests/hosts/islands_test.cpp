@@ -68,6 +68,22 @@ TEST_F(IslandsTest, AreWhereARotarunHasSeveralRanks) {
   EXPECT_THAT(said_by_job({}), HasSubstr("float64 on 3 ranks over tcp: "));
 }
 
+TEST_F(IslandsTest, AreWhatTheFirstHostSaysWhateverOthersAreTold) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 2, 1})};
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t host = 0; host < 3; ++host) {
+    all.push_back(
+        start(host, {"--verbose", "--transport", host == 1 ? "tcp" : "auto", rank_program()}));
+  }
+  for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+  EXPECT_THAT(all[0]->err(), HasSubstr("float64 on 4 ranks over shm+tcp: "));
+}
+
+TEST_F(IslandsTest, AreAllThereIsWhereOtherHostsHaveNoRanks) {
+  environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 1})};
+  EXPECT_THAT(said_by_job({"-np", "2"}), HasSubstr("float64 on 2 ranks over shm: "));
+}
+
 TEST_F(IslandsTest, AreAllThereIsWhereOneHostHasAllRanks) {
   const std::string agent = write_agent();
   const auto job = std::make_unique<Process>(

@@ -18,23 +18,23 @@ Layout uneven(RankBy rank_by) {
 
 TEST(HostShare, HasTheRanksOfItsHostOneAfterTheOther) {
   const Layout layout = uneven(RankBy::kSlot);
-  EXPECT_THAT(share_of(layout, 0, kOneProgram).ranks, ElementsAre(0, 1, 2));
-  EXPECT_THAT(share_of(layout, 1, kOneProgram).ranks, IsEmpty());
-  EXPECT_THAT(share_of(layout, 2, kOneProgram).ranks, ElementsAre(3));
-  EXPECT_THAT(share_of(layout, 3, kOneProgram).ranks, ElementsAre(4, 5));
+  EXPECT_THAT(share_of(layout, 0, kOneProgram, "tcp").ranks, ElementsAre(0, 1, 2));
+  EXPECT_THAT(share_of(layout, 1, kOneProgram, "tcp").ranks, IsEmpty());
+  EXPECT_THAT(share_of(layout, 2, kOneProgram, "tcp").ranks, ElementsAre(3));
+  EXPECT_THAT(share_of(layout, 3, kOneProgram, "tcp").ranks, ElementsAre(4, 5));
 }
 
 TEST(HostShare, HasTheRanksOfItsHostWhereTheyAreNumberedByNode) {
   const Layout layout = uneven(RankBy::kNode);
-  EXPECT_THAT(share_of(layout, 0, kOneProgram).ranks, ElementsAre(0, 3, 5));
-  EXPECT_THAT(share_of(layout, 1, kOneProgram).ranks, IsEmpty());
-  EXPECT_THAT(share_of(layout, 2, kOneProgram).ranks, ElementsAre(1));
-  EXPECT_THAT(share_of(layout, 3, kOneProgram).ranks, ElementsAre(2, 4));
+  EXPECT_THAT(share_of(layout, 0, kOneProgram, "tcp").ranks, ElementsAre(0, 3, 5));
+  EXPECT_THAT(share_of(layout, 1, kOneProgram, "tcp").ranks, IsEmpty());
+  EXPECT_THAT(share_of(layout, 2, kOneProgram, "tcp").ranks, ElementsAre(1));
+  EXPECT_THAT(share_of(layout, 3, kOneProgram, "tcp").ranks, ElementsAre(2, 4));
 }
 
 TEST(HostShare, KnowsTheWholeJob) {
   for (std::size_t host = 0; host < 4; ++host) {
-    const Share share = share_of(uneven(RankBy::kSlot), host, kOneProgram);
+    const Share share = share_of(uneven(RankBy::kSlot), host, kOneProgram, "tcp");
     EXPECT_EQ(share.world_size, 6U);
     EXPECT_EQ(share.host_index, host);
     EXPECT_EQ(share.host_count, 4U);
@@ -51,7 +51,7 @@ TEST(HostShare, LeavesNoRankOutAndGivesNoneTwice) {
                   {.rank_count = 13, .map_by = map_by, .rank_by = rank_by, .oversubscribe = true});
       std::vector<int> counts(13);
       for (std::size_t host = 0; host < 3; ++host) {
-        const Share share = share_of(layout, host, kOneProgram);
+        const Share share = share_of(layout, host, kOneProgram, "tcp");
         ASSERT_EQ(share.ranks.size(), layout.host_rank_counts[host]);
         for (std::size_t local = 0; local < share.ranks.size(); ++local) {
           ++counts[share.ranks[local]];
@@ -69,12 +69,12 @@ TEST(HostShare, KnowsWhoseProgramEachRankRuns) {
   const std::vector<Group> groups = {
       {.count = 3}, {.is_evaluator = true}, {.count = 2}, {.count = 1}};
   const Layout by_slot = uneven(RankBy::kSlot);
-  EXPECT_THAT(share_of(by_slot, 0, groups).groups, ElementsAre(0, 0, 0));
-  EXPECT_THAT(share_of(by_slot, 2, groups).groups, ElementsAre(2));
-  EXPECT_THAT(share_of(by_slot, 3, groups).groups, ElementsAre(2, 3));
+  EXPECT_THAT(share_of(by_slot, 0, groups, "tcp").groups, ElementsAre(0, 0, 0));
+  EXPECT_THAT(share_of(by_slot, 2, groups, "tcp").groups, ElementsAre(2));
+  EXPECT_THAT(share_of(by_slot, 3, groups, "tcp").groups, ElementsAre(2, 3));
   const Layout by_node = uneven(RankBy::kNode);
-  EXPECT_THAT(share_of(by_node, 0, groups).groups, ElementsAre(0, 2, 3));
-  EXPECT_THAT(share_of(by_node, 3, groups).groups, ElementsAre(0, 2));
+  EXPECT_THAT(share_of(by_node, 0, groups, "tcp").groups, ElementsAre(0, 2, 3));
+  EXPECT_THAT(share_of(by_node, 3, groups, "tcp").groups, ElementsAre(0, 2));
 }
 
 TEST(HostShare, DescribesWhatEachRankIsBoundTo) {

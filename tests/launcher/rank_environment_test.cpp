@@ -49,8 +49,8 @@ RankContract rank_of_several_hosts() {
   Provision provision;
   provision.devices = {"0", "GPU-1", "2"};
   provision.thread_count = 5;
-  RankContract contract =
-      contract_of(share_of(layout, 2, std::vector<Group>(1)), 1, peers_of(layout), provision);
+  RankContract contract = contract_of(share_of(layout, 2, std::vector<Group>(1), "tcp"), 1,
+                                      peers_of(layout), provision);
   contract.rendezvous_fd = 9;
   contract.terminal_columns = 80;
   return contract;
@@ -183,7 +183,7 @@ TEST(RankEnvironment, FollowsTheOrderOfTheRanks) {
   const auto value = nlohmann::json::parse(tf_config(peers, 4));
   EXPECT_EQ(value["cluster"]["worker"], nlohmann::json({"a:1", "b:4", "c:5", "a:2", "c:6", "a:3"}));
   const RankContract contract =
-      contract_of(share_of(layout, 2, std::vector<Group>(1)), 1, peers, {});
+      contract_of(share_of(layout, 2, std::vector<Group>(1), "tcp"), 1, peers, {});
   EXPECT_EQ(contract.host_index, 2U);
   EXPECT_EQ(contract.local_rank, 1U);
   EXPECT_EQ(contract.local_world_size, 2U);

@@ -151,6 +151,9 @@ TEST_F(Reach, IsExplained) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("decided by TF_CONFIG: host 1 (b:1) of 2"));
   EXPECT_THAT(result.out, HasSubstr("  PyTorchJob: host 1 of 2\n"));
+  EXPECT_THAT(result.out, HasSubstr("world 4 on 2 hosts · shm+tcp · TF_CONFIG"));
+
+  result = run_with({kTfConfig, "ROTA_WORLD=4"}, {"--transport", "tcp", "--explain"});
   EXPECT_THAT(result.out, HasSubstr("world 4 on 2 hosts · tcp · TF_CONFIG"));
 
   result = run_with({"LOCAL_RANK=0", "RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=a"}, {"--explain"});

@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"few files for a rank",
              [](Inspection& seen) { facts_of(seen, 1).open_files = {.soft = 21, .hard = 4096}; },
              Verdict::kUnusable, "files",
-             "b: each rank may open 21 files (ulimit -Sn), and this job takes about 22"},
+             "b: each rank may open 21 files (ulimit -Sn), and this job takes about 24"},
         Case{"few files for rotarun",
              [](Inspection& seen) { facts_of(seen, 1).open_files = {.soft = 33, .hard = 33}; },
              Verdict::kUnusable, "files", "b: rotarun may open 33 files (ulimit -Hn)"},

@@ -68,8 +68,10 @@ TEST(Job, SaysWhoSharesMemoryWhereSomeDo) {
   const auto decoded = decode_job(encode(job));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->islands, job.islands);
-  job.islands.pop_back();
-  EXPECT_FALSE(decode_job(encode(job)));
+  for (const base::Islands& wrong : {base::Islands{0, 1}, {0, 0, 0}, {0, 1, 2}}) {
+    job.islands = wrong;
+    EXPECT_FALSE(decode_job(encode(job)));
+  }
 }
 
 // A welcome that only brings further descriptors has no text.

@@ -78,7 +78,8 @@ TEST(RankTable, HasARowForEachDeclaredSlot) {
   EXPECT_EQ(rows_of(table({"ROTA_HOSTS=x:1,y"})), "x/0 y/0 y/1");
   EXPECT_EQ(rows_of(table({"ROTA_HOSTS=x:1,y", "ROTA_WORLD=4"})), "x/0 y/0 y/1 y/2");
   EXPECT_EQ(rows_of(table({kTfConfig})), "a/0@a:1 a/1@a:1 b/0@b:1 b/1@b:1");
-  EXPECT_EQ(table({kTfConfig}).transport, "tcp");
+  EXPECT_EQ(table({kTfConfig}).transport, "shm+tcp");
+  EXPECT_EQ(table({"ROTA_HOSTS=x:1,y:1"}).transport, "tcp");
   EXPECT_EQ(table({"ROTA_SLOTS=2"}).transport, "shm");
   EXPECT_EQ(table({"ROTA_SLOTS=1"}).transport, "none");
   EXPECT_EQ(table({"SLURM_JOB_NODELIST=x", "SLURM_RESTART_COUNT=2"}).epoch, 2U);

@@ -1,6 +1,5 @@
 // Ranks that are threads of a test: over memory where they share it, over TCP elsewhere.
 #pragma once
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -39,7 +38,7 @@ inline std::vector<std::unique_ptr<transport::Transport>> mixed_transports(
       }
       domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
     }
-    const auto place = static_cast<std::size_t>(std::ranges::find(mates, rank) - mates.begin());
+    const std::size_t place = base::place_among(mates, rank);
     transports.push_back(std::make_unique<transport::MixedTransport>(
         std::make_unique<transport::shm::Transport>(domain, place, mates), mates,
         std::move(streams[rank])));

@@ -58,8 +58,8 @@ class ROTA_EXPORT Communicator {
 
   // A Communicator of the ranks that give the same colour, ordered by key and, where keys are
   // equal, by rank here. `plan`: as CommunicatorOptions has it; empty: this one's. Collective. Both
-  // live side by side, and each may be used by a thread of its own. Over shared memory a group of n
-  // ranks keeps 4 KiB and, in whole pages, 192 n bytes of each member's arena until the job ends.
+  // live side by side, and each may be used by a thread of its own. Of the n that share memory each
+  // keeps 4 KiB and, in whole pages, 192 n bytes of its arena for the group until the job ends.
   // Throws what collectives throw; kInvalidArgument for a wrong plan; kNoMemory, kSystem.
   Communicator split(std::size_t color, std::size_t key = 0, const std::string& plan = {});
 

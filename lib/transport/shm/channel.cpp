@@ -55,7 +55,7 @@ void Channel::start_send(const Header& header, std::span<const std::byte> payloa
   ring();
 }
 
-Progress Channel::fill_ring() {
+Progress Channel::fill_ring() noexcept {
   const std::uint64_t room = kRingBytes - (staged_ - out_.unstaged.load(std::memory_order_acquire));
   const std::size_t start = staged_ % kRingBytes;
   const std::size_t bytes =
@@ -66,12 +66,15 @@ Progress Channel::fill_ring() {
   staged_ += bytes;
   staged_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   out_.staged.store(staged_, std::memory_order_release);
-  ring();
   return Progress::kSome;
 }
 
 Progress Channel::progress_send() {
-  if (!to_stage_.empty()) return fill_ring();
+  if (!to_stage_.empty()) {
+    const Progress progress = fill_ring();
+    if (progress != Progress::kNone) ring();
+    return progress;
+  }
   return out_.taken.load(std::memory_order_acquire) == sent_ ? Progress::kDone : Progress::kNone;
 }
 

@@ -50,7 +50,7 @@ class Channel final : public transport::Channel {
 
  private:
   bool in_place(std::span<const std::byte> payload) const noexcept;
-  Progress fill_ring();
+  Progress fill_ring() noexcept;
   void ring() {
     if (doorbell_) doorbell_->ring();
   }

@@ -1,4 +1,5 @@
-// What lies at the front of every rank's arena: who wrote what, for whom.
+// What lies at the front of every rank's arena: who wrote what, for whom. Ranks are those that
+// share memory, by their places among these.
 //
 //   arena of rank r:  | ControlPage | Mailbox for rank 0 | Mailbox for rank 1 | … | payload …
 //
