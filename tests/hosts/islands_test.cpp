@@ -117,7 +117,7 @@ TEST_F(IslandsTest, WaitNoLongerThanTheDeadlineForOneThatStands) {
     const Result result = each->wait();
     EXPECT_NE(result.exit_code, 0);
     EXPECT_THAT(result.err, HasSubstr("rank 4 (pid "));
-    EXPECT_THAT(result.err, HasSubstr(", 10.77.0.3) is silent: it is stopped\n"));
+    EXPECT_THAT(result.err, HasSubstr(", 10.77.0.3) is silent: it is stopped"));
     EXPECT_LT(result.took, std::chrono::seconds(15));
   }
 }
