@@ -112,7 +112,7 @@ std::size_t memory_of(pid_t pid) {
 TEST_F(AttackTest, AThousandStrangersCostLittleMemoryAndKeepNobodyOut) {
   environment_.back() = "ROUNDS=1";
   constexpr std::size_t kStrangers = 1000;
-  constexpr std::size_t kMostKibEach = 5 * 4;
+  [[maybe_unused]] constexpr std::size_t kMostKibEach = 5 * 4;
   std::vector<std::unique_ptr<Process>> all;
   all.push_back(start(0, {rank_program()}));
   all.push_back(start(1, {rank_program()}));
