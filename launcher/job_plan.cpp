@@ -95,7 +95,8 @@ std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
   if (bytes > 0) return bytes;
   throw UsageError("shared memory counts as a file, and the limit of " +
                    std::to_string(facts.file_size_limit) +
-                   " bytes (ulimit -f) leaves no room for it: raise it, or use --transport tcp");
+                   " bytes (ulimit -f) leaves no room for it: raise it, or use --transport tcp, "
+                   "of several hosts on host 0");
 }
 
 void require_fitting(const rendezvous::Job& job) {

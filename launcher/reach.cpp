@@ -41,10 +41,7 @@ std::string table_text(const Options& options, const cluster::Specification& cho
     return cluster::is_in_ring(host.role) && !host.slots;
   };
   try {
-    RankTable table = cluster::make_table(chosen, slot_count);
-    if (options.transport == Transport::kTcp && base::shares_memory(table.transport)) {
-      table.transport = "tcp";
-    }
+    const RankTable table = declared_table(options, chosen, slot_count);
     if (chosen.world_size || std::ranges::none_of(chosen.hosts, is_open)) return to_text(table);
     return "note: where no slots are declared, they are taken to be as many as here, " +
            std::to_string(slot_count) + "\n" + to_text(table);
@@ -94,6 +91,15 @@ Reach decide_reach(const Options& options, const cluster::Given& given) {
   if (is_rank) return {.hosts = as_hosts(chosen, given)};
   if (reaches_beyond) return {.hosts = chosen};
   return {.declared = {.count = declared_count(chosen), .source = chosen.source}};
+}
+
+RankTable declared_table(const Options& options, const cluster::Specification& chosen,
+                         std::size_t slot_count) {
+  RankTable table = cluster::make_table(chosen, slot_count);
+  if (options.transport == Transport::kTcp && base::shares_memory(table.transport)) {
+    table.transport = "tcp";
+  }
+  return table;
 }
 
 Explanation explain_reach(const Options& options, const cluster::Given& given,

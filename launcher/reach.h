@@ -42,6 +42,11 @@ struct Reach {
 // Throws SpecificationError; UsageError where an option is for one host.
 Reach decide_reach(const Options& options, const cluster::Given& given);
 
+// Its rank table as the job will have it. `slot_count` is that of each host that declares none.
+// Throws what cluster::make_table throws.
+RankTable declared_table(const Options& options, const cluster::Specification& chosen,
+                         std::size_t slot_count);
+
 // What --explain prints. `slot_count` is that of each host that declares none.
 struct Explanation {
   std::string text;

@@ -5,7 +5,6 @@
 
 #include <rota/error.h>
 
-#include "base/islands.h"
 #include "launcher/provision.h"
 #include "launcher/reach.h"
 
@@ -62,11 +61,8 @@ std::optional<ShownTable> table_of_several_hosts(const Options& options,
   if (options.rank_count) chosen.world_size = options.rank_count;
   ShownTable shown;
   try {
-    shown.table = cluster::make_table(chosen, slot_count);
+    shown.table = declared_table(options, chosen, slot_count);
     shown.table.tuned = options.tuned_file;
-    if (options.transport == Transport::kTcp && base::shares_memory(shown.table.transport)) {
-      shown.table.transport = "tcp";
-    }
     shown.devices = devices_of(chosen, slot_count, options, environment);
   } catch (const Error& error) {
     throw UsageError(error.what());

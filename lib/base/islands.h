@@ -12,11 +12,14 @@ namespace rota::base {
 // Index = rank. Ranks of one number share memory.
 using Islands = std::vector<std::uint32_t>;
 
+// What a transport is called where ranks of an island share memory and TCP is between islands.
+inline constexpr std::string_view kMixed = "shm+tcp";
+
 // The transport as a rank table calls it: "none" in a world of one, "shm" where all ranks share
-// memory, "tcp" where no two do, else "shm+tcp".
+// memory, "tcp" where no two do, else kMixed.
 std::string transport_between(std::span<const std::uint32_t> islands);
 
-// The other way round, for all but "shm+tcp".
+// The other way round, for all but kMixed.
 Islands islands_over(std::string_view transport, std::size_t world_size);
 Islands each_alone(std::size_t world_size);
 
@@ -28,7 +31,5 @@ std::size_t place_among(std::span<const std::size_t> mates, std::size_t rank);
 
 bool shares_memory(std::string_view transport) noexcept;  // Some ranks do,
 bool goes_over_tcp(std::string_view transport) noexcept;  // and some are reached so.
-
-inline constexpr std::string_view kMixed = "shm+tcp";
 
 }  // namespace rota::base

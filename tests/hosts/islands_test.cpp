@@ -1,6 +1,4 @@
 // Ranks of one host share memory, also where there are other hosts.
-#include <csignal>
-
 #include "hosts/across_hosts.h"
 
 namespace rota::testing {
