@@ -1,0 +1,33 @@
+# ./dev cluster up [--family FAMILY] | test [CTEST-ARGUMENT...] | bench | down | build
+# shellcheck shell=bash
+
+# What is built of Kubernetes lies outside of the tree, as it takes minutes and seldom changes.
+command_cluster() {
+  local action=${1:-} provider=tests/cluster/provider
+  (($# == 0)) || shift
+  [[ $EUID == 0 || $action == build || ($action == test && -n ${KUBECONFIG:-}) ]] ||
+    die "cluster $action: only root may make nodes of network namespaces"
+  case $action in
+    build) $provider/build.sh ;;
+    up)
+      setup cluster >&2
+      $provider/build.sh && $provider/up.sh "$@"
+      ;;
+    down) $provider/down.sh ;;
+    test)
+      setup build cluster
+      configure image -DROTA_CLUSTER_TESTS=ON
+      compile image
+      tests/cluster/images.sh build/image build/image/images
+      say "testing build/image"
+      tests/cluster/test.sh build/image "$@"
+      ;;
+    bench)
+      setup build cluster
+      configure image -DROTA_BUILD_BENCHMARKS=ON
+      compile image
+      benchmarks/cluster/run.sh build/image
+      ;;
+    *) die "cluster: up, test, bench, down or build?" ;;
+  esac
+}

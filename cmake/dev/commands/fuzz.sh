@@ -1,0 +1,21 @@
+# ./dev fuzz [SECONDS [NAME...]]
+# shellcheck shell=bash
+
+# What is found lies in build/fuzzed/found, and what was learnt in build/fuzzed/corpus: runs go on
+# there. Both outlive the build.
+command_fuzz() {
+  setup build test fuzz
+  configure fuzz -DROTA_BUILD_TESTS=ON
+  compile fuzz fuzzers
+  local seconds=${1:-60} name failed=() names=("${@:2}")
+  ((${#names[@]})) || for name in tests/fuzz/corpus/*; do names+=("${name##*/}"); done
+  for name in "${names[@]}"; do
+    say "fuzzing $name for $seconds s"
+    mkdir -p "build/fuzzed/corpus/$name" build/fuzzed/found
+    build/fuzz/tests/"${name}_fuzz" -max_total_time="$seconds" -verbosity=0 -print_final_stats=1 \
+      -artifact_prefix="build/fuzzed/found/$name-" "build/fuzzed/corpus/$name" \
+      "tests/fuzz/corpus/$name" 2>&1 | grep -v -e '^INFO' -e slowest -e 'peak_rss' ||
+      failed+=("$name")
+  done
+  ((${#failed[@]} == 0)) || die "fuzz: found something, see build/fuzzed/found: ${failed[*]}"
+}
