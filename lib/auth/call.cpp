@@ -19,8 +19,9 @@ constexpr std::chrono::milliseconds kPause{40};
 constexpr std::chrono::seconds kPatienceWithOne{2};
 constexpr std::chrono::seconds kPatienceWithLast{5};
 
+// Nothing was said about keys.
 constexpr const char* kClosed =
-    "it closed the connection, as it does when it holds another key or runs another job";
+    "it hung up without a word: it is about to end, or its port is flooded";
 
 // A record that is missing is often so for seconds, and name servers serve others too: the pause
 // doubles up to this many times.
@@ -61,12 +62,10 @@ Call::State Call::advance(base::TimePoint now) {
     case Handshake::State::kDone:
       return State::kDone;
     case Handshake::State::kRefused:
-      if (handshake_->why().starts_with(kNotNow)) return fail(handshake_->why(), now);
-      why_ = handshake_->why();
-      stream_.reset();
-      return State::kRefused;
+      fail_as_told(now);
+      return verdict_ == Verdict::kNotNow ? State::kCalling : State::kRefused;
     case Handshake::State::kStranger:
-      return fail(handshake_->why(), now);
+      return fail_as_told(now);
     default:
       break;
   }
@@ -111,8 +110,15 @@ void Call::look_up(base::TimePoint now) {
 
 Call::State Call::fail(const std::string& why, base::TimePoint now) {
   why_ = why;
+  verdict_ = Verdict::kNone;
   stream_.reset();
   retry_at_ = untried_.empty() ? now + pause_before(identity_, ++attempt_) : now;
+  return State::kCalling;
+}
+
+Call::State Call::fail_as_told(base::TimePoint now) {
+  fail(handshake_->why(), now);
+  verdict_ = handshake_->verdict();
   return State::kCalling;
 }
 

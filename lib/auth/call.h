@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "auth/handshake.h"
@@ -15,9 +14,6 @@
 #include "os/poll_set.h"
 
 namespace rota::auth {
-
-// How a refusal begins that may be an admission later.
-inline constexpr std::string_view kNotNow = "not now: ";
 
 class Call {
  public:
@@ -32,8 +28,10 @@ class Call {
   State advance(base::TimePoint now);
   std::optional<base::TimePoint> next_deadline() const;
 
-  // Why it was refused, or else what was in the way last; empty where nothing was.
+  // Why it was refused, or else what was in the way last; empty where nothing was. verdict() is
+  // what was said about that, kNone where nobody answered.
   const std::string& why() const noexcept { return why_; }
+  Verdict verdict() const noexcept { return verdict_; }
 
   // In state kDone. The stream may be taken once.
   Stream take_stream() noexcept { return std::move(stream_); }
@@ -44,6 +42,7 @@ class Call {
   void start(base::TimePoint now);
   void look_up(base::TimePoint now);
   State fail(const std::string& why, base::TimePoint now);
+  State fail_as_told(base::TimePoint now);
 
   std::string address_;
   Credentials own_;
@@ -57,6 +56,7 @@ class Call {
   std::size_t attempt_ = 0;
   std::size_t nameless_count_ = 0;  // Of the last attempts, those that had no address.
   std::string why_;
+  Verdict verdict_ = Verdict::kNone;
 };
 
 }  // namespace rota::auth

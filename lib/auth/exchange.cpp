@@ -41,11 +41,21 @@ os::Io begin(Handshake& handshake, Stream& stream) {
   return os::Io::kDone;
 }
 
+// Who answers hangs up on a stranger in plain, before he has begun to encrypt.
+bool hears_farewell(Handshake& handshake, const Stream& stream) {
+  if (!handshake.is_caller() || stream.tls()->has_heard()) return false;
+  Handshake::Farewell said{};
+  const os::Moved seen = os::peek_some(stream.fd(), said);
+  return seen.bytes == said.size() && handshake.is_farewell(said);
+}
+
 os::Io encrypt(Handshake& handshake, Stream& stream) {
   if (!stream.is_encrypted()) return begin(handshake, stream);
   Tls& tls = *stream.tls();
+  if (hears_farewell(handshake, stream)) return os::Io::kClosed;
   if (!tls.shake_hands()) {
-    if (!tls.why().empty()) handshake.give_up(tls.why());
+    const Verdict verdict = tls.has_met_other_key() ? Verdict::kOtherKey : Verdict::kNone;
+    if (!tls.why().empty()) handshake.give_up(tls.why(), verdict);
     return os::Io::kClosed;
   }
   if (!tls.is_ready()) return os::Io::kWouldBlock;

@@ -1,11 +1,13 @@
 // Three messages, each of a fixed length, in integers that are big-endian:
 //
-//   header      "ROTA" | version (2) | suite (1) | which of the three (1)
+//   header      "ROTA" | version (2) | suite (1) | which of the four (1)
 //   challenge   header | nonce (32)
 //   call        header | id of the key (8) | format (2) | channel (1) | job (16)
 //                      | incarnation (8) | epoch (8) | from (4) | to (4) | nonce (32) | proof (32)
-//   verdict     header | format (2) | 1 if accepted, else 0 (1) | incarnation (8)
+//   verdict     header | format (2) | Verdict (1) | incarnation (8)
 //                      | reason, with zeros after it (200) | proof (32)
+//   farewell    header, of which the last is 2 + Verdict, in place of a verdict that could not be
+//               proved: so it proves nothing
 //   format      byte order (1), which is 1 for little-endian, 2 for big-endian | frames (1)
 //
 // A proof is the HMAC, by the key, over a label and all that was said before it by both. The label
@@ -25,6 +27,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/byte_stream.h"
 #include "os/host.h"
 
 namespace rota::auth {
@@ -38,7 +41,7 @@ constexpr std::size_t kSuiteIndex = 6;
 
 using Nonce = std::array<std::byte, 32>;
 
-constexpr std::size_t kHeaderBytes = 8;
+constexpr std::size_t kHeaderBytes = Handshake::kFarewellBytes;
 constexpr std::size_t kKeyIdBytes = sizeof(KeyId);
 constexpr std::size_t kProofBytes = sizeof(Digest);
 constexpr std::size_t kFormatBytes = 2;
@@ -57,13 +60,6 @@ constexpr std::array<std::size_t, 4> kBounds = {
 };
 constexpr std::size_t kNonceOfAnswerer = kBounds[1] - sizeof(Nonce);
 constexpr std::size_t kNonceOfCaller = kBounds[2] - kProofBytes - sizeof(Nonce);
-
-constexpr const char* kNoProof = "it cannot prove that it holds the key";
-constexpr const char* kOtherKey = "it holds another key, or is of another job";
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 // Writes fields into a message, from its beginning.
 class Writer {
@@ -118,7 +114,7 @@ Nonce random_nonce() {
 
 Writer begin_message(std::span<std::byte> message, std::uint8_t suite, std::uint8_t which) {
   Writer out(message);
-  out.put(bytes_of(kMagic));
+  out.put(base::bytes_of(kMagic));
   out.put(kVersion);
   out.put(suite);
   out.put(which);
@@ -129,7 +125,7 @@ Writer begin_message(std::span<std::byte> message, std::uint8_t suite, std::uint
 std::string trouble_with(std::span<const std::byte> header, std::uint8_t expected,
                          std::uint8_t own_suite) {
   Reader in(header);
-  if (!std::ranges::equal(in.take(kMagic.size()), bytes_of(kMagic))) return "it is no rota";
+  if (!std::ranges::equal(in.take(kMagic.size()), base::bytes_of(kMagic))) return "it is no rota";
   const auto version = in.take<std::uint16_t>();
   if (version != kVersion) {
     return "it speaks another version of rota: its handshake is version " +
@@ -143,6 +139,15 @@ std::string trouble_with(std::span<const std::byte> header, std::uint8_t expecte
   const bool is_expected = in.take<std::uint8_t>() == expected;
   return is_expected ? "" : "it speaks out of turn";
 }
+
+// Which of the messages a farewell is, beside the three.
+constexpr std::uint8_t which_is(Verdict verdict) {
+  return static_cast<std::uint8_t>(2 + static_cast<std::uint8_t>(verdict));
+}
+
+constexpr const char* kCrowdedPort =
+    "too many connections wait there without a proof, from this host's address or in all: is that "
+    "port flooded?";
 
 void put(Writer& out, const DataFormat& format) {
   out.put(static_cast<std::uint8_t>(format.byte_order));
@@ -225,7 +230,7 @@ void Handshake::sent(std::size_t bytes) {
   } else if (message_ == kCall) {
     message_ = kVerdict;
   } else {
-    state_ = is_accepted_ ? State::kDone : State::kRefused;
+    state_ = verdict_ == Verdict::kAccepted ? State::kDone : State::kRefused;
   }
 }
 
@@ -234,8 +239,12 @@ void Handshake::received(std::size_t bytes) {
   moved_ += bytes;
   // A stranger is known by his header: for the rest of his message nobody waits.
   if (bytes == 0 || moved_ < kBounds[message_] + kHeaderBytes) return;
-  const std::string trouble = trouble_with(message().first(kHeaderBytes), message_, suite());
-  if (!trouble.empty()) return end(State::kStranger, trouble);
+  const std::span<const std::byte> header = message().first(kHeaderBytes);
+  Farewell said;
+  std::ranges::copy(header, said.begin());
+  if (is_farewell(said)) return;
+  const std::string trouble = auth::trouble_with(header, message_, suite());
+  if (!trouble.empty()) return end(State::kStranger, Verdict::kNone, trouble);
   if (to_receive().empty()) read_message();
 }
 
@@ -292,61 +301,75 @@ void Handshake::write_call() {
 void Handshake::read_call() {
   Reader in(message().subspan(kHeaderBytes));
   if (!std::ranges::equal(in.take(kKeyIdBytes), key_id(own_.key))) {
-    return end(State::kStranger, kOtherKey);
+    return end(State::kStranger, Verdict::kOtherKey, kHasOtherKey);
   }
-  if (!is_proved()) return end(State::kStranger, kNoProof);
-  std::string trouble = trouble_with_encryption();
-  const std::string other_trouble = trouble_between(take_format(in), format_);
-  if (trouble.empty()) trouble = other_trouble;
+  if (!is_proved()) return end(State::kStranger, Verdict::kNone, kNoProof);
+  const DataFormat format = take_format(in);
   identity_.channel = static_cast<Channel>(in.take<std::uint8_t>());
   std::ranges::copy(in.take(identity_.job_id.size()), identity_.job_id.begin());
   identity_.incarnation = in.take<std::uint64_t>();
   identity_.epoch = in.take<std::uint64_t>();
   identity_.from = in.take<std::uint32_t>();
   identity_.to = in.take<std::uint32_t>();
-  if (trouble.empty()) trouble = trouble_with_incarnation(identity_.incarnation);
+  const Trouble trouble = trouble_with(format, identity_.incarnation);
   state_ = State::kAsking;
-  if (!trouble.empty()) refuse(trouble);
+  if (trouble.verdict != Verdict::kAccepted) refuse(trouble.verdict, trouble.why);
 }
 
-void Handshake::accept() { write_verdict(true, {}); }
+void Handshake::accept() { write_verdict(Verdict::kAccepted, {}); }
 
-void Handshake::refuse(std::string_view reason) {
+void Handshake::refuse(Verdict verdict, std::string_view reason) {
+  ROTA_ASSERT(verdict > Verdict::kAccepted && verdict <= Verdict::kOneEncrypts);
   why_ = shortened(reason);
-  write_verdict(false, why_);
+  write_verdict(verdict, why_);
 }
 
-void Handshake::write_verdict(bool is_accepted, std::string_view reason) {
+void Handshake::write_verdict(Verdict verdict, std::string_view reason) {
   ROTA_ASSERT(state_ == State::kAsking);
   state_ = State::kTalking;
   message_ = kVerdict;
-  is_accepted_ = is_accepted;
+  verdict_ = verdict;
   Writer out = begin_message(message(), suite(), kVerdict);
   put(out, format_);
-  out.put(static_cast<std::uint8_t>(is_accepted));
+  out.put(static_cast<std::uint8_t>(verdict));
   out.put(incarnation_);
-  out.put(bytes_of(reason));
+  out.put(base::bytes_of(reason));
   std::ranges::copy(proof(), message().last(kProofBytes).begin());
 }
 
 void Handshake::read_verdict() {
-  if (!is_proved()) return end(State::kStranger, kNoProof);
+  if (!is_proved()) return end(State::kStranger, Verdict::kNone, kNoProof);
   Reader in(message().subspan(kHeaderBytes));
-  // In this side's words, of who is the other one.
-  std::string trouble = trouble_with_encryption();
-  const std::string other_trouble = trouble_between(take_format(in), format_);
-  if (trouble.empty()) trouble = other_trouble;
-  const bool is_accepted = in.take<std::uint8_t>() == 1;
+  const DataFormat format = take_format(in);
+  const auto verdict = static_cast<Verdict>(in.take<std::uint8_t>());
   const auto incarnation = in.take<std::uint64_t>();
-  if (trouble.empty()) trouble = trouble_with_incarnation(incarnation);
-  if (!trouble.empty()) return end(State::kRefused, trouble);
-  if (is_accepted) {
+  // In this side's words, of who is the other one.
+  const Trouble trouble = trouble_with(format, incarnation);
+  if (trouble.verdict != Verdict::kAccepted) {
+    return end(State::kRefused, trouble.verdict, trouble.why);
+  }
+  if (verdict == Verdict::kAccepted) {
     if (incarnation != 0) identity_.incarnation = incarnation;
-    return end(State::kDone, {});
+    return end(State::kDone, verdict, {});
   }
   const auto reason = in.take(kMaxReasonBytes);
   const auto* text = reinterpret_cast<const char*>(reason.data());
-  end(State::kRefused, std::string_view(text, reason.size()));
+  end(State::kRefused, verdict, std::string_view(text, reason.size()));
+}
+
+Handshake::Farewell Handshake::farewell(Verdict verdict) const {
+  Farewell farewell{};
+  begin_message(farewell, suite(), which_is(verdict));
+  return farewell;
+}
+
+bool Handshake::is_farewell(const Farewell& said) {
+  const auto is = [&](Verdict verdict) {
+    return is_caller() && auth::trouble_with(said, which_is(verdict), suite()).empty();
+  };
+  if (is(Verdict::kOtherKey)) end(State::kStranger, Verdict::kOtherKey, kHasOtherKey);
+  if (is(Verdict::kCrowded)) end(State::kStranger, Verdict::kCrowded, kCrowdedPort);
+  return state_ == State::kStranger;
 }
 
 // Of the message that is being written or read: over everything before the proof itself.
@@ -361,7 +384,7 @@ std::vector<std::byte> Handshake::all_said(std::string_view label, std::size_t b
       stream_ ? std::span<const std::byte>(*stream_) : std::span<const std::byte>();
   std::vector<std::byte> all(label.size() + stream.size() + bytes);
   Writer out(all);
-  out.put(bytes_of(label));
+  out.put(base::bytes_of(label));
   out.put(stream);
   out.put(std::span(said_).first(bytes));
   return all;
@@ -377,22 +400,33 @@ std::uint8_t Handshake::theirs() noexcept {
 }
 
 // Who encrypts does so on every stream, whatever the peer makes of it.
-std::string Handshake::trouble_with_encryption() {
+Handshake::Trouble Handshake::trouble_with_encryption() {
   const bool is_encrypted = theirs() == kEncrypted && (stream_ || !own_.encrypts);
-  if (is_encrypted == own_.encrypts) return "";
-  return (own_.encrypts ? "it does not encrypt, and this side does: "
-                        : "it encrypts, and this side does not: ") +
-         std::string(kBothOrNeither);
+  if (is_encrypted == own_.encrypts) return {};
+  return {Verdict::kOneEncrypts, (own_.encrypts ? "it does not encrypt, and this side does: "
+                                                : "it encrypts, and this side does not: ") +
+                                     std::string(kBothOrNeither)};
 }
 
 // A side that knows of none takes the other's.
-std::string Handshake::trouble_with_incarnation(std::uint64_t theirs) const {
-  if (theirs == 0 || incarnation_ == 0 || theirs == incarnation_) return "";
-  return "it is of another incarnation of the job, started before this one or after it";
+Handshake::Trouble Handshake::trouble_with_incarnation(std::uint64_t theirs) const {
+  if (theirs == 0 || incarnation_ == 0 || theirs == incarnation_) return {};
+  return {Verdict::kNever,
+          "it is of another incarnation of the job, started before this one or after it"};
 }
 
-void Handshake::end(State state, std::string_view why) {
+// The first of what may be wrong with the message that has come.
+Handshake::Trouble Handshake::trouble_with(const DataFormat& format, std::uint64_t incarnation) {
+  Trouble trouble = trouble_with_encryption();
+  if (trouble.verdict != Verdict::kAccepted) return trouble;
+  std::string between = trouble_between(format, format_);
+  if (!between.empty()) return {Verdict::kNever, std::move(between)};
+  return trouble_with_incarnation(incarnation);
+}
+
+void Handshake::end(State state, Verdict verdict, std::string_view why) {
   state_ = state;
+  verdict_ = verdict;
   why_ = why.substr(0, why.find('\0'));
 }
 
@@ -405,7 +439,7 @@ SessionKeys Handshake::session_keys() const {
   }
   const Digest digest = sha256(all_said({}, kAllBytes));
   const auto derive = [&](std::string_view label) {
-    const auto label_bytes = bytes_of(label);
+    const auto label_bytes = base::bytes_of(label);
     std::vector<std::byte> purpose(label_bytes.begin(), label_bytes.end());
     purpose.insert(purpose.end(), digest.begin(), digest.end());
     Key key;

@@ -55,6 +55,19 @@ struct Identity {
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
+// What became of a call, for programs; why() has it for people.
+enum class Verdict : std::uint8_t {
+  kNone,  // The connection ended before there was one.
+  // What these say is proved.
+  kAccepted,
+  kNotNow,       // The same call may be accepted later.
+  kNever,        // What the two were told differs.
+  kOneEncrypts,  // Of the two.
+  // What these say is not: there is no key in common, or it was never asked for.
+  kOtherKey,
+  kCrowded,  // Too many connections wait there from the caller's address, or from all.
+};
+
 // Tells a run of a job from one before it, which had the same name and key: drawn by the one where
 // all meet, and told in its verdicts. Never 0. Throws Error kSystem.
 std::uint64_t new_incarnation();
@@ -90,8 +103,12 @@ class Handshake {
     kDone,      // Both hold the key, and the call was accepted. The stream is the user's.
     kRefused,   // Both hold the key, and the call was refused. why() has the reason.
     kStranger,  // The peer does not speak as one who holds the key. why() says what it does. It is
-                // told nothing: who calls with another key sees the end of the stream.
+                // told no more than its farewell.
   };
+
+  // Said before the stream ends, in plain, by who answers.
+  static constexpr std::size_t kFarewellBytes = 8;
+  using Farewell = std::array<std::byte, kFarewellBytes>;
 
   // What of a reason is sent.
   static constexpr std::size_t kMaxReasonBytes = 200;
@@ -128,7 +145,15 @@ class Handshake {
   void stay_plain();
 
   // The peer does not encrypt as one who holds the key; `why` as of why().
-  void give_up(std::string_view why) { end(State::kStranger, why); }
+  void give_up(std::string_view why, Verdict verdict = Verdict::kNone) {
+    end(State::kStranger, verdict, why);
+  }
+
+  // Of who answers: what the caller is told about kOtherKey or kCrowded.
+  Farewell farewell(Verdict verdict) const;
+
+  // Of who calls: whether this is one. If so, it has ended the handshake.
+  bool is_farewell(const Farewell& said);
 
   // The caller's identity, which is proved once state() has been kAsking, kDone or kRefused. Who
   // answers has yet to see whether it is for him: whether `to`, the job and the epoch are his own.
@@ -138,7 +163,10 @@ class Handshake {
   // In state kAsking. The state becomes kDone or kRefused when the verdict is sent. Of a longer
   // reason the first kMaxReasonBytes are sent.
   void accept();
-  void refuse(std::string_view reason);
+  void refuse(Verdict verdict, std::string_view reason);
+
+  // kNone until it is given or has come.
+  Verdict verdict() const noexcept { return verdict_; }
 
   // In states kRefused and kStranger: the reason that was given, or what is wrong with the peer,
   // such as "it holds another key". To be put behind a colon.
@@ -161,7 +189,13 @@ class Handshake {
   bool is_speaking() const noexcept;
   std::uint8_t suite() const noexcept;
   std::uint8_t theirs() noexcept;
-  std::string trouble_with_encryption();
+  struct Trouble {
+    Verdict verdict = Verdict::kAccepted;
+    std::string why;
+  };
+  Trouble trouble_with_encryption();
+  Trouble trouble_with_incarnation(std::uint64_t theirs) const;
+  Trouble trouble_with(const DataFormat& format, std::uint64_t incarnation);
   std::span<std::byte> message() noexcept;
   Digest proof() const;
   std::vector<std::byte> all_said(std::string_view label, std::size_t bytes) const;
@@ -169,13 +203,12 @@ class Handshake {
 
   void write_challenge();
   void write_call();
-  void write_verdict(bool is_accepted, std::string_view reason);
+  void write_verdict(Verdict verdict, std::string_view reason);
   void read_message();
   void read_challenge();
   void read_call();
   void read_verdict();
-  std::string trouble_with_incarnation(std::uint64_t theirs) const;
-  void end(State state, std::string_view why);
+  void end(State state, Verdict verdict, std::string_view why);
 
   Side side_;
   State state_ = State::kTalking;
@@ -183,7 +216,7 @@ class Handshake {
   Credentials own_;
   std::optional<Digest> stream_;  // That it is bound to.
   DataFormat format_;             // This side's.
-  bool is_accepted_ = false;
+  Verdict verdict_ = Verdict::kNone;
   Identity identity_;
   std::uint64_t incarnation_ = 0;            // As this side knows it.
   std::array<std::byte, kAllBytes> said_{};  // By both sides, one message after the other.

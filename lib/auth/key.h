@@ -51,4 +51,8 @@ void hkdf_sha256(std::span<const std::byte> secret, std::span<const std::byte> s
 // Takes the same time wherever they differ. Those of different lengths are not equal.
 bool are_equal(std::span<const std::byte> one, std::span<const std::byte> other) noexcept;
 
+// Why somebody is refused who has no key of ours.
+inline constexpr const char* kNoProof = "it cannot prove that it holds the key";
+inline constexpr const char* kHasOtherKey = "it holds another key, or is of another job";
+
 }  // namespace rota::auth

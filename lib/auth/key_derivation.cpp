@@ -14,13 +14,10 @@
 #include <rota/error.h>
 
 #include "auth/openssl_error.h"
+#include "base/byte_stream.h"
 
 namespace rota::auth {
 namespace {
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 unsigned char* as_chars(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
 
@@ -53,12 +50,12 @@ Key job_key(std::span<const std::byte> shared, std::string_view job_id) {
                     std::to_string(kKeyBytes) + " random bytes or more");
   }
   Key key;
-  hkdf_sha256(shared, bytes_of(job_id), bytes_of("rota/1 job"), key.bytes());
+  hkdf_sha256(shared, base::bytes_of(job_id), base::bytes_of("rota/1 job"), key.bytes());
   return key;
 }
 
 KeyId key_id(const Key& key) {
-  const Digest digest = hmac_sha256(key.bytes(), bytes_of("rota/1 id"));
+  const Digest digest = hmac_sha256(key.bytes(), base::bytes_of("rota/1 id"));
   KeyId id;
   std::copy_n(digest.begin(), id.size(), id.begin());
   return id;

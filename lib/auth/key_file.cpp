@@ -1,7 +1,10 @@
 // The file in which hosts find the key that they share.
 #include "auth/key_file.h"
 
+#include <algorithm>
 #include <array>
+#include <bitset>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 
@@ -73,6 +76,23 @@ bool read_all(int fd, base::TimePoint deadline, Draft& draft) {
   return true;
 }
 
+// Repeats itself, or reads like words. What was drawn is neither, as bytes, hex or base64: each of
+// them would be taken for that less than once in a thousand times.
+bool is_hand_made(std::span<const std::byte> bytes) {
+  constexpr std::size_t kFewestDifferent = 10;
+  const auto is = [](int (*kind)(int)) {
+    return [kind](std::byte byte) { return kind(std::to_integer<int>(byte)) != 0; };
+  };
+  std::bitset<256> seen;
+  for (const std::byte byte : bytes) seen.set(std::to_integer<std::size_t>(byte));
+  if (seen.count() < kFewestDifferent) return true;
+  if (!std::ranges::all_of(bytes, is(std::isprint))) return false;
+  const bool has_both_cases =
+      std::ranges::any_of(bytes, is(std::islower)) && std::ranges::any_of(bytes, is(std::isupper));
+  const bool has_digits = std::ranges::any_of(bytes, is(std::isdigit));
+  return std::ranges::any_of(bytes, is(std::isspace)) || (!has_digits && !has_both_cases);
+}
+
 [[noreturn]] void refuse(const std::string& what, const std::string& why) {
   throw Error(ErrorCode::kInvalidArgument, what + " " + why);
 }
@@ -99,6 +119,9 @@ SharedKey read_key(int fd, base::TimePoint deadline, const std::string& what,
   if (bytes.size() > kMaxKeyFileBytes) {
     refuse(what, "holds more than " + std::to_string(kMaxKeyFileBytes) +
                      " bytes, so that it is no key; name the one that is");
+  }
+  if (is_hand_made(bytes)) {
+    refuse(what, "was made by hand, so that it may be guessed; draw one: " + remedy);
   }
   return SharedKey({bytes.begin(), bytes.end()});
 }

@@ -1,6 +1,8 @@
 // Where callers are received: those who prove within two seconds that they hold the key, and may
 // come in, are handed on; all others are hung up on. Whatever those do, they cost their host
-// little: after each it rests for a moment, in which more of them may gather.
+// little: after each it rests for a moment, in which more of them may gather. Nor do they keep out
+// who calls from another address, however far away: where there are too many, those go who share
+// their source with most others.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -9,6 +11,7 @@
 #include <list>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "auth/handshake.h"
@@ -19,6 +22,14 @@
 
 namespace rota::auth {
 
+// Whether somebody who holds the key may come in, and if not, why.
+struct Judgement {
+  Verdict verdict = Verdict::kAccepted;
+  std::string why;
+};
+Judgement not_now(const std::string& why);
+Judgement never(std::string why);
+
 class Reception {
  public:
   struct Guest {
@@ -26,18 +37,16 @@ class Reception {
     Identity identity;
     SessionKeys keys;
   };
-  // Why somebody who holds the key may not come in; empty where he may.
-  using Judge = std::function<std::string(const Identity& caller)>;
+  using Judge = std::function<Judgement(const Identity& caller)>;
 
   struct Options {
     Key key{};
     bool encrypts = false;
     std::uint64_t incarnation = 0;   // Of the job; callers that know another are refused.
     int listener = -1;               // Stays the owner's; -1 is one that nobody calls.
-    std::size_t expected_count = 1;  // Members at once, beside whom some strangers may linger; of
-                                     // more the oldest has to go.
+    std::size_t expected_count = 1;  // Members that may call at once, also from one source.
   };
-  Reception(const Options& options, Judge judge);
+  Reception(Options options, Judge judge);
 
   // One turn of a loop. Never blocks. Throws Error kSystem.
   void add_to(os::PollSet& polls, base::TimePoint now);
@@ -54,16 +63,29 @@ class Reception {
     os::Address address;
     Handshake handshake;
     base::TimePoint since;
+
+    bool is_stranger() const;
+  };
+
+  // Who has proved nothing yet, by source.
+  struct Strangers {
+    std::unordered_map<std::uint64_t, std::size_t> of_source;
+    std::size_t count = 0;
   };
 
   bool is_resting(base::TimePoint now) const { return rests_until_ && now < *rests_until_; }
   void accept(base::TimePoint now);
+  void hear(base::TimePoint now, std::vector<Guest>& guests);
   void advance(Caller& caller, base::TimePoint now, std::vector<Guest>& guests);
+  Strangers strangers() const;
+  bool thin_out();
+  bool hang_up_on_most();
+  std::list<Caller>::iterator hang_up(std::list<Caller>::iterator caller);
 
   Options options_;
-  std::size_t most_callers_;
   Judge judge_;
   std::list<Caller> callers_;                  // The oldest first.
+  os::PollSet heard_;                          // Of the callers, in their order.
   std::optional<base::TimePoint> deaf_until_;  // For want of descriptors.
   std::optional<base::TimePoint> rests_until_;
   std::string last_complaint_;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "auth/openssl_error.h"
+#include "base/byte_stream.h"
 #include "os/host.h"
 
 namespace rota::auth {
@@ -22,17 +23,10 @@ constexpr std::size_t kMostRecordsAtOnce = 16;
 
 constexpr std::byte kAlert{SSL3_RT_ALERT};
 
-constexpr const char* kOtherKey = "it holds another key, or is of another job";
-constexpr const char* kNoProof = "it cannot prove that it holds the key";
-
 // Of RFC 8446, B.4. Which of the two follows the key decides about the hash alone.
 constexpr std::array<unsigned char, 2> kAes128GcmSha256 = {0x13, 0x01};
 constexpr const char* kAesFirst = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256";
 constexpr const char* kChaChaFirst = "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256";
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 }  // namespace
 
@@ -71,7 +65,8 @@ struct TlsCallbacks {
       *session = tls.session();
       return *session ? 1 : 0;
     }
-    tls.why_ = kOtherKey;
+    tls.why_ = kHasOtherKey;
+    tls.has_met_other_key_ = true;
     return 1;
   }
 };
@@ -126,7 +121,7 @@ void Tls::Free::operator()(ssl_st* ssl) const noexcept { ::SSL_free(ssl); }
 
 Tls::Tls(int socket, Side side, const Key& key, std::uint64_t records_per_key)
     : socket_(socket), id_(key_id(key)), ssl_(new_ssl()), records_per_key_(records_per_key) {
-  hkdf_sha256(key.bytes(), {}, bytes_of("rota/1 tls"), secret_.bytes());
+  hkdf_sha256(key.bytes(), {}, base::bytes_of("rota/1 tls"), secret_.bytes());
   BIO* bio = ssl_ ? new_bio() : nullptr;
   if (!bio) throw_openssl_error("TLS");
   ::BIO_set_data(bio, this);
@@ -165,6 +160,7 @@ int Tls::read(BIO* bio, std::span<std::byte> into) {
     return 0;
   }
   const os::Moved moved = os::receive_some(socket_, into.first(std::min(into.size(), allowance_)));
+  lacks_memory_ = moved.lacks_memory;
   if (moved.bytes == 0 && !moved.closed) {
     ::BIO_set_retry_read(bio);
     return -1;
@@ -179,6 +175,7 @@ int Tls::write(BIO* bio, std::span<const std::byte> bytes) {
   ::BIO_clear_retry_flags(bio);
   if (!is_ready_ && bytes.front() == kAlert) return static_cast<int>(bytes.size());
   const os::Moved moved = os::send_some(socket_, bytes, {});
+  lacks_memory_ = moved.lacks_memory;
   if (moved.bytes > 0) return static_cast<int>(moved.bytes);
   if (moved.closed && is_ready_) why_ = moved.reason;
   if (!moved.closed) ::BIO_set_retry_write(bio);
@@ -248,7 +245,7 @@ os::Moved Tls::send(std::span<const std::byte> first, std::span<const std::byte>
     const int result = ::SSL_write_ex(ssl_.get(), record.data(), record.size(), &written);
     if (result != 1) {
       refused_bytes_ = record.size();
-      if (!has_ended(result)) return moved;
+      if (!has_ended(result)) return {.bytes = moved.bytes, .lacks_memory = lacks_memory_};
       break;
     }
     refused_bytes_ = 0;
@@ -270,7 +267,9 @@ os::Moved Tls::receive(std::span<std::byte> into) {
     const auto rest = into.subspan(moved.bytes);
     std::size_t read = 0;
     const int result = ::SSL_read_ex(ssl_.get(), rest.data(), rest.size(), &read);
-    if (result != 1 && !has_ended(result)) return moved;
+    if (result != 1 && !has_ended(result)) {
+      return {.bytes = moved.bytes, .lacks_memory = lacks_memory_};
+    }
     moved.bytes += read;
   }
   moved.closed = is_over_;

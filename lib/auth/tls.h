@@ -42,6 +42,8 @@ class Tls {
   bool shake_hands();
   bool is_ready() const noexcept { return is_ready_; }
   bool wants_to_send() const noexcept;  // Before it is ready.
+  bool has_heard() const noexcept { return allowance_ != kMostUnprovedBytes; }
+  bool has_met_other_key() const noexcept { return has_met_other_key_; }
 
   // What is wrong with the peer, where it failed; empty where the connection just ended.
   const std::string& why() const noexcept { return why_; }
@@ -84,6 +86,8 @@ class Tls {
   std::unique_ptr<ssl_st, Free> ssl_;
   bool is_ready_ = false;
   bool is_over_ = false;
+  bool has_met_other_key_ = false;
+  bool lacks_memory_ = false;  // Of this host's, as the socket's last call said.
   std::size_t allowance_ = kMostUnprovedBytes;
   std::uint64_t records_per_key_;
   std::uint64_t record_count_ = 0;  // By the key that sends now.

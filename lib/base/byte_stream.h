@@ -10,6 +10,11 @@
 
 namespace rota::base {
 
+// Without a length.
+inline std::span<const std::byte> bytes_of(std::string_view text) noexcept {
+  return std::as_bytes(std::span(text));
+}
+
 class ByteWriter {
  public:
   template <std::unsigned_integral T>
@@ -20,7 +25,7 @@ class ByteWriter {
   }
   void write(std::string_view text) {  // Length first.
     write(static_cast<std::uint32_t>(text.size()));
-    const auto raw = std::as_bytes(std::span(text));
+    const auto raw = bytes_of(text);
     bytes_.insert(bytes_.end(), raw.begin(), raw.end());
   }
   std::vector<std::byte> take() { return std::move(bytes_); }

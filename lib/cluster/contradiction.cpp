@@ -128,8 +128,13 @@ void require_as_declared(const Specification& specification, const Declared& dec
 }
 
 void add_declared(const Declared& declared, Specification& specification) {
-  if (!specification.world_size) specification.world_size = declared.world_size;
+  if (!specification.world_size && declared.world_size) {
+    specification.world_size = declared.world_size;
+    specification.world_source = "ROTA_WORLD";
+  }
   if (specification.level == Level::kProcess) return;
+  // Hosts that were started alike were told alike.
+  if (declared.slots) specification.usual_slots = declared.slots;
   const bool is_known =
       specification.own_host && *specification.own_host < specification.hosts.size();
   if (is_known && declared.slots && !specification.hosts[*specification.own_host].slots) {

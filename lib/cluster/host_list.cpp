@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "cluster/host_names.h"
+#include "os/address.h"
 
 namespace rota::cluster {
 namespace {
@@ -16,17 +17,26 @@ class Collector {
  public:
   explicit Collector(std::string what) : what_(std::move(what)) {}
 
-  void add(const std::string& name, std::optional<std::size_t> slots) {
+  void add(Host said) {
+    const std::string name = said.name;
     const auto [found, is_new] = index_.try_emplace(name, hosts_.size());
     if (is_new) {
       if (hosts_.size() == kMaxRanks) {
         refuse(what_ + " has more than " + std::to_string(kMaxRanks) + " hosts");
       }
-      hosts_.push_back({.name = name, .slots = slots});
+      hosts_.push_back(std::move(said));
       return;
     }
     Host& host = hosts_[found->second];
-    host.slots = host.slots.value_or(1) + slots.value_or(1);
+    host.slots = host.slots.value_or(1) + said.slots.value_or(1);
+    if (said.most_slots) {
+      host.most_slots = std::min(host.most_slots.value_or(kMaxRanks), *said.most_slots);
+    }
+    if (host.most_slots && *host.slots > *host.most_slots) {
+      refuse(what_ + ": " + shown(name) + " has " + std::to_string(*host.slots) +
+             " slots altogether, and max_slots=" + std::to_string(*host.most_slots) +
+             ": leave out what is wrong");
+    }
     if (*host.slots > kMaxRanks) {
       refuse(what_ + ": " + shown(name) + " has " + std::to_string(*host.slots) +
              " slots altogether, and " + std::to_string(kMaxRanks) + " are the most");
@@ -40,6 +50,23 @@ class Collector {
   std::vector<Host> hosts_;
   std::unordered_map<std::string, std::size_t> index_;
 };
+
+// Whoever logs in as somebody else says so to the one who logs in.
+void require_no_user(const std::string& what, std::string_view name) {
+  const std::size_t at = name.find('@');
+  if (at == std::string_view::npos) return;
+  refuse(what + " has " + shown(name) + ", and rotarun does not log in itself: leave out " +
+         shown(name.substr(0, at + 1)) +
+         ", and name the user in ~/.ssh/config or by --agent \"ssh -l USER {host}\"");
+}
+
+// In a line nothing but slots follows a host, and no number of slots is joined to a bare address.
+NameAndNumber split_word(const std::string& where, std::string_view word) {
+  const std::string number(word.substr(0, word.find('%')));
+  const bool is_bare =
+      std::ranges::count(number, ':') > 1 && os::numeric_address({.host = number, .port = "1"});
+  return split_name(where, is_bare ? "[" + std::string(word) + "]" : word);
+}
 
 // The words of a line, without its comment.
 std::vector<std::string_view> words_of(std::string_view line) {
@@ -58,18 +85,31 @@ std::vector<std::string_view> words_of(std::string_view line) {
 void add_line(const std::string& where, const std::vector<std::string_view>& words,
               Collector& hosts) {
   constexpr std::string_view kKey = "slots=";
-  const NameAndNumber parts = split_name(where, words.front());
+  constexpr std::string_view kMost = "max_slots=";
+  require_no_user(where, words.front());
+  const NameAndNumber parts = split_word(where, words.front());
   std::optional<std::size_t> slots;
   if (parts.number)
     slots = to_number(where + ": the slots of " + parts.name, *parts.number, kSlots);
-  for (const std::string_view word : std::span(words).subspan(1)) {
+  std::optional<std::size_t> most;
+  for (std::string_view word : std::span(words).subspan(1)) {
+    if (word.starts_with(kMost) || word.starts_with("max-slots=")) {
+      if (most) refuse(where + " says twice how many slots " + parts.name + " may have");
+      most = to_number(where + ": max_slots", word.substr(kMost.size()), kSlots);
+      continue;
+    }
     if (!word.starts_with(kKey)) {
-      refuse(where + " has " + shown(word) + ", and slots=N is all that may follow a host");
+      refuse(where + " has " + shown(word) +
+             ", and slots=N and max_slots=N are all that may follow a host");
     }
     if (slots) refuse(where + " says twice how many slots " + parts.name + " has");
     slots = to_number(where + ": slots", word.substr(kKey.size()), kSlots);
   }
-  hosts.add(parts.name, slots);
+  if (most && slots.value_or(1) > *most) {
+    refuse(where + " has " + std::to_string(*slots) + " slots of " + parts.name +
+           ", and max_slots=" + std::to_string(*most) + ": leave out the one that is wrong");
+  }
+  hosts.add({.name = parts.name, .slots = slots, .most_slots = most});
 }
 
 }  // namespace
@@ -77,13 +117,14 @@ void add_line(const std::string& where, const std::vector<std::string_view>& wor
 std::vector<Host> parse_host_list(const std::string& what, std::string_view text) {
   Collector hosts(what);
   for (const std::string_view item : split(text, ',')) {
+    require_no_user(what, item);
     const NameAndNumber parts = split_name(what, item);
     std::optional<std::size_t> slots;
     if (parts.number) {
       slots =
           to_number("the number of slots of " + parts.name + " in " + what, *parts.number, kSlots);
     }
-    hosts.add(parts.name, slots);
+    hosts.add({.name = parts.name, .slots = slots});
   }
   return hosts.take();
 }
@@ -111,14 +152,19 @@ Specification specification_of_hosts(const std::string& source, std::vector<Host
 
 std::optional<Specification> from_host_list(const Given& given) {
   if (!given.host_list) return std::nullopt;
-  return specification_of_hosts("--host", parse_host_list("--host", *given.host_list), given);
+  Specification specification =
+      specification_of_hosts("--host", parse_host_list("--host", *given.host_list), given);
+  specification.is_start_list = true;
+  return specification;
 }
 
 std::optional<Specification> from_hostfile(const Given& given) {
   if (!given.hostfile) return std::nullopt;
-  const std::string source = "--hostfile " + given.hostfile->path;
-  return specification_of_hosts(source, parse_hostfile(given.hostfile->path, given.hostfile->text),
-                                given);
+  const std::string source = given.hostfile->given_by + " " + given.hostfile->path;
+  Specification specification = specification_of_hosts(
+      source, parse_hostfile(given.hostfile->path, given.hostfile->text), given);
+  specification.is_start_list = true;
+  return specification;
 }
 
 }  // namespace rota::cluster

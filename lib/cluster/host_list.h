@@ -16,7 +16,7 @@ namespace rota::cluster {
 // "a:2,b:2". `what` is the variable or the flag.
 std::vector<Host> parse_host_list(const std::string& what, std::string_view text);
 
-// Lines of "host", "host slots=2" or "host:2"; "#" begins a comment.
+// Lines of "host", "host slots=2" or "host:2", with "max_slots=4" behind; "#" begins a comment.
 std::vector<Host> parse_hostfile(const std::string& path, std::string_view text);
 
 // Hosts of a list; this one is found among them by its name, where it is one of them.

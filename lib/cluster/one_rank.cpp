@@ -8,9 +8,6 @@
 namespace rota::cluster {
 namespace {
 
-constexpr Range kRanks{.least = 0, .most = kMaxRanks - 1};
-constexpr Range kCounts{.least = 1, .most = kMaxRanks};
-
 void require_below(std::string_view name, std::size_t value, std::string_view limit_name,
                    std::size_t limit) {
   if (value < limit) return;
@@ -27,13 +24,13 @@ Specification read_rank(const std::string& source, const Environment& environmen
   };
   Specification specification{.source = source, .level = Level::kProcess};
   const std::size_t world_size =
-      environment.needed_number(names.world_size, kCounts, why(names.rank));
-  const std::size_t rank = environment.needed_number(names.rank, kRanks, why(names.world_size));
+      environment.needed_number(names.world_size, kAnyRankCount, why(names.rank));
+  const std::size_t rank = environment.needed_number(names.rank, kAnyRank, why(names.world_size));
   require_below(names.rank, rank, names.world_size, world_size);
   specification.rank = rank;
   specification.world_size = world_size;
-  specification.local_rank = environment.number(names.local_rank, kRanks);
-  specification.local_world_size = environment.number(names.local_world_size, kCounts);
+  specification.local_rank = environment.number(names.local_rank, kAnyRank);
+  specification.local_world_size = environment.number(names.local_world_size, kAnyRankCount);
   if (specification.local_rank && specification.local_world_size) {
     require_below(names.local_rank, *specification.local_rank, names.local_world_size,
                   *specification.local_world_size);
@@ -49,8 +46,8 @@ Specification read_rank(const std::string& source, const Environment& environmen
 
 std::optional<Meeting> read_meeting(const Environment& environment, std::string_view name,
                                     std::string_view port) {
-  constexpr std::size_t kMaxPort = 65535;
-  const auto number = environment.number(port, {.least = 1, .most = kMaxPort});
+  constexpr std::size_t kLargestPort = 65535;
+  const auto number = environment.number(port, {.least = 1, .most = kLargestPort});
   const std::string* text = environment.find(name);
   if (!text) return std::nullopt;
   // An IPv6 address stands there without brackets: the port is in a variable of its own.

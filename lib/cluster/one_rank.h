@@ -8,6 +8,9 @@
 
 namespace rota::cluster {
 
+inline constexpr Range kAnyRank{.least = 0, .most = kMaxRanks - 1};
+inline constexpr Range kAnyRankCount{.least = 1, .most = kMaxRanks};
+
 // The names of the variables; those of the local ones may be empty or unset.
 struct RankNames {
   std::string_view rank;

@@ -12,11 +12,27 @@ void require_among(const std::string& index_name, std::size_t index, const std::
                                      : ""));
 }
 
-std::optional<std::size_t> read_process_count(const Environment& environment) {
+ProcessCount read_process_count(const Given& given) {
   constexpr const char* kName = "PET_NPROC_PER_NODE";
-  const std::string text = environment.text(kName);
-  if (text == "auto" || text == "cpu" || text == "gpu") return std::nullopt;
-  return environment.number(kName, {.least = 1, .most = kMaxRanks});
+  const std::string text = given.environment.text(kName);
+  if (text == "cpu") return {};
+  if (text != "gpu" && text != "auto") {
+    return {.of_each = given.environment.number(kName, {.least = 1, .most = kMaxRanks})};
+  }
+  if (given.device_count == std::size_t{0} && text == "gpu") {
+    refuse("PET_NPROC_PER_NODE is gpu, and this host, " + shown(given.host_name) +
+           ", has no CUDA device that may be used: ask for some in the pod's resources, look at "
+           "CUDA_VISIBLE_DEVICES, or give a number of processes");
+  }
+  return {.of_own = given.device_count.value_or(0) > 0 ? given.device_count : std::nullopt};
+}
+
+void add_process_count(const ProcessCount& count, Specification& specification) {
+  for (Host& host : specification.hosts) host.slots = count.of_each;
+  if (!count.of_own) return;
+  specification.hosts[*specification.own_host].slots = count.of_own;
+  specification.are_own_slots_private = true;
+  specification.usual_slots = count.of_own;
 }
 
 void name_first(std::optional<Meeting> meeting, Specification& specification) {

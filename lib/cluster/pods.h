@@ -13,8 +13,18 @@ namespace rota::cluster {
 void require_among(const std::string& index_name, std::size_t index, const std::string& count_name,
                    std::size_t count);
 
-// PET_NPROC_PER_NODE; empty where it leaves the number open: "auto", "cpu", "gpu".
-std::optional<std::size_t> read_process_count(const Environment& environment);
+// PET_NPROC_PER_NODE: the same number for each host; or what it means on this one alone, as "gpu"
+// is the number of its CUDA devices, and so is "auto" where it has some. Both are empty where it is
+// not set, and where it leaves the number open: "cpu", and "auto" without devices. Throws Error
+// kInvalidArgument for "gpu" on a host without.
+struct ProcessCount {
+  std::optional<std::size_t> of_each{};
+  std::optional<std::size_t> of_own{};
+};
+ProcessCount read_process_count(const Given& given);
+
+// Declares it for the hosts, of which the own one is known.
+void add_process_count(const ProcessCount& count, Specification& specification);
 
 // The first host's name and port, where only these are told. Throws Error kInvalidArgument where
 // others are to reach it by a loopback name.

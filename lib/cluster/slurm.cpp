@@ -3,6 +3,7 @@
 #include <array>
 #include <numeric>
 
+#include "cluster/one_rank.h"
 #include "cluster/pods.h"
 #include "cluster/slurm_lists.h"
 #include "cluster/slurm_step.h"
@@ -10,9 +11,6 @@
 
 namespace rota::cluster {
 namespace {
-
-constexpr Range kCounts{.least = 1, .most = kMaxRanks};
-constexpr Range kRanks{.least = 0, .most = kMaxRanks - 1};
 
 // From here on a step's number stands for something else, such as the batch script itself.
 constexpr std::size_t kFirstSpecialStep = 0xfffffff0;
@@ -30,12 +28,6 @@ std::optional<Found> find_first(const Environment& environment,
   return std::nullopt;
 }
 
-bool is_in_step(const Environment& environment) {
-  constexpr std::size_t kMost = 0xffffffff;
-  const auto step = environment.number("SLURM_STEP_ID", {.least = 0, .most = kMost});
-  return step && *step < kFirstSpecialStep;
-}
-
 // Nodes, and the tasks of each.
 std::vector<Host> read_nodes(const Environment& environment, bool is_step) {
   const char* own_list = is_step ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST";
@@ -51,7 +43,7 @@ std::vector<Host> read_nodes(const Environment& environment, bool is_step) {
     }
   }
   if (number) {
-    const std::size_t count = to_number(number->name, number->value, kCounts);
+    const std::size_t count = to_number(number->name, number->value, kAnyRankCount);
     if (list && hosts.size() != count) {
       refuse(number->name + " is " + std::to_string(count) + ", and " + list->name + " is " +
              shown(list->value) + ", which are " + std::to_string(hosts.size()));
@@ -106,6 +98,12 @@ std::optional<std::size_t> find_own(const std::vector<Host>& nodes, const Given&
 
 }  // namespace
 
+bool is_in_step(const Environment& environment) {
+  constexpr std::size_t kMost = 0xffffffff;
+  const auto step = environment.number("SLURM_STEP_ID", {.least = 0, .most = kMost});
+  return step && *step < kFirstSpecialStep;
+}
+
 bool is_own_step(const Environment& environment, std::string_view job_name) {
   if (!is_in_step(environment)) return false;
   const auto job = find_first(environment, {"SLURM_JOB_ID", "SLURM_JOBID"});
@@ -123,12 +121,12 @@ std::optional<Specification> from_slurm_step(const Given& given) {
   const auto count =
       find_first(environment, {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"});
   if (!count) refuse("SLURM_NTASKS is not set, " + std::string(kWhy));
-  specification.world_size = to_number(count->name, count->value, kCounts);
-  specification.rank = environment.needed_number("SLURM_PROCID", kRanks, kWhy);
+  specification.world_size = to_number(count->name, count->value, kAnyRankCount);
+  specification.rank = environment.needed_number("SLURM_PROCID", kAnyRank, kWhy);
   require_among("SLURM_PROCID", *specification.rank, count->name, *specification.world_size);
-  specification.local_rank = environment.number("SLURM_LOCALID", kRanks);
+  specification.local_rank = environment.number("SLURM_LOCALID", kAnyRank);
   specification.hosts = read_nodes(environment, true);
-  specification.own_host = environment.number("SLURM_NODEID", kRanks);
+  specification.own_host = environment.number("SLURM_NODEID", kAnyRank);
   require_sum(specification, count->name);
   if (specification.hosts.empty()) return specification;
   if (specification.own_host) {

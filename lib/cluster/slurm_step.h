@@ -6,6 +6,8 @@
 
 namespace rota::cluster {
 
+bool is_in_step(const Environment& environment);
+
 // Whether the job that PMI or PMIx names is this very step: then srun itself set those variables,
 // as a cluster's MpiDefault may make it do for every program, and what it says of the step is the
 // same and more.

@@ -16,7 +16,13 @@ enum class Asker { kLauncher, kProgram };
 struct HostFile {
   std::string path;
   std::string text;
+  std::string given_by = "--hostfile";  // Or the variable that names it.
 };
+
+// The variables by which launchers of MPI are told a file of hosts for all that they start, such as
+// in the launcher's pod of an MPIJob.
+inline constexpr std::string_view kHostFileVariables[] = {
+    "OMPI_MCA_orte_default_hostfile", "HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE"};
 
 // All that there is to go by.
 struct Given {
@@ -27,6 +33,7 @@ struct Given {
   std::vector<std::string> arguments{};    // Of the program.
   std::optional<std::string> host_list{};  // Of --host.
   std::optional<HostFile> hostfile{};
+  std::optional<std::size_t> device_count{};  // CUDA devices of this host; empty: not looked for.
 };
 
 // What ROTA_* variables declare beside a source: they are held against each of them.
@@ -54,7 +61,7 @@ std::optional<Specification> from_slurm_step(const Given& given);
 
 // Host level: this host is a place for ranks.
 std::optional<Specification> from_host_list(const Given& given);   // --host a:2,b:2
-std::optional<Specification> from_hostfile(const Given& given);    // --hostfile
+std::optional<Specification> from_hostfile(const Given& given);    // --hostfile, or the like
 std::optional<Specification> from_task_flags(const Given& given);  // --worker_hosts=…
 std::optional<Specification> from_rota_hosts(const Given& given);  // ROTA_HOSTS=a:2,b:2
 std::optional<Specification> from_tf_config(const Given& given);

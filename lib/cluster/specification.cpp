@@ -2,6 +2,7 @@
 #include "cluster/specification.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/islands.h"
 #include "cluster/refusal.h"
@@ -44,6 +45,13 @@ std::string place_text(const Specification& specification) {
     text = "host " + std::to_string(*specification.own_host) + " (" + text + ")";
   }
   return text + " of " + std::to_string(count);
+}
+
+// Both sides of what may not go together.
+std::string who_gave_world(const Specification& specification) {
+  if (specification.world_source.empty()) return specification.source;
+  return specification.world_source + " is " + std::to_string(*specification.world_size) +
+         ", and " + specification.source + " has " + counted(ring_count(specification), "host");
 }
 
 }  // namespace
@@ -111,6 +119,7 @@ bool reaches_beyond_this_host(const Specification& specification) {
 std::vector<std::size_t> slots_of(const Specification& specification,
                                   std::size_t undeclared_slots) {
   const std::size_t count = ring_count(specification);
+  std::size_t usual = specification.usual_slots.value_or(undeclared_slots);
   std::size_t declared = 0;
   std::size_t open_count = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -122,17 +131,25 @@ std::vector<std::size_t> slots_of(const Specification& specification,
     const bool fits = open_count == 0 ? world == declared
                                       : world > declared && (world - declared) % open_count == 0;
     if (!fits) {
-      refuse(specification.source + ": a world of " + counted(world, "rank") +
+      refuse(who_gave_world(specification) + ": a world of " + counted(world, "rank") +
              " does not go with " + counted(declared, "declared slot") + " and " +
              counted(open_count, "host") + " without: declare the slots of every host");
     }
-    if (open_count > 0) undeclared_slots = (world - declared) / open_count;
+    if (open_count > 0) usual = (world - declared) / open_count;
   }
   std::vector<std::size_t> slots;
   for (std::size_t i = 0; i < count; ++i) {
-    slots.push_back(specification.hosts[i].slots.value_or(undeclared_slots));
+    slots.push_back(specification.hosts[i].slots.value_or(usual));
   }
   return slots;
+}
+
+// What the own host is told, no other one has to be told alike.
+bool has_unknown_slots(const Specification& specification) {
+  if (specification.world_size) return false;
+  if (specification.usual_slots && !specification.are_own_slots_private) return false;
+  const auto ring = std::span(specification.hosts).first(ring_count(specification));
+  return std::ranges::any_of(ring, [](const Host& host) { return !host.slots; });
 }
 
 void require_fitting(const Specification& specification) {

@@ -22,7 +22,8 @@ enum class Role { kChief, kWorker, kEvaluator, kParameterServer };
 struct Host {
   std::string name{};  // As given, never cut at a dot; empty where only its number is known.
   std::optional<std::uint16_t> port{};
-  std::optional<std::size_t> slots{};  // The ranks that it is declared to have.
+  std::optional<std::size_t> slots{};       // The ranks that it is declared to have.
+  std::optional<std::size_t> most_slots{};  // Those that it may have, whatever else is asked for.
   Role role = Role::kWorker;
 };
 
@@ -51,10 +52,17 @@ struct Specification {
   std::optional<std::size_t> local_world_size{};
 
   std::optional<std::size_t> world_size{};  // In ranks.
-  std::optional<Meeting> meeting{};         // Where all find each other: host 0's, rank 0's.
-  std::optional<std::uint64_t> epoch{};     // How often the job was started again.
+  std::string world_source{};               // Who gave that, where the source does not.
+
+  // The slots of each host that declares none: one where a list names tasks. Empty: as many as that
+  // host finds.
+  std::optional<std::size_t> usual_slots{};
+
+  std::optional<Meeting> meeting{};      // Where all find each other: host 0's, rank 0's.
+  std::optional<std::uint64_t> epoch{};  // How often the job was started again.
   std::string job_id{};
   bool is_room = false;                // An allocation: what may be used, not what was started.
+  bool is_start_list = false;          // Whoever is given it starts what runs on the others.
   std::vector<std::string> remarks{};  // To be said once.
 };
 
@@ -79,9 +87,12 @@ std::string to_text(const Specification& specification);
 bool reaches_beyond_this_host(const Specification& specification);
 
 // How many ranks each host of the ring has. Where slots are not declared they are the same for each
-// such host: its share of the declared world, or else `undeclared_slots`. Throws Error
-// kInvalidArgument where they cannot make the declared world.
+// such host: its share of the declared world, or else the usual ones, or else `undeclared_slots`.
+// Throws Error kInvalidArgument where they cannot make the declared world.
 std::vector<std::size_t> slots_of(const Specification& specification, std::size_t undeclared_slots);
+
+// Whether some host of the ring alone knows how many slots it has.
+bool has_unknown_slots(const Specification& specification);
 
 // Throws Error kInvalidArgument where the slots of the ring cannot make the declared world.
 void require_fitting(const Specification& specification);

@@ -91,6 +91,7 @@ Specification specification_of(const Tasks& tasks, Asker asker) {
         tasks.source + " has " + std::to_string(job->second.addresses.size()) +
         " ps: a ring needs no parameter server, so that they are not used");
   }
+  specification.usual_slots = 1;
   if (asker == Asker::kLauncher) return specification;
   const std::size_t count = ring_count(specification);
   for (Host& host : specification.hosts) host.slots = 1;

@@ -97,8 +97,8 @@ std::vector<std::string> read_addresses(const std::string& place, const json& ta
 
 Role to_role(const std::string& place, const std::string& name) {
   if (const auto role = role_of(name)) return *role;
-  constexpr std::string_view kNames[] = {"chief", "master", "worker", "evaluator", "ps"};
-  const std::string_view nearest = nearest_name(name, kNames);
+  constexpr std::string_view kRoleNames[] = {"chief", "master", "worker", "evaluator", "ps"};
+  const std::string_view nearest = nearest_name(name, kRoleNames);
   refuse(std::string(kSource) + ": " + place + " is " + shown(name) +
          ", which is none of chief, master, worker, evaluator, ps" +
          (nearest.empty() ? "" : "; did you mean " + std::string(nearest) + "?"));
@@ -162,7 +162,19 @@ void read_task(const json& config, Tasks& tasks) {
   }
 }
 
-Specification single_process(const Given& given) {
+// Another one means that there are others, of whom nobody says where they are.
+void require_first(const json& config, const Environment& environment) {
+  const auto task = config.find("task");
+  if (task == config.end() || !task->is_object() || !task->contains("index")) return;
+  const std::size_t index = read_index(*task);
+  if (index == 0 || environment.text("ROTA_WORLD") == "1") return;
+  refuse("TF_CONFIG has no cluster, and its task has the index " + std::to_string(index) +
+         ": so there are others; say where, in a cluster, or set ROTA_WORLD=1 where this process "
+         "is to be alone");
+}
+
+Specification single_process(const json& config, const Given& given) {
+  require_first(config, given.environment);
   Specification specification{.source = kSource, .hosts = {{.name = given.host_name}}};
   specification.own_host = 0;
   specification.remarks.emplace_back("TF_CONFIG has no cluster: this process is alone");
@@ -181,11 +193,11 @@ std::optional<Specification> from_tf_config(const Given& given) {
         "TF_CONFIG has a sparseCluster, which names this task alone: a ring needs every task's "
         "address, so leave enableDynamicWorker out of the TFJob");
   }
-  if (!config.contains("cluster")) return single_process(given);
+  if (!config.contains("cluster")) return single_process(config, given);
   if (!config["cluster"].is_object()) {
     refuse_value("cluster", config["cluster"], "an object with the addresses of each job");
   }
-  if (config["cluster"].empty()) return single_process(given);
+  if (config["cluster"].empty()) return single_process(config, given);
   Tasks tasks{.source = kSource};
   read_cluster(config["cluster"], tasks);
   read_task(config, tasks);

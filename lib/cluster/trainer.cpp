@@ -20,9 +20,9 @@ std::optional<Specification> from_trainer(const Given& given) {
   require_among("PET_NODE_RANK", own, "PET_NNODES", count);
   Specification specification{.source = "Kubeflow Trainer", .hosts = std::vector<Host>(count)};
   specification.own_host = own;
-  const auto slots = read_process_count(environment);
-  for (Host& host : specification.hosts) host.slots = slots;
-  if (slots) specification.world_size = *slots * count;
+  const ProcessCount processes = read_process_count(given);
+  add_process_count(processes, specification);
+  if (processes.of_each) specification.world_size = *processes.of_each * count;
   name_first(read_meeting(environment, "PET_MASTER_ADDR", "PET_MASTER_PORT"), specification);
   return specification;
 }

@@ -25,11 +25,10 @@ constexpr Place input_at(Slice slice) noexcept { return {Buffer::kInput, slice};
 // One of so many runs of `whole`, with cuts that lie on multiples of `grain`.
 Slice piece_of(Slice whole, std::size_t index, std::size_t pieces, std::size_t grain) noexcept;
 
-// The ring's chunks. Cuts lie on 16 elements, which keeps two ranks from writing one cache line,
-// and are the same for every type.
-inline constexpr std::size_t kGrain = 16;
+// The ring's chunks, which are the same for every type.
 inline Slice chunk_of(Slice whole, std::size_t index, std::size_t pieces) noexcept {
-  return piece_of(whole, index, pieces, kGrain);
+  const Slice chunk = rota::chunk_of(whole.count, index, pieces);
+  return {whole.offset + chunk.offset, chunk.count};
 }
 std::vector<Slice> cut(Slice whole, std::size_t pieces);
 

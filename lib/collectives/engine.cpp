@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <rota/error.h>
 
@@ -99,6 +100,8 @@ bool Engine::advance_receive(std::size_t lane, const Step& step) {
   }
   const std::size_t taken = take_payload(channel, step, state);
   if (state.received < bytes_at(step.at).size()) return first || taken > 0;
+  // What the peer has taken back while it was read must not be passed on: the step stays open.
+  if (!channel.is_intact()) return first || taken > 0;
   channel.finish_receive();
   finish_step(lane);
   return true;
@@ -226,9 +229,10 @@ std::optional<Wait> Engine::waiting() const noexcept {
     const Step& step = operation_.plan->steps[row.first_step + state.done];
     if (row.kind == Lane::Kind::kLocal || (!state.started && !may_start(step))) continue;
     const bool sends = row.kind == Lane::Kind::kSends;
-    if (found && sends) continue;  // A missing arrival says more than an unfinished departure.
+    // A missing arrival says more than an unfinished departure, and what comes first in the plan
+    // does not wait for what comes later: so ranks that wait in a circle blame who began it.
+    if (found && std::pair(found->sends, found->step) <= std::pair(sends, state.done)) continue;
     found = {row.peer, sends, state.done, row.step_count, state.received, bytes_at(step.at).size()};
-    if (!sends) break;
   }
   return found;
 }

@@ -236,7 +236,7 @@ void Exchange::add_posts() const noexcept {
   if (operation_->signature.collective == Collective::kReduce) {
     return add_posts_of_chunk(root, {0, count});
   }
-  if (count <= kGrain) return add_posts_of_chunk(0, {0, count});  // It has them all.
+  if (count <= kChunkGrain) return add_posts_of_chunk(0, {0, count});  // It has them all.
   for (std::size_t chunk = 0; chunk < posts_.size(); ++chunk) {
     add_posts_of_chunk(chunk, chunk_of({0, count}, chunk, posts_.size()));
   }

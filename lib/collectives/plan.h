@@ -114,6 +114,7 @@ struct PlanRequest {
   // Elements: of the values of all ranks together where each rank has a part of them (all_gather,
   // reduce_scatter, gather, scatter), of each rank's values elsewhere.
   std::size_t count = 0;
+  std::size_t element_bytes = sizeof(float);
   std::size_t root = 0;  // Of kReduce, kBroadcast, kGather, kScatter; the peer of kSend, kReceive.
   bool in_place = true;  // There is no input beside the values.
   bool pre_scales = false;         // Each rank's contribution is multiplied first.

@@ -1,5 +1,5 @@
 // Two rules make the dependencies: what is read must have been written, and what is overwritten
-// must have been read.
+// must have been read. Of these, a step keeps the ones that nothing else on this rank implies.
 #include "collectives/plan_builder.h"
 
 #include <algorithm>
@@ -27,15 +27,13 @@ void PlanBuilder::reduce(std::size_t peer, const Place& place, bool last) {
   mark_written(place, add_step(lane(Lane::Kind::kReceives, peer), step));
 }
 
-// Says that this rank has come, and all that it has heard of.
-void PlanBuilder::send_bare(std::size_t peer) {
-  pending_ = bare_;
+void PlanBuilder::send_bare(std::size_t peer, std::size_t received) {
+  pending_.assign(bare_.begin(), bare_.begin() + static_cast<std::ptrdiff_t>(received));
   add_step(lane(Lane::Kind::kSends, peer), {.verb = Verb::kSend});
 }
 
 void PlanBuilder::receive_bare(std::size_t peer) {
-  pending_ = bare_;
-  bare_ = {add_step(lane(Lane::Kind::kReceives, peer), {.verb = Verb::kReceive})};
+  bare_.push_back(add_step(lane(Lane::Kind::kReceives, peer), {.verb = Verb::kReceive}));
 }
 
 void PlanBuilder::copy(const Place& from, const Place& to) {
@@ -101,6 +99,7 @@ std::uint32_t PlanBuilder::lane(Lane::Kind kind, std::size_t peer) {
   }
   plan_.lanes.push_back({.kind = kind, .peer = static_cast<std::uint32_t>(peer)});
   lane_steps_.emplace_back();
+  lane_ended_.emplace_back();
   return static_cast<std::uint32_t>(plan_.lanes.size() - 1);
 }
 
@@ -133,28 +132,52 @@ void PlanBuilder::wait_for(const After& after) {
 
 void PlanBuilder::wait_for_writers(const Place& place) {
   for_runs(place, [&](const History& history) {
-    for (const After& after : history.written) wait_for(after);
+    if (history.written.count > 0) wait_for(history.written);
   });
 }
 
+// Who has read has waited for the writer.
 void PlanBuilder::wait_for_all(const Place& place) {
-  wait_for_writers(place);
   for_runs(place, [&](const History& history) {
     for (const After& after : history.read) wait_for(after);
+    if (history.read.empty() && history.written.count > 0) wait_for(history.written);
+  });
+}
+
+// What has ended when the last of these steps starts.
+std::span<const std::uint32_t> PlanBuilder::ended_before(const After& after) const {
+  const Slice& row = lane_ended_[after.lane][after.count - 1];
+  return std::span(ended_).subspan(row.offset, row.count);
+}
+
+bool PlanBuilder::follows_from_others(const After& after) const {
+  return std::any_of(pending_.begin(), pending_.end(), [&](const After& other) {
+    const auto ended = ended_before(other);
+    return after.lane < ended.size() && ended[after.lane] >= after.count;
   });
 }
 
 After PlanBuilder::add_step(std::uint32_t lane, const Step& step) {
   std::vector<Step>& steps = lane_steps_[lane];
+  const auto done = static_cast<std::uint32_t>(steps.size());
+  if (done > 0) wait_for({lane, done});  // Within a lane the order is given.
+  const Slice row{ended_.size(), plan_.lanes.size()};
+  ended_.resize(row.offset + row.count);
+  const auto ended = std::span(ended_).subspan(row.offset, row.count);
   steps.push_back(step);
   steps.back().first_after = static_cast<std::uint32_t>(plan_.afters.size());
   for (const After& after : pending_) {
-    if (after.lane != lane) plan_.afters.push_back(after);  // Within a lane the order is given.
+    if (follows_from_others(after)) continue;
+    if (after.lane != lane) plan_.afters.push_back(after);
+    const auto before = ended_before(after);
+    for (std::size_t i = 0; i < before.size(); ++i) ended[i] = std::max(ended[i], before[i]);
+    ended[after.lane] = std::max(ended[after.lane], after.count);
   }
   steps.back().after_count =
       static_cast<std::uint32_t>(plan_.afters.size()) - steps.back().first_after;
+  lane_ended_[lane].push_back(row);
   pending_.clear();
-  return {lane, static_cast<std::uint32_t>(steps.size())};
+  return {lane, done + 1};
 }
 
 void PlanBuilder::mark_read(const Place& place, After by) {
@@ -162,7 +185,10 @@ void PlanBuilder::mark_read(const Place& place, After by) {
 }
 
 void PlanBuilder::mark_written(const Place& place, After by) {
-  for_runs(place, [&](History& history) { history = {.written = {by}, .read = {}}; });
+  for_runs(place, [&](History& history) {
+    history.written = by;
+    history.read.clear();
+  });
 }
 
 }  // namespace rota::collectives

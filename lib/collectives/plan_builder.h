@@ -1,9 +1,11 @@
 // Collects the steps of a plan in the order in which its author thinks of them, and derives what
-// each has to wait for.
+// each has to wait for. A step lists no wait that follows from its others.
 #pragma once
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "collectives/plan.h"
@@ -11,7 +13,7 @@
 namespace rota::collectives {
 
 // Steps on places without elements are dropped: every rank drops the same ones. Bare messages are
-// for where the message itself is the point; they run in the order in which they are called.
+// for where the message itself is the point.
 class PlanBuilder {
  public:
   explicit PlanBuilder(std::size_t rank) noexcept : rank_(rank) {}
@@ -19,7 +21,8 @@ class PlanBuilder {
   void send(std::size_t peer, const Place& place);
   void receive(std::size_t peer, const Place& place);
   void reduce(std::size_t peer, const Place& place, bool last);
-  void send_bare(std::size_t peer);
+  // Once the first so many bare messages have come.
+  void send_bare(std::size_t peer, std::size_t received = 0);
   void receive_bare(std::size_t peer);
 
   void copy(const Place& from, const Place& to);
@@ -39,8 +42,8 @@ class PlanBuilder {
  private:
   // What has been done to a run of elements, as lanes' finished steps.
   struct History {
-    std::vector<After> written;  // By whom last; empty or one.
-    std::vector<After> read;     // Since then.
+    After written;            // By whom last; of count 0: by nobody.
+    std::vector<After> read;  // Since then.
   };
   using Runs = std::map<std::size_t, History>;  // By offset; each up to the next.
 
@@ -51,6 +54,8 @@ class PlanBuilder {
   void wait_for_writers(const Place& place);
   void wait_for_all(const Place& place);
   void wait_for(const After& after);
+  std::span<const std::uint32_t> ended_before(const After& after) const;
+  bool follows_from_others(const After& after) const;
   After add_step(std::uint32_t lane, const Step& step);
   void add_local(const Step& step);
   void mark_read(const Place& place, After by);
@@ -59,9 +64,12 @@ class PlanBuilder {
   std::size_t rank_;
   Plan plan_;
   std::vector<std::vector<Step>> lane_steps_;
+  // How many steps of each lane have ended when a step starts, by lane. Further lanes: none.
+  std::vector<std::uint32_t> ended_;
+  std::vector<std::vector<Slice>> lane_ended_;  // Of ended_, for each of lane_steps_.
   std::array<Runs, kBufferCount> runs_;
   std::vector<After> pending_;  // Of the step that is being added.
-  std::vector<After> bare_;     // The last bare message that came.
+  std::vector<After> bare_;     // The bare messages that come, in order.
 };
 
 }  // namespace rota::collectives

@@ -39,10 +39,11 @@ class Backoff {
 
   // True if the next thing to do is to sleep.
   bool idle() noexcept {
-    if (spins_left_ > 0) {
-      if (spins_ - --spins_left_ > kBareSpins) relax();
+    if (spins_left_ > 0 && --spins_left_ > 0) {
+      if (spins_ - spins_left_ > kBareSpins) relax();
       return false;
     }
+    // From the last spin on, as fast() is over with it.
     now_ = base::Clock::now();
     if (idle_since_ == base::TimePoint{}) idle_since_ = now_;
     if (manner_ == Manner::kSleep || now_ - idle_since_ > kYieldFor) return true;

@@ -1,9 +1,11 @@
 // The public face: every call is a line that says what is asked for.
 #include <rota/communicator.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "communicator/found.h"
+#include "communicator/held.h"
 #include "communicator/impl.h"
 #include "communicator/join.h"
 #include "communicator/thread_world.h"
@@ -101,6 +103,7 @@ Communicator::Communicator(const CommunicatorOptions& options) {
   Group group = join(options);
   require_own_topology(group);
   impl_ = std::make_shared<Impl>(std::move(group), settings);
+  if (!is_alone(options)) note_joined(options, impl_);
 }
 
 std::vector<Communicator> Communicator::for_threads(std::size_t count,
@@ -111,10 +114,18 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
         {.world_size = count, .arena_bytes = thread_arena_bytes(count), .communicator = options});
   }
   const Settings settings(options);
-  Impl processes(join(options), settings);
+  const std::shared_ptr<Impl> held = held_by(options);
+  // One that is joined for this alone ends with this call.
+  const auto processes = held ? held : std::make_shared<Impl>(join(options), settings);
   std::vector<Communicator> world;
-  for (Group& group : groups_for_threads(processes, count)) {
-    require_own_topology(group);
+  for (Group& group : groups_for_threads(*processes, count)) {
+    if (held) {
+      forget_foreign_topology(group);  // What it has is right for the processes.
+      group.deadline =
+          std::min<base::Duration>(options.deadline.value_or(group.deadline), base::kForever);
+    } else {
+      require_own_topology(group);
+    }
     world.push_back(Communicator(std::make_shared<Impl>(std::move(group), settings)));
   }
   return world;
@@ -155,7 +166,8 @@ Communicator::Impl& Communicator::impl() const {
 void Communicator::run(const Call& call) { impl().wait(impl().submit(call)); }
 
 Request Communicator::start(const Call& call) {
-  const std::uint64_t number = impl().submit(call);
+  impl().prepare_unattended();
+  const std::uint64_t number = impl_->submit(call);
   impl_->run_unattended();
   return {impl_, number};
 }
@@ -163,7 +175,7 @@ Request Communicator::start(const Call& call) {
 void Communicator::all_reduce(Values values, Reduction reduction) {
   run(all_reduce_call(values, reduction));
 }
-void Communicator::all_reduce(ConstValues input, Values output, Reduction reduction) {
+void Communicator::all_reduce(InputValues input, Values output, Reduction reduction) {
   run(all_reduce_call(input, output, reduction));
 }
 Request Communicator::all_reduce_async(Values values, Reduction reduction) {
@@ -194,7 +206,7 @@ Request Communicator::all_reduce_async(std::span<const Values> group, Reduction 
 void Communicator::reduce(Values values, std::size_t root, Reduction reduction) {
   run(reduce_call(values, root, reduction));
 }
-void Communicator::reduce(ConstValues input, Values output, std::size_t root, Reduction reduction) {
+void Communicator::reduce(InputValues input, Values output, std::size_t root, Reduction reduction) {
   run(reduce_call(input, output, root, reduction));
 }
 Request Communicator::reduce_async(Values values, std::size_t root, Reduction reduction) {
@@ -208,13 +220,13 @@ Request Communicator::reduce_async(ConstValues input, Values output, std::size_t
 void Communicator::reduce_scatter(Values values, Reduction reduction) {
   run(reduce_scatter_call(values, reduction));
 }
-void Communicator::reduce_scatter(ConstValues input, Values output, Reduction reduction) {
+void Communicator::reduce_scatter(InputValues input, Values output, Reduction reduction) {
   run(reduce_scatter_call(input, output, reduction));
 }
 void Communicator::reduce_scatter_v(Values values, Counts counts, Reduction reduction) {
   run(with_counts(reduce_scatter_call(values, reduction), counts));
 }
-void Communicator::reduce_scatter_v(ConstValues input, Values output, Counts counts,
+void Communicator::reduce_scatter_v(InputValues input, Values output, Counts counts,
                                     Reduction reduction) {
   run(with_counts(reduce_scatter_call(input, output, reduction), counts));
 }
@@ -233,11 +245,11 @@ Request Communicator::reduce_scatter_v_async(ConstValues input, Values output, C
 }
 
 void Communicator::all_gather(Values values) { run(all_gather_call(values)); }
-void Communicator::all_gather(ConstValues part, Values all) { run(all_gather_call(part, all)); }
+void Communicator::all_gather(InputValues part, Values all) { run(all_gather_call(part, all)); }
 void Communicator::all_gather_v(Values values, Counts counts) {
   run(with_counts(all_gather_call(values), counts));
 }
-void Communicator::all_gather_v(ConstValues part, Values all, Counts counts) {
+void Communicator::all_gather_v(InputValues part, Values all, Counts counts) {
   run(with_counts(all_gather_call(part, all), counts));
 }
 Request Communicator::all_gather_async(Values values) { return start(all_gather_call(values)); }
@@ -251,10 +263,10 @@ Request Communicator::all_gather_v_async(ConstValues part, Values all, Counts co
   return start(with_counts(all_gather_call(part, all), counts));
 }
 
-void Communicator::gather(ConstValues part, Values all, std::size_t root) {
+void Communicator::gather(InputValues part, Values all, std::size_t root) {
   run(gather_call(part, all, root));
 }
-void Communicator::gather_v(ConstValues part, Values all, Counts counts, std::size_t root) {
+void Communicator::gather_v(InputValues part, Values all, Counts counts, std::size_t root) {
   run(with_counts(gather_call(part, all, root), counts));
 }
 Request Communicator::gather_async(ConstValues part, Values all, std::size_t root) {
@@ -265,10 +277,10 @@ Request Communicator::gather_v_async(ConstValues part, Values all, Counts counts
   return start(with_counts(gather_call(part, all, root), counts));
 }
 
-void Communicator::scatter(ConstValues all, Values part, std::size_t root) {
+void Communicator::scatter(InputValues all, Values part, std::size_t root) {
   run(scatter_call(all, part, root));
 }
-void Communicator::scatter_v(ConstValues all, Values part, Counts counts, std::size_t root) {
+void Communicator::scatter_v(InputValues all, Values part, Counts counts, std::size_t root) {
   run(with_counts(scatter_call(all, part, root), counts));
 }
 Request Communicator::scatter_async(ConstValues all, Values part, std::size_t root) {
@@ -280,10 +292,10 @@ Request Communicator::scatter_v_async(ConstValues all, Values part, Counts count
 }
 
 void Communicator::all_to_all(Values values) { run(all_to_all_call(values)); }
-void Communicator::all_to_all(ConstValues input, Values output) {
+void Communicator::all_to_all(InputValues input, Values output) {
   run(all_to_all_call(input, output));
 }
-void Communicator::all_to_all_v(ConstValues input, Counts send_counts, Values output,
+void Communicator::all_to_all_v(InputValues input, Counts send_counts, Values output,
                                 Counts receive_counts) {
   run(all_to_all_call(input, send_counts, output, receive_counts));
 }
@@ -304,7 +316,7 @@ Request Communicator::broadcast_async(Values values, std::size_t root) {
 void Communicator::barrier() { run(Call{}); }
 Request Communicator::barrier_async() { return start(Call{}); }
 
-void Communicator::send(ConstValues values, std::size_t to) { run(send_call(values, to)); }
+void Communicator::send(InputValues values, std::size_t to) { run(send_call(values, to)); }
 void Communicator::receive(Values values, std::size_t from) { run(receive_call(values, from)); }
 Request Communicator::send_async(ConstValues values, std::size_t to) {
   return start(send_call(values, to));

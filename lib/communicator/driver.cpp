@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 #include <thread>
+#include <utility>
 
 namespace rota {
 namespace {
@@ -21,6 +22,8 @@ constexpr std::chrono::milliseconds kReportAfter{100};
 constexpr std::chrono::milliseconds kSuspended{500};
 // How long a rank that lost a connection listens for the reason before it gives its own.
 constexpr std::chrono::milliseconds kHearReason{50};
+// Whoever gives up tells why within this time: it listens twice, and writes it down.
+constexpr Duration kTellsWithin = 4 * kHearReason;
 // How long a stream that neither ends nor moves may still bring what a rank had sent before it
 // ended.
 constexpr std::chrono::seconds kStreamEnds{2};
@@ -55,6 +58,13 @@ Extent extent_of(const Operation& operation) noexcept {
   return {std::min(start, from), std::max(start, from) + bytes};
 }
 
+// What awaited() makes of a rank that gives up: no step of a plan's.
+bool is_for_words(const Wait& wait) noexcept { return wait.step_count == 0; }
+
+Use use_of(const QueuedOperation& operation) noexcept {
+  return {extent_of(operation), !(is_message(operation) && operation.sends)};
+}
+
 }  // namespace
 
 Driver::Driver(Group& group, OperationQueue& queue)
@@ -62,6 +72,10 @@ Driver::Driver(Group& group, OperationQueue& queue)
   const std::vector<transport::Channel*> channels = channels_of(group);
   engines_.reserve(kWindow);
   for (std::uint64_t i = 0; i < kWindow; ++i) engines_.emplace_back(channels, board_);
+  speechless_ = {.rank = group_.rank,
+                 .code = ErrorCode::kNoMemory,
+                 .blamed = std::nullopt,
+                 .text = name_of(group_.rank) + " failed, and had no memory to say why"};
 }
 
 bool Driver::turn() {
@@ -76,7 +90,7 @@ bool Driver::turn() {
     if (!front().done()) return moved;
     moved = true;
     do {
-      if (!finish_front()) return moved;
+      if (!finish_front()) return false;  // Whoever waits looks around, and sleeps.
     } while (running() > 0 && front().done());
   }
 }
@@ -85,18 +99,24 @@ bool Driver::turn() {
 bool Driver::may_run_beside(const QueuedOperation& next) noexcept {
   if (running() == kWindow) return false;
   const QueuedOperation& last = queue_.at(started_);
-  if (is_message(last)) return is_message(next);
+  if (is_message(last) != is_message(next)) return false;
   if (running() == 1) {
-    all_go_beside_others_ = goes_beside_others(last);
-    extents_[started_ % kWindow] = extent_of(last);
+    all_go_beside_others_ = is_message(last) || goes_beside_others(last);
+    uses_[started_ % kWindow] = use_of(last);
   }
-  if (!all_go_beside_others_ || !goes_beside_others(next)) return false;
-  const Extent extent = extent_of(next);
-  for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
-    if (extents_[number % kWindow].overlaps(extent)) return false;
-  }
-  extents_[(started_ + 1) % kWindow] = extent;
+  if (!all_go_beside_others_ || !(is_message(next) || goes_beside_others(next))) return false;
+  const Use use = use_of(next);
+  if (conflicts_with_running(use)) return false;
+  uses_[(started_ + 1) % kWindow] = use;
   return true;
+}
+
+// Whether one that is not done uses the same memory, and either of them writes to it.
+bool Driver::conflicts_with_running(const Use& use) const noexcept {
+  for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
+    if (!engine_of(number).done() && uses_[number % kWindow].conflicts_with(use)) return true;
+  }
+  return false;
 }
 
 bool Driver::goes_beside_others(const QueuedOperation& operation) const noexcept {
@@ -146,7 +166,7 @@ bool Driver::is_behind_another(std::uint64_t number) noexcept {
 bool Driver::finish_front() {
   if (group_.transport && group_.transport->broken()) {
     throw_if_aborted();
-    return false;  // The cause is still being written.
+    return false;  // Some rank has still to tell the cause.
   }
   const QueuedOperation& operation = queue_.at(queue_.finished() + 1);
   if (operation.packing) unpack(*operation.packing);
@@ -164,6 +184,7 @@ void Driver::throw_if_aborted() {
 }
 
 void Driver::look_around(TimePoint now) {
+  const base::Duration passed = now - std::exchange(last_look_, now);
   if (group_.transport) throw_if_aborted();
   // The membership has a lock; nothing else here has.
   const bool hears = group_.membership && now - last_heard_ > kHearEvery;
@@ -172,16 +193,25 @@ void Driver::look_around(TimePoint now) {
     hear();
   }
   if (running() > 0) {
-    const auto wait = front().waiting();
-    if (hears && wait && departed_ != wait->peer && departure(wait->peer)) {
+    const auto wait = awaited();
+    const bool looks = hears || !group_.membership;
+    if (looks && wait && departed_ != wait->peer && departure(wait->peer)) {
       departed_ = wait->peer;
       departure_seen_ = {};
+      return;  // It may have gone because the group has ended: the next look sees what it saw.
     }
-    report_wait(now, wait);
-    if (wait) front().compare_with(wait->peer);
-    if (wait) check_deadline(now, *wait);
+    // Whom a rank waited for before still says who began it.
+    if (!wait || !is_for_words(*wait)) report_wait(now, wait);
+    if (wait && !front().done()) front().compare_with(wait->peer);
+    if (wait) check_deadline(now, passed, *wait);
   }
-  last_look_ = now;
+}
+
+// A rank that has begun to abort keeps all others until it has told why.
+std::optional<Wait> Driver::awaited() const noexcept {
+  const auto writer = group_.transport ? group_.transport->aborting() : std::nullopt;
+  if (writer && *writer != group_.rank) return Wait{.peer = *writer};
+  return engine_of(queue_.finished() + 1).waiting();
 }
 
 // Throws what broke the job, in this group's words.
@@ -198,11 +228,14 @@ void Driver::hear() {
 }
 
 std::optional<std::string> Driver::departure(std::size_t peer) const {
-  if (!group_.membership) return std::nullopt;
-  return group_.membership->departure(group_.members[peer]);
+  if (group_.membership) {
+    if (auto how = group_.membership->departure(group_.members[peer])) return how;
+  }
+  if (group_.transport && group_.transport->has_left(peer)) return "left";
+  return std::nullopt;
 }
 
-void Driver::check_deadline(TimePoint now, const Wait& wait) {
+void Driver::check_deadline(TimePoint now, Duration passed, const Wait& wait) {
   if (departed_ == wait.peer) {
     // What it sent before it ended is here by now or, in a stream, comes before the stream's end.
     if (departure_seen_ == TimePoint{}) departure_seen_ = now;
@@ -214,13 +247,35 @@ void Driver::check_deadline(TimePoint now, const Wait& wait) {
   }
   if (first_look_ == TimePoint{}) {
     first_look_ = now;
-  } else if (now - last_look_ > kSuspended) {
-    first_look_ += now - last_look_;
+  } else if (passed > kSuspended) {
+    first_look_ += passed;
   }
-  if (now - first_look_ <= group_.deadline) return;
+  const Duration more = is_for_words(wait) ? kTellsWithin : Duration(0);
+  if (now - first_look_ <= group_.deadline + more) return;
+  // Where this rank's own host keeps it from moving, no peer is to blame.
+  const std::string trouble(own_trouble());
   throw Error(ErrorCode::kTimeout,
-              describe_wait(wait) + " timed out after " + base::to_text(group_.deadline),
-              wait.peer);
+              describe_wait(wait) + " timed out after " + base::to_text(group_.deadline) +
+                  (trouble.empty() ? "" : ": " + trouble) + describe_held_up(),
+              trouble.empty() ? wait.peer : group_.rank);
+}
+
+std::string_view Driver::own_trouble() const noexcept {
+  for (std::size_t peer = 0; peer < group_.world_size(); ++peer) {
+    if (peer == group_.rank) continue;
+    const std::string_view trouble = group_.transport->channel(peer).trouble();
+    if (!trouble.empty()) return trouble;
+  }
+  return {};
+}
+
+// Where both sides of a swap receive into the memory that they send from, neither ever sends.
+std::string Driver::describe_held_up() const {
+  if (running() == 0 || started_ == queue_.submitted()) return "";
+  const QueuedOperation& next = queue_.at(started_ + 1);
+  if (!is_message(next) || !is_message(queue_.at(started_))) return "";
+  if (!conflicts_with_running(use_of(next))) return "";
+  return "; " + to_text(next.signature) + " waits for it, as they use the same memory";
 }
 
 void Driver::report_wait(TimePoint now, const std::optional<Wait>& wait) {
@@ -228,7 +283,7 @@ void Driver::report_wait(TimePoint now, const std::optional<Wait>& wait) {
   if (!wait) {
     if (reported_wait_) end_report();
   } else if (first_look_ != TimePoint{} && now - first_look_ > kReportAfter &&
-             reported_wait_ != wait->peer) {
+             reported_wait_ != wait->peer && own_trouble().empty()) {
     reported_wait_ = wait->peer;
     // Messages concern two ranks only, which find out by themselves.
     const collectives::Signature& own = front().operation().signature;
@@ -248,27 +303,31 @@ void Driver::end_report() noexcept {
 void Driver::rest(Duration at_most) { group_.transport->rest(at_most); }
 
 Error Driver::fail(const Error& error) noexcept {
+  // Peers that share memory stop at once, and hear the cause once it is known.
+  if (group_.transport) group_.transport->begin_abort(group_.rank);
+  try {
+    return tell_all(error);
+  } catch (const std::exception&) {
+    // There is no memory for more words.
+    if (group_.transport) group_.transport->abort(speechless_);
+    return error;
+  }
+}
+
+// The launcher first: peers that lose this rank then hear why.
+Error Driver::tell_all(const Error& error) {
   Error cause = error;
   if (error.code() == ErrorCode::kPeerLost && error.blamed_rank()) {
     cause = known_cause(error, *error.blamed_rank());
   }
   const ErrorCode code = cause.code();
   auto blamed = cause.blamed_rank();
-  std::string text = cause.what();
-  const bool is_own_timeout = teller_ == Teller::kSelf && code == ErrorCode::kTimeout;
-  if (teller_ == Teller::kSelf && (code == ErrorCode::kTimeout || code == ErrorCode::kPeerLost ||
-                                   (code == ErrorCode::kMismatch && running() > 0))) {
-    if (running() > 0) text = to_text(front().operation().signature) + ": " + text;
-    text = name_of(group_.rank) + ": " + text;
-  }
-  // The launcher first: peers that lose this rank then hear why.
+  std::string text = in_own_words(cause);
   if (group_.membership) {
     std::optional<std::size_t> member;
     if (blamed && *blamed < group_.members.size()) member = group_.members[*blamed];
-    // Who found it says what it is; for the coordinator this is its echo.
-    const bool is_echo = teller_ == Teller::kPeers;
-    group_.membership->abort(is_echo ? ErrorCode::kAborted : code, member, text);
-    if (is_own_timeout) {
+    group_.membership->abort(code, member, text);
+    if (teller_ == Teller::kSelf && code == ErrorCode::kTimeout) {
       if (const auto followed = hear_reason()) {
         text = followed->what();
         blamed = followed->blamed_rank();
@@ -279,6 +338,17 @@ Error Driver::fail(const Error& error) noexcept {
     group_.transport->abort({.rank = group_.rank, .code = code, .blamed = blamed, .text = text});
   }
   return blamed ? Error(code, text, *blamed) : Error(code, text);
+}
+
+// What this rank has found by itself says which rank it is, and what it was doing.
+std::string Driver::in_own_words(const Error& cause) const {
+  const ErrorCode code = cause.code();
+  const bool is_of_this_rank = code == ErrorCode::kTimeout || code == ErrorCode::kPeerLost ||
+                               (code == ErrorCode::kMismatch && running() > 0);
+  if (teller_ != Teller::kSelf || !is_of_this_rank) return cause.what();
+  std::string text = name_of(group_.rank) + ": ";
+  if (running() > 0) text += to_text(queue_.at(queue_.finished() + 1).signature) + ": ";
+  return text + cause.what();
 }
 
 // Whom one waits for may wait for another one; the coordinator knows how that goes on.
@@ -300,6 +370,7 @@ std::optional<Error> Driver::hear_reason() noexcept {
 // not the first to go.
 Error Driver::known_cause(const Error& error, std::size_t peer) {
   const TimePoint until = base::Clock::now() + kHearReason;
+  if (group_.membership) group_.membership->report_waiting(group_.members[peer], {}, {});
   try {
     while (group_.membership && group_.membership->has_coordinator() && !departure(peer) &&
            base::Clock::now() < until) {
@@ -320,6 +391,7 @@ Error Driver::known_cause(const Error& error, std::size_t peer) {
 }
 
 std::string Driver::describe_wait(const Wait& wait) const {
+  if (is_for_words(wait)) return "hearing from " + name_of(wait.peer) + " why it gave up";
   return (wait.sends ? "sending to " : "receiving from ") + name_of(wait.peer) + " (step " +
          std::to_string(wait.step + 1) + " of " + std::to_string(wait.step_count) + ", " +
          std::to_string(wait.bytes) + " of " + std::to_string(wait.step_bytes) + " bytes)";

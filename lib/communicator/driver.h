@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <rota/error.h>
@@ -23,6 +24,15 @@ struct Extent {
   std::uintptr_t end = 0;
   bool overlaps(const Extent& other) const noexcept {
     return begin < other.end && other.begin < end;
+  }
+};
+
+// The memory of an operation that runs.
+struct Use {
+  Extent extent;
+  bool writes = false;
+  bool conflicts_with(const Use& other) const noexcept {
+    return (writes || other.writes) && extent.overlaps(other.extent);
   }
 };
 
@@ -57,12 +67,16 @@ class Driver {
   collectives::Engine& engine_of(std::uint64_t number) noexcept {
     return engines_[number % kWindow];
   }
+  const collectives::Engine& engine_of(std::uint64_t number) const noexcept {
+    return engines_[number % kWindow];
+  }
   collectives::Engine& front() noexcept { return engine_of(queue_.finished() + 1); }
   bool may_start_next() noexcept {
     return started_ != queue_.submitted() &&
            (running() == 0 || may_run_beside(queue_.at(started_ + 1)));
   }
   bool may_run_beside(const QueuedOperation& next) noexcept;
+  bool conflicts_with_running(const Use& use) const noexcept;
   bool goes_beside_others(const QueuedOperation& operation) const noexcept;
   void start_next();
   bool step_all();
@@ -71,13 +85,19 @@ class Driver {
   void throw_if_aborted();
   void hear();
 
-  void check_deadline(base::TimePoint now, const collectives::Wait& wait);
+  std::optional<collectives::Wait> awaited() const noexcept;
+  // `passed`: since the look before.
+  void check_deadline(base::TimePoint now, base::Duration passed, const collectives::Wait& wait);
   void report_wait(base::TimePoint now, const std::optional<collectives::Wait>& wait);
   void end_report() noexcept;
+  Error tell_all(const Error& error);
+  std::string in_own_words(const Error& cause) const;
   std::optional<Error> hear_reason() noexcept;
   Error known_cause(const Error& error, std::size_t peer);
   std::optional<std::string> departure(std::size_t peer) const;
+  std::string_view own_trouble() const noexcept;
   std::string describe_wait(const collectives::Wait& wait) const;
+  std::string describe_held_up() const;
   std::string name_of(std::size_t rank) const;
 
   Group& group_;
@@ -86,7 +106,7 @@ class Driver {
   std::vector<collectives::Engine> engines_;  // Operation `number` runs in number % kWindow.
   std::uint64_t started_ = 0;                 // Operations.
   bool all_go_beside_others_ = false;         // Of more than one that run. Then these are
-  std::array<Extent, kWindow> extents_;       // where their memory is, as engines are theirs.
+  std::array<Use, kWindow> uses_;             // what memory they use, as engines are theirs.
 
   base::TimePoint last_look_{};
   base::TimePoint last_heard_{};         // When the launcher was listened to.
@@ -95,6 +115,7 @@ class Driver {
   base::TimePoint departure_seen_{};     // When that was known first, in the front operation.
   std::optional<std::size_t> reported_wait_;  // The peer that the launcher was told about.
   Teller teller_ = Teller::kSelf;
+  transport::Cause speechless_;  // What peers are told where no memory is left for words.
 };
 
 }  // namespace rota

@@ -245,11 +245,17 @@ class Founding {
                                            .addresses = {},
                                            .key = group.key,
                                            .encrypts = group.encrypts,
-                                           .epoch = group.table.epoch,
-                                           .look_around = [&group] { look_around(group); }};
+                                           .epoch = group.table.epoch};
+    if (group.membership) {
+      options.look_around = [&group] { look_around(group); };
+      options.report_wait = [&group](std::size_t peer) {
+        group.membership->report_waiting(group.members[peer], {}, {});
+      };
+    }
     for (const RankRow& row : group.table.rows) options.addresses.push_back(row.address);
     auto streams = transport::tcp::connect_all(options, listeners_[i].socket.get(),
                                                base::Clock::now() + group.deadline);
+    if (group.membership) group.membership->report_resumed();
     if (grounds_.empty()) {
       return std::make_unique<transport::tcp::Transport>(std::move(streams));
     }
@@ -258,7 +264,6 @@ class Founding {
   }
 
   static void look_around(const Group& group) {
-    if (!group.membership) return;
     if (const auto cause = group.membership->hear()) throw Error(*cause);
     for (std::size_t rank = 0; rank < group.members.size(); ++rank) {
       if (const auto how = group.membership->departure(group.members[rank])) {

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "communicator/memory_need.h"
@@ -46,6 +47,11 @@ Backoff patience_of(const Group& group) noexcept {
   const auto manner = group.may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield;
   const bool in_memory = group.transport && group.transport->board();
   return Backoff(manner, in_memory ? Backoff::kSpins : Backoff::kSpinsOnSockets);
+}
+
+Error out_of_memory(std::size_t rank) {
+  return {ErrorCode::kNoMemory,
+          "rank " + std::to_string(rank) + " ran out of memory in a collective"};
 }
 
 // The longest that a resting thread is deaf to what only the coordinator knows.
@@ -94,6 +100,7 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
       driver_(group_, queue_),
       sent_counts_(group_.world_size()),
       received_counts_(group_.world_size()),
+      no_memory_(out_of_memory(group_.rank)),
       progress_thread_([this] { return drive_unattended(); }, board_ != nullptr) {}
 
 std::uint64_t Communicator::Impl::submit(const Call& call) {
@@ -207,6 +214,7 @@ std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
                                                    .rank = group_.rank,
                                                    .world_size = group_.world_size(),
                                                    .count = checked.count,
+                                                   .element_bytes = bytes_of(checked.type),
                                                    .root = call.root,
                                                    .in_place = checked.in_place,
                                                    .pre_scales = pre_scales,
@@ -315,6 +323,11 @@ Packing Communicator::Impl::pack_anew(const Call& call, const Known& known) {
   return packing;
 }
 
+// A rank that is alone finishes what it begins.
+void Communicator::Impl::prepare_unattended() {
+  if (group_.transport) progress_thread_.start();
+}
+
 void Communicator::Impl::run_unattended() {
   // Where many are under way it does not pay to look for each that is added.
   const std::uint64_t pending = queue_.submitted() - queue_.finished();
@@ -341,7 +354,7 @@ bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept 
 template <class Done>
 bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
   if (done()) return true;
-  // There is nobody else to be told where no call was asynchronous so far.
+  // Where no call was asynchronous so far, there is nobody else to be told, or to wait.
   const bool counts = progress_thread_.has_started();
   if (counts) waiters_.fetch_add(1, std::memory_order_acq_rel);
   Backoff backoff = patience_;
@@ -397,8 +410,7 @@ bool Communicator::Impl::drive(Backoff& backoff) noexcept {
   } catch (const Error& error) {
     break_with(error);
   } catch (const std::bad_alloc&) {
-    break_with(Error(ErrorCode::kNoMemory,
-                     "rank " + std::to_string(group_.rank) + " ran out of memory in a collective"));
+    break_with(no_memory_);
   }
   return false;
 }
@@ -446,9 +458,20 @@ void Communicator::Impl::close() noexcept {
     cause_.emplace(ErrorCode::kClosed, "the communicator was closed");
     broken_.store(true, std::memory_order_release);
   }
+  stop_driving();
+  wait_for_waiters();
   group_.membership.reset();
   group_.transport.reset();
-  stop_driving();
+}
+
+// A thread that waits for a request sees that the communicator is broken, and leaves. One that
+// comes after this has read the count, in the order of all that change it, sees so before it does
+// anything.
+void Communicator::Impl::wait_for_waiters() noexcept {
+  while (waiters_.fetch_add(0, std::memory_order_acq_rel) > 0) {
+    if (group_.transport) group_.transport->wake();
+    std::this_thread::yield();
+  }
 }
 
 Block Communicator::Impl::allocate(std::size_t bytes) {

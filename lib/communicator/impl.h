@@ -53,7 +53,9 @@ class Communicator::Impl final : public Request::Source {
   // communicator.
   std::uint64_t submit(const Call& call);
 
-  // Makes sure that what was submitted goes on without a waiting thread.
+  // Before what is to go on without a waiting thread is submitted, so that nothing fails once it
+  // is. Throws Error kSystem.
+  void prepare_unattended();
   void run_unattended();
 
   void wait(std::uint64_t number) override;
@@ -122,6 +124,7 @@ class Communicator::Impl final : public Request::Source {
   bool drive(Backoff& backoff) noexcept;
   ProgressThread::Work drive_unattended() noexcept;
   void break_with(const Error& error) noexcept;  // By whoever drives.
+  void wait_for_waiters() noexcept;
   [[noreturn]] void throw_cause() const;
 
   Group group_;
@@ -146,6 +149,7 @@ class Communicator::Impl final : public Request::Source {
   std::atomic<int> waiters_{0};
   std::atomic<bool> broken_{false};
   std::optional<Error> cause_;  // Written once, before broken_.
+  Error no_memory_;             // Made while there was some.
   bool closed_ = false;
   ProgressThread progress_thread_;
 };

@@ -25,8 +25,6 @@ namespace {
 
 using base::Clock;
 
-constexpr std::chrono::nanoseconds kLongestJoin = std::chrono::hours(24 * 365);
-
 // Of the time to join, for what comes after the connections; a tenth at most.
 constexpr std::chrono::seconds kLastPart{1};
 
@@ -35,7 +33,8 @@ std::atomic_flag joined;
 
 Group world_of_one(RankTable table, const CommunicatorOptions& options) {
   Group group;
-  group.deadline = options.deadline.value_or(kUsualDeadline);
+  group.deadline =
+      std::min<base::Duration>(options.deadline.value_or(kUsualDeadline), base::kForever);
   group.table = std::move(table);
   group.members = {0};
   group.islands = {0};
@@ -91,7 +90,8 @@ std::unique_ptr<transport::Transport> meet_over_tcp(rendezvous::Client::Welcome&
       .encrypts = job.encrypts,
       .incarnation = job.incarnation,
       .epoch = job.table.epoch,
-      .look_around = [&arrival] { throw_if_somebody_ended(arrival.client); }};
+      .look_around = [&arrival] { throw_if_somebody_ended(arrival.client); },
+      .report_wait = [&arrival](std::size_t peer) { arrival.client.report_waiting(peer); }};
   for (const RankRow& row : job.table.rows) options.addresses.push_back(row.address);
   auto streams = transport::tcp::connect_all(options, listener.get(), deadline);
   if (mates.size() == 1) return std::make_unique<transport::tcp::Transport>(std::move(streams));
@@ -191,7 +191,7 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
   group.islands = welcome.job.islands.empty()
                       ? base::islands_over(group.table.transport, group.world_size())
                       : welcome.job.islands;
-  group.deadline = options.deadline.value_or(welcome.job.deadline);
+  group.deadline = std::min(options.deadline.value_or(welcome.job.deadline), base::kForever);
   group.may_spin =
       welcome.job.may_spin || (!welcome.job.lends && may_spin(group.table, group.rank));
   group.verbose = welcome.job.verbose;
@@ -227,18 +227,24 @@ Group join_by_hand(const CommunicatorOptions& options, base::TimePoint deadline)
 }  // namespace
 
 bool is_alone(const CommunicatorOptions& options) {
-  return !options.rendezvous_fd &&
-         (!options.by_hand || complete_table(*options.by_hand).rows.size() == 1);
+  if (options.rendezvous_fd) return false;
+  if (options.by_hand) return complete_table(*options.by_hand).rows.size() == 1;
+  if (options.one_of_several.empty()) return true;
+  throw Error(ErrorCode::kInvalidArgument,
+              options.one_of_several +
+                  ": somebody has started this process as one of several, and it would be alone: "
+                  "put rotarun before the program, as in mpirun … rotarun PROGRAM; or set "
+                  "ROTA_WORLD=1 where each is to be alone");
 }
 
 Group join(const CommunicatorOptions& options) {
-  const auto deadline = Clock::now() + std::min(options.join_timeout, kLongestJoin);
+  const auto deadline = Clock::now() + std::min(options.join_timeout, base::kForever);
   if (options.by_hand) {
     if (!options.rendezvous_fd) return join_by_hand(options, deadline);
     throw Error(ErrorCode::kInvalidArgument,
                 "a rank is started by rotarun or by hand: there is a table, and a descriptor too");
   }
-  if (!options.rendezvous_fd) return world_of_one(own_table(), options);
+  if (is_alone(options)) return world_of_one(own_table(), options);
   if (joined.test_and_set()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a process can join its job once; more communicators come from split()");
@@ -247,7 +253,8 @@ Group join(const CommunicatorOptions& options) {
     joined.clear();
     throw Error(ErrorCode::kInvalidArgument,
                 "descriptor " + std::to_string(*options.rendezvous_fd) +
-                    " does not lead to rotarun: start this program by it");
+                    " does not lead to rotarun: start this program by it; what a rank starts by "
+                    "itself is no rank, and takes ROTA_WORLD=1 where it is to be alone");
   }
   os::Fd socket(*options.rendezvous_fd);
   os::close_on_exec(socket.get());

@@ -7,6 +7,7 @@
 namespace rota {
 
 // Whether nobody else is to join: there is no launcher, and no table with others in it.
+// Throws Error kInvalidArgument where one of several was started so, and nobody means it.
 bool is_alone(const CommunicatorOptions& options);
 
 // Throws what Communicator's constructor does.

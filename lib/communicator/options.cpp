@@ -13,9 +13,11 @@
 
 #include "auth/key_file.h"
 #include "cluster/environment.h"
+#include "cluster/one_of_several.h"
 #include "cluster/reading.h"
 #include "communicator/memory_need.h"
 #include "os/host.h"
+#include "os/message_socket.h"
 
 namespace rota {
 namespace {
@@ -72,12 +74,23 @@ std::optional<JobByHand> read_job() {
   return JobByHand{.table = cluster::make_table(own, 1), .rank = *own.rank, .key = shared_key()};
 }
 
+bool is_meant_to_be_alone() {
+  const char* world = std::getenv("ROTA_WORLD");
+  return world && std::string_view(world) == "1";
+}
+
 }  // namespace
 
 CommunicatorOptions CommunicatorOptions::from_environment() {
   CommunicatorOptions options;
   options.rendezvous_fd = read_rendezvous_fd();
+  // A rank's environment goes on to what it starts by itself, and its descriptor does not.
+  const bool is_rank = options.rendezvous_fd && os::is_message_socket(*options.rendezvous_fd);
+  if (!is_rank && is_meant_to_be_alone()) options.rendezvous_fd.reset();
   if (!options.rendezvous_fd) options.by_hand = read_job();
+  if (!options.rendezvous_fd && !is_meant_to_be_alone() && !std::getenv("ROTA_ROLE")) {
+    options.one_of_several = cluster::sign_of_several(cluster::Environment(os::environment()));
+  }
   options.encrypt = read_encrypt();
   if (const char* path = std::getenv("ROTA_TUNED")) options.tuned_file = path;
   return options;

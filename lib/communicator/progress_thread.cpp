@@ -7,11 +7,13 @@
 
 namespace rota {
 
-void ProgressThread::wake() {
-  if (!thread_.joinable()) {
-    thread_ = os::start_quiet_thread([this] { run(); });
-    started_.store(true, std::memory_order_relaxed);
-  }
+void ProgressThread::start() {
+  if (has_started()) return;
+  thread_ = os::start_quiet_thread([this] { run(); });
+  started_.store(true, std::memory_order_relaxed);
+}
+
+void ProgressThread::wake() noexcept {
   wakes_.fetch_add(1, std::memory_order_release);
   wakes_.notify_one();
 }

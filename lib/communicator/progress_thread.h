@@ -9,8 +9,8 @@
 
 namespace rota {
 
-// Sleeps until woken, then works until `work` says that there is nothing left for it. Started at
-// the first wake(), so that a program without asynchronous calls has no second thread.
+// Sleeps until woken, then works until `work` says that there is nothing left for it. Started where
+// it is needed first, so that a program without asynchronous calls has no second thread.
 class ProgressThread {
  public:
   enum class Work : std::uint8_t {
@@ -26,7 +26,8 @@ class ProgressThread {
       : work_(std::move(work)), naps_(naps) {}
   ~ProgressThread() { stop(); }
 
-  void wake();
+  void start();  // Does nothing where it has started. Throws Error kSystem.
+  void wake() noexcept;
   bool has_started() const noexcept { return started_.load(std::memory_order_relaxed); }
   void stop() noexcept;  // Returns when the thread has ended.
 

@@ -17,9 +17,8 @@ void Request::wait() {
 }
 
 bool Request::wait_for(std::chrono::nanoseconds timeout) {
-  constexpr std::chrono::nanoseconds kLongest = std::chrono::hours(24 * 365);
   const auto until =
-      base::Clock::now() + std::clamp(timeout, std::chrono::nanoseconds(0), kLongest);
+      base::Clock::now() + std::clamp(timeout, std::chrono::nanoseconds(0), base::kForever);
   return !source_ || source_->wait_until(sequence_, until);
 }
 

@@ -22,6 +22,16 @@ namespace {
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 constexpr std::uint64_t kLeastArenaBytes = std::uint64_t{1} << 20;
 
+std::vector<std::shared_ptr<Membership>> memberships_of_threads(std::size_t world_size) {
+  const auto board = std::make_shared<Board>(world_size);
+  std::vector<std::shared_ptr<Membership>> memberships;
+  for (std::size_t rank = 0; rank < world_size; ++rank) {
+    memberships.push_back(std::make_shared<Membership>(rank, world_size));
+    memberships.back()->connect(board);
+  }
+  return memberships;
+}
+
 }  // namespace
 
 std::size_t thread_arena_bytes(std::size_t count) {
@@ -54,7 +64,7 @@ std::vector<Communicator> ThreadWorld::make(const ThreadWorldOptions& options) {
 
 std::vector<Communicator> ThreadWorld::over(
     const base::Islands& islands, std::vector<std::unique_ptr<transport::Transport>> transports,
-    const CommunicatorOptions& options) {
+    const CommunicatorOptions& options, std::vector<std::shared_ptr<Membership>> memberships) {
   const std::size_t world_size = transports.size();
   RankTable table;
   table.source = "threads of one process";
@@ -68,7 +78,7 @@ std::vector<Communicator> ThreadWorld::over(
     give_tuned(told, options.tuned_file, read_tuned_file(options.tuned_file));
     require_own_topology(told);
   }
-  const auto board = std::make_shared<Board>(world_size);
+  if (memberships.empty()) memberships = memberships_of_threads(world_size);
   const Settings settings(options);
 
   std::vector<Communicator> world;
@@ -78,12 +88,12 @@ std::vector<Communicator> ThreadWorld::over(
     group.table = told.table;
     group.tuned = told.tuned;
     group.islands = islands;
-    group.deadline = options.deadline.value_or(kUsualDeadline);
+    group.deadline =
+        std::min<base::Duration>(options.deadline.value_or(kUsualDeadline), base::kForever);
     group.may_spin = world_size <= std::thread::hardware_concurrency();
     group.members.resize(world_size);
     std::iota(group.members.begin(), group.members.end(), std::size_t{0});
-    group.membership = std::make_shared<Membership>(rank, world_size);
-    group.membership->connect(board);
+    group.membership = std::move(memberships[rank]);
     group.transport = std::move(transports[rank]);
     world.push_back(Communicator(std::make_shared<Communicator::Impl>(std::move(group), settings)));
   }

@@ -7,6 +7,7 @@
 #include <rota/communicator.h>
 
 #include "base/islands.h"
+#include "communicator/membership.h"
 #include "transport/transport.h"
 
 namespace rota {
@@ -26,10 +27,12 @@ struct ThreadWorld {
   // Throws Error kSystem, kNoMemory, kInvalidArgument.
   static std::vector<Communicator> make(const ThreadWorldOptions& options);
 
-  // Over transports that are connected with each other, as `islands` says.
+  // Over transports that are connected with each other, as `islands` says. `memberships`: index =
+  // rank; without them the ranks are a job of their own.
   static std::vector<Communicator> over(
       const base::Islands& islands, std::vector<std::unique_ptr<transport::Transport>> transports,
-      const CommunicatorOptions& options);
+      const CommunicatorOptions& options,
+      std::vector<std::shared_ptr<Membership>> memberships = {});
 };
 
 }  // namespace rota

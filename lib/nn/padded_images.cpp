@@ -6,7 +6,7 @@
 namespace rota::nn {
 namespace {
 
-constexpr std::size_t kCacheBytes = 128 * 1024;
+constexpr std::size_t kWindowCacheBytes = 128 * 1024;
 
 }  // namespace
 
@@ -17,7 +17,7 @@ PaddedImages<T>::PaddedImages(ImageShape shape, std::size_t window)
       padded_shape_{shape.rows + window - 1, shape.columns + window - 1, shape.channels},
       window_count_(window * window * shape.channels) {
   const std::size_t image_count = shape.rows * shape.columns * window_count_;
-  capacity_ = std::max<std::size_t>(1, kCacheBytes / (image_count * sizeof(T)));
+  capacity_ = std::max<std::size_t>(1, kWindowCacheBytes / (image_count * sizeof(T)));
   windows_.reserve(capacity_ * image_count);
   padded_.reserve(padded_shape_.count());
   std::fill_n(padded_.data(), padded_shape_.count(), T{0});

@@ -14,7 +14,7 @@ constexpr std::size_t kPointRows = 8;
 constexpr std::size_t kPoints = kPointRows * kPointRows;
 constexpr std::size_t kFewestChannels = 16;
 // Enough for long products, and little enough for a second-level cache, or nearly.
-constexpr std::size_t kCacheBytes = 2 * 1024 * 1024;
+constexpr std::size_t kPointCacheBytes = 2 * 1024 * 1024;
 
 // Of points that lie `count` elements apart.
 kernels::TileSteps point_steps(std::size_t count) noexcept { return {kPointRows * count, count}; }
@@ -61,7 +61,7 @@ TiledConvolution<T>::TiledConvolution(ImageShape input, const Layer& layer)
       padded_output_{tile_rows_ * side_, tile_columns_ * side_, layer.outputs} {
   const std::size_t tiles = tile_rows_ * tile_columns_;
   const std::size_t bytes = tiles * kPoints * (input.channels + layer.outputs) * sizeof(T);
-  capacity_ = std::max<std::size_t>(1, kCacheBytes / bytes);
+  capacity_ = std::max<std::size_t>(1, kPointCacheBytes / bytes);
   image_.reserve(std::max(padded_input_.count(), padded_output_.count()));
   inputs_.reserve(capacity_ * tiles * kPoints * input.channels);
   outputs_.reserve(capacity_ * tiles * kPoints * layer.outputs);

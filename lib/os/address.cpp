@@ -52,6 +52,15 @@ bool Address::is_any() const noexcept {
   return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&own.sin6_addr);
 }
 
+std::uint64_t Address::source() const noexcept {
+  if (family() == AF_INET) {
+    return reinterpret_cast<const sockaddr_in&>(storage_).sin_addr.s_addr;
+  }
+  std::uint64_t half = 0;
+  std::memcpy(&half, &reinterpret_cast<const sockaddr_in6&>(storage_).sin6_addr, sizeof(half));
+  return half;
+}
+
 // Both families have it at the same place, but nobody promises that.
 std::uint16_t Address::port() const noexcept {
   return ntohs(family() == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(storage_).sin6_port

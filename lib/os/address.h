@@ -10,6 +10,8 @@
 
 namespace rota::os {
 
+inline constexpr const char* kLoopback = "127.0.0.1";
+
 // A numeric address and a port, of either family.
 class Address {
  public:
@@ -21,6 +23,9 @@ class Address {
 
   bool is_loopback() const noexcept;
   bool is_any() const noexcept;  // "0.0.0.0", "::"
+
+  // Who has it, as far as it tells: of IPv6 the first half, as a host has all of the other one.
+  std::uint64_t source() const noexcept;
   std::uint16_t port() const noexcept;
   std::string host() const;     // "10.0.0.1", "fd00::1"
   std::string to_text() const;  // "10.0.0.1:7001", "[fd00::1]:7001"

@@ -11,7 +11,10 @@
 #include <fstream>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
+#include "os/children.h"
+#include "os/pidfd.h"
 #include "os/process.h"
 
 namespace rota::os {
@@ -67,10 +70,36 @@ std::vector<pid_t> scan_all_processes(pid_t parent) {
   return found;
 }
 
+// Without a /proc, or with one of another space of process numbers, the numbers there are no use.
+bool is_proc_ours() {
+  char text[16] = {};
+  const ssize_t length = ::readlink("/proc/self", text, sizeof text - 1);
+  return length > 0 && std::strtol(text, nullptr, 10) == ::getpid();
+}
+
+// Parents come before their children. A list of numbers is old as soon as it is read: each process
+// is held first, and is one of the tree if then its parent is, which must not have gone meanwhile.
+std::vector<HeldProcess> hold_descendants(pid_t root) {
+  std::vector<HeldProcess> held;
+  std::unordered_map<pid_t, std::size_t> position_of;
+  for (const pid_t pid : descendants_of(root)) {
+    HeldProcess process = hold_process(pid);
+    const pid_t parent = parent_of(pid);
+    const auto found = position_of.find(parent);
+    const bool is_ours =
+        parent == root || (found != position_of.end() && signal_held(held[found->second], 0));
+    if (process.is_gone || !is_ours) continue;
+    position_of.emplace(pid, held.size());
+    held.push_back(std::move(process));
+  }
+  return held;
+}
+
 }  // namespace
 
 std::vector<pid_t> descendants_of(pid_t parent) {
   std::vector<pid_t> found;
+  if (!is_proc_ours()) return found;
   if (!add_listed(parent, found)) return scan_all_processes(parent);
   for (std::size_t i = 0; i < found.size(); ++i) {
     (void)add_listed(found[i], found);  // One that has just ended has no list, and no children.
@@ -78,8 +107,15 @@ std::vector<pid_t> descendants_of(pid_t parent) {
   return found;
 }
 
+std::size_t signal_descendants_of(pid_t root, int signal) noexcept {
+  const std::vector<HeldProcess> held = hold_descendants(root);
+  // Keepers come after what they keep: they end it where whoever kills here is killed meanwhile.
+  for (std::size_t i = held.size(); i-- > 0;) (void)signal_held(held[i], signal);
+  return held.size();
+}
+
 void signal_descendants(int signal) noexcept {
-  for (const pid_t pid : descendants_of(::getpid())) ::kill(pid, signal);
+  if (signal_descendants_of(::getpid(), signal) == 0) signal_children(signal);
 }
 
 bool end_descendants(base::Duration limit) noexcept {

@@ -18,14 +18,11 @@
 #include <cerrno>
 #include <memory>
 
+#include "os/cpu_set.h"
 #include "os/system_error.h"
 
 namespace rota::os {
 namespace {
-
-struct CpuSetDeleter {
-  void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
-};
 
 constexpr std::size_t kMostCpus = 1 << 16;
 
@@ -64,7 +61,7 @@ std::string architecture() {
 std::vector<int> allowed_cpus() {
   // The kernel refuses a set smaller than its own; how large that is, it does not say.
   for (std::size_t count = CPU_SETSIZE; count <= kMostCpus; count *= 2) {
-    const std::unique_ptr<cpu_set_t, CpuSetDeleter> set(CPU_ALLOC(count));
+    const CpuSet set(CPU_ALLOC(count));
     const std::size_t bytes = CPU_ALLOC_SIZE(count);
     if (!set) throw_errno("a set of CPUs", ENOMEM);
     CPU_ZERO_S(bytes, set.get());

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include <rota/error.h>
+
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -19,6 +21,11 @@ constexpr std::size_t kMostAtOnce = 64 * 1024;
 
 // What a pipe that is writable at all takes without blocking.
 constexpr std::size_t kAlwaysFits = PIPE_BUF;
+
+// Who reads is there, and may find room again.
+bool is_for_want_of_room(int error, bool is_file) noexcept {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG || (error == EIO && is_file);
+}
 
 }  // namespace
 
@@ -43,13 +50,18 @@ Output::WriteResult Output::write(std::string_view text) noexcept {
   const ssize_t written = kind_ == Kind::kSocket
                               ? ::send(fd_, text.data(), count, MSG_DONTWAIT | MSG_NOSIGNAL)
                               : ::write(fd(), text.data(), count);
-  if (written >= 0) return {Io::kDone, static_cast<std::size_t>(written)};
-  if (errno == EAGAIN || errno == EINTR) return {Io::kWouldBlock, 0};
-  return {Io::kClosed, 0};
+  if (written >= 0) return {.io = Io::kDone, .count = static_cast<std::size_t>(written)};
+  if (errno == EAGAIN || errno == EINTR) return {};
+  const bool is_file = kind_ == Kind::kAlwaysReady;
+  if (is_for_want_of_room(errno, is_file)) return {.refusal = errno};
+  return {.io = Io::kClosed};
 }
 
 Fd create_file(const std::string& path) {
-  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (!file && errno == ELOOP) {
+    throw Error(ErrorCode::kSystem, path + ": a link is there, which is not followed; remove it");
+  }
   if (!file) throw_errno(path);
   return file;
 }

@@ -10,6 +10,9 @@
 
 namespace rota::os {
 
+inline constexpr int kStdout = 1;
+inline constexpr int kStderr = 2;
+
 // A standard output of ours. Its O_NONBLOCK flag belongs to everybody who shares it, so it is left
 // alone: a pipe or terminal is opened once more, under a flag of our own.
 class Output {
@@ -21,6 +24,7 @@ class Output {
   struct WriteResult {
     Io io = Io::kWouldBlock;  // kClosed: nobody reads any more, or it cannot be written.
     std::size_t count = 0;
+    int refusal = 0;  // With kWouldBlock: the errno of a file that takes no more now: a full disk.
   };
   // Call it when fd() is writable.
   WriteResult write(std::string_view text) noexcept;
@@ -33,7 +37,8 @@ class Output {
   Kind kind_ = Kind::kMayBlock;
 };
 
-// Makes or empties a file. Throws Error kSystem naming it.
+// Makes or empties a file, and follows no link in the last part of its path: that may be somebody
+// else's. Throws Error kSystem naming it.
 Fd create_file(const std::string& path);
 
 // Writes all of it to a file. Throws Error kSystem, kNoMemory.

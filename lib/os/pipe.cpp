@@ -1,4 +1,4 @@
-// Pipes, and reading from descriptors that may have nothing to say yet.
+// Pipes, and descriptors that may have nothing to say yet, or no room.
 #include "os/pipe.h"
 
 #include <fcntl.h>
@@ -26,6 +26,15 @@ ReadResult read_available(int fd, std::span<char> buffer) {
     if (errno == EINTR) continue;
     if (errno == EAGAIN) return {Io::kWouldBlock, 0};
     throw_errno("read");
+  }
+}
+
+WriteResult write_available(int fd, std::string_view text) noexcept {
+  for (;;) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count >= 0) return {Io::kDone, static_cast<std::size_t>(count)};
+    if (errno == EINTR) continue;
+    return {errno == EAGAIN ? Io::kWouldBlock : Io::kClosed, 0};
   }
 }
 

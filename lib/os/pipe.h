@@ -1,7 +1,8 @@
-// Pipes, and reading from descriptors that may have nothing to say yet.
+// Pipes, and descriptors that may have nothing to say yet, or no room.
 #pragma once
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "os/fd.h"
@@ -21,6 +22,14 @@ struct ReadResult {
 // Reads once from a descriptor that does not block. kClosed: there will be nothing more.
 // Throws Error kSystem.
 ReadResult read_available(int fd, std::span<char> buffer);
+
+struct WriteResult {
+  Io io = Io::kWouldBlock;
+  std::size_t count = 0;  // Bytes written; above zero with kDone only.
+};
+
+// Writes once to a descriptor that does not block. kClosed: it takes nothing any more.
+WriteResult write_available(int fd, std::string_view text) noexcept;
 
 // The null device, for reading and writing. Throws Error kSystem.
 Fd open_null();

@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,25 +29,15 @@ struct ProcessPlan {
   bool own_session = false;           // Away from our terminal.
 };
 
-struct StartedProcess {
-  pid_t pid = -1;
-  Fd start_failure;  // See read_start_failure; never blocks.
-};
-
-// Starts a child that is killed when the calling thread's process dies. Whether the program could
-// be run shows later, at start_failure. Throws Error kSystem, kNoMemory when no process can be had.
-StartedProcess start_process(const ProcessPlan& plan);
+// Starts a child that is killed when the calling thread's process dies. One whose program cannot be
+// run exits with 127. Throws Error kSystem, kNoMemory when no process can be had.
+pid_t start_process(const ProcessPlan& plan);
 
 struct StartFailure {
   int error_number = 0;
   std::string text;         // "Exec format error"
   bool is_missing = false;  // There is no such file.
 };
-
-enum class StartState { kUnknown, kRunning, kFailed };
-
-// kUnknown: the child has not come so far; ask again when the descriptor is readable.
-StartState read_start_failure(const Fd& start_failure, StartFailure& failure);
 
 // The path of `name`, as a process in `working_directory` with this PATH would find it. Fills
 // `failure` and returns an empty text where there is none that can be run.
@@ -62,6 +53,9 @@ struct ProcessEvent {
   Kind kind = Kind::kExited;
   int value = 0;  // The exit code, or the number of the signal.
 };
+
+// `status`: as waitpid gives it.
+ProcessEvent to_event(pid_t pid, int status) noexcept;
 
 struct ProcessEvents {
   std::optional<ProcessEvent> event;
@@ -86,13 +80,20 @@ void adopt_orphans();
 void die_with_parent(pid_t parent, int signal);
 
 // The children of `parent`, and their children and so on; as of now, so it may miss newborn ones.
+// From /proc: empty where there is none, or where it is not of our processes.
 std::vector<pid_t> descendants_of(pid_t parent);
 
-// Sends `signal` to all descendants of this process.
+// Sends `signal` to the descendants of `root`, which is this process or a child that nobody has
+// reaped; returns how many that were. Nobody else is met, though a number be given anew between
+// reading and signalling, where the kernel can hold processes (Linux 5.3).
+std::size_t signal_descendants_of(pid_t root, int signal) noexcept;
+
+// Sends `signal` to all descendants of this process; where /proc shows none, to its children.
 void signal_descendants(int signal) noexcept;
 
-// Kills and reaps until nothing descends from this process, for at most `limit`. False when
-// something is left then, which only a process stuck in the kernel can cause.
+// Kills and reaps until nothing descends from this process, for at most `limit`; without /proc as
+// well, as the orphans come to this process, if it adopts them. False when something is left then,
+// which only a process stuck in the kernel can cause.
 bool end_descendants(base::Duration limit) noexcept;
 
 }  // namespace rota::os

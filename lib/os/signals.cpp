@@ -44,7 +44,9 @@ SignalWatch::SignalWatch(std::span<const int> numbers) {
   }
   if (::sigprocmask(SIG_BLOCK, &watched, &at_start_.mask) != 0) throw_errno("sigprocmask");
   at_start_.ignores_pipe = is_ignored(SIGPIPE);
+  at_start_.ignores_file_size = is_ignored(SIGXFSZ);
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
   fd_ = Fd(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd_) throw_errno("signalfd");
 }

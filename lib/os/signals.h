@@ -22,11 +22,13 @@ struct Signal {
 struct SignalState {
   sigset_t mask;
   bool ignores_pipe = false;
+  bool ignores_file_size = false;
 };
 
 // Blocks `numbers` for the life of the process and makes a descriptor that is readable while one
 // of them waits. A signal that the process was started to ignore stays ignored, as nohup wants it.
-// SIGPIPE is ignored from here on: a closed output is a value, not a death.
+// SIGPIPE and SIGXFSZ are ignored from here on: an output that is closed or may grow no more is a
+// value, not a death.
 class SignalWatch {
  public:
   explicit SignalWatch(std::span<const int> numbers);  // Throws Error kSystem.

@@ -17,14 +17,15 @@ namespace {
 
 // Would-block moves nothing; anything else that fails is the end of the connection.
 Moved from_result(ssize_t result) {
-  if (result >= 0) return {static_cast<std::size_t>(result), false, {}};
+  if (result >= 0) return {.bytes = static_cast<std::size_t>(result)};
   if (errno == EAGAIN || errno == EINTR) return {};
-  return {0, true, std::generic_category().message(errno)};
+  if (errno == ENOBUFS || errno == ENOMEM) return {.lacks_memory = true};
+  return {.closed = true, .reason = std::generic_category().message(errno)};
 }
 
 Moved receive(int socket, std::span<std::byte> into, int flags) {
   const ssize_t result = ::recv(socket, into.data(), into.size(), flags);
-  if (result == 0 && !into.empty()) return {0, true, "closed by the peer"};
+  if (result == 0 && !into.empty()) return {.closed = true, .reason = "closed by the peer"};
   return from_result(result);
 }
 

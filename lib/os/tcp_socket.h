@@ -45,11 +45,13 @@ void set_no_delay(int socket);
 // The peer reads what was sent, and then the end.
 void end_sending(int socket) noexcept;
 
-// What one call moved. A connection that ended has `closed` and the reason.
+// What one call moved. A connection that ended has `closed` and the reason. Where this host had no
+// memory for the call, it moved nothing, and may move something later.
 struct Moved {
   std::size_t bytes = 0;
   bool closed = false;
-  std::string reason;
+  std::string reason{};
+  bool lacks_memory = false;
 };
 
 // Neither blocks nor raises SIGPIPE.

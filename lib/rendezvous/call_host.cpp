@@ -28,8 +28,7 @@ std::unique_ptr<Line> call_host(const std::string& address, const auth::Credenti
     return std::make_unique<RemoteLine>(call.take_stream(), call.session_keys());
   }
   const std::string rank = "rank " + std::to_string(identity.from);
-  const bool is_refusal = state == State::kRefused || call.why().starts_with(auth::kNotNow);
-  if (is_refusal) {
+  if (state == State::kRefused || call.verdict() == auth::Verdict::kNotNow) {
     throw Error(ErrorCode::kMismatch, "rank 0 does not let " + rank + " in: " + call.why(), 0);
   }
   const std::string why = call.why().empty() ? "it does not answer" : call.why();

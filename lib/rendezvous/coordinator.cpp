@@ -75,7 +75,7 @@ void Coordinator::on_message(std::size_t rank, const Message& message, base::Tim
       agreement_.on_begun(rank, message.step);
       return settle_stop();
     case MessageType::kLeave:
-      return depart(rank, "left");
+      return depart(rank, "left", true);
     case MessageType::kWaiting:
       return on_waiting(rank, message);
     case MessageType::kResumed:
@@ -88,12 +88,9 @@ void Coordinator::on_message(std::size_t rank, const Message& message, base::Tim
 
 void Coordinator::on_put(const Message& message) {
   values_[message.key] = message.text;
-  std::erase_if(waiting_, [&](const Waiting& waiting) {
-    const bool is_answered =
-        waiting.request.type == MessageType::kGet && waiting.request.key == message.key;
-    if (is_answered) reply(waiting.rank, waiting.request, message.text);
-    return is_answered;
-  });
+  const auto answered = gets_.extract(message.key);
+  if (answered.empty()) return;
+  for (const Waiting& get : answered.mapped()) reply(get.rank, get.request, message.text);
 }
 
 void Coordinator::on_join(std::size_t rank, const Message& message) {
@@ -106,12 +103,7 @@ void Coordinator::on_join(std::size_t rank, const Message& message) {
   job_.rank = rank;
   outbox_.push_back(
       {rank, {.type = MessageType::kWelcome, .id = message.id, .text = encode(job_)}, true});
-  for (std::size_t other = 0; other < ranks_.size(); ++other) {
-    if (other == rank || !ranks_[other].departure) continue;
-    send(rank, {.type = MessageType::kDeparted,
-                .blamed = static_cast<std::uint32_t>(other),
-                .text = *ranks_[other].departure});
-  }
+  if (!departed_.empty()) tell_departure(rank, *departed_.begin());  // One is enough to be missed.
 }
 
 void Coordinator::on_get(std::size_t rank, const Message& message, base::TimePoint now) {
@@ -120,27 +112,28 @@ void Coordinator::on_get(std::size_t rank, const Message& message, base::TimePoi
   if (value != values_.end()) {
     return reply(rank, message, value->second);
   }
-  waiting_.push_back({rank, message, end_of_wait(message, now)});
-  if (const auto departed = departed_member(waiting_.back())) fail_all_that_need(*departed);
+  const Waiting get{rank, message, end_of_wait(message, now)};
+  if (const auto missed = missed_by(get)) return fail_for_want_of(get, *missed);
+  gets_[message.key].push_back(get);
 }
 
 void Coordinator::on_barrier(std::size_t rank, const Message& message, base::TimePoint now) {
   if (first_cause_) return refuse(rank, message, ErrorCode::kAborted, first_cause_->text);
-  if (present_at(message.key).contains(rank)) {
+  if (ranks_[rank].barriers.contains(message.key)) {
     return refuse(rank, message, ErrorCode::kInvalidArgument,
                   name_of(rank) + " waits at " + name_of(message) + " already");
   }
-  waiting_.push_back({rank, message, end_of_wait(message, now)});
-  if (absent_from(message.key).empty()) {
-    std::erase_if(waiting_, [&](const Waiting& waiting) {
-      const bool is_here =
-          waiting.request.type == MessageType::kBarrier && waiting.request.key == message.key;
-      if (is_here) reply(waiting.rank, waiting.request, "");
-      return is_here;
-    });
-    return;
+  const Waiting arrival{rank, message, end_of_wait(message, now)};
+  if (const auto missed = missed_by(arrival)) return fail_for_want_of(arrival, *missed);
+  ranks_[rank].barriers.insert(message.key);
+  std::vector<Waiting>& arrivals = barriers_[message.key];
+  arrivals.push_back(arrival);
+  if (arrivals.size() < ranks_.size()) return;
+  for (const Waiting& each : arrivals) {
+    ranks_[each.rank].barriers.erase(message.key);
+    reply(each.rank, each.request, "");
   }
-  if (const auto departed = departed_member(waiting_.back())) fail_all_that_need(*departed);
+  barriers_.erase(message.key);
 }
 
 // Ranks that are in the same operation describe it in the same words, or they would wait for each
@@ -148,6 +141,7 @@ void Coordinator::on_barrier(std::size_t rank, const Message& message, base::Tim
 void Coordinator::on_waiting(std::size_t rank, const Message& message) {
   ranks_[rank].waiting_for = message.blamed;
   ranks_[rank].operation.reset();
+  if (ranks_[*message.blamed].departure) tell_departure(rank, *message.blamed);
   if (message.key.empty() || first_cause_) return;
   ranks_[rank].operation = Operation{message.key, message.text, ++report_count_};
   if (auto mismatch = find_mismatch(message.key)) break_job(*std::move(mismatch), std::nullopt);
@@ -215,7 +209,7 @@ void Coordinator::settle_stop() {
 // Tells all but `teller`, who knows.
 void Coordinator::break_job(Message cause, std::optional<std::size_t> teller) {
   first_cause_ = std::move(cause);
-  waiting_.clear();  // What follows answers them all.
+  erase_waits([](const Waiting&) { return true; });  // What follows answers them all.
   held_.clear();
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     if (rank != teller && ranks_[rank].joined && !ranks_[rank].departure) {
@@ -226,40 +220,68 @@ void Coordinator::break_job(Message cause, std::optional<std::size_t> teller) {
 
 void Coordinator::on_departure(std::size_t rank, const std::string& how) {
   ROTA_ASSERT(rank < ranks_.size());
-  depart(rank, how);
+  depart(rank, how, false);
 }
 
-void Coordinator::depart(std::size_t rank, const std::string& how) {
+void Coordinator::depart(std::size_t rank, const std::string& how, bool is_in_order) {
   ranks_[rank].operation.reset();
   ranks_[rank].waiting_for.reset();
   if (ranks_[rank].departure) return;  // It had left, and now its process ended.
   ranks_[rank].departure = how;
-  std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.rank == rank; });
+  departed_.insert(rank);
+  const bool is_for_all = !is_in_order && !std::exchange(is_missed_told_, true);
+  erase_waits([&](const Waiting& waiting) { return waiting.rank == rank; });
   std::erase_if(held_, [&](const Waiting& held) { return held.rank == rank; });
   for (std::size_t other = 0; other < ranks_.size(); ++other) {
-    if (other == rank || !ranks_[other].joined || ranks_[other].departure) continue;
-    send(other,
-         {.type = MessageType::kDeparted, .blamed = static_cast<std::uint32_t>(rank), .text = how});
+    const bool is_there = ranks_[other].joined && !ranks_[other].departure;
+    if (is_there && (is_for_all || ranks_[other].waiting_for == rank)) tell_departure(other, rank);
   }
-  fail_all_that_need(rank);
+  fail_all_in_vain();
   agreement_.on_departure(rank);
   settle_stop();
 }
 
+void Coordinator::tell_departure(std::size_t listener, std::size_t departed) {
+  send(listener, {.type = MessageType::kDeparted,
+                  .blamed = static_cast<std::uint32_t>(departed),
+                  .text = *ranks_[departed].departure});
+}
+
 void Coordinator::on_time(base::TimePoint now) {
+  const auto is_late = [&](const Waiting& waiting) { return waiting.deadline <= now; };
   // All who have waited long enough are still present for the texts of each other's errors.
-  for (const Waiting& waiting : waiting_) {
-    if (waiting.deadline <= now) time_out(waiting);
+  for (const auto* waits : {&gets_, &barriers_}) {
+    for (const auto& [key, waiting] : *waits) {
+      for (const Waiting& each : waiting) {
+        if (is_late(each)) time_out(each);
+      }
+    }
   }
-  std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.deadline <= now; });
+  erase_waits(is_late);
 }
 
 std::optional<base::TimePoint> Coordinator::next_deadline() const {
   std::optional<base::TimePoint> next;
-  for (const Waiting& waiting : waiting_) {
-    if (!next || waiting.deadline < *next) next = waiting.deadline;
+  for (const auto* waits : {&gets_, &barriers_}) {
+    for (const auto& [key, waiting] : *waits) {
+      for (const Waiting& each : waiting) next = base::earlier(next, each.deadline);
+    }
   }
   return next;
+}
+
+void Coordinator::erase_waits(const std::function<bool(const Waiting&)>& is_over) {
+  for (auto* waits : {&gets_, &barriers_}) {
+    for (auto& [key, waiting] : *waits) {
+      std::erase_if(waiting, [&](const Waiting& each) {
+        const bool ends = is_over(each);
+        const bool is_barrier = each.request.type == MessageType::kBarrier;
+        if (ends && is_barrier) ranks_[each.rank].barriers.erase(each.request.key);
+        return ends;
+      });
+    }
+    std::erase_if(*waits, [](const auto& each) { return each.second.empty(); });
+  }
 }
 
 std::vector<Outgoing> Coordinator::take_outbox() { return std::exchange(outbox_, {}); }
@@ -289,15 +311,16 @@ void Coordinator::fail(const Waiting& waiting, ErrorCode error, const std::strin
   send(waiting.rank, std::move(answer));
 }
 
-void Coordinator::fail_all_that_need(std::size_t departed) {
-  std::erase_if(waiting_, [&](const Waiting& waiting) {
-    const bool is_hopeless = needs(waiting, departed);
-    if (is_hopeless) {
-      fail(waiting, ErrorCode::kPeerLost,
-           "cannot be completed: " + name_of(departed) + " " + *ranks_[departed].departure,
-           departed);
-    }
-    return is_hopeless;
+void Coordinator::fail_for_want_of(const Waiting& waiting, std::size_t missed) {
+  fail(waiting, ErrorCode::kPeerLost,
+       "cannot be completed: " + name_of(missed) + " " + *ranks_[missed].departure, missed);
+}
+
+void Coordinator::fail_all_in_vain() {
+  erase_waits([&](const Waiting& waiting) {
+    const auto missed = missed_by(waiting);
+    if (missed) fail_for_want_of(waiting, *missed);
+    return missed.has_value();
   });
 }
 
@@ -308,7 +331,7 @@ void Coordinator::time_out(const Waiting& waiting) {
     const std::string stranger =
         stranger_.empty() ? "" : "; the last who called in vain: " + stranger_;
     return fail(waiting, ErrorCode::kTimeout, after + name_absent(absent) + stranger,
-                *absent.begin());
+                absent.front());
   }
   const auto blamed = waiting.request.blamed;
   fail(waiting, ErrorCode::kTimeout,
@@ -319,26 +342,15 @@ std::string Coordinator::name_with_host(std::size_t rank) const {
   return name_of(rank) + " (" + job_.table.rows[rank].host + ")";
 }
 
-std::set<std::size_t> Coordinator::present_at(const std::string& barrier) const {
-  std::set<std::size_t> present;
-  for (const Waiting& waiting : waiting_) {
-    if (waiting.request.type == MessageType::kBarrier && waiting.request.key == barrier) {
-      present.insert(waiting.rank);
-    }
-  }
-  return present;
-}
-
-std::set<std::size_t> Coordinator::absent_from(const std::string& barrier) const {
-  const auto present = present_at(barrier);
-  std::set<std::size_t> absent;
+std::vector<std::size_t> Coordinator::absent_from(const std::string& barrier) const {
+  std::vector<std::size_t> absent;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (!present.contains(rank)) absent.insert(rank);
+    if (!ranks_[rank].barriers.contains(barrier)) absent.push_back(rank);
   }
   return absent;
 }
 
-std::string Coordinator::name_absent(const std::set<std::size_t>& absent) const {
+std::string Coordinator::name_absent(const std::vector<std::size_t>& absent) const {
   std::string text = std::to_string(absent.size()) + " of " + std::to_string(ranks_.size()) +
                      (absent.size() == 1 ? " ranks is absent: " : " ranks are absent: ");
   std::size_t named = 0;
@@ -347,7 +359,7 @@ std::string Coordinator::name_absent(const std::set<std::size_t>& absent) const 
       return text + " and " + std::to_string(absent.size() - named) + " more";
     }
     text += (named++ == 0 ? "" : ", ") + name_of(rank);
-    if (!ranks_[rank].joined) text += " (has not joined)";  // Nobody has ended: see needs().
+    if (!ranks_[rank].joined) text += " (has not joined)";  // Nobody has ended: see missed_by().
   }
   return text;
 }
@@ -375,22 +387,18 @@ std::optional<Message> Coordinator::find_mismatch(const std::string& operation_k
                          ": every rank must make the same calls in the same order"};
 }
 
-// Whether what `waiting` waits for cannot come now that `departed` has gone.
-bool Coordinator::needs(const Waiting& waiting, std::size_t departed) const {
-  if (waiting.rank == departed) return false;
-  if (waiting.request.type == MessageType::kBarrier) return true;
-  if (waiting.request.blamed) return *waiting.request.blamed == departed;
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (rank != waiting.rank && !ranks_[rank].departure) return false;  // It may still put the key.
-  }
-  return true;
-}
-
-std::optional<std::size_t> Coordinator::departed_member(const Waiting& waiting) const {
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (ranks_[rank].departure && needs(waiting, rank)) return rank;
-  }
-  return std::nullopt;
+// Who has departed without whom what `waiting` waits for cannot come.
+std::optional<std::size_t> Coordinator::missed_by(const Waiting& waiting) const {
+  auto missed = departed_.begin();
+  if (missed != departed_.end() && *missed == waiting.rank) ++missed;
+  if (missed == departed_.end()) return std::nullopt;
+  if (waiting.request.type == MessageType::kBarrier) return *missed;
+  const auto& blamed = waiting.request.blamed;
+  if (blamed)
+    return departed_.contains(*blamed) ? std::optional<std::size_t>(*blamed) : std::nullopt;
+  const std::size_t gone = departed_.size() - departed_.count(waiting.rank);
+  if (gone + 1 < ranks_.size()) return std::nullopt;  // Another one may still put the key.
+  return *missed;
 }
 
 }  // namespace rota::rendezvous

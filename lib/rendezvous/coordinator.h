@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -36,7 +37,9 @@ class Coordinator {
   // put the key: then that rank's departure ends the wait.
   void on_message(std::size_t rank, const Message& message, base::TimePoint now);
 
-  // The process of `rank` ended; `how` is what others are told: "exited with code 0".
+  // The process of `rank` ended; `how` is what others are told: "exited with code 0". The first
+  // that ends without having left is told to all, as it is missed; every other one, and who leaves,
+  // to those who wait for him: what all ranks are told when all of them go grows with the world.
   void on_departure(std::size_t rank, const std::string& how);
 
   // Breaks the job for a reason that no rank has.
@@ -71,6 +74,7 @@ class Coordinator {
     std::optional<std::string> departure;  // How it left or ended.
     std::optional<Operation> operation;
     std::optional<std::size_t> waiting_for;  // Another rank, for a while already.
+    std::set<std::string> barriers;          // That it has come to.
   };
 
   // A kGet or kBarrier that is not answered yet.
@@ -90,28 +94,32 @@ class Coordinator {
   void settle_stop();
   void follow_waits(Message& timeout) const;
   void break_job(Message cause, std::optional<std::size_t> teller);
-  void depart(std::size_t rank, const std::string& how);
+  void depart(std::size_t rank, const std::string& how, bool is_in_order);
+  void tell_departure(std::size_t listener, std::size_t departed);
 
   void send(std::size_t rank, Message message);
   void reply(std::size_t rank, const Message& request, const std::string& value);
   void refuse(std::size_t rank, const Message& request, ErrorCode error, const std::string& text);
   void fail(const Waiting& waiting, ErrorCode error, const std::string& why,
             std::optional<std::size_t> blamed);
-  void fail_all_that_need(std::size_t departed);
+  void fail_for_want_of(const Waiting& waiting, std::size_t missed);
+  void fail_all_in_vain();
   void time_out(const Waiting& waiting);
 
   std::string name_with_host(std::size_t rank) const;
-  std::set<std::size_t> present_at(const std::string& barrier) const;
-  std::set<std::size_t> absent_from(const std::string& barrier) const;
-  std::string name_absent(const std::set<std::size_t>& absent) const;
+  std::vector<std::size_t> absent_from(const std::string& barrier) const;
+  std::string name_absent(const std::vector<std::size_t>& absent) const;
   std::optional<Message> find_mismatch(const std::string& operation_key) const;
-  bool needs(const Waiting& waiting, std::size_t departed) const;
-  std::optional<std::size_t> departed_member(const Waiting& waiting) const;
+  std::optional<std::size_t> missed_by(const Waiting& waiting) const;
+  void erase_waits(const std::function<bool(const Waiting&)>& is_over);
 
   Job job_;
   std::vector<Rank> ranks_;
+  std::set<std::size_t> departed_;
+  bool is_missed_told_ = false;  // Of the first that ended without having left.
   std::map<std::string, std::string> values_;
-  std::vector<Waiting> waiting_;
+  std::map<std::string, std::vector<Waiting>> gets_;      // By key, as is the next.
+  std::map<std::string, std::vector<Waiting>> barriers_;  // None of them empty.
   StopAgreement agreement_;
   bool is_stop_settled_ = false;
   std::vector<Waiting> held_;           // Until it is: a kTraining of each of them.

@@ -7,7 +7,6 @@
 
 #include <rota/error.h>
 
-#include "auth/call.h"
 #include "os/message_socket.h"
 #include "os/quiet_thread.h"
 #include "rendezvous/remote_line.h"
@@ -88,22 +87,21 @@ void Host::wait() {
   now_ = base::Clock::now();
 }
 
-std::string Host::judge(const auth::Identity& caller) const {
-  const std::string not_now(auth::kNotNow);
+auth::Judgement Host::judge(const auth::Identity& caller) const {
   if (caller.channel != auth::Channel::kControl || caller.to != 0) {
-    return "here ranks meet, and only that";
+    return auth::never("here ranks meet, and only that");
   }
-  if (caller.from == 0) return "rank 0 is here";
+  if (caller.from == 0) return auth::never("rank 0 is here");
   if (caller.from >= world_size_) {
-    return "this job has " + std::to_string(world_size_) + " ranks";
+    return auth::never("this job has " + std::to_string(world_size_) + " ranks");
   }
   if (caller.epoch != epoch_) {
-    return not_now + "this is epoch " + std::to_string(epoch_) + " of the job";
+    return auth::not_now("this is epoch " + std::to_string(epoch_) + " of the job");
   }
   if (is_there_[caller.from] || switchboard_.has_joined(caller.from)) {
-    return not_now + "that rank has joined already";
+    return auth::not_now("that rank has joined already");
   }
-  return "";
+  return {};
 }
 
 // A rank that ends well says that it leaves before its line ends. One that never joined may call

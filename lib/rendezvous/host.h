@@ -33,7 +33,7 @@ class Host {
   void serve() noexcept;
   void turn();
   void wait();
-  std::string judge(const auth::Identity& caller) const;
+  auth::Judgement judge(const auth::Identity& caller) const;
   void notice_departures();
   void give_up(const std::string& why) noexcept;
 

@@ -5,12 +5,14 @@
 //   kPut      key, value                      (nothing)
 //   kGet      key, timeout                    kReply     value, or why there is none
 //   kBarrier  key, timeout                    kReply     when all have come, or who is absent
-//   kWaiting  blamed (the rank waited for),   (nothing)  sent once a wait has lasted 100 ms; or
-//             key?, text (in what operation)  kAborted   to all, when ranks with one key differ
+//   kWaiting  blamed (the rank waited for),   kDeparted  where that one has; or
+//             key?, text (in what operation)  kAborted   to all, when ranks with one key differ.
+//                                                        Sent once a wait has lasted 100 ms
 //   kResumed  that wait is over               (nothing)
 //   kAbort    code, blamed?, text             kAborted   to every other rank: the first cause; of
 //                                                        a timeout to all, with who waits for whom
-//   kLeave    done with the job, in order     kDeparted  to every other rank: blamed, text = how
+//   kLeave    done with the job, in order     kDeparted  to who waits for it: blamed, text = how;
+//                                                        to all of the first who ends otherwise
 //   kTraining begins to train, timeout        kReply     when it may take its first step
 //   kTrained  step, the last one begun: takes (nothing)
 //             none before it asks by kTraining

@@ -2,6 +2,7 @@
 #include <rota/gradient_buckets.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 #include <rota/error.h>
@@ -169,7 +170,20 @@ void GradientBuckets<T>::attach(std::size_t index, std::span<T> gradient) {
 }
 
 template <class T>
-void GradientBuckets<T>::begin_step(std::uint64_t sample_count) noexcept {
+void GradientBuckets<T>::require_all_collected() {
+  for (std::size_t bucket = 0; bucket < sent_count_; ++bucket) {
+    if (collected_[bucket] != 0) continue;
+    requests_[bucket].wait_for(std::chrono::nanoseconds(0));
+    throw Error(ErrorCode::kInvalidArgument,
+                "bucket " + std::to_string(bucket) +
+                    " was sent in the step before, and nobody has waited for it: call wait() "
+                    "before begin_step()");
+  }
+}
+
+template <class T>
+void GradientBuckets<T>::begin_step(std::uint64_t sample_count) {
+  require_all_collected();
   missing_ = layout_.population;  // Of the same size: nothing is allocated.
   std::fill(marked_.begin(), marked_.end(), static_cast<unsigned char>(0));
   std::fill(collected_.begin(), collected_.end(), static_cast<unsigned char>(0));

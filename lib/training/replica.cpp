@@ -74,14 +74,15 @@ Replica<T>::Replica(Communicator& communicator, Model<T> model, const ReplicaOpt
       optimizer_(options.optimizer, value_counts(model_)),
       gradient_ready_([this](std::size_t parameter) { buckets_.ready(gradient_of(parameter)); }) {
   training::check_agreement(communicator, facts_of(model_, options));
-  constexpr std::size_t kAlignment = 64;
+  constexpr std::size_t kValuesAlignment = 64;
   const std::span<T> all(reinterpret_cast<T*>(memory_.bytes().data()),
                          memory_.bytes().size() / sizeof(T));
   std::span<T> rest = all;
   for (std::size_t index = 0; index < model_.parameters().size(); ++index) {
     const std::size_t count = model_.parameters()[index].count();
     values_.push_back(rest.first(count));
-    rest = rest.subspan((count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment / sizeof(T));
+    rest = rest.subspan((count * sizeof(T) + kValuesAlignment - 1) / kValuesAlignment *
+                        kValuesAlignment / sizeof(T));
     model_.bind(index, values_[index], buckets_.gradient(gradient_of(index)));
   }
   model_.initialize(options.seed);

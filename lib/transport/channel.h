@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace rota::transport {
 
@@ -39,6 +40,13 @@ class Channel {
   virtual void release(std::size_t bytes) = 0;
   // or straight into the caller's memory; returns how many bytes landed.
   virtual std::size_t receive(std::span<std::byte> into) = 0;
+
+  // Whether what has been taken so far is what the peer sent: where payload is read in the peer's
+  // own memory, the peer may have failed meanwhile, and have its memory back.
+  virtual bool is_intact() const noexcept { return true; }
+
+  // What keeps it from moving, where that is not the peer's doing: a clause, or empty.
+  virtual std::string_view trouble() const noexcept { return {}; }
 
   // To be called once when the whole payload has been taken, also when it is empty.
   virtual void finish_receive() = 0;

@@ -39,6 +39,12 @@ bool MixedTransport::ends_by_itself(std::size_t peer) const noexcept {
   return !std::ranges::binary_search(mates_, peer);
 }
 
+bool MixedTransport::has_left(std::size_t peer) const noexcept {
+  const auto found = std::ranges::lower_bound(mates_, peer);
+  if (found == mates_.end() || *found != peer) return false;
+  return inside_->has_left(static_cast<std::size_t>(found - mates_.begin()));
+}
+
 // Rings that were heard while nobody slept may end one rest too early, and never one too late.
 void MixedTransport::rest(base::Duration at_most) {
   shm::Rings& rings = inside_->rings(inside_->rank());

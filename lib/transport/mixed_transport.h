@@ -27,9 +27,12 @@ class MixedTransport final : public Transport {
   Block allocate(std::size_t bytes) override { return inside_->allocate(bytes); }
   std::uint64_t sent_bytes() const noexcept override;
   std::uint64_t staged_bytes() const noexcept override;
+  bool has_left(std::size_t peer) const noexcept override;
+  void begin_abort(std::size_t rank) noexcept override { inside_->begin_abort(rank); }
   void abort(const Cause& cause) noexcept override;
 
   // Of mates alone: no other rank reads this one's memory.
+  std::optional<std::size_t> aborting() const noexcept override { return inside_->aborting(); }
   bool broken() const noexcept override { return inside_->broken(); }
   std::optional<Cause> aborted() override { return inside_->aborted(); }
 

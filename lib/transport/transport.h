@@ -51,12 +51,21 @@ class Transport {
   virtual std::uint64_t sent_bytes() const noexcept = 0;
   virtual std::uint64_t staged_bytes() const noexcept = 0;
 
-  // Makes every peer's next look fail. The first cause of all ranks wins.
+  // Whether this peer has closed its end, where its stream does not show it. Then all that it did
+  // before can be seen.
+  virtual bool has_left(std::size_t) const noexcept { return false; }
+
+  // Makes every peer's next look fail. The first cause of all ranks wins. Where ranks share memory,
+  // begin_abort() does so at once, and its caller may find out the cause before it calls abort().
+  virtual void begin_abort(std::size_t) noexcept {}
   virtual void abort(const Cause& cause) noexcept = 0;
 
   // Whether some rank has begun to abort. What was read of peers' memory before this call was read
   // before they had it back, if it says no.
   virtual bool broken() const noexcept = 0;
+
+  // Who began to abort first, where the transport shows it: its cause may follow.
+  virtual std::optional<std::size_t> aborting() const noexcept { return std::nullopt; }
 
   // The first cause, where the transport carries one.
   virtual std::optional<Cause> aborted() = 0;

@@ -4,16 +4,16 @@
 // One thread at a time may use a Communicator. The values of a call are lent until it is done.
 // One failure breaks it for good, on every rank: each later call throws the first cause. Values
 // that it failed with are unspecified, and those from allocate() may go on changing until the other
-// ranks have heard of it.
-// Success leaves the same bits on every rank, whatever the transport and the timing.
+// ranks have heard of it. Success leaves the same bits on every rank, over any transport.
 //
 // Each call has a blocking form, and one that returns at once with a Request. All throw what
 // Request::wait throws, and kInvalidArgument, with nothing done, where the arguments make no sense:
 // an address that is null or misaligned, types or counts that do not fit, a rank outside of the
 // world, an operation that the type does not have, an input that overlaps the output.
 //
-// Two forms where two are given: in place, and from an input that is only read. `part of rank r`
-// is slice_of(count, r, world_size()) or, in the forms with _v, the run of counts[r] elements that
+// Two forms where two are given: in place, and from an input, which is only read, and which a call
+// that blocks borrows until it returns: it may be a temporary there. `part of rank r` is
+// slice_of(count, r, world_size()) or, in the forms with _v, the run of counts[r] elements that
 // follows the parts of the ranks before r; every rank gives the same counts.
 #pragma once
 #include <cstddef>
@@ -40,27 +40,26 @@ class ROTA_EXPORT Communicator {
   using Counts = std::span<const std::size_t>;  // Of elements; index = rank.
   class ROTA_HIDDEN Impl;                       // The inside.
 
-  // Joins the job that started this process; a process that nothing started is a world of one.
-  // Blocks until every rank has joined.
-  // Throws Error: kTimeout after options.join_timeout (naming the absent), kMismatch if ranks
-  // disagree on options, kPeerLost if one ended before it joined, kSystem, kNoMemory.
+  // Joins the job that started this process, once, and blocks until every rank has; a process that
+  // nothing started is a world of one. Throws Error: kTimeout after join_timeout, with the absent,
+  // kMismatch if ranks disagree on options, kPeerLost if one ended too early, kSystem, kNoMemory.
   explicit Communicator(
       const CommunicatorOptions& options = CommunicatorOptions::from_environment());
 
-  // One Communicator for each of `count` threads of this process, each used by one thread at a
-  // time, as any Communicator is. Where a job started this process, they are ranks among the
-  // threads of all its processes, and every process calls it; those of a process follow one
-  // another. Throws Error: kInvalidArgument for a count of 0; what the constructor and collectives
-  // throw.
+  // One Communicator for each of `count` threads of this process; alone, [i] is rank i. In a job
+  // every process calls it, with counts of their own, and the threads of all are one world: process
+  // p's [i] has the rank i + the counts of the processes before p, in the order of their ranks. A
+  // process that holds the Communicator that it has joined by, with the same options, keeps it and
+  // may call this again: it is a collective of that one. Otherwise this joins, as the constructor.
+  // Throws Error: kInvalidArgument for a count of 0; what the constructor and collectives throw.
   static std::vector<Communicator> for_threads(
       std::size_t count,
       const CommunicatorOptions& options = CommunicatorOptions::from_environment());
 
   // A Communicator of the ranks that give the same colour, ordered by key and, where keys are
   // equal, by rank here. `plan`: as CommunicatorOptions has it; empty: this one's. Collective. Both
-  // live side by side, and each may be used by a thread of its own. Of the n that share memory each
-  // keeps 4 KiB and, in whole pages, 192 n bytes of its arena for the group until the job ends.
-  // Throws what collectives throw; kInvalidArgument for a wrong plan; kNoMemory, kSystem.
+  // live side by side, and each may be used by a thread of its own. Throws what collectives throw;
+  // kInvalidArgument for a wrong plan; kNoMemory, kSystem. docs/memory.md has what a group takes.
   Communicator split(std::size_t color, std::size_t key = 0, const std::string& plan = {});
 
   // A moved-from Communicator may be destroyed and assigned to; every other call throws kClosed, or
@@ -76,7 +75,7 @@ class ROTA_EXPORT Communicator {
 
   // Every rank ends with the reduction, over all ranks, of their values.
   void all_reduce(Values values, Reduction reduction);
-  void all_reduce(ConstValues input, Values output, Reduction reduction);
+  void all_reduce(InputValues input, Values output, Reduction reduction);
   [[nodiscard]] Request all_reduce_async(Values values, Reduction reduction);
   [[nodiscard]] Request all_reduce_async(ConstValues input, Values output, Reduction reduction);
 
@@ -96,7 +95,7 @@ class ROTA_EXPORT Communicator {
   // Rank `root` ends with the reduction; in place, the values of the others are unspecified after.
   // `output` is used at the root only, and may be empty elsewhere.
   void reduce(Values values, std::size_t root, Reduction reduction);
-  void reduce(ConstValues input, Values output, std::size_t root, Reduction reduction);
+  void reduce(InputValues input, Values output, std::size_t root, Reduction reduction);
   [[nodiscard]] Request reduce_async(Values values, std::size_t root, Reduction reduction);
   [[nodiscard]] Request reduce_async(ConstValues input, Values output, std::size_t root,
                                      Reduction reduction);
@@ -104,9 +103,9 @@ class ROTA_EXPORT Communicator {
   // Each rank ends with its part of the reduction; in place, what lies outside is unspecified.
   // `output` is that part alone.
   void reduce_scatter(Values values, Reduction reduction);
-  void reduce_scatter(ConstValues input, Values output, Reduction reduction);
+  void reduce_scatter(InputValues input, Values output, Reduction reduction);
   void reduce_scatter_v(Values values, Counts counts, Reduction reduction);
-  void reduce_scatter_v(ConstValues input, Values output, Counts counts, Reduction reduction);
+  void reduce_scatter_v(InputValues input, Values output, Counts counts, Reduction reduction);
   [[nodiscard]] Request reduce_scatter_async(Values values, Reduction reduction);
   [[nodiscard]] Request reduce_scatter_async(ConstValues input, Values output, Reduction reduction);
   [[nodiscard]] Request reduce_scatter_v_async(Values values, Counts counts, Reduction reduction);
@@ -116,9 +115,9 @@ class ROTA_EXPORT Communicator {
   // Each rank gives its part of the values; all end with all of them. `part` may be the part of
   // `all` itself: then nothing is copied.
   void all_gather(Values values);
-  void all_gather(ConstValues part, Values all);
+  void all_gather(InputValues part, Values all);
   void all_gather_v(Values values, Counts counts);
-  void all_gather_v(ConstValues part, Values all, Counts counts);
+  void all_gather_v(InputValues part, Values all, Counts counts);
   [[nodiscard]] Request all_gather_async(Values values);
   [[nodiscard]] Request all_gather_async(ConstValues part, Values all);
   [[nodiscard]] Request all_gather_v_async(Values values, Counts counts);
@@ -126,15 +125,15 @@ class ROTA_EXPORT Communicator {
 
   // The same, but only rank `root` ends with them. Parts are equally long. `all` is used at the
   // root only, where `part` may lie in its place in it.
-  void gather(ConstValues part, Values all, std::size_t root);
-  void gather_v(ConstValues part, Values all, Counts counts, std::size_t root);
+  void gather(InputValues part, Values all, std::size_t root);
+  void gather_v(InputValues part, Values all, Counts counts, std::size_t root);
   [[nodiscard]] Request gather_async(ConstValues part, Values all, std::size_t root);
   [[nodiscard]] Request gather_v_async(ConstValues part, Values all, Counts counts,
                                        std::size_t root);
 
   // The other way: each rank ends with its part of what rank `root` has.
-  void scatter(ConstValues all, Values part, std::size_t root);
-  void scatter_v(ConstValues all, Values part, Counts counts, std::size_t root);
+  void scatter(InputValues all, Values part, std::size_t root);
+  void scatter_v(InputValues all, Values part, Counts counts, std::size_t root);
   [[nodiscard]] Request scatter_async(ConstValues all, Values part, std::size_t root);
   [[nodiscard]] Request scatter_v_async(ConstValues all, Values part, Counts counts,
                                         std::size_t root);
@@ -143,8 +142,8 @@ class ROTA_EXPORT Communicator {
   // Parts are equally long; in the form with _v, send_counts[r] elements go to rank r, and
   // receive_counts[r] come from it.
   void all_to_all(Values values);
-  void all_to_all(ConstValues input, Values output);
-  void all_to_all_v(ConstValues input, Counts send_counts, Values output, Counts receive_counts);
+  void all_to_all(InputValues input, Values output);
+  void all_to_all_v(InputValues input, Counts send_counts, Values output, Counts receive_counts);
   [[nodiscard]] Request all_to_all_async(Values values);
   [[nodiscard]] Request all_to_all_async(ConstValues input, Values output);
   [[nodiscard]] Request all_to_all_v_async(ConstValues input, Counts send_counts, Values output,
@@ -161,8 +160,9 @@ class ROTA_EXPORT Communicator {
   // From one rank to another, which calls the other one with the same count and type. Calls between
   // two ranks meet in order. They keep their place among this rank's other calls: a collective
   // begins when the sends and receives before it are done; sends and receives that follow one
-  // another go on side by side, eight at a time.
-  void send(ConstValues values, std::size_t to);
+  // another go on side by side, eight at a time, unless they use the same memory and either writes.
+  // So a swap through one buffer on both sides throws kTimeout, which names both calls.
+  void send(InputValues values, std::size_t to);
   void receive(Values values, std::size_t from);
   [[nodiscard]] Request send_async(ConstValues values, std::size_t to);
   [[nodiscard]] Request receive_async(Values values, std::size_t from);

@@ -80,9 +80,10 @@ class ROTA_EXPORT GradientBuckets {
   std::uint64_t copied_bytes() const noexcept { return copied_bytes_; }
 
   // Starts a step of `sample_count` samples on this rank, below 2^36: no gradient is ready. Whoever
-  // has run out of data takes part with 0 samples and gradients of zeros. Requires that every
-  // bucket sent before was waited for. Sends nothing yet.
-  void begin_step(std::uint64_t sample_count) noexcept;
+  // has run out of data takes part with 0 samples and gradients of zeros. Sends nothing yet.
+  // Throws Error kInvalidArgument where a bucket was sent in the step before and not waited for:
+  // it may still travel; and what broke the communicator, if that is why.
+  void begin_step(std::uint64_t sample_count);
 
   // Gradient `index` is final in this step. Once all those of a bucket are, its sum over all ranks
   // is begun at once, but never before the sum of the bucket in front of it: so ranks agree on the
@@ -106,6 +107,7 @@ class ROTA_EXPORT GradientBuckets {
   Request begin_sum(std::size_t bucket);
   std::size_t gradient_count() const noexcept { return attached_.size(); }
   void check_index(std::size_t index) const;
+  void require_all_collected();
   void send_filled();
   void copy_back(std::size_t bucket) noexcept;
 

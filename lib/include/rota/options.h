@@ -36,6 +36,11 @@ struct ROTA_EXPORT CommunicatorOptions {
   std::optional<int> rendezvous_fd;
   std::optional<JobByHand> by_hand;
 
+  // What says that somebody has started this process as one of several, such as "WORLD_SIZE is 4":
+  // without a launcher, and not by hand, it would be one of several worlds of one. That is an Error
+  // kInvalidArgument; a program that means it empties this, or is run with ROTA_WORLD=1.
+  std::string one_of_several;
+
   // What goes over TCP, between ranks and to the coordinator, is encrypted: TLS 1.3, with the key.
   // Without a launcher this decides, and has to be the same on every rank; with one, --encrypt
   // does, and a rank that wants more than that is refused.
@@ -74,7 +79,8 @@ struct ROTA_EXPORT CommunicatorOptions {
   std::chrono::nanoseconds join_timeout = std::chrono::seconds(30);
 
   // Defaults, with what the launcher left in the environment (ROTA_RENDEZVOUS_FD), with `encrypt`
-  // where ROTA_ENCRYPT is 1, and with ROTA_TUNED as `tuned_file`. Without a launcher, a TF_CONFIG
+  // where ROTA_ENCRYPT is 1, with ROTA_TUNED as `tuned_file`, and with what mpirun, mpiexec, srun
+  // or torchrun have said of several processes as `one_of_several`. Without a launcher, a TF_CONFIG
   // with several tasks makes `by_hand`: a rank a task, the chief first; an evaluator is a world of
   // one. Throws Error kInvalidArgument where these make no sense or, for TF_CONFIG, contradict
   // other variables of schedulers; and for a ps, which a ring does not need.

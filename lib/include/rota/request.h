@@ -15,7 +15,8 @@ class ROTA_EXPORT Request {
  public:
   Request() = default;  // Already done.
 
-  // Blocks until the collective has finished; its values are the caller's again.
+  // Blocks until the collective has finished; its values are the caller's again. Another thread
+  // than the one that has the Communicator may wait, also while that closes it.
   // Throws Error: kTimeout, kPeerLost, kMismatch or kAborted when it failed, kClosed when the
   // Communicator was closed meanwhile; the values are then unspecified.
   void wait();

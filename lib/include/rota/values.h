@@ -72,11 +72,15 @@ constexpr DataType data_type_of() noexcept {
   return DataType::kByte;
 }
 
-// A contiguous range of Element that is there after the call as well: one that has a name, such as
-// a std::vector or a std::array, or a view of what lies elsewhere, such as a std::span.
+// A contiguous range of Element, which may end with the call.
 template <class Range>
-concept ElementRange = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
-    std::ranges::borrowed_range<Range> && Element<std::ranges::range_value_t<Range>>;
+concept ElementRun = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
+    Element<std::ranges::range_value_t<Range>>;
+
+// One that is there after the call as well: it has a name, such as a std::vector or a std::array,
+// or is a view of what lies elsewhere, such as a std::span.
+template <class Range>
+concept ElementRange = ElementRun<Range> && std::ranges::borrowed_range<Range>;
 
 template <class Range>
 concept MutableElementRange = ElementRange<Range> &&
@@ -112,6 +116,14 @@ class ROTA_EXPORT ConstValues {
         type_(data_type_of<std::ranges::range_value_t<Range>>()) {}
   ConstValues(const Values& values) noexcept  // NOLINT: implicit, as a span's to const is.
       : data_(values.data()), count_(values.count()), type_(values.type()) {}
+  // Chosen for a temporary, so that the compiler says this, and not which candidates there are.
+  template <ElementRun Range>
+  ConstValues(Range&&) noexcept {  // NOLINT: never made, as it says.
+    constexpr bool kOutlivesTheCall = std::ranges::borrowed_range<Range>;
+    static_assert(kOutlivesTheCall,
+                  "rota: these values end before they are used: give them a name that outlives "
+                  "the call, or use the form that blocks");
+  }
 
   const std::byte* data() const noexcept { return data_; }
   std::size_t count() const noexcept { return count_; }
@@ -119,9 +131,21 @@ class ROTA_EXPORT ConstValues {
   DataType type() const noexcept { return type_; }
 
  private:
-  const std::byte* data_;
-  std::size_t count_;
-  DataType type_;
+  const std::byte* data_ = nullptr;
+  std::size_t count_ = 0;
+  DataType type_ = DataType::kByte;
+};
+
+// What a call that blocks only reads, which may be a temporary as well: std::array{1.0F, 2.0F}. For
+// parameters: one that is kept may outlive its values. Does not own.
+class ROTA_EXPORT InputValues : public ConstValues {
+ public:
+  template <ElementRun Range>
+  InputValues(Range&& range) noexcept  // NOLINT: implicit, as ConstValues is.
+      : ConstValues(std::span<const std::ranges::range_value_t<Range>>(std::ranges::data(range),
+                                                                       std::ranges::size(range))) {}
+  InputValues(const ConstValues& values) noexcept : ConstValues(values) {}  // NOLINT: implicit.
+  InputValues(const Values& values) noexcept : ConstValues(values) {}       // NOLINT: implicit.
 };
 
 // A run of elements inside a larger one.
@@ -138,6 +162,20 @@ constexpr Slice slice_of(std::size_t count, std::size_t rank, std::size_t world_
   const std::size_t longer = count % world_size;
   const std::size_t before = rank < longer ? rank : longer;
   return {rank * share + before, share + (rank < longer ? 1 : 0)};
+}
+
+// Chunks begin at multiples of so many elements, which keeps two ranks from writing one cache line.
+inline constexpr std::size_t kChunkGrain = 16;
+
+// Where a chunk of an all-reduce of `count` elements lies, which says in what order its terms are
+// added: see docs/reproducibility.md. There are as many as ranks, and some may be empty: as
+// slice_of, but grains are dealt out, the last perhaps shorter. Requires chunk < world_size.
+constexpr Slice chunk_of(std::size_t count, std::size_t chunk, std::size_t world_size) noexcept {
+  const std::size_t grains = count / kChunkGrain + (count % kChunkGrain == 0 ? 0 : 1);
+  const Slice dealt = slice_of(grains, chunk, world_size);
+  const std::size_t begin = dealt.offset < grains ? dealt.offset * kChunkGrain : count;
+  const std::size_t last = dealt.offset + dealt.count;
+  return {begin, (last < grains ? last * kChunkGrain : count) - begin};
 }
 
 }  // namespace rota

@@ -28,7 +28,8 @@ Channel::Channel(const Ends& ends, memory::Arena& arena) noexcept
       arena_(arena),
       own_bytes_(ends.own_bytes),
       peer_bytes_(ends.peer_bytes),
-      peer_(ends.peer) {}
+      peer_(ends.peer),
+      abort_word_(ends.abort_word) {}
 
 bool Channel::in_place(std::span<const std::byte> payload) const noexcept {
   return payload.data() >= own_bytes_.data() &&

@@ -28,6 +28,7 @@ class Channel final : public transport::Channel {
     std::span<std::byte> own_bytes;  // The arenas in which payload lies.
     std::span<std::byte> peer_bytes;
     std::size_t peer;
+    const AbortWord& abort_word;
   };
   Channel(const Ends& ends, memory::Arena& arena) noexcept;
 
@@ -40,6 +41,7 @@ class Channel final : public transport::Channel {
   std::span<const std::byte> peek() override;
   void release(std::size_t bytes) override;
   std::size_t receive(std::span<std::byte> into) override;
+  bool is_intact() const noexcept override { return !abort_word_.is_set(); }
   void finish_receive() override;
 
   // As in transport::Transport.
@@ -61,6 +63,7 @@ class Channel final : public transport::Channel {
   std::span<std::byte> own_bytes_;
   std::span<std::byte> peer_bytes_;
   std::size_t peer_;
+  const AbortWord& abort_word_;
   Doorbell* doorbell_ = nullptr;  // None where a peer that sleeps looks again soon.
 
   // Sending.

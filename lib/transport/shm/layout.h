@@ -13,6 +13,7 @@
 
 #include "transport/board.h"
 #include "transport/channel.h"
+#include "transport/shm/abort_word.h"
 
 namespace rota::transport::shm {
 
@@ -25,15 +26,10 @@ struct alignas(kLine) Rings {
 };
 
 struct ControlPage {
-  enum State : std::uint32_t { kFine = 0, kWriting = 1, kBroken = 2 };
-  std::atomic<std::uint32_t> state;  // The abort word. The rest is valid once it says kBroken.
-  std::uint32_t rank;
-  std::uint32_t code;
-  std::uint32_t blamed;  // kNobody where there is none.
-  char text[1024];       // Ends with a zero.
+  AbortWord abort_word;
+  std::atomic<std::uint32_t> left;  // 1: the rank has closed its communicator, after all it did.
   Notice notice;
   Rings rings;
-  static constexpr std::uint32_t kNobody = 0xffffffff;
 };
 
 struct alignas(kLine) Mailbox {

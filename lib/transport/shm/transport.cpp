@@ -2,7 +2,6 @@
 #include "transport/shm/transport.h"
 
 #include <algorithm>
-#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -42,7 +41,7 @@ Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Are
       arena_(std::move(arena)),
       arena_index_(meeting.arenas[rank]),
       controls_(controls_of(*domain_, meeting)),
-      board_(rank, seats_of(*domain_, meeting, controls_), controls_[0]->state,
+      board_(rank, seats_of(*domain_, meeting, controls_), controls_[0]->abort_word.word(),
              [this](std::size_t bytes) { return arena_->allocate(bytes); }) {
   const auto mailbox = [&](std::size_t from, std::size_t to) -> Mailbox& {
     return domain_->mailbox(meeting.arenas[from], meeting.mailboxes[from], to);
@@ -52,7 +51,8 @@ Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Are
                                          .in = mailbox(peer, rank),
                                          .own_bytes = domain_->bytes(meeting.arenas[rank]),
                                          .peer_bytes = domain_->bytes(meeting.arenas[peer]),
-                                         .peer = meeting.names[peer]},
+                                         .peer = meeting.names[peer],
+                                         .abort_word = controls_[0]->abort_word},
                            *arena_);
   }
 }
@@ -73,37 +73,21 @@ std::uint64_t Transport::staged_bytes() const noexcept {
   return total;
 }
 
-void Transport::abort(const Cause& cause) noexcept {
+Transport::~Transport() { controls_[rank()]->left.store(1, std::memory_order_release); }
+
+bool Transport::has_left(std::size_t peer) const noexcept {
+  return controls_[peer]->left.load(std::memory_order_acquire) != 0;
+}
+
+void Transport::begin_abort(std::size_t rank) noexcept {
   // Peers may not have heard of it when memory is given back.
   arena_->quarantine();
-  ControlPage& page = *controls_[0];
-  std::uint32_t fine = ControlPage::kFine;
-  if (!page.state.compare_exchange_strong(fine, ControlPage::kWriting)) return;  // Not the first.
-  page.rank = static_cast<std::uint32_t>(cause.rank);
-  page.code = static_cast<std::uint32_t>(cause.code);
-  page.blamed = cause.blamed ? static_cast<std::uint32_t>(*cause.blamed) : ControlPage::kNobody;
-  const std::size_t count = std::min(cause.text.size(), sizeof page.text - 1);
-  std::memcpy(page.text, cause.text.data(), count);
-  page.text[count] = '\0';
-  page.state.store(ControlPage::kBroken, std::memory_order_release);
-  // Before the caller writes to what it has lent.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (controls_[0]->abort_word.begin(rank)) is_first_to_abort_ = true;
 }
 
-bool Transport::broken() const noexcept {
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return controls_[0]->state.load(std::memory_order_acquire) != ControlPage::kFine;
-}
-
-std::optional<Cause> Transport::aborted() {
-  const ControlPage& page = *controls_[0];
-  if (page.state.load(std::memory_order_acquire) != ControlPage::kBroken) return std::nullopt;
-  Cause cause;
-  cause.rank = page.rank;
-  cause.code = static_cast<ErrorCode>(page.code);
-  if (page.blamed != ControlPage::kNobody) cause.blamed = page.blamed;
-  cause.text.assign(page.text, ::strnlen(page.text, sizeof page.text));
-  return cause;
+void Transport::abort(const Cause& cause) noexcept {
+  if (!is_first_to_abort_) begin_abort(cause.rank);
+  if (is_first_to_abort_) controls_[0]->abort_word.tell(cause);
 }
 
 }  // namespace rota::transport::shm

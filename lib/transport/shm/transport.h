@@ -21,18 +21,22 @@ class Transport final : public transport::Transport {
   // are none.
   Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Arena> arena, std::size_t rank,
             const Meeting& meeting);
+  ~Transport() override;
 
   transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
   Board* board() noexcept override { return &board_; }
   void rest(base::Duration at_most) override;
   void wake() noexcept override {}  // A rest is over before it could be ended.
   bool ends_by_itself(std::size_t) const noexcept override { return false; }
+  bool has_left(std::size_t peer) const noexcept override;
   Block allocate(std::size_t bytes) override { return arena_->allocate(bytes); }
   std::uint64_t sent_bytes() const noexcept override;
   std::uint64_t staged_bytes() const noexcept override;  // Through the channels' rings.
+  void begin_abort(std::size_t rank) noexcept override;
   void abort(const Cause& cause) noexcept override;
-  bool broken() const noexcept override;
-  std::optional<Cause> aborted() override;
+  bool broken() const noexcept override { return abort_word().is_set(); }
+  std::optional<std::size_t> aborting() const noexcept override { return abort_word().writer(); }
+  std::optional<Cause> aborted() override { return abort_word().cause(); }
 
   std::size_t rank() const noexcept { return board_.rank(); }
   void set_doorbell(std::size_t peer, Doorbell& doorbell) noexcept {
@@ -45,11 +49,14 @@ class Transport final : public transport::Transport {
   std::size_t arena_index() const noexcept { return arena_index_; }
 
  private:
+  const AbortWord& abort_word() const noexcept { return controls_[0]->abort_word; }
+
   std::shared_ptr<Domain> domain_;
   std::shared_ptr<memory::Arena> arena_;
   std::size_t arena_index_;
   std::vector<ControlPage*> controls_;  // Index = rank; rank 0's has the abort word.
   Board board_;
+  bool is_first_to_abort_ = false;
   std::deque<Channel> channels_;  // Index = peer; the own rank's is never used.
 };
 

@@ -37,6 +37,11 @@ void Channel::throw_lost(const std::string& reason) const {
               "the connection to rank " + std::to_string(peer_) + " is lost: " + reason, peer_);
 }
 
+std::string_view Channel::trouble() const noexcept {
+  return send_lacks_memory_ || receive_lacks_memory_ ? "this host has no memory for its sockets"
+                                                     : "";
+}
+
 void Channel::close() noexcept {
   stream_.reset();
   header_left_ = 0;
@@ -54,6 +59,7 @@ void Channel::start_send(const Header& header, std::span<const std::byte> payloa
 Progress Channel::progress_send() {
   if (!sending()) return Progress::kDone;
   const os::Moved moved = stream_.send(tail_of(out_, header_left_), payload_);
+  send_lacks_memory_ = moved.lacks_memory;
   if (moved.closed) throw_lost(moved.reason);
   const std::size_t of_header = std::min(moved.bytes, header_left_);
   header_left_ -= of_header;
@@ -67,6 +73,7 @@ std::size_t Channel::pull(std::span<std::byte> into) {
   // Decryption may be slower than the wire, which then never runs dry: sending has its turn too.
   if (stream_.is_encrypted()) into = into.first(std::min(into.size(), kSlotBytes));
   const os::Moved moved = stream_.receive(into);
+  receive_lacks_memory_ = moved.lacks_memory;
   if (moved.closed) throw_lost(moved.reason);
   starved_ = moved.bytes < into.size();
   return moved.bytes;

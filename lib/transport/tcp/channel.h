@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <rota/memory.h>
 
@@ -27,9 +28,12 @@ class Channel final : public transport::Channel {
   void release(std::size_t bytes) override;
   std::size_t receive(std::span<std::byte> into) override;
   void finish_receive() override;
+  std::string_view trouble() const noexcept override;
 
   int fd() const noexcept { return stream_.fd(); }
   bool sending() const noexcept { return header_left_ + payload_.size() > 0; }
+  // What is to be sent waits for room in the socket, rather than for memory of this host's.
+  bool waits_for_room() const noexcept { return sending() && !send_lacks_memory_; }
   // The last look for bytes found fewer than it asked for: worth waiting for more.
   bool starved() const noexcept { return starved_; }
   void close() noexcept;
@@ -51,6 +55,7 @@ class Channel final : public transport::Channel {
   Header out_;
   std::size_t header_left_ = 0;
   std::span<const std::byte> payload_;
+  bool send_lacks_memory_ = false;  // Of this host's, as the last call said.
   std::atomic<std::uint64_t> sent_bytes_{0};
 
   // Receiving.
@@ -61,6 +66,7 @@ class Channel final : public transport::Channel {
   std::size_t slot_first_ = 0;  // The slot holds [first, last) unused.
   std::size_t slot_last_ = 0;
   bool starved_ = false;
+  bool receive_lacks_memory_ = false;
   std::atomic<std::uint64_t> staged_bytes_{0};
 };
 

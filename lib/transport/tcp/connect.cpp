@@ -24,6 +24,9 @@ constexpr std::chrono::milliseconds kLookEvery{100};
 // to say it first.
 constexpr std::chrono::milliseconds kCallersFirst{200};
 
+// A wait that is worth a word; as long as in an operation.
+constexpr std::chrono::milliseconds kReportAfter{100};
+
 class Meeting {
  public:
   Meeting(const ConnectOptions& options, int listener, TimePoint deadline)
@@ -47,6 +50,7 @@ class Meeting {
     while (!absent().empty()) {
       if (Clock::now() >= end()) throw_absent();
       if (options_.look_around) options_.look_around();
+      report_wait();
       for (std::size_t peer = 0; peer < calls_.size(); ++peer) {
         if (calls_[peer]) advance(peer);
       }
@@ -68,6 +72,18 @@ class Meeting {
             .to = static_cast<std::uint32_t>(to)};
   }
 
+  void report_wait() {
+    const std::size_t peer = absent().front();
+    const TimePoint now = Clock::now();
+    if (peer != awaited_) {
+      awaited_ = peer;
+      report_at_ = now + kReportAfter;
+    }
+    if (!options_.report_wait || !report_at_ || now < *report_at_) return;
+    report_at_.reset();
+    options_.report_wait(peer);
+  }
+
   void advance(std::size_t peer) {
     auth::Call& call = *calls_[peer];
     const auth::Call::State state = call.advance(Clock::now());
@@ -82,11 +98,12 @@ class Meeting {
     calls_[peer].reset();
   }
 
-  std::string judge(const auth::Identity& caller) const {
+  auth::Judgement judge(const auth::Identity& caller) const {
     if (caller.from >= options_.rank || caller != identity(caller.from, options_.rank)) {
-      return "it is not who was called";
+      return auth::never("it is not who was called");
     }
-    return streams_[caller.from] ? "somebody else is that rank already" : "";
+    if (streams_[caller.from]) return auth::never("somebody else is that rank already");
+    return {};
   }
 
   void wait() {
@@ -146,6 +163,8 @@ class Meeting {
   std::vector<std::optional<auth::Call>> calls_;  // Those under way.
   auth::Reception reception_;
   os::PollSet polls_;
+  std::optional<std::size_t> awaited_;  // The first that is absent.
+  std::optional<TimePoint> report_at_;  // Until that is reported.
 };
 
 }  // namespace

@@ -26,8 +26,8 @@ void Transport::rest(base::Duration at_most) {
 void Transport::add_to(os::PollSet& polls) {
   wakeup_position_ = polls.add(wakeup_.fd(), true, false);
   for (const Channel& channel : channels_) {
-    if (channel.starved() || channel.sending()) {
-      polls.add(channel.fd(), channel.starved(), channel.sending());
+    if (channel.starved() || channel.waits_for_room()) {
+      polls.add(channel.fd(), channel.starved(), channel.waits_for_room());
     }
   }
 }

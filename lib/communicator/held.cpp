@@ -1,0 +1,53 @@
+// A list of weak pointers, since who holds a Communicator may end it at any time.
+#include "communicator/held.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "communicator/impl.h"
+
+namespace rota {
+namespace {
+
+struct Held {
+  std::string way;
+  std::weak_ptr<Communicator::Impl> communicator;
+};
+
+std::mutex held_mutex;  // Of the list.
+std::vector<Held> all_held;
+
+// What tells one place in one job from all others.
+std::string way_into_job(const CommunicatorOptions& options) {
+  if (!options.by_hand) return std::to_string(options.rendezvous_fd.value_or(-1));
+  const JobByHand& job = *options.by_hand;
+  std::string way = std::to_string(job.table.epoch) + " " + std::to_string(job.rank);
+  for (const RankRow& row : job.table.rows) way += " " + row.address;
+  return way;
+}
+
+}  // namespace
+
+void note_joined(const CommunicatorOptions& options,
+                 const std::shared_ptr<Communicator::Impl>& communicator) {
+  const std::scoped_lock lock(held_mutex);
+  std::erase_if(all_held, [](const Held& held) { return held.communicator.expired(); });
+  all_held.push_back({way_into_job(options), communicator});
+}
+
+std::shared_ptr<Communicator::Impl> held_by(const CommunicatorOptions& options) {
+  const std::scoped_lock lock(held_mutex);
+  const std::string way = way_into_job(options);
+  for (const Held& held : all_held) {
+    if (held.way != way) continue;
+    auto communicator = held.communicator.lock();
+    // A Request may keep one that was closed, which is no member any more.
+    if (communicator && communicator->group().membership) return communicator;
+  }
+  return nullptr;
+}
+
+}  // namespace rota

@@ -1,0 +1,15 @@
+// A set of CPUs as the kernel takes it, of any size.
+#pragma once
+#include <sched.h>
+
+#include <memory>
+
+namespace rota::os {
+
+struct CpuSetDeleter {
+  void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
+};
+
+using CpuSet = std::unique_ptr<cpu_set_t, CpuSetDeleter>;
+
+}  // namespace rota::os

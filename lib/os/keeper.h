@@ -1,0 +1,28 @@
+// The process between this one and a tree of processes: a split of this one that runs no program,
+// to which the tree's orphans come. It tells by a pipe what happens to the tree's first process,
+// ends once nothing is left, and ends the tree when it is told to, or when its parent dies.
+#pragma once
+#include <signal.h>
+#include <sys/types.h>
+
+#include "os/exec_plan.h"
+#include "os/process.h"
+
+namespace rota::os {
+
+// What comes through the pipe, whole each time.
+struct KeeperRecord {
+  enum class Kind : int { kStarted, kNoProcess, kNoProgram, kChanged };
+  Kind kind = Kind::kStarted;
+  int value = 0;  // The process's number; errno; what waitpid gave.
+};
+
+// What a keeper is told by: a signal with the number of one that it is to pass on; and to end all.
+inline int pass_on_signal() noexcept { return SIGRTMIN; }
+inline int end_all_signal() noexcept { return SIGRTMIN + 1; }
+
+// In the split of process `parent`: starts what `plan` says and keeps it. Allocates nothing.
+[[noreturn]] void keep(const ProcessPlan& plan, const ExecPlan& prepared, pid_t parent,
+                       int pipe) noexcept;
+
+}  // namespace rota::os

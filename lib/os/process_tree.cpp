@@ -1,0 +1,128 @@
+// A process with all that it starts, behind its keeper.
+#include "os/process_tree.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "os/exec_plan.h"
+#include "os/keeper.h"
+#include "os/pipe.h"
+#include "os/poll_set.h"
+#include "os/system_error.h"
+
+namespace rota::os {
+namespace {
+
+// The next record, which is written at once, so that there is never a part of one.
+Io read_record(const Fd& pipe, KeeperRecord& record) {
+  char bytes[sizeof record];
+  const ReadResult result = read_available(pipe.get(), bytes);
+  if (result.io == Io::kDone) std::memcpy(&record, bytes, sizeof record);
+  return result.io;
+}
+
+}  // namespace
+
+ProcessTree::ProcessTree(const ProcessPlan& plan) {
+  const ExecPlan prepared = prepare(plan);
+  auto [read_end, write_end] = make_pipe();
+  const pid_t parent = ::getpid();
+  keeper_ = fork_process();
+  if (keeper_ == 0) keep(plan, prepared, parent, write_end.get());
+  events_ = std::move(read_end);
+  write_end.reset();
+  wait_for_start();
+}
+
+ProcessTree::ProcessTree(ProcessTree&& other) noexcept { *this = std::move(other); }
+
+ProcessTree& ProcessTree::operator=(ProcessTree&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(keeper_, other.keeper_);
+  std::swap(events_, other.events_);
+  std::swap(has_ended_, other.has_ended_);
+  std::swap(start_failure_, other.start_failure_);
+  return *this;
+}
+
+ProcessTree::~ProcessTree() {
+  if (keeper_ > 0) signal(SIGKILL);
+}
+
+// The keeper has to say the number of the first process, or why there is none.
+void ProcessTree::wait_for_start() {
+  KeeperRecord record;
+  PollSet polls;
+  polls.add(events_.get(), true, false);
+  polls.wait(std::nullopt);
+  const Io io = read_record(events_, record);
+  if (io == Io::kDone && record.kind == KeeperRecord::Kind::kStarted) {
+    pid_ = record.value;
+    return;
+  }
+  ::waitpid(std::exchange(keeper_, -1), nullptr, 0);
+  throw_errno("starting a process", io == Io::kDone ? record.value : ECHILD);
+}
+
+std::optional<ProcessEvent> ProcessTree::next_event() {
+  while (events_) {
+    KeeperRecord record;
+    const Io io = read_record(events_, record);
+    if (io == Io::kWouldBlock) return std::nullopt;
+    if (io == Io::kClosed) {
+      events_.reset();
+      if (std::exchange(has_ended_, true)) return std::nullopt;
+      return ProcessEvent{pid_, ProcessEvent::Kind::kKilled, SIGKILL};
+    }
+    if (record.kind == KeeperRecord::Kind::kNoProgram) start_failure_ = to_failure(record.value);
+    if (record.kind != KeeperRecord::Kind::kChanged) continue;
+    const ProcessEvent event = to_event(pid_, record.value);
+    using Kind = ProcessEvent::Kind;
+    has_ended_ = event.kind == Kind::kExited || event.kind == Kind::kKilled;
+    return event;
+  }
+  return std::nullopt;
+}
+
+std::optional<StartFailure> ProcessTree::take_start_failure() {
+  return std::exchange(start_failure_, std::nullopt);
+}
+
+void ProcessTree::signal(int signal) noexcept {
+  if (keeper_ <= 0) return;
+  if (signal == SIGKILL) {
+    ::kill(keeper_, end_all_signal());
+    ::kill(keeper_, SIGCONT);
+    return;
+  }
+  if (signal_descendants_of(keeper_, signal) > 0) return;
+  sigval value{};
+  value.sival_int = signal;
+  ::sigqueue(keeper_, pass_on_signal(), value);
+}
+
+bool ProcessTree::end(base::Duration limit) noexcept {
+  const base::TimePoint end = base::Clock::now() + limit;
+  signal(SIGKILL);
+  while (keeper_ > 0) {
+    int status = 0;
+    const pid_t reaped = ::waitpid(keeper_, &status, WNOHANG);
+    if (reaped < 0 && errno == EINTR) continue;
+    if (reaped != 0) {
+      keeper_ = -1;
+      return reaped > 0 && WIFEXITED(status);
+    }
+    if (base::Clock::now() >= end) return false;
+    const timespec pause{0, 200'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return true;
+}
+
+}  // namespace rota::os
