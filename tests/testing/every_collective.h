@@ -1,8 +1,10 @@
-// Calls every collective of a communicator in each of its forms, and holds what it leaves against
-// the serial reference. All ranks call the same; failures are GoogleTest's.
+// Calls every collective of a communicator in each of its forms, blocking and as requests, and
+// holds what it leaves against the serial reference. All ranks call the same; failures are
+// GoogleTest's.
 #pragma once
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <numeric>
 #include <span>
@@ -11,15 +13,20 @@
 
 #include <rota/communicator.h>
 
+#include "testing/as_requests.h"
 #include "testing/reference.h"
 
 namespace rota::testing {
 
-template <class T>
+// `Calls`: how collectives are called, the communicator itself or AsRequests.
+template <class T, class Calls = Communicator&>
 class EveryCollectiveCheck {
  public:
   explicit EveryCollectiveCheck(Communicator& communicator)
-      : comm_(communicator), rank_(communicator.rank()), n_(communicator.world_size()) {}
+      : comm_(communicator),
+        calls_(communicator),
+        rank_(communicator.rank()),
+        n_(communicator.world_size()) {}
 
   void run(std::size_t count) {
     for_each_reduction<T>([&](const Reduction& reduction) {
@@ -81,12 +88,11 @@ class EveryCollectiveCheck {
     const std::string name = "all_reduce, " + std::string(to_string(reduction.op()));
     const List expected = reduction_of({0, count}, reduction);
     List values = given(count);
-    comm_.all_reduce(values, reduction);
+    calls_.all_reduce(values, reduction);
     expect(values, expected, name);
     const List input = given(count);
     List output(count);
-    Request request = comm_.all_reduce_async(input, output, reduction);
-    request.wait();
+    calls_.all_reduce(input, output, reduction);
     expect(output, expected, name + " from an input");
     expect(input, given(count), name + ": the input after it");
   }
@@ -96,11 +102,11 @@ class EveryCollectiveCheck {
     const std::string name = "reduce, " + std::string(to_string(reduction.op()));
     const List expected = reduction_of({0, count}, reduction);
     List values = given(count);
-    comm_.reduce(values, root, reduction);
+    calls_.reduce(values, root, reduction);
     if (rank_ == root) expect(values, expected, name);
     const List input = given(count);
     List output(rank_ == root ? count : 0);
-    comm_.reduce(input, output, root, reduction);
+    calls_.reduce(input, output, root, reduction);
     if (rank_ == root) expect(output, expected, name + " from an input");
     expect(input, given(count), name + ": the input after it");
   }
@@ -114,22 +120,22 @@ class EveryCollectiveCheck {
     };
     const Slice own = slice_of(count, rank_, n_);
     List values = given(count);
-    comm_.reduce_scatter(values, reduction);
+    calls_.reduce_scatter(values, reduction);
     check_part(values, own, name);
     const List input = given(count);
     List output(own.count);
-    comm_.reduce_scatter(input, output, reduction);
+    calls_.reduce_scatter(input, output, reduction);
     expect(output, reduction_of(own, reduction), name + " from an input");
     expect(input, given(count), name + ": the input after it");
 
     const auto counts = uneven_counts(count);
     const Slice part = part_of(counts, rank_);
     values = given(sum_of(counts));
-    comm_.reduce_scatter_v(values, counts, reduction);
+    calls_.reduce_scatter_v(values, counts, reduction);
     check_part(values, part, name + " of uneven parts");
     const List uneven_input = given(sum_of(counts));
     output.assign(part.count, T{});
-    comm_.reduce_scatter_v(uneven_input, output, counts, reduction);
+    calls_.reduce_scatter_v(uneven_input, output, counts, reduction);
     expect(output, reduction_of(part, reduction), name + " of uneven parts from an input");
   }
 
@@ -137,7 +143,17 @@ class EveryCollectiveCheck {
     List first = given(count);
     List second = given_by(rank_, {count, 3});
     List third = given_by(rank_, {count + 3, count});
-    comm_.all_reduce({first, second, third}, ReduceOp::kSum);
+    calls_.all_reduce({first, second, third}, ReduceOp::kSum);
+    check_group_of(first, second, third);
+    first = given(count);
+    second = given_by(rank_, {count, 3});
+    third = given_by(rank_, {count + 3, count});
+    const std::array<Values, 3> group{first, second, third};
+    calls_.all_reduce(std::span<const Values>(group), ReduceOp::kSum);
+    check_group_of(first, second, third);
+  }
+  void check_group_of(const List& first, const List& second, const List& third) const {
+    const std::size_t count = first.size();
     expect(first, reduction_of({0, count}, ReduceOp::kSum), "grouped all_reduce, first");
     expect(second, reduction_of({count, 3}, ReduceOp::kSum), "grouped all_reduce, second");
     expect(third, reduction_of({count + 3, count}, ReduceOp::kSum), "grouped all_reduce, third");
@@ -164,24 +180,24 @@ class EveryCollectiveCheck {
     std::vector<std::size_t> even(n_);
     for (std::size_t rank = 0; rank < n_; ++rank) even[rank] = slice_of(count, rank, n_).count;
     List values = only_own_part(even);
-    comm_.all_gather(values);
+    calls_.all_gather(values);
     expect(values, all_parts(even), "all_gather");
     values.assign(count, T{});
     const List even_part = given(even[rank_]);
-    comm_.all_gather(even_part, values);
+    calls_.all_gather(even_part, values);
     expect(values, all_parts(even), "all_gather from an input");
     values = only_own_part(even);
     const Slice own = part_of(even, rank_);
-    comm_.all_gather(std::span(values).subspan(own.offset, own.count), values);
+    calls_.all_gather(std::span(values).subspan(own.offset, own.count), values);
     expect(values, all_parts(even), "all_gather of a part in its place");
 
     const auto counts = uneven_counts(count);
     values = only_own_part(counts);
-    comm_.all_gather_v(values, counts);
+    calls_.all_gather_v(values, counts);
     expect(values, all_parts(counts), "all_gather_v");
     values.assign(values.size(), T{});
     const List uneven_part = given(counts[rank_]);
-    comm_.all_gather_v(uneven_part, values, counts);
+    calls_.all_gather_v(uneven_part, values, counts);
     expect(values, all_parts(counts), "all_gather_v from an input");
   }
 
@@ -191,18 +207,18 @@ class EveryCollectiveCheck {
     for (const std::size_t root : {std::size_t{0}, n_ - 1}) {
       List all(rank_ == root ? count * n_ : 0);
       const List even_part = given(count);
-      comm_.gather(even_part, all, root);
+      calls_.gather(even_part, all, root);
       if (rank_ == root) expect(all, all_parts(even), "gather");
       List part(count);
-      comm_.scatter(all, part, root);
+      calls_.scatter(all, part, root);
       expect(part, even_part, "scatter");
 
       all.assign(rank_ == root ? sum_of(uneven) : 0, T{});
       const List uneven_part = given(uneven[rank_]);
-      comm_.gather_v(uneven_part, all, uneven, root);
+      calls_.gather_v(uneven_part, all, uneven, root);
       if (rank_ == root) expect(all, all_parts(uneven), "gather_v");
       part.assign(uneven[rank_], T{});
-      comm_.scatter_v(all, part, uneven, root);
+      calls_.scatter_v(all, part, uneven, root);
       expect(part, uneven_part, "scatter_v");
     }
   }
@@ -214,11 +230,11 @@ class EveryCollectiveCheck {
       expected.insert(expected.end(), part.begin(), part.end());
     }
     List values = given(count * n_);
-    comm_.all_to_all(values);
+    calls_.all_to_all(values);
     expect(values, expected, "all_to_all");
     List output(count * n_);
     const List input = given(count * n_);
-    comm_.all_to_all(input, output);
+    calls_.all_to_all(input, output);
     expect(output, expected, "all_to_all from an input");
 
     // Rank r sends (r + p) mod 3 * count elements to rank p.
@@ -234,14 +250,14 @@ class EveryCollectiveCheck {
     }
     output.assign(expected.size(), T{});
     const List parts = given(sum_of(sent));
-    comm_.all_to_all_v(parts, sent, output, received);
+    calls_.all_to_all_v(parts, sent, output, received);
     expect(output, expected, "all_to_all_v");
   }
 
   void check_broadcast(std::size_t count) {
     for (std::size_t root = 0; root < n_; ++root) {
       List values = given(count);
-      comm_.broadcast(values, root);
+      calls_.broadcast(values, root);
       expect(values, given_by(root, {0, count}), "broadcast");
     }
   }
@@ -263,9 +279,17 @@ class EveryCollectiveCheck {
     wait_all(requests);
     expect(from_first, given_by(previous, {0, count}), "the first message");
     expect(from_second, given_by(previous, {count, count + 1}), "the second message");
+
+    // One goes around: who waits for it has not sent yet.
+    List passed = given(count);
+    if (rank_ == 0) comm_.send(passed, next);
+    comm_.receive(passed, previous);
+    expect(passed, given_by(0, {0, count}), "the message that goes around");
+    if (rank_ != 0) comm_.send(passed, next);
   }
 
   Communicator& comm_;
+  Calls calls_;
   std::size_t rank_;
   std::size_t n_;
 };
@@ -277,6 +301,7 @@ void check_every_collective(Communicator& communicator) {
        {std::size_t{0}, std::size_t{1}, n + 1, 16 * n + 1, std::size_t{1009}}) {
     EveryCollectiveCheck<T>(communicator).run(count);
   }
+  EveryCollectiveCheck<T, AsRequests>(communicator).run(16 * n + 1);
 }
 
 }  // namespace rota::testing

@@ -32,6 +32,7 @@ inline std::vector<std::unique_ptr<transport::Transport>> mixed_transports(
     auto& domain = domains[islands[rank]];
     if (!domain) {
       std::vector<os::Fd> arenas;
+      arenas.reserve(mates.size());
       for (const std::size_t mate : mates) {
         arenas.push_back(
             os::make_shared_memory("test-" + std::to_string(mate), std::size_t{64} << 20));

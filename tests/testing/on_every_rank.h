@@ -11,6 +11,7 @@ namespace rota::testing {
 template <class Body>
 void on_every_rank(std::vector<Communicator>& world, Body body) {
   std::vector<std::thread> threads;
+  threads.reserve(world.size());
   for (Communicator& communicator : world) {
     threads.emplace_back([&communicator, &body] { body(communicator); });
   }

@@ -1,67 +1,115 @@
-// A symbolic run: lanes get turns in a random order until nobody can move any more.
+// The proof: first the order, then a symbolic run in one order.
 #include "testing/plan_prover.h"
 
 #include <algorithm>
 #include <array>
 #include <bitset>
-#include <deque>
-#include <random>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
+
+#include "kernels/coding.h"
+#include "testing/plan_conflicts.h"
+#include "testing/plan_order.h"
+#include "testing/promises.h"
 
 namespace rota::testing {
 namespace {
 
-using collectives::Collective;
-using collectives::Lane;
+using collectives::Buffer;
 using collectives::Place;
 using collectives::Plan;
 using collectives::PlanRequest;
 using collectives::Step;
 using collectives::Verb;
+using Kind = collectives::Lane::Kind;
 
 using Ranks = std::bitset<64>;
+
+std::string name(std::size_t rank) { return "rank " + std::to_string(rank); }
+
+// Elements of each buffer of a rank.
+std::array<std::size_t, collectives::kBufferCount> sizes_of(const Plan& plan,
+                                                            const PlanRequest& request) {
+  return {values_count(request), input_count(request), plan.scratch_count,
+          request.feeds_back ? request.count : 0, plan.coded_count};
+}
+
+bool overlap(const Place& a, const Place& b) {
+  return a.buffer == b.buffer && a.slice.offset < b.slice.offset + b.slice.count &&
+         b.slice.offset < a.slice.offset + a.slice.count;
+}
+
+// Elements of what is coded are neighbours in bytes within a grain; so a place begins with one. And
+// only what encodes and decodes knows its format.
+std::optional<std::string> find_bad_coding(const Step& step, const PlanRequest& request) {
+  const bool encodes = step.verb == Verb::kEncode;
+  const bool decodes = step.verb == Verb::kDecode || step.verb == Verb::kDecodeAdd;
+  const bool is_message = step.verb == Verb::kSend || step.verb == Verb::kReceive;
+  const bool at_coded = step.at.buffer == Buffer::kCoded;
+  const bool from_coded = step.from.buffer == Buffer::kCoded;
+  if ((at_coded && !encodes && !is_message) || (!at_coded && encodes) || from_coded != decodes) {
+    return name(request.rank) + " takes values for what is coded, or the other way round";
+  }
+  if (!at_coded && !from_coded) return std::nullopt;
+  const Slice& coded = at_coded ? step.at.slice : step.from.slice;
+  if (coded.count == 0 || coded.offset % kernels::coded_grain(request.codec) == 0) {
+    return std::nullopt;
+  }
+  return name(request.rank) + " begins within a grain of what is coded";
+}
+
+// What is wrong with a step by itself.
+std::optional<std::string> find_bad_step(const Plan& plan, const PlanRequest& request) {
+  const auto sizes = sizes_of(plan, request);
+  for (const Step& step : plan.steps) {
+    for (const Place& place : {step.at, step.from}) {
+      const std::size_t size = sizes[static_cast<std::size_t>(place.buffer)];
+      if (place.slice.offset <= size && place.slice.count <= size - place.slice.offset) continue;
+      return name(request.rank) + " leaves a buffer";
+    }
+    if (overlap(step.at, step.from)) return name(request.rank) + " copies or adds in one place";
+    if (step.verb != Verb::kSend && step.at.buffer == Buffer::kInput && step.at.slice.count > 0) {
+      return name(request.rank) + " writes to its input";
+    }
+    if (auto flaw = find_bad_coding(step, request)) return flaw;
+  }
+  return std::nullopt;
+}
 
 // What an element holds: the sum of these ranks' elements `index`.
 struct Symbol {
   Ranks ranks;
-  std::size_t index = 0;
-  int scaled = 0;
-  int pre_scaled = 0;
-  int fed_back = 0;
-  std::size_t encoding = 0;  // Which one this is, bit for bit; 0: it was added to since.
+  std::uint32_t index = ~std::uint32_t{0};  // Of memory that nobody has written: no element's.
+  std::uint32_t encoding = 0;  // Which one this is, bit for bit; 0: it was added to since.
+  std::uint8_t scaled = 0;
+  std::uint8_t pre_scaled = 0;
+  std::uint8_t fed_back = 0;
 };
 
-struct Message {
-  Place place;                  // The sender's.
-  std::vector<Symbol> symbols;  // Buffered only.
-  Ranks heard;                  // Of whom the sender had heard.
-};
-
-struct Cursor {
-  std::uint32_t done = 0;
-  bool started = false;
-};
-
-struct Turn {
-  std::size_t rank;
-  std::size_t lane;
-};
-
-class Proof {
+// Each step is done at once, in the order of the plans. Requires that no step is bad by itself.
+class SymbolicRun {
  public:
-  Proof(const std::vector<Plan>& plans, const std::vector<PlanRequest>& requests,
-        const ProofOptions& options)
-      : plans_(plans),
-        requests_(requests),
-        options_(options),
-        n_(plans.size()),
-        random_(options.seed) {}
-
-  std::optional<std::string> run() {
-    begin();
-    while (!flaw_ && round()) {
+  SymbolicRun(const std::vector<Plan>& plans, const std::vector<PlanRequest>& requests,
+              const PlanOrder& order)
+      : requests_(requests), order_(order), n_(plans.size()), memory_(n_), encodings_(n_) {
+    for (std::size_t rank = 0; rank < n_; ++rank) {
+      const auto sizes = sizes_of(plans[rank], requests[rank]);
+      for (std::size_t i = 0; i < sizes.size(); ++i) memory_[rank][i].resize(sizes[i]);
+      encodings_[rank].resize(requests[rank].count);
+      auto& start = memory_[rank][memory_[rank][1].empty() ? 0 : 1];
+      for (std::size_t i = 0; i < start.size(); ++i) {
+        start[i].ranks.set(rank);
+        start[i].index = static_cast<std::uint32_t>(i);
+      }
     }
-    if (!flaw_) check_all_done();
+  }
+
+  std::optional<std::string> find_flaw() {
+    for (const std::uint32_t number : order_.one_order()) {
+      if (!flaw_) run(number);
+    }
     if (!flaw_) check_result();
     return flaw_;
   }
@@ -72,141 +120,53 @@ class Proof {
   void fail(const std::string& text) {
     if (!flaw_) flaw_ = text;
   }
-  static std::string name(std::size_t rank) { return "rank " + std::to_string(rank); }
-
-  void begin() {
-    memory_.resize(n_);
-    cursors_.resize(n_);
-    heard_.resize(n_);
-    encodings_.resize(n_);
-    wires_.resize(n_ * n_);
-    for (std::size_t rank = 0; rank < n_; ++rank) {
-      const PlanRequest& request = requests_[rank];
-      memory_[rank][0].resize(values_count(request));
-      memory_[rank][1].resize(input_count(request));
-      memory_[rank][2].resize(plans_[rank].scratch_count);
-      memory_[rank][3].resize(request.feeds_back ? request.count : 0);
-      memory_[rank][4].resize(plans_[rank].coded_count);
-      encodings_[rank].resize(request.count);
-      auto& start = memory_[rank][memory_[rank][1].empty() ? 0 : 1];
-      for (std::size_t i = 0; i < start.size(); ++i) {
-        start[i].ranks.set(rank);
-        start[i].index = i;
-      }
-      cursors_[rank].resize(plans_[rank].lanes.size());
-      heard_[rank].set(rank);
-      for (std::size_t lane = 0; lane < cursors_[rank].size(); ++lane) {
-        turns_.push_back({rank, lane});
-      }
-    }
-  }
-
-  bool finished(const Turn& turn) const {
-    return cursors_[turn.rank][turn.lane].done == plans_[turn.rank].lanes[turn.lane].step_count;
-  }
-
-  // Gives some lanes a turn, in a random order, so that some run far ahead of others. False when
-  // none of them all can move any more.
-  bool round() {
-    std::erase_if(turns_, [&](const Turn& turn) { return finished(turn); });
-    std::shuffle(turns_.begin(), turns_.end(), random_);
-    bool moved = false;
-    for (const Turn& turn : turns_) {
-      if (random_() % 2 == 0) moved |= advance(turn);
-    }
-    for (const Turn& turn : turns_) {
-      if (!moved) moved = advance(turn);
-    }
-    return moved;
-  }
-
-  bool may_start(std::size_t rank, const Step& step) const {
-    for (std::uint32_t i = 0; i < step.after_count; ++i) {
-      const auto& after = plans_[rank].afters[step.first_after + i];
-      if (cursors_[rank][after.lane].done < after.count) return false;
-    }
-    return true;
-  }
-
-  bool advance(const Turn& turn) {
-    if (finished(turn)) return false;
-    const std::size_t rank = turn.rank;
-    const Lane& lane = plans_[rank].lanes[turn.lane];
-    Cursor& cursor = cursors_[rank][turn.lane];
-    const Step& step = plans_[rank].steps[lane.first_step + cursor.done];
-    if (!cursor.started && !may_start(rank, step)) return false;
-    if (!inside(rank, step.at) || !inside(rank, step.from)) {
-      fail(name(rank) + " leaves a buffer");
-      return false;
-    }
-    if (lane.kind == Lane::Kind::kSends) return send(rank, lane.peer, step, cursor);
-    if (lane.kind == Lane::Kind::kReceives) return receive(rank, lane.peer, step, cursor);
-    return do_local(rank, step, cursor);
-  }
-
-  bool inside(std::size_t rank, const Place& place) const {
-    const std::size_t count = memory_[rank][static_cast<std::size_t>(place.buffer)].size();
-    return place.slice.offset <= count && place.slice.count <= count - place.slice.offset;
-  }
 
   std::span<Symbol> symbols(std::size_t rank, const Place& place) {
     auto& buffer = memory_[rank][static_cast<std::size_t>(place.buffer)];
     return std::span(buffer).subspan(place.slice.offset, place.slice.count);
   }
 
-  bool send(std::size_t rank, std::size_t peer, const Step& step, Cursor& cursor) {
-    auto& wire = wires_[rank * n_ + peer];
-    if (!cursor.started) {
-      const auto now = symbols(rank, step.at);
-      wire.push_back({step.at, {now.begin(), now.end()}, heard_[rank]});
-      cursor.started = true;
-    } else if (options_.wire == ProofOptions::Wire::kInPlace && !wire.empty()) {
-      return false;  // Not taken yet.
-    } else {
-      cursor = {cursor.done + 1, false};
+  void run(std::uint32_t number) {
+    const Step& step = *order_.node(number).step;
+    const PlanOrder::Lane& lane = order_.lane_of(number);
+    if (lane.kind == Kind::kReceives) {
+      receive(lane.rank, lane.peer, step, *order_.node(order_.other_end(number)).step);
+    } else if (lane.kind == Kind::kLocal) {
+      do_local(lane.rank, step);
     }
-    return true;
   }
 
-  bool receive(std::size_t rank, std::size_t peer, const Step& step, Cursor& cursor) {
-    auto& wire = wires_[peer * n_ + rank];
-    if (wire.empty()) return false;
-    Message message = wire.front();
-    if (message.place.slice.count != step.at.slice.count) {
-      fail(name(rank) + " expects " + std::to_string(step.at.slice.count) + " elements from " +
-           name(peer) + " and gets " + std::to_string(message.place.slice.count));
-      return false;
+  void receive(std::size_t rank, std::size_t peer, const Step& step, const Step& sent) {
+    if (sent.at.slice.count != step.at.slice.count) {
+      return fail(name(rank) + " expects " + std::to_string(step.at.slice.count) +
+                  " elements from " + name(peer) + " and gets " +
+                  std::to_string(sent.at.slice.count));
     }
-    if (options_.wire == ProofOptions::Wire::kInPlace) {
-      const auto now = symbols(peer, message.place);
-      message.symbols.assign(now.begin(), now.end());
+    if ((sent.at.buffer == Buffer::kCoded) != (step.at.buffer == Buffer::kCoded)) {
+      return fail(name(rank) + " takes what " + name(peer) + " has coded for values");
     }
-    heard_[rank] |= message.heard;
-    write(rank, step, message.symbols);
-    wire.pop_front();
-    ++cursor.done;
-    return true;
+    write(rank, step, symbols(peer, sent.at));
   }
 
-  bool do_local(std::size_t rank, const Step& step, Cursor& cursor) {
+  void do_local(std::size_t rank, const Step& step) {
     if (step.verb == Verb::kPreScale) {
-      for (Symbol& symbol : symbols(rank, step.at)) {
-        if (symbol.ranks.count() > 1) fail(name(rank) + " pre-scales what is no contribution");
-        ++symbol.pre_scaled;
-      }
-      check_not_lent(rank, step.at);
+      pre_scale(rank, step);
     } else if (step.from.slice.count != step.at.slice.count) {
       fail(name(rank) + " copies or adds places of unequal lengths");
-    } else if (step.from.buffer == collectives::Buffer::kFeedback) {
+    } else if (step.from.buffer == Buffer::kFeedback) {
       feed_back(rank, step);
     } else if (step.verb == Verb::kEncode) {
       encode(rank, step);
     } else {
-      const auto from = symbols(rank, step.from);
-      write(rank, step, {from.begin(), from.end()});
+      write(rank, step, symbols(rank, step.from));
     }
-    ++cursor.done;
-    return true;
+  }
+
+  void pre_scale(std::size_t rank, const Step& step) {
+    for (Symbol& symbol : symbols(rank, step.at)) {
+      if (symbol.ranks.count() > 1) fail(name(rank) + " pre-scales what is no contribution");
+      ++symbol.pre_scaled;
+    }
   }
 
   void feed_back(std::size_t rank, const Step& step) {
@@ -218,34 +178,32 @@ class Proof {
       }
       ++symbol.fed_back;
     }
-    check_not_lent(rank, step.at);
   }
 
   void encode(std::size_t rank, const Step& step) {
-    const auto from = symbols(rank, step.from);
-    std::vector<Symbol> encoded(from.begin(), from.end());
-    for (std::size_t i = 0; i < encoded.size(); ++i) {
-      if ((encoded[i].ranks.count() == n_) != step.last) {
+    write(rank, step, symbols(rank, step.from));
+    std::size_t index = step.from.slice.offset;
+    for (Symbol& encoded : symbols(rank, step.at)) {
+      if ((encoded.ranks.count() == n_) != step.last) {
         fail(name(rank) + " takes a part for the whole, or the whole for a part");
       }
-      encoded[i].encoding = ++encoding_count_;
-      ++encodings_[rank][step.from.slice.offset + i];
+      encoded.encoding = ++encoding_count_;
+      ++encodings_[rank][index++];
     }
-    write(rank, step, encoded);
   }
 
-  void write(std::size_t rank, const Step& step, const std::vector<Symbol>& from) {
-    if (step.at.buffer == collectives::Buffer::kInput) fail(name(rank) + " writes to its input");
-    check_not_lent(rank, step.at);
+  void write(std::size_t rank, const Step& step, std::span<const Symbol> from) {
     const bool adds =
         step.verb == Verb::kReduce || step.verb == Verb::kAdd || step.verb == Verb::kDecodeAdd;
     const auto to = symbols(rank, step.at);
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      to[i] = adds ? sum(rank, to[i], from[i], step.last) : from[i];
+    if (!adds) {
+      std::copy(from.begin(), from.end(), to.begin());
+      return;
     }
+    for (std::size_t i = 0; i < to.size(); ++i) add(rank, to[i], from[i], step.last);
   }
 
-  Symbol sum(std::size_t rank, Symbol to, const Symbol& from, bool last) {
+  void add(std::size_t rank, Symbol& to, const Symbol& from, bool last) {
     const Ranks twice = to.ranks & from.ranks;
     if (twice.any()) fail(name(rank) + " adds the contribution of " + first(twice) + " 2 times");
     if (to.index != from.index) fail(name(rank) + " adds elements that do not belong together");
@@ -253,8 +211,7 @@ class Proof {
     if (to.fed_back != from.fed_back) fail(name(rank) + " adds what was fed back to in part");
     to.ranks |= from.ranks;
     to.encoding = 0;
-    to.scaled += from.scaled + (last ? 1 : 0);
-    return to;
+    to.scaled = static_cast<std::uint8_t>(to.scaled + from.scaled + (last ? 1 : 0));
   }
 
   std::string first(const Ranks& ranks) const {
@@ -263,36 +220,8 @@ class Proof {
     return name(rank);
   }
 
-  void check_not_lent(std::size_t rank, const Place& place) {
-    if (options_.wire != ProofOptions::Wire::kInPlace) return;
-    for (std::size_t peer = 0; peer < n_; ++peer) {
-      for (const Message& message : wires_[rank * n_ + peer]) {
-        const Slice& lent = message.place.slice;
-        const bool apart = message.place.buffer != place.buffer ||
-                           lent.offset + lent.count <= place.slice.offset ||
-                           place.slice.offset + place.slice.count <= lent.offset;
-        if (!apart) {
-          fail(name(rank) + " overwrites elements that " + name(peer) + " has not taken yet");
-        }
-      }
-    }
-  }
-
-  void check_all_done() {
-    for (const Turn& turn : turns_) {
-      if (finished(turn)) continue;
-      fail(name(turn.rank) + " waits for ever in lane " + std::to_string(turn.lane) + " at step " +
-           std::to_string(cursors_[turn.rank][turn.lane].done));
-    }
-    for (std::size_t wire = 0; wire < wires_.size(); ++wire) {
-      if (wires_[wire].empty()) continue;
-      fail(name(wire % n_) + " never takes a message of " + name(wire / n_));
-    }
-  }
-
   void check_result() {
     for (std::size_t rank = 0; rank < n_; ++rank) {
-      if (requests_[rank].collective == Collective::kBarrier) check_has_heard_of_all(rank);
       const auto expected = promises(requests_, rank);
       for (std::size_t i = 0; i < expected.size(); ++i) {
         if (expected[i]) check_symbol(rank, i, *expected[i]);
@@ -304,7 +233,7 @@ class Proof {
   // All ranks end with the bits of one encoding, and each rank has lost of each element once, so
   // that what is lost replaces what was fed back.
   void check_encoding(std::size_t rank) {
-    for (std::size_t i = 0; i < requests_[rank].count; ++i) {
+    for (std::size_t i = 0; i < requests_[rank].count && !flaw_; ++i) {
       const std::string where = " element " + std::to_string(i);
       if (encodings_[rank][i] != 1) {
         fail(name(rank) + " encodes" + where + " " + std::to_string(encodings_[rank][i]) +
@@ -322,53 +251,52 @@ class Proof {
     }
   }
 
-  void check_has_heard_of_all(std::size_t rank) {
-    for (std::size_t other = 0; other < n_; ++other) {
-      if (!heard_[rank].test(other)) fail(name(rank) + " leaves without word of " + name(other));
-    }
-  }
-
   void check_symbol(std::size_t rank, std::size_t element, const Promise& promise) {
     const Symbol& symbol = memory_[rank][0][element];
+    const bool reduced = !promise.rank;
+    const Ranks wanted = reduced ? ~Ranks{} >> (64 - n_) : Ranks{}.set(*promise.rank);
+    const int scaled = reduced && n_ > 1 ? 1 : 0;
+    const int pre_scaled = reduced && requests_[rank].pre_scales ? 1 : 0;
+    if (symbol.ranks == wanted && symbol.index == promise.index && symbol.scaled == scaled &&
+        symbol.pre_scaled == pre_scaled) {
+      return;
+    }
     const std::string where = " in element " + std::to_string(element);
-    for (std::size_t other = 0; other < n_; ++other) {
-      const bool wanted = !promise.rank || *promise.rank == other;
-      if (symbol.ranks.test(other) != wanted) {
-        fail(name(rank) + " ends with the contribution of " + name(other) + " " +
-             (wanted ? "0 times, not once" : "and should not") + where);
-      }
+    if ((wanted & ~symbol.ranks).any()) {
+      fail(name(rank) + " ends with the contribution of " + first(wanted & ~symbol.ranks) +
+           " 0 times, not once" + where);
+    }
+    if ((symbol.ranks & ~wanted).any()) {
+      fail(name(rank) + " ends with the contribution of " + first(symbol.ranks & ~wanted) +
+           " and should not" + where);
     }
     if (symbol.index != promise.index) fail(name(rank) + " ends with another element" + where);
-    const bool reduced = !promise.rank;
-    if (symbol.scaled != (reduced && n_ > 1 ? 1 : 0)) {
+    if (symbol.scaled != scaled) {
       fail(name(rank) + " ends scaled " + std::to_string(symbol.scaled) + " times" + where);
     }
-    if (symbol.pre_scaled != (reduced && requests_[rank].pre_scales ? 1 : 0)) {
-      fail(name(rank) + " ends pre-scaled " + std::to_string(symbol.pre_scaled) + " times" + where);
-    }
+    fail(name(rank) + " ends pre-scaled " + std::to_string(symbol.pre_scaled) + " times" + where);
   }
 
-  const std::vector<Plan>& plans_;
   const std::vector<PlanRequest>& requests_;
-  const ProofOptions& options_;
+  const PlanOrder& order_;
   std::size_t n_;
-  std::mt19937_64 random_;
   std::vector<Memory> memory_;               // By rank.
-  std::vector<Ranks> heard_;                 // By rank.
   std::vector<std::vector<int>> encodings_;  // [rank][element]: how often.
-  std::size_t encoding_count_ = 0;
-  std::vector<std::vector<Cursor>> cursors_;  // [rank][lane]
-  std::vector<Turn> turns_;                   // Of lanes that are not finished.
-  std::vector<std::deque<Message>> wires_;    // [from * n + to]
+  std::uint32_t encoding_count_ = 0;
   std::optional<std::string> flaw_;
 };
 
 }  // namespace
 
 std::optional<std::string> find_flaw(const std::vector<Plan>& plans,
-                                     const std::vector<PlanRequest>& requests,
-                                     const ProofOptions& options) {
-  return Proof(plans, requests, options).run();
+                                     const std::vector<PlanRequest>& requests) {
+  for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+    if (auto flaw = find_bad_step(plans[rank], requests[rank])) return flaw;
+  }
+  const PlanOrder order(plans);
+  if (order.endless_wait()) return order.endless_wait();
+  if (auto flaw = find_conflict(order, requests)) return flaw;
+  return SymbolicRun(plans, requests, order).find_flaw();
 }
 
 }  // namespace rota::testing

@@ -16,6 +16,7 @@
 #include "os/pipe.h"
 #include "os/poll_set.h"
 #include "os/process.h"
+#include "testing/paths.h"
 
 namespace rota::testing {
 namespace {
@@ -55,7 +56,7 @@ os::Fd pipe_with(const std::string& input) {
 
 }  // namespace
 
-Process::Process(Command command) : start_(Clock::now()) {
+Process::Process(Command command) {
   // Descriptors of whoever started this test are not to reach what it starts.
   ::syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
   auto [out_read, out_write] = os::make_pipe();
@@ -71,7 +72,7 @@ Process::Process(Command command) : start_(Clock::now()) {
   plan.standard_output = command.standard_output >= 0 ? command.standard_output : out_write.get();
   plan.standard_error = command.standard_error >= 0 ? command.standard_error : err_write.get();
   sigemptyset(&plan.signals.mask);
-  pid_ = os::start_process(plan).pid;
+  pid_ = os::start_process(plan);
   out_fd_ = std::move(out_read);
   err_fd_ = std::move(err_read);
 }
@@ -116,7 +117,6 @@ Result Process::wait(std::chrono::nanoseconds limit) {
   const auto end = Clock::now() + limit;
   while (!has_ended() && Clock::now() < end) read_for(kPause);
   Result result;
-  result.took = Clock::now() - start_;
   result.was_in_time = has_ended();
   if (!has_ended()) {
     signal(SIGKILL);
@@ -135,7 +135,7 @@ Result Process::wait(std::chrono::nanoseconds limit) {
 
 Result run(Command command) { return Process(std::move(command)).wait(); }
 
-std::string rotarun_path() { return ROTA_BIN_DIR "/rotarun"; }
+std::string rotarun_path() { return bin_path("rotarun"); }
 
 Command rotarun(std::vector<std::string> arguments) {
   Command command;

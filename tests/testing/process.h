@@ -27,7 +27,6 @@ struct Result {
   int signal = 0;
   std::string out;
   std::string err;
-  std::chrono::nanoseconds took{0};
   bool was_in_time = false;  // False: it had to be killed.
 };
 
@@ -59,7 +58,6 @@ class Process {
   std::string out_;
   std::string err_;
   std::optional<int> status_;
-  std::chrono::steady_clock::time_point start_;
 };
 
 Result run(Command command);

@@ -1,5 +1,7 @@
 // What each collective promises, element by element, said without regard to how a plan does it.
-#include "testing/plan_prover.h"
+#include "testing/promises.h"
+
+#include <span>
 
 namespace rota::testing {
 
@@ -107,8 +109,6 @@ std::vector<std::optional<Promise>> promises(const std::vector<PlanRequest>& req
       }
       break;
     case Collective::kBroadcast:
-      fill({0, own.count}, own.root, 0);
-      break;
     case Collective::kReceive:
       fill({0, own.count}, own.root, 0);
       break;

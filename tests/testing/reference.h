@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <type_traits>
 
 #include <rota/float16.h>
@@ -12,6 +13,14 @@
 #include <rota/values.h>
 
 namespace rota::testing {
+
+// The names of typed tests: "EveryCollectiveTest/float32", not a number.
+struct NamesOfTypes {
+  template <class T>
+  static std::string GetName(int /*index*/) {
+    return std::string(to_string(data_type_of<T>()));
+  }
+};
 
 // What a type is computed in here: exactly, so that no order matters.
 template <class T>

@@ -17,6 +17,9 @@
 
 namespace rota::testing {
 
+// What waits as long as this was not woken; what ends within half of it was.
+inline constexpr std::chrono::seconds kVeryLong{10};
+
 // Two ends of one connection.
 inline std::pair<os::Fd, os::Fd> connected_sockets() {
   const os::Listener listener = os::listen_on_loopback();
