@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "testing/plan_prover.h"
+#include "testing/promises.h"
 #include "testing/reference.h"
 #include "testing/sim_world.h"
 

@@ -16,7 +16,7 @@ using testing::awkward_counts;
 using testing::same;
 using testing::supported_variants;
 
-constexpr std::size_t kGuardCount = 19;  // Values on both sides that nobody may touch.
+constexpr std::size_t kGuardValues = 19;  // Values on both sides that nobody may touch.
 
 const Variant& scalar() { return *variants().back(); }
 
@@ -42,13 +42,13 @@ class ArithmeticTest : public ::testing::Test {
 
  private:
   void compare(Kernel kernel, const Variant& variant, std::size_t count, std::size_t shift) {
-    const std::size_t all = count + shift + 2 * kGuardCount;
+    const std::size_t all = count + shift + 2 * kGuardValues;
     std::vector<T> expected_first = any_values<T>(all, 1);
     std::vector<T> expected_second = any_values<T>(all, 2);
     const std::vector<T> input = any_values<T>(all, 3);
     std::vector<T> first = expected_first;
     std::vector<T> second = expected_second;
-    const std::size_t begin = kGuardCount + shift;
+    const std::size_t begin = kGuardValues + shift;
     kernel(scalar().arithmetic<T>(), expected_first.data() + begin, expected_second.data() + begin,
            input.data() + begin, count);
     kernel(variant.arithmetic<T>(), first.data() + begin, second.data() + begin,
@@ -60,8 +60,8 @@ class ArithmeticTest : public ::testing::Test {
   }
 };
 
-using Types = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(ArithmeticTest, Types);
+using RealTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(ArithmeticTest, RealTypes);
 
 TYPED_TEST(ArithmeticTest, UpdatesWithTheBitsOfScalar) {
   using T = TypeParam;

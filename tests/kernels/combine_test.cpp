@@ -10,8 +10,8 @@
 namespace rota::kernels::testing {
 namespace {
 
-constexpr std::size_t kGuardCount = 67;  // Elements on both sides that nobody may touch.
-constexpr double kFactor = 1.0F / 3.0F;  // What a mean of three ranks multiplies by.
+constexpr std::size_t kGuardElements = 67;  // Elements on both sides that nobody may touch.
+constexpr double kFactor = 1.0F / 3.0F;     // What a mean of three ranks multiplies by.
 
 constexpr ReduceOp kOps[] = {ReduceOp::kSum,   ReduceOp::kMean,  ReduceOp::kProduct,
                              ReduceOp::kMin,   ReduceOp::kMax,   ReduceOp::kBitAnd,
@@ -20,9 +20,9 @@ constexpr ReduceOp kOps[] = {ReduceOp::kSum,   ReduceOp::kMean,  ReduceOp::kProd
 template <class T>
 class CombineTest : public ::testing::Test {};
 
-using Types = ::testing::Types<Float16, Bfloat16, float, double, std::int8_t, std::uint8_t,
-                               std::int32_t, std::int64_t>;
-TYPED_TEST_SUITE(CombineTest, Types);
+using ReducedTypes = ::testing::Types<Float16, Bfloat16, float, double, std::int8_t, std::uint8_t,
+                                      std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(CombineTest, ReducedTypes);
 
 std::string title_of(const Variant& variant, ReduceOp op, std::size_t count, std::size_t shift) {
   return std::string(variant.name) + ", " + std::string(to_string(op)) + ", count " +
@@ -34,8 +34,8 @@ std::string title_of(const Variant& variant, ReduceOp op, std::size_t count, std
 template <class T>
 void expect_reference(const Variant& variant, ReduceOp op, std::size_t count, std::size_t shift) {
   SCOPED_TRACE(title_of(variant, op, count, shift));
-  const std::size_t begin = kGuardCount + shift;
-  const std::vector<T> before = any_values<T>(begin + count + kGuardCount, 1);
+  const std::size_t begin = kGuardElements + shift;
+  const std::vector<T> before = any_values<T>(begin + count + kGuardElements, 1);
   const std::vector<T> input = any_values<T>(count + 1, 2);
   std::vector<T> values = before;
   variant.combine(data_type_of<T>(), op)(bytes_at(values, begin), bytes_at(input, 1), count,
@@ -54,8 +54,8 @@ template <class T>
 void expect_reference_in_both(const Variant& variant, ReduceOp op, std::size_t count,
                               std::size_t shift) {
   SCOPED_TRACE(title_of(variant, op, count, shift));
-  const std::size_t begin = kGuardCount + shift;
-  const std::vector<T> before = any_values<T>(begin + count + kGuardCount, 1);
+  const std::size_t begin = kGuardElements + shift;
+  const std::vector<T> before = any_values<T>(begin + count + kGuardElements, 1);
   const std::vector<T> other_before = any_values<T>(count + 2, 3);
   const std::vector<T> input = any_values<T>(count + 1, 2);
   std::vector<T> values = before;
@@ -182,6 +182,7 @@ TYPED_TEST(CombineTest, HasAKernelWhereverNothingSpeaksAgainstIt) {
 template <class T>
 void expect_reference_of_all_halves() {
   std::vector<T> all;
+  all.reserve(65536);
   for (unsigned bits = 0; bits < 65536; ++bits) {
     all.push_back(T::from_bits(static_cast<std::uint16_t>(bits)));
   }
@@ -190,6 +191,7 @@ void expect_reference_of_all_halves() {
     for (const ReduceOp op :
          {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kProduct, ReduceOp::kMin, ReduceOp::kMax}) {
       std::vector<T> expected;
+      expected.reserve(all.size());
       for (const T value : all) expected.push_back(expected_of(op, value, T(other), kFactor));
       for (const Variant* variant : supported_variants()) {
         std::vector<T> values = all;

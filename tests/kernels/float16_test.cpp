@@ -15,9 +15,9 @@ using kernels::testing::encode;
 using kernels::testing::kFormatOf;
 
 template <class T>
-class HalfTest : public testing::Test {};
-using Types = testing::Types<Float16, Bfloat16>;
-TYPED_TEST_SUITE(HalfTest, Types);
+class HalfTest : public ::testing::Test {};
+using HalfTypes = ::testing::Types<Float16, Bfloat16>;
+TYPED_TEST_SUITE(HalfTest, HalfTypes);
 
 static_assert(sizeof(Float16) == 2 && std::is_trivial_v<Float16>);
 static_assert(sizeof(Bfloat16) == 2 && std::is_trivial_v<Bfloat16>);

@@ -4,6 +4,7 @@
 #include <rota/reduce_op.h>
 #include <rota/values.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -49,7 +50,8 @@ bool same(T a, T b) {  // In bits, but any NaN is as good as any other.
   if constexpr (kIsFloat<T>) {
     if (std::isnan(to_double(a)) && std::isnan(to_double(b))) return true;
   }
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
+  using Bytes = std::array<unsigned char, sizeof(T)>;
+  return std::bit_cast<Bytes>(a) == std::bit_cast<Bytes>(b);
 }
 
 template <class T>
@@ -69,8 +71,9 @@ T extreme_of(T a, T b, bool least) {
 // Modulo 2^64, of which modulo 2^n is the lower part.
 template <class T>
 T combine_integers(ReduceOp op, T a, T b) {
-  const auto first = static_cast<std::uint64_t>(a);
-  const auto second = static_cast<std::uint64_t>(b);
+  using Unsigned = std::make_unsigned_t<T>;
+  const auto first = static_cast<std::uint64_t>(static_cast<Unsigned>(a));
+  const auto second = static_cast<std::uint64_t>(static_cast<Unsigned>(b));
   const std::uint64_t result = op == ReduceOp::kSum       ? first + second
                                : op == ReduceOp::kProduct ? first * second
                                : op == ReduceOp::kBitAnd  ? first & second

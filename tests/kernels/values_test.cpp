@@ -1,4 +1,4 @@
-// Values and ConstValues: what they can be made from, and what they then say.
+// Values, ConstValues and InputValues: what they can be made from, and what they then say.
 #include <gtest/gtest.h>
 #include <rota/communicator.h>
 #include <rota/values.h>
@@ -13,10 +13,10 @@ namespace rota {
 namespace {
 
 template <class T>
-class ValuesTest : public testing::Test {};
-using Types = testing::Types<std::byte, Float16, Bfloat16, float, double, std::int8_t, std::uint8_t,
-                             std::int32_t, std::int64_t>;
-TYPED_TEST_SUITE(ValuesTest, Types);
+class ValuesTest : public ::testing::Test {};
+using ValueTypes = ::testing::Types<std::byte, Float16, Bfloat16, float, double, std::int8_t,
+                                    std::uint8_t, std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(ValuesTest, ValueTypes);
 
 TYPED_TEST(ValuesTest, SayWhatTheyWereMadeFrom) {
   std::vector<TypeParam> vector(5);
@@ -58,13 +58,25 @@ TYPED_TEST(ValuesTest, AreNotMadeFromWhatEndsWithTheCall) {
   using T = TypeParam;
   static_assert(!std::is_constructible_v<Values, std::vector<T>>);
   static_assert(!std::is_constructible_v<Values, std::array<T, 3>>);
-  static_assert(!std::is_constructible_v<ConstValues, std::vector<T>>);
-  static_assert(!std::is_constructible_v<ConstValues, const std::vector<T>>);
-  static_assert(!std::is_constructible_v<ConstValues, std::array<T, 3>>);
   static_assert(std::is_convertible_v<std::span<T>, Values>);
   static_assert(std::is_convertible_v<const std::span<T, 4>, Values>);
   static_assert(std::is_convertible_v<std::span<T>, ConstValues>);
   static_assert(std::is_convertible_v<T(&)[3], Values>);
+}
+
+// What is only read is lent until the call returns.
+TYPED_TEST(ValuesTest, ThatABlockingCallReadsMayEndWithIt) {
+  using T = TypeParam;
+  static_assert(std::is_convertible_v<std::vector<T>, InputValues>);
+  static_assert(std::is_convertible_v<const std::vector<T>, InputValues>);
+  static_assert(std::is_convertible_v<std::array<T, 3>, InputValues>);
+  static_assert(std::is_convertible_v<const std::vector<T>&, InputValues>);
+  static_assert(std::is_convertible_v<std::span<const T>, InputValues>);
+  static_assert(std::is_convertible_v<Values, InputValues>);
+  static_assert(std::is_convertible_v<ConstValues, InputValues>);
+  const auto said = [](InputValues input) { return std::pair(input.count(), input.type()); };
+  EXPECT_EQ(said(std::array<T, 3>{}), std::pair(std::size_t{3}, data_type_of<T>()));
+  EXPECT_EQ(said(std::vector<T>(5)), std::pair(std::size_t{5}, data_type_of<T>()));
 }
 
 // As a caller writes it.
@@ -86,6 +98,8 @@ TEST(Values, AreNotMadeFromOtherTypes) {
   static_assert(!std::is_constructible_v<ConstValues, const std::vector<char>&>);
   static_assert(!std::is_constructible_v<ConstValues, const std::vector<bool>&>);
   static_assert(!std::is_constructible_v<ConstValues, const std::vector<float*>&>);
+  static_assert(!std::is_constructible_v<InputValues, std::vector<char>>);
+  static_assert(!std::is_constructible_v<InputValues, std::vector<bool>>);
 }
 
 }  // namespace

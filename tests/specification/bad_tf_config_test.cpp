@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Bad {
+struct BadValue {
   std::string value;
   std::vector<const char*> words;
 };
@@ -25,7 +25,7 @@ std::string task_of(const std::string& task) {
   return R"({"cluster":{"worker":["a:1","b:1"]},"task":)" + task + "}";
 }
 
-const Bad kShapes[] = {
+const BadValue kShapes[] = {
     {"", {"TF_CONFIG is empty", "leave it unset"}},
     {"  \n", {"TF_CONFIG is empty"}},
     {"{", {"TF_CONFIG is '{'", "no JSON"}},
@@ -50,7 +50,7 @@ const Bad kShapes[] = {
     {std::string(R"({"cluster":)") + std::string(500, '9') + "}", {"too large"}},
 };
 
-const Bad kClusters[] = {
+const BadValue kClusters[] = {
     {cluster_of(R"("wroker":["a:1"])"), {"'wroker'", "did you mean worker?"}},
     {cluster_of(R"("gpu":["a:1"],"worker":["b:1"])"), {"'gpu'", "none of chief, master, worker"}},
     {cluster_of(R"("worker":"a:1")"), {"cluster.worker is '\"a:1\"'", "a list"}},
@@ -74,7 +74,7 @@ const Bad kClusters[] = {
     {cluster_of(R"("worker":["fd00::1:1"])"), {"'fd00::1:1'", "has brackets"}},
     {cluster_of(R"("worker":["[fd00::1:1"])"), {"'[fd00::1:1'", "no host"}},
     {cluster_of(R"("worker":["[fd00::1]1"])"), {"'[fd00::1]1'"}},
-    {cluster_of("\"worker\":[\"a\\nb:1\"]"), {"'a?b:1'"}},
+    {cluster_of(R"("worker":["a\nb:1"])"), {"'a?b:1'"}},
     {cluster_of(R"("worker":["a:1","a:1"])"), {"has 'a:1' twice"}},
     {cluster_of(R"("worker":["a:1"],"ps":["a:1"])"), {"has 'a:1' twice"}},
     {cluster_of(R"("worker":["a:1"],"chief":["b:1","c:1"])"),
@@ -97,7 +97,7 @@ const Bad kClusters[] = {
     {cluster_of(R"("worker":["b:1","127.0.1.1:1"])"), {"'127.0.1.1'", "means itself"}},
 };
 
-const Bad kTasks[] = {
+const BadValue kTasks[] = {
     {task_of("null"), {"task is 'null'", "an object"}},
     {task_of("[]"), {"task is '[]'"}},
     {task_of("{}"), {"task has no type"}},
@@ -122,20 +122,20 @@ const Bad kTasks[] = {
     {task_of(R"({"type":"worker","index":"1 "})"), {"task.index is '1 '"}},
 };
 
-void expect_refused(const Bad& bad) {
+void expect_refused(const BadValue& bad) {
   const std::string refusal = refusal_of(given_of({"TF_CONFIG=" + bad.value}));
   EXPECT_THAT(refusal, HasSubstr("TF_CONFIG"));
   for (const char* words : bad.words) EXPECT_THAT(refusal, HasSubstr(words)) << bad.value;
 }
 
 TEST(BadTfConfig, IsRefusedWhereItsShapeIsWrong) {
-  for (const Bad& bad : kShapes) expect_refused(bad);
+  for (const BadValue& bad : kShapes) expect_refused(bad);
 }
 TEST(BadTfConfig, IsRefusedWhereItsClusterIsWrong) {
-  for (const Bad& bad : kClusters) expect_refused(bad);
+  for (const BadValue& bad : kClusters) expect_refused(bad);
 }
 TEST(BadTfConfig, IsRefusedWhereItsTaskIsWrong) {
-  for (const Bad& bad : kTasks) expect_refused(bad);
+  for (const BadValue& bad : kTasks) expect_refused(bad);
 }
 
 TEST(BadTfConfig, WithMoreTasksThanThereMayBeIsRefused) {

@@ -41,9 +41,11 @@ const Bad kDeclared[] = {
     {{"ROTA_SERVICE="}, {"ROTA_SERVICE has ''"}},
     {{"ROTA_SERVICE=a:80"}, {"ROTA_SERVICE is 'a:80'"}},
     {{"ROTA_SLOTS=2", "ROTA_WORLD=3"}, {"ROTA_WORLD", "a world of 3 ranks", "2 declared slots"}},
+    {{"ROTA_WORLD=3", "RANK=0", "WORLD_SIZE=2"},
+     {"ROTA_WORLD is 3", "PyTorchJob has 2 hosts", "a world of 3 ranks"}},
 };
 
-const Bad kProcesses[] = {
+const Bad kBadProcesses[] = {
     {{"LOCAL_RANK=0"}, {"WORLD_SIZE is not set", "RANK is", "torchrun"}},
     {{"LOCAL_RANK=0", "WORLD_SIZE=2"}, {"RANK is not set", "torchrun"}},
     {{"LOCAL_RANK=0", "WORLD_SIZE=2", "RANK=2"}, {"RANK is 2", "WORLD_SIZE is 2"}},
@@ -102,7 +104,7 @@ const Bad kSlurmLists[] = {
     {{"SLURM_JOB_NODELIST=n1", "SLURM_TASKS_PER_NODE=2(x4096),1"}, {"more than 4096"}},
 };
 
-const Bad kPods[] = {
+const Bad kBadPods[] = {
     {{"JOB_COMPLETION_INDEX=2"}, {"Indexed Job makes this host 2", "ROTA_HOSTS"}, "job-2"},
     {{"JOB_COMPLETION_INDEX=0"}, {"Indexed Job makes this host 0", "also where it is 1"}, "job-0"},
     {{"JOB_COMPLETION_INDEX="}, {"JOB_COMPLETION_INDEX is ''"}},
@@ -198,9 +200,9 @@ std::size_t expect_refused(std::span<const Bad> rows) {
 }
 
 TEST(BadVariables, AreRefusedWhereTheyAreOurs) { expect_refused(kDeclared); }
-TEST(BadVariables, AreRefusedWhereAProcessHasThem) { expect_refused(kProcesses); }
+TEST(BadVariables, AreRefusedWhereAProcessHasThem) { expect_refused(kBadProcesses); }
 TEST(BadVariables, AreRefusedWhereTheyAreListsOfSlurm) { expect_refused(kSlurmLists); }
-TEST(BadVariables, AreRefusedWhereAPodHasThem) { expect_refused(kPods); }
+TEST(BadVariables, AreRefusedWhereAPodHasThem) { expect_refused(kBadPods); }
 TEST(Contradictions, AreRefusedWithBothSides) { expect_refused(kContradictions); }
 
 // One that makes no sense is refused also where another one decides.

@@ -30,8 +30,8 @@ void expect_read(const Good& good) {
 // `more` are keys beside cluster and task.
 std::string tf_config(const std::string& jobs, const std::string& type, const std::string& index,
                       const std::string& more = {}) {
-  return "TF_CONFIG={\"cluster\":{" + jobs + "}," + more + "\"task\":{\"type\":\"" + type +
-         "\",\"index\":" + index + "}}";
+  return R"(TF_CONFIG={"cluster":{)" + jobs + "}," + more + R"("task":{"type":")" + type +
+         R"(","index":)" + index + "}}";
 }
 
 const Good kTfConfig[] = {

@@ -27,11 +27,22 @@ TEST(Hostfile, HasAHostALine) {
   EXPECT_EQ(hostfile_text("a slots=2\nb\n"), "a*2 b");
   EXPECT_EQ(hostfile_text("# Ours.\n\n  a:2\t# Two.\r\nb:1\n"), "a*2 b*1");
   EXPECT_EQ(hostfile_text("[fd00::1]:2\n[fd00::2] slots=3"), "fd00::1*2 fd00::2*3");
+  EXPECT_EQ(hostfile_text("fd00::1 slots=2\nfd00::2\n"), "fd00::1*2 fd00::2");
+  EXPECT_EQ(hostfile_text("fe80::1%eth0\nfe80::2%eth0\n"), "fe80::1%eth0 fe80::2%eth0");
+  EXPECT_EQ(hostfile_text("a slots=2 max_slots=4\nb max-slots=1\n"), "a*2 b");
 }
 
 TEST(Hostfile, AddsUpWhatIsSaidOfOneHost) {
   EXPECT_EQ(hostfile_text("a\na\nb\na\n"), "a*3 b");  // As a batch system writes it.
   EXPECT_EQ(hostfile_text("a slots=2\na slots=3\n"), "a*5");
+}
+
+TEST(Hostfile, KeepsTheMostThatAHostMayHave) {
+  const auto hosts = parse_hostfile("hosts", "a slots=2 max_slots=4\nb\na max-slots=3\n");
+  ASSERT_EQ(hosts.size(), 2U);
+  EXPECT_EQ(hosts[0].slots, std::size_t{3});
+  EXPECT_EQ(hosts[0].most_slots, std::size_t{3});
+  EXPECT_EQ(hosts[1].most_slots, std::nullopt);
 }
 
 TEST(Hostfile, IsRefusedByFileAndLine) {
@@ -47,6 +58,13 @@ TEST(Hostfile, IsRefusedByFileAndLine) {
            {"a slots=2 slots=3\n", "hosts:1 says twice"},
            {"a:2 slots=3\n", "hosts:1 says twice"},
            {"a:two\n", "hosts:1: the slots of a is 'two'"},
+           {"a slots=3 max_slots=2\n", "hosts:1 has 3 slots of a, and max_slots=2"},
+           {"a slots=1 max_slots=2 max-slots=3\n", "hosts:1 says twice how many slots a may have"},
+           {"a slots=2 max_slots=3\na slots=2\n", "'a' has 4 slots altogether, and max_slots=3"},
+           {"a max_slots=many\n", "hosts:1: max_slots is 'many'"},
+           {"a:2:3\n", "hosts:1 has 'a:2:3', which is no host"},
+           {"fd00::1::2\n", "hosts:1 has 'fd00::1::2', which is no host"},
+           {"me@a\n", "hosts:1 has 'me@a', and rotarun does not log in itself: leave out 'me@'"},
            {"slots=2\n", "hosts:1 has 'slots=2', which is no host"},
            {"a,b\n", "hosts:1 has 'a,b', which is no host"},
            {"localhost\nb\n", "'localhost', by which every host means itself"},
@@ -65,6 +83,8 @@ TEST(HostList, FindsThisHostByItsName) {
   EXPECT_EQ(read(given).chosen.own_host, std::nullopt);
   given.host_list = "localhost:3";
   EXPECT_EQ(read(given).chosen.own_host, std::size_t{0});
+  given.host_list = "a,me@b";
+  EXPECT_THAT(refusal_of(given), HasSubstr("--agent \"ssh -l USER {host}\""));
 }
 
 TEST(NodeList, IsExpandedWithItsZeros) {

@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kTfConfig =
+const std::string kWorkerTfConfig =
     R"(TF_CONFIG={"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":1}})";
 
 // Each source beside all those that come after it: the first decides.
@@ -21,7 +21,7 @@ TEST(Reading, AsksTheSourcesInTheirOrder) {
       {"PMI", {"PMI_RANK=1", "PMI_SIZE=2"}},
       {"Slurm step", {"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2"}},
       {"ROTA_HOSTS", {"ROTA_HOSTS=a,b"}},
-      {"TF_CONFIG", {kTfConfig}},
+      {"TF_CONFIG", {kWorkerTfConfig}},
       {"Kubeflow Trainer", {"PET_NNODES=2", "PET_NODE_RANK=1"}},
       {"PyTorchJob", {"RANK=1", "WORLD_SIZE=2"}},
       {"Indexed Job", {"JOB_COMPLETION_INDEX=1"}},
@@ -40,7 +40,7 @@ TEST(Reading, AsksTheSourcesInTheirOrder) {
 }
 
 TEST(Explain, SaysWhoDecidesAndWhatTheOthersSay) {
-  EXPECT_EQ(explain(given_of({kTfConfig, "RANK=1", "WORLD_SIZE=2"}, "b")),
+  EXPECT_EQ(explain(given_of({kWorkerTfConfig, "RANK=1", "WORLD_SIZE=2"}, "b")),
             "decided by TF_CONFIG: host 1 (b:1) of 2, meeting at a:1\n"
             "in the order in which they decide:\n"
             "  TF_CONFIG: host 1 (b:1) of 2\n"
@@ -48,7 +48,7 @@ TEST(Explain, SaysWhoDecidesAndWhatTheOthersSay) {
 }
 
 TEST(Explain, SaysWhatIsWrong) {
-  const std::string text = explain(given_of({kTfConfig, "RANK=x", "WORLD_SIZE=2"}));
+  const std::string text = explain(given_of({kWorkerTfConfig, "RANK=x", "WORLD_SIZE=2"}));
   EXPECT_THAT(text, HasSubstr("undecided: RANK is 'x'"));
   EXPECT_THAT(text, HasSubstr("  TF_CONFIG: host 1 (b:1) of 2\n  PyTorchJob: RANK is 'x'"));
   EXPECT_THAT(explain(given_of({"ROTA_HOSTS=3"})), HasSubstr("undecided: ROTA_HOSTS is 3"));
@@ -77,12 +77,73 @@ TEST(RankTable, HasARowForEachDeclaredSlot) {
   EXPECT_EQ(rows_of(table({"ROTA_HOSTS=x:1,y:3"})), "x/0 y/0 y/1 y/2");
   EXPECT_EQ(rows_of(table({"ROTA_HOSTS=x:1,y"})), "x/0 y/0 y/1");
   EXPECT_EQ(rows_of(table({"ROTA_HOSTS=x:1,y", "ROTA_WORLD=4"})), "x/0 y/0 y/1 y/2");
-  EXPECT_EQ(rows_of(table({kTfConfig})), "a/0@a:1 a/1@a:1 b/0@b:1 b/1@b:1");
-  EXPECT_EQ(table({kTfConfig}).transport, "shm+tcp");
+  EXPECT_EQ(rows_of(table({kWorkerTfConfig})), "a/0@a:1 b/0@b:1");
+  EXPECT_EQ(table({kWorkerTfConfig}).transport, "tcp");
+  EXPECT_EQ(rows_of(table({kWorkerTfConfig, "ROTA_WORLD=4"})), "a/0@a:1 a/1@a:1 b/0@b:1 b/1@b:1");
+  EXPECT_EQ(table({kWorkerTfConfig, "ROTA_WORLD=4"}).transport, "shm+tcp");
   EXPECT_EQ(table({"ROTA_HOSTS=x:1,y:1"}).transport, "tcp");
   EXPECT_EQ(table({"ROTA_SLOTS=2"}).transport, "shm");
   EXPECT_EQ(table({"ROTA_SLOTS=1"}).transport, "none");
   EXPECT_EQ(table({"SLURM_JOB_NODELIST=x", "SLURM_RESTART_COUNT=2"}).epoch, 2U);
+}
+
+// A list that names tasks has a rank for each, however many cores its hosts have; slots are
+// declared.
+TEST(Slots, AreOneForEachTaskThatAListNames) {
+  const auto slots = [](const Given& given) { return slots_of(read(given).chosen, 64); };
+  const std::vector<std::size_t> ones = {1, 1};
+  EXPECT_EQ(slots(given_of({kWorkerTfConfig})), ones);
+  EXPECT_EQ(slots(given_of({"RANK=0", "WORLD_SIZE=2"})), ones);
+  Given flags = given_of({});
+  flags.arguments = {"--worker_hosts=a:1,b:1", "--job_name=worker", "--task_index=0"};
+  EXPECT_EQ(slots(flags), ones);
+  const std::vector<std::size_t> declared = {3, 3};
+  EXPECT_EQ(slots(given_of({kWorkerTfConfig, "ROTA_SLOTS=3"})), declared);
+  EXPECT_EQ(slots(given_of({kWorkerTfConfig, "ROTA_WORLD=6"})), declared);
+  EXPECT_EQ(slots(given_of({"RANK=0", "WORLD_SIZE=6", "PET_NPROC_PER_NODE=3"})), declared);
+  const std::vector<std::size_t> found = {64, 64};
+  EXPECT_EQ(slots(given_of({"ROTA_HOSTS=a,b"})), found);
+}
+
+TEST(Slots, OfOtherHostsAreUnknownWhereEachIsToldItsOwn) {
+  const auto are_unknown = [](const std::vector<std::string>& variables) {
+    return has_unknown_slots(read(given_of(variables, "b")).chosen);
+  };
+  EXPECT_FALSE(are_unknown({kWorkerTfConfig}));
+  EXPECT_FALSE(are_unknown({kWorkerTfConfig, "ROTA_SLOTS=2", "ROTA_WORLD=4"}));
+  EXPECT_FALSE(are_unknown({"ROTA_HOSTS=a:1,b:3"}));
+  EXPECT_TRUE(are_unknown({kWorkerTfConfig, "ROTA_SLOTS=2"}));
+  EXPECT_TRUE(are_unknown({"ROTA_HOSTS=a,b"}));
+  EXPECT_TRUE(are_unknown({"ROTA_HOSTS=a,b", "ROTA_SLOTS=1"}));
+}
+
+// "gpu" is the number of CUDA devices here, and "auto" is where there are some.
+TEST(Slots, AreTheDevicesOfThisHostWhereAProcessIsForEach) {
+  const auto slots = [](const std::string& count, std::optional<std::size_t> devices) {
+    Given given = given_of({"PET_NNODES=2", "PET_NODE_RANK=1", "PET_NPROC_PER_NODE=" + count});
+    given.device_count = devices;
+    return read(given).chosen.hosts[1].slots;
+  };
+  EXPECT_EQ(slots("gpu", 3), 3U);
+  EXPECT_EQ(slots("auto", 3), 3U);
+  EXPECT_EQ(slots("auto", 0), std::nullopt);
+  EXPECT_EQ(slots("cpu", 3), std::nullopt);
+  EXPECT_EQ(slots("gpu", std::nullopt), std::nullopt);  // Nobody has looked.
+  Given without = given_of({"PET_NNODES=2", "PET_NODE_RANK=1", "PET_NPROC_PER_NODE=gpu"});
+  without.device_count = 0;
+  EXPECT_THAT(refusal_of(without), HasSubstr("PET_NPROC_PER_NODE is gpu, and this host, 'alpha', "
+                                             "has no CUDA device"));
+}
+
+TEST(HostFile, OfAVariableIsNamedByIt) {
+  Given given = given_of({});
+  given.hostfile = HostFile{.path = "/etc/mpi/hostfile",
+                            .text = "w-0.w slots=2\nw-1.w slots=2\n",
+                            .given_by = "OMPI_MCA_orte_default_hostfile"};
+  const Specification chosen = read(given).chosen;
+  EXPECT_EQ(chosen.source, "OMPI_MCA_orte_default_hostfile /etc/mpi/hostfile");
+  EXPECT_TRUE(chosen.is_start_list);
+  EXPECT_EQ(rows_of(make_table(chosen, 9)), "w-0.w/0 w-0.w/1 w-1.w/0 w-1.w/1");
 }
 
 TEST(RankTable, LeavesOutWhoIsOutsideOfTheRing) {
@@ -111,7 +172,7 @@ TEST(Reach, EndsAtThisHostOrGoesBeyondIt) {
   EXPECT_TRUE(reaches({"PMI_RANK=0", "PMI_SIZE=2"}));
   EXPECT_TRUE(reaches({"PMIX_RANK=0", "PMIX_NAMESPACE=x"}));  // Nobody knows how many there are.
   EXPECT_TRUE(reaches({"ROTA_HOSTS=other"}));
-  EXPECT_TRUE(reaches({kTfConfig}));
+  EXPECT_TRUE(reaches({kWorkerTfConfig}));
 }
 
 }  // namespace
