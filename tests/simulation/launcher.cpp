@@ -1,0 +1,112 @@
+// What has arrived is taken in when somebody looks: nobody can tell the difference.
+#include "simulation/launcher.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rota::simulation {
+namespace {
+
+constexpr std::uint64_t kMostNanosecondsOnTheWay = 2'000'000;
+
+}  // namespace
+
+class Launcher::Line final : public rendezvous::Line {
+ public:
+  Line(Launcher& launcher, std::size_t rank) : launcher_(launcher), rank_(rank) {}
+
+  int fd() const noexcept override { return -1; }
+  bool is_sending() const noexcept override { return false; }
+
+  os::Io send(std::span<const std::byte> bytes, std::span<const int>) override {
+    launcher_.post({.arrives = launcher_.draw_arrival(),
+                    .rank = rank_,
+                    .bytes = {bytes.begin(), bytes.end()},
+                    .text = {}});
+    return os::Io::kDone;
+  }
+
+  os::Io receive(std::vector<std::byte>& bytes, std::vector<os::Fd>&) override {
+    launcher_.take_in();
+    auto& outbox = launcher_.outboxes_[rank_];
+    if (outbox.empty() || outbox.front().arrives > launcher_.scheduler_.now()) {
+      return os::Io::kWouldBlock;
+    }
+    bytes = std::move(outbox.front().bytes);
+    launcher_.memory_.learn(outbox.front().known);
+    outbox.pop_front();
+    return os::Io::kDone;
+  }
+
+ private:
+  Launcher& launcher_;
+  std::size_t rank_;
+};
+
+Launcher::Launcher(Scheduler& scheduler, SharedMemoryModel& memory, Random& random,
+                   const rendezvous::Job& job)
+    : scheduler_(scheduler),
+      memory_(memory),
+      random_(random),
+      coordinator_(job),
+      outboxes_(job.table.rows.size()) {
+  for (std::size_t rank = 0; rank < outboxes_.size(); ++rank) {
+    coordinator_.on_message(rank, {.type = rendezvous::MessageType::kJoin}, scheduler_.now());
+  }
+  coordinator_.take_outbox();  // All of them have been welcomed.
+}
+
+std::unique_ptr<rendezvous::Line> Launcher::line_of(std::size_t rank) {
+  return std::make_unique<Line>(*this, rank);
+}
+
+void Launcher::on_end(std::size_t rank, const std::string& how) {
+  post({.arrives = draw_arrival(), .rank = rank, .bytes = {}, .text = how});
+}
+
+base::TimePoint Launcher::draw_arrival() {
+  return scheduler_.now() + base::Duration(random_.below(kMostNanosecondsOnTheWay));
+}
+
+// Letters of one rank keep their order.
+void Launcher::post(Letter letter) {
+  letter.known = memory_.known();
+  for (const Letter& before : inbox_) {
+    if (before.rank == letter.rank) letter.arrives = std::max(letter.arrives, before.arrives);
+  }
+  const auto after = std::ranges::upper_bound(inbox_, letter.arrives, {}, &Letter::arrives);
+  inbox_.insert(after, std::move(letter));
+  scheduler_.note_event();
+}
+
+void Launcher::take_in() {
+  while (!inbox_.empty() && inbox_.front().arrives <= scheduler_.now()) {
+    const Letter letter = std::move(inbox_.front());
+    inbox_.pop_front();
+    SharedMemoryModel::join(known_, letter.known);
+    if (letter.bytes.empty()) {
+      coordinator_.on_departure(letter.rank, letter.text);
+    } else {
+      coordinator_.on_message(
+          letter.rank, rendezvous::read_from_rank(letter.rank, outboxes_.size(), letter.bytes),
+          letter.arrives);
+    }
+    send_out();
+  }
+}
+
+void Launcher::send_out() {
+  for (rendezvous::Outgoing& outgoing : coordinator_.take_outbox()) {
+    auto& outbox = outboxes_[outgoing.rank];
+    base::TimePoint arrives = draw_arrival();
+    if (!outbox.empty()) arrives = std::max(arrives, outbox.back().arrives);
+    outbox.push_back({.arrives = arrives,
+                      .rank = outgoing.rank,
+                      .bytes = rendezvous::encode(outgoing.message),
+                      .text = {},
+                      .known = known_});
+    scheduler_.note_event();
+  }
+}
+
+}  // namespace rota::simulation

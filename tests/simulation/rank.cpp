@@ -1,0 +1,302 @@
+// Values are small whole numbers, so that their sums do not depend on the order.
+#include "simulation/rank.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <rota/values.h>
+
+namespace rota::simulation {
+namespace {
+
+constexpr std::size_t kPoolBytes = 512 * 1024;
+constexpr std::byte kTakenBack{0xA5};
+constexpr std::size_t kLineBytes = 64;
+
+// A wait is late by what a deadline is noticed late, and by what is listened for then.
+constexpr std::chrono::milliseconds kMostLate{400};
+
+// What a rank gives in a call, at an index of all that is given there.
+template <class T>
+T given(std::size_t rank, std::size_t number, std::size_t index) {
+  return static_cast<T>((rank * 31 + number * 17 + index * 7) % 13 + 1);
+}
+
+}  // namespace
+
+Rank::Rank(World& world, Communicator communicator)
+    : world_(world),
+      scenario_(world.scenario()),
+      comm_(std::move(communicator)),
+      rank_(comm_.rank()),
+      n_(comm_.world_size()),
+      shared_(comm_.allocate(kPoolBytes)),
+      heap_(kPoolBytes) {}
+
+bool Rank::fails_at(std::size_t batch, Failure failure) const {
+  return scenario_.failure == failure && scenario_.fails(rank_) && scenario_.failing_batch == batch;
+}
+
+void Rank::live() {
+  std::size_t number = 0;
+  for (std::size_t batch = 0; batch < scenario_.batches.size(); ++batch) {
+    world_.begin(rank_, scenario_.batches[batch]);
+    if (fails_at(batch, Failure::kLeaves)) {
+      world_.note_failure(rank_);
+      return;
+    }
+    if (fails_at(batch, Failure::kIsLate)) {
+      world_.note_failure(rank_);
+      const Inside here;
+      world_.scheduler().sleep(3 * scenario_.deadline);
+    }
+    if (fails_at(batch, Failure::kAborts) && !scenario_.is_begun) {
+      world_.note_failure(rank_);
+      comm_.abort("chosen to fail");
+    }
+    run_batch(batch, number);
+    number += scenario_.batches[batch].size();
+  }
+  comm_.barrier();
+  check_untouched();
+}
+
+void Rank::run_batch(std::size_t batch, std::size_t first_number) {
+  shared_used_ = heap_used_ = 0;
+  std::vector<Running> all(scenario_.batches[batch].size());
+  const auto began_at = world_.scheduler().now();
+  try {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].call = scenario_.batches[batch][i];
+      all[i].number = first_number + i;
+      if (i == 0 && fails_at(batch, Failure::kDisagrees)) {
+        world_.note_failure(rank_);
+        ++all[i].call.count;
+      }
+      begin(all[i]);
+    }
+    if (fails_at(batch, Failure::kAborts) && scenario_.is_begun) {
+      for (std::size_t i = 0; i < scenario_.looks; ++i) all[i % all.size()].requests[0].test();
+      world_.note_failure(rank_);
+      comm_.abort("chosen to fail");
+    }
+    // Neither the first one first nor all in one order.
+    for (std::size_t i = 0; i < all.size(); ++i) finish(all[(i + rank_) % all.size()]);
+  } catch (const Error&) {
+    for (const Running& running : all) take_back(running);
+    const auto took = world_.scheduler().now() - began_at;
+    if (took > scenario_.deadline + kMostLate) {
+      world_.report("rank " + std::to_string(rank_) + " heard of it after " + base::to_text(took));
+    }
+    throw;
+  }
+}
+
+void Rank::begin(Running& running) {
+  if (running.call.is_integer) {
+    begin_as<std::int64_t>(running);
+  } else {
+    begin_as<float>(running);
+  }
+}
+
+void Rank::finish(Running& running) {
+  for (Request& request : running.requests) request.wait();
+  if (running.call.is_integer) {
+    check_as<std::int64_t>(running);
+  } else {
+    check_as<float>(running);
+  }
+  take_back(running);
+}
+
+void Rank::take_back(const Running& running) {
+  const std::vector<std::byte> bytes(std::max(running.values.size(), running.input.size()),
+                                     kTakenBack);
+  for (const auto& own : {running.values, running.input}) {
+    if (!own.empty()) std::memcpy(own.data(), bytes.data(), own.size());
+  }
+}
+
+// Whoever has its values back writes to them; nobody else does.
+void Rank::check_untouched() const {
+  std::vector<std::byte> seen(shared_used_);
+  if (!seen.empty()) std::memcpy(seen.data(), shared_.bytes().data(), seen.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (seen[i] == kTakenBack || seen[i] == std::byte{}) continue;
+    return world_.report("rank " + std::to_string(rank_) + ": its byte " + std::to_string(i) +
+                         " was written to after it had it back");
+  }
+}
+
+// Lines apart, and now and then in the midst of one.
+template <class T>
+std::span<T> Rank::take(std::size_t count, bool on_heap) {
+  std::size_t& used = on_heap ? heap_used_ : shared_used_;
+  std::byte* const pool = on_heap ? heap_.data() : shared_.bytes().data();
+  const std::size_t at = used + (count % 2) * sizeof(std::int64_t);
+  used = (at + count * sizeof(T) + kLineBytes - 1) / kLineBytes * kLineBytes;
+  if (used > kPoolBytes) std::abort();
+  return {reinterpret_cast<T*>(pool + at), count};
+}
+
+template <class T, class F>
+void Rank::fill(std::span<T> values, F value) const {
+  std::vector<T> made(values.size());
+  for (std::size_t i = 0; i < made.size(); ++i) made[i] = value(i);
+  if (!made.empty()) std::memcpy(values.data(), made.data(), values.size_bytes());
+}
+
+template <class T>
+void Rank::begin_as(Running& running) {
+  const Call& call = running.call;
+  const bool on_heap = (call.on_heap >> rank_ & 1) != 0;
+  const bool is_root = rank_ == call.root;
+  const auto own = [&](std::size_t index) { return given<T>(rank_, running.number, index); };
+  const auto values = [&](std::size_t count) {
+    const std::span<T> taken = take<T>(count, on_heap);
+    running.values = std::as_writable_bytes(taken);
+    return taken;
+  };
+  const auto input = [&](std::size_t count, std::size_t first = 0) {
+    const std::span<T> taken = take<T>(count, on_heap);
+    running.input = std::as_writable_bytes(taken);
+    fill(taken, [&](std::size_t i) { return own(first + i); });
+    return std::span<const T>(taken);
+  };
+  const auto both = [&](std::size_t count) {
+    const std::span<T> taken = values(count);
+    fill(taken, own);
+    return taken;
+  };
+  const auto add = [&](Request request) { running.requests.push_back(std::move(request)); };
+  const Slice part = slice_of(call.count, rank_, n_);
+  Reduction reduction = call.op;
+  if (call.codec != Codec::kIdentity) reduction = reduction.by(call.codec);
+  switch (call.kind) {
+    case Kind::kAllReduce:
+      if (call.in_place) return add(comm_.all_reduce_async(both(call.count), reduction));
+      return add(comm_.all_reduce_async(input(call.count), values(call.count), reduction));
+    case Kind::kGroup: {
+      const std::span<T> all = both(call.count);
+      const std::size_t first = call.count / 3;
+      const Values group[] = {all.first(first), all.subspan(first)};
+      return add(comm_.all_reduce_async(group, reduction));
+    }
+    case Kind::kReduce:
+      if (call.in_place) return add(comm_.reduce_async(both(call.count), call.root, reduction));
+      return add(comm_.reduce_async(input(call.count), values(is_root ? call.count : 0), call.root,
+                                    reduction));
+    case Kind::kReduceScatter:
+      if (call.in_place) return add(comm_.reduce_scatter_async(both(call.count), reduction));
+      return add(comm_.reduce_scatter_async(input(call.count), values(part.count), reduction));
+    case Kind::kAllGather:
+      if (call.in_place) return add(comm_.all_gather_async(both(call.count)));
+      return add(comm_.all_gather_async(input(part.count, part.offset), values(call.count)));
+    case Kind::kGather:
+      return add(comm_.gather_async(input(call.count, rank_ * call.count),
+                                    values(is_root ? n_ * call.count : 0), call.root));
+    case Kind::kScatter:
+      return add(
+          comm_.scatter_async(input(is_root ? n_ * call.count : 0), values(call.count), call.root));
+    case Kind::kAllToAll:
+      if (call.in_place) return add(comm_.all_to_all_async(both(n_ * call.count)));
+      return add(comm_.all_to_all_async(input(n_ * call.count), values(n_ * call.count)));
+    case Kind::kBroadcast:
+      return add(comm_.broadcast_async(both(call.count), call.root));
+    case Kind::kBarrier:
+      return add(comm_.barrier_async());
+    case Kind::kShift:
+      add(comm_.send_async(input(call.count), (rank_ + 1) % n_));
+      return add(comm_.receive_async(values(call.count), (rank_ + n_ - 1) % n_));
+    case Kind::kRelay: {
+      const std::span<T> relayed = is_root ? both(call.count) : values(call.count);
+      if (!is_root) add(comm_.receive_async(relayed, (rank_ + n_ - 1) % n_));
+      if ((rank_ + 1) % n_ != call.root) add(comm_.send_async(relayed, (rank_ + 1) % n_));
+      return;
+    }
+  }
+}
+
+template <class T>
+T Rank::combined(const Running& running, std::size_t index) const {
+  T all = given<T>(0, running.number, index);
+  for (std::size_t rank = 1; rank < n_; ++rank) {
+    const T next = given<T>(rank, running.number, index);
+    if (running.call.op == ReduceOp::kSum) all += next;
+    if (running.call.op == ReduceOp::kMin) all = std::min(all, next);
+    if (running.call.op == ReduceOp::kMax) all = std::max(all, next);
+  }
+  return all;
+}
+
+// Empty where nothing is promised.
+template <class T>
+std::optional<T> Rank::expected(const Running& running, std::size_t i) const {
+  const Call& call = running.call;
+  const std::size_t number = running.number;
+  const Slice part = slice_of(call.count, rank_, n_);
+  switch (call.kind) {
+    case Kind::kAllReduce:
+    case Kind::kGroup:
+      return combined<T>(running, i);
+    case Kind::kReduce:
+      if (rank_ != call.root) return std::nullopt;
+      return combined<T>(running, i);
+    case Kind::kReduceScatter:
+      if (!call.in_place) return combined<T>(running, part.offset + i);
+      if (i < part.offset || i >= part.offset + part.count) return std::nullopt;
+      return combined<T>(running, i);
+    case Kind::kAllGather: {
+      std::size_t owner = 0;
+      while (i >= slice_of(call.count, owner, n_).offset + slice_of(call.count, owner, n_).count) {
+        ++owner;
+      }
+      return given<T>(owner, number, i);
+    }
+    case Kind::kGather:
+      return given<T>(i / call.count, number, i);
+    case Kind::kScatter:
+      return given<T>(call.root, number, rank_ * call.count + i);
+    case Kind::kAllToAll:
+      return given<T>(i / call.count, number, rank_ * call.count + i % call.count);
+    case Kind::kBroadcast:
+    case Kind::kRelay:
+      return given<T>(call.root, number, i);
+    case Kind::kShift:
+      return given<T>((rank_ + n_ - 1) % n_, number, i);
+    case Kind::kBarrier:
+      break;
+  }
+  return std::nullopt;
+}
+
+template <class T>
+void Rank::check_as(const Running& running) {
+  std::vector<T> seen(running.values.size() / sizeof(T));
+  if (seen.empty()) return;
+  std::memcpy(seen.data(), running.values.data(), running.values.size());
+  // A byte of a number holds one of 255 levels, and each rank adds a rounding.
+  const double tolerance =
+      running.call.codec == Codec::kInt8 ? 0.1 * static_cast<double>(n_ * n_) : 0;
+  const std::string who = "rank " + std::to_string(rank_) + ", call " +
+                          std::to_string(running.number) + " (" +
+                          std::string(name_of(running.call.kind)) + ")";
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const auto right = expected<T>(running, i);
+    if (!right || std::abs(static_cast<double>(seen[i] - *right)) <= tolerance) continue;
+    return world_.report(who + ": element " + std::to_string(i) + " is " + std::to_string(seen[i]) +
+                         ", not " + std::to_string(*right));
+  }
+  const bool is_same_on_all =
+      running.call.kind == Kind::kAllReduce || running.call.kind == Kind::kAllGather;
+  const auto bytes = std::as_bytes(std::span(seen));
+  if (is_same_on_all && !world_.agrees(running.number, {bytes.begin(), bytes.end()})) {
+    world_.report(who + ": its bits are not those of another rank");
+  }
+}
+
+}  // namespace rota::simulation

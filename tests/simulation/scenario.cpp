@@ -1,0 +1,165 @@
+// Draws worlds, calls and failures; the rare ones often enough.
+#include "simulation/scenario.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rota::simulation {
+namespace {
+
+constexpr std::array<std::string_view, kKinds> kKindNames = {
+    "all-reduce", "group",      "reduce",    "reduce-scatter", "all-gather", "gather",
+    "scatter",    "all-to-all", "broadcast", "barrier",        "shift",      "relay"};
+constexpr std::array<std::string_view, kFailures> kFailureNames = {
+    "none", "aborts", "dies", "stops", "pauses", "leaves", "is late", "disagrees", "starves"};
+
+base::Islands draw_islands(Random& random) {
+  base::Islands islands(random.between(2, 6));
+  const std::uint64_t shape = random.below(6);
+  for (std::size_t rank = 0; rank < islands.size(); ++rank) {
+    if (shape == 0) islands[rank] = static_cast<std::uint32_t>(rank);
+    if (shape == 1) islands[rank] = static_cast<std::uint32_t>(rank / 2);
+    if (shape >= 4) islands[rank] = static_cast<std::uint32_t>(random.below(shape - 2));
+  }
+  return islands;
+}
+
+// Of float32 and int64: a few that travel with a post, less than a page, and several pages.
+std::size_t draw_count(Random& random, bool may_be_large) {
+  switch (random.below(may_be_large ? 10 : 6)) {
+    case 0:
+      return random.below(4);
+    case 1:
+    case 2:
+      return random.between(1, 12);
+    case 6:
+    case 7:
+      return random.between(2000, 6000);
+    default:
+      return random.between(13, 300);
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Kind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(Failure failure) {
+  return kFailureNames[static_cast<std::size_t>(failure)];
+}
+
+Scenario::Scenario(std::uint64_t chosen) : seed(chosen) {
+  Random random(seed);
+  islands = draw_islands(random);
+  plan = random.one_of<const char*>({"auto", "auto", "auto", "ring", "direct", "hub",
+                                     "halving-doubling", "tree", "two-level", "star"});
+  has_launcher = !random.one_in(4);
+  deadline = std::chrono::milliseconds(random.between(400, 800));
+  lateness = std::chrono::nanoseconds(random.one_of({0, 1'000, 100'000, 10'000'000}));
+  is_late_always = random.one_in(4);
+  switch_one_in = random.one_of<std::uint64_t>({1, 2, 4, 16, 64});
+  batches.resize(random.one_in(4) ? random.between(2, 4) : 1);
+  for (auto& batch : batches) {
+    batch.resize(random.one_in(3) ? random.between(2, 9) : 1);
+    for (Call& call : batch) call = draw_call(random, batch.size() == 1);
+  }
+  draw_failure(random);
+  if (random.one_in(3)) draw_taking_back(random);
+}
+
+// Where one wants its values back of which a mate tells another host: rare among all others.
+void Scenario::draw_taking_back(Random& random) {
+  const std::uint64_t shape = random.below(4);
+  islands.resize(random.between(3, 6));
+  for (std::size_t rank = 0; rank < islands.size(); ++rank) {
+    const std::uint64_t island = shape == 0 ? 0 : shape == 1 ? random.below(2) : rank % 2;
+    islands[rank] = static_cast<std::uint32_t>(island);
+  }
+  plan = random.one_of<const char*>({"auto", "tree", "tree", "ring", "halving-doubling"});
+  lateness = std::chrono::nanoseconds(random.one_of({1'000, 100'000, 10'000'000}));
+  is_late_always = random.one_in(2);
+  switch_one_in = random.one_of<std::uint64_t>({4, 16, 64});
+  Call call = draw_call(random, true);
+  call.kind = random.one_of({Kind::kBroadcast, Kind::kBroadcast, Kind::kBroadcast, Kind::kAllReduce,
+                             Kind::kAllReduce, Kind::kRelay, Kind::kRelay, Kind::kRelay});
+  call.count = random.between(200, 6000);
+  call.codec = Codec::kIdentity;
+  call.on_heap = 0;
+  call.root = random.below(world_size());
+  batches = {{call}};
+  failure = Failure::kAborts;
+  failing = random.one_in(2) ? random.below(world_size()) : call.root;
+  failing_batch = 0;
+  is_begun = true;
+  looks = random.below(6);
+  if (call.kind == Kind::kRelay || random.one_in(2)) second = random.below(world_size());
+}
+
+Call Scenario::draw_call(Random& random, bool is_alone) const {
+  Call call;
+  call.kind = static_cast<Kind>(random.below(kKinds));
+  const bool is_of_pairs =
+      call.kind == Kind::kGather || call.kind == Kind::kScatter || call.kind == Kind::kAllToAll;
+  call.count = draw_count(random, is_alone && !is_of_pairs);
+  call.is_integer = random.one_in(4);
+  call.op = random.one_of({ReduceOp::kSum, ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kMin});
+  call.root = random.below(world_size());
+  call.in_place = !random.one_in(3);
+  if (random.one_in(5)) call.on_heap = static_cast<std::uint32_t>(random.next());
+  const bool may_be_coded = call.kind == Kind::kAllReduce && (plan == "auto" || plan == "ring");
+  if (may_be_coded && random.one_in(3)) {
+    call.codec = random.one_of({Codec::kBfloat16, Codec::kFloat16, Codec::kInt8});
+    call.is_integer = false;
+    call.op = ReduceOp::kSum;
+  }
+  return call;
+}
+
+void Scenario::draw_failure(Random& random) {
+  failure =
+      random.one_in(6) ? Failure::kNone : static_cast<Failure>(random.between(1, kFailures - 1));
+  failing_batch = random.below(batches.size());
+  // Who has most to lose fails more often than others.
+  const Call& call = batches[failing_batch][random.below(batches[failing_batch].size())];
+  failing = random.one_in(2) ? call.root : random.below(world_size());
+  is_begun = !random.one_in(4);
+  looks = random.below(20);
+  store = random.one_in(2) ? random.between(1, 40) : random.between(1, 400);
+  const auto quarter = static_cast<std::uint64_t>(deadline.count()) / 4;
+  pause = std::chrono::nanoseconds(random.between(1'000, quarter));
+}
+
+bool Scenario::is_in_memory() const {
+  return std::ranges::all_of(islands, [&](std::uint32_t island) { return island == islands[0]; });
+}
+
+std::string Scenario::to_text() const {
+  std::string text = "seed " + std::to_string(seed) + ": islands ";
+  for (const std::uint32_t island : islands) text += std::to_string(island);
+  text += ", plan " + plan + (has_launcher ? ", with" : ", without") + " a launcher, deadline " +
+          base::to_text(deadline) + ", stores late by " + base::to_text(lateness) + "\n";
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    text += "  batch " + std::to_string(i) + ":";
+    for (const Call& call : batches[i]) {
+      text += " " + std::string(name_of(call.kind)) + " of " + std::to_string(call.count) +
+              (call.is_integer ? " int64" : " float32") + (call.in_place ? "" : " from an input") +
+              ", root " + std::to_string(call.root) + ";";
+    }
+    text += "\n";
+  }
+  text += "  rank " + std::to_string(failing);
+  if (second) text += " and rank " + std::to_string(*second);
+  text += " " + std::string(name_of(failure));
+  switch (failure) {
+    case Failure::kNone:
+      return text + " of its own accord";
+    case Failure::kDies:
+    case Failure::kStops:
+    case Failure::kPauses:
+    case Failure::kStarves:
+      return text + " before its store " + std::to_string(store);
+    default:
+      return text + " at batch " + std::to_string(failing_batch) + (is_begun ? ", begun" : "");
+  }
+}
+
+}  // namespace rota::simulation

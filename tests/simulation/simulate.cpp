@@ -1,0 +1,136 @@
+// simulate SEED              replays one seed, and says what it is made of
+// simulate --seeds N [FROM]  runs so many, and says which failure met which call how often
+// Exits with 1 where something is wrong.
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulation/world.h"
+
+namespace rota::simulation {
+namespace {
+
+// What ranks leave behind that die or stop is never cleaned up: a process has so many seeds.
+constexpr std::uint64_t kSeedsAProcess = 50;
+
+// A process in which so many are wrong is the last one.
+constexpr std::uint64_t kMostWrong = 1;
+
+// Shared with the process that runs the seeds.
+struct Report {
+  std::uint64_t seed = 0;  // The one under way.
+  std::uint64_t wrong = 0;
+  Coverage coverage;
+};
+
+bool run_one(std::uint64_t seed, Coverage& coverage, bool tells) {
+  const Scenario scenario(seed);
+  if (tells) std::printf("%s\n", scenario.to_text().c_str());
+  const auto findings = World(scenario).run(coverage);
+  if (findings.empty()) {
+    if (tells) std::printf("nothing is wrong\n");
+    return true;
+  }
+  if (!tells) std::printf("%s\n", scenario.to_text().c_str());
+  for (const std::string& finding : findings) std::printf("  WRONG: %s\n", finding.c_str());
+  std::fflush(stdout);
+  return false;
+}
+
+void run_some(std::uint64_t from, std::uint64_t count, Report& report) {
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    std::perror("simulate: fork");
+    std::exit(2);
+  }
+  if (child == 0) {
+    for (report.seed = from; report.seed < from + count; ++report.seed) {
+      if (!run_one(report.seed, report.coverage, false)) ++report.wrong;
+    }
+    std::_Exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (status == 0) return;
+  ++report.wrong;
+  std::printf("%s\n  WRONG: it ended the process (status %d)\n",
+              Scenario(report.seed).to_text().c_str(), status);
+  const std::uint64_t next = report.seed + 1;
+  if (next < from + count) run_some(next, from + count - next, report);
+}
+
+void print(const Coverage& coverage) {
+  std::printf("%-16s", "");
+  for (std::size_t failure = 1; failure < kFailures; ++failure) {
+    std::printf("%10s", std::string(name_of(static_cast<Failure>(failure))).c_str());
+  }
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    std::printf("\n%-16s", std::string(name_of(static_cast<Kind>(kind))).c_str());
+    for (std::size_t failure = 1; failure < kFailures; ++failure) {
+      std::printf("%10llu", static_cast<unsigned long long>(coverage.count[kind][failure]));
+    }
+  }
+  std::printf("\n");
+}
+
+int run_many(std::uint64_t from, std::uint64_t count) {
+  void* const shared =
+      ::mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) {
+    std::perror("simulate: mmap");
+    return 2;
+  }
+  Report& report = *new (shared) Report;
+  std::uint64_t done = 0;
+  while (done < count && report.wrong < kMostWrong) {
+    const std::uint64_t next = std::min(kSeedsAProcess, count - done);
+    run_some(from + done, next, report);
+    done += next;
+  }
+  print(report.coverage);
+  std::printf("%llu seeds, %llu wrong\n", static_cast<unsigned long long>(done),
+              static_cast<unsigned long long>(report.wrong));
+  return report.wrong == 0 ? 0 : 1;
+}
+
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+int usage() {
+  std::fprintf(stderr, "usage: simulate SEED | --seeds N [FROM]\n");
+  return 64;
+}
+
+int main(int argc, char** argv) {
+  const std::vector<std::string_view> words(argv + 1, argv + argc);
+  if (words.size() == 1) {
+    const auto seed = number_in(words[0]);
+    Coverage coverage;
+    return !seed ? usage() : run_one(*seed, coverage, true) ? 0 : 1;
+  }
+  if (words.size() < 2 || words.size() > 3 || words[0] != "--seeds") return usage();
+  const auto count = number_in(words[1]);
+  const auto from = words.size() == 3 ? number_in(words[2]) : std::optional<std::uint64_t>(1);
+  return count && from ? run_many(*from, *count) : usage();
+}
+
+}  // namespace
+}  // namespace rota::simulation
+
+int main(int argc, char** argv) { return rota::simulation::main(argc, argv); }

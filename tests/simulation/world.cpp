@@ -1,0 +1,202 @@
+// Puts the real parts together, and judges how they came out.
+#include "simulation/world.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "communicator/thread_world.h"
+#include "os/shared_memory.h"
+#include "simulation/rank.h"
+#include "transport/mixed_transport.h"
+#include "transport/shm/transport.h"
+#include "transport/tcp/transport.h"
+
+namespace rota::simulation {
+namespace {
+
+constexpr std::size_t kArenaBytes = std::size_t{4} << 20;
+
+constexpr std::size_t kBoardBytes = 64;
+
+// Nobody waits so long, whatever the deadline: who does would wait for ever.
+constexpr std::chrono::seconds kForEver{60};
+
+rendezvous::Job job_of(const Scenario& scenario) {
+  rendezvous::Job job;
+  job.islands = scenario.islands;
+  job.lends = false;
+  for (std::size_t rank = 0; rank < scenario.world_size(); ++rank) {
+    job.table.rows.push_back({.local_rank = rank, .host = "simulated", .address = {}, .cores = {}});
+  }
+  return job;
+}
+
+}  // namespace
+
+World::World(const Scenario& scenario)
+    : scenario_(scenario),
+      random_(scenario.seed ^ 0x5eed),
+      scheduler_(random_, scenario.switch_one_in),
+      memory_(scheduler_, random_, scenario.lateness, scenario.is_late_always),
+      streams_(scheduler_, memory_, random_),
+      machine_{scheduler_, memory_, streams_},
+      under_way_(scenario.world_size()),
+      outcomes_(scenario.world_size()) {
+  memory_.on_store([this] { before_store(); });
+  if (scenario.has_launcher) launcher_.emplace(scheduler_, memory_, random_, job_of(scenario));
+}
+
+std::vector<std::unique_ptr<transport::Transport>> World::make_transports() {
+  const base::Islands& islands = scenario_.islands;
+  const std::size_t n = islands.size();
+  std::vector<std::vector<auth::Stream>> streams(n);
+  for (auto& own : streams) own.resize(n);
+  for (std::size_t rank = 0; rank < n && !scenario_.is_in_memory(); ++rank) {
+    for (std::size_t peer = rank + 1; peer < n; ++peer) {
+      const auto [one, other] = streams_.connect(rank, peer);
+      streams[rank][peer] = os::Fd(one);
+      streams[peer][rank] = os::Fd(other);
+    }
+  }
+  std::map<std::uint32_t, std::shared_ptr<transport::shm::Domain>> domains;
+  std::vector<std::unique_ptr<transport::Transport>> transports;
+  for (std::size_t rank = 0; rank < n; ++rank) {
+    const auto mates = base::island_of(islands, rank);
+    if (mates.size() == 1) {
+      transports.push_back(std::make_unique<transport::tcp::Transport>(std::move(streams[rank])));
+      continue;
+    }
+    auto& domain = domains[islands[rank]];
+    if (!domain) {
+      std::vector<os::Fd> arenas;
+      for (std::size_t i = 0; i < mates.size(); ++i) {
+        arenas.push_back(os::make_shared_memory("simulated", kArenaBytes));
+      }
+      domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
+      for (std::size_t i = 0; i < mates.size(); ++i) {
+        memory_.add_arena(domain->bytes(i), transport::shm::front_bytes(mates.size()));
+      }
+    }
+    auto inside =
+        std::make_unique<transport::shm::Transport>(domain, base::place_among(mates, rank), mates);
+    if (scenario_.is_in_memory()) {
+      transports.push_back(std::move(inside));
+    } else {
+      transports.push_back(std::make_unique<transport::MixedTransport>(std::move(inside), mates,
+                                                                       std::move(streams[rank])));
+    }
+  }
+  return transports;
+}
+
+std::vector<Communicator> World::make_communicators() {
+  // Without a launcher, ranks share where they say that they leave: a few whole words.
+  if (!launcher_) {
+    board_ = std::make_shared<Board>(kBoardBytes);
+    memory_.add_arena({reinterpret_cast<std::byte*>(board_->data()), kBoardBytes}, kBoardBytes);
+  }
+  std::vector<std::shared_ptr<Membership>> memberships;
+  for (std::size_t rank = 0; rank < scenario_.world_size(); ++rank) {
+    auto& own =
+        memberships.emplace_back(std::make_shared<Membership>(rank, scenario_.world_size()));
+    if (launcher_) {
+      own->connect(rendezvous::Client(launcher_->line_of(rank), 0), nullptr);
+    } else {
+      own->connect(board_);
+    }
+  }
+  CommunicatorOptions options;
+  options.plan = scenario_.plan;
+  options.deadline = scenario_.deadline;
+  options.kernels = "scalar";
+  return ThreadWorld::over(scenario_.islands, make_transports(), options, memberships);
+}
+
+std::vector<std::string> World::run(Coverage& coverage) {
+  coverage_ = &coverage;
+  auto communicators = make_communicators();
+  for (std::size_t rank = 0; rank < communicators.size(); ++rank) {
+    auto own = std::make_shared<Communicator>(std::move(communicators[rank]));
+    scheduler_.start(rank, [this, rank, own] {
+      machine = &machine_;
+      std::optional<Error> error;
+      try {
+        Rank(*this, std::move(*own)).live();
+      } catch (const Error& caught) {
+        error = caught;
+      }
+      end(rank, std::move(error));
+      machine = nullptr;
+    });
+  }
+  if (!scheduler_.run(scheduler_.now() + kForEver)) report("somebody waits for ever");
+  for (std::size_t rank = 0; rank < outcomes_.size(); ++rank) judge(rank);
+  return findings_;
+}
+
+// Of the one rank that is to fail. Comes in the midst of what it does.
+void World::before_store() {
+  if (scheduler_.rank() != scenario_.failing || ++store_count_ != scenario_.store) return;
+  switch (scenario_.failure) {
+    case Failure::kDies:
+      note_failure(scenario_.failing);
+      streams_.end(scenario_.failing);
+      if (launcher_) launcher_->on_end(scenario_.failing, "was killed by signal 9 (Killed)");
+      scheduler_.end_here();
+    case Failure::kStops:
+      note_failure(scenario_.failing);
+      scheduler_.end_here();
+    case Failure::kPauses:
+      note_failure(scenario_.failing);
+      return scheduler_.stop_for(scenario_.pause);
+    case Failure::kStarves:
+      note_failure(scenario_.failing);
+      return streams_.starve(scenario_.failing);
+    default:
+      return;
+  }
+}
+
+void World::note_failure(std::size_t rank) {
+  has_failed_ = true;
+  if (!under_way_[rank]) return;
+  for (const Call& call : *under_way_[rank]) {
+    ++coverage_
+          ->count[static_cast<std::size_t>(call.kind)][static_cast<std::size_t>(scenario_.failure)];
+  }
+}
+
+bool World::agrees(std::size_t number, const std::vector<std::byte>& result) {
+  return results_.try_emplace(number, result).first->second == result;
+}
+
+void World::end(std::size_t rank, std::optional<Error> error) {
+  outcomes_[rank] = {.is_over = true, .error = std::move(error)};
+  if (launcher_) launcher_->on_end(rank, "ended");
+}
+
+void World::judge(std::size_t rank) {
+  const Outcome& outcome = outcomes_[rank];
+  const bool is_failing = has_failed_ && scenario_.fails(rank);
+  if (is_failing) return;
+  const std::string who = "rank " + std::to_string(rank);
+  if (!outcome.is_over) return report(who + " never came to an end");
+  if (!outcome.error) return;
+  const Error& error = *outcome.error;
+  const std::string says =
+      who + " says (" + std::string(to_string(error.code())) + "): " + error.what();
+  const bool was_to_succeed = !has_failed_ || scenario_.failure == Failure::kPauses;
+  if (was_to_succeed) return report(says + ", and nothing had failed");
+  if (!may_be_blamed(error)) report(says + ", which blames who did not fail");
+}
+
+// Where nobody follows who waits for whom, one blames whom it waits for.
+bool World::may_be_blamed(const Error& error) const {
+  if (!launcher_) return error.blamed_rank().has_value();
+  // Of two who differ each takes the other one for wrong; and who needs nothing sends nothing.
+  if (scenario_.failure == Failure::kDisagrees) return true;
+  return error.blamed_rank() && scenario_.fails(*error.blamed_rank());
+}
+
+}  // namespace rota::simulation

@@ -1,0 +1,75 @@
+// A world that a seed has drawn: real communicators, each on a simulated thread, over memory,
+// sockets, a clock and a launcher that are simulated. Tells what its ranks found.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <rota/communicator.h>
+#include <rota/error.h>
+
+#include "communicator/membership.h"
+#include "simulation/launcher.h"
+#include "simulation/machine.h"
+#include "simulation/scenario.h"
+#include "transport/transport.h"
+
+namespace rota::simulation {
+
+// How often each failure came while a rank that failed was in a call of each kind.
+struct Coverage {
+  std::array<std::array<std::uint64_t, kFailures>, kKinds> count{};
+};
+
+class World {
+ public:
+  explicit World(const Scenario& scenario);
+
+  // Runs it to its end. Returns what is wrong, a line each; nothing where all is right.
+  std::vector<std::string> run(Coverage& coverage);
+
+  // For ranks.
+  const Scenario& scenario() const noexcept { return scenario_; }
+  Scheduler& scheduler() noexcept { return scheduler_; }
+  void report(const std::string& finding) { findings_.push_back(finding); }
+  void note_failure(std::size_t rank);
+  void begin(std::size_t rank, const std::vector<Call>& batch) { under_way_[rank] = &batch; }
+  // The same call has the same result on all ranks that have all of it.
+  bool agrees(std::size_t number, const std::vector<std::byte>& result);
+  void end(std::size_t rank, std::optional<Error> error);
+
+ private:
+  struct Outcome {
+    bool is_over = false;
+    std::optional<Error> error;
+  };
+
+  std::vector<std::unique_ptr<transport::Transport>> make_transports();
+  std::vector<Communicator> make_communicators();
+  void before_store();
+  void judge(std::size_t rank);
+  bool may_be_blamed(const Error& error) const;
+
+  const Scenario& scenario_;
+  Random random_;
+  Scheduler scheduler_;
+  SharedMemoryModel memory_;
+  Streams streams_;
+  Machine machine_;
+  std::optional<Launcher> launcher_;
+  std::shared_ptr<Board> board_;   // Without one.
+  std::uint64_t store_count_ = 0;  // Of the rank that is to fail.
+  bool has_failed_ = false;
+  std::vector<const std::vector<Call>*> under_way_;  // By rank.
+  std::map<std::size_t, std::vector<std::byte>> results_;
+  std::vector<Outcome> outcomes_;
+  std::vector<std::string> findings_;
+  Coverage* coverage_ = nullptr;
+};
+
+}  // namespace rota::simulation
