@@ -25,8 +25,6 @@ std::size_t column_count(std::string_view line) {
       line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 // What is left of `text` without spaces at either end.
 std::string_view trim(std::string_view text) {
   const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
@@ -164,6 +162,29 @@ Findings check_limits(const Source& source) {
       findings.push_back(at(source, i + 1) + std::to_string(columns) + " columns; the limit is " +
                          std::to_string(kMaxColumns));
     }
+  }
+  return findings;
+}
+
+Findings check_using(const Source& source) {
+  Findings findings;
+  if (is_header(source)) return findings;
+  const std::string code = code_of(source.text);
+  std::size_t number = 0;
+  for (const std::string_view line : lines_of(code)) {
+    ++number;
+    std::string_view name = trim(line);
+    const bool is_declaration = name.starts_with("using ") && name.ends_with(';') &&
+                                name.find('=') == std::string_view::npos &&
+                                !name.starts_with("using namespace ") &&
+                                !name.starts_with("using enum ");
+    if (!is_declaration) continue;
+    name.remove_suffix(1);
+    name = name.substr(name.find_last_of(": ") + 1);
+    const auto after = static_cast<std::size_t>(line.data() + line.size() - code.data());
+    if (contains_word(std::string_view(code).substr(after), name)) continue;
+    findings.push_back(at(source, number) + "brings in " + std::string(name) +
+                       ", and does not use it");
   }
   return findings;
 }

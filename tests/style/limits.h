@@ -13,6 +13,10 @@ Findings check_opening(const Source& source);
 // 500 lines a file, 200 a public header, 100 columns a line, 70 lines a function.
 Findings check_limits(const Source& source);
 
+// What a .cpp brings in by a using-declaration, it uses. Linters see that in a main file alone, and
+// ours is a unit of several.
+Findings check_using(const Source& source);
+
 // errno exists in lib/os alone: everywhere else a failed call is an Error.
 Findings check_errno(const Source& source);
 

@@ -11,9 +11,9 @@
 namespace rota::style {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 std::string repeat(const std::string& text, std::size_t count) {
   std::string all;
@@ -182,6 +182,15 @@ TEST(Limits, SeeThroughDirectivesAndRawStrings) {
       "#if A\n#define OPEN {\n#endif\nconst char* k = R\"x(\n{ \" {\n)x\";\n";
   EXPECT_THAT(check_limits({"a.cpp", halves + function_of(71, "void f() {")}),
               ElementsAre(HasSubstr("a.cpp:7: a function of 71 lines")));
+}
+
+TEST(Using, BringsInWhatIsUsed) {
+  EXPECT_THAT(check_using({"a.cpp", "using std::string;\nstring text;\nusing A = int;\n"}),
+              IsEmpty());
+  EXPECT_THAT(check_using({"a.h", "using std::string;\n"}), IsEmpty());
+  EXPECT_THAT(check_using({"a.cpp", "using enum Color;\n"}), IsEmpty());
+  EXPECT_THAT(check_using({"a.cpp", "// string\nusing std::string;\nstrings text;\n"}),
+              ElementsAre(HasSubstr("a.cpp:2: brings in string")));
 }
 
 TEST(Homes, KeepErrnoInOs) {

@@ -9,8 +9,6 @@
 namespace rota::style {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 // The position behind a literal that starts at `begin` with the quote text[begin].
 std::size_t end_of_literal(std::string_view text, std::size_t begin) {
   std::size_t i = begin + 1;
@@ -44,6 +42,8 @@ std::size_t end_of_non_code(std::string_view text, std::size_t i) {
 }
 
 }  // namespace
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 std::vector<Source> read_sources(const std::filesystem::path& root, const std::string& folder) {
   std::vector<Source> sources;

@@ -22,6 +22,9 @@ struct Include {
 // A broken rule: "lib/os/fd.h:12: what is wrong".
 using Findings = std::vector<std::string>;
 
+// A letter, a digit or an underscore.
+bool is_word(char c);
+
 // All C++ files below `root`/`folder`, in the order of their paths.
 std::vector<Source> read_sources(const std::filesystem::path& root, const std::string& folder);
 

@@ -8,11 +8,12 @@
 
 #include "style/layers.h"
 #include "style/limits.h"
+#include "testing/paths.h"
 
 namespace rota::style {
 namespace {
 
-const std::filesystem::path kRoot = ROTA_SOURCE_DIR;
+const std::filesystem::path kRoot = testing::source_path();
 constexpr const char* kComponents[] = {"lib", "launcher", "examples/mnist", "benchmarks", "tests"};
 
 Layers layers() {
@@ -34,9 +35,9 @@ Findings check_each(const std::string& folder, const Check& check) {
   return findings;
 }
 
-testing::AssertionResult none_of(const Findings& findings) {
-  if (findings.empty()) return testing::AssertionSuccess();
-  auto failure = testing::AssertionFailure();
+::testing::AssertionResult none_of(const Findings& findings) {
+  if (findings.empty()) return ::testing::AssertionSuccess();
+  auto failure = ::testing::AssertionFailure();
   for (const auto& finding : findings) failure << "\n" << finding;
   return failure;
 }
@@ -75,6 +76,12 @@ TEST(Style, FilesOpenWithWhatTheyAre) {
 TEST(Style, FilesLinesAndFunctionsStaySmall) {
   for (const char* component : kComponents) {
     EXPECT_TRUE(none_of(check_each(component, check_limits)));
+  }
+}
+
+TEST(Style, WhatIsBroughtInByUsingIsUsed) {
+  for (const char* component : kComponents) {
+    EXPECT_TRUE(none_of(check_each(component, check_using)));
   }
 }
 

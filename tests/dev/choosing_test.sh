@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# What ./dev test runs: what a change needs by default, all by --all, and whoever chooses chooses
+# among all.
+# Functions are called by expect, and scripts expand their own variables.
+# shellcheck disable=SC2317
+
+source "$(dirname "${BASH_SOURCE[0]}")/small_tree.sh"
+make_tree tree
+
+# ran TEST...: these and no others.
+ran() {
+  diff <(printf '%s\n' "$@") \
+    <(sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: \([a-z]*\) .*/\1/p' output | sort)
+}
+
+run 0 tree/dev test
+expect "the long one is left out" ran one
+run 0 tree/dev test --all
+expect "--all has all" ran lasting one
+run 0 tree/dev test -L hosts
+expect "-L chooses among all" ran lasting
+run 0 tree/dev test -R .
+expect "-R chooses among all" ran lasting one
+run 0 tree/dev test -V
+expect "what does not choose changes nothing" ran one
+run 8 tree/dev test -R nothing_is_called_so
+expect "no test is an error" says 'No tests were found'
+
+sed -i 's/return 0/return 3/' tree/lib/one.cpp
+run 8 tree/dev test
+expect "a test that fails is named" says '1 - one \(Failed\)'
+echo 'int main() { return no_such_name; }' >tree/lib/one.cpp
+run 1 tree/dev test
+expect "the compiler is heard" says "no_such_name.* was not declared"
+expect "nothing is run" says_not 'Test +#'
+exit "$failures"

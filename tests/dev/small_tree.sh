@@ -1,0 +1,60 @@
+# A tree with the real ./dev, .ci/run and presets, and a program of one line in place of all else.
+# The tests here source this first and then are in $work, which goes with them.
+# shellcheck shell=bash
+
+source_tree=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit
+mkdir fake
+export PATH=$work/fake:$PATH ROTA_CACHE=$work/kept HOME=$work
+unset CI ROTA_CI_MINUTES CCACHE_DIR CMAKE_CXX_COMPILER_LAUNCHER ROTA_NO_CCACHE
+failures=0
+
+# make_tree FOLDER
+make_tree() {
+  mkdir -p "$1"/{cmake,tests/planted,lib}
+  cp -r "$source_tree"/cmake/{dev,ccache.sh} "$1/cmake"
+  cp -r "$source_tree"/{.ci,dev,CMakePresets.json} "$1"
+  echo 'int main() { return 0; }' >"$1/lib/one.cpp"
+  cat >"$1/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(small LANGUAGES CXX)
+enable_testing()
+set(ROTA_TEST_SLOTS 3 CACHE INTERNAL "")
+add_executable(one lib/one.cpp)
+add_test(NAME one COMMAND one)
+add_test(NAME lasting COMMAND one)
+set_tests_properties(lasting PROPERTIES LABELS "hosts;long")
+CMAKE
+}
+
+# fake NAME: a program of that name, whose script is read from standard input.
+fake() {
+  { echo '#!/bin/bash' && cat; } >"fake/$1"
+  chmod +x "fake/$1"
+}
+
+# Whatever is asked for is installed.
+fake dpkg-query <<'SH'
+for package in "${@:3}"; do echo "installed $package"; done
+SH
+
+# expect WHAT COMMAND...: the command must succeed; what was printed last, by run, is shown where it
+# does not.
+expect() {
+  "${@:2}" && return
+  echo "FAILED: $1"
+  tail -n 40 output | sed 's/^/    /'
+  ((++failures))
+}
+
+# run STATUS COMMAND...: it must end so; what it prints is in the file output.
+run() {
+  local status=0
+  "${@:2}" >output 2>&1 </dev/null || status=$?
+  expect "${*:2}: ended with $status, not $1" test "$status" = "$1"
+}
+
+says() { grep -qE -e "$1" output; }
+says_not() { ! says "$1"; }
