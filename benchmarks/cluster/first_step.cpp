@@ -7,6 +7,7 @@
 #include <iostream>
 #include <utility>
 
+#include "examples/mnist/data_folder.h"
 #include "examples/mnist/models.h"
 
 namespace {
@@ -24,7 +25,7 @@ class FirstStep final : public rota::TrainingHook {
 }  // namespace
 
 int main() {
-  const rota::TrainAndTest data = rota::read_idx_folder(MNIST_DATA);
+  const rota::TrainAndTest data = rota::read_idx_folder(data_folder());
   rota::Communicator communicator;
   rota::Model<float> model(data.train.shape, layers_of("mlp", data.train.classes));
   rota::Trainer<float> trainer(communicator, std::move(model), data.train, data.test, {});

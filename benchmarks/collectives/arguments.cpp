@@ -58,9 +58,11 @@ cxxopts::Options measurement_options(const std::string& program) {
   cxxopts::Options options(
       program + " COLLECTIVE[,COLLECTIVE...]",
       "Times collectives: " + list_of(all_collectives()) +
-          ".\n\nTimes are in microseconds, by the call, of the slowest rank: the least, the median "
-          "and the 99th\npercentile. Bandwidths are nccl-tests': gigabytes of values a second "
-          "(algbw), and that times what\nthe busiest link carries for each byte (busbw).");
+          ".\n\nTimes are in microseconds, by the call, of the slowest rank: the median, and with "
+          "--json the\nleast and the 99th percentile too. Bandwidths are nccl-tests': gigabytes of "
+          "values a second\n(algbw), and that times what the busiest link carries for each byte "
+          "(busbw). After each row's\nlast call that is timed there is one more, of which every "
+          "element is looked at: where one is\nwrong, the exit code is 1.");
   options.add_options()                                                                      //
       ("sizes", "In bytes, such as 4,64K,16M or 4:256M:x4", cxxopts::value<std::string>())   //
       ("types", list_of(kDataTypes), list())                                                 //
@@ -74,7 +76,8 @@ cxxopts::Options measurement_options(const std::string& program) {
       ("calls", "isolated, back-to-back (of up to 16 KiB, warm), or both (the default)", list())(
           "iterations", "Isolated calls a row, instead of 7 to 500 by size",
           cxxopts::value<std::size_t>())                                                   //
-      ("check", "Look at every element, and fail where one is wrong")                      //
+      ("check", "Look at every element, and fail where one is wrong (the default)")        //
+      ("no-check", "Do not look at them, which takes less time a row")                     //
       ("json", "Print a JSON object a row")                                                //
       ("plot", "Draw time by size into this file, as SVG", cxxopts::value<std::string>())  //
       ("since",
@@ -108,7 +111,10 @@ Arguments arguments_from(const std::string& collectives, const cxxopts::ParseRes
     method.iterations = given["iterations"].as<std::size_t>();
     if (method.iterations == 0U) throw std::invalid_argument("--iterations: at least 1");
   }
-  method.checks = given.count("check") != 0;
+  method.checks = given.count("no-check") == 0;
+  if (given.count("check") != 0 && !method.checks) {
+    throw std::invalid_argument("--check and --no-check: one of them");
+  }
   arguments.json = given.count("json") != 0;
   if (given.count("since") != 0) arguments.since = given["since"].as<double>();
   if (given.count("plot") != 0) arguments.plot = given["plot"].as<std::string>();

@@ -8,32 +8,35 @@ namespace rota::bench {
 namespace {
 
 // What each link carries, by nccl-tests' PERFORMANCE.md.
-enum class Traffic : std::uint8_t { kNone, kOnce, kOthersParts, kOthersPartsTwice };
+enum class Traffic : std::uint8_t { kNone, kOnce, kTwice, kOthersParts, kOthersPartsTwice };
 
 struct Description {
   std::string_view name;
   bool reduces;
   bool has_parts;
+  bool has_root;
   Traffic traffic;
 };
 
 // By Collective.
 constexpr std::array kDescriptions = {
-    Description{"all-reduce", true, false, Traffic::kOthersPartsTwice},
-    Description{"reduce", true, false, Traffic::kOnce},
-    Description{"reduce-scatter", true, true, Traffic::kOthersParts},
-    Description{"all-gather", false, true, Traffic::kOthersParts},
-    Description{"gather", false, true, Traffic::kOthersParts},
-    Description{"scatter", false, true, Traffic::kOthersParts},
-    Description{"all-to-all", false, true, Traffic::kOthersParts},
-    Description{"broadcast", false, false, Traffic::kOnce},
-    Description{"barrier", false, false, Traffic::kNone},
+    Description{"all-reduce", true, false, false, Traffic::kOthersPartsTwice},
+    Description{"reduce", true, false, true, Traffic::kOnce},
+    Description{"reduce-scatter", true, true, false, Traffic::kOthersParts},
+    Description{"all-gather", false, true, false, Traffic::kOthersParts},
+    Description{"gather", false, true, true, Traffic::kOthersParts},
+    Description{"scatter", false, true, true, Traffic::kOthersParts},
+    Description{"all-to-all", false, true, false, Traffic::kOthersParts},
+    Description{"broadcast", false, false, true, Traffic::kOnce},
+    Description{"ping-pong", false, false, true, Traffic::kTwice},
+    Description{"barrier", false, false, false, Traffic::kNone},
 };
 
 constexpr std::array kCollectives = {
     Collective::kAllReduce, Collective::kReduce,    Collective::kReduceScatter,
     Collective::kAllGather, Collective::kGather,    Collective::kScatter,
-    Collective::kAllToAll,  Collective::kBroadcast, Collective::kBarrier,
+    Collective::kAllToAll,  Collective::kBroadcast, Collective::kPingPong,
+    Collective::kBarrier,
 };
 
 const Description& description_of(Collective collective) noexcept {
@@ -49,7 +52,8 @@ std::string_view to_string(Collective collective) noexcept {
 }
 
 std::optional<Collective> collective_named(std::string_view name) noexcept {
-  const auto found = std::ranges::find(kCollectives, name, &to_string);
+  const auto found = std::ranges::find(
+      kCollectives, name, [](Collective collective) { return description_of(collective).name; });
   return found == kCollectives.end() ? std::nullopt : std::optional(*found);
 }
 
@@ -57,11 +61,15 @@ bool reduces(Collective collective) noexcept { return description_of(collective)
 
 bool has_parts(Collective collective) noexcept { return description_of(collective).has_parts; }
 
+bool has_root(Collective collective) noexcept { return description_of(collective).has_root; }
+
 double bus_factor(Collective collective, std::size_t ranks) noexcept {
   const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
   switch (description_of(collective).traffic) {
     case Traffic::kOnce:
       return 1;
+    case Traffic::kTwice:
+      return 2;
     case Traffic::kOthersParts:
       return others;
     case Traffic::kOthersPartsTwice:

@@ -17,6 +17,7 @@ enum class Collective : std::uint8_t {
   kScatter,
   kAllToAll,
   kBroadcast,
+  kPingPong,  // Rank 0 sends to rank 1, which sends back what it got.
   kBarrier,
 };
 
@@ -32,6 +33,9 @@ bool reduces(Collective collective) noexcept;
 
 // Whether each rank's values consist of a part for, or of, every rank. Parts are equally long.
 bool has_parts(Collective collective) noexcept;
+
+// Whether one rank has a part of its own: whose values go out, to whom results come, who serves.
+bool has_root(Collective collective) noexcept;
 
 // Bus bandwidth is algorithm bandwidth times this: what the busiest link has to carry for each byte
 // of the values, whatever the algorithm, so that it can be held against the link's speed.

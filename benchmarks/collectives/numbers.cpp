@@ -87,6 +87,7 @@ T expected(const Work& work, std::size_t rank, std::size_t ranks, std::size_t in
     case Collective::kAllToAll:
       return converted<T>(value_of(work, index / part, rank * part + index % part));
     case Collective::kBroadcast:
+    case Collective::kPingPong:
     case Collective::kBarrier:
       break;
   }

@@ -80,6 +80,8 @@ class RotaGroup final : public Group {
         return [&comm, all] { comm.all_to_all(all); };
       case Collective::kBroadcast:
         return [&comm, all] { comm.broadcast(all, kRoot); };
+      case Collective::kPingPong:
+        return ping_pong(all, all);
       case Collective::kBarrier:
         return [&comm] { comm.barrier(); };
       case Collective::kScatter:
@@ -107,11 +109,28 @@ class RotaGroup final : public Group {
         return [&comm, input, output] { comm.scatter(input, output, kRoot); };
       case Collective::kAllToAll:
         return [&comm, input, output] { comm.all_to_all(input, output); };
+      case Collective::kPingPong:
+        return ping_pong(rank() == kRoot ? input : output, output);
       case Collective::kBroadcast:
       case Collective::kBarrier:
         break;
     }
     return {};
+  }
+
+  std::function<void()> ping_pong(ConstValues to_send, Values to_receive) {
+    if (world_size() <= kPingPongPeer) return {};
+    if (rank() > kPingPongPeer) return [] {};
+    if (rank() == kRoot) {
+      return [this, to_send, to_receive] {
+        communicator_.send(to_send, kPingPongPeer);
+        communicator_.receive(to_receive, kPingPongPeer);
+      };
+    }
+    return [this, to_send, to_receive] {
+      communicator_.receive(to_receive, kRoot);
+      communicator_.send(to_send, kRoot);
+    };
   }
 
   Communicator communicator_;

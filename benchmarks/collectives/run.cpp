@@ -58,15 +58,17 @@ void write_file(const std::string& path, const std::string& text) {
   if (!file.flush()) throw std::runtime_error("--plot: cannot write " + path);
 }
 
-void print(const Line& line, bool json) {
-  if (!json) {
-    std::fputs(table_line(line).c_str(), stdout);
-  } else {
-    for (const auto& row : {line.out_of_place, line.in_place}) {
-      if (row) std::puts(to_json(*row).c_str());
-    }
-  }
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
+}
+
+std::string objects_of(const Line& line) {
+  std::string text;
+  for (const auto& row : {line.out_of_place, line.in_place}) {
+    if (row) text += to_json(*row) + "\n";
+  }
+  return text;
 }
 
 // From then until the slowest rank has the sum of one float.
@@ -90,16 +92,17 @@ int run_measurement(Group& group, const Arguments& arguments) {
     if (speaks) std::printf("%.3f\n", taken);
     return 0;
   }
-  if (speaks && !arguments.json) {
-    std::fputs(table_head(group.name(), group.world_size()).c_str(), stdout);
-  }
+  const bool has_table = speaks && !arguments.json;
+  if (has_table) print(Table::head(group.name(), group.world_size()));
+  Table table;
   std::vector<Row> rows;
   measure(group, arguments.method, [&](const Line& line) {
     for (const auto& row : {line.out_of_place, line.in_place}) {
       if (row) rows.push_back(*row);
     }
-    if (speaks) print(line, arguments.json);
+    if (speaks) print(arguments.json ? objects_of(line) : table.add(line));
   });
+  if (has_table) print(table.finish());
   if (speaks && rows.empty()) {
     std::cerr << group.name() << ": has none of what is to be measured\n";
   }

@@ -43,6 +43,8 @@ Layout layout_of(const Work& work, std::size_t rank, std::size_t ranks) noexcept
       return {at_root, part};
     case Collective::kBroadcast:
       return {at_root, all};
+    case Collective::kPingPong:
+      return {at_root, rank <= kPingPongPeer ? all : Slice{}};
     case Collective::kBarrier:
       break;
   }

@@ -47,6 +47,9 @@ struct Work {
 // Every tree has its root here.
 inline constexpr std::size_t kRoot = 0;
 
+// To whom the root of a ping-pong sends. All others have nothing to do with it.
+inline constexpr std::size_t kPingPongPeer = 1;
+
 // Where one rank's values and results are: runs of elements of its input buffer and of its output
 // buffer. In place the two are one buffer.
 struct Layout {

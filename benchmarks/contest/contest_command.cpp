@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "contest/preparation.h"
 #include "contest/report.h"
 
 namespace rota::bench {
@@ -25,10 +26,9 @@ cxxopts::Options contest_options() {
       ("limit", "The name that is no peer, but what the machine can do",
        cxxopts::value<std::string>()->default_value("limit"))  //
       ("baseline", "Instead: the name to which the ratio of each of the others is wanted",
-       cxxopts::value<std::string>()->default_value(""))                                       //
-      ("all-worlds", "One table for worlds of all sizes: names say how many ranks there are")  //
-      ("plot", "Draw time by size into this file, as SVG", cxxopts::value<std::string>())      //
-      ("title", "Of the picture", cxxopts::value<std::string>()->default_value(""))            //
+       cxxopts::value<std::string>()->default_value(""))                                   //
+      ("plot", "Draw time by size into this file, as SVG", cxxopts::value<std::string>())  //
+      ("title", "Of the picture", cxxopts::value<std::string>()->default_value(""))        //
       ("help", "Print this");
   return options;
 }
@@ -50,7 +50,10 @@ int run_contest_command(int argument_count, char** arguments) {
   }
   const Roles roles{given["ours"].as<std::string>(), given["limit"].as<std::string>(),
                     given["baseline"].as<std::string>()};
-  const auto contests = contests_of(read_rows(std::cin), given.count("all-worlds") != 0);
+  auto contests = contests_of(read_rows(std::cin));
+  borrow_out_of_place(contests, roles);
+  leave_out_short_calls(contests, roles);
+  check_limit(contests, roles);
   std::cout << markdown_of(contests, roles);
   if (given.count("plot") != 0) {
     const auto path = given["plot"].as<std::string>();

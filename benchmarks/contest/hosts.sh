@@ -74,7 +74,8 @@ on_each() {
 }
 
 run_rota() {
-  on_each "$bin/rotarun" --ports 7720-7729 --key-file "$folder/key" "$bin/rota-bench" "${@:2}" --json
+  on_each "$bin/rotarun" --ports 7720-7729 --key-file "$folder/key" \
+    "$bin/rota-bench" "${@:2}" --json
 }
 
 run_gloo() {

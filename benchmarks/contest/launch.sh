@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What it takes to start a job of two ranks, and to end it: rota's launcher and those of its peers in
-# turn.
+# What it takes to start a job of two ranks, and to end it: rota's launcher and those of its peers
+# in turn.
 #
 # usage: launch.sh BIN OUT COMMAND
 # BIN has the programs. OUT gets launch.md, which says that it was made by COMMAND.
@@ -14,6 +14,7 @@ source "$here/peers.sh"
 }
 bin=$(realpath "$1") out=$2 command=$3
 rounds=21
+begin_page launch
 mkdir -p "$out"
 times=$(mktemp -d)
 trap 'rm -rf "$times"' EXIT
@@ -35,12 +36,16 @@ milliseconds_of() {
   awk -v begin="$begin" -v end="$EPOCHREALTIME" 'BEGIN {print (end - begin) * 1e3}'
 }
 
-median() {
-  sort -n "$1" | awk '{a[NR] = $1} END {printf "%.1f", NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'
+# middle FORMAT: the median of the standard input's numbers.
+middle() {
+  sort -n | awk -v format="$1" '{a[NR] = $1} END {
+    printf format, NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'
 }
 
+median() { middle %.1f <"$1"; }
+
 # The median of the rounds' ratios.
-ratio() { paste "$1" "$2" | awk '{print $1 / $2}' | sort -n | awk '{a[NR] = $1} END {printf "%.2f", a[int((NR + 1) / 2)]}'; }
+ratio() { paste "$1" "$2" | awk '{print $1 / $2}' | middle %.2f; }
 
 names=()
 for name in rota openmpi mpich; do is_there $name && names+=("$name"); done
@@ -53,10 +58,12 @@ for ((round = 1; round <= rounds; ++round)); do
 done
 {
   describe launch "$command" "${names[@]}"
-  echo "\`true\`: two ranks of it, from the launcher's begin to its end. First sum: from the launcher's"
-  echo 'begin until both ranks have the sum of one float. Medians of milliseconds, and of the ratios of'
-  echo "$rounds rounds."
-  echo
+  cat <<END
+\`true\`: two ranks of it, from the launcher's begin to its end. First sum: from the launcher's begin
+until both ranks have the sum of one float. Medians of milliseconds, and of the ratios of $rounds
+rounds.
+
+END
   echo '| | `true`, ms | rota / this | first sum, ms | rota / this |'
   echo '|---|---:|---:|---:|---:|'
   for name in "${names[@]}"; do
@@ -66,5 +73,6 @@ done
     done
     echo "$row"
   done
-} >"$out/launch.md"
+} >"$out/launch.new"
+mv "$out/launch.new" "$out/launch.md"
 cat "$out/launch.md"

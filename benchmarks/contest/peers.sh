@@ -2,6 +2,9 @@
 # this one, which set `bin`. Runs are by name: run_NAME RANKS COLLECTIVES ARGUMENT... prints rows.
 # shellcheck shell=bash
 
+# shellcheck source=../pages/head.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../pages/head.sh"
+
 declare -A titles=([rota]=rota [openmpi]='Open MPI' [mpich]=MPICH [gloo]=Gloo [limit]=limit
   [socket]=socket [rota_pairs]='rota shm+tcp' [openmpi_pairs]='Open MPI' [gloo_pairs]=Gloo)
 declare -A missing=()
@@ -65,14 +68,7 @@ describe() {
   for name in openmpi mpich gloo; do
     [[ " ${*:3} " != *" $name "* ]] || versions+=$(version_of "${titles[$name]}" "lib$name-dev")
   done
-  cat <<END
-# $1
-
-Measured by \`$2\` on $(LC_ALL=C date '+%-d %B %Y'): $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -1),
-$(nproc) cores, $(awk '/^MemTotal/ {printf "%.0f GB", $2 / 1e6}' /proc/meminfo); Linux $(uname -r);
-$versions.
-
-END
+  head_of_page "$1" "$2" "$versions"
 }
 
 # version_of NAME PACKAGE prints ", NAME VERSION" where Debian knows it.

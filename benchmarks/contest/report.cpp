@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "collectives/sizes.h"
+#include "contest/verdict.h"
 #include "plot/chart.h"
 #include "statistics.h"
 
@@ -32,14 +33,13 @@ std::string ratio_text(const Ratio& ratio) {
   return text.data();
 }
 
-std::string percent_text(const Ratio& ratio) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.0f %% (%.0f to %.0f)", ratio.median * 100,
-                ratio.least * 100, ratio.most * 100);
+std::string percent_text(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.0f %%", share * 100);
   return text.data();
 }
 
-// Ours first, then the peers by their names, then the limit.
+// Ours first, then what else is our own, then the peers by their names, then the limit.
 std::vector<std::string> names_of(const Contest& contest, const Roles& roles) {
   std::vector<std::string> names;
   for (const auto& [bytes, contestants] : contest.sizes) {
@@ -49,22 +49,13 @@ std::vector<std::string> names_of(const Contest& contest, const Roles& roles) {
   }
   const auto place = [&](const std::string& name) {
     if (name == roles.ours || name == roles.baseline) return 0;
-    return name == roles.limit ? 2 : 1;
+    if (is_own(roles, name)) return 1;
+    return name == roles.limit ? 3 : 2;
   };
   std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
     return place(a) != place(b) ? place(a) < place(b) : a < b;
   });
   return names;
-}
-
-// Null where nobody but ours and the limit was there.
-const std::vector<double>* best_peer(const Contestants& contestants, const Roles& roles) {
-  const std::vector<double>* best = nullptr;
-  for (const auto& [name, times] : contestants) {
-    if (name == roles.ours || name == roles.limit) continue;
-    if (best == nullptr || median(times) < median(*best)) best = &times;
-  }
-  return best;
 }
 
 // Of all but the baseline to the baseline.
@@ -79,6 +70,18 @@ void add_ratios(const Contestants& contestants, const std::vector<std::string>& 
   }
 }
 
+// Of all that is our own to the best peer.
+void add_ratios_to_peers(const Contestants& contestants, const std::vector<std::string>& names,
+                         const Roles& roles, Cells& cells) {
+  const BestPeer peer = best_peer(contestants, roles);
+  for (const std::string& name : names) {
+    if (!is_own(roles, name)) continue;
+    const auto found = contestants.find(name);
+    const bool has_both = found != contestants.end() && !peer.seconds.empty();
+    cells.push_back(has_both ? ratio_text(ratio_of(found->second, peer.seconds)) : kNothing);
+  }
+}
+
 Cells cells_of(std::size_t bytes, const Contestants& contestants,
                const std::vector<std::string>& names, const Roles& roles) {
   Cells cells = {to_words(bytes)};
@@ -90,16 +93,12 @@ Cells cells_of(std::size_t bytes, const Contestants& contestants,
     add_ratios(contestants, names, roles.baseline, cells);
     return cells;
   }
-  const auto ours = contestants.find(roles.ours);
-  const auto limit = contestants.find(roles.limit);
-  const std::vector<double>* peer = best_peer(contestants, roles);
-  const bool has_ours = ours != contestants.end();
-  cells.push_back(has_ours && peer != nullptr ? ratio_text(ratio_of(ours->second, *peer))
-                                              : kNothing);
+  add_ratios_to_peers(contestants, names, roles, cells);
   if (std::ranges::find(names, roles.limit) != names.end()) {
-    cells.push_back(has_ours && limit != contestants.end()
-                        ? percent_text(ratio_of(limit->second, ours->second))
-                        : kNothing);
+    const auto ours = contestants.find(roles.ours);
+    const auto limit = contestants.find(roles.limit);
+    const bool has_both = ours != contestants.end() && limit != contestants.end();
+    cells.push_back(has_both ? percent_text(share_of(limit->second, ours->second)) : kNothing);
   }
   return cells;
 }
@@ -113,9 +112,11 @@ Cells head_of(const std::vector<std::string>& names, const Roles& roles) {
     }
     return head;
   }
-  head.push_back(roles.ours + " / best peer");
+  for (const std::string& name : names) {
+    if (is_own(roles, name)) head.push_back(name + " / best peer");
+  }
   if (std::ranges::find(names, roles.limit) != names.end()) {
-    head.push_back("share of the " + roles.limit);
+    head.push_back("share of the " + roles.limit + ", best rounds");
   }
   return head;
 }
@@ -124,6 +125,16 @@ std::string line_of(const Cells& cells) {
   std::string line = "|";
   for (const std::string& cell : cells) line += " " + cell + " |";
   return line + "\n";
+}
+
+// What of an isolated contest is in no line, and why.
+std::string left_out_of(const Contest& contest) {
+  if (contest.left_out.empty()) return "";
+  std::string sizes;
+  for (const std::size_t bytes : contest.left_out) {
+    sizes += (sizes.empty() ? "" : ", ") + to_words(bytes);
+  }
+  return "Not shown, as somebody's isolated call takes less than 1 µs: " + sizes + ".\n\n";
 }
 
 std::string table_of(const Contest& contest, const Roles& roles) {
@@ -135,7 +146,9 @@ std::string table_of(const Contest& contest, const Roles& roles) {
   for (const auto& [bytes, contestants] : contest.sizes) {
     text += line_of(cells_of(bytes, contestants, names, roles));
   }
-  return text + "\n";
+  text += "\n";
+  if (roles.baseline.empty()) text += verdict_of(contest, roles);
+  return text + left_out_of(contest);
 }
 
 Chart chart_of(const Contest& contest, const Roles& roles) {
@@ -155,7 +168,9 @@ Chart chart_of(const Contest& contest, const Roles& roles) {
 
 std::string markdown_of(const std::vector<Contest>& contests, const Roles& roles) {
   std::string text;
-  for (const Contest& contest : contests) text += table_of(contest, roles);
+  for (const Contest& contest : contests) {
+    if (!contest.sizes.empty()) text += table_of(contest, roles);
+  }
   return text;
 }
 
@@ -163,7 +178,8 @@ std::string drawing_of(const std::vector<Contest>& contests, const Roles& roles,
                        const std::string& title) {
   std::vector<Chart> charts;
   for (const Contest& contest : contests) {
-    if (contest.calls == Calls::kIsolated) charts.push_back(chart_of(contest, roles));
+    const bool is_shown = contest.calls == Calls::kIsolated && !contest.sizes.empty();
+    if (is_shown) charts.push_back(chart_of(contest, roles));
   }
   return draw_charts(title, charts);
 }

@@ -11,20 +11,17 @@
 namespace rota::bench {
 namespace {
 
-std::string ranks_of(const Row& row) { return ", " + std::to_string(row.ranks) + " ranks"; }
-
-std::string title_of(const Row& row, bool has_ranks) {
+std::string title_of(const Row& row, Placement placement) {
   std::string title(to_string(row.work.collective));
   if (row.work.collective != Collective::kBarrier) {
     title += " of " + std::string(to_string(row.work.type));
   }
   if (reduces(row.work.collective)) title += ", " + op_name(row.work);
-  if (has_ranks) title += ranks_of(row);
-  for (const std::string_view word :
-       {to_string(row.state), to_string(row.calls), to_string(row.work.placement)}) {
-    title += ", " + std::string(word);
-  }
-  return title + ", memory " + std::string(to_string(row.memory));
+  title += ", " + std::to_string(row.ranks) + " ranks";
+  title += ", " + std::string(to_string(row.state)) + ", " + std::string(to_string(row.calls));
+  if (row.work.collective == Collective::kBarrier) return title;  // It has no values.
+  return title + ", " + std::string(to_string(placement)) + ", memory " +
+         std::string(to_string(row.memory));
 }
 
 }  // namespace
@@ -39,17 +36,24 @@ std::vector<Row> read_rows(std::istream& lines) {
   return rows;
 }
 
-std::vector<Contest> contests_of(const std::vector<Row>& rows, bool of_all_worlds) {
+std::vector<Contest> contests_of(const std::vector<Row>& rows) {
   std::vector<Contest> contests;
   for (const Row& row : rows) {
-    const std::string title = title_of(row, !of_all_worlds);
-    const std::string name = row.name + (of_all_worlds ? ranks_of(row) : "");
+    const Placement placement = row.work.placement;
+    const std::string title = title_of(row, placement);
     auto found = std::ranges::find(contests, title, &Contest::title);
     if (found == contests.end()) {
-      contests.push_back({title, row.state, row.calls, row.memory, {}});
+      const bool in_place = placement == Placement::kInPlace;
+      contests.push_back({.title = title,
+                          .other_placement = title_of(
+                              row, in_place ? Placement::kOutOfPlace : Placement::kInPlace),
+                          .placement = placement,
+                          .calls = row.calls,
+                          .sizes = {},
+                          .left_out = {}});
       found = contests.end() - 1;
     }
-    found->sizes[row.work.bytes()][name].push_back(row.median_seconds);
+    found->sizes[row.work.bytes()][row.name].push_back(row.median_seconds);
   }
   return contests;
 }
@@ -62,7 +66,16 @@ Ratio ratio_of(const std::vector<double>& dividend, const std::vector<double>& d
   }
   std::vector<double> ratios(dividend.size());
   std::ranges::transform(dividend, divisor, ratios.begin(), std::divides<>());
-  return {median(ratios), std::ranges::min(ratios), std::ranges::max(ratios)};
+  return {.median = median(ratios),
+          .least = std::ranges::min(ratios),
+          .most = std::ranges::max(ratios),
+          .lower_quartile = percentile(ratios, 25),
+          .upper_quartile = percentile(ratios, 75)};
+}
+
+double share_of(const std::vector<double>& limit, const std::vector<double>& ours) {
+  if (limit.empty() || ours.empty()) throw std::runtime_error("no round was run");
+  return std::ranges::min(limit) / std::ranges::min(ours);
 }
 
 }  // namespace rota::bench

@@ -3,8 +3,8 @@
 # slow for all, and makes a page of tables, and a picture, of what they measured.
 #
 # usage: run.sh BIN OUT COMMAND SECTION
-# SECTION: all-reduce, collectives, oversubscribed, loopback; hosts, pairs or codecs, with a rate:
-# hosts-1gbit, hosts-100mbit.
+# SECTION: all-reduce, collectives, types, oversubscribed, loopback, codecs-shm; hosts, pairs or
+# codecs, with a rate: hosts-1gbit, hosts-100mbit.
 # BIN has the programs. OUT gets SECTION.jsonl, SECTION.md and SECTION.svg. COMMAND is what the page
 # says that it was made by. Peers that are not installed are named, and left out.
 set -euo pipefail
@@ -18,34 +18,55 @@ source "$here/peers.sh"
 }
 bin=$(realpath "$1") out=$2 command=$3 section=$4
 rows=$out/$section.jsonl
-ours="rota shm" note= baseline=()
+ours="rota shm" note= baseline=() codecs=identity,bf16,fp16,int8,int8-stochastic,top-k
 declare -A took_part=()
+left_out=  # What the page says of who failed.
 mkdir -p "$out"
 : >"$rows"
 
-read -r load _ </proc/loadavg
-((${load%.*} == 0)) || echo "this machine is busy (load $load): what follows is of little worth" >&2
+begin_page "$section"
 
 # contest ROUNDS RANKS CONTESTANTS ARGUMENT... appends to the rows. Who fails, or takes minutes, is
 # named and has no rows: ratios are taken round by round, and so there have to be all of them.
 contest() {
-  local rounds=$1 ranks=$2 contestants=$3 round name new=$out/new.jsonl
-  local -A failed=()
+  local rounds=$1 ranks=$2 contestants=$3 round name new=$out/new.jsonl run=$out/run.jsonl
+  local -A failed=() checked=()
   shift 3
   : >"$new"
+  for name in $contestants; do
+    [[ ! -v checked[$name] ]] && is_there "$name" || continue
+    checked[$name]=1
+    is_right "$name" "$ranks" "$@" || failed[$name]=1
+  done
   for ((round = 1; round <= rounds; ++round)); do
     for name in $contestants; do
       [[ ! -v failed[$name] ]] && is_there "$name" || continue
-      "run_$name" "$ranks" "$@" >>"$new" || failed[$name]=1
+      if "run_$name" "$ranks" "$@" --no-check >"$run"; then cat "$run" >>"$new"; else failed[$name]=1; fi
     done
   done
   for name in "${!failed[@]}"; do
+    left_out+=" ${titles[$name]} failed at $*, or took more than $limit s, and is left out there."
     echo "${titles[$name]}, $ranks ranks: failed, or took more than $limit s; left out" >&2
     drop "${titles[$name]}" "$new"
   done
   for name in $contestants; do [[ -v missing[$name] ]] || took_part[${name%_pairs}]=1; done
   cat "$new" >>"$rows"
-  rm "$new"
+  rm "$new" "$run"
+}
+
+# is_right NAME RANKS ARGUMENT...: whether the same calls, of two sizes, give the right values. What
+# codecs lose is shown instead.
+is_right() {
+  local arguments=()
+  ((${#baseline[@]} == 0)) || return 0
+  while (($#)); do
+    case $1 in
+      --sizes | --iterations) shift ;;
+      *) arguments+=("$1") ;;
+    esac
+    shift
+  done
+  "run_${arguments[0]}" "${arguments[@]:1}" --sizes 1K,64K --iterations 2 --check >/dev/null
 }
 
 drop() {
@@ -59,31 +80,61 @@ megabits() {
   esac
 }
 
+# The limit is what the machine does at its best, and from process to process it does 16 MiB and more
+# up to three times faster, by where their pages lie: so it gets three chances a round.
+beside_the_limit="limit rota openmpi limit mpich gloo limit"
+
+beside_peers="Ratios to a peer depend on the CPU and its memory: on another one they may be twice \
+these."
+
 case $section in
   all-reduce)
     title='all-reduce of 2 ranks on one host: time by size'
-    # In three parts, so that a round is short: machines change their speed every few seconds.
-    for part in 7:4,1K,16K,64K 7:1M,16M 3:64M,256M; do
-      contest "${part%%:*}" 2 "rota openmpi mpich gloo limit" all-reduce --placement in-place \
+    note=$beside_peers
+    # In parts, so that a round is short: machines change their speed every few seconds.
+    for part in 7:4,256,1K,4K 7:16K,64K,256K 7:1M,4M 5:16M,64M 3:256M; do
+      contest "${part%%:*}" 2 "$beside_the_limit" all-reduce --placement in-place \
         --memory both --state both --sizes "${part#*:}"
     done
     ;;
   collectives)
     title='2 ranks on one host: time by size'
-    contest 5 2 "rota openmpi mpich gloo limit" broadcast,reduce,reduce-scatter,all-gather,all-to-all \
-      --sizes 1M,16M,64M
+    note="$beside_peers A ping-pong is a send to rank 1 and a send back: its time is that of \
+both. Where a peer cannot do in place what rota does, its call out of place is what rota's \
+stands beside: MPI's reduce-scatter leaves its result at the buffer's begin, rota's at the \
+rank's own place in it."
+    calls=broadcast,reduce,reduce-scatter,all-gather,gather,scatter,all-to-all,ping-pong
+    for part in 3:8,1K 5:64K,1M,16M 3:64M; do
+      contest "${part%%:*}" 2 "$beside_the_limit" $calls --sizes "${part#*:}"
+    done
+    contest 3 2 "$beside_the_limit" $calls --memory any --state fresh --calls isolated \
+      --sizes 1K,64K,1M,16M
+    contest 5 2 "rota openmpi mpich gloo" barrier
+    ;;
+  types)
+    title='other types and operations, 2 ranks on one host: time by size'
+    note="$beside_peers No peer adds up bfloat16. Sizes are bytes: the same bytes hold four \
+times as many values of bfloat16 as of float64."
+    for of in float64,bfloat16:sum int32:max; do
+      contest 5 2 "$beside_the_limit" all-reduce --placement in-place \
+        --types "${of%%:*}" --ops "${of#*:}" --sizes 1K,64K,1M,16M
+      contest 3 2 "$beside_the_limit" all-reduce --placement in-place --memory any --state fresh \
+        --calls isolated --types "${of%%:*}" --ops "${of#*:}" --sizes 1K,64K,1M,16M
+    done
     ;;
   oversubscribed)
     title="more ranks than $(nproc) cores, on one host: time by size"
     for ranks in $((2 * $(nproc))) $((4 * $(nproc))); do
       contest 3 "$ranks" "rota openmpi mpich gloo" all-reduce --placement in-place \
-        --sizes 64K,1M,64M --iterations 11
+        --calls isolated --sizes 1K,64K,1M,64M --iterations 11
+      contest 3 "$ranks" "rota openmpi mpich gloo" all-reduce --placement in-place \
+        --memory any --state fresh --calls isolated --sizes 1K,64K,1M --iterations 11
     done
     ;;
   loopback)
     ours="rota tcp" title="all-reduce of 2 ranks over loopback TCP: time by size"
-    note="Two processes on one host, told to talk by TCP: nothing is shaped. The socket is two threads and \
-one connection: they exchange halves, add what comes, and exchange the sums."
+    note="Two processes on one host, told to talk by TCP: nothing is shaped. The socket is two \
+threads and one connection: they exchange halves, add what comes, and exchange the sums."
     # shellcheck source=loopback.sh
     source "$here/loopback.sh"
     for part in 7:4,4K,64K 9:1M,16M; do
@@ -95,8 +146,9 @@ one connection: they exchange halves, add what comes, and exchange the sums."
     rate=${section#hosts-} ours="rota tcp"
     title="all-reduce of 4 hosts at $rate each way: time by size"
     # What the shaper lets through: 1448 bytes of payload in a frame of 1514.
-    note="Four hosts that are network namespaces, $rate each way. For 16 MiB, which is 24 MiB each way, \
-TCP needs $((24 * 8 * 1024 * 1024 / 1448 * 1514 / 1000 / $(megabits "$rate"))) ms at least."
+    least=$((24 * 8 * 1024 * 1024 / 1448 * 1514 / 1000 / $(megabits "$rate")))
+    note="Four hosts that are network namespaces, $rate each way. For 16 MiB, which is 24 MiB \
+each way, TCP needs $least ms at least."
     # shellcheck source=hosts.sh
     source "$here/hosts.sh"
     make_hosts 4 "$rate"
@@ -108,33 +160,42 @@ TCP needs $((24 * 8 * 1024 * 1024 / 1448 * 1514 / 1000 / $(megabits "$rate"))) m
     done
     ;;
   pairs-*)
-    rate=${section#pairs-} baseline=(--baseline "rota tcp, 4 ranks" --all-worlds)
+    rate=${section#pairs-} ours="rota shm+tcp"
     title="all-reduce of 4 hosts at $rate each way, two ranks on each: time by size"
-    note="Four hosts that are network namespaces, $rate each way. Two ranks on each, which share what leaves \
-their host, beside one on each. Open MPI has the choice of all its ways within a host."
+    note="Four hosts that are network namespaces, $rate each way, and two ranks on each, which \
+share what leaves their host. What rota does by default, and its bits, do not depend on which \
+ranks share a host; the plan two-level does, and is for who asks for it. Open MPI has the choice \
+of all its ways within a host."
     # shellcheck source=hosts.sh
     source "$here/hosts.sh"
     make_hosts 4 "$rate"
     for part in 5:4K:100 $([[ $rate == 1gbit ]] && echo 5:16M:7 || echo 3:16M:3); do
       IFS=: read -r rounds sizes iterations <<<"$part"
-      contest "$rounds" 4 "rota rota_pairs openmpi_pairs gloo_pairs" all-reduce \
-        --placement in-place --memory any --calls isolated --sizes "$sizes" \
-        --iterations "$iterations"
+      contest "$rounds" 4 "rota_pairs openmpi_pairs gloo_pairs" all-reduce --placement in-place \
+        --memory any --calls isolated --sizes "$sizes" --iterations "$iterations"
     done
+    ;;
+  codecs-shm)
+    baseline=(--baseline "rota shm")
+    title='all-reduce of 2 ranks on one host, by codec: time by size'
+    note="Two ranks on one host, which share memory: what it costs to encode where no wire is \
+slow. Each codec beside values that travel as they are."
+    contest 5 2 rota all-reduce --placement in-place --memory both --calls isolated \
+      --sizes 1M,16M --codecs "$codecs"
     ;;
   codecs-*)
     rate=${section#codecs-} baseline=(--baseline "rota tcp")
     title="all-reduce of 4 hosts at $rate each way, by codec: time by size"
-    note="Four hosts that are network namespaces, $rate each way. Each codec beside values that travel as \
-they are."
+    note="Four hosts that are network namespaces, $rate each way. Each codec beside values that \
+travel as they are."
     # shellcheck source=hosts.sh
     source "$here/hosts.sh"
     make_hosts 4 "$rate"
-    for part in 5:1M:9 3:16M:2; do
+    for part in 5:1M:9 3:16M:3; do
       IFS=: read -r rounds sizes iterations <<<"$part"
       contest "$rounds" 4 rota all-reduce --placement in-place --memory any --calls isolated \
         --sizes "$sizes" --iterations "$iterations" \
-        --codecs identity,bf16,fp16,int8,int8-stochastic,top-k
+        --codecs "$codecs"
     done
     ;;
   *)
@@ -144,10 +205,14 @@ they are."
 esac
 name_missing
 
+# Written whole or not at all: a page whose limit is none is refused.
 {
   describe "$section" "$command" "${!took_part[@]}"
-  [[ -z $note ]] || printf '%s\n\n' "$note"
+  note+=$left_out
+  [[ -z $note ]] || echo "$note" | fold -s -w 100 | sed 's/ *$//; $G'
   printf '![](%s.svg)\n\n' "$section"
-  "$bin/rota-bench" contest --ours "$ours" "${baseline[@]}" --plot "$out/$section.svg" --title "$title" <"$rows"
-} >"$out/$section.md"
+  "$bin/rota-bench" contest --ours "$ours" "${baseline[@]}" --plot "$out/$section.svg" \
+    --title "$title" <"$rows"
+} >"$out/$section.new"
+mv "$out/$section.new" "$out/$section.md"
 cat "$out/$section.md"

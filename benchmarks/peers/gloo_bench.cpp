@@ -1,5 +1,5 @@
-// Measures Gloo's collectives, of floats and over TCP, by the method that rota's are measured by.
-// It starts its ranks itself, for Gloo has no launcher.
+// Measures Gloo's collectives, over TCP, by the method that rota's are measured by. It starts its
+// ranks itself, for Gloo has no launcher.
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_halving_doubling.h>
@@ -10,30 +10,55 @@
 #include <gloo/gather.h>
 #include <gloo/math.h>
 #include <gloo/reduce.h>
+#include <gloo/reduce_scatter.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/file_store.h>
+#include <gloo/scatter.h>
 #include <gloo/transport/tcp/device.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <exception>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "collectives/run.h"
+#include "peers/best_call.h"
 #include "peers/family.h"
 
 namespace rota::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using Sum = void (*)(void*, const void*, const void*, std::size_t);
+constexpr std::uint64_t kPingPongSlot = 1 << 20;  // Far from those that collectives take.
 
-constexpr Sum kSum = &gloo::sum<float>;
-constexpr std::size_t kFewBytes = 64 << 10;
+// Both forms in which Gloo wants an operation; null where it has none.
+template <class T>
+struct Operation {
+  using Function = void (*)(void*, const void*, const void*, std::size_t);
+  Function function = nullptr;
+  const gloo::ReductionFunction<T>* object = nullptr;
+};
+
+template <class T>
+Operation<T> operation_of(ReduceOp op) {
+  using Object = gloo::ReductionFunction<T>;
+  switch (op) {
+    case ReduceOp::kSum:
+      return {&gloo::sum<T>, Object::sum};
+    case ReduceOp::kProduct:
+      return {&gloo::product<T>, Object::product};
+    case ReduceOp::kMin:
+      return {&gloo::min<T>, Object::min};
+    case ReduceOp::kMax:
+      return {&gloo::max<T>, Object::max};
+    default:
+      return {};
+  }
+}
+
+using Buffer = gloo::transport::UnboundBuffer;
 
 class GlooGroup final : public Group {
  public:
@@ -57,16 +82,22 @@ class GlooGroup final : public Group {
   }
 
   PreparedCall prepare(const Work& work, const Buffers& buffers) override {
-    const bool is_sum = !reduces(work.collective) || work.op == ReduceOp::kSum;
-    if (work.type != DataType::kFloat32 || !is_sum) return {};
-    const auto floats = [](std::byte* at) { return reinterpret_cast<float*>(at); };
-    const bool in_place = work.placement == Placement::kInPlace;
-    float* const input = floats(buffers.input);
-    float* const output = floats(buffers.output);
-    if (work.collective == Collective::kAllReduce) {
-      return best_all_reduce(in_place ? nullptr : input, output, work.total);
+    if (work.collective == Collective::kBarrier) {  // It has no values, and so is there once.
+      if (work.placement != Placement::kInPlace) return {};
+      return {[this] { barrier(); }, "-"};
     }
-    return {in_place ? in_place_call(work, output) : out_of_place_call(work, input, output), "-"};
+    switch (work.type) {
+      case DataType::kFloat32:
+        return prepare_of<float>(work, buffers);
+      case DataType::kFloat64:
+        return prepare_of<double>(work, buffers);
+      case DataType::kInt32:
+        return prepare_of<std::int32_t>(work, buffers);
+      case DataType::kInt64:
+        return prepare_of<std::int64_t>(work, buffers);
+      default:
+        return {};
+    }
   }
 
   void barrier() override {
@@ -85,66 +116,69 @@ class GlooGroup final : public Group {
   }
 
  private:
-  // In place where `input` is null. Which plan is the best depends on the bytes, and Gloo leaves
-  // the choice to its caller: all are tried, and the one whose slowest rank is the fastest is
-  // taken.
-  PreparedCall best_all_reduce(float* input, float* output, std::size_t count) {
-    PreparedCall best;
-    double least = 0;
-    std::vector<std::string> plans = {"ring", "bcube", "halving"};
+  template <class T>
+  PreparedCall prepare_of(const Work& work, const Buffers& buffers) {
+    const auto operation = operation_of<T>(work.op);
+    if (reduces(work.collective) && operation.function == nullptr) return {};
+    T* const input = reinterpret_cast<T*>(buffers.input);
+    T* const output = reinterpret_cast<T*>(buffers.output);
+    const bool in_place = work.placement == Placement::kInPlace;
+    switch (work.collective) {
+      case Collective::kAllReduce:
+        return best_all_reduce(in_place ? nullptr : input, output, work.total, operation);
+      case Collective::kPingPong:
+        return {ping_pong(input, output, work.total), "-"};
+      case Collective::kBroadcast:
+        return {in_place ? broadcast(output, work.total) : nullptr, "-"};
+      default:
+        return {in_place ? nullptr : out_of_place_call(work, input, output, operation), "-"};
+    }
+  }
+
+  // In place where `input` is null. Gloo leaves the choice to its caller.
+  template <class T>
+  PreparedCall best_all_reduce(T* input, T* output, std::size_t count,
+                               const Operation<T>& operation) {
+    using Algorithm = gloo::AllreduceOptions::Algorithm;
+    std::vector<PreparedCall> ways = {
+        {all_reduce(Algorithm::RING, input, output, count, operation), "ring"},
+        {all_reduce(Algorithm::BCUBE, input, output, count, operation), "bcube"},
+        {copy_and_run<gloo::AllreduceHalvingDoubling<T>>(input, output, count, operation),
+         "halving"}};
     // Of four ranks and 64 MiB, this one never returned.
-    if (world_size_ == 2) plans.emplace_back("chunked");
-    for (const std::string& plan : plans) {
-      const auto make = all_reduce(plan, input, output, count);
-      const double seconds = slowest(make, count * sizeof(float) <= kFewBytes ? 20 : 2);
-      if (best.make && seconds >= least) continue;
-      best = {make, plan};
-      least = seconds;
+    if (world_size_ == 2) {
+      ways.push_back({copy_and_run<gloo::AllreduceRingChunked<T>>(input, output, count, operation),
+                      "chunked"});
     }
-    return best;
+    return best_call(*this, ways, count * sizeof(T));
   }
 
-  double slowest(const std::function<void()>& make, std::size_t calls) {
-    make();
-    barrier();
-    const auto begin = Clock::now();
-    for (std::size_t call = 0; call < calls; ++call) make();
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    return std::ranges::max(gather_from_all({&seconds, 1}));
-  }
-
-  std::function<void()> all_reduce(const std::string& plan, float* input, float* output,
-                                   std::size_t count) {
-    if (plan == "halving") {
-      return copy_and_run<gloo::AllreduceHalvingDoubling<float>>(input, output, count);
-    }
-    if (plan == "chunked") {
-      return copy_and_run<gloo::AllreduceRingChunked<float>>(input, output, count);
-    }
+  template <class T>
+  std::function<void()> all_reduce(gloo::AllreduceOptions::Algorithm algorithm, T* input, T* output,
+                                   std::size_t count, const Operation<T>& operation) {
     auto options = std::make_shared<gloo::AllreduceOptions>(context_);
     if (input != nullptr) options->setInput(input, count);
     options->setOutput(output, count);
-    options->setReduceFunction(kSum);
-    options->setAlgorithm(plan == "ring" ? gloo::AllreduceOptions::Algorithm::RING
-                                         : gloo::AllreduceOptions::Algorithm::BCUBE);
+    options->setReduceFunction(operation.function);
+    options->setAlgorithm(algorithm);
     return [options] { gloo::allreduce(*options); };
   }
 
   // The older algorithms work in place alone.
-  template <class Algorithm>
-  std::function<void()> copy_and_run(const float* input, float* output, std::size_t count) {
-    auto algorithm =
-        std::make_shared<Algorithm>(context_, std::vector<float*>{output}, static_cast<int>(count));
+  template <class Algorithm, class T>
+  std::function<void()> copy_and_run(const T* input, T* output, std::size_t count,
+                                     const Operation<T>& operation) {
+    auto algorithm = std::make_shared<Algorithm>(context_, std::vector<T*>{output},
+                                                 static_cast<int>(count), operation.object);
     return [=] {
-      if (input != nullptr) std::memcpy(output, input, count * sizeof(float));
+      if (input != nullptr) std::memcpy(output, input, count * sizeof(T));
       algorithm->run();
     };
   }
 
-  std::function<void()> in_place_call(const Work& work, float* values) {
-    if (work.collective == Collective::kBarrier) return [this] { barrier(); };
-    if (work.collective != Collective::kBroadcast) return {};
-    return [this, values, count = work.total] {
+  template <class T>
+  std::function<void()> broadcast(T* values, std::size_t count) {
+    return [=, this] {
       gloo::BroadcastOptions options(context_);
       options.setOutput(values, count);
       options.setRoot(static_cast<int>(kRoot));
@@ -152,7 +186,30 @@ class GlooGroup final : public Group {
     };
   }
 
-  std::function<void()> out_of_place_call(const Work& work, float* input, float* output) {
+  // In place the two are one buffer.
+  template <class T>
+  std::function<void()> ping_pong(T* input, T* output, std::size_t count) {
+    if (rank_ > kPingPongPeer) return [] {};
+    const bool begins = rank_ == kRoot;
+    std::shared_ptr<Buffer> to_send =
+        context_->createUnboundBuffer(begins ? input : output, count * sizeof(T));
+    std::shared_ptr<Buffer> to_receive = context_->createUnboundBuffer(output, count * sizeof(T));
+    const auto peer = static_cast<int>(begins ? kPingPongPeer : kRoot);
+    const auto send = [=] {
+      to_send->send(peer, kPingPongSlot);
+      to_send->waitSend();
+    };
+    return [=] {
+      if (begins) send();
+      to_receive->recv(peer, kPingPongSlot);
+      to_receive->waitRecv();
+      if (!begins) send();
+    };
+  }
+
+  template <class T>
+  std::function<void()> out_of_place_call(const Work& work, T* input, T* output,
+                                          const Operation<T>& operation) {
     const Layout layout = layout_of(work, rank_, world_size_);
     const std::size_t given = layout.input.count;
     const std::size_t got = layout.output.count;
@@ -163,10 +220,12 @@ class GlooGroup final : public Group {
           gloo::ReduceOptions options(context_);
           options.setInput(input, given);
           options.setOutput(output, given);
-          options.setReduceFunction(kSum);
+          options.setReduceFunction(operation.function);
           options.setRoot(static_cast<int>(kRoot));
           gloo::reduce(options);
         };
+      case Collective::kReduceScatter:
+        return reduce_scatter(input, output, work.total, operation);
       case Collective::kAllGather:
         return [=, this] {
           gloo::AllgatherOptions options(context_);
@@ -182,6 +241,8 @@ class GlooGroup final : public Group {
           options.setRoot(static_cast<int>(kRoot));
           gloo::gather(options);
         };
+      case Collective::kScatter:
+        return scatter(input, output, got);
       case Collective::kAllToAll:
         return [=, this] {
           gloo::AlltoallOptions options(context_);
@@ -192,6 +253,34 @@ class GlooGroup final : public Group {
       default:
         return {};
     }
+  }
+
+  // Another one of those that work in place: it leaves the part at the buffer's begin.
+  template <class T>
+  std::function<void()> reduce_scatter(const T* input, T* output, std::size_t count,
+                                       const Operation<T>& operation) {
+    const std::vector<int> parts(world_size_, static_cast<int>(count / world_size_));
+    auto algorithm = std::make_shared<gloo::ReduceScatterHalvingDoubling<T>>(
+        context_, std::vector<T*>{output}, static_cast<int>(count), parts, operation.object);
+    return [=] {
+      std::memcpy(output, input, count * sizeof(T));
+      algorithm->run();
+    };
+  }
+
+  template <class T>
+  std::function<void()> scatter(T* input, T* output, std::size_t part) {
+    std::vector<T*> parts;
+    for (std::size_t rank = 0; rank_ == kRoot && rank < world_size_; ++rank) {
+      parts.push_back(input + rank * part);
+    }
+    return [=, this] {
+      gloo::ScatterOptions options(context_);
+      if (!parts.empty()) options.setInputs(parts, part);
+      options.setOutput(output, part);
+      options.setRoot(static_cast<int>(kRoot));
+      gloo::scatter(options);
+    };
   }
 
   std::size_t rank_;

@@ -1,36 +1,45 @@
 // What this machine can do at most, measured by the method that rota is measured by: by two threads
-// of one address space. In an all-reduce of floats they run one fused loop each over their half; in
-// an all-gather and an all-to-all each copies what it gets. There is no plan, no check, no failure
-// to notice, and no second copy of anything.
+// of one address space, and by the best loop that is known: each of rota's kernels, in pieces of
+// several sizes. In an all-reduce each thread adds up its half, for both; in an all-gather and an
+// all-to-all each copies what it gets or what it gives. There is no plan, no check, no failure to
+// notice, and no second copy of anything.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "collectives/run.h"
+#include "kernels/kernels.h"
+#include "peers/best_call.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-// One loop in three variants, of which the best that the machine has is taken.
-#define ROTA_EVERY_INSTRUCTION_SET __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define ROTA_EVERY_INSTRUCTION_SET
 #endif
 
 namespace rota::bench {
 namespace {
 
 constexpr std::size_t kThreads = 2;
-constexpr std::size_t kCacheLine = 64;
+constexpr std::size_t kLinePair = 128;  // What a processor fetches at once.
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kBytesInALine = 48;  // That fit beside the flag.
 constexpr std::size_t kPagedBytes = 64 << 10;
-constexpr std::size_t kSpins = 2000;  // Then the other thread may need this core.
+// Loops may go over both buffers a piece at a time, or over all of their half at once.
+constexpr std::array<std::size_t, 5> kPieceBytes = {4 << 10, 16 << 10, 32 << 10, 128 << 10,
+                                                    ~std::size_t{0}};
+constexpr std::size_t kBareSpins = 256;  // As rota's: a pause would delay a quick answer.
+constexpr std::size_t kSpins = 2000;     // Then the other thread may need this core.
 
 void relax() noexcept {
 #if defined(__x86_64__)
@@ -40,7 +49,7 @@ void relax() noexcept {
 
 // What one thread shows the other: a flag that counts, and a few values. Two of them take turns,
 // since one may still be read when the next is written.
-struct alignas(kCacheLine) Line {
+struct alignas(kLinePair) Line {
   std::atomic<std::uint64_t> sequence{0};
   std::array<float, kBytesInALine / sizeof(float)> values{};
 };
@@ -50,23 +59,60 @@ struct Shared {
   std::array<const void*, kThreads> addresses{};
 };
 
-ROTA_EVERY_INSTRUCTION_SET
-void add_to_both(float* __restrict a, float* __restrict b, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) a[i] = b[i] = a[i] + b[i];
-}
-
-ROTA_EVERY_INSTRUCTION_SET
-void add_into_both(const float* __restrict a, const float* __restrict b, float* __restrict out_a,
-                   float* __restrict out_b, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) out_a[i] = out_b[i] = a[i] + b[i];
-}
-
 // The first thread's half ends where a page does, where there are several.
-Slice half_of(std::size_t count, std::size_t thread) noexcept {
-  std::size_t middle = count / 2;
-  if (count * sizeof(float) >= kPagedBytes) middle -= middle % (kPage / sizeof(float));
-  return thread == 0 ? Slice{0, middle} : Slice{middle, count - middle};
+Slice half_of(const Work& work, std::size_t thread) noexcept {
+  std::size_t middle = work.total / 2;
+  if (work.bytes() >= kPagedBytes) middle -= middle % (kPage / bytes_of(work.type));
+  return thread == 0 ? Slice{0, middle} : Slice{middle, work.total - middle};
 }
+
+// Calls piece(offset, bytes) for all of `bytes`.
+template <class Piece>
+void piece_by_piece(std::size_t bytes, std::size_t piece_bytes, const Piece& piece) {
+  for (std::size_t at = 0; at < bytes; at += piece_bytes) {
+    const std::size_t rest = bytes - at;
+    piece(at, std::min(rest, piece_bytes));
+    if (rest <= piece_bytes) return;
+  }
+}
+
+// A thread's buffers, of one mapping that keeps its pages: those that the system has got back and
+// gives anew lie scattered. Fresh values travel up to 1.5 times faster between two cores from pages
+// that processes can share, as rota's are; beyond the caches large pages are faster. So processes
+// have the one or the other, by their numbers.
+class Pool {
+ public:
+  Pool() {
+    const bool is_large = ::getpid() % 2 == 0;
+    const int kind = is_large ? MAP_PRIVATE : MAP_SHARED;
+    void* const start = ::mmap(nullptr, kReserved, PROT_READ | PROT_WRITE,
+                               kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) throw std::bad_alloc();
+    start_ = static_cast<std::byte*>(start);
+    if (is_large) ::madvise(start, kReserved, MADV_HUGEPAGE);  // Or small, where there are none.
+  }
+  ~Pool() { ::munmap(start_, kReserved); }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  std::shared_ptr<std::byte> allocate(std::size_t bytes) {
+    std::byte* const memory = start_ + used_;
+    if (bytes > kReserved - used_) throw std::bad_alloc();
+    used_ += (bytes + kPage - 1) / kPage * kPage;
+    ++count_;
+    std::memset(memory, 0, bytes);
+    return {memory, [this](std::byte*) {
+              if (--count_ == 0) used_ = 0;
+            }};
+  }
+
+ private:
+  static constexpr std::size_t kReserved = std::size_t{8} << 30;
+
+  std::byte* start_ = nullptr;
+  std::size_t used_ = 0;
+  std::size_t count_ = 0;  // Of buffers.
+};
 
 class LimitGroup final : public Group {
  public:
@@ -77,7 +123,7 @@ class LimitGroup final : public Group {
   std::size_t world_size() const override { return kThreads; }
 
   std::shared_ptr<std::byte> allocate(std::size_t bytes, Memory) override {
-    return plain_memory(bytes);
+    return pool_.allocate(bytes);
   }
 
   PreparedCall prepare(const Work& work, const Buffers& buffers) override {
@@ -105,53 +151,108 @@ class LimitGroup final : public Group {
 
  private:
   PreparedCall all_reduce(const Work& work, const Buffers& buffers, const Buffers& others) {
-    if (work.type != DataType::kFloat32 || work.op != ReduceOp::kSum) return {};
-    const auto floats = [](std::byte* at) { return reinterpret_cast<float*>(at); };
-    float* const in = floats(buffers.input);
-    float* const out = floats(buffers.output);
-    const std::size_t count = work.total;
-    if (work.bytes() <= kBytesInALine) {
-      return {[this, in, out, count] { sum_in_lines(in, out, count); }, "line"};
+    const bool in_lines = work.type == DataType::kFloat32 && work.op == ReduceOp::kSum;
+    if (in_lines && work.bytes() <= kBytesInALine) {
+      auto* const in = reinterpret_cast<float*>(buffers.input);
+      auto* const out = reinterpret_cast<float*>(buffers.output);
+      return {[this, in, out, count = work.total] { sum_in_lines(in, out, count); }, "line"};
     }
-    const Slice half = half_of(count, rank_);
-    float* const other_in = floats(others.input) + half.offset;
-    float* const other_out = floats(others.output) + half.offset;
-    if (work.placement == Placement::kInPlace) {
-      return {[=, this, own = in + half.offset] {
-                barrier();
-                add_to_both(own, other_in, half.count);
-                barrier();
-              },
-              "fused"};
+    const Slice half = half_of(work, rank_);
+    const std::size_t size = bytes_of(work.type);
+    const std::array<const std::byte*, 2> from = {buffers.input + half.offset * size,
+                                                  others.input + half.offset * size};
+    const std::array<std::byte*, 2> to = {buffers.output + half.offset * size,
+                                          others.output + half.offset * size};
+    const double factor = work.op == ReduceOp::kMean ? 1.0 / kThreads : 1.0;
+    std::vector<PreparedCall> ways;
+    for (const kernels::Variant* variant : kernels::variants()) {
+      const auto kernel = variant->combine_to_both(work.type, work.op);
+      if (!variant->supported() || kernel == nullptr) continue;
+      for (const std::size_t piece_bytes : kPieceBytes) {
+        const auto add = [=](std::size_t at, std::size_t bytes) {
+          kernel(to[0] + at, to[1] + at, from[0] + at, from[1] + at, bytes / size, factor);
+        };
+        ways.push_back({[=, this] {
+                          barrier();
+                          piece_by_piece(half.count * size, piece_bytes, add);
+                          barrier();
+                        },
+                        variant->name});
+      }
     }
-    return {[=, this, own = in + half.offset, own_out = out + half.offset] {
-              barrier();
-              add_into_both(own, other_in, own_out, other_out, half.count);
-              barrier();
-            },
-            "fused"};
+    return ways.empty() ? PreparedCall{} : best_call(*this, ways, work.bytes());
   }
 
-  // The own part and the other one's; in place, where there is no second copy, the latter alone.
+  // A thread takes what it gets, or gives what it has, which it then reads once for both. In place
+  // there is no second copy of the own part.
   PreparedCall copies(const Work& work, const Buffers& buffers, const Buffers& others) {
     const bool gathers = work.collective == Collective::kAllGather;
     const bool in_place = work.placement == Placement::kInPlace;
     if (!gathers && (work.collective != Collective::kAllToAll || in_place)) return {};
     const std::size_t part = work.bytes() / kThreads;
-    // What a thread gives is all of its input, in place its part of it, or one part for each.
-    const std::size_t own_at = gathers ? 0 : rank_ * part;
-    const std::size_t other_at = in_place ? (1 - rank_) * part : own_at;
-    const std::byte* const own_from = in_place ? nullptr : buffers.input + own_at;
-    const std::byte* const other_from = others.input + other_at;
-    std::byte* const own_to = buffers.output + rank_ * part;
-    std::byte* const other_to = buffers.output + (1 - rank_) * part;
-    return {[=, this] {
-              barrier();
-              if (own_from != nullptr) std::memcpy(own_to, own_from, part);
-              std::memcpy(other_to, other_from, part);
-              barrier();
-            },
-            "copies"};
+    const std::size_t own = rank_ * part;
+    const std::size_t other = (1 - rank_) * part;
+    // A thread's input is all that it gives; in place it is a part of all, else one part for each.
+    const std::size_t given = gathers && !in_place ? 0 : own;
+    const std::size_t taken = gathers && in_place ? other : given;
+    const Transfer keep{buffers.input + given, in_place ? nullptr : buffers.output + own};
+    const Transfer take{others.input + taken, buffers.output + other};
+    const Transfer give{buffers.input + (gathers ? given : other), others.output + own};
+    std::vector<std::vector<Transfer>> orders = {{keep, take}, {take, keep}};
+    if (gathers) {
+      orders.push_back({{give.from, give.to, keep.to}});
+    } else {
+      orders.insert(orders.end(), {{keep, give}, {give, keep}});
+    }
+    std::vector<PreparedCall> ways;
+    for (const Copy& copy : copy_loops()) {
+      for (const std::size_t piece_bytes : kPieceBytes) {
+        for (const std::vector<Transfer>& order : orders) {
+          ways.push_back({[=, this] {
+                            barrier();
+                            for (const Transfer& each : order) {
+                              move(each, copy, part, piece_bytes);
+                            }
+                            barrier();
+                          },
+                          copy.name});
+        }
+      }
+    }
+    return best_call(*this, ways, work.bytes());
+  }
+
+  // To nobody, to one place, or to two.
+  struct Transfer {
+    const std::byte* from = nullptr;
+    std::byte* to = nullptr;
+    std::byte* also_to = nullptr;
+  };
+
+  struct Copy {
+    void (*run)(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+    const char* name;
+  };
+
+  // The C library's, which decides by what it knows of the caches whether to go past them; and
+  // ours.
+  static std::vector<Copy> copy_loops() {
+    std::vector<Copy> loops = {{[](std::byte* to, const std::byte* from,
+                                   std::size_t bytes) noexcept { std::memcpy(to, from, bytes); },
+                                "memcpy"}};
+    for (const kernels::Variant* variant : kernels::variants()) {
+      if (variant->supported()) loops.push_back({variant->copy, variant->name});
+    }
+    return loops;
+  }
+
+  static void move(const Transfer& transfer, const Copy& copy, std::size_t bytes,
+                   std::size_t piece_bytes) {
+    piece_by_piece(bytes, piece_bytes, [&](std::size_t at, std::size_t count) {
+      for (std::byte* to : {transfer.to, transfer.also_to}) {
+        if (to != nullptr) copy.run(to + at, transfer.from + at, count);
+      }
+    });
   }
 
   Line& own_line() { return shared_.lines[rank_][sequence_ % 2]; }
@@ -159,8 +260,8 @@ class LimitGroup final : public Group {
   const Line& await_other() {
     const Line& line = shared_.lines[1 - rank_][sequence_ % 2];
     for (std::size_t spins = 0; line.sequence.load(std::memory_order_acquire) != sequence_;) {
-      relax();
-      if (++spins % kSpins == 0) std::this_thread::yield();
+      if (++spins > kBareSpins) relax();
+      if (spins % kSpins == 0) std::this_thread::yield();
     }
     return line;
   }
@@ -190,6 +291,7 @@ class LimitGroup final : public Group {
 
   Shared& shared_;
   std::size_t rank_;
+  Pool pool_;
   std::uint64_t sequence_ = 0;
 };
 

@@ -113,6 +113,7 @@ class MpiGroup final : public Group {
                             .op = mpi_op(work.op)};
     if (operands.type == MPI_DATATYPE_NULL) return {};
     if (reduces(work.collective) && operands.op == MPI_OP_NULL) return {};
+    if (work.collective == Collective::kPingPong) return {ping_pong(operands, buffers), "-"};
     return {work.placement == Placement::kInPlace
                 ? in_place_call(work.collective, operands, buffers.output)
                 : out_of_place_call(work.collective, operands),
@@ -159,6 +160,7 @@ class MpiGroup final : public Group {
         return [] { MPI_Barrier(MPI_COMM_WORLD); };
       case Collective::kReduceScatter:
       case Collective::kScatter:
+      case Collective::kPingPong:
         break;
     }
     return {};
@@ -192,10 +194,28 @@ class MpiGroup final : public Group {
           MPI_Alltoall(o.input, o.part, o.type, o.output, o.part, o.type, MPI_COMM_WORLD);
         };
       case Collective::kBroadcast:
+      case Collective::kPingPong:
       case Collective::kBarrier:
         break;
     }
     return {};
+  }
+
+  // In place the two are one buffer.
+  std::function<void()> ping_pong(Operands o, const Buffers& buffers) const {
+    if (rank() > kPingPongPeer) return [] {};
+    void* const output = buffers.output;
+    if (rank() == kRoot) {
+      return [o, output] {
+        const int peer = static_cast<int>(kPingPongPeer);
+        MPI_Send(o.input, o.all, o.type, peer, 0, MPI_COMM_WORLD);
+        MPI_Recv(output, o.all, o.type, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      };
+    }
+    return [o, output] {
+      MPI_Recv(output, o.all, o.type, kMpiRoot, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(output, o.all, o.type, kMpiRoot, 0, MPI_COMM_WORLD);
+    };
   }
 
   std::string name_;

@@ -31,6 +31,7 @@ struct Arguments {
   std::size_t bytes = 4096;  // Of each.
   std::size_t rounds = 51;
   bool any_memory = false;
+  bool json = false;
   bool help = false;
 };
 
@@ -51,6 +52,7 @@ cxxopts::Options options_of_small() {
       ("bytes", "Of each, such as 4K", cxxopts::value<std::string>()->default_value("4K"))  //
       ("rounds", "How many", cxxopts::value<std::size_t>()->default_value("51"))            //
       ("memory", "shared or any", cxxopts::value<std::string>()->default_value("shared"))   //
+      ("json", "Print a JSON object a manner")                                              //
       ("help", "Print this");
   return options;
 }
@@ -69,6 +71,7 @@ Arguments arguments_of(cxxopts::Options& options, int argument_count, char** arg
                          .bytes = sizes.front() / sizeof(float) * sizeof(float),
                          .rounds = given["rounds"].as<std::size_t>(),
                          .any_memory = memory == "any",
+                         .json = given.count("json") != 0,
                          .help = given.count("help") != 0};
   if (sizes.size() != 1) throw std::invalid_argument("--bytes: one size");
   if (wanted.buffers == 0 || wanted.rounds == 0 || wanted.bytes == 0) {
@@ -107,6 +110,13 @@ double seconds_of_call(Communicator& comm, const std::function<void()>& call) {
   return seconds / kCallsOfARound;
 }
 
+// By the manner that is divided by, round by round.
+std::vector<double> ratios_of(const Manner& manner, const Manner& divisor) {
+  std::vector<double> ratios(manner.seconds.size());
+  std::ranges::transform(manner.seconds, divisor.seconds, ratios.begin(), std::divides<>());
+  return ratios;
+}
+
 void print(const Communicator& comm, const Arguments& wanted, const std::vector<Manner>& manners) {
   std::printf("# all-reduce of %zu buffers of %zu bytes, float32, sum, %zu ranks, memory %s\n",
               wanted.buffers, wanted.bytes, comm.world_size(),
@@ -114,12 +124,19 @@ void print(const Communicator& comm, const Arguments& wanted, const std::vector<
   std::printf("%-20s %10s %10s %12s %18s\n", "manner", "least us", "median us", "by one call",
               "(least to most)");
   for (const Manner& manner : manners) {
-    std::vector<double> ratios(wanted.rounds);
-    std::ranges::transform(manner.seconds, manners.front().seconds, ratios.begin(),
-                           std::divides<>());
+    const std::vector<double> ratios = ratios_of(manner, manners.front());
     std::printf("%-20s %10.2f %10.2f %12.2f (%.2f to %.2f)\n", manner.name,
                 std::ranges::min(manner.seconds) * 1e6, median(manner.seconds) * 1e6,
                 median(ratios), std::ranges::min(ratios), std::ranges::max(ratios));
+  }
+}
+
+void print_json(const std::vector<Manner>& manners) {
+  for (const Manner& manner : manners) {
+    std::printf(R"({"manner": "%s", "median_us": %.6g, "by_one_call": %.6g})"
+                "\n",
+                manner.name, median(manner.seconds) * 1e6,
+                median(ratios_of(manner, manners.front())));
   }
 }
 
@@ -145,7 +162,8 @@ void measure(const Arguments& wanted) {
       if (round > 0) manner.seconds.push_back(seconds);  // The first one warms up.
     }
   }
-  if (comm.rank() == 0) print(comm, wanted, manners);
+  if (comm.rank() != 0) return;
+  wanted.json ? print_json(manners) : print(comm, wanted, manners);
 }
 
 }  // namespace

@@ -1,7 +1,18 @@
 # Makes the page of what run.sh, which includes this, has noted.
 # shellcheck shell=bash
 
-file_of() { echo "$work/$1.$2.$3"; }
+# file_of NAME WHAT MODEL: where a run failed, as if there were none, for then lines of different
+# rounds would stand beside each other.
+file_of() {
+  local file=$work/$1.$2.$3 runs
+  case $2 in
+    together | apart | alone) runs=$rounds ;;
+    seconds | epochs) runs=$rounds_to_accuracy ;;
+    *) runs=1 ;;
+  esac
+  [[ -f $file ]] && (($(wc -l <"$file") >= runs)) || file=/dev/null
+  echo "$file"
+}
 
 # median NAME WHAT MODEL FORMAT [FACTOR]; a dash where there is nothing.
 median() {
@@ -28,41 +39,61 @@ ratio() {
       printf format, NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'
 }
 
+epochs_of() {
+  local file
+  file=$(file_of "$1" epochs "$2")
+  if [[ -s $file ]]; then mean_with_interval <"$file"; else echo -; fi
+}
+
 report_of() {
   local model=$1 name
   printf '**%s**, %s images an epoch\n\n' "$model" "${images[$model]}"
-  echo '| | 2 workers, images/s | rota / this | without communication | efficiency | 1 worker | rota / this |'
+  echo "| | 2 workers, images/s | rota / this | without communication | efficiency | 1 worker" \
+    "| rota / this |"
   echo '|---|---:|---:|---:|---:|---:|---:|'
   for name in "${names[@]}"; do
     echo "| ${titles[$name]} | $(median "$name" together "$model" %.0f)" \
-      "| $(ratio rota together "$name" together "$model" %.2f) | $(median "$name" apart "$model" %.0f)" \
+      "| $(ratio rota together "$name" together "$model" %.2f)" \
+      "| $(median "$name" apart "$model" %.0f)" \
       "| $(ratio "$name" together "$name" apart "$model" '%.0f %%' 100)" \
       "| $(median "$name" alone "$model" %.0f) | $(ratio rota alone "$name" alone "$model" %.2f) |"
   done
   echo
+  losses_of "$model"
+}
+
+# losses_of MODEL: a sentence for each rate that is higher than rota's.
+losses_of() {
+  local name what share
+  declare -A workers=([together]='2 workers' [alone]='1 worker')
+  for name in "${names[@]}"; do
+    for what in together alone; do
+      share=$(ratio rota $what "$name" $what "$1" %.2f)
+      awk -v share="$share" 'BEGIN {exit !(share ~ /^[0-9]/ && share < 1)}' || continue
+      printf 'With %s, rota is slower than %s: %s of its rate.\n\n' "${workers[$what]}" \
+        "${titles[$name]}" "$share"
+    done
+  done
 }
 
 make_report() {
   local name model
+  head_of_page training "$command" "$(versions)"
   cat <<END
-# training
-
-Measured by \`$command\` on $(LC_ALL=C date '+%-d %B %Y'): $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -1),
-$(nproc) cores, $(awk '/^MemTotal/ {printf "%.0f GB", $2 / 1e6}' /proc/meminfo); Linux $(uname -r);
-$(versions).
-
-The example's models on MNIST, in batches of 100 images a worker, by SGD with a learning rate of 0.05
-and a momentum of 0.9 (\`seed\`: 0.001 and none): two workers of one thread each on two cores, the same
-two without communication, and one alone. Efficiency is the share of the rate without communication
-that is left with it. Medians of $rounds rounds, and of the rounds' ratios.
+The example's models on MNIST, in batches of 100 images a worker, by SGD with a learning rate of
+0.05 and a momentum of 0.9 (\`seed\`: 0.001 and none): two workers of one thread each on two cores,
+the same two without communication, and one alone. Efficiency is the share of the rate without
+communication that is left with it: they were measured one after the other, and so a share may be
+above 100 %. Medians of $rounds rounds, and of the rounds' ratios.
 
 END
   for model in "${models[@]}"; do report_of "$model"; done
   cat <<END
-From the command to the end of the first step, and the most memory of a worker, on the whole training
-set; and the seconds of training mlp, without evaluation, until $accuracy of the test images are
-classified correctly at the end of an epoch: medians of $rounds_to_accuracy runs, each with a seed of
-its own, for rota's first steps of more.
+From the command to the end of the first step; the most memory of a worker, of mlp at the end of the
+last epoch, and of the others after the first step; and the seconds of training mlp, without
+evaluation, until $accuracy of the test images are classified correctly at the end of an epoch. All
+on the whole training set: mlp is the median of $rounds_to_accuracy runs, each with a seed of its
+own, the others of $rounds. Epochs are the mean of the runs, with its interval of 95 %.
 
 | | model | first step, s | memory, MB | seconds to $accuracy | rota / this | epochs |
 |---|---|---:|---:|---:|---:|---:|
@@ -71,8 +102,10 @@ END
     for model in "${models[@]}"; do
       [[ -s $(file_of "$name" start "$model") ]] || continue
       echo "| ${titles[$name]} | $model | $(median "$name" start "$model" %.2f)" \
-        "| $(median "$name" memory "$model" %.0f 1e-6) | $(median "$name" seconds "$model" %.1f)" \
-        "| $(ratio rota seconds "$name" seconds "$model" %.2f) | $(median "$name" epochs "$model" %.1f) |"
+        "| $(median "$name" memory "$model" %.0f 1e-6)" \
+        "| $(median "$name" seconds "$model" %.1f)" \
+        "| $(ratio rota seconds "$name" seconds "$model" %.2f)" \
+        "| $(epochs_of "$name" "$model") |"
     done
   done
 }

@@ -20,21 +20,24 @@ work=$(mktemp -d)
 parts=$work/parts errors=$out/training.errors
 : >"$errors"
 trap 'rm -rf "$work"' EXIT
+# shellcheck source=../pages/head.sh
+source "$here/../pages/head.sh"
 # shellcheck source=systems.sh
 source "$here/systems.sh"
+# shellcheck source=jobs.sh
+source "$here/jobs.sh"
 # shellcheck source=first_images.sh
 source "$here/first_images.sh"
 # shellcheck source=report.sh
 source "$here/report.sh"
 
-seed=1 rounds=${6:-3} rounds_to_accuracy=5 accuracy=0.98 most_epochs=12
+seed=1 rounds=${6:-3} rounds_to_accuracy=20 accuracy=0.98 most_epochs=20
 models=("${@:7}")
 ((${#models[@]})) || models=(mlp seed lenet)
 # How many images an epoch of a round has: what takes a second or so. The second epoch is measured.
 declare -A images=([mlp]=10000 [seed]=30000 [lenet]=4000)
 
-read -r load _ </proc/loadavg
-((${load%.*} == 0)) || echo "this machine is busy (load $load): what follows is of little worth" >&2
+begin_page training
 read -ra cores <<<"$(for ((core = 0; core < $(getconf _NPROCESSORS_CONF); ++core)); do
   ! taskset -c $core true 2>/dev/null || echo $core
 done | head -2 | xargs)"
@@ -47,11 +50,15 @@ done | head -2 | xargs)"
 for model in "${models[@]}"; do first_images "$data" "${images[$model]}" 1000 "$parts/$model"; done
 of_parts=$(for model in "${models[@]}"; do echo "$model=${images[$model]}"; done | paste -sd,)
 
-# Values, a line a round, are in files NAME.WHAT.MODEL.
-note() { echo "$4" >>"$work/$1.$2.$3"; }
-
-# A value of a line of JSON, by its name.
-value() { sed -n "s/.*\"$2\":\"\{0,1\}\([^\",}]*\).*/\1/p" <<<"$1"; }
+# Both at once, each on a core of its own.
+apart() {
+  local core jobs=()
+  for core in "${cores[@]}"; do
+    alone "$1" "$core" "${@:2}" &
+    jobs+=($!)
+  done
+  wait_each "${jobs[@]}"
+}
 
 # Notes the images a second of second epochs, those of workers that know of no other added up.
 note_rates() {
@@ -62,68 +69,10 @@ note_rates() {
 }
 
 run_round() {
-  local name=$1 core arguments=(--models "$of_parts" --data "$data")
+  local name=$1 arguments=(--models "$of_parts" --data "$data")
   together "$name" "${arguments[@]}" | note_rates "$name" together || fail "$name"
-  { for core in "${cores[@]}"; do alone "$name" "$core" "${arguments[@]}" & done && wait; } |
-    note_rates "$name" apart || fail "$name"
+  apart "$name" "${arguments[@]}" | note_rates "$name" apart || fail "$name"
   alone "$name" "${cores[0]}" "${arguments[@]}" | note_rates "$name" alone || fail "$name"
-}
-
-fail() { echo "${titles[$1]}: a run failed, or took more than $limit s; see $errors" >&2; }
-
-seconds_since() { awk -v begin="$1" -v end="$EPOCHREALTIME" 'BEGIN {print end - begin}'; }
-
-reaches_accuracy() {
-  awk -v reached="$(value "$1" test_accuracy)" -v wanted=$accuracy 'BEGIN {exit !(reached >= wanted)}'
-}
-
-# What a job says on the standard input, to notes of one model's run on all of the data.
-# note_job NAME MODEL BEGIN [JOB]: a job of rota's is looked at, and stopped where the next step would
-# tell no more; a peer's ends by itself, and says what memory it has had.
-note_job() {
-  local name=$1 model=$2 begin=$3 job=${4:-} line
-  while read -r line; do
-    case $line in
-      *'"first_step"'*)
-        note "$name" start "$model" "$(seconds_since "$begin")"
-        [[ -z $job ]] || note "$name" memory "$model" "$(memory_of "$job")"
-        [[ -z $job || -n ${to_accuracy:-} ]] || break
-        ;;
-      *'"event":"epoch"'*)
-        [[ -n $job ]] || note "$name" memory "$model" "$(value "$line" memory)"
-        [[ -n ${to_accuracy:-} ]] && reaches_accuracy "$line" || continue
-        note "$name" seconds "$model" "$(value "$line" train_seconds)"
-        note "$name" epochs "$model" "$(value "$line" epoch)"
-        [[ -z $job ]] || break
-        ;;
-    esac
-  done
-}
-
-# The most that one process of a tree has had in memory, in bytes.
-memory_of() {
-  local children child
-  read -r children <"/proc/$1/task/$1/children" || true
-  {
-    sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$1/status" | awk '{print 1024 * $1}'
-    for child in $children; do memory_of "$child"; done
-  } | sort -n | tail -1
-}
-
-# run_job NAME MODEL EPOCHS: two workers, on all of the data. A peer evaluates where that is wanted.
-# $seed decides the first weights and the order of the data.
-run_job() {
-  local name=$1 model=$2 epochs=$3 begin=$EPOCHREALTIME job
-  if [[ $name != rota ]]; then
-    together "$name" --models "$model=60000" --data "$data" --epochs "$epochs" --seed "$seed" \
-      ${to_accuracy:+--until $accuracy} | note_job "$name" "$model" "$begin" || fail "$name"
-    return
-  fi
-  coproc JOB { mnist "$model" "$data" "$epochs" "$bin/rotarun" -np 2; }
-  job=$JOB_PID
-  note_job rota "$model" "$begin" "$job" <&"${JOB[0]}"
-  kill "$job" 2>/dev/null || true
-  wait "$job" || true
 }
 
 names=()
@@ -139,5 +88,6 @@ for ((seed = 1; seed <= rounds_to_accuracy; ++seed)); do
   [[ " ${models[*]} " == *' mlp '* ]] || break
   for name in "${names[@]}"; do to_accuracy=1 run_job "$name" mlp $most_epochs; done
 done
-make_report >"$out/training.md"
+make_report >"$out/training.new"
+mv "$out/training.new" "$out/training.md"
 cat "$out/training.md"

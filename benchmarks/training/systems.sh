@@ -1,6 +1,7 @@
-# How each system's workers are started, and what is said of it: for run.sh, which sets `bin`, `python`,
-# `programs`, `parts`, `models`, `seed` and `errors`. A run trains all of the models, one after the other, and
-# prints a JSON object a line, in the words of `mnist --json`, with the model's name.
+# How each system's workers are started, and what is said of it: for run.sh and epochs.sh, which set
+# `bin`, `python`, `programs`, `parts`, `models`, `seed` and `errors`. A run trains all of the
+# models, one after the other, and prints a JSON object a line, in the words of `mnist --json`, with
+# the model's name.
 # shellcheck shell=bash
 
 declare -A titles=([rota]=rota [pytorch]='PyTorch DDP' [tensorflow]='TensorFlow MWMS')
@@ -56,7 +57,7 @@ mnist() {
 all_of_mnist() {
   local model
   for model in "${models[@]}"; do
-    (mnist "$model" "$parts/$model" 2 "$@") | sed "s/^{/{\"model\":\"$model\",/"
+    (mnist "$model" "$parts/$model" 2 "$@") | sed "s/^{/{\"model\":\"$model\",/" || return 1
   done
 }
 
@@ -65,14 +66,21 @@ as_peer() {
   CUDA_VISIBLE_DEVICES='' OMP_NUM_THREADS=1 TF_CPP_MIN_LOG_LEVEL=3 timeout $limit "$@" 2>>"$errors"
 }
 
-# alone NAME CORE [ARGUMENT...]: one worker, which knows of no other, on the models' parts. Arguments
-# are for a peer's program.
+# alone NAME CORE [ARGUMENT...]: one worker, which knows of no other, on the models' parts.
+# Arguments are for a peer's program.
 alone() {
   if [[ $1 == rota ]]; then
     all_of_mnist taskset -c "$2"
   else
     as_peer taskset -c "$2" "$python" "$programs/training_$1.py" "${@:3}"
   fi
+}
+
+# wait_each JOB...: fails where any of them does, which a bare `wait` does not say.
+wait_each() {
+  local job status=0
+  for job in "$@"; do wait "$job" || status=1; done
+  return "$status"
 }
 
 # together NAME [ARGUMENT...]: two workers that add up their gradients.
@@ -86,11 +94,12 @@ together_pytorch() {
 }
 
 together_tensorflow() {
-  local task workers="\"127.0.0.1:$((++port))\", \"127.0.0.1:$((++port))\""
+  local task jobs=() workers="\"127.0.0.1:$((++port))\", \"127.0.0.1:$((++port))\""
   for task in 0 1; do
     TF_CONFIG="{\"cluster\": {\"worker\": [$workers]},
       \"task\": {\"type\": \"worker\", \"index\": $task}}" \
       as_peer "$python" "$programs/training_tensorflow.py" "$@" &
+    jobs+=($!)
   done
-  wait
+  wait_each "${jobs[@]}"
 }

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "collectives/arguments.h"
@@ -21,8 +25,10 @@ namespace rota::bench {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 TEST(Statistics, MedianIsTheMiddleOfTheSortedSamples) {
   EXPECT_EQ(median({5}), 5);
@@ -74,7 +80,18 @@ TEST(Collectives, HaveTheFactorsOfNcclTests) {
   }
   EXPECT_EQ(bus_factor(Collective::kBroadcast, 4), 1);
   EXPECT_EQ(bus_factor(Collective::kReduce, 4), 1);
+  EXPECT_EQ(bus_factor(Collective::kPingPong, 4), 2);
   EXPECT_EQ(bus_factor(Collective::kBarrier, 4), 0);
+}
+
+TEST(Collectives, HaveARootOrNone) {
+  for (const Collective collective : all_collectives()) {
+    const bool is_to_or_from_one =
+        collective == Collective::kReduce || collective == Collective::kGather ||
+        collective == Collective::kScatter || collective == Collective::kBroadcast ||
+        collective == Collective::kPingPong;
+    EXPECT_EQ(has_root(collective), is_to_or_from_one) << to_string(collective);
+  }
 }
 
 TEST(Collectives, AreKnownByTheirNames) {
@@ -104,6 +121,10 @@ TEST(Work, KnowsWhereValuesLie) {
   work.collective = Collective::kReduce;
   EXPECT_EQ(layout_of(work, 0, 3), (Layout{{0, 12}, {0, 12}}));
   EXPECT_EQ(layout_of(work, 1, 3), (Layout{{0, 12}, {0, 0}}));
+  work.collective = Collective::kPingPong;
+  EXPECT_EQ(layout_of(work, 0, 3), (Layout{{0, 12}, {0, 12}}));
+  EXPECT_EQ(layout_of(work, 1, 3), (Layout{{0, 0}, {0, 12}}));
+  EXPECT_EQ(layout_of(work, 2, 3), (Layout{{0, 0}, {0, 0}}));
 }
 
 // In a world of one every collective is a copy, but for the operation, which has one operand.
@@ -179,27 +200,99 @@ TEST(Row, SaysWhatACodecLost) {
   EXPECT_THAT(json, HasSubstr(R"("codec": "int8-stochastic")"));
   EXPECT_THAT(json, HasSubstr(R"("relative_error": 0.02)"));
   EXPECT_EQ(to_json(parse_row(json).value()), json);
-  EXPECT_THAT(table_line({.out_of_place = {}, .in_place = row}), HasSubstr("2.0e-02"));
+  EXPECT_THAT(Table().add({.out_of_place = {}, .in_place = row}), EndsWith(" 2.0e-02\n"));
 }
 
-TEST(Table, HasBothPlacesSideBySide) {
+// Those of nccl-tests, whose readers count them.
+TEST(Table, HasTheColumnsOfNcclTests) {
   Line line{.out_of_place = some_row(), .in_place = {}};
-  const std::string text = table_line(line);
-  EXPECT_THAT(text, HasSubstr("reduce-scatter       4096         256     int32      max"));
-  EXPECT_THAT(text, HasSubstr("1.00       2.00       3.00    2.048    1.536       0       -"));
-  EXPECT_THAT(text, testing::EndsWith("-       -       -\n"));
+  const auto words_of = [](const std::string& text) {
+    std::istringstream in(text.substr(text.find('\n') + 1));
+    return std::vector<std::string>(std::istream_iterator<std::string>(in), {});
+  };
+  EXPECT_THAT(words_of(Table().add(line)), ElementsAre("4096", "256", "int32", "max", "-1", "2.00",
+                                                       "2.048", "1.536", "0", "-", "-", "-", "-"));
   line.in_place = line.out_of_place;
   line.in_place->errors = 7;
-  EXPECT_THAT(table_line(line), testing::EndsWith("   1.536       7       -\n"));
-  EXPECT_THAT(table_head("rota shm", 4), HasSubstr("# rota shm, 4 ranks\n"));
+  EXPECT_THAT(Table().add(line), EndsWith("   1.536      7\n"));
+  line.in_place->work.collective = Collective::kBroadcast;
+  line.in_place->errors.reset();
+  line.out_of_place.reset();
+  EXPECT_THAT(words_of(Table().add(line)),
+              ElementsAre("4096", "1024", "int32", "none", "0", "-", "-", "-", "-", "2.00", "2.048",
+                          "2.048", "N/A"));
+  EXPECT_THAT(Table::head("rota shm", 4), HasSubstr("# rota shm, 4 ranks\n"));
+  EXPECT_THAT(Table::head("rota shm", 4),
+              HasSubstr("  redop  root     time   algbw   busbw #wrong"));
+}
+
+// What is measured by the way waits until what was begun is done.
+TEST(Table, HasASectionForEachManner) {
+  Table table;
+  Line line{.out_of_place = some_row(), .in_place = {}};
+  Line other = line;
+  other.out_of_place->calls = Calls::kBackToBack;
+  other.out_of_place->plan = "ring";
+  EXPECT_THAT(table.add(line),
+              StartsWith("# reduce-scatter, plan auto, any memory, fresh, isolated calls\n"));
+  EXPECT_EQ(table.add(other), "");
+  EXPECT_THAT(table.add(line), StartsWith("        4096 "));
+  EXPECT_EQ(table.add(other), "");
+  line.out_of_place->work.collective = Collective::kAllGather;
+  const std::string text = table.add(line);
+  EXPECT_THAT(text,
+              StartsWith("# reduce-scatter, plan ring, any memory, fresh, back-to-back calls\n"));
+  EXPECT_THAT(text, HasSubstr("\n# all-gather, "));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 5);
+}
+
+TEST(Table, ClosesAsNcclTestsDo) {
+  Line line{.out_of_place = some_row(), .in_place = some_row()};
+  line.in_place->median_seconds /= 2;
+  Table right;
+  right.add(line);
+  EXPECT_EQ(right.finish(),
+            "# Out of bounds values : 0 OK\n"
+            "# Avg bus bandwidth    : 2.304\n");
+  line.in_place->errors = 3;
+  Table wrong;
+  wrong.add(line);
+  wrong.add(line);
+  EXPECT_THAT(wrong.finish(), StartsWith("# Out of bounds values : 6 FAILED\n"));
+  line.in_place->errors.reset();
+  line.out_of_place->errors.reset();
+  Table unknown;
+  unknown.add(line);
+  EXPECT_THAT(unknown.finish(), StartsWith("# Out of bounds values : N/A\n"));
+  EXPECT_EQ(Table().finish(), "");
+}
+
+TEST(Table, FitsIntoATerminal) {
+  Row row = some_row();
+  row.work = {.collective = Collective::kAllReduce,
+              .type = DataType::kBfloat16,
+              .op = ReduceOp::kProduct,
+              .codec = Codec::kInt8Stochastic,
+              .total = 50'000'000'000};
+  row.plan = "halving-doubling";
+  row.errors = 123'456'789;
+  row.relative_error = 0.5;
+  std::string text = Table::head("rota shm+tcp", 1024);
+  for (const double seconds : {0.0501234, 1.2345678, 98.7654321}) {
+    row.min_seconds = row.median_seconds = row.p99_seconds = seconds;
+    Table table;
+    text += table.add({.out_of_place = row, .in_place = row}) + table.finish();
+  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
 }
 
 TEST(Chart, DrawsACurveAndItsNameOnce) {
   const Curve curve{.name = "a < b", .points = {{4, 1e-6}, {1024, 2e-6}, {0, 1}, {8, 0}}};
   const std::string svg = draw_charts(
       "both", {{.title = "warm", .curves = {curve}}, {.title = "fresh", .curves = {curve}}});
-  EXPECT_THAT(svg, testing::StartsWith("<svg "));
-  EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
+  EXPECT_THAT(svg, StartsWith("<svg "));
+  EXPECT_THAT(svg, EndsWith("</svg>\n"));
   EXPECT_THAT(svg, HasSubstr(">4 B<"));
   EXPECT_THAT(svg, HasSubstr(">1 µs<"));
   EXPECT_EQ(svg.find("a &lt; b"), svg.rfind("a &lt; b"));

@@ -1,5 +1,5 @@
 // A comparison pairs the right rows, and refuses rows that it cannot pair; a report says what came
-// of it.
+// of it, wins and losses alike.
 #include "contest/comparison.h"
 
 #include <gmock/gmock.h>
@@ -10,6 +10,7 @@
 
 #include "contest/report.h"
 #include "contest/rounds.h"
+#include "contest/verdict.h"
 
 namespace rota::bench {
 namespace {
@@ -87,21 +88,54 @@ TEST(Report, DividesByTheBestPeerAndHoldsAgainstTheLimit) {
                                  row("fast", 1024, 4e-6), row("limit", 1024, 1e-6)};
   const std::string page = markdown_of(contests_of(rows), {"rota", "limit"});
   EXPECT_THAT(page, HasSubstr("| size | rota, µs | fast, µs | slow, µs | limit, µs | "
-                              "rota / best peer | share of the limit |\n"));
+                              "rota / best peer | share of the limit, best rounds |\n"));
   EXPECT_THAT(page, HasSubstr("| 1 KiB | 2.00 | 4.00 | 9.00 | 1.00 | 0.50 (0.50 to 0.50) | "
-                              "50 % (50 to 50) |\n"));
+                              "50 % |\n"));
 }
 
-TEST(Report, PutsWorldsOfAllSizesIntoOneTable) {
-  std::vector<Row> rows = {row("rota", 1024, 2e-6), row("rota", 1024, 3e-6)};
-  rows[1].ranks = 2 * rows[0].ranks;
-  const std::string few = "rota, " + std::to_string(rows[0].ranks) + " ranks";
-  const std::string many = "rota, " + std::to_string(rows[1].ranks) + " ranks";
-  EXPECT_EQ(contests_of(rows).size(), 2U);
-  const std::string page = markdown_of(contests_of(rows, true), {"", "", few});
-  EXPECT_THAT(page, HasSubstr("| size | " + few + ", µs | " + many + ", µs | " + many + " / " +
-                              few + " |\n"));
+// Rota's other plans are its own, not peers, and each stands beside the best peer.
+TEST(Report, DividesWhateverIsOursByTheBestPeer) {
+  const std::vector<Row> rows = {row("rota tcp", 1024, 3e-6), row("rota tcp ring", 1024, 2e-6),
+                                 row("peer", 1024, 4e-6)};
+  const std::string page = markdown_of(contests_of(rows), {"rota tcp", "limit"});
+  EXPECT_THAT(page, HasSubstr("| size | rota tcp, µs | rota tcp ring, µs | peer, µs | "
+                              "rota tcp / best peer | rota tcp ring / best peer |\n"));
+  EXPECT_THAT(page, HasSubstr("| 1 KiB | 3.00 | 2.00 | 4.00 | 0.75 (0.75 to 0.75) | "
+                              "0.50 (0.50 to 0.50) |\n"));
+}
+
+TEST(Report, DividesByABaselineWhereThereIsOne) {
+  const std::vector<Row> rows = {row("rota", 1024, 2e-6), row("rota int8", 1024, 3e-6)};
+  const std::string page = markdown_of(contests_of(rows), {"", "", "rota"});
+  EXPECT_THAT(page, HasSubstr("| size | rota, µs | rota int8, µs | rota int8 / rota |\n"));
   EXPECT_THAT(page, HasSubstr("| 1 KiB | 2.00 | 3.00 | 1.50 (1.50 to 1.50) |\n"));
+  EXPECT_THAT(page, Not(HasSubstr("best peer")));
+}
+
+TEST(Report, SaysBelowTheTableWhereOursWinsAndWhereItLoses) {
+  const std::vector<Row> rows = {row("rota", 4, 4e-6),    row("peer", 4, 2e-6),
+                                 row("rota", 8, 2e-6),    row("peer", 8, 2e-6),
+                                 row("rota", 1024, 2e-6), row("peer", 1024, 4e-6),
+                                 row("rota", 4096, 1e-6), row("peer", 4096, 4e-6)};
+  EXPECT_EQ(
+      verdict_of(contests_of(rows).front(), {"rota", "limit"}),
+      "Beside the best peer, rota takes less time at 1 KiB to 4 KiB (0.25 to 0.50); as much at "
+      "8 B (1.00); more at 4 B (2.00).\n\n");
+}
+
+TEST(Report, SaysNothingThatAQuarterOfTheRoundsContradicts) {
+  std::vector<Row> rows;
+  for (const double seconds : {1e-6, 1e-6, 1e-6, 5e-6, 6e-6}) {
+    rows.push_back(row("rota", 4, seconds));
+    rows.push_back(row("peer", 4, 4e-6));
+  }
+  EXPECT_EQ(verdict_of(contests_of(rows).front(), {"rota", "limit"}),
+            "Beside the best peer, rota takes as much at 4 B (0.25).\n\n");
+}
+
+TEST(Report, SaysNothingOfNobody) {
+  const std::vector<Row> rows = {row("rota", 4, 4e-6), row("limit", 4, 2e-6)};
+  EXPECT_EQ(verdict_of(contests_of(rows).front(), {"rota", "limit"}), "");
 }
 
 TEST(Report, LeavesEmptyWhatWasNotMeasured) {

@@ -165,6 +165,7 @@ TEST(Measurement, MayBeOfTheFirstSumAlone) {
 TEST(Program, SaysWhatIsWrongWithItsArguments) {
   const auto run = [](std::vector<std::string> words) {
     std::vector<char*> arguments;
+    arguments.reserve(words.size());
     for (std::string& word : words) arguments.push_back(word.data());
     testing::internal::CaptureStderr();
     const int code = run_program(measurement_options("program"), static_cast<int>(arguments.size()),
@@ -183,6 +184,28 @@ TEST(Program, SaysWhatIsWrongWithItsArguments) {
   EXPECT_THAT(run({"program", "all-reduced"}), refusal("all-to-all"));
   EXPECT_THAT(run({"program"}), refusal("which collective"));
   EXPECT_THAT(run({"program", "all-reduce", "--check"}), refusal("the group's own reason"));
+  EXPECT_THAT(run({"program", "all-reduce", "--check", "--no-check"}), refusal("--no-check"));
+}
+
+TEST(Program, ChecksUnlessItIsToldNotTo) {
+  const auto run = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"program", "all-reduce", "--sizes", "64", "--iterations", "1"});
+    std::vector<char*> arguments;
+    arguments.reserve(words.size());
+    for (std::string& word : words) arguments.push_back(word.data());
+    testing::internal::CaptureStdout();
+    const int code = run_program(
+        measurement_options("program"), static_cast<int>(arguments.size()), arguments.data(),
+        [](const cxxopts::ParseResult&) { return std::make_unique<Alone>(1.0F); });
+    return std::pair(code, testing::internal::GetCapturedStdout());
+  };
+  // An element in each of two manners, out of place and in place.
+  const auto said = [](const char* words) { return HasSubstr(words); };
+  EXPECT_THAT(run({}), testing::Pair(1, said("# Out of bounds values : 4 FAILED\n")));
+  EXPECT_THAT(run({"--check"}), testing::Pair(1, said(": 4 FAILED\n")));
+  EXPECT_THAT(run({"--no-check"}), testing::Pair(0, said("# Out of bounds values : N/A\n")));
+  EXPECT_THAT(run({"--json"}), testing::Pair(1, said("\"errors\": 1,")));
+  EXPECT_THAT(run({"--json"}), testing::Pair(1, testing::Not(said("#"))));
 }
 
 TEST(PeakMemory, GrowsByWhatIsTouched) {

@@ -89,13 +89,13 @@ TEST(Digits, AreAFunctionOfCountAndSeed) {
   EXPECT_NE(digits.pixels, make_digits(30, 8).pixels);
 }
 
-struct Refusal {
+struct RefusedOverlap {
   std::vector<std::string> arguments;
   const char* sentence;
 };
 
 TEST(OverlapCommand, RefusesWhatMakesNoSense) {
-  const Refusal refusals[] = {
+  const RefusedOverlap refusals[] = {
       {{"--rounds", "0"}, "--rounds 0: at least 1"},
       {{"--steps", "0"}, "--steps 0: at least 1"},
       {{"--batch-size", "0"}, "--batch-size 0: at least 1"},
@@ -109,6 +109,7 @@ TEST(OverlapCommand, RefusesWhatMakesNoSense) {
   for (auto [arguments, sentence] : refusals) {
     arguments.insert(arguments.begin(), "overlap");
     std::vector<char*> pointers;
+    pointers.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
     testing::internal::CaptureStderr();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "os/listener.h"
+#include "testing/paths.h"
 #include "testing/process.h"
 
 namespace rota::bench {
@@ -25,7 +26,7 @@ constexpr std::size_t kRounds = 2;
 constexpr std::size_t kLenetParameters = 832 + 51264 + 1606144 + 5130;
 
 Arguments benchmark(const Arguments& further = {}) {
-  Arguments all = {ROTA_BIN_DIR "/rota-bench",
+  Arguments all = {testing::bin_path("rota-bench"),
                    "overlap",
                    "--json",
                    "--rounds",

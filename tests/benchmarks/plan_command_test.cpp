@@ -29,6 +29,7 @@ struct Said {
 Said plan(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "plan");
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   testing::internal::CaptureStdout();
@@ -199,13 +200,13 @@ TEST(PlanCommand, HasHelp) {
   EXPECT_THAT(said.out, HasSubstr("--out-of-place"));
 }
 
-struct Refusal {
+struct RefusedPlan {
   std::vector<std::string> arguments;
   const char* sentence;
 };
 
 TEST(PlanCommand, RefusesWhatMakesNoSense) {
-  const Refusal refusals[] = {
+  const RefusedPlan refusals[] = {
       {{"--plan", "rign"}, "--plan 'rign' is not known; did you mean ring?"},
       {{"--plan", "xyzzyplugh"}, "--plan 'xyzzyplugh' is not known; there are ring, direct"},
       {{"--collective", "allreduce"}, "did you mean all_reduce?"},

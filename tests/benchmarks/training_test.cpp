@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "testing/paths.h"
 #include "testing/process.h"
 #include "training/temporary_folder.h"
 
@@ -24,10 +25,10 @@ TEST(TrainingBenchmark, NamesWhoIsNotInstalledAndMeasuresTheRest) {
   const testing::TemporaryFolder folder;
   const std::string out = (folder.path() / "out").string();
   Command command;
-  command.arguments = {ROTA_SOURCE_DIR "/benchmarks/training/run.sh",
-                       ROTA_BIN_DIR,
+  command.arguments = {testing::source_path("benchmarks/training/run.sh"),
+                       testing::bin_path(),
                        (folder.path() / "no-peers").string(),
-                       ROTA_SOURCE_DIR "/examples/mnist/data",
+                       testing::source_path("examples/mnist/data"),
                        out,
                        "the command",
                        "1",

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The digest of the sources that a page of docs/benchmarks/ measures, by sources.txt: of their names
+# and contents, so that no history of git is needed.
+#
+# usage: digest.sh [--sources] PAGE [ROOT]
+# PAGE has no suffix: all-reduce. ROOT is the project's, by default the one that this file is in.
+# --sources prints the folders and files instead.
+set -euo pipefail
+wants_sources=
+if [[ ${1:-} == --sources ]]; then wants_sources=1 && shift; fi
+(($# == 1 || $# == 2)) || {
+  sed -n 's/^# usage: /usage: /p' "$0" >&2
+  exit 2
+}
+page=$1
+cd "${2:-$(dirname "${BASH_SOURCE[0]}")/../..}"
+
+# sources_of ROW: a line each, those of its @words in their place.
+sources_of() {
+  local word
+  for word in $(awk -v row="$1:" '$1 == row {$1 = ""; print}' benchmarks/pages/sources.txt); do
+    # A row that is not there is named as a file that is not.
+    if grep -q "^$word:" benchmarks/pages/sources.txt; then sources_of "$word"; else echo "$word"; fi
+  done
+}
+
+mapfile -t sources < <(sources_of "$page" | LC_ALL=C sort -u)
+((${#sources[@]})) || {
+  echo "digest.sh: benchmarks/pages/sources.txt has no row for $page" >&2
+  exit 1
+}
+for source in "${sources[@]}"; do
+  [[ -e $source ]] || {
+    echo "digest.sh: benchmarks/pages/sources.txt: $page measures $source, which is not there" >&2
+    exit 1
+  }
+done
+if [[ -n $wants_sources ]]; then
+  printf '%s\n' "${sources[@]}"
+  exit
+fi
+find "${sources[@]}" -type f \
+  '(' -name '*.h' -o -name '*.cpp' -o -name '*.sh' -o -name '*.py' -o -name CMakeLists.txt ')' -print0 | LC_ALL=C sort -zu | xargs -0 sha256sum | sha256sum | head -c 16
+echo
