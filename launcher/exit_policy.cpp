@@ -13,17 +13,11 @@ namespace {
 
 using rendezvous::MessageType;
 
-// Requests to end that are no farther apart than this are one request.
-constexpr auto kSameRequest = std::chrono::seconds(1);
-
 // How long ranks have when rotarun itself was killed.
 constexpr auto kShortGrace = std::chrono::milliseconds(500);
 
 // How long a reader that does not read may hold up the end of a job.
 constexpr auto kLastOutputTime = std::chrono::milliseconds(500);
-
-// How long killed processes may take to vanish; only one that is stuck in the kernel takes longer.
-constexpr auto kReapTime = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -96,12 +90,13 @@ void ExitPolicy::on_not_started(const std::string& text, int code) {
   outcome_.text = text;
 }
 
-void ExitPolicy::on_signal(int number, base::TimePoint now, const std::string& who) {
+void ExitPolicy::on_signal(int number, base::TimePoint now, const std::string& who,
+                           bool was_typed) {
   if (phase_ == Phase::kOver) {
     if (outcome_.reason == Outcome::Reason::kSuccess) set_signal(number, who);
     return end_output(now + kLastOutputTime);
   }
-  if (is_second(who, now)) is_kill_due_ = true;
+  if (is_second(who, now, was_typed)) is_kill_due_ = true;
   if (asked_to_end_) return;
   asked_to_end_ = now;
   const bool is_cause = phase_ == Phase::kRunning || phase_ == Phase::kReleasing;
@@ -110,11 +105,11 @@ void ExitPolicy::on_signal(int number, base::TimePoint now, const std::string& w
 
 // Several hosts may be asked one after the other by one who wants the same of all; but who asks
 // when a failure has long been ending the job has seen that.
-bool ExitPolicy::is_second(const std::string& who, base::TimePoint now) {
+bool ExitPolicy::is_second(const std::string& who, base::TimePoint now, bool was_typed) {
   const bool is_first_of_all = requests_.empty();
   const auto [first, is_new] = requests_.try_emplace(who, now);
-  if (!is_new) return now - first->second >= kSameRequest;
-  return is_first_of_all && asked_to_end_ && now - *asked_to_end_ >= kSameRequest;
+  if (!is_new) return now - first->second >= same_request_time(was_typed);
+  return is_first_of_all && asked_to_end_ && now - *asked_to_end_ >= kSameRequestTime;
 }
 
 void ExitPolicy::set_signal(int number, const std::string& who) {

@@ -40,6 +40,21 @@ inline constexpr int kExitSignalBase = 128;
 inline constexpr std::chrono::milliseconds kFaultGrace{500};
 inline constexpr std::chrono::seconds kRequestGrace{20};
 
+// Requests to end that come to one host no farther apart than this are one request. People press
+// Ctrl-C twice more slowly.
+inline constexpr std::chrono::milliseconds kSameRequestTime{200};
+
+// The same where a process has sent it: to the whole group, perhaps, and then it comes again from
+// the outer process, which passes it on as soon as it gets a CPU.
+inline constexpr std::chrono::milliseconds kSameSentRequestTime{1000};
+
+constexpr std::chrono::milliseconds same_request_time(bool was_typed) noexcept {
+  return was_typed ? kSameRequestTime : kSameSentRequestTime;
+}
+
+// How long killed processes may take to vanish; only one that is stuck in the kernel takes longer.
+inline constexpr std::chrono::seconds kReapTime{5};
+
 // Why a job ended, once that is known.
 struct Outcome {
   enum class Reason { kSuccess, kFault, kSignal, kTimeout, kNotStarted, kHostLost, kEvaluator };
@@ -75,8 +90,9 @@ class ExitPolicy {
   void on_message(std::size_t rank, const rendezvous::Message& message, base::TimePoint now);
   void on_not_started(const std::string& text, int code);
   // Somebody wants the job to end: here, or on the host `who`. A second time means at once, unless
-  // it is the same request that came twice, as Ctrl-C does; or that comes to several hosts.
-  void on_signal(int number, base::TimePoint now, const std::string& who = {});
+  // it is the same request that came twice; or that comes to several hosts.
+  void on_signal(int number, base::TimePoint now, const std::string& who = {},
+                 bool was_typed = false);
   // A host is gone, with the ranks that it had; that is the cause, unless another one is known.
   void on_host_lost(std::span<const std::size_t> ranks, const std::string& text, int code,
                     base::TimePoint now);
@@ -108,7 +124,7 @@ class ExitPolicy {
   bool all_ended() const noexcept { return ended_count_ == records_.size(); }
   bool is_over(bool has_children) const noexcept;
   bool is_release_due() const noexcept;
-  bool is_second(const std::string& who, base::TimePoint now);
+  bool is_second(const std::string& who, base::TimePoint now, bool was_typed);
   void note_failure(std::size_t rank, Weight weight);
   void end_output(base::TimePoint end);
   void set_signal(int number, const std::string& who);

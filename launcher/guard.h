@@ -26,6 +26,10 @@ class OtherChildren {
   virtual bool have_ended() const = 0;
 };
 
+// Whether somebody typed it at the terminal, so that both processes have it and the outer one keeps
+// it to itself. A hangup may have come to that one alone.
+bool was_typed(const os::Signal& signal) noexcept;
+
 // Runs `body` in a child, which is told the guard's id, and returns its result; returns twice, once
 // in each process. Signals that ask for the job's end are passed on to the child. Throws Error
 // kSystem.

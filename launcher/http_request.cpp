@@ -43,14 +43,32 @@ std::optional<std::string_view> take_line(std::string_view& bytes) {
   return line;
 }
 
+// "a:8080", "[fd00::1]": the name or the number.
+std::string host_of(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t";
+  text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
+  text = text.substr(0, text.find_last_not_of(kSpaces) + 1);
+  if (!text.starts_with('[')) return std::string(text.substr(0, text.find(':')));
+  text.remove_prefix(1);
+  return std::string(text.substr(0, text.find(']')));
+}
+
+constexpr std::string_view kScheme = "http://";
+
 // A proxy's way to name a path has the host before it.
 std::string path_of(std::string_view target) {
-  constexpr std::string_view kScheme = "http://";
   if (target.starts_with(kScheme)) {
     target.remove_prefix(std::min(target.find_first_of("/?#", kScheme.size()), target.size()));
     if (!target.starts_with('/')) return "/";
   }
   return std::string(target.substr(0, target.find_first_of("?#")));
+}
+
+// Which counts for more than a field does.
+std::string host_in(std::string_view target) {
+  if (!target.starts_with(kScheme)) return {};
+  target.remove_prefix(kScheme.size());
+  return host_of(target.substr(0, target.find_first_of("/?#")));
 }
 
 struct RequestLine {
@@ -71,15 +89,22 @@ std::optional<RequestLine> read_request_line(std::string_view line) {
       target.find(' ') != std::string_view::npos) {
     return std::nullopt;
   }
-  return RequestLine{{std::string(method), path_of(target)}, version.back() != '0'};
+  return RequestLine{{std::string(method), path_of(target), host_in(target)},
+                     version.back() != '0'};
 }
 
-// "Host: a"; the name, or nothing where the line is no field.
-std::optional<std::string_view> field_name(std::string_view line) {
+// "Host: a".
+struct Field {
+  std::string_view name;
+  std::string_view value;
+};
+
+// Nothing where the line is none.
+std::optional<Field> read_field(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return std::nullopt;
   if (!is_field_text(line.substr(colon + 1))) return std::nullopt;
-  return line.substr(0, colon);
+  return Field{line.substr(0, colon), line.substr(colon + 1)};
 }
 
 bool is_host(std::string_view name) {
@@ -104,16 +129,19 @@ HttpReading read_http_request(std::string_view bytes) {
   if (!method.empty() && !is_token(method)) return refuse("This is not HTTP.");
   const auto first_line = take_line(bytes);
   if (!first_line) return wait_for_more(received_bytes);
-  const auto request_line = read_request_line(*first_line);
+  auto request_line = read_request_line(*first_line);
   if (!request_line) return refuse("A request begins with a line such as GET /livez HTTP/1.1.");
   std::size_t host_count = 0;
   for (;;) {
     const auto line = take_line(bytes);
     if (!line) return wait_for_more(received_bytes);
     if (line->empty()) break;
-    const auto name = field_name(*line);
-    if (!name) return refuse("A line of the head is not of the form NAME: VALUE.");
-    if (is_host(*name)) ++host_count;
+    const auto field = read_field(*line);
+    if (!field) return refuse("A line of the head is not of the form NAME: VALUE.");
+    if (!is_host(field->name)) continue;
+    ++host_count;
+    std::string& host = request_line->request.host;
+    if (host.empty()) host = host_of(field->value);
   }
   if (host_count > 1 || (host_count == 0 && request_line->needs_host)) {
     return refuse("A request of HTTP/1.1 has one field Host.");

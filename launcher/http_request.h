@@ -13,6 +13,7 @@ inline constexpr std::size_t kMaxRequestBytes = 4096;
 struct HttpRequest {
   std::string method{};  // "GET"
   std::string path{};    // "/readyz", without a query
+  std::string host{};  // Whom it is for: "a", "fd00::1", without a port; empty where it is not said
 };
 
 struct HttpReading {

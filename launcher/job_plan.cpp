@@ -31,7 +31,10 @@ Layout lay_out_here(const Options& options, const Facts& facts, const Slots& slo
     throw UsageError("--cpus-per-rank " + std::to_string(*options.cpus_per_rank) +
                      ": this host has fewer, with " + slots.reason);
   }
-  return lay_out({{facts.host, facts.declared.count.value_or(slots.count)}}, layout_rules(options));
+  const HostSlots here{.name = facts.host,
+                       .slot_count = facts.declared.count.value_or(slots.count),
+                       .most = facts.declared.most};
+  return lay_out({here}, layout_rules(options));
 }
 
 RankTable make_table(const Options& options, const Facts& facts, const Layout& layout,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "launcher/guard.h"
+#include "launcher/heartbeat.h"
 #include "launcher/preflight_job.h"
 #include "launcher/when_done.h"
 #include "os/host.h"
@@ -29,11 +31,6 @@ std::vector<RankName> names_of(const RankTable& table) {
   std::vector<RankName> names;
   for (const RankRow& row : table.rows) names.push_back({.host = row.host});
   return names;
-}
-
-std::optional<base::TimePoint> earlier(std::optional<base::TimePoint> one,
-                                       std::optional<base::TimePoint> other) {
-  return one && other ? std::min(*one, *other) : one ? one : other;
 }
 
 int code_of(const Ending& ending) {
@@ -103,6 +100,7 @@ void JobRun::turn() {
   }
   local_.hear_processes();
   local_.pass_on_output(polls_);
+  local_.look(now_);
   if (status_port_) status_port_->handle(polls_, now_);
   switchboard_.on_time(now_);
 }
@@ -113,13 +111,14 @@ void JobRun::wait() {
   local_.add_to(polls_);
   switchboard_.add_to(polls_, now_);
   if (status_port_) status_port_->add_to(polls_, now_);
-  auto end = earlier(policy_.next_deadline(), switchboard_.next_deadline(now_));
+  auto end = base::earlier(policy_.next_deadline(), switchboard_.next_deadline(now_));
+  end = base::earlier(end, local_.next_look());
   if (others_) {
     others_->add_to(polls_);
-    end = earlier(end, others_->next_deadline());
+    end = base::earlier(end, others_->next_deadline());
   }
-  if (status_port_) end = earlier(end, status_port_->next_deadline());
-  polls_.wait(end);
+  if (status_port_) end = base::earlier(end, status_port_->next_deadline());
+  wait_beating(polls_, end);
   now_ = base::Clock::now();
 }
 
@@ -131,10 +130,23 @@ void JobRun::hear_signals() {
   if (!polls_.readable(signal_position_)) return;
   while (const auto signal = signals_.next()) {
     if (signal->number == SIGCHLD) continue;
-    if (os::parent_process() != context_.guard) policy_.on_guard_lost(now_);
-    policy_.on_signal(signal->number, now_);
+    if (os::parent_process() != context_.guard) {
+      on_guard_lost();
+      continue;
+    }
+    policy_.on_signal(signal->number, now_, {}, was_typed(*signal));
     ranks_have_signal_ = ranks_have_signal_ || signal->from_terminal;
   }
+}
+
+// Nobody has asked for the end: whoever started this host may start it again.
+void JobRun::on_guard_lost() {
+  const std::string cause = local_.why_killed(SIGKILL);
+  policy_.on_guard_lost(now_);
+  policy_.on_host_lost(
+      {},
+      "lost " + os::host_name() + ": its outer process ended" + (cause.empty() ? "" : ", " + cause),
+      kExitSilent, now_);
 }
 
 void JobRun::hear(const News& news) {
@@ -221,6 +233,11 @@ void JobRun::on_message(std::size_t rank, const rendezvous::Message& message) {
   }
 }
 
+// For whoever has typed the signal, and may not want to wait for --grace.
+std::string JobRun::hint_for_a_person() const {
+  return ranks_have_signal_ ? "rotarun: once more kills the ranks\n" : "";
+}
+
 // Says why the job ends, and asks everybody to end.
 void JobRun::terminate() {
   const Outcome& outcome = policy_.outcome();
@@ -229,7 +246,8 @@ void JobRun::terminate() {
   if (outcome.reason == Outcome::Reason::kEvaluator) text += quote(evaluator_words_);
   note_cause(text);
   if (options_.preflight && is_verdict(outcome.code)) text.clear();  // It was said at length.
-  local_.output().say(text);
+  const bool is_asked = outcome.reason == Outcome::Reason::kSignal;
+  local_.output().say(text + (is_asked ? hint_for_a_person() : ""));
   const bool is_interrupt = outcome.reason == Outcome::Reason::kSignal && outcome.signal == SIGINT;
   const int signal = is_interrupt ? SIGINT : SIGTERM;
   if (others_) others_->ask_to_end(signal, text);
@@ -240,7 +258,7 @@ void JobRun::terminate() {
 void JobRun::stop_by_agreement() {
   const std::string text = "rotarun: " + why_it_ends() + " after a step that the ranks agree on\n";
   note_cause(text);
-  local_.output().say(text);
+  local_.output().say(text + hint_for_a_person());
   if (others_) others_->ask_to_end(SIGCONT, text);
   local_.ask_to_end(SIGCONT);
   switchboard_.stop();
@@ -284,6 +302,7 @@ int JobRun::finish() {
   // First, for nobody tells them anything while our reader is waited for.
   if (others_) tell_others_the_end();
   write_rest();
+  if (local_.output().tell_losses()) write_rest();
   note_cause(why_it_ends());  // Where it became known only now.
   const int code = policy_.outcome().code;
   is_done_ = code == 0;
@@ -299,7 +318,7 @@ void JobRun::write_rest() {
     signal_position_ = polls_.add(signals_.fd(), true, false);
     local_.add_to(polls_);
     if (status_port_) status_port_->add_to(polls_, now_);
-    polls_.wait(policy_.next_deadline());
+    wait_beating(polls_, policy_.next_deadline());
     now_ = base::Clock::now();
     hear_signals();
     local_.pass_on_output(polls_);
@@ -318,7 +337,7 @@ void JobRun::tell_others_the_end() {
     others_->send_all(now_);
     polls_.clear();
     others_->add_to(polls_);
-    polls_.wait(earlier(end, others_->next_deadline()));
+    wait_beating(polls_, base::earlier(end, others_->next_deadline()));
     now_ = base::Clock::now();
     for (const News& news : others_->handle(polls_, now_)) {
       const bool is_output =
@@ -331,7 +350,12 @@ void JobRun::tell_others_the_end() {
 
 void JobRun::serve_status() {
   if (status_port_) return status_port_->ask([this] { return status(); });
-  status_port_.emplace(*options_.status_address, [this] { return status(); });
+  std::vector<std::string> names;
+  if (const auto& ranks = plan_.share.ranks; !ranks.empty()) {
+    names.push_back(names_[ranks.front()].host);
+  }
+  status_port_.emplace(
+      *options_.status_address, [this] { return status(); }, std::move(names));
   const bool is_known = status_port_->address() == *options_.status_address;
   if (options_.verbose || !is_known) local_.say("status at http://" + status_port_->address());
 }

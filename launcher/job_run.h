@@ -34,6 +34,7 @@ class JobRun {
   void turn();
   void wait();
   void hear_signals();
+  void on_guard_lost();
   void hear(const News& news);
   void on_end(const News& news);
   void on_output(const News& news);
@@ -45,6 +46,7 @@ class JobRun {
   void stop_by_agreement();
   void release();
   std::string why_it_ends();
+  std::string hint_for_a_person() const;
   std::string last_words_of(std::size_t rank);
   void kill();
   int finish();

@@ -93,18 +93,29 @@ void require_room(const std::vector<HostSlots>& hosts, const Counts& slots,
                   const LayoutRules& rules) {
   const std::string remedy = ": give fewer ranks, more slots, or --oversubscribe";
   if (rules.map_by == MapBy::kFixedPerNode) {
-    const auto small = std::find_if(hosts.begin(), hosts.end(), [&](const HostSlots& host) {
-      return host.slot_count < rules.ranks_per_node;
-    });
-    if (small == hosts.end()) return;
-    throw UsageError(mapping_text(rules) + ": " + small->name + " has " +
-                     count_of(small->slot_count, "slot") + remedy);
+    const auto small = std::ranges::find_if(
+        slots, [&](std::size_t slot_count) { return slot_count < rules.ranks_per_node; });
+    if (small == slots.end()) return;
+    throw UsageError(mapping_text(rules) + ": " +
+                     hosts[static_cast<std::size_t>(small - slots.begin())].name + " has " +
+                     count_of(*small, "slot") + remedy);
   }
   const std::size_t slot_count = sum(slots);
   if (rules.rank_count.value_or(0) <= slot_count) return;
   throw UsageError("--np " + std::to_string(*rules.rank_count) + ": the " +
                    count_of(hosts.size(), "host") + " have " + count_of(slot_count, "slot") +
                    remedy);
+}
+
+// What a list calls max_slots is for nobody to pass.
+void require_within_most(const std::vector<HostSlots>& hosts, const Counts& rank_counts) {
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    const std::size_t most = hosts[host].most.value_or(rank_counts[host]);
+    if (rank_counts[host] <= most) continue;
+    throw UsageError(hosts[host].name + " would have " + count_of(rank_counts[host], "rank") +
+                     ", and its max_slots is " + std::to_string(most) +
+                     ": give fewer ranks, or raise it");
+  }
 }
 
 }  // namespace
@@ -121,11 +132,14 @@ Layout lay_out(const std::vector<HostSlots>& hosts, const LayoutRules& rules) {
   ROTA_ASSERT(!hosts.empty());
   require_as_fixed(hosts, rules);
   Counts slots;
-  for (const HostSlots& host : hosts) slots.push_back(host.slot_count);
+  for (const HostSlots& host : hosts) {
+    slots.push_back(std::min(host.slot_count, host.most.value_or(host.slot_count)));
+  }
   require_a_world(slots, rules);
   if (hosts.size() > 1 && !rules.oversubscribe) require_room(hosts, slots, rules);
   Layout layout;
   layout.host_rank_counts = deal(slots, rules);
+  require_within_most(hosts, layout.host_rank_counts);
   layout.seats = number(layout.host_rank_counts, rules.rank_by);
   const std::size_t rank_count = layout.seats.size();
   if (hosts.size() == 1 && rank_count > slots.front() && !rules.oversubscribe) {

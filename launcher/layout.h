@@ -17,6 +17,7 @@ namespace rota::launcher {
 struct HostSlots {
   std::string name;
   std::size_t slot_count = 0;
+  std::optional<std::size_t> most{};  // Whatever is asked for: --oversubscribe too.
 };
 
 // What Options say about it.
@@ -47,7 +48,8 @@ base::Islands islands_of(const Layout& layout, Transport transport);
 
 // `hosts` has one or more. One host alone takes more ranks than it has slots, with a warning unless
 // `oversubscribe` says that this is meant. Throws UsageError where several hosts have too few
-// slots, where all have none, or where --np is not what ppr:N:node makes.
+// slots, where all have none, where one would have more ranks than its most, or where --np is not
+// what ppr:N:node makes.
 Layout lay_out(const std::vector<HostSlots>& hosts, const LayoutRules& rules);
 
 }  // namespace rota::launcher

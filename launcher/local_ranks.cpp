@@ -7,9 +7,11 @@
 #include <rota/error.h>
 
 #include "launcher/exit_policy.h"
+#include "launcher/heartbeat.h"
 #include "launcher/rank_environment.h"
 #include "os/cgroup.h"
 #include "os/host.h"
+#include "os/output.h"
 #include "os/pipe.h"
 
 namespace rota::launcher {
@@ -18,10 +20,6 @@ namespace {
 using Kind = os::ProcessEvent::Kind;
 
 constexpr int kStdin = 0;
-constexpr int kStdout = 1;
-
-// How long killed processes may take to vanish.
-constexpr auto kReapTime = std::chrono::seconds(5);
 
 std::vector<std::string> names_of(const Share& share) {
   std::vector<std::string> names;
@@ -33,6 +31,15 @@ std::vector<std::string> names_of(const Share& share) {
     names.push_back((guest.is_evaluator ? "evaluator " : "rank ") + std::to_string(guest.number));
   }
   return names;
+}
+
+// Nobody is watched whom MPI's own launcher has started, or who is alone.
+std::optional<MpiWatch> watch_for_mpi(const Options& options, const RunContext& context,
+                                      const Share& share) {
+  const bool is_known =
+      !hides_ranks_from_mpi(share.ranks.size(), share.world_size, context.environment);
+  if (options.allow_mpi || options.preflight || is_known) return std::nullopt;
+  return MpiWatch(base::Clock::now());
 }
 
 }  // namespace
@@ -48,6 +55,7 @@ LocalRanks::LocalRanks(const Options& options, const RunContext& context, os::Si
       output_(names_of(share_), options, !share_.sends_output),
       null_(os::open_null()),
       members_(share_.ranks.size() + share_.evaluators.size()),
+      mpi_watch_(watch_for_mpi(options, context, share_)),
       oom_kill_count_(os::oom_kill_count()) {
   for (const std::string& warning : provision_.warnings) say("warning: " + warning);
 }
@@ -70,6 +78,7 @@ void LocalRanks::start_all(const Peers& peers, const OpenLine& open_line) {
   }
   for (std::size_t local = 0; local < members_.size(); ++local) {
     try {
+      beat();
       start(local, peers, open_line);
     } catch (const Error& error) {
       report_({.kind = News::Kind::kNotStarted,
@@ -84,7 +93,7 @@ void LocalRanks::start_all(const Peers& peers, const OpenLine& open_line) {
 std::vector<std::string> LocalRanks::environment_of(std::size_t local, const Peers& peers,
                                                     int line) const {
   const std::vector<Variable>& variables = options_.groups[group_of(local)].variables;
-  const auto columns = os::terminal_columns(kStdout);
+  const auto columns = os::terminal_columns(os::kStdout);
   if (!is_rank(local)) {
     const EvaluatorContract contract{.index = number_of(local),
                                      .tf_config = tf_config_of_evaluator(peers, number_of(local)),
@@ -116,39 +125,43 @@ void LocalRanks::start(std::size_t local, const Peers& peers, const OpenLine& op
   if (is_rank(local)) process.cpus = share_.places[local];
   process.signals = signals_.state_at_start();
   process.open_file_limit = context_.open_file_limit;
-  os::StartedProcess started = os::start_process(process);
-  members_[local].start_failure = std::move(started.start_failure);
-  member_of_[started.pid] = local;
+  os::ProcessTree& tree = members_[local].tree;
+  tree = os::ProcessTree(process);
+  member_of_[tree.keeper()] = local;
   has_children_ = true;
   output_.attach(local, std::move(out_read), std::move(err_read));
   const auto kind = is_rank(local) ? News::Kind::kRankStarted : News::Kind::kEvaluatorStarted;
   report_({.kind = kind,
            .rank = number_of(local),
-           .value = started.pid,
+           .value = tree.pid(),
            .text = is_rank(local) ? "" : os::host_name()});
 }
 
 void LocalRanks::add_to(os::PollSet& polls) {
   for (Member& member : members_) {
-    if (!member.start_failure) continue;
-    member.position = polls.add(member.start_failure.get(), true, false);
+    if (!member.tree.events()) continue;
+    member.position = polls.add(member.tree.events().get(), true, false);
   }
   output_.add_to(polls);
 }
 
 void LocalRanks::hear_starts(const os::PollSet& polls) {
-  for (std::size_t local = 0; local < members_.size(); ++local) {
-    const Member& member = members_[local];
-    if (member.start_failure && polls.readable(member.position)) hear_start(local);
+  for (Member& member : members_) {
+    member.has_news = member.tree.events() && polls.readable(member.position);
   }
 }
 
-void LocalRanks::hear_start(std::size_t local) {
-  os::StartFailure failure;
-  const os::StartState state = os::read_start_failure(members_[local].start_failure, failure);
-  if (state == os::StartState::kUnknown) return;
-  members_[local].start_failure.reset();
-  if (state != os::StartState::kFailed) return;
+void LocalRanks::hear_tree(std::size_t local) {
+  os::ProcessTree& tree = members_[local].tree;
+  for (;;) {
+    const auto event = tree.next_event();
+    if (const auto failure = tree.take_start_failure()) on_start_failure(local, *failure);
+    if (!event) return;
+    on_process(local, *event);
+  }
+}
+
+void LocalRanks::on_start_failure(std::size_t local, const os::StartFailure& failure) {
   // The file itself was there a moment ago.
   const std::string hint = failure.is_missing ? " (the interpreter it names, or a library?)" : "";
   report_({.kind = News::Kind::kNotStarted,
@@ -158,27 +171,35 @@ void LocalRanks::hear_start(std::size_t local) {
                    hint});
 }
 
+// Children are keepers, and orphans of a keeper that somebody has killed.
 void LocalRanks::hear_processes() {
+  for (std::size_t local = 0; local < members_.size(); ++local) {
+    if (members_[local].has_news) hear_tree(local);
+  }
   for (;;) {
     const os::ProcessEvents events = os::next_process_event();
     has_children_ = events.has_children;
     if (!events.event) return;
-    on_process(*events.event);
+    const auto found = member_of_.find(events.event->pid);
+    if (found == member_of_.end()) continue;
+    const Kind kind = events.event->kind;
+    // Who stops a keeper would keep us from hearing of its rank.
+    if (kind == Kind::kStopped) os::send_signal(found->first, SIGCONT);
+    if (kind == Kind::kStopped || kind == Kind::kContinued) continue;
+    has_lost_keeper_ = has_lost_keeper_ || kind == Kind::kKilled;
+    members_[found->second].tree.on_keeper_end();
+    hear_tree(found->second);
+    member_of_.erase(found);
   }
 }
 
-void LocalRanks::on_process(const os::ProcessEvent& event) {
-  const auto found = member_of_.find(event.pid);
-  if (found == member_of_.end()) return;  // An adopted orphan.
-  const std::size_t local = found->second;
+void LocalRanks::on_process(std::size_t local, const os::ProcessEvent& event) {
   if (event.kind == Kind::kStopped || event.kind == Kind::kContinued) {
     if (!is_rank(local)) return;  // Nobody waits for an evaluator.
     const bool is_stop = event.kind == Kind::kStopped;
     return report_({.kind = is_stop ? News::Kind::kRankStopped : News::Kind::kRankContinued,
                     .rank = share_.ranks[local]});
   }
-  member_of_.erase(found);
-  if (members_[local].start_failure) hear_start(local);
   const bool was_killed = event.kind == Kind::kKilled;
   report_end(local, {.kind = was_killed ? News::Kind::kRankKilled : News::Kind::kRankExited,
                      .value = event.value,
@@ -213,16 +234,39 @@ void LocalRanks::report_end(std::size_t local, News news) {
 }
 
 void LocalRanks::ask_to_end(int signal) {
-  os::signal_descendants(signal);
-  os::signal_descendants(SIGCONT);  // A suspended process could not act on it.
+  for (Member& member : members_) {
+    member.tree.signal(signal);
+    member.tree.signal(SIGCONT);  // A suspended process could not act on it.
+  }
 }
 
-void LocalRanks::kill() { os::signal_descendants(SIGKILL); }
+void LocalRanks::kill() {
+  for (Member& member : members_) member.tree.signal(SIGKILL);
+  if (has_lost_keeper_) os::signal_descendants(SIGKILL);  // What it has kept is ours.
+}
 
+// In slices, for whoever does not beat all the while counts as hung.
 bool LocalRanks::finish() {
-  const bool all_gone = os::end_descendants(kReapTime);
+  constexpr std::chrono::milliseconds kSlice{500};
+  bool all_gone = false;
+  for (base::Duration waited{0}; !all_gone && waited < kReapTime; waited += kSlice) {
+    beat();
+    all_gone = os::end_descendants(kSlice);
+  }
+  beat();
   output_.drain();
   return all_gone;
+}
+
+std::optional<base::TimePoint> LocalRanks::next_look() const {
+  return mpi_watch_ ? mpi_watch_->next_look() : std::nullopt;
+}
+
+void LocalRanks::look(base::TimePoint now) {
+  if (next_look().value_or(base::TimePoint::max()) > now) return;
+  const std::string warning =
+      mpi_watch_->look(now, [] { return os::descendants_of(os::own_process()); });
+  if (!warning.empty()) say("warning: " + warning);
 }
 
 bool LocalRanks::has_running() const { return !std::ranges::all_of(members_, &Member::has_ended); }

@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "launcher/host_share.h"
+#include "launcher/mpi_program.h"
 #include "launcher/news.h"
 #include "launcher/options.h"
 #include "launcher/provision.h"
 #include "launcher/rank_output.h"
 #include "os/poll_set.h"
 #include "os/process.h"
+#include "os/process_tree.h"
 #include "os/signals.h"
 
 namespace rota::launcher {
@@ -56,6 +58,9 @@ class LocalRanks {
   void hear_processes();
   void pass_on_output(const os::PollSet& polls) { output_.handle(polls); }
 
+  // Why a process of the job was killed by this signal, where the kernel did it: empty else.
+  std::string why_killed(int signal);
+
   // Whether a process is left that descends from this one.
   bool has_children() const noexcept { return has_children_; }
 
@@ -66,14 +71,19 @@ class LocalRanks {
   // Ends what is left, and takes the last of the output. False where a process stays.
   bool finish();
 
+  // Looks for what the ranks should not have loaded, when it is time.
+  std::optional<base::TimePoint> next_look() const;
+  void look(base::TimePoint now);
+
   RankOutput& output() noexcept { return output_; }
   void say(const std::string& line) { output_.say("rotarun: " + line + "\n"); }
   bool has_running() const;
 
  private:
   struct Member {
-    os::Fd start_failure;
+    os::ProcessTree tree;
     std::size_t position = 0;
+    bool has_news = false;  // Of the tree.
     bool has_ended = false;
   };
 
@@ -83,10 +93,10 @@ class LocalRanks {
   std::string name_of(std::size_t local) const;
   std::vector<std::string> environment_of(std::size_t local, const Peers& peers, int line) const;
   void start(std::size_t local, const Peers& peers, const OpenLine& open_line);
-  void hear_start(std::size_t local);
-  void on_process(const os::ProcessEvent& event);
+  void hear_tree(std::size_t local);
+  void on_start_failure(std::size_t local, const os::StartFailure& failure);
+  void on_process(std::size_t local, const os::ProcessEvent& event);
   void report_end(std::size_t local, News news);
-  std::string why_killed(int signal);
 
   const Options& options_;
   const RunContext& context_;
@@ -97,8 +107,10 @@ class LocalRanks {
   RankOutput output_;
   os::Fd null_;
   std::vector<Member> members_;
-  std::unordered_map<pid_t, std::size_t> member_of_;
+  std::unordered_map<pid_t, std::size_t> member_of_;  // By its keeper.
   bool has_children_ = false;
+  bool has_lost_keeper_ = false;
+  std::optional<MpiWatch> mpi_watch_;
   std::optional<std::uint64_t> oom_kill_count_;  // Of which those that are known here.
 };
 

@@ -5,14 +5,10 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "os/address.h"
 #include "os/message_socket.h"
 
 namespace rota::launcher {
-namespace {
-
-constexpr const char* kLoopback = "127.0.0.1";
-
-}  // namespace
 
 Prepared prepare_here(const Options& options, const JobPlan& plan,
                       const std::vector<std::string>& environment) {
@@ -23,7 +19,7 @@ Prepared prepare_here(const Options& options, const JobPlan& plan,
                     .peers = {}};
   const auto& visible = prepared.provision.visible_devices;
   prepared.devices.assign(visible.begin(), visible.end());
-  prepared.peers = describe_peers(plan.layout, {{kLoopback, prepared.provision.ports.ports}});
+  prepared.peers = describe_peers(plan.layout, {{os::kLoopback, prepared.provision.ports.ports}});
   prepared.job.key = auth::random_key();
   switch (rendezvous::lent_for(plan.job.table.transport)) {
     case rendezvous::Lent::kArenas:

@@ -14,6 +14,7 @@
 #include "launcher/options.h"
 #include "launcher/preflight_job.h"
 #include "launcher/provision.h"
+#include "launcher/rank_environment.h"
 #include "launcher/reach.h"
 #include "launcher/render.h"
 #include "launcher/several_hosts.h"
@@ -68,8 +69,9 @@ int show_ranks(const Options& options, Facts facts, const cluster::Given& given)
     facts.declared = decide_reach(options, given).declared;
     shown = table_of_this_host(options, facts, environment);
   }
-  if (!shown->note.empty()) complain(shown->note);
-  return print(options.json ? to_json(shown->table, shown->devices) : to_text(shown->table));
+  if (!shown->note.empty()) complain("note: " + shown->note);
+  return print(options.json ? to_json(shown->table, shown->devices, shown->note)
+                            : to_text(shown->table));
 }
 
 // It is for rotarun alone, and for what that turns into: nothing that is started inherits it.
@@ -93,7 +95,10 @@ int launch_here(const Options& options, const Facts& facts,
                 const std::vector<std::string>& environment) {
   const JobPlan plan = plan_job(options, facts);
   for (const std::string& warning : plan.warnings) complain("warning: " + warning);
-  const Found found = find_program(options, environment);
+  const Share& share = plan.share;
+  const Found found =
+      find_program(options, environment,
+                   hides_ranks_from_mpi(share.ranks.size(), share.world_size, environment));
   if (found.obstacle) return found.obstacle->value;
   os::SignalWatch signals = watch_signals();
   return start(environment, found, signals, [&](RunContext& context) {

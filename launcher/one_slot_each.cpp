@@ -8,11 +8,10 @@
 
 #include "cluster/one_rank.h"
 #include "launcher/reach.h"
+#include "os/address.h"
 
 namespace rota::launcher {
 namespace {
-
-constexpr const char* kLoopback = "127.0.0.1";
 
 // Where Slurm tells it, a node's own name; or the host's.
 std::string machine_of(const cluster::Specification& chosen, const cluster::Given& given) {
@@ -35,7 +34,7 @@ std::optional<cluster::Meeting> meeting_of(const cluster::Specification& chosen,
   if (auto declared = declared_meeting(given)) return declared;
   const bool are_together =
       chosen.hosts.size() == 1 || chosen.local_world_size == chosen.world_size;
-  if (are_together) return cluster::Meeting{.name = kLoopback};
+  if (are_together) return cluster::Meeting{.name = os::kLoopback};
   const bool has_first = !chosen.hosts.empty() && !chosen.hosts.front().name.empty();
   return has_first ? std::optional(cluster::Meeting{.name = chosen.hosts.front().name})
                    : std::nullopt;

@@ -3,11 +3,6 @@
 #include "launcher/options.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <filesystem>
-
-#include <rota/error.h>
 
 // A value of -x may hold commas; cxxopts would cut it there. Regular expressions are more
 // than these options need.
@@ -17,13 +12,11 @@
 
 #include "cluster/environment.h"
 #include "launcher/flags.h"
-#include "os/address.h"
+#include "launcher/values.h"
 #include "rendezvous/job.h"
 
 namespace rota::launcher {
 namespace {
-
-constexpr double kMostSeconds = 1e8;
 
 // As mpirun has it.
 constexpr std::string_view kNextGroup = ":";
@@ -41,15 +34,26 @@ constexpr std::string_view kNextGroup = ":";
 struct Given {
   const Flag* flag = nullptr;
   std::optional<std::string> value;  // What stands in the same argument: --np=4, -n4.
+  const Habit* habit = nullptr;      // By which it was named.
 };
+
+Given read_habit(const Habit& habit, const std::string& argument,
+                 std::optional<std::string> value) {
+  const Flag* flag = find_flag(habit.flag);
+  if (flag) return {flag, std::move(value), &habit};
+  throw UsageError(argument.substr(0, argument.find('=')) + ": " + std::string(habit.advice));
+}
 
 // mpirun takes long names after one hyphen as well, such as -np.
 Given read_flag(const std::string& argument) {
   const std::size_t name_begin = argument.starts_with("--") ? 2 : 1;
   const std::size_t name_end = std::min(argument.find('='), argument.size());
-  Given given{find_flag(argument.substr(name_begin, name_end - name_begin)), std::nullopt};
+  Given given{find_flag(argument.substr(name_begin, name_end - name_begin)), std::nullopt, nullptr};
   if (name_end < argument.size()) given.value = argument.substr(name_end + 1);
   if (given.flag) return given;
+  if (const Habit* habit = find_habit(argument.substr(name_begin, name_end - name_begin))) {
+    return read_habit(*habit, argument, given.value);
+  }
   const Flag* by_letter = name_begin == 1 ? find_flag(argument.substr(1, 1)) : nullptr;
   if (!by_letter || by_letter->value.empty()) throw_unknown(argument);
   const std::string rest = argument.substr(2);
@@ -57,7 +61,7 @@ Given read_flag(const std::string& argument) {
       rest.find_first_not_of("0123456789") != std::string::npos) {
     throw_unknown(argument);  // -nq is a slip, not a count of q.
   }
-  return {by_letter, rest};
+  return {by_letter, rest, nullptr};
 }
 
 // What belongs to one group.
@@ -88,6 +92,9 @@ Divided divide(Arguments::const_iterator& next, Arguments::const_iterator end) {
       }
       given.value = *next++;
     }
+    if (const Habit* habit = given.habit) {
+      given.value = std::string(habit->before) + *given.value + std::string(habit->after);
+    }
     divided.ours.push_back(name + "=" + *given.value);
   }
   const auto program_end = std::find(next, end, kNextGroup);
@@ -106,37 +113,10 @@ cxxopts::Options make_parser() {
     std::shared_ptr<cxxopts::Value> value = cxxopts::value<bool>();
     if (!flag.value.empty()) value = cxxopts::value<std::string>();
     if (flag.name == "export") value = cxxopts::value<std::vector<std::string>>();
-    parser.add_options()(names, std::string(flag.help), value, std::string(flag.value));
+    parser.add_options(std::string(flag.group))(names, std::string(flag.help), value,
+                                                std::string(flag.value));
   }
   return parser;
-}
-
-// Empty where the text is no whole number from 1 to `most`.
-std::optional<std::size_t> to_count(std::string_view text, std::size_t most) {
-  std::size_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto [read_to, error] = std::from_chars(text.data(), end, count);
-  const bool is_good = error == std::errc() && read_to == end && count > 0 && count <= most;
-  return is_good ? std::optional(count) : std::nullopt;
-}
-
-std::size_t to_rank_count(const std::string& name, const std::string& text) {
-  const auto count = to_count(text, rendezvous::kMaxWorldSize);
-  if (count) return *count;
-  throw UsageError("--" + name + " " + text + ": a whole number from 1 to " +
-                   std::to_string(rendezvous::kMaxWorldSize) + " is needed");
-}
-
-// `given` is how the text came here, for the message.
-PortRange to_ports(const std::string& given, std::string_view text) {
-  constexpr std::size_t kMaxPort = 65535;
-  const std::size_t hyphen = std::min(text.find('-'), text.size());
-  const auto first = to_count(text.substr(0, hyphen), kMaxPort);
-  const auto last = to_count(text.substr(std::min(hyphen + 1, text.size())), kMaxPort);
-  if (!first || !last || *first > *last) {
-    throw UsageError(given + ": FIRST-LAST is needed, two ports from 1 to 65535 in their order");
-  }
-  return {static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
 }
 
 PortRange ports_of(const cluster::Environment& environment) {
@@ -149,47 +129,6 @@ bool is_to_encrypt(const cluster::Environment& environment) {
   const auto is_on = cluster::parse_switch(text);
   if (!is_on) throw UsageError("ROTA_ENCRYPT=" + text + ": 1 or 0 is needed");
   return *is_on;
-}
-
-// The first three are the ranks' own.
-int to_descriptor(const std::string& name, const std::string& text) {
-  constexpr std::size_t kFirst = 3;
-  constexpr std::size_t kMost = 1 << 20;
-  const auto number = to_count(text, kMost);
-  if (number && *number >= kFirst) return static_cast<int>(*number);
-  throw UsageError("--" + name + " " + text + ": the number of a descriptor from 3 is needed");
-}
-
-// "20", "20s", "500ms", "2m".
-std::optional<double> to_seconds(const std::string& text) {
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto [read_to, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
-  const std::string_view unit(read_to, static_cast<std::size_t>(end - read_to));
-  if (unit.empty() || unit == "s") return number;
-  if (unit == "ms") return number / 1000;
-  if (unit == "m") return number * 60;
-  return std::nullopt;
-}
-
-base::Duration to_duration(const std::string& name, const std::string& text, bool may_be_zero) {
-  const auto seconds = to_seconds(text);
-  if (!seconds || *seconds < 0 || *seconds > kMostSeconds || (*seconds == 0 && !may_be_zero)) {
-    throw UsageError("--" + name + " " + text + ": a number of seconds " +
-                     (may_be_zero ? "from 0" : "above 0") + " to 100000000 is needed");
-  }
-  const auto exact = std::chrono::duration<double>(*seconds);
-  const auto rounded = std::chrono::duration_cast<base::Duration>(exact);
-  return *seconds > 0 ? std::max(rounded, base::Duration(1)) : rounded;
-}
-
-Variable to_variable(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  Variable variable{text.substr(0, equals), std::nullopt};
-  if (equals != std::string::npos) variable.value = text.substr(equals + 1);
-  if (variable.name.empty()) throw UsageError("-x " + text + ": NAME or NAME=VALUE is needed");
-  return variable;
 }
 
 template <class Value>
@@ -209,7 +148,18 @@ Value choose(const std::string& flag, const std::string& text,
   throw UsageError("--" + flag + " " + text + ": one of " + names + " is needed");
 }
 
+// mpirun has names for more than the memory that is near.
+void require_known_place(const std::string& flag, const std::string& text) {
+  for (const std::string_view name : {"socket", "package", "l3cache", "l2cache", "hwthread"}) {
+    if (text != name) continue;
+    const bool is_small = name == "hwthread" || name == "l2cache";
+    throw UsageError("--" + flag + " " + text + ": rotarun knows cores and NUMA nodes; --" + flag +
+                     (is_small ? " core" : " numa") + " is the nearest");
+  }
+}
+
 void read_map_by(const std::string& text, Options& options) {
+  require_known_place("map-by", text);
   constexpr std::string_view kBefore = "ppr:";
   constexpr std::string_view kAfter = ":node";
   if (text.starts_with(kBefore)) {
@@ -234,29 +184,6 @@ void read_map_by(const std::string& text, Options& options) {
                                   {"numa", MapBy::kNuma}});
 }
 
-std::string to_directory(const std::string& flag, const std::string& text) {
-  if (text.empty()) throw UsageError("--" + flag + " needs a directory");
-  return text;
-}
-
-// Rank 0 opens it, which may be in another directory.
-std::string to_path(const std::string& flag, const std::string& text) {
-  if (text.empty()) throw UsageError("--" + flag + " needs a file");
-  return std::filesystem::absolute(text).lexically_normal().string();
-}
-
-// "8080", "0.0.0.0:8080", "[::1]:8080".
-std::string to_status_address(const std::string& text) {
-  std::string address = text.find(':') == std::string::npos ? "127.0.0.1:" + text : text;
-  if (text.starts_with("localhost:")) address.replace(0, text.find(':'), "127.0.0.1");
-  try {
-    if (os::is_numeric(address)) return address;
-  } catch (const Error&) {  // It is of another form.
-  }
-  throw UsageError("--status-port " + text +
-                   ": a port is needed, or a numeric address and a port such as 0.0.0.0:8080");
-}
-
 void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.tag_output = given.count("tag-output") > 0;
   options.timestamp_output = given.count("timestamp-output") > 0;
@@ -266,6 +193,7 @@ void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.this_host = given.count("this-host") > 0;
   options.follow = given.count("follow") > 0;
   options.insecure = given.count("insecure") > 0;
+  options.allow_mpi = given.count("allow-mpi") > 0;
   options.encrypt = given.count("encrypt") > 0;
   options.show_ranks = given.count("show-ranks") > 0;
   options.preflight = given.count("preflight") > 0;
@@ -276,7 +204,20 @@ void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.help = given.count("help") > 0;
 }
 
+// -N is one of them under another name.
+void require_one_mapping(const cxxopts::ParseResult& given) {
+  std::optional<std::string> first;
+  for (const auto& pair : given.arguments()) {
+    if (pair.key() != "map-by") continue;
+    if (!first) first = pair.value();
+    if (*first == pair.value()) continue;
+    throw UsageError("--map-by " + *first + " and --map-by " + pair.value() +
+                     ": give one of them; -N 2 is --map-by ppr:2:node");
+  }
+}
+
 void read_values(const cxxopts::ParseResult& given, Options& options) {
+  require_one_mapping(given);
   for (const auto& pair : given.arguments()) {
     const std::string& name = pair.key();
     const std::string& text = pair.value();
@@ -296,6 +237,7 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
     if (name == "output-filename") options.output_directory = to_directory(name, text);
     if (name == "status-port") options.status_address = to_status_address(text);
     if (name == "bind-to") {
+      require_known_place(name, text);
       options.bind_to = choose<BindTo>(
           name, text, {{"none", BindTo::kNone}, {"core", BindTo::kCore}, {"numa", BindTo::kNuma}});
     }
@@ -443,7 +385,13 @@ Options parse_options(const std::vector<std::string>& arguments,
 }
 
 std::string help_text() {
-  return make_parser().help() + R"(
+  std::vector<std::string> groups;
+  for (const Flag& flag : flags()) {
+    const std::string group(flag.group);
+    const bool is_new = std::ranges::find(groups, group) == groups.end();
+    if (is_new && group != kInternal) groups.push_back(group);
+  }
+  return make_parser().help(groups) + R"(
 Options end at the program; what follows is the program's, up to ":", behind which another program
 may follow with its own -np, -x, --wdir and --role. "--" ends options too.
 SECONDS may have a unit: 2.5, 500ms, 10s, 3m.

@@ -33,6 +33,7 @@ struct Options {
   RankBy rank_by = RankBy::kSlot;
   std::optional<std::size_t> cpus_per_rank;  // Empty: nobody counts them.
   bool oversubscribe = false;
+  bool allow_mpi = false;  // Programs of MPI's too, each rank of which is a world of one there.
   bool report_bindings = false;
   PortRange ports;
   bool tag_output = false;

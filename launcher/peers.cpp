@@ -27,7 +27,7 @@ std::string tf_config_of(const Peers& peers, const std::string& type, std::size_
 
 ClaimedPorts claim_ports(const PortRange& range, std::size_t count) {
   ClaimedPorts claimed;
-  for (unsigned port = range.first; port <= range.last && claimed.ports.size() < count; ++port) {
+  for (unsigned port = range.last; port >= range.first && claimed.ports.size() < count; --port) {
     const auto number = static_cast<std::uint16_t>(port);
     if (auto claim = os::claim_port(number)) {
       claimed.ports.push_back(number);
@@ -44,7 +44,12 @@ Peers describe_peers(const Layout& layout, const std::vector<HostPorts>& hosts) 
     const HostPorts& host = hosts[seat.host];
     if (seat.local_rank >= host.ports.size()) return peers;
     const Endpoint endpoint{host.address, host.ports[seat.local_rank]};
-    if (!peers.first) peers.first = endpoint;
+    if (!peers.first) {
+      // Not the one in the list: a program may listen at both.
+      const std::size_t further = layout.host_rank_counts[seat.host];
+      peers.first =
+          further < host.ports.size() ? Endpoint{host.address, host.ports[further]} : endpoint;
+    }
     list.push_back(to_text(endpoint));
   }
   using Handler = nlohmann::json::error_handler_t;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "launcher/exit_policy.h"
+#include "launcher/mpi_program.h"
 #include "launcher/rank_environment.h"
 #include "os/process.h"
 
@@ -50,12 +51,26 @@ void check_group(const Group& group, const std::vector<std::string>& environment
          check);
 }
 
+void check_for_mpi(const Group& group, const std::vector<std::string>& environment,
+                   ProgramCheck& check) {
+  const auto of_ranks = make_environment(environment, group.variables, {});
+  const std::filesystem::path directory = group.working_directory;
+  const std::string library = mpi_library_of((directory / check.program_paths.back()).string(),
+                                             find_variable(of_ranks, "LD_LIBRARY_PATH"));
+  if (library.empty()) return;
+  check.is_of_mpi = true;
+  refuse(kExitCannotRun, mpi_complaint(group.program.front(), library), check);
+}
+
 }  // namespace
 
-ProgramCheck check_program(const Options& options, const std::vector<std::string>& environment) {
+ProgramCheck check_program(const Options& options, const std::vector<std::string>& environment,
+                           bool hides_ranks) {
   ProgramCheck check;
   for (const Group& group : options.groups) {
     if (check.exit_code == 0) check_group(group, environment, check);
+    const bool is_mpi_wrong = hides_ranks && !options.allow_mpi && !group.is_evaluator;
+    if (check.exit_code == 0 && is_mpi_wrong) check_for_mpi(group, environment, check);
   }
   return check;
 }

@@ -65,12 +65,12 @@ void provide_devices(const Options& options, const std::vector<std::string>& env
 void provide_ports(const PortRange& range, std::size_t rank_count, Provision& provision) {
   std::string lack;
   try {
-    provision.ports = claim_ports(range, rank_count);
+    provision.ports = claim_ports(range, rank_count + 1);
   } catch (const Error& error) {
     lack = std::string(" (") + error.what() + ")";
   }
   const std::size_t port_count = provision.ports.ports.size();
-  if (port_count == rank_count) return;
+  if (port_count >= rank_count) return;
   provision.warnings.push_back("of the ports " + std::to_string(range.first) + "-" +
                                std::to_string(range.last) + " (--ports), " +
                                std::to_string(port_count) + (port_count == 1 ? " is" : " are") +
@@ -79,6 +79,10 @@ void provide_ports(const PortRange& range, std::size_t rank_count, Provision& pr
 }
 
 }  // namespace
+
+std::size_t device_count(const std::vector<std::string>& environment) {
+  return read_devices({}, environment).all.size();
+}
 
 std::vector<std::string> visible_devices(const Options& options,
                                          const std::vector<std::string>& environment,
@@ -111,7 +115,8 @@ RankContract contract_of(const Share& share, std::size_t local_rank, const Peers
           .thread_count = provision.thread_count,
           .device = provision.devices.empty() ? "" : provision.devices[local_rank],
           .first = peers.first,
-          .tf_config = tf_config(peers, rank)};
+          .tf_config = tf_config(peers, rank),
+          .is_only_one = share.ranks.size() == 1};
 }
 
 }  // namespace rota::launcher

@@ -16,7 +16,7 @@ struct Provision {
   std::vector<std::string> devices;          // An empty text, or no texts: it is given none.
   std::vector<std::string> visible_devices;  // What each sees, given or not.
   std::size_t thread_count = 1;
-  ClaimedPorts ports;  // Index: local rank, as far as there are any. Held by this.
+  ClaimedPorts ports;  // As HostPorts has them. Held by this.
   std::vector<std::string> warnings;
 };
 
@@ -24,6 +24,9 @@ struct Provision {
 // CPUs. What there is not is a warning at most: ranks of rota's own need none of it.
 Provision provide(const Options& options, const std::vector<std::string>& environment,
                   const Share& share, std::size_t cpu_count);
+
+// How many CUDA devices may be used here: all, or those of CUDA_VISIBLE_DEVICES.
+std::size_t device_count(const std::vector<std::string>& environment);
 
 // The CUDA devices that each rank of a share is going to see, as CUDA_VISIBLE_DEVICES has them: one
 // of its own; or all, where there are too few or where -x names them.

@@ -12,30 +12,17 @@ using Environment = std::vector<std::string>;
 
 // A launcher around this rotarun tells it under these names which rank of its own it is. A rank
 // that read them would believe to be another, or call a server that does not expect it.
-constexpr auto kForeignStems =
+constexpr auto kStemsOfMpi =
     std::to_array<std::string_view>({"OMPI_COMM_WORLD_", "OMPI_MCA_ess", "OMPI_MCA_orte_", "PMI_",
-                                     "PMIX_", "SLURM_SRUN_COMM_", "SLURM_STEP_", "TORCHELASTIC_"});
-constexpr auto kForeignNames = std::to_array<std::string_view>({"MASTER_ADDR",
-                                                                "MASTER_PORT",
-                                                                "MPI_LOCALNRANKS",
-                                                                "MPI_LOCALRANKID",
-                                                                "OMPI_APP_CTX_NUM_PROCS",
-                                                                "OMPI_FIRST_RANKS",
-                                                                "OMPI_MCA_pmix",
-                                                                "OMPI_NUM_APP_CTX",
-                                                                "ROLE_NAME",
-                                                                "ROLE_RANK",
-                                                                "ROLE_WORLD_SIZE",
-                                                                "SLURM_GTIDS",
-                                                                "SLURM_LOCALID",
-                                                                "SLURM_NODEID",
-                                                                "SLURM_NPROCS",
-                                                                "SLURM_NTASKS",
-                                                                "SLURM_PROCID",
-                                                                "SLURM_STEPID",
-                                                                "SLURM_TASKS_PER_NODE",
-                                                                "SLURM_TASK_PID",
-                                                                "TF_CONFIG"});
+                                     "PMIX_", "SLURM_SRUN_COMM_", "SLURM_STEP_"});
+constexpr auto kNamesOfMpi = std::to_array<std::string_view>(
+    {"MPI_LOCALNRANKS", "MPI_LOCALRANKID", "OMPI_APP_CTX_NUM_PROCS", "OMPI_FIRST_RANKS",
+     "OMPI_MCA_pmix", "OMPI_NUM_APP_CTX", "SLURM_GTIDS", "SLURM_LOCALID", "SLURM_NODEID",
+     "SLURM_NPROCS", "SLURM_NTASKS", "SLURM_PROCID", "SLURM_STEPID", "SLURM_TASKS_PER_NODE",
+     "SLURM_TASK_PID"});
+constexpr std::string_view kStemOfTorchrun = "TORCHELASTIC_";
+constexpr auto kNamesOfOthers = std::to_array<std::string_view>(
+    {"MASTER_ADDR", "MASTER_PORT", "ROLE_NAME", "ROLE_RANK", "ROLE_WORLD_SIZE", "TF_CONFIG"});
 
 // What makes a process a rank, by the names that rotarun gives it.
 constexpr auto kOfRanks = std::to_array<std::string_view>(
@@ -47,10 +34,41 @@ bool is_of(std::string_view entry, std::string_view name) {
   return entry.starts_with(name) && entry.substr(name.size()).starts_with('=');
 }
 
-bool is_foreign(std::string_view entry) {
+bool is_of_mpi(std::string_view entry) {
   if (entry.starts_with("PMIX_MCA_")) return false;  // A setting, and nobody's rank.
-  return std::ranges::any_of(kForeignStems, [&](auto stem) { return entry.starts_with(stem); }) ||
-         std::ranges::any_of(kForeignNames, [&](auto name) { return is_of(entry, name); });
+  return std::ranges::any_of(kStemsOfMpi, [&](auto stem) { return entry.starts_with(stem); }) ||
+         std::ranges::any_of(kNamesOfMpi, [&](auto name) { return is_of(entry, name); });
+}
+
+bool is_of_others(std::string_view entry) {
+  return entry.starts_with(kStemOfTorchrun) ||
+         std::ranges::any_of(kNamesOfOthers, [&](auto name) { return is_of(entry, name); });
+}
+
+// Whether a launcher of MPI waits for one process here to join its world.
+bool is_expected_by_mpi(const Environment& environment) {
+  return is_set(environment, "PMIX_RANK") || is_set(environment, "PMI_RANK");
+}
+
+// Whether what launchers of MPI have told this process is true of the rank: each number that is
+// there.
+bool is_same_rank(const Environment& base, const RankContract& contract) {
+  const auto agrees = [&](std::string_view name, std::size_t value) {
+    return !is_set(base, name) || find_variable(base, name) == std::to_string(value);
+  };
+  return contract.is_only_one && is_expected_by_mpi(base) &&
+         agrees("OMPI_COMM_WORLD_RANK", contract.rank) &&
+         agrees("OMPI_COMM_WORLD_SIZE", contract.world_size) && agrees("PMI_RANK", contract.rank) &&
+         agrees("PMI_SIZE", contract.world_size) && agrees("PMIX_RANK", contract.rank);
+}
+
+// `base` without what others have told this process about itself.
+Environment without_outer(const Environment& base, bool keeps_mpi) {
+  Environment environment;
+  std::ranges::copy_if(base, std::back_inserter(environment), [&](const std::string& entry) {
+    return !is_of_others(entry) && (keeps_mpi || !is_of_mpi(entry));
+  });
+  return environment;
 }
 
 void unset(Environment& environment, std::string_view name) {
@@ -112,8 +130,7 @@ void tell_terminal(std::optional<int> columns, Environment& environment) {
 std::vector<std::string> make_environment(const std::vector<std::string>& base,
                                           const std::vector<Variable>& variables,
                                           const RankContract& contract) {
-  Environment environment;
-  std::ranges::remove_copy_if(base, std::back_inserter(environment), is_foreign);
+  Environment environment = without_outer(base, is_same_rank(base, contract));
   tell_strangers(contract, environment);
   apply(variables, base, environment);
   const auto tell = [&](std::string_view name, std::size_t value) {
@@ -132,8 +149,7 @@ std::vector<std::string> make_environment(const std::vector<std::string>& base,
 std::vector<std::string> environment_of_evaluator(const std::vector<std::string>& base,
                                                   const std::vector<Variable>& variables,
                                                   const EvaluatorContract& contract) {
-  Environment environment;
-  std::ranges::remove_copy_if(base, std::back_inserter(environment), is_foreign);
+  Environment environment = without_outer(base, false);
   for (const std::string_view name : kOfRanks) unset(environment, name);
   if (!contract.tf_config.empty()) set(environment, "TF_CONFIG", contract.tf_config);
   apply(variables, base, environment);
@@ -142,6 +158,11 @@ std::vector<std::string> environment_of_evaluator(const std::vector<std::string>
   set(environment, "ROTA_ROLE_INDEX", std::to_string(contract.index));
   tell_terminal(contract.terminal_columns, environment);
   return environment;
+}
+
+bool hides_ranks_from_mpi(std::size_t ranks_here, std::size_t world_size,
+                          const std::vector<std::string>& environment) {
+  return world_size > 1 && !(ranks_here == 1 && is_expected_by_mpi(environment));
 }
 
 std::string find_variable(const std::vector<std::string>& environment, std::string_view name) {

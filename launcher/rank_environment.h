@@ -24,12 +24,15 @@ struct RankContract {
   std::string device{};             // CUDA_VISIBLE_DEVICES; empty: as it is.
   std::optional<Endpoint> first{};  // Of rank 0: MASTER_ADDR, MASTER_PORT.
   std::string tf_config{};          // TF_CONFIG; empty: there is none.
+  bool is_only_one = false;         // That this rotarun starts.
   int rendezvous_fd = -1;
   std::optional<int> terminal_columns{};
 };
 
 // `base` without what another launcher has told this process about itself as a rank of its own,
-// and with the contract. What -x names is as -x says, whoever has it; ROTA_* come before even that.
+// and with the contract. What launchers of MPI have told is kept where the rank is the very one
+// that they have started this process as, and no other: a program of MPI's finds its world by it.
+// What -x names is as -x says, whoever has it; ROTA_* come before even that.
 std::vector<std::string> make_environment(const std::vector<std::string>& base,
                                           const std::vector<Variable>& variables,
                                           const RankContract& contract);
@@ -45,6 +48,11 @@ struct EvaluatorContract {
 std::vector<std::string> environment_of_evaluator(const std::vector<std::string>& base,
                                                   const std::vector<Variable>& variables,
                                                   const EvaluatorContract& contract);
+
+// Whether MPI in a rank of this host would not know of the others: there are some, and no launcher
+// of MPI's waits here for one process to join its world, which the only rank of this host is.
+bool hides_ranks_from_mpi(std::size_t ranks_here, std::size_t world_size,
+                          const std::vector<std::string>& environment);
 
 // The value of a variable, or empty.
 std::string find_variable(const std::vector<std::string>& environment, std::string_view name);

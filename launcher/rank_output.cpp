@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <rota/error.h>
@@ -15,8 +16,6 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr std::size_t kMostPending = 1024 * 1024;
-constexpr int kStdout = 1;
-constexpr int kStderr = 2;
 
 std::size_t index_of(Stream stream) noexcept { return static_cast<std::size_t>(stream); }
 
@@ -31,9 +30,9 @@ OutputMux::Settings mux_settings(const std::vector<std::string>& names, const Op
   settings.names = names;
   settings.tags_lines = options.tag_output;
   settings.has_times = options.timestamp_output;
-  settings.is_joined = os::are_same_file(kStdout, kStderr);
-  settings.is_terminal = {os::terminal_columns(kStdout).has_value(),
-                          os::terminal_columns(kStderr).has_value()};
+  settings.is_joined = os::are_same_file(os::kStdout, os::kStderr);
+  settings.is_terminal = {os::terminal_columns(os::kStdout).has_value(),
+                          os::terminal_columns(os::kStderr).has_value()};
   return settings;
 }
 
@@ -49,10 +48,10 @@ Flow to_flow(int number) noexcept {
 
 RankOutput::RankOutput(const std::vector<std::string>& names, const Options& options,
                        bool makes_files)
-    : is_joined_(os::are_same_file(kStdout, kStderr)),
+    : is_joined_(os::are_same_file(os::kStdout, os::kStderr)),
       has_times_(options.timestamp_output),
       mux_(mux_settings(names, options)),
-      sinks_{Sink{os::Output(kStdout)}, Sink{os::Output(kStderr)}},
+      sinks_{Sink{os::Output(os::kStdout)}, Sink{os::Output(os::kStderr)}},
       pipes_(names.size()),
       buffer_(kReadBytes),
       time_({}) {
@@ -191,12 +190,43 @@ void RankOutput::write_once(Stream stream) {
   Sink& sink = sinks_[index_of(stream)];
   const auto result = sink.output.write(mux_.pending(stream));
   if (result.io == os::Io::kDone) mux_.consume(stream, result.count);
+  if (result.refusal != 0) lose_pending(stream, result.refusal);
   if (result.io != os::Io::kClosed) return;
   sink.is_closed = true;
   mux_.discard(stream);
   for (const Stream source : kStreams) {
     if (sink_of(source) == stream) close_pipes_of(source);
   }
+}
+
+// A full disk is no reason to end a training: what it does not take is dropped, and counted.
+void RankOutput::lose_pending(Stream stream, int error) {
+  Sink& sink = sinks_[index_of(stream)];
+  const bool is_first = sink.lost_bytes == 0;
+  sink.lost_bytes += mux_.pending(stream).size();
+  mux_.discard(stream);
+  if (!is_first) return;
+  say("rotarun: warning: " + name_of(stream) +
+      " cannot be written, and what the ranks write to it is lost until it can: " +
+      std::generic_category().message(error) + "\n");
+}
+
+std::string RankOutput::name_of(Stream stream) const {
+  if (is_joined_) return "stdout and stderr";
+  return stream == Stream::kOut ? "stdout" : "stderr";
+}
+
+bool RankOutput::tell_losses() {
+  bool has_lost = false;
+  for (const Stream stream : kStreams) {
+    Sink& sink = sinks_[index_of(stream)];
+    if (sink.lost_bytes == 0) continue;
+    has_lost = true;
+    say("rotarun: warning: " + std::to_string(sink.lost_bytes) + " bytes of " + name_of(stream) +
+        " were lost\n");
+    sink.lost_bytes = 0;
+  }
+  return has_lost;
 }
 
 // Nobody reads this output any more: what a rank writes next ends it, as in a pipeline. With files

@@ -62,6 +62,9 @@ class RankOutput {
   std::vector<std::string> last_words(std::size_t index) const { return mux_.last_words(index); }
   bool has_pending() const noexcept;
 
+  // Says how much our outputs did not take, for want of room; false where they took all.
+  bool tell_losses();
+
  private:
   struct Pipe {
     os::Fd fd;
@@ -72,6 +75,7 @@ class RankOutput {
   struct Sink {
     os::Output output;
     bool is_closed = false;
+    std::size_t lost_bytes = 0;
     std::size_t position = kNotPolled;
   };
   static constexpr std::size_t kNotPolled = static_cast<std::size_t>(-1);
@@ -84,6 +88,8 @@ class RankOutput {
   void copy_to_file(Pipe& pipe, std::string_view bytes);
   std::string_view with_times(Pipe& pipe, std::string_view bytes);
   void write_once(Stream stream);
+  void lose_pending(Stream stream, int error);
+  std::string name_of(Stream stream) const;
   void close_pipes_of(Stream stream);
 
   bool is_joined_;

@@ -8,7 +8,9 @@
 #include <iterator>
 
 #include "base/islands.h"
+#include "launcher/layout.h"
 #include "launcher/one_slot_each.h"
+#include "launcher/provision.h"
 #include "os/address.h"
 
 namespace rota::launcher {
@@ -21,31 +23,47 @@ cluster::HostFile read_hostfile(const std::string& path) {
   return {.path = path, .text = std::move(text)};
 }
 
-cluster::Reading read_given(const cluster::Given& given) {
-  try {
-    return cluster::read(given);
-  } catch (const Error& error) {
-    throw SpecificationError(error.what());
+// Whoever is one process of an MPI program is told of the file that its launcher has read; and what
+// a rank or an evaluator of rotarun's starts has nothing to do on those hosts.
+std::optional<cluster::HostFile> read_default_hostfile(const cluster::Environment& environment) {
+  for (const char* name :
+       {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "ROTA_RENDEZVOUS_FD", "ROTA_ROLE"}) {
+    if (environment.has(name)) return std::nullopt;
   }
+  for (const std::string_view name : cluster::kHostFileVariables) {
+    const std::string path = environment.text(name);
+    if (path.empty()) continue;
+    std::ifstream file(path);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file) {
+      throw SpecificationError(std::string(name) + " is " + path +
+                               ", and that file cannot be read: unset it, or give the hosts by "
+                               "--host or --hostfile");
+    }
+    return cluster::HostFile{.path = path, .text = std::move(text), .given_by = std::string(name)};
+  }
+  return std::nullopt;
 }
 
 std::optional<std::size_t> declared_count(const cluster::Specification& chosen) {
   if (chosen.world_size) return chosen.world_size;
-  return chosen.own_host ? chosen.hosts[*chosen.own_host].slots : std::nullopt;
+  if (!chosen.own_host) return std::nullopt;
+  const auto& own = chosen.hosts[*chosen.own_host].slots;
+  return own ? own : chosen.usual_slots;
 }
 
-// Where slots are not declared, those of this host stand for them.
+std::optional<std::size_t> declared_most(const cluster::Specification& chosen) {
+  const std::size_t own_host = chosen.own_host.value_or(chosen.hosts.size());
+  return own_host < chosen.hosts.size() ? chosen.hosts[own_host].most_slots : std::nullopt;
+}
+
 std::string table_text(const Options& options, const cluster::Specification& chosen,
                        std::size_t slot_count) {
-  const auto is_open = [](const cluster::Host& host) {
-    return cluster::is_in_ring(host.role) && !host.slots;
-  };
   try {
-    const RankTable table = declared_table(options, chosen, slot_count);
-    if (chosen.world_size || std::ranges::none_of(chosen.hosts, is_open)) return to_text(table);
-    return "note: where no slots are declared, they are taken to be as many as here, " +
-           std::to_string(slot_count) + "\n" + to_text(table);
-  } catch (const Error& error) {
+    const RankTable table = declared_table(options, chosen, slot_count).table;
+    const std::string note = note_on_slots(chosen, slot_count);
+    return (note.empty() ? "" : "note: " + note + "\n") + to_text(table);
+  } catch (const std::runtime_error& error) {
     return std::string("no table: ") + error.what() + "\n";
   }
 }
@@ -63,11 +81,23 @@ cluster::Given gather_given(const Options& options, const std::vector<std::strin
   if (!program.empty()) given.arguments.assign(program.begin() + 1, program.end());
   given.host_list = options.host_list;
   if (options.hostfile) given.hostfile = read_hostfile(*options.hostfile);
-  const bool are_listed = options.host_list || options.hostfile ||
+  if (!options.host_list && !options.hostfile) {
+    given.hostfile = read_default_hostfile(given.environment);
+  }
+  given.device_count = device_count(environment);
+  const bool are_listed = options.host_list || given.hostfile ||
                           given.environment.has("ROTA_HOSTS") ||
                           given.environment.has("SLURM_JOB_ID");
   if (are_listed) given.host_addresses = os::own_addresses();
   return given;
+}
+
+cluster::Reading read_given(const cluster::Given& given) {
+  try {
+    return cluster::read(given);
+  } catch (const Error& error) {
+    throw SpecificationError(error.what());
+  }
 }
 
 Reach decide_reach(const Options& options, const cluster::Given& given) {
@@ -76,13 +106,7 @@ Reach decide_reach(const Options& options, const cluster::Given& given) {
   const bool reaches_beyond = cluster::reaches_beyond_this_host(chosen);
   const bool is_rank = chosen.level == cluster::Level::kProcess;
   if (is_rank && !reaches_beyond) return {};
-  if (chosen.world_size && options.rank_count && *options.rank_count != *chosen.world_size) {
-    throw SpecificationError("--np is " + std::to_string(*options.rank_count) + ", and " +
-                             (cluster::read_declared(given.environment).world_size
-                                  ? "ROTA_WORLD is " + std::to_string(*chosen.world_size)
-                                  : chosen.source + " says " + cluster::to_text(chosen)) +
-                             ": leave out the one that is wrong");
-  }
+  require_declared_count(options, chosen);
   const bool are_ranks_here = !is_rank && cluster::ring_count(chosen) == 1;
   if (reaches_beyond && !are_ranks_here && options.transport == Transport::kSharedMemory) {
     throw UsageError("--transport shm is for one host, and " + chosen.source + " says " +
@@ -90,16 +114,60 @@ Reach decide_reach(const Options& options, const cluster::Given& given) {
   }
   if (is_rank) return {.hosts = as_hosts(chosen, given)};
   if (reaches_beyond) return {.hosts = chosen};
-  return {.declared = {.count = declared_count(chosen), .source = chosen.source}};
+  return {.declared = {.count = declared_count(chosen),
+                       .most = declared_most(chosen),
+                       .source = chosen.source}};
 }
 
-RankTable declared_table(const Options& options, const cluster::Specification& chosen,
-                         std::size_t slot_count) {
-  RankTable table = cluster::make_table(chosen, slot_count);
-  if (options.transport == Transport::kTcp && base::shares_memory(table.transport)) {
-    table.transport = "tcp";
+void require_declared_count(const Options& options, const cluster::Specification& chosen) {
+  if (!chosen.world_size || !options.rank_count) return;
+  if (*options.rank_count == *chosen.world_size) return;
+  throw SpecificationError(
+      "--np is " + std::to_string(*options.rank_count) + ", and " +
+      (chosen.world_source.empty()
+           ? chosen.source + " says " + cluster::to_text(chosen)
+           : chosen.world_source + " is " + std::to_string(*chosen.world_size)) +
+      ": leave out the one that is wrong");
+}
+
+std::string note_on_slots(const cluster::Specification& chosen, std::size_t slot_count) {
+  if (!cluster::has_unknown_slots(chosen)) return {};
+  return "what slots the other hosts have is not known here: where none are declared, they are "
+         "taken to be as many as here, " +
+         std::to_string(chosen.usual_slots.value_or(slot_count));
+}
+
+DeclaredTable declared_table(const Options& options, const cluster::Specification& chosen,
+                             std::size_t slot_count) {
+  // Ranks that each have a launcher of their own are seated already.
+  if (chosen.level == cluster::Level::kProcess) {
+    return {.table = cluster::make_table(chosen, slot_count), .own_ranks = {*chosen.rank}};
   }
-  return table;
+  const std::vector<std::size_t> slots = cluster::slots_of(chosen, slot_count);
+  std::vector<HostSlots> hosts;
+  for (std::size_t host = 0; host < slots.size(); ++host) {
+    if (chosen.hosts[host].name.empty()) {
+      throw SpecificationError(chosen.source +
+                               " does not name every host, so that there is no table yet");
+    }
+    hosts.push_back({chosen.hosts[host].name, slots[host], chosen.hosts[host].most_slots});
+  }
+  LayoutRules rules = layout_rules(options);
+  if (!rules.rank_count) rules.rank_count = chosen.world_size;
+  const Layout layout = lay_out(hosts, rules);
+  DeclaredTable declared;
+  RankTable& table = declared.table;
+  table.epoch = chosen.epoch.value_or(0);
+  table.source = chosen.source;
+  table.transport = base::transport_between(islands_of(layout, options.transport));
+  for (const Seat& seat : layout.seats) {
+    const cluster::Host& host = chosen.hosts[seat.host];
+    if (chosen.own_host == seat.host) declared.own_ranks.push_back(table.rows.size());
+    table.rows.push_back({.local_rank = seat.local_rank,
+                          .host = host.name,
+                          .address = host.port ? cluster::name_of(chosen, seat.host) : ""});
+  }
+  return declared;
 }
 
 Explanation explain_reach(const Options& options, const cluster::Given& given,

@@ -32,6 +32,9 @@ class KeyError : public std::runtime_error {
 cluster::Given gather_given(const Options& options, const std::vector<std::string>& environment,
                             const std::string& host_name);
 
+// What all that says together. Throws SpecificationError.
+cluster::Reading read_given(const cluster::Given& given);
+
 // What was decided.
 struct Reach {
   DeclaredRanks declared{};                       // Of a job of this host alone.
@@ -42,10 +45,21 @@ struct Reach {
 // Throws SpecificationError; UsageError where an option is for one host.
 Reach decide_reach(const Options& options, const cluster::Given& given);
 
-// Its rank table as the job will have it. `slot_count` is that of each host that declares none.
-// Throws what cluster::make_table throws.
-RankTable declared_table(const Options& options, const cluster::Specification& chosen,
-                         std::size_t slot_count);
+// What of the table is taken for granted, for a person; empty where nothing is.
+std::string note_on_slots(const cluster::Specification& chosen, std::size_t slot_count);
+
+// Its rank table as the job will have it, and which ranks of it this host has. `slot_count` is that
+// of each host that declares none. Throws Error, UsageError, and SpecificationError where not every
+// host is named.
+struct DeclaredTable {
+  RankTable table;
+  std::vector<std::size_t> own_ranks{};
+};
+DeclaredTable declared_table(const Options& options, const cluster::Specification& chosen,
+                             std::size_t slot_count);
+
+// Throws SpecificationError where --np is another number than the declared one.
+void require_declared_count(const Options& options, const cluster::Specification& chosen);
 
 // What --explain prints. `slot_count` is that of each host that declares none.
 struct Explanation {

@@ -8,7 +8,7 @@
 namespace rota::launcher {
 namespace {
 
-constexpr std::size_t kMostNamed = 16;
+constexpr std::size_t kMostListed = 16;
 
 std::string short_name(std::size_t rank) { return "rank " + std::to_string(rank); }
 
@@ -111,7 +111,7 @@ std::string describe(const Outcome& outcome, std::span<const RankRecord> records
 }
 
 std::string list_ranks(std::span<const std::size_t> ranks) {
-  if (ranks.size() > kMostNamed) return std::to_string(ranks.size()) + " ranks";
+  if (ranks.size() > kMostListed) return std::to_string(ranks.size()) + " ranks";
   std::string text;
   for (const std::size_t rank : ranks) text += (text.empty() ? "" : ", ") + short_name(rank);
   return text;

@@ -21,8 +21,8 @@ struct ShownTable {
 };
 
 // Nothing where this host is alone: then the plan of the job has the table. `slot_count` is that of
-// each host that declares none, unless --np says how many ranks there are. Throws
-// SpecificationError, and UsageError where what is declared is not enough for a table.
+// each host that declares none. Throws SpecificationError, and UsageError where what is declared is
+// not enough for a table, or the options do not go with it.
 std::optional<ShownTable> table_of_several_hosts(const Options& options,
                                                  const cluster::Given& given,
                                                  std::size_t slot_count,

@@ -19,6 +19,7 @@ struct Slots {
 // The ranks that somebody declares for this host, and who does.
 struct DeclaredRanks {
   std::optional<std::size_t> count{};
+  std::optional<std::size_t> most{};  // That it may have.
   std::string source{};
 };
 

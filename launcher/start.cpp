@@ -6,21 +6,47 @@
 #include <array>
 #include <cstdio>
 #include <span>
+#include <string_view>
 
 #include <rota/error.h>
 
 #include "launcher/exit_policy.h"
+#include "launcher/heartbeat.h"
 #include "launcher/program_check.h"
 #include "launcher/report.h"
 #include "os/host.h"
+#include "os/output.h"
 #include "os/pipe.h"
 #include "os/poll_set.h"
 
 namespace rota::launcher {
+namespace {
 
+// How long a reader who does not read, such as a terminal that is stopped, may hold up the rest.
+constexpr std::chrono::seconds kComplaintTime{1};
+
+}  // namespace
+
+// Whoever has begun to beat is to go on, and soon to turn again. Before that he may wait.
 void complain(const std::string& text) {
-  std::fprintf(stderr, "rotarun: %s\n", text.c_str());
   note_reason(text);
+  const std::string line = "rotarun: " + text + "\n";
+  if (count_beats() == 0) {
+    std::fputs(line.c_str(), stderr);
+    return;
+  }
+  os::Output output(os::kStderr);
+  std::string_view rest = line;
+  for (const base::TimePoint end = base::Clock::now() + kComplaintTime;
+       !rest.empty() && base::Clock::now() < end;) {
+    os::PollSet polls;
+    const std::size_t position = polls.add(output.fd(), false, true);
+    wait_beating(polls, end);
+    if (!polls.writable(position)) continue;
+    const auto written = output.write(rest);
+    if (written.io == os::Io::kClosed) return;
+    rest.remove_prefix(written.count);
+  }
 }
 
 os::SignalWatch watch_signals() {
@@ -48,8 +74,9 @@ void discard_key(const Options& options) {
   os::wipe(std::as_writable_bytes(std::span(bytes)));
 }
 
-Found find_program(const Options& options, const std::vector<std::string>& environment) {
-  const ProgramCheck check = check_program(options, environment);
+Found find_program(const Options& options, const std::vector<std::string>& environment,
+                   bool hides_ranks) {
+  const ProgramCheck check = check_program(options, environment, hides_ranks);
   for (const std::string& warning : check.warnings) complain("warning: " + warning);
   Found found{.program_paths = check.program_paths};
   if (check.exit_code == 0) return found;

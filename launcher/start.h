@@ -13,7 +13,8 @@
 
 namespace rota::launcher {
 
-// A line to stderr, before there is anybody to keep it apart from.
+// A line to stderr, before there is anybody to keep it apart from. In the inner process it is left
+// out, or cut, where nobody takes it for a second.
 void complain(const std::string& text);
 
 // Signals of rotarun's processes are read from here.
@@ -25,7 +26,9 @@ struct Found {
   std::vector<std::string> program_paths;
   std::optional<News> obstacle;
 };
-Found find_program(const Options& options, const std::vector<std::string>& environment);
+// `hides_ranks` as of check_program().
+Found find_program(const Options& options, const std::vector<std::string>& environment,
+                   bool hides_ranks);
 
 // Of --key-fd, where no key is needed: reads it to its end, for others may hold the same pipe, and
 // closes it.

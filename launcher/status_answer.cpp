@@ -1,7 +1,10 @@
 // What a status port answers.
 #include "launcher/status_answer.h"
 
+#include <algorithm>
 #include <string_view>
+
+#include "cluster/host_names.h"
 
 namespace rota::launcher {
 namespace {
@@ -26,6 +29,8 @@ std::string_view reason_of(int status) noexcept {
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 421:
+      return "Misdirected Request";
     case 431:
       return "Request Header Fields Too Large";
     case 503:
@@ -65,19 +70,44 @@ class Absent {
   std::string names_;
 };
 
-Page page_at(const std::string& path, const std::function<JobStatus()>& status) {
+// As names of hosts are compared.
+std::string in_small_letters(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+// Others' names may lead here for a while, so that a page of theirs could read what this port
+// tells: also such as begin with a name of ours, which is why none counts that goes on after it.
+bool is_for_us(const std::string& host, const OwnNames& names) {
+  if (host.empty() || cluster::is_address(host)) return true;
+  const std::string name = in_small_letters(host);
+  if (name == "localhost" || name == "localhost.localdomain") return true;
+  const std::string full = in_small_letters(names.full);
+  if (name.size() <= full.size() && cluster::agree(name, full)) return true;
+  return std::ranges::any_of(names.of_job,
+                             [&](const auto& known) { return in_small_letters(known) == name; });
+}
+
+Page readiness(const JobStatus& status) {
+  if (status.is_done) return {200, "done"};
+  const std::string absence = absence_text(status);
+  return absence.empty() ? Page{200, "ok"} : Page{503, absence};
+}
+
+Page page_for(const HttpRequest& request, const OwnNames& names, Moment& moment) {
+  if (!is_for_us(request.host, names)) {
+    return {421, "This is asked of another host: name this one by its own name or by a number."};
+  }
+  const std::string& path = request.path;
+  if (path != "/livez" && path != "/readyz" && path != "/ranks") {
+    return {404, "There are /livez, /readyz and /ranks."};
+  }
+  if (request.method != "GET" && request.method != "HEAD") {
+    return {405, "Only GET and HEAD are answered here."};
+  }
   if (path == "/livez") return {200, "ok"};
-  if (path == "/readyz") {
-    const JobStatus now = status();
-    if (now.is_done) return {200, "done"};
-    const std::string absence = absence_text(now);
-    return absence.empty() ? Page{200, "ok"} : Page{503, absence};
-  }
-  if (path == "/ranks") {
-    const JobStatus now = status();
-    return {200, to_json(now.table, now.devices, now.states), "application/json"};
-  }
-  return {404, "There are /livez, /readyz and /ranks."};
+  if (path == "/readyz") return readiness(moment.status());
+  return {200, moment.ranks(), "application/json"};
 }
 
 }  // namespace
@@ -97,15 +127,21 @@ std::string absence_text(const JobStatus& status) {
   return late + (late.empty() || gone.empty() ? "" : ", and ") + gone;
 }
 
-std::string answer(const HttpReading& reading, const std::function<JobStatus()>& status) {
+const JobStatus& Moment::status() {
+  if (!status_) status_ = find_();
+  return *status_;
+}
+
+const std::string& Moment::ranks() {
+  if (!ranks_) ranks_ = to_json(status().table, status().devices, status().states);
+  return *ranks_;
+}
+
+std::string answer(const HttpReading& reading, const OwnNames& names, Moment& moment) {
   if (reading.state == HttpReading::State::kRefused) {
     return to_text({reading.status, reading.why}, false);
   }
-  const bool is_head = reading.request.method == "HEAD";
-  const bool may_ask = is_head || reading.request.method == "GET";
-  Page page = page_at(reading.request.path, status);
-  if (!may_ask && page.status != 404) page = {405, "Only GET and HEAD are answered here."};
-  return to_text(page, is_head);
+  return to_text(page_for(reading.request, names, moment), reading.request.method == "HEAD");
 }
 
 }  // namespace rota::launcher

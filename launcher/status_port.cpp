@@ -3,21 +3,25 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <map>
 #include <span>
 #include <utility>
 
 #include <rota/error.h>
 
 #include "launcher/options.h"
+#include "os/host.h"
 #include "os/tcp_socket.h"
 
 namespace rota::launcher {
 namespace {
 
-constexpr std::size_t kMostCallers = 64;
+constexpr std::size_t kMostCallers = 1024;
 
 // In one turn, so that the job's own business is never far.
 constexpr std::size_t kMostNewcomers = 16;
+constexpr std::size_t kMostAnswers = 16;
 
 // For each of: to ask, to take the answer and to hang up.
 constexpr std::chrono::seconds kPatience{2};
@@ -38,8 +42,20 @@ os::Listener listen(const std::string& address) {
 
 }  // namespace
 
-StatusPort::StatusPort(const std::string& address, std::function<JobStatus()> status)
-    : listener_(listen(address)), status_(std::move(status)) {}
+std::string crowd_of(const os::Address& caller) {
+  if (caller.family() != AF_INET6) return caller.host();
+  sockaddr_in6 address{};
+  std::memcpy(&address, caller.get(), sizeof address);
+  std::ranges::fill(std::span(address.sin6_addr.s6_addr).subspan(8), std::uint8_t{0});
+  address.sin6_port = 0;
+  return os::Address(reinterpret_cast<const sockaddr*>(&address), sizeof address).host() + "/64";
+}
+
+StatusPort::StatusPort(const std::string& address, std::function<JobStatus()> status,
+                       std::vector<std::string> names_in_job)
+    : listener_(listen(address)),
+      status_(std::move(status)),
+      names_{.full = os::host_name(), .of_job = std::move(names_in_job)} {}
 
 void StatusPort::add_to(os::PollSet& polls, base::TimePoint now) {
   if (deaf_until_ && now >= *deaf_until_) deaf_until_.reset();
@@ -50,42 +66,64 @@ void StatusPort::add_to(os::PollSet& polls, base::TimePoint now) {
   }
 }
 
-// Who has asked already is answered before the oldest has to go.
+// Who has asked already is answered before anybody has to go.
 void StatusPort::handle(const os::PollSet& polls, base::TimePoint now) {
+  Moment moment(status_);
+  answer_count_ = 0;
   for (Caller& caller : callers_) {
     const std::size_t position = std::exchange(caller.position, kNotPolled);
     if (position == kNotPolled) continue;
-    if (polls.readable(position) || polls.writable(position)) advance(caller, now);
+    if (polls.readable(position) || polls.writable(position)) advance(caller, now, moment);
   }
   const std::size_t position = std::exchange(position_, kNotPolled);
-  if (position != kNotPolled && polls.readable(position)) accept(now);
+  if (position != kNotPolled && polls.readable(position)) accept(now, moment);
   callers_.remove_if(
       [&](const Caller& caller) { return !caller.socket || now >= caller.deadline; });
-  while (callers_.size() > kMostCallers) callers_.pop_front();
+  make_room(kMostCallers);
 }
 
-void StatusPort::accept(base::TimePoint now) {
+// Those from where most call have to go, the oldest first: whoever calls from elsewhere is heard.
+void StatusPort::make_room(std::size_t most) {
+  if (callers_.size() <= most) return;
+  std::map<std::string, std::size_t> counts;
+  for (const Caller& caller : callers_) ++counts[caller.crowd];
+  const auto size_of = [&](const Caller& caller) { return counts[caller.crowd]; };
+  while (callers_.size() > most) {
+    const auto oldest = std::ranges::max_element(callers_, {}, size_of);  // The first of several.
+    --counts[oldest->crowd];
+    callers_.erase(oldest);
+  }
+}
+
+void StatusPort::accept(base::TimePoint now, Moment& moment) {
   for (std::size_t i = 0; i < kMostNewcomers; ++i) {
     os::Accepted accepted = os::accept_connection(listener_.socket.get());
     if (!accepted.lack.empty() && !callers_.empty()) {
-      callers_.pop_front();
+      make_room(callers_.size() - 1);
       continue;
     }
     if (!accepted.lack.empty()) deaf_until_ = now + kDeafTime;
     if (!accepted.socket) return;
-    callers_.push_back({.socket = std::move(accepted.socket), .deadline = now + kPatience});
-    advance(callers_.back(), now);  // Most have asked by then.
+    callers_.push_back({.socket = std::move(accepted.socket),
+                        .crowd = crowd_of(*accepted.caller),
+                        .deadline = now + kPatience});
+    advance(callers_.back(), now, moment);  // Most have asked by then.
   }
 }
 
-void StatusPort::advance(Caller& caller, base::TimePoint now) {
+void StatusPort::advance(Caller& caller, base::TimePoint now, Moment& moment) {
   using Turn = Caller::Turn;
-  if (caller.turn == Turn::kAsking) listen_to(caller, now);
+  if (caller.turn == Turn::kAsking) listen_to(caller, now, moment);
   if (caller.turn == Turn::kHearing) speak_to(caller);
   if (caller.turn == Turn::kLeaving) see_off(caller);
 }
 
-void StatusPort::listen_to(Caller& caller, base::TimePoint now) {
+// Whoever is one too many in this turn is still readable in the next one.
+void StatusPort::listen_to(Caller& caller, base::TimePoint now, Moment& moment) {
+  if (answer_count_ == kMostAnswers) {
+    caller.deadline = now + kPatience;
+    return;
+  }
   std::array<char, kMaxRequestBytes> buffer;
   const std::span<char> room(buffer.data(), buffer.size() - caller.request.size());
   const os::Moved moved = os::receive_some(caller.socket.get(), std::as_writable_bytes(room));
@@ -93,7 +131,8 @@ void StatusPort::listen_to(Caller& caller, base::TimePoint now) {
   caller.request.append(buffer.data(), moved.bytes);
   const HttpReading reading = read_http_request(caller.request);
   if (reading.state == HttpReading::State::kIncomplete) return;
-  caller.response = answer(reading, status_);
+  caller.response = answer(reading, names_, moment);
+  ++answer_count_;
   caller.turn = Caller::Turn::kHearing;
   caller.deadline = now + kPatience;
 }

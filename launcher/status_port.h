@@ -6,20 +6,28 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/time.h"
 #include "launcher/status_answer.h"
+#include "os/address.h"
 #include "os/fd.h"
 #include "os/listener.h"
 #include "os/poll_set.h"
 
 namespace rota::launcher {
 
+// Where a caller counts as calling from: his address, of IPv6 the network of it, which one host may
+// have all of.
+std::string crowd_of(const os::Address& caller);
+
 class StatusPort {
  public:
   // Listens at a numeric address such as "127.0.0.1:8080", and nowhere else. `status` is asked
-  // when somebody wants to know. Throws UsageError where it cannot listen there.
-  StatusPort(const std::string& address, std::function<JobStatus()> status);
+  // when somebody wants to know, once a turn. `names_in_job`: what the job calls this host. Throws
+  // UsageError where it cannot listen there.
+  StatusPort(const std::string& address, std::function<JobStatus()> status,
+             std::vector<std::string> names_in_job = {});
 
   // From now on `status` is asked, as where the job goes on to another stage.
   void ask(std::function<JobStatus()> status) { status_ = std::move(status); }
@@ -39,6 +47,7 @@ class StatusPort {
   struct Caller {
     enum class Turn { kAsking, kHearing, kLeaving };
     os::Fd socket;
+    std::string crowd;         // Of those who call from there.
     base::TimePoint deadline;  // Of his turn.
     Turn turn = Turn::kAsking;
     std::string request{};
@@ -48,14 +57,17 @@ class StatusPort {
     std::size_t position = kNotPolled;
   };
 
-  void accept(base::TimePoint now);
-  void advance(Caller& caller, base::TimePoint now);
-  void listen_to(Caller& caller, base::TimePoint now);
+  void accept(base::TimePoint now, Moment& moment);
+  void make_room(std::size_t most);
+  void advance(Caller& caller, base::TimePoint now, Moment& moment);
+  void listen_to(Caller& caller, base::TimePoint now, Moment& moment);
   void speak_to(Caller& caller);
   void see_off(Caller& caller);
 
   os::Listener listener_;
   std::function<JobStatus()> status_;
+  OwnNames names_;
+  std::size_t answer_count_ = 0;               // In this turn.
   std::size_t position_ = kNotPolled;          // Of the listener.
   std::optional<base::TimePoint> deaf_until_;  // For want of descriptors.
   std::list<Caller> callers_;                  // The oldest first.

@@ -58,8 +58,9 @@ Json to_object(const RankTable& table, const KnownDevices& devices, std::size_t 
 }
 
 template <class ToObject>
-std::string to_text(const RankTable& table, const ToObject& object_of) {
+std::string to_text(const RankTable& table, const std::string& note, const ToObject& object_of) {
   std::string text = "{\"source\":" + dump(table.source) + ",\"epoch\":" + dump(table.epoch);
+  if (!note.empty()) text += ",\"note\":" + dump(note);
   if (!table.tuned.empty()) text += ",\"tuned\":" + dump(table.tuned);
   text += ",\"world\":" + dump(table.rows.size()) + ",\"ranks\":[";
   for (std::size_t rank = 0; rank < table.rows.size(); ++rank) {
@@ -70,14 +71,14 @@ std::string to_text(const RankTable& table, const ToObject& object_of) {
 
 }  // namespace
 
-std::string to_json(const RankTable& table, const KnownDevices& devices) {
-  return to_text(table, [&](std::size_t rank) { return to_object(table, devices, rank); });
+std::string to_json(const RankTable& table, const KnownDevices& devices, const std::string& note) {
+  return to_text(table, note, [&](std::size_t rank) { return to_object(table, devices, rank); });
 }
 
 std::string to_json(const RankTable& table, const KnownDevices& devices,
                     std::span<const RankState> states) {
   ROTA_ASSERT(states.size() == table.rows.size());
-  return to_text(table, [&](std::size_t rank) {
+  return to_text(table, "", [&](std::size_t rank) {
     const RankState& state = states[rank];
     Json object = to_object(table, devices, rank);
     object["state"] = to_string(state.phase);

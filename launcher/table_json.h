@@ -22,8 +22,10 @@ struct RankState {
 // With source, epoch, world and ranks, a line for each rank: its rank, local_rank, host, address,
 // role, cores and devices. What is not known is null, as is an address that is a name still, and
 // devices beyond the end of `devices`. Rank 0 is the chief, whether somebody declared one or not;
-// a declared chief is rank 0, so that all others are workers.
-std::string to_json(const RankTable& table, const KnownDevices& devices);
+// a declared chief is rank 0, so that all others are workers. `note`: what of it is taken for
+// granted; empty where nothing is, and then left out.
+std::string to_json(const RankTable& table, const KnownDevices& devices,
+                    const std::string& note = {});
 
 // The same, and of each rank its state and exit_code, which is null before its end.
 // Requires a state for each row.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "launcher/heartbeat.h"
 #include "launcher/start.h"
 #include "os/poll_set.h"
 
@@ -19,11 +20,6 @@ bool is_asked_to_end(os::SignalWatch& signals) {
     if (signal->number != SIGCHLD) return true;
   }
   return false;
-}
-
-std::optional<base::TimePoint> earlier(std::optional<base::TimePoint> one,
-                                       std::optional<base::TimePoint> other) {
-  return one && other ? std::min(one, other) : one ? one : other;
 }
 
 }  // namespace
@@ -42,9 +38,9 @@ void stay_when_done(os::SignalWatch& signals, StatusPort* status_port, OtherHost
     if (others) {
       others->send_all(Clock::now());
       others->add_to(polls);
-      end = earlier(end, others->next_deadline());
+      end = base::earlier(end, others->next_deadline());
     }
-    polls.wait(end);
+    wait_beating(polls, end);
     if (status_port) status_port->handle(polls, Clock::now());
     if (others) others->handle(polls, Clock::now());
   }

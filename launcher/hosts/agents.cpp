@@ -1,6 +1,8 @@
 // The programs that start rotarun on other hosts.
 #include "launcher/hosts/agents.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +15,7 @@
 #include "launcher/rank_environment.h"
 #include "os/host.h"
 #include "os/pipe.h"
+#include "os/system_error.h"
 
 namespace rota::launcher {
 namespace {
@@ -27,14 +30,29 @@ struct Record {
   std::int32_t value = 0;
 };
 
-void write_orders(int fd, const std::string& orders) {
-  std::size_t written = 0;
-  while (written < orders.size()) {
-    const ssize_t count = ::write(fd, orders.data() + written, orders.size() - written);
-    if (count < 0) return;  // It is gone, and its ending says so.
-    written += static_cast<std::size_t>(count);
-  }
+void set_blocking(int fd, bool blocks) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  const int wanted = blocks ? flags & ~O_NONBLOCK : flags | O_NONBLOCK;
+  if (flags < 0 || ::fcntl(fd, F_SETFL, wanted) != 0) os::throw_errno("fcntl(O_NONBLOCK)");
 }
+
+// Room for a descriptor an agent. Afterwards the limit is as it was, and what is open stays open.
+class ManyFiles {
+ public:
+  ManyFiles() : limit_(os::raise_open_file_limit()) {}
+  ManyFiles(const ManyFiles&) = delete;
+  ManyFiles& operator=(const ManyFiles&) = delete;
+  ~ManyFiles() {
+    rlimit now{};
+    if (limit_ == 0 || ::getrlimit(RLIMIT_NOFILE, &now) != 0) return;  // It was never known.
+    now.rlim_cur = limit_;
+    ::setrlimit(RLIMIT_NOFILE, &now);
+  }
+  std::uint64_t limit() const noexcept { return limit_; }
+
+ private:
+  std::uint64_t limit_;
+};
 
 }  // namespace
 
@@ -53,11 +71,15 @@ std::vector<std::string> agent_command(const std::string& agent, const std::stri
   return command;
 }
 
-Agents::Agents(const std::vector<AgentPlan>& plans, const std::vector<std::string>& environment,
-               const os::SignalState& signals) {
+Agents::Agents(const std::vector<AgentPlan>& plans, std::string orders,
+               const std::vector<std::string>& environment, const os::SignalState& signals)
+    : orders_(std::move(orders)) {
+  const ManyFiles files;
   std::tie(endings_read_, endings_write_) = os::make_pipe();
   for (const AgentPlan& plan : plans) {
     auto [read, write] = os::make_pipe();
+    set_blocking(read.get(), true);  // It becomes the standard input of any program, such as cat.
+    set_blocking(write.get(), false);
     os::StartFailure failure;
     os::ProcessPlan process;
     process.program =
@@ -69,11 +91,39 @@ Agents::Agents(const std::vector<AgentPlan>& plans, const std::vector<std::strin
     process.environment = environment;
     process.standard_input = read.get();
     process.signals = signals;
+    process.open_file_limit = files.limit();
     process.own_session = true;  // What is typed at our terminal is for us to pass on.
-    host_of_[os::start_process(process).pid] = plan.host;
-    write_orders(write.get(), plan.orders);
-    lifelines_.push_back(std::move(write));
+    host_of_[os::start_process(process)] = plan.host;
+    lifelines_.push_back({.input = std::move(write), .own_orders = plan.orders});
+    send_to(lifelines_.back());
   }
+}
+
+// One that is gone has an ending, which says so. Its input is writable for ever and takes nothing,
+// so that whoever went on to wait for it would not sleep any more.
+void Agents::send_to(Lifeline& lifeline) const {
+  const std::string& own = lifeline.own_orders;
+  while (!is_done(lifeline)) {
+    const std::size_t sent = lifeline.sent_bytes;
+    const std::string_view rest = sent < own.size()
+                                      ? std::string_view(own).substr(sent)
+                                      : std::string_view(orders_).substr(sent - own.size());
+    const os::WriteResult written = os::write_available(lifeline.input.get(), rest);
+    if (written.io == os::Io::kWouldBlock) return;
+    if (written.io == os::Io::kClosed) lifeline.sent_bytes = own.size() + orders_.size();
+    lifeline.sent_bytes += written.count;
+  }
+}
+
+void Agents::add_to(os::PollSet& polls) const {
+  polls.add(endings_read_.get(), true, false);
+  for (const Lifeline& lifeline : lifelines_) {
+    if (!is_done(lifeline)) polls.add(lifeline.input.get(), false, true);
+  }
+}
+
+void Agents::send_orders() {
+  for (Lifeline& lifeline : lifelines_) send_to(lifeline);
 }
 
 void Agents::after_fork() {

@@ -11,6 +11,7 @@
 
 #include "launcher/guard.h"
 #include "os/fd.h"
+#include "os/poll_set.h"
 #include "os/process.h"
 #include "os/signals.h"
 
@@ -20,7 +21,7 @@ namespace rota::launcher {
 struct AgentPlan {
   std::optional<std::size_t> host;   // Empty: it is for all.
   std::vector<std::string> command;  // Whole, the remote rotarun included.
-  std::string orders;                // For its standard input.
+  std::string orders;                // For its standard input; what all get alike follows.
 };
 
 // "ssh {host}" and the words that follow it, for one host. Without {host} it stays as it is.
@@ -35,10 +36,10 @@ class Agents final : public OtherChildren {
     os::ProcessEvent event;
   };
 
-  // Starts all. `environment` is searched for PATH. Throws UsageError where a program is not found,
-  // Error kSystem.
-  Agents(const std::vector<AgentPlan>& plans, const std::vector<std::string>& environment,
-         const os::SignalState& signals);
+  // Starts all. `orders` go to each, behind its own. `environment` is searched for PATH. Throws
+  // UsageError where a program is not found, Error kSystem.
+  Agents(const std::vector<AgentPlan>& plans, std::string orders,
+         const std::vector<std::string>& environment, const os::SignalState& signals);
 
   // In the outer process, once the inner one exists: gives up what is the inner one's.
   void after_fork() override;
@@ -47,12 +48,27 @@ class Agents final : public OtherChildren {
   void on_process(const os::ProcessEvent& event) override;
   bool have_ended() const noexcept override { return host_of_.empty(); }
 
-  // In the inner process: to be read when it is readable.
-  int fd() const noexcept { return endings_read_.get(); }
+  // In the inner process: one turn of a loop. An agent may take its time to read its orders, and a
+  // pipe may hold less than all of them.
+  void add_to(os::PollSet& polls) const;
+  void send_orders();
   std::optional<Ending> next_ending();
 
  private:
-  std::vector<os::Fd> lifelines_;  // While they are open, what was started lives.
+  // An agent's standard input. While it is open, what was started lives.
+  struct Lifeline {
+    os::Fd input;
+    std::string own_orders;
+    std::size_t sent_bytes = 0;
+  };
+
+  bool is_done(const Lifeline& lifeline) const noexcept {
+    return lifeline.sent_bytes == lifeline.own_orders.size() + orders_.size();
+  }
+  void send_to(Lifeline& lifeline) const;
+
+  std::string orders_;  // Of all.
+  std::vector<Lifeline> lifelines_;
   std::map<pid_t, std::optional<std::size_t>> host_of_;
   os::Fd endings_read_;
   os::Fd endings_write_;

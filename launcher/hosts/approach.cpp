@@ -7,6 +7,7 @@
 
 #include "auth/call.h"
 #include "launcher/exit_policy.h"
+#include "launcher/heartbeat.h"
 #include "launcher/hosts/tree.h"
 #include "launcher/start.h"
 #include "os/address.h"
@@ -17,8 +18,6 @@ namespace rota::launcher {
 namespace {
 
 using base::Clock;
-
-void say(const std::string& line) { complain(line); }
 
 auth::Call call_parent(const Part& part) {
   const Meeting& meeting = part.meeting;
@@ -35,26 +34,39 @@ std::string obstacle_of(const auth::Call& call) {
   return call.why().empty() ? "it does not answer" : call.why();
 }
 
-// Said by one who is there; what comes after it, such as that nobody is there any more, tells less.
-bool is_refusal(const std::string& why) {
-  return why.starts_with(auth::kNotNow) || why.find("another key") != std::string::npos ||
-         why.find(auth::kBothOrNeither) != std::string::npos;
+// What one says who is there; what comes after it, such as that nobody is there any more, tells
+// less.
+struct LastWord {
+  int code = 0;
+  std::string why;
+};
+
+std::optional<LastWord> word_of(const auth::Call& call) {
+  switch (call.verdict()) {
+    case auth::Verdict::kNone:
+    case auth::Verdict::kAccepted:
+    case auth::Verdict::kCrowded:  // Of strangers: it has not seen who this is.
+      return std::nullopt;
+    case auth::Verdict::kNotNow:
+      return LastWord{kExitIncomplete, call.why()};
+    case auth::Verdict::kNever:
+    case auth::Verdict::kOneEncrypts:
+      return LastWord{kExitSpecification, call.why()};
+    case auth::Verdict::kOtherKey:
+      return LastWord{kExitKey, call.why()};
+  }
+  return std::nullopt;
 }
 
-int give_up(const auth::Call& call, const std::string& last_refusal, const Part& part,
+int give_up(const auth::Call& call, const std::optional<LastWord>& last_word, const Part& part,
             base::Duration waited) {
   const Meeting& meeting = part.meeting;
-  const std::string& why = last_refusal.empty() ? call.why() : last_refusal;
-  if (why.find(auth::kBothOrNeither) != std::string::npos) {
-    say(parent_text(meeting) + " did not let this host in: " + why);
-    return kExitSpecification;
+  if (last_word) {
+    complain(parent_text(meeting) + " did not let this host in: " + last_word->why);
+    return last_word->code;
   }
-  if (why.starts_with(auth::kNotNow) || why.find("another key") != std::string::npos) {
-    say(parent_text(meeting) + " did not let this host in: " + why);
-    return why.starts_with(auth::kNotNow) ? kExitIncomplete : kExitKey;
-  }
-  say(parent_text(meeting) + " was not reached within " + base::to_text(waited) +
-      " (--join-timeout): " + obstacle_of(call) + calling_hint(part, call.why(), waited));
+  complain(parent_text(meeting) + " was not reached within " + base::to_text(waited) +
+           " (--join-timeout): " + obstacle_of(call) + calling_hint(part, call.why(), waited));
   return kExitIncomplete;
 }
 
@@ -70,7 +82,7 @@ std::optional<int> wait(const Part& part, auth::Call& call, StatusPort* status_p
     status_port->add_to(polls, Clock::now());
     end = std::min(end, status_port->next_deadline().value_or(end));
   }
-  polls.wait(end);
+  wait_beating(polls, end);
   if (status_port) status_port->handle(polls, Clock::now());
   if (const auto code = end_by_signal(part.signals, part.meeting)) return code;
   if (lifeline > 0 && polls.readable(lifeline) && has_ended(part.lifeline)) return kExitSilent;
@@ -87,7 +99,8 @@ std::string parent_text(const Meeting& meeting) {
 std::optional<int> end_by_signal(os::SignalWatch& signals, const Meeting& meeting) {
   while (const auto signal = signals.next()) {
     if (signal->number == SIGCHLD) continue;
-    say("got " + os::signal_name(signal->number) + " while waiting for " + parent_text(meeting));
+    complain("got " + os::signal_name(signal->number) + " while waiting for " +
+             parent_text(meeting));
     return kExitSignalBase + signal->number;
   }
   return std::nullopt;
@@ -105,19 +118,18 @@ std::variant<Arrival, int> approach(const Part& part, base::TimePoint start,
   base::TimePoint say_at = Clock::now() + kSayTime;
   auth::Call call = call_parent(part);
   State state = State::kCalling;
-  std::string last_refusal;
+  std::optional<LastWord> last_word;
   while ((state = call.advance(Clock::now())) == State::kCalling && Clock::now() < deadline) {
-    if (is_refusal(call.why())) last_refusal = call.why();
+    if (auto word = word_of(call)) last_word = std::move(word);
     if (Clock::now() >= say_at) {
-      say("waiting for " + parent_text(part.meeting) + ": " + obstacle_of(call) +
-          calling_hint(part, call.why(), Clock::now() - start));
+      complain("waiting for " + parent_text(part.meeting) + ": " + obstacle_of(call) +
+               calling_hint(part, call.why(), Clock::now() - start));
       say_at += kSayTime;
     }
     if (const auto code = wait(part, call, status_port, std::min(deadline, say_at))) return *code;
   }
-  if (state != State::kDone) {
-    return give_up(call, last_refusal, part, Clock::now() - start);
-  }
+  if (state == State::kRefused) last_word = word_of(call);
+  if (state != State::kDone) return give_up(call, last_word, part, Clock::now() - start);
   auth::Stream stream = call.take_stream();
   std::string address = os::local_address(stream.fd()).host();
   auto line = std::make_unique<rendezvous::RemoteLine>(std::move(stream), call.session_keys());

@@ -6,7 +6,6 @@
 
 #include <rota/error.h>
 
-#include "auth/call.h"
 #include "launcher/exit_policy.h"
 #include "launcher/hosts/tree.h"
 #include "os/address.h"
@@ -37,27 +36,30 @@ Branch::Branch(const Meeting& meeting, Access access, Hello own, Say say)
                  [this](const auth::Identity& caller) { return judge(caller); }),
       members_(member_count(meeting)) {}
 
-std::string Branch::judge(const auth::Identity& caller) const {
+auth::Judgement Branch::judge(const auth::Identity& caller) const {
   if (caller.channel != auth::Channel::kHosts || caller.to != meeting_.own_host) {
-    return "here the launchers of hosts meet, and only they";
+    return auth::never("here the launchers of hosts meet, and only they");
   }
   if (caller.job_id != to_bytes(meeting_.job_id)) {
-    return std::string(auth::kNotNow) + "here another job meets: " + meeting_.job_id;
+    return auth::not_now("here another job meets: " + meeting_.job_id);
   }
   const std::uint64_t epoch = meeting_.cluster.epoch.value_or(0);
   if (caller.epoch != epoch) {
-    return std::string(auth::kNotNow) + "this is epoch " + std::to_string(epoch) +
-           " of the job, and not " + std::to_string(caller.epoch);
+    return auth::not_now("this is epoch " + std::to_string(epoch) + " of the job, and not " +
+                         std::to_string(caller.epoch));
   }
-  if (caller.from == meeting_.own_host) return name_of_host(meeting_, caller.from) + " is here";
+  if (caller.from == meeting_.own_host) {
+    return auth::never(name_of_host(meeting_, caller.from) + " is here");
+  }
   if (caller.from >= members_.size()) {
-    return "this job has " + std::to_string(members_.size()) + " hosts";
+    return auth::never("this job has " + std::to_string(members_.size()) + " hosts");
   }
   const std::size_t parent = parent_of(meeting_, caller.from);
   if (caller.from != meeting_.leader_host && parent == meeting_.own_host) {
-    return is_too_late(caller.from) ? std::string(auth::kNotNow) + why_too_late() : "";
+    return is_too_late(caller.from) ? auth::not_now(why_too_late()) : auth::Judgement{};
   }
-  return name_of_host(meeting_, caller.from) + " is to call " + name_of_host(meeting_, parent);
+  return auth::never(name_of_host(meeting_, caller.from) + " is to call " +
+                     name_of_host(meeting_, parent));
 }
 
 // Once all of the ring were here, who comes anew was in the world that is ending, or is to be in

@@ -96,7 +96,7 @@ class Branch {
     std::vector<HostText> hellos;  // As it introduces itself, and those below it.
   };
 
-  std::string judge(const auth::Identity& caller) const;
+  auth::Judgement judge(const auth::Identity& caller) const;
   bool is_too_late(std::size_t host) const;
   std::string why_too_late() const;
   void receive_newcomers(base::TimePoint now);

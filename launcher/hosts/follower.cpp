@@ -10,6 +10,7 @@
 #include <rota/error.h>
 
 #include "launcher/exit_policy.h"
+#include "launcher/heartbeat.h"
 #include "launcher/report.h"
 #include "launcher/start.h"
 #include "os/host.h"
@@ -27,7 +28,8 @@ Follower::Follower(Part part)
       start_(base::Clock::now()),
       now_(start_) {
   if (!part_.options.status_address) return;
-  status_port_.emplace(*part_.options.status_address, [this] { return status(); });
+  status_port_.emplace(
+      *part_.options.status_address, [this] { return status(); }, own_names(part_.meeting));
 }
 
 int Follower::run() {
@@ -88,6 +90,7 @@ void Follower::turn() {
     lines_->handle(polls_, now_);
     local_->hear_processes();
     local_->pass_on_output(polls_);
+    local_->look(now_);
     lines_->send_all(now_);
   }
   regulate_output();
@@ -116,8 +119,9 @@ void Follower::wait() {
     local_->add_to(polls_);
     lines_->add_to(polls_, now_);
     take(lines_->next_deadline(now_));
+    take(local_->next_look());
   }
-  polls_.wait(end);
+  wait_beating(polls_, end);
   now_ = base::Clock::now();
 }
 
@@ -205,7 +209,6 @@ void Follower::on_parent_lost(const std::string& why) {
 }
 
 void Follower::hear_signals() {
-  constexpr auto kSameRequest = std::chrono::seconds(1);
   if (!polls_.readable(signal_position_)) return;
   while (const auto signal = part_.signals.next()) {
     if (signal->number == SIGCHLD) continue;
@@ -224,7 +227,9 @@ void Follower::hear_signals() {
             .value = kExitSilent,
             .text = "lost " + own_name() + ": its outer process ended"});
     }
-    if (signal_at_ && now_ - *signal_at_ >= kSameRequest && local_) local_->kill();
+    const bool is_second =
+        signal_at_ && now_ - *signal_at_ >= same_request_time(was_typed(*signal));
+    if (is_second && local_) local_->kill();
     if (!signal_at_) signal_at_ = now_;
     if (!has_guard && local_) local_->ask_to_end(SIGTERM);
   }

@@ -51,6 +51,7 @@ class Follower {
   void say_who_is_absent();
   void regulate_output();
   void carry_output(std::size_t local_rank, Stream stream, std::string_view bytes);
+  void write_rest();
   int finish();
   void take_leave();
   void stay();

@@ -6,6 +6,7 @@
 #include <rota/error.h>
 
 #include "launcher/exit_policy.h"
+#include "launcher/heartbeat.h"
 #include "launcher/hosts/follower.h"
 #include "launcher/when_done.h"
 #include "os/message_socket.h"
@@ -130,17 +131,22 @@ JobStatus Follower::status() const {
   return {.table = table_, .devices = std::move(devices), .states = states_, .is_done = is_done_};
 }
 
-int Follower::finish() {
-  if (!local_) return *exit_code_;
-  if (!local_->finish()) speak("some processes of the job could not be ended");
+void Follower::write_rest() {
   while (local_->output().has_pending()) {
     polls_.clear();
     signal_position_ = polls_.add(part_.signals.fd(), true, false);
     local_->add_to(polls_);
-    polls_.wait(std::nullopt);
+    wait_beating(polls_, std::nullopt);
     if (end_by_signal(part_.signals, part_.meeting)) break;
     local_->pass_on_output(polls_);
   }
+}
+
+int Follower::finish() {
+  if (!local_) return *exit_code_;
+  if (!local_->finish()) speak("some processes of the job could not be ended");
+  write_rest();
+  if (local_->output().tell_losses()) write_rest();
   take_leave();
   const bool stays = part_.options.when_done == WhenDone::kWait && part_.lifeline < 0;
   if (*exit_code_ == 0 && stays) stay();
@@ -172,7 +178,7 @@ void Follower::take_leave() {
     polls_.clear();
     trunk_->add_to(polls_);
     branch_->add_to(polls_);
-    polls_.wait(std::min(end, branch_->next_deadline().value_or(end)));
+    wait_beating(polls_, std::min(end, branch_->next_deadline().value_or(end)));
     trunk_->receive(base::Clock::now());
   }
   if (waits) std::this_thread::sleep_for(kLastPause);

@@ -1,6 +1,7 @@
 // In rotarun-hosts: launches a job of several hosts.
 #include <unistd.h>
 
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,9 +9,11 @@
 #include <rota/error.h>
 
 #include "launcher/hosts/across.h"
+#include "launcher/hosts/lookup.h"
 #include "launcher/hosts/part.h"
 #include "launcher/hosts/started.h"
 #include "launcher/preflight_job.h"
+#include "launcher/rank_environment.h"
 #include "launcher/reach.h"
 #include "launcher/several_hosts.h"
 #include "launcher/start.h"
@@ -43,27 +46,46 @@ Options job_across(const Options& options, const std::vector<std::string>& argum
                                  .arguments = arguments});
 }
 
+// As far as it is known before the hosts have met: where slots are not declared, they are taken to
+// be as many as here.
+bool hides_ranks_of(const cluster::Specification& hosts, const Options& options, const Facts& facts,
+                    const std::vector<std::string>& environment) {
+  std::vector<std::size_t> slots = cluster::slots_of(hosts, slots_of(options, facts).count);
+  if (options.map_by == MapBy::kFixedPerNode) slots.assign(slots.size(), options.ranks_per_node);
+  const std::size_t own_host = hosts.own_host.value_or(slots.size());
+  const std::size_t all = std::accumulate(slots.begin(), slots.end(), std::size_t{0});
+  return hides_ranks_from_mpi(own_host < slots.size() ? slots[own_host] : 0,
+                              options.rank_count.value_or(hosts.world_size.value_or(all)),
+                              environment);
+}
+
 }  // namespace
 
 int launch_across(const Options& options, const std::vector<std::string>& arguments,
                   const Facts& facts, const cluster::Specification& hosts) {
-  const bool starts = starts_others(options, hosts);
+  cluster::Specification known = hosts;
+  std::vector<names::Answer> answers;
+  if (are_asked_for(options, known)) answers = look_up(names_of(known.hosts));
+  if (!known.own_host) known.own_host = find_this_host(answers);
+  const bool starts = starts_others(options, known);
   if (!starts && !options.agent.empty() && options.agent != "none") {
     throw UsageError("--agent starts the hosts of --host, --hostfile or an allocation; those of " +
-                     hosts.source + " start rotarun themselves");
+                     known.source + " start rotarun themselves");
   }
-  const Options job = job_across(options, arguments, facts, hosts, starts);
+  const Options job = job_across(options, arguments, facts, known, starts);
   const std::vector<std::string> environment = os::environment();
   if (starts) discard_key(job);  // One is made for them.
-  const Others others{.hosts = hosts, .key = starts ? std::nullopt : read_given_key(job)};
-  const Found found = find_program(job, environment);
+  const Others others{.hosts = known, .key = starts ? std::nullopt : read_given_key(job)};
+  const Found found =
+      find_program(job, environment, hides_ranks_of(known, job, facts, environment));
   os::SignalWatch signals = watch_signals();
   if (!starts) {
     return start(environment, found, signals, [&](RunContext& context) {
       return run_across(job, facts, others, context, signals);
     });
   }
-  StartedHosts started = start_others(job, arguments, hosts, environment, signals.state_at_start());
+  StartedHosts started =
+      start_others(job, arguments, known, answers, environment, signals.state_at_start());
   OtherChildren* agents = started.agents.get();
   return start(
       environment, found, signals,
@@ -80,7 +102,8 @@ int launch_followed(const std::vector<std::string>& /*arguments*/) {
   hosts.own_host = orders.meeting.own_host;
   orders.options = job_across(orders.options, orders.arguments, facts, hosts, true);
   const std::vector<std::string> environment = os::environment();
-  const Found found = find_program(orders.options, environment);
+  const Found found = find_program(orders.options, environment,
+                                   hides_ranks_of(hosts, orders.options, facts, environment));
   os::SignalWatch signals = watch_signals();
   return start(environment, found, signals, [&](RunContext& context) {
     context.has_input = false;

@@ -7,6 +7,7 @@
 
 #include "base/islands.h"
 #include "launcher/exit_policy.h"
+#include "launcher/heartbeat.h"
 #include "launcher/hosts/followers.h"
 #include "launcher/hosts/part.h"
 #include "launcher/hosts/seating.h"
@@ -14,6 +15,7 @@
 #include "launcher/one_slot_each.h"
 #include "launcher/start.h"
 #include "launcher/status_port.h"
+#include "os/address.h"
 #include "os/host.h"
 #include "os/poll_set.h"
 
@@ -25,10 +27,6 @@ using base::Clock;
 // How long hosts that are all here may take to prepare.
 constexpr std::chrono::seconds kSeatTime{30};
 
-constexpr const char* kLoopback = "127.0.0.1";
-
-void say(const std::string& line) { complain(line); }
-
 std::string new_salt() {
   std::array<std::byte, 32> bytes{};
   os::fill_with_randomness(bytes);
@@ -39,13 +37,14 @@ class Leader {
  public:
   explicit Leader(Part part)
       : part_(std::move(part)),
-        followers_(part_.meeting, secret_of(part_), part_.own, std::move(part_.listener), say),
+        followers_(part_.meeting, secret_of(part_), part_.own, std::move(part_.listener), complain),
         start_(Clock::now()) {
     if (!part_.options.status_address) return;
-    status_port_.emplace(*part_.options.status_address, [this] {
+    const auto status = [this] {
       return JobStatus{.waiting_for = "waiting for " + followers_.muster().absent_text() +
                                       followers_.stranger_text()};
-    });
+    };
+    status_port_.emplace(*part_.options.status_address, status, own_names(part_.meeting));
   }
 
   int run() {
@@ -90,7 +89,7 @@ class Leader {
 };
 
 int Leader::give_up(int exit_code, const std::string& why) {
-  say(why);
+  complain(why);
   followers_.refuse_all(exit_code, why, Clock::now());
   return exit_code;
 }
@@ -101,12 +100,12 @@ std::optional<int> Leader::turn(base::TimePoint end) {
   followers_.send_all(Clock::now());
   const std::size_t signal_position = polls.add(part_.signals.fd(), true, false);
   followers_.add_to(polls);
-  if (part_.agents) polls.add(part_.agents->fd(), true, false);
+  if (part_.agents) part_.agents->add_to(polls);
   if (status_port_) {
     status_port_->add_to(polls, Clock::now());
     end = std::min(end, status_port_->next_deadline().value_or(end));
   }
-  polls.wait(std::min(end, followers_.next_deadline().value_or(end)));
+  wait_beating(polls, std::min(end, followers_.next_deadline().value_or(end)));
   if (status_port_) status_port_->handle(polls, Clock::now());
   for (const News& news : followers_.handle(polls, Clock::now())) {
     if (news.kind == News::Kind::kHostLost) return give_up(news.value, news.text);
@@ -128,6 +127,7 @@ std::optional<int> Leader::turn(base::TimePoint end) {
 // One that has ended before its host came has not started it, and says why itself.
 std::optional<int> Leader::hear_agents() {
   if (!part_.agents) return std::nullopt;
+  part_.agents->send_orders();
   while (const auto ending = part_.agents->next_ending()) {
     const Muster& muster = followers_.muster();
     if (ending->host ? muster.is_here(*ending->host) : muster.is_complete()) continue;
@@ -155,14 +155,14 @@ std::optional<int> Leader::gather() {
                          absence_hint(part_, followers_.muster().absent()));
     }
     if (now >= say_at) {
-      say("waiting at " + part_.meeting.leader + " for " + followers_.muster().absent_text() +
-          followers_.stranger_text() + absence_hint(part_, followers_.muster().absent()));
+      complain("waiting at " + part_.meeting.leader + " for " + followers_.muster().absent_text() +
+               followers_.stranger_text() + absence_hint(part_, followers_.muster().absent()));
       say_at = now + kSayTime;
     }
     if (const auto code = turn(std::min(deadline, say_at))) return code;
   }
   // Only now, so that all hear of it.
-  for (const std::string& warning : followers_.muster().warnings()) say("warning: " + warning);
+  for (const std::string& warning : followers_.muster().warnings()) complain("warning: " + warning);
   const auto obstacle = followers_.muster().obstacle();
   return obstacle ? std::optional(give_up(obstacle->exit_code, obstacle->why)) : std::nullopt;
 }
@@ -184,7 +184,7 @@ int Leader::run_job() {
   islands_ = islands_of(layout, part_.options.transport);
   transport_ = base::transport_between(islands_);
   deal(layout);
-  const std::string address = is_ring_here() ? kLoopback : followers_.own_address();
+  const std::string address = is_ring_here() ? os::kLoopback : followers_.own_address();
   Seating own = take_seats(part_, shares_[part_.meeting.own_host], address);
   followers_.assign(shares_, own.seats);
   if (const auto code = seat()) return *code;
@@ -249,10 +249,12 @@ Layout Leader::lay_out_hosts() const {
   }
   std::vector<HostSlots> hosts;
   for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    hosts.push_back({name_in_table(host), followers_.muster().hello(host).slot_count});
+    hosts.push_back({.name = name_in_table(host),
+                     .slot_count = followers_.muster().hello(host).slot_count,
+                     .most = part_.meeting.cluster.hosts[host].most_slots});
   }
   Layout layout = lay_out(hosts, rules);
-  if (!layout.warning.empty()) say("warning: " + layout.warning);
+  if (!layout.warning.empty()) complain("warning: " + layout.warning);
   return layout;
 }
 

@@ -99,6 +99,12 @@ std::size_t host_of_evaluators(const Meeting& meeting) {
   return found == hosts.end() ? 0 : static_cast<std::size_t>(found - hosts.begin());
 }
 
+std::vector<std::string> own_names(const Meeting& meeting) {
+  const auto& hosts = meeting.cluster.hosts;
+  if (meeting.own_host >= hosts.size() || hosts[meeting.own_host].name.empty()) return {};
+  return {hosts[meeting.own_host].name};
+}
+
 std::string name_of_host(const Meeting& meeting, std::size_t host) {
   const bool is_outside = host == meeting.leader_host && host >= meeting.cluster.hosts.size();
   if (is_outside) return "the host that starts the job";

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cluster/specification.h"
 #include "launcher/options.h"
@@ -44,6 +45,9 @@ std::string with_brackets(const std::string& name);
 
 // The one whose task is to evaluate, or else the first.
 std::size_t host_of_evaluators(const Meeting& meeting);
+
+// What the cluster calls this host; nothing where it does not say.
+std::vector<std::string> own_names(const Meeting& meeting);
 
 // "host 2 (c:2222)"
 std::string name_of_host(const Meeting& meeting, std::size_t host);

@@ -1,4 +1,4 @@
-// Orders as bytes: their length, then the fields; the key comes last.
+// Orders as bytes: their length, the fields of one host, then those of all; the key comes last.
 #include "launcher/hosts/orders.h"
 
 #include <algorithm>
@@ -67,25 +67,32 @@ std::vector<char> read_bytes(int fd, std::size_t count, base::TimePoint deadline
 
 }  // namespace
 
-std::string encode(const Orders& orders) {
+std::string encode_own(const Orders& orders, std::size_t common_bytes) {
   base::ByteWriter out;
   out.write(orders.version);
+  write_host(out, orders.own_host);
+  out.write(orders.leader);
+  const auto fields = out.take();
+  base::ByteWriter length;
+  length.write(static_cast<std::uint32_t>(fields.size() + common_bytes));
+  const auto head = length.take();
+  std::string text(reinterpret_cast<const char*>(head.data()), head.size());
+  text.append(reinterpret_cast<const char*>(fields.data()), fields.size());
+  return text;
+}
+
+std::string encode_common(const Orders& orders) {
+  base::ByteWriter out;
   write_all(out, orders.arguments);
   write_all(out, orders.working_directories);
   for (const auto& of_group : orders.variables) write_all(out, of_group);
-  for (const std::string* text : {&orders.hosts, &orders.leader, &orders.job_id}) {
-    out.write(*text);
-  }
-  write_host(out, orders.own_host);
+  out.write(orders.hosts);
+  out.write(orders.job_id);
   write_host(out, orders.leader_host);
   const auto fields = out.take();
   const auto key = orders.key.bytes();
-  base::ByteWriter length;
-  length.write(static_cast<std::uint32_t>(fields.size() + key.size()));
-  const auto head = length.take();
   std::string text;
-  text.reserve(head.size() + fields.size() + key.size());  // Once: see rendezvous::encode.
-  text.append(reinterpret_cast<const char*>(head.data()), head.size());
+  text.reserve(fields.size() + key.size());  // Once: see rendezvous::encode.
   text.append(reinterpret_cast<const char*>(fields.data()), fields.size());
   text.append(reinterpret_cast<const char*>(key.data()), key.size());
   return text;
@@ -105,15 +112,15 @@ Orders read_orders(int fd) {
   Orders orders;
   std::ranges::copy(bytes.last<auth::kKeyBytes>(), orders.key.bytes().begin());
   orders.version = in.read_text();
+  orders.own_host = read_host(in);
+  orders.leader = in.read_text();
   orders.arguments = read_all(in);
   orders.working_directories = read_all(in);
   for (std::size_t group = 0; group < orders.working_directories.size(); ++group) {
     orders.variables.push_back(read_all(in));
   }
-  for (std::string* field : {&orders.hosts, &orders.leader, &orders.job_id}) {
-    *field = in.read_text();
-  }
-  orders.own_host = read_host(in);
+  orders.hosts = in.read_text();
+  orders.job_id = in.read_text();
   orders.leader_host = read_host(in);
   if (!in.ok() || !in.at_end()) throw Error(nonsense);
   return orders;

@@ -25,11 +25,13 @@ struct Orders {
   auth::Key key{};                           // Of the job.
 };
 
-// The bytes to write, which have the key in them.
-std::string encode(const Orders& orders);
+// The bytes to write: what is of one host, and then what all hosts get alike, which has the key in
+// it and may be long. `common_bytes` is the length of the latter.
+std::string encode_own(const Orders& orders, std::size_t common_bytes);
+std::string encode_common(const Orders& orders);
 
-// The most that orders may take: what a pipe holds that nobody reads yet.
-inline constexpr std::size_t kMaxOrderBytes = 60 * 1024;
+// The most that orders may take: as many hosts as a job may have, with the longest of names.
+inline constexpr std::size_t kMaxOrderBytes = std::size_t{2} << 20;
 
 // Reads them from a descriptor, and not more. Throws Error kBadData for what are none, kTimeout
 // where they do not come.

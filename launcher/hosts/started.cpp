@@ -18,7 +18,6 @@
 #include "launcher/one_slot_each.h"
 #include "launcher/rank_environment.h"
 #include "launcher/reach.h"
-#include "names/resolver.h"
 #include "os/address.h"
 #include "os/host.h"
 
@@ -40,8 +39,7 @@ std::string list_of(const cluster::Specification& hosts) {
 }
 
 // The number by which a host reaches this one: that of the way to it.
-std::string address_toward(const std::string& name) {
-  const names::Answer answer = names::resolve(with_brackets(name) + ":1");
+std::string address_toward(const std::string& name, const names::Answer& answer) {
   if (answer.addresses.empty()) {
     throw UsageError(
         "host " + name + " has no address: " + answer.failure +
@@ -112,11 +110,13 @@ std::string whole_path(const std::string& directory) {
   return std::filesystem::absolute(directory).string();
 }
 
+// What all hosts get alike. Some room is for what each has of its own.
 std::string write_down(const Orders& orders) {
-  std::string text = encode(orders);
-  if (text.size() <= kMaxOrderBytes) return text;
-  throw UsageError("the command line and the variables of -x have " + std::to_string(text.size()) +
-                   " bytes, and " + std::to_string(kMaxOrderBytes) +
+  constexpr std::size_t kMostOfAll = kMaxOrderBytes - 4096;
+  std::string text = encode_common(orders);
+  if (text.size() <= kMostOfAll) return text;
+  throw UsageError("the command line, the list of hosts and the variables of -x have " +
+                   std::to_string(text.size()) + " bytes, and " + std::to_string(kMostOfAll) +
                    " can be passed on to other hosts");
 }
 
@@ -138,11 +138,21 @@ void take_groups(const Orders& orders, Options& options) {
 
 bool starts_others(const Options& options, const cluster::Specification& hosts) {
   if (options.agent == kNoAgent || is_one_slot_each(hosts)) return false;
-  return options.host_list || options.hostfile || hosts.is_room;
+  return hosts.is_start_list || hosts.is_room;
+}
+
+bool are_asked_for(const Options& options, const cluster::Specification& hosts) {
+  const bool are_named =
+      std::ranges::none_of(hosts.hosts, [](const auto& host) { return host.name.empty(); });
+  const bool is_own_unknown =
+      !hosts.own_host && !hosts.is_room && !is_one_slot_each(hosts) && !hosts.hosts.empty();
+  const bool is_way_unknown = starts_others(options, hosts) && options.address.empty();
+  return are_named && (is_own_unknown || is_way_unknown);
 }
 
 StartedHosts start_others(const Options& options, const std::vector<std::string>& arguments,
                           const cluster::Specification& hosts,
+                          const std::vector<names::Answer>& answers,
                           const std::vector<std::string>& environment,
                           const os::SignalState& signals) {
   const bool by_slurm = hosts.is_room && options.agent.empty();
@@ -158,9 +168,10 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
   std::vector<std::string> address_by_host;
   for (std::size_t host = 0; host < others.hosts.size(); ++host) {
     const bool is_own = others.own_host == host;
-    address_by_host.push_back(is_own                    ? ""
-                              : options.address.empty() ? address_toward(others.hosts[host].name)
-                                                        : options.address);
+    address_by_host.push_back(is_own ? ""
+                              : options.address.empty()
+                                  ? address_toward(others.hosts[host].name, answers[host])
+                                  : options.address);
     if (!is_own) own_addresses.insert(address_by_host.back());
   }
   StartedHosts started{
@@ -179,6 +190,7 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
     orders.variables.push_back(variables_to_pass(group, environment));
     orders.working_directories.push_back(whole_path(group.working_directory));
   }
+  std::string common = write_down(orders);
   const std::string rotarun = remote_rotarun(options);
   std::vector<AgentPlan> plans;
   for (std::size_t host = 0; host < others.hosts.size() && !by_slurm; ++host) {
@@ -188,7 +200,7 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
     const std::string agent = options.agent.empty() ? "ssh -o BatchMode=yes {host}" : options.agent;
     plans.push_back({.host = host,
                      .command = agent_command(agent, others.hosts[host].name, rotarun),
-                     .orders = write_down(orders)});
+                     .orders = encode_own(orders, common.size())});
   }
   if (by_slurm) {
     std::string agent(kSlurmAgent);
@@ -196,10 +208,11 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
       agent.replace(at, 3, std::to_string(others.hosts.size()));
     }
     orders.leader = with_brackets(*own_addresses.begin()) + ":" + port;
-    plans.push_back(
-        {.host = {}, .command = agent_command(agent, "", rotarun), .orders = write_down(orders)});
+    plans.push_back({.host = {},
+                     .command = agent_command(agent, "", rotarun),
+                     .orders = encode_own(orders, common.size())});
   }
-  started.agents = std::make_unique<Agents>(plans, environment, signals);
+  started.agents = std::make_unique<Agents>(plans, std::move(common), environment, signals);
   return started;
 }
 

@@ -12,6 +12,7 @@
 #include "launcher/job_plan.h"
 #include "launcher/local_ranks.h"
 #include "launcher/options.h"
+#include "names/resolver.h"
 #include "os/listener.h"
 #include "os/signals.h"
 
@@ -19,6 +20,11 @@ namespace rota::launcher {
 
 // Whether this rotarun is to start the others, rather than to wait for what was started there.
 bool starts_others(const Options& options, const cluster::Specification& hosts);
+
+// Whether the names of its hosts are to be looked up first: by the way to each host that is to be
+// started it is known by which address of ours it calls back, and by an address of its own a host
+// finds itself in a list that has another name for it.
+bool are_asked_for(const Options& options, const cluster::Specification& hosts);
 
 // Made in the outer process, before there is an inner one.
 struct StartedHosts {
@@ -28,9 +34,11 @@ struct StartedHosts {
   std::unique_ptr<Agents> agents;
 };
 
-// `arguments` are those of this rotarun. Throws UsageError, Error.
+// `arguments` are those of this rotarun, `answers` those of lookup.h for the hosts, where they are
+// asked for. Throws UsageError, Error.
 StartedHosts start_others(const Options& options, const std::vector<std::string>& arguments,
                           const cluster::Specification& hosts,
+                          const std::vector<names::Answer>& answers,
                           const std::vector<std::string>& environment,
                           const os::SignalState& signals);
 

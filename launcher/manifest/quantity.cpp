@@ -53,8 +53,8 @@ std::optional<double> quantity_at(const Tree& tree, std::string_view path) {
 }
 
 std::string to_mebibytes(std::uint64_t bytes) {
-  constexpr std::uint64_t kMebibyte = 1024 * 1024;
-  return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + "Mi";
+  constexpr std::uint64_t kUnit = 1024 * 1024;
+  return std::to_string((bytes + kUnit - 1) / kUnit) + "Mi";
 }
 
 }  // namespace rota::manifest

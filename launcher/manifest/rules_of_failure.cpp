@@ -122,7 +122,7 @@ Findings stays_when_done(const Manifest& /*manifest*/, const Workload& workload)
                 " ends after a success, and it never completes: leave it out")};
 }
 
-constexpr std::array kRules = {
+constexpr std::array kFailureRules = {
     Rule{"restartPolicy: Never", ends_its_pods},
     Rule{"exit codes of podFailurePolicy", reads_codes},
     Rule{"maxFailedIndexes: 0", gives_up_together},
@@ -134,6 +134,6 @@ constexpr std::array kRules = {
 
 }  // namespace
 
-std::span<const Rule> rules_of_failure() { return kRules; }
+std::span<const Rule> rules_of_failure() { return kFailureRules; }
 
 }  // namespace rota::manifest

@@ -152,7 +152,7 @@ Findings is_key_there(const Manifest& manifest, const Workload& workload) {
                 " bytes, and a key has 32 or more: make it 32 random bytes")};
 }
 
-constexpr std::array kRules = {
+constexpr std::array kKeyRules = {
     Rule{"a key, mounted where rotarun looks", has_key},
     Rule{"the key's mode, and fsGroup", is_key_trusted},
     Rule{"the Secret's item of 32 bytes or more", is_key_there},
@@ -160,6 +160,6 @@ constexpr std::array kRules = {
 
 }  // namespace
 
-std::span<const Rule> rules_of_key() { return kRules; }
+std::span<const Rule> rules_of_key() { return kKeyRules; }
 
 }  // namespace rota::manifest

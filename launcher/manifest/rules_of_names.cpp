@@ -34,13 +34,13 @@ Findings fits_a_host_name(const Manifest& /*manifest*/, const Workload& workload
                 " at most, since it is a label with a revision behind it: shorten it")};
 }
 
-constexpr std::array kRules = {
+constexpr std::array kNamesRules = {
     Rule{"a name that pods can be found by", is_name},
     Rule{"63 letters with the index", fits_a_host_name},
 };
 
 }  // namespace
 
-std::span<const Rule> rules_of_names() { return kRules; }
+std::span<const Rule> rules_of_names() { return kNamesRules; }
 
 }  // namespace rota::manifest

@@ -256,7 +256,7 @@ Findings is_told_its_name(const Manifest& /*manifest*/, const Workload& workload
                 workload.name + (workload.kind == "Pod" ? "" : "-$(POD_INDEX)"))};
 }
 
-constexpr std::array kRules = {
+constexpr std::array kPodRules = {
     Rule{"a command line that rotarun takes", is_understood},
     Rule{"a memory limit that ranks and buckets fit into", has_memory},
     Rule{"a CPU limit of a core or more", has_cores},
@@ -271,6 +271,6 @@ constexpr std::array kRules = {
 
 }  // namespace
 
-std::span<const Rule> rules_of_pod() { return kRules; }
+std::span<const Rule> rules_of_pod() { return kPodRules; }
 
 }  // namespace rota::manifest

@@ -187,7 +187,7 @@ Findings has_a_network(const Manifest& /*manifest*/, const Workload& workload) {
   return findings;
 }
 
-constexpr std::array kRules = {
+constexpr std::array kServiceRules = {
     Rule{"subdomain, or serviceName, as the Service's name", names_its_service},
     Rule{"clusterIP: None", is_service_headless},
     Rule{"a selector that selects the pods", does_service_select},
@@ -200,6 +200,6 @@ constexpr std::array kRules = {
 
 }  // namespace
 
-std::span<const Rule> rules_of_service() { return kRules; }
+std::span<const Rule> rules_of_service() { return kServiceRules; }
 
 }  // namespace rota::manifest

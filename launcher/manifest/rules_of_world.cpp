@@ -129,7 +129,9 @@ Findings declares_its_ranks(const Manifest& /*manifest*/, const Workload& worklo
   const Variable* world = find_variable(variables, "ROTA_WORLD");
   const Variable* slots = find_variable(variables, "ROTA_SLOTS");
   if (workload.host_list()) return {};  // Each may have slots of its own.
-  const bool says_slots = slots != nullptr && to_count(slots->value);
+  // A list of tasks has a rank for each, where nothing else is declared.
+  const bool has_tasks = find_variable(variables, "TF_CONFIG") != nullptr;
+  const bool says_slots = slots == nullptr ? has_tasks : to_count(slots->value).has_value();
   if (auto findings = starts_its_ranks(workload, says_slots); !findings.empty()) return findings;
   if (world == nullptr || slots == nullptr || !workload.host_count) return {};
   const auto world_size = to_count(world->value);
@@ -230,7 +232,7 @@ Findings counts_from_its_start(const Manifest& /*manifest*/, const Workload& wor
                 "\"")};
 }
 
-constexpr std::array kRules = {
+constexpr std::array kWorldRules = {
     Rule{"completionMode: Indexed", counts_pods_by_index},
     Rule{"parallelism as completions", starts_all_at_once},
     Rule{"ROTA_HOSTS as the number of pods", declares_its_hosts},
@@ -244,6 +246,6 @@ constexpr std::array kRules = {
 
 }  // namespace
 
-std::span<const Rule> rules_of_world() { return kRules; }
+std::span<const Rule> rules_of_world() { return kWorldRules; }
 
 }  // namespace rota::manifest

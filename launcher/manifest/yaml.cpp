@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <unordered_set>
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -16,8 +17,12 @@
 namespace rota::manifest {
 namespace {
 
-// Far more than any job has. An alias of aliases would be more than memory has.
-constexpr std::size_t kMostNodes = 200'000;
+// Far more than any job has. What is copied for an alias counts each time, since an alias of
+// aliases would be more than memory has.
+constexpr std::size_t kMostTextBytes = std::size_t{4} << 20;
+constexpr std::size_t kMostTreeBytes = std::size_t{16} << 20;
+constexpr std::size_t kNodeBytes = 64;  // Beside its text.
+constexpr std::size_t kMostFields = 4096;
 constexpr std::size_t kMostDepth = 64;
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -147,8 +152,7 @@ class Builder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchored_.find(anchor);
     if (found == anchored_.end()) throw YamlError(at(mark) + "an alias of what it is part of");
-    count(mark, found->second.node_count);
-    begin(mark, 0, found->second.tree);
+    begin(mark, 0, found->second.tree, found->second.bytes);
     end();
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -157,7 +161,7 @@ class Builder final : public YAML::EventHandler {
       name_next(mark, value);
       return;
     }
-    begin(mark, anchor, tag == "?" ? plain_scalar(value) : Tree(value));
+    begin(mark, anchor, tag == "?" ? plain_scalar(value) : Tree(value), value.size());
     end();
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
@@ -175,20 +179,22 @@ class Builder final : public YAML::EventHandler {
   // What has begun, from the document inwards.
   struct Open {
     Tree tree;
-    YAML::anchor_t anchor = 0;          // 0: none.
-    std::size_t first_count = 0;        // Nodes that there were before it.
+    YAML::anchor_t anchor = 0;  // 0: none.
+    std::size_t bytes_before = 0;
+    YAML::Mark mark{};
     std::optional<std::string> name{};  // Of the next value, in a map.
+    std::unordered_set<std::string> names{};
   };
   struct Anchored {
     Tree tree;
-    std::size_t node_count = 0;
+    std::size_t bytes = 0;
   };
 
-  void count(const YAML::Mark& mark, std::size_t node_count) {
-    node_count_ += node_count;
-    if (node_count_ <= kMostNodes) return;
-    throw YamlError(at(mark) + "more than " + std::to_string(kMostNodes) +
-                    " fields; give the manifest of one job");
+  void count(const YAML::Mark& mark, std::size_t bytes) {
+    bytes_ += bytes;
+    if (bytes_ <= kMostTreeBytes) return;
+    throw YamlError(at(mark) + "more than " + std::to_string(kMostTreeBytes >> 20) +
+                    " MiB with all aliases; give the manifest of one job");
   }
 
   bool is_name_next() const {
@@ -196,29 +202,43 @@ class Builder final : public YAML::EventHandler {
   }
 
   void name_next(const YAML::Mark& mark, const std::string& name) {
-    if (open_.back().tree.contains(name)) {
+    Open& map = open_.back();
+    count(mark, name.size());
+    if (!map.names.insert(name).second) {
       throw YamlError(at(mark) + "the field " + name + " is there twice; keep one");
     }
-    open_.back().name = name;
+    if (map.names.size() > kMostFields) {
+      throw YamlError(at(mark) + "more than " + std::to_string(kMostFields) +
+                      " fields in one object; no object of Kubernetes' has so many");
+    }
+    map.name = name;
   }
 
-  void begin(const YAML::Mark& mark, YAML::anchor_t anchor, Tree tree) {
+  // `bytes`: of the tree, as far as it is there.
+  void begin(const YAML::Mark& mark, YAML::anchor_t anchor, Tree tree, std::size_t bytes = 0) {
     if (is_name_next()) throw YamlError(at(mark) + "a field's name is a text");
     if (open_.size() > kMostDepth) throw YamlError(at(mark) + "nested too deeply for an object");
-    count(mark, 1);
-    open_.push_back({.tree = std::move(tree), .anchor = anchor, .first_count = node_count_ - 1});
+    const std::size_t bytes_before = bytes_;
+    count(mark, kNodeBytes + bytes);
+    open_.push_back(
+        {.tree = std::move(tree), .anchor = anchor, .bytes_before = bytes_before, .mark = mark});
   }
 
   void end() {
     Open done = std::move(open_.back());
     open_.pop_back();
-    if (done.anchor != 0) anchored_[done.anchor] = {done.tree, node_count_ - done.first_count};
+    if (done.anchor != 0) {
+      const std::size_t bytes = bytes_ - done.bytes_before;
+      count(done.mark, bytes);
+      anchored_[done.anchor] = {done.tree, bytes};
+    }
     if (open_.empty()) {
       root_ = std::move(done.tree);
     } else if (Open& outer = open_.back(); outer.tree.is_array()) {
       outer.tree.push_back(std::move(done.tree));
     } else {
-      outer.tree[*outer.name] = std::move(done.tree);
+      // Behind the others: that it is none of them is known.
+      outer.tree.get_ref<Tree::object_t&>().emplace_back(*outer.name, std::move(done.tree));
       outer.name.reset();
     }
   }
@@ -227,7 +247,7 @@ class Builder final : public YAML::EventHandler {
   Tree root_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, Anchored> anchored_;
-  std::size_t node_count_ = 0;
+  std::size_t bytes_ = 0;
 };
 
 void add(Tree tree, std::vector<Tree>& objects) {
@@ -235,7 +255,9 @@ void add(Tree tree, std::vector<Tree>& objects) {
   if (!tree.is_object()) throw YamlError("a document that is no object: apiVersion, kind, ...");
   const bool is_list = text_at(tree, "kind") == "List" && find(tree, "items") != nullptr;
   if (!is_list) return objects.push_back(std::move(tree));
-  for (const Tree& item : list_at(tree, "items")) add(item, objects);
+  Tree& items = tree["items"];
+  if (!items.is_array()) return;
+  for (Tree& item : items) add(std::move(item), objects);
 }
 
 }  // namespace
@@ -252,6 +274,12 @@ std::string to_yaml(const std::vector<Tree>& objects) {
 }
 
 std::vector<Tree> from_yaml(const std::string& text) {
+  if (text.size() > kMostTextBytes) {
+    throw YamlError("more than " + std::to_string(kMostTextBytes >> 20) +
+                    " MiB; give the manifest of one job");
+  }
+  if (text.find('\0') != std::string::npos)
+    throw YamlError("a byte of zero, so that it is no text");
   std::vector<Tree> objects;
   try {
     std::istringstream in(text);

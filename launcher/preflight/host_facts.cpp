@@ -14,6 +14,7 @@
 #include "launcher/devices.h"
 #include "launcher/job_plan.h"
 #include "launcher/program_check.h"
+#include "launcher/rank_environment.h"
 #include "os/port_claim.h"
 
 namespace rota::preflight {
@@ -38,9 +39,25 @@ std::size_t count_free_ports(const launcher::PortRange& ports) {
   return count;
 }
 
-void look_at_program(const launcher::Options& options, HostFacts& facts) {
-  const launcher::ProgramCheck check = launcher::check_program(options, os::environment());
+// Of the job, not of the preflight, which has one rank on each host.
+bool hides_ranks_of_job(const launcher::Options& options, const launcher::PreflightOrders& orders,
+                        const std::vector<std::string>& environment) {
+  const bool is_only_host = launcher::find_variable(environment, "ROTA_WORLD_SIZE") == "1";
+  const std::size_t on_others = is_only_host ? 0 : 1;  // Or more: it is told of this host alone.
+  const bool is_fixed = options.map_by == launcher::MapBy::kFixedPerNode;
+  const std::size_t here = is_fixed ? options.ranks_per_node : orders.slot_count;
+  const std::size_t world_size =
+      options.rank_count.value_or(orders.world_size.value_or(here + on_others));
+  return launcher::hides_ranks_from_mpi(is_only_host ? world_size : here, world_size, environment);
+}
+
+void look_at_program(const launcher::Options& options, const launcher::PreflightOrders& orders,
+                     HostFacts& facts) {
+  const std::vector<std::string> environment = os::environment();
+  const launcher::ProgramCheck check = launcher::check_program(
+      options, environment, hides_ranks_of_job(options, orders, environment));
   facts.program_trouble = check.complaint;
+  facts.is_program_of_mpi = check.is_of_mpi;
   std::vector<std::byte> digests;
   for (std::size_t i = 0; i < options.groups.size(); ++i) {
     const bool is_found = i < check.program_paths.size() && !check.program_paths[i].empty();
@@ -78,7 +95,7 @@ HostFacts gather(const launcher::Options& options, const launcher::PreflightOrde
                   .shared_memory_bytes = free_bytes("/dev/shm"),
                   .open_files = found.open_files,
                   .free_port_count = count_free_ports(options.ports)};
-  look_at_program(options, facts);
+  look_at_program(options, orders, facts);
   return facts;
 }
 
@@ -93,7 +110,8 @@ std::string encode(const HostFacts& facts) {
        {facts.program_bytes, std::uint64_t{facts.slot_count}, std::uint64_t{facts.device_count},
         facts.memory_bytes, facts.locked_memory_bytes,
         std::uint64_t{facts.shared_memory_bytes.has_value()}, facts.shared_memory_bytes.value_or(0),
-        facts.open_files.soft, facts.open_files.hard, std::uint64_t{facts.free_port_count}}) {
+        facts.open_files.soft, facts.open_files.hard, std::uint64_t{facts.free_port_count},
+        std::uint64_t{facts.is_program_of_mpi}}) {
     out.write(number);
   }
   const auto bytes = out.take();
@@ -118,6 +136,7 @@ std::optional<HostFacts> decode_facts(std::string_view text) {
   facts.open_files.soft = in.read<std::uint64_t>();
   facts.open_files.hard = in.read<std::uint64_t>();
   facts.free_port_count = static_cast<std::size_t>(in.read<std::uint64_t>());
+  facts.is_program_of_mpi = in.read<std::uint64_t>() != 0;
   if (!in.ok() || !in.at_end()) return std::nullopt;
   return facts;
 }

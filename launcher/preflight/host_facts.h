@@ -22,6 +22,7 @@ struct HostFacts {
   std::uint64_t program_bytes = 0;
   std::string program_sha256{};  // Empty: it cannot be read.
   std::string program_trouble{};
+  bool is_program_of_mpi = false;  // That is the trouble.
 
   std::size_t slot_count = 0;
   std::string cpus{};  // "2 CPUs allowed, no quota"

@@ -148,6 +148,12 @@ Finding look_at_program(const Hosts& hosts) {
   const auto has_trouble = [](const Host& host) { return !host.facts.program_trouble.empty(); };
   if (std::ranges::any_of(hosts, has_trouble)) {
     finding.verdict = Verdict::kUnusable;
+    const auto is_of_mpi = [](const Host& host) { return host.facts.is_program_of_mpi; };
+    if (std::ranges::any_of(hosts, is_of_mpi)) {
+      finding.advice =
+          "start it by mpirun; or allow it by --allow-mpi, where no rank calls MPI_Init";
+      return finding;
+    }
     const bool is_forbidden = std::ranges::any_of(hosts, [](const Host& host) {
       return host.facts.program_trouble.find("Permission denied") != std::string::npos;
     });

@@ -57,8 +57,8 @@ _rotarun() {
   local with_value=" -n --np -np -H --host --hostfile --agent --prefix --address --key-file --key-fd --join-timeout -x --export --bind-to --map-by
     --rank-by --cpus-per-rank --ports --transport --tuned --output-filename --wdir --role --timeout --deadline --grace
     --status-port --when-done "
-  local flags="--np --host --hostfile --this-host --agent --prefix --address --follow --key-file --key-fd --encrypt --insecure --join-timeout --export --bind-to
-    --map-by --rank-by --cpus-per-rank --oversubscribe --report-bindings --ports --transport --tuned --tag-output
+  local flags="--np --host --hostfile --this-host --agent --prefix --address --key-file --key-fd --encrypt --insecure --join-timeout --export --bind-to
+    --map-by --rank-by --cpus-per-rank --oversubscribe --allow-mpi --report-bindings --ports --transport --tuned --tag-output
     --timestamp-output --gather-output --output-filename --wdir --role --timeout --deadline --grace --status-port --when-done --show-ranks --preflight --json --explain --verbose
     --version --help"
   local word=${COMP_WORDS[COMP_CWORD]} at=1 flag
