@@ -45,7 +45,7 @@ void expect_any_bit_of_the_verdict_noticed(bool is_accepted) {
     if (is_accepted) {
       talk.answerer.accept();
     } else {
-      talk.answerer.refuse("somebody else is that rank");
+      talk.answerer.refuse(Verdict::kNever, "somebody else is that rank");
     }
     tell(talk.caller, with_flipped(said_by(talk.answerer), bit));
     EXPECT_EQ(talk.caller.state(), State::kStranger) << "bit " << bit;
@@ -60,13 +60,14 @@ TEST(Handshake, NoticesAnyBitOfARefusalThatChanged) {
   expect_any_bit_of_the_verdict_noticed(false);
 }
 
-// Whoever answers knows it, and says nothing: the caller sees the end of the stream, if anything.
+// Whoever answers knows it, and has nothing to prove: who moves the bytes may say farewell.
 TEST(Handshake, TellsThatTheCallerHoldsAnotherKey) {
   Conversation talk{.answerer = Handshake::answer(some_key(1))};
   talk.listen_to_challenge();
   talk.listen_to_call();
   EXPECT_EQ(talk.answerer.state(), State::kStranger);
   EXPECT_EQ(talk.answerer.why(), "it holds another key, or is of another job");
+  EXPECT_EQ(talk.answerer.verdict(), Verdict::kOtherKey);
   EXPECT_TRUE(talk.answerer.to_send().empty());
   EXPECT_EQ(talk.caller.state(), State::kTalking);
 }

@@ -104,7 +104,7 @@ std::string refused_with(const std::string& reason) {
   Conversation talk;
   talk.listen_to_challenge();
   talk.listen_to_call();
-  talk.answerer.refuse(reason);
+  talk.answerer.refuse(Verdict::kNever, reason);
   EXPECT_EQ(talk.answerer.state(), State::kTalking);
   talk.listen_to_verdict();
   EXPECT_EQ(talk.answerer.state(), State::kRefused);
@@ -118,6 +118,44 @@ TEST(Handshake, CarriesTheReasonOfARefusal) {
   EXPECT_EQ(refused_with(""), "");
   const std::string longest(Handshake::kMaxReasonBytes, 'x');
   EXPECT_EQ(refused_with(longest), longest);
+}
+
+TEST(Handshake, CarriesWhatARefusalMeans) {
+  for (const Verdict verdict : {Verdict::kNotNow, Verdict::kNever, Verdict::kOneEncrypts}) {
+    Conversation talk;
+    talk.listen_to_challenge();
+    talk.listen_to_call();
+    talk.answerer.refuse(verdict, "not now");
+    talk.listen_to_verdict();
+    EXPECT_EQ(talk.answerer.verdict(), verdict);
+    EXPECT_EQ(talk.caller.verdict(), verdict);
+  }
+}
+
+// In place of the challenge, or of the verdict.
+TEST(Handshake, HearsAFarewell) {
+  for (const Verdict verdict : {Verdict::kOtherKey, Verdict::kCrowded}) {
+    for (const bool has_called : {false, true}) {
+      Conversation talk;
+      if (has_called) {
+        talk.listen_to_challenge();
+        talk.listen_to_call();
+      }
+      const Handshake::Farewell farewell = talk.answerer.farewell(verdict);
+      tell(talk.caller, Bytes(farewell.begin(), farewell.end()));
+      EXPECT_EQ(talk.caller.state(), State::kStranger);
+      EXPECT_EQ(talk.caller.verdict(), verdict);
+    }
+  }
+}
+
+TEST(Handshake, TakesNoFarewellOfACaller) {
+  Conversation talk;
+  talk.listen_to_challenge();
+  const Handshake::Farewell farewell = talk.caller.farewell(Verdict::kOtherKey);
+  tell(talk.answerer, Bytes(farewell.begin(), farewell.end()));
+  EXPECT_EQ(talk.answerer.state(), State::kStranger);
+  EXPECT_EQ(talk.answerer.verdict(), Verdict::kNone);
 }
 
 TEST(Handshake, CutsALongReasonBetweenCharacters) {

@@ -1,6 +1,7 @@
 // A key file is trusted when nobody else can have read or written it, and only then.
 #include "auth/key_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "auth/bytes.h"
 #include "os/file.h"
 #include "os/pipe.h"
+#include "testing/key_text.h"
 #include "training/temporary_folder.h"
 
 namespace rota::auth {
@@ -20,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kText(64, 'k');
+const std::string kText = testing::key_text('k', 64);
 
 // What a descriptor says from which that can be read.
 std::string trouble_with_descriptor(const std::string& text) {
@@ -73,14 +75,14 @@ TEST_F(KeyFile, IsReadButForOneNewline) {
 
 // As one of 256 that were drawn from /dev/urandom does.
 TEST_F(KeyFile, MayEndInANewlineOfItsOwn) {
-  const std::string drawn = std::string(31, 'k') + "\n";
+  const std::string drawn = testing::key_text('k', 31) + "\n";
   EXPECT_EQ(read(write(drawn)), bytes_of(drawn));
   EXPECT_EQ(read(write(drawn + "\n")), bytes_of(drawn));
 }
 
 TEST_F(KeyFile, HoldsFrom32To4096Bytes) {
-  const std::string shortest(32, 'k');
-  const std::string longest(4096, 'k');
+  const std::string shortest = testing::key_text('k', 32);
+  const std::string longest = testing::key_text('k', 4096);
   EXPECT_EQ(read(write(shortest + "\n")), bytes_of(shortest));
   EXPECT_EQ(read(write(longest + "\n")), bytes_of(longest));
   const std::string too_short = write(std::string(31, 'k'));
@@ -93,6 +95,18 @@ TEST_F(KeyFile, HoldsFrom32To4096Bytes) {
             "holds more than 4096 bytes, so that it is no key; name the one that is");
   EXPECT_NE(trouble_with(write(longest + "\n\n")), "none");
   EXPECT_NE(trouble_with(write(longest + longest)), "none");
+}
+
+TEST_F(KeyFile, HoldsWhatWasDrawn) {
+  const std::string hex = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+  const std::string base64 = "q1fXlQmJtN0aVb7sZyHkT3cEoRgUuWdPiLxMzC5Bv8A=";
+  EXPECT_EQ(trouble_with(write(hex)), "none");
+  EXPECT_EQ(trouble_with(write(base64)), "none");
+  for (const std::string& weak : {std::string(32, '\0'), std::string(40, 'k'),
+                                  std::string("correcthorsebatterystaplecorrecthorse"),
+                                  std::string("my very secret key of 2026, and of no use")}) {
+    EXPECT_THAT(trouble_with(write(weak)), ::testing::HasSubstr("was made by hand")) << weak;
+  }
 }
 
 // Of all permissions: 0440 is what a Secret has in a pod whose fsGroup is set.
@@ -215,7 +229,7 @@ TEST(KeyDescriptor, HasToHoldAKey) {
   EXPECT_NE(trouble_with_descriptor(kText.substr(0, 31)).find("holds 31 bytes"), std::string::npos);
   EXPECT_NE(trouble_with_descriptor(std::string(4098, 'k')).find("holds more than 4096 bytes"),
             std::string::npos);
-  EXPECT_EQ(trouble_with_descriptor(std::string(4096, 'k')), "none");
+  EXPECT_EQ(trouble_with_descriptor(testing::key_text('k', 4096)), "none");
 }
 
 TEST(KeyDescriptor, IsGivenUpWhereItDoesNotEnd) {

@@ -23,6 +23,9 @@ class ReceptionTest : public ::testing::Test {
     return socket;
   }
 
+  // By then what both sides say has come, however slow this machine's loopback is.
+  static base::TimePoint soon() { return base::Clock::now() + std::chrono::seconds(20); }
+
   // Whether the other side has hung up, once what it says has had time to come.
   static bool was_hung_up(const os::Fd& socket) {
     os::PollSet polls;
@@ -43,7 +46,7 @@ class ReceptionTest : public ::testing::Test {
 
   os::Listener listener_ = os::listen_on_loopback();
   Reception reception_{{.key = some_key(), .listener = listener_.socket.get()},
-                       [](const Identity&) { return std::string(); }};
+                       [](const Identity&) { return Judgement(); }};
   base::TimePoint now_{std::chrono::hours(1)};
 };
 
@@ -85,7 +88,7 @@ class EncryptedReceptionTest : public ReceptionTest {
   EncryptedReceptionTest() {
     reception_ =
         Reception({.key = some_key(), .encrypts = true, .listener = listener_.socket.get()},
-                  [](const Identity&) { return std::string(); });
+                  [](const Identity&) { return Judgement(); });
   }
 };
 
@@ -93,7 +96,8 @@ TEST_F(EncryptedReceptionTest, LetsAMemberInWithoutARest) {
   Stream stream = connect();
   Handshake member = Handshake::call(Credentials(some_key(), true), {});
   std::vector<Reception::Guest> guests;
-  for (int turn = 0; turn < 10000 && member.state() != Handshake::State::kDone; ++turn) {
+  for (const auto end = soon();
+       member.state() != Handshake::State::kDone && base::Clock::now() < end;) {
     for (auto& guest : reception_.receive(now_)) guests.push_back(std::move(guest));
     ASSERT_TRUE(advance(member, stream));
   }
@@ -119,12 +123,33 @@ TEST_F(EncryptedReceptionTest, HangsUpOnTheSlowAfterTwoSeconds) {
 TEST_F(EncryptedReceptionTest, KnowsWhoDoesNotEncrypt) {
   Stream stream = connect();
   Handshake member = Handshake::call(some_key(), {});
-  for (int turn = 0; turn < 10000 && member.state() != Handshake::State::kRefused; ++turn) {
+  for (const auto end = soon();
+       member.state() != Handshake::State::kRefused && base::Clock::now() < end;) {
     EXPECT_TRUE(reception_.receive(now_).empty());
     ASSERT_TRUE(advance(member, stream));
   }
   EXPECT_TRUE(reception_.last_complaint().starts_with("it does not encrypt, and this side does"));
   EXPECT_TRUE(member.why().starts_with("it encrypts, and this side does not"));
+}
+
+// What a caller is told who holds another key.
+Verdict verdict_for_another_key(Reception& reception, Stream stream, bool encrypts) {
+  Handshake member = Handshake::call(Credentials(random_key(), encrypts), {});
+  const base::TimePoint now{std::chrono::hours(1)};
+  for (const auto end = base::Clock::now() + std::chrono::seconds(20);
+       member.verdict() == Verdict::kNone && base::Clock::now() < end;) {
+    EXPECT_TRUE(reception.receive(now).empty());
+    if (!advance(member, stream)) break;
+  }
+  return member.verdict();
+}
+
+TEST_F(ReceptionTest, TellsWhoHoldsAnotherKey) {
+  EXPECT_EQ(verdict_for_another_key(reception_, connect(), false), Verdict::kOtherKey);
+}
+
+TEST_F(EncryptedReceptionTest, TellsWhoHoldsAnotherKey) {
+  EXPECT_EQ(verdict_for_another_key(reception_, connect(), true), Verdict::kOtherKey);
 }
 
 TEST_F(ReceptionTest, HangsUpOnTheSilentAfterTwoSeconds) {

@@ -11,7 +11,6 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 // The rank table of a pod with so many cores of its node, and no word about slots.
 json table_with(const Namespace& place, const std::string& cores) {

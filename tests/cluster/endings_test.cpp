@@ -35,10 +35,10 @@ TEST(ADeletedJob, StopsByAgreementWithinTheGracePeriod) {
     names.push_back(name_of(pod));
     logs.push_back(kubectl_beside(world.place(), {"logs", "--follow", names.back()}));
   }
+  const std::string code = "{.status.containerStatuses[0].state.terminated.exitCode}";
   const auto codes = kubectl_beside(
-      world.place(), {"get", "pods", "--watch", "--output",
-                      "jsonpath={.metadata.name} "
-                      "{.status.containerStatuses[0].state.terminated.exitCode}{\"\\n\"}"});
+      world.place(),
+      {"get", "pods", "--watch", "--output", "jsonpath={.metadata.name} " + code + R"({"\n"})"});
   for (const std::string& name : names) ASSERT_TRUE(codes->wait_for(name));
   ASSERT_TRUE(logs[0]->wait_for("loss "));
 

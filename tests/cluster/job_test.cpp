@@ -78,6 +78,7 @@ TEST(AJobOfTwelvePods, CountsItsPodsAsNumbers) {
   const Namespace place;
   place.apply(render({"--image", image("rota-test"), "--workers", "12"}, {"show_table"}));
   std::vector<std::string> hosts;
+  hosts.reserve(12);
   for (int i = 0; i < 12; ++i) hosts.push_back("mnist-" + std::to_string(i) + ".mnist");
   EXPECT_EQ(hosts_of(table_of_all(place)), hosts);
 }

@@ -8,6 +8,8 @@
 #include <regex>
 
 #include "cluster/kubectl.h"
+#include "testing/key_text.h"
+#include "testing/paths.h"
 
 namespace rota::testing {
 namespace {
@@ -132,7 +134,7 @@ TEST_F(EveryKind, TrainsAsAStatefulSetThatSaysDoneAndEndsWithZeroWhenDeleted) {
 
 // As the controller of TFJob makes the objects: names with the namespace, in a Service for each.
 std::string as_tf_job(const std::string& name_space) {
-  std::string yaml = kubectl({"kustomize", ROTA_SOURCE_DIR "/k8s/overlays/tfjob"});
+  std::string yaml = kubectl({"kustomize", source_path("k8s/overlays/tfjob")});
   const auto replace_all = [&](const std::string& pattern, const std::string& by) {
     const std::string before = std::exchange(yaml, {});
     yaml = std::regex_replace(before, std::regex(pattern), by);
@@ -148,8 +150,8 @@ std::string as_tf_job(const std::string& name_space) {
 // Method: the parameter server and the evaluator have no ranks, and end with the others.
 TEST_F(EveryKind, TrainsByTheTfConfigOfTfJobToTheSameWeights) {
   const Namespace place;
-  place.kubectl(
-      {"create", "secret", "generic", "mnist-key", "--from-literal=key=" + std::string(64, 'k')});
+  place.kubectl({"create", "secret", "generic", "mnist-key",
+                 "--from-literal=key=" + testing::key_text('k', 64)});
   place.apply(as_tf_job(place.name()));
   EXPECT_TRUE(becomes_true(
       [&] { return place.phases() == std::vector<std::string>(6, "Succeeded"); }, kPatience));

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "testing/paths.h"
 #include "testing/process.h"
 
 namespace rota::testing {
@@ -82,7 +83,7 @@ std::string with_pod_field(const std::string& manifests, std::string_view field)
 std::string with_component(const std::string& manifests, const std::string& component) {
   std::string pattern = std::filesystem::temp_directory_path() / "rota-kustomize-XXXXXX";
   const std::filesystem::path folder = ::mkdtemp(pattern.data());
-  const std::filesystem::path components = ROTA_SOURCE_DIR "/k8s/components";
+  const std::filesystem::path components = source_path("k8s/components");
   std::ofstream(folder / "manifests.yaml") << manifests;
   std::ofstream(folder / "kustomization.yaml")
       << "resources: [manifests.yaml]\n"

@@ -10,6 +10,7 @@
 
 #include "cluster/kubectl.h"
 #include "launcher/manifest/yaml.h"
+#include "testing/paths.h"
 #include "testing/process.h"
 
 namespace rota::testing {
@@ -17,7 +18,7 @@ namespace {
 
 using manifest::Tree;
 
-const std::filesystem::path kManifests = ROTA_SOURCE_DIR "/k8s";
+const std::filesystem::path kManifests = source_path("k8s");
 
 Result shell(const std::string& script, const std::string& input = {}) {
   return run({.arguments = {"/bin/sh", "-c", script}, .input = input});
@@ -74,7 +75,7 @@ std::string apply_command(const Tree& object, const std::string& name_space) {
 // What the server says to it.
 void expect_valid(const std::string& yaml, const std::string& name_space) {
   std::vector<Tree> objects = manifest::from_yaml(yaml);
-  std::ranges::stable_partition(objects, [](const Tree& object) {
+  std::stable_partition(objects.begin(), objects.end(), [](const Tree& object) {
     return manifest::text_at(object, "kind") == "TrainingRuntime";
   });
   for (Tree& object : objects) {

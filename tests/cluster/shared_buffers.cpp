@@ -12,12 +12,12 @@ int main() {
   constexpr std::size_t kMebibyte = 1 << 20;
   constexpr std::size_t kBytes = 128 * kMebibyte;
   rota::Communicator comm;
-  const float mine = static_cast<float>(comm.rank() + 1);
+  const auto mine = static_cast<float>(comm.rank() + 1);
   const rota::SharedAllocator<float> shared(comm);
   std::vector<float, rota::SharedAllocator<float>> values(kBytes / sizeof(float), mine, shared);
   comm.all_reduce(values, rota::ReduceOp::kSum);
 
-  const float world = static_cast<float>(comm.world_size());
+  const auto world = static_cast<float>(comm.world_size());
   const float sum = world * (world + 1) / 2;
   const bool is_right = std::ranges::all_of(values, [&](float value) { return value == sum; });
   struct statvfs device = {};

@@ -6,7 +6,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$1
 shift
-ctest=(ctest --test-dir "$build" --output-on-failure --no-tests=error)
+slots=$(sed -n 's/^ROTA_TEST_SLOTS:[A-Z]*=//p' "$build/CMakeCache.txt")
+ctest=(ctest --test-dir "$build" --output-on-failure --no-tests=error -j $(($(nproc) * slots)))
 
 if [[ -n ${KUBECONFIG:-} ]]; then
   command -v kubectl >/dev/null || {

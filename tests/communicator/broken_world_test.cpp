@@ -13,23 +13,14 @@
 #include <vector>
 
 #include "communicator/thread_world.h"
+#include "testing/error_of.h"
 #include "testing/on_every_rank.h"
 
 namespace rota {
 namespace {
 
+using testing::error_of;
 using testing::on_every_rank;
-
-// The error that `body` ends with.
-template <class Body>
-std::optional<Error> error_of(Body body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error;
-  }
-  return std::nullopt;
-}
 
 // Whoever compared, every rank has the same words for it, which name both sides, and no rank adds
 // its own to another's.
@@ -48,8 +39,8 @@ void expect_mismatch(const Communicator& comm, const std::optional<Error>& error
       << "two ranks speak: " << text;
 }
 
-std::vector<Communicator> world_of(std::size_t world_size,
-                                   std::chrono::nanoseconds deadline = std::chrono::seconds(20)) {
+std::vector<Communicator> breakable_world(
+    std::size_t world_size, std::chrono::nanoseconds deadline = std::chrono::seconds(20)) {
   ThreadWorldOptions options;
   options.world_size = world_size;
   options.communicator.deadline = deadline;
@@ -58,7 +49,7 @@ std::vector<Communicator> world_of(std::size_t world_size,
 
 class BrokenWorldTest : public ::testing::TestWithParam<std::size_t> {
  protected:
-  std::vector<Communicator> make_world() { return world_of(GetParam()); }
+  std::vector<Communicator> make_world() { return breakable_world(GetParam()); }
 };
 
 TEST_P(BrokenWorldTest, BreaksForGoodOnEveryRankWithTheFirstCause) {
@@ -164,7 +155,7 @@ TEST_P(BrokenWorldTest, ARankThatHasLeftIsMissedAtOnce) {
 INSTANTIATE_TEST_SUITE_P(Worlds, BrokenWorldTest, ::testing::Values(2, 3, 4, 5));
 
 TEST(Broken, EveryLaterCallAndRequestTellsTheFirstCause) {
-  auto world = world_of(2);
+  auto world = breakable_world(2);
   std::vector<float> values(100);
   Request pending = world[0].all_reduce_async(values, ReduceOp::kSum);
   world[0].abort("enough");
@@ -181,6 +172,7 @@ TEST(Broken, EveryLaterCallAndRequestTellsTheFirstCause) {
 TEST(Broken, AMovedFromCommunicatorSaysSo) {
   Communicator first{CommunicatorOptions{}};
   const Communicator second = std::move(first);
+  // NOLINTNEXTLINE(bugprone-use-after-move): that is the point.
   const auto error = error_of([&] { first.barrier(); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kClosed);
@@ -188,7 +180,7 @@ TEST(Broken, AMovedFromCommunicatorSaysSo) {
 
 TEST(Broken, ARequestOutlivesItsCommunicator) {
   std::vector<float> values(100);
-  auto world = world_of(2);
+  auto world = breakable_world(2);
   Request pending = world[0].all_reduce_async(values, ReduceOp::kSum);
   world.clear();
   const auto error = error_of([&] { pending.wait(); });
@@ -197,7 +189,7 @@ TEST(Broken, ARequestOutlivesItsCommunicator) {
 }
 
 TEST(Broken, AWaitForALimitedTimeLeavesTheCollectiveGoingOn) {
-  auto world = world_of(2);
+  auto world = breakable_world(2);
   std::vector<float> mine(10, 1.0F);
   std::vector<float> theirs(10, 2.0F);
   Request request = world[0].all_reduce_async(mine, ReduceOp::kSum);
@@ -209,7 +201,7 @@ TEST(Broken, AWaitForALimitedTimeLeavesTheCollectiveGoingOn) {
 }
 
 TEST(Broken, WaitAllWaitsForAllAndThrowsTheFirst) {
-  auto world = world_of(2);
+  auto world = breakable_world(2);
   std::vector<float> values(10);
   std::vector<Request> requests(3);
   requests[1] = world[0].all_reduce_async(values, ReduceOp::kSum);
@@ -219,7 +211,7 @@ TEST(Broken, WaitAllWaitsForAllAndThrowsTheFirst) {
 
 // A request that is dropped is neither waited for nor cancelled.
 TEST(Broken, ADroppedRequestIsDoneAllTheSame) {
-  auto world = world_of(2);
+  auto world = breakable_world(2);
   on_every_rank(world, [](Communicator& comm) {
     std::vector<float> values(1000, 1.0F);
     static_cast<void>(comm.all_reduce_async(values, ReduceOp::kSum));
@@ -231,7 +223,7 @@ TEST(Broken, ADroppedRequestIsDoneAllTheSame) {
 // Rank 1 is stopped with rank 0's message before it: it has not read it yet. Rank 0 gives up, gives
 // its memory back, and goes on with a new communicator. Then rank 1 wakes up.
 TEST(Broken, ASleeperThatWakesUpFindsTheOldMemoryAndLeavesTheNewAlone) {
-  auto old_world = world_of(2, std::chrono::milliseconds(100));
+  auto old_world = breakable_world(2, std::chrono::milliseconds(100));
   const std::byte* old_start = nullptr;
   {
     const Block block = old_world[0].allocate(1 << 16);
@@ -240,7 +232,7 @@ TEST(Broken, ASleeperThatWakesUpFindsTheOldMemoryAndLeavesTheNewAlone) {
     const std::span values(reinterpret_cast<std::uint8_t*>(block.bytes().data()), 1 << 16);
     EXPECT_TRUE(error_of([&] { old_world[0].all_reduce(values, ReduceOp::kSum); }));
   }
-  auto new_world = world_of(2);
+  auto new_world = breakable_world(2);
   const Block block = new_world[0].allocate(1 << 16);
   ASSERT_NE(block.bytes().data(), old_start);
   std::memset(block.bytes().data(), 42, block.bytes().size());

@@ -184,7 +184,7 @@ TEST(ByHand, RanksMayEncrypt) {
     sum_of_ranks(comm);
     Communicator all = comm.split(0);
     sum_of_ranks(all);
-    for (Communicator& thread : comm.for_threads(1)) sum_of_ranks(thread);
+    for (Communicator& thread : Communicator::for_threads(1)) sum_of_ranks(thread);
   }));
 }
 
@@ -298,8 +298,29 @@ TEST(ByHand, TheSameTableMayMeetAgainAndAgain) {
 TEST(ByHand, ATableOfOneHasThreads) {
   auto world = Communicator::for_threads(3, options_for(0, {"10.0.0.1:7001"}));
   std::vector<std::thread> threads;
+  threads.reserve(world.size());
   for (Communicator& comm : world) threads.emplace_back([&] { sum_of_ranks(comm); });
   for (std::thread& thread : threads) thread.join();
+}
+
+// A process finds what it holds by its place in the table, so that several may be in one.
+TEST(ByHand, AProcessThatHasJoinedHasThreads) {
+  const auto addresses = testing::free_addresses(2);
+  std::vector<std::thread> processes;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    processes.emplace_back([&, rank] {
+      Communicator held(options_for(rank, addresses));
+      for (int time = 0; time < 2; ++time) {
+        auto mine = Communicator::for_threads(2, options_for(rank, addresses));
+        EXPECT_EQ(mine[1].rank(), 2 * rank + 1);
+        std::thread other([&] { sum_of_ranks(mine[1]); });
+        sum_of_ranks(mine[0]);
+        other.join();
+      }
+      sum_of_ranks(held);
+    });
+  }
+  for (std::thread& process : processes) process.join();
 }
 
 TEST(ByHand, AMismatchIsNamedOnEveryRank) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "testing/free_addresses.h"
+#include "testing/paths.h"
 #include "testing/process.h"
 
 namespace rota::testing {
@@ -16,7 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const std::string kProgram = std::string(ROTA_TEST_DIR) + "/environment_rank";
+const std::string kProgram = test_path("environment_rank");
 
 std::string job(const std::string& name, const std::vector<std::string>& addresses) {
   std::string list;
@@ -27,8 +28,8 @@ std::string job(const std::string& name, const std::vector<std::string>& address
 }
 
 std::string tf_config(const std::string& jobs, const std::string& type, std::size_t index) {
-  return "TF_CONFIG={\"cluster\":{" + jobs + "},\"task\":{\"type\":\"" + type +
-         "\",\"index\":" + std::to_string(index) + "}}";
+  return R"(TF_CONFIG={"cluster":{)" + jobs + R"(},"task":{"type":")" + type + R"(","index":)" +
+         std::to_string(index) + "}}";
 }
 
 std::unique_ptr<Process> start(std::vector<std::string> environment) {
@@ -111,6 +112,44 @@ TEST(TfConfig, IsNotReadInARankOfRotarun) {
   EXPECT_THAT(result.out, HasSubstr("rank 1 of 2 by rotarun -np 2: 3\n"));
 }
 
+// Each would train alone, and end with 0.
+TEST(OneOfSeveral, IsNoWorldOfOne) {
+  for (const char* sign : {"OMPI_COMM_WORLD_SIZE=3", "PMI_SIZE=2", "WORLD_SIZE=4", "PMIX_RANK=1"}) {
+    const Result result = start({sign})->wait();
+    EXPECT_EQ(result.exit_code, 3) << sign;
+    const std::string words(sign);
+    const std::size_t end = words.find('=');
+    EXPECT_THAT(result.err,
+                AllOf(HasSubstr(words.substr(0, end) + " is " + words.substr(end + 1)),
+                      HasSubstr("put rotarun before the program"), HasSubstr("ROTA_WORLD=1")));
+  }
+  const Result step =
+      start({"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_JOB_ID=7"})->wait();
+  EXPECT_THAT(step.err, HasSubstr("SLURM_NTASKS is 2"));
+  const Result task = start({R"(TF_CONFIG={"task":{"type":"worker","index":2}})"})->wait();
+  EXPECT_EQ(task.exit_code, 3);
+  EXPECT_THAT(task.err, HasSubstr("TF_CONFIG has no cluster, and its task has the index 2"));
+}
+
+TEST(OneOfSeveral, MayBeOneWhereThatIsMeantOrNobodyIsThere) {
+  const std::string alone = "rank 0 of 1 by started by hand: 1\n";
+  EXPECT_EQ(start({"WORLD_SIZE=4", "ROTA_WORLD=1"})->wait().out, alone);
+  EXPECT_EQ(start({"WORLD_SIZE=4", "ROTA_ROLE=evaluator"})->wait().out, alone);
+  EXPECT_EQ(start({"WORLD_SIZE=1", "OMPI_COMM_WORLD_SIZE=1"})->wait().out, alone);
+  EXPECT_EQ(start({"PMIX_RANK=0"})->wait().out, alone);
+  EXPECT_EQ(start({"SLURM_NTASKS=8", "SLURM_JOB_ID=7"})->wait().out, alone);  // salloc's shell.
+  EXPECT_EQ(start({R"(TF_CONFIG={"task":{"type":"worker","index":0}})"})->wait().out, alone);
+}
+
+// It has the rank's variables, and not its descriptor.
+TEST(OneOfSeveral, IsWhatARankStartsByItself) {
+  const Result result = start({"ROTA_RENDEZVOUS_FD=99", "WORLD_SIZE=2"})->wait();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("what a rank starts by itself is no rank"));
+  EXPECT_EQ(start({"ROTA_RENDEZVOUS_FD=99", "WORLD_SIZE=2", "ROTA_WORLD=1"})->wait().out,
+            "rank 0 of 1 by started by hand: 1\n");
+}
+
 // Where nobody gives every rank's address, a program without a launcher is a world of one.
 TEST(Environment, AsksForEncryption) {
   const auto addresses = free_addresses(2);
@@ -149,7 +188,7 @@ TEST(Environment, AsksARankOfRotarunForNoMoreThanRotarunGives) {
 }
 
 TEST(Environment, WithoutTfConfigIsNotRead) {
-  const Result result = start({"RANK=x", "WORLD_SIZE=2", "JOB_COMPLETION_INDEX=1"})->wait();
+  const Result result = start({"RANK=x", "JOB_COMPLETION_INDEX=1"})->wait();
   EXPECT_EQ(result.out, "rank 0 of 1 by started by hand: 1\n") << result.err;
 }
 

@@ -17,10 +17,10 @@ namespace rota {
 namespace {
 
 using testing::contribution_of;
-using testing::kCounts;
+using testing::exchange_world;
+using testing::kExchangeCounts;
 using testing::on_every_rank;
 using testing::values_in;
-using testing::world_of;
 
 // Each rank has its own factor, and one of them none.
 struct OwnFactor {
@@ -35,7 +35,7 @@ struct Same {
 
 template <class T, class ReductionOf>
 std::vector<T> reduced_by_ring(std::size_t world_size, std::size_t count, ReductionOf reduction) {
-  auto world = world_of(world_size, "ring");
+  auto world = exchange_world(world_size, "ring");
   std::vector<T> result;
   on_every_rank(world, [&](Communicator& comm) {
     auto values = contribution_of<T>(comm.rank(), count);
@@ -53,7 +53,7 @@ class ExchangeTest : public ::testing::TestWithParam<std::tuple<std::size_t, std
   template <class T, class ReductionOf>
   static void expect_the_rings_bits(ReductionOf reduction) {
     const std::vector<T> expected = reduced_by_ring<T>(n(), count(), reduction);
-    auto world = world_of(n());
+    auto world = exchange_world(n());
     on_every_rank(world, [&](Communicator& comm) {
       const auto own = contribution_of<T>(comm.rank(), count());
       const Block block = comm.allocate(std::max<std::size_t>(1, own.size() * sizeof(T)));
@@ -98,12 +98,12 @@ TEST_P(ExchangeTest, HasTheRingsBitsOfAPreScaledSum) { expect_the_rings_bits<flo
 
 INSTANTIATE_TEST_SUITE_P(Worlds, ExchangeTest,
                          ::testing::Combine(::testing::Values(2, 3, 5),
-                                            ::testing::ValuesIn(kCounts)));
+                                            ::testing::ValuesIn(kExchangeCounts)));
 
 // Whoever has private memory, all go by their stages, and come back to their memory.
 TEST(Exchange, IsStagedByAllWhereARanksMemoryIsItsOwn) {
   for (std::size_t who = 0; who < 3; ++who) {
-    auto world = world_of(3);
+    auto world = exchange_world(3);
     on_every_rank(world, [&](Communicator& comm) {
       constexpr std::size_t kCount = 30000;
       const Block block = comm.allocate(kCount * sizeof(float));
@@ -149,7 +149,7 @@ TEST(Exchange, HasTheRingsBitsInTheBuffersOfAGroup) {
   for (const std::size_t n : {2, 3, 5}) {
     for (const std::size_t count : {13, 1000, 40001, 150000}) {
       const auto expected = reduced_by_ring<float>(n, count, OwnFactor{});
-      auto world = world_of(n);
+      auto world = exchange_world(n);
       on_every_rank(world, [&](Communicator& comm) {
         const Block block = comm.allocate(count * sizeof(float));
         std::vector<float> own(count);
@@ -178,7 +178,7 @@ TEST(Exchange, HasTheRingsBitsInTheBuffersOfAGroup) {
 TEST(Exchange, StagesTheBuffersOfAGroup) {
   constexpr std::size_t kCount = 150000;
   const auto expected = reduced_by_ring<float>(3, kCount, Same{ReduceOp::kSum});
-  auto world = world_of(3);
+  auto world = exchange_world(3);
   on_every_rank(world, [&](Communicator& comm) {
     const Block block = comm.allocate(kCount * sizeof(float));
     std::vector<float> own = contribution_of<float>(comm.rank(), kCount);
@@ -200,7 +200,7 @@ TEST(Exchange, StagesTheBuffersOfAGroup) {
 
 // Small ones, of which most ranks reduce nothing: who is late may not read what a list has become.
 TEST(Exchange, AlternatesBetweenGroups) {
-  auto world = world_of(5);
+  auto world = exchange_world(5);
   on_every_rank(world, [](Communicator& comm) {
     const Block block = comm.allocate(16384);
     const auto values = values_in<float>(block, 4096);
@@ -221,7 +221,7 @@ TEST(Exchange, AlternatesBetweenGroups) {
 
 // As it would be if they were copied together: each of them has the sum of what it had.
 TEST(Exchange, AddsUpOnceWhatIsInAGroupTwice) {
-  auto world = world_of(2);
+  auto world = exchange_world(2);
   on_every_rank(world, [&](Communicator& comm) {
     const Block block = comm.allocate(4000);
     const auto values = values_in<float>(block, 1000);
@@ -235,7 +235,7 @@ TEST(Exchange, AddsUpOnceWhatIsInAGroupTwice) {
 // give one after the other.
 TEST(Exchange, HasManyUnderWayAtOnce) {
   for (const std::size_t n : {2, 3}) {
-    auto world = world_of(n);
+    auto world = exchange_world(n);
     on_every_rank(world, [&](Communicator& comm) {
       constexpr std::size_t kMost = 40000;
       constexpr std::size_t kCalls = 50;
@@ -256,7 +256,8 @@ TEST(Exchange, HasManyUnderWayAtOnce) {
         }
         wait_all(requests);
         for (std::size_t i = 0; i < kCalls; ++i) {
-          const auto sum = static_cast<float>(i * n * (n + 1) / 2);
+          const std::size_t sum_of_factors = n * (n + 1) / 2;
+          const auto sum = static_cast<float>(i * sum_of_factors);
           ASSERT_EQ(std::ranges::count(values[i], sum), std::ssize(values[i])) << i;
         }
       }
@@ -266,7 +267,7 @@ TEST(Exchange, HasManyUnderWayAtOnce) {
 
 // What one writes another one reads, so they are not under way together.
 TEST(Exchange, KeepsTheOrderOfCallsThatShareMemory) {
-  auto world = world_of(2);
+  auto world = exchange_world(2);
   on_every_rank(world, [&](Communicator& comm) {
     const Block block = comm.allocate(40000);
     const auto values = values_in<float>(block, 10000);
@@ -286,23 +287,29 @@ TEST(Exchange, KeepsTheOrderOfCallsThatShareMemory) {
   });
 }
 
-// Rank 0 is in the middle of many, the last of which rank 1 never calls.
+// Rank 0 is in the middle of many, the last of which rank 1 never calls. Rank 1 may give up before
+// rank 0 has called them all: then the call throws what the wait would have thrown.
 TEST(Exchange, EndsWhatIsUnderWayWhereARankFails) {
-  auto world = world_of(2);
+  auto world = exchange_world(2);
   on_every_rank(world, [&](Communicator& comm) {
     constexpr std::size_t kCount = 1000;
     const Block block = comm.allocate(8 * kCount * sizeof(float));
     const auto values = values_in<float>(block, 8 * kCount);
     std::vector<Request> requests;
-    for (std::size_t i = 0; i < 8 - comm.rank(); ++i) {
-      requests.push_back(comm.all_reduce_async(values.subspan(i * kCount, kCount), ReduceOp::kSum));
-    }
+    const auto call = [&](std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::span<float> own = values.subspan(i * kCount, kCount);
+        requests.push_back(comm.all_reduce_async(own, ReduceOp::kSum));
+      }
+    };
     if (comm.rank() == 1) {
+      call(7);
       requests[3].wait();
       comm.abort("the disk is on fire");
       return;
     }
     try {
+      call(8);
       requests.back().wait();
       FAIL() << "heard nothing";
     } catch (const Error& error) {
@@ -316,7 +323,7 @@ TEST(Exchange, EndsWhatIsUnderWayWhereARankFails) {
 // there to compare what they wait in.
 TEST(Exchange, SeesAnOperationWithMessages) {
   for (const std::size_t in_exchange : {0, 1}) {
-    auto world = world_of(2);
+    auto world = exchange_world(2);
     on_every_rank(world, [&](Communicator& comm) {
       const Block block = comm.allocate(4000);
       const std::span<float> values = values_in<float>(block, 1000);
@@ -342,7 +349,7 @@ TEST(Exchange, SeesAnOperationWithMessages) {
 // Both are in an exchange, each in one of its own.
 TEST(Exchange, SeesAnotherCollectiveAndAnotherRoot) {
   for (const bool same_collective : {false, true}) {
-    auto world = world_of(2);
+    auto world = exchange_world(2);
     on_every_rank(world, [&](Communicator& comm) {
       const Block block = comm.allocate(4000);
       const std::span<float> values = values_in<float>(block, 1000);
@@ -363,7 +370,7 @@ TEST(Exchange, SeesAnotherCollectiveAndAnotherRoot) {
 
 // Few bytes travel with the post, more do not: they are one operation all the same.
 TEST(Exchange, SeesThatCountsDifferAcrossWhatTravelsWithAPost) {
-  auto world = world_of(2);
+  auto world = exchange_world(2);
   on_every_rank(world, [&](Communicator& comm) {
     std::vector<float> values(comm.rank() == 0 ? 12 : 13);
     try {
@@ -377,7 +384,7 @@ TEST(Exchange, SeesThatCountsDifferAcrossWhatTravelsWithAPost) {
 
 // A star's rank 1 sends all that it has, a ring's of three 4 / 3 of it.
 TEST(Exchange, IsNotThereForAGroupOfAnotherPlan) {
-  auto world = world_of(3);
+  auto world = exchange_world(3);
   on_every_rank(world, [](Communicator& comm) {
     Communicator star = comm.split(0, comm.rank(), "star");
     Communicator again = star.split(0, comm.rank());
@@ -411,7 +418,7 @@ TEST(Exchange, IsRefusedAPlanThatThereIsNot) {
 }
 
 TEST(Exchange, IsThereForEachGroupThatIsSplitOff) {
-  auto world = world_of(4);
+  auto world = exchange_world(4);
   on_every_rank(world, [](Communicator& comm) {
     Communicator half = comm.split(comm.rank() % 2);
     const Block block = half.allocate(40000);

@@ -14,9 +14,9 @@ namespace rota {
 namespace {
 
 // Counts go from 1 to this: more than a communicator keeps plans.
-constexpr std::size_t kCounts = 1400;
+constexpr std::size_t kMostCount = 1400;
 
-std::vector<Communicator> world_of(std::size_t world_size) {
+std::vector<Communicator> planning_world(std::size_t world_size) {
   ThreadWorldOptions options;
   options.world_size = world_size;
   options.communicator.deadline = std::chrono::seconds(10);
@@ -49,12 +49,12 @@ void run_on_every_rank(std::vector<Communicator>& world, Body body) {
 // Rank 0 is a receive ahead: the values it waits for come only once rank 1 has those that rank 0
 // sends after it.
 TEST(PlanCache, IsDroppedWhileMessagesWaitForLaterOnes) {
-  auto world = world_of(2);
+  auto world = planning_world(2);
   run_on_every_rank(world, [](Communicator& comm) {
     const std::size_t own = comm.rank();
     const std::size_t peer = 1 - own;
     if (own == 1) {
-      for (std::size_t count = 1; count <= kCounts; ++count) {
+      for (std::size_t count = 1; count <= kMostCount; ++count) {
         std::vector<std::int32_t> received(count);
         comm.receive(received, peer);
         ASSERT_EQ(received, values_of(peer, count)) << count << " values";
@@ -65,10 +65,10 @@ TEST(PlanCache, IsDroppedWhileMessagesWaitForLaterOnes) {
     }
     std::vector<std::int32_t> received(1);
     Request receiving = comm.receive_async(received, peer);
-    for (std::size_t count = 1; count <= kCounts; ++count) {
+    for (std::size_t count = 1; count <= kMostCount; ++count) {
       std::vector<std::int32_t> next_received(count + 1);
       Request next;
-      if (count < kCounts) next = comm.receive_async(next_received, peer);
+      if (count < kMostCount) next = comm.receive_async(next_received, peer);
       const auto values = values_of(own, count);
       Request sending = comm.send_async(values, peer);
       receiving.wait();
@@ -83,9 +83,9 @@ TEST(PlanCache, IsDroppedWhileMessagesWaitForLaterOnes) {
 // Every rank makes dozens of calls before it waits for the first of them.
 TEST(PlanCache, IsDroppedWhileCollectivesAreQueued) {
   constexpr std::size_t kAtOnce = 50;
-  auto world = world_of(3);
+  auto world = planning_world(3);
   run_on_every_rank(world, [](Communicator& comm) {
-    for (std::size_t first = 1; first < kCounts; first += kAtOnce) {
+    for (std::size_t first = 1; first < kMostCount; first += kAtOnce) {
       std::vector<std::vector<std::int32_t>> buffers;
       std::vector<Request> requests;
       for (std::size_t count = first; count < first + kAtOnce; ++count) {

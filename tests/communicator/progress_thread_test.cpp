@@ -20,7 +20,7 @@ TEST(ProgressThread, EndsWheneverItIsToldTo) {
       ++turns;
       return Work::kNone;
     });
-    thread.wake();
+    thread.start();
     while (turns.load() == 0) std::this_thread::yield();
     thread.wake();
     for (int looks = 0; looks < i % 500; ++looks) turns.load();
@@ -39,6 +39,7 @@ TEST(ProgressThread, WorksUntilThereIsNothingLeft) {
         },
         naps);
     EXPECT_FALSE(thread.has_started());
+    thread.start();
     for (int round = 1; round <= 3; ++round) {
       left = 5;
       thread.wake();

@@ -16,10 +16,10 @@ namespace rota {
 namespace {
 
 using testing::contribution_of;
-using testing::kCounts;
+using testing::exchange_world;
+using testing::kExchangeCounts;
 using testing::on_every_rank;
 using testing::values_in;
-using testing::world_of;
 
 std::vector<float> summed_along_a_chain(std::size_t world_size, std::size_t count,
                                         std::size_t root) {
@@ -41,7 +41,7 @@ class RootedExchangeTest : public ::testing::TestWithParam<std::tuple<std::size_
 TEST_P(RootedExchangeTest, ReducesInTheOrderOfAChain) {
   for (std::size_t root = 0; root < n(); ++root) {
     const auto expected = summed_along_a_chain(n(), count(), root);
-    auto world = world_of(n());
+    auto world = exchange_world(n());
     on_every_rank(world, [&](Communicator& comm) {
       const bool is_root = comm.rank() == root;
       const auto own = contribution_of<float>(comm.rank(), count());
@@ -62,7 +62,7 @@ TEST_P(RootedExchangeTest, ReducesInTheOrderOfAChain) {
 }
 
 TEST_P(RootedExchangeTest, BroadcastsWhatTheRootHas) {
-  auto world = world_of(n());
+  auto world = exchange_world(n());
   on_every_rank(world, [&](Communicator& comm) {
     const Block block = comm.allocate(std::max<std::size_t>(1, count() * sizeof(float)));
     const std::span<float> shared = values_in<float>(block, count());
@@ -85,7 +85,7 @@ TEST_P(RootedExchangeTest, ReducesByWhatEachRankIsMultipliedBy) {
     return is_mean ? Reduction(ReduceOp::kMean)
                    : Reduction::pre_scaled_sum(static_cast<double>(rank + 1));
   };
-  auto world = world_of(n());
+  auto world = exchange_world(n());
   on_every_rank(world, [&](Communicator& comm) {
     const Block block = comm.allocate(std::max<std::size_t>(1, count() * sizeof(float)));
     std::vector<float> own(count());
@@ -106,12 +106,12 @@ TEST_P(RootedExchangeTest, ReducesByWhatEachRankIsMultipliedBy) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, RootedExchangeTest,
                          ::testing::Combine(::testing::Values(2, 3, 5),
-                                            ::testing::ValuesIn(kCounts)));
+                                            ::testing::ValuesIn(kExchangeCounts)));
 
 // Of other roots, with and without an input, and asked for until they are done.
 TEST(RootedExchange, HasReducesAndBroadcastsUnderWayAtOnce) {
   for (const std::size_t n : {2, 3}) {
-    auto world = world_of(n);
+    auto world = exchange_world(n);
     on_every_rank(world, [&](Communicator& comm) {
       constexpr std::size_t kCount = 5000;
       constexpr std::size_t kCalls = 24;

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "testing/barrier_check.h"
 #include "testing/every_collective.h"
 #include "testing/on_every_rank.h"
 
@@ -125,10 +126,34 @@ TEST_P(ThreadWorldTest, HasEveryCollective) {
   on_every_rank(world, [](Communicator& comm) {
     testing::EveryCollectiveCheck<float>(comm).run(1009);
     testing::EveryCollectiveCheck<std::int8_t>(comm).run(33);
+    testing::EveryCollectiveCheck<float, testing::AsRequests>(comm).run(33);
   });
 }
 
+TEST_P(ThreadWorldTest, LeavesABarrierWhenTheLastHasEntered) {
+  auto world = make_world("auto");
+  std::vector<testing::Mark> marks(world.size());
+  on_every_rank(world, [&](Communicator& comm) { testing::BarrierCheck(comm, marks).run(); });
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds, ThreadWorldTest, ::testing::Values(1, 2, 3, 4, 5));
+
+// A process that nothing started, as one that rotarun did.
+TEST(ThreadWorld, StandsBesideWhatTheProcessHas) {
+  Communicator alone{CommunicatorOptions{}};
+  for (int time = 0; time < 2; ++time) {
+    auto world = Communicator::for_threads(2, CommunicatorOptions{});
+    for (std::size_t i = 0; i < world.size(); ++i) EXPECT_EQ(world[i].rank(), i);
+    on_every_rank(world, [](Communicator& comm) {
+      std::vector<float> values(1000, 1);
+      comm.all_reduce(values, ReduceOp::kSum);
+      EXPECT_EQ(values[999], 2);
+    });
+  }
+  std::vector<float> values(1000, 1);
+  alone.all_reduce(values, ReduceOp::kSum);
+  EXPECT_EQ(values[999], 1);
+}
 
 // Memory that is shared counts as a file, and to make a file larger than allowed ends a process.
 TEST(ThreadWorld, TakesAsMuchMemoryAsFilesMayHave) {

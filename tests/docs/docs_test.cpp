@@ -7,12 +7,13 @@
 #include <set>
 
 #include "docs/pages.h"
+#include "testing/paths.h"
 #include "testing/process.h"
 
 namespace rota {
 namespace {
 
-const std::filesystem::path kRoot = ROTA_SOURCE_DIR;
+const std::filesystem::path kRoot = testing::source_path();
 constexpr const char* kPrograms = "tests/docs/programs/";  // Each of them is built, as docs_NAME.
 constexpr const char* kExample =
     "examples/your_own_model/";  // Built, and run by a test of its own.
@@ -60,9 +61,9 @@ std::vector<std::string> arguments_of(const testing::Typed& typed) {
   for (const std::string& word : typed.words) {
     if (word == "rotarun") {
       arguments.push_back(testing::rotarun_path());
-      for (const char* more : {"--deadline", "20", "--timeout", "60"}) arguments.push_back(more);
+      for (const char* more : {"--deadline", "20", "--timeout", "60"}) arguments.emplace_back(more);
     } else if (word.starts_with("./")) {
-      arguments.push_back(ROTA_TEST_DIR "/docs_" + word.substr(2));
+      arguments.push_back(testing::test_path("docs_") + word.substr(2));
     } else {
       arguments.push_back(word);
     }

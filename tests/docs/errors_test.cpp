@@ -12,13 +12,14 @@
 #include "docs/pages.h"
 #include "os/host.h"
 #include "testing/on_every_rank.h"
+#include "testing/paths.h"
 #include "testing/tcp_world.h"
 #include "training/thread_ranks.h"
 
 namespace rota {
 namespace {
 
-const std::string kPage = testing::text_of(std::string(ROTA_SOURCE_DIR) + "/docs/guide/errors.md");
+const std::string kPage = testing::text_of(testing::source_path("docs/guide/errors.md"));
 
 std::string replaced(std::string text, const std::string& what, const std::string& with) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
@@ -130,7 +131,7 @@ TEST(ErrorsPage, QuotesNoMemory) {
 }
 
 TEST(ErrorsPage, QuotesSystemAndBadData) {
-  const std::string folder = std::string(ROTA_TEST_DIR) + "/errors_test_data";
+  const std::string folder = testing::test_path("errors_test_data");
   std::filesystem::create_directories(folder);
   expect_quoted(error_of([&] { read_idx_folder(folder); }), ErrorCode::kSystem, folder);
   std::ofstream(folder + "/images") << "Error 404";

@@ -14,9 +14,9 @@ namespace {
 constexpr std::string_view kFence = "```";
 
 std::string marker_in(const std::string& line) {
-  static const std::regex marker(R"(<!-- (\S+) -->)");
+  static const std::regex kMarker(R"(<!-- (\S+) -->)");
   std::smatch match;
-  return std::regex_match(line, match, marker) ? match[1].str() : std::string();
+  return std::regex_match(line, match, kMarker) ? match[1].str() : std::string();
 }
 
 }  // namespace
@@ -66,9 +66,9 @@ std::vector<CodeBlock> blocks_of(const std::string& page, const std::string& tex
 }
 
 std::vector<std::string> links_of(const std::string& text) {
-  static const std::regex link(R"(\]\(([^)\s#]+)[^)]*\))");
+  static const std::regex kLink(R"(\]\(([^)\s#]+)[^)]*\))");
   std::vector<std::string> targets;
-  for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+  for (std::sregex_iterator at(text.begin(), text.end(), kLink), end; at != end; ++at) {
     const std::string target = (*at)[1];
     if (target.find("://") == std::string::npos) targets.push_back(target);
   }

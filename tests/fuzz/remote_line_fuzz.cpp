@@ -26,7 +26,10 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::size_t kHeaderBytes = 6;
 
-Bytes message_of(std::size_t number) { return Bytes(number * 3, static_cast<std::byte>(number)); }
+Bytes message_of(std::size_t number) {
+  Bytes message(number * 3, static_cast<std::byte>(number));
+  return message;
+}
 
 Bytes genuine_frames(std::size_t count, auth::FrameSeal& seal) {
   Bytes all;
@@ -49,10 +52,10 @@ struct Ends {
 };
 
 Ends connect() {
-  static const os::Listener listener = os::listen_on_loopback();
+  static const os::Listener kListener = os::listen_on_loopback();
   Ends ends;
-  ends.theirs = os::start_connect(os::parse_address(listener.address)).socket;
-  while (!ends.ours) ends.ours = os::accept_connection(listener.socket.get()).socket;
+  ends.theirs = os::start_connect(os::parse_address(kListener.address)).socket;
+  while (!ends.ours) ends.ours = os::accept_connection(kListener.socket.get()).socket;
   const linger none{.l_onoff = 1, .l_linger = 0};  // Or ports would be wanting soon.
   ::setsockopt(ends.theirs.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
   return ends;

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "testing/key_text.h"
 #include "testing/network.h"
+#include "testing/paths.h"
 #include "testing/process.h"
 
 namespace rota::testing {
@@ -19,6 +21,11 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// For a rank that is a shell: says "inner " and the number of the inner process of its rotarun,
+// which is the parent of its keeper.
+inline const std::string kSayInner =
+    "read -r _ _ _ inner _ < /proc/$PPID/stat; echo inner $inner; ";
+
 class AcrossHosts : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -26,7 +33,7 @@ class AcrossHosts : public ::testing::Test {
     folder_ = ::testing::TempDir() + "across_hosts_" + std::to_string(::getpid());
     std::filesystem::create_directories(folder_);
     network_ = std::make_unique<Network>(3);
-    key_file_ = write_key("key", std::string(40, 'k'));
+    key_file_ = write_key("key", key_text('k'));
   }
   void TearDown() override {
     network_.reset();
@@ -34,7 +41,7 @@ class AcrossHosts : public ::testing::Test {
   }
 
   std::string write_key(const std::string& name, const std::string& key) const {
-    const std::string path = folder_ + "/" + name;
+    std::string path = folder_ + "/" + name;
     std::ofstream(path) << key;
     std::filesystem::permissions(path, std::filesystem::perms::owner_read);
     return path;
@@ -68,7 +75,7 @@ class AcrossHosts : public ::testing::Test {
 
   // A program for --agent that enters the host of that address.
   std::string write_agent() const {
-    const std::string path = folder_ + "/agent";
+    std::string path = folder_ + "/agent";
     std::ofstream script(path);
     script << "#!/bin/sh\nhost=$1; shift\ncase $host in\n";
     for (std::size_t host = 0; host < network_->host_count(); ++host) {
@@ -81,7 +88,7 @@ class AcrossHosts : public ::testing::Test {
     return path;
   }
 
-  static std::string rank_program() { return std::string(ROTA_TEST_DIR) + "/sum_rank"; }
+  static std::string rank_program() { return test_path("sum_rank"); }
 
   std::string folder_;
   std::string key_file_;

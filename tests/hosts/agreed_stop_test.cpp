@@ -20,7 +20,7 @@ class AgreedStop : public AcrossHosts {
   }
 
   std::vector<std::unique_ptr<Process>> start_training(const std::string& mode) const {
-    return start_all({std::string(ROTA_TEST_DIR) + "/training_stop_ranks", mode});
+    return start_all({test_path("training_stop_ranks"), mode});
   }
 
   // Of every rank, wherever it is.

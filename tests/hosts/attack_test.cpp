@@ -24,7 +24,7 @@ class AttackTest : public AcrossHosts {
   // As host 2 would call the launcher of host 0, but for what is attacked.
   Target launcher_target(std::size_t attacker) const {
     const launcher::Meeting meeting = meeting_of(*network_, {1, 1, 1});
-    const std::string shared(40, 'k');
+    const std::string shared = key_text('k');
     return {.network = *network_,
             .attacker = attacker,
             .address = meeting.leader,

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <future>
 #include <stdexcept>
 #include <thread>
@@ -28,6 +29,13 @@ using base::Clock;
 constexpr std::chrono::seconds kPatience{10};
 
 constexpr std::size_t kChallengeBytes = 40;
+
+bool is_farewell(const Bytes& heard) {
+  Handshake::Farewell said{};
+  if (heard.size() != said.size()) return false;
+  std::ranges::copy(heard, said.begin());
+  return Handshake::call(auth::Key(), {}).is_farewell(said);
+}
 
 class Wire {
  public:
@@ -66,17 +74,19 @@ class Wire {
     return bytes;
   }
 
-  // Says so where anything is said to him yet: a stranger is to be told nothing.
+  // Says so where anything is said to him yet: a stranger is to be told a farewell at most.
   std::string end_within(base::Duration limit) {
     const base::TimePoint end = std::min(end_, Clock::now() + limit);
+    Bytes heard;
     do {
-      std::byte heard{};
-      const os::Moved moved = os::receive_some(stream_.fd(), std::span(&heard, 1));
-      if (moved.bytes > 0) return "answered";
-      if (moved.closed) return kHungUp;
-      wait(true);
+      std::array<std::byte, 64> some;
+      const os::Moved moved = os::receive_some(stream_.fd(), some);
+      heard.insert(heard.end(), some.begin(),
+                   some.begin() + static_cast<std::ptrdiff_t>(moved.bytes));
+      if (moved.closed) return heard.empty() || is_farewell(heard) ? kHungUp : "answered";
+      if (moved.bytes == 0) wait(true);
     } while (Clock::now() < end);
-    return kLeftWaiting;
+    return heard.empty() ? kLeftWaiting : "answered";
   }
   std::string end() { return end_within(kPatience); }
 
@@ -159,7 +169,7 @@ std::string call_slowly(const Target& target) {
   Wire wire(target);
   for (const std::byte byte : genuine_call(wire, target)) {
     wire.send(std::span(&byte, 1));
-    const std::string end = wire.end_within(std::chrono::seconds(1));
+    std::string end = wire.end_within(std::chrono::seconds(1));
     if (end != kLeftWaiting) return end;
   }
   return kLeftWaiting;
@@ -182,7 +192,7 @@ Attack words_of_a_member(const std::string& name, const Bytes& words) {
           [=](const Target& target) {
             Wire wire(target);
             Handshake handshake = Handshake::call(target.key, target.identity);
-            if (const std::string end = wire.shake_hands(handshake); end != kLetIn) return end;
+            if (std::string end = wire.shake_hands(handshake); end != kLetIn) return end;
             wire.send(words);
             std::string end = "answered";  // By signs of life, while it is in.
             while (end == "answered") end = wire.end();
@@ -195,7 +205,7 @@ Attack words_of_a_member(const std::string& name, const Bytes& words) {
 std::string introduce_nonsense(const Target& target) {
   Wire wire(target);
   Handshake handshake = Handshake::call(target.key, target.identity);
-  if (const std::string end = wire.shake_hands(handshake); end != kLetIn) return end;
+  if (std::string end = wire.shake_hands(handshake); end != kLetIn) return end;
   rendezvous::RemoteLine line(wire.take_stream(), handshake.session_keys());
   line.send(launcher::encode({.type = launcher::DispatchType::kHello, .text = "nonsense"}), {});
   std::vector<std::byte> bytes;
@@ -229,11 +239,12 @@ std::vector<Attack> attacks_without_the_key() {
     return [=](const Target& target) { return call_as(target, key, target.identity); };
   };
   const std::string other_job(40, 'k');
+  const std::string other_key = "refused: it holds another key";
   return {
-      {"no key", with_key(auth::Key()), kHungUp},
-      {"another key", with_key(auth::random_key()), kHungUp},
+      {"no key", with_key(auth::Key()), other_key},
+      {"another key", with_key(auth::random_key()), other_key},
       {"the key of another job",
-       with_key(auth::job_key(std::as_bytes(std::span(other_job)), "another job")), kHungUp},
+       with_key(auth::job_key(std::as_bytes(std::span(other_job)), "another job")), other_key},
       {"a call that was heard before", replay, kHungUp},
       {"the challenge thrown back", reflect, kHungUp},
       {"a byte a second", call_slowly, kHungUp},
@@ -296,6 +307,7 @@ launcher::Meeting meeting_of(const Network& network, const std::vector<std::size
 
 void expect_refused(const std::vector<Attack>& attacks, const Target& target) {
   std::vector<std::future<std::string>> ends;
+  ends.reserve(attacks.size());
   for (const Attack& attack : attacks) {
     ends.push_back(std::async(std::launch::async, attack.act, std::cref(target)));
   }

@@ -8,14 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "testing/key_text.h"
 #include "testing/network.h"
+#include "testing/paths.h"
 
 namespace rota::testing {
 namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kKey(40, 'k');
+const std::string kKey = key_text('k');
 
 class ByHandHostsTest : public ::testing::Test {
  protected:
@@ -26,9 +28,8 @@ class ByHandHostsTest : public ::testing::Test {
 
   std::unique_ptr<Process> start(std::size_t rank, const std::string& rounds,
                                  const std::string& key = kKey) {
-    Command command{
-        .arguments = {std::string(ROTA_TEST_DIR) + "/by_hand_rank", std::to_string(rank), key},
-        .environment = {"ROUNDS=" + rounds}};
+    Command command{.arguments = {test_path("by_hand_rank"), std::to_string(rank), key},
+                    .environment = {"ROUNDS=" + rounds}};
     if (!gathered_.empty()) command.environment.push_back("GATHERED=" + gathered_);
     for (std::size_t host = 0; host < network_->host_count(); ++host) {
       command.arguments.push_back(network_->address(host) + ":7001");
@@ -92,11 +93,11 @@ TEST_F(ByHandHostsTest, RanksMeetAcrossHostsByTfConfig) {
   }
   std::vector<std::unique_ptr<Process>> ranks;
   for (std::size_t rank = 0; rank < network_->host_count(); ++rank) {
-    Command command{.arguments = {std::string(ROTA_TEST_DIR) + "/environment_rank"},
-                    .environment = {"TF_CONFIG={\"cluster\":{\"worker\":[" + workers +
-                                        "]},\"task\":{\"type\":\"worker\",\"index\":" +
-                                        std::to_string(rank) + "}}",
-                                    "ROTA_KEY_FILE=" + key_file}};
+    Command command{
+        .arguments = {test_path("environment_rank")},
+        .environment = {R"(TF_CONFIG={"cluster":{"worker":[)" + workers +
+                            R"(]},"task":{"type":"worker","index":)" + std::to_string(rank) + "}}",
+                        "ROTA_KEY_FILE=" + key_file}};
     ranks.push_back(std::make_unique<Process>(network_->on(rank, std::move(command))));
   }
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {

@@ -105,7 +105,7 @@ TEST_F(EncryptionTest, RefusesALeaderThatDoesNotEncrypt) {
 
 TEST_F(EncryptionTest, KnowsAnotherKey) {
   const auto leader = start(0, {"--encrypt", "--join-timeout", "7", rank_program()});
-  key_file_ = write_key("other", std::string(40, 'o'));
+  key_file_ = write_key("other", key_text('o'));
   const Result other = start(1, {"--encrypt", "--join-timeout", "4", rank_program()})->wait();
   EXPECT_EQ(other.exit_code, 77);
   EXPECT_THAT(other.err, HasSubstr("another key"));

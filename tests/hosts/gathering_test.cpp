@@ -1,7 +1,13 @@
 // Hosts that do not come together: each says why, and all that met exit with the same code.
 #include <signal.h>
 
+#include <stop_token>
+#include <thread>
+
 #include "hosts/across_hosts.h"
+#include "os/listener.h"
+#include "os/poll_set.h"
+#include "os/tcp_socket.h"
 
 namespace rota::testing {
 namespace {
@@ -35,13 +41,31 @@ TEST_F(Gathering, ALeaderThatIsAbsentIsNamedWithWhatIsInTheWay) {
 
 TEST_F(Gathering, AnotherKeyIsNamedOnBothSides) {
   const auto leader = start(0, {"--join-timeout", "3", "true"});
-  key_file_ = write_key("other", std::string(40, 'o'));
+  key_file_ = write_key("other", key_text('o'));
   const Result follower = start(1, {"--join-timeout", "2", "true"})->wait();
   EXPECT_EQ(follower.exit_code, 77);
   EXPECT_THAT(follower.err, HasSubstr("another key"));
   const Result result = leader->wait();
   EXPECT_EQ(result.exit_code, 200);
   EXPECT_THAT(result.err, HasSubstr("it holds another key"));
+}
+
+// As where it is flooded, and hangs up on those whose answer takes its time.
+TEST_F(Gathering, APortThatHangsUpSaysNothingOfKeys) {
+  os::Listener port;
+  network_->act_on(0, [&] { port = os::listen_on(os::parse_address("10.77.0.1:7700")); });
+  std::jthread hanging_up([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      os::PollSet polls;
+      polls.add(port.socket.get(), true, false);
+      polls.wait(base::Clock::now() + std::chrono::milliseconds(20));
+      os::accept_connection(port.socket.get());
+    }
+  });
+  const Result result = start(1, {"--join-timeout", "1", "true"})->wait();
+  EXPECT_EQ(result.exit_code, 200);
+  EXPECT_THAT(result.err, HasSubstr("it hung up without a word"));
+  EXPECT_THAT(result.err, Not(HasSubstr("key")));
 }
 
 TEST_F(Gathering, WithoutAKeyNothingStarts) {

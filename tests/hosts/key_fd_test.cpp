@@ -6,7 +6,7 @@
 namespace rota::testing {
 namespace {
 
-const std::string kKey(40, 'k');
+const std::string kKey = key_text('k');
 
 class KeyFdTest : public AcrossHosts {
  protected:

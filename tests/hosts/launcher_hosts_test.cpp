@@ -1,5 +1,5 @@
 // A job across hosts, by the same rotarun command on each: how it starts, and that it ends alike on
-// all of them, however it ends.
+// all of them, however it ends. tests/timed has the hosts that vanish or fall silent.
 #include <csignal>
 
 #include "hosts/across_hosts.h"
@@ -159,6 +159,18 @@ TEST_F(LauncherHosts, EndWith201WhereTheOuterProcessOfOneIsKilled) {
   }
 }
 
+// As an OOM killer does it, which nobody has asked: whoever started the hosts may do so again.
+TEST_F(LauncherHosts, EndWith201WhereTheOuterProcessOfTheFirstIsKilled) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  auto all = start_all({"/bin/sh", "-c", "echo began; exec sleep 1000"});
+  for (const auto& each : all) ASSERT_TRUE(each->wait_for("began"));
+  all[0]->signal(SIGKILL);
+  for (const std::size_t host : {1U, 2U}) {
+    EXPECT_EQ(all[host]->wait().exit_code, 201) << all[host]->err();
+    EXPECT_THAT(all[host]->err(), HasSubstr("its outer process ended"));
+  }
+}
+
 TEST_F(LauncherHosts, AnAgentIsForHostsThatItStarts) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
   const Result result = start(0, {"--agent", "ssh {host}", "true"})->wait();
@@ -187,10 +199,10 @@ class Evaluating : public LauncherHosts {
       workers += (i == 0 ? "\"" : ",\"") + network_->address(i) + ":2222\"";
     }
     const bool is_worker = host < worker_count;
-    environment_ = {"TF_CONFIG={\"cluster\":{\"worker\":[" + workers + "],\"evaluator\":[\"" +
-                        network_->address(worker_count) + ":2222\"]},\"task\":{\"type\":\"" +
-                        (is_worker ? "worker" : "evaluator") +
-                        "\",\"index\":" + std::to_string(is_worker ? host : 0) + "}}",
+    environment_ = {R"(TF_CONFIG={"cluster":{"worker":[)" + workers + R"(],"evaluator":[")" +
+                        network_->address(worker_count) + R"(:2222"]},"task":{"type":")" +
+                        (is_worker ? "worker" : "evaluator") + R"(","index":)" +
+                        std::to_string(is_worker ? host : 0) + "}}",
                     "ROTA_SLOTS=1"};
     return start(host, arguments);
   }
@@ -262,7 +274,6 @@ TEST_F(LauncherHosts, TheFirstFailureEndsTheJobEverywhereWithItsCode) {
     EXPECT_THAT(result.err, HasSubstr("rank 3 (pid "));
     EXPECT_THAT(result.err, HasSubstr(", 10.77.0.3) exited with code 7\n"));
     EXPECT_THAT(result.err, HasSubstr("rotarun:   last words\n"));
-    EXPECT_LT(result.took, std::chrono::seconds(10));
   }
 }
 
@@ -302,7 +313,7 @@ TEST_F(LauncherHosts, ASlowReaderOfOneHostIsNoSilenceForTheOthers) {
   const std::string program = "[ $ROTA_RANK != 0 ] || head -c 100000 /dev/zero | tr '\\0' x";
   const auto second = start(1, {"/bin/sh", "-c", program});
   const auto third = start(2, {"/bin/sh", "-c", program});
-  Command command{.arguments = {"/bin/sh", "-c", "\"$0\" /bin/sh -c \"$1\" | (sleep 7; wc -c)",
+  Command command{.arguments = {"/bin/sh", "-c", R"("$0" /bin/sh -c "$1" | (sleep 7; wc -c))",
                                 rotarun_path(), program},
                   .environment = environment_};
   command.environment.push_back("ROTA_KEY_FILE=" + key_file_);
@@ -311,32 +322,9 @@ TEST_F(LauncherHosts, ASlowReaderOfOneHostIsNoSilenceForTheOthers) {
   for (const auto* each : {&second, &third}) EXPECT_EQ((*each)->wait().exit_code, 0);
 }
 
-// Nothing closes a connection there.
-TEST_F(LauncherHosts, AHostThatVanishesIsNamedByTheOthers) {
-  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1}), "ROUNDS=100000"};
-  for (const std::size_t victim : {1, 0}) {
-    if (victim == 0) network_ = std::make_unique<Network>(3);
-    auto all = start_all({rank_program()});
-    for (const auto& each : all) ASSERT_TRUE(each->wait_for("sum 6"));
-    const auto begin = std::chrono::steady_clock::now();
-    network_->cut(victim);
-    for (std::size_t host = 0; host < 3; ++host) {
-      const Result result = all[host]->wait();
-      EXPECT_EQ(result.exit_code, 201) << result.err;
-      const std::string who =
-          victim == 1 && host == 1 ? "host 0" : "host " + std::to_string(victim);
-      const bool is_alone = host == 0 && victim == 0;
-      EXPECT_THAT(result.err, HasSubstr(is_alone ? "lost host " : "lost " + who));
-      EXPECT_THAT(result.err, HasSubstr("its kernel acknowledges nothing any more"));
-    }
-    // Five times what it should take.
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
-  }
-}
-
 TEST_F(LauncherHosts, ALauncherThatIsKilledIsAHostThatIsLost) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
-  auto all = start_all({"/bin/sh", "-c", "echo inner $PPID; exec sleep 1000"});
+  auto all = start_all({"/bin/sh", "-c", kSayInner + "exec sleep 1000"});
   for (const auto& each : all) ASSERT_TRUE(each->wait_for("inner "));
   const int inner = std::stoi(all[1]->out().substr(all[1]->out().find("inner ") + 6));
   ::kill(inner, SIGKILL);
@@ -346,22 +334,6 @@ TEST_F(LauncherHosts, ALauncherThatIsKilledIsAHostThatIsLost) {
     EXPECT_EQ(result.exit_code, 201);
     EXPECT_THAT(result.err, HasSubstr("lost host 1 (10.77.0.2): its launcher ended"));
   }
-}
-
-// Its kernel acknowledges, so that it is not taken for gone.
-TEST_F(LauncherHosts, ALauncherThatIsSilentIsNamedAndThenGivenUp) {
-  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
-  auto all = start_all({"/bin/sh", "-c", "echo inner $PPID; exec sleep 1000"});
-  for (const auto& each : all) ASSERT_TRUE(each->wait_for("inner "));
-  const int inner = std::stoi(all[2]->out().substr(all[2]->out().find("inner ") + 6));
-  ::kill(inner, SIGSTOP);
-  EXPECT_TRUE(all[0]->wait_for("host 2 (10.77.0.3) is slow"));
-  const Result result = all[0]->wait();
-  EXPECT_EQ(result.exit_code, 201);
-  EXPECT_THAT(result.err, HasSubstr("lost host 2 (10.77.0.3): its launcher said nothing for 5"));
-  EXPECT_EQ(all[1]->wait().exit_code, 201);
-  ::kill(inner, SIGCONT);
-  EXPECT_EQ(all[2]->wait().exit_code, 201);  // What it would have been told has been lost.
 }
 
 }  // namespace

@@ -41,13 +41,14 @@ class Preflight : public AcrossHosts {
 
   std::vector<Result> results_of(const std::vector<std::unique_ptr<Process>>& all) const {
     std::vector<Result> results;
+    results.reserve(all.size());
     for (const auto& each : all) results.push_back(each->wait());
     return results;
   }
 
   // A program of that name in a folder for each host, to be run there.
   std::string write_program(std::size_t host, const std::string& text) const {
-    const std::string directory = folder_ + "/" + std::to_string(host);
+    std::string directory = folder_ + "/" + std::to_string(host);
     std::filesystem::create_directories(directory);
     std::ofstream(directory + "/train") << "#!/bin/sh\n" << text << "\n";
     std::filesystem::permissions(directory + "/train", std::filesystem::perms::owner_all);
@@ -189,7 +190,7 @@ TEST_F(Preflight, NamesAHostThatIsAbsent) {
 TEST_F(Preflight, NamesAKeyThatIsAnother) {
   const std::vector<std::string> command = {"--join-timeout", "2", "--preflight", "--json", "true"};
   const auto leader = start(0, command);
-  key_file_ = write_key("other", std::string(40, 'o'));
+  key_file_ = write_key("other", key_text('o'));
   const Result follower = start(1, command)->wait();
   EXPECT_EQ(follower.exit_code, 20);
   EXPECT_THAT(parse(follower)["reason"], HasSubstr("another key"));

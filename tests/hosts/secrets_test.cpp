@@ -87,11 +87,11 @@ class SecretsTest : public AcrossHosts {
 
 // A search that finds nothing would find nothing wrong.
 TEST_F(SecretsTest, AreFoundByThisTestWhereTheyAre) {
-  for (std::size_t i = 0; i < traces_.size(); ++i) {
-    EXPECT_TRUE(has_trace("what is before" + traces_[i] + "what is after"));
-    if (traces_[i].find('\0') != std::string::npos) continue;
+  for (const std::string& trace : traces_) {
+    EXPECT_TRUE(has_trace("what is before" + trace + "what is after"));
+    if (trace.find('\0') != std::string::npos) continue;
     Process exposed({.arguments = {"/bin/sh", "-c", "echo ready; kill -STOP $$"},
-                     .environment = {"SECRET=" + traces_[i]}});
+                     .environment = {"SECRET=" + trace}});
     ASSERT_TRUE(exposed.wait_for("ready"));
     EXPECT_EQ(exposure_of(exposed.pid()), "environ");
   }

@@ -25,7 +25,7 @@ class Choice : public Launched {
 
 TEST_F(Choice, IsSaidOnceForEachReasonOverTcp) {
   EXPECT_THAT(
-      said_by({"-np", "4", "--verbose", "--transport", "tcp", ROTA_TEST_DIR "/choosing"}),
+      said_by({"-np", "4", "--verbose", "--transport", "tcp", test_path("choosing")}),
       ::testing::UnorderedElementsAre(
           "rota: all_reduce of 64 bytes float32 on 4 ranks over tcp: hub (very few bytes: the "
           "fewest messages)",
@@ -39,14 +39,14 @@ TEST_F(Choice, IsSaidOnceForEachReasonOverTcp) {
 }
 
 TEST_F(Choice, IsForMemoryThatIsShared) {
-  EXPECT_THAT(said_by({"-np", "3", "--verbose", "--transport", "shm", ROTA_TEST_DIR "/choosing"}),
+  EXPECT_THAT(said_by({"-np", "3", "--verbose", "--transport", "shm", test_path("choosing")}),
               ::testing::Contains("rota: all_reduce of 64 bytes float32 on 3 ranks over shm: "
                                   "direct (ranks reach each other's memory)"));
 }
 
 TEST_F(Choice, IsTheCallersWhereAPlanWasAskedFor) {
   EXPECT_THAT(
-      said_by({"-np", "3", "--verbose", "--transport", "tcp", ROTA_TEST_DIR "/choosing", "star"}),
+      said_by({"-np", "3", "--verbose", "--transport", "tcp", test_path("choosing"), "star"}),
       ::testing::IsSupersetOf(
           {"rota: all_reduce of 64 bytes float32 on 3 ranks over tcp: star (asked for)",
            "rota: all_reduce of 64 bytes float32 on 2 ranks of communicator 0.1/0 over tcp: star "
@@ -54,13 +54,13 @@ TEST_F(Choice, IsTheCallersWhereAPlanWasAskedFor) {
 }
 
 TEST_F(Choice, IsKeptToItselfWithoutVerbose) {
-  const Result result = run_rotarun({"-np", "3", "--oversubscribe", ROTA_TEST_DIR "/choosing"});
+  const Result result = run_rotarun({"-np", "3", "--oversubscribe", test_path("choosing")});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
 }
 
 TEST_F(Choice, IsNoneForARankAlone) {
-  EXPECT_THAT(said_by({"-np", "1", "--verbose", ROTA_TEST_DIR "/choosing"}), ::testing::IsEmpty());
+  EXPECT_THAT(said_by({"-np", "1", "--verbose", test_path("choosing")}), ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -34,13 +34,21 @@ class CleanUp : public Launched {
     return descendants.empty() ? -1 : descendants.front();
   }
 
-  // Rotarun's inner process, and of each rank: itself and five in its family.
+  // Rotarun's inner process, and of each rank: its keeper, itself and five in its family.
   static void wait_for_family(const Process& process) {
     const auto count = [&] { return os::descendants_of(process.pid()).size(); };
-    for (int trial = 0; trial < 1000 && count() < 1 + 2 * 6; ++trial) {
+    for (int trial = 0; trial < 1000 && count() < 1 + 2 * 7; ++trial) {
       std::this_thread::sleep_for(milliseconds(5));
     }
-    ASSERT_EQ(count(), 1U + 2 * 6);
+    ASSERT_EQ(count(), 1U + 2 * 7);
+  }
+
+  static void kill_both(Process& process, bool is_outer_first) {
+    const pid_t inner = inner_process(process);
+    if (is_outer_first) process.signal(SIGKILL);
+    ::kill(inner, SIGKILL);
+    process.signal(SIGKILL);
+    EXPECT_EQ(process.wait().signal, SIGKILL);
   }
 };
 
@@ -96,6 +104,35 @@ TEST_F(CleanUp, LeavesNothingWhenTheInnerProcessIsKilled) {
   }
 }
 
+// Method: nobody is left then but the keepers of the ranks.
+TEST_F(CleanUp, LeavesNothingWhenBothProcessesAreKilled) {
+  for (int trial = 0; trial < 10; ++trial) {
+    Process process(rotarun(family("wait")));
+    ASSERT_TRUE(process.wait_for("ready\nready\n"));
+    wait_for_family(process);
+    kill_both(process, trial % 2 == 0);
+    EXPECT_TRUE(testing::all_gone_within(seconds(5)));
+  }
+}
+
+TEST_F(CleanUp, LeavesNothingOfAnOrdinaryUserWhenBothAreKilled) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  const std::string program = folder_ + "/rotarun";  // Where everybody may read it.
+  std::filesystem::copy_file(testing::rotarun_path(), program);
+  for (int trial = 0; trial < 10; ++trial) {
+    testing::Command command = rotarun(family("wait"));
+    command.arguments.front() = program;
+    command.arguments.insert(command.arguments.begin(), {"/usr/bin/setpriv", "--reuid=65534",
+                                                         "--regid=65534", "--clear-groups"});
+    command.directory = "/";
+    Process process(std::move(command));
+    ASSERT_TRUE(process.wait_for("ready\nready\n"));
+    wait_for_family(process);
+    kill_both(process, trial % 2 == 0);
+    EXPECT_TRUE(testing::all_gone_within(seconds(5)));
+  }
+}
+
 // Method: kill at a moment that a delay decides, from before the first rank to after the last
 // start.
 TEST_F(CleanUp, LeavesNothingWhenItIsKilledWhileItStarts) {
@@ -130,6 +167,16 @@ TEST_F(CleanUp, WakesASuspendedInnerProcessToEndTheJob) {
   EXPECT_EQ(process.wait().exit_code, 143);
 }
 
+TEST_F(CleanUp, EndsTheJobWhereTheInnerProcessIsStopped) {
+  Process process(rotarun(family("wait")));
+  wait_for_family(process);
+  ::kill(inner_process(process), SIGSTOP);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 201);
+  EXPECT_THAT(result.err,
+              HasSubstr("was stopped, or hung, for 5 s or nearly; the job was ended\n"));
+}
+
 TEST_F(CleanUp, LetsAShellsChildEndInOrder) {
   const std::string file = folder_ + "/saved";
   Process process(rotarun(script({"-np", "1", "--grace", "10"},
@@ -156,7 +203,7 @@ TEST_F(CleanUp, LeavesNoZombieWhileRanksComeAndGo) {
   };
   bool is_clean = false;
   for (int trial = 0; trial < 500 && !is_clean; ++trial) {
-    is_clean = os::descendants_of(process.pid()).size() == 2 && !has_zombie();
+    is_clean = os::descendants_of(process.pid()).size() == 3 && !has_zombie();
     std::this_thread::sleep_for(milliseconds(10));
   }
   EXPECT_TRUE(is_clean);

@@ -185,10 +185,10 @@ TEST(Beginning, MayKnowNoPorts) {
 }
 
 TEST(EncodedNews, ComesOutAsItWentIn) {
-  using Kind = News::Kind;
-  for (const Kind kind :
-       {Kind::kRankStarted, Kind::kRankStopped, Kind::kRankContinued, Kind::kRankExited,
-        Kind::kRankKilled, Kind::kNotStarted, Kind::kSignal, Kind::kHostEnded}) {
+  for (const News::Kind kind :
+       {News::Kind::kRankStarted, News::Kind::kRankStopped, News::Kind::kRankContinued,
+        News::Kind::kRankExited, News::Kind::kRankKilled, News::Kind::kNotStarted,
+        News::Kind::kSignal, News::Kind::kHostEnded}) {
     const News news{.kind = kind,
                     .rank = 7,
                     .value = -9,

@@ -1,4 +1,5 @@
-// Every way in which a job can end, its exit code, and what is said about it.
+// Every way in which a job can end, its exit code, and what is said about it. Ranks that are to be
+// ended would sleep for longer than any test may take; how soon they are, tests/timed looks at.
 #include <signal.h>
 
 #include <fstream>
@@ -21,14 +22,13 @@ TEST_F(ExitCode, IsThatOfTheFirstRankThatFails) {
   const Result result = run_rotarun(script(
       {"-np", "4"},
       "if [ $ROTA_RANK = 2 ]; then echo $$; echo first >&2; echo second >&2; exit 3; fi; exec "
-      "sleep 30"));
+      "sleep 1000"));
   EXPECT_EQ(result.exit_code, 3);
   const std::string pid = result.out.substr(0, result.out.find('\n'));
   EXPECT_THAT(result.err, HasSubstr("rotarun: rank 2 (pid " + pid + ", "));
   EXPECT_THAT(result.err, HasSubstr(") exited with code 3\n"));
   EXPECT_THAT(result.err, HasSubstr("rotarun: its last lines of stderr:\n"
                                     "rotarun:   first\nrotarun:   second\n"));
-  EXPECT_LT(result.took, seconds(5));
 }
 
 // Also one that means something else when it is rotarun's own.
@@ -45,7 +45,7 @@ TEST_F(ExitCode, Is128AndTheSignalThatEndedARank) {
   for (const auto& [name, number] :
        {std::pair("KILL", 9), {"SEGV", 11}, {"TERM", 15}, {"ABRT", 6}}) {
     const Result result = run_rotarun(script(
-        {"-np", "3"}, "[ $ROTA_RANK = 1 ] && kill -" + std::string(name) + " $$; exec sleep 30"));
+        {"-np", "3"}, "[ $ROTA_RANK = 1 ] && kill -" + std::string(name) + " $$; exec sleep 1000"));
     EXPECT_EQ(result.exit_code, 128 + number);
     EXPECT_THAT(result.err, HasSubstr("rotarun: rank 1 (pid "));
     EXPECT_THAT(result.err, HasSubstr(std::string("was killed by SIG") + name + "\n"));
@@ -53,12 +53,11 @@ TEST_F(ExitCode, Is128AndTheSignalThatEndedARank) {
 }
 
 TEST_F(ExitCode, Is124AtTheTimeoutAndTheRunningRanksAreNamed) {
-  const Result result =
-      run_rotarun(script({"-np", "3", "--timeout", "0.3"}, "[ $ROTA_RANK = 1 ] || exec sleep 30"));
+  const Result result = run_rotarun(
+      script({"-np", "3", "--timeout", "0.3"}, "[ $ROTA_RANK = 1 ] || exec sleep 1000"));
   EXPECT_EQ(result.exit_code, 124);
   EXPECT_THAT(result.err,
               HasSubstr("rotarun: --timeout has passed; still running: rank 0, rank 2\n"));
-  EXPECT_LT(result.took, seconds(5));
 }
 
 TEST_F(ExitCode, Is127WhenTheProgramIsNotFound) {
@@ -117,14 +116,13 @@ class ExitCodeOfSignal : public Launched, public ::testing::WithParamInterface<S
 TEST_P(ExitCodeOfSignal, Is128AndItsNumber) {
   const auto [number, name, trapped] = GetParam();
   Process process(rotarun(script({"-np", "2"}, std::string("trap 'echo trapped; exit 0' ") +
-                                                   trapped + "; echo ready; sleep 30 & wait")));
+                                                   trapped + "; echo ready; sleep 1000 & wait")));
   ASSERT_TRUE(process.wait_for("ready\nready\n"));
   process.signal(number);
   const Result result = process.wait();
   EXPECT_EQ(result.exit_code, 128 + number);
   EXPECT_EQ(result.err, std::string("rotarun: got ") + name + ", so the job ends\n");
   EXPECT_THAT(result.out, HasSubstr("trapped\ntrapped\n"));
-  EXPECT_LT(result.took, seconds(5));
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, ExitCodeOfSignal,
@@ -159,11 +157,10 @@ TEST_F(ExitCode, StaysThatOfOneInterruptThatComesTwice) {
 
 TEST_F(ExitCode, Is201WhenARankStaysStopped) {
   const Result result = run_rotarun(script({"-np", "3", "--deadline", "1"},
-                                           "[ $ROTA_RANK = 1 ] && kill -STOP $$; exec sleep 30"));
+                                           "[ $ROTA_RANK = 1 ] && kill -STOP $$; exec sleep 1000"));
   EXPECT_EQ(result.exit_code, 201);
   EXPECT_THAT(result.err, HasSubstr("rotarun: rank 1 (pid "));
   EXPECT_THAT(result.err, HasSubstr(") is silent: it is stopped\n"));
-  EXPECT_LT(result.took, seconds(1 + 5));
 }
 
 TEST_F(ExitCode, Is201WhenTheLastRankStaysStopped) {
@@ -178,15 +175,6 @@ TEST_F(ExitCode, IsZeroWhenAStoppedRankIsContinuedInTime) {
              "if [ $ROTA_RANK = 1 ]; then (sleep 0.2; kill -CONT $$) & kill -STOP $$; wait; fi"));
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
-}
-
-TEST_F(ExitCode, IsWrittenDown) {
-  std::ifstream file(ROTA_SOURCE_DIR "/docs/exit_codes.md");
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  for (const char* code :
-       {"0", "1", "2", "78", "79", "124", "126", "127", "129", "130", "131", "137", "143", "201"}) {
-    EXPECT_THAT(text, HasSubstr(std::string("| ") + code + " ")) << "docs/exit_codes.md";
-  }
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ namespace {
 using Action = ExitPolicy::Action;
 using Kind = Fault::Kind;
 using Reason = Outcome::Reason;
-using rendezvous::Message;
 using rendezvous::MessageType;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -291,6 +290,29 @@ TEST_F(ExitPolicyTest, TakesADoubledSignalForOneAndALaterOneForImpatience) {
   EXPECT_EQ(policy.decide(time(7), true), Action::kNone);
   policy.on_signal(SIGINT, time(1005));
   EXPECT_EQ(policy.decide(time(1005), true), Action::kKill);
+}
+
+// To the whole group: the outer process passes it on, when it gets a CPU.
+TEST_F(ExitPolicyTest, TakesASignalThatWasSentAndPassedOnLateForOne) {
+  ExitPolicy policy(1, {seconds(2), seconds(60), seconds(60), std::nullopt});
+  policy.on_signal(SIGTERM, time(5));
+  EXPECT_EQ(policy.decide(time(6), true), Action::kTerminate);
+  policy.on_signal(SIGTERM, time(905));
+  EXPECT_EQ(policy.decide(time(905), true), Action::kNone);
+  policy.on_signal(SIGTERM, time(1005));
+  EXPECT_EQ(policy.decide(time(1005), true), Action::kKill);
+}
+
+TEST_F(ExitPolicyTest, TakesASignalThatIsTypedSoonAgainForImpatience) {
+  for (const bool was_typed : {false, true}) {
+    ExitPolicy policy(1, {seconds(2), seconds(60), seconds(60), std::nullopt});
+    policy.on_signal(SIGINT, time(5), {}, was_typed);
+    policy.on_signal(SIGINT, time(100), {}, true);
+    EXPECT_EQ(policy.decide(time(100), true), Action::kTerminate);
+    EXPECT_EQ(policy.decide(time(101), true), Action::kNone);
+    policy.on_signal(SIGINT, time(205), {}, true);
+    EXPECT_EQ(policy.decide(time(205), true), Action::kKill);
+  }
 }
 
 TEST_F(ExitPolicyTest, TakesASignalDuringALongEndForImpatience) {

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::string refusal_of(const std::vector<std::string>& arguments) {
+std::string usage_error_of(const std::vector<std::string>& arguments) {
   try {
     parse_options(arguments);
   } catch (const UsageError& error) {
@@ -62,7 +62,7 @@ TEST(Groups, AreRefusedWhereTheyMakeNoSense) {
       {{"-np", "1", "./a", ":", "-np", "0", "./b"}, "--np 0"},
   };
   for (const auto& [arguments, words] : cases) {
-    EXPECT_THAT(refusal_of(arguments), HasSubstr(words));
+    EXPECT_THAT(usage_error_of(arguments), HasSubstr(words));
   }
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 using State = HttpReading::State;
 
-struct Row {
+struct Request {
   std::string bytes;
   State state;
   std::string method;  // Of a complete one.
@@ -16,16 +16,16 @@ struct Row {
   int status;
 };
 
-Row complete(const std::string& bytes, const std::string& method, const std::string& path) {
+Request complete(const std::string& bytes, const std::string& method, const std::string& path) {
   return {bytes, State::kComplete, method, path, 0};
 }
-Row refused(const std::string& bytes, int status = 400) {
+Request refused(const std::string& bytes, int status = 400) {
   return {bytes, State::kRefused, "", "", status};
 }
-Row incomplete(const std::string& bytes) { return {bytes, State::kIncomplete, "", "", 0}; }
+Request incomplete(const std::string& bytes) { return {bytes, State::kIncomplete, "", "", 0}; }
 
-void expect_each(const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
+void expect_each(const std::vector<Request>& rows) {
+  for (const Request& row : rows) {
     const HttpReading reading = read_http_request(row.bytes);
     EXPECT_EQ(reading.state, row.state) << row.bytes.substr(0, 100);
     EXPECT_EQ(reading.request.method, row.method) << row.bytes.substr(0, 100);
@@ -51,6 +51,17 @@ TEST(HttpRequest, IsReadInEverySpelling) {
       complete("POST /livez HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc", "POST", "/livez"),
       complete("GET /livez HTTP/1.0\r\nName: caf\xc3\xa9\t1\r\n\r\n", "GET", "/livez"),
   });
+}
+
+TEST(HttpRequest, SaysWhomItIsFor) {
+  const auto host_of = [](const std::string& target, const std::string& fields) {
+    return read_http_request("GET " + target + " HTTP/1.0\r\n" + fields + "\r\n").request.host;
+  };
+  EXPECT_EQ(host_of("/livez", ""), "");
+  EXPECT_EQ(host_of("/livez", "Host: a\r\n"), "a");
+  EXPECT_EQ(host_of("/livez", "HOST:a.b:8080 \r\n"), "a.b");
+  EXPECT_EQ(host_of("/livez", "Host: [fd00::1]:80\r\n"), "fd00::1");
+  EXPECT_EQ(host_of("http://a:80/livez", "Host: b\r\n"), "a");
 }
 
 TEST(HttpRequest, IsWaitedForUntilItsHeadEnds) {

@@ -128,10 +128,10 @@ class Simulation {
   }
 
   // Challenge, proof, verdict.
-  void shake_hands(std::size_t host, std::size_t parent) {
-    send(host, host, 100, {}, [this, host, parent] {
-      send(parent, host, 256, kProofTime,
-           [this, host] { send(host, host, 100, kProofTime, [this, host] { enter(host); }); });
+  void shake_hands(std::size_t child, std::size_t parent) {
+    send(child, child, 100, {}, [this, child, parent] {
+      send(parent, child, 256, kProofTime,
+           [this, child] { send(child, child, 100, kProofTime, [this, child] { enter(child); }); });
     });
   }
 

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "testing/paths.h"
 #include "testing/process.h"
 
 namespace rota::launcher {
@@ -20,12 +23,24 @@ using testing::Result;
 using testing::rotarun;
 using testing::run;
 using testing::run_rotarun;
+using testing::test_path;
+
+// A program that says what its world adds up to.
+inline const std::string kSum = test_path("environment_rank");
 
 // rotarun, the options, and a script for each rank.
 inline std::vector<std::string> script(std::vector<std::string> options, const std::string& text) {
   for (const char* argument : {"/bin/sh", "-c"}) options.emplace_back(argument);
   options.push_back(text);
   return options;
+}
+
+inline std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
 }
 
 // Nothing of a test may outlive it: orphans come to the test's process, which looks for them.

@@ -120,6 +120,30 @@ TEST(Layout, RefusesMoreRanksThanSlotsOnSeveralHosts) {
             "--map-by ppr:2:node: b has 1 slot: give fewer ranks, more slots, or --oversubscribe");
 }
 
+TEST(Layout, GivesNoHostMoreRanksThanItsMost) {
+  std::vector<HostSlots> hosts = hosts_of({2, 4});
+  hosts[0].most = 3;
+  hosts[1].most = 2;  // Such as of a host that has found four slots.
+  EXPECT_EQ(to_text(lay_out(hosts, {})), "a0 a1 b0 b1");
+  EXPECT_EQ(to_text(lay_out(hosts, oversubscribed(with({}, 5)))), "a0 a1 a2 b0 b1");
+  const auto refusal = [&](const LayoutRules& rules) -> std::string {
+    try {
+      return "accepted: " + to_text(lay_out(hosts, rules));
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal(with({}, 5)),
+            "--np 5: the 2 hosts have 4 slots: give fewer ranks, more slots, or --oversubscribe");
+  EXPECT_EQ(refusal(oversubscribed(with({}, 6))),
+            "a would have 4 ranks, and its max_slots is 3: give fewer ranks, or raise it");
+  EXPECT_EQ(refusal(oversubscribed(ppr(3))),
+            "b would have 3 ranks, and its max_slots is 2: give fewer ranks, or raise it");
+  hosts.pop_back();
+  EXPECT_EQ(refusal(with({}, 4)),
+            "a would have 4 ranks, and its max_slots is 3: give fewer ranks, or raise it");
+}
+
 TEST(Layout, RefusesACountThatIsNotWhatTheMappingMakes) {
   EXPECT_EQ(refusal_of({4, 4, 4}, with(ppr(2), 5)),
             "--np is 5, and --map-by ppr:2:node makes 6 on 3 hosts: leave out the one that is "

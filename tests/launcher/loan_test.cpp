@@ -59,6 +59,7 @@ TEST(Loan, KeepsArenasUntilTheLastRankHasThem) {
 
 TEST(Loan, LendsEachRankItsOwnListener) {
   std::vector<os::Listener> listeners;
+  listeners.reserve(2);
   for (int i = 0; i < 2; ++i) listeners.push_back(os::listen_on_loopback());
   const int first = listeners[0].socket.get();
   const int second = listeners[1].socket.get();
@@ -69,6 +70,7 @@ TEST(Loan, LendsEachRankItsOwnListener) {
 
 TEST(Loan, LendsAListenerBeforeTheArenas) {
   std::vector<os::Listener> listeners;
+  listeners.reserve(2);
   for (int i = 0; i < 2; ++i) listeners.push_back(os::listen_on_loopback());
   const int second = listeners[1].socket.get();
   Loan loan = Loan::of_listeners(std::move(listeners));

@@ -38,7 +38,7 @@ void require(bool is_true, const char* what) {
 
 Client connect() { return Client(rota::os::Fd(static_cast<int>(number_of("ROTA_RENDEZVOUS_FD")))); }
 
-Client::Welcome join(Client& client) { return client.join(rota::base::Clock::now() + seconds(10)); }
+Client::Welcome join(Client& client) { return client.join(rota::base::Clock::now() + seconds(60)); }
 
 void check_shared_memory(const Client::Welcome& welcome, std::size_t world_size) {
   require(welcome.fds.size() == world_size, "an arena for each rank");
@@ -136,7 +136,7 @@ void come_to_harm(const std::string& behaviour, Client& client, std::size_t rank
   if (behaviour == "stop") ::kill(::getpid(), SIGSTOP);
   if (behaviour == "join-twice") join(client);
   // Whoever is still here is alive and takes no part: the others wait for it in vain.
-  std::this_thread::sleep_for(seconds(60));
+  std::this_thread::sleep_for(seconds(1000));
 }
 
 // Waits for the victim, and says so when it was in vain, as a communicator would.
@@ -210,12 +210,12 @@ int run(const std::string& behaviour, std::size_t victim) {
   if (behaviour == "deaf") return check_patience(rank, victim);
   if (behaviour == "garbage" && rank == victim) {
     rota::os::send_message(number, std::as_bytes(std::span("not a message")));
-    std::this_thread::sleep_for(seconds(60));
+    std::this_thread::sleep_for(seconds(1000));
   }
   if (behaviour == "oversize" && rank == victim) {
     const std::string text(100'000, 'x');
     require(::send(number, text.data(), text.size(), 0) > 0, "a large message sent");
-    std::this_thread::sleep_for(seconds(60));
+    std::this_thread::sleep_for(seconds(1000));
   }
   Client client = connect();
   if (behaviour == "before-join" && rank == victim) ::kill(::getpid(), SIGKILL);

@@ -240,6 +240,7 @@ std::vector<HostText> told_by(std::optional<Dispatch> dispatch) {
 
 std::vector<std::size_t> hosts_of(const std::vector<HostText>& by_host) {
   std::vector<std::size_t> hosts;
+  hosts.reserve(by_host.size());
   for (const HostText& entry : by_host) hosts.push_back(entry.host);
   return hosts;
 }

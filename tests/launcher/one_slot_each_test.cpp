@@ -23,7 +23,7 @@ Reach reach_of(const Variables& variables, const Options& options = {}) {
   return decide_reach(options, given_by(variables));
 }
 
-std::string refusal_of(const Variables& variables, const Options& options = {}) {
+std::string refusal_to_reach(const Variables& variables, const Options& options = {}) {
   try {
     const Reach reach = reach_of(variables, options);
     return "it is host " + std::to_string(*reach.hosts->own_host);
@@ -117,19 +117,19 @@ TEST(OneSlotEach, TellsStepsOfOneAllocationApart) {
 }
 
 TEST(OneSlotEach, SaysWhatIsMissing) {
-  EXPECT_EQ(refusal_of({"PMI_RANK=1", "PMI_SIZE=4"}),
+  EXPECT_EQ(refusal_to_reach({"PMI_RANK=1", "PMI_SIZE=4"}),
             "PMI says rank 1 of 4, and not where rank 0 is: set MASTER_ADDR to the name or the "
             "address of its host, the same for all");
-  EXPECT_THAT(refusal_of({"PMIX_RANK=1", "PMIX_NAMESPACE=j", "MASTER_ADDR=a"}),
+  EXPECT_THAT(refusal_to_reach({"PMIX_RANK=1", "PMIX_NAMESPACE=j", "MASTER_ADDR=a"}),
               HasSubstr("set ROTA_WORLD to the number of ranks"));
-  EXPECT_THAT(refusal_of({"PMI_RANK=1", "PMI_SIZE=4", "MASTER_ADDR=a", "MASTER_PORT=x"}),
+  EXPECT_THAT(refusal_to_reach({"PMI_RANK=1", "PMI_SIZE=4", "MASTER_ADDR=a", "MASTER_PORT=x"}),
               HasSubstr("MASTER_PORT"));
-  EXPECT_EQ(refusal_of(kTorchrun, {.rank_count = 1}),
+  EXPECT_EQ(refusal_to_reach(kTorchrun, {.rank_count = 1}),
             "--np is 1, and torchrun says " +
                 cluster::to_text(cluster::read(given_by(kTorchrun)).chosen) +
                 ": leave out the one that is wrong");
-  EXPECT_EQ(refusal_of(kTorchrun, {.rank_count = 4}), "it is host 2");
-  EXPECT_THAT(refusal_of(kTorchrun, {.transport = Transport::kSharedMemory}),
+  EXPECT_EQ(refusal_to_reach(kTorchrun, {.rank_count = 4}), "it is host 2");
+  EXPECT_THAT(refusal_to_reach(kTorchrun, {.transport = Transport::kSharedMemory}),
               HasSubstr("--transport shm is for one host"));
 }
 
@@ -145,6 +145,7 @@ std::vector<Seated> seated(const std::vector<OwnPlace>& places) {
   for (std::size_t rank = 0; rank < places.size(); ++rank) shares.push_back({.ranks = {rank}});
   seat_on_machines(places, shares);
   std::vector<Seated> all;
+  all.reserve(shares.size());
   for (const Share& share : shares) {
     all.push_back({share.earlier_count, share.ranks.size() + share.other_count, share.host_index,
                    share.host_count});

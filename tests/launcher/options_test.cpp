@@ -38,7 +38,7 @@ TEST(Options, AreReadInEverySpellingOfTheRankCount) {
   for (const std::vector<std::string>& given : std::vector<std::vector<std::string>>{
            {"-np", "4"}, {"-n", "4"}, {"--np", "4"}, {"--np=4"}, {"-np=4"}, {"-n4"}, {"-n=4"}}) {
     std::vector<std::string> arguments = given;
-    arguments.push_back("prog");
+    arguments.emplace_back("prog");
     EXPECT_EQ(parse_options(arguments).rank_count, 4U) << given[0];
   }
 }
@@ -231,6 +231,25 @@ TEST(Options, RefuseTimesThatAreNone) {
   EXPECT_THAT(refusal_of({"--grace", "-1", "p"}), HasSubstr("a number of seconds from 0"));
 }
 
+// What mpirun and mpiexec call otherwise.
+TEST(Options, KnowTheNamesOfMpirun) {
+  for (const char* name : {"-N", "-npernode", "--npernode", "-ppn"}) {
+    const Options options = parse_options({name, "3", "p"});
+    EXPECT_EQ(options.map_by, MapBy::kFixedPerNode) << name;
+    EXPECT_EQ(options.ranks_per_node, 3U) << name;
+  }
+  EXPECT_EQ(parse_options({"-machinefile", "x", "p"}).hostfile, "x");
+  EXPECT_EQ(parse_options({"--machinefile=x", "p"}).hostfile, "x");
+  EXPECT_EQ(parse_options({"-hosts", "a,b", "p"}).host_list, "a,b");
+  EXPECT_THAT(refusal_of({"-N", "none", "p"}), HasSubstr("--map-by ppr:none:node"));
+  EXPECT_EQ(parse_options({"-N", "2", "--map-by", "ppr:2:node", "p"}).ranks_per_node, 2U);
+  for (const auto& given : std::vector<std::vector<std::string>>{
+           {"-N", "2", "--map-by", "core", "p"}, {"--map-by", "core", "-N", "2", "p"}}) {
+    EXPECT_THAT(refusal_of(given), AllOf(HasSubstr("--map-by core"), HasSubstr("ppr:2:node"),
+                                         HasSubstr("give one of them")));
+  }
+}
+
 TEST(Options, NameTheNearestFlag) {
   EXPECT_EQ(refusal_of({"--bindto", "core", "p"}),
             "unknown option --bindto; did you mean --bind-to?");
@@ -238,6 +257,12 @@ TEST(Options, NameTheNearestFlag) {
   EXPECT_EQ(refusal_of({"-tag-ouput", "p"}),
             "unknown option -tag-ouput; did you mean --tag-output?");
   EXPECT_EQ(refusal_of({"-nq", "p"}), "unknown option -nq; did you mean --np?");
+  EXPECT_THAT(refusal_of({"--mca", "btl", "self", "p"}),
+              HasSubstr("--mca: it sets parameters of Open"));
+  EXPECT_THAT(refusal_of({"-npersocket", "2", "p"}), HasSubstr("--map-by numa"));
+  EXPECT_THAT(refusal_of({"--map-by", "socket", "p"}), HasSubstr("--map-by numa is the nearest"));
+  EXPECT_THAT(refusal_of({"--bind-to", "hwthread", "p"}),
+              HasSubstr("--bind-to core is the nearest"));
   EXPECT_EQ(refusal_of({"--qqqqqqqqqqqqqqqqqqqq", "p"}), "unknown option --qqqqqqqqqqqqqqqqqqqq");
   EXPECT_THAT(refusal_of({"-", "p"}), HasSubstr("accepted"));  // A program of that name.
 }
@@ -247,10 +272,20 @@ TEST(Options, RefuseValuesThatAreMissingOrTooMany) {
   EXPECT_EQ(refusal_of({"--verbose=3", "p"}), "--verbose takes no value");
   EXPECT_EQ(refusal_of({"--wdir", "", "p"}), "--wdir needs a directory");
   EXPECT_EQ(refusal_of({"--bind-to", "socket", "p"}),
-            "--bind-to socket: one of none, core, numa is needed");
+            "--bind-to socket: rotarun knows cores and NUMA nodes; --bind-to numa is the nearest");
+  EXPECT_EQ(refusal_of({"--bind-to", "board", "p"}),
+            "--bind-to board: one of none, core, numa is needed");
   EXPECT_EQ(refusal_of({"--transport", "mpi", "p"}),
             "--transport mpi: one of auto, shm, tcp is needed");
   EXPECT_EQ(refusal_of({"-x", "=3", "p"}), "-x =3: NAME or NAME=VALUE is needed");
+}
+
+TEST(Options, AreGroupedInTheHelpButForThoseThatNobodyTypes) {
+  const std::string help = help_text();
+  for (const char* group : {"Ranks", "Several hosts", "Programs", "Data", "Output", "Asked"}) {
+    EXPECT_THAT(help, HasSubstr(std::string("\n ") + group + " options:\n"));
+  }
+  EXPECT_THAT(help, ::testing::Not(HasSubstr("--follow")));
 }
 
 TEST(Options, AreAllInTheHelpWithThreeExamples) {

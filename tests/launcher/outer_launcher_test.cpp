@@ -8,11 +8,10 @@
 #include "os/host.h"
 #include "os/listener.h"
 #include "os/port_claim.h"
+#include "testing/key_text.h"
 
 namespace rota::launcher {
 namespace {
-
-const std::string kSum = ROTA_TEST_DIR "/environment_rank";  // Says what its world adds up to.
 
 // The first of a hundred ports, none of which other runs of these tests begin with.
 std::string some_port() {
@@ -69,7 +68,7 @@ TEST_F(OuterLauncher, HasAWorldOfAllItsRotaruns) {
 
 TEST_F(OuterLauncher, WithAKeyNeedsNoPermission) {
   const std::string key = folder_ + "/key";
-  std::ofstream(key) << std::string(40, 'k');
+  std::ofstream(key) << testing::key_text('k');
   std::filesystem::permissions(key, std::filesystem::perms::owner_read);
   auto all = start_all(2, {"--key-file", key, "-np", "2", kSum});
   for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();

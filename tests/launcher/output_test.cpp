@@ -20,7 +20,7 @@ class Output : public Launched {};
 
 std::string contents_of(const std::string& path) {
   std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // Method: four ranks write lines in three pieces each, with pauses that invite the others in; every
@@ -196,6 +196,46 @@ TEST_F(Output, EndsRanksWhenNobodyReadsAnyMore) {
   EXPECT_EQ(result.out, "y\n");
   EXPECT_THAT(result.err, HasSubstr("was killed by SIGPIPE"));
   EXPECT_THAT(result.err, HasSubstr("code 141"));
+}
+
+// Method: /dev/full takes nothing, as a full disk.
+TEST_F(Output, ThatADiskDoesNotTakeEndsNoTraining) {
+  const Result result =
+      run({.arguments = {"/bin/sh", "-c",
+                         testing::rotarun_path() + " -np 2 sh -c 'seq 1000; sleep 0.2; seq 1000' "
+                                                   ">/dev/full; echo code $? >&2"}});
+  EXPECT_THAT(result.err, HasSubstr("code 0"));
+  const std::string warning = "warning: stdout cannot be written";
+  EXPECT_THAT(result.err, HasSubstr(warning));
+  EXPECT_THAT(result.err, HasSubstr("No space left on device"));
+  EXPECT_EQ(result.err.find(warning), result.err.rfind(warning)) << "it is said once";
+  const std::size_t lost_bytes =
+      4 * std::string("1\n").size() * 9 + 4 * 90 * 3 + 4 * 900 * 4 + 4 * 5;
+  EXPECT_THAT(result.err, HasSubstr(std::to_string(lost_bytes) + " bytes of stdout were lost"));
+}
+
+// Method: a limit of the size of files, which is a signal's death where nobody ignores it.
+TEST_F(Output, BeyondTheSizeThatAFileMayHaveIsLostAndSaidSo) {
+  const Result result = run({.arguments = {"/bin/sh", "-c",
+                                           "ulimit -f 8; " + testing::rotarun_path() +
+                                               " -np 1 --transport tcp seq 20000 >" + folder_ +
+                                               "/log; echo code $? >&2"}});
+  EXPECT_THAT(result.err, HasSubstr("code 0"));
+  EXPECT_THAT(result.err, HasSubstr("File too large"));
+  EXPECT_THAT(contents_of(folder_ + "/log"), ::testing::StartsWith("1\n2\n"));
+}
+
+// Where others may write, such a link is a trap.
+TEST_F(Output, FollowsNoLink) {
+  const std::string mine = folder_ + "/mine";
+  std::ofstream(mine) << "precious";
+  std::filesystem::create_directories(folder_ + "/out/rank.0");
+  std::filesystem::create_symlink(mine, folder_ + "/out/rank.0/stdout");
+  const Result result =
+      run_rotarun({"-np", "1", "--output-filename", folder_ + "/out", "echo", "new"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("rank.0/stdout: a link is there, which is not followed"));
+  EXPECT_EQ(contents_of(mine), "precious");
 }
 
 TEST_F(Output, InFilesGoesOnWhenNobodyReadsTheRest) {

@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <span>
 
 #include "launcher/hosts/across.h"
+#include "testing/key_text.h"
 #include "training/temporary_folder.h"
 
 namespace rota::launcher {
@@ -29,17 +31,17 @@ Meeting meeting_at(const std::string& leader, bool is_on_loopback,
 
 class KeyOfJob : public ::testing::Test {
  protected:
-  // Its name has its first letter in it, and so have all of its bytes.
+  // The letter is in its name, and chooses its text.
   std::string write(char letter, mode_t permissions = 0600, std::size_t bytes = 32) {
-    const auto path =
-        folder_.write(std::string("key-") + letter,
-                      std::vector<std::uint8_t>(bytes, static_cast<std::uint8_t>(letter)));
+    const std::string text = testing::key_text(letter, bytes);
+    const auto path = folder_.write(std::string("key-") + letter, {text.begin(), text.end()});
     EXPECT_EQ(::chmod(path.c_str(), permissions), 0);
     return path;
   }
 
   static auth::Key key_of(char letter, const std::string& job_id = "job") {
-    return auth::job_key(std::vector<std::byte>(32, static_cast<std::byte>(letter)), job_id);
+    const std::string text = testing::key_text(letter, 32);
+    return auth::job_key(std::as_bytes(std::span(text)), job_id);
   }
 
   std::string home() const { return "HOME=" + folder_.path().string(); }
@@ -119,9 +121,10 @@ TEST_F(KeyOfJob, IsNoSecretWithInsecureOnLoopback) {
   options_.insecure = true;
   options_.key_file = folder_.path() / "nowhere";
   meeting_ = meeting_at("localhost:7700", true);
-  EXPECT_EQ(key({}), key_of('\0'));
+  const std::vector<std::byte> known(32);
+  EXPECT_EQ(key({}), auth::job_key(known, "job"));
   meeting_.job_id = "other";
-  EXPECT_EQ(key({}), key_of('\0', "other"));
+  EXPECT_EQ(key({}), auth::job_key(known, "other"));
 }
 
 TEST_F(KeyOfJob, IsRefusedWithInsecureBeyondLoopback) {

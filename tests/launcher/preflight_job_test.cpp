@@ -41,7 +41,7 @@ TEST(PreflightOrders, ComeOutAsTheyWentIn) {
     EXPECT_THAT(orders->directories, ElementsAre("", "/two words"));
     EXPECT_THAT(orders->arguments, ElementsAre("-np", "7"));
   }
-  EXPECT_EQ(decode_preflight_orders(encode({}))->world_size, std::nullopt);
+  EXPECT_EQ(decode_preflight_orders(encode(PreflightOrders{}))->world_size, std::nullopt);
 }
 
 TEST(PreflightOrders, AreNoneWhereTheyMakeNoSense) {

@@ -10,8 +10,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-const std::string kSum = ROTA_TEST_DIR "/environment_rank";  // Says what its world adds up to.
-
 class Programs : public Launched {
  protected:
   // A script that lasts until another one has come to `come`.

@@ -16,14 +16,6 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::StartsWith;
 
-std::vector<std::string> sorted_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
-
 class Provision : public Launched {
  protected:
   static Result run_with(std::vector<std::string> environment, std::vector<std::string> arguments) {
@@ -33,8 +25,7 @@ class Provision : public Launched {
   }
 };
 
-const std::string kMember = ROTA_TEST_DIR "/member";
-const std::string kSum = ROTA_TEST_DIR "/environment_rank";  // Says what its world adds up to.
+const std::string kMember = test_path("member");
 
 TEST_F(Provision, TellsStrangersInTheWordsOfTheirLaunchers) {
   const Result result =

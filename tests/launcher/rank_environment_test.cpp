@@ -23,11 +23,11 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-using Variables = std::map<std::string, std::string>;
+using VariableMap = std::map<std::string, std::string>;
 
 // Each name is there once.
-Variables variables_of(const std::vector<std::string>& environment) {
-  Variables variables;
+VariableMap variables_of(const std::vector<std::string>& environment) {
+  VariableMap variables;
   for (const std::string& entry : environment) {
     const std::size_t equals = entry.find('=');
     EXPECT_TRUE(variables.emplace(entry.substr(0, equals), entry.substr(equals + 1)).second)
@@ -57,8 +57,8 @@ RankContract rank_of_several_hosts() {
 }
 
 TEST(RankEnvironment, TellsARankOfSeveralHostsItsPlace) {
-  const Variables found = variables_of(make_environment({}, {}, rank_of_several_hosts()));
-  const Variables expected = {
+  const VariableMap found = variables_of(make_environment({}, {}, rank_of_several_hosts()));
+  const VariableMap expected = {
       {"ROTA_RANK", "5"},
       {"ROTA_WORLD_SIZE", "7"},
       {"ROTA_LOCAL_RANK", "1"},
@@ -108,7 +108,7 @@ TEST(RankEnvironment, HasNothingOfAnotherLauncher) {
                                          "RANK=3",
                                          "ROTA_TERMINAL=80",
                                          "HOME=/root"};
-  const Variables found = variables_of(make_environment(base, {}, {}));
+  const VariableMap found = variables_of(make_environment(base, {}, {}));
   for (const char* gone :
        {"PMIX_RANK", "PMIX_NAMESPACE", "PMI_FD", "OMPI_COMM_WORLD_ELSE", "OMPI_MCA_orte_hnp_uri",
         "OMPI_MCA_ess", "SLURM_PROCID", "SLURM_STEP_ID", "TORCHELASTIC_USE_AGENT_STORE",
@@ -123,12 +123,41 @@ TEST(RankEnvironment, HasNothingOfAnotherLauncher) {
   EXPECT_EQ(found.at("HOME"), "/root");
 }
 
+// The world that another launcher has made for MPI is found by the very rank that it has started,
+// and by no other.
+TEST(RankEnvironment, KeepsWhatMpiNeedsOfTheRankThatItStarted) {
+  const std::vector<std::string> base = {"PMIX_RANK=1",
+                                         "PMIX_NAMESPACE=x",
+                                         "OMPI_COMM_WORLD_RANK=1",
+                                         "OMPI_COMM_WORLD_SIZE=3",
+                                         "OMPI_MCA_orte_hnp_uri=x",
+                                         "PMI_RANK=1",
+                                         "PMI_SIZE=3",
+                                         "PMI_FD=5",
+                                         "SLURM_STEP_ID=0",
+                                         "TORCHELASTIC_USE_AGENT_STORE=True"};
+  const auto keeps = [&](const RankContract& contract) {
+    const VariableMap found = variables_of(make_environment(base, {}, contract));
+    EXPECT_FALSE(found.contains("TORCHELASTIC_USE_AGENT_STORE"));
+    for (const char* name :
+         {"PMIX_NAMESPACE", "OMPI_MCA_orte_hnp_uri", "PMI_FD", "SLURM_STEP_ID"}) {
+      EXPECT_EQ(found.contains(name), found.contains("PMIX_RANK")) << name;
+    }
+    return found.contains("PMIX_RANK");
+  };
+  EXPECT_TRUE(keeps({.rank = 1, .world_size = 3, .is_only_one = true}));
+  EXPECT_FALSE(keeps({.rank = 1, .world_size = 3, .is_only_one = false}));
+  EXPECT_FALSE(keeps({.rank = 0, .world_size = 3, .is_only_one = true}));
+  EXPECT_FALSE(keeps({.rank = 1, .world_size = 4, .is_only_one = true}));
+}
+
 TEST(RankEnvironment, IsAsThePersonSays) {
   const std::vector<std::string> base = {"OMP_NUM_THREADS=3", "MASTER_PORT=1", "SLURM_PROCID=2"};
   const std::vector<Variable> variables = {
       {"MASTER_ADDR", "mine"}, {"MASTER_PORT", std::nullopt},   {"SLURM_PROCID", std::nullopt},
       {"RANK", std::nullopt},  {"CUDA_VISIBLE_DEVICES", "0,1"}, {"ROTA_RANK", "77"}};
-  const Variables found = variables_of(make_environment(base, variables, rank_of_several_hosts()));
+  const VariableMap found =
+      variables_of(make_environment(base, variables, rank_of_several_hosts()));
   EXPECT_EQ(found.at("OMP_NUM_THREADS"), "3");
   EXPECT_EQ(found.at("MASTER_ADDR"), "mine");
   EXPECT_EQ(found.at("MASTER_PORT"), "1");
@@ -139,7 +168,7 @@ TEST(RankEnvironment, IsAsThePersonSays) {
 }
 
 TEST(RankEnvironment, LeavesDevicesAndTerminalAloneWhereThereAreNone) {
-  const Variables found = variables_of(make_environment({"CUDA_VISIBLE_DEVICES=2,3"}, {}, {}));
+  const VariableMap found = variables_of(make_environment({"CUDA_VISIBLE_DEVICES=2,3"}, {}, {}));
   EXPECT_EQ(found.at("CUDA_VISIBLE_DEVICES"), "2,3");
   EXPECT_FALSE(found.contains("ROTA_TERMINAL"));
   EXPECT_EQ(found.at("OMP_NUM_THREADS"), "1");
@@ -212,6 +241,23 @@ TEST(Peers, AreToldWhereAllHavePorts) {
   EXPECT_FALSE(without_the_first.first);
 }
 
+// Programs may listen at both.
+TEST(Peers, MeetAtAPortThatIsInNoList) {
+  const Layout layout = lay_out({{"a", 2}, {"b", 1}}, {});
+  const Peers peers = describe_peers(layout, {{"a", {1, 2, 3}}, {"b", {4, 5}}});
+  EXPECT_EQ(peers.first->port, 3);
+  const auto value = nlohmann::json::parse(tf_config(peers, 0));
+  EXPECT_EQ(value["cluster"]["worker"], nlohmann::json({"a:1", "a:2", "b:4"}));
+}
+
+// Launchers of other jobs meet at the first ones.
+TEST(Peers, HaveTheLastPortsOfTheRange) {
+  const ClaimedPorts claimed = claim_ports({.first = 61800, .last = 61899}, 3);
+  ASSERT_EQ(claimed.ports.size(), 3U);
+  for (const std::uint16_t port : claimed.ports) EXPECT_GT(port, 61850);
+  EXPECT_NE(claimed.ports[0], claimed.ports[1]);
+}
+
 TEST(Peers, AreToldWhereAVariableHoldsThem) {
   const Layout layout = lay_out({{"a", 4096}}, {});
   const auto config_of = [&](const std::string& name) {
@@ -248,6 +294,19 @@ TEST(Devices, AreOneForEachRankOrNobodys) {
   EXPECT_THAT(deal_devices({"3", "5"}, 2), ElementsAre("3", "5"));
   EXPECT_THAT(deal_devices({"3", "5"}, 3), IsEmpty());
   EXPECT_THAT(deal_devices({}, 1), IsEmpty());
+}
+
+TEST(HiddenRanks, AreThoseThatNoLauncherOfMpisHasStarted) {
+  const std::vector<std::string> nobody = {"PATH=/bin"};
+  for (const char* variable : {"PMIX_RANK=0", "PMI_RANK=0"}) {
+    const std::vector<std::string> expected = {variable};
+    EXPECT_FALSE(hides_ranks_from_mpi(1, 4, expected)) << variable;
+    EXPECT_TRUE(hides_ranks_from_mpi(2, 4, expected)) << variable;
+    EXPECT_TRUE(hides_ranks_from_mpi(0, 4, expected)) << variable;
+  }
+  EXPECT_TRUE(hides_ranks_from_mpi(1, 4, nobody));
+  EXPECT_FALSE(hides_ranks_from_mpi(1, 1, nobody));
+  EXPECT_FALSE(hides_ranks_from_mpi(0, 1, nobody)) << "the only rank is on another host";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "launcher/launched.h"
 #include "os/host.h"
 #include "os/listener.h"
+#include "testing/key_text.h"
 
 namespace rota::launcher {
 namespace {
@@ -29,7 +30,7 @@ TEST_F(Reach, StartsNothingWithoutAKeyWhereOtherHostsAreDeclared) {
       {"RANK=0", "WORLD_SIZE=2"},
   };
   for (auto row : rows) {
-    row.push_back("HOME=/nonexistent");
+    row.emplace_back("HOME=/nonexistent");
     for (const std::string np : {"1", "2"}) {
       const Result result = run_with(row, {"-np", np, "echo", "started"});
       EXPECT_EQ(result.exit_code, 77) << row.front();
@@ -68,6 +69,60 @@ TEST_F(Reach, EndsWith78WhereTheCommandLineNamesOtherHosts) {
   EXPECT_THAT(unreadable.err, HasSubstr("/none: it cannot be read"));
 }
 
+// As in the launcher's pod of an MPIJob. A process of an MPI program has been told of it too, and a
+// rank or an evaluator of rotarun's inherits it.
+TEST_F(Reach, ReadsTheHostfileThatMpirunWouldRead) {
+  const std::string file = folder_ + "/hosts";
+  std::ofstream(file) << "a slots=2\nb:1\n";
+  for (const std::string variable :
+       {"OMPI_MCA_orte_default_hostfile", "HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE"}) {
+    const Result shown = run_with({variable + "=" + file}, {"--show-ranks", "true"});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_THAT(shown.out, HasSubstr("world 3 on 2 hosts · shm+tcp · " + variable + " " + file));
+    EXPECT_EQ(run_with({variable + "=" + file}, {"--agent", "none", "true"}).exit_code, 78);
+    const Result unreadable = run_with({variable + "=/none"}, {"true"});
+    EXPECT_EQ(unreadable.exit_code, 78);
+    EXPECT_THAT(unreadable.err, HasSubstr(variable + " is /none, and that file cannot be read"));
+    EXPECT_EQ(run_with({variable + "=/none", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=1"},
+                       {"true"})
+                  .exit_code,
+              0);
+    for (const std::string inner : {"ROTA_RENDEZVOUS_FD=9", "ROTA_ROLE=evaluator"}) {
+      const Result nested = run_with({variable + "=" + file, inner}, {"-np", "1", "echo", "here"});
+      EXPECT_EQ(nested.exit_code, 0) << inner << ": " << nested.err;
+      EXPECT_EQ(nested.out, "here\n") << inner;
+    }
+    EXPECT_EQ(run_with({variable + "=/none"}, {"-H", "localhost", "true"}).exit_code, 0);
+  }
+}
+
+TEST_F(Reach, GivesEachDeviceARankWhereToldSo) {
+  const std::vector<std::string> trainer = {"PET_NNODES=1", "PET_NODE_RANK=0",
+                                            "PET_NPROC_PER_NODE=gpu"};
+  auto with = trainer;
+  with.emplace_back("CUDA_VISIBLE_DEVICES=0,1,2");
+  EXPECT_EQ(run_with(with, {"echo", "rank"}).out, "rank\nrank\nrank\n");
+  auto without = trainer;
+  without.emplace_back("CUDA_VISIBLE_DEVICES=");
+  const Result result = run_with(without, {"echo", "rank"});
+  EXPECT_EQ(result.exit_code, 78);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("PET_NPROC_PER_NODE is gpu"));
+}
+
+TEST_F(Reach, HasOneRankForTheOneTaskOfAList) {
+  const std::string alone =
+      R"(TF_CONFIG={"cluster":{"worker":["localhost:1"]},"task":{"type":"worker","index":0}})";
+  EXPECT_EQ(run_with({alone}, {"echo", "rank"}).out, "rank\n");
+  EXPECT_EQ(run_with({alone, "ROTA_SLOTS=2"}, {"echo", "rank"}).out, "rank\nrank\n");
+}
+
+TEST_F(Reach, NamesBothSidesOfAWorldThatHostsCannotMake) {
+  const Result result = run_with({kTfConfig, "ROTA_WORLD=3"}, {"true"});
+  EXPECT_EQ(result.exit_code, 78);
+  EXPECT_THAT(result.err, HasSubstr("ROTA_WORLD is 3, and TF_CONFIG has 2 hosts"));
+}
+
 TEST_F(Reach, RefusesToGoWithoutAKeyBeyondLoopback) {
   const Result result = run_with({kTfConfig}, {"--insecure", "echo", "started"});
   EXPECT_EQ(result.exit_code, 77);
@@ -76,7 +131,7 @@ TEST_F(Reach, RefusesToGoWithoutAKeyBeyondLoopback) {
 
 TEST_F(Reach, RefusesAKeyThatOthersMayRead) {
   const std::string file = folder_ + "/key";
-  std::ofstream(file) << std::string(40, 'k');
+  std::ofstream(file) << testing::key_text('k');
   std::filesystem::permissions(file, static_cast<std::filesystem::perms>(0644));
   const Result result = run_with({kTfConfig}, {"--key-file", file, "echo", "started"});
   EXPECT_EQ(result.exit_code, 77);
@@ -118,7 +173,7 @@ TEST_F(Reach, BesideAParameterServerKeepsItsRanksTogether) {
   for (const std::string transport : {"auto", "shm", "tcp"}) {
     const Result result =
         run_with({tf_config, "ROTA_SLOTS=2"},
-                 {"--insecure", "--transport", transport, ROTA_TEST_DIR "/member", "check"});
+                 {"--insecure", "--transport", transport, test_path("member"), "check"});
     EXPECT_EQ(result.exit_code, 0) << transport << ": " << result.err;
   }
   EXPECT_EQ(run_with({tf_config, "HOME=/nonexistent"}, {"true"}).exit_code, 77);

@@ -83,7 +83,7 @@ TEST_F(ShowRanks, HasTheDevicesOfEachRankOfThisHost) {
       {{two}, {"-np", "2", "-x", "CUDA_VISIBLE_DEVICES"}, {both, both}},
       {{two}, {"-np", "2", "-x", "CUDA_VISIBLE_DEVICES=1"}, {{"1"}, {"1"}}},
       {{"CUDA_VISIBLE_DEVICES="}, {"-np", "2"}, {json::array(), json::array()}},
-      {{two, tf_config}, {"-np", "4"}, {{"3"}, {"GPU-5"}, nullptr, nullptr}},
+      {{two, tf_config, "ROTA_WORLD=4"}, {}, {{"3"}, {"GPU-5"}, nullptr, nullptr}},
       {{two, "ROTA_HOSTS=a:1,b:1"}, {}, {nullptr, nullptr}},  // This host is none of them.
   };
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -120,11 +120,16 @@ TEST_F(ShowRanks, OfSeveralHostsWhateverDeclaresThem) {
        "ROTA_HOSTS",
        0,
        {row_of(0, 0, "a"), row_of(1, 1, "a"), row_of(2, 0, "b")}},
-      {{"ROTA_HOSTS=a,b"},
-       {"-np", "4"},
+      {{"ROTA_HOSTS=a:2,b:2"},
+       {"-np", "3"},
        "ROTA_HOSTS",
        0,
-       {row_of(0, 0, "a"), row_of(1, 1, "a"), row_of(2, 0, "b"), row_of(3, 1, "b")}},
+       {row_of(0, 0, "a"), row_of(1, 1, "a"), row_of(2, 0, "b")}},
+      {{"ROTA_HOSTS=a:2,b:2"},
+       {"-np", "3", "--map-by", "node", "--rank-by", "node"},
+       "ROTA_HOSTS",
+       0,
+       {row_of(0, 0, "a"), row_of(1, 0, "b"), row_of(2, 1, "a")}},
       {{}, {"-H", "a:1,b:1"}, "--host", 0, {row_of(0, 0, "a"), row_of(1, 0, "b")}},
       {{"SLURM_JOB_NODELIST=n[1-2]", "SLURM_TASKS_PER_NODE=1(x2)", "SLURM_RESTART_COUNT=3"},
        {},
@@ -145,11 +150,26 @@ TEST_F(ShowRanks, OfSeveralHostsWhateverDeclaresThem) {
 }
 
 TEST_F(ShowRanks, SaysWhatItTakesForGranted) {
+  const std::string note = "what slots the other hosts have is not known here";
   const Result result = show({"ROTA_HOSTS=a,b"}, {"--json"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(json::parse(result.out)["world"].get<std::size_t>() % 2, 0U);
-  EXPECT_THAT(result.err, HasSubstr("rotarun: note: where no slots are declared"));
-  EXPECT_EQ(show({"ROTA_HOSTS=a,b"}, {"-np", "2"}).err, "");
+  EXPECT_THAT(json::parse(result.out)["note"], HasSubstr(note));
+  EXPECT_THAT(result.err, HasSubstr("rotarun: note: " + note));
+  EXPECT_THAT(show({"ROTA_HOSTS=a,b"}, {"-np", "2"}).err, HasSubstr(note));
+  EXPECT_EQ(show({"ROTA_HOSTS=a:1,b:1"}, {"-np", "2"}).err, "");
+}
+
+// Hosts that are told alike see one table, which is the job's.
+TEST_F(ShowRanks, IsTheSameOnEachHost) {
+  const auto shown_on = [](const std::string& host) {
+    return show({"ROTA_HOSTS=a,b", "ROTA_SLOTS=1", "ROTA_HOST=" + host}, {});
+  };
+  const Result on_a = shown_on("a");
+  EXPECT_EQ(on_a.exit_code, 0);
+  EXPECT_THAT(on_a.out, HasSubstr("world 2 on 2 hosts"));
+  EXPECT_THAT(on_a.err, HasSubstr("as many as here, 1\n"));
+  EXPECT_EQ(on_a.out, shown_on("b").out);
 }
 
 TEST_F(ShowRanks, EndsWithoutATableWhereThereIsNone) {
@@ -160,7 +180,7 @@ TEST_F(ShowRanks, EndsWithoutATableWhereThereIsNone) {
   EXPECT_EQ(show({"TF_CONFIG="}, {"--json"}).exit_code, 78);
   const Result contradiction = show({"ROTA_HOSTS=a:1,b:1", "ROTA_WORLD=2"}, {"-np", "3"});
   EXPECT_EQ(contradiction.exit_code, 78);
-  EXPECT_THAT(contradiction.err, HasSubstr("--np is 3, and ROTA_HOSTS says"));
+  EXPECT_THAT(contradiction.err, HasSubstr("--np is 3, and ROTA_WORLD is 2"));
   EXPECT_EQ(show({"ROTA_HOSTS=a:1,b:1"}, {"-np", "3"}).exit_code, 2);
 }
 

@@ -14,14 +14,6 @@ namespace {
 
 class Start : public Launched {};
 
-std::vector<std::string> sorted_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
-
 TEST_F(Start, TellsEachRankItsPlace) {
   const Result result = run_rotarun(script(
       {"-np", "3"},
@@ -55,8 +47,10 @@ TEST_F(Start, GivesRanksTheStandardDescriptorsAndOneMore) {
 }
 
 TEST_F(Start, ListensNowhereWithSharedMemory) {
+  // Of the parent of the rank's keeper.
   const std::string count_listeners =
-      "n=0; for fd in /proc/$PPID/fd/*; do case $(readlink $fd) in socket:*) i=$(readlink $fd); "
+      "read -r _ _ _ own _ < /proc/$PPID/stat; "
+      "n=0; for fd in /proc/$own/fd/*; do case $(readlink $fd) in socket:*) i=$(readlink $fd); "
       "i=${i#socket:[}; grep -q \" 0A .* ${i%]} \" /proc/net/tcp && n=$((n+1));; esac; done; "
       "echo $n";
   EXPECT_EQ(run_rotarun(script({"-np", "1"}, count_listeners)).out, "0\n");
@@ -132,16 +126,15 @@ TEST_F(Start, GivesBackWhatItCannotStart) {
 #if defined(ROTA_IS_SANITIZED)
   GTEST_SKIP() << "the sanitizer itself fails without descriptors";
 #endif
-  const Result result = run(
-      {.arguments = {"/bin/sh", "-c",
-                     "ulimit -n 40; exec " + testing::rotarun_path() + " -np 100 /bin/sleep 60"}});
+  const Result result = run({.arguments = {"/bin/sh", "-c",
+                                           "ulimit -n 40; exec " + testing::rotarun_path() +
+                                               " -np 100 /bin/sleep 1000"}});
   EXPECT_EQ(result.exit_code, 126);
   EXPECT_THAT(result.err, HasSubstr("Too many open files"));
-  EXPECT_LT(result.took, seconds(5));
 }
 
 TEST_F(Start, StaysBelowALimitOfFileSizes) {
-  const std::string command = testing::rotarun_path() + " -np 2 " ROTA_TEST_DIR "/member check";
+  const std::string command = testing::rotarun_path() + " -np 2 " + test_path("member check");
   const Result result = run({.arguments = {"/bin/bash", "-c", "ulimit -f 10240; exec " + command}});
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }

@@ -10,9 +10,7 @@ namespace rota::launcher {
 namespace {
 
 using Phase = RankState::Phase;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 JobStatus status_of(std::vector<RankState> states) {
@@ -23,9 +21,12 @@ JobStatus status_of(std::vector<RankState> states) {
   return status;
 }
 
-std::string ask(const std::string& line, std::vector<RankState> states = {{Phase::kRunning}}) {
-  return answer(read_http_request(line + " HTTP/1.0\r\n\r\n"),
-                [&] { return status_of(std::move(states)); });
+const OwnNames kNames{.full = "Node7.cluster.example", .of_job = {"mnist-0.mnist"}};
+
+std::string ask(const std::string& line,
+                const std::vector<RankState>& states = {{Phase::kRunning}}) {
+  Moment moment([&] { return status_of(states); });
+  return answer(read_http_request(line + " HTTP/1.0\r\n\r\n"), kNames, moment);
 }
 
 std::string body_of(const std::string& response) {
@@ -92,10 +93,55 @@ TEST(StatusAnswer, NamesWhoIsAbsent) {
 }
 
 TEST(StatusAnswer, IsReadyAndDoneAfterAnAgreedSuccess) {
-  const std::string response = answer(read_http_request("GET /readyz HTTP/1.0\r\n\r\n"),
-                                      [] { return JobStatus{.is_done = true}; });
+  Moment moment([] { return JobStatus{.is_done = true}; });
+  const std::string response =
+      answer(read_http_request("GET /readyz HTTP/1.0\r\n\r\n"), kNames, moment);
   EXPECT_THAT(response, StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_EQ(body_of(response), "done");
+}
+
+std::string ask_for(const std::string& host) {
+  Moment moment([] { return JobStatus{}; });
+  return answer(read_http_request("GET /ranks HTTP/1.1\r\nHost: " + host + "\r\n\r\n"), kNames,
+                moment);
+}
+
+TEST(StatusAnswer, IsForWhoAsksForThisHost) {
+  for (const char* host : {"10.0.0.7:8080", "[fd00::7]:8080", "localhost", "LocalHost:8080",
+                           "localhost.localdomain", "node7", "NODE7.cluster:80",
+                           "node7.Cluster.example", "mnist-0.mnist", "MNIST-0.mnist:80"}) {
+    EXPECT_THAT(ask_for(host), StartsWith("HTTP/1.1 200 ")) << host;
+  }
+}
+
+// Whoever owns a name may have it lead here.
+TEST(StatusAnswer, IsForNobodyWhoAsksForAnotherHost) {
+  for (const char* host :
+       {"evil.example", "localhost.evil.example", "node7.evil.example", "NODE7.evil.example",
+        "node7.cluster.example.evil.example", "node", "node70", "mnist-0", "mnist-0.mnist.evil",
+        "127.0.0.1.evil.example", "node7.cluster.exampl"}) {
+    EXPECT_THAT(ask_for(host), StartsWith("HTTP/1.1 421 Misdirected Request\r\n")) << host;
+  }
+}
+
+TEST(StatusAnswer, IsMadeForWhoGetsItAndOnceForAll) {
+  std::size_t count = 0;
+  Moment moment([&] {
+    ++count;
+    return status_of({{Phase::kRunning}});
+  });
+  const auto answer_to = [&](const std::string& request) {
+    return answer(read_http_request(request + "\r\n\r\n"), kNames, moment);
+  };
+  answer_to("GET /ranks HTTP/1.1\r\nHost: evil.example");
+  answer_to("POST /ranks HTTP/1.0");
+  answer_to("GET /livez HTTP/1.0");
+  answer_to("GET /none HTTP/1.0");
+  EXPECT_EQ(count, 0U);
+  const std::string first = answer_to("GET /ranks HTTP/1.0");
+  EXPECT_EQ(answer_to("GET /ranks HTTP/1.0"), first);
+  EXPECT_THAT(answer_to("GET /readyz HTTP/1.0"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_EQ(count, 1U);
 }
 
 TEST(StatusAnswer, HasTheTableWithTheStates) {

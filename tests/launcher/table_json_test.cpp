@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Row {
+struct ShownRow {
   RankRow row;
   json host;
   json address;
@@ -20,7 +20,7 @@ struct Row {
 };
 
 TEST(TableJson, HasEveryFieldOfEveryRank) {
-  const std::vector<Row> rows = {
+  const std::vector<ShownRow> rows = {
       {{0, "a", "127.0.0.1:41234", "0-3"}, "a", "127.0.0.1:41234", "0-3", "", json::array()},
       {{1, "a", "[::1]:5", "4,6"}, "a", "[::1]:5", "4,6", "3", {"3"}},
       {{0, "b", "", ""}, "b", nullptr, nullptr, "0,GPU-5", {"0", "GPU-5"}},
@@ -31,7 +31,7 @@ TEST(TableJson, HasEveryFieldOfEveryRank) {
   };
   RankTable table{.epoch = 7, .source = "TF_CONFIG", .transport = "tcp", .rows = {}};
   KnownDevices devices;
-  for (const Row& row : rows) {
+  for (const ShownRow& row : rows) {
     table.rows.push_back(row.row);
     devices.push_back(row.visible);
   }
@@ -55,9 +55,9 @@ TEST(TableJson, HasEveryFieldOfEveryRank) {
 }
 
 TEST(TableJson, HasTheStateOfEachRankWhereItIsGiven) {
-  using Phase = RankState::Phase;
   const RankTable table{.source = "", .transport = "", .rows = {{}, {}, {}}};
-  const std::vector<RankState> states = {{}, {Phase::kRunning}, {Phase::kEnded, 137}};
+  const std::vector<RankState> states = {
+      {}, {RankState::Phase::kRunning}, {RankState::Phase::kEnded, 137}};
   const json ranks = json::parse(to_json(table, {"0"}, states))["ranks"];
   const json without = json::parse(to_json(table, {"0"}))["ranks"];
   const std::vector<std::pair<std::string, json>> expected = {

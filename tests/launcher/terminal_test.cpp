@@ -90,8 +90,7 @@ TEST_F(OnTerminal, HoldsUpNothingElseWhenTheTerminalStandsStill) {
 TEST_F(OnTerminal, LeavesCtrlCToTheTerminal) {
   const Terminal terminal;
   testing::Command command = on_terminal(
-      terminal,
-      rotarun({"-np", "2", "--grace", "10", ROTA_TEST_DIR "/member", "count-interrupts"}));
+      terminal, rotarun({"-np", "2", "--grace", "10", test_path("member"), "count-interrupts"}));
   command.arguments.insert(command.arguments.begin(), {"/usr/bin/setsid", "--ctty"});
   command.standard_input = terminal.theirs.get();
   Process process(std::move(command));
@@ -99,8 +98,27 @@ TEST_F(OnTerminal, LeavesCtrlCToTheTerminal) {
   terminal.type("\x03");
   EXPECT_EQ(process.wait().exit_code, 130);
   const std::string screen = terminal.read_all();
-  EXPECT_THAT(screen, HasSubstr("rotarun: got SIGINT, so the job ends\r\n"));
+  EXPECT_THAT(screen, HasSubstr("rotarun: got SIGINT, so the job ends\r\n"
+                                "rotarun: once more kills the ranks\r\n"));
   EXPECT_THAT(screen, ::testing::EndsWith("typed 1 sent 0\r\ntyped 1 sent 0\r\n"));
+}
+
+// As people do who see that nothing ends: within half a second.
+TEST_F(OnTerminal, KillsRanksThatDoNotListenAtTheSecondCtrlC) {
+  const Terminal terminal;
+  testing::Command command = on_terminal(
+      terminal, rotarun(script({"-np", "2", "--grace", "60"},
+                               "trap '' INT TERM; echo ready; while :; do sleep 0.1; done")));
+  command.arguments.insert(command.arguments.begin(), {"/usr/bin/setsid", "--ctty"});
+  command.standard_input = terminal.theirs.get();
+  Process process(std::move(command));
+  terminal.read_until("ready\r\nready\r\n");
+  terminal.type("\x03");
+  terminal.read_until("once more kills the ranks");
+  std::this_thread::sleep_for(milliseconds(300));
+  terminal.type("\x03");
+  EXPECT_EQ(process.wait().exit_code, 130);
+  EXPECT_THAT(terminal.read_all(), HasSubstr("killed what had not ended: rank 0, rank 1"));
 }
 
 // Method: the whole group is suspended, as Ctrl-Z does it, for longer than a rank may be.

@@ -42,6 +42,7 @@ Dispatch say(const std::string& text) { return {.type = DispatchType::kNews, .te
 
 std::vector<std::string> texts_of(const std::vector<Dispatch>& dispatches) {
   std::vector<std::string> texts;
+  texts.reserve(dispatches.size());
   for (const Dispatch& dispatch : dispatches) texts.push_back(dispatch.text);
   return texts;
 }

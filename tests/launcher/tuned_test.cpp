@@ -10,12 +10,12 @@ namespace {
 
 constexpr const char* kOfThree =
     "rota-tuned 1\ntransport shm\nhosts 0-2\nall-reduce 0 tree\nall-reduce 4096 star\n";
-constexpr const char* kChoosing = ROTA_TEST_DIR "/choosing";
+const std::string kChoosing = test_path("choosing");
 
 class Tuned : public Launched {
  protected:
   std::string file(const std::string& text, const std::string& name = "world.tuned") const {
-    const std::string path = folder_ + "/" + name;
+    std::string path = folder_ + "/" + name;
     std::ofstream(path) << text;
     return path;
   }
@@ -116,8 +116,8 @@ TEST_F(Tuned, IsNamedInTheRankTablesHeader) {
   const std::string path = file(kOfThree);
   const Result text = run_rotarun({"-np", "3", "--tuned", path, "--show-ranks"});
   EXPECT_THAT(text.out, HasSubstr(" · shm · rotarun -np 3 · tuned by " + path + "\n"));
-  const Result json = run_rotarun({"-np", "3", "--tuned", path, "--show-ranks", "--json"});
-  EXPECT_THAT(json.out, HasSubstr("\"tuned\":\"" + path + "\""));
+  const Result as_json = run_rotarun({"-np", "3", "--tuned", path, "--show-ranks", "--json"});
+  EXPECT_THAT(as_json.out, HasSubstr("\"tuned\":\"" + path + "\""));
   EXPECT_THAT(run_rotarun({"-np", "3", "--show-ranks"}).out, Not(HasSubstr("tuned")));
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
+#include <string>
 
 #include "manifest/spoil.h"
 
@@ -141,21 +143,30 @@ TEST(Check, SaysOnceThatTheCommandIsAnother) {
   }
 }
 
+// Of each value within the objects, and of each map and list around it.
+std::set<std::string> places_in(const Objects& objects) {
+  std::set<std::string> places;
+  const Tree flat = Tree(objects).flatten();
+  for (const auto& item : flat.items()) {
+    for (Pointer place(item.key()); !place.parent_pointer().empty();
+         place = place.parent_pointer()) {
+      places.insert(place.to_string());
+    }
+  }
+  return places;
+}
+
 // Whatever stands where a map or a text is expected, it is no reason to fall over.
 TEST(Check, GetsOverAnyShape) {
   for (const Kind kind : {Kind::kJob, Kind::kJobSet, Kind::kTrainJob, Kind::kStatefulSet}) {
     for (const Tree& wrong : {Tree(nullptr), Tree(7), Tree("text"), Tree::array({1}), Tree(true)}) {
       const Objects good = rendered(kind);
-      const Tree flat = Tree(good).flatten();
-      for (const auto& item : flat.items()) {
-        for (Pointer place(item.key()); !place.empty(); place = place.parent_pointer()) {
-          if (place.parent_pointer().empty()) break;
-          Tree all = good;
-          all[place] = wrong;
-          Objects spoiled;
-          for (const Tree& each : all) spoiled.push_back(each);
-          check(Manifest(std::move(spoiled)));
-        }
+      for (const std::string& place : places_in(good)) {
+        Tree all = good;
+        all[Pointer(place)] = wrong;
+        Objects spoiled;
+        for (const Tree& each : all) spoiled.push_back(each);
+        check(Manifest(std::move(spoiled)));
       }
     }
   }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "manifest/spoil.h"
+#include "testing/paths.h"
 
 namespace rota::manifest {
 namespace {
@@ -356,8 +357,7 @@ std::vector<Case> cases_of_resources() {
        "requests.cpu is \"2100m\", and the API refuses one above the limit, which is \"2\": lower "
        "it, or raise the limit"},
       {"a request not above its limit", Kind::kJob, set("Job", kRequests + "/memory", "2Gi"),
-       "requests.memory is \"2Gi\", and the API refuses one above the limit, which is \"1Gi\"",
-       true,
+       R"(requests.memory is "2Gi", and the API refuses one above the limit, which is "1Gi")", true,
        [](Objects& objects) {
          set("Job", kLimits + "/memory", "1Gi")(objects);
          set("Job", kLimits + "/cpu", "0.7")(objects);
@@ -473,7 +473,7 @@ TEST(Rules, HaveABadExampleEach) {
 }
 
 TEST(Rules, AreOnThePageAboutManifests) {
-  std::ifstream file(ROTA_SOURCE_DIR "/docs/manifests.md");
+  std::ifstream file(testing::source_path("docs/manifests.md"));
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   for (const Rule& each : all_rules()) {
     EXPECT_THAT(page, ::testing::HasSubstr("\n| " + std::string(each.name) + " | "));

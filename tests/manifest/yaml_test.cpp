@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string message_of(const std::string& text) {
+std::string yaml_error_of(const std::string& text) {
   try {
     from_yaml(text);
   } catch (const YamlError& error) {
@@ -69,10 +69,10 @@ TEST(Yaml, TakesListsApart) {
 }
 
 TEST(Yaml, SaysWhereItIsNone) {
-  EXPECT_THAT(message_of("a: 1\nb: [\n"), HasSubstr("line "));
-  EXPECT_THAT(message_of("a: 1\na: 2\n"), HasSubstr("line 2: the field a is there twice"));
-  EXPECT_THAT(message_of("a: 1\n? [b]\n: 2\n"), HasSubstr("line 2: a field's name is a text"));
-  EXPECT_THAT(message_of("just text"), HasSubstr("a document that is no object"));
+  EXPECT_THAT(yaml_error_of("a: 1\nb: [\n"), HasSubstr("line "));
+  EXPECT_THAT(yaml_error_of("a: 1\na: 2\n"), HasSubstr("line 2: the field a is there twice"));
+  EXPECT_THAT(yaml_error_of("a: 1\n? [b]\n: 2\n"), HasSubstr("line 2: a field's name is a text"));
+  EXPECT_THAT(yaml_error_of("just text"), HasSubstr("a document that is no object"));
 }
 
 TEST(Yaml, KnowsAliases) {
@@ -80,7 +80,8 @@ TEST(Yaml, KnowsAliases) {
   ASSERT_EQ(objects.size(), 2U);
   EXPECT_EQ(objects[0]["c"], objects[0]["a"]);
   EXPECT_EQ(objects[1]["b"], 1);
-  EXPECT_THAT(message_of("a: &x [1, *x]\n"), HasSubstr("line 1: an alias of what it is part of"));
+  EXPECT_THAT(yaml_error_of("a: &x [1, *x]\n"),
+              HasSubstr("line 1: an alias of what it is part of"));
 }
 
 // Nine lines that would become a thousand million texts.
@@ -92,11 +93,31 @@ TEST(Yaml, RefusesAliasesThatFillTheMemory) {
     for (int j = 0; j < 10; ++j) text += (j == 0 ? "" : ", ") + before;
     text += "]\n";
   }
-  EXPECT_THAT(message_of(text), HasSubstr("more than 200000 fields"));
+  EXPECT_THAT(yaml_error_of(text), HasSubstr("more than 16 MiB with all aliases"));
+}
+
+// One text that is as long as may be, and many aliases of it; and anchors within anchors, each of
+// which is a copy.
+TEST(Yaml, CountsTheBytesOfAllCopies) {
+  std::string text = "a: &a " + std::string(1 << 20, 'x') + "\nb: [*a";
+  for (int i = 0; i < 20'000; ++i) text += ", *a";
+  EXPECT_THAT(yaml_error_of(text + "]\n"), HasSubstr("more than 16 MiB with all aliases"));
+  std::string nested;
+  for (int i = 0; i < 60; ++i) nested += "&n" + std::to_string(i) + " [";
+  nested += std::string(1 << 20, 'x') + std::string(60, ']');
+  EXPECT_THAT(yaml_error_of("a: " + nested + "\n"), HasSubstr("more than 16 MiB"));
+}
+
+TEST(Yaml, RefusesWhatNoObjectHas) {
+  std::string fields;
+  for (int i = 0; i < 90'000; ++i) fields += "f" + std::to_string(i) + ": 1\n";
+  EXPECT_THAT(yaml_error_of(fields), HasSubstr("line 4097: more than 4096 fields in one object"));
+  EXPECT_THAT(yaml_error_of("a: |\n  " + std::string(5 << 20, 'x')), HasSubstr("more than 4 MiB"));
+  EXPECT_THAT(yaml_error_of(std::string("a: b\0c\n", 7)), HasSubstr("a byte of zero"));
 }
 
 TEST(Yaml, RefusesWhatIsNestedTooDeeply) {
-  EXPECT_THAT(message_of("a: " + std::string(100, '[') + std::string(100, ']')),
+  EXPECT_THAT(yaml_error_of("a: " + std::string(100, '[') + std::string(100, ']')),
               HasSubstr("nested too deeply"));
 }
 

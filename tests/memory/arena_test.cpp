@@ -53,6 +53,7 @@ TEST(Arena, NeighboursGrowTogetherAgainInAnyOrder) {
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {
     std::vector<Block> blocks;
+    blocks.reserve(64);
     for (int i = 0; i < 64; ++i) blocks.push_back(arena->allocate(1));
     std::shuffle(blocks.begin(), blocks.end(), random);
     blocks.clear();

@@ -200,10 +200,8 @@ TEST_F(ResolverTest, EndsSilenceAndSaysWhose) {
   write("resolv.conf", "search one\n");
   options_.patience = milliseconds(300);
   server_.behave("", Behaviour::kIsSilent);
-  const auto begin = base::Clock::now();
   EXPECT_EQ(addresses("a:7001").failure,
             "the name server " + server_.address().to_text() + " does not answer");
-  EXPECT_LT(base::Clock::now() - begin, 5 * options_.patience);
   EXPECT_THAT(names_asked(), ElementsAre("a.one"));
 }
 

@@ -16,7 +16,7 @@ std::vector<Layer> small_net(Initializer initializer) {
           dense(10, initializer)};
 }
 
-constexpr ImageShape kImage = {12, 12, 3};
+constexpr ImageShape kColourImage = {12, 12, 3};
 
 struct Moments {
   double mean = 0;
@@ -38,8 +38,8 @@ Moments moments_of(std::span<const T> values) {
 }
 
 TEST(Initializer, DependsOnTheSeedAlone) {
-  BoundModel<float> first(kImage, small_net(Initializer::kHe));
-  BoundModel<float> second(kImage, small_net(Initializer::kHe), 3);
+  BoundModel<float> first(kColourImage, small_net(Initializer::kHe));
+  BoundModel<float> second(kColourImage, small_net(Initializer::kHe), 3);
   first->initialize(11);
   second->initialize(12);
   EXPECT_FALSE(std::ranges::equal(first.values(0), second.values(0)));
@@ -50,8 +50,8 @@ TEST(Initializer, DependsOnTheSeedAlone) {
 }
 
 TEST(Initializer, GivesFloatsTheRoundedDoubles) {
-  BoundModel<float> floats(kImage, small_net(Initializer::kGlorot));
-  BoundModel<double> doubles(kImage, small_net(Initializer::kGlorot));
+  BoundModel<float> floats(kColourImage, small_net(Initializer::kGlorot));
+  BoundModel<double> doubles(kColourImage, small_net(Initializer::kGlorot));
   floats->initialize(5);
   doubles->initialize(5);
   for (std::size_t i = 0; i < floats.parameter_count(); ++i) {
@@ -75,7 +75,7 @@ TEST(Initializer, DrawsFromTheDistributionThatItPromises) {
       {Initializer::kStandardNormal, 1, 1, 1},
   };
   for (const auto& test : cases) {
-    BoundModel<double> model(kImage, small_net(test.initializer));
+    BoundModel<double> model(kColourImage, small_net(test.initializer));
     model->initialize(1);
     const Moments filters = moments_of<double>(model.values(0));
     EXPECT_NEAR(filters.mean, 0, 0.1 * test.convolution);

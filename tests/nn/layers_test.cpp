@@ -11,7 +11,7 @@
 namespace rota {
 namespace {
 
-std::string refusal(ImageShape input, const std::vector<Layer>& layers) {
+std::string refusal_of_layers(ImageShape input, const std::vector<Layer>& layers) {
   try {
     const Model<float> model(input, layers);
   } catch (const Error& error) {
@@ -21,7 +21,7 @@ std::string refusal(ImageShape input, const std::vector<Layer>& layers) {
   return "nothing";
 }
 
-constexpr ImageShape kImage = {4, 5, 1};
+constexpr ImageShape kGreyImage = {4, 5, 1};
 
 TEST(Layers, NameTheirParametersAndTheirShapes) {
   const Model<float> model({28, 28, 1},
@@ -47,47 +47,50 @@ TEST(Layers, NameTheirParametersAndTheirShapes) {
 }
 
 TEST(Layers, AnImageWithoutValuesIsRefused) {
-  EXPECT_EQ(refusal({0, 5, 1}, {dense(2)}),
+  EXPECT_EQ(refusal_of_layers({0, 5, 1}, {dense(2)}),
             "the input has no values: give rows, columns and channels");
 }
 
 TEST(Layers, NoLayersAreRefused) {
-  EXPECT_EQ(refusal(kImage, {}), "a model needs at least one layer");
+  EXPECT_EQ(refusal_of_layers(kGreyImage, {}), "a model needs at least one layer");
 }
 
 TEST(Layers, ALastLayerForFewerThanTwoClassesIsRefused) {
-  EXPECT_EQ(refusal(kImage, {dense(1)}),
+  EXPECT_EQ(refusal_of_layers(kGreyImage, {dense(1)}),
             "the last layer has 1 output; it needs one for each class, and at least 2");
 }
 
 TEST(Layers, AWindowThatIsLargerThanTheImageIsRefused) {
-  EXPECT_EQ(refusal(kImage, {max_pool(2), relu(), max_pool(2), max_pool(2), dense(2)}),
-            "layer 3 (max_pool 2): the image is 1 × 1, smaller than the window");
-  EXPECT_EQ(refusal(kImage, {dense(9), max_pool(3)}),
+  EXPECT_EQ(
+      refusal_of_layers(kGreyImage, {max_pool(2), relu(), max_pool(2), max_pool(2), dense(2)}),
+      "layer 3 (max_pool 2): the image is 1 × 1, smaller than the window");
+  EXPECT_EQ(refusal_of_layers(kGreyImage, {dense(9), max_pool(3)}),
             "layer 1 (max_pool 3): the image is 1 × 1, smaller than the window");
 }
 
 TEST(Layers, EmptyLayersAreRefused) {
-  EXPECT_EQ(refusal(kImage, {dense(0)}), "layer 0 (dense 0): it has no units");
-  EXPECT_EQ(refusal(kImage, {convolution(0, 3)}),
+  EXPECT_EQ(refusal_of_layers(kGreyImage, {dense(0)}), "layer 0 (dense 0): it has no units");
+  EXPECT_EQ(refusal_of_layers(kGreyImage, {convolution(0, 3)}),
             "layer 0 (convolution 0 of 3 × 3): it has no filters");
-  EXPECT_EQ(refusal(kImage, {max_pool(0)}), "layer 0 (max_pool 0): the window is empty");
+  EXPECT_EQ(refusal_of_layers(kGreyImage, {max_pool(0)}),
+            "layer 0 (max_pool 0): the window is empty");
 }
 
 TEST(Layers, AnEvenWindowIsRefused) {
-  EXPECT_EQ(refusal(kImage, {convolution(3, 4)}),
+  EXPECT_EQ(refusal_of_layers(kGreyImage, {convolution(3, 4)}),
             "layer 0 (convolution 3 of 4 × 4): the window must be odd, to have a middle");
-  EXPECT_EQ(refusal(kImage, {convolution(3, 0)}),
+  EXPECT_EQ(refusal_of_layers(kGreyImage, {convolution(3, 0)}),
             "layer 0 (convolution 3 of 0 × 0): the window must be odd, to have a middle");
 }
 
 TEST(Layers, ARateThatIsNoShareIsRefused) {
-  EXPECT_EQ(refusal(kImage, {dropout(1), dense(2)}),
+  EXPECT_EQ(refusal_of_layers(kGreyImage, {dropout(1), dense(2)}),
             "layer 0 (dropout 1): the rate must be at least 0 and below 1");
-  EXPECT_EQ(refusal(kImage, {dropout(-0.5), dense(2)}),
+  EXPECT_EQ(refusal_of_layers(kGreyImage, {dropout(-0.5), dense(2)}),
             "layer 0 (dropout -0.5): the rate must be at least 0 and below 1");
-  EXPECT_EQ(refusal(kImage, {dropout(std::numeric_limits<double>::quiet_NaN()), dense(2)}),
-            "layer 0 (dropout nan): the rate must be at least 0 and below 1");
+  EXPECT_EQ(
+      refusal_of_layers(kGreyImage, {dropout(std::numeric_limits<double>::quiet_NaN()), dense(2)}),
+      "layer 0 (dropout nan): the rate must be at least 0 and below 1");
 }
 
 }  // namespace

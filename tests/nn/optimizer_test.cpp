@@ -75,7 +75,7 @@ TYPED_TEST(OptimizerTest, AdamFollowsItsAuthorsAlgorithm) {
   }
 }
 
-std::string refusal(const OptimizerOptions& options) {
+std::string refusal_of_options(const OptimizerOptions& options) {
   try {
     make<float>(options, {1});
   } catch (const Error& error) {
@@ -88,22 +88,25 @@ std::string refusal(const OptimizerOptions& options) {
 TEST(OptimizerOptions, OutsideTheirRangesAreRefused) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(refusal(Sgd{.learning_rate = -1}),
+  EXPECT_EQ(refusal_of_options(Sgd{.learning_rate = -1}),
             "learning_rate is -1; it must be finite and not negative");
-  EXPECT_EQ(refusal(Sgd{.learning_rate = kNaN}),
+  EXPECT_EQ(refusal_of_options(Sgd{.learning_rate = kNaN}),
             "learning_rate is nan; it must be finite and not negative");
-  EXPECT_EQ(refusal(Sgd{.momentum = 1}), "momentum is 1; it must be at least 0 and below 1");
-  EXPECT_EQ(refusal(Sgd{.weight_decay = kInfinity}),
+  EXPECT_EQ(refusal_of_options(Sgd{.momentum = 1}),
+            "momentum is 1; it must be at least 0 and below 1");
+  EXPECT_EQ(refusal_of_options(Sgd{.weight_decay = kInfinity}),
             "weight_decay is inf; it must be finite and not negative");
-  EXPECT_EQ(refusal(Adam{.learning_rate = kInfinity}),
+  EXPECT_EQ(refusal_of_options(Adam{.learning_rate = kInfinity}),
             "learning_rate is inf; it must be finite and not negative");
-  EXPECT_EQ(refusal(Adam{.beta1 = 1.5}), "beta1 is 1.5; it must be at least 0 and below 1");
-  EXPECT_EQ(refusal(Adam{.beta2 = -0.1}), "beta2 is -0.1; it must be at least 0 and below 1");
-  EXPECT_EQ(refusal(Adam{.epsilon = 0}), "epsilon is 0; it must be finite and above 0");
-  EXPECT_EQ(refusal(Adam{.weight_decay = -1}),
+  EXPECT_EQ(refusal_of_options(Adam{.beta1 = 1.5}),
+            "beta1 is 1.5; it must be at least 0 and below 1");
+  EXPECT_EQ(refusal_of_options(Adam{.beta2 = -0.1}),
+            "beta2 is -0.1; it must be at least 0 and below 1");
+  EXPECT_EQ(refusal_of_options(Adam{.epsilon = 0}), "epsilon is 0; it must be finite and above 0");
+  EXPECT_EQ(refusal_of_options(Adam{.weight_decay = -1}),
             "weight_decay is -1; it must be finite and not negative");
-  EXPECT_EQ(refusal(Sgd{}), "nothing");
-  EXPECT_EQ(refusal(Adam{}), "nothing");
+  EXPECT_EQ(refusal_of_options(Sgd{}), "nothing");
+  EXPECT_EQ(refusal_of_options(Adam{}), "nothing");
 }
 
 }  // namespace

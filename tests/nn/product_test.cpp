@@ -1,6 +1,7 @@
 // The matrix product against the sums as one writes them down.
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "nn/buffer.h"
@@ -26,8 +27,9 @@ T element(const Matrix<T>& matrix, std::size_t i, std::size_t j) {
 template <class T>
 Matrix<T> stored(const std::vector<T>& values, std::size_t rows, std::size_t columns,
                  bool transposed) {
-  return transposed ? row_major(values.data(), columns, rows).transposed()
-                    : row_major(values.data(), rows, columns);
+  if (!transposed) return row_major(values.data(), rows, columns);
+  std::swap(rows, columns);
+  return row_major(values.data(), rows, columns).transposed();
 }
 
 template <class T>

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# flags.sh ROTARUN MAN RENDER_MAN COMPLETION: the manual pages and the completion know the flags that
-# rotarun and rotarun render have, and no others.
+# flags.sh PREFIX COMPLETION: the manual pages and the completion know the flags that rotarun, rotarun
+# render and, where it is installed, rota-bench COLLECTIVE have, and no others.
 set -euo pipefail
-rotarun=$1 man=$2 render_man=$3 completion=$4
+rotarun=$1/bin/rotarun bench=$1/bin/rota-bench pages=$1/share/man/man1 completion=$2
 
 flags() { grep -oE -e '--[a-z][a-z-]*' | sort -u; }
 flags_of() { sed -nE 's/^ *(-[a-zA-Z], )?(--[a-z-]+)( .*)?$/\2/p' <<<"$1" | flags; }
@@ -15,7 +15,12 @@ compare() {
   diff <(echo "$1") <(grep -v '^\.\\"' "$2" | sed 's/\\-/-/g' | flags) ||
     { echo "--help (<) and the manual page $2 (>) differ" >&2; exit 1; }
 }
-compare "$help" "$man"
-compare "$render_help" "$render_man"
+compare "$help" "$pages/rotarun.1"
+compare "$render_help" "$pages/rotarun-render.1"
+if [[ -x $bench ]]; then
+  bench_help=$(flags_of "$("$bench" all-reduce --help)")
+  [[ -n $bench_help ]]
+  compare "$bench_help" "$pages/rota-bench.1"
+fi
 diff <(flags <<<"$help $render_help") <(flags <"$completion") ||
   { echo "--help (<) and the completion (>) differ" >&2; exit 1; }

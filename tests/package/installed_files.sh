@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# installed_files.sh PREFIX SOURCE: what is installed is what is meant to be, and nothing else.
+# installed_files.sh PREFIX SOURCE BUILD: what is installed is what is meant to be, and nothing else.
 set -euo pipefail
-prefix=$1 source=$2
+prefix=$1 source=$2 build=$3
 
 expected() {
   (cd "$source/lib" && find include/rota -name '*.h')
@@ -24,6 +24,7 @@ share/bash-completion/completions/rotarun
 share/man/man1/rotarun-render.1
 share/man/man1/rotarun.1
 FILES
+  [[ ! -e $build/bin/rota-bench ]] || printf '%s\n' bin/rota-bench share/man/man1/rota-bench.1
 }
 
 # The library's folder may be lib64 or lib/x86_64-linux-gnu; the targets of a configuration, and

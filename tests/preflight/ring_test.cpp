@@ -30,6 +30,7 @@ TEST(EdgeRounds, HaveEachEdgeOnceAndNoRankTwiceInOne) {
 void on_threads(std::size_t count, const std::function<void(Communicator& comm)>& act) {
   std::vector<Communicator> comms = Communicator::for_threads(count);
   std::vector<std::thread> threads;
+  threads.reserve(count);
   for (Communicator& comm : comms) threads.emplace_back([&] { act(comm); });
   for (std::thread& thread : threads) thread.join();
 }

@@ -13,7 +13,7 @@ class EveryCollectiveTest : public ::testing::Test {};
 
 using Types = ::testing::Types<Float16, Bfloat16, float, double, std::int8_t, std::uint8_t,
                                std::int32_t, std::int64_t>;
-TYPED_TEST_SUITE(EveryCollectiveTest, Types);
+TYPED_TEST_SUITE(EveryCollectiveTest, Types, testing::NamesOfTypes);
 
 TYPED_TEST(EveryCollectiveTest, LeavesWhatTheSerialReferenceDoes) {
   testing::check_every_collective<TypeParam>(the_communicator());

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -32,6 +34,7 @@ void test_split(Communicator& world) {
   ASSERT_EQ(half.rank(), behind);
   ASSERT_EQ(half.rank_table().rows.size(), half.world_size());
   testing::EveryCollectiveCheck<float>(half).run(1009);
+  testing::EveryCollectiveCheck<float, testing::AsRequests>(half).run(33);
   expect_sum_of_one_each(world);
   expect_sum_of_one_each(half);
 
@@ -50,6 +53,7 @@ void test_colour_of_one(Communicator& world) {
 void test_side_by_side(Communicator& world) {
   std::array groups{world.split(0), world.split(1)};
   std::vector<std::thread> threads;
+  threads.reserve(groups.size());
   for (Communicator& group : groups) {
     threads.emplace_back([&group] {
       for (int i = 0; i < 100; ++i) expect_sum_of_one_each(group);
@@ -65,7 +69,10 @@ void test_endings(Communicator& world) {
   expect_sum_of_one_each(world);
   Communicator group = world.split(0);
   Communicator moved = std::move(group);
+  // NOLINTNEXTLINE(bugprone-use-after-move): that is the point.
   EXPECT_THROW(group.barrier(), Error);
+  expect_sum_of_one_each(moved);
+  moved = world.split(0);
   expect_sum_of_one_each(moved);
 }
 
@@ -86,6 +93,7 @@ void test_shared_vectors(Communicator& world) {
 int test_threads_of_processes() {
   std::vector<Communicator> replicas = Communicator::for_threads(2);
   std::vector<std::thread> threads;
+  threads.reserve(replicas.size());
   for (Communicator& replica : replicas) {
     threads.emplace_back([&replica] {
       expect_sum_of_one_each(replica);
@@ -96,6 +104,50 @@ int test_threads_of_processes() {
   return ::testing::Test::HasFailure() ? 1 : 0;
 }
 
+// Process p has p % 2 + 1 threads, which are ranks behind those of the processes before it.
+void expect_threads_beside(Communicator& world) {
+  std::size_t first = 0;
+  for (std::size_t before = 0; before < world.rank(); ++before) first += before % 2 + 1;
+  std::vector<Communicator> replicas = Communicator::for_threads(world.rank() % 2 + 1);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    ASSERT_EQ(replicas[i].rank(), first + i);
+    ASSERT_EQ(replicas[i].world_size(), world.world_size() + world.world_size() / 2);
+    threads.emplace_back([&replica = replicas[i]] { expect_sum_of_one_each(replica); });
+  }
+  expect_sum_of_one_each(world);
+  for (std::thread& thread : threads) thread.join();
+}
+
+// A process that has joined makes ranks of threads as often as it likes, under rotarun as alone.
+void test_threads_beside(Communicator& world) {
+  expect_threads_beside(world);
+  expect_threads_beside(world);
+  expect_sum_of_one_each(world);
+}
+
+// What is only read may end with the call; also under a rank of a job, where others read it.
+void test_temporaries(Communicator& world) {
+  const auto rank = static_cast<std::int32_t>(world.rank());
+  const auto n = static_cast<std::int32_t>(world.world_size());
+  std::vector<std::int32_t> all(2 * world.world_size());
+  world.all_gather(std::array{rank, -rank}, all);
+  for (std::int32_t from = 0; from < n; ++from) {
+    ASSERT_EQ(all[2 * static_cast<std::size_t>(from)], from);
+    ASSERT_EQ(all[2 * static_cast<std::size_t>(from) + 1], -from);
+  }
+  std::vector<std::int32_t> sums(1009);
+  world.all_reduce(std::vector<std::int32_t>(1009, 1), sums, ReduceOp::kSum);
+  ASSERT_EQ(sums[1008], n);
+  world.reduce(std::vector<std::int32_t>(1009, rank), sums, 0, ReduceOp::kMax);
+  if (rank == 0) {
+    ASSERT_EQ(sums[1008], n - 1);
+  }
+  std::int32_t part = -1;
+  world.scatter(std::vector<std::int32_t>(world.world_size(), 7), std::span(&part, 1), 0);
+  ASSERT_EQ(part, 7);
+}
+
 Communicator* the_world = nullptr;
 
 TEST(Groups, Split) { test_split(*the_world); }
@@ -103,6 +155,8 @@ TEST(Groups, AColourOfOneIsAWorldOfOne) { test_colour_of_one(*the_world); }
 TEST(Groups, LiveSideBySide) { test_side_by_side(*the_world); }
 TEST(Groups, EndWhenTheyLike) { test_endings(*the_world); }
 TEST(Groups, SharedVectorsAreReadInPlace) { test_shared_vectors(*the_world); }
+TEST(Groups, ThreadsAreRanksBesideTheWorld) { test_threads_beside(*the_world); }
+TEST(Groups, InputsMayEndWithTheCall) { test_temporaries(*the_world); }
 TEST(Groups, AProcessJoinsItsJobOnce) {
   const auto options = CommunicatorOptions::from_environment();
   if (!options.rendezvous_fd) GTEST_SKIP() << "there is no job to join";

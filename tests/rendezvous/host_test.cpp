@@ -188,6 +188,7 @@ TEST_F(HostTest, KeepsTheJobWhereStrangersLeaveNoDescriptors) {
   start(3);
   Client rank_1 = joined(1);
   std::vector<os::Fd> strangers;
+  strangers.reserve(5);
   for (int i = 0; i < 5; ++i) strangers.emplace_back(::socket(AF_INET, SOCK_STREAM, 0));
   {
     const DescriptorLimit limit(2);
@@ -227,6 +228,8 @@ TEST_F(HostTest, TellsTheOthersHowARankWent) {
   start(3);
   std::optional<Client> rank_1(joined(1));
   std::optional<Client> rank_2(joined(2));
+  rank_0_->report_waiting(2);
+  rank_1->report_waiting(2);
   rank_2->leave();
   rank_2.reset();
   const Message left{.type = MessageType::kDeparted, .blamed = 2, .text = "left"};

@@ -10,6 +10,8 @@
 #include <sstream>
 
 #include "testing/free_addresses.h"
+#include "testing/key_text.h"
+#include "testing/paths.h"
 #include "testing/process.h"
 
 namespace rota {
@@ -20,9 +22,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Result;
 
-const std::string kScript = ROTA_SOURCE_DIR "/tests/slurm/slurm_cluster.sh";
-const std::string kByHand = ROTA_TEST_DIR "/docs_by_hand";
-const std::string kAverage = ROTA_TEST_DIR "/docs_average";
+const std::string kScript = testing::source_path("tests/slurm/slurm_cluster.sh");
+const std::string kByHand = testing::test_path("docs_by_hand");
+const std::string kAverage = testing::test_path("docs_average");
 constexpr int kCannot = 77;
 
 class Cluster : public ::testing::Environment {
@@ -180,7 +182,7 @@ TEST_F(Slurm, LetsRotarunStartTheRanksOfOneNode) {
 
 // Starts the rotaruns of all nodes in a step of their own. The nodes' names have no addresses here.
 TEST_F(Slurm, LetsRotarunStartItsPeersInAnAllocation) {
-  const std::string program = ROTA_TEST_DIR "/sum_rank";
+  const std::string program = testing::test_path("sum_rank");
   const Result result = run({"salloc", "-N2", "--ntasks-per-node=2", testing::rotarun_path(),
                              "--address", "127.0.0.1", program});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -199,7 +201,7 @@ TEST_F(Slurm, LetsRotarunStartItsPeersInAnAllocation) {
 TEST_F(Slurm, LetsEachTaskOfANodeBeARotarunWithOneRank) {
   const auto sums = lines_of(run(
       srun({"-N2", "--ntasks-per-node=2"}, {"env", "MASTER_ADDR=127.0.0.1", testing::rotarun_path(),
-                                            "--insecure", ROTA_TEST_DIR "/sum_rank"})));
+                                            "--insecure", testing::test_path("sum_rank")})));
   EXPECT_THAT(sums, ElementsAre("rank 0 of 4 on n1: sum 10", "rank 1 of 4 on n1: sum 10",
                                 "rank 2 of 4 on n2: sum 10", "rank 3 of 4 on n2: sum 10"));
   const auto places = lines_of(
@@ -210,9 +212,19 @@ TEST_F(Slurm, LetsEachTaskOfANodeBeARotarunWithOneRank) {
 }
 
 // As docs/cluster.md says: of all sources a program without a launcher reads only TF_CONFIG.
-TEST_F(Slurm, MakesAProgramWithoutTfConfigAWorldOfOne) {
-  EXPECT_THAT(lines_of(run(srun({"-n2"}, {kAverage}))),
+TEST_F(Slurm, DoesNotMakeTasksOfAProgramWorldsOfOne) {
+  const Result result = run(srun({"-n2"}, {kAverage}));
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("SLURM_STEP_NUM_TASKS is 2: somebody has started"));
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(lines_of(run(srun({"-n2"}, {"env", "ROTA_WORLD=1", kAverage}))),
               ElementsAre("mean of ranks: 0", "mean of ranks: 0"));
+}
+
+TEST_F(Slurm, LeavesAProgramAloneThatIsNoTask) {
+  EXPECT_THAT(lines_of(run({"salloc", "-N2", "--ntasks-per-node=2", kAverage})),
+              ElementsAre("mean of ranks: 0"));
+  EXPECT_EQ(run_batch({"-N2", "--ntasks-per-node=2"}, kAverage), "mean of ranks: 0\n");
 }
 
 TEST_F(Slurm, MakesAProgramARankByTfConfig) {
@@ -234,7 +246,7 @@ class SlurmByHand : public Slurm {
  protected:
   static std::string make_key(const std::string& name, char byte) {
     std::string path = Cluster::folder() + "/" + name;
-    std::ofstream(path) << std::string(32, byte);
+    std::ofstream(path) << testing::key_text(byte, 32);
     std::filesystem::permissions(path, std::filesystem::perms::owner_read);
     return path;
   }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "testing/paths.h"
 #include "testing/process.h"
 #include "training/temporary_folder.h"
 
@@ -26,7 +27,7 @@ std::vector<double> train(const Training& training, std::size_t world_size,
   const std::string file = (folder.path() / "weights").string();
   const testing::Result result = testing::run_rotarun(
       {"-np", std::to_string(world_size), "--transport", transport,
-       ROTA_TEST_DIR "/training_replica", training.element, std::to_string(400 / world_size),
+       testing::test_path("training_replica"), training.element, std::to_string(400 / world_size),
        std::to_string(training.sample_count), std::to_string(training.epochs), file});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   std::ifstream weights(file);

@@ -5,6 +5,7 @@
 #include <rota/error.h>
 #include <rota/idx.h>
 
+#include "testing/paths.h"
 #include "training/idx_bytes.h"
 #include "training/temporary_folder.h"
 
@@ -102,7 +103,7 @@ TEST_F(IdxFolder, FindsTheCustomaryFourPackedOrNot) {
 }
 
 TEST(Mnist, IsReadAsItsDescriptionSays) {
-  const TrainAndTest data = read_idx_folder(ROTA_MNIST_DATA);
+  const TrainAndTest data = read_idx_folder(testing::source_path("examples/mnist/data"));
   const auto per_class = [](const Dataset& set) {
     std::vector<int> counts(set.classes);
     for (const std::uint8_t label : set.labels) ++counts[label];

@@ -13,7 +13,6 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 constexpr std::size_t kSteps = 100;
 

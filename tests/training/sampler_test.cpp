@@ -122,7 +122,8 @@ TEST(Sampler, GivesEverySampleTheSameChance) {
   ShardedSampler ten = sampler(kSamples, kSamples, {0, 1});
   std::vector<int> first_count(kSamples);
   for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch) ++first_count[order_of(ten, epoch)[0]];
-  EXPECT_THAT(first_count, testing::Each(testing::AllOf(testing::Gt(850), testing::Lt(1150))));
+  EXPECT_THAT(first_count,
+              ::testing::Each(::testing::AllOf(::testing::Gt(850), ::testing::Lt(1150))));
 }
 
 std::string refusal_of(std::size_t sample_count, std::size_t batch_size, Slice place) {
@@ -142,7 +143,7 @@ TEST(Sampler, RefusesBatchesThatNoRankCanFill) {
       refusal_of(60000, 30001, {1, 2}),
       "batch size 30001: expected 1 to 30000, a rank's share of 60000 samples in a world of 2");
   EXPECT_EQ(refusal_of(60000, 30000, {1, 2}), "accepted");
-  EXPECT_THAT(refusal_of(3, 1, {0, 4}), testing::HasSubstr("expected 1 to 0"));
+  EXPECT_THAT(refusal_of(3, 1, {0, 4}), ::testing::HasSubstr("expected 1 to 0"));
 }
 
 TEST(Sampler, RefusesARankOutsideOfTheWorld) {

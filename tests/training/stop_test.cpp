@@ -6,6 +6,7 @@
 #include <random>
 #include <thread>
 
+#include "testing/paths.h"
 #include "testing/process.h"
 #include "training/stopped.h"
 
@@ -20,9 +21,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::Process;
 using testing::Result;
-using testing::Stopped;
 
-const std::string kRanks = std::string(ROTA_TEST_DIR) + "/training_stop_ranks";
+const std::string kRanks = testing::test_path("training_stop_ranks");
 
 testing::Command ranks(const std::string& mode,
                        std::vector<std::string> options = {"--oversubscribe", "-np", "3"}) {

@@ -5,19 +5,22 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include <rota/trainer.h>
 
-#include "training/thread_ranks.h"
+#include "testing/paths.h"
+#include "testing/process.h"
+#include "training/small_training.h"
 
 namespace rota {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::small_dataset;
 
 MirroredOptions mirrored(std::size_t replicas) {
@@ -179,23 +182,31 @@ TEST(Strategy, PassesOnTheErrorOfAHook) {
   }
 }
 
-// The same program, the same data: only the constructor differs. In a world of one, nothing else
-// does either.
-TEST(Strategy, TrainsTheSameProgramWhicheverItIs) {
-  const Dataset data = small_dataset(60);
-  const auto hash_of = [&](auto&& strategy) {
-    std::atomic<std::uint64_t> hash{0};
-    strategy.run([&](Communicator& communicator) {
-      Model<float> model({6, 6, 1}, {convolution(2, 3), relu(), max_pool(2), dense(4)});
-      Trainer<float> trainer(communicator, std::move(model), data, data,
-                             {.epochs = 2, .batch_size = 10});
-      const EndReport end = trainer.run();
-      if (communicator.rank() == 0) hash = end.weights_hash;
-    });
-    return hash.load();
-  };
-  EXPECT_EQ(hash_of(MultiWorkerStrategy()), hash_of(MirroredStrategy(mirrored(1))));
-  EXPECT_EQ(hash_of(MirroredStrategy(mirrored(3))), hash_of(MirroredStrategy(mirrored(3))));
+std::uint64_t weights_of_threads(std::size_t replicas) {
+  MirroredStrategy strategy(mirrored(replicas));
+  return testing::weights_trained_by(strategy);
+}
+
+// What strategy_ranks prints, which is the same program.
+std::uint64_t weights_of_processes(std::size_t world_size, const std::string& transport) {
+  const testing::Result result =
+      testing::run_rotarun({"-np", std::to_string(world_size), "--transport", transport,
+                            testing::test_path("training_strategy_ranks")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return std::strtoull(result.out.c_str(), nullptr, 10);
+}
+
+TEST(Strategy, TrainsTheSameAsThreadsAndAsProcesses) {
+  const std::uint64_t of_threads = weights_of_threads(3);
+  EXPECT_NE(of_threads, 0U);
+  EXPECT_EQ(weights_of_processes(3, "shm"), of_threads);
+  EXPECT_EQ(weights_of_processes(3, "tcp"), of_threads);
+  EXPECT_NE(weights_of_threads(2), of_threads) << "another world has other sums";
+}
+
+TEST(Strategy, TrainsAloneTheSameWhicheverItIs) {
+  MultiWorkerStrategy alone;
+  EXPECT_EQ(testing::weights_trained_by(alone), weights_of_threads(1));
 }
 
 }  // namespace

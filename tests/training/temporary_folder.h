@@ -29,7 +29,7 @@ class TemporaryFolder {
   const std::filesystem::path& path() const noexcept { return path_; }
 
   std::filesystem::path write(const std::string& name, const std::vector<std::uint8_t>& bytes) {
-    const std::filesystem::path path = path_ / name;
+    std::filesystem::path path = path_ / name;
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));

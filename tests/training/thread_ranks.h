@@ -48,7 +48,7 @@ inline Error error_of(const std::exception_ptr& outcome) {
   } catch (const Error& error) {
     return error;
   }
-  return Error(ErrorCode::kClosed, "");
+  return {ErrorCode::kClosed, ""};
 }
 
 // Images of 6 × 6 pixels in 4 classes. A class is a bright row; the rest looks like noise.

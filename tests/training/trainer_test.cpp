@@ -21,7 +21,7 @@ const Dataset kTrain = small_dataset(103);
 const Dataset kTest = small_dataset(31);
 
 template <class T>
-Model<T> small_model() {
+Model<T> model_to_train() {
   return Model<T>({6, 6, 1}, {dense(8), relu(), dropout(0.25), dense(4)});
 }
 
@@ -48,7 +48,7 @@ class Recorder : public TrainingHook {
 TEST(Trainer, TellsTheSameToTheHooksOfEveryRank) {
   std::vector<Recorder> recorders(4);
   on_every_rank(4, [&](Communicator& communicator) {
-    Trainer<float> trainer(communicator, small_model<float>(), kTrain, kTest, options_for(10));
+    Trainer<float> trainer(communicator, model_to_train<float>(), kTrain, kTest, options_for(10));
     trainer.add_hook(recorders[communicator.rank()]);
     trainer.run();
   });
@@ -80,14 +80,14 @@ TEST(Trainer, Learns) {
   Communicator alone{CommunicatorOptions{}};
   TrainerOptions options = options_for(10);
   options.epochs = 30;
-  Trainer<float> trainer(alone, small_model<float>(), kTrain, kTest, options);
+  Trainer<float> trainer(alone, model_to_train<float>(), kTrain, kTest, options);
   EXPECT_GE(trainer.run().test.correct, 28u) << "of 31; four classes";
 }
 
 Score final_score(std::size_t world_size, std::size_t batch_size) {
   Score score;
   on_every_rank(world_size, [&](Communicator& communicator) {
-    Trainer<double> trainer(communicator, small_model<double>(), kTrain, kTest,
+    Trainer<double> trainer(communicator, model_to_train<double>(), kTrain, kTest,
                             options_for(batch_size));
     const EndReport end = trainer.run();
     if (communicator.rank() == 0) score = end.test;
@@ -111,10 +111,10 @@ TEST(Trainer, LowersTheLearningRateInAStraightLine) {
   TrainerOptions options = options_for(20);
   options.final_learning_rate_factor = 0.25;
   Communicator alone{CommunicatorOptions{}};
-  Trainer<double> trainer(alone, small_model<double>(), kTrain, kTest, options);
+  Trainer<double> trainer(alone, model_to_train<double>(), kTrain, kTest, options);
   const std::uint64_t hash = trainer.run().weights_hash;
 
-  Replica<double> replica(alone, small_model<double>(),
+  Replica<double> replica(alone, model_to_train<double>(),
                           {.optimizer = options.optimizer, .seed = options.seed});
   ShardedSampler sampler({.sample_count = kTrain.count(), .batch_size = 20, .seed = options.seed});
   BatchBuffer<double> buffer(kTrain, 20);
@@ -134,7 +134,7 @@ TEST(Trainer, TakesTheSameStepsInMicroBatches) {
     TrainerOptions options = options_for(12);
     options.accumulation_steps = accumulation_steps;
     Communicator alone{CommunicatorOptions{}};
-    Trainer<double> trainer(alone, small_model<double>(), kTrain, kTest, options);
+    Trainer<double> trainer(alone, model_to_train<double>(), kTrain, kTest, options);
     trainer.run();
     const std::span<const double> values = trainer.replica().values(0);
     return std::vector<double>(values.begin(), values.end());
@@ -150,7 +150,9 @@ TEST(Trainer, ClipsWhereItIsToldTo) {
     TrainerOptions options = options_for(12);
     options.max_gradient_norm = max_gradient_norm;
     Communicator alone{CommunicatorOptions{}};
-    return Trainer<float>(alone, small_model<float>(), kTrain, kTest, options).run().weights_hash;
+    return Trainer<float>(alone, model_to_train<float>(), kTrain, kTest, options)
+        .run()
+        .weights_hash;
   };
   EXPECT_NE(hash_after(0.5), hash_after(0));
   EXPECT_EQ(hash_after(1e6), hash_after(0)) << "nothing is that large";
@@ -161,7 +163,7 @@ TEST(Trainer, TellsTheOtherRanksThatAHookFailed) {
     void on_epoch(const EpochReport&) override { throw std::runtime_error("the disk is full"); }
   };
   const auto outcomes = outcomes_of_ranks(3, [](Communicator& communicator) {
-    Trainer<float> trainer(communicator, small_model<float>(), kTrain, kTest, options_for(10));
+    Trainer<float> trainer(communicator, model_to_train<float>(), kTrain, kTest, options_for(10));
     Fails fails;
     if (communicator.rank() == 1) trainer.add_hook(fails);
     trainer.run();
@@ -176,8 +178,8 @@ TEST(Trainer, TellsTheOtherRanksThatAHookFailed) {
 TEST(Trainer, RefusesRanksWithOtherData) {
   const Dataset shorter = small_dataset(102);
   const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
-    Trainer<float>(communicator, small_model<float>(), communicator.rank() == 1 ? shorter : kTrain,
-                   kTest, options_for(10));
+    Trainer<float>(communicator, model_to_train<float>(),
+                   communicator.rank() == 1 ? shorter : kTrain, kTest, options_for(10));
   });
   for (const std::exception_ptr& outcome : outcomes) {
     EXPECT_EQ(error_of(outcome).code(), ErrorCode::kMismatch);
@@ -192,10 +194,10 @@ struct Setting {
   TrainerOptions options = options_for(10);
 };
 
-std::string refusal_of(const Setting& setting) {
+std::string refusal_to_train(const Setting& setting) {
   Communicator alone{CommunicatorOptions{}};
   try {
-    Trainer<float>(alone, small_model<float>(), setting.train, setting.test, setting.options);
+    Trainer<float>(alone, model_to_train<float>(), setting.train, setting.test, setting.options);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
     return error.what();
@@ -204,43 +206,46 @@ std::string refusal_of(const Setting& setting) {
 }
 
 TEST(Trainer, RefusesOptionsThatMakeNoSense) {
-  EXPECT_EQ(refusal_of({}), "accepted");
+  EXPECT_EQ(refusal_to_train({}), "accepted");
   Setting setting;
   setting.options.epochs = 0;
-  EXPECT_EQ(refusal_of(setting), "epochs 0: expected 1 or more");
+  EXPECT_EQ(refusal_to_train(setting), "epochs 0: expected 1 or more");
   setting = {};
   setting.options.batch_size = 0;
-  EXPECT_THAT(refusal_of(setting), HasSubstr("batch size 0: expected 1 to 103"));
+  EXPECT_THAT(refusal_to_train(setting), HasSubstr("batch size 0: expected 1 to 103"));
   setting = {};
   setting.options.batch_size = 104;
-  EXPECT_THAT(refusal_of(setting), HasSubstr("batch size 104: expected 1 to 103"));
+  EXPECT_THAT(refusal_to_train(setting), HasSubstr("batch size 104: expected 1 to 103"));
   setting = {};
   setting.options.accumulation_steps = 0;
-  EXPECT_EQ(refusal_of(setting), "accumulation steps 0: expected 1 or more");
+  EXPECT_EQ(refusal_to_train(setting), "accumulation steps 0: expected 1 or more");
   setting = {};
   setting.options.max_gradient_norm = -1;
-  EXPECT_EQ(refusal_of(setting), "max_gradient_norm is -1; it must be finite and not negative");
+  EXPECT_EQ(refusal_to_train(setting),
+            "max_gradient_norm is -1; it must be finite and not negative");
   setting = {};
   setting.options.final_learning_rate_factor = 1.5;
-  EXPECT_THAT(refusal_of(setting), HasSubstr("expected 0 to 1"));
+  EXPECT_THAT(refusal_to_train(setting), HasSubstr("expected 0 to 1"));
   setting = {};
   setting.options.optimizer = Sgd{.learning_rate = -1};
-  EXPECT_THAT(refusal_of(setting), HasSubstr("learning_rate"));
+  EXPECT_THAT(refusal_to_train(setting), HasSubstr("learning_rate"));
 }
 
 TEST(Trainer, RefusesDataThatDoesNotFitTheModel) {
   Setting setting;
   setting.test.shape = {5, 6, 1};
-  EXPECT_EQ(refusal_of(setting), "the test set has images of 5 x 6 x 1, the model takes 6 x 6 x 1");
+  EXPECT_EQ(refusal_to_train(setting),
+            "the test set has images of 5 x 6 x 1, the model takes 6 x 6 x 1");
   setting = {};
   setting.train.labels[50] = 4;
-  EXPECT_EQ(refusal_of(setting), "the training set has a label 4, the model has 4 classes");
+  EXPECT_EQ(refusal_to_train(setting), "the training set has a label 4, the model has 4 classes");
   setting = {};
   setting.train.pixels.pop_back();
-  EXPECT_EQ(refusal_of(setting), "the training set has 3707 pixels for 103 images of 6 x 6 x 1");
+  EXPECT_EQ(refusal_to_train(setting),
+            "the training set has 3707 pixels for 103 images of 6 x 6 x 1");
   setting = {};
   setting.test = small_dataset(0);
-  EXPECT_EQ(refusal_of(setting), "the test set is empty");
+  EXPECT_EQ(refusal_to_train(setting), "the test set is empty");
 }
 
 }  // namespace

@@ -9,12 +9,13 @@
 #include <regex>
 #include <sstream>
 
+#include "testing/paths.h"
 #include "testing/process.h"
 
 namespace rota {
 namespace {
 
-const std::string kRoot = ROTA_SOURCE_DIR;
+const std::string kRoot = testing::source_path();
 const std::string kPage = kRoot + "/docs/guide/your_own_model.md";
 const std::string kExample = kRoot + "/examples/your_own_model/";
 
@@ -78,16 +79,17 @@ std::size_t correct_in(const testing::Result& result) {
 
 TEST(YourOwnModel, LearnsTheSameOnEveryNumberOfRanks) {
   testing::Command command;
-  command.arguments = {ROTA_BIN_DIR "/your_own_model_alone"};
+  command.arguments = {testing::bin_path("your_own_model_alone")};
   const std::size_t alone = correct_in(testing::run(command));
   EXPECT_GE(alone, 970u);
-  command.arguments = {ROTA_BIN_DIR "/your_own_model"};
+  const std::string program = testing::bin_path("your_own_model");
+  command.arguments = {program};
   EXPECT_EQ(correct_in(testing::run(command)), alone);
   for (const char* world_size : {"2", "3"}) {
     for (const char* transport : {"shm", "tcp"}) {
-      EXPECT_EQ(correct_in(testing::run_rotarun(
-                    {"-np", world_size, "--transport", transport, ROTA_BIN_DIR "/your_own_model"})),
-                alone)
+      EXPECT_EQ(
+          correct_in(testing::run_rotarun({"-np", world_size, "--transport", transport, program})),
+          alone)
           << world_size << " ranks over " << transport;
     }
   }

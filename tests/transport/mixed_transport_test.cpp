@@ -16,10 +16,7 @@ namespace {
 
 using base::Clock;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-// What waits as long as this was not woken; what ends within half of it was.
-constexpr seconds kVeryLong{10};
+using testing::kVeryLong;
 
 constexpr Header kHeader{.bytes = 4096, .signature = {1, 2, 3, 4}};
 

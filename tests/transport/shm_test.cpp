@@ -138,7 +138,7 @@ TEST_F(ShmTest, TheFirstCauseWins) {
 TEST_F(ShmTest, ALongCauseIsCutNotSpilled) {
   ranks_[0].abort(
       {.rank = 0, .code = ErrorCode::kAborted, .blamed = {}, .text = std::string(5000, 'x')});
-  EXPECT_EQ(ranks_[1].aborted()->text.size(), sizeof(ControlPage::text) - 1);
+  EXPECT_EQ(ranks_[1].aborted()->text.size(), AbortWord::kTextBytes - 1);
 }
 
 }  // namespace

@@ -35,12 +35,7 @@ class TcpConnectTest : public ::testing::Test {
   }
 
   ConnectOptions options_of(std::size_t rank) const {
-    return {.rank = rank,
-            .addresses = addresses_,
-            .key = key_,
-            .encrypts = encrypts_,
-            .epoch = 4,
-            .look_around = {}};
+    return {.rank = rank, .addresses = addresses_, .key = key_, .encrypts = encrypts_, .epoch = 4};
   }
 
   std::vector<auth::Stream> connect(std::size_t rank, std::chrono::milliseconds patience) {
@@ -184,6 +179,7 @@ TEST_F(TcpConnectTest, StrangersAreHungUpOnAndDoNotDisturb) {
 TEST_F(TcpConnectTest, MoreSilentCallersThanItKeepsDoNotDisturb) {
   listen(2);
   std::vector<os::Fd> strangers;
+  strangers.reserve(100);
   for (int i = 0; i < 100; ++i) strangers.push_back(stranger(""));
   std::thread rank_1([&] { EXPECT_TRUE(connect(1, std::chrono::seconds(20))[0]); });
   EXPECT_TRUE(connect(0, std::chrono::seconds(20))[1]);
@@ -198,6 +194,7 @@ TEST_F(TcpConnectTest, AWholeWorldMayCallBeforeSomebodyListens) {
   addresses_.resize(kLast, "127.0.0.1:9");
   addresses_.push_back(listeners_.back().address);
   std::vector<os::Fd> strangers;
+  strangers.reserve(50);
   for (int i = 0; i < 50; ++i) strangers.push_back(stranger(""));
   std::vector<Call> calls;
   for (std::uint32_t rank = 0; rank < kLast; ++rank) {

@@ -19,10 +19,7 @@ namespace rota::transport::tcp {
 namespace {
 
 using base::Clock;
-using std::chrono::seconds;
-
-// What waits as long as this was not woken.
-constexpr seconds kVeryLong{10};
+using testing::kVeryLong;
 
 std::unique_ptr<Transport> transport_over(auth::Stream stream) {
   std::vector<auth::Stream> streams(2);

@@ -20,10 +20,7 @@ namespace rota::transport::tcp {
 namespace {
 
 using base::Clock;
-using std::chrono::seconds;
-
-// What waits as long as this was not woken; what ends within half of it was.
-constexpr seconds kVeryLong{10};
+using testing::kVeryLong;
 
 class TcpTransportTest : public ::testing::Test {
  protected:

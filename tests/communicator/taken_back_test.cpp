@@ -1,0 +1,89 @@
+// What peers make of values that a rank has taken back while they read them.
+// Method: that race is the test, so ThreadSanitizer does not run it; ranks are threads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "communicator/giving_up.h"
+#include "testing/error_of.h"
+#include "testing/mixed_world.h"
+#include "testing/on_every_rank.h"
+
+namespace rota {
+namespace {
+
+using std::chrono::seconds;
+using testing::all_are;
+using testing::error_of;
+using testing::floats_of;
+using testing::on_every_rank;
+using testing::world_in_memory;
+
+// Two ranks a host, on two hosts: what rank 1 reads in rank 0's memory goes on to the other host.
+TEST(TakenBack, GoesToNoOtherHost) {
+  constexpr std::size_t kCount = std::size_t{1} << 20;
+  for (int trial = 0; trial < 20; ++trial) {
+    auto world = testing::mixed_world_of(4, {.deadline = seconds(20)});
+    std::atomic<int> ended{0};
+    on_every_rank(world, [&](Communicator& comm) {
+      const Block block = comm.allocate(kCount * sizeof(float));
+      const auto values = floats_of(block);
+      comm.barrier();
+      const bool is_root = comm.rank() == 0;
+      if (is_root) std::ranges::fill(values, 1.0F);
+      const auto error = error_of([&] {
+        if (!is_root) return comm.broadcast(values, 0);
+        const std::uint64_t before = comm.sent_bytes();
+        Request request = comm.broadcast_async(values, 0);
+        while (comm.sent_bytes() - before < values.size_bytes() && !request.test()) {
+        }
+        comm.abort("it wants its values back");
+        for (std::size_t i = values.size(); i-- > 0;) values[i] = 2;
+        request.wait();
+      });
+      if (!is_root && !error) {
+        EXPECT_TRUE(all_are(values, 1)) << "rank " << comm.rank() << ", trial " << trial;
+      }
+      for (++ended; ended < 4;) std::this_thread::yield();  // Nobody leaves before all have ended.
+    });
+  }
+}
+
+// A receive that is done before the one in front of it looks before it says so, too.
+TEST(TakenBack, IsSeenByAReceiveThatOvertakesAnother) {
+  constexpr std::size_t kCount = std::size_t{32} << 20;
+  auto world = world_in_memory(3, seconds(20));
+  std::vector<float> received(kCount);
+  std::atomic<bool> is_sent{false};
+  on_every_rank(world, [&](Communicator& comm) {
+    if (comm.rank() == 2) return;  // Never sends.
+    if (comm.rank() == 1) {
+      const Block block = comm.allocate(kCount * sizeof(float));
+      const auto values = floats_of(block);
+      std::ranges::fill(values, 1.0F);
+      Request request = comm.send_async(values, 0);
+      is_sent = true;
+      while (std::atomic_ref(received.front()).load(std::memory_order_relaxed) != 1) {
+      }
+      comm.abort("it wants its values back");
+      for (std::size_t i = values.size(); i-- > 0;) values[i] = 2;
+      error_of([&] { request.wait(); });
+      return;
+    }
+    while (!is_sent) std::this_thread::yield();
+    std::vector<float> never(10);
+    Request front = comm.receive_async(never, 2);
+    Request behind = comm.receive_async(received, 1);
+    EXPECT_TRUE(error_of([&] { behind.wait(); }) || all_are(received, 1));
+    EXPECT_TRUE(error_of([&] { front.wait(); }));
+  });
+}
+
+}  // namespace
+}  // namespace rota

@@ -1,0 +1,61 @@
+// Complaints that nobody takes.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "launcher/heartbeat.h"
+#include "launcher/start.h"
+#include "os/pipe.h"
+
+namespace rota::launcher {
+namespace {
+
+// stderr is a pipe for as long as one is there.
+class PipedErrors {
+ public:
+  PipedErrors() : before_(::dup(2)) { ::dup2(pipe_.second.get(), 2); }
+  PipedErrors(const PipedErrors&) = delete;
+  PipedErrors& operator=(const PipedErrors&) = delete;
+  ~PipedErrors() { ::dup2(before_.get(), 2); }
+
+  void fill() const {
+    const int flags = ::fcntl(2, F_GETFL);
+    ::fcntl(2, F_SETFL, flags | O_NONBLOCK);
+    const std::string page(4096, 'x');
+    while (::write(2, page.data(), page.size()) > 0) continue;
+    ::fcntl(2, F_SETFL, flags);
+  }
+
+  std::string read() const {
+    std::array<char, 4096> bytes{};
+    const auto count = os::read_available(pipe_.first.get(), bytes).count;
+    return {bytes.data(), count};
+  }
+
+ private:
+  std::pair<os::Fd, os::Fd> pipe_ = os::make_pipe();
+  os::Fd before_;
+};
+
+// As the inner process has them, which would be taken for hung.
+TEST(Complaint, IsLeftOutWhereNobodyTakesIt) {
+  make_heartbeat();
+  beat();
+  const PipedErrors errors;
+  complain("one");
+  EXPECT_EQ(errors.read(), "rotarun: one\n");
+  errors.fill();
+  const std::uint64_t beats = count_beats();
+  const auto begin = base::Clock::now();
+  complain("two");
+  EXPECT_LT(base::Clock::now() - begin, std::chrono::seconds(4));
+  EXPECT_GT(count_beats(), beats);
+}
+
+}  // namespace
+}  // namespace rota::launcher

@@ -1,0 +1,171 @@
+// Programs of MPI's under rotarun: each rank would be a world of one, and nobody would know.
+#include <filesystem>
+#include <fstream>
+
+#include "launcher/elf_needs.h"
+#include "launcher/launched.h"
+#include "launcher/mpi_program.h"
+#include "os/host.h"
+
+namespace rota::launcher {
+namespace {
+
+using ::testing::Contains;
+using ::testing::IsEmpty;
+
+const std::string kMpirun = "/usr/bin/mpirun";
+
+class MpiProgram : public Launched {
+ protected:
+  static Result under_mpirun(std::vector<std::string> arguments) {
+    const std::vector<std::string> mpirun = {kMpirun, "--allow-run-as-root", "--oversubscribe"};
+    arguments.insert(arguments.begin(), mpirun.begin(), mpirun.end());
+    return run({.arguments = std::move(arguments)});
+  }
+  // By which no other test's ranks meet.
+  static std::string ports() {
+    const auto first = 47000 + static_cast<unsigned>(os::own_process()) * 10 % 10000;
+    return std::to_string(first) + "-" + std::to_string(first + 9);
+  }
+};
+
+TEST_F(MpiProgram, IsRefusedAsOneOfSeveralRanks) {
+  for (const char* name : {"needs_mpi", "needs_mpi_by_its_library"}) {
+    const Result result = run_rotarun({"-np", "2", test_path(name)});
+    EXPECT_EQ(result.exit_code, 126) << name << ": " << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr(test_path(name) + " needs libmpi.so.40"));
+    EXPECT_THAT(result.err, HasSubstr("--allow-mpi"));
+  }
+}
+
+TEST_F(MpiProgram, FindsItsLibrariesWhereverALinkToItLies) {
+  const std::string link = folder_ + "/linked";
+  std::filesystem::create_symlink(test_path("needs_mpi_by_its_library"), link);
+  const Result result = run_rotarun({"-np", "2", link});
+  EXPECT_EQ(result.exit_code, 126) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(link + " needs libmpi.so.40"));
+}
+
+TEST_F(MpiProgram, RunsAloneAndWhereItIsAllowed) {
+  EXPECT_EQ(run_rotarun({"-np", "1", test_path("needs_mpi")}).out, "started\n");
+  const Result allowed =
+      run_rotarun({"-np", "2", "--oversubscribe", "--allow-mpi", test_path("needs_mpi"), "1"});
+  EXPECT_EQ(allowed.exit_code, 0);
+  EXPECT_EQ(allowed.out, "started\nstarted\n");
+  EXPECT_EQ(allowed.err, "");
+}
+
+// Method: the other host never comes, which is what the job then ends for.
+TEST_F(MpiProgram, MayBeTheOnlyRankOnAnotherHost) {
+  const auto run_there = [](const std::string& np) {
+    return run_rotarun({"-np", np, "-H", "192.0.2.1:4", "--address", "127.0.0.1", "--agent",
+                        "false", "--ports", ports(), test_path("needs_mpi")});
+  };
+  EXPECT_THAT(run_there("1").err, Not(HasSubstr("needs libmpi")));
+  EXPECT_THAT(run_there("2").err, HasSubstr("needs libmpi.so.40"));
+}
+
+TEST_F(MpiProgram, IsUnusableByAPreflight) {
+  const Result result = run_rotarun({"-np", "2", "--preflight", test_path("needs_mpi")});
+  EXPECT_EQ(result.exit_code, 20) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("needs libmpi.so.40"));
+  EXPECT_THAT(result.out, HasSubstr("start it by mpirun"));
+}
+
+// What a script starts is seen when it runs.
+TEST_F(MpiProgram, IsWarnedOfWhereAScriptStartsIt) {
+  const auto arguments =
+      script({"-np", "2", "--oversubscribe"}, test_path("needs_mpi") + " 2; true");
+  const Result result = run_rotarun(arguments);
+  EXPECT_EQ(result.exit_code, 0);
+  const std::string warning = "(needs_mpi) has loaded libmpi.so.40";
+  ASSERT_THAT(result.err, HasSubstr(warning));
+  EXPECT_EQ(result.err.find(warning), result.err.rfind(warning)) << "it is said once";
+  auto allowed = arguments;
+  allowed.insert(allowed.begin(), "--allow-mpi");
+  EXPECT_EQ(run_rotarun(allowed).err, "");
+}
+
+TEST_F(MpiProgram, HasTheWorldThatMpirunMadeForIt) {
+  if (!std::filesystem::exists(kMpirun)) GTEST_SKIP() << "mpirun is not installed";
+  const Result result = under_mpirun({"-np", "3", testing::rotarun_path(), "--insecure", "--ports",
+                                      ports(), test_path("mpi_hello")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(sorted_lines(result.out), (std::vector<std::string>{"0 of 3", "1 of 3", "2 of 3"}));
+  EXPECT_THAT(result.err, Not(HasSubstr("has loaded")));
+  EXPECT_EQ(under_mpirun({"-np", "3", testing::rotarun_path(), "--insecure", "--ports", ports(),
+                          test_path("needs_mpi")})
+                .out,
+            "started\nstarted\nstarted\n");
+}
+
+TEST_F(MpiProgram, IsRefusedWhereSeveralRanksAreStartedForOneOfMpiruns) {
+  if (!std::filesystem::exists(kMpirun)) GTEST_SKIP() << "mpirun is not installed";
+  const Result result = under_mpirun(
+      {"-np", "1", testing::rotarun_path(), "-np", "2", "--oversubscribe", test_path("needs_mpi")});
+  EXPECT_EQ(result.exit_code, 126) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("needs libmpi.so.40"));
+}
+
+// Whoever reads what thousands have mapped in one turn looks as if he hung.
+TEST(MpiWatch, LooksAtSomeProcessesAtATime) {
+  constexpr std::size_t kCount = 100;
+  const base::TimePoint start = base::Clock::now();
+  MpiWatch watch(start);
+  const base::TimePoint first = *watch.next_look();
+  std::size_t list_count = 0;
+  const auto list = [&] {
+    ++list_count;
+    return std::vector<int>(kCount, os::own_process());
+  };
+  EXPECT_EQ(watch.look(first, list), "");
+  EXPECT_LE(*watch.next_look(), first) << "the look goes on";
+  std::size_t turn_count = 1;
+  while (watch.next_look().value_or(first + seconds(1)) <= first) {
+    EXPECT_EQ(watch.look(first, list), "");
+    ASSERT_LE(++turn_count, kCount);
+  }
+  EXPECT_GE(turn_count, 10U);
+  EXPECT_EQ(list_count, 1U);
+  EXPECT_GT(*watch.next_look(), first);
+}
+
+TEST(ElfNeeds, AreReadOfPrograms) {
+  const auto needs = read_elf_needs(test_path("needs_mpi"));
+  ASSERT_TRUE(needs);
+  EXPECT_THAT(needs->libraries, Contains("libmpi.so.40"));
+  EXPECT_THAT(needs->libraries, Contains("libc.so.6"));
+  EXPECT_THAT(needs->folders, Not(IsEmpty()));
+  EXPECT_EQ(mpi_library_of(testing::rotarun_path(), ""), "");
+  EXPECT_EQ(mpi_library_of("/bin/sh", ""), "");
+}
+
+// Whatever its first bytes say, a file is read within its bounds.
+TEST(ElfNeeds, AreNoneOfWhatIsNoProgram) {
+  const std::string path = ::testing::TempDir() + "elf_" + std::to_string(os::own_process());
+  const auto needs_of = [&](const std::string& bytes) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    return read_elf_needs(path);
+  };
+  EXPECT_FALSE(read_elf_needs("/nonexistent"));
+  EXPECT_FALSE(read_elf_needs("/"));
+  EXPECT_FALSE(needs_of(""));
+  EXPECT_FALSE(needs_of("#!/bin/sh\n"));
+  std::ifstream file(test_path("needs_mpi"), std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  for (const std::size_t length : {4U, 16U, 63U, 64U, 400U, 1000U}) {
+    const auto cut = needs_of(whole.substr(0, length));
+    const auto libraries = cut ? cut->libraries : std::vector<std::string>();
+    EXPECT_THAT(libraries, Not(Contains("libmpi.so.40"))) << length;
+  }
+  for (std::size_t at = 16; at < 64; ++at) {
+    std::string changed = whole;
+    changed[at] = '\xff';
+    (void)needs_of(changed);
+  }
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace rota::launcher

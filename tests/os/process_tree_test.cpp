@@ -1,0 +1,218 @@
+// A process is ended with all that it has started, and nothing else is. Method: shells that leave
+// daemons behind, which are then looked for by their parents.
+#include "os/process_tree.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace rota::os {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Kind = ProcessEvent::Kind;
+
+constexpr auto kPatience = seconds(20);  // For hangs.
+
+// Its parents have ended, it has left their session, and it does not end by SIGTERM.
+constexpr const char* kDaemon =
+    "setsid sh -c 'trap \"\" TERM HUP; (sleep 60; sleep 60) & exit 0'; ";
+constexpr std::size_t kDaemonSize = 2;  // A shell, and its sleep.
+
+ProcessPlan shell(const std::string& script) {
+  ProcessPlan plan;
+  plan.program = "/bin/sh";
+  plan.arguments = {"sh", "-c", script};
+  plan.environment = {"PATH=/usr/bin:/bin"};
+  sigemptyset(&plan.signals.mask);
+  return plan;
+}
+
+bool comes_true(const std::function<bool()>& condition) {
+  const auto end = base::Clock::now() + kPatience;
+  while (!condition()) {
+    if (base::Clock::now() >= end) return false;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return true;
+}
+
+// {-1, …} when nothing comes.
+ProcessEvent next_of(ProcessTree& tree) {
+  std::optional<ProcessEvent> event;
+  (void)comes_true([&] { return (event = tree.next_event()).has_value(); });
+  return event.value_or(ProcessEvent{});
+}
+
+std::vector<pid_t> members_of(const ProcessTree& tree) {
+  std::vector<pid_t> members = descendants_of(tree.keeper());
+  std::ranges::sort(members);
+  return members;
+}
+
+// Its first process goes on as sleep once the daemon's parents have ended.
+bool has_settled(const ProcessTree& tree) {
+  std::string name;
+  std::ifstream("/proc/" + std::to_string(tree.pid()) + "/comm") >> name;
+  return name == "sleep" && members_of(tree).size() == 1 + kDaemonSize;
+}
+
+bool is_there(pid_t pid) { return ::kill(pid, 0) == 0; }
+
+// Runs `body` in a split of this process, and returns how that has ended.
+ProcessEvent in_a_split(const std::function<int()>& body) {
+  const pid_t pid = fork_process();
+  if (pid == 0) ::_exit(body());
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return to_event(pid, status);
+}
+
+TEST(ProcessTreeTest, TellsHowItsFirstProcessEnds) {
+  for (const int code : {0, 3, 127, 255}) {
+    ProcessTree tree(shell("exit " + std::to_string(code)));
+    const ProcessEvent event = next_of(tree);
+    EXPECT_EQ(event.pid, tree.pid());
+    EXPECT_EQ(event.kind, Kind::kExited);
+    EXPECT_EQ(event.value, code);
+    EXPECT_TRUE(tree.end(kPatience));
+  }
+  for (const int number : {SIGTERM, SIGINT, SIGKILL, SIGSEGV}) {
+    ProcessTree tree(shell("ulimit -c 0; kill -" + std::to_string(number) + " $$"));
+    const ProcessEvent event = next_of(tree);
+    EXPECT_EQ(event.kind, Kind::kKilled);
+    EXPECT_EQ(event.value, number);
+    EXPECT_TRUE(tree.end(kPatience));
+  }
+}
+
+TEST(ProcessTreeTest, TellsOfStops) {
+  ProcessTree tree(shell("kill -STOP $$; exec sleep 60"));
+  EXPECT_EQ(next_of(tree).kind, Kind::kStopped);
+  tree.signal(SIGCONT);
+  EXPECT_EQ(next_of(tree).kind, Kind::kContinued);
+  tree.signal(SIGTERM);
+  EXPECT_EQ(next_of(tree).value, SIGTERM);
+  EXPECT_TRUE(tree.end(kPatience));
+}
+
+TEST(ProcessTreeTest, TellsWhyAProgramCannotBeRun) {
+  ProcessPlan plan = shell("");
+  plan.program = "/nowhere/program";
+  ProcessTree tree(plan);
+  EXPECT_EQ(next_of(tree).value, 127);
+  const auto failure = tree.take_start_failure();
+  ASSERT_TRUE(failure);
+  EXPECT_TRUE(failure->is_missing);
+  EXPECT_FALSE(tree.take_start_failure());
+  EXPECT_TRUE(tree.end(kPatience));
+}
+
+TEST(ProcessTreeTest, StaysUntilItsLastProcessHasEnded) {
+  ProcessTree tree(shell("(sleep 0.2) & exit 0"));
+  EXPECT_EQ(next_of(tree).kind, Kind::kExited);
+  EXPECT_EQ(::waitpid(tree.keeper(), nullptr, WNOHANG), 0);
+  EXPECT_EQ(::waitpid(tree.keeper(), nullptr, 0), tree.keeper());
+  tree.on_keeper_end();
+}
+
+TEST(ProcessTreeTest, IsEndedWithItsDaemonAndNoOther) {
+  std::vector<ProcessTree> trees;
+  for (int i = 0; i < 4; ++i) {
+    trees.emplace_back(shell(kDaemon + std::string("exec sleep 60")));
+  }
+  std::vector<std::vector<pid_t>> members;
+  for (const ProcessTree& tree : trees) {
+    EXPECT_TRUE(comes_true([&] { return has_settled(tree); }));
+    members.push_back(members_of(tree));
+  }
+  trees[2].signal(SIGTERM);
+  EXPECT_EQ(next_of(trees[2]).value, SIGTERM);
+  EXPECT_TRUE(trees[2].end(kPatience));
+  for (const pid_t pid : members[2]) EXPECT_FALSE(is_there(pid));
+  for (const std::size_t other : {0U, 1U, 3U}) {
+    EXPECT_EQ(members_of(trees[other]), members[other]);
+    EXPECT_FALSE(trees[other].next_event());
+    EXPECT_TRUE(trees[other].end(kPatience));
+    for (const pid_t pid : members[other]) EXPECT_FALSE(is_there(pid));
+  }
+}
+
+TEST(ProcessTreeTest, EndsWhenTheProcessThatStartedItIsKilled) {
+  adopt_orphans();
+  const ProcessEvent ending = in_a_split([] {
+    const ProcessTree tree(shell(kDaemon + std::string("exec sleep 60")));
+    (void)comes_true([&] { return has_settled(tree); });
+    ::kill(::getpid(), SIGKILL);
+    return 0;
+  });
+  EXPECT_EQ(ending.value, SIGKILL);
+  EXPECT_TRUE(comes_true([] { return ::waitpid(-1, nullptr, WNOHANG) < 0; }));
+}
+
+TEST(ProcessTreeTest, FreesItsProcessesWhenTheKeeperIsKilled) {
+  adopt_orphans();
+  ProcessTree tree(shell(kDaemon + std::string("exec sleep 60")));
+  EXPECT_TRUE(comes_true([&] { return has_settled(tree); }));
+  ::kill(tree.keeper(), SIGKILL);
+  const ProcessEvent event = next_of(tree);
+  EXPECT_EQ(event.kind, Kind::kKilled);
+  EXPECT_EQ(event.value, SIGKILL);
+  EXPECT_FALSE(tree.end(kPatience));
+  EXPECT_TRUE(end_descendants(kPatience));
+}
+
+// In a split, whose /proc alone is hidden.
+int end_without_proc(const std::function<bool()>& body) {
+  if (::unshare(CLONE_NEWNS) != 0) return 2;
+  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 2;
+  if (::mount("none", "/proc", "tmpfs", 0, nullptr) != 0) return 2;
+  adopt_orphans();
+  return body() ? 0 : 1;
+}
+
+TEST(WithoutProc, ATreeIsEndedWithItsDaemon) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can hide /proc";
+  adopt_orphans();
+  const ProcessEvent ending = in_a_split([] {
+    return end_without_proc([] {
+      ProcessTree tree(shell(kDaemon + std::string("kill -STOP $$; exec sleep 60")));
+      if (next_of(tree).kind != Kind::kStopped) return false;
+      tree.signal(SIGCONT);
+      if (next_of(tree).kind != Kind::kContinued) return false;
+      tree.signal(SIGTERM);
+      return next_of(tree).value == SIGTERM && tree.end(kPatience);
+    });
+  });
+  EXPECT_EQ(ending.value, 0);
+  EXPECT_LT(::waitpid(-1, nullptr, WNOHANG), 0) << "a process was left behind";
+}
+
+TEST(WithoutProc, AllDescendantsAreEnded) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can hide /proc";
+  adopt_orphans();
+  const ProcessEvent ending = in_a_split([] {
+    return end_without_proc([] {
+      (void)start_process(shell(kDaemon + std::string("sh -c 'sleep 60; sleep 60' & wait")));
+      (void)start_process(shell("trap '' TERM; sleep 60; sleep 60"));
+      std::this_thread::sleep_for(milliseconds(100));
+      return end_descendants(kPatience);
+    });
+  });
+  EXPECT_EQ(ending.value, 0);
+  EXPECT_LT(::waitpid(-1, nullptr, WNOHANG), 0) << "a process was left behind";
+}
+
+}  // namespace
+}  // namespace rota::os

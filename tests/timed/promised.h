@@ -1,0 +1,42 @@
+// Time as users are promised it. What the docs say is bound to pass within twice that time, which
+// leaves room for a machine that is slow, and none for a wait too many.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "testing/process.h"
+
+namespace rota::testing {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Clock = std::chrono::steady_clock;
+
+#if defined(ROTA_IS_SANITIZED)
+inline constexpr int kMostOfAPromise = 8;  // Sanitized programs are several times slower.
+#else
+inline constexpr int kMostOfAPromise = 2;
+#endif
+
+inline void expect_promise(Clock::time_point begin, Clock::duration promise,
+                           const std::string& what) {
+  const auto took = Clock::now() - begin;
+  EXPECT_LE(took, kMostOfAPromise * promise)
+      << what << " took " << std::chrono::duration<double>(took).count() << " s; promised are "
+      << std::chrono::duration<double>(promise).count();
+}
+
+// When a rank of fault_ranks came to harm, as it says on stderr: "harm at 123456789", of the clock
+// that all processes of a machine share.
+inline Clock::time_point harm_in(const std::string& err) {
+  const std::string words = "harm at ";
+  const std::size_t at = err.find(words);
+  EXPECT_NE(at, std::string::npos) << err;
+  if (at == std::string::npos) return {};
+  return Clock::time_point(std::chrono::nanoseconds(std::stoll(err.substr(at + words.size()))));
+}
+
+}  // namespace rota::testing
