@@ -7,16 +7,10 @@
 #include <cstdlib>
 #include <cxxopts.hpp>
 #include <iostream>
-#include <system_error>
+
+#include "data_folder.h"
 
 namespace {
-
-// Where the build found the data or, on a machine that has no such folder, beside this program.
-std::filesystem::path default_data() {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(MNIST_DATA, ignored)) return MNIST_DATA;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored).replace_filename("data");
-}
 
 cxxopts::Options known_flags() {
   cxxopts::Options flags("mnist", "Trains a classifier of digits on all ranks of a job.");
@@ -95,7 +89,7 @@ rota::OptimizerOptions optimizer_of(const cxxopts::ParseResult& flags, rota::Sgd
 Settings settings_of(const cxxopts::ParseResult& flags) {
   Settings settings;
   settings.model = flags["model"].as<std::string>();
-  settings.data = default_data();
+  settings.data = data_folder();
   if (flags.count("data") > 0) settings.data = flags["data"].as<std::string>();
   settings.plan = flags["plan"].as<std::string>();
   settings.codec = codec_of(flags["codec"].as<std::string>());
