@@ -99,7 +99,7 @@ Io receive_message(int socket, std::vector<std::byte>& bytes, std::vector<Fd>& f
     if (received < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN) return Io::kWouldBlock;
-      if (errno == ECONNRESET) return Io::kClosed;
+      if (errno == ECONNRESET) continue;  // It ended with something unread: what it sent is here.
       throw_errno("recvmsg");
     }
     take_fds(header, fds);
