@@ -25,23 +25,28 @@ constexpr auto kAgentsTime = std::chrono::seconds(5);
 constexpr auto kAskedAgentsTime = std::chrono::seconds(1);
 constexpr auto kLastWordsTime = std::chrono::seconds(1);
 
-void pass_on(const os::Signal& signal, pid_t child) {
-  if (signal.number == SIGCHLD || was_typed(signal)) return;
-  // A suspended child could not act on the signal. It is woken first: a SIGCONT that came later
-  // could meet a child that is ending, and undo the stop by which LeakSanitizer looks at it.
-  os::send_signal(child, SIGCONT);
-  os::send_signal(child, signal.number);
-}
-
-// Field 3 of /proc/PID/stat, behind the name: D waits for a disk, t is traced.
-bool is_excused(pid_t pid) {
+// Field 3 of /proc/PID/stat, behind the name: T is stopped, t is traced, D waits for a disk. Empty
+// where there is no such file.
+std::optional<char> state_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
   std::getline(file, line);
   const std::size_t name_end = line.rfind(')');
-  if (name_end == std::string::npos || name_end + 2 >= line.size()) return false;
-  const char state = line[name_end + 2];
+  if (name_end == std::string::npos || name_end + 2 >= line.size()) return std::nullopt;
+  return line[name_end + 2];
+}
+
+bool is_excused(pid_t pid) {
+  const std::optional<char> state = state_of(pid);
   return state == 'D' || state == 't';
+}
+
+// A suspended child could not act on the signal, so it is woken first. One that is traced is not:
+// a debugger, or LeakSanitizer as the child ends, has stopped it and waits for that.
+void pass_on(const os::Signal& signal, pid_t child) {
+  if (signal.number == SIGCHLD || was_typed(signal)) return;
+  if (state_of(child).value_or('T') == 'T') os::send_signal(child, SIGCONT);
+  os::send_signal(child, signal.number);
 }
 
 class Guard {
