@@ -8,7 +8,7 @@
 #include <rota/error.h>
 
 #include "base/byte_stream.h"
-#include "training/hash.h"
+#include "base/hash.h"
 
 namespace rota::training {
 namespace {
@@ -112,7 +112,7 @@ std::optional<std::string> difference(const RankFacts& theirs, const RankFacts& 
 void check_agreement(Communicator& communicator, const Facts& facts) {
   std::vector<std::byte> mine = encode(facts);
   const std::vector<Digest> digests =
-      gather_digests(communicator, {mine.size(), fnv1a(std::span(mine))});
+      gather_digests(communicator, {mine.size(), base::fnv1a(std::span(mine))});
   const auto odd = std::find_if(digests.begin(), digests.end(),
                                 [&](const Digest& digest) { return digest != digests.front(); });
   if (odd == digests.end()) return;

@@ -10,7 +10,7 @@
 #include <rota/error.h>
 
 #include "base/time.h"
-#include "training/hash.h"
+#include "base/hash.h"
 
 namespace rota {
 namespace {
@@ -71,7 +71,7 @@ ReplicaOptions replica_options(const Dataset& train, const Dataset& test,
                                const TrainerOptions& options) {
   const auto labels = [](const Dataset& data) {
     return std::to_string(data.count()) + " samples, labels' hash " +
-           std::to_string(training::fnv1a(std::as_bytes(std::span(data.labels))));
+           std::to_string(base::fnv1a(std::as_bytes(std::span(data.labels))));
   };
   return {options.optimizer,
           options.buckets,

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "training/agreement.h"
-#include "training/hash.h"
+#include "base/hash.h"
 
 namespace rota::training {
 namespace {
@@ -56,7 +56,7 @@ TEST(Agreement, WritesEveryOptionOfAnOptimizer) {
 
 TEST(Hash, IsFnv1a) {
   const auto hash_of = [](std::string_view text) {
-    return fnv1a(std::as_bytes(std::span(text.data(), text.size())));
+    return base::fnv1a(std::as_bytes(std::span(text.data(), text.size())));
   };
   EXPECT_EQ(hash_of(""), 0xcbf29ce484222325u);
   EXPECT_EQ(hash_of("a"), 0xaf63dc4c8601ec8cu);
@@ -66,7 +66,7 @@ TEST(Hash, IsFnv1a) {
 TEST(Hash, GoesOnWhereItStopped) {
   const std::array<float, 4> values = {1, 2, 3, 4};
   const auto bytes = std::as_bytes(std::span(values));
-  EXPECT_EQ(fnv1a(bytes.subspan(5), fnv1a(bytes.first(5))), fnv1a(bytes));
+  EXPECT_EQ(base::fnv1a(bytes.subspan(5), base::fnv1a(bytes.first(5))), base::fnv1a(bytes));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace rota::training {
+namespace rota::base {
 
 inline constexpr std::uint64_t kFnvStart = 0xcbf29ce484222325;
 
@@ -17,4 +17,4 @@ constexpr std::uint64_t fnv1a(std::span<const std::byte> bytes,
   return hash;
 }
 
-}  // namespace rota::training
+}  // namespace rota::base
