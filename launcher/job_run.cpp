@@ -72,8 +72,11 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
 
 int JobRun::run() {
   if (others_) others_->start();
-  local_.start_all(peers_,
-                   [this](std::size_t local) { return mailroom_.open(plan_.share.ranks[local]); });
+  // Many take longer to start than others take silence for life.
+  local_.start_all(peers_, [this](std::size_t local) {
+    if (others_) others_->send_all(base::Clock::now());
+    return mailroom_.open(plan_.share.ranks[local]);
+  });
   for (;;) {
     const Action action = policy_.decide(now_, has_processes(), switchboard_.can_stop());
     if (action == Action::kFinish) return finish();

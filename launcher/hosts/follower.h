@@ -42,6 +42,7 @@ class Follower {
   void on_shares(const Dispatch& dispatch);
   void prepare(Share share);
   void start(const Beginning& beginning);
+  void show_life();
   void pass_to_rank(const Dispatch& dispatch);
   void report(const News& news);
   void tell(const News& news) { trunk_->send({.type = DispatchType::kNews, .text = encode(news)}); }

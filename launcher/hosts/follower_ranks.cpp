@@ -67,6 +67,7 @@ void Follower::start(const Beginning& beginning) {
   states_.assign(seating_->share.world_size, {.phase = RankState::Phase::kRunning});
   data_key_ = key_of_data(part_.key, beginning.salt);
   local_->start_all(beginning.peers, [this](std::size_t local) {
+    show_life();
     auto [ours, theirs] = os::make_message_socket_pair();
     lines_->connect(local, std::make_unique<rendezvous::LocalLine>(std::move(ours)));
     return std::move(theirs);
@@ -75,6 +76,13 @@ void Follower::start(const Beginning& beginning) {
   if (share.ranks.empty() && share.evaluators.empty()) {
     speak("no ranks here: waits for the job's end");
   }
+}
+
+// While it does nothing else for longer than others take silence for life.
+void Follower::show_life() {
+  const base::TimePoint now = base::Clock::now();
+  trunk_->send_all(now);
+  branch_->send_all(now);
 }
 
 void Follower::pass_to_rank(const Dispatch& dispatch) {
