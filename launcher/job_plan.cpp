@@ -8,16 +8,12 @@
 #include "launcher/rank_environment.h"
 #include "os/cgroup.h"
 #include "os/host.h"
-#include "os/message_socket.h"
 #include "rendezvous/message.h"
 
 namespace rota::launcher {
 namespace {
 
 constexpr bool kIs64Bit = sizeof(void*) == 8;
-
-// What a message has beside its text.
-constexpr std::size_t kEnvelopeBytes = 64;
 
 // Less would not hold a rank's mailboxes.
 constexpr std::size_t kLeastArenaBytes = 1024 * 1024;
@@ -102,16 +98,18 @@ std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
                    "of several hosts on host 0");
 }
 
-void require_fitting(const rendezvous::Job& job) {
+void require_fitting(const rendezvous::Job& job, const Facts& facts) {
   const std::size_t rank_count = job.table.rows.size();
   const bool listens = base::goes_over_tcp(job.table.transport);
-  const std::size_t bytes = kEnvelopeBytes + rendezvous::encode(job).size() +
+  const std::size_t bytes = rendezvous::encode_table(job.table, job.islands).size() +
                             (listens ? rank_count * kLongestAddress.size() : 0);
-  if (bytes <= os::kMaxMessageBytes) return;
+  const bool is_limited = facts.file_size_limit < rendezvous::kMaxTableBytes;
+  const std::uint64_t most = is_limited ? facts.file_size_limit : rendezvous::kMaxTableBytes;
+  if (bytes <= most) return;
   throw UsageError("--np " + std::to_string(rank_count) + ": a table of that many ranks takes " +
-                   std::to_string(bytes) + " bytes, and " + std::to_string(os::kMaxMessageBytes) +
-                   " can be sent; about " +
-                   std::to_string(rank_count * os::kMaxMessageBytes / bytes) + " ranks fit");
+                   std::to_string(bytes) + " bytes, and " + std::to_string(most) +
+                   (is_limited ? " are what a file may have (ulimit -f): raise it"
+                               : " are the most: give the hosts shorter names"));
 }
 
 Facts gather_facts() {
@@ -158,7 +156,7 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   if (rendezvous::lent_for(plan.job.table.transport) == rendezvous::Lent::kArenas) {
     plan.arena_bytes = size_arena(facts, rank_count);
   }
-  require_fitting(plan.job);
+  require_fitting(plan.job, facts);
   plan.why = explain(options, facts, plan, rank_count);
   return plan;
 }

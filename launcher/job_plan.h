@@ -48,8 +48,8 @@ Slots slots_of(const Options& options, const Facts& facts);
 // it.
 std::size_t size_arena(const Facts& facts, std::size_t rank_count);
 
-// Throws UsageError where the table is more than one message to a rank holds.
-void require_fitting(const rendezvous::Job& job);
+// Throws UsageError where the table is longer than one may be, or than a file of this host.
+void require_fitting(const rendezvous::Job& job, const Facts& facts);
 
 // `read_cores` is called only when ranks are to be bound. Throws UsageError.
 JobPlan make_plan(const Options& options, const Facts& facts,

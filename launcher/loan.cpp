@@ -28,19 +28,22 @@ Loan Loan::of_listeners(std::vector<os::Listener> listeners) {
 
 std::vector<int> Loan::lend(std::size_t local_rank) const {
   std::vector<int> fds;
+  if (table_) fds.push_back(table_.get());
   if (local_rank < listeners_.size()) fds.push_back(listeners_[local_rank].get());
   for (const os::Fd& arena : arenas_) fds.push_back(arena.get());
   return fds;
 }
 
-// A rank's listening socket is its own now: when the rank ends, the port closes. Arenas are kept
-// until the last rank has them.
+// A rank's listening socket is its own now: when the rank ends, the port closes. What all get is
+// kept until the last rank has it.
 void Loan::release(std::size_t local_rank) {
   if (is_welcomed_[local_rank]) return;
   is_welcomed_[local_rank] = true;
   ++welcomed_count_;
   if (local_rank < listeners_.size()) listeners_[local_rank].reset();
-  if (welcomed_count_ == is_welcomed_.size()) arenas_.clear();
+  if (welcomed_count_ < is_welcomed_.size()) return;
+  arenas_.clear();
+  table_.reset();
 }
 
 }  // namespace rota::launcher

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "os/fd.h"
@@ -23,6 +24,9 @@ class Loan {
   // With listeners: arenas too. Throws as of_arenas does.
   void add_arenas(std::size_t arena_bytes);
 
+  // The table of the job, which every rank gets first.
+  void set_table(os::Fd table) noexcept { table_ = std::move(table); }
+
   // What a rank gets, its listener before the arenas; valid until release().
   std::vector<int> lend(std::size_t local_rank) const;
 
@@ -30,6 +34,7 @@ class Loan {
   void release(std::size_t local_rank);
 
  private:
+  os::Fd table_;
   std::vector<os::Fd> listeners_;  // By local rank, as are the next. Either may be empty.
   std::vector<os::Fd> arenas_;
   std::vector<bool> is_welcomed_;

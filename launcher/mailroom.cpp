@@ -49,6 +49,7 @@ Mailroom::Mailroom(const rendezvous::Job& job, Loan loan, const std::vector<std:
                          .lend = [this](std::size_t rank) { return lend(rank); },
                          .lent = [this](std::size_t rank) { release(rank); }}) {
   for (std::size_t local = 0; local < ranks.size(); ++local) local_ranks_[ranks[local]] = local;
+  loan_.set_table(rendezvous::make_table_file(switchboard_.table_text()));
 }
 
 os::Fd Mailroom::open(std::size_t rank) {

@@ -38,7 +38,7 @@ class Mailroom {
   // Told each message of a rank, after the coordinator.
   using Listener = std::function<void(std::size_t rank, const rendezvous::Message& message)>;
 
-  // `ranks` are those of this host, by local rank.
+  // `ranks` are those of this host, by local rank. Throws Error kSystem.
   Mailroom(const rendezvous::Job& job, Loan loan, const std::vector<std::size_t>& ranks,
            Listener listener);
 

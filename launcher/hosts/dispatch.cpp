@@ -191,6 +191,7 @@ std::optional<Seats> decode_seats(std::string_view text) {
 std::string encode(const Beginning& beginning) {
   base::ByteWriter out;
   out.write(beginning.salt);
+  out.write(beginning.table);
   out.write(static_cast<std::uint8_t>(beginning.peers.first.has_value()));
   out.write(beginning.peers.first ? beginning.peers.first->host : "");
   out.write(beginning.peers.first ? beginning.peers.first->port : std::uint16_t{0});
@@ -201,6 +202,7 @@ std::string encode(const Beginning& beginning) {
 std::optional<Beginning> decode_beginning(std::string_view text) {
   base::ByteReader in = reader_of(text);
   Beginning beginning{.salt = in.read_text()};
+  beginning.table = in.read_text();
   const bool has_first = in.read<std::uint8_t>() != 0;
   Endpoint first{.host = in.read_text()};
   first.port = in.read<std::uint16_t>();

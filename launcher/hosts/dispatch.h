@@ -118,7 +118,8 @@ std::optional<Seats> decode_seats(std::string_view text);
 
 // What all are told when it begins.
 struct Beginning {
-  std::string salt{};  // Of the key of the data, which never travels itself.
+  std::string salt{};   // Of the key of the data, which never travels itself.
+  std::string table{};  // As text, whose mark is in each rank's welcome.
   Peers peers{};
 };
 std::string encode(const Beginning& beginning);

@@ -45,6 +45,7 @@ class Follower {
   void show_life();
   void pass_to_rank(const Dispatch& dispatch);
   void report(const News& news);
+  void tell_obstacle(int exit_code, const std::string& why);
   void tell(const News& news) { trunk_->send({.type = DispatchType::kNews, .text = encode(news)}); }
   void on_parent_lost(const std::string& why);
   void watch_parent();
@@ -83,7 +84,7 @@ class Follower {
   std::optional<base::TimePoint> kill_at_;    // Without a leader.
   std::optional<int> exit_code_;
   std::optional<StatusPort> status_port_;
-  RankTable table_;                // Known once one of the ranks here has joined.
+  RankTable table_;                // Once it has started.
   std::vector<RankState> states_;  // By rank.
   Flow flow_;                      // Of the output that is shown where the leader is.
   Flow applied_flow_;

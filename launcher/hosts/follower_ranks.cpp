@@ -23,18 +23,15 @@ constexpr std::chrono::milliseconds kLastPause{30};
 }  // namespace
 
 void Follower::prepare(Share share) {
-  const auto fail = [this](int exit_code, const std::string& why) {
-    tell({.kind = News::Kind::kNotStarted, .value = exit_code, .text = own_name() + ": " + why});
-  };
   try {
     seating_ = take_seats(part_, std::move(share), address_);
     local_ = std::make_unique<LocalRanks>(part_.options, part_.context, part_.signals,
                                           seating_->share, std::move(seating_->provision),
                                           [this](const News& news) { report(news); });
   } catch (const UsageError& error) {
-    return fail(kExitUsage, error.what());
+    return tell_obstacle(kExitUsage, error.what());
   } catch (const std::exception& error) {
-    return fail(kExitCannotRun, error.what());
+    return tell_obstacle(kExitCannotRun, error.what());
   }
   lines_ = std::make_unique<rendezvous::Lines>(
       seating_->share.ranks.size(),
@@ -52,6 +49,10 @@ void Follower::prepare(Share share) {
   branch_->muster().set_own_seats(seating_->seats);
 }
 
+void Follower::tell_obstacle(int exit_code, const std::string& why) {
+  tell({.kind = News::Kind::kNotStarted, .value = exit_code, .text = own_name() + ": " + why});
+}
+
 void Follower::carry_output(std::size_t local, Stream stream, std::string_view bytes) {
   const auto& ranks = seating_->share.ranks;
   const bool is_rank = local < ranks.size();
@@ -63,6 +64,14 @@ void Follower::carry_output(std::size_t local, Stream stream, std::string_view b
 
 void Follower::start(const Beginning& beginning) {
   if (!local_) return;
+  auto places = rendezvous::decode_table(beginning.table);
+  if (!places) return tell_obstacle(kExitCannotRun, "what came is no rank table");
+  table_ = std::move(places->table);
+  try {
+    seating_->loan.set_table(rendezvous::make_table_file(beginning.table));
+  } catch (const Error& error) {
+    return tell_obstacle(kExitCannotRun, error.what());
+  }
   has_started_ = true;
   states_.assign(seating_->share.world_size, {.phase = RankState::Phase::kRunning});
   data_key_ = key_of_data(part_.key, beginning.salt);
@@ -95,7 +104,6 @@ void Follower::pass_to_rank(const Dispatch& dispatch) {
   const auto local = static_cast<std::size_t>(found - ranks.begin());
   std::vector<int> fds;
   if (message->type == rendezvous::MessageType::kWelcome) {
-    if (auto job = rendezvous::decode_job(message->text)) table_ = std::move(job->table);
     message->text = rendezvous::with_key(std::move(message->text), data_key_);
     fds = seating_->loan.lend(local);
   }
@@ -131,7 +139,6 @@ void Follower::watch_end() {
 // Of the ranks of other hosts it knows that they were started, and not on what they compute.
 JobStatus Follower::status() const {
   if (!has_started_) return {.waiting_for = "the job has not begun: waiting for " + parent()};
-  if (table_.rows.empty()) return {.is_done = is_done_};
   KnownDevices devices(table_.rows.size());
   for (std::size_t local = 0; local < seating_->share.ranks.size(); ++local) {
     devices[seating_->share.ranks[local]] = seating_->seats.devices[local];

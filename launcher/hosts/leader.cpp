@@ -188,9 +188,11 @@ int Leader::run_job() {
   Seating own = take_seats(part_, shares_[part_.meeting.own_host], address);
   followers_.assign(shares_, own.seats);
   if (const auto code = seat()) return *code;
-  const Beginning beginning{.salt = new_salt(), .peers = peers_of(layout)};
-  followers_.set_beginning(beginning);
   const JobPlan plan = plan_job(own);
+  const Beginning beginning{.salt = new_salt(),
+                            .table = rendezvous::encode_table(plan.job.table, plan.job.islands),
+                            .peers = peers_of(layout)};
+  followers_.set_beginning(beginning);
   Prepared prepared{.job = plan.job,
                     .loan = std::move(own.loan),
                     .provision = std::move(own.provision),
@@ -297,7 +299,7 @@ JobPlan Leader::plan_job(const Seating& own) const {
   plan.job.deadline = part_.options.deadline;
   plan.job.verbose = part_.options.verbose;
   plan.job.encrypts = part_.options.encrypt;
-  require_fitting(plan.job);
+  require_fitting(plan.job, part_.facts);
   plan.why.push_back(std::to_string(part_.meeting.host_count) + " hosts met after " +
                      base::to_text(Clock::now() - start_));
   return plan;

@@ -13,14 +13,10 @@
 #include "names/resolver.h"
 #include "os/host.h"
 #include "os/listener.h"
-#include "os/message_socket.h"
 #include "rendezvous/call_host.h"
 
 namespace rota {
 namespace {
-
-// What a message has beside its text.
-constexpr std::size_t kEnvelopeBytes = 64;
 
 [[noreturn]] void throw_invalid(const std::string& text) {
   throw Error(ErrorCode::kInvalidArgument, "a job by hand: " + text);
@@ -76,13 +72,14 @@ void check_job(const JobByHand& job) {
   }
 }
 
-// The table goes to each rank in one message.
 void require_fitting(const RankTable& table) {
-  const std::size_t bytes = kEnvelopeBytes + rendezvous::encode({.table = table}).size();
-  if (table.rows.size() <= rendezvous::kMaxWorldSize && bytes <= os::kMaxMessageBytes) return;
+  const std::size_t bytes = rendezvous::encode_table(table, {}).size();
+  const bool fits = table.rows.size() <= rendezvous::kMaxWorldSize;
+  if (fits && bytes <= rendezvous::kMaxTableBytes) return;
   throw_invalid("a table of " + std::to_string(table.rows.size()) + " ranks takes " +
-                std::to_string(bytes) + " bytes, and " + std::to_string(os::kMaxMessageBytes) +
-                " bytes or " + std::to_string(rendezvous::kMaxWorldSize) + " ranks are the most");
+                std::to_string(bytes) + " bytes, and " +
+                std::to_string(rendezvous::kMaxTableBytes) + " bytes or " +
+                std::to_string(rendezvous::kMaxWorldSize) + " ranks are the most");
 }
 
 }  // namespace

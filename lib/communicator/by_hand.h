@@ -22,8 +22,8 @@ struct Arrival {
 };
 
 // The table with all that follows from it: hosts, local ranks, transport, source. Without a key its
-// addresses are numbers. Throws Error kInvalidArgument where it makes no sense: no rows, more than
-// a message holds, the rank outside of them, an address that is none, another transport, a short
+// addresses are numbers. Throws Error kInvalidArgument where it makes no sense: no rows, too
+// many, the rank outside of them, an address that is none, another transport, a short
 // key, none beside addresses that others reach.
 RankTable complete_table(const JobByHand& job);
 

@@ -182,7 +182,8 @@ void require_encryption(const rendezvous::Job& job, const CommunicatorOptions& o
 
 Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& options,
             base::TimePoint deadline) {
-  auto welcome = arrival.client.join(deadline);
+  auto welcome =
+      arrival.client.join(deadline, table ? rendezvous::encode_table(*table, {}) : std::string());
   Group group;
   group.rank = welcome.job.rank;
   group.table = welcome.job.table;

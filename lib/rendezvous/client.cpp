@@ -42,27 +42,54 @@ std::vector<std::byte> encode_to_send(const Message& message) {
 
 }  // namespace
 
-Client::Welcome Client::join(TimePoint deadline) {
-  send({.type = MessageType::kJoin}, deadline);
-  Welcome welcome;
-  std::optional<std::size_t> expected_fds;
-  do {
-    const auto message = receive(deadline);
-    if (!message) throw Error(ErrorCode::kTimeout, who() + " did not answer this rank's join");
-    if (message->error) throw_answer(*message);
-    if (message->type != MessageType::kWelcome) {
-      notices_.push_back(*message);
-      continue;
-    }
-    if (!message->text.empty()) {
-      auto job = decode_job(message->text);
-      if (!job) throw Error(ErrorCode::kSystem, who() + " speaks another version of rota");
-      welcome.job = std::move(*job);
-      expected_fds = lent_count(welcome.job);
-    }
+Client::Welcome Client::join(TimePoint deadline, std::string own_table) {
+  Message request{.type = MessageType::kJoin};
+  if (!own_table.empty()) request.text = encode(mark_of(own_table));
+  send(request, deadline);
+  auto terms = decode_job(next_welcome(deadline).text);
+  if (!terms) throw_other_version();
+  Welcome welcome{.job = std::move(terms->job), .fds = {}};
+  const std::string table = welcome.job.lends
+                                ? take_lent_table(terms->table)
+                                : take_table(std::move(own_table), terms->table, deadline);
+  if (!add_table(table, welcome.job)) throw_other_version();
+  const std::size_t expected_fds = lent_count(welcome.job);
+  std::move(fds_.begin(), fds_.end(), std::back_inserter(welcome.fds));
+  while (welcome.fds.size() < expected_fds) {
+    next_welcome(deadline);
     std::move(fds_.begin(), fds_.end(), std::back_inserter(welcome.fds));
-  } while (!expected_fds || welcome.fds.size() < *expected_fds);
+  }
   return welcome;
+}
+
+// With its descriptors in fds_. What else comes is for later.
+Message Client::next_welcome(TimePoint deadline) {
+  while (auto message = receive(deadline)) {
+    if (message->error) throw_answer(*message);
+    if (message->type == MessageType::kWelcome) return *std::move(message);
+    notices_.push_back(*std::move(message));
+  }
+  throw Error(ErrorCode::kTimeout, who() + " did not answer this rank's join");
+}
+
+std::string Client::take_lent_table(const TableMark& mark) {
+  if (fds_.empty()) throw_other_version();
+  const os::Fd file = std::move(fds_.front());
+  fds_.erase(fds_.begin());
+  return read_table_file(file, mark);
+}
+
+// It comes where this rank's own is another one.
+std::string Client::take_table(std::string own_table, const TableMark& mark, TimePoint deadline) {
+  if (mark_of(own_table) == mark) return own_table;
+  std::string table;
+  while (table.size() < mark.bytes) {
+    const Message piece = next_welcome(deadline);
+    if (piece.text.empty()) throw_other_version();
+    table += piece.text;
+  }
+  if (mark_of(table) != mark) throw_other_version();
+  return table;
 }
 
 void Client::put(const std::string& key, const std::string& value) {
@@ -159,6 +186,10 @@ std::string Client::who() const {
   return host_ ? "rank " + std::to_string(*host_) + ", where the ranks meet," : "the launcher";
 }
 
+void Client::throw_other_version() const {
+  throw Error(ErrorCode::kSystem, who() + " speaks another version of rota");
+}
+
 // Said once: what comes from nobody is nothing.
 void Client::on_gone() {
   if (!host_) throw_gone();
@@ -204,7 +235,7 @@ std::optional<Message> Client::receive_now() {
   if (io == os::Io::kClosed) on_gone();
   if (io != os::Io::kDone) return std::nullopt;
   auto message = decode(buffer_);
-  if (!message) throw Error(ErrorCode::kSystem, who() + " speaks another version of rota");
+  if (!message) throw_other_version();
   return message;
 }
 

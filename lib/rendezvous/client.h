@@ -31,11 +31,12 @@ class Client {
 
   struct Welcome {
     Job job;
-    std::vector<os::Fd> fds;  // As job.h says.
+    std::vector<os::Fd> fds;  // As job.h says; that of the table has been read.
   };
-  // Throws Error kTimeout, kSystem (the launcher is gone or speaks another version), kMismatch
-  // (this rank has joined before), and what the job was aborted with.
-  Welcome join(base::TimePoint deadline);
+  // `own_table` is the text of the table that this rank has been given by hand; else empty. Throws
+  // Error kTimeout, kSystem (the launcher is gone or speaks another version), kMismatch (this rank
+  // has joined before), and what the job was aborted with.
+  Welcome join(base::TimePoint deadline, std::string own_table = {});
 
   // All throw Error kTimeout naming who is absent, kPeerLost when somebody who is needed has ended,
   // the host included, kAborted (or kMismatch) with the first cause when the job broke, kSystem
@@ -73,6 +74,10 @@ class Client {
   template <class Make>
   void send_quietly(Make make) noexcept;
   Message call(Message request, base::TimePoint deadline);
+  Message next_welcome(base::TimePoint deadline);
+  std::string take_lent_table(const TableMark& mark);
+  std::string take_table(std::string own_table, const TableMark& mark, base::TimePoint deadline);
+  [[noreturn]] void throw_other_version() const;
   // Empty at the deadline.
   std::optional<Message> receive(base::TimePoint deadline);
   std::optional<Message> receive_now();

@@ -14,6 +14,9 @@ constexpr std::size_t kMostNamed = 8;
 // Of a rank's words in a sentence of ours, which has to fit into a message.
 constexpr std::size_t kMostQuotedBytes = 1024;
 
+// Of the table in one message.
+constexpr std::size_t kPieceBytes = 32 * std::size_t{1024};
+
 bool may_come_from_rank(const Message& message, std::size_t world_size) {
   if (message.type > MessageType::kLeave) return false;
   if (message.blamed && *message.blamed >= world_size) return false;
@@ -49,7 +52,11 @@ Message read_from_rank(std::size_t rank, std::size_t world_size, std::span<const
 }
 
 Coordinator::Coordinator(Job job)
-    : job_(std::move(job)), ranks_(job_.table.rows.size()), agreement_(job_.table.rows.size()) {
+    : job_(std::move(job)),
+      table_text_(encode_table(job_.table, job_.islands)),
+      table_mark_(mark_of(table_text_)),
+      ranks_(job_.table.rows.size()),
+      agreement_(job_.table.rows.size()) {
   ROTA_ASSERT(!ranks_.empty());
 }
 
@@ -102,8 +109,17 @@ void Coordinator::on_join(std::size_t rank, const Message& message) {
   if (first_cause_) return refuse(rank, message, ErrorCode::kAborted, first_cause_->text);
   job_.rank = rank;
   outbox_.push_back(
-      {rank, {.type = MessageType::kWelcome, .id = message.id, .text = encode(job_)}, true});
+      {rank,
+       {.type = MessageType::kWelcome, .id = message.id, .text = encode(job_, table_mark_)},
+       true});
+  if (!job_.lends && message.text != encode(table_mark_)) send_table(rank);
   if (!departed_.empty()) tell_departure(rank, *departed_.begin());  // One is enough to be missed.
+}
+
+void Coordinator::send_table(std::size_t rank) {
+  for (std::size_t at = 0; at < table_text_.size(); at += kPieceBytes) {
+    send(rank, {.type = MessageType::kWelcome, .text = table_text_.substr(at, kPieceBytes)});
+  }
 }
 
 void Coordinator::on_get(std::size_t rank, const Message& message, base::TimePoint now) {

@@ -61,6 +61,10 @@ class Coordinator {
 
   bool has_joined(std::size_t rank) const { return ranks_[rank].joined; }
 
+  // What each welcome has the mark of. Ranks that are lent descriptors get it as one of these; of
+  // the others, who has another text or none gets it behind the welcome, in pieces.
+  const std::string& table_text() const noexcept { return table_text_; }
+
  private:
   // What a rank has been in for a while, waiting.
   struct Operation {
@@ -85,6 +89,7 @@ class Coordinator {
   };
 
   void on_join(std::size_t rank, const Message& message);
+  void send_table(std::size_t rank);
   void on_put(const Message& message);
   void on_get(std::size_t rank, const Message& message, base::TimePoint now);
   void on_barrier(std::size_t rank, const Message& message, base::TimePoint now);
@@ -114,6 +119,8 @@ class Coordinator {
   void erase_waits(const std::function<bool(const Waiting&)>& is_over);
 
   Job job_;
+  std::string table_text_;
+  TableMark table_mark_;
   std::vector<Rank> ranks_;
   std::set<std::size_t> departed_;
   bool is_missed_told_ = false;  // Of the first that ended without having left.

@@ -1,5 +1,5 @@
-// The fields of a job, one after the other. The key comes last, so that it goes from the job to the
-// text and back without a step between that would have to be wiped.
+// The fields of a job but for its table, one after the other. The key comes last, so that it goes
+// from the job to the text and back without a step between that would have to be wiped.
 #include "rendezvous/job.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::size_t lent_count(const Job& job) noexcept {
   return 0;
 }
 
-std::string encode(const Job& job) {
+std::string encode(const Job& job, const TableMark& table) {
   base::ByteWriter out;
   out.write(static_cast<std::uint64_t>(job.rank));
   out.write(static_cast<std::uint64_t>(job.deadline.count()));
@@ -44,18 +44,7 @@ std::string encode(const Job& job) {
   out.write(static_cast<std::uint8_t>(job.encrypts));
   out.write(static_cast<std::uint8_t>(job.lends));
   out.write(job.incarnation);
-  out.write(job.table.epoch);
-  out.write(job.table.source);
-  out.write(job.table.transport);
-  out.write(job.table.tuned);
-  out.write(static_cast<std::uint32_t>(job.table.rows.size()));
-  for (const RankRow& row : job.table.rows) {
-    out.write(static_cast<std::uint64_t>(row.local_rank));
-    out.write(row.host);
-    out.write(row.address);
-    out.write(row.cores);
-  }
-  for (const std::uint32_t island : job.islands) out.write(island);
+  write(table, out);
   const auto fields = out.take();
   const auto key = job.key.bytes();
   std::string text;
@@ -74,11 +63,12 @@ std::string with_key(std::string text, const auth::Key& key) {
 
 std::string without_key(std::string text) { return with_key(std::move(text), auth::Key()); }
 
-std::optional<Job> decode_job(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
+std::optional<Terms> decode_job(std::string_view text) {
+  const auto bytes = base::bytes_of(text);
   if (bytes.size() < auth::kKeyBytes) return std::nullopt;
   base::ByteReader in(bytes.first(bytes.size() - auth::kKeyBytes));
-  Job job;
+  Terms terms;
+  Job& job = terms.job;
   std::ranges::copy(bytes.last<auth::kKeyBytes>(), job.key.bytes().begin());
   job.rank = in.read<std::uint64_t>();
   job.deadline = std::chrono::nanoseconds(static_cast<std::int64_t>(in.read<std::uint64_t>()));
@@ -87,27 +77,17 @@ std::optional<Job> decode_job(std::string_view text) {
   job.encrypts = in.read<std::uint8_t>() != 0;
   job.lends = in.read<std::uint8_t>() != 0;
   job.incarnation = in.read<std::uint64_t>();
-  job.table.epoch = in.read<std::uint64_t>();
-  job.table.source = in.read_text();
-  job.table.transport = in.read_text();
-  job.table.tuned = in.read_text();
-  const auto count = in.read<std::uint32_t>();
-  if (!in.ok() || count == 0 || count > kMaxWorldSize || job.rank >= count) return std::nullopt;
-  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
-    RankRow row;
-    row.local_rank = in.read<std::uint64_t>();
-    row.host = in.read_text();
-    row.address = in.read_text();
-    row.cores = in.read_text();
-    job.table.rows.push_back(std::move(row));
-  }
-  const bool has_islands = job.table.transport == base::kMixed;
-  for (std::uint32_t i = 0; i < count && has_islands && in.ok(); ++i) {
-    job.islands.push_back(in.read<std::uint32_t>());
-  }
-  if (!in.ok() || !in.at_end()) return std::nullopt;
-  if (has_islands && base::transport_between(job.islands) != base::kMixed) return std::nullopt;
-  return job;
+  terms.table = read_mark(in);
+  if (!in.ok() || !in.at_end() || terms.table.bytes > kMaxTableBytes) return std::nullopt;
+  return terms;
+}
+
+bool add_table(std::string_view table_text, Job& job) {
+  auto places = decode_table(table_text);
+  if (!places || job.rank >= places->table.rows.size()) return false;
+  job.table = std::move(places->table);
+  job.islands = std::move(places->islands);
+  return true;
 }
 
 }  // namespace rota::rendezvous

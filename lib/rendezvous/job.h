@@ -1,4 +1,5 @@
-// What the launcher tells every rank when it joins: the text of kWelcome.
+// What the launcher tells every rank when it joins: its table, and the text of kWelcome with all
+// else.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -11,6 +12,7 @@
 
 #include "auth/key.h"
 #include "base/islands.h"
+#include "rendezvous/table_text.h"
 
 namespace rota::rendezvous {
 
@@ -27,10 +29,8 @@ struct Job {
   bool lends = true;                     // Descriptors; otherwise ranks have brought their own.
 };
 
-inline constexpr std::size_t kMaxWorldSize = 4096;
-
-// The descriptors that travel with kWelcome. More than os::kMaxMessageFds of them follow in further
-// kWelcome messages without text.
+// The descriptors that travel with kWelcome, behind that of the table. More than
+// os::kMaxMessageFds in all follow in further kWelcome messages without text.
 enum class Lent : std::uint8_t {
   kNothing,
   kArenas,    // One memfd a rank, in rank order: its arena. Every rank gets them all.
@@ -41,20 +41,27 @@ enum class Lent : std::uint8_t {
 // What ranks need for a transport; nothing for one that is not known here.
 Lent lent_for(std::string_view transport) noexcept;
 
-// How many descriptors each rank gets.
+// How many of these each rank gets.
 std::size_t lent_count(const Job& job) noexcept;
 
-// The text has the key in it, and so have the message that it becomes and the buffers on its way to
-// the rank: they lie in the memory of processes that hold the key anyway, and are not wiped.
-// Nothing else here leaves a copy.
-std::string encode(const Job& job);
+// All but the table, which is the one that has this mark. The text has the key in it, and so have
+// the message that it becomes and the buffers on its way to the rank: they lie in the memory of
+// processes that hold the key anyway, and are not wiped. Nothing else here leaves a copy.
+std::string encode(const Job& job, const TableMark& table);
 
 // An encoded job with another key, or with zeros in place of it: what travels to another host does
 // so without it. `text` is of encode().
 std::string with_key(std::string text, const auth::Key& key);
 std::string without_key(std::string text);
 
-// Empty when `text` is not a whole, well-formed job.
-std::optional<Job> decode_job(std::string_view text);
+struct Terms {
+  Job job;  // Without its table.
+  TableMark table;
+};
+// Empty when `text` is not whole and well-formed.
+std::optional<Terms> decode_job(std::string_view text);
+
+// Puts the table in. False where `table_text` is none, or has no row for the job's rank.
+bool add_table(std::string_view table_text, Job& job);
 
 }  // namespace rota::rendezvous

@@ -1,7 +1,10 @@
 // What ranks and the launcher's coordinator say to each other, one message a packet.
 //
 //   rank → coordinator                        coordinator → rank
-//   kJoin     first message                   kWelcome   job, with the descriptors it names
+//   kJoin     first message, text = the mark  kWelcome   text = job, with descriptors: its table,
+//             of the table that it has, if any           and those that the table tells of. Where
+//                                                        none travel, the table follows in pieces,
+//                                                        a kWelcome each, to who has another one
 //   kPut      key, value                      (nothing)
 //   kGet      key, timeout                    kReply     value, or why there is none
 //   kBarrier  key, timeout                    kReply     when all have come, or who is absent

@@ -20,7 +20,7 @@ class Switchboard {
   // What its owner wants to know, or has to give. None of them has to be there.
   struct Hooks {
     std::function<void(std::size_t rank, const Message& message)> heard;  // After the coordinator.
-    std::function<std::vector<int>(std::size_t rank)> lend;  // The descriptors of its welcome,
+    std::function<std::vector<int>(std::size_t rank)> lend;  // Of its welcome, the table first,
     std::function<void(std::size_t rank)> lent;              // which it has been sent.
   };
   Switchboard(const Job& job, Hooks hooks);
@@ -48,6 +48,7 @@ class Switchboard {
   }
   void on_time(base::TimePoint now) { coordinator_.on_time(now); }
   bool has_joined(std::size_t rank) const { return coordinator_.has_joined(rank); }
+  const std::string& table_text() const noexcept { return coordinator_.table_text(); }
 
   // Ends the job for all who have joined.
   void abort(ErrorCode error, const std::string& why) { coordinator_.abort(error, why); }

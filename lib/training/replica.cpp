@@ -7,8 +7,8 @@
 
 #include <rota/error.h>
 
-#include "training/agreement.h"
 #include "base/hash.h"
+#include "training/agreement.h"
 #include "training/squared_norm.h"
 
 namespace rota {
@@ -176,7 +176,7 @@ Score Replica<T>::sum_over_world(const Score& score) {
 
 template <class T>
 std::uint64_t Replica<T>::weights_hash() const noexcept {
-  std::uint64_t hash = training::kFnvStart;
+  std::uint64_t hash = base::kFnvStart;
   for (const std::span<T>& values : values_) hash = base::fnv1a(std::as_bytes(values), hash);
   return hash;
 }

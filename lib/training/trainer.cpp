@@ -9,8 +9,8 @@
 
 #include <rota/error.h>
 
-#include "base/time.h"
 #include "base/hash.h"
+#include "base/time.h"
 
 namespace rota {
 namespace {

@@ -246,6 +246,19 @@ TEST(ByHand, TablesThatDifferAreNoJob) {
   }
 }
 
+// What hosts are called is told by rank 0, at any length.
+TEST(ByHand, TablesMayNameHostsDifferently) {
+  const auto addresses = testing::free_addresses(2);
+  auto first = options_for(0, addresses);
+  first.by_hand->table.rows[1].host = std::string(100'000, 'b');
+  const Outcomes outcomes =
+      run_ranks({first, options_for(1, addresses)}, [](Communicator& communicator) {
+        EXPECT_EQ(communicator.rank_table().rows[1].host, std::string(100'000, 'b'));
+        sum_of_ranks(communicator);
+      });
+  expect_no_errors(outcomes);
+}
+
 TEST(ByHand, ARankIsTakenOnce) {
   const auto addresses = testing::free_addresses(2);
   const Outcomes outcomes =
@@ -423,8 +436,8 @@ TEST(ByHand, WhatMakesNoSenseIsRefused) {
                  "rank 1's address '0.0.0.0:7002' is every address");
   expect_refused({.table = table_of({"127.0.0.1:7001", "no-such-host.invalid:7002"})},
                  "rank 1's address 'no-such-host.invalid:7002' is unknown");
-  expect_refused({.table = table_of(std::vector<std::string>(3000, "127.0.0.1:7001"))},
-                 "a table of 3000 ranks takes");
+  expect_refused({.table = table_of(std::vector<std::string>(4097, "127.0.0.1:7001"))},
+                 "a table of 4097 ranks takes");
   RankTable shared = table_of({"127.0.0.1:7001", "127.0.0.1:7002"});
   shared.transport = "shm";
   expect_refused({.table = shared}, "tcp, not over 'shm'");

@@ -41,6 +41,19 @@ TEST_F(LauncherHosts, RanksMeetOnUnevenHosts) {
   }
 }
 
+// Its table is longer than a message.
+TEST_F(LauncherHosts, HoldMoreRanksThanAMessageHasRowsFor) {
+#if defined(ROTA_IS_SANITIZED)
+  GTEST_SKIP() << "a sanitizer takes more memory than there is for so many ranks";
+#endif
+  environment_ = {"ROTA_HOSTS=" + hosts({700, 1, 700})};
+  auto all = start_all({"--ports", "12000-19999", test_path("member"), "meet"});
+  for (auto& each : all) {
+    const Result result = each->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  }
+}
+
 TEST_F(LauncherHosts, HostsMayComeInAnyOrderAndLate) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
   const auto last = start(2, {rank_program()});

@@ -50,6 +50,7 @@ std::vector<Encoding> all_encodings() {
                     .may_spin = true,
                     .free = {.address = "10.0.0.1", .ports = {7703, 7704}}};
   const Beginning beginning{.salt = "salt",
+                            .table = "table",
                             .peers = {.first = Endpoint{"10.0.0.1", 7703}, .list = "[]"}};
   const News news{.kind = News::Kind::kRankExited,
                   .rank = 3,

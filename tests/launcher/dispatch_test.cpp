@@ -167,10 +167,12 @@ TEST(Seats, MayBeNone) {
 TEST(Beginning, ComesOutAsItWentIn) {
   const Beginning beginning{
       .salt = std::string(32, '\0'),
+      .table = "a table",
       .peers = {.first = Endpoint{"10.0.0.1", 7703}, .list = R"(["10.0.0.1:7703"])"}};
   const auto decoded = decode_beginning(encode(beginning));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->salt, beginning.salt);
+  EXPECT_EQ(decoded->table, "a table");
   ASSERT_TRUE(decoded->peers.first);
   EXPECT_EQ(decoded->peers.first->host, "10.0.0.1");
   EXPECT_EQ(decoded->peers.first->port, 7703);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
@@ -41,6 +42,19 @@ TEST(Loan, LendsEveryRankAllArenas) {
   for (const int fd : fds) EXPECT_EQ(::lseek(fd, 0, SEEK_END), 4096);
   EXPECT_NE(fds[0], fds[1]);
   EXPECT_NE(fds[1], fds[2]);
+}
+
+TEST(Loan, LendsEveryRankTheTableFirstUntilTheLastHasIt) {
+  Loan loan = Loan::of_arenas(2, 4096);
+  const std::vector<int> arenas = loan.lend(0);
+  os::Fd table(::memfd_create("table", MFD_CLOEXEC));
+  const int number = table.get();
+  loan.set_table(std::move(table));
+  EXPECT_THAT(loan.lend(0), ElementsAre(number, arenas[0], arenas[1]));
+  loan.release(0);
+  EXPECT_THAT(loan.lend(1), ElementsAre(number, arenas[0], arenas[1]));
+  loan.release(1);
+  EXPECT_FALSE(is_open(number));
 }
 
 // Also where one of them is welcomed twice.

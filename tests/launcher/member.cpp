@@ -81,6 +81,17 @@ int check(std::size_t rank, std::size_t world_size) {
   return 0;
 }
 
+// Joins a large world, and meets the others.
+int meet(std::size_t rank, std::size_t world_size) {
+  Client client = connect();
+  const auto welcome = join(client);
+  require(welcome.job.rank == rank, "its own rank");
+  require(welcome.job.table.rows.size() == world_size, "the whole table");
+  client.barrier("met", seconds(60));
+  client.leave();
+  return 0;
+}
+
 // The victim asks for twelve megabytes and reads them late; the others go on meanwhile.
 int check_patience(std::size_t rank, std::size_t victim) {
   constexpr int kRequests = 300;
@@ -206,6 +217,7 @@ int run(const std::string& behaviour, std::size_t victim) {
   const std::size_t world_size = number_of("ROTA_WORLD_SIZE");
   if (behaviour == "count-interrupts") return count_interrupts();
   if (behaviour == "check") return check(rank, world_size);
+  if (behaviour == "meet") return meet(rank, world_size);
   const int number = static_cast<int>(number_of("ROTA_RENDEZVOUS_FD"));
   if (behaviour == "deaf") return check_patience(rank, victim);
   if (behaviour == "garbage" && rank == victim) {

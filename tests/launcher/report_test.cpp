@@ -154,14 +154,31 @@ TEST(JobPlan, KeepsArenasBelowTheLimitOfFiles) {
   EXPECT_NO_THROW(make_plan(parse_options({"--transport", "tcp", "p"}), facts, no_cores));
 }
 
-TEST(JobPlan, RefusesAWorldWhoseTableCannotBeSent) {
-  try {
-    make_plan(parse_options({"-np", "4096", "p"}), small_machine(), no_cores);
-    FAIL() << "it was accepted";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("--np 4096: a table of that many ranks takes"));
+TEST(JobPlan, HasAsManyRanksAsAWorldMay) {
+  for (const char* transport : {"shm", "tcp"}) {
+    const JobPlan plan = make_plan(parse_options({"-np", "4096", "--transport", transport, "p"}),
+                                   small_machine(), no_cores);
+    EXPECT_EQ(plan.job.table.rows.size(), 4096U);
   }
-  EXPECT_NO_THROW(make_plan(parse_options({"-np", "1000", "p"}), small_machine(), no_cores));
+}
+
+TEST(JobPlan, RefusesAWorldWhoseTableIsTooLong) {
+  Facts facts = small_machine();
+  facts.host = std::string(2000, 'x');
+  const auto refusal = [&](const std::string& count) -> std::string {
+    try {
+      make_plan(parse_options({"-np", count, "--transport", "tcp", "p"}), facts, no_cores);
+      return "";
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal("1000"), "");
+  EXPECT_THAT(refusal("4096"), HasSubstr("--np 4096: a table of that many ranks takes"));
+  EXPECT_THAT(refusal("4096"), HasSubstr("give the hosts shorter names"));
+  facts.file_size_limit = 100'000;
+  EXPECT_EQ(refusal("10"), "");
+  EXPECT_THAT(refusal("1000"), HasSubstr("(ulimit -f): raise it"));
 }
 
 }  // namespace

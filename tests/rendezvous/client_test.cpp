@@ -43,6 +43,16 @@ class ClientTest : public ::testing::Test {
     return decode(bytes);
   }
 
+  void say(const Message& message, std::span<const int> fds = {}) {
+    os::send_message(launcher_.get(), encode(message), fds);
+  }
+
+  void welcome(const Job& job, const TableMark& mark, const os::Fd& table) {
+    std::vector<int> fds;
+    if (table) fds.push_back(table.get());
+    say({.type = MessageType::kWelcome, .text = encode(job, mark)}, fds);
+  }
+
   os::Fd launcher_;
   Client client_;
 };
@@ -90,19 +100,63 @@ TEST_F(ClientTest, LooksForNewsWithoutAllocating) {
 TEST_F(ClientTest, HandsOnWhyTheJobBroke) {
   const Message aborted{
       .type = MessageType::kAborted, .error = ErrorCode::kMismatch, .blamed = 3, .text = "why"};
-  os::send_message(launcher_.get(), encode(aborted));
+  say(aborted);
   EXPECT_EQ(client_.next_notice(), aborted);
 }
 
-// Rather than waiting for descriptors that nobody sends: who knows the transport then says so.
-TEST_F(ClientTest, TakesAWelcomeWithoutDescriptors) {
+Job small_job() {
   Job job;
   job.table.transport = "one of the future";
   job.table.rows.resize(1);
-  os::send_message(launcher_.get(), encode({.type = MessageType::kWelcome, .text = encode(job)}));
-  const auto welcome = client_.join(base::Clock::now() + std::chrono::seconds(10));
+  return job;
+}
+
+std::string table_of(const Job& job) { return encode_table(job.table, job.islands); }
+
+base::TimePoint in_time() { return base::Clock::now() + std::chrono::seconds(10); }
+
+// Rather than waiting for descriptors that nobody sends: who knows the transport then says so.
+TEST_F(ClientTest, TakesAWelcomeWithNothingButATable) {
+  const std::string table = table_of(small_job());
+  welcome(small_job(), mark_of(table), make_table_file(table));
+  const auto welcome = client_.join(in_time());
   EXPECT_EQ(welcome.job.table.transport, "one of the future");
   EXPECT_TRUE(welcome.fds.empty());
+}
+
+TEST_F(ClientTest, RefusesAnotherTableThanItWasTold) {
+  const std::string table = table_of(small_job());
+  welcome(small_job(), mark_of(table + "x"), make_table_file(table));
+  EXPECT_THROW(client_.join(in_time()), Error);
+}
+
+TEST_F(ClientTest, RefusesAWelcomeWithoutATable) {
+  welcome(small_job(), mark_of(table_of(small_job())), {});
+  EXPECT_THROW(client_.join(in_time()), Error);
+}
+
+TEST_F(ClientTest, RefusesATableWithoutARowForIt) {
+  Job job = small_job();
+  job.rank = 1;
+  const std::string table = table_of(job);
+  welcome(job, mark_of(table), make_table_file(table));
+  EXPECT_THROW(client_.join(in_time()), Error);
+}
+
+// By hand: it says which table it has, and takes that one or the one that comes.
+TEST_F(ClientTest, TakesItsOwnTableOrTheOneThatComes) {
+  Job job = small_job();
+  job.lends = false;
+  const std::string table = table_of(job);
+  welcome(job, mark_of(table), {});
+  EXPECT_EQ(client_.join(in_time(), table).job.table.transport, "one of the future");
+  EXPECT_EQ(heard(), (Message{.type = MessageType::kJoin, .text = encode(mark_of(table))}));
+  welcome(job, mark_of(table), {});
+  for (const std::size_t at : {std::size_t{0}, table.size() / 2}) {
+    say({.type = MessageType::kWelcome,
+         .text = table.substr(at, at == 0 ? table.size() / 2 : table.size())});
+  }
+  EXPECT_EQ(client_.join(in_time(), "another").job.table.transport, "one of the future");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "os/message_socket.h"
 #include "rendezvous/coordinator_world.h"
 
 namespace rota::rendezvous {
@@ -21,13 +22,37 @@ TEST(Coordinator, WelcomesEachRankWithItsOwnRankAndTheDescriptors) {
     EXPECT_EQ(sent[0].rank, rank);
     EXPECT_TRUE(sent[0].with_descriptors);
     EXPECT_EQ(sent[0].message.type, MessageType::kWelcome);
-    const auto job = decode_job(sent[0].message.text);
-    ASSERT_TRUE(job);
-    EXPECT_EQ(job->rank, rank);
-    EXPECT_EQ(job->table.rows.size(), 3U);
-    EXPECT_EQ(job->deadline, seconds(7));
+    const auto terms = decode_job(sent[0].message.text);
+    ASSERT_TRUE(terms);
+    EXPECT_EQ(terms->job.rank, rank);
+    EXPECT_EQ(terms->job.deadline, seconds(7));
+    EXPECT_EQ(terms->table, mark_of(world.coordinator.table_text()));
     EXPECT_TRUE(world.coordinator.has_joined(rank));
   }
+  const auto places = decode_table(world.coordinator.table_text());
+  ASSERT_TRUE(places);
+  EXPECT_EQ(places->table.rows.size(), 3U);
+}
+
+// Where no descriptors travel, the table does: to ranks that do not have it already.
+TEST(Coordinator, SendsTheTableToWhoHasAnotherOneWhereItLendsNone) {
+  Job job = job_of(2);
+  job.lends = false;
+  job.table.rows[0].host = std::string(100'000, 'x');
+  Coordinator coordinator(job);
+  coordinator.on_message(
+      1, {.type = MessageType::kJoin, .text = encode(mark_of(coordinator.table_text()))}, {});
+  EXPECT_THAT(coordinator.take_outbox(), SizeIs(1));
+  coordinator.on_message(0, {.type = MessageType::kJoin, .text = encode(mark_of("another"))}, {});
+  const auto sent = coordinator.take_outbox();
+  ASSERT_GT(sent.size(), 1U);
+  std::string text;
+  for (std::size_t i = 1; i < sent.size(); ++i) {
+    EXPECT_EQ(sent[i].message.type, MessageType::kWelcome);
+    EXPECT_LT(encode(sent[i].message).size(), os::kMaxMessageBytes);
+    text += sent[i].message.text;
+  }
+  EXPECT_EQ(text, coordinator.table_text());
 }
 
 TEST(Coordinator, RefusesASecondJoinOfARank) {

@@ -27,51 +27,86 @@ std::string_view text_of(const auth::Key& key) {
   return {reinterpret_cast<const char*>(key.bytes().data()), auth::kKeyBytes};
 }
 
+TableMark mark_of_table(const Job& job) { return mark_of(encode_table(job.table, job.islands)); }
+
+std::string text_of(const Job& job) { return encode(job, mark_of_table(job)); }
+
 TEST(Job, TravelsWithoutItsKey) {
   const Job job = job_of_two();
-  const std::string text = without_key(encode(job));
+  const std::string text = without_key(text_of(job));
   EXPECT_EQ(text.find(text_of(job.key)), std::string::npos);
   const auto decoded = decode_job(text);
   ASSERT_TRUE(decoded);
-  EXPECT_EQ(decoded->key, auth::Key());
-  EXPECT_EQ(decoded->rank, 1U);
-  EXPECT_EQ(decoded->deadline, job.deadline);
-  EXPECT_TRUE(decoded->encrypts);
-  EXPECT_EQ(decoded->table.tuned, "/world.tuned");
-  ASSERT_EQ(decoded->table.rows.size(), 2U);
-  EXPECT_EQ(decoded->table.rows[1].address, "10.0.0.2:7701");
+  EXPECT_EQ(decoded->job.key, auth::Key());
+  EXPECT_EQ(decoded->job.rank, 1U);
+  EXPECT_EQ(decoded->job.deadline, job.deadline);
+  EXPECT_TRUE(decoded->job.encrypts);
+  EXPECT_EQ(decoded->table, mark_of_table(job));
+}
+
+// However large the world: the table, which is what grows, travels by itself.
+TEST(Job, IsAsLongInEveryWorld) {
+  Job job = job_of_two();
+  const std::size_t bytes = text_of(job).size();
+  job.table.rows.resize(kMaxWorldSize);
+  EXPECT_EQ(text_of(job).size(), bytes);
 }
 
 TEST(Job, IsTheSameOnceItHasItsKeyAgain) {
   const Job job = job_of_two();
-  EXPECT_TRUE(with_key(without_key(encode(job)), job.key) == encode(job));
+  EXPECT_TRUE(with_key(without_key(text_of(job)), job.key) == text_of(job));
 }
 
 TEST(Job, TakesAnotherKeyInPlaceOfItsOwn) {
   const Job job = job_of_two();
   const auth::Key other = auth::random_key();
-  const std::string text = with_key(encode(job), other);
+  const std::string text = with_key(text_of(job), other);
   EXPECT_EQ(text.find(text_of(job.key)), std::string::npos);
   const auto decoded = decode_job(text);
   ASSERT_TRUE(decoded);
-  EXPECT_EQ(decoded->key, other);
+  EXPECT_EQ(decoded->job.key, other);
 }
 
-TEST(Job, SaysWhoSharesMemoryWhereSomeDo) {
+TEST(Job, IsGivenItsTable) {
+  Job job;
+  job.rank = 1;
+  ASSERT_TRUE(add_table(encode_table(job_of_two().table, {}), job));
+  EXPECT_EQ(job.table.tuned, "/world.tuned");
+  ASSERT_EQ(job.table.rows.size(), 2U);
+  EXPECT_EQ(job.table.rows[1].address, "10.0.0.2:7701");
+}
+
+TEST(Job, IsRefusedATableWithoutItsRank) {
+  Job job;
+  job.rank = 2;
+  EXPECT_FALSE(add_table(encode_table(job_of_two().table, {}), job));
+  EXPECT_FALSE(add_table("no table", job));
+}
+
+TEST(Job, LendsWhatItsTransportTakes) {
   Job job = job_of_two();
   job.table.rows.push_back({1, "b", "10.0.0.2:7702", ""});
+  EXPECT_EQ(lent_count(job), 1U);
   job.table.transport = "shm+tcp";
   job.islands = {0, 1, 1};
   EXPECT_EQ(lent_count(job), 3U);  // A listening socket and two arenas.
   job.rank = 0;
   EXPECT_EQ(lent_count(job), 1U);
-  const auto decoded = decode_job(encode(job));
-  ASSERT_TRUE(decoded);
-  EXPECT_EQ(decoded->islands, job.islands);
-  for (const base::Islands& wrong : {base::Islands{0, 1}, {0, 0, 0}, {0, 1, 2}}) {
-    job.islands = wrong;
-    EXPECT_FALSE(decode_job(encode(job)));
+  job.lends = false;
+  EXPECT_EQ(lent_count(job), 0U);
+}
+
+TEST(Job, IsRefusedWhenCutShortAnywhereOrTooLong) {
+  const std::string text = text_of(job_of_two());
+  for (std::size_t count = 0; count < text.size(); ++count) {
+    EXPECT_FALSE(decode_job(std::string_view(text).substr(0, count))) << count << " bytes";
   }
+  EXPECT_FALSE(decode_job(text + "x"));
+}
+
+TEST(Job, IsRefusedWithATableThatNobodyCouldSend) {
+  EXPECT_TRUE(decode_job(encode(job_of_two(), {.bytes = kMaxTableBytes})));
+  EXPECT_FALSE(decode_job(encode(job_of_two(), {.bytes = kMaxTableBytes + 1})));
 }
 
 // A welcome that only brings further descriptors has no text.

@@ -1,8 +1,7 @@
-// Messages and jobs survive the wire, and nothing damaged passes for one.
-#include <gtest/gtest.h>
-
-#include "rendezvous/job.h"
+// Messages survive the wire, and nothing damaged passes for one.
 #include "rendezvous/message.h"
+
+#include <gtest/gtest.h>
 
 namespace rota::rendezvous {
 namespace {
@@ -41,51 +40,6 @@ TEST(Message, IsRefusedWithAVersionTypeOrErrorThatDoesNotExist) {
   auto bytes = encode(full_message());
   bytes[1] = std::byte{0};
   EXPECT_FALSE(decode(bytes));
-}
-
-Job full_job() {
-  Job job;
-  job.rank = 1;
-  job.key.bytes().front() = std::byte{1};
-  job.key.bytes().back() = std::byte{255};
-  job.deadline = std::chrono::seconds(60);
-  job.may_spin = true;
-  job.table.epoch = 4;
-  job.table.source = "rotarun -np 2";
-  job.table.transport = "tcp";
-  job.table.rows = {{0, "a", "127.0.0.1:1", "0-3"}, {1, "a", "127.0.0.1:2", ""}};
-  return job;
-}
-
-TEST(Job, SurvivesTheWire) {
-  const auto job = decode_job(encode(full_job()));
-  ASSERT_TRUE(job);
-  EXPECT_EQ(encode(*job), encode(full_job()));
-  EXPECT_EQ(job->table.rows[1].address, "127.0.0.1:2");
-  EXPECT_EQ(job->key, full_job().key);
-  EXPECT_TRUE(job->may_spin);
-  EXPECT_FALSE(job->verbose);
-  Job verbose_job = full_job();
-  verbose_job.may_spin = false;
-  verbose_job.verbose = true;
-  const auto other = decode_job(encode(verbose_job));
-  ASSERT_TRUE(other);
-  EXPECT_FALSE(other->may_spin);
-  EXPECT_TRUE(other->verbose);
-}
-
-TEST(Job, IsRefusedWhenCutShortAnywhereOrTooLong) {
-  const std::string text = encode(full_job());
-  for (std::size_t count = 0; count < text.size(); ++count) {
-    EXPECT_FALSE(decode_job(std::string_view(text).substr(0, count))) << count << " bytes";
-  }
-  EXPECT_FALSE(decode_job(text + "x"));
-}
-
-TEST(Job, IsRefusedWithARankOutsideItsWorld) {
-  Job job = full_job();
-  job.rank = 2;
-  EXPECT_FALSE(decode_job(encode(job)));
 }
 
 }  // namespace

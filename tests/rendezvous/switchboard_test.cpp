@@ -63,12 +63,18 @@ class SwitchboardTest : public ::testing::Test {
         job_of(world_size),
         Switchboard::Hooks{
             .heard = [this](std::size_t rank, const Message&) { heard_.push_back(rank); },
-            .lend = [this](std::size_t) { return std::vector<int>(lent_count_, STDIN_FILENO); },
+            .lend = [this](std::size_t) { return lent_fds(); },
             .lent = [this](std::size_t rank) { lent_.push_back(rank); }});
   }
 
   void connect(std::size_t rank, Script& script) {
     switchboard_->connect(rank, std::make_unique<ScriptedLine>(script));
+  }
+
+  std::vector<int> lent_fds() const {
+    std::vector<int> fds(lent_count_, STDIN_FILENO);
+    if (table_) fds.insert(fds.begin(), table_.get());
+    return fds;
   }
 
   // One turn, as its owners make them.
@@ -82,7 +88,8 @@ class SwitchboardTest : public ::testing::Test {
   }
 
   std::unique_ptr<Switchboard> switchboard_;
-  std::size_t lent_count_ = 0;
+  std::size_t lent_count_ = 0;  // Beside the table.
+  os::Fd table_;
   std::vector<std::size_t> heard_;  // Ranks, in order.
   std::vector<std::size_t> lent_;
   os::PollSet polls_;
@@ -114,9 +121,9 @@ TEST_F(SwitchboardTest, LendsDescriptorsInAsManyMessagesAsItTakes) {
   connect(1, script);
   turn();
   ASSERT_EQ(script.sent.size(), 3U);
-  const auto job = decode_job(script.sent[0].first.text);
-  ASSERT_TRUE(job);
-  EXPECT_EQ(job->rank, 1U);
+  const auto terms = decode_job(script.sent[0].first.text);
+  ASSERT_TRUE(terms);
+  EXPECT_EQ(terms->job.rank, 1U);
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(script.sent[i].first.type, MessageType::kWelcome);
     EXPECT_EQ(script.sent[i].first.text.empty(), i > 0);
@@ -129,6 +136,7 @@ TEST_F(SwitchboardTest, LendsDescriptorsInAsManyMessagesAsItTakes) {
 TEST_F(SwitchboardTest, LendsEveryDescriptorThatAClientWaitsFor) {
   constexpr std::size_t kWorldSize = os::kMaxMessageFds + 7;
   start(kWorldSize);
+  table_ = make_table_file(switchboard_->table_text());
   lent_count_ = kWorldSize;
   auto [ours, theirs] = os::make_message_socket_pair();
   switchboard_->connect(3, std::make_unique<LocalLine>(std::move(ours)));

@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "training/agreement.h"
 #include "base/hash.h"
+#include "training/agreement.h"
 
 namespace rota::training {
 namespace {
