@@ -1,8 +1,6 @@
-# The copy of the tree in which faults are planted: build/planted/tree. It has builds of its own,
-# which go on from fault to fault.
+# The copy of the tree in which faults are planted: $planted_tree. It has builds of its own, which go
+# on from fault to fault.
 # shellcheck shell=bash
-
-planted_tree=build/planted/tree
 
 # sums_in FOLDER prints the digest and the name of each file of a tree, without what was built.
 sums_in() {

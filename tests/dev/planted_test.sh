@@ -53,6 +53,17 @@ expect "all are tried" says '^dev: planted: see above: broken harmless misspelt 
 expect "the good one among them" says '^good: found'
 
 rm tree/tests/planted/{harmless,old,misspelt,broken}.patch
+
+# Faults of the simulation go two at once, each in a copy of its own.
+cat >>tree/CMakeLists.txt <<'CMAKE'
+add_test(NAME simulation COMMAND one)
+CMAKE
+for name in first second third; do plant "$name" '^simulation$' "$was" 'int main() { return 3; }'; done
+plant harmless '^simulation$' "$was" 'int main() { return 0 + 0; }'
+run 2 tree/dev planted
+expect "all of these are tried" test "$(grep -cE '^(first|second|third): found by' output)" = 3
+expect "one that nothing finds is named among these" says 'see above: harmless$'
+rm tree/tests/planted/{first,second,third,harmless}.patch
 sed -i 's/return 0/return 5/' tree/lib/one.cpp
 plant good '^one$' 'int main() { return 5; }' 'int main() { return 3; }'
 run 2 tree/dev planted

@@ -72,7 +72,7 @@ without_fault() {
 
 # verdict_without NAME TEST, as verdict_of, of the copy as it is: once for all faults of a test.
 verdict_without() {
-  local known=build/planted/without
+  local known=$planted_tree.without
   local key="$(preset_of "$1") $2"
   grep -qsxF -e "$key: passes" "$known" || echo "$key: $(verdict_of "$1" "$2")" >>"$known"
   sed -n "s/^.*: //p" <(grep -F -e "$key: " "$known" | tail -n 1)
@@ -111,19 +111,22 @@ chosen_faults() {
   done
 }
 
-command_planted() {
-  local chosen name key names=() problem wrong=()
+# is_simulated NAME: whether the simulation alone is to find it. That has one thread, and a clock of
+# its own.
+is_simulated() { [[ $(head_of "$1" Found-by) == '^simulation$' ]]; }
+
+# plant_all NAME... in the copy, one after the other. $planted_tree.wrong gets the names of those
+# that are not found.
+plant_all() {
+  local name key problem
   declare -A problems
-  chosen=$(chosen_faults "$@")
-  [[ -n $chosen ]] || return 0
-  mapfile -t names <<<"$chosen"
-  setup build test planted
-  mkdir -p build/planted
-  say "planting ${#names[@]} faults in $planted_tree"
+  mkdir -p "$planted_tree"
+  : >"$planted_tree.wrong"
+  (($#)) || return 0
   renew_copy
-  rm -f build/planted/without
-  for name in "${names[@]}"; do problems[$name]=$(without_fault "$name"); done
-  for name in "${names[@]}"; do
+  rm -f "$planted_tree.without"
+  for name; do problems[$name]=$(without_fault "$name"); done
+  for name; do
     key=$(fault_key "$name")
     problem=${problems[$name]:-$(with_fault "$name")}
     if [[ -z $problem ]]; then
@@ -131,8 +134,35 @@ command_planted() {
       note_passed "planted/$name" "$key"
     else
       echo "$name: $problem"
-      wrong+=("$name")
+      echo "$name" >>"$planted_tree.wrong"
     fi
   done
+}
+
+command_planted() {
+  local chosen name other names=() first=() second=() others=() wrong=()
+  local first_tree=build/planted/first second_tree=build/planted/second
+  chosen=$(chosen_faults "$@")
+  [[ -n $chosen ]] || return 0
+  mapfile -t names <<<"$chosen"
+  setup build test planted
+  say "planting ${#names[@]} faults in copies of the tree below build/planted"
+  for name in "${names[@]}"; do
+    if ! is_simulated "$name"; then
+      others+=("$name")
+    elif ((${#first[@]} <= ${#second[@]})); then
+      first+=("$name")
+    else
+      second+=("$name")
+    fi
+  done
+  # Two simulations do not mind each other; whatever else there is has the machine to itself.
+  planted_tree=$second_tree plant_all "${second[@]}" &
+  other=$!
+  planted_tree=$first_tree plant_all "${first[@]}"
+  wait "$other" || die "planted: in $second_tree not every fault could be tried"
+  mapfile -t wrong < <(cat "$first_tree.wrong" "$second_tree.wrong")
+  planted_tree=$first_tree plant_all "${others[@]}"
+  mapfile -t -O "${#wrong[@]}" wrong <"$first_tree.wrong"
   ((${#wrong[@]} == 0)) || die "planted: see above: ${wrong[*]}"
 }
