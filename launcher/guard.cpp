@@ -37,7 +37,7 @@ std::optional<char> state_of(pid_t pid) {
 }
 
 bool is_excused(pid_t pid) {
-  const std::optional<char> state = state_of(pid);
+  const char state = state_of(pid).value_or('?');
   return state == 'D' || state == 't';
 }
 
