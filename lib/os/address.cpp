@@ -4,9 +4,11 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netdb.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
@@ -28,6 +30,20 @@ bool is_port(const std::string& text) {
   return result.ec == std::errc() && result.ptr == end;
 }
 
+// A name of the abstract kind begins with a zero, and ends with the address.
+constexpr std::size_t kNameOffset = offsetof(sockaddr_un, sun_path) + 1;
+static_assert(kNameOffset + kLongestLocalName == sizeof(sockaddr_un));
+
+std::optional<Address> local_name(const HostAndPort& parts) {
+  const std::string name = parts.host.substr(1) + ":" + parts.port;
+  if (name.size() > kLongestLocalName) return std::nullopt;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  return Address(reinterpret_cast<const sockaddr*>(&address),
+                 static_cast<socklen_t>(kNameOffset + name.size()));
+}
+
 }  // namespace
 
 Address::Address(const sockaddr* start, socklen_t bytes) noexcept
@@ -40,6 +56,7 @@ bool Address::is_loopback() const noexcept {
     const auto& own = reinterpret_cast<const sockaddr_in&>(storage_);
     return (ntohl(own.sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
   }
+  if (family() == AF_UNIX) return true;
   const auto& own = reinterpret_cast<const sockaddr_in6&>(storage_);
   return family() == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&own.sin6_addr);
 }
@@ -68,12 +85,18 @@ std::uint16_t Address::port() const noexcept {
 }
 
 std::string Address::host() const {
+  if (family() == AF_UNIX) return kLoopback;
   char text[NI_MAXHOST] = {};
   ::getnameinfo(get(), bytes_, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
   return text;
 }
 
 std::string Address::to_text() const {
+  if (family() == AF_UNIX) {
+    const std::size_t name_bytes = bytes_ > kNameOffset ? bytes_ - kNameOffset : 0;
+    const auto* start = reinterpret_cast<const char*>(&storage_);
+    return kLocalSign + std::string(start + kNameOffset, name_bytes);
+  }
   char port[NI_MAXSERV] = {};
   ::getnameinfo(get(), bytes_, nullptr, 0, port, sizeof port, NI_NUMERICSERV);
   const std::string name = host();
@@ -104,6 +127,7 @@ Address parse_address(const std::string& text) {
 
 // Nobody is asked, so that it does not wait.
 std::optional<Address> numeric_address(const HostAndPort& parts) {
+  if (parts.host.starts_with(kLocalSign)) return local_name(parts);
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;

@@ -1,8 +1,10 @@
-// Addresses of stream sockets: numbers. What names stand for is asked by lib/names.
+// Addresses of stream sockets: numbers, and local names. What other names stand for is asked by
+// lib/names.
 #pragma once
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +14,13 @@ namespace rota::os {
 
 inline constexpr const char* kLoopback = "127.0.0.1";
 
-// A numeric address and a port, of either family.
+// What a local name begins with, "@rota-0-job:7700": that of an abstract Unix socket. It belongs to
+// a network namespace, as ports do, needs no file, and goes with whoever listens. Only processes of
+// one user reach each other by it: os/tcp_socket.h.
+inline constexpr char kLocalSign = '@';
+inline constexpr std::size_t kLongestLocalName = 107;  // The port with it.
+
+// A numeric address and a port, of either family; or a local name, whose host is loopback.
 class Address {
  public:
   Address(const sockaddr* start, socklen_t bytes) noexcept;
@@ -43,13 +51,14 @@ struct HostAndPort {
 };
 HostAndPort split_address(const std::string& text);
 
-// Throws Error kInvalidArgument for a text that is no numeric address and a port.
+// Throws Error kInvalidArgument for a text that is no numeric address, or local name, and a port.
 Address parse_address(const std::string& text);
 
-// The same of its two parts; empty where the host is no number.
+// The same of its two parts; empty where nobody but a name server knows the host.
 std::optional<Address> numeric_address(const HostAndPort& parts);
 
-// Whether the host of "host:port" is a number. Throws Error kInvalidArgument for another form.
+// Whether the host of "host:port" is a number, or a local name. Throws Error kInvalidArgument for
+// another form.
 bool is_numeric(const std::string& text);
 
 // "host:port" with another port: "a:1" and 2 make "a:2".

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "os/file.h"
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -29,6 +30,22 @@ Moved receive(int socket, std::span<std::byte> into, int flags) {
   return from_result(result);
 }
 
+// Of a local socket: whether the process at its other end, as it called or began to listen, acted
+// for the user that we act for.
+bool is_of_own_user(int socket) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
+         peer.uid == own_user();
+}
+
+// False: the socket is a local one, which has nothing between its ends that this could be asked of.
+bool set_for_tcp(int socket, int option, int value, const char* name) {
+  if (::setsockopt(socket, IPPROTO_TCP, option, &value, sizeof value) == 0) return true;
+  if (errno == EOPNOTSUPP) return false;
+  throw_errno(std::string("setting ") + name);
+}
+
 }  // namespace
 
 Connecting start_connect(const Address& target) {
@@ -37,6 +54,10 @@ Connecting start_connect(const Address& target) {
   if (::connect(socket.get(), target.get(), target.bytes()) != 0 && errno != EINPROGRESS &&
       errno != EINTR) {
     return {std::move(socket), std::generic_category().message(errno)};
+  }
+  // Any user may take any local name; whoever listens there is another job's, or worse.
+  if (target.family() == AF_UNIX && !is_of_own_user(socket.get())) {
+    return {std::move(socket), "a process of another user listens there"};
   }
   return {std::move(socket), std::nullopt};
 }
@@ -56,6 +77,8 @@ Accepted accept_connection(int listener) {
     socklen_t bytes = sizeof caller;
     Fd socket(::accept4(listener, reinterpret_cast<sockaddr*>(&caller), &bytes,
                         SOCK_NONBLOCK | SOCK_CLOEXEC));
+    const bool is_local = socket && caller.ss_family == AF_UNIX;
+    if (is_local && !is_of_own_user(socket.get())) continue;
     if (socket) return {.socket = std::move(socket), .caller = without_mapping(caller, bytes)};
     if (errno == EAGAIN) return {};
     switch (errno) {
@@ -79,15 +102,13 @@ void keep_alive(int socket) {
   constexpr int kIdleSeconds = 30;
   constexpr int kProbeSeconds = 10;
   constexpr int kProbes = 3;
-  const auto set = [&](int level, int option, int value) {
-    if (::setsockopt(socket, level, option, &value, sizeof value) != 0) {
-      throw_errno("setting SO_KEEPALIVE");
-    }
-  };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, kIdleSeconds);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, kProbeSeconds);
-  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+  if (!set_for_tcp(socket, TCP_KEEPIDLE, kIdleSeconds, "TCP_KEEPIDLE")) return;
+  set_for_tcp(socket, TCP_KEEPINTVL, kProbeSeconds, "TCP_KEEPINTVL");
+  set_for_tcp(socket, TCP_KEEPCNT, kProbes, "TCP_KEEPCNT");
+  const int on = 1;
+  if (::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) != 0) {
+    throw_errno("setting SO_KEEPALIVE");
+  }
 }
 
 std::optional<base::Duration> unacknowledged_for(int socket) noexcept {
@@ -98,12 +119,7 @@ std::optional<base::Duration> unacknowledged_for(int socket) noexcept {
   return std::chrono::milliseconds(info.tcpi_last_ack_recv);
 }
 
-void set_no_delay(int socket) {
-  const int on = 1;
-  if (::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
-    throw_errno("setting TCP_NODELAY");
-  }
-}
+void set_no_delay(int socket) { set_for_tcp(socket, TCP_NODELAY, 1, "TCP_NODELAY"); }
 
 void end_sending(int socket) noexcept { ::shutdown(socket, SHUT_WR); }
 

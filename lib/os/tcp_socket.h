@@ -1,4 +1,5 @@
-// Stream sockets that never block.
+// Stream sockets that never block: of TCP, and local ones, over which only processes of one user
+// reach each other.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -24,7 +25,7 @@ Connecting start_connect(const Address& target);
 std::optional<std::string> connect_result(int socket);
 
 // The next waiting connection of a listening socket, if there is one. Callers that are gone again
-// are passed over. Throws Error kSystem.
+// are passed over, and so are those of other users who call a local name. Throws Error kSystem.
 struct Accepted {
   Fd socket{};
   std::optional<Address> caller{};  // Where there is a socket.

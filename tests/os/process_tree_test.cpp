@@ -129,6 +129,7 @@ TEST(ProcessTreeTest, StaysUntilItsLastProcessHasEnded) {
 
 TEST(ProcessTreeTest, IsEndedWithItsDaemonAndNoOther) {
   std::vector<ProcessTree> trees;
+  trees.reserve(4);
   for (int i = 0; i < 4; ++i) {
     trees.emplace_back(shell(kDaemon + std::string("exec sleep 60")));
   }
