@@ -12,6 +12,7 @@ constexpr std::size_t kOfProgram = 16;
 
 // For each rank two pipes, a line, what it is lent, and a port that is set aside for it; with
 // --output-filename two files. For each host a trunk and, while it comes, a connection.
+// Beside them all arenas, where ranks of other rotaruns share memory with ours.
 constexpr std::size_t kOfRotarun = 16;
 constexpr std::size_t kForEachRank = 6;
 constexpr std::size_t kForEachOutput = 2;
@@ -32,7 +33,8 @@ FileNeed files_needed(const Share& share, const Options& options) {
   const std::size_t arena_count = share.transport == base::kMixed ? share.ranks.size() : 0;
   return {.of_rank = kOfProgram + share.world_size + arena_count,
           .of_rotarun = kOfRotarun + kForEachRank * process_count + arena_count +
-                        kForEachOutput * output_count + kForEachHost * share.host_count};
+                        share.arenas.size() + kForEachOutput * output_count +
+                        kForEachHost * share.host_count};
 }
 
 std::string lack_of_files(const FileNeed& need, const os::OpenFileLimits& limits) {

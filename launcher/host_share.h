@@ -31,6 +31,9 @@ struct Share {
   std::size_t earlier_count = 0;
   std::size_t other_count = 0;
 
+  // By rank, where each one's arena is opened if ranks of other rotaruns share memory with ours.
+  std::vector<std::string> arenas = {};
+
   std::vector<std::size_t> evaluators = {};  // The group of each. All are on one host.
 
   bool sends_output = false;    // It is shown where the job is led.

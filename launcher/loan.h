@@ -24,6 +24,9 @@ class Loan {
   // With listeners: arenas too. Throws as of_arenas does.
   void add_arenas(std::size_t arena_bytes);
 
+  // Those of all ranks of this machine, of which only some are here.
+  void add_arenas(std::vector<os::Fd> of_all) { arenas_ = std::move(of_all); }
+
   // The table of the job, which every rank gets first.
   void set_table(os::Fd table) noexcept { table_ = std::move(table); }
 
@@ -35,8 +38,8 @@ class Loan {
 
  private:
   os::Fd table_;
-  std::vector<os::Fd> listeners_;  // By local rank, as are the next. Either may be empty.
-  std::vector<os::Fd> arenas_;
+  std::vector<os::Fd> listeners_;  // By local rank. This and the next may be empty.
+  std::vector<os::Fd> arenas_;     // In the order in which every rank gets them.
   std::vector<bool> is_welcomed_;
   std::size_t welcomed_count_ = 0;
 };

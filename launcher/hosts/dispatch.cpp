@@ -121,6 +121,8 @@ std::string encode(const Share& share) {
     out.write(static_cast<std::uint32_t>(share.ranks[i]));
     out.write(static_cast<std::uint32_t>(share.groups[i]));
   }
+  out.write(static_cast<std::uint32_t>(share.arenas.size()));
+  for (const std::string& path : share.arenas) out.write(path);
   out.write(static_cast<std::uint32_t>(share.evaluators.size()));
   for (const std::size_t group : share.evaluators) out.write(static_cast<std::uint32_t>(group));
   out.write(static_cast<std::uint8_t>(share.sends_output));
@@ -142,6 +144,8 @@ std::optional<Share> decode_share(std::string_view text) {
     share.groups.push_back(in.read<std::uint32_t>());
     if (share.ranks.back() >= share.world_size) return std::nullopt;
   }
+  const std::size_t arena_count = in.read<std::uint32_t>();
+  for (std::size_t i = 0; i < arena_count && in.ok(); ++i) share.arenas.push_back(in.read_text());
   const std::size_t evaluator_count = in.read<std::uint32_t>();
   for (std::size_t i = 0; i < evaluator_count && in.ok(); ++i) {
     share.evaluators.push_back(in.read<std::uint32_t>());
@@ -149,7 +153,8 @@ std::optional<Share> decode_share(std::string_view text) {
   share.sends_output = in.read<std::uint8_t>() != 0;
   const bool is_sound = share.world_size <= rendezvous::kMaxWorldSize &&
                         share.other_count <= rendezvous::kMaxWorldSize &&
-                        share.earlier_count <= share.other_count;
+                        share.earlier_count <= share.other_count &&
+                        (share.arenas.empty() || share.arenas.size() == share.world_size);
   if (!is_whole(in) || !is_sound) return std::nullopt;
   return share;
 }

@@ -12,6 +12,7 @@
 #include "launcher/topology.h"
 #include "os/listener.h"
 #include "os/port_claim.h"
+#include "os/shared_memory.h"
 
 namespace rota::launcher {
 namespace {
@@ -50,11 +51,25 @@ void require_groups(const Share& share, const Options& options) {
                    ", so give the same command on every host");
 }
 
-// A rank that is alone here has nobody to share memory with.
+std::vector<os::Fd> open_arenas(const std::vector<std::string>& paths) {
+  std::vector<os::Fd> arenas;
+  try {
+    for (const std::string& path : paths) arenas.push_back(os::open_shared_memory(path));
+  } catch (const Error& error) {
+    throw Error(error.code(), std::string(error.what()) +
+                                  ": there the ranks of this machine share memory; --transport "
+                                  "tcp does without");
+  }
+  return arenas;
+}
+
+// A rank that is alone on its machine has nobody to share memory with.
 Loan make_loan(const Part& part, const Share& share, std::vector<os::Listener> listeners) {
   Loan loan = base::goes_over_tcp(share.transport) ? Loan::of_listeners(std::move(listeners))
                                                    : Loan(share.ranks.size());
-  if (base::shares_memory(share.transport) && share.ranks.size() > 1) {
+  if (!share.arenas.empty()) {
+    loan.add_arenas(open_arenas(share.arenas));
+  } else if (base::shares_memory(share.transport) && share.ranks.size() > 1) {
     loan.add_arenas(size_arena(part.facts, share.ranks.size()));
   }
   return loan;

@@ -32,6 +32,16 @@ Fd make_shared_memory(const std::string& name, std::size_t bytes) {
   return memory;
 }
 
+std::string path_of_shared_memory(const Fd& memory) {
+  return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(memory.get());
+}
+
+Fd open_shared_memory(const std::string& path) {
+  Fd memory(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!memory) throw_errno("open " + path);
+  return memory;
+}
+
 SharedMapping::SharedMapping(Fd memory, std::size_t place) : memory_(std::move(memory)) {
   struct stat status {};
   if (::fstat(memory_.get(), &status) != 0) throw_errno("fstat of a memfd");

@@ -12,6 +12,11 @@ namespace rota::os {
 // `name` shows up in /proc only. Throws Error kSystem.
 Fd make_shared_memory(const std::string& name, std::size_t bytes);
 
+// Where another process of the same user opens it too, for as long as this one has it open: a path
+// in /proc. Opening throws Error kSystem.
+std::string path_of_shared_memory(const Fd& memory);
+Fd open_shared_memory(const std::string& path);
+
 // Maps the whole of a memfd, readable and writable, for the life of the object.
 class SharedMapping {
  public:

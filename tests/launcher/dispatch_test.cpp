@@ -98,6 +98,14 @@ TEST(EncodedShare, ComesOutWithoutPlaces) {
   EXPECT_FALSE(decode_share(encode(Share{.other_count = kMaxWorldSize + 1})));
 }
 
+TEST(EncodedShare, HasTheArenasOfAllRanksOrNone) {
+  const Share share{.ranks = {1}, .groups = {0}, .world_size = 3, .arenas = {"a", "b", "c"}};
+  const auto decoded = decode_share(encode(share));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->arenas, share.arenas);
+  EXPECT_FALSE(decode_share(encode(Share{.world_size = 3, .arenas = {"a", "b"}})));
+}
+
 TEST(EncodedShare, MayHaveNoRanks) {
   const auto decoded = decode_share(encode(Share{.ranks = {}, .world_size = 8}));
   ASSERT_TRUE(decoded);

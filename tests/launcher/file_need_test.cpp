@@ -30,6 +30,15 @@ TEST(FileNeed, HasTheArenasOfAHostBesideConnections) {
   EXPECT_EQ(over_both.of_rotarun - over_tcp.of_rotarun, 10U);
 }
 
+// A rank has them all anyway.
+TEST(FileNeed, HasTheArenasOfOtherRotarunsRanks) {
+  Share share = share_of_ranks(1, 10, 10);
+  const FileNeed over_tcp = files_needed(share, {});
+  share.arenas.resize(10);
+  EXPECT_EQ(files_needed(share, {}).of_rank, over_tcp.of_rank);
+  EXPECT_EQ(files_needed(share, {}).of_rotarun - over_tcp.of_rotarun, 10U);
+}
+
 TEST(FileNeed, IsHeldAgainstWhatEachMayOpen) {
   const FileNeed need{.of_rank = 100, .of_rotarun = 200};
   EXPECT_EQ(lack_of_files(need, {.soft = 100, .hard = 200}), "");

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include "os/host.h"
 #include "os/poll_set.h"
+#include "os/shared_memory.h"
 #include "os/tcp_socket.h"
 
 namespace rota::launcher {
@@ -68,6 +70,22 @@ TEST(Loan, KeepsArenasUntilTheLastRankHasThem) {
   }
   loan.release(1);
   EXPECT_THAT(loan.lend(1), IsEmpty());
+  for (const int fd : fds) EXPECT_FALSE(is_open(fd));
+}
+
+TEST(Loan, MayHaveArenasOfOtherRotarunsRanks) {
+  const os::Fd made = os::make_shared_memory("arena", 4096);
+  std::vector<os::Fd> of_all;
+  for (int i = 0; i < 3; ++i) {
+    of_all.push_back(os::open_shared_memory(os::path_of_shared_memory(made)));
+  }
+  Loan loan(1);
+  loan.add_arenas(std::move(of_all));
+  const std::vector<int> fds = loan.lend(0);
+  ASSERT_EQ(fds.size(), 3U);
+  for (const int fd : fds) EXPECT_TRUE(os::are_same_file(fd, made.get()));
+  loan.release(0);
+  EXPECT_THAT(loan.lend(0), IsEmpty());
   for (const int fd : fds) EXPECT_FALSE(is_open(fd));
 }
 
