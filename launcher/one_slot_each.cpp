@@ -2,6 +2,7 @@
 #include "launcher/one_slot_each.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include <rota/error.h>
@@ -9,6 +10,9 @@
 #include "cluster/one_rank.h"
 #include "launcher/reach.h"
 #include "os/address.h"
+#include "os/file.h"
+#include "os/host.h"
+#include "os/message_socket.h"
 
 namespace rota::launcher {
 namespace {
@@ -32,9 +36,7 @@ std::optional<cluster::Meeting> meeting_of(const cluster::Specification& chosen,
                                            const cluster::Given& given) {
   if (chosen.meeting) return chosen.meeting;
   if (auto declared = declared_meeting(given)) return declared;
-  const bool are_together =
-      chosen.hosts.size() == 1 || chosen.local_world_size == chosen.world_size;
-  if (are_together) return cluster::Meeting{.name = os::kLoopback};
+  if (are_on_one_machine(chosen)) return cluster::Meeting{.name = os::kLoopback};
   const bool has_first = !chosen.hosts.empty() && !chosen.hosts.front().name.empty();
   return has_first ? std::optional(cluster::Meeting{.name = chosen.hosts.front().name})
                    : std::nullopt;
@@ -48,15 +50,59 @@ std::string job_id_of(const cluster::Specification& chosen, const cluster::Given
   return is_step ? chosen.job_id + "." + step : chosen.job_id;
 }
 
+// Ends tell jobs apart, where launchers begin with the host's name.
+std::string as_part_of_name(std::string text) {
+  constexpr std::size_t kMostBytes = 64;
+  constexpr std::string_view kOthers = ":/@[] ";
+  if (text.size() > kMostBytes) text = text.substr(text.size() - kMostBytes);
+  for (char& c : text) {
+    if (kOthers.find(c) != std::string_view::npos || c < ' ') c = '_';
+  }
+  return text;
+}
+
+// Of all of them. MPICH's gives each an end of a pair of sockets, which a script between them hands
+// on; of others' children it is the parent.
+int starter_of_all(const cluster::Given& given) {
+  const std::string text = given.environment.text("PMI_FD");
+  int fd = -1;
+  std::from_chars(text.data(), text.data() + text.size(), fd);
+  const int maker = fd < 0 ? 0 : os::maker_of_pair(fd);
+  return maker == 0 ? os::parent_process() : maker;
+}
+
+// The same for all of them, and another one for another job of the user that runs meanwhile: by the
+// job's own number; by the port that torchrun found free for it, as its number may be "none"; or
+// else by the process that has started them.
+std::string local_name_of(const cluster::Specification& chosen, const cluster::Given& given) {
+  std::string job = job_id_of(chosen, given);
+  const std::string port = given.environment.text("MASTER_PORT");
+  if (!port.empty()) job += (job.empty() ? "" : "-") + port;
+  if (job.empty()) job = "of-" + std::to_string(starter_of_all(given));
+  return os::kLocalSign + ("rota-" + std::to_string(os::own_user()) + "-" + as_part_of_name(job));
+}
+
 }  // namespace
 
-cluster::Specification as_hosts(const cluster::Specification& chosen, const cluster::Given& given) {
+bool are_on_one_machine(const cluster::Specification& chosen) noexcept {
+  const bool are_all_here = chosen.world_size && chosen.local_world_size == chosen.world_size;
+  return are_all_here || chosen.hosts.size() == 1;
+}
+
+bool meet_by_local_name(const cluster::Specification& hosts) noexcept {
+  return hosts.meeting && hosts.meeting->name.starts_with(os::kLocalSign);
+}
+
+cluster::Specification as_hosts(const cluster::Specification& chosen, const cluster::Given& given,
+                                bool has_key) {
   const std::string what = chosen.source + " says " + cluster::to_text(chosen);
   if (!chosen.world_size) {
     throw SpecificationError(what + ": set ROTA_WORLD to the number of ranks");
   }
   cluster::Specification hosts = chosen;
-  hosts.meeting = meeting_of(chosen, given);
+  hosts.meeting = are_on_one_machine(chosen) && !has_key
+                      ? cluster::Meeting{.name = local_name_of(chosen, given)}
+                      : meeting_of(chosen, given);
   if (!hosts.meeting) {
     throw SpecificationError(what +
                              ", and not where rank 0 is: set MASTER_ADDR to the name or the "

@@ -13,10 +13,18 @@
 
 namespace rota::launcher {
 
-// `chosen` is of process level, and of more than this rank. They meet where it says; else where
-// MASTER_ADDR and MASTER_PORT say; else on loopback, if they are all on this machine; else at the
-// first node. Throws SpecificationError where that, or the size of the world, is not known.
-cluster::Specification as_hosts(const cluster::Specification& chosen, const cluster::Given& given);
+// `chosen` is of process level, and of more than this rank. They meet at a local name, which needs
+// no key, if they are all on this machine and none is named (`has_key`); else where it says; else
+// where MASTER_ADDR and MASTER_PORT say; else on loopback, if they are all on this machine; else at
+// the first node. Throws SpecificationError where that, or the size of the world, is not known.
+cluster::Specification as_hosts(const cluster::Specification& chosen, const cluster::Given& given,
+                                bool has_key);
+
+// Whether whoever has started them says so.
+bool are_on_one_machine(const cluster::Specification& chosen) noexcept;
+
+// Whether that is where they meet.
+bool meet_by_local_name(const cluster::Specification& hosts) noexcept;
 
 // Whether it was made so.
 bool is_one_slot_each(const cluster::Specification& hosts) noexcept;

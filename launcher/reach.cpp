@@ -57,10 +57,16 @@ std::optional<std::size_t> declared_most(const cluster::Specification& chosen) {
   return own_host < chosen.hosts.size() ? chosen.hosts[own_host].most_slots : std::nullopt;
 }
 
-std::string table_text(const Options& options, const cluster::Specification& chosen,
-                       std::size_t slot_count) {
+// One that lies where keys usually do is for jobs of several hosts, and not named for this one.
+bool names_key(const Options& options, const cluster::Given& given) {
+  return options.insecure || options.key_fd || !options.key_file.empty() ||
+         !given.environment.text("ROTA_KEY_FILE").empty();
+}
+
+std::string table_text(const Options& options, const cluster::Given& given,
+                       const cluster::Specification& chosen, std::size_t slot_count) {
   try {
-    const RankTable table = declared_table(options, chosen, slot_count).table;
+    const RankTable table = declared_table(options, given, chosen, slot_count).table;
     const std::string note = note_on_slots(chosen, slot_count);
     return (note.empty() ? "" : "note: " + note + "\n") + to_text(table);
   } catch (const std::runtime_error& error) {
@@ -107,12 +113,13 @@ Reach decide_reach(const Options& options, const cluster::Given& given) {
   const bool is_rank = chosen.level == cluster::Level::kProcess;
   if (is_rank && !reaches_beyond) return {};
   require_declared_count(options, chosen);
-  const bool are_ranks_here = !is_rank && cluster::ring_count(chosen) == 1;
+  const bool are_ranks_here = is_rank ? are_on_one_machine(chosen) && !names_key(options, given)
+                                      : cluster::ring_count(chosen) == 1;
   if (reaches_beyond && !are_ranks_here && options.transport == Transport::kSharedMemory) {
     throw UsageError("--transport shm is for one host, and " + chosen.source + " says " +
                      cluster::to_text(chosen) + ": leave it out");
   }
-  if (is_rank) return {.hosts = as_hosts(chosen, given)};
+  if (is_rank) return {.hosts = as_hosts(chosen, given, names_key(options, given))};
   if (reaches_beyond) return {.hosts = chosen};
   return {.declared = {.count = declared_count(chosen),
                        .most = declared_most(chosen),
@@ -137,11 +144,16 @@ std::string note_on_slots(const cluster::Specification& chosen, std::size_t slot
          std::to_string(chosen.usual_slots.value_or(slot_count));
 }
 
-DeclaredTable declared_table(const Options& options, const cluster::Specification& chosen,
-                             std::size_t slot_count) {
+DeclaredTable declared_table(const Options& options, const cluster::Given& given,
+                             const cluster::Specification& chosen, std::size_t slot_count) {
   // Ranks that each have a launcher of their own are seated already.
   if (chosen.level == cluster::Level::kProcess) {
-    return {.table = cluster::make_table(chosen, slot_count), .own_ranks = {*chosen.rank}};
+    DeclaredTable seated{.table = cluster::make_table(chosen, slot_count),
+                         .own_ranks = {*chosen.rank}};
+    const bool share_memory = are_on_one_machine(chosen) && !names_key(options, given) &&
+                              options.transport != Transport::kTcp;
+    if (share_memory) seated.table.transport = "shm";
+    return seated;
   }
   const std::vector<std::size_t> slots = cluster::slots_of(chosen, slot_count);
   std::vector<HostSlots> hosts;
@@ -178,14 +190,14 @@ Explanation explain_reach(const Options& options, const cluster::Given& given,
     explanation.is_decided = true;
     const Reach reach = decide_reach(options, given);
     explanation.is_alone = !reach.hosts;
-    if (reach.hosts) explanation.text += table_text(options, chosen, slot_count);
+    if (reach.hosts) explanation.text += table_text(options, given, chosen, slot_count);
     if (reach.hosts && is_one_slot_each(*reach.hosts)) {
       explanation.text += "rotarun starts rank " + std::to_string(*chosen.rank) +
                           " alone, and meets those of the others at " + reach.hosts->meeting->name +
                           "\n";
     }
   } catch (const UsageError& error) {
-    explanation.text += table_text(options, read_given(given).chosen, slot_count) +
+    explanation.text += table_text(options, given, read_given(given).chosen, slot_count) +
                         "rotarun would not start it: " + error.what() + "\n";
   } catch (const SpecificationError& error) {
     if (explanation.is_decided) explanation.text += std::string(error.what()) + "\n";

@@ -55,8 +55,8 @@ struct DeclaredTable {
   RankTable table;
   std::vector<std::size_t> own_ranks{};
 };
-DeclaredTable declared_table(const Options& options, const cluster::Specification& chosen,
-                             std::size_t slot_count);
+DeclaredTable declared_table(const Options& options, const cluster::Given& given,
+                             const cluster::Specification& chosen, std::size_t slot_count);
 
 // Throws SpecificationError where --np is another number than the declared one.
 void require_declared_count(const Options& options, const cluster::Specification& chosen);

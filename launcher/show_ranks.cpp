@@ -36,7 +36,7 @@ std::optional<ShownTable> table_of_several_hosts(const Options& options,
   require_declared_count(options, chosen);
   ShownTable shown;
   try {
-    DeclaredTable declared = declared_table(options, chosen, slot_count);
+    DeclaredTable declared = declared_table(options, given, chosen, slot_count);
     declared.table.tuned = options.tuned_file;
     shown.devices = devices_of(declared, options, environment);
     shown.table = std::move(declared.table);

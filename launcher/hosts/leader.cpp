@@ -18,6 +18,7 @@
 #include "os/address.h"
 #include "os/host.h"
 #include "os/poll_set.h"
+#include "os/shared_memory.h"
 
 namespace rota::launcher {
 namespace {
@@ -73,7 +74,9 @@ class Leader {
   std::string name_in_table(std::size_t host) const;
   bool is_ring_here() const;  // Where all other hosts have no ranks.
   Layout lay_out_hosts() const;
+  base::Islands islands_between(const Layout& layout) const;
   void deal(const Layout& layout);
+  std::vector<os::Fd> make_arenas_of_all();
   void gather_output();
   Peers peers_of(const Layout& layout) const;
   JobPlan plan_job(const Seating& own) const;
@@ -181,13 +184,15 @@ std::optional<int> Leader::seat() {
 
 int Leader::run_job() {
   const Layout layout = lay_out_hosts();
-  islands_ = islands_of(layout, part_.options.transport);
+  islands_ = islands_between(layout);
   transport_ = base::transport_between(islands_);
   deal(layout);
+  std::vector<os::Fd> arenas = make_arenas_of_all();
   const std::string address = is_ring_here() ? os::kLoopback : followers_.own_address();
   Seating own = take_seats(part_, shares_[part_.meeting.own_host], address);
   followers_.assign(shares_, own.seats);
   if (const auto code = seat()) return *code;
+  arenas.clear();  // Every rotarun has opened them.
   const JobPlan plan = plan_job(own);
   const Beginning beginning{.salt = new_salt(),
                             .table = rendezvous::encode_table(plan.job.table, plan.job.islands),
@@ -203,6 +208,28 @@ int Leader::run_job() {
   prepared.job.incarnation = followers_.incarnation();
   JobRun job(part_.options, plan, std::move(prepared), part_.context, part_.signals, &followers_);
   return job.run();
+}
+
+// Those who meet at a local name are on one machine, whichever rotarun has started them.
+base::Islands Leader::islands_between(const Layout& layout) const {
+  const Transport transport = part_.options.transport;
+  const bool is_one = part_.meeting.is_local && transport != Transport::kTcp;
+  return is_one ? base::Islands(layout.seats.size(), 0) : islands_of(layout, transport);
+}
+
+// Empty where each rotarun makes those of its own ranks.
+std::vector<os::Fd> Leader::make_arenas_of_all() {
+  if (!part_.meeting.is_local || !base::shares_memory(transport_)) return {};
+  const std::size_t count = islands_.size();
+  const std::size_t bytes = size_arena(part_.facts, count);
+  std::vector<os::Fd> arenas;
+  std::vector<std::string> paths;
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    arenas.push_back(os::make_shared_memory("rota-arena-" + std::to_string(rank), bytes));
+    paths.push_back(os::path_of_shared_memory(arenas.back()));
+  }
+  for (Share& share : shares_) share.arenas = paths;
+  return arenas;
 }
 
 // The shares of all hosts, and of this one where it is none of them.

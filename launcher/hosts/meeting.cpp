@@ -9,6 +9,7 @@
 #include "auth/key.h"
 #include "base/hex.h"
 #include "cluster/host_names.h"
+#include "launcher/one_slot_each.h"
 #include "launcher/reach.h"
 #include "os/address.h"
 
@@ -80,7 +81,8 @@ Meeting plan_meeting(const cluster::Specification& cluster, const Options& optio
                                                  &cluster::Host::role) == cluster.hosts.end();
   // Who is called must have a name, unless it is host 0.
   meeting.is_tree = meeting.host_count > kMostChildren + 1 && are_named(cluster);
-  meeting.is_on_loopback = cluster::is_loopback(cluster.meeting->name);
+  meeting.is_local = meet_by_local_name(cluster);
+  meeting.is_on_loopback = meeting.is_local || cluster::is_loopback(cluster.meeting->name);
   meeting.cluster_text = describe(cluster, meeting.leader);
   // Where nothing names the job, those who meet at one place find out whether they mean the same.
   meeting.job_id = cluster.job_id.empty() ? "at " + meeting.leader : cluster.job_id;

@@ -24,6 +24,7 @@ struct Meeting {
   bool may_have_evaluator = false;  // That is not listed, and so is the one past all others.
   bool is_tree = false;             // Some hosts call others than the leader: hosts/tree.h.
   bool is_on_loopback = false;
+  bool is_local = false;     // At a local name, which only this user's processes reach.
   bool is_started = false;   // By the leader, so that nobody waits long for another.
   std::string cluster_text;  // What all must agree upon, in words.
   std::string job_id;        // Tells this job from others that have the same key.

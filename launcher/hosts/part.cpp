@@ -79,6 +79,7 @@ Hello make_hello(const Meeting& meeting, const Options& options, const Facts& fa
 }
 
 std::string absence_hint(const Part& part, const std::vector<std::size_t>& absent) {
+  if (part.meeting.is_local) return {};  // They are no pods of their own.
   const PodFacts pod = read_pod_facts(part.context.environment);
   const auto& hosts = part.meeting.cluster.hosts;
   std::vector<std::string> names;
@@ -99,10 +100,12 @@ std::string calling_hint(const Part& part, const std::string& why, base::Duratio
 
 auth::Key key_of_job(const Options& options, const Meeting& meeting,
                      const std::vector<std::string>& environment) {
-  if (options.insecure) {
-    if (!meeting.is_on_loopback) {
-      throw KeyError("--insecure is for hosts on loopback, and these meet at " + meeting.leader);
-    }
+  if (options.insecure && !meeting.is_on_loopback) {
+    throw KeyError("--insecure is for hosts on loopback, and these meet at " + meeting.leader);
+  }
+  // At a local name the kernel says whose process it is, and what keeps the ranks' own connections
+  // is the salt, which nobody else hears there.
+  if (options.insecure || meeting.is_local) {
     constexpr std::array<std::byte, auth::kKeyBytes> kNoSecret{};
     return auth::job_key(kNoSecret, meeting.job_id);
   }

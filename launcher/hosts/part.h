@@ -36,7 +36,7 @@ inline constexpr std::chrono::seconds kSayTime{5};
 // What this host brings to its connections with other launchers.
 inline auth::Credentials secret_of(const Part& part) { return {part.key, part.options.encrypt}; }
 
-// From the file that the hosts share. Throws KeyError.
+// From the file that the hosts share; no secret where they need none. Throws KeyError.
 auth::Key key_of_job(const Options& options, const Meeting& meeting,
                      const std::vector<std::string>& environment);
 

@@ -49,6 +49,12 @@ bool is_message_socket(int fd) noexcept {
   return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_SEQPACKET;
 }
 
+int maker_of_pair(int fd) noexcept {
+  ucred maker{};
+  socklen_t bytes = sizeof maker;
+  return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &maker, &bytes) == 0 ? maker.pid : 0;
+}
+
 void close_on_exec(int fd) {
   if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) throw_errno("fcntl");
 }

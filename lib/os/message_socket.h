@@ -19,6 +19,9 @@ std::pair<Fd, Fd> make_message_socket_pair();
 // Whether `fd` is open and such a socket: a number from the environment may be anything.
 bool is_message_socket(int fd) noexcept;
 
+// The process that has made the pair of which `fd` is an end, of any type; 0 where it is none.
+int maker_of_pair(int fd) noexcept;
+
 // Keeps `fd` from programs that this process may start. Throws Error kSystem.
 void close_on_exec(int fd);
 void keep_on_exec(int fd);

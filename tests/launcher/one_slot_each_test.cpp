@@ -7,6 +7,10 @@
 
 #include "launcher/hosts/meeting.h"
 #include "launcher/reach.h"
+#include "os/address.h"
+#include "os/file.h"
+#include "os/host.h"
+#include "os/message_socket.h"
 
 namespace rota::launcher {
 namespace {
@@ -53,9 +57,11 @@ struct Case {
   std::string leader;  // Where they meet.
 };
 
+const Variables kOpenMpi = {"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=3",
+                            "OMPI_COMM_WORLD_LOCAL_RANK=1"};
+const Variables kTogether = with(kOpenMpi, {"OMPI_COMM_WORLD_LOCAL_SIZE=3"});
+
 TEST(OneSlotEach, MakesARankTheHostOfItsNumber) {
-  const Variables open_mpi = {"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=3",
-                              "OMPI_COMM_WORLD_LOCAL_RANK=1"};
   const Variables step = {"SLURM_STEP_ID=0",
                           "SLURM_PROCID=3",
                           "SLURM_NTASKS=4",
@@ -68,9 +74,9 @@ TEST(OneSlotEach, MakesARankTheHostOfItsNumber) {
       {kTorchrun, 2, 4, "here", "a:29500"},
       {with(kTorchrun, {"TORCHELASTIC_USE_AGENT_STORE=False"}), 2, 4, "here", "a:29500"},
       {with(kTorchrun, {"TORCHELASTIC_USE_AGENT_STORE=True"}), 2, 4, "here", "a:7700"},
-      {with(open_mpi, {"OMPI_COMM_WORLD_LOCAL_SIZE=3"}), 1, 3, "here", "127.0.0.1:7700"},
-      {with(open_mpi, {"OMPI_COMM_WORLD_LOCAL_SIZE=2", "MASTER_ADDR=b"}), 1, 3, "here", "b:7700"},
-      {with(open_mpi, {"MASTER_ADDR=fd00::1", "MASTER_PORT=5"}), 1, 3, "here", "[fd00::1]:5"},
+      {with(kTogether, {"ROTA_KEY_FILE=key"}), 1, 3, "here", "127.0.0.1:7700"},
+      {with(kOpenMpi, {"OMPI_COMM_WORLD_LOCAL_SIZE=2", "MASTER_ADDR=b"}), 1, 3, "here", "b:7700"},
+      {with(kOpenMpi, {"MASTER_ADDR=fd00::1", "MASTER_PORT=5"}), 1, 3, "here", "[fd00::1]:5"},
       {{"PMI_RANK=0", "PMI_SIZE=2", "MASTER_ADDR=b"}, 0, 2, "here", "b:7700"},
       {{"PMIX_RANK=1", "PMIX_NAMESPACE=j", "ROTA_WORLD=2", "MASTER_ADDR=b"},
        1,
@@ -91,6 +97,83 @@ TEST(OneSlotEach, MakesARankTheHostOfItsNumber) {
     EXPECT_EQ(reach.hosts->hosts[example.own_host].name, example.name);
     EXPECT_EQ(reach.hosts->hosts[example.own_host].slots, 1U);
   }
+}
+
+Meeting planned(const Variables& variables, const Options& options = {}) {
+  return plan_meeting(*reach_of(variables, options).hosts, options);
+}
+
+std::string own_name(const std::string& job) {
+  return "@rota-" + std::to_string(os::own_user()) + "-" + job + ":7700";
+}
+
+TEST(OneSlotEach, MeetsByALocalNameWhereAllAreOnOneMachine) {
+  const Variables one_node = {"SLURM_JOB_ID=9",  "SLURM_STEP_ID=4",        "SLURM_PROCID=1",
+                              "SLURM_NTASKS=2",  "SLURM_STEP_NUM_NODES=1", "SLURM_NODEID=0",
+                              "SLURM_LOCALID=1", "SLURM_STEP_NODELIST=n1"};
+  const std::string parent = "of-" + std::to_string(os::parent_process());
+  const std::vector<std::pair<Variables, std::string>> cases = {
+      {with(kTogether, {"PMIX_NAMESPACE=4711"}), "4711"},
+      {with(kTogether, {"PMIX_NAMESPACE=prterun-a:5@1"}), "prterun-a_5_1"},
+      {with(kTogether, {"PMIX_NAMESPACE=" + std::string(99, 'x') + "1"}),
+       std::string(63, 'x') + "1"},
+      {kTogether, parent},
+      {{"PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=0"}, parent},
+      {one_node, "9.4"},
+      {{"RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=2", "MASTER_ADDR=here",
+        "MASTER_PORT=29500", "TORCHELASTIC_RUN_ID=none", "TORCHELASTIC_USE_AGENT_STORE=True"},
+       "none-29500"},
+  };
+  for (const auto& [variables, job] : cases) {
+    const Meeting meeting = planned(variables);
+    EXPECT_EQ(meeting.leader, own_name(job)) << variables.front();
+    EXPECT_TRUE(meeting.is_local);
+    EXPECT_TRUE(meeting.is_on_loopback);
+    EXPECT_NO_THROW(os::parse_address(meeting.leader));
+  }
+}
+
+// As a script between the two hands it on.
+TEST(OneSlotEach, KnowsMpichsProxyByTheSocketOfIt) {
+  const auto [ours, theirs] = os::make_message_socket_pair();
+  const auto name = [](const std::string& fd) {
+    return planned({"PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=2", "PMI_FD=" + fd}).leader;
+  };
+  const std::string parent = own_name("of-" + std::to_string(os::parent_process()));
+  EXPECT_EQ(name(std::to_string(theirs.get())),
+            own_name("of-" + std::to_string(os::own_process())));
+  EXPECT_EQ(name("1000000"), parent);
+  EXPECT_EQ(name("none"), parent);
+}
+
+// Two rotaruns of one task need two names.
+TEST(OneSlotEach, HasTheFirstPortInALocalName) {
+  Options options;
+  options.ports = {9000, 9010};
+  EXPECT_TRUE(planned(kTogether, options).leader.ends_with(":9000"));
+}
+
+TEST(OneSlotEach, MeetsElsewhereWhereAKeyIsNamedOrNotAllAreOnOneMachine) {
+  Options with_file;
+  with_file.key_file = "key";
+  Options with_descriptor;
+  with_descriptor.key_fd = 3;
+  Options insecure;
+  insecure.insecure = true;
+  for (const Options& options : {with_file, with_descriptor, insecure}) {
+    EXPECT_EQ(planned(kTogether, options).leader, "127.0.0.1:7700");
+    EXPECT_FALSE(planned(kTogether, options).is_local);
+  }
+  EXPECT_FALSE(planned(kTorchrun).is_local);
+  EXPECT_FALSE(
+      planned({"PMIX_RANK=1", "PMIX_NAMESPACE=j", "ROTA_WORLD=2", "MASTER_ADDR=b"}).is_local);
+}
+
+TEST(OneSlotEach, MayShareMemoryByALocalName) {
+  const Options options{.transport = Transport::kSharedMemory};
+  EXPECT_EQ(refusal_to_reach(kTogether, options), "it is host 1");
+  EXPECT_THAT(refusal_to_reach(with(kTogether, {"ROTA_KEY_FILE=key"}), options),
+              HasSubstr("--transport shm is for one host"));
 }
 
 TEST(OneSlotEach, AgreesWithTheOthersInWords) {

@@ -133,6 +133,16 @@ TEST_F(KeyOfJob, IsRefusedWithInsecureBeyondLoopback) {
   EXPECT_EQ(trouble({}), "--insecure is for hosts on loopback, and these meet at a:7700");
 }
 
+// Whatever lies where keys usually do: all of them have to do the same.
+TEST_F(KeyOfJob, IsNoSecretWhereTheyMeetByALocalName) {
+  std::filesystem::create_directories(folder_.path() / ".config/rota");
+  std::filesystem::copy_file(write('h'), folder_.path() / ".config/rota/key");
+  meeting_ = meeting_at("@rota-0-job:7700", true);
+  meeting_.is_local = true;
+  const std::vector<std::byte> known(32);
+  EXPECT_EQ(key({home()}), auth::job_key(known, "job"));
+}
+
 TEST(KeyOfData, FollowsFromTheKeyOfTheJobAndTheSalt) {
   const auth::Key one = auth::random_key();
   const auth::Key other = auth::random_key();

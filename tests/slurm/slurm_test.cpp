@@ -211,6 +211,17 @@ TEST_F(Slurm, LetsEachTaskOfANodeBeARotarunWithOneRank) {
   EXPECT_THAT(places, ElementsAre("0 0/2 on 0", "1 1/2 on 0", "2 0/2 on 1", "3 1/2 on 1"));
 }
 
+// One node: they meet at a local name, which another step of the job at the same time does not
+// have.
+TEST_F(Slurm, LetsTheRotarunsOfOneNodeMeetWithoutAKey) {
+  const std::string steps = "for step in 1 2; do srun --overlap -N1 -n2 env HOME=/nonexistent " +
+                            testing::rotarun_path() + " " + testing::test_path("sum_rank") +
+                            " & done; wait";
+  EXPECT_THAT(lines_of(run({"salloc", "-N1", "-n2", "sh", "-c", steps})),
+              ElementsAre("rank 0 of 2 on n1: sum 3", "rank 0 of 2 on n1: sum 3",
+                          "rank 1 of 2 on n1: sum 3", "rank 1 of 2 on n1: sum 3"));
+}
+
 // As docs/cluster.md says: of all sources a program without a launcher reads only TF_CONFIG.
 TEST_F(Slurm, DoesNotMakeTasksOfAProgramWorldsOfOne) {
   const Result result = run(srun({"-n2"}, {kAverage}));

@@ -1,0 +1,255 @@
+// Tasks of another launcher on one machine, each a rotarun: one world, and nobody needs a key.
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <sstream>
+
+#include "launcher/launched.h"
+#include "os/fd.h"
+
+namespace rota::launcher {
+namespace {
+
+const std::string kRealMpirun = "/usr/bin/mpirun";
+
+// Lines of a file of /proc/net.
+std::vector<std::string> read_lines(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+// The inodes of sockets that listen for TCP, on any interface.
+std::set<std::string> listening_inodes() {
+  constexpr const char* kListening = "0A";
+  std::set<std::string> inodes;
+  for (const char* path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    for (const std::string& line : read_lines(path)) {
+      std::istringstream in(line);
+      std::vector<std::string> fields;
+      for (std::string field; in >> field;) fields.push_back(field);
+      if (fields.size() > 9 && fields[3] == kListening) inodes.insert("socket:[" + fields[9] + "]");
+    }
+  }
+  return inodes;
+}
+
+// How many ports this test's programs have opened.
+std::size_t port_count() {
+  const std::set<std::string> inodes = listening_inodes();
+  std::size_t count = 0;
+  for (const pid_t pid : testing::live_descendants()) {
+    std::error_code ignored;
+    const std::string folder = "/proc/" + std::to_string(pid) + "/fd";
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      count += inodes.count(std::filesystem::read_symlink(entry.path(), ignored).string());
+    }
+  }
+  return count;
+}
+
+class OneMachine : public Launched {
+ protected:
+  // No key of whoever runs the tests.
+  OneMachine() : environment_{"HOME=" + folder_, "ROTA_KEY_FILE="} {}
+
+  void TearDown() override {
+    Launched::TearDown();
+    for (const std::string& line : read_lines("/proc/net/unix")) {
+      EXPECT_THAT(line, Not(HasSubstr("-" + own_port() + ":"))) << "a name was left behind";
+    }
+  }
+
+  // No other tests' tasks have the same one.
+  static std::string own_port(unsigned number = 0) {
+    return std::to_string(10000 + (static_cast<unsigned>(::getpid()) * 10 + number) % 50000);
+  }
+
+  // As torchrun starts it on a machine of its own; what tells this job from others is the port.
+  std::unique_ptr<Process> start(std::size_t rank, std::size_t world_size,
+                                 std::vector<std::string> arguments,
+                                 const std::string& port = own_port()) const {
+    testing::Command command = rotarun(std::move(arguments));
+    command.environment = environment_;
+    for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
+             {"RANK", std::to_string(rank)},
+             {"WORLD_SIZE", std::to_string(world_size)},
+             {"LOCAL_RANK", std::to_string(rank)},
+             {"LOCAL_WORLD_SIZE", std::to_string(world_size)},
+             {"MASTER_ADDR", "127.0.0.1"},
+             {"MASTER_PORT", port}}) {
+      command.environment.push_back(name + "=" + value);
+    }
+    return std::make_unique<Process>(std::move(command));
+  }
+
+  // As one who may run as root too, and on however few cores.
+  testing::Command mpirun(const std::vector<std::string>& arguments) const {
+    testing::Command command{.arguments = {kRealMpirun, "--oversubscribe"},
+                             .environment = environment_};
+    command.environment.insert(command.environment.end(),
+                               {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
+    command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+    return command;
+  }
+
+  testing::Command rotaruns(const std::string& count, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"-np", count, testing::rotarun_path()});
+    return mpirun(arguments);
+  }
+
+  const std::vector<std::string> environment_;
+};
+
+class OneMachineOfMpirun : public OneMachine {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kRealMpirun)) GTEST_SKIP() << "mpirun is not installed";
+  }
+  // What mpirun ends may be about to end itself.
+  void TearDown() override { EXPECT_TRUE(testing::all_gone_within(seconds(5))); }
+};
+
+TEST_F(OneMachineOfMpirun, NeedsNoKeyAndNoFlag) {
+  const Result result = run(rotaruns("4", {kSum}));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(
+      sorted_lines(result.out),
+      (std::vector<std::string>{"rank 0 of 4 by Open MPI: 10", "rank 1 of 4 by Open MPI: 10",
+                                "rank 2 of 4 by Open MPI: 10", "rank 3 of 4 by Open MPI: 10"}));
+}
+
+TEST_F(OneMachineOfMpirun, HasARankForEachTask) {
+  const Result result = run(rotaruns("3", {"sh", "-c",
+                                           "[ $ROTA_RANK = $OMPI_COMM_WORLD_RANK ] && "
+                                           "echo $ROTA_RANK/$ROTA_WORLD_SIZE "
+                                           "$ROTA_LOCAL_RANK/$ROTA_LOCAL_WORLD_SIZE"}));
+  EXPECT_EQ(sorted_lines(result.out), (std::vector<std::string>{"0/3 0/3", "1/3 1/3", "2/3 2/3"}))
+      << result.err;
+}
+
+TEST_F(OneMachineOfMpirun, HasRoomForJobsSideBySide) {
+  Process first(rotaruns("2", script({}, "echo here; sleep 1000")));
+  ASSERT_TRUE(first.wait_for("here\nhere\n")) << first.err();
+  const Result second = run(rotaruns("3", {kSum}));
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  first.signal(SIGTERM);
+  EXPECT_NE(first.wait().exit_code, 0);
+}
+
+// Of one task, one after the other.
+TEST_F(OneMachineOfMpirun, HasRoomForJobsOneAfterTheOther) {
+  const std::string twice = testing::rotarun_path() + " " + kSum + "; " + testing::rotarun_path() +
+                            " " + test_path("member") + " check; echo $?";
+  const Result result = run(mpirun({"-np", "2", "/bin/sh", "-c", twice}));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(sorted_lines(result.out),
+            (std::vector<std::string>{"0", "0", "rank 0 of 2 by Open MPI: 3",
+                                      "rank 1 of 2 by Open MPI: 3"}));
+}
+
+TEST_F(OneMachineOfMpirun, EndsWithTheCodeOfTheRankThatFails) {
+  const Result result = run(rotaruns("3", script({}, "[ $ROTA_RANK != 1 ] || exit 7; sleep 1000")));
+  EXPECT_EQ(result.exit_code, 7) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("exited with code 7"));
+}
+
+TEST_F(OneMachineOfMpirun, EndsAtSignals) {
+  for (const int number : {SIGTERM, SIGINT}) {
+    Process process(rotaruns("2", script({}, "echo here; sleep 1000")));
+    ASSERT_TRUE(process.wait_for("here\nhere\n")) << process.err();
+    process.signal(number);
+    const Result result = process.wait();
+    EXPECT_TRUE(result.was_in_time);
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_TRUE(testing::all_gone_within(seconds(5)));
+  }
+}
+
+TEST_F(OneMachineOfMpirun, WaitsForATaskThatIsNoRotarunUntilTheDeadline) {
+  const std::string program = testing::rotarun_path();
+  const Result first = run(mpirun({"-np", "1", program, "--join-timeout", "0.3", "echo", "started",
+                                   ":", "-np", "1", "sleep", "1000"}));
+  EXPECT_EQ(first.exit_code, 200);
+  EXPECT_THAT(first.err, HasSubstr("1 of 2 hosts: host 1 did not come to @rota-"));
+  const Result second = run(mpirun({"-np", "1", "sleep", "1000", ":", "-np", "1", program,
+                                    "--join-timeout", "0.3", "echo", "started"}));
+  EXPECT_EQ(second.exit_code, 200);
+  EXPECT_THAT(second.err, HasSubstr("host 0 at @rota-"));
+  EXPECT_THAT(second.err, HasSubstr("was not reached within"));
+  EXPECT_EQ(first.out + second.out, "");
+}
+
+TEST_F(OneMachine, SharesMemoryUnlessItIsToldNotTo) {
+  for (const std::string transport : {"auto", "shm", "tcp"}) {
+    const std::vector<std::string> arguments = {"--verbose", "--transport", transport,
+                                                test_path("choosing")};
+    auto first = start(0, 2, arguments);
+    auto second = start(1, 2, arguments);
+    EXPECT_EQ(first->wait().exit_code, 0) << first->err();
+    EXPECT_EQ(second->wait().exit_code, 0) << second->err();
+    const std::string way = transport == "tcp" ? "tcp" : "shm";
+    EXPECT_THAT(first->err(), HasSubstr("float32 on 2 ranks over " + way + ": "));
+  }
+}
+
+TEST_F(OneMachine, OpensNoPort) {
+  const auto arguments = script({}, "echo here; sleep 1000");
+  auto first = start(0, 2, arguments);
+  auto second = start(1, 2, arguments);
+  ASSERT_TRUE(first->wait_for("here\n")) << first->err();
+  ASSERT_TRUE(second->wait_for("here\n")) << second->err();
+  EXPECT_EQ(port_count(), 0U);
+  first->signal(SIGTERM);
+  EXPECT_EQ(first->wait().exit_code, 143);
+  EXPECT_EQ(second->wait().exit_code, 143);
+}
+
+TEST_F(OneMachine, EndsWhereATaskIsKilled) {
+  for (const std::size_t victim : {0U, 1U}) {
+    const auto arguments = script({}, "echo here; sleep 1000");
+    const std::unique_ptr<Process> tasks[] = {start(0, 2, arguments), start(1, 2, arguments)};
+    for (const auto& task : tasks) ASSERT_TRUE(task->wait_for("here\n")) << task->err();
+    tasks[victim]->signal(SIGKILL);
+    const Result other = tasks[1 - victim]->wait();
+    EXPECT_TRUE(other.was_in_time);
+    EXPECT_EQ(other.exit_code, 201) << other.err;
+    EXPECT_THAT(other.err, HasSubstr("its outer process ended"));
+    EXPECT_TRUE(testing::all_gone_within(seconds(5)));
+  }
+}
+
+// Rank 1 finds its name taken, by somebody who waits for it there.
+TEST_F(OneMachine, TakesNoOtherUserForRankZero) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  const std::string name = "rota-0-" + own_port(1) + ":7700";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const os::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), bytes), 0);
+  ASSERT_EQ(::seteuid(12345), 0);
+  ASSERT_EQ(::listen(socket.get(), 8), 0);
+  ASSERT_EQ(::seteuid(0), 0);
+  const std::vector<std::string> arguments = {"--join-timeout", "0.3", "echo", "started"};
+  const Result second = start(1, 2, arguments, own_port(1))->wait();
+  EXPECT_EQ(second.exit_code, 200);
+  EXPECT_THAT(second.err, HasSubstr("a process of another user listens there"));
+  const Result first = start(0, 2, arguments, own_port(1))->wait();
+  EXPECT_NE(first.exit_code, 0);
+  EXPECT_THAT(first.err, HasSubstr("bind to @" + name + ": Address already in use"));
+  EXPECT_EQ(first.out + second.out, "");
+}
+
+}  // namespace
+}  // namespace rota::launcher
