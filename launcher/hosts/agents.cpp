@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -73,7 +74,10 @@ std::vector<std::string> agent_command(const std::string& agent, const std::stri
 
 Agents::Agents(const std::vector<AgentPlan>& plans, std::string orders,
                const std::vector<std::string>& environment, const os::SignalState& signals)
-    : orders_(std::move(orders)) {
+    : orders_(orders.size()) {
+  const auto text = std::as_writable_bytes(std::span(orders));
+  os::copy_secret(text, orders_.bytes());
+  os::wipe(text);
   const ManyFiles files;
   std::tie(endings_read_, endings_write_) = os::make_pipe();
   for (const AgentPlan& plan : plans) {
@@ -103,14 +107,15 @@ Agents::Agents(const std::vector<AgentPlan>& plans, std::string orders,
 // so that whoever went on to wait for it would not sleep any more.
 void Agents::send_to(Lifeline& lifeline) const {
   const std::string& own = lifeline.own_orders;
+  const std::string_view common(reinterpret_cast<const char*>(orders_.bytes().data()),
+                                orders_.bytes().size());
   while (!is_done(lifeline)) {
     const std::size_t sent = lifeline.sent_bytes;
-    const std::string_view rest = sent < own.size()
-                                      ? std::string_view(own).substr(sent)
-                                      : std::string_view(orders_).substr(sent - own.size());
+    const std::string_view rest =
+        sent < own.size() ? std::string_view(own).substr(sent) : common.substr(sent - own.size());
     const os::WriteResult written = os::write_available(lifeline.input.get(), rest);
     if (written.io == os::Io::kWouldBlock) return;
-    if (written.io == os::Io::kClosed) lifeline.sent_bytes = own.size() + orders_.size();
+    if (written.io == os::Io::kClosed) lifeline.sent_bytes = own.size() + common.size();
     lifeline.sent_bytes += written.count;
   }
 }

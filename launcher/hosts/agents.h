@@ -13,6 +13,7 @@
 #include "os/fd.h"
 #include "os/poll_set.h"
 #include "os/process.h"
+#include "os/secret_memory.h"
 #include "os/signals.h"
 
 namespace rota::launcher {
@@ -36,8 +37,9 @@ class Agents final : public OtherChildren {
     os::ProcessEvent event;
   };
 
-  // Starts all. `orders` go to each, behind its own. `environment` is searched for PATH. Throws
-  // UsageError where a program is not found, Error kSystem.
+  // Starts all. `orders` go to each, behind its own; they have a key in them, and are kept where no
+  // core file has it. `environment` is searched for PATH. Throws UsageError where a program is not
+  // found, Error kSystem.
   Agents(const std::vector<AgentPlan>& plans, std::string orders,
          const std::vector<std::string>& environment, const os::SignalState& signals);
 
@@ -63,11 +65,11 @@ class Agents final : public OtherChildren {
   };
 
   bool is_done(const Lifeline& lifeline) const noexcept {
-    return lifeline.sent_bytes == lifeline.own_orders.size() + orders_.size();
+    return lifeline.sent_bytes == lifeline.own_orders.size() + orders_.bytes().size();
   }
   void send_to(Lifeline& lifeline) const;
 
-  std::string orders_;  // Of all.
+  os::SecretMemory orders_;  // Of all.
   std::vector<Lifeline> lifelines_;
   std::map<pid_t, std::optional<std::size_t>> host_of_;
   os::Fd endings_read_;

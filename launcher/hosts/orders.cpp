@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "os/pipe.h"
 #include "os/poll_set.h"
+#include "os/secret_memory.h"
 
 namespace rota::launcher {
 namespace {
@@ -41,9 +42,10 @@ std::optional<std::size_t> read_host(base::ByteReader& in) {
   return host == kNoHost ? std::nullopt : std::optional<std::size_t>(host);
 }
 
-// So many bytes, and no more.
-std::vector<char> read_bytes(int fd, std::size_t count, base::TimePoint deadline) {
-  std::vector<char> bytes(count);
+// So many bytes, and no more: in memory that no core file has, since the key is among them.
+os::SecretMemory read_bytes(int fd, std::size_t count, base::TimePoint deadline) {
+  os::SecretMemory memory(count);
+  const std::span<char> bytes(reinterpret_cast<char*>(memory.bytes().data()), count);
   std::size_t read = 0;
   while (read < count) {
     os::PollSet polls;
@@ -54,7 +56,7 @@ std::vector<char> read_bytes(int fd, std::size_t count, base::TimePoint deadline
                   "--follow: no orders came within " + base::to_text(kPatience) +
                       "; it is for a rotarun that another one starts, see --agent");
     }
-    const os::ReadResult result = os::read_available(fd, std::span(bytes).subspan(read));
+    const os::ReadResult result = os::read_available(fd, bytes.subspan(read));
     if (result.io == os::Io::kClosed) {
       throw Error(ErrorCode::kBadData,
                   "--follow: its input ended before the orders; it is for a rotarun that another "
@@ -62,7 +64,7 @@ std::vector<char> read_bytes(int fd, std::size_t count, base::TimePoint deadline
     }
     read += result.count;
   }
-  return bytes;
+  return memory;
 }
 
 }  // namespace
@@ -90,27 +92,26 @@ std::string encode_common(const Orders& orders) {
   out.write(orders.job_id);
   write_host(out, orders.leader_host);
   const auto fields = out.take();
-  const auto key = orders.key.bytes();
-  std::string text;
-  text.reserve(fields.size() + key.size());  // Once: see rendezvous::encode.
-  text.append(reinterpret_cast<const char*>(fields.data()), fields.size());
-  text.append(reinterpret_cast<const char*>(key.data()), key.size());
+  std::string text(fields.size() + auth::kKeyBytes, '\0');
+  const auto bytes = std::as_writable_bytes(std::span(text));
+  std::ranges::copy(fields, bytes.begin());
+  os::copy_secret(orders.key.bytes(), bytes.last<auth::kKeyBytes>());
   return text;
 }
 
 Orders read_orders(int fd) {
   const base::TimePoint deadline = base::Clock::now() + kPatience;
-  const std::vector<char> head = read_bytes(fd, sizeof(std::uint32_t), deadline);
-  const std::size_t count = base::ByteReader(std::as_bytes(std::span(head))).read<std::uint32_t>();
+  const os::SecretMemory head = read_bytes(fd, sizeof(std::uint32_t), deadline);
+  const std::size_t count = base::ByteReader(head.bytes()).read<std::uint32_t>();
   const Error nonsense(ErrorCode::kBadData,
                        "--follow: what came are no orders of a rotarun of this version; it is for "
                        "a rotarun that another one starts, see --agent");
   if (count < auth::kKeyBytes || count > kMaxOrderBytes) throw Error(nonsense);
-  const std::vector<char> text = read_bytes(fd, count, deadline);
-  const auto bytes = std::as_bytes(std::span(text));
+  const os::SecretMemory memory = read_bytes(fd, count, deadline);
+  const std::span<const std::byte> bytes = memory.bytes();
   base::ByteReader in(bytes.first(bytes.size() - auth::kKeyBytes));
   Orders orders;
-  std::ranges::copy(bytes.last<auth::kKeyBytes>(), orders.key.bytes().begin());
+  os::copy_secret(bytes.last<auth::kKeyBytes>(), orders.key.bytes());
   orders.version = in.read_text();
   orders.own_host = read_host(in);
   orders.leader = in.read_text();

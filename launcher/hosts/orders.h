@@ -26,7 +26,7 @@ struct Orders {
 };
 
 // The bytes to write: what is of one host, and then what all hosts get alike, which has the key in
-// it and may be long. `common_bytes` is the length of the latter.
+// it and may be long. `common_bytes` is the length of the latter, which Agents wipes.
 std::string encode_own(const Orders& orders, std::size_t common_bytes);
 std::string encode_common(const Orders& orders);
 

@@ -9,13 +9,14 @@ namespace rota::auth {
 
 constexpr std::size_t kKeyBytes = 32;
 
-// Leaves no trace of itself in memory when it is destroyed.
+// Its bytes lie in memory that no core file has, and leave no trace there when it is destroyed.
 class Key {
  public:
-  Key() noexcept = default;  // All zeros, to be filled.
-  explicit Key(std::span<const std::byte, kKeyBytes> bytes) noexcept;
-  Key(const Key&) noexcept = default;
-  Key& operator=(const Key&) noexcept = default;
+  // Throw Error kSystem, kNoMemory, where there is no room for a further key.
+  Key();  // All zeros, to be filled.
+  explicit Key(std::span<const std::byte, kKeyBytes> bytes);
+  Key(const Key& other);
+  Key& operator=(const Key& other) noexcept;
   ~Key();
 
   std::span<const std::byte, kKeyBytes> bytes() const noexcept { return bytes_; }
@@ -25,7 +26,7 @@ class Key {
   friend bool operator==(const Key& one, const Key& other) noexcept;
 
  private:
-  std::array<std::byte, kKeyBytes> bytes_{};
+  std::span<std::byte, kKeyBytes> bytes_;  // Its own.
 };
 
 // One that nobody can guess. Throws Error kSystem.

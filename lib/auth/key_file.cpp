@@ -2,7 +2,6 @@
 #include "auth/key_file.h"
 
 #include <algorithm>
-#include <array>
 #include <bitset>
 #include <cctype>
 #include <cstdio>
@@ -54,20 +53,18 @@ std::string trouble_with(const os::OpenedFile& opened, const std::string& path) 
 
 // What of a key has been read; leaves no trace of it.
 struct Draft {
-  ~Draft() { os::wipe(bytes); }
-
-  std::array<std::byte, kMaxKeyFileBytes + 2> bytes{};
+  os::SecretMemory memory{kMaxKeyFileBytes + 2};
   std::size_t count = 0;
 };
 
 // All that `fd` holds, or one byte more than it may. False where its end has not come.
 bool read_all(int fd, base::TimePoint deadline, Draft& draft) {
-  while (draft.count < draft.bytes.size()) {
+  while (draft.count < draft.memory.bytes().size()) {
     os::PollSet polls;
     const std::size_t position = polls.add(fd, true, false);
     polls.wait(deadline);
     if (!polls.readable(position)) return false;
-    const auto rest = std::span(draft.bytes).subspan(draft.count);
+    const auto rest = draft.memory.bytes().subspan(draft.count);
     const os::ReadResult read =
         os::read_available(fd, {reinterpret_cast<char*>(rest.data()), rest.size()});
     if (read.io == os::Io::kClosed) break;
@@ -107,7 +104,7 @@ SharedKey read_key(int fd, base::TimePoint deadline, const std::string& what,
     if (error.code() == ErrorCode::kInvalidArgument) throw;
     refuse(what, std::string("cannot be read: ") + error.what());
   }
-  std::span<const std::byte> bytes = std::span(draft.bytes).first(draft.count);
+  std::span<const std::byte> bytes = draft.memory.bytes().first(draft.count);
   // One of 32 random bytes in 256 ends so itself.
   if (bytes.size() > kKeyBytes && bytes.back() == std::byte{'\n'}) {
     bytes = bytes.first(bytes.size() - 1);
@@ -123,12 +120,14 @@ SharedKey read_key(int fd, base::TimePoint deadline, const std::string& what,
   if (is_hand_made(bytes)) {
     refuse(what, "was made by hand, so that it may be guessed; draw one: " + remedy);
   }
-  return SharedKey({bytes.begin(), bytes.end()});
+  return SharedKey(bytes);
 }
 
 }  // namespace
 
-SharedKey::~SharedKey() { os::wipe(bytes_); }
+SharedKey::SharedKey(std::span<const std::byte> bytes) : memory_(bytes.size()) {
+  os::copy_secret(bytes, memory_.bytes());
+}
 
 std::optional<std::string> find_key_file(const KeyFilePlaces& places) {
   if (!places.named.empty()) return places.named;

@@ -4,25 +4,21 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/time.h"
+#include "os/secret_memory.h"
 
 namespace rota::auth {
 
-// A key as it was read: 32 to 4096 bytes, wiped when it is destroyed.
+// A key as it was read: 32 to 4096 bytes, which lie where those of a Key do.
 class SharedKey {
  public:
-  explicit SharedKey(std::vector<std::byte> bytes) noexcept : bytes_(std::move(bytes)) {}
-  SharedKey(SharedKey&& other) noexcept = default;
-  SharedKey& operator=(SharedKey&&) = delete;
-  ~SharedKey();
+  explicit SharedKey(std::span<const std::byte> bytes);
 
-  std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  std::span<const std::byte> bytes() const noexcept { return memory_.bytes(); }
 
  private:
-  std::vector<std::byte> bytes_;
+  os::SecretMemory memory_;
 };
 
 // Where a key file may be.

@@ -17,6 +17,9 @@ inline std::span<const std::byte> bytes_of(std::string_view text) noexcept {
 
 class ByteWriter {
  public:
+  // Makes room for so many bytes: up to that, what is written is written once.
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
+
   template <std::unsigned_integral T>
   void write(T value) {
     for (std::size_t i = 0; i < sizeof(T); ++i) {
@@ -25,8 +28,10 @@ class ByteWriter {
   }
   void write(std::string_view text) {  // Length first.
     write(static_cast<std::uint32_t>(text.size()));
-    const auto raw = bytes_of(text);
-    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
+    append(bytes_of(text));
+  }
+  void append(std::span<const std::byte> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
   std::vector<std::byte> take() { return std::move(bytes_); }
 
@@ -50,8 +55,12 @@ class ByteReader {
     return value;
   }
   std::string read_text() {
-    if (!take(read<std::uint32_t>())) return {};
-    return {reinterpret_cast<const char*>(taken_.data()), taken_.size()};
+    const auto bytes = read_bytes();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  // A text where it lies.
+  std::span<const std::byte> read_bytes() noexcept {
+    return take(read<std::uint32_t>()) ? taken_ : std::span<const std::byte>();
   }
 
   bool ok() const noexcept { return ok_; }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "os/host.h"
 #include "os/poll_set.h"
 
 namespace rota::rendezvous {
@@ -46,7 +47,9 @@ Client::Welcome Client::join(TimePoint deadline, std::string own_table) {
   Message request{.type = MessageType::kJoin};
   if (!own_table.empty()) request.text = encode(mark_of(own_table));
   send(request, deadline);
-  auto terms = decode_job(next_welcome(deadline).text);
+  Message answer = next_welcome(deadline);
+  auto terms = decode_job(answer.text);
+  os::wipe(std::as_writable_bytes(std::span(answer.text)));
   if (!terms) throw_other_version();
   Welcome welcome{.job = std::move(terms->job), .fds = {}};
   const std::string table = welcome.job.lends
@@ -235,6 +238,7 @@ std::optional<Message> Client::receive_now() {
   if (io == os::Io::kClosed) on_gone();
   if (io != os::Io::kDone) return std::nullopt;
   auto message = decode(buffer_);
+  os::wipe(buffer_);  // A welcome has a key in it.
   if (!message) throw_other_version();
   return message;
 }

@@ -3,10 +3,11 @@
 #include "rendezvous/job.h"
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/byte_stream.h"
+#include "os/secret_memory.h"
 
 namespace rota::rendezvous {
 
@@ -46,18 +47,15 @@ std::string encode(const Job& job, const TableMark& table) {
   out.write(job.incarnation);
   write(table, out);
   const auto fields = out.take();
-  const auto key = job.key.bytes();
-  std::string text;
-  text.reserve(fields.size() + key.size());  // Once: what a string outgrows it leaves in memory.
-  text.append(reinterpret_cast<const char*>(fields.data()), fields.size());
-  text.append(reinterpret_cast<const char*>(key.data()), key.size());
-  return text;
+  // Once: what a string outgrows it leaves in memory.
+  std::string text(fields.size() + auth::kKeyBytes, '\0');
+  std::ranges::copy(fields, std::as_writable_bytes(std::span(text)).begin());
+  return with_key(std::move(text), job.key);
 }
 
 std::string with_key(std::string text, const auth::Key& key) {
   if (text.size() < auth::kKeyBytes) return text;
-  const auto bytes = key.bytes();
-  std::memcpy(text.data() + text.size() - auth::kKeyBytes, bytes.data(), bytes.size());
+  os::copy_secret(key.bytes(), std::as_writable_bytes(std::span(text)).last<auth::kKeyBytes>());
   return text;
 }
 
@@ -69,7 +67,7 @@ std::optional<Terms> decode_job(std::string_view text) {
   base::ByteReader in(bytes.first(bytes.size() - auth::kKeyBytes));
   Terms terms;
   Job& job = terms.job;
-  std::ranges::copy(bytes.last<auth::kKeyBytes>(), job.key.bytes().begin());
+  os::copy_secret(bytes.last<auth::kKeyBytes>(), job.key.bytes());
   job.rank = in.read<std::uint64_t>();
   job.deadline = std::chrono::nanoseconds(static_cast<std::int64_t>(in.read<std::uint64_t>()));
   job.may_spin = in.read<std::uint8_t>() != 0;

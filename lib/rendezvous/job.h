@@ -45,8 +45,8 @@ Lent lent_for(std::string_view transport) noexcept;
 std::size_t lent_count(const Job& job) noexcept;
 
 // All but the table, which is the one that has this mark. The text has the key in it, and so have
-// the message that it becomes and the buffers on its way to the rank: they lie in the memory of
-// processes that hold the key anyway, and are not wiped. Nothing else here leaves a copy.
+// the message that it becomes and the buffers on its way to the rank: whoever has done with one of
+// these wipes it. Nothing else here leaves a copy.
 std::string encode(const Job& job, const TableMark& table);
 
 // An encoded job with another key, or with zeros in place of it: what travels to another host does

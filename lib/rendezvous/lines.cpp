@@ -73,8 +73,10 @@ void Lines::post(std::size_t index, Message message, const std::vector<int>& fds
   std::size_t begin = 0;
   do {
     const std::size_t end = std::min(begin + os::kMaxMessageFds, fds.size());
-    boxes_[index].parcels.push_back(
-        {encode(message), std::vector<int>(fds.data() + begin, fds.data() + end)});
+    Parcel& parcel = boxes_[index].parcels.emplace_back();
+    parcel.bytes = encode(message);
+    parcel.fds.assign(fds.data() + begin, fds.data() + end);
+    os::wipe(std::as_writable_bytes(std::span(message.text)));
     message.text.clear();  // What it says is said once; further descriptors follow alone.
     begin = end;
   } while (begin < fds.size());

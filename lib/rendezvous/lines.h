@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "os/fd.h"
+#include "os/host.h"
 #include "os/poll_set.h"
 #include "rendezvous/line.h"
 #include "rendezvous/message.h"
@@ -49,8 +50,11 @@ class Lines {
   std::optional<base::TimePoint> next_deadline(base::TimePoint now) const;
 
  private:
-  // A message that the line has no room for yet.
+  // A message that the line has no room for yet. A welcome has a key in it, of which nothing is to
+  // stay in memory that a core file has.
   struct Parcel {
+    ~Parcel() { os::wipe(bytes); }
+
     std::vector<std::byte> bytes;
     std::vector<int> fds;
   };

@@ -1,7 +1,12 @@
 // The fields of a message, one after the other.
 #include "rendezvous/message.h"
 
+#include <algorithm>
+#include <array>
+
+#include "auth/key.h"
 #include "base/byte_stream.h"
+#include "os/secret_memory.h"
 
 namespace rota::rendezvous {
 namespace {
@@ -9,10 +14,20 @@ namespace {
 constexpr std::uint8_t kVersion = 2;
 constexpr std::uint32_t kNobody = 0xffffffff;
 
+// More than a message has beside its key and its text.
+constexpr std::size_t kMostFieldBytes = 64;
+
+// What a text ends with that is a secret: the key, where it is a job.
+std::span<const std::byte> secret_in(MessageType type, std::span<const std::byte> text) {
+  const bool has_key = type == MessageType::kWelcome && text.size() >= auth::kKeyBytes;
+  return has_key ? text.last(auth::kKeyBytes) : std::span<const std::byte>();
+}
+
 }  // namespace
 
 std::vector<std::byte> encode(const Message& message) {
   base::ByteWriter out;
+  out.reserve(kMostFieldBytes + message.key.size() + message.text.size());  // See Lines::Parcel.
   out.write(kVersion);
   out.write(static_cast<std::uint8_t>(message.type));
   out.write(message.id);
@@ -21,8 +36,15 @@ std::vector<std::byte> encode(const Message& message) {
   out.write(static_cast<std::uint64_t>(message.timeout.count()));
   out.write(message.step);
   out.write(message.key);
-  out.write(message.text);
-  return out.take();
+  const auto text = base::bytes_of(message.text);
+  const auto secret = secret_in(message.type, text);
+  constexpr std::array<std::byte, auth::kKeyBytes> kRoom{};
+  out.write(static_cast<std::uint32_t>(text.size()));
+  out.append(text.first(text.size() - secret.size()));
+  out.append(std::span(kRoom).first(secret.size()));
+  std::vector<std::byte> bytes = out.take();
+  os::copy_secret(secret, std::span(bytes).last(secret.size()));
+  return bytes;
 }
 
 std::optional<Message> decode(std::span<const std::byte> bytes) noexcept {
@@ -36,7 +58,12 @@ std::optional<Message> decode(std::span<const std::byte> bytes) noexcept {
   message.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(in.read<std::uint64_t>()));
   message.step = in.read<std::uint64_t>();
   message.key = in.read_text();
-  message.text = in.read_text();
+  const auto text = in.read_bytes();
+  const auto secret = secret_in(static_cast<MessageType>(type), text);
+  message.text.resize(text.size());
+  const auto into = std::as_writable_bytes(std::span(message.text));
+  std::ranges::copy(text.first(text.size() - secret.size()), into.begin());
+  os::copy_secret(secret, into.last(secret.size()));
   if (!in.ok() || !in.at_end()) return std::nullopt;
   if (type < static_cast<std::uint8_t>(MessageType::kJoin) ||
       type > static_cast<std::uint8_t>(MessageType::kStopAfter)) {

@@ -3,13 +3,18 @@
 #include "auth/key.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include <cstring>
-#include <new>
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
 
 #include <rota/error.h>
 
 #include "auth/bytes.h"
+#include "auth/key_file.h"
+#include "testing/core_memory.h"
 
 namespace rota::auth {
 namespace {
@@ -102,13 +107,52 @@ TEST(Key, IsAnotherEachTimeOneIsDrawn) {
   EXPECT_NE(random_key(), Key());
 }
 
-// Looks at the bytes where the key was: of a buffer that outlives it.
+// Looks at the bytes where the key was: the place outlives it.
 TEST(Key, LeavesNoTraceOfItself) {
-  alignas(Key) std::byte room[sizeof(Key)];
-  Key* key = new (room) Key(some_key(1));
-  ASSERT_EQ(std::memcmp(room, some_key(1).bytes().data(), kKeyBytes), 0);
-  key->~Key();
-  EXPECT_EQ(bytes_of(std::span(room).first(kKeyBytes)), Bytes(kKeyBytes));
+  std::optional<Key> key(some_key(1));
+  const std::span<const std::byte> place = key->bytes();
+  ASSERT_EQ(bytes_of(place), counting(kKeyBytes, 1));
+  key.reset();
+  EXPECT_EQ(bytes_of(place), Bytes(kKeyBytes));
+}
+
+// Whether a core file has what lies there.
+bool is_dumped(std::span<const std::byte> bytes) {
+  const auto at = reinterpret_cast<std::uintptr_t>(bytes.data());
+  for (const auto& mapping : rota::testing::mappings_of(::getpid())) {
+    if (at >= mapping.begin && at < mapping.end) return mapping.is_dumped;
+  }
+  ADD_FAILURE() << "no mapping has it";
+  return true;
+}
+
+TEST(Key, IsWhereNoCoreFileHasIt) {
+  const Bytes elsewhere = counting(kKeyBytes);
+  EXPECT_TRUE(is_dumped(elsewhere));
+  std::vector<Key> many(1000, some_key(1));  // More than a page of them.
+  for (std::size_t i = 0; i < many.size(); i += 100) {
+    many.push_back(many[i]);
+    EXPECT_FALSE(is_dumped(many[i].bytes()));
+    EXPECT_FALSE(is_dumped(many.back().bytes()));
+    EXPECT_EQ(many.back(), some_key(1));
+  }
+  EXPECT_FALSE(is_dumped(SharedKey(elsewhere).bytes()));
+}
+
+// Of whom one takes the place that another has left.
+TEST(Key, IsItsOwnWhereThreadsMakeMany) {
+  std::vector<std::thread> threads;
+  std::atomic<std::size_t> wrong{0};
+  for (unsigned first = 0; first < 4; ++first) {
+    threads.emplace_back([&wrong, first] {
+      for (unsigned i = 0; i < 2000; ++i) {
+        const std::vector<Key> some(1 + i % 5, some_key(first));
+        for (const Key& key : some) wrong += bytes_of(key.bytes()) == counting(32, first) ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0U);
 }
 
 TEST(AreEqual, SeesADifferenceInAnyBitAndInTheLength) {
