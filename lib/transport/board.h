@@ -127,8 +127,11 @@ class Board {
   void pass_turn() noexcept { ++turn_; }
 
   // Where ranks write to each other's memory: that this one has done its share of it. Returns how
-  // many it has done; others have done the same share once is_done() says so of that number.
+  // many it has done; others have done the same share once is_done() says so of that number. Who
+  // sees it knows of all that was known to those whose values were read: that one of them had given
+  // up, and had them back.
   std::uint64_t say_done() noexcept {
+    std::atomic_thread_fence(std::memory_order_acquire);
     seats_[rank_].notice->shares.store(++shares_, std::memory_order_release);
     return shares_;
   }

@@ -58,12 +58,12 @@ void store(volatile T* address, T value, int order) {
 }
 
 template <class T, class F>
-T modify(volatile T* address, int order, F change) {
+T modify(volatile T* address, int order, int otherwise, F change) {
   const Inside here;
   here->memory.settle();
   here->scheduler.may_switch();
   return static_cast<T>(here->memory.modify(const_cast<T*>(address), sizeof(T), kOrders[order],
-                                            [&](std::uint64_t& value) {
+                                            kOrders[otherwise], [&](std::uint64_t& value) {
                                               T own = static_cast<T>(value);
                                               if (!change(own)) return false;
                                               value = own;
@@ -72,13 +72,13 @@ T modify(volatile T* address, int order, F change) {
 }
 
 template <class T>
-bool compare_exchange(volatile T* address, T* expected, T desired, int order) {
+bool compare_exchange(volatile T* address, T* expected, T desired, int order, int otherwise) {
   if (!is_shared(address)) {
     return __atomic_compare_exchange_n(address, expected, desired, false, __ATOMIC_SEQ_CST,
                                        __ATOMIC_SEQ_CST);
   }
   bool was_expected = false;
-  const T before = modify(address, order, [&](T& value) {
+  const T before = modify(address, order, otherwise, [&](T& value) {
     was_expected = value == *expected;
     if (was_expected) value = desired;
     return was_expected;
@@ -116,7 +116,7 @@ ROTA_ACCESS(16)
 #define ROTA_FETCH(bits, type, name, expression)                                          \
   type __tsan_atomic##bits##_fetch_##name(volatile type* at, type operand, int order) {   \
     if (!sim::is_shared(at)) return __atomic_fetch_##name(at, operand, __ATOMIC_SEQ_CST); \
-    return sim::modify(at, order, [&](type& value) {                                      \
+    return sim::modify(at, order, order, [&](type& value) {                               \
       value = static_cast<type>(expression);                                              \
       return true;                                                                        \
     });                                                                                   \
@@ -131,22 +131,22 @@ ROTA_ACCESS(16)
   }                                                                                                \
   type __tsan_atomic##bits##_exchange(volatile type* at, type desired, int order) {                \
     if (!sim::is_shared(at)) return __atomic_exchange_n(at, desired, __ATOMIC_SEQ_CST);            \
-    return sim::modify(at, order, [&](type& value) {                                               \
+    return sim::modify(at, order, order, [&](type& value) {                                        \
       value = desired;                                                                             \
       return true;                                                                                 \
     });                                                                                            \
   }                                                                                                \
   int __tsan_atomic##bits##_compare_exchange_strong(volatile type* at, type* expected,             \
-                                                    type desired, int order, int) {                \
-    return sim::compare_exchange(at, expected, desired, order);                                    \
+                                                    type desired, int order, int otherwise) {      \
+    return sim::compare_exchange(at, expected, desired, order, otherwise);                         \
   }                                                                                                \
   int __tsan_atomic##bits##_compare_exchange_weak(volatile type* at, type* expected, type desired, \
-                                                  int order, int) {                                \
-    return sim::compare_exchange(at, expected, desired, order);                                    \
+                                                  int order, int otherwise) {                      \
+    return sim::compare_exchange(at, expected, desired, order, otherwise);                         \
   }                                                                                                \
   type __tsan_atomic##bits##_compare_exchange_val(volatile type* at, type expected, type desired,  \
-                                                  int order, int) {                                \
-    sim::compare_exchange(at, &expected, desired, order);                                          \
+                                                  int order, int otherwise) {                      \
+    sim::compare_exchange(at, &expected, desired, order, otherwise);                               \
     return expected;                                                                               \
   }                                                                                                \
   ROTA_FETCH(bits, type, add, value + operand)                                                     \

@@ -13,8 +13,14 @@ namespace rota::simulation {
 namespace {
 
 constexpr std::size_t kPoolBytes = 512 * 1024;
+constexpr std::size_t kLargePoolBytes = 2 * kPoolBytes;
 constexpr std::byte kTakenBack{0xA5};
 constexpr std::size_t kLineBytes = 64;
+
+// What another rank has begun to write may be in the midst of it when the owner has it back: that
+// ends within the one time, and nothing comes within the other.
+constexpr std::chrono::milliseconds kPieceEnds{20};
+constexpr std::chrono::milliseconds kNothingComes{100};
 
 // A wait is late by what a deadline is noticed late, and by what is listened for then.
 constexpr std::chrono::milliseconds kMostLate{400};
@@ -33,8 +39,9 @@ Rank::Rank(World& world, Communicator communicator)
       comm_(std::move(communicator)),
       rank_(comm_.rank()),
       n_(comm_.world_size()),
-      shared_(comm_.allocate(kPoolBytes)),
-      heap_(kPoolBytes) {}
+      pool_bytes_(scenario_.is_large ? kLargePoolBytes : kPoolBytes),
+      shared_(comm_.allocate(pool_bytes_)),
+      heap_(pool_bytes_) {}
 
 bool Rank::fails_at(std::size_t batch, Failure failure) const {
   return scenario_.failure == failure && scenario_.fails(rank_) && scenario_.failing_batch == batch;
@@ -52,6 +59,10 @@ void Rank::live() {
       world_.note_failure(rank_);
       const Inside here;
       world_.scheduler().sleep(3 * scenario_.deadline);
+    }
+    if (scenario_.late_comer == rank_ && scenario_.failing_batch == batch) {
+      const Inside here;
+      world_.scheduler().sleep(scenario_.pause);
     }
     if (fails_at(batch, Failure::kAborts) && !scenario_.is_begun) {
       world_.note_failure(rank_);
@@ -79,7 +90,8 @@ void Rank::run_batch(std::size_t batch, std::size_t first_number) {
       begin(all[i]);
     }
     if (fails_at(batch, Failure::kAborts) && scenario_.is_begun) {
-      for (std::size_t i = 0; i < scenario_.looks; ++i) all[i % all.size()].requests[0].test();
+      const std::size_t looks = scenario_.looks / (scenario_.second == rank_ ? 2 : 1);
+      for (std::size_t i = 0; i < looks; ++i) all[i % all.size()].requests[0].test();
       world_.note_failure(rank_);
       comm_.abort("chosen to fail");
     }
@@ -91,6 +103,7 @@ void Rank::run_batch(std::size_t batch, std::size_t first_number) {
     if (took > scenario_.deadline + kMostLate) {
       world_.report("rank " + std::to_string(rank_) + " heard of it after " + base::to_text(took));
     }
+    if (scenario_.fails(rank_)) watch_what_is_back(all);
     throw;
   }
 }
@@ -121,6 +134,18 @@ void Rank::take_back(const Running& running) {
   }
 }
 
+// Others may have begun to write to them before they heard that this rank gave up; not after that.
+void Rank::watch_what_is_back(const std::vector<Running>& all) {
+  const auto sleep = [this](base::Duration duration) {
+    const Inside here;
+    world_.scheduler().sleep(duration);
+  };
+  sleep(scenario_.lateness + kPieceEnds);
+  for (const Running& running : all) take_back(running);
+  sleep(scenario_.lateness + kNothingComes);
+  check_untouched();
+}
+
 // Whoever has its values back writes to them; nobody else does.
 void Rank::check_untouched() const {
   std::vector<std::byte> seen(shared_used_);
@@ -139,7 +164,7 @@ std::span<T> Rank::take(std::size_t count, bool on_heap) {
   std::byte* const pool = on_heap ? heap_.data() : shared_.bytes().data();
   const std::size_t at = used + (count % 2) * sizeof(std::int64_t);
   used = (at + count * sizeof(T) + kLineBytes - 1) / kLineBytes * kLineBytes;
-  if (used > kPoolBytes) std::abort();
+  if (used > pool_bytes_) std::abort();
   return {reinterpret_cast<T*>(pool + at), count};
 }
 

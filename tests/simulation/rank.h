@@ -35,6 +35,7 @@ class Rank {
   void begin(Running& running);
   void finish(Running& running);
   void take_back(const Running& running);
+  void watch_what_is_back(const std::vector<Running>& all);
   void check_untouched() const;
 
   template <class T>
@@ -55,6 +56,7 @@ class Rank {
   Communicator comm_;
   std::size_t rank_;
   std::size_t n_;
+  std::size_t pool_bytes_;
   Block shared_;
   std::vector<std::byte> heap_;
   std::size_t shared_used_ = 0;

@@ -55,7 +55,7 @@ Scenario::Scenario(std::uint64_t chosen) : seed(chosen) {
   has_launcher = !random.one_in(4);
   deadline = std::chrono::milliseconds(random.between(400, 800));
   lateness = std::chrono::nanoseconds(random.one_of({0, 1'000, 100'000, 10'000'000}));
-  is_late_always = random.one_in(4);
+  late = random.one_of({Late::kAll, Late::kSomePlaces, Late::kByLook, Late::kByLook});
   switch_one_in = random.one_of<std::uint64_t>({1, 2, 4, 16, 64});
   batches.resize(random.one_in(4) ? random.between(2, 4) : 1);
   for (auto& batch : batches) {
@@ -64,6 +64,7 @@ Scenario::Scenario(std::uint64_t chosen) : seed(chosen) {
   }
   draw_failure(random);
   if (random.one_in(3)) draw_taking_back(random);
+  if (random.one_in(40)) draw_large(random);
 }
 
 // Where one wants its values back of which a mate tells another host: rare among all others.
@@ -76,7 +77,7 @@ void Scenario::draw_taking_back(Random& random) {
   }
   plan = random.one_of<const char*>({"auto", "tree", "tree", "ring", "halving-doubling"});
   lateness = std::chrono::nanoseconds(random.one_of({1'000, 100'000, 10'000'000}));
-  is_late_always = random.one_in(2);
+  late = random.one_of({Late::kAll, Late::kSomePlaces, Late::kByLook});
   switch_one_in = random.one_of<std::uint64_t>({4, 16, 64});
   Call call = draw_call(random, true);
   call.kind = random.one_of({Kind::kBroadcast, Kind::kBroadcast, Kind::kBroadcast, Kind::kAllReduce,
@@ -92,6 +93,46 @@ void Scenario::draw_taking_back(Random& random) {
   is_begun = true;
   looks = random.below(6);
   if (call.kind == Kind::kRelay || random.one_in(2)) second = random.below(world_size());
+  late_comer.reset();
+  if (random.one_in(3)) late_comer = random.below(world_size());
+  if (second && random.one_in(2)) draw_second_to_give_up(random);
+}
+
+// Who has what others read gives up after another one; and somebody comes while both may be unseen.
+void Scenario::draw_second_to_give_up(Random& random) {
+  const std::size_t n = world_size();
+  const auto another = [&] { return (failing + random.between(1, n - 1)) % n; };
+  if (random.one_in(2)) islands.assign(islands.size(), 0);
+  late = random.one_of({Late::kSomePlaces, Late::kSomePlaces, Late::kByLook});
+  failing = batches[0][0].root;
+  second = another();
+  late_comer = another();
+  pause = std::chrono::nanoseconds(random.between(1, static_cast<std::uint64_t>(lateness.count())));
+}
+
+// One call of more than a stage takes at once, or a ring of staged bytes: mostly from memory that
+// no peer reaches.
+void Scenario::draw_large(Random& random) {
+  constexpr std::size_t kStagedBytes = 256 * 1024;
+  is_large = true;
+  islands.assign(random.between(2, 3), 0);
+  if (random.one_in(2)) islands.push_back(static_cast<std::uint32_t>(random.below(2)));
+  plan = random.one_of<const char*>({"auto", "auto", "tree", "ring"});
+  lateness = std::chrono::nanoseconds(random.one_of({1'000, 100'000, 10'000'000}));
+  late = random.one_of({Late::kAll, Late::kSomePlaces, Late::kByLook});
+  Call call = draw_call(random, true);
+  call.kind = random.one_of({Kind::kAllReduce, Kind::kReduce, Kind::kBroadcast, Kind::kBroadcast,
+                             Kind::kShift, Kind::kRelay});
+  call.is_integer = true;
+  call.count = random.between(kStagedBytes / 8, kStagedBytes / 8 * 3 / 2);
+  call.codec = Codec::kIdentity;
+  call.on_heap = ~static_cast<std::uint32_t>(random.one_in(2) ? 0 : random.next());
+  call.root = random.below(world_size());
+  batches = {{call}};
+  failing = random.below(world_size());
+  failing_batch = 0;
+  second.reset();
+  late_comer.reset();
 }
 
 Call Scenario::draw_call(Random& random, bool is_alone) const {
@@ -149,6 +190,7 @@ std::string Scenario::to_text() const {
   text += "  rank " + std::to_string(failing);
   if (second) text += " and rank " + std::to_string(*second);
   text += " " + std::string(name_of(failure));
+  if (late_comer) text += ", rank " + std::to_string(*late_comer) + " comes late";
   switch (failure) {
     case Failure::kNone:
       return text + " of its own accord";

@@ -14,6 +14,7 @@
 #include "base/islands.h"
 #include "base/time.h"
 #include "simulation/random.h"
+#include "simulation/shared_memory_model.h"
 
 namespace rota::simulation {
 
@@ -68,18 +69,20 @@ struct Scenario {
   std::string plan = "auto";
   bool has_launcher = true;
   base::Duration deadline{};
-  base::Duration lateness{};    // The longest that a store stays unseen,
-  bool is_late_always = false;  // and whether each does, wherever it may.
+  base::Duration lateness{};  // The longest that a store stays unseen,
+  Late late = Late::kByLook;  // and which ones do.
   std::uint64_t switch_one_in = 4;
   std::vector<std::vector<Call>> batches;  // Those of one are under way at once.
+  bool is_large = false;                   // What a rank gives does not fit onto a stage.
 
   Failure failure = Failure::kNone;
-  std::size_t failing = 0;            // The rank.
-  std::optional<std::size_t> second;  // Another one that aborts.
-  std::size_t failing_batch = 0;      // Where it aborts, leaves, is late or disagrees.
-  bool is_begun = false;              // It aborts after it has begun the batch,
-  std::size_t looks = 0;              // and has looked at it so often.
-  std::uint64_t store = 0;            // Before this one, counted, it dies, stops and so on.
+  std::size_t failing = 0;                // The rank.
+  std::optional<std::size_t> second;      // Another one that aborts.
+  std::optional<std::size_t> late_comer;  // One that comes to the batch after `pause`.
+  std::size_t failing_batch = 0;          // Where it aborts, leaves, is late or disagrees.
+  bool is_begun = false;                  // It aborts after it has begun the batch,
+  std::size_t looks = 0;    // and has looked at it so often, the other one half as often.
+  std::uint64_t store = 0;  // Before this one, counted, it dies, stops and so on.
   base::Duration pause{};
 
   std::size_t world_size() const { return islands.size(); }
@@ -91,6 +94,8 @@ struct Scenario {
   Call draw_call(Random& random, bool is_alone) const;
   void draw_failure(Random& random);
   void draw_taking_back(Random& random);
+  void draw_second_to_give_up(Random& random);
+  void draw_large(Random& random);
 };
 
 }  // namespace rota::simulation

@@ -8,6 +8,8 @@
 namespace rota::simulation {
 namespace {
 
+constexpr std::uint64_t kLateOneIn = 4;  // Of the places, where some are.
+
 bool acquires(std::memory_order order) {
   return order != std::memory_order_relaxed && order != std::memory_order_release;
 }
@@ -19,12 +21,8 @@ bool releases(std::memory_order order) {
 }  // namespace
 
 SharedMemoryModel::SharedMemoryModel(Scheduler& scheduler, Random& random, base::Duration lateness,
-                                     bool is_late_always)
-    : scheduler_(scheduler),
-      random_(random),
-      lateness_(lateness),
-      is_late_always_(is_late_always),
-      locations_(1) {}
+                                     Late late)
+    : scheduler_(scheduler), random_(random), lateness_(lateness), late_(late), locations_(1) {}
 
 void SharedMemoryModel::add_arena(std::span<std::byte> bytes, std::size_t fine_bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
@@ -68,6 +66,7 @@ SharedMemoryModel::Location& SharedMemoryModel::location(std::uintptr_t at) {
     made.memory = arena.memory + (at - arena.begin) / bytes * bytes;
     made.bytes = bytes;
     made.versions.emplace_back();
+    made.is_late = late_ != Late::kSomePlaces || random_.one_in(kLateOneIn);
   }
   return locations_[index];
 }
@@ -95,14 +94,12 @@ std::size_t SharedMemoryModel::choose(Location& location) {
   while (least > seen) {
     const Version& version = versions[least];
     const bool is_known = version.number <= ranks_[rank].now[version.writer];
-    if (is_known || version.born + lateness_ <= scheduler_.now()) break;
+    if (is_known || version.shown <= scheduler_.now()) break;
     --least;
   }
-  std::size_t chosen = last;
-  if (is_late_always_) {
-    chosen = least;
-  } else if (least < last && random_.one_in(2)) {
-    chosen = random_.between(least, last);
+  std::size_t chosen = least;
+  if (late_ == Late::kByLook && least < last) {
+    chosen = random_.one_in(2) ? random_.between(least, last) : last;
   }
   location.seen[rank] = location.first + chosen;
   return chosen;
@@ -130,7 +127,7 @@ void SharedMemoryModel::add_version(Location& location, bool is_released) {
   Version version;
   version.number = ++writer.now[rank];
   version.writer = static_cast<std::uint32_t>(rank);
-  version.born = scheduler_.now();
+  version.shown = scheduler_.now() + (location.is_late ? lateness_ : base::Duration(0));
   version.released = is_released ? writer.now : writer.released;
   location.versions.push_back(version);
   scheduler_.note_event();
@@ -214,12 +211,18 @@ void SharedMemoryModel::store(void* address, std::size_t bytes, std::uint64_t va
                               std::memory_order order) {
   settle();
   if (hook_) hook_();
-  add_version(location(reinterpret_cast<std::uintptr_t>(address)), releases(order));
+  Location& found = location(reinterpret_cast<std::uintptr_t>(address));
+  // Small ones share a word: whoever sees this one sees the one before it in its place, with all
+  // that that one had released.
+  const View before = found.versions.back().released;
+  add_version(found, releases(order));
+  if (bytes < found.bytes) join(found.versions.back().released, before);
   std::memcpy(address, &value, bytes);
 }
 
 // Finds the latest version, and hands on what that had released.
 std::uint64_t SharedMemoryModel::modify(void* address, std::size_t bytes, std::memory_order order,
+                                        std::memory_order otherwise,
                                         const std::function<bool(std::uint64_t& value)>& change) {
   settle();
   if (hook_) hook_();
@@ -227,10 +230,11 @@ std::uint64_t SharedMemoryModel::modify(void* address, std::size_t bytes, std::m
   const Version latest = found.versions.back();
   std::uint64_t before = 0;
   std::memcpy(&before, address, bytes);
-  join_known(latest, acquires(order));
   found.seen[scheduler_.rank()] = found.first + found.versions.size() - 1;
   std::uint64_t value = before;
-  if (change(value)) {
+  const bool is_changed = change(value);
+  join_known(latest, acquires(is_changed ? order : otherwise));
+  if (is_changed) {
     add_version(found, releases(order));
     join(found.versions.back().released, latest.released);
     std::memcpy(address, &value, bytes);

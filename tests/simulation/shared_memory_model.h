@@ -20,11 +20,14 @@ inline constexpr std::size_t kMostRanks = 8;
 // By rank: how many of its stores are known.
 using View = std::array<std::uint32_t, kMostRanks>;
 
+// Which stores stay unseen for as long as they may: all of them, those to some places, or each for
+// those who happen to look at what was there before.
+enum class Late : std::uint8_t { kAll, kSomePlaces, kByLook };
+
 class SharedMemoryModel {
  public:
-  // `lateness`: the longest that a store stays unseen, as each does wherever it may, or some.
-  SharedMemoryModel(Scheduler& scheduler, Random& random, base::Duration lateness,
-                    bool is_late_always);
+  // `lateness`: the longest that a store stays unseen.
+  SharedMemoryModel(Scheduler& scheduler, Random& random, base::Duration lateness, Late late);
 
   // The first `fine_bytes` hold words, the rest of it values, which are followed line by line.
   void add_arena(std::span<std::byte> bytes, std::size_t fine_bytes);
@@ -49,8 +52,10 @@ class SharedMemoryModel {
   // A word of 4 or 8 bytes, whose value is in the lower ones.
   std::uint64_t load(const void* address, std::size_t bytes, std::memory_order order);
   void store(void* address, std::size_t bytes, std::uint64_t value, std::memory_order order);
-  // Returns what was there. `change` returns false where it leaves that as it is.
+  // Returns what was there. `change` returns false where it leaves that as it is, which is a load
+  // in the order `otherwise`.
   std::uint64_t modify(void* address, std::size_t bytes, std::memory_order order,
+                       std::memory_order otherwise,
                        const std::function<bool(std::uint64_t& value)>& change);
   void fence(std::memory_order order);
 
@@ -65,8 +70,8 @@ class SharedMemoryModel {
   static constexpr std::size_t kMostVersions = 6;
 
   struct Version {
-    View released{};  // What is known to whoever acquires it.
-    base::TimePoint born{};
+    View released{};           // What is known to whoever acquires it.
+    base::TimePoint shown{};   // From then on nobody sees what was before it.
     std::uint32_t number = 0;  // Of the writer's stores; 0: it has always been there.
     std::uint32_t writer = 0;
     std::array<std::byte, kLine> content{};  // Of the last one: in the memory itself.
@@ -74,6 +79,7 @@ class SharedMemoryModel {
   struct Location {
     std::byte* memory = nullptr;
     std::size_t bytes = 0;
+    bool is_late = true;
     std::uint64_t first = 0;  // The count of versions that are forgotten.
     std::vector<Version> versions;
     std::array<std::uint64_t, kMostRanks> seen{};  // By rank: the oldest that it may still see.
@@ -120,7 +126,7 @@ class SharedMemoryModel {
   Scheduler& scheduler_;
   Random& random_;
   base::Duration lateness_;
-  bool is_late_always_;
+  Late late_;
   std::function<void()> hook_;
   std::uintptr_t begin_ = UINTPTR_MAX;
   std::uintptr_t end_ = UINTPTR_MAX;

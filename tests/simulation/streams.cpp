@@ -32,9 +32,9 @@ long Streams::send(int fd, std::span<const std::span<const std::byte>> parts) {
     errno = EPIPE;
     return -1;
   }
-  // Now and then a host has no memory for it.
+  // Now and then a host has no memory for it, which a kernel says in two ways.
   if (starving_ == owners_[static_cast<std::size_t>(fd - kFirst)] || random_.one_in(50)) {
-    errno = ENOBUFS;
+    errno = random_.one_in(2) ? ENOBUFS : ENOMEM;
     return -1;
   }
   std::size_t total = 0;

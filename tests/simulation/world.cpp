@@ -38,7 +38,7 @@ World::World(const Scenario& scenario)
     : scenario_(scenario),
       random_(scenario.seed ^ 0x5eed),
       scheduler_(random_, scenario.switch_one_in),
-      memory_(scheduler_, random_, scenario.lateness, scenario.is_late_always),
+      memory_(scheduler_, random_, scenario.lateness, scenario.late),
       streams_(scheduler_, memory_, random_),
       machine_{scheduler_, memory_, streams_},
       under_way_(scenario.world_size()),
