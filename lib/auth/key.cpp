@@ -1,9 +1,14 @@
 // Keys as such. What is made with them needs a library, which who merely holds one does without.
 #include "auth/key.h"
 
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <forward_list>
 #include <mutex>
-#include <vector>
+#include <new>
 
+#include "base/assert.h"
 #include "os/host.h"
 #include "os/secret_memory.h"
 
@@ -12,40 +17,50 @@ namespace {
 
 constexpr std::size_t kKeysAtOnce = 128;  // A page, mostly.
 
-// For the keys of the process. Pages stay once they are there.
+// For the keys of the process. Pages stay once they are there, and hold keys and zeros only.
 class Places {
  public:
   std::span<std::byte, kKeyBytes> take() {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) grow();
-    std::byte* const place = free_.back();
-    free_.pop_back();
-    return std::span<std::byte, kKeyBytes>(place, kKeyBytes);
+    for (Page& page : pages_) {
+      if (!page.taken.all()) return page.take();
+    }
+    return pages_.emplace_front().take();
   }
 
-  // There is room for all places in the list, since they have been there.
   void give_back(std::span<std::byte, kKeyBytes> place) noexcept {
     os::wipe(place);
     const std::lock_guard lock(mutex_);
-    free_.push_back(place.data());
+    for (Page& page : pages_) {
+      const std::byte* const first = page.memory.bytes().data();
+      if (place.data() < first || place.data() >= first + kKeysAtOnce * kKeyBytes) continue;
+      page.taken.reset(static_cast<std::size_t>(place.data() - first) / kKeyBytes);
+      return;
+    }
+    ROTA_ASSERT(false);
   }
 
  private:
-  void grow() {
-    pages_.reserve(pages_.size() + 1);
-    free_.reserve((pages_.size() + 1) * kKeysAtOnce);
-    const auto bytes = pages_.emplace_back(kKeysAtOnce * kKeyBytes).bytes();
-    for (std::size_t i = kKeysAtOnce; i-- > 0;) free_.push_back(bytes.data() + i * kKeyBytes);
-  }
+  struct Page {
+    os::SecretMemory memory{kKeysAtOnce * kKeyBytes};
+    std::bitset<kKeysAtOnce> taken;
+
+    std::span<std::byte, kKeyBytes> take() noexcept {
+      std::size_t place = 0;
+      while (taken[place]) ++place;
+      taken.set(place);
+      return std::span<std::byte, kKeyBytes>(memory.bytes().subspan(place * kKeyBytes, kKeyBytes));
+    }
+  };
 
   std::mutex mutex_;
-  std::vector<os::SecretMemory> pages_;
-  std::vector<std::byte*> free_;
+  std::forward_list<Page> pages_;
 };
 
 // Never destroyed: a key may be when all else has been.
 Places& all_places() {
-  static auto* const kPlaces = new Places;
+  alignas(Places) static std::array<std::byte, sizeof(Places)> room;
+  static auto* const kPlaces = new (room.data()) Places;
   return *kPlaces;
 }
 

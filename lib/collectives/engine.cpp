@@ -17,7 +17,7 @@ using transport::Header;
 using transport::Progress;
 
 Engine::Engine(std::span<Channel* const> channels, transport::Board* board)
-    : channels_(channels.begin(), channels.end()), board_(board), exchange_(board) {
+    : channels_(channels), board_(board), exchange_(board) {
   lanes_.reserve(2 * channels.size() + 1);  // No plan has more.
 }
 

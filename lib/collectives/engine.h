@@ -16,7 +16,8 @@ namespace rota::collectives {
 
 class Engine {
  public:
-  // `channels`: index = peer; the own rank's may be null. `board`: null where memory is not shared.
+  // `channels`: index = peer; the own rank's may be null. The list outlives the engine. `board`:
+  // null where memory is not shared.
   explicit Engine(std::span<transport::Channel* const> channels, transport::Board* board = nullptr);
 
   // Requires done(). The operation is lent until it is done again. Throws Error kNoMemory.
@@ -59,7 +60,7 @@ class Engine {
   std::span<std::byte> bytes_at(const Place& place) const noexcept;
   transport::Header header_of(std::size_t lane, const Step& step) const noexcept;
 
-  std::vector<transport::Channel*> channels_;
+  std::span<transport::Channel* const> channels_;
   transport::Board* board_;
   Exchange exchange_;
   bool exchanging_ = false;

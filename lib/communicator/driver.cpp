@@ -68,10 +68,12 @@ Use use_of(const QueuedOperation& operation) noexcept {
 }  // namespace
 
 Driver::Driver(Group& group, OperationQueue& queue)
-    : group_(group), queue_(queue), board_(group.transport ? group.transport->board() : nullptr) {
-  const std::vector<transport::Channel*> channels = channels_of(group);
+    : group_(group),
+      queue_(queue),
+      board_(group.transport ? group.transport->board() : nullptr),
+      channels_(channels_of(group)) {
   engines_.reserve(kWindow);
-  for (std::uint64_t i = 0; i < kWindow; ++i) engines_.emplace_back(channels, board_);
+  for (std::uint64_t i = 0; i < kWindow; ++i) engines_.emplace_back(channels_, board_);
   speechless_ = {.rank = group_.rank,
                  .code = ErrorCode::kNoMemory,
                  .blamed = std::nullopt,

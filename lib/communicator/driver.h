@@ -102,11 +102,12 @@ class Driver {
 
   Group& group_;
   OperationQueue& queue_;
-  transport::Board* board_;                   // Null where memory is not shared.
-  std::vector<collectives::Engine> engines_;  // Operation `number` runs in number % kWindow.
-  std::uint64_t started_ = 0;                 // Operations.
-  bool all_go_beside_others_ = false;         // Of more than one that run. Then these are
-  std::array<Use, kWindow> uses_;             // what memory they use, as engines are theirs.
+  transport::Board* board_;                    // Null where memory is not shared.
+  std::vector<transport::Channel*> channels_;  // By peer.
+  std::vector<collectives::Engine> engines_;   // Operation `number` runs in number % kWindow.
+  std::uint64_t started_ = 0;                  // Operations.
+  bool all_go_beside_others_ = false;          // Of more than one that run. Then these are
+  std::array<Use, kWindow> uses_;              // what memory they use, as engines are theirs.
 
   base::TimePoint last_look_{};
   base::TimePoint last_heard_{};         // When the launcher was listened to.

@@ -14,17 +14,17 @@ SimWorld::SimWorld(const SimWorldOptions& options)
                 .max_delay = options.max_delay,
                 .short_writes = options.short_writes}),
       memory_(options.world_size),
+      channels_(options.world_size),
       plans_(options.world_size),
       reducers_(options.world_size),
       errors_(options.world_size),
       started_(options.world_size),
       gone_(options.world_size) {
   for (std::size_t rank = 0; rank < options.world_size; ++rank) {
-    std::vector<transport::Channel*> channels;
     for (std::size_t peer = 0; peer < options.world_size; ++peer) {
-      channels.push_back(&network_.channel(rank, peer));
+      channels_[rank].push_back(&network_.channel(rank, peer));
     }
-    engines_.push_back(std::make_unique<collectives::Engine>(channels));
+    engines_.push_back(std::make_unique<collectives::Engine>(channels_[rank]));
   }
 }
 

@@ -82,6 +82,7 @@ class SimWorld {
   std::mt19937_64 random_;
   transport::sim::Network network_;
   std::vector<std::array<std::vector<std::byte>, collectives::kBufferCount>> memory_;  // By rank.
+  std::vector<std::vector<transport::Channel*>> channels_;  // By rank and peer.
   std::vector<std::unique_ptr<collectives::Engine>> engines_;
   std::vector<collectives::Plan> plans_;
   std::vector<std::unique_ptr<collectives::Reducer>> reducers_;
