@@ -1,8 +1,11 @@
-// What has arrived is taken in when somebody looks: nobody can tell the difference.
+// What has arrived is taken in when a rank looks: no rank can tell the difference. The coordinator is
+// a process of its own, so no other rank runs in the middle of what it does.
 #include "simulation/launcher.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "simulation/machine.h"
 
 namespace rota::simulation {
 namespace {
@@ -19,6 +22,7 @@ class Launcher::Line final : public rendezvous::Line {
   bool is_sending() const noexcept override { return false; }
 
   os::Io send(std::span<const std::byte> bytes, std::span<const int>) override {
+    const Inside here;
     launcher_.post({.arrives = launcher_.draw_arrival(),
                     .rank = rank_,
                     .bytes = {bytes.begin(), bytes.end()},
@@ -27,6 +31,7 @@ class Launcher::Line final : public rendezvous::Line {
   }
 
   os::Io receive(std::vector<std::byte>& bytes, std::vector<os::Fd>&) override {
+    const Inside here;
     launcher_.take_in();
     auto& outbox = launcher_.outboxes_[rank_];
     if (outbox.empty() || outbox.front().arrives > launcher_.scheduler_.now()) {
@@ -61,6 +66,7 @@ std::unique_ptr<rendezvous::Line> Launcher::line_of(std::size_t rank) {
 }
 
 void Launcher::on_end(std::size_t rank, const std::string& how) {
+  const Inside here;
   post({.arrives = draw_arrival(), .rank = rank, .bytes = {}, .text = how});
 }
 
