@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "launcher/exit_codes.h"
 
 namespace rota::launcher {
 namespace {

@@ -21,20 +21,6 @@
 
 namespace rota::launcher {
 
-// What is fixed about exit codes beside the program's own; docs/exit_codes.md has the whole table.
-inline constexpr int kExitFailed = 1;
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitKey = 77;
-inline constexpr int kExitSpecification = 78;
-inline constexpr int kExitLeftEarly = 79;
-inline constexpr int kExitTimeout = 124;
-inline constexpr int kExitCannotRun = 126;
-inline constexpr int kExitNotFound = 127;
-inline constexpr int kExitIncomplete = 200;
-inline constexpr int kExitSilent = 201;
-inline constexpr int kExitSlotHeld = 202;
-inline constexpr int kExitSignalBase = 128;
-
 // How long ranks have to end, unless --grace says so: after a failure they have nothing to save;
 // when somebody asks for the end they may, and are done before a pod's grace period is over.
 inline constexpr std::chrono::milliseconds kFaultGrace{500};

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 #include "launcher/heartbeat.h"
 #include "launcher/report.h"
 #include "os/host.h"

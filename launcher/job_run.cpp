@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "launcher/exit_codes.h"
 #include "launcher/guard.h"
 #include "launcher/heartbeat.h"
 #include "launcher/preflight_job.h"
@@ -301,7 +302,7 @@ void JobRun::kill() {
 }
 
 int JobRun::finish() {
-  if (!local_.finish()) local_.say("some processes of the job could not be ended");
+  if (!local_.finish(kReapTime)) local_.say("some processes of the job could not be ended");
   // First, for nobody tells them anything while our reader is waited for.
   if (others_) tell_others_the_end();
   write_rest();

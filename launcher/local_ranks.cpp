@@ -6,7 +6,7 @@
 
 #include <rota/error.h>
 
-#include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 #include "launcher/heartbeat.h"
 #include "launcher/rank_environment.h"
 #include "os/cgroup.h"
@@ -246,10 +246,10 @@ void LocalRanks::kill() {
 }
 
 // In slices, for whoever does not beat all the while counts as hung.
-bool LocalRanks::finish() {
+bool LocalRanks::finish(base::Duration at_most) {
   constexpr std::chrono::milliseconds kSlice{500};
   bool all_gone = false;
-  for (base::Duration waited{0}; !all_gone && waited < kReapTime; waited += kSlice) {
+  for (base::Duration waited{0}; !all_gone && waited < at_most; waited += kSlice) {
     beat();
     all_gone = os::end_descendants(kSlice);
   }

@@ -68,8 +68,8 @@ class LocalRanks {
   void ask_to_end(int signal);
   void kill();
 
-  // Ends what is left, and takes the last of the output. False where a process stays.
-  bool finish();
+  // Ends what is left, and takes the last of the output. False where a process stays for so long.
+  bool finish(base::Duration at_most);
 
   // Looks for what the ranks should not have loaded, when it is time.
   std::optional<base::TimePoint> next_look() const;

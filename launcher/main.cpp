@@ -8,7 +8,7 @@
 #include <rota/error.h>
 #include <rota/rank_table.h>
 
-#include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 #include "launcher/job_plan.h"
 #include "launcher/job_run.h"
 #include "launcher/options.h"

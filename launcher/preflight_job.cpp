@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/companion_path.h"
-#include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 #include "launcher/report.h"
 
 namespace rota::launcher {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 #include "launcher/mpi_program.h"
 #include "launcher/rank_environment.h"
 #include "os/process.h"

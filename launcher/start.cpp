@@ -10,7 +10,7 @@
 
 #include <rota/error.h>
 
-#include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 #include "launcher/heartbeat.h"
 #include "launcher/program_check.h"
 #include "launcher/report.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "auth/call.h"
-#include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 #include "launcher/heartbeat.h"
 #include "launcher/hosts/tree.h"
 #include "launcher/start.h"

@@ -6,7 +6,7 @@
 
 #include <rota/error.h>
 
-#include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 #include "launcher/hosts/tree.h"
 #include "os/address.h"
 

@@ -9,6 +9,7 @@
 
 #include <rota/error.h>
 
+#include "launcher/exit_codes.h"
 #include "launcher/exit_policy.h"
 #include "launcher/heartbeat.h"
 #include "launcher/report.h"

@@ -5,6 +5,7 @@
 
 #include <rota/error.h>
 
+#include "launcher/exit_codes.h"
 #include "launcher/exit_policy.h"
 #include "launcher/heartbeat.h"
 #include "launcher/hosts/follower.h"
@@ -159,7 +160,7 @@ void Follower::write_rest() {
 
 int Follower::finish() {
   if (!local_) return *exit_code_;
-  if (!local_->finish()) speak("some processes of the job could not be ended");
+  if (!local_->finish(kReapTime)) speak("some processes of the job could not be ended");
   write_rest();
   if (local_->output().tell_losses()) write_rest();
   take_leave();

@@ -6,7 +6,7 @@
 #include <rota/error.h>
 
 #include "base/islands.h"
-#include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 #include "launcher/heartbeat.h"
 #include "launcher/hosts/followers.h"
 #include "launcher/hosts/part.h"

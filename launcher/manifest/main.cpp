@@ -14,7 +14,7 @@
 #include <rota/error.h>
 
 #include "auth/key.h"
-#include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 #include "launcher/manifest/objects.h"
 #include "launcher/manifest/parameters.h"
 #include "launcher/manifest/rules.h"

@@ -10,7 +10,7 @@
 
 #include <rota/communicator.h>
 
-#include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 #include "launcher/preflight/judgement.h"
 #include "launcher/preflight/report.h"
 #include "launcher/preflight/ring.h"

@@ -1,5 +1,6 @@
 // When a job is over, why, and with which code.
 #include "launcher/exit_policy.h"
+#include "launcher/exit_codes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

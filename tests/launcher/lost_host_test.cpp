@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "launcher/exit_codes.h"
 #include "launcher/exit_policy.h"
 
 namespace rota::launcher {

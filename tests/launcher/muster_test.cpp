@@ -1,11 +1,10 @@
 // Who of the other hosts is in, who is not and why, and whom the leader waits for.
 #include "launcher/hosts/muster.h"
+#include "launcher/exit_codes.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
-
-#include "launcher/exit_policy.h"
 
 namespace rota::launcher {
 namespace {
