@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/islands.h"
+#include "cluster/environment.h"
 #include "launcher/file_need.h"
-#include "launcher/rank_environment.h"
 #include "os/cgroup.h"
 #include "os/host.h"
 #include "rendezvous/message.h"
@@ -121,7 +121,7 @@ Facts gather_facts() {
   facts.memory_bytes = std::min(physical, os::memory_limit_bytes().value_or(physical));
   facts.file_size_limit = os::file_size_limit_bytes();
   facts.open_files = os::open_file_limits();
-  facts.is_pod = is_set(os::environment(), "KUBERNETES_SERVICE_HOST");
+  facts.is_pod = cluster::is_set(os::environment(), "KUBERNETES_SERVICE_HOST");
   return facts;
 }
 

@@ -13,7 +13,6 @@
 #include "launcher/job_run.h"
 #include "launcher/options.h"
 #include "launcher/preflight_job.h"
-#include "launcher/provision.h"
 #include "launcher/rank_environment.h"
 #include "launcher/reach.h"
 #include "launcher/render.h"
@@ -23,6 +22,7 @@
 #include "launcher/table_json.h"
 #include "launcher/termination_message.h"
 #include "launcher/topology.h"
+#include "launcher/visible_devices.h"
 #include "os/host.h"
 #include "os/message_socket.h"
 #include "os/pipe.h"
@@ -56,9 +56,8 @@ ShownTable table_of_this_host(const Options& options, const Facts& facts,
   const JobPlan plan = plan_job(options, facts);
   for (const std::string& warning : plan.warnings) complain("warning: " + warning);
   ShownTable shown{.table = plan.job.table};
-  for (std::string& of_rank : visible_devices(options, environment, plan.share)) {
-    shown.devices.emplace_back(std::move(of_rank));
-  }
+  DevicesOfRanks devices = devices_of_ranks(options, environment, plan.share);
+  for (std::string& of_rank : devices.visible) shown.devices.emplace_back(std::move(of_rank));
   return shown;
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "cluster/environment.h"
 #include "launcher/exit_codes.h"
 #include "launcher/mpi_program.h"
 #include "launcher/rank_environment.h"
@@ -38,7 +39,7 @@ void check_group(const Group& group, const std::vector<std::string>& environment
     check.warnings.push_back("-x " + name + ": it is not set here, so the ranks do not get it");
   }
   const auto of_ranks = make_environment(environment, group.variables, {});
-  std::string search_path = find_variable(of_ranks, "PATH");
+  std::string search_path = cluster::find_variable(of_ranks, "PATH");
   if (search_path.empty()) search_path = kUsualPath;
   const std::string& name = group.program.front();
   os::StartFailure failure;
@@ -56,7 +57,7 @@ void check_for_mpi(const Group& group, const std::vector<std::string>& environme
   const auto of_ranks = make_environment(environment, group.variables, {});
   const std::filesystem::path directory = group.working_directory;
   const std::string library = mpi_library_of((directory / check.program_paths.back()).string(),
-                                             find_variable(of_ranks, "LD_LIBRARY_PATH"));
+                                             cluster::find_variable(of_ranks, "LD_LIBRARY_PATH"));
   if (library.empty()) return;
   check.is_of_mpi = true;
   refuse(kExitCannotRun, mpi_complaint(group.program.front(), library), check);

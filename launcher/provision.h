@@ -25,15 +25,6 @@ struct Provision {
 Provision provide(const Options& options, const std::vector<std::string>& environment,
                   const Share& share, std::size_t cpu_count);
 
-// How many CUDA devices may be used here: all, or those of CUDA_VISIBLE_DEVICES.
-std::size_t device_count(const std::vector<std::string>& environment);
-
-// The CUDA devices that each rank of a share is going to see, as CUDA_VISIBLE_DEVICES has them: one
-// of its own; or all, where there are too few or where -x names them.
-std::vector<std::string> visible_devices(const Options& options,
-                                         const std::vector<std::string>& environment,
-                                         const Share& share);
-
 // All but the descriptor and the terminal, for a rank of this host.
 RankContract contract_of(const Share& share, std::size_t local_rank, const Peers& peers,
                          const Provision& provision);

@@ -5,6 +5,8 @@
 #include <array>
 #include <iterator>
 
+#include "cluster/environment.h"
+
 namespace rota::launcher {
 namespace {
 
@@ -47,14 +49,15 @@ bool is_of_others(std::string_view entry) {
 
 // Whether a launcher of MPI waits for one process here to join its world.
 bool is_expected_by_mpi(const Environment& environment) {
-  return is_set(environment, "PMIX_RANK") || is_set(environment, "PMI_RANK");
+  return cluster::is_set(environment, "PMIX_RANK") || cluster::is_set(environment, "PMI_RANK");
 }
 
 // Whether what launchers of MPI have told this process is true of the rank: each number that is
 // there.
 bool is_same_rank(const Environment& base, const RankContract& contract) {
   const auto agrees = [&](std::string_view name, std::size_t value) {
-    return !is_set(base, name) || find_variable(base, name) == std::to_string(value);
+    return !cluster::is_set(base, name) ||
+           cluster::find_variable(base, name) == std::to_string(value);
   };
   return contract.is_only_one && is_expected_by_mpi(base) &&
          agrees("OMPI_COMM_WORLD_RANK", contract.rank) &&
@@ -103,7 +106,8 @@ void tell_strangers(const RankContract& contract, Environment& environment) {
   }
   if (!contract.tf_config.empty()) set(environment, "TF_CONFIG", contract.tf_config);
   if (!contract.device.empty()) set(environment, "CUDA_VISIBLE_DEVICES", contract.device);
-  if (!is_set(environment, "OMP_NUM_THREADS")) tell("OMP_NUM_THREADS", contract.thread_count);
+  if (!cluster::is_set(environment, "OMP_NUM_THREADS"))
+    tell("OMP_NUM_THREADS", contract.thread_count);
 }
 
 void apply(const std::vector<Variable>& variables, const Environment& base,
@@ -113,8 +117,8 @@ void apply(const std::vector<Variable>& variables, const Environment& base,
       set(environment, variable.name, *variable.value);
     } else {
       unset(environment, variable.name);
-      if (is_set(base, variable.name)) {
-        set(environment, variable.name, find_variable(base, variable.name));
+      if (cluster::is_set(base, variable.name)) {
+        set(environment, variable.name, cluster::find_variable(base, variable.name));
       }
     }
   }
@@ -165,22 +169,12 @@ bool hides_ranks_from_mpi(std::size_t ranks_here, std::size_t world_size,
   return world_size > 1 && !(ranks_here == 1 && is_expected_by_mpi(environment));
 }
 
-std::string find_variable(const std::vector<std::string>& environment, std::string_view name) {
-  for (const std::string& entry : environment) {
-    if (is_of(entry, name)) return entry.substr(name.size() + 1);
-  }
-  return {};
-}
-
-bool is_set(const std::vector<std::string>& environment, std::string_view name) {
-  return std::ranges::any_of(environment, [&](const auto& entry) { return is_of(entry, name); });
-}
-
 std::vector<std::string> unset_variables(const std::vector<std::string>& environment,
                                          const std::vector<Variable>& variables) {
   std::vector<std::string> names;
   for (const Variable& variable : variables) {
-    if (!variable.value && !is_set(environment, variable.name)) names.push_back(variable.name);
+    if (!variable.value && !cluster::is_set(environment, variable.name))
+      names.push_back(variable.name);
   }
   return names;
 }

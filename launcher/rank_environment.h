@@ -54,11 +54,6 @@ std::vector<std::string> environment_of_evaluator(const std::vector<std::string>
 bool hides_ranks_from_mpi(std::size_t ranks_here, std::size_t world_size,
                           const std::vector<std::string>& environment);
 
-// The value of a variable, or empty.
-std::string find_variable(const std::vector<std::string>& environment, std::string_view name);
-
-bool is_set(const std::vector<std::string>& environment, std::string_view name);
-
 // The names among `variables` that are to be passed on but are not set.
 std::vector<std::string> unset_variables(const std::vector<std::string>& environment,
                                          const std::vector<Variable>& variables);

@@ -10,7 +10,7 @@
 #include "base/islands.h"
 #include "launcher/layout.h"
 #include "launcher/one_slot_each.h"
-#include "launcher/provision.h"
+#include "launcher/visible_devices.h"
 #include "os/address.h"
 
 namespace rota::launcher {

@@ -3,8 +3,8 @@
 
 #include <rota/error.h>
 
-#include "launcher/provision.h"
 #include "launcher/reach.h"
+#include "launcher/visible_devices.h"
 
 namespace rota::launcher {
 namespace {
@@ -17,7 +17,7 @@ KnownDevices devices_of(const DeclaredTable& declared, const Options& options,
     share.ranks.push_back(rank);
     share.groups.push_back(group_of_rank(options.groups, rank));
   }
-  std::vector<std::string> visible = visible_devices(options, environment, share);
+  std::vector<std::string> visible = devices_of_ranks(options, environment, share).visible;
   KnownDevices devices(declared.table.rows.size());
   for (std::size_t local = 0; local < visible.size(); ++local) {
     devices[share.ranks[local]] = std::move(visible[local]);

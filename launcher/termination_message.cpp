@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "launcher/rank_environment.h"
+#include "cluster/environment.h"
 #include "launcher/report.h"
 #include "os/file.h"
 
@@ -77,8 +77,9 @@ std::string termination_message(const std::string& words, int exit_code) {
 
 void leave_termination_message(const std::vector<std::string>& environment, int exit_code) {
   if (exit_code == 0 || noted_words().empty()) return;
-  const std::string file =
-      is_set(environment, kFileVariable) ? find_variable(environment, kFileVariable) : kUsualFile;
+  const std::string file = cluster::is_set(environment, kFileVariable)
+                               ? cluster::find_variable(environment, kFileVariable)
+                               : kUsualFile;
   os::overwrite_file(file, termination_message(noted_words(), exit_code));
 }
 

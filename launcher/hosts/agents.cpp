@@ -12,8 +12,8 @@
 
 #include <rota/error.h>
 
+#include "cluster/environment.h"
 #include "launcher/options.h"
-#include "launcher/rank_environment.h"
 #include "os/host.h"
 #include "os/pipe.h"
 #include "os/system_error.h"
@@ -86,8 +86,8 @@ Agents::Agents(const std::vector<AgentPlan>& plans, std::string orders,
     set_blocking(write.get(), false);
     os::StartFailure failure;
     os::ProcessPlan process;
-    process.program =
-        os::find_program(plan.command.front(), find_variable(environment, "PATH"), "", failure);
+    process.program = os::find_program(plan.command.front(),
+                                       cluster::find_variable(environment, "PATH"), "", failure);
     if (process.program.empty()) {
       throw UsageError("--agent: cannot run " + plan.command.front() + ": " + failure.text);
     }

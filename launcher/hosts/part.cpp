@@ -11,10 +11,10 @@
 #include "auth/file_digest.h"
 #include "auth/key_file.h"
 #include "base/hex.h"
+#include "cluster/environment.h"
 #include "launcher/hosts/pod.h"
 #include "launcher/hosts/tree.h"
 #include "launcher/one_slot_each.h"
-#include "launcher/rank_environment.h"
 #include "launcher/reach.h"
 #include "names/failure.h"
 #include "os/host.h"
@@ -109,11 +109,12 @@ auth::Key key_of_job(const Options& options, const Meeting& meeting,
     constexpr std::array<std::byte, auth::kKeyBytes> kNoSecret{};
     return auth::job_key(kNoSecret, meeting.job_id);
   }
-  const std::string named =
-      options.key_file.empty() ? find_variable(environment, "ROTA_KEY_FILE") : options.key_file;
+  const std::string named = options.key_file.empty()
+                                ? cluster::find_variable(environment, "ROTA_KEY_FILE")
+                                : options.key_file;
   const auto path =
-      auth::find_key_file({.named = named, .home = find_variable(environment, "HOME")});
-  const bool is_pod = is_set(environment, "KUBERNETES_SERVICE_HOST");
+      auth::find_key_file({.named = named, .home = cluster::find_variable(environment, "HOME")});
+  const bool is_pod = cluster::is_set(environment, "KUBERNETES_SERVICE_HOST");
   if (!path) throw KeyError(std::string(kNoKey) + (is_pod ? kMountSecret : ""));
   try {
     const auth::SharedKey shared = auth::read_key_file(*path);

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "launcher/rank_environment.h"
+#include "cluster/environment.h"
 #include "names/completion.h"
 #include "names/resolv_conf.h"
 #include "names/words.h"
@@ -59,7 +59,7 @@ std::vector<std::string_view> own_names(const PodFacts& pod, std::string_view la
 }  // namespace
 
 PodFacts read_pod_facts(const std::vector<std::string>& environment) {
-  if (!is_set(environment, "KUBERNETES_SERVICE_HOST")) return {};
+  if (!cluster::is_set(environment, "KUBERNETES_SERVICE_HOST")) return {};
   return {.hosts = text_of("/etc/hosts"), .resolv_conf = text_of("/etc/resolv.conf")};
 }
 

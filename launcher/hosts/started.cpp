@@ -10,13 +10,13 @@
 #include <rota/error.h>
 
 #include "base/hex.h"
+#include "cluster/environment.h"
 #include "cluster/host_names.h"
 #include "cluster/sources.h"
 #include "launcher/hosts/across.h"
 #include "launcher/hosts/orders.h"
 #include "launcher/hosts/part.h"
 #include "launcher/one_slot_each.h"
-#include "launcher/rank_environment.h"
 #include "launcher/reach.h"
 #include "os/address.h"
 #include "os/host.h"
@@ -90,8 +90,8 @@ std::vector<std::string> variables_to_pass(const Group& group,
   std::vector<std::string> variables;
   for (const Variable& variable : group.variables) {
     if (variable.value) variables.push_back(variable.name + "=" + *variable.value);
-    if (!variable.value && is_set(environment, variable.name)) {
-      variables.push_back(variable.name + "=" + find_variable(environment, variable.name));
+    if (!variable.value && cluster::is_set(environment, variable.name)) {
+      variables.push_back(variable.name + "=" + cluster::find_variable(environment, variable.name));
     }
   }
   return variables;
@@ -250,7 +250,7 @@ FollowedOrders follow_orders(int input, const Facts& facts) {
   followed.meeting = plan_started_meeting(hosts, orders.leader);
   followed.meeting.job_id = orders.job_id;
   if (!orders.own_host) {
-    const std::string node = find_variable(os::environment(), "SLURMD_NODENAME");
+    const std::string node = cluster::find_variable(os::environment(), "SLURMD_NODENAME");
     orders.own_host =
         cluster::find_host(hosts.hosts, node.empty() ? facts.host : node, os::own_addresses());
   }

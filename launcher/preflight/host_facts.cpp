@@ -10,6 +10,7 @@
 #include "auth/file_digest.h"
 #include "base/byte_stream.h"
 #include "base/hex.h"
+#include "cluster/environment.h"
 #include "kernels/kernels.h"
 #include "launcher/devices.h"
 #include "launcher/job_plan.h"
@@ -42,7 +43,7 @@ std::size_t count_free_ports(const launcher::PortRange& ports) {
 // Of the job, not of the preflight, which has one rank on each host.
 bool hides_ranks_of_job(const launcher::Options& options, const launcher::PreflightOrders& orders,
                         const std::vector<std::string>& environment) {
-  const bool is_only_host = launcher::find_variable(environment, "ROTA_WORLD_SIZE") == "1";
+  const bool is_only_host = cluster::find_variable(environment, "ROTA_WORLD_SIZE") == "1";
   const std::size_t on_others = is_only_host ? 0 : 1;  // Or more: it is told of this host alone.
   const bool is_fixed = options.map_by == launcher::MapBy::kFixedPerNode;
   const std::size_t here = is_fixed ? options.ranks_per_node : orders.slot_count;

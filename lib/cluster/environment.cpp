@@ -1,7 +1,27 @@
 // Variables by their names.
 #include "cluster/environment.h"
 
+#include <algorithm>
+
 namespace rota::cluster {
+namespace {
+
+auto entry_of(std::span<const std::string> entries, std::string_view name) {
+  return std::ranges::find_if(entries, [&](std::string_view entry) {
+    return entry.starts_with(name) && entry.substr(name.size()).starts_with('=');
+  });
+}
+
+}  // namespace
+
+std::string find_variable(std::span<const std::string> entries, std::string_view name) {
+  const auto entry = entry_of(entries, name);
+  return entry == entries.end() ? std::string() : entry->substr(name.size() + 1);
+}
+
+bool is_set(std::span<const std::string> entries, std::string_view name) {
+  return entry_of(entries, name) != entries.end();
+}
 
 std::optional<bool> parse_switch(std::string_view text) {
   if (text.empty() || text == "0") return false;

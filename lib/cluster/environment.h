@@ -18,6 +18,11 @@ inline constexpr std::size_t kMaxOrdinal = 1'000'000'000;
 // "1" and "0"; nothing is "0". Empty where the text is something else.
 std::optional<bool> parse_switch(std::string_view text);
 
+// Of "NAME=VALUE": the value of a variable, or empty; and whether it is set. The first of a name
+// holds.
+std::string find_variable(std::span<const std::string> entries, std::string_view name);
+bool is_set(std::span<const std::string> entries, std::string_view name);
+
 class Environment {
  public:
   Environment() = default;
