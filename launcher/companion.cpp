@@ -4,8 +4,8 @@
 
 #include <rota/error.h>
 
-#include "launcher/companion_path.h"
-#include "launcher/several_hosts.h"
+#include "launcher/command/companion_path.h"
+#include "launcher/job/several_hosts.h"
 #include "os/host.h"
 #include "os/message_socket.h"
 #include "os/process.h"

@@ -7,10 +7,10 @@
 
 #include <rota/error.h>
 
-#include "launcher/hosts/meeting.h"
-#include "launcher/hosts/part.h"
-#include "launcher/hosts/pod.h"
-#include "launcher/hosts/tree.h"
+#include "launcher/hosts/meet/meeting.h"
+#include "launcher/hosts/meet/part.h"
+#include "launcher/hosts/meet/pod.h"
+#include "launcher/hosts/meet/tree.h"
 #include "os/host.h"
 
 namespace rota::launcher {

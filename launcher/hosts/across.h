@@ -4,9 +4,9 @@
 
 #include "auth/key_file.h"
 #include "cluster/specification.h"
-#include "launcher/job_plan.h"
-#include "launcher/local_ranks.h"
-#include "launcher/options.h"
+#include "launcher/command/options.h"
+#include "launcher/plan/job_plan.h"
+#include "launcher/ranks/local_ranks.h"
 #include "os/signals.h"
 
 namespace rota::launcher {

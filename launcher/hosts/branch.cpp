@@ -6,8 +6,8 @@
 
 #include <rota/error.h>
 
-#include "launcher/exit_codes.h"
-#include "launcher/hosts/tree.h"
+#include "launcher/command/exit_codes.h"
+#include "launcher/hosts/meet/tree.h"
 #include "os/address.h"
 
 namespace rota::launcher {

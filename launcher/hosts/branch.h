@@ -13,11 +13,11 @@
 
 #include "auth/reception.h"
 #include "base/time.h"
-#include "launcher/hosts/meeting.h"
-#include "launcher/hosts/muster.h"
-#include "launcher/hosts/routes.h"
-#include "launcher/hosts/trunk.h"
-#include "launcher/news.h"
+#include "launcher/hosts/meet/meeting.h"
+#include "launcher/hosts/meet/muster.h"
+#include "launcher/hosts/meet/routes.h"
+#include "launcher/hosts/wire/trunk.h"
+#include "launcher/ranks/news.h"
 #include "os/listener.h"
 #include "os/poll_set.h"
 

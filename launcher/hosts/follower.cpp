@@ -9,11 +9,11 @@
 
 #include <rota/error.h>
 
-#include "launcher/exit_codes.h"
-#include "launcher/exit_policy.h"
-#include "launcher/heartbeat.h"
-#include "launcher/report.h"
-#include "launcher/start.h"
+#include "launcher/command/exit_codes.h"
+#include "launcher/job/exit_policy.h"
+#include "launcher/job/report.h"
+#include "launcher/job/start.h"
+#include "launcher/ranks/heartbeat.h"
 #include "os/host.h"
 
 namespace rota::launcher {

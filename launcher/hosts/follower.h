@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/hosts/approach.h"
 #include "launcher/hosts/branch.h"
-#include "launcher/hosts/part.h"
-#include "launcher/hosts/seating.h"
-#include "launcher/hosts/trunk.h"
-#include "launcher/local_ranks.h"
-#include "launcher/status_port.h"
+#include "launcher/hosts/meet/approach.h"
+#include "launcher/hosts/meet/part.h"
+#include "launcher/hosts/meet/seating.h"
+#include "launcher/hosts/wire/trunk.h"
+#include "launcher/ranks/local_ranks.h"
+#include "launcher/status/status_port.h"
 #include "os/poll_set.h"
 #include "rendezvous/lines.h"
 

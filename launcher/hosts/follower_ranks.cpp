@@ -5,11 +5,11 @@
 
 #include <rota/error.h>
 
-#include "launcher/exit_codes.h"
-#include "launcher/exit_policy.h"
-#include "launcher/heartbeat.h"
+#include "launcher/command/exit_codes.h"
 #include "launcher/hosts/follower.h"
-#include "launcher/when_done.h"
+#include "launcher/job/exit_policy.h"
+#include "launcher/job/when_done.h"
+#include "launcher/ranks/heartbeat.h"
 #include "os/message_socket.h"
 
 namespace rota::launcher {

@@ -11,8 +11,8 @@
 #include "auth/key.h"
 #include "base/time.h"
 #include "launcher/hosts/branch.h"
-#include "launcher/hosts/meeting.h"
-#include "launcher/other_hosts.h"
+#include "launcher/hosts/meet/meeting.h"
+#include "launcher/job/other_hosts.h"
 #include "os/listener.h"
 
 namespace rota::launcher {

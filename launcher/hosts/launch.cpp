@@ -9,14 +9,14 @@
 #include <rota/error.h>
 
 #include "launcher/hosts/across.h"
-#include "launcher/hosts/lookup.h"
-#include "launcher/hosts/part.h"
+#include "launcher/hosts/meet/lookup.h"
+#include "launcher/hosts/meet/part.h"
 #include "launcher/hosts/started.h"
-#include "launcher/preflight_job.h"
-#include "launcher/rank_environment.h"
-#include "launcher/reach.h"
-#include "launcher/several_hosts.h"
-#include "launcher/start.h"
+#include "launcher/job/preflight_job.h"
+#include "launcher/job/several_hosts.h"
+#include "launcher/job/start.h"
+#include "launcher/plan/reach.h"
+#include "launcher/ranks/rank_environment.h"
 #include "os/host.h"
 
 namespace rota::launcher {

@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-#include "launcher/exit_codes.h"
+#include "launcher/command/exit_codes.h"
 
 namespace rota::manifest {
 namespace {

@@ -14,12 +14,12 @@
 #include <rota/error.h>
 
 #include "auth/key.h"
-#include "launcher/exit_codes.h"
+#include "launcher/command/exit_codes.h"
+#include "launcher/command/options.h"
 #include "launcher/manifest/objects.h"
 #include "launcher/manifest/parameters.h"
 #include "launcher/manifest/rules.h"
 #include "launcher/manifest/yaml.h"
-#include "launcher/options.h"
 
 namespace rota::manifest {
 namespace {

@@ -11,10 +11,10 @@
 #define CXXOPTS_NO_REGEX
 #include <cxxopts.hpp>
 
-#include "launcher/exit_policy.h"
+#include "launcher/command/options.h"
+#include "launcher/job/exit_policy.h"
 #include "launcher/manifest/names.h"
 #include "launcher/manifest/quantity.h"
-#include "launcher/options.h"
 
 namespace rota::manifest {
 namespace {

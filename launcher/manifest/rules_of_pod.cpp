@@ -3,12 +3,12 @@
 #include <array>
 #include <chrono>
 
-#include "launcher/exit_policy.h"
+#include "launcher/command/options.h"
+#include "launcher/job/exit_policy.h"
 #include "launcher/manifest/contract.h"
 #include "launcher/manifest/memory_need.h"
 #include "launcher/manifest/quantity.h"
 #include "launcher/manifest/rules.h"
-#include "launcher/options.h"
 
 namespace rota::manifest {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "cluster/sources.h"
 #include "cluster/specification.h"
+#include "launcher/command/options.h"
 #include "launcher/manifest/rules.h"
-#include "launcher/options.h"
 
 namespace rota::manifest {
 namespace {

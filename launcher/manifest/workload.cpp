@@ -10,7 +10,7 @@
 
 #include "cluster/sources.h"
 #include "cluster/specification.h"
-#include "launcher/flags.h"
+#include "launcher/command/flags.h"
 
 namespace rota::manifest {
 namespace {

@@ -12,10 +12,10 @@
 #include "base/hex.h"
 #include "cluster/environment.h"
 #include "kernels/kernels.h"
-#include "launcher/devices.h"
-#include "launcher/job_plan.h"
-#include "launcher/program_check.h"
-#include "launcher/rank_environment.h"
+#include "launcher/plan/devices.h"
+#include "launcher/plan/job_plan.h"
+#include "launcher/ranks/program_check.h"
+#include "launcher/ranks/rank_environment.h"
 #include "os/port_claim.h"
 
 namespace rota::preflight {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "launcher/options.h"
-#include "launcher/preflight_job.h"
+#include "launcher/command/options.h"
+#include "launcher/job/preflight_job.h"
 #include "os/host.h"
 
 namespace rota::preflight {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/islands.h"
-#include "launcher/file_need.h"
-#include "launcher/host_share.h"
-#include "launcher/layout.h"
+#include "launcher/plan/file_need.h"
+#include "launcher/plan/host_share.h"
+#include "launcher/plan/layout.h"
 
 namespace rota::preflight {
 namespace {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "launcher/options.h"
+#include "launcher/command/options.h"
+#include "launcher/job/preflight_job.h"
 #include "launcher/preflight/host_facts.h"
 #include "launcher/preflight/ring.h"
-#include "launcher/preflight_job.h"
 
 namespace rota::preflight {
 

@@ -10,11 +10,11 @@
 
 #include <rota/communicator.h>
 
-#include "launcher/exit_codes.h"
+#include "launcher/command/exit_codes.h"
+#include "launcher/job/preflight_job.h"
 #include "launcher/preflight/judgement.h"
 #include "launcher/preflight/report.h"
 #include "launcher/preflight/ring.h"
-#include "launcher/preflight_job.h"
 #include "os/host.h"
 
 namespace rota::preflight {

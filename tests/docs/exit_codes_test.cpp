@@ -59,7 +59,7 @@ Codes own_codes() {
 
 // The signals that a launcher watches, as it names them.
 std::set<std::string> watched_signals() {
-  const std::string text = text_of(testing::source_path("launcher/start.cpp"));
+  const std::string text = text_of(testing::source_path("launcher/job/start.cpp"));
   const std::size_t begin = text.find("kWatched = {");
   const std::string list = text.substr(begin, text.find('}', begin) - begin);
   std::set<std::string> names;
@@ -142,7 +142,7 @@ TEST(ExitCodes, ThatAreLeftAreTheProgramsOwn) {
 }
 
 TEST(ExitCodes, OfAPreflightAreItsVerdicts) {
-  const std::string text = text_of(testing::source_path("launcher/preflight_job.h"));
+  const std::string text = text_of(testing::source_path("launcher/job/preflight_job.h"));
   const std::size_t begin = text.find("enum class Verdict");
   const std::string list = text.substr(begin, text.find('}', begin) - begin);
   Codes verdicts;

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "fuzz/fuzz.h"
-#include "launcher/hosts/dispatch.h"
+#include "launcher/hosts/wire/dispatch.h"
 #include "rendezvous/job.h"
 
 namespace {

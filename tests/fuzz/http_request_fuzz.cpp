@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "fuzz/fuzz.h"
-#include "launcher/http_request.h"
-#include "launcher/status_answer.h"
+#include "launcher/status/http_request.h"
+#include "launcher/status/status_answer.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // What a launcher says has happened on its host. The first byte is the size of the world.
 #include "fuzz/fuzz.h"
-#include "launcher/news.h"
+#include "launcher/ranks/news.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t count) {
   using namespace rota;

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
-#include "launcher/hosts/orders.h"
+#include "launcher/hosts/agents/orders.h"
 #include "os/pipe.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t count) {

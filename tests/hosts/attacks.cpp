@@ -13,7 +13,7 @@
 
 #include "auth/conversation.h"
 #include "auth/exchange.h"
-#include "launcher/hosts/dispatch.h"
+#include "launcher/hosts/wire/dispatch.h"
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
 #include "rendezvous/remote_line.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "auth/handshake.h"
-#include "launcher/hosts/meeting.h"
+#include "launcher/hosts/meet/meeting.h"
 #include "testing/network.h"
 
 namespace rota::testing {

@@ -1,5 +1,5 @@
 // Agents that do not take what they are told.
-#include "launcher/hosts/agents.h"
+#include "launcher/hosts/agents/agents.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

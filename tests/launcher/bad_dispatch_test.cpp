@@ -7,8 +7,8 @@
 #include <random>
 #include <string>
 
-#include "launcher/hosts/dispatch.h"
-#include "launcher/news.h"
+#include "launcher/hosts/wire/dispatch.h"
+#include "launcher/ranks/news.h"
 
 namespace rota::launcher {
 namespace {

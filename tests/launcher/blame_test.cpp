@@ -1,5 +1,5 @@
 // Whose failure a failure is, from what is known when it is looked into.
-#include "launcher/blame.h"
+#include "launcher/job/blame.h"
 
 #include <gtest/gtest.h>
 

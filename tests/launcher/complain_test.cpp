@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "launcher/heartbeat.h"
-#include "launcher/start.h"
+#include "launcher/job/start.h"
+#include "launcher/ranks/heartbeat.h"
 #include "os/pipe.h"
 
 namespace rota::launcher {

@@ -1,12 +1,12 @@
 // What launchers say to each other comes out as it went in, and what is no such thing is seen.
-#include "launcher/hosts/dispatch.h"
+#include "launcher/hosts/wire/dispatch.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 
-#include "launcher/news.h"
+#include "launcher/ranks/news.h"
 #include "rendezvous/job.h"
 #include "rendezvous/remote_line.h"
 

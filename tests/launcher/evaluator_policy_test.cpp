@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "launcher/exit_policy.h"
-#include "launcher/report.h"
+#include "launcher/job/exit_policy.h"
+#include "launcher/job/report.h"
 
 namespace rota::launcher {
 namespace {

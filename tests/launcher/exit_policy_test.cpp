@@ -1,6 +1,6 @@
 // When a job is over, why, and with which code.
-#include "launcher/exit_policy.h"
-#include "launcher/exit_codes.h"
+#include "launcher/job/exit_policy.h"
+#include "launcher/command/exit_codes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // How many files a job has open on a host, and whose limit is too low for it.
-#include "launcher/file_need.h"
+#include "launcher/plan/file_need.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Several programs of one job: how the command line divides them, and who runs which.
-#include "launcher/groups.h"
+#include "launcher/command/groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/options.h"
+#include "launcher/command/options.h"
 
 namespace rota::launcher {
 namespace {

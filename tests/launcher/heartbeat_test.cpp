@@ -1,5 +1,5 @@
 // When rotarun's inner process counts as hung.
-#include "launcher/heartbeat.h"
+#include "launcher/ranks/heartbeat.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What one host has of a job.
-#include "launcher/host_share.h"
+#include "launcher/plan/host_share.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

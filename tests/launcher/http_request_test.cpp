@@ -1,5 +1,5 @@
 // Requests to a status port: what is read, what is waited for, and what is refused.
-#include "launcher/http_request.h"
+#include "launcher/status/http_request.h"
 
 #include <gtest/gtest.h>
 

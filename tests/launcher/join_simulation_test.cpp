@@ -15,9 +15,9 @@
 #include <tuple>
 #include <vector>
 
-#include "launcher/hosts/muster.h"
-#include "launcher/hosts/routes.h"
-#include "launcher/hosts/tree.h"
+#include "launcher/hosts/meet/muster.h"
+#include "launcher/hosts/meet/routes.h"
+#include "launcher/hosts/meet/tree.h"
 #include "rendezvous/job.h"
 
 namespace rota::launcher {

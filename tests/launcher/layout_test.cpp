@@ -1,5 +1,5 @@
 // Which ranks are on which hosts, and what is refused with which words.
-#include "launcher/layout.h"
+#include "launcher/plan/layout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

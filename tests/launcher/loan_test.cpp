@@ -1,5 +1,5 @@
 // What ranks are lent is kept as long as one of them may still need it, and no longer.
-#include "launcher/loan.h"
+#include "launcher/ranks/loan.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "launcher/exit_codes.h"
-#include "launcher/exit_policy.h"
+#include "launcher/command/exit_codes.h"
+#include "launcher/job/exit_policy.h"
 
 namespace rota::launcher {
 namespace {

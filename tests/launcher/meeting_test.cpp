@@ -1,11 +1,11 @@
 // Where hosts meet, and what they must agree upon, as it follows from what each of them was told.
-#include "launcher/hosts/meeting.h"
+#include "launcher/hosts/meet/meeting.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cluster/reading.h"
-#include "launcher/reach.h"
+#include "launcher/plan/reach.h"
 
 namespace rota::launcher {
 namespace {

@@ -2,9 +2,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "launcher/elf_needs.h"
 #include "launcher/launched.h"
-#include "launcher/mpi_program.h"
+#include "launcher/ranks/elf_needs.h"
+#include "launcher/ranks/mpi_program.h"
 #include "os/host.h"
 
 namespace rota::launcher {

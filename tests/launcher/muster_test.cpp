@@ -1,6 +1,6 @@
 // Who of the other hosts is in, who is not and why, and whom the leader waits for.
-#include "launcher/hosts/muster.h"
-#include "launcher/exit_codes.h"
+#include "launcher/hosts/meet/muster.h"
+#include "launcher/command/exit_codes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Ranks that another launcher has started, as hosts: where they meet, who they are, and which of
 // them share a machine.
-#include "launcher/one_slot_each.h"
+#include "launcher/plan/one_slot_each.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/hosts/meeting.h"
-#include "launcher/reach.h"
+#include "launcher/hosts/meet/meeting.h"
+#include "launcher/plan/reach.h"
 #include "os/address.h"
 #include "os/file.h"
 #include "os/host.h"

@@ -1,5 +1,5 @@
 // The command line: what is ours, what is the program's, and what is refused with which words.
-#include "launcher/options.h"
+#include "launcher/command/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

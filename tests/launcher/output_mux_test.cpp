@@ -1,5 +1,5 @@
 // Lines of several ranks become one stream, and stay lines.
-#include "launcher/output_mux.h"
+#include "launcher/output/output_mux.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

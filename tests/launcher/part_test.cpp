@@ -1,6 +1,6 @@
 // The key that the hosts of a job share, the keys that follow from it, and how long hosts wait.
-#include "launcher/hosts/part.h"
-#include "launcher/reach.h"
+#include "launcher/hosts/meet/part.h"
+#include "launcher/plan/reach.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // Which ranks run where, on machines that this one is not.
-#include "launcher/placement.h"
+#include "launcher/plan/placement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/topology.h"
+#include "launcher/plan/topology.h"
 #include "os/host.h"
 
 namespace rota::launcher {

@@ -1,5 +1,5 @@
 // What a pod's own files tell about why pods do not find each other.
-#include "launcher/hosts/pod.h"
+#include "launcher/hosts/meet/pod.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

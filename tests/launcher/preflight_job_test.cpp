@@ -1,10 +1,10 @@
 // What a code means for a preflight, and what the job that looks at the hosts is like.
-#include "launcher/preflight_job.h"
+#include "launcher/job/preflight_job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/report.h"
+#include "launcher/job/report.h"
 
 namespace rota::launcher {
 namespace {

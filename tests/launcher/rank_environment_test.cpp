@@ -1,6 +1,6 @@
 // What a rank finds in its environment: its contract, what programs of another kind look for, and
 // nothing that another launcher left there.
-#include "launcher/rank_environment.h"
+#include "launcher/ranks/rank_environment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "launcher/devices.h"
-#include "launcher/provision.h"
+#include "launcher/plan/devices.h"
+#include "launcher/ranks/provision.h"
 
 namespace rota::launcher {
 namespace {

@@ -1,11 +1,11 @@
 // The sentences that say how a job ended, and the plan of a job.
-#include "launcher/report.h"
+#include "launcher/job/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "launcher/job_plan.h"
+#include "launcher/plan/job_plan.h"
 
 namespace rota::launcher {
 namespace {

@@ -1,5 +1,5 @@
 // Which rank is reached through which host.
-#include "launcher/hosts/routes.h"
+#include "launcher/hosts/meet/routes.h"
 
 #include <gtest/gtest.h>
 

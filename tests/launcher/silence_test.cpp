@@ -1,6 +1,6 @@
 // A host that has vanished is told from a slow one, and both from a moment in which we were held
 // up. Method: the watch is asked as a loop asks it, with a clock that is only counted.
-#include "launcher/hosts/silence.h"
+#include "launcher/hosts/wire/silence.h"
 
 #include <gtest/gtest.h>
 

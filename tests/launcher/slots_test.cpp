@@ -1,6 +1,6 @@
 // How many slots and how much memory a process is granted, read from the files of both versions of
 // control groups as other machines have them.
-#include "launcher/slots.h"
+#include "launcher/plan/slots.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What a status port answers to whom.
-#include "launcher/status_answer.h"
+#include "launcher/status/status_answer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

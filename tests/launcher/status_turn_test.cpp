@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/status_port.h"
+#include "launcher/status/status_port.h"
 
 namespace rota::launcher {
 namespace {

@@ -1,5 +1,5 @@
 // The rank table as JSON, field by field.
-#include "launcher/table_json.h"
+#include "launcher/plan/table_json.h"
 
 #include <gtest/gtest.h>
 

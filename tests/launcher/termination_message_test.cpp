@@ -1,10 +1,10 @@
 // What is left for whoever looks at a container that has ended.
-#include "launcher/termination_message.h"
+#include "launcher/job/termination_message.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/report.h"
+#include "launcher/job/report.h"
 
 namespace rota::launcher {
 namespace {

@@ -1,5 +1,5 @@
 // Times as text, against what a calendar says.
-#include "launcher/timestamp.h"
+#include "launcher/output/timestamp.h"
 
 #include <gtest/gtest.h>
 

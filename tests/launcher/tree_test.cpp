@@ -1,5 +1,5 @@
 // Who calls whom: everybody one host, nobody more than 32, and all ways lead to the leader.
-#include "launcher/hosts/tree.h"
+#include "launcher/hosts/meet/tree.h"
 
 #include <gtest/gtest.h>
 

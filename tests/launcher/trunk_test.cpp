@@ -1,7 +1,7 @@
 // Two launchers hear each other whole and in order, know that the other one is there, or see that
 // the connection has ended.
 // Method: a real connection on loopback, and a clock that the test counts.
-#include "launcher/hosts/trunk.h"
+#include "launcher/hosts/wire/trunk.h"
 
 #include <gtest/gtest.h>
 

@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "launcher/command/options.h"
 #include "launcher/manifest/memory_need.h"
 #include "launcher/manifest/names.h"
 #include "launcher/manifest/pod.h"
 #include "launcher/manifest/quantity.h"
-#include "launcher/options.h"
 #include "manifest/rendered.h"
 
 namespace rota::manifest {

@@ -1,0 +1,165 @@
+// The programs that start rotarun on other hosts.
+#include "launcher/hosts/agents/agents.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <span>
+#include <sstream>
+#include <utility>
+
+#include <rota/error.h>
+
+#include "cluster/environment.h"
+#include "launcher/command/options.h"
+#include "os/host.h"
+#include "os/pipe.h"
+#include "os/system_error.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr std::string_view kPlaceholder = "{host}";
+constexpr std::uint32_t kAllHosts = UINT32_MAX;
+
+// How an ending goes from one process of ours to the other.
+struct Record {
+  std::uint32_t host = kAllHosts;
+  std::int32_t kind = 0;
+  std::int32_t value = 0;
+};
+
+void set_blocking(int fd, bool blocks) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  const int wanted = blocks ? flags & ~O_NONBLOCK : flags | O_NONBLOCK;
+  if (flags < 0 || ::fcntl(fd, F_SETFL, wanted) != 0) os::throw_errno("fcntl(O_NONBLOCK)");
+}
+
+// Room for a descriptor an agent. Afterwards the limit is as it was, and what is open stays open.
+class ManyFiles {
+ public:
+  ManyFiles() : limit_(os::raise_open_file_limit()) {}
+  ManyFiles(const ManyFiles&) = delete;
+  ManyFiles& operator=(const ManyFiles&) = delete;
+  ~ManyFiles() {
+    rlimit now{};
+    if (limit_ == 0 || ::getrlimit(RLIMIT_NOFILE, &now) != 0) return;  // It was never known.
+    now.rlim_cur = limit_;
+    ::setrlimit(RLIMIT_NOFILE, &now);
+  }
+  std::uint64_t limit() const noexcept { return limit_; }
+
+ private:
+  std::uint64_t limit_;
+};
+
+}  // namespace
+
+std::vector<std::string> agent_command(const std::string& agent, const std::string& host,
+                                       const std::string& rotarun) {
+  std::vector<std::string> command;
+  std::istringstream words(agent);
+  for (std::string word; words >> word;) {
+    const std::size_t at = word.find(kPlaceholder);
+    if (at != std::string::npos) word.replace(at, kPlaceholder.size(), host);
+    command.push_back(word);
+  }
+  if (command.empty()) throw UsageError("--agent names no program, such as \"ssh {host}\"");
+  command.push_back(rotarun);
+  command.emplace_back("--follow");
+  return command;
+}
+
+Agents::Agents(const std::vector<AgentPlan>& plans, std::string orders,
+               const std::vector<std::string>& environment, const os::SignalState& signals)
+    : orders_(orders.size()) {
+  const auto text = std::as_writable_bytes(std::span(orders));
+  os::copy_secret(text, orders_.bytes());
+  os::wipe(text);
+  const ManyFiles files;
+  std::tie(endings_read_, endings_write_) = os::make_pipe();
+  for (const AgentPlan& plan : plans) {
+    auto [read, write] = os::make_pipe();
+    set_blocking(read.get(), true);  // It becomes the standard input of any program, such as cat.
+    set_blocking(write.get(), false);
+    os::StartFailure failure;
+    os::ProcessPlan process;
+    process.program = os::find_program(plan.command.front(),
+                                       cluster::find_variable(environment, "PATH"), "", failure);
+    if (process.program.empty()) {
+      throw UsageError("--agent: cannot run " + plan.command.front() + ": " + failure.text);
+    }
+    process.arguments = plan.command;
+    process.environment = environment;
+    process.standard_input = read.get();
+    process.signals = signals;
+    process.open_file_limit = files.limit();
+    process.own_session = true;  // What is typed at our terminal is for us to pass on.
+    host_of_[os::start_process(process)] = plan.host;
+    lifelines_.push_back({.input = std::move(write), .own_orders = plan.orders});
+    send_to(lifelines_.back());
+  }
+}
+
+// One that is gone has an ending, which says so. Its input is writable for ever and takes nothing,
+// so that whoever went on to wait for it would not sleep any more.
+void Agents::send_to(Lifeline& lifeline) const {
+  const std::string& own = lifeline.own_orders;
+  const std::string_view common(reinterpret_cast<const char*>(orders_.bytes().data()),
+                                orders_.bytes().size());
+  while (!is_done(lifeline)) {
+    const std::size_t sent = lifeline.sent_bytes;
+    const std::string_view rest =
+        sent < own.size() ? std::string_view(own).substr(sent) : common.substr(sent - own.size());
+    const os::WriteResult written = os::write_available(lifeline.input.get(), rest);
+    if (written.io == os::Io::kWouldBlock) return;
+    if (written.io == os::Io::kClosed) lifeline.sent_bytes = own.size() + common.size();
+    lifeline.sent_bytes += written.count;
+  }
+}
+
+void Agents::add_to(os::PollSet& polls) const {
+  polls.add(endings_read_.get(), true, false);
+  for (const Lifeline& lifeline : lifelines_) {
+    if (!is_done(lifeline)) polls.add(lifeline.input.get(), false, true);
+  }
+}
+
+void Agents::send_orders() {
+  for (Lifeline& lifeline : lifelines_) send_to(lifeline);
+}
+
+void Agents::after_fork() {
+  lifelines_.clear();
+  endings_read_.reset();
+}
+
+void Agents::on_process(const os::ProcessEvent& event) {
+  using Kind = os::ProcessEvent::Kind;
+  const auto agent = host_of_.find(event.pid);
+  const bool has_ended = event.kind == Kind::kExited || event.kind == Kind::kKilled;
+  if (agent == host_of_.end() || !has_ended) return;
+  const Record record{
+      .host = agent->second ? static_cast<std::uint32_t>(*agent->second) : kAllHosts,
+      .kind = event.kind == Kind::kKilled,
+      .value = event.value};
+  host_of_.erase(agent);
+  const ssize_t written = ::write(endings_write_.get(), &record, sizeof record);
+  static_cast<void>(written);  // Nobody reads it where the job is over.
+}
+
+std::optional<Agents::Ending> Agents::next_ending() {
+  std::array<char, sizeof(Record)> bytes{};
+  if (os::read_available(endings_read_.get(), bytes).count != sizeof(Record)) return std::nullopt;
+  Record record;
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(&record));
+  using Kind = os::ProcessEvent::Kind;
+  Ending ending{
+      .event = {.kind = record.kind != 0 ? Kind::kKilled : Kind::kExited, .value = record.value}};
+  if (record.host != kAllHosts) ending.host = record.host;
+  return ending;
+}
+
+}  // namespace rota::launcher

@@ -1,0 +1,159 @@
+// The outer of rotarun's two processes.
+#include "launcher/job/guard.h"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "launcher/command/exit_codes.h"
+#include "launcher/job/report.h"
+#include "launcher/ranks/heartbeat.h"
+#include "os/host.h"
+#include "os/output.h"
+#include "os/poll_set.h"
+#include "os/process.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr auto kCleanUpTime = std::chrono::seconds(5);
+
+// How long agents of other hosts may take to end after the job; the latter where somebody waits for
+// an end that he has asked for.
+constexpr auto kAgentsTime = std::chrono::seconds(5);
+constexpr auto kAskedAgentsTime = std::chrono::seconds(1);
+constexpr auto kLastWordsTime = std::chrono::seconds(1);
+
+// Field 3 of /proc/PID/stat, behind the name: T is stopped, t is traced, D waits for a disk. Empty
+// where there is no such file.
+std::optional<char> state_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos || name_end + 2 >= line.size()) return std::nullopt;
+  return line[name_end + 2];
+}
+
+bool is_excused(pid_t pid) {
+  const char state = state_of(pid).value_or('?');
+  return state == 'D' || state == 't';
+}
+
+// A suspended child could not act on the signal, so it is woken first. One that is traced is not:
+// a debugger, or LeakSanitizer as the child ends, has stopped it and waits for that.
+void pass_on(const os::Signal& signal, pid_t child) {
+  if (signal.number == SIGCHLD || was_typed(signal)) return;
+  if (state_of(child).value_or('T') == 'T') os::send_signal(child, SIGCONT);
+  os::send_signal(child, signal.number);
+}
+
+class Guard {
+ public:
+  Guard(os::SignalWatch& signals, pid_t child, OtherChildren* others)
+      : signals_(signals), child_(child), others_(others) {}
+
+  // Whether it was ended for saying nothing.
+  bool was_hung() const noexcept { return was_hung_; }
+
+  os::ProcessEvent watch() {
+    while (!ending_) {
+      const base::TimePoint now = base::Clock::now();
+      if (now >= next_look_) look(now);
+      turn(next_look_);
+    }
+    const base::TimePoint start = base::Clock::now();
+    while (others_ && !others_->have_ended() && base::Clock::now() < patience_from(start)) {
+      turn(patience_from(start));
+    }
+    return *ending_;
+  }
+
+ private:
+  // How long the others may take when the child is gone since `start`: somebody may ask for the end
+  // before that or after it.
+  base::TimePoint patience_from(base::TimePoint start) const {
+    const base::TimePoint end = start + kAgentsTime;
+    return asked_at_ ? std::min(end, std::max(start, *asked_at_) + kAskedAgentsTime) : end;
+  }
+
+  // Orphans that the child left to us are reaped on the way.
+  void turn(base::TimePoint end) {
+    os::PollSet polls;
+    polls.add(signals_.fd(), true, false);
+    polls.wait(end);
+    while (const auto signal = signals_.next()) {
+      if (signal->number != SIGCHLD && !asked_at_) asked_at_ = base::Clock::now();
+      if (!ending_) pass_on(*signal, child_);
+    }
+    while (const auto event = os::next_process_event().event) hear(*event);
+  }
+
+  // Its descendants are ours when it is gone.
+  void look(base::TimePoint now) {
+    next_look_ = now + kPulseTime;
+    if (was_hung_ || !watch_.is_hung(now, count_beats(), is_excused(child_))) return;
+    was_hung_ = true;
+    os::send_signal(child_, SIGKILL);
+  }
+
+  void hear(const os::ProcessEvent& event) {
+    using Kind = os::ProcessEvent::Kind;
+    const bool has_ended = event.kind == Kind::kExited || event.kind == Kind::kKilled;
+    if (event.pid == child_ && has_ended) ending_ = event;
+    if (event.pid != child_ && others_) others_->on_process(event);
+  }
+
+  os::SignalWatch& signals_;
+  pid_t child_;
+  OtherChildren* others_;
+  HangWatch watch_;
+  base::TimePoint next_look_ = base::Clock::now() + kPulseTime;
+  bool was_hung_ = false;
+  std::optional<base::TimePoint> asked_at_;  // To end the job.
+  std::optional<os::ProcessEvent> ending_;
+};
+
+void say(const std::string& line) {
+  os::Output output(os::kStderr);
+  os::PollSet polls;
+  polls.add(output.fd(), false, true);
+  polls.wait(base::Clock::now() + kLastWordsTime);
+  if (polls.writable(0)) output.write(line);
+}
+
+}  // namespace
+
+bool was_typed(const os::Signal& signal) noexcept {
+  return signal.from_terminal && signal.number != SIGHUP;
+}
+
+int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>& body,
+                OtherChildren* others) {
+  const pid_t guard = os::own_process();
+  os::adopt_orphans();
+  make_heartbeat();
+  const pid_t child = os::fork_process();
+  if (child == 0) {
+    os::die_with_parent(guard, SIGTERM);
+    os::adopt_orphans();
+    return body(guard);
+  }
+  forget_reason();  // The child says it.
+  if (others) others->after_fork();
+  Guard watch(signals, child, others);
+  const os::ProcessEvent ending = watch.watch();
+  const bool all_gone = os::end_descendants(kCleanUpTime);
+  if (!all_gone) say("rotarun: some processes of the job could not be ended\n");
+  if (ending.kind == os::ProcessEvent::Kind::kExited) return ending.value;
+  const std::string why = "rotarun: its own process " + std::to_string(child) +
+                          (watch.was_hung() ? " was stopped, or hung, for 5 s or nearly"
+                                            : " was killed by " + os::signal_name(ending.value)) +
+                          "; the job was ended\n";
+  note_cause(why);
+  say(why);
+  return watch.was_hung() ? kExitSilent : kExitSignalBase + ending.value;
+}
+
+}  // namespace rota::launcher

@@ -1,0 +1,162 @@
+// The job that --preflight runs, and what its end means.
+#include "launcher/job/preflight_job.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "launcher/command/companion_path.h"
+#include "launcher/command/exit_codes.h"
+#include "launcher/job/report.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr const char* kInspector = "rota-preflight";
+constexpr std::string_view kSpeaks = "speaks";
+constexpr std::string_view kIsQuiet = "quiet";
+constexpr std::size_t kOwnArguments = 4;
+
+// The codes that say that the job itself would not run.
+constexpr std::array kRefusals = {kExitUsage,     kExitKey,      kExitSpecification,
+                                  kExitCannotRun, kExitNotFound, kExitIncomplete,
+                                  kExitSilent,    kExitSlotHeld};
+
+std::optional<std::size_t> to_number(const std::string& text) {
+  std::size_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [read_to, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || read_to != end) return std::nullopt;
+  return number;
+}
+
+// The variables of -x: the names are enough to look for what lacks, and the values may be secret.
+std::vector<std::string> without_values(std::vector<std::string> arguments) {
+  constexpr std::string_view kLong = "--export=";
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool is_separate = i > 0 && (arguments[i - 1] == "-x" || arguments[i - 1] == "--export");
+    const bool is_joined = arguments[i].starts_with("-x") || arguments[i].starts_with(kLong);
+    const std::size_t begin = arguments[i].starts_with(kLong) ? kLong.size() : 0;
+    if (!is_separate && !is_joined) continue;
+    arguments[i].resize(std::min(arguments[i].find('=', begin), arguments[i].size()));
+  }
+  return arguments;
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::kFine:
+      return "fine";
+    case Verdict::kDegraded:
+      return "degraded";
+    case Verdict::kUnusable:
+      return "unusable";
+    case Verdict::kUnknown:
+      break;
+  }
+  return "could not tell";
+}
+
+bool is_verdict(int exit_code) noexcept {
+  return exit_code == 0 || exit_code == static_cast<int>(Verdict::kDegraded) ||
+         exit_code == static_cast<int>(Verdict::kUnusable) ||
+         exit_code == static_cast<int>(Verdict::kUnknown);
+}
+
+Verdict verdict_of(int exit_code) noexcept {
+  if (is_verdict(exit_code)) return static_cast<Verdict>(exit_code);
+  const bool is_refusal = std::ranges::find(kRefusals, exit_code) != kRefusals.end();
+  return is_refusal ? Verdict::kUnusable : Verdict::kUnknown;
+}
+
+std::vector<std::string> encode(const PreflightOrders& orders) {
+  std::vector<std::string> arguments = {std::to_string(orders.world_size.value_or(0)),
+                                        std::to_string(orders.slot_count),
+                                        std::string(orders.speaks ? kSpeaks : kIsQuiet)};
+  arguments.push_back(std::to_string(orders.directories.size()));
+  arguments.insert(arguments.end(), orders.directories.begin(), orders.directories.end());
+  arguments.insert(arguments.end(), orders.arguments.begin(), orders.arguments.end());
+  return arguments;
+}
+
+std::optional<PreflightOrders> decode_preflight_orders(std::span<const std::string> arguments) {
+  if (arguments.size() < kOwnArguments) return std::nullopt;
+  const auto world_size = to_number(arguments[0]);
+  const auto slot_count = to_number(arguments[1]);
+  const bool speaks = arguments[2] == kSpeaks;
+  if (!world_size || !slot_count || (!speaks && arguments[2] != kIsQuiet)) return std::nullopt;
+  PreflightOrders orders{.slot_count = *slot_count, .speaks = speaks};
+  if (*world_size > 0) orders.world_size = world_size;
+  const auto directory_count = to_number(arguments[3]);
+  auto rest = arguments.subspan(kOwnArguments);
+  if (!directory_count || *directory_count > rest.size()) return std::nullopt;
+  orders.directories.assign(rest.begin(), rest.begin() + static_cast<long>(*directory_count));
+  rest = rest.subspan(*directory_count);
+  orders.arguments.assign(rest.begin(), rest.end());
+  return orders;
+}
+
+Options preflight_job(const Options& options, PreflightOrders orders) {
+  Options job = options;
+  Group group = first_of_ranks(options.groups);
+  group.count.reset();
+  group.working_directory.clear();
+  for (const Group& each : options.groups) orders.directories.push_back(each.working_directory);
+  orders.arguments = without_values(std::move(orders.arguments));
+  group.program = encode(orders);
+  group.program.insert(group.program.begin(), companion_path(kInspector));
+  job.groups = {std::move(group)};
+  job.rank_count.reset();
+  job.map_by = MapBy::kFixedPerNode;
+  job.ranks_per_node = 1;
+  job.rank_by = RankBy::kSlot;
+  job.oversubscribe = true;
+  job.bind_to = BindTo::kNone;
+  job.report_bindings = false;
+  job.tag_output = false;
+  job.output_directory.clear();
+  job.timestamp_output = false;
+  job.gather_output = false;
+  job.when_done = WhenDone::kExit;
+  job.tuned_file.clear();  // It is for the job's ranks.
+  return job;
+}
+
+int conclude_preflight(const Options& options, int exit_code) {
+  if (is_verdict(exit_code)) {
+    forget_reason();  // Its report has it.
+    note_reason("preflight: " + std::string(to_string(verdict_of(exit_code))) +
+                ": see the report that it has printed");
+    return exit_code;
+  }
+  const Verdict verdict = verdict_of(exit_code);
+  std::string reason = noted_reason();
+  if (reason.empty()) reason = "rotarun ended with code " + std::to_string(exit_code);
+  const std::string text = options.json ? to_json(verdict, reason) : to_line(verdict, reason);
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+  return static_cast<int>(verdict);
+}
+
+std::string to_line(Verdict verdict, const std::string& reason) {
+  return "preflight: " + std::string(to_string(verdict)) + (reason.empty() ? "" : ": " + reason) +
+         "\n";
+}
+
+std::string to_json(Verdict verdict, const std::string& reason) {
+  using Json = nlohmann::ordered_json;
+  const Json object = {{"verdict", to_string(verdict)},
+                       {"code", static_cast<int>(verdict)},
+                       {"reason", reason.empty() ? Json(nullptr) : Json(reason)},
+                       {"checks", Json::array()},
+                       {"hosts", Json::array()},
+                       {"edges", Json::array()}};
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rota::launcher

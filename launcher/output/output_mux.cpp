@@ -1,0 +1,122 @@
+// Joins what the ranks write into two streams, line by line.
+#include "launcher/output/output_mux.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr std::size_t kTailLines = 10;
+constexpr std::size_t kTailLineBytes = 1000;
+constexpr std::string_view kClearLine = "\x1b[2K";
+
+// The source of rotarun's own lines.
+constexpr std::size_t kOwnLines = static_cast<std::size_t>(-1);
+
+bool ends_line(std::string_view segment) {
+  return segment.ends_with('\n') || segment.ends_with('\r');
+}
+
+}  // namespace
+
+OutputMux::OutputMux(const Settings& settings)
+    : settings_(settings),
+      passes_on_at_once_(settings.names.size() == 1 && !settings.tags_lines && !settings.has_times),
+      splitters_(settings.names.size()),
+      tails_(settings.names.size()) {
+  for (const Stream stream : kStreams) {
+    const auto index = static_cast<std::size_t>(stream);
+    queues_[index].is_terminal = settings.is_terminal[index];
+    queues_[index].last = {kOwnLines, stream};
+  }
+}
+
+OutputMux::Queue& OutputMux::queue_of(Stream stream) noexcept {
+  return queues_[settings_.is_joined ? 0 : static_cast<std::size_t>(stream)];
+}
+
+LineSplitter& OutputMux::splitter_of(Source source) noexcept {
+  return splitters_[source.index][static_cast<std::size_t>(source.stream)];
+}
+
+void OutputMux::remember(std::size_t index, Stream stream, std::string_view bytes) {
+  if (stream != Stream::kErr) return;
+  Tail& tail = tails_[index];
+  tail.splitter.push(bytes, [&](std::string_view line) { tail.push(line); });
+}
+
+void OutputMux::on_bytes(std::size_t index, Stream stream, std::string_view bytes) {
+  const Source source{index, stream};
+  remember(index, stream, bytes);
+  if (passes_on_at_once_) return write(source, bytes);
+  splitter_of(source).push(bytes, [&](std::string_view line) { write(source, line); });
+}
+
+void OutputMux::on_end(std::size_t index, Stream stream) {
+  const Source source{index, stream};
+  splitter_of(source).finish([&](std::string_view line) { write(source, line); });
+}
+
+void OutputMux::say(std::string_view lines) { write({kOwnLines, Stream::kErr}, lines); }
+
+void OutputMux::write(Source source, std::string_view segment) {
+  if (segment.empty()) return;
+  Queue& queue = queue_of(source.stream);
+  const bool is_other = queue.last != source;
+  // Only the end of a line that was not its own: a piece of a long line, or a last line.
+  if (is_other && !queue.is_at_line_start) {
+    queue.text += '\n';
+    queue.is_at_line_start = true;
+  }
+  if (queue.is_terminal && queue.live && *queue.live != source) queue.text += kClearLine;
+  const bool ends_live_line = segment == "\n" && queue.live == source;  // The half of a "\r\n".
+  if (queue.is_at_line_start && !ends_live_line) begin_line(source, queue);
+  queue.text += segment;
+  queue.is_at_line_start = ends_line(segment);
+  queue.last = source;
+  queue.live.reset();
+  if (segment.back() == '\r') queue.live = source;
+}
+
+void OutputMux::begin_line(Source source, Queue& queue) const {
+  if (source.index == kOwnLines) return;
+  if (settings_.has_times) queue.text.append(time_).append(1, ' ');
+  if (!settings_.tags_lines) return;
+  queue.text.append("[").append(settings_.names[source.index]).append("] ");
+}
+
+std::string_view OutputMux::pending(Stream stream) const noexcept {
+  const Queue& queue = queues_[static_cast<std::size_t>(stream)];
+  return std::string_view(queue.text).substr(queue.written);
+}
+
+void OutputMux::consume(Stream stream, std::size_t count) {
+  Queue& queue = queues_[static_cast<std::size_t>(stream)];
+  queue.written += count;
+  // Moving the rest down each time would cost more than the writing itself.
+  if (queue.written < queue.text.size() / 2 && queue.written < queue.text.size()) return;
+  queue.text.erase(0, queue.written);
+  queue.written = 0;
+}
+
+void OutputMux::discard(Stream stream) { consume(stream, pending(stream).size()); }
+
+std::vector<std::string> OutputMux::last_words(std::size_t index) const {
+  Tail tail = tails_[index];
+  tail.splitter.finish([&](std::string_view line) { tail.push(line); });
+  std::vector<std::string> lines;
+  for (const std::string& line : tail.lines) {
+    lines.push_back(line.substr(0, std::min(line.find_first_of("\r\n"), line.size())));
+  }
+  return lines;
+}
+
+void OutputMux::Tail::push(std::string_view line) {
+  // A progress display writes one line over the other.
+  if (!lines.empty() && lines.back().ends_with('\r')) lines.pop_back();
+  const bool is_live = line.ends_with('\r');
+  if (line == "\n") return;
+  lines.emplace_back(line.substr(0, kTailLineBytes));
+  if (is_live && !lines.back().ends_with('\r')) lines.back() += '\r';
+  if (lines.size() > kTailLines) lines.pop_front();
+}
+
+}  // namespace rota::launcher

@@ -1,0 +1,89 @@
+// Joins what the ranks write into two streams, line by line, and keeps each rank's last words.
+// Knows no descriptor: bytes come in, and lie in a queue until somebody writes them.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/output/line_splitter.h"
+
+namespace rota::launcher {
+
+enum class Stream : std::size_t { kOut = 0, kErr = 1 };
+
+inline constexpr std::array<Stream, 2> kStreams = {Stream::kOut, Stream::kErr};
+
+class OutputMux {
+ public:
+  struct Settings {
+    std::vector<std::string> names{"rank 0"};  // Of the sources; all calls name an index.
+    bool tags_lines = false;
+    bool has_times = false;  // Each line begins with what set_time() was told last.
+    bool is_joined = false;  // Both streams lead to the same place, so they share a queue.
+    std::array<bool, 2> is_terminal{};
+  };
+  explicit OutputMux(const Settings& settings);
+
+  // Of what comes from now on; a text of the same length each time.
+  void set_time(std::string_view time) { time_ = time; }
+
+  void on_bytes(std::size_t index, Stream stream, std::string_view bytes);
+
+  // Of what is written elsewhere: only for last_words().
+  void remember(std::size_t index, Stream stream, std::string_view bytes);
+
+  void on_end(std::size_t index, Stream stream);
+
+  // Lines of rotarun's own, to the error stream.
+  void say(std::string_view lines);
+
+  // What waits to be written to a stream; with is_joined, kOut has it all.
+  std::string_view pending(Stream stream) const noexcept;
+  void consume(Stream stream, std::size_t count);
+  void discard(Stream stream);
+
+  // The last lines of a rank's stderr, without their ends.
+  std::vector<std::string> last_words(std::size_t index) const;
+
+ private:
+  struct Source {
+    std::size_t index = 0;
+    Stream stream = Stream::kOut;
+    friend bool operator==(const Source&, const Source&) = default;
+  };
+
+  struct Queue {
+    std::string text;
+    std::size_t written = 0;  // Bytes of `text` that are gone already.
+    bool is_terminal = false;
+    bool is_at_line_start = true;
+    Source last;                 // Whose segment came last.
+    std::optional<Source> live;  // Whose progress display stands in the terminal's last line.
+  };
+
+  // The last lines of one rank's stderr.
+  struct Tail {
+    LineSplitter splitter;
+    std::deque<std::string> lines;  // Each with its end, if it has one.
+    void push(std::string_view line);
+  };
+
+  Queue& queue_of(Stream stream) noexcept;
+  LineSplitter& splitter_of(Source source) noexcept;
+  void write(Source source, std::string_view segment);
+
+  void begin_line(Source source, Queue& queue) const;
+
+  Settings settings_;
+  bool passes_on_at_once_;  // With one rank there is nobody to be kept apart from.
+  std::string time_;
+  std::array<Queue, 2> queues_;
+  std::vector<std::array<LineSplitter, 2>> splitters_;
+  std::vector<Tail> tails_;
+};
+
+}  // namespace rota::launcher

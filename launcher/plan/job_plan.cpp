@@ -1,0 +1,164 @@
+// Everything about a job that is decided before anything starts.
+#include "launcher/plan/job_plan.h"
+
+#include <algorithm>
+
+#include "base/islands.h"
+#include "cluster/environment.h"
+#include "launcher/plan/file_need.h"
+#include "os/cgroup.h"
+#include "os/host.h"
+#include "rendezvous/message.h"
+
+namespace rota::launcher {
+namespace {
+
+constexpr bool kIs64Bit = sizeof(void*) == 8;
+
+// Less would not hold a rank's mailboxes.
+constexpr std::size_t kLeastArenaBytes = 1024 * 1024;
+
+// Room for the port that a rank's row gets when it listens.
+constexpr std::string_view kLongestAddress = "127.0.0.1:65535";
+
+// The slots of this host are those that somebody declares for it, or else as many as it has.
+Layout lay_out_here(const Options& options, const Facts& facts, const Slots& slots) {
+  if (slots.count == 0) {
+    throw UsageError("--cpus-per-rank " + std::to_string(*options.cpus_per_rank) +
+                     ": this host has fewer, with " + slots.reason);
+  }
+  const HostSlots here{.name = facts.host,
+                       .slot_count = facts.declared.count.value_or(slots.count),
+                       .most = facts.declared.most};
+  return lay_out({here}, layout_rules(options));
+}
+
+RankTable make_table(const Options& options, const Facts& facts, const Layout& layout,
+                     const std::vector<Cpus>& places) {
+  RankTable table;
+  table.source = "rotarun -np " + std::to_string(layout.seats.size());
+  table.tuned = options.tuned_file;
+  for (std::size_t rank = 0; rank < layout.seats.size(); ++rank) {
+    table.rows.push_back({.local_rank = layout.seats[rank].local_rank,
+                          .host = facts.host,
+                          .address = {},
+                          .cores = to_text(places[rank])});
+  }
+  return table;
+}
+
+std::string in_mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+std::string count_reason(const Options& options, const Facts& facts) {
+  if (options.rank_count) return " as --np says";
+  if (options.map_by == MapBy::kFixedPerNode) return " as --map-by says";
+  return facts.declared.count ? " as " + facts.declared.source + " says" : ", one for each slot";
+}
+
+std::vector<std::string> explain(const Options& options, const Facts& facts, const JobPlan& plan,
+                                 std::size_t rank_count) {
+  const std::string& transport = plan.job.table.transport;
+  std::vector<std::string> why;
+  why.push_back(std::to_string(plan.slots.count) +
+                (plan.slots.count == 1 ? " slot: " : " slots: ") + plan.slots.reason);
+  why.push_back(std::to_string(rank_count) + (rank_count == 1 ? " rank" : " ranks") +
+                count_reason(options, facts) +
+                (plan.job.may_spin ? "" : "; more than slots, so waiting ranks give way"));
+  why.push_back("transport " + transport +
+                (options.transport == Transport::kAuto ? ": all ranks are on one host"
+                                                       : ": as --transport says"));
+  if (options.encrypt) {
+    why.emplace_back(transport == "tcp" ? "what ranks say to each other is encrypted"
+                                        : "nothing to encrypt: all stays in this host's memory");
+  }
+  if (!options.tuned_file.empty()) {
+    why.push_back("plans of all-reduces as " + options.tuned_file + " says");
+  }
+  if (plan.arena_bytes > 0) {
+    why.push_back("an arena of " + in_mebibytes(plan.arena_bytes) +
+                  " for each rank, which takes memory only where it is used");
+  }
+  if (plan.slots.is_limited_by_quota && binding_of(options) != BindTo::kNone) {
+    why.emplace_back("a quota does not reserve CPUs: other jobs may be bound to the same ones");
+  }
+  return why;
+}
+
+}  // namespace
+
+std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
+  const std::size_t wanted = arena_bytes(facts.memory_bytes, rank_count, kIs64Bit);
+  if (facts.file_size_limit >= wanted) return wanted;
+  const auto bytes =
+      static_cast<std::size_t>(facts.file_size_limit / kLeastArenaBytes * kLeastArenaBytes);
+  if (bytes > 0) return bytes;
+  throw UsageError("shared memory counts as a file, and the limit of " +
+                   std::to_string(facts.file_size_limit) +
+                   " bytes (ulimit -f) leaves no room for it: raise it, or use --transport tcp, "
+                   "of several hosts on host 0");
+}
+
+void require_fitting(const rendezvous::Job& job, const Facts& facts) {
+  const std::size_t rank_count = job.table.rows.size();
+  const bool listens = base::goes_over_tcp(job.table.transport);
+  const std::size_t bytes = rendezvous::encode_table(job.table, job.islands).size() +
+                            (listens ? rank_count * kLongestAddress.size() : 0);
+  const bool is_limited = facts.file_size_limit < rendezvous::kMaxTableBytes;
+  const std::uint64_t most = is_limited ? facts.file_size_limit : rendezvous::kMaxTableBytes;
+  if (bytes <= most) return;
+  throw UsageError("--np " + std::to_string(rank_count) + ": a table of that many ranks takes " +
+                   std::to_string(bytes) + " bytes, and " + std::to_string(most) +
+                   (is_limited ? " are what a file may have (ulimit -f): raise it"
+                               : " are the most: give the hosts shorter names"));
+}
+
+Facts gather_facts() {
+  Facts facts;
+  facts.host = os::host_name();
+  facts.allowed_cpus = os::allowed_cpus();
+  facts.cpu_quota = os::cpu_quota();
+  const std::uint64_t physical = os::physical_memory_bytes();
+  facts.memory_bytes = std::min(physical, os::memory_limit_bytes().value_or(physical));
+  facts.file_size_limit = os::file_size_limit_bytes();
+  facts.open_files = os::open_file_limits();
+  facts.is_pod = cluster::is_set(os::environment(), "KUBERNETES_SERVICE_HOST");
+  return facts;
+}
+
+Slots slots_of(const Options& options, const Facts& facts) {
+  return count_slots(facts.allowed_cpus.size(), facts.cpu_quota, options.cpus_per_rank.value_or(1));
+}
+
+JobPlan make_plan(const Options& options, const Facts& facts,
+                  const std::function<std::vector<Core>()>& read_cores) {
+  JobPlan plan;
+  plan.slots = slots_of(options, facts);
+  plan.layout = lay_out_here(options, facts, plan.slots);
+  if (!plan.layout.warning.empty()) plan.warnings.push_back(plan.layout.warning);
+  const std::size_t rank_count = plan.layout.seats.size();
+  const Binding binding = binding_rules(options);
+  std::vector<Core> cores;
+  if (binding.bind_to != BindTo::kNone) cores = limit_cores(read_cores(), plan.slots.cpu_count);
+  const std::string transport = options.transport == Transport::kTcp ? "tcp" : "shm";
+  plan.share = share_of(plan.layout, 0, options.groups, transport);
+  plan.share.evaluators = evaluators_of(options.groups);
+  plan.share.places = place_ranks(cores, rank_count, binding);
+  const std::string lack = lack_of_files(files_needed(plan.share, options), facts.open_files);
+  if (!lack.empty()) plan.warnings.push_back(lack);
+  const std::string cpu_lack = lack_of_cpu(rank_count, facts.cpu_quota, facts.is_pod);
+  if (!cpu_lack.empty() && plan.layout.warning.empty()) plan.warnings.push_back(cpu_lack);
+  plan.job.table = make_table(options, facts, plan.layout, plan.share.places);
+  plan.job.table.transport = transport;
+  plan.job.deadline = options.deadline;
+  plan.job.may_spin = rank_count <= plan.slots.cpu_count;
+  plan.job.verbose = options.verbose;
+  plan.job.encrypts = options.encrypt;
+  if (rendezvous::lent_for(plan.job.table.transport) == rendezvous::Lent::kArenas) {
+    plan.arena_bytes = size_arena(facts, rank_count);
+  }
+  require_fitting(plan.job, facts);
+  plan.why = explain(options, facts, plan, rank_count);
+  return plan;
+}
+
+}  // namespace rota::launcher

@@ -1,0 +1,161 @@
+// Deals ranks to hosts, and then numbers them.
+#include "launcher/plan/layout.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/assert.h"
+#include "rendezvous/job.h"
+
+namespace rota::launcher {
+namespace {
+
+using Counts = std::vector<std::size_t>;
+
+std::string count_of(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::size_t sum(const Counts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+}
+
+std::string mapping_text(const LayoutRules& rules) {
+  return "--map-by ppr:" + std::to_string(rules.ranks_per_node) + ":node";
+}
+
+// Fills all slots once, as long as ranks are left: a host after the other, or a rank on each in
+// turn.
+void deal_round(const Counts& slots, MapBy map_by, std::size_t& left, Counts& counts) {
+  Counts room = slots;
+  while (left > 0 && sum(room) > 0) {
+    for (std::size_t host = 0; host < room.size(); ++host) {
+      const std::size_t most =
+          map_by == MapBy::kNode ? std::min<std::size_t>(1, room[host]) : room[host];
+      const std::size_t taken = std::min(left, most);
+      counts[host] += taken;
+      room[host] -= taken;
+      left -= taken;
+    }
+  }
+}
+
+Counts deal(const Counts& slots, const LayoutRules& rules) {
+  Counts counts(slots.size());
+  if (rules.map_by == MapBy::kFixedPerNode) {
+    std::fill(counts.begin(), counts.end(), rules.ranks_per_node);
+    return counts;
+  }
+  std::size_t left = rules.rank_count.value_or(sum(slots));
+  while (left > 0) deal_round(slots, rules.map_by, left, counts);
+  return counts;
+}
+
+std::vector<Seat> number(const Counts& counts, RankBy rank_by) {
+  std::vector<Seat> seats;
+  if (rank_by == RankBy::kSlot) {
+    for (std::size_t host = 0; host < counts.size(); ++host) {
+      for (std::size_t local = 0; local < counts[host]; ++local) seats.push_back({host, local});
+    }
+    return seats;
+  }
+  const std::size_t round_count = *std::max_element(counts.begin(), counts.end());
+  for (std::size_t local = 0; local < round_count; ++local) {
+    for (std::size_t host = 0; host < counts.size(); ++host) {
+      if (local < counts[host]) seats.push_back({host, local});
+    }
+  }
+  return seats;
+}
+
+// What ppr makes is what --np says.
+void require_as_fixed(const std::vector<HostSlots>& hosts, const LayoutRules& rules) {
+  if (rules.map_by != MapBy::kFixedPerNode) return;
+  const std::size_t made = hosts.size() * rules.ranks_per_node;
+  if (rules.rank_count.value_or(made) == made) return;
+  throw UsageError("--np is " + std::to_string(*rules.rank_count) + ", and " + mapping_text(rules) +
+                   " makes " + std::to_string(made) + " on " + count_of(hosts.size(), "host") +
+                   ": leave out the one that is wrong");
+}
+
+void require_a_world(const Counts& slots, const LayoutRules& rules) {
+  const bool is_fixed = rules.map_by == MapBy::kFixedPerNode;
+  if (!is_fixed && sum(slots) == 0) throw UsageError("the hosts have no slots");
+  const std::size_t rank_count =
+      is_fixed ? slots.size() * rules.ranks_per_node : rules.rank_count.value_or(sum(slots));
+  if (rank_count <= rendezvous::kMaxWorldSize) return;
+  throw UsageError(count_of(rank_count, "rank") + " are more than the " +
+                   std::to_string(rendezvous::kMaxWorldSize) + " that a job may have");
+}
+
+// Several hosts are somebody else's too: more than their slots only when that is asked for.
+void require_room(const std::vector<HostSlots>& hosts, const Counts& slots,
+                  const LayoutRules& rules) {
+  const std::string remedy = ": give fewer ranks, more slots, or --oversubscribe";
+  if (rules.map_by == MapBy::kFixedPerNode) {
+    const auto small = std::ranges::find_if(
+        slots, [&](std::size_t slot_count) { return slot_count < rules.ranks_per_node; });
+    if (small == slots.end()) return;
+    throw UsageError(mapping_text(rules) + ": " +
+                     hosts[static_cast<std::size_t>(small - slots.begin())].name + " has " +
+                     count_of(*small, "slot") + remedy);
+  }
+  const std::size_t slot_count = sum(slots);
+  if (rules.rank_count.value_or(0) <= slot_count) return;
+  throw UsageError("--np " + std::to_string(*rules.rank_count) + ": the " +
+                   count_of(hosts.size(), "host") + " have " + count_of(slot_count, "slot") +
+                   remedy);
+}
+
+// What a list calls max_slots is for nobody to pass.
+void require_within_most(const std::vector<HostSlots>& hosts, const Counts& rank_counts) {
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    const std::size_t most = hosts[host].most.value_or(rank_counts[host]);
+    if (rank_counts[host] <= most) continue;
+    throw UsageError(hosts[host].name + " would have " + count_of(rank_counts[host], "rank") +
+                     ", and its max_slots is " + std::to_string(most) +
+                     ": give fewer ranks, or raise it");
+  }
+}
+
+}  // namespace
+
+LayoutRules layout_rules(const Options& options) {
+  return {.rank_count = options.rank_count,
+          .map_by = options.map_by,
+          .ranks_per_node = options.ranks_per_node,
+          .rank_by = options.rank_by,
+          .oversubscribe = options.oversubscribe};
+}
+
+Layout lay_out(const std::vector<HostSlots>& hosts, const LayoutRules& rules) {
+  ROTA_ASSERT(!hosts.empty());
+  require_as_fixed(hosts, rules);
+  Counts slots;
+  for (const HostSlots& host : hosts) {
+    slots.push_back(std::min(host.slot_count, host.most.value_or(host.slot_count)));
+  }
+  require_a_world(slots, rules);
+  if (hosts.size() > 1 && !rules.oversubscribe) require_room(hosts, slots, rules);
+  Layout layout;
+  layout.host_rank_counts = deal(slots, rules);
+  require_within_most(hosts, layout.host_rank_counts);
+  layout.seats = number(layout.host_rank_counts, rules.rank_by);
+  const std::size_t rank_count = layout.seats.size();
+  if (hosts.size() == 1 && rank_count > slots.front() && !rules.oversubscribe) {
+    layout.warning = count_of(rank_count, "rank") + " for " + count_of(slots.front(), "slot") +
+                     ": they take turns (--oversubscribe says that this is meant)";
+  }
+  return layout;
+}
+
+base::Islands islands_of(const Layout& layout, Transport transport) {
+  base::Islands islands = base::each_alone(layout.seats.size());
+  if (transport == Transport::kTcp) return islands;
+  for (std::size_t rank = 0; rank < islands.size(); ++rank) {
+    islands[rank] = static_cast<std::uint32_t>(layout.seats[rank].host);
+  }
+  return islands;
+}
+
+}  // namespace rota::launcher

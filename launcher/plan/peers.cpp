@@ -1,0 +1,69 @@
+// Finds ports, and writes down who listens where.
+#include "launcher/plan/peers.h"
+
+#include <nlohmann/json.hpp>
+
+#include "os/port_claim.h"
+
+namespace rota::launcher {
+namespace {
+
+// Linux takes 128 KiB for one variable; its name and the task stand there too.
+constexpr std::size_t kMaxListBytes = 128 * 1024 - 128;
+
+std::string to_text(const Endpoint& endpoint) {
+  const bool is_ipv6 = endpoint.host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + endpoint.host + "]" : endpoint.host) + ":" +
+         std::to_string(endpoint.port);
+}
+
+std::string tf_config_of(const Peers& peers, const std::string& type, std::size_t index) {
+  if (peers.list.empty()) return {};
+  return R"({"cluster":{"worker":)" + peers.list + R"(},"task":{"type":")" + type +
+         R"(","index":)" + std::to_string(index) + "}}";
+}
+
+}  // namespace
+
+ClaimedPorts claim_ports(const PortRange& range, std::size_t count) {
+  ClaimedPorts claimed;
+  for (unsigned port = range.last; port >= range.first && claimed.ports.size() < count; --port) {
+    const auto number = static_cast<std::uint16_t>(port);
+    if (auto claim = os::claim_port(number)) {
+      claimed.ports.push_back(number);
+      claimed.claims.push_back(std::move(*claim));
+    }
+  }
+  return claimed;
+}
+
+Peers describe_peers(const Layout& layout, const std::vector<HostPorts>& hosts) {
+  Peers peers;
+  nlohmann::json list = nlohmann::json::array();
+  for (const Seat& seat : layout.seats) {
+    const HostPorts& host = hosts[seat.host];
+    if (seat.local_rank >= host.ports.size()) return peers;
+    const Endpoint endpoint{host.address, host.ports[seat.local_rank]};
+    if (!peers.first) {
+      // Not the one in the list: a program may listen at both.
+      const std::size_t further = layout.host_rank_counts[seat.host];
+      peers.first =
+          further < host.ports.size() ? Endpoint{host.address, host.ports[further]} : endpoint;
+    }
+    list.push_back(to_text(endpoint));
+  }
+  using Handler = nlohmann::json::error_handler_t;
+  peers.list = list.dump(-1, ' ', false, Handler::replace);
+  if (peers.list.size() > kMaxListBytes) peers.list.clear();
+  return peers;
+}
+
+std::string tf_config(const Peers& peers, std::size_t rank) {
+  return tf_config_of(peers, "worker", rank);
+}
+
+std::string tf_config_of_evaluator(const Peers& peers, std::size_t index) {
+  return tf_config_of(peers, "evaluator", index);
+}
+
+}  // namespace rota::launcher

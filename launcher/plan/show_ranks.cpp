@@ -1,0 +1,50 @@
+// The rank table of a job that is declared to reach beyond this host.
+#include "launcher/plan/show_ranks.h"
+
+#include <rota/error.h>
+
+#include "launcher/plan/reach.h"
+#include "launcher/plan/visible_devices.h"
+
+namespace rota::launcher {
+namespace {
+
+// Of the own host alone: what the others have is not known here.
+KnownDevices devices_of(const DeclaredTable& declared, const Options& options,
+                        const std::vector<std::string>& environment) {
+  Share share;
+  for (const std::size_t rank : declared.own_ranks) {
+    share.ranks.push_back(rank);
+    share.groups.push_back(group_of_rank(options.groups, rank));
+  }
+  std::vector<std::string> visible = devices_of_ranks(options, environment, share).visible;
+  KnownDevices devices(declared.table.rows.size());
+  for (std::size_t local = 0; local < visible.size(); ++local) {
+    devices[share.ranks[local]] = std::move(visible[local]);
+  }
+  return devices;
+}
+
+}  // namespace
+
+std::optional<ShownTable> table_of_several_hosts(const Options& options,
+                                                 const cluster::Given& given,
+                                                 std::size_t slot_count,
+                                                 const std::vector<std::string>& environment) {
+  const cluster::Specification chosen = read_given(given).chosen;
+  if (!cluster::reaches_beyond_this_host(chosen)) return std::nullopt;
+  require_declared_count(options, chosen);
+  ShownTable shown;
+  try {
+    DeclaredTable declared = declared_table(options, given, chosen, slot_count);
+    declared.table.tuned = options.tuned_file;
+    shown.devices = devices_of(declared, options, environment);
+    shown.table = std::move(declared.table);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  shown.note = note_on_slots(chosen, slot_count);
+  return shown;
+}
+
+}  // namespace rota::launcher

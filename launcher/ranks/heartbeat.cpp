@@ -1,0 +1,56 @@
+// A counter that two processes share.
+#include "launcher/ranks/heartbeat.h"
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <new>
+
+#include <rota/error.h>
+
+namespace rota::launcher {
+namespace {
+
+using Counter = std::atomic<std::uint64_t>;
+
+// Four looks that it does not move are nearly five seconds.
+constexpr std::uint64_t kMostMissed = 4;
+
+// A look that comes later than this tells nothing: the one who looks was stopped, too, as by
+// Ctrl-Z.
+constexpr auto kLateLook = kPulseTime * 2;
+
+Counter* shared_counter = nullptr;  // NOLINT: one a process, like the process it has forked.
+
+}  // namespace
+
+void make_heartbeat() {
+  void* page =
+      ::mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) throw Error(ErrorCode::kNoMemory, "no memory for a page");
+  shared_counter = new (page) Counter(0);
+}
+
+void beat() noexcept {
+  if (shared_counter) shared_counter->fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint64_t count_beats() noexcept {
+  return shared_counter ? shared_counter->load(std::memory_order_relaxed) : 0;
+}
+
+void wait_beating(os::PollSet& polls, std::optional<base::TimePoint> end) {
+  beat();
+  polls.wait(base::earlier(end, base::Clock::now() + kPulseTime));
+}
+
+bool HangWatch::is_hung(base::TimePoint now, std::uint64_t beats, bool is_excused) noexcept {
+  const bool is_late = looked_at_ && now - *looked_at_ > kLateLook;
+  const bool is_well = beats == 0 || beats != beats_ || is_late || is_excused;
+  missed_ = is_well ? 0 : missed_ + 1;
+  beats_ = beats;
+  looked_at_ = now;
+  return missed_ >= kMostMissed;
+}
+
+}  // namespace rota::launcher

@@ -1,0 +1,66 @@
+// Asks this host for devices and ports.
+#include "launcher/ranks/provision.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <rota/error.h>
+
+#include "launcher/plan/visible_devices.h"
+
+namespace rota::launcher {
+namespace {
+
+std::string ranks_text(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " rank" : " ranks");
+}
+
+void provide_ports(const PortRange& range, std::size_t rank_count, Provision& provision) {
+  std::string lack;
+  try {
+    provision.ports = claim_ports(range, rank_count + 1);
+  } catch (const Error& error) {
+    lack = std::string(" (") + error.what() + ")";
+  }
+  const std::size_t port_count = provision.ports.ports.size();
+  if (port_count >= rank_count) return;
+  provision.warnings.push_back("of the ports " + std::to_string(range.first) + "-" +
+                               std::to_string(range.last) + " (--ports), " +
+                               std::to_string(port_count) + (port_count == 1 ? " is" : " are") +
+                               " free for " + ranks_text(rank_count) + lack +
+                               ": TF_CONFIG needs one for each, and MASTER_PORT one");
+}
+
+}  // namespace
+
+Provision provide(const Options& options, const std::vector<std::string>& environment,
+                  const Share& share, std::size_t cpu_count) {
+  const std::size_t rank_count = share.ranks.size();
+  Provision provision;
+  DevicesOfRanks devices = devices_of_ranks(options, environment, share);
+  provision.devices = std::move(devices.given);
+  provision.visible_devices = std::move(devices.visible);
+  if (devices.warning) provision.warnings.push_back(*std::move(devices.warning));
+  provide_ports(options.ports, rank_count, provision);
+  provision.thread_count = options.cpus_per_rank.value_or(std::max<std::size_t>(
+      1, cpu_count / std::max<std::size_t>(1, rank_count + share.other_count)));
+  return provision;
+}
+
+RankContract contract_of(const Share& share, std::size_t local_rank, const Peers& peers,
+                         const Provision& provision) {
+  const std::size_t rank = share.ranks[local_rank];
+  return {.rank = rank,
+          .world_size = share.world_size,
+          .local_rank = share.earlier_count + local_rank,
+          .local_world_size = share.ranks.size() + share.other_count,
+          .host_index = share.host_index,
+          .host_count = share.host_count,
+          .thread_count = provision.thread_count,
+          .device = provision.devices.empty() ? "" : provision.devices[local_rank],
+          .first = peers.first,
+          .tf_config = tf_config(peers, rank),
+          .is_only_one = share.ranks.size() == 1};
+}
+
+}  // namespace rota::launcher
