@@ -1,4 +1,4 @@
-// Holds includes against the table of layers.
+// Holds includes against the tables of layers.
 #include "style/layers.h"
 
 #include <algorithm>
@@ -44,8 +44,8 @@ std::string at(const Source& source, const Include& include) {
   return source.path + ":" + std::to_string(include.line) + ": includes " + include.path + ": ";
 }
 
-bool is_one_of(const std::string& name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
+bool lists(const Layer& layer, const std::string& header) {
+  return layer.headers.contains(header) || layer.headers.contains(first_folder(header));
 }
 
 // "tcp" for "transport/tcp/channel.h", empty for "transport/channel.h".
@@ -60,9 +60,9 @@ std::string trouble_with(const Include& include, const std::string& inside, cons
   if (is_public(include)) return {};
   if (include.angled) {
     if (is_standard(include.path)) return {};
-    const bool is_listed = layer.headers.contains("*") || layer.headers.contains(include.path) ||
-                           layer.headers.contains(first_folder(include.path));
-    return is_listed ? "" : "the row of " + own + " does not list this system header in braces";
+    return layer.headers.contains("*") || lists(layer, include.path)
+               ? ""
+               : "the row of " + own + " does not list this system header in braces";
   }
   const std::string folder = first_folder(include.path);
   if (folder == include.path) return "a quoted include starts with a folder of lib/";
@@ -78,7 +78,7 @@ std::string trouble_with(const Include& include, const std::string& inside, cons
 
 }  // namespace
 
-Layers parse_layers(std::string_view text) {
+Layers parse_layers(std::string_view text, const Layers& library) {
   Layers layers;
   for (const std::string_view line : lines_of(text)) {
     if (line.empty() || line.starts_with('#')) continue;
@@ -94,7 +94,8 @@ Layers parse_layers(std::string_view text) {
     for (std::string word; words >> word;) {
       if (word.starts_with('{') && word.ends_with('}')) {
         layer.headers.insert(word.substr(1, word.size() - 2));
-      } else if (layers.contains(word)) {
+      } else if (layers.contains(word) ||
+                 (word.starts_with("lib/") && library.contains(without_first_folder(word)))) {
         layer.folders.insert(word);
       } else {
         refuse(word + " has no row above this one");
@@ -105,15 +106,18 @@ Layers parse_layers(std::string_view text) {
   return layers;
 }
 
-Findings check_folders(const Layers& layers, const std::set<std::string>& folders) {
+Findings check_folders(const Layers& layers, const std::set<std::string>& folders,
+                       const std::string& root) {
   Findings findings;
   for (const auto& folder : folders) {
-    if (!layers.contains(folder))
-      findings.push_back("lib/" + folder + ": has no row in layers.txt");
+    if (!layers.contains(folder)) {
+      findings.push_back(root + "/" + folder + ": has no row in layers.txt");
+    }
   }
   for (const auto& [folder, layer] : layers) {
-    if (!folders.contains(folder))
-      findings.push_back("layers.txt: lib/" + folder + " does not exist");
+    if (!folders.contains(folder)) {
+      findings.push_back("layers.txt: " + root + "/" + folder + " does not exist");
+    }
   }
   return findings;
 }
@@ -136,23 +140,33 @@ Findings check_library_includes(const Source& source, const Layers& layers) {
   return findings;
 }
 
-// What it starts as ranks are programs like any other.
-Findings check_launcher_includes(const Source& source) {
+std::string launcher_folder(const std::string& path) {
+  const std::string inside = without_first_folder(path);
+  const std::size_t slash = inside.rfind('/');
+  return slash == std::string::npos ? "." : inside.substr(0, slash);
+}
+
+Findings check_launcher_includes(const Source& source, const Layers& layers) {
   Findings findings;
-  if (source.path.starts_with("launcher/preflight/")) return findings;
+  const std::string own = launcher_folder(source.path);
+  const auto row = layers.find(own);
+  if (row == layers.end()) return findings;  // check_folders() says so.
   for (const auto& include : includes_of(source)) {
-    if (is_public(include) &&
-        !is_one_of(include.path, {"rota/error.h", "rota/nearest_name.h", "rota/rank_table.h"})) {
-      findings.push_back(at(source, include) +
-                         "the launcher shares error.h, nearest_name.h and rank_table.h only");
+    const Layer& layer = row->second;
+    if (include.angled) {
+      const bool is_fine = is_standard(include.path) || lists(layer, include.path) ||
+                           (layer.headers.contains("*") && !is_public(include));
+      if (!is_fine) {
+        findings.push_back(at(source, include) + "the row of " + own +
+                           " does not list this header in braces");
+      }
+      continue;
     }
-    if (include.angled) continue;
-    if (!is_one_of(first_folder(include.path),
-                   {"launcher", "base", "os", "names", "auth", "rendezvous", "cluster"})) {
-      findings.push_back(
-          at(source, include) +
-          "the launcher stands on base, os, names, auth, rendezvous and cluster only");
-    }
+    const bool is_launchers = include.path.starts_with("launcher/");
+    const std::string folder =
+        is_launchers ? launcher_folder(include.path) : "lib/" + first_folder(include.path);
+    if (folder == own || layer.folders.contains(folder)) continue;
+    findings.push_back(at(source, include) + own + " may not include " + folder);
   }
   return findings;
 }

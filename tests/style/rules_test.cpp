@@ -85,28 +85,55 @@ TEST(Layers, RefuseATableThatSaysLessThanItSeemsTo) {
 }
 
 TEST(Layers, RefuseAFolderWithoutARowAndARowWithoutAFolder) {
-  EXPECT_THAT(check_folders(some_layers(), {"base", "nn", "os", "transport"}), IsEmpty());
-  EXPECT_THAT(check_folders(some_layers(), {"base", "misc", "nn", "os", "transport"}),
+  EXPECT_THAT(check_folders(some_layers(), {"base", "nn", "os", "transport"}, "lib"), IsEmpty());
+  EXPECT_THAT(check_folders(some_layers(), {"base", "misc", "nn", "os", "transport"}, "lib"),
               ElementsAre(HasSubstr("lib/misc: has no row")));
-  EXPECT_THAT(check_folders(some_layers(), {"base", "nn", "os"}),
+  EXPECT_THAT(check_folders(some_layers(), {"base", "nn", "os"}, "lib"),
               ElementsAre(HasSubstr("lib/transport does not exist")));
 }
 
-TEST(Layers, RefuseALauncherThatKnowsMoreThanTheCore) {
-  const auto check = [](const std::string& include) {
-    return check_launcher_includes({"launcher/a.cpp", "#include " + include + "\n"});
-  };
-  EXPECT_THAT(check("\"transport/channel.h\""), ElementsAre(HasSubstr("stands on")));
-  EXPECT_THAT(check("<rota/communicator.h>"),
-              ElementsAre(HasSubstr("error.h, nearest_name.h and rank_table.h")));
-  EXPECT_THAT(check("\"rendezvous/job.h\""), IsEmpty());
-  EXPECT_THAT(check("\"auth/key.h\""), IsEmpty());
-  EXPECT_THAT(check("<rota/error.h>"), IsEmpty());
+Findings check_of_launcher(const std::string& path, const std::string& include) {
+  const Layers layers = parse_layers(
+      "plan: lib/base {rota/error.h}\n"
+      "job: plan lib/base lib/os {rota/error.h} {*}\n"
+      "hosts/meet: plan job lib/os\n"
+      "measure: plan {rota}\n"
+      ".: job\n",
+      some_layers());
+  return check_launcher_includes({path, "#include " + include + "\n"}, layers);
 }
 
-TEST(Layers, LetARankOfTheLaunchersOwnUseTheLibrary) {
-  EXPECT_THAT(check_launcher_includes({"launcher/preflight/a.cpp", "#include <rota/values.h>\n"}),
-              IsEmpty());
+TEST(Layers, LetAFolderOfTheLauncherIncludeWhatItsRowLists) {
+  EXPECT_THAT(check_of_launcher("launcher/plan/a.cpp", "\"launcher/plan/b.h\""), IsEmpty());
+  EXPECT_THAT(check_of_launcher("launcher/plan/a.cpp", "\"base/time.h\""), IsEmpty());
+  EXPECT_THAT(check_of_launcher("launcher/plan/a.cpp", "<rota/error.h>"), IsEmpty());
+  EXPECT_THAT(check_of_launcher("launcher/plan/a.cpp", "<vector>"), IsEmpty());
+  EXPECT_THAT(check_of_launcher("launcher/job/a.cpp", "<poll.h>"), IsEmpty());
+  EXPECT_THAT(check_of_launcher("launcher/hosts/meet/a.cpp", "\"launcher/job/b.h\""), IsEmpty());
+  EXPECT_THAT(check_of_launcher("launcher/measure/a.cpp", "<rota/communicator.h>"), IsEmpty());
+  EXPECT_THAT(check_of_launcher("launcher/main.cpp", "\"launcher/job/b.h\""), IsEmpty());
+}
+
+TEST(Layers, RefuseAFolderOfTheLauncherThatIncludesMore) {
+  EXPECT_THAT(check_of_launcher("launcher/plan/a.cpp", "\"launcher/job/b.h\""),
+              ElementsAre(HasSubstr("plan may not include job")));
+  EXPECT_THAT(check_of_launcher("launcher/job/a.cpp", "\"launcher/hosts/meet/b.h\""),
+              ElementsAre(HasSubstr("job may not include hosts/meet")));
+  EXPECT_THAT(check_of_launcher("launcher/main.cpp", "\"launcher/plan/b.h\""),
+              ElementsAre(HasSubstr(". may not include plan")));
+  EXPECT_THAT(check_of_launcher("launcher/plan/a.cpp", "\"os/fd.h\""),
+              ElementsAre(HasSubstr("plan may not include lib/os")));
+  EXPECT_THAT(check_of_launcher("launcher/job/a.cpp", "\"transport/channel.h\""),
+              ElementsAre(HasSubstr("job may not include lib/transport")));
+  EXPECT_THAT(check_of_launcher("launcher/plan/a.cpp", "<poll.h>"),
+              ElementsAre(HasSubstr("braces")));
+  EXPECT_THAT(check_of_launcher("launcher/job/a.cpp", "<rota/communicator.h>"),
+              ElementsAre(HasSubstr("braces")));
+}
+
+TEST(Layers, RefuseATableOfTheLauncherWithAFolderThatLibDoesNotHave) {
+  EXPECT_THROW(parse_layers("plan: lib/missing\n", some_layers()), std::runtime_error);
+  EXPECT_THROW(parse_layers("plan: job\njob:\n", some_layers()), std::runtime_error);
 }
 
 TEST(Layers, RefuseAnExampleThatLooksBehindThePublicHeaders) {

@@ -16,10 +16,13 @@ namespace {
 const std::filesystem::path kRoot = testing::source_path();
 constexpr const char* kComponents[] = {"lib", "launcher", "examples/mnist", "benchmarks", "tests"};
 
-Layers layers() {
-  std::ifstream file(kRoot / "lib" / "layers.txt");
-  return parse_layers(std::string(std::istreambuf_iterator<char>(file), {}));
+std::string table_of(const std::string& folder) {
+  std::ifstream file(kRoot / folder / "layers.txt");
+  return {std::istreambuf_iterator<char>(file), {}};
 }
+
+Layers layers() { return parse_layers(table_of("lib")); }
+Layers layers_of_launcher() { return parse_layers(table_of("launcher"), layers()); }
 
 void append(Findings& all, const Findings& some) {
   all.insert(all.end(), some.begin(), some.end());
@@ -49,7 +52,15 @@ TEST(Style, EveryFolderOfLibHasItsRowInTheTableOfLayers) {
     folders.insert(inside.substr(0, inside.find('/')));
   }
   folders.erase("include");
-  EXPECT_TRUE(none_of(check_folders(layers(), folders)));
+  EXPECT_TRUE(none_of(check_folders(layers(), folders, "lib")));
+}
+
+TEST(Style, EveryFolderOfTheLauncherHasItsRowInTheTableOfLayers) {
+  std::set<std::string> folders;
+  for (const auto& source : read_sources(kRoot, "launcher")) {
+    folders.insert(launcher_folder(source.path));
+  }
+  EXPECT_TRUE(none_of(check_folders(layers_of_launcher(), folders, "launcher")));
 }
 
 TEST(Style, LibIncludesWhatTheTableOfLayersAllows) {
@@ -59,8 +70,11 @@ TEST(Style, LibIncludesWhatTheTableOfLayersAllows) {
   EXPECT_TRUE(none_of(check_each("lib", check)));
 }
 
-TEST(Style, TheLauncherStandsOnTheCoreAlone) {
-  EXPECT_TRUE(none_of(check_each("launcher", check_launcher_includes)));
+TEST(Style, TheLauncherIncludesWhatItsTableOfLayersAllows) {
+  const auto check = [table = layers_of_launcher()](const Source& source) {
+    return check_launcher_includes(source, table);
+  };
+  EXPECT_TRUE(none_of(check_each("launcher", check)));
 }
 
 TEST(Style, ExamplesSeeThePublicHeadersAlone) {
