@@ -1,5 +1,5 @@
 // A plan says, for one rank, what to send, receive and add in a collective, and in which order. It
-// is a table: made once by a pure function of rank, world and counts, then run by the Engine,
+// is a table: made once by a pure function of rank, world and counts, then run by PlanRun,
 // proved by the tests, and looked at by people.
 #pragma once
 #include <cstddef>

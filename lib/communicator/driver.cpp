@@ -138,7 +138,7 @@ bool Driver::step_all() {
   if (running() == 1) return !front().done() && front().step();
   bool moved = false;
   for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
-    collectives::Engine& engine = engine_of(number);
+    collectives::PlanRun& engine = engine_of(number);
     if (engine.done()) continue;
     const bool is_one_of_messages = is_message(queue_.at(number));
     if (is_one_of_messages && is_behind_another(number)) continue;

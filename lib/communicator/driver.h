@@ -11,7 +11,7 @@
 #include <rota/error.h>
 
 #include "base/time.h"
-#include "collectives/engine.h"
+#include "collectives/plan_run.h"
 #include "communicator/group.h"
 #include "communicator/operation_queue.h"
 #include "transport/board.h"
@@ -64,13 +64,13 @@ class Driver {
   static constexpr std::uint64_t kWindow = transport::kExchangesAtOnce;
 
   std::uint64_t running() const noexcept { return started_ - queue_.finished(); }
-  collectives::Engine& engine_of(std::uint64_t number) noexcept {
+  collectives::PlanRun& engine_of(std::uint64_t number) noexcept {
     return engines_[number % kWindow];
   }
-  const collectives::Engine& engine_of(std::uint64_t number) const noexcept {
+  const collectives::PlanRun& engine_of(std::uint64_t number) const noexcept {
     return engines_[number % kWindow];
   }
-  collectives::Engine& front() noexcept { return engine_of(queue_.finished() + 1); }
+  collectives::PlanRun& front() noexcept { return engine_of(queue_.finished() + 1); }
   bool may_start_next() noexcept {
     return started_ != queue_.submitted() &&
            (running() == 0 || may_run_beside(queue_.at(started_ + 1)));
@@ -104,7 +104,7 @@ class Driver {
   OperationQueue& queue_;
   transport::Board* board_;                    // Null where memory is not shared.
   std::vector<transport::Channel*> channels_;  // By peer.
-  std::vector<collectives::Engine> engines_;   // Operation `number` runs in number % kWindow.
+  std::vector<collectives::PlanRun> engines_;   // Operation `number` runs in number % kWindow.
   std::uint64_t started_ = 0;                  // Operations.
   bool all_go_beside_others_ = false;          // Of more than one that run. Then these are
   std::array<Use, kWindow> uses_;              // what memory they use, as engines are theirs.

@@ -24,7 +24,7 @@ SimWorld::SimWorld(const SimWorldOptions& options)
     for (std::size_t peer = 0; peer < options.world_size; ++peer) {
       channels_[rank].push_back(&network_.channel(rank, peer));
     }
-    engines_.push_back(std::make_unique<collectives::Engine>(channels_[rank]));
+    engines_.push_back(std::make_unique<collectives::PlanRun>(channels_[rank]));
   }
 }
 

@@ -12,7 +12,7 @@
 
 #include <rota/error.h>
 
-#include "collectives/engine.h"
+#include "collectives/plan_run.h"
 #include "transport/sim/network.h"
 
 namespace rota::testing {
@@ -70,7 +70,7 @@ class SimWorld {
     if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
   }
-  const collectives::Engine& engine(std::size_t rank) const { return *engines_[rank]; }
+  const collectives::PlanRun& engine(std::size_t rank) const { return *engines_[rank]; }
   void lose(std::size_t rank);     // It ends; its connections break.
   void silence(std::size_t rank);  // It is stopped; nobody is told.
 
@@ -83,7 +83,7 @@ class SimWorld {
   transport::sim::Network network_;
   std::vector<std::array<std::vector<std::byte>, collectives::kBufferCount>> memory_;  // By rank.
   std::vector<std::vector<transport::Channel*>> channels_;  // By rank and peer.
-  std::vector<std::unique_ptr<collectives::Engine>> engines_;
+  std::vector<std::unique_ptr<collectives::PlanRun>> engines_;
   std::vector<collectives::Plan> plans_;
   std::vector<std::unique_ptr<collectives::Reducer>> reducers_;
   std::vector<std::optional<Error>> errors_;

@@ -1,5 +1,5 @@
 // The loop over the lanes of a plan, and what a send and a receive do in one round of it.
-#include "collectives/engine.h"
+#include "collectives/plan_run.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,12 +16,12 @@ using transport::Channel;
 using transport::Header;
 using transport::Progress;
 
-Engine::Engine(std::span<Channel* const> channels, transport::Board* board)
+PlanRun::PlanRun(std::span<Channel* const> channels, transport::Board* board)
     : channels_(channels), board_(board), exchange_(board) {
   lanes_.reserve(2 * channels.size() + 1);  // No plan has more.
 }
 
-void Engine::start(const Operation& operation) {
+void PlanRun::start(const Operation& operation) {
   ROTA_ASSERT(done());
   operation_ = operation;
   exchanging_ = exchange_.makes(operation_);
@@ -30,13 +30,13 @@ void Engine::start(const Operation& operation) {
   lanes_left_ = 1;
 }
 
-void Engine::start_lanes() {
+void PlanRun::start_lanes() {
   signature_ = pack(operation_.signature);
   lanes_.assign(operation_.plan->lanes.size(), LaneState{});
   lanes_left_ = lanes_.size();
 }
 
-bool Engine::step_exchange() {
+bool PlanRun::step_exchange() {
   const Exchange::Turn turn = exchange_.step();
   if (turn != Exchange::Turn::kDone) return turn == Exchange::Turn::kSome;
   exchanging_ = false;
@@ -44,7 +44,7 @@ bool Engine::step_exchange() {
   return true;
 }
 
-bool Engine::step() {
+bool PlanRun::step() {
   if (exchanging_) return step_exchange();
   bool moved = false;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
@@ -53,7 +53,7 @@ bool Engine::step() {
   return moved;
 }
 
-bool Engine::may_start(const Step& step) const noexcept {
+bool PlanRun::may_start(const Step& step) const noexcept {
   for (std::uint32_t i = 0; i < step.after_count; ++i) {
     const After& after = operation_.plan->afters[step.first_after + i];
     if (lanes_[after.lane].done < after.count) return false;
@@ -61,7 +61,7 @@ bool Engine::may_start(const Step& step) const noexcept {
   return true;
 }
 
-bool Engine::advance(std::size_t lane) {
+bool PlanRun::advance(std::size_t lane) {
   const Lane& row = operation_.plan->lanes[lane];
   const Step& step = operation_.plan->steps[row.first_step + lanes_[lane].done];
   if (!lanes_[lane].started && !may_start(step)) return false;
@@ -76,7 +76,7 @@ bool Engine::advance(std::size_t lane) {
   ROTA_ASSERT(false);
 }
 
-bool Engine::advance_send(std::size_t lane, const Step& step) {
+bool PlanRun::advance_send(std::size_t lane, const Step& step) {
   Channel& channel = *channels_[operation_.plan->lanes[lane].peer];
   const bool first = !lanes_[lane].started;
   if (first) {
@@ -88,7 +88,7 @@ bool Engine::advance_send(std::size_t lane, const Step& step) {
   return first || progress != Progress::kNone;
 }
 
-bool Engine::advance_receive(std::size_t lane, const Step& step) {
+bool PlanRun::advance_receive(std::size_t lane, const Step& step) {
   Channel& channel = *channels_[operation_.plan->lanes[lane].peer];
   LaneState& state = lanes_[lane];
   const bool first = !state.started;
@@ -107,7 +107,7 @@ bool Engine::advance_receive(std::size_t lane, const Step& step) {
   return true;
 }
 
-bool Engine::advance_local(std::size_t lane, const Step& step) noexcept {
+bool PlanRun::advance_local(std::size_t lane, const Step& step) noexcept {
   std::byte* to = bytes_at(step.at).data();
   const std::byte* from = bytes_at(step.from).data();
   const std::size_t count = step.at.slice.count;
@@ -139,7 +139,7 @@ bool Engine::advance_local(std::size_t lane, const Step& step) noexcept {
   return true;
 }
 
-void Engine::encode(const Step& step) const noexcept {
+void PlanRun::encode(const Step& step) const noexcept {
   std::byte* feedback = operation_.buffers[static_cast<std::size_t>(Buffer::kFeedback)];
   if (feedback) feedback = bytes_at({Buffer::kFeedback, step.from.slice}).data();
   operation_.coder->encode(bytes_at(step.at).data(), bytes_at(step.from).data(), feedback,
@@ -147,7 +147,7 @@ void Engine::encode(const Step& step) const noexcept {
                            operation_.signature.sequence, step.last);
 }
 
-std::size_t Engine::take_payload(Channel& channel, const Step& step, LaneState& state) {
+std::size_t PlanRun::take_payload(Channel& channel, const Step& step, LaneState& state) {
   const auto rest = bytes_at(step.at).subspan(state.received);
   if (rest.empty()) return 0;
   std::size_t taken = 0;
@@ -164,13 +164,13 @@ std::size_t Engine::take_payload(Channel& channel, const Step& step, LaneState& 
   return taken;
 }
 
-void Engine::finish_step(std::size_t lane) {
+void PlanRun::finish_step(std::size_t lane) {
   const std::uint32_t finished = lanes_[lane].done + 1;
   lanes_[lane] = {.done = finished};
   if (finished == operation_.plan->lanes[lane].step_count) --lanes_left_;
 }
 
-std::span<std::byte> Engine::bytes_at(const Place& place) const noexcept {
+std::span<std::byte> PlanRun::bytes_at(const Place& place) const noexcept {
   std::byte* buffer = operation_.buffers[static_cast<std::size_t>(place.buffer)];
   if (place.buffer == Buffer::kCoded) {
     const Coder& coder = *operation_.coder;
@@ -181,13 +181,13 @@ std::span<std::byte> Engine::bytes_at(const Place& place) const noexcept {
 }
 
 // The signature, and the how-manieth message in its direction this is.
-Header Engine::header_of(std::size_t lane, const Step& step) const noexcept {
+Header PlanRun::header_of(std::size_t lane, const Step& step) const noexcept {
   Header header{.bytes = bytes_at(step.at).size(), .signature = signature_};
   header.signature[3] = lanes_[lane].done;
   return header;
 }
 
-void Engine::check_header(const Header& header, std::size_t lane, const Step& step) const {
+void PlanRun::check_header(const Header& header, std::size_t lane, const Step& step) const {
   const Header expected = header_of(lane, step);
   if (header.signature == expected.signature && header.bytes == expected.bytes) return;
   const std::size_t peer = operation_.plan->lanes[lane].peer;
@@ -201,7 +201,7 @@ void Engine::check_header(const Header& header, std::size_t lane, const Step& st
   throw mismatch(operation_.signature, theirs, peer, detail);
 }
 
-void Engine::compare_with(std::size_t peer) const {
+void PlanRun::compare_with(std::size_t peer) const {
   if (!board_ || !channels_[peer]) return;
   if (operation_.signature.collective == Collective::kSend) return;
   const std::array<std::uint64_t, 4>* words = nullptr;
@@ -219,7 +219,7 @@ void Engine::compare_with(std::size_t peer) const {
   throw mismatch(operation_.signature, theirs, peer);
 }
 
-std::optional<Wait> Engine::waiting() const noexcept {
+std::optional<Wait> PlanRun::waiting() const noexcept {
   if (exchanging_) return exchange_.waiting();
   std::optional<Wait> found;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {

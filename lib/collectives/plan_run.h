@@ -14,11 +14,11 @@
 
 namespace rota::collectives {
 
-class Engine {
+class PlanRun {
  public:
   // `channels`: index = peer; the own rank's may be null. The list outlives the engine. `board`:
   // null where memory is not shared.
-  explicit Engine(std::span<transport::Channel* const> channels, transport::Board* board = nullptr);
+  explicit PlanRun(std::span<transport::Channel* const> channels, transport::Board* board = nullptr);
 
   // Requires done(). The operation is lent until it is done again. Throws Error kNoMemory.
   void start(const Operation& operation);

@@ -2,7 +2,7 @@
 // Method: all ranks run in this thread; the seed picks delays, short writes and whose turn it is.
 // Values are small integers held in floats: their sums are exact, so rounding cannot hide a
 // mistake.
-#include "collectives/engine.h"
+#include "collectives/plan_run.h"
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ PlanRequest request_of(Collective collective, Algorithm algorithm, std::size_t c
           .root = root};
 }
 
-class EngineTest : public ::testing::TestWithParam<std::size_t> {
+class PlanRunTest : public ::testing::TestWithParam<std::size_t> {
  protected:
   std::size_t world_size() const { return GetParam(); }
   std::vector<std::size_t> counts() const {
@@ -68,7 +68,7 @@ class EngineTest : public ::testing::TestWithParam<std::size_t> {
   }
 };
 
-TEST_P(EngineTest, AllReduceLeavesTheSameExactSumOnEveryRank) {
+TEST_P(PlanRunTest, AllReduceLeavesTheSameExactSumOnEveryRank) {
   for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kStar}) {
     for_all(request_of(Collective::kAllReduce, algorithm, 0), ReduceOp::kSum,
             [](const SimWorld& world, std::size_t rank, std::size_t count) {
@@ -81,7 +81,7 @@ TEST_P(EngineTest, AllReduceLeavesTheSameExactSumOnEveryRank) {
   }
 }
 
-TEST_P(EngineTest, MeanIsTheSumTimesTheRoundedInverse) {
+TEST_P(PlanRunTest, MeanIsTheSumTimesTheRoundedInverse) {
   const float factor = 1.0F / static_cast<float>(world_size());
   for_all(request_of(Collective::kAllReduce, Algorithm::kRing, 0), ReduceOp::kMean,
           [&](const SimWorld& world, std::size_t rank, std::size_t count) {
@@ -92,7 +92,7 @@ TEST_P(EngineTest, MeanIsTheSumTimesTheRoundedInverse) {
           });
 }
 
-TEST_P(EngineTest, ReduceScatterLeavesEachRankItsSlice) {
+TEST_P(PlanRunTest, ReduceScatterLeavesEachRankItsSlice) {
   for_all(request_of(Collective::kReduceScatter, Algorithm::kRing, 0), ReduceOp::kSum,
           [&](const SimWorld& world, std::size_t rank, std::size_t count) {
             const auto values = world.values(rank);
@@ -103,7 +103,7 @@ TEST_P(EngineTest, ReduceScatterLeavesEachRankItsSlice) {
           });
 }
 
-TEST_P(EngineTest, AllGatherCollectsEveryRanksSlice) {
+TEST_P(PlanRunTest, AllGatherCollectsEveryRanksSlice) {
   for_all(request_of(Collective::kAllGather, Algorithm::kRing, 0), ReduceOp::kSum,
           [&](const SimWorld& world, std::size_t rank, std::size_t count) {
             const auto values = world.values(rank);
@@ -116,7 +116,7 @@ TEST_P(EngineTest, AllGatherCollectsEveryRanksSlice) {
           });
 }
 
-TEST_P(EngineTest, BroadcastGivesEveryRankTheRootsValues) {
+TEST_P(PlanRunTest, BroadcastGivesEveryRankTheRootsValues) {
   for (std::size_t root = 0; root < world_size(); ++root) {
     for_all(request_of(Collective::kBroadcast, Algorithm::kChain, 0, root), ReduceOp::kSum,
             [&](const SimWorld& world, std::size_t rank, std::size_t count) {
@@ -128,7 +128,7 @@ TEST_P(EngineTest, BroadcastGivesEveryRankTheRootsValues) {
   }
 }
 
-TEST_P(EngineTest, NobodyLeavesABarrierBeforeTheLastHasCome) {
+TEST_P(PlanRunTest, NobodyLeavesABarrierBeforeTheLastHasCome) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     SimWorld world({.world_size = world_size(), .seed = seed});
     const auto request = request_of(Collective::kBarrier, Algorithm::kDissemination, 0);
@@ -145,7 +145,7 @@ TEST_P(EngineTest, NobodyLeavesABarrierBeforeTheLastHasCome) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, EngineTest, ::testing::Values(1, 2, 3, 4, 5, 8));
+INSTANTIATE_TEST_SUITE_P(Worlds, PlanRunTest, ::testing::Values(1, 2, 3, 4, 5, 8));
 
 // Every collective by every algorithm that makes it, every type and every reduction that it has,
 // in place and from an input, against what is promised element by element.
@@ -234,7 +234,7 @@ TYPED_TEST(EveryCollective, LeavesWhatIsPromised) {
 
 // A rank that is lost at any moment ends the collective on all others: with an error that names a
 // lost rank, or with the right result where everything had been received before.
-TEST(EngineFaults, NobodyWaitsForARankThatIsLost) {
+TEST(PlanRunFaults, NobodyWaitsForARankThatIsLost) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const std::size_t world_size = 2 + seed % 4;
     const std::size_t victim = seed % world_size;
@@ -254,7 +254,7 @@ TEST(EngineFaults, NobodyWaitsForARankThatIsLost) {
   }
 }
 
-TEST(EngineFaults, ARankThatFallsSilentIsWhomItsNeighbourWaitsFor) {
+TEST(PlanRunFaults, ARankThatFallsSilentIsWhomItsNeighbourWaitsFor) {
   for (std::size_t victim = 0; victim < 4; ++victim) {
     SimWorld world({.world_size = 4, .seed = victim});
     world.fill(257, value_of);
@@ -274,7 +274,7 @@ TEST(EngineFaults, ARankThatFallsSilentIsWhomItsNeighbourWaitsFor) {
   }
 }
 
-TEST(EngineFaults, CallsThatDifferAreRefusedBeforeAValueIsTouched) {
+TEST(PlanRunFaults, CallsThatDifferAreRefusedBeforeAValueIsTouched) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SimWorld world({.world_size = 2, .seed = seed});
     world.fill(200, value_of);
