@@ -73,17 +73,21 @@ struct Exchange::Where {
   std::uint64_t signature[3] = {};  // All but its last word, which is 0.
 };
 
-Exchange::Exchange(Board* board)
-    : board_(board),
-      posts_(board ? board->world_size() : 0),
-      share_(board ? board->world_size() : 0) {}
+Exchange::Exchange(Board& board, std::span<transport::Channel* const> channels, std::size_t place,
+                   std::size_t first_stream)
+    : board_(&board),
+      channels_(channels),
+      place_(place),
+      first_stream_(first_stream),
+      posts_(board.world_size()),
+      share_(board.world_size()) {}
 
 std::size_t Exchange::bytes_of(const Operation& operation) noexcept {
   return operation.signature.count * operation.reducer->element_bytes();
 }
 
-Exchange::Where Exchange::where_of(const Board& board, const Operation& operation) noexcept {
-  const auto reached = board.memory(board.rank());
+Exchange::Where Exchange::own_place(const Operation& operation) const noexcept {
+  const auto reached = board_->memory(board_->rank());
   const double factor = operation.reducer->pre_factor();
   if (operation.parts) {
     const std::uint64_t list = offset_in(reached, operation.parts, sizeof *operation.parts);
@@ -108,9 +112,14 @@ bool Exchange::takes(std::size_t rank) const noexcept {
   return takes_in(operation_->signature, rank);
 }
 
-bool Exchange::goes_beside_others(const Board& board, const Operation& operation) noexcept {
-  return travels_with_post(bytes_of(operation)) ||
-         is_reached(operation.signature, board.rank(), where_of(board, operation));
+bool Exchange::needs_stage(const Operation& operation) const noexcept {
+  return !travels_with_post(bytes_of(operation)) &&
+         !is_reached(operation.signature, board_->rank(), own_place(operation));
+}
+
+void Exchange::add_streams(const Operation& operation, Streams& streams) const noexcept {
+  if (!needs_stage(operation)) return streams.add(first_stream_ + place_);
+  for (std::size_t i = 0; i < transport::kExchangesAtOnce; ++i) streams.add(first_stream_ + i);
 }
 
 void Exchange::start(const Operation& operation) {
@@ -118,7 +127,7 @@ void Exchange::start(const Operation& operation) {
   segment_ = {0, operation.signature.count};
   own_ = {};
   element_shift_ = static_cast<std::size_t>(std::countr_zero(element_bytes()));
-  is_staged_ = !goes_beside_others(*board_, operation);
+  is_staged_ = needs_stage(operation);
   // Where all are alike, one post does for the memory and for the first segment.
   if (is_staged_) stage_from(0);
   Board::Content content{};
@@ -138,7 +147,7 @@ std::size_t Exchange::put_values(Board::Content& content) const noexcept {
 }
 
 std::size_t Exchange::put_place(Board::Content& content) const noexcept {
-  Where where = where_of(*board_, *operation_);
+  Where where = own_place(*operation_);
   where.is_staged = is_staged_ ? 1 : 0;
   const Board::Signature signature = pack(operation_->signature);
   std::copy_n(signature.begin(), std::size(where.signature), where.signature);
@@ -154,7 +163,13 @@ Exchange::Where Exchange::where_of(std::size_t rank) const noexcept {
   return where;
 }
 
-Exchange::Turn Exchange::step() {
+Turn Exchange::step() {
+  const Turn turn = go_on();
+  if (turn == Turn::kDone) phase_ = Phase::kDone;
+  return turn;
+}
+
+Turn Exchange::go_on() {
   switch (phase_) {
     case Phase::kMeets:
       return meet();
@@ -164,12 +179,14 @@ Exchange::Turn Exchange::step() {
       return reduce();
     case Phase::kWaits:
       return wait_for_all();
+    case Phase::kDone:
+      break;
   }
   ROTA_ASSERT(false);
 }
 
-Exchange::Turn Exchange::meet() {
-  if (!board_->is_turn_of(number_) || !all_have_posted()) return Turn::kNone;
+Turn Exchange::meet() {
+  if (!board_->is_turn_of(number_) || !all_have_posted()) return Turn::kNothing;
   if (travels_with_post(bytes())) {
     if (takes(board_->rank())) add_posts();
     if (gives(board_->rank())) board_->count_sent(others_that_take() * bytes());
@@ -190,21 +207,21 @@ bool Exchange::all_have_posted() {
   for (; seen_ < board_->world_size(); ++seen_) {
     const Post* post = board_->post_of(seen_, number_);
     if (!post) return false;
-    if (!board_->agrees(*post, number_)) compare_with(seen_);
+    if (!board_->agrees(*post, number_)) compare_digest(seen_);
     posts_[seen_] = post;
   }
   return true;
 }
 
 // Whose digest differs.
-void Exchange::compare_with(std::size_t rank) const {
+void Exchange::compare_digest(std::size_t rank) const {
   const Board::Signature& theirs = *board_->signature_of(rank, number_);
   if (theirs == pack(operation_->signature)) return;
   throw mismatch(operation_->signature, unpack(theirs), rank);
 }
 
 // A digest is quick to compare; before ranks write to each other's memory, all of it is.
-void Exchange::compare_with(std::size_t rank, const Where& where) const {
+void Exchange::compare_signature(std::size_t rank, const Where& where) const {
   Board::Signature theirs{};
   std::ranges::copy(where.signature, theirs.begin());
   if (theirs == pack(operation_->signature)) return;
@@ -217,7 +234,7 @@ bool Exchange::all_are_reached() const {
   bool all = true;
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
     const Where where = where_of(rank);
-    compare_with(rank, where);
+    compare_signature(rank, where);
     all = all && is_reached(operation_->signature, rank, where);
   }
   return all;
@@ -260,8 +277,8 @@ void Exchange::add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept
 }
 
 // A post has said it of a first segment; later ones are counted.
-Exchange::Turn Exchange::stage() {
-  if (!all_have_staged()) return Turn::kNone;
+Turn Exchange::stage() {
+  if (!all_have_staged()) return Turn::kNothing;
   return begin_share();
 }
 
@@ -304,7 +321,7 @@ Slice Exchange::share_of(std::size_t rank) const noexcept {
 }
 
 // The others read what they reduce of this rank's, and get what it reduces for them.
-Exchange::Turn Exchange::begin_share() {
+Turn Exchange::begin_share() {
   const Slice own = own_;
   const Signature& signature = operation_->signature;
   const bool is_rooted = signature.collective == Collective::kReduce;
@@ -372,19 +389,19 @@ Reach Exchange::reach_of(std::size_t rank, const Where& where) const {
   return {memory.data() + from, memory.data() + to, run_bytes};
 }
 
-Exchange::Turn Exchange::reduce() {
-  if (board_->broken()) return Turn::kNone;
+Turn Exchange::reduce() {
+  if (board_->broken()) return Turn::kNothing;
   if (const auto rank = share_.reduce_piece()) throw points_outside(*rank);
-  if (share_.rest().count > 0) return Turn::kSome;
+  if (share_.rest().count > 0) return Turn::kMoved;
   awaited_ = own_.count > 0 ? board_->say_done() : board_->pass_over();
   if (!is_staged_) board_->pass_turn();
   phase_ = Phase::kWaits;
   seen_ = 0;
-  return wait_for_all() == Turn::kDone ? Turn::kDone : Turn::kSome;
+  return wait_for_all() == Turn::kDone ? Turn::kDone : Turn::kMoved;
 }
 
-Exchange::Turn Exchange::wait_for_all() {
-  if (!all_are_done()) return Turn::kNone;
+Turn Exchange::wait_for_all() {
+  if (!all_are_done()) return Turn::kNothing;
   return is_staged_ ? go_on_with_next_segment() : Turn::kDone;
 }
 
@@ -396,7 +413,7 @@ bool Exchange::all_are_done() noexcept {
 }
 
 // Brings back what others have reduced of this one.
-Exchange::Turn Exchange::go_on_with_next_segment() {
+Turn Exchange::go_on_with_next_segment() {
   if (takes(board_->rank())) {
     const std::byte* from = board_->stage().data();
     const auto bring_back = [&](const Reach& own, std::size_t at, std::size_t count) {
@@ -412,7 +429,7 @@ Exchange::Turn Exchange::go_on_with_next_segment() {
   stage_from(next);
   phase_ = Phase::kStages;
   seen_ = 0;
-  return Turn::kSome;
+  return Turn::kMoved;
 }
 
 // Takes the segment from `offset` on, and brings to the stage what others reduce of it. Segments
@@ -459,8 +476,20 @@ std::size_t Exchange::for_others_shares(F copy) const {
   return (before.count + behind.count) * element_bytes();
 }
 
+// The header of the plan that the peer is in.
+void Exchange::compare_with(std::size_t peer) const {
+  if (!channels_[peer]) return;
+  const transport::Header* header = channels_[peer]->incoming();
+  if (!header) return;
+  const Signature theirs = unpack(header->signature);
+  // A message is no collective, and a peer that has done with this one may be in the next.
+  const bool is_message = theirs.collective == Collective::kSend;
+  if (is_message || theirs.sequence != operation_->signature.sequence) return;
+  throw mismatch(operation_->signature, theirs, peer);
+}
+
 std::optional<Wait> Exchange::waiting() const noexcept {
-  if (phase_ == Phase::kReduces) return std::nullopt;
+  if (phase_ == Phase::kReduces || phase_ == Phase::kDone) return std::nullopt;
   const bool travels = travels_with_post(bytes());
   const std::size_t own_bytes = travels ? 0 : own_.count * element_bytes();
   Wait wait{.peer = std::min(seen_, board_->world_size() - 1),
@@ -469,6 +498,10 @@ std::optional<Wait> Exchange::waiting() const noexcept {
             .step_bytes = own_bytes};
   if (phase_ == Phase::kWaits) wait.bytes = own_bytes;
   return wait;
+}
+
+std::unique_ptr<Running> Exchanges::make_place(std::size_t place, std::size_t first_stream) {
+  return std::make_unique<Exchange>(board_, channels_, place, first_stream);
 }
 
 }  // namespace rota::collectives

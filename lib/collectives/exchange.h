@@ -5,28 +5,28 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "collectives/operation.h"
 #include "collectives/reach.h"
+#include "collectives/running.h"
 #include "collectives/share.h"
 #include "transport/board.h"
+#include "transport/channel.h"
 
 namespace rota::collectives {
 
 // Several may be under way at once, on one board: each has posted, and they take turns in the order
 // of their posts.
-class Exchange {
+class Exchange final : public Running {
  public:
-  enum class Turn : std::uint8_t {
-    kNone,  // Some rank has not come as far.
-    kSome,  // Something has been done, and there is more to do.
-    kDone,
-  };
-
-  // `board`: null where memory is not shared; then it makes nothing.
-  explicit Exchange(transport::Board* board);
+  // `channels`: as PlanRun has them. `place`: of those that may be under way together, and of the
+  // board's streams, which begin at `first_stream`.
+  Exchange(transport::Board& board, std::span<transport::Channel* const> channels,
+           std::size_t place, std::size_t first_stream);
 
   // Whether such operations are made so, where memory is shared. They need no plan.
   static bool makes(Collective collective, Algorithm algorithm) noexcept {
@@ -35,44 +35,33 @@ class Exchange {
                             collective == Collective::kBroadcast;
     return collective == Collective::kBarrier || (has_values && algorithm == Algorithm::kDirect);
   }
-  static bool makes(const Signature& signature) noexcept {
-    return makes(signature.collective, signature.algorithm);
-  }
-  bool makes(const Operation& operation) const noexcept {
-    return board_ && makes(operation.signature);
-  }
 
   // Whether so many bytes of values are in the post itself.
   static constexpr bool travels_with_post(std::size_t bytes) noexcept { return bytes <= 48; }
 
-  // Whether it can be under way beside others, whose memory is other memory: of an operation that
-  // is made so. One that has to go by this rank's stage can not.
-  static bool goes_beside_others(const transport::Board& board,
-                                 const Operation& operation) noexcept;
+  // One that goes by this rank's stage holds all streams of the board, as there is one stage;
+  // another one holds that of its place.
+  void add_streams(const Operation& operation, Streams& streams) const noexcept override;
 
-  // `operation` is lent until step() says kDone. Requires makes(operation) and, where others are
-  // under way, goes_beside_others(). Throws Error kNoMemory.
-  void start(const Operation& operation);
+  void start(const Operation& operation) override;
 
-  // Whether those that have been started after it can do nothing yet.
-  bool holds_others_up() const noexcept { return phase_ != Phase::kWaits || is_staged_; }
+  // Comes back after some 100 KiB a rank.
+  Turn step() override;
 
-  // Never blocks, and comes back after some 100 KiB a rank. Throws Error kMismatch, kPeerLost,
-  // kNoMemory.
-  Turn step();
-
-  // Of an unfinished one; empty while it is this rank's turn.
-  std::optional<Wait> waiting() const noexcept;
+  bool done() const noexcept { return phase_ == Phase::kDone; }
+  std::optional<Wait> waiting() const noexcept override;  // Empty while it is this rank's turn.
+  void compare_with(std::size_t peer) const override;
 
  private:
-  enum class Phase : std::uint8_t { kMeets, kStages, kReduces, kWaits };
+  enum class Phase : std::uint8_t { kMeets, kStages, kReduces, kWaits, kDone };
   struct Where;  // What a post says of many bytes.
 
   std::size_t element_bytes() const noexcept { return operation_->reducer->element_bytes(); }
   std::size_t bytes() const noexcept { return bytes_of(*operation_); }
   std::size_t bytes_before(Slice run) const noexcept { return run.offset * element_bytes(); }
   static std::size_t bytes_of(const Operation& operation) noexcept;
-  static Where where_of(const transport::Board& board, const Operation& operation) noexcept;
+  Where own_place(const Operation& operation) const noexcept;
+  bool needs_stage(const Operation& operation) const noexcept;
   static bool is_reached(const Signature& signature, std::size_t rank, const Where& where) noexcept;
   bool gives(std::size_t rank) const noexcept;
   bool takes(std::size_t rank) const noexcept;
@@ -82,6 +71,7 @@ class Exchange {
   bool has_no_share(std::size_t rank) const noexcept { return place_of(rank) >= pages_; }
   Slice share_of(std::size_t rank) const noexcept;
 
+  Turn go_on();
   Turn meet();
   Turn stage();
   Turn reduce();
@@ -90,10 +80,10 @@ class Exchange {
   bool all_have_posted();
   bool all_have_staged() noexcept;
   bool all_are_done() noexcept;
-  void compare_with(std::size_t rank) const;
+  void compare_digest(std::size_t rank) const;
   std::size_t put_values(transport::Board::Content& content) const noexcept;
   std::size_t put_place(transport::Board::Content& content) const noexcept;
-  void compare_with(std::size_t rank, const Where& where) const;
+  void compare_signature(std::size_t rank, const Where& where) const;
   bool all_are_reached() const;
   void add_posts() const noexcept;
   void add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept;
@@ -108,9 +98,12 @@ class Exchange {
   std::size_t for_others_shares(F copy) const;
 
   transport::Board* board_;
+  std::span<transport::Channel* const> channels_;
+  std::size_t place_;
+  std::size_t first_stream_;
   const Operation* operation_ = nullptr;
   std::uint64_t number_ = 0;  // On the board.
-  Phase phase_ = Phase::kMeets;
+  Phase phase_ = Phase::kDone;
   bool is_staged_ = false;      // Some rank's values are where others do not reach them.
   Slice segment_;               // What is under way: all or, where staged, as much as a stage has.
   Slice own_;                   // Of it, what this rank reduces; empty before it has been cut.
@@ -122,6 +115,22 @@ class Exchange {
   std::size_t seen_ = 0;       // Ranks that have come as far, from the first one on.
   std::vector<const transport::Post*> posts_;  // By rank.
   Share share_;
+};
+
+// What needs no messages, where all ranks share memory.
+class Exchanges final : public Method {
+ public:
+  // As Exchange has them.
+  Exchanges(transport::Board& board, std::span<transport::Channel* const> channels)
+      : board_(board), channels_(channels) {}
+
+  std::size_t stream_count() const noexcept override { return transport::kExchangesAtOnce; }
+  bool starts_in_order() const noexcept override { return true; }  // Posts are numbered.
+  std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) override;
+
+ private:
+  transport::Board& board_;
+  std::span<transport::Channel* const> channels_;
 };
 
 }  // namespace rota::collectives

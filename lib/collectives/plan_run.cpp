@@ -16,54 +16,47 @@ using transport::Channel;
 using transport::Header;
 using transport::Progress;
 
-PlanRun::PlanRun(std::span<Channel* const> channels, transport::Board* board)
-    : channels_(channels), board_(board), exchange_(board) {
+PlanRun::PlanRun(std::span<Channel* const> channels, const transport::Board* board,
+                 std::size_t first_stream)
+    : channels_(channels), board_(board), first_stream_(first_stream) {
   lanes_.reserve(2 * channels.size() + 1);  // No plan has more.
+}
+
+void PlanRun::add_streams(const Operation& operation, Streams& streams) const noexcept {
+  for (const Lane& lane : operation.plan->lanes) {
+    if (lane.kind == Lane::Kind::kLocal) continue;
+    streams.add(first_stream_ + 2 * lane.peer + (lane.kind == Lane::Kind::kSends ? 0 : 1));
+  }
 }
 
 void PlanRun::start(const Operation& operation) {
   ROTA_ASSERT(done());
-  operation_ = operation;
-  exchanging_ = exchange_.makes(operation_);
-  if (!exchanging_) return start_lanes();
-  exchange_.start(operation);
-  lanes_left_ = 1;
-}
-
-void PlanRun::start_lanes() {
-  signature_ = pack(operation_.signature);
-  lanes_.assign(operation_.plan->lanes.size(), LaneState{});
+  operation_ = &operation;
+  signature_ = pack(operation.signature);
+  lanes_.assign(plan().lanes.size(), LaneState{});
   lanes_left_ = lanes_.size();
 }
 
-bool PlanRun::step_exchange() {
-  const Exchange::Turn turn = exchange_.step();
-  if (turn != Exchange::Turn::kDone) return turn == Exchange::Turn::kSome;
-  exchanging_ = false;
-  lanes_left_ = 0;
-  return true;
-}
-
-bool PlanRun::step() {
-  if (exchanging_) return step_exchange();
+Turn PlanRun::step() {
   bool moved = false;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-    if (lanes_[lane].done < operation_.plan->lanes[lane].step_count && advance(lane)) moved = true;
+    if (lanes_[lane].done < plan().lanes[lane].step_count && advance(lane)) moved = true;
   }
-  return moved;
+  if (done()) return Turn::kDone;
+  return moved ? Turn::kMoved : Turn::kNothing;
 }
 
 bool PlanRun::may_start(const Step& step) const noexcept {
   for (std::uint32_t i = 0; i < step.after_count; ++i) {
-    const After& after = operation_.plan->afters[step.first_after + i];
+    const After& after = plan().afters[step.first_after + i];
     if (lanes_[after.lane].done < after.count) return false;
   }
   return true;
 }
 
 bool PlanRun::advance(std::size_t lane) {
-  const Lane& row = operation_.plan->lanes[lane];
-  const Step& step = operation_.plan->steps[row.first_step + lanes_[lane].done];
+  const Lane& row = plan().lanes[lane];
+  const Step& step = plan().steps[row.first_step + lanes_[lane].done];
   if (!lanes_[lane].started && !may_start(step)) return false;
   switch (row.kind) {
     case Lane::Kind::kSends:
@@ -77,7 +70,7 @@ bool PlanRun::advance(std::size_t lane) {
 }
 
 bool PlanRun::advance_send(std::size_t lane, const Step& step) {
-  Channel& channel = *channels_[operation_.plan->lanes[lane].peer];
+  Channel& channel = *channels_[plan().lanes[lane].peer];
   const bool first = !lanes_[lane].started;
   if (first) {
     channel.start_send(header_of(lane, step), bytes_at(step.at));
@@ -89,7 +82,7 @@ bool PlanRun::advance_send(std::size_t lane, const Step& step) {
 }
 
 bool PlanRun::advance_receive(std::size_t lane, const Step& step) {
-  Channel& channel = *channels_[operation_.plan->lanes[lane].peer];
+  Channel& channel = *channels_[plan().lanes[lane].peer];
   LaneState& state = lanes_[lane];
   const bool first = !state.started;
   if (first) {
@@ -116,19 +109,19 @@ bool PlanRun::advance_local(std::size_t lane, const Step& step) noexcept {
       std::memcpy(to, from, bytes_at(step.at).size());
       break;
     case Verb::kAdd:
-      operation_.reducer->add(to, from, count, step.last);
+      operation_->reducer->add(to, from, count, step.last);
       break;
     case Verb::kPreScale:
-      operation_.reducer->pre_scale(to, count);
+      operation_->reducer->pre_scale(to, count);
       break;
     case Verb::kEncode:
       encode(step);
       break;
     case Verb::kDecode:
-      operation_.coder->decode(to, from, count);
+      operation_->coder->decode(to, from, count);
       break;
     case Verb::kDecodeAdd:
-      operation_.coder->decode_add(to, from, count, step.last);
+      operation_->coder->decode_add(to, from, count, step.last);
       break;
     case Verb::kSend:
     case Verb::kReceive:
@@ -140,11 +133,11 @@ bool PlanRun::advance_local(std::size_t lane, const Step& step) noexcept {
 }
 
 void PlanRun::encode(const Step& step) const noexcept {
-  std::byte* feedback = operation_.buffers[static_cast<std::size_t>(Buffer::kFeedback)];
+  std::byte* feedback = operation_->buffers[static_cast<std::size_t>(Buffer::kFeedback)];
   if (feedback) feedback = bytes_at({Buffer::kFeedback, step.from.slice}).data();
-  operation_.coder->encode(bytes_at(step.at).data(), bytes_at(step.from).data(), feedback,
-                           step.from.slice.count, step.from.slice.offset,
-                           operation_.signature.sequence, step.last);
+  operation_->coder->encode(bytes_at(step.at).data(), bytes_at(step.from).data(), feedback,
+                            step.from.slice.count, step.from.slice.offset,
+                            operation_->signature.sequence, step.last);
 }
 
 std::size_t PlanRun::take_payload(Channel& channel, const Step& step, LaneState& state) {
@@ -153,9 +146,9 @@ std::size_t PlanRun::take_payload(Channel& channel, const Step& step, LaneState&
   std::size_t taken = 0;
   if (step.verb == Verb::kReduce) {
     const auto view = channel.peek();
-    const std::size_t count = view.size() / operation_.reducer->element_bytes();
-    taken = count * operation_.reducer->element_bytes();
-    operation_.reducer->add(rest.data(), view.data(), count, step.last);
+    const std::size_t count = view.size() / operation_->reducer->element_bytes();
+    taken = count * operation_->reducer->element_bytes();
+    operation_->reducer->add(rest.data(), view.data(), count, step.last);
     channel.release(taken);
   } else {
     taken = channel.receive(rest);
@@ -167,16 +160,16 @@ std::size_t PlanRun::take_payload(Channel& channel, const Step& step, LaneState&
 void PlanRun::finish_step(std::size_t lane) {
   const std::uint32_t finished = lanes_[lane].done + 1;
   lanes_[lane] = {.done = finished};
-  if (finished == operation_.plan->lanes[lane].step_count) --lanes_left_;
+  if (finished == plan().lanes[lane].step_count) --lanes_left_;
 }
 
 std::span<std::byte> PlanRun::bytes_at(const Place& place) const noexcept {
-  std::byte* buffer = operation_.buffers[static_cast<std::size_t>(place.buffer)];
+  std::byte* buffer = operation_->buffers[static_cast<std::size_t>(place.buffer)];
   if (place.buffer == Buffer::kCoded) {
-    const Coder& coder = *operation_.coder;
+    const Coder& coder = *operation_->coder;
     return {buffer + coder.bytes(place.slice.offset), coder.bytes(place.slice.count)};
   }
-  const std::size_t element_bytes = operation_.reducer->element_bytes();
+  const std::size_t element_bytes = operation_->reducer->element_bytes();
   return {buffer + place.slice.offset * element_bytes, place.slice.count * element_bytes};
 }
 
@@ -190,7 +183,7 @@ Header PlanRun::header_of(std::size_t lane, const Step& step) const noexcept {
 void PlanRun::check_header(const Header& header, std::size_t lane, const Step& step) const {
   const Header expected = header_of(lane, step);
   if (header.signature == expected.signature && header.bytes == expected.bytes) return;
-  const std::size_t peer = operation_.plan->lanes[lane].peer;
+  const std::size_t peer = plan().lanes[lane].peer;
   const Signature theirs = unpack(header.signature);
   std::string detail;
   if (pack(theirs) == signature_) {
@@ -198,35 +191,27 @@ void PlanRun::check_header(const Header& header, std::size_t lane, const Step& s
              std::to_string(expected.bytes) + " are expected (message " +
              std::to_string(header.signature[3] + 1) + ")";
   }
-  throw mismatch(operation_.signature, theirs, peer, detail);
+  throw mismatch(operation_->signature, theirs, peer, detail);
 }
 
 void PlanRun::compare_with(std::size_t peer) const {
-  if (!board_ || !channels_[peer]) return;
-  if (operation_.signature.collective == Collective::kSend) return;
-  const std::array<std::uint64_t, 4>* words = nullptr;
-  if (exchanging_) {
-    const Header* header = channels_[peer]->incoming();
-    if (header) words = &header->signature;
-  } else {
-    words = board_->signature_of(peer, board_->number() + 1);
-  }
+  if (!board_ || operation_->signature.collective == Collective::kSend) return;
+  const auto* words = board_->signature_of(peer, board_->number() + 1);
   if (!words) return;
   const Signature theirs = unpack(*words);
-  const bool is_message = theirs.collective == Collective::kSend;
   // A peer that has done with this operation may be in the next one.
-  if (is_message || theirs.sequence != operation_.signature.sequence) return;
-  throw mismatch(operation_.signature, theirs, peer);
+  if (theirs.sequence != operation_->signature.sequence) return;
+  throw mismatch(operation_->signature, theirs, peer);
 }
 
 std::optional<Wait> PlanRun::waiting() const noexcept {
-  if (exchanging_) return exchange_.waiting();
+  if (done()) return std::nullopt;
   std::optional<Wait> found;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-    const Lane& row = operation_.plan->lanes[lane];
+    const Lane& row = plan().lanes[lane];
     const LaneState& state = lanes_[lane];
     if (state.done == row.step_count) continue;
-    const Step& step = operation_.plan->steps[row.first_step + state.done];
+    const Step& step = plan().steps[row.first_step + state.done];
     if (row.kind == Lane::Kind::kLocal || (!state.started && !may_start(step))) continue;
     const bool sends = row.kind == Lane::Kind::kSends;
     // A missing arrival says more than an unfinished departure, and what comes first in the plan
@@ -235,6 +220,10 @@ std::optional<Wait> PlanRun::waiting() const noexcept {
     found = {row.peer, sends, state.done, row.step_count, state.received, bytes_at(step.at).size()};
   }
   return found;
+}
+
+std::unique_ptr<Running> Plans::make_place(std::size_t, std::size_t first_stream) {
+  return std::make_unique<PlanRun>(channels_, board_, first_stream);
 }
 
 }  // namespace rota::collectives

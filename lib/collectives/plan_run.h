@@ -1,43 +1,36 @@
-// Runs a plan: moves what can be moved, adds what has arrived, and comes back.
+// Runs a plan over the channels to the peers. A message is a plan of one step.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "collectives/exchange.h"
 #include "collectives/operation.h"
+#include "collectives/running.h"
 #include "transport/board.h"
 #include "transport/channel.h"
 
 namespace rota::collectives {
 
-class PlanRun {
+class PlanRun final : public Running {
  public:
-  // `channels`: index = peer; the own rank's may be null. The list outlives the engine. `board`:
-  // null where memory is not shared.
-  explicit PlanRun(std::span<transport::Channel* const> channels, transport::Board* board = nullptr);
+  // `channels`: index = peer; the own rank's may be null. The list outlives this. `board`: null
+  // where memory is not shared. Its streams are two for each peer, from `first_stream` on.
+  explicit PlanRun(std::span<transport::Channel* const> channels,
+                   const transport::Board* board = nullptr, std::size_t first_stream = 0);
 
-  // Requires done(). The operation is lent until it is done again. Throws Error kNoMemory.
-  void start(const Operation& operation);
+  void add_streams(const Operation& operation, Streams& streams) const noexcept override;
+  void start(const Operation& operation) override;
 
-  // One round over the lanes: never blocks, never reads a clock. True if anything moved.
-  // Throws Error kPeerLost, kMismatch, kNoMemory; the operation can then not go on.
-  bool step();
+  // One round over the lanes.
+  Turn step() override;
 
   bool done() const noexcept { return lanes_left_ == 0; }
-
-  // Whether those that have been started after it can do nothing yet.
-  bool holds_others_up() const noexcept { return exchanging_ && exchange_.holds_others_up(); }
-
-  const Operation& operation() const noexcept { return operation_; }
-  std::optional<Wait> waiting() const noexcept;
-
-  // For who waits in vain: where one rank is in an exchange and the other one is not, no message
-  // shows that they disagree. Throws Error kMismatch. Requires !done().
-  void compare_with(std::size_t peer) const;
+  std::optional<Wait> waiting() const noexcept override;
+  void compare_with(std::size_t peer) const override;
 
  private:
   struct LaneState {
@@ -46,8 +39,7 @@ class PlanRun {
     std::size_t received = 0;  // Bytes of the current step.
   };
 
-  void start_lanes();
-  bool step_exchange();
+  const Plan& plan() const noexcept { return *operation_->plan; }
   bool may_start(const Step& step) const noexcept;
   bool advance(std::size_t lane);
   bool advance_send(std::size_t lane, const Step& step);
@@ -61,13 +53,28 @@ class PlanRun {
   transport::Header header_of(std::size_t lane, const Step& step) const noexcept;
 
   std::span<transport::Channel* const> channels_;
-  transport::Board* board_;
-  Exchange exchange_;
-  bool exchanging_ = false;
-  Operation operation_;
+  const transport::Board* board_;
+  std::size_t first_stream_;
+  const Operation* operation_ = nullptr;
   std::array<std::uint64_t, 4> signature_{};
   std::vector<LaneState> lanes_;
-  std::size_t lanes_left_ = 0;  // An exchange counts as one.
+  std::size_t lanes_left_ = 0;
+};
+
+// Plans and messages.
+class Plans final : public Method {
+ public:
+  // As PlanRun has them.
+  explicit Plans(std::span<transport::Channel* const> channels,
+                 const transport::Board* board = nullptr)
+      : channels_(channels), board_(board) {}
+
+  std::size_t stream_count() const noexcept override { return 2 * channels_.size(); }
+  std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) override;
+
+ private:
+  std::span<transport::Channel* const> channels_;
+  const transport::Board* board_;
 };
 
 }  // namespace rota::collectives

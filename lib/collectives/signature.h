@@ -27,7 +27,7 @@ struct Signature {
   std::uint64_t sequence = 0;  // The how-manieth operation of its communicator.
 };
 
-// The last word is left to the engine, which puts the chunk there.
+// The last word is left to PlanRun, which puts the chunk there.
 std::array<std::uint64_t, 4> pack(const Signature& signature) noexcept;
 Signature unpack(const std::array<std::uint64_t, 4>& words) noexcept;
 

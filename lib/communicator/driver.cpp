@@ -1,10 +1,14 @@
-// One turn of the engines, and what a thread looks at when nothing moves.
+// One turn of the window, and what a thread looks at when nothing moves.
 #include "communicator/driver.h"
 
 #include <algorithm>
 #include <new>
+#include <span>
 #include <thread>
 #include <utility>
+
+#include "collectives/exchange.h"
+#include "collectives/plan_run.h"
 
 namespace rota {
 namespace {
@@ -12,7 +16,6 @@ namespace {
 using base::Duration;
 using base::TimePoint;
 using collectives::Collective;
-using collectives::Operation;
 using collectives::Wait;
 
 constexpr std::chrono::milliseconds kHearEvery{1};
@@ -41,39 +44,31 @@ ErrorCode code_for_all(ErrorCode code) noexcept {
   return code == ErrorCode::kMismatch ? code : ErrorCode::kAborted;
 }
 
-bool is_message(const Operation& operation) noexcept {
-  return operation.signature.collective == Collective::kSend;
+// As PlannedCollective::method counts them.
+std::vector<std::unique_ptr<collectives::Method>> methods_of(
+    const Group& group, std::span<transport::Channel* const> channels) {
+  transport::Board* board = group.transport ? group.transport->board() : nullptr;
+  std::vector<std::unique_ptr<collectives::Method>> methods;
+  methods.push_back(std::make_unique<collectives::Plans>(channels, board));
+  if (board) methods.push_back(std::make_unique<collectives::Exchanges>(*board, channels));
+  return methods;
 }
 
-// Of what an operation reads and writes; the input may lie anywhere.
-Extent extent_of(const Operation& operation) noexcept {
-  const std::size_t bytes = operation.signature.count * operation.reducer->element_bytes();
-  const auto address_of = [&](collectives::Buffer buffer) {
-    return reinterpret_cast<std::uintptr_t>(operation.buffers[static_cast<std::size_t>(buffer)]);
-  };
-  const auto start = address_of(collectives::Buffer::kValues);
-  if (operation.in_place) return {start, start + bytes};
-  const auto from = address_of(collectives::Buffer::kInput);
-  if (start == 0) return {from, from + bytes};  // Another rank alone gets the result.
-  return {std::min(start, from), std::max(start, from) + bytes};
+bool is_message(const QueuedOperation& operation) noexcept {
+  return operation.signature.collective == Collective::kSend;
 }
 
 // What awaited() makes of a rank that gives up: no step of a plan's.
 bool is_for_words(const Wait& wait) noexcept { return wait.step_count == 0; }
-
-Use use_of(const QueuedOperation& operation) noexcept {
-  return {extent_of(operation), !(is_message(operation) && operation.sends)};
-}
 
 }  // namespace
 
 Driver::Driver(Group& group, OperationQueue& queue)
     : group_(group),
       queue_(queue),
-      board_(group.transport ? group.transport->board() : nullptr),
-      channels_(channels_of(group)) {
-  engines_.reserve(kWindow);
-  for (std::uint64_t i = 0; i < kWindow; ++i) engines_.emplace_back(channels_, board_);
+      channels_(channels_of(group)),
+      methods_(methods_of(group, channels_)),
+      window_(queue, methods_, group.transport.get()) {
   speechless_ = {.rank = group_.rank,
                  .code = ErrorCode::kNoMemory,
                  .blamed = std::nullopt,
@@ -81,101 +76,16 @@ Driver::Driver(Group& group, OperationQueue& queue)
 }
 
 bool Driver::turn() {
-  bool moved = false;
-  while (true) {
-    while (may_start_next()) start_next();
-    if (running() == 0) return moved;
-    if (step_all()) {
-      moved = true;
-      departure_seen_ = {};  // What a rank sent before it ended is still coming.
-    }
-    if (!front().done()) return moved;
-    moved = true;
-    do {
-      if (!finish_front()) return false;  // Whoever waits looks around, and sleeps.
-    } while (running() > 0 && front().done());
+  const std::uint64_t before = queue_.finished();
+  const Window::Turn turn = window_.turn();
+  if (queue_.finished() != before) {
+    if (reported_wait_) end_report();
+    first_look_ = departure_seen_ = {};
+  } else if (turn != Window::Turn::kNothing) {
+    departure_seen_ = {};  // What a rank sent before it ended is still coming.
   }
-}
-
-// Beside those that run, which are all of one kind. Then it is started.
-bool Driver::may_run_beside(const QueuedOperation& next) noexcept {
-  if (running() == kWindow) return false;
-  const QueuedOperation& last = queue_.at(started_);
-  if (is_message(last) != is_message(next)) return false;
-  if (running() == 1) {
-    all_go_beside_others_ = is_message(last) || goes_beside_others(last);
-    uses_[started_ % kWindow] = use_of(last);
-  }
-  if (!all_go_beside_others_ || !(is_message(next) || goes_beside_others(next))) return false;
-  const Use use = use_of(next);
-  if (conflicts_with_running(use)) return false;
-  uses_[(started_ + 1) % kWindow] = use;
-  return true;
-}
-
-// Whether one that is not done uses the same memory, and either of them writes to it.
-bool Driver::conflicts_with_running(const Use& use) const noexcept {
-  for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
-    if (!engine_of(number).done() && uses_[number % kWindow].conflicts_with(use)) return true;
-  }
-  return false;
-}
-
-bool Driver::goes_beside_others(const QueuedOperation& operation) const noexcept {
-  return board_ && !operation.packing && collectives::Exchange::makes(operation.signature) &&
-         collectives::Exchange::goes_beside_others(*board_, operation);
-}
-
-void Driver::start_next() {
-  ++started_;
-  if (running() == 1) first_look_ = departure_seen_ = {};
-  const QueuedOperation& operation = queue_.at(started_);
-  if (operation.packing) pack(*operation.packing);
-  engine_of(started_).start(operation);
-}
-
-bool Driver::step_all() {
-  if (running() == 1) return !front().done() && front().step();
-  bool moved = false;
-  for (std::uint64_t number = queue_.finished() + 1; number <= started_; ++number) {
-    collectives::PlanRun& engine = engine_of(number);
-    if (engine.done()) continue;
-    const bool is_one_of_messages = is_message(queue_.at(number));
-    if (is_one_of_messages && is_behind_another(number)) continue;
-    if (engine.step()) moved = true;
-    if (engine.holds_others_up()) break;
-    if (is_one_of_messages && engine.done() && number > queue_.finished() + 1) {
-      queue_.mark_done(number);
-    }
-  }
-  return moved;
-}
-
-// Messages to one peer leave, and those from one arrive, in the order of their calls.
-bool Driver::is_behind_another(std::uint64_t number) noexcept {
-  const auto& own = queue_.at(number);
-  for (std::uint64_t before = queue_.finished() + 1; before < number; ++before) {
-    const auto& other = queue_.at(before);
-    if (!engine_of(before).done() && other.peer == own.peer && other.sends == own.sends) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// A peer that failed has its values back and may change them: what was read of them since then
-// is not what it promised. It says that it failed before it gives anything back.
-bool Driver::finish_front() {
-  if (group_.transport && group_.transport->broken()) {
-    throw_if_aborted();
-    return false;  // Some rank has still to tell the cause.
-  }
-  const QueuedOperation& operation = queue_.at(queue_.finished() + 1);
-  if (operation.packing) unpack(*operation.packing);
-  if (reported_wait_) end_report();
-  first_look_ = departure_seen_ = {};
-  queue_.pop();
-  return true;
+  if (turn == Window::Turn::kBroken) throw_if_aborted();
+  return turn == Window::Turn::kMoved;  // Else whoever waits looks around, and sleeps.
 }
 
 void Driver::throw_if_aborted() {
@@ -194,7 +104,7 @@ void Driver::look_around(TimePoint now) {
     last_heard_ = now;
     hear();
   }
-  if (running() > 0) {
+  if (window_.count() > 0) {
     const auto wait = awaited();
     const bool looks = hears || !group_.membership;
     if (looks && wait && departed_ != wait->peer && departure(wait->peer)) {
@@ -204,7 +114,7 @@ void Driver::look_around(TimePoint now) {
     }
     // Whom a rank waited for before still says who began it.
     if (!wait || !is_for_words(*wait)) report_wait(now, wait);
-    if (wait && !front().done()) front().compare_with(wait->peer);
+    if (wait && !window_.oldest_is_kept()) window_.oldest_run().compare_with(wait->peer);
     if (wait) check_deadline(now, passed, *wait);
   }
 }
@@ -213,7 +123,7 @@ void Driver::look_around(TimePoint now) {
 std::optional<Wait> Driver::awaited() const noexcept {
   const auto writer = group_.transport ? group_.transport->aborting() : std::nullopt;
   if (writer && *writer != group_.rank) return Wait{.peer = *writer};
-  return engine_of(queue_.finished() + 1).waiting();
+  return window_.oldest_run().waiting();
 }
 
 // Throws what broke the job, in this group's words.
@@ -243,7 +153,7 @@ void Driver::check_deadline(TimePoint now, Duration passed, const Wait& wait) {
     if (departure_seen_ == TimePoint{}) departure_seen_ = now;
     const bool may_come =
         group_.transport->ends_by_itself(wait.peer) && now - departure_seen_ < kStreamEnds;
-    if (may_come || step_all()) return;
+    if (may_come || turn()) return;
     throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(wait.peer) + " has ended",
                 wait.peer);
   }
@@ -272,12 +182,10 @@ std::string_view Driver::own_trouble() const noexcept {
 }
 
 // Where both sides of a swap receive into the memory that they send from, neither ever sends.
-std::string Driver::describe_held_up() const {
-  if (running() == 0 || started_ == queue_.submitted()) return "";
-  const QueuedOperation& next = queue_.at(started_ + 1);
-  if (!is_message(next) || !is_message(queue_.at(started_))) return "";
-  if (!conflicts_with_running(use_of(next))) return "";
-  return "; " + to_text(next.signature) + " waits for it, as they use the same memory";
+std::string Driver::describe_held_up() {
+  const QueuedOperation* held_up = window_.held_up_by_memory();
+  if (!held_up || !is_message(*held_up) || !is_message(window_.oldest())) return "";
+  return "; " + to_text(held_up->signature) + " waits for it, as they use the same memory";
 }
 
 void Driver::report_wait(TimePoint now, const std::optional<Wait>& wait) {
@@ -288,7 +196,7 @@ void Driver::report_wait(TimePoint now, const std::optional<Wait>& wait) {
              reported_wait_ != wait->peer && own_trouble().empty()) {
     reported_wait_ = wait->peer;
     // Messages concern two ranks only, which find out by themselves.
-    const collectives::Signature& own = front().operation().signature;
+    const collectives::Signature& own = window_.oldest().signature;
     const bool is_compared = own.collective != Collective::kSend;
     group_.membership->report_waiting(
         group_.members[wait->peer],
@@ -346,10 +254,10 @@ Error Driver::tell_all(const Error& error) {
 std::string Driver::in_own_words(const Error& cause) const {
   const ErrorCode code = cause.code();
   const bool is_of_this_rank = code == ErrorCode::kTimeout || code == ErrorCode::kPeerLost ||
-                               (code == ErrorCode::kMismatch && running() > 0);
+                               (code == ErrorCode::kMismatch && window_.count() > 0);
   if (teller_ != Teller::kSelf || !is_of_this_rank) return cause.what();
   std::string text = name_of(group_.rank) + ": ";
-  if (running() > 0) text += to_text(queue_.at(queue_.finished() + 1).signature) + ": ";
+  if (window_.count() > 0) text += to_text(window_.oldest().signature) + ": ";
   return text + cause.what();
 }
 
@@ -383,8 +291,8 @@ Error Driver::known_cause(const Error& error, std::size_t peer) {
     if (known.code() != ErrorCode::kSystem) return known;
   }
   std::string text = name_of(peer) + " was needed";
-  if (running() > 0) {
-    const auto wait = front().waiting();
+  if (window_.count() > 0) {
+    const auto wait = window_.oldest_run().waiting();
     if (wait && wait->peer == peer) text = describe_wait(*wait);
   }
   const auto how = departure(peer);

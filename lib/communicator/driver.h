@@ -1,8 +1,9 @@
-// Runs the operations of one group, one after the other, and notices when they cannot go on.
+// Runs the operations of one group, and notices when they cannot go on.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,30 +12,13 @@
 #include <rota/error.h>
 
 #include "base/time.h"
-#include "collectives/plan_run.h"
+#include "collectives/running.h"
 #include "communicator/group.h"
 #include "communicator/operation_queue.h"
-#include "transport/board.h"
+#include "communicator/window.h"
+#include "transport/transport.h"
 
 namespace rota {
-
-// From the first address to the last one.
-struct Extent {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
-  bool overlaps(const Extent& other) const noexcept {
-    return begin < other.end && other.begin < end;
-  }
-};
-
-// The memory of an operation that runs.
-struct Use {
-  Extent extent;
-  bool writes = false;
-  bool conflicts_with(const Use& other) const noexcept {
-    return (writes || other.writes) && extent.overlaps(other.extent);
-  }
-};
 
 // One thread at a time; whose turn it is, is its owner's business.
 class Driver {
@@ -60,28 +44,6 @@ class Driver {
   // In whose words the group ends.
   enum class Teller : std::uint8_t { kSelf, kPeers, kCoordinator };
 
-  // Sends and receives that follow one another go on side by side, and so do exchanges.
-  static constexpr std::uint64_t kWindow = transport::kExchangesAtOnce;
-
-  std::uint64_t running() const noexcept { return started_ - queue_.finished(); }
-  collectives::PlanRun& engine_of(std::uint64_t number) noexcept {
-    return engines_[number % kWindow];
-  }
-  const collectives::PlanRun& engine_of(std::uint64_t number) const noexcept {
-    return engines_[number % kWindow];
-  }
-  collectives::PlanRun& front() noexcept { return engine_of(queue_.finished() + 1); }
-  bool may_start_next() noexcept {
-    return started_ != queue_.submitted() &&
-           (running() == 0 || may_run_beside(queue_.at(started_ + 1)));
-  }
-  bool may_run_beside(const QueuedOperation& next) noexcept;
-  bool conflicts_with_running(const Use& use) const noexcept;
-  bool goes_beside_others(const QueuedOperation& operation) const noexcept;
-  void start_next();
-  bool step_all();
-  bool is_behind_another(std::uint64_t number) noexcept;
-  bool finish_front();
   void throw_if_aborted();
   void hear();
 
@@ -97,21 +59,18 @@ class Driver {
   std::optional<std::string> departure(std::size_t peer) const;
   std::string_view own_trouble() const noexcept;
   std::string describe_wait(const collectives::Wait& wait) const;
-  std::string describe_held_up() const;
+  std::string describe_held_up();
   std::string name_of(std::size_t rank) const;
 
   Group& group_;
   OperationQueue& queue_;
-  transport::Board* board_;                    // Null where memory is not shared.
   std::vector<transport::Channel*> channels_;  // By peer.
-  std::vector<collectives::PlanRun> engines_;   // Operation `number` runs in number % kWindow.
-  std::uint64_t started_ = 0;                  // Operations.
-  bool all_go_beside_others_ = false;          // Of more than one that run. Then these are
-  std::array<Use, kWindow> uses_;              // what memory they use, as engines are theirs.
+  std::vector<std::unique_ptr<collectives::Method>> methods_;
+  Window window_;
 
   base::TimePoint last_look_{};
   base::TimePoint last_heard_{};         // When the launcher was listened to.
-  base::TimePoint first_look_{};         // At the front operation; its clock starts.
+  base::TimePoint first_look_{};         // At the oldest operation; its clock starts.
   std::optional<std::size_t> departed_;  // A peer that was waited for, and is known to be gone.
   base::TimePoint departure_seen_{};     // When that was known first, in the front operation.
   std::optional<std::size_t> reported_wait_;  // The peer that the launcher was told about.

@@ -114,7 +114,7 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   operation.plan = &known.planned->plan;
   operation.reducer = &known.planned->reducer;
   operation.coder = &known.planned->coder;
-  // The engine knows one kind of pointer; no plan writes to its input.
+  // An operation has one kind of pointer; no plan writes to its input.
   auto* input = call.input ? const_cast<std::byte*>(call.input->data()) : nullptr;
   operation.buffers = {
       call.values ? call.values->data() : nullptr, input, known.planned->scratch.bytes().data(),
@@ -127,8 +127,9 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   operation.parts = is_grouped ? lease.packing.list() : nullptr;
   if (is_grouped) operation.buffers[0] = lease.packing.values();
   operation.in_place = known.checked.in_place;
-  operation.peer = call.root;
-  operation.sends = call.collective == Collective::kSend;
+  operation.method = known.planned->method;
+  operation.value_bytes = known.value_bytes;
+  operation.input_bytes = known.input_bytes;
   operation.signature = signature_of(call, known.checked, known.algorithm);
   return queue_.push();
 }
@@ -156,6 +157,9 @@ const Communicator::Impl::Known& Communicator::Impl::examine(const Call& call) {
   known.number = ++examined_;
   known.call = call;
   known.call.group = known.group;
+  const std::size_t element_bytes = bytes_of(known.checked.type);
+  known.value_bytes = call.values ? call.values->count() * element_bytes : 0;
+  known.input_bytes = call.input ? call.input->count() * element_bytes : 0;
   known.planned = planned_for(call, known.checked, choice);
   return known;
 }
@@ -205,7 +209,8 @@ std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
   const collectives::Coder coder(*settings_.kernels, checked.codec, call.reduction.op(),
                                  group_.rank, group_.world_size(), settings_.codec_seed);
   if (makes_exchange(call.collective, algorithm)) {
-    return std::make_unique<PlannedCollective>(PlannedCollective{{}, reducer, coder, {}, {}});
+    return std::make_unique<PlannedCollective>(
+        PlannedCollective{{}, reducer, coder, {}, {}, PlannedCollective::kExchanges});
   }
   const std::vector<std::size_t> hosts = hosts_of(group_.table);
   const bool pre_scales = collectives::reduces(call.collective) && reducer.needs_pre_scale();

@@ -13,6 +13,7 @@
 #include <rota/communicator.h>
 
 #include "collectives/choice.h"
+#include "collectives/exchange.h"
 #include "communicator/backoff.h"
 #include "communicator/call.h"
 #include "communicator/driver.h"
@@ -88,6 +89,8 @@ class Communicator::Impl final : public Request::Source {
     CheckedCall checked;
     collectives::Algorithm algorithm = collectives::Algorithm::kRing;
     std::shared_ptr<const PlannedCollective> planned;
+    std::size_t value_bytes = 0;  // Of the memory that the caller lends.
+    std::size_t input_bytes = 0;
   };
 
   const Known& examine(const Call& call);

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/assert.h"
@@ -11,22 +12,23 @@
 namespace rota {
 
 struct QueuedOperation : collectives::Operation {
-  bool sends = false;  // Beside the last of the members above, where it costs nothing.
+  std::uint8_t method = 0;           // Index of the group's methods. It costs no memory here.
   const Packing* packing = nullptr;  // Of a grouped call.
-  std::size_t peer = 0;              // Of a send or receive.
+  std::size_t value_bytes = 0;       // Of the memory that the caller lends, where it is not
+  std::size_t input_bytes = 0;       // grouped.
 };
 
-// An operation is known by its place: the first is number 1. It is done once finished() has
-// reached its number; one that overtook others is marked until then.
+// An operation is known by its number: the first is 1. Each slot has the number of the last one in
+// it that is done: numbers of a slot only grow.
 class OperationQueue {
  public:
   static constexpr std::uint64_t kCapacity = 64;
 
   std::uint64_t submitted() const noexcept { return submitted_.load(std::memory_order_acquire); }
+  // All up to this one are done.
   std::uint64_t finished() const noexcept { return finished_.load(std::memory_order_acquire); }
   bool is_done(std::uint64_t number) const noexcept {
-    return finished() >= number ||
-           early_[number % kCapacity].load(std::memory_order_acquire) == number;
+    return done_[number % kCapacity].load(std::memory_order_acquire) >= number;
   }
   bool full() const noexcept { return submitted() - finished() == kCapacity; }
   bool empty() const noexcept { return submitted() == finished(); }
@@ -50,13 +52,14 @@ class OperationQueue {
     return slots_[number % kCapacity];
   }
   void mark_done(std::uint64_t number) noexcept {
-    early_[number % kCapacity].store(number, std::memory_order_release);
+    done_[number % kCapacity].store(number, std::memory_order_release);
   }
+  // Requires is_done(finished() + 1).
   void pop() noexcept { finished_.store(finished() + 1, std::memory_order_release); }
 
  private:
   std::array<QueuedOperation, kCapacity> slots_;
-  std::array<std::atomic<std::uint64_t>, kCapacity> early_{};  // The number that is done.
+  std::array<std::atomic<std::uint64_t>, kCapacity> done_{};
   alignas(64) std::atomic<std::uint64_t> submitted_{0};
   alignas(64) std::atomic<std::uint64_t> finished_{0};
 };

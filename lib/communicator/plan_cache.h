@@ -1,6 +1,7 @@
 // Plans that were made before, found again without an allocation.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <unordered_map>
 
@@ -28,11 +29,16 @@ struct PlanKey {
 };
 
 struct PlannedCollective {
+  // Indices of the group's methods.
+  static constexpr std::uint8_t kPlans = 0;
+  static constexpr std::uint8_t kExchanges = 1;
+
   collectives::Plan plan;
   collectives::Reducer reducer;
   collectives::Coder coder;
   Block scratch;
   Block coded;
+  std::uint8_t method = kPlans;
 };
 
 class PlanCache {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -17,9 +18,9 @@
 namespace rota::collectives {
 namespace {
 
-using Turn = Exchange::Turn;
-
 constexpr std::size_t kCount = 400'000;  // Floats; a share takes several pieces.
+
+constexpr std::array<transport::Channel*, 2> kNoChannels{};
 
 // Plain memory in the place of an arena.
 struct Rank {
@@ -46,7 +47,7 @@ class ExchangeStepsTest : public ::testing::Test {
       std::fill_n(rank.memory.get(), kCount, static_cast<float>(i + 1));
       rank.board = std::make_unique<transport::Board>(
           i, seats, broken_, [](std::size_t) -> Block { throw std::bad_alloc(); });
-      rank.exchange = std::make_unique<Exchange>(rank.board.get());
+      rank.exchange = std::make_unique<Exchange>(*rank.board, kNoChannels, 0, 0);
       rank.operation = {.reducer = &reducer_,
                         .buffers = {rank.bytes.data(), nullptr, nullptr},
                         .signature = {.collective = Collective::kAllReduce,
@@ -77,7 +78,7 @@ class ExchangeStepsTest : public ::testing::Test {
   void expect_that_rank_1_is_blamed() {
     start_all();
     try {
-      while (ranks_[0]->exchange->step() != Turn::kNone) continue;
+      while (ranks_[0]->exchange->step() != Turn::kNothing) continue;
       FAIL() << "rank 0 believes it";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kPeerLost) << error.what();
@@ -92,14 +93,14 @@ class ExchangeStepsTest : public ::testing::Test {
 
 TEST_F(ExchangeStepsTest, WritesNoFurtherOnceARankHasFailed) {
   start_all();
-  ASSERT_EQ(ranks_[0]->exchange->step(), Turn::kSome);
+  ASSERT_EQ(ranks_[0]->exchange->step(), Turn::kMoved);
   const std::ptrdiff_t so_far = sums();
   EXPECT_GT(so_far, 0);
   EXPECT_LT(so_far, std::ptrdiff_t{kCount / 2});
   broken_ = 1;
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(ranks_[0]->exchange->step(), Turn::kNone);
-    EXPECT_EQ(ranks_[1]->exchange->step(), Turn::kNone);
+    EXPECT_EQ(ranks_[0]->exchange->step(), Turn::kNothing);
+    EXPECT_EQ(ranks_[1]->exchange->step(), Turn::kNothing);
   }
   EXPECT_EQ(sums(), so_far);
   EXPECT_FALSE(ranks_[0]->exchange->waiting()) << "it is nobody's turn but its own";
@@ -113,13 +114,14 @@ TEST_F(ExchangeStepsTest, TakesTurnsInTheOrderOfPosts) {
     rank->operation.signature.count = operations.back().signature.count = kCount / 2;
     operations.back().buffers[0] += kCount / 2 * sizeof(float);
     operations.back().signature.sequence = 2;
-    second.push_back(std::make_unique<Exchange>(rank->board.get()));
+    second.push_back(std::make_unique<Exchange>(*rank->board, kNoChannels, 1, 0));
   }
   start_all();
   for (std::size_t i = 0; i < 2; ++i) second[i]->start(operations[i]);
-  EXPECT_EQ(second[0]->step(), Turn::kNone) << "the first is to be worked on before";
-  while (ranks_[0]->exchange->step() != Turn::kNone) continue;
-  while (second[0]->step() != Turn::kNone) continue;  // Though rank 1 has not begun with the first.
+  EXPECT_EQ(second[0]->step(), Turn::kNothing) << "the first is to be worked on before";
+  while (ranks_[0]->exchange->step() != Turn::kNothing) continue;
+  while (second[0]->step() != Turn::kNothing)
+    continue;  // Though rank 1 has not begun with the first.
   EXPECT_GT(sums(), 0);
   EXPECT_LT(sums(), std::ptrdiff_t{kCount}) << "rank 1 has done nothing";
   while (ranks_[1]->exchange->step() != Turn::kDone) continue;

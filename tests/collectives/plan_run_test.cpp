@@ -1,7 +1,7 @@
-// The engine leaves the promised values on every rank, on a network that misbehaves as a seed says.
-// Method: all ranks run in this thread; the seed picks delays, short writes and whose turn it is.
-// Values are small integers held in floats: their sums are exact, so rounding cannot hide a
-// mistake.
+// A plan that is run leaves the promised values on every rank, on a network that misbehaves as a
+// seed says. Method: all ranks run in this thread; the seed picks delays, short writes and whose
+// turn it is. Values are small integers held in floats: their sums are exact, so rounding cannot
+// hide a mistake.
 #include "collectives/plan_run.h"
 
 #include <gtest/gtest.h>
@@ -265,7 +265,7 @@ TEST(PlanRunFaults, ARankThatFallsSilentIsWhomItsNeighbourWaitsFor) {
     for (std::size_t rank = 0; rank < 4; ++rank) {
       std::size_t at = rank;
       for (int hops = 0; hops < 4 && at != victim; ++hops) {
-        const auto wait = world.engine(at).waiting();
+        const auto wait = world.run_of(at).waiting();
         ASSERT_TRUE(wait) << "rank " << at << " waits for nobody";
         at = wait->peer;
       }

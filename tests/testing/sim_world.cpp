@@ -15,6 +15,7 @@ SimWorld::SimWorld(const SimWorldOptions& options)
                 .short_writes = options.short_writes}),
       memory_(options.world_size),
       channels_(options.world_size),
+      operations_(options.world_size),
       plans_(options.world_size),
       reducers_(options.world_size),
       errors_(options.world_size),
@@ -24,7 +25,7 @@ SimWorld::SimWorld(const SimWorldOptions& options)
     for (std::size_t peer = 0; peer < options.world_size; ++peer) {
       channels_[rank].push_back(&network_.channel(rank, peer));
     }
-    engines_.push_back(std::make_unique<collectives::PlanRun>(channels_[rank]));
+    runs_.push_back(std::make_unique<collectives::PlanRun>(channels_[rank]));
   }
 }
 
@@ -38,16 +39,17 @@ void SimWorld::start(std::size_t rank, const collectives::PlanRequest& request,
                                                            reduction, options_.world_size);
   auto& memory = memory_[rank];
   memory[2].resize(plans_[rank].scratch_count * bytes_of(type));
-  engines_[rank]->start({.plan = &plans_[rank],
-                         .reducer = reducers_[rank].get(),
-                         .buffers = {memory[0].data(), memory[1].data(), memory[2].data()},
-                         .signature = {.collective = own.collective,
-                                       .algorithm = own.algorithm,
-                                       .type = type,
-                                       .op = reduction.op(),
-                                       .root = static_cast<std::uint32_t>(own.root),
-                                       .count = own.count,
-                                       .sequence = 1}});
+  operations_[rank] = {.plan = &plans_[rank],
+                       .reducer = reducers_[rank].get(),
+                       .buffers = {memory[0].data(), memory[1].data(), memory[2].data()},
+                       .signature = {.collective = own.collective,
+                                     .algorithm = own.algorithm,
+                                     .type = type,
+                                     .op = reduction.op(),
+                                     .root = static_cast<std::uint32_t>(own.root),
+                                     .count = own.count,
+                                     .sequence = 1}};
+  runs_[rank]->start(operations_[rank]);
   started_[rank] = true;
 }
 
@@ -63,9 +65,9 @@ void SimWorld::tick() {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin(), order.end(), random_);
   for (const std::size_t rank : order) {
-    if (gone_[rank] || !started_[rank] || engines_[rank]->done()) continue;
+    if (gone_[rank] || !started_[rank] || runs_[rank]->done()) continue;
     try {
-      engines_[rank]->step();
+      runs_[rank]->step();
     } catch (const Error& error) {
       errors_[rank] = error;
       lose(rank);

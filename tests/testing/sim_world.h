@@ -1,4 +1,4 @@
-// All ranks of a world in this thread: real engines and plans over a simulated network.
+// All ranks of a world in this thread: real plans over a simulated network.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -53,14 +53,14 @@ class SimWorld {
   void start_all(const collectives::PlanRequest& request,
                  const Reduction& reduction = ReduceOp::kSum, DataType type = DataType::kFloat32);
 
-  // Gives every rank a turn, in a random order, and lets a tick pass. A rank whose engine throws
+  // Gives every rank a turn, in a random order, and lets a tick pass. A rank whose operation throws
   // is lost to the others from then on, as a process that fails closes its connections.
   void tick();
 
   // Ticks until every rank is done or failed. False if that takes more than `most` ticks.
   bool run(std::size_t most = 200000);
 
-  bool done(std::size_t rank) const { return started_[rank] && engines_[rank]->done(); }
+  bool done(std::size_t rank) const { return started_[rank] && runs_[rank]->done(); }
   bool over() const;
   const std::optional<Error>& error(std::size_t rank) const { return errors_[rank]; }
   template <class T = float>
@@ -70,7 +70,7 @@ class SimWorld {
     if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
   }
-  const collectives::PlanRun& engine(std::size_t rank) const { return *engines_[rank]; }
+  const collectives::PlanRun& run_of(std::size_t rank) const { return *runs_[rank]; }
   void lose(std::size_t rank);     // It ends; its connections break.
   void silence(std::size_t rank);  // It is stopped; nobody is told.
 
@@ -83,7 +83,8 @@ class SimWorld {
   transport::sim::Network network_;
   std::vector<std::array<std::vector<std::byte>, collectives::kBufferCount>> memory_;  // By rank.
   std::vector<std::vector<transport::Channel*>> channels_;  // By rank and peer.
-  std::vector<std::unique_ptr<collectives::PlanRun>> engines_;
+  std::vector<std::unique_ptr<collectives::PlanRun>> runs_;
+  std::vector<collectives::Operation> operations_;
   std::vector<collectives::Plan> plans_;
   std::vector<std::unique_ptr<collectives::Reducer>> reducers_;
   std::vector<std::optional<Error>> errors_;

@@ -1,0 +1,93 @@
+// An operation under way, whatever moves it: a plan over channels, memory that ranks share, or
+// another library. The window of operations knows no more of it than this.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "collectives/operation.h"
+
+namespace rota::collectives {
+
+// A set of streams. A stream carries data in the order of the operations that use it: one direction
+// to one peer, or what all ranks share. It is held by one operation at a time.
+class Streams {
+ public:
+  static constexpr std::size_t words_for(std::size_t stream_count) noexcept {
+    return (stream_count + kBits - 1) / kBits;
+  }
+  explicit Streams(std::span<std::uint64_t> words) noexcept : words_(words) {}
+
+  void clear() noexcept { std::ranges::fill(words_, 0); }
+  void add(std::size_t stream) noexcept {
+    words_[stream / kBits] |= std::uint64_t{1} << stream % kBits;
+  }
+  bool meets(const Streams& other) const noexcept {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if ((words_[i] & other.words_[i]) != 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kBits = 64;
+  std::span<std::uint64_t> words_;
+};
+
+enum class Turn : std::uint8_t {
+  kNothing,  // Nothing could be moved.
+  kMoved,    // Something was, and there is more to do.
+  kDone,
+};
+
+// One place for an operation, used again and again. One thread at a time.
+class Running {
+ public:
+  Running() = default;
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  virtual ~Running() = default;
+
+  // Adds the streams that `operation` would hold.
+  virtual void add_streams(const Operation& operation, Streams& streams) const noexcept = 0;
+
+  // `operation` is borrowed until step() says kDone. Until then there is no other start(). Throws
+  // Error kNoMemory.
+  virtual void start(const Operation& operation) = 0;
+
+  // Moves what can be moved. Never blocks, never reads a clock. Not to be called after kDone.
+  // Throws Error kPeerLost, kMismatch, kNoMemory; the operation can then not go on.
+  virtual Turn step() = 0;
+
+  // Empty where nothing but this rank keeps it, and where it is done.
+  virtual std::optional<Wait> waiting() const noexcept = 0;
+
+  // For a rank that waits in vain: `peer` may be in an operation that another method makes, and
+  // then no message shows that the two differ. Throws Error kMismatch. Not for one that is done.
+  virtual void compare_with(std::size_t peer) const = 0;
+};
+
+// A way of making operations. A group has one or several; each operation names its own.
+class Method {
+ public:
+  Method() = default;
+  Method(const Method&) = delete;
+  Method& operator=(const Method&) = delete;
+  virtual ~Method() = default;
+
+  // How many streams all its operations have between them.
+  virtual std::size_t stream_count() const noexcept = 0;
+
+  // Whether its operations have to start in the order of their calls, which is the same on all
+  // ranks, also where they share nothing.
+  virtual bool starts_in_order() const noexcept { return false; }
+
+  // The place number `place`, of those that may be under way together. The method's own streams are
+  // numbered from `first_stream` on.
+  virtual std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) = 0;
+};
+
+}  // namespace rota::collectives

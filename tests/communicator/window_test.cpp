@@ -1,0 +1,245 @@
+// The one rule of order, for any kind of operation. Method: operations of a toy kind, each of which
+// finishes after as many steps as it says, on a stream that it names; beside plans that have no
+// step.
+#include "communicator/window.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <rota/error.h>
+
+#include "collectives/plan_run.h"
+#include "kernels/kernels.h"
+
+namespace rota {
+namespace {
+
+using collectives::Operation;
+using collectives::Streams;
+using Turn = Window::Turn;
+
+constexpr std::size_t kToyStreams = 3;
+
+// signature.count: its steps; signature.root: its stream.
+class ToyRun final : public collectives::Running {
+ public:
+  explicit ToyRun(std::size_t first_stream) : first_stream_(first_stream) {}
+
+  void add_streams(const Operation& operation, Streams& streams) const noexcept override {
+    streams.add(first_stream_ + operation.signature.root);
+  }
+  void start(const Operation& operation) override { left_ = operation.signature.count; }
+  collectives::Turn step() override {
+    --left_;
+    return left_ == 0 ? collectives::Turn::kDone : collectives::Turn::kMoved;
+  }
+  std::optional<collectives::Wait> waiting() const noexcept override { return std::nullopt; }
+  void compare_with(std::size_t) const override {}
+
+ private:
+  std::size_t first_stream_;
+  std::size_t left_ = 0;
+};
+
+class Toys final : public collectives::Method {
+ public:
+  bool in_order = false;
+
+  bool starts_in_order() const noexcept override { return in_order; }
+  std::size_t stream_count() const noexcept override { return kToyStreams; }
+  std::unique_ptr<collectives::Running> make_place(std::size_t, std::size_t first) override {
+    return std::make_unique<ToyRun>(first);
+  }
+};
+
+// Of it, a window asks for nothing but whether some rank has begun to abort.
+class BrokenTransport final : public transport::Transport {
+ public:
+  bool is_broken = false;
+
+  transport::Channel& channel(std::size_t) noexcept override { std::abort(); }
+  void rest(base::Duration) override {}
+  void wake() noexcept override {}
+  bool ends_by_itself(std::size_t) const noexcept override { return false; }
+  Block allocate(std::size_t) override { return {}; }
+  std::uint64_t sent_bytes() const noexcept override { return 0; }
+  std::uint64_t staged_bytes() const noexcept override { return 0; }
+  void abort(const transport::Cause&) noexcept override {}
+  bool broken() const noexcept override { return is_broken; }
+  std::optional<transport::Cause> aborted() override { return std::nullopt; }
+};
+
+// What a toy operation is made of.
+struct Toy {
+  std::size_t steps = 1;
+  std::uint32_t stream = 0;
+  std::span<float> written{};
+  std::span<const float> read{};
+};
+
+class WindowTest : public ::testing::Test {
+ protected:
+  WindowTest() {
+    methods_.push_back(std::make_unique<collectives::Plans>(kNoChannels));
+    auto toys = std::make_unique<Toys>();
+    toys_ = toys.get();
+    methods_.push_back(std::move(toys));
+    window_ = std::make_unique<Window>(queue_, methods_, &transport_);
+  }
+
+  std::uint64_t push(const Toy& toy) {
+    QueuedOperation& operation = queue_.next_slot();
+    operation = {};
+    operation.method = 1;
+    operation.reducer = &reducer_;
+    operation.buffers = {reinterpret_cast<std::byte*>(toy.written.data()),
+                         reinterpret_cast<std::byte*>(const_cast<float*>(toy.read.data()))};
+    operation.value_bytes = toy.written.size_bytes();
+    operation.input_bytes = toy.read.size_bytes();
+    operation.signature.count = toy.steps;
+    operation.signature.root = toy.stream;
+    return queue_.push();
+  }
+  std::uint64_t push_plan() {
+    QueuedOperation& operation = queue_.next_slot();
+    operation = {};
+    operation.plan = &plan_;
+    operation.reducer = &reducer_;
+    return queue_.push();
+  }
+  // How many turns pass until it is done. What starts in a turn is stepped in it.
+  int turns_until_done(std::uint64_t number) {
+    int turns = 0;
+    for (; !queue_.is_done(number) && turns < 1000; ++turns) window_->turn();
+    return turns;
+  }
+
+  static constexpr std::array<transport::Channel*, 1> kNoChannels{};
+  const collectives::Plan plan_;
+  collectives::Reducer reducer_{kernels::reference(), DataType::kFloat32, ReduceOp::kSum, 1};
+  OperationQueue queue_;
+  std::vector<std::unique_ptr<collectives::Method>> methods_;
+  Toys* toys_ = nullptr;
+  BrokenTransport transport_;
+  std::unique_ptr<Window> window_;
+  std::array<float, 8> values_{};
+};
+
+TEST_F(WindowTest, FinishesOperationsAsTheyAreDone) {
+  const auto slow = push({.steps = 5, .stream = 0});
+  const auto quick = push({.steps = 2, .stream = 1});
+  const auto plan = push_plan();
+  EXPECT_EQ(turns_until_done(quick), 2);
+  EXPECT_FALSE(queue_.is_done(slow));
+  EXPECT_TRUE(queue_.is_done(plan));
+  EXPECT_EQ(queue_.finished(), 0U) << "the first is not done";
+  EXPECT_EQ(turns_until_done(slow), 3);
+  EXPECT_EQ(queue_.finished(), 3U);
+  EXPECT_EQ(window_->turn(), Turn::kNothing);
+}
+
+TEST_F(WindowTest, KeepsTheOrderOfAStream) {
+  push({.steps = 3, .stream = 2});
+  EXPECT_EQ(turns_until_done(push({.steps = 1, .stream = 2})), 3);
+}
+
+TEST_F(WindowTest, StartsWhatIsBehindAnOperationThatHasToWait) {
+  const auto first = push({.steps = 3, .stream = 0});
+  const auto second = push({.steps = 1, .stream = 0});
+  const auto third = push({.steps = 1, .stream = 1});
+  EXPECT_EQ(turns_until_done(third), 1);
+  EXPECT_FALSE(queue_.is_done(first));
+  EXPECT_FALSE(queue_.is_done(second));
+}
+
+TEST_F(WindowTest, StartsNothingThatMeetsAnOperationThatHasToWait) {
+  const std::span<float> all(values_);
+  push({.steps = 3, .stream = 0});
+  push({.steps = 1, .stream = 0, .written = all});
+  EXPECT_EQ(turns_until_done(push({.steps = 1, .stream = 1, .read = all})), 3);
+}
+
+TEST_F(WindowTest, StartsInOrderWhereAMethodHasOne) {
+  toys_->in_order = true;
+  window_ = std::make_unique<Window>(queue_, methods_, &transport_);
+  push({.steps = 3, .stream = 0});
+  push({.steps = 1, .stream = 0});
+  EXPECT_EQ(turns_until_done(push({.steps = 1, .stream = 1})), 3);
+}
+
+TEST_F(WindowTest, KeepsTheOrderOfMemoryThatIsWritten) {
+  const std::span<float> all(values_);
+  const std::pair<Toy, Toy> conflicts[] = {
+      {{.written = all.first(5)}, {.written = all.last(4)}},
+      {{.written = all.first(5)}, {.read = all.last(4)}},
+      {{.read = all.first(5)}, {.written = all.last(4)}},
+      {{.written = all.first(2), .read = all.last(2)}, {.written = all.last(1)}},
+  };
+  for (auto [first, second] : conflicts) {
+    first.steps = 3;
+    second.stream = 1;
+    push(first);
+    EXPECT_EQ(turns_until_done(push(second)), 3);
+  }
+}
+
+TEST_F(WindowTest, LetsReadersAndOthersMemoryGoSideBySide) {
+  const std::span<float> all(values_);
+  const std::pair<Toy, Toy> pairs[] = {
+      {{.read = all}, {.read = all}},
+      {{.written = all.first(4)}, {.written = all.last(4)}},
+      {{.written = all.first(4), .read = all.last(4)}, {.read = all.last(4)}},
+      {{.written = all.subspan(2, 2)}, {.written = all.first(2), .read = all.last(4)}},
+  };
+  for (auto [first, second] : pairs) {
+    first.steps = 3;
+    second.stream = 1;
+    const auto slow = push(first);
+    EXPECT_EQ(turns_until_done(push(second)), 1);
+    turns_until_done(slow);
+  }
+}
+
+TEST_F(WindowTest, HasSoManyPlaces) {
+  // Of one stream, none of the others could begin: each has one step, and a turn finishes it.
+  push({.steps = 100, .stream = 0});
+  for (std::uint64_t i = 1; i < transport::kExchangesAtOnce; ++i) push_plan();
+  const auto one_more = push_plan();
+  for (int i = 0; i < 50; ++i) window_->turn();
+  EXPECT_FALSE(queue_.is_done(one_more));
+  EXPECT_EQ(window_->count(), transport::kExchangesAtOnce);
+  EXPECT_EQ(turns_until_done(one_more), 50);
+}
+
+TEST_F(WindowTest, FinishesNothingOnceARankHasBegunToAbort) {
+  const auto slow = push({.steps = 3, .stream = 0});
+  const auto quick = push({.steps = 1, .stream = 1});
+  transport_.is_broken = true;
+  EXPECT_EQ(window_->turn(), Turn::kBroken);
+  EXPECT_EQ(window_->turn(), Turn::kBroken);
+  EXPECT_FALSE(queue_.is_done(quick));
+  EXPECT_FALSE(queue_.is_done(slow));
+  EXPECT_EQ(&window_->oldest(), &queue_.at(slow));
+}
+
+TEST_F(WindowTest, NamesWhatWaitsForMemory) {
+  const std::span<float> all(values_);
+  push({.steps = 9, .stream = 0, .written = all});
+  window_->turn();
+  EXPECT_EQ(window_->held_up_by_memory(), nullptr);
+  const auto same_stream = push({.stream = 0});
+  window_->turn();
+  EXPECT_EQ(window_->held_up_by_memory(), nullptr) << "a stream is no memory";
+  turns_until_done(same_stream);
+  push({.steps = 9, .stream = 0, .written = all});
+  const auto reader = push({.stream = 1, .read = all});
+  window_->turn();
+  EXPECT_EQ(window_->held_up_by_memory(), &queue_.at(reader));
+}
+
+}  // namespace
+}  // namespace rota
