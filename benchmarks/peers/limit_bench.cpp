@@ -205,18 +205,14 @@ class LimitGroup final : public Group {
       orders.insert(orders.end(), {{keep, give}, {give, keep}});
     }
     std::vector<PreparedCall> ways;
-    for (const Copy& copy : copy_loops()) {
-      for (const std::size_t piece_bytes : kPieceBytes) {
-        for (const std::vector<Transfer>& order : orders) {
-          ways.push_back({[=, this] {
-                            barrier();
-                            for (const Transfer& each : order) {
-                              move(each, copy, part, piece_bytes);
-                            }
-                            barrier();
-                          },
-                          copy.name});
-        }
+    for (const std::size_t piece_bytes : kPieceBytes) {
+      for (const std::vector<Transfer>& order : orders) {
+        ways.push_back({[=, this] {
+                          barrier();
+                          for (const Transfer& each : order) move(each, part, piece_bytes);
+                          barrier();
+                        },
+                        "memcpy"});
       }
     }
     return best_call(*this, ways, work.bytes());
@@ -229,28 +225,11 @@ class LimitGroup final : public Group {
     std::byte* also_to = nullptr;
   };
 
-  struct Copy {
-    void (*run)(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
-    const char* name;
-  };
-
-  // The C library's, which decides by what it knows of the caches whether to go past them; and
-  // ours.
-  static std::vector<Copy> copy_loops() {
-    std::vector<Copy> loops = {{[](std::byte* to, const std::byte* from,
-                                   std::size_t bytes) noexcept { std::memcpy(to, from, bytes); },
-                                "memcpy"}};
-    for (const kernels::Variant* variant : kernels::variants()) {
-      if (variant->supported()) loops.push_back({variant->copy, variant->name});
-    }
-    return loops;
-  }
-
-  static void move(const Transfer& transfer, const Copy& copy, std::size_t bytes,
-                   std::size_t piece_bytes) {
+  // The C library knows the caches, and decides by that whether to go past them.
+  static void move(const Transfer& transfer, std::size_t bytes, std::size_t piece_bytes) {
     piece_by_piece(bytes, piece_bytes, [&](std::size_t at, std::size_t count) {
       for (std::byte* to : {transfer.to, transfer.also_to}) {
-        if (to != nullptr) copy.run(to + at, transfer.from + at, count);
+        if (to != nullptr) std::memcpy(to + at, transfer.from + at, count);
       }
     });
   }

@@ -82,7 +82,6 @@ struct Arithmetic {  // Of the types that models are trained in. Runs never over
 struct Variant {
   const char* name;  // "avx512", "avx2", "scalar"
   bool (*supported)() noexcept;
-  void (*copy)(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
   Reductions reductions[kDataTypeCount];  // By DataType.
   Coding codings[kCodecCount];            // By Codec; none of the identity.
   Arithmetic<float> float32;

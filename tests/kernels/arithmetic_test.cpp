@@ -1,5 +1,5 @@
-// The optimizer's kernel and the copy: every variant must give the bits of "scalar", whatever the
-// count, alignment and values.
+// The optimizer's kernel: every variant must give the bits of "scalar", whatever the count,
+// alignment and values.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -86,22 +86,6 @@ TYPED_TEST(ArithmeticTest, ScalarDoesWhatItsNamesSay) {
   // g = 2 · input + 0.25 · value is -1, -2, -3, -16.
   EXPECT_EQ(velocity, (std::vector<T>{5, 4, 3, -10}));
   EXPECT_EQ(values, (std::vector<T>{T{-14.5F}, -26, T{-37.5F}, -27}));
-}
-
-TEST(Copy, CopiesAllTheBytesAndNoMore) {
-  for (const Variant* variant : supported_variants()) {
-    for (std::size_t bytes : awkward_counts()) {
-      std::vector<std::byte> from(bytes + 2);
-      for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i % 251 + 1);
-      std::vector<std::byte> to(bytes + 2, std::byte{0xff});
-      variant->copy(to.data() + 1, from.data() + 1, bytes);
-      EXPECT_EQ(to.front(), std::byte{0xff});
-      EXPECT_EQ(to.back(), std::byte{0xff});
-      EXPECT_TRUE(std::equal(from.begin() + 1, from.end() - 1, to.begin() + 1))
-          << variant->name << ", " << bytes << " bytes";
-    }
-    variant->copy(nullptr, nullptr, 0);
-  }
 }
 
 }  // namespace

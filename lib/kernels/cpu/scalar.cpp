@@ -57,10 +57,6 @@ bool always() noexcept { return true; }
 
 }  // namespace
 
-void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  if (bytes != 0) std::memcpy(to, from, bytes);  // memcpy takes no null pointer, not even for 0.
-}
-
 constinit const Variant kScalar = make_variant("scalar", always);
 
 }  // namespace rota::kernels::cpu

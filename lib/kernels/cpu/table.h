@@ -42,7 +42,6 @@ constexpr Arithmetic<T> arithmetic() noexcept {
 constexpr Variant make_variant(const char* name, bool (*supported)() noexcept) noexcept {
   return {name,
           supported,
-          copy,
           {{},  // Bytes can be moved, not reduced.
            kFloats<Float16Lanes, std::int16_t{0x7c00}>,
            kFloats<Bfloat16Lanes, std::int16_t{0x7f80}>,
