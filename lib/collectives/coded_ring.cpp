@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "collectives/algorithms.h"
-#include "kernels/coding.h"
+#include "kernels/codings.h"
 
 namespace rota::collectives {
 namespace {

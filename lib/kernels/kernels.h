@@ -6,68 +6,12 @@
 #include <span>
 #include <string_view>
 
-#include <rota/reduce_op.h>
-#include <rota/values.h>
-
-#include "kernels/coding.h"
+#include "kernels/codings.h"
+#include "kernels/optimizers.h"
+#include "kernels/reductions.h"
+#include "kernels/tiles.h"
 
 namespace rota::kernels {
-
-// accumulator[i] = accumulator[i] op input[i]. They never overlap, and need no alignment. A mean's
-// is that of its last hop, (accumulator[i] + input[i]) * factor; its others are sums.
-using Combine = void (*)(std::byte* accumulator, const std::byte* input, std::size_t count,
-                         double factor) noexcept;
-// to[i] = also_to[i] = a[i] op b[i], a mean's as in its last hop. An output may be an input, and
-// both outputs may be one; else nothing overlaps.
-using CombineToBoth = void (*)(std::byte* to, std::byte* also_to, const std::byte* a,
-                               const std::byte* b, std::size_t count, double factor) noexcept;
-// values[i] *= factor, which is rounded first: to double for float64, else to float.
-using Scale = void (*)(std::byte* values, std::size_t count, double factor) noexcept;
-
-inline constexpr std::size_t kDataTypeCount = static_cast<std::size_t>(DataType::kInt64) + 1;
-inline constexpr std::size_t kReduceOpCount = static_cast<std::size_t>(ReduceOp::kBitXor) + 1;
-
-struct Combines {
-  Combine into = nullptr;
-  CombineToBoth to_both = nullptr;
-};
-
-struct Reductions {  // Of one type; null is what rota::why_not() refuses.
-  Combines combines[kReduceOpCount] = {};
-  Scale scale = nullptr;
-};
-
-template <class T>
-struct Hyperparameters {  // Of sgd_update; see rota::Sgd for what they mean.
-  T learning_rate;
-  T momentum;
-  T weight_decay;
-  T gradient_scale;
-};
-
-struct TileSteps {  // From an element of a tile to the next, in elements of the memory.
-  std::size_t row;
-  std::size_t column;
-};
-
-// Of a square tile each of whose elements is a run of `count` numbers. With a matrix L of 8 x side:
-template <class T>
-struct TileTransform {
-  using Function = void (*)(const T* from, TileSteps from_steps, T* to, TileSteps to_steps,
-                            std::size_t count) noexcept;
-  Function expand;        // to = L · from · Lᵀ: from side x side to 8 x 8.
-  Function contract_add;  // to += Lᵀ · from · L: from 8 x 8 to side x side.
-};
-
-// Of a convolution by square windows, after Winograd: the expanded outputs are the products,
-// element by element, of the expanded inputs and weights; and gradients contract what values
-// expand.
-template <class T>
-struct TileTransforms {
-  TileTransform<T> inputs;   // 8 x 8. What is expanded gives the outputs by `outputs`' contraction.
-  TileTransform<T> weights;  // window x window.
-  TileTransform<T> outputs;  // 9 - window, squared.
-};
 
 template <class T>
 struct Arithmetic {  // Of the types that models are trained in. Runs never overlap.
@@ -82,8 +26,8 @@ struct Arithmetic {  // Of the types that models are trained in. Runs never over
 struct Variant {
   const char* name;  // "avx512", "avx2", "scalar"
   bool (*supported)() noexcept;
-  Reductions reductions[kDataTypeCount];  // By DataType.
-  Coding codings[kCodecCount];            // By Codec; none of the identity.
+  TypeReductions reductions[kDataTypeCount];  // By DataType.
+  Coding codings[kCodecCount];                // By Codec; none of the identity.
   Arithmetic<float> float32;
   Arithmetic<double> float64;
 

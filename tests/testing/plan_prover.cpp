@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "kernels/coding.h"
+#include "kernels/codings.h"
 #include "testing/plan_conflicts.h"
 #include "testing/plan_order.h"
 #include "testing/promises.h"

@@ -35,7 +35,8 @@ ROTA_TARGET inline long long last_bytes(__m256 lanes) noexcept {
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/vectors.h"
+#include "kernels/cpu/half_vectors.h"
+#include "kernels/cpu/table.h"
 
 namespace rota::kernels::cpu {
 namespace {

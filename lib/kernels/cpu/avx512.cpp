@@ -36,7 +36,8 @@ ROTA_TARGET inline __m128i last_bytes(__m512 lanes) noexcept {
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/vectors.h"
+#include "kernels/cpu/half_vectors.h"
+#include "kernels/cpu/table.h"
 
 namespace rota::kernels::cpu {
 namespace {

@@ -1,6 +1,7 @@
-// The loops of coding.h, written once for every instruction set. Beside what loops.h wants, the
-// file that includes this first defines converted<T>, which turns lanes of 32 bits into as many T
-// and back; and of vectors.h what that has of bytes.
+// The loops of codings.h, written once for every instruction set. Beside what lanes.h asks for, its
+// file first defines Float16Lanes; converted<T>, which turns lanes of 32 bits into as many T and
+// back; and StoredBytes, as many bytes as there are such lanes: widen_bytes turns them into floats,
+// and last_bytes takes them out of floats' last bits.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -8,8 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/coding.h"
-#include "kernels/cpu/loops.h"
+#include "kernels/codings.h"
+#include "kernels/cpu/lanes.h"
 #include "kernels/cpu/top_k.h"
 
 namespace rota::kernels::cpu {

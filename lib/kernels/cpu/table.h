@@ -1,9 +1,13 @@
 // Which loop is for what: the one table that a variant is. Included once by the file of each
-// instruction set, which first defines what loops.h and coding_loops.h ask for.
+// instruction set, which first defines what the loops ask for.
 #pragma once
+#include <type_traits>
+
 #include "kernels/cpu/coding_loops.h"
-#include "kernels/cpu/loops.h"
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/optimizer_loops.h"
+#include "kernels/cpu/reduction_loops.h"
+#include "kernels/cpu/tile_loops.h"
+#include "kernels/cpu/variants.h"
 
 namespace rota::kernels::cpu {
 namespace {  // NOLINT(google-build-namespaces): each file that includes this has its own.
@@ -13,26 +17,26 @@ constexpr Combines kCombines = {combine<Format, Operation>, combine_to_both<Form
 
 // In the order of ReduceOp.
 template <class Format, auto kInfinity, class Bits = decltype(kInfinity)>
-constexpr Reductions kFloats = {{kCombines<Format, Sum>,
-                                 kCombines<Format, Mean<typename Format::Number>>,
-                                 kCombines<Format, Product>,
-                                 kCombines<Same<Bits>, ByBits<kInfinity, Min>>,
-                                 kCombines<Same<Bits>, ByBits<kInfinity, Max>>,
-                                 {},
-                                 {},
-                                 {}},
-                                scale<Format>};
+constexpr TypeReductions kFloats = {{kCombines<Format, Sum>,
+                                     kCombines<Format, Mean<typename Format::Number>>,
+                                     kCombines<Format, Product>,
+                                     kCombines<Same<Bits>, ByBits<kInfinity, Min>>,
+                                     kCombines<Same<Bits>, ByBits<kInfinity, Max>>,
+                                     {},
+                                     {},
+                                     {}},
+                                    scale<Format>};
 
 template <class T, class Bits = std::make_unsigned_t<T>>
-constexpr Reductions kIntegers = {{kCombines<Same<Bits>, Sum>,
-                                   {},
-                                   kCombines<Same<Bits>, Product>,
-                                   kCombines<Same<T>, Min>,
-                                   kCombines<Same<T>, Max>,
-                                   kCombines<Same<Bits>, BitAnd>,
-                                   kCombines<Same<Bits>, BitOr>,
-                                   kCombines<Same<Bits>, BitXor>},
-                                  nullptr};
+constexpr TypeReductions kIntegers = {{kCombines<Same<Bits>, Sum>,
+                                       {},
+                                       kCombines<Same<Bits>, Product>,
+                                       kCombines<Same<T>, Min>,
+                                       kCombines<Same<T>, Max>,
+                                       kCombines<Same<Bits>, BitAnd>,
+                                       kCombines<Same<Bits>, BitOr>,
+                                       kCombines<Same<Bits>, BitXor>},
+                                      nullptr};
 
 template <class T>
 constexpr Arithmetic<T> arithmetic() noexcept {

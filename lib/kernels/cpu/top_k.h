@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-#include "kernels/coding.h"
+#include "kernels/codings.h"
 
 namespace rota::kernels::cpu {
 

@@ -1,11 +1,8 @@
-// Lanes for loops.h of as many bytes as a register has. Included once by the file of an instruction
-// set with vectors, which first defines ROTA_TARGET and, in this namespace, kVectorBytes; widen and
-// narrow, which turn float16 into float and back; and StoredBytes, as many as there are lanes of 32
-// bits: widen_bytes turns them into floats, and last_bytes takes them out of floats' last bits.
+// Lanes for lanes.h of as many bytes as a register has. Included once by the file of an instruction
+// set with vectors, which first defines ROTA_TARGET and, in this namespace, kVectorBytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace rota::kernels::cpu {
 namespace {  // NOLINT(google-build-namespaces): each file that includes this has its own.
@@ -24,68 +21,5 @@ ROTA_TARGET inline auto converted(From lanes) noexcept {
   return __builtin_convertvector(lanes, To);
 }
 
-struct Float16Lanes {
-  using Number = float;
-  static constexpr std::size_t kCount = kVectorBytes / sizeof(float);
-  static constexpr std::size_t kElementBytes = 2;
-  using Stored = decltype(narrow(Lanes<float>{}));
-
-  ROTA_TARGET static Lanes<float> load(const std::byte* from) noexcept {
-    Stored stored;
-    std::memcpy(&stored, from, sizeof(stored));
-    return widen(stored);
-  }
-  ROTA_TARGET static void store(std::byte* to, Lanes<float> lanes) noexcept {
-    const Stored stored = narrow(lanes);
-    std::memcpy(to, &stored, sizeof(stored));
-  }
-};
-
-struct FloatPair {  // Twice as many floats as a register has.
-  Lanes<float> even;
-  Lanes<float> odd;
-
-  ROTA_TARGET friend FloatPair operator+(FloatPair a, FloatPair b) noexcept {
-    return {a.even + b.even, a.odd + b.odd};
-  }
-  ROTA_TARGET friend FloatPair operator*(FloatPair a, FloatPair b) noexcept {
-    return {a.even * b.even, a.odd * b.odd};
-  }
-  ROTA_TARGET friend FloatPair operator*(FloatPair a, float b) noexcept {
-    return {a.even * b, a.odd * b};
-  }
-};
-
-// Two bfloat16 fill a float, the odd one as its upper half: so none ever changes its place, which
-// would take longer than the sum. AVX-512's own conversion takes subnormal numbers for zero.
-struct Bfloat16Lanes {
-  using Number = float;
-  using Bits = Lanes<std::uint32_t>;
-  static constexpr std::size_t kCount = kVectorBytes / 2;
-  static constexpr std::size_t kElementBytes = 2;
-  static constexpr std::uint32_t kUpper = 0xffff'0000;
-
-  ROTA_TARGET static FloatPair load(const std::byte* from) noexcept {
-    Bits bits;
-    std::memcpy(&bits, from, sizeof(bits));
-    return {reinterpret_cast<Lanes<float>>(bits << 16),
-            reinterpret_cast<Lanes<float>>(bits & kUpper)};
-  }
-  ROTA_TARGET static void store(std::byte* to, FloatPair lanes) noexcept {
-    const Bits bits = rounded(lanes.even) >> 16 | (rounded(lanes.odd) & kUpper);
-    std::memcpy(to, &bits, sizeof(bits));
-  }
-
- private:
-  // In the upper half. The lower one of a NaN is empty, as it came from a bfloat16 or from no
-  // number at all, so that no carry makes it something else.
-  ROTA_TARGET static Bits rounded(Lanes<float> lanes) noexcept {
-    const auto bits = reinterpret_cast<Bits>(lanes);
-    return bits + 0x7fff + (bits >> 16 & 1);
-  }
-};
-
 }  // namespace
 }  // namespace rota::kernels::cpu
-
-#include "kernels/cpu/table.h"

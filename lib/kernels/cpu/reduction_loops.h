@@ -1,34 +1,15 @@
-// The loops of kernels.h and what they do to each element, written once for every instruction set.
-// Included once by the file of each, which first defines ROTA_TARGET and, in this namespace,
-// Lanes<T>, as many T as are worked on at once, and Float16Lanes and Bfloat16Lanes, which do what
-// Same does but compute in float.
+// The loops of reductions.h and what they do to each element, written once for every instruction
+// set. Beside what lanes.h asks for, its file first defines Float16Lanes and Bfloat16Lanes, which
+// do what Same does but compute in float.
 #pragma once
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <type_traits>
 
-#include "kernels/cpu/variants.h"
+#include "kernels/cpu/lanes.h"
+#include "kernels/reductions.h"
 
 namespace rota::kernels::cpu {
 namespace {  // NOLINT(google-build-namespaces): each file that includes this has its own.
-
-// What is computed in the type that it is stored in. Alignment does not matter.
-template <class T>
-struct Same {
-  using Number = T;  // That is computed with.
-  static constexpr std::size_t kElementBytes = sizeof(T);
-  static constexpr std::size_t kCount = sizeof(Lanes<T>) / kElementBytes;
-
-  ROTA_TARGET static Lanes<T> load(const std::byte* from) noexcept {
-    Lanes<T> lanes;
-    std::memcpy(&lanes, from, sizeof(lanes));
-    return lanes;
-  }
-  ROTA_TARGET static void store(std::byte* to, Lanes<T> lanes) noexcept {
-    std::memcpy(to, &lanes, sizeof(lanes));
-  }
-};
 
 // The operations. L is Lanes<T>, which may be a plain number: what is less than an int becomes one
 // when computed with, so the results are cast back. Integers come unsigned where they may wrap. The
@@ -110,29 +91,6 @@ struct ByBits {
   }
 };
 
-// The same address, of which the compiler no longer knows what lies there. It would take a local
-// for as well aligned as lanes are, which GCC 12 does not see to where AddressSanitizer keeps
-// locals on its heap.
-inline std::byte* anywhere(std::byte* address) noexcept {
-  asm("" : "+r"(address)::"memory");
-  return address;
-}
-
-// For the end of a run, where there are fewer elements than lanes: by way of a buffer that has all.
-template <class Format>
-ROTA_TARGET auto load_some(const std::byte* from, std::size_t count) noexcept {
-  std::byte all[Format::kCount * Format::kElementBytes] = {};
-  std::memcpy(all, from, count * Format::kElementBytes);
-  return Format::load(anywhere(all));
-}
-
-template <class Format, class L>
-ROTA_TARGET void store_some(std::byte* to, L lanes, std::size_t count) noexcept {
-  std::byte all[Format::kCount * Format::kElementBytes];
-  Format::store(anywhere(all), lanes);
-  std::memcpy(to, all, count * Format::kElementBytes);
-}
-
 template <class Format, class Operation>
 ROTA_TARGET void combine(std::byte* accumulator, const std::byte* input, std::size_t count,
                          double factor) noexcept {
@@ -180,40 +138,6 @@ ROTA_TARGET void scale(std::byte* values, std::size_t count, double factor) noex
   }
   if (count == 0) return;
   store_some<Format>(values, load_some<Format>(values, count) * rounded, count);
-}
-
-template <class L, class T>
-ROTA_TARGET void sgd_step(L& value, L& velocity, L gradient,
-                          const Hyperparameters<T>& hyperparameters) noexcept {
-  const auto& [learning_rate, momentum, weight_decay, gradient_scale] = hyperparameters;
-  const L g = gradient * gradient_scale + weight_decay * value;
-  velocity = momentum * velocity + g;
-  value -= learning_rate * velocity;
-}
-
-template <class T>
-ROTA_TARGET void sgd_update(T* values, T* velocity, const T* gradient, std::size_t count,
-                            const Hyperparameters<T>& hyperparameters) noexcept {
-  const Hyperparameters<T> constants = hyperparameters;  // A copy, which no store can change.
-  auto* value_bytes = reinterpret_cast<std::byte*>(values);
-  auto* velocity_bytes = reinterpret_cast<std::byte*>(velocity);
-  const auto* gradient_bytes = reinterpret_cast<const std::byte*>(gradient);
-  for (; count >= Same<T>::kCount; count -= Same<T>::kCount) {
-    Lanes<T> value = Same<T>::load(value_bytes);
-    Lanes<T> v = Same<T>::load(velocity_bytes);
-    sgd_step(value, v, Same<T>::load(gradient_bytes), constants);
-    Same<T>::store(value_bytes, value);
-    Same<T>::store(velocity_bytes, v);
-    value_bytes += sizeof(Lanes<T>);
-    velocity_bytes += sizeof(Lanes<T>);
-    gradient_bytes += sizeof(Lanes<T>);
-  }
-  if (count == 0) return;
-  Lanes<T> value = load_some<Same<T>>(value_bytes, count);
-  Lanes<T> v = load_some<Same<T>>(velocity_bytes, count);
-  sgd_step(value, v, load_some<Same<T>>(gradient_bytes, count), constants);
-  store_some<Same<T>>(value_bytes, value, count);
-  store_some<Same<T>>(velocity_bytes, v, count);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
-// The transforms of tiles of kernels.h, on as many lanes at once as loops.h has. Included once by
-// the file of each instruction set, by way of table.h.
+// The loops of tiles.h, written once for every instruction set. Its file first defines what lanes.h
+// asks for.
 #pragma once
 #include "kernels/cpu/basis.h"
-#include "kernels/cpu/loops.h"
+#include "kernels/cpu/lanes.h"
+#include "kernels/tiles.h"
 
 namespace rota::kernels::cpu {
 namespace {  // NOLINT(google-build-namespaces): each file that includes this has its own.

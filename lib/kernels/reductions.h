@@ -1,0 +1,34 @@
+// What all-reduces and reduces do to runs of numbers.
+#pragma once
+#include <cstddef>
+
+#include <rota/reduce_op.h>
+#include <rota/values.h>
+
+namespace rota::kernels {
+
+// accumulator[i] = accumulator[i] op input[i]. They never overlap, and need no alignment. A mean's
+// is that of its last hop, (accumulator[i] + input[i]) * factor; its others are sums.
+using Combine = void (*)(std::byte* accumulator, const std::byte* input, std::size_t count,
+                         double factor) noexcept;
+// to[i] = also_to[i] = a[i] op b[i], a mean's as in its last hop. An output may be an input, and
+// both outputs may be one; else nothing overlaps.
+using CombineToBoth = void (*)(std::byte* to, std::byte* also_to, const std::byte* a,
+                               const std::byte* b, std::size_t count, double factor) noexcept;
+// values[i] *= factor, which is rounded first: to double for float64, else to float.
+using Scale = void (*)(std::byte* values, std::size_t count, double factor) noexcept;
+
+inline constexpr std::size_t kDataTypeCount = static_cast<std::size_t>(DataType::kInt64) + 1;
+inline constexpr std::size_t kReduceOpCount = static_cast<std::size_t>(ReduceOp::kBitXor) + 1;
+
+struct Combines {
+  Combine into = nullptr;
+  CombineToBoth to_both = nullptr;
+};
+
+struct TypeReductions {  // Of one type; null is what rota::why_not() refuses.
+  Combines combines[kReduceOpCount] = {};
+  Scale scale = nullptr;
+};
+
+}  // namespace rota::kernels
