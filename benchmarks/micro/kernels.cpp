@@ -1,4 +1,5 @@
-// Every variant of every kernel that this machine supports, and the models' matrix products.
+// Reductions and updates of every variant that this machine supports, and the models' matrix
+// products.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -6,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernels.h"
+#include "kernels/optimizers.h"
+#include "kernels/reductions.h"
 #include "micro/micro_benchmarks.h"
 #include "nn/product.h"
 
@@ -65,26 +67,30 @@ std::byte* bytes_of(std::vector<float>& values) {
 }
 
 // Zeros are added, and factors are near 1: arithmetic on what is almost zero can be slower.
-void add_kernels(const kernels::Variant& variant) {
-  const std::string suffix = std::string("/") + variant.name;
+void add_reductions(const kernels::Reductions& reductions) {
+  const std::string suffix = std::string("/") + reductions.variant->name;
   for (const Reduced& reduced : kReduced) {
     const std::string name =
         std::string(to_string(reduced.type)) + "_" + std::string(to_string(reduced.op));
     add_kernel(name + suffix, 3,
                [type = reduced.type,
-                combine = variant.combine(reduced.type, reduced.op)](Buffers& buffers) {
+                combine = reductions.combine(reduced.type, reduced.op)](Buffers& buffers) {
                  const std::size_t bytes = buffers.first.size() * sizeof(float);
                  combine(bytes_of(buffers.first), bytes_of(buffers.third),
                          bytes / rota::bytes_of(type), 1.0);
                });
   }
   add_kernel("float32_scale" + suffix, 2,
-             [scale = variant.scale(DataType::kFloat32)](Buffers& buffers) {
+             [scale = reductions.scale(DataType::kFloat32)](Buffers& buffers) {
                scale(bytes_of(buffers.first), buffers.first.size(), 1.0);
              });
-  add_kernel("float32_sgd_update" + suffix, 5, [&variant](Buffers& buffers) {
-    variant.float32.sgd_update(buffers.first.data(), buffers.second.data(), buffers.third.data(),
-                               buffers.first.size(), {0.001F, 0.999F, 0.0F, 1.0F});
+}
+
+void add_updates(const kernels::Optimizers& optimizers) {
+  const std::string name = std::string("float32_sgd_update/") + optimizers.variant->name;
+  add_kernel(name, 5, [update = optimizers.float32.sgd](Buffers& buffers) {
+    update(buffers.first.data(), buffers.second.data(), buffers.third.data(), buffers.first.size(),
+           {0.001F, 0.999F, 0.0F, 1.0F});
   });
 }
 
@@ -128,8 +134,11 @@ int run_kernel_benchmarks(int argument_count, char** arguments) {
   add_kernel("memcpy", 2, [](Buffers& buffers) {
     std::memcpy(buffers.first.data(), buffers.second.data(), buffers.first.size() * sizeof(float));
   });
-  for (const kernels::Variant* variant : kernels::variants()) {
-    if (variant->supported()) add_kernels(*variant);
+  for (const kernels::Reductions* reductions : kernels::Reductions::table()) {
+    if (reductions->variant->supported()) add_reductions(*reductions);
+  }
+  for (const kernels::Optimizers* optimizers : kernels::Optimizers::table()) {
+    if (optimizers->variant->supported()) add_updates(*optimizers);
   }
   for (const ProductShape& shape : kProductShapes) {
     benchmark::RegisterBenchmark((std::string("product/") + shape.name).c_str(), multiply, shape);

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "collectives/run.h"
-#include "kernels/kernels.h"
+#include "kernels/reductions.h"
 #include "peers/best_call.h"
 
 #if defined(__x86_64__)
@@ -165,9 +165,9 @@ class LimitGroup final : public Group {
                                           others.output + half.offset * size};
     const double factor = work.op == ReduceOp::kMean ? 1.0 / kThreads : 1.0;
     std::vector<PreparedCall> ways;
-    for (const kernels::Variant* variant : kernels::variants()) {
-      const auto kernel = variant->combine_to_both(work.type, work.op);
-      if (!variant->supported() || kernel == nullptr) continue;
+    for (const kernels::Reductions* reductions : kernels::Reductions::table()) {
+      const auto kernel = reductions->combine_to_both(work.type, work.op);
+      if (!reductions->variant->supported() || kernel == nullptr) continue;
       for (const std::size_t piece_bytes : kPieceBytes) {
         const auto add = [=](std::size_t at, std::size_t bytes) {
           kernel(to[0] + at, to[1] + at, from[0] + at, from[1] + at, bytes / size, factor);
@@ -177,7 +177,7 @@ class LimitGroup final : public Group {
                           piece_by_piece(half.count * size, piece_bytes, add);
                           barrier();
                         },
-                        variant->name});
+                        reductions->variant->name});
       }
     }
     return ways.empty() ? PreparedCall{} : best_call(*this, ways, work.bytes());

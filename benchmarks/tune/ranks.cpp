@@ -148,8 +148,8 @@ double TunedRanks::measure_messages(std::size_t to, std::size_t from) {
 }
 
 double TunedRanks::measure_reduction() {
-  const collectives::Reducer reducer(*all_.settings().kernels, DataType::kFloat32, ReduceOp::kSum,
-                                     world_size());
+  const collectives::Reducer reducer(*all_.settings().reductions, DataType::kFloat32,
+                                     ReduceOp::kSum, world_size());
   const Block sum = all_.allocate(kReduceBytes);
   const Block term = all_.allocate(kReduceBytes);
   std::vector<double> samples;

@@ -11,7 +11,7 @@
 #include "base/byte_stream.h"
 #include "base/hex.h"
 #include "cluster/environment.h"
-#include "kernels/kernels.h"
+#include "kernels/variant.h"
 #include "launcher/plan/devices.h"
 #include "launcher/plan/job_plan.h"
 #include "launcher/ranks/program_check.h"
@@ -87,7 +87,7 @@ HostFacts gather(const launcher::Options& options, const launcher::PreflightOrde
   const launcher::Facts found = launcher::gather_facts();
   HostFacts facts{.version = ROTA_VERSION,
                   .architecture = os::architecture(),
-                  .kernels = kernels::select().name,
+                  .kernels = kernels::best_variant().name,
                   .slot_count = orders.slot_count,
                   .cpus = launcher::slots_of(options, found).reason,
                   .device_count = launcher::find_devices().size(),

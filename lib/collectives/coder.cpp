@@ -13,9 +13,9 @@ std::uint64_t mixed(std::uint64_t word) noexcept {
 
 }  // namespace
 
-Coder::Coder(const kernels::Variant& variant, Codec codec, ReduceOp op, std::size_t rank,
+Coder::Coder(const kernels::Codings& codings, Codec codec, ReduceOp op, std::size_t rank,
              std::size_t world_size, std::uint64_t seed) noexcept
-    : coding_(variant.coding(codec)),
+    : coding_(codings.coding(codec)),
       codec_(codec),
       mean_factor_(op == ReduceOp::kMean ? 1.0F / static_cast<float>(world_size) : 1.0F),
       loss_factor_(op == ReduceOp::kMean ? static_cast<float>(world_size) : 1.0F),

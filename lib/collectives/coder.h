@@ -6,7 +6,7 @@
 #include <rota/codec.h>
 #include <rota/reduce_op.h>
 
-#include "kernels/kernels.h"
+#include "kernels/codings.h"
 
 namespace rota::collectives {
 
@@ -14,7 +14,7 @@ class Coder {
  public:
   // `seed` and, later, an operation's number are what stochastic rounding depends on, beside the
   // rank and the element.
-  Coder(const kernels::Variant& variant, Codec codec, ReduceOp op, std::size_t rank,
+  Coder(const kernels::Codings& codings, Codec codec, ReduceOp op, std::size_t rank,
         std::size_t world_size, std::uint64_t seed) noexcept;
 
   // Of elements from the start of a buffer: `count` is a multiple of the grain, or all of them.

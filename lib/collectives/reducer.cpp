@@ -16,14 +16,14 @@ ReduceOp op_of_hops(const Reduction& reduction) noexcept {
 
 }  // namespace
 
-Reducer::Reducer(const kernels::Variant& variant, DataType type, const Reduction& reduction,
+Reducer::Reducer(const kernels::Reductions& reductions, DataType type, const Reduction& reduction,
                  std::size_t world_size) noexcept
-    : combine_(variant.combine(type, op_of_hops(reduction))),
-      combine_last_(variant.combine(type, reduction.op())),
-      combine_few_(kernels::reference().combine(type, op_of_hops(reduction))),
-      combine_few_last_(kernels::reference().combine(type, reduction.op())),
-      combine_to_both_(variant.combine_to_both(type, reduction.op())),
-      scale_(variant.scale(type)),
+    : combine_(reductions.combine(type, op_of_hops(reduction))),
+      combine_last_(reductions.combine(type, reduction.op())),
+      combine_few_(kernels::reference<kernels::Reductions>().combine(type, op_of_hops(reduction))),
+      combine_few_last_(kernels::reference<kernels::Reductions>().combine(type, reduction.op())),
+      combine_to_both_(reductions.combine_to_both(type, reduction.op())),
+      scale_(reductions.scale(type)),
       mean_factor_(mean_factor_of(type, world_size)),
       pre_factor_(reduction.factor()),
       element_bytes_(bytes_of(type)) {}

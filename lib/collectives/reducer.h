@@ -6,14 +6,14 @@
 #include <rota/reduce_op.h>
 #include <rota/values.h>
 
-#include "kernels/kernels.h"
+#include "kernels/reductions.h"
 
 namespace rota::collectives {
 
 class Reducer {
  public:
   // Of what why_not(reduction, type) refuses, neither add nor pre_scale may be called.
-  Reducer(const kernels::Variant& variant, DataType type, const Reduction& reduction,
+  Reducer(const kernels::Reductions& reductions, DataType type, const Reduction& reduction,
           std::size_t world_size) noexcept;
 
   // accumulator = accumulator op input. `last` says that nothing more comes: a mean is scaled in

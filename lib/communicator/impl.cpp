@@ -72,7 +72,8 @@ Settings::Settings(const CommunicatorOptions& options)
     : all_reduce(all_reduce_from(options.plan)),
       codec(options.codec),
       codec_seed(options.codec_seed),
-      kernels(&kernels::select(options.kernels)) {
+      reductions(&kernels::select<kernels::Reductions>(options.kernels)),
+      codings(&kernels::select<kernels::Codings>(options.kernels)) {
   check_codec_of(options.plan);
 }
 
@@ -204,9 +205,9 @@ std::shared_ptr<const PlannedCollective> Communicator::Impl::planned_for(
 std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
                                                             const CheckedCall& checked,
                                                             Algorithm algorithm) {
-  collectives::Reducer reducer(*settings_.kernels, checked.type, call.reduction,
+  collectives::Reducer reducer(*settings_.reductions, checked.type, call.reduction,
                                group_.world_size());
-  const collectives::Coder coder(*settings_.kernels, checked.codec, call.reduction.op(),
+  const collectives::Coder coder(*settings_.codings, checked.codec, call.reduction.op(),
                                  group_.rank, group_.world_size(), settings_.codec_seed);
   if (makes_exchange(call.collective, algorithm)) {
     return std::make_unique<PlannedCollective>(

@@ -22,7 +22,8 @@
 #include "communicator/plan_cache.h"
 #include "communicator/progress_thread.h"
 #include "communicator/request_source.h"
-#include "kernels/kernels.h"
+#include "kernels/codings.h"
+#include "kernels/reductions.h"
 
 namespace rota {
 
@@ -36,7 +37,8 @@ struct Settings {
   std::optional<collectives::Algorithm> all_reduce;  // None: chosen call by call.
   Codec codec;
   std::uint64_t codec_seed;
-  const kernels::Variant* kernels;
+  const kernels::Reductions* reductions;
+  const kernels::Codings* codings;
 
  private:
   void check_codec_of(const std::string& plan) const;

@@ -1,10 +1,12 @@
-// What codecs make of runs of float32, and how many bytes that is. Like all kernels: every variant
-// gives the bits of the reference.
+// What codecs make of runs of float32, and how many bytes that is.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <rota/codec.h>
+
+#include "kernels/variant.h"
 
 namespace rota::kernels {
 
@@ -56,6 +58,17 @@ struct Coding {
   Decode decode = nullptr;  // to = decoded; `from` is read, and does not matter.
   Decode add = nullptr;     // to = (from + decoded) * factor
   Decode lose = nullptr;    // to = (from - decoded) * factor, what was lost; 0 if not finite.
+};
+
+struct Codings {
+  static std::span<const Codings* const> table() noexcept;  // Best first; the last is scalar's.
+
+  const Variant* variant;
+  Coding codecs[kCodecCount];  // By Codec; none of the identity.
+
+  const Coding& coding(Codec codec) const noexcept {
+    return codecs[static_cast<std::size_t>(codec)];
+  }
 };
 
 }  // namespace rota::kernels

@@ -1,9 +1,12 @@
 // What all-reduces and reduces do to runs of numbers.
 #pragma once
 #include <cstddef>
+#include <span>
 
 #include <rota/reduce_op.h>
 #include <rota/values.h>
+
+#include "kernels/variant.h"
 
 namespace rota::kernels {
 
@@ -29,6 +32,24 @@ struct Combines {
 struct TypeReductions {  // Of one type; null is what rota::why_not() refuses.
   Combines combines[kReduceOpCount] = {};
   Scale scale = nullptr;
+};
+
+struct Reductions {
+  static std::span<const Reductions* const> table() noexcept;  // Best first; the last is scalar's.
+
+  const Variant* variant;
+  TypeReductions types[kDataTypeCount];  // By DataType.
+
+  Combine combine(DataType type, ReduceOp op) const noexcept { return combines(type, op).into; }
+  CombineToBoth combine_to_both(DataType type, ReduceOp op) const noexcept {
+    return combines(type, op).to_both;
+  }
+  Scale scale(DataType type) const noexcept { return types[static_cast<std::size_t>(type)].scale; }
+
+ private:
+  const Combines& combines(DataType type, ReduceOp op) const noexcept {
+    return types[static_cast<std::size_t>(type)].combines[static_cast<std::size_t>(op)];
+  }
 };
 
 }  // namespace rota::kernels

@@ -1,9 +1,10 @@
-// Finds the variants that this machine can run, and picks one.
+// Which variants there are, and which of them has kernels of which sort.
 #include <rota/error.h>
 
 #include <string>
 
-#include "kernels/cpu/variants.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/variant.h"
 
 namespace rota::kernels {
 namespace {
@@ -16,19 +17,61 @@ constexpr const Variant* kVariants[] = {
     &cpu::kScalar,
 };
 
+constexpr const Reductions* kReductions[] = {
+#if defined(__x86_64__)
+    &cpu::kAvx512Reductions,
+    &cpu::kAvx2Reductions,
+#endif
+    &cpu::kScalarReductions,
+};
+
+constexpr const Codings* kCodings[] = {
+#if defined(__x86_64__)
+    &cpu::kAvx512Codings,
+    &cpu::kAvx2Codings,
+#endif
+    &cpu::kScalarCodings,
+};
+
+constexpr const Optimizers* kOptimizers[] = {
+#if defined(__x86_64__)
+    &cpu::kAvx512Optimizers,
+    &cpu::kAvx2Optimizers,
+#endif
+    &cpu::kScalarOptimizers,
+};
+
+constexpr const Tiles* kTiles[] = {
+#if defined(__x86_64__)
+    &cpu::kAvx512Tiles,
+    &cpu::kAvx2Tiles,
+#endif
+    &cpu::kScalarTiles,
+};
+
 }  // namespace
 
-std::span<const Variant* const> variants() noexcept { return kVariants; }
+Variants variants() noexcept { return kVariants; }
+std::span<const Reductions* const> Reductions::table() noexcept { return kReductions; }
+std::span<const Codings* const> Codings::table() noexcept { return kCodings; }
+std::span<const Optimizers* const> Optimizers::table() noexcept { return kOptimizers; }
+std::span<const Tiles* const> Tiles::table() noexcept { return kTiles; }
 
-const Variant& reference() noexcept { return cpu::kScalar; }
-
-const Variant& select(std::string_view forced) {
-  std::string names;
+const Variant& best_variant() noexcept {
   for (const Variant* variant : variants()) {
-    if (!variant->supported()) continue;
-    if (forced.empty() || forced == variant->name) return *variant;
+    if (variant->supported()) return *variant;
+  }
+  return *variants().back();
+}
+
+Variants allowed(Variants all, std::string_view forced) {
+  if (forced.empty()) return all;
+  std::string names;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i]->supported()) continue;
+    if (forced == all[i]->name) return all.subspan(i);
     names += names.empty() ? "" : ", ";
-    names += variant->name;
+    names += all[i]->name;
   }
   throw Error(ErrorCode::kInvalidArgument,
               "this machine has no kernels named \"" + std::string(forced) + "\"; it has " + names);

@@ -1,6 +1,9 @@
 // The transforms of tiles that Winograd's convolutions take.
 #pragma once
 #include <cstddef>
+#include <span>
+
+#include "kernels/variant.h"
 
 namespace rota::kernels {
 
@@ -26,6 +29,30 @@ struct TileTransforms {
   TileTransform<T> inputs;   // 8 x 8. What is expanded gives the outputs by `outputs`' contraction.
   TileTransform<T> weights;  // window x window.
   TileTransform<T> outputs;  // 9 - window, squared.
+};
+
+template <class T>
+struct TypeTiles {  // Of one type.
+  TileTransforms<T> of_window_3;
+  TileTransforms<T> of_window_5;
+};
+
+struct Tiles {
+  static std::span<const Tiles* const> table() noexcept;  // Best first; the last is scalar's.
+
+  const Variant* variant;
+  TypeTiles<float> float32;
+  TypeTiles<double> float64;
+
+  // Of windows of 3 x 3 or of 5 x 5: requires that `window` is 3 or 5.
+  template <class T>
+  const TileTransforms<T>& transforms(std::size_t window) const noexcept {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      return window == 3 ? float32.of_window_3 : float32.of_window_5;
+    } else {
+      return window == 3 ? float64.of_window_3 : float64.of_window_5;
+    }
+  }
 };
 
 }  // namespace rota::kernels

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/assert.h"
-#include "kernels/kernels.h"
+#include "kernels/optimizers.h"
 
 namespace rota {
 namespace {
@@ -110,7 +110,7 @@ void Optimizer<T>::update(std::size_t index, std::span<T> values, std::span<cons
   ROTA_ASSERT(index < first_.size());
   ROTA_ASSERT(values.size() == first_[index].size() && gradient.size() == values.size());
   if (const auto* sgd = std::get_if<Sgd>(&options_)) {
-    kernels::select().arithmetic<T>().sgd_update(
+    kernels::select<kernels::Optimizers>().updates<T>().sgd(
         values.data(), first_[index].data(), gradient.data(), values.size(),
         {static_cast<T>(sgd->learning_rate * learning_rate_factor_), static_cast<T>(sgd->momentum),
          static_cast<T>(sgd->weight_decay), gradient_scale});

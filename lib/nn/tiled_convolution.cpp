@@ -51,8 +51,7 @@ bool TiledConvolution<T>::suits(ImageShape input, const Layer& layer) noexcept {
 template <class T>
 TiledConvolution<T>::TiledConvolution(ImageShape input, const Layer& layer)
     : Filters<T>(input, layer),
-      transforms_(layer.window == 3 ? kernels::select().arithmetic<T>().tiles_of_window_3
-                                    : kernels::select().arithmetic<T>().tiles_of_window_5),
+      transforms_(kernels::select<kernels::Tiles>().transforms<T>(layer.window)),
       side_(kPointRows + 1 - layer.window),
       tile_rows_((input.rows + side_ - 1) / side_),
       tile_columns_((input.columns + side_ - 1) / side_),

@@ -2,7 +2,7 @@
 // fifth of the multiplications that a window of 5 × 5 takes otherwise, and a quarter of 3 × 3's.
 // Lavin and Gray, "Fast algorithms for convolutional neural networks", CVPR 2016.
 #pragma once
-#include "kernels/kernels.h"
+#include "kernels/tiles.h"
 #include "nn/buffer.h"
 #include "nn/filters.h"
 

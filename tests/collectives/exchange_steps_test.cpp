@@ -13,7 +13,7 @@
 #include <rota/error.h>
 
 #include "collectives/exchange.h"
-#include "kernels/kernels.h"
+#include "kernels/reductions.h"
 
 namespace rota::collectives {
 namespace {
@@ -87,7 +87,8 @@ class ExchangeStepsTest : public ::testing::Test {
   }
 
   std::atomic<std::uint32_t> broken_{0};
-  Reducer reducer_{kernels::reference(), DataType::kFloat32, ReduceOp::kSum, 2};
+  Reducer reducer_{kernels::reference<kernels::Reductions>(), DataType::kFloat32, ReduceOp::kSum,
+                   2};
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 

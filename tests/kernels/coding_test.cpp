@@ -12,10 +12,13 @@
 
 #include <rota/float16.h>
 
-#include "kernels/kernels.h"
+#include "kernels/codings.h"
+#include "kernels/reference.h"
 
 namespace rota::kernels {
 namespace {
+
+using testing::supported;
 
 constexpr Codec kCodecs[] = {Codec::kBfloat16, Codec::kFloat16, Codec::kInt8,
                              Codec::kInt8Stochastic, Codec::kTopK};
@@ -31,15 +34,15 @@ std::vector<float> normal_values(std::size_t count, unsigned seed = 1) {
   return values;
 }
 
-std::vector<std::byte> encoded(const Variant& variant, Codec codec, std::span<const float> values,
+std::vector<std::byte> encoded(const Codings& codings, Codec codec, std::span<const float> values,
                                Dither dither = kDither) {
   constexpr std::byte kGuard{0x5a};
   const std::size_t bytes = coded_bytes(codec, values.size());
   std::vector<std::byte> coded(bytes + 64, kGuard);
-  variant.coding(codec).encode(coded.data(), std::as_bytes(values).data(), values.size(), dither);
+  codings.coding(codec).encode(coded.data(), std::as_bytes(values).data(), values.size(), dither);
   EXPECT_TRUE(std::all_of(coded.begin() + static_cast<std::ptrdiff_t>(bytes), coded.end(),
                           [&](std::byte each) { return each == kGuard; }))
-      << variant.name << " writes beyond " << bytes << " bytes of " << to_string(codec);
+      << codings.variant->name << " writes beyond " << bytes << " bytes of " << to_string(codec);
   coded.resize(bytes);
   return coded;
 }
@@ -56,8 +59,8 @@ std::vector<float> decoded(Decode decode, std::span<const std::byte> coded,
 
 std::vector<float> there_and_back(Codec codec, std::span<const float> values,
                                   Dither dither = kDither) {
-  const auto coded = encoded(reference(), codec, values, dither);
-  return decoded(reference().coding(codec).decode, coded, values, 1);
+  const auto coded = encoded(reference<Codings>(), codec, values, dither);
+  return decoded(reference<Codings>().coding(codec).decode, coded, values, 1);
 }
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
@@ -69,19 +72,19 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 TEST(Coding, OfEveryVariantIsTheReferences) {
-  for (const Variant* variant : variants()) {
-    if (!variant->supported()) continue;
+  for (const Codings* codings : supported<Codings>()) {
     for (const Codec codec : kCodecs) {
       for (const std::size_t count : {1, 7, 8, 15, 16, 17, 255, 256, 257, 1000, 4096, 10001}) {
-        SCOPED_TRACE(std::string(variant->name) + " " + std::string(to_string(codec)) + " " +
-                     std::to_string(count));
+        SCOPED_TRACE(std::string(codings->variant->name) + " " + std::string(to_string(codec)) +
+                     " " + std::to_string(count));
         const std::vector<float> values = normal_values(count);
         const std::vector<float> from = normal_values(count, 2);
-        const auto coded = encoded(*variant, codec, values);
-        ASSERT_EQ(coded, encoded(reference(), codec, values));
+        const auto coded = encoded(*codings, codec, values);
+        ASSERT_EQ(coded, encoded(reference<Codings>(), codec, values));
         for (const auto decode : {&Coding::decode, &Coding::add, &Coding::lose}) {
-          ASSERT_TRUE(same_bits(decoded(variant->coding(codec).*decode, coded, from, 0.3F),
-                                decoded(reference().coding(codec).*decode, coded, from, 0.3F)));
+          ASSERT_TRUE(
+              same_bits(decoded(codings->coding(codec).*decode, coded, from, 0.3F),
+                        decoded(reference<Codings>().coding(codec).*decode, coded, from, 0.3F)));
         }
       }
     }
@@ -94,14 +97,14 @@ TEST(Coding, OfOddNumbersIsTheReferencesToo) {
                        1e-38F,    3.4e38F,   -3.4e38F,  65504.0F,   65519.99F, 65520.0F,
                        1.003906F, 1.011719F, 5.96e-8F,  2.98e-8F,   -1e-7F,    127.5F};
   std::copy(std::begin(odd), std::end(odd), values.begin() + 290);
-  for (const Variant* variant : variants()) {
-    if (!variant->supported()) continue;
+  for (const Codings* codings : supported<Codings>()) {
     for (const Codec codec : kCodecs) {
-      SCOPED_TRACE(std::string(variant->name) + " " + std::string(to_string(codec)));
-      const auto own = encoded(*variant, codec, values);
-      const auto expected = encoded(reference(), codec, values);
-      EXPECT_TRUE(same_bits(decoded(variant->coding(codec).decode, own, values, 1),
-                            decoded(reference().coding(codec).decode, expected, values, 1)));
+      SCOPED_TRACE(std::string(codings->variant->name) + " " + std::string(to_string(codec)));
+      const auto own = encoded(*codings, codec, values);
+      const auto expected = encoded(reference<Codings>(), codec, values);
+      EXPECT_TRUE(
+          same_bits(decoded(codings->coding(codec).decode, own, values, 1),
+                    decoded(reference<Codings>().coding(codec).decode, expected, values, 1)));
     }
   }
 }
@@ -189,7 +192,7 @@ TEST(Coding, AsTopKTakesTheFirstOfEquals) {
 TEST(Coding, AsTopKPassesOverPlacesThatDoNotExist) {
   std::vector<std::byte> coded(coded_bytes(Codec::kTopK, 10), std::byte{0xff});
   const std::vector<float> from(10, 1.0F);
-  EXPECT_EQ(decoded(reference().coding(Codec::kTopK).decode, coded, from, 1),
+  EXPECT_EQ(decoded(reference<Codings>().coding(Codec::kTopK).decode, coded, from, 1),
             std::vector<float>(10, 0.0F));
 }
 
@@ -207,8 +210,8 @@ TEST(Coding, NeverMakesANumberOfWhatIsNone) {
 TEST(Coding, LosesWhatItSaysItLost) {
   const std::vector<float> values = normal_values(5000);
   for (const Codec codec : kCodecs) {
-    const auto coded = encoded(reference(), codec, values);
-    const Coding& coding = reference().coding(codec);
+    const auto coded = encoded(reference<Codings>(), codec, values);
+    const Coding& coding = reference<Codings>().coding(codec);
     const auto result = decoded(coding.decode, coded, values, 1);
     const auto lost = decoded(coding.lose, coded, values, 3);
     const auto twice = decoded(coding.add, coded, values, 0.5F);
@@ -221,16 +224,15 @@ TEST(Coding, LosesWhatItSaysItLost) {
 
 // Or it would be in all that follows.
 TEST(Coding, LosesNothingWhereThatIsNotFinite) {
-  for (const Variant* variant : variants()) {
-    if (!variant->supported()) continue;
+  for (const Codings* codings : supported<Codings>()) {
     for (const Codec codec : kCodecs) {
       for (const float odd : {kInfinity, -kInfinity, kNan}) {
         std::vector<float> values = normal_values(300);
         values[40] = odd;
-        const auto coded = encoded(*variant, codec, values);
-        const auto lost = decoded(variant->coding(codec).lose, coded, values, 1);
+        const auto coded = encoded(*codings, codec, values);
+        const auto lost = decoded(codings->coding(codec).lose, coded, values, 1);
         EXPECT_TRUE(std::ranges::all_of(lost, [](float x) { return std::isfinite(x); }))
-            << variant->name << ", " << to_string(codec) << ", " << odd;
+            << codings->variant->name << ", " << to_string(codec) << ", " << odd;
       }
     }
   }

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "kernels/kernels.h"
+#include "kernels/reductions.h"
 #include "kernels/reference.h"
 
 namespace rota::kernels::testing {
@@ -24,22 +24,24 @@ using ReducedTypes = ::testing::Types<Float16, Bfloat16, float, double, std::int
                                       std::int32_t, std::int64_t>;
 TYPED_TEST_SUITE(CombineTest, ReducedTypes);
 
-std::string title_of(const Variant& variant, ReduceOp op, std::size_t count, std::size_t shift) {
-  return std::string(variant.name) + ", " + std::string(to_string(op)) + ", count " +
+std::string title_of(const Reductions& reductions, ReduceOp op, std::size_t count,
+                     std::size_t shift) {
+  return std::string(reductions.variant->name) + ", " + std::string(to_string(op)) + ", count " +
          std::to_string(count) + ", shift " + std::to_string(shift);
 }
 
 // Method: the run begins `shift` elements after an aligned address, inside more elements than the
 // kernel is told of, and the two runs are aligned differently. Those outside must stay.
 template <class T>
-void expect_reference(const Variant& variant, ReduceOp op, std::size_t count, std::size_t shift) {
-  SCOPED_TRACE(title_of(variant, op, count, shift));
+void expect_reference(const Reductions& reductions, ReduceOp op, std::size_t count,
+                      std::size_t shift) {
+  SCOPED_TRACE(title_of(reductions, op, count, shift));
   const std::size_t begin = kGuardElements + shift;
   const std::vector<T> before = any_values<T>(begin + count + kGuardElements, 1);
   const std::vector<T> input = any_values<T>(count + 1, 2);
   std::vector<T> values = before;
-  variant.combine(data_type_of<T>(), op)(bytes_at(values, begin), bytes_at(input, 1), count,
-                                         kFactor);
+  reductions.combine(data_type_of<T>(), op)(bytes_at(values, begin), bytes_at(input, 1), count,
+                                            kFactor);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bool inside = i >= begin && i < begin + count;
     const T expected =
@@ -51,18 +53,18 @@ void expect_reference(const Variant& variant, ReduceOp op, std::size_t count, st
 
 // Method: the same of a kernel with two outputs, of which the first is the first input.
 template <class T>
-void expect_reference_in_both(const Variant& variant, ReduceOp op, std::size_t count,
+void expect_reference_in_both(const Reductions& reductions, ReduceOp op, std::size_t count,
                               std::size_t shift) {
-  SCOPED_TRACE(title_of(variant, op, count, shift));
+  SCOPED_TRACE(title_of(reductions, op, count, shift));
   const std::size_t begin = kGuardElements + shift;
   const std::vector<T> before = any_values<T>(begin + count + kGuardElements, 1);
   const std::vector<T> other_before = any_values<T>(count + 2, 3);
   const std::vector<T> input = any_values<T>(count + 1, 2);
   std::vector<T> values = before;
   std::vector<T> other = other_before;
-  variant.combine_to_both(data_type_of<T>(), op)(bytes_at(values, begin), bytes_at(other, 1),
-                                                 bytes_at(values, begin), bytes_at(input, 1), count,
-                                                 kFactor);
+  reductions.combine_to_both(data_type_of<T>(), op)(bytes_at(values, begin), bytes_at(other, 1),
+                                                    bytes_at(values, begin), bytes_at(input, 1),
+                                                    count, kFactor);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bool inside = i >= begin && i < begin + count;
     const T expected =
@@ -77,15 +79,16 @@ void expect_reference_in_both(const Variant& variant, ReduceOp op, std::size_t c
 
 // Method: one output, which is the one input or the other.
 template <class T>
-void expect_reference_in_one(const Variant& variant, ReduceOp op, std::size_t count,
+void expect_reference_in_one(const Reductions& reductions, ReduceOp op, std::size_t count,
                              bool is_second) {
-  SCOPED_TRACE(title_of(variant, op, count, 0));
+  SCOPED_TRACE(title_of(reductions, op, count, 0));
   const std::vector<T> left = any_values<T>(count + 1, 1);
   const std::vector<T> right = any_values<T>(count + 1, 2);
   std::vector<T> a = left;
   std::vector<T> b = right;
   std::byte* to = bytes_at(is_second ? b : a);
-  variant.combine_to_both(data_type_of<T>(), op)(to, to, bytes_at(a), bytes_at(b), count, kFactor);
+  reductions.combine_to_both(data_type_of<T>(), op)(to, to, bytes_at(a), bytes_at(b), count,
+                                                    kFactor);
   const std::vector<T>& result = is_second ? b : a;
   for (std::size_t i = 0; i < count; ++i) {
     ASSERT_TRUE(same(result[i], expected_of(op, left[i], right[i], kFactor))) << "at " << i;
@@ -94,16 +97,16 @@ void expect_reference_in_one(const Variant& variant, ReduceOp op, std::size_t co
 }
 
 TYPED_TEST(CombineTest, GivesWhatTheReferenceGivesInEveryVariant) {
-  for (const Variant* variant : supported_variants()) {
+  for (const Reductions* reductions : supported<Reductions>()) {
     for (const ReduceOp op : kOps) {
       if (!why_not(op, data_type_of<TypeParam>()).empty()) continue;
       for (const std::size_t count : awkward_counts()) {
         for (const bool is_second : {false, true}) {
-          expect_reference_in_one<TypeParam>(*variant, op, count, is_second);
+          expect_reference_in_one<TypeParam>(*reductions, op, count, is_second);
         }
         for (std::size_t shift = 0; shift <= 3; ++shift) {
-          expect_reference<TypeParam>(*variant, op, count, shift);
-          expect_reference_in_both<TypeParam>(*variant, op, count, shift);
+          expect_reference<TypeParam>(*reductions, op, count, shift);
+          expect_reference_in_both<TypeParam>(*reductions, op, count, shift);
           if (this->HasFatalFailure()) return;
         }
       }
@@ -122,16 +125,16 @@ TYPED_TEST(CombineTest, GivesWhatTheReferenceGivesForEachPairOfSpecialValues) {
       right.push_back(b);
     }
   }
-  for (const Variant* variant : supported_variants()) {
+  for (const Reductions* reductions : supported<Reductions>()) {
     for (const ReduceOp op : kOps) {
       if (!why_not(op, data_type_of<T>()).empty()) continue;
       std::vector<T> values = left;
-      variant->combine(data_type_of<T>(), op)(bytes_at(values), bytes_at(right), left.size(),
-                                              kFactor);
+      reductions->combine(data_type_of<T>(), op)(bytes_at(values), bytes_at(right), left.size(),
+                                                 kFactor);
       for (std::size_t i = 0; i < left.size(); ++i) {
         EXPECT_TRUE(same(values[i], expected_of(op, left[i], right[i], kFactor)))
-            << variant->name << ", " << to_string(op) << " of " << to_double(left[i]) << " and "
-            << to_double(right[i]) << " gave " << to_double(values[i]);
+            << reductions->variant->name << ", " << to_string(op) << " of " << to_double(left[i])
+            << " and " << to_double(right[i]) << " gave " << to_double(values[i]);
       }
     }
   }
@@ -140,12 +143,12 @@ TYPED_TEST(CombineTest, GivesWhatTheReferenceGivesForEachPairOfSpecialValues) {
 TYPED_TEST(CombineTest, ScalesInTheTypeThatIsComputedIn) {
   using T = TypeParam;
   if constexpr (kIsFloat<T>) {
-    for (const Variant* variant : supported_variants()) {
+    for (const Reductions* reductions : supported<Reductions>()) {
       for (const std::size_t count : awkward_counts()) {
         const std::vector<T> before = any_values<T>(count + 2, 3);
         std::vector<T> values = before;
         const double factor = 0.1;  // Neither a float nor a double has it.
-        variant->scale(data_type_of<T>())(bytes_at(values, 1), count, factor);
+        reductions->scale(data_type_of<T>())(bytes_at(values, 1), count, factor);
         EXPECT_TRUE(same(values.front(), before.front()) && same(values.back(), before.back()));
         for (std::size_t i = 1; i <= count; ++i) {
           T expected{};
@@ -156,24 +159,24 @@ TYPED_TEST(CombineTest, ScalesInTheTypeThatIsComputedIn) {
             expected = before[i] * static_cast<T>(factor);
           }
           ASSERT_TRUE(same(values[i], expected))
-              << variant->name << ", at " << i << " of " << count;
+              << reductions->variant->name << ", at " << i << " of " << count;
         }
       }
     }
   } else {
-    for (const Variant* variant : supported_variants()) {
-      EXPECT_EQ(variant->scale(data_type_of<T>()), nullptr);
+    for (const Reductions* reductions : supported<Reductions>()) {
+      EXPECT_EQ(reductions->scale(data_type_of<T>()), nullptr);
     }
   }
 }
 
 TYPED_TEST(CombineTest, HasAKernelWhereverNothingSpeaksAgainstIt) {
   constexpr DataType kType = data_type_of<TypeParam>();
-  for (const Variant* variant : supported_variants()) {
+  for (const Reductions* reductions : supported<Reductions>()) {
     for (const ReduceOp op : kOps) {
-      EXPECT_EQ(variant->combine(kType, op) != nullptr, why_not(op, kType).empty())
-          << variant->name << ", " << to_string(op);
-      EXPECT_EQ(variant->combine(DataType::kByte, op), nullptr);
+      EXPECT_EQ(reductions->combine(kType, op) != nullptr, why_not(op, kType).empty())
+          << reductions->variant->name << ", " << to_string(op);
+      EXPECT_EQ(reductions->combine(DataType::kByte, op), nullptr);
     }
   }
 }
@@ -193,13 +196,14 @@ void expect_reference_of_all_halves() {
       std::vector<T> expected;
       expected.reserve(all.size());
       for (const T value : all) expected.push_back(expected_of(op, value, T(other), kFactor));
-      for (const Variant* variant : supported_variants()) {
+      for (const Reductions* reductions : supported<Reductions>()) {
         std::vector<T> values = all;
-        variant->combine(data_type_of<T>(), op)(bytes_at(values), bytes_at(input), all.size(),
-                                                kFactor);
+        reductions->combine(data_type_of<T>(), op)(bytes_at(values), bytes_at(input), all.size(),
+                                                   kFactor);
         for (std::size_t i = 0; i < all.size(); ++i) {
           ASSERT_TRUE(same(values[i], expected[i]))
-              << variant->name << ", " << to_string(op) << " of bits " << i << " and " << other;
+              << reductions->variant->name << ", " << to_string(op) << " of bits " << i << " and "
+              << other;
         }
       }
     }
@@ -217,13 +221,13 @@ TEST(CombineHalves, GivesWhatTheReferenceGivesForEveryBfloat16) {
 // 2051 lies between two float16, and a third of it, 683.67, beside 683.5. To round the sum first
 // would give 2052, and then 684.
 TEST(CombineHalves, RoundsAMeanOnce) {
-  for (const Variant* variant : supported_variants()) {
+  for (const Reductions* reductions : supported<Reductions>()) {
     std::vector<Float16> values(33, Float16(2048.0F));
     const std::vector<Float16> input(33, Float16(3.0F));
-    variant->combine(DataType::kFloat16, ReduceOp::kMean)(bytes_at(values), bytes_at(input), 33,
-                                                          kFactor);
-    EXPECT_EQ(static_cast<float>(values.front()), 683.5F) << variant->name;
-    EXPECT_EQ(static_cast<float>(values.back()), 683.5F) << variant->name;
+    reductions->combine(DataType::kFloat16, ReduceOp::kMean)(bytes_at(values), bytes_at(input), 33,
+                                                             kFactor);
+    EXPECT_EQ(static_cast<float>(values.front()), 683.5F) << reductions->variant->name;
+    EXPECT_EQ(static_cast<float>(values.back()), 683.5F) << reductions->variant->name;
   }
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernels.h"
+#include "kernels/optimizers.h"
 #include "kernels/reference.h"
 
 namespace rota::kernels {
@@ -14,34 +14,32 @@ namespace {
 using testing::any_values;
 using testing::awkward_counts;
 using testing::same;
-using testing::supported_variants;
+using testing::supported;
 
 constexpr std::size_t kGuardValues = 19;  // Values on both sides that nobody may touch.
 
-const Variant& scalar() { return *variants().back(); }
-
 template <class T>
-class ArithmeticTest : public ::testing::Test {
+class OptimizersTest : public ::testing::Test {
  protected:
-  using Kernel = void (*)(const Arithmetic<T>&, T* first, T* second, const T* input,
+  using Kernel = void (*)(const Updates<T>&, T* first, T* second, const T* input,
                           std::size_t count);
 
   // Method: each variant and the reference run on equal copies that begin `shift` elements after
   // an aligned address, inside more values than they are told of. All must be equal afterwards.
   void expect_scalar_bits(Kernel kernel) {
-    for (const Variant* variant : supported_variants()) {
+    for (const Optimizers* optimizers : supported<Optimizers>()) {
       for (std::size_t count : awkward_counts()) {
         for (std::size_t shift = 0; shift <= 3; ++shift) {
-          SCOPED_TRACE(std::string(variant->name) + ", count " + std::to_string(count) +
+          SCOPED_TRACE(std::string(optimizers->variant->name) + ", count " + std::to_string(count) +
                        ", shift " + std::to_string(shift));
-          compare(kernel, *variant, count, shift);
+          compare(kernel, *optimizers, count, shift);
         }
       }
     }
   }
 
  private:
-  void compare(Kernel kernel, const Variant& variant, std::size_t count, std::size_t shift) {
+  void compare(Kernel kernel, const Optimizers& optimizers, std::size_t count, std::size_t shift) {
     const std::size_t all = count + shift + 2 * kGuardValues;
     std::vector<T> expected_first = any_values<T>(all, 1);
     std::vector<T> expected_second = any_values<T>(all, 2);
@@ -49,9 +47,9 @@ class ArithmeticTest : public ::testing::Test {
     std::vector<T> first = expected_first;
     std::vector<T> second = expected_second;
     const std::size_t begin = kGuardValues + shift;
-    kernel(scalar().arithmetic<T>(), expected_first.data() + begin, expected_second.data() + begin,
-           input.data() + begin, count);
-    kernel(variant.arithmetic<T>(), first.data() + begin, second.data() + begin,
+    kernel(reference<Optimizers>().updates<T>(), expected_first.data() + begin,
+           expected_second.data() + begin, input.data() + begin, count);
+    kernel(optimizers.updates<T>(), first.data() + begin, second.data() + begin,
            input.data() + begin, count);
     for (std::size_t i = 0; i < all; ++i) {
       ASSERT_TRUE(same(first[i], expected_first[i])) << "at " << i;
@@ -61,26 +59,25 @@ class ArithmeticTest : public ::testing::Test {
 };
 
 using RealTypes = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(ArithmeticTest, RealTypes);
+TYPED_TEST_SUITE(OptimizersTest, RealTypes);
 
-TYPED_TEST(ArithmeticTest, UpdatesWithTheBitsOfScalar) {
+TYPED_TEST(OptimizersTest, UpdatesWithTheBitsOfScalar) {
   using T = TypeParam;
-  this->expect_scalar_bits([](const Arithmetic<T>& arithmetic, T* values, T* velocity,
-                              const T* gradient, std::size_t count) {
-    arithmetic.sgd_update(values, velocity, gradient, count,
-                          {T{0.1F}, T{0.9F}, T{0.003F}, T{1} / 7});
-  });
+  this->expect_scalar_bits(
+      [](const Updates<T>& updates, T* values, T* velocity, const T* gradient, std::size_t count) {
+        updates.sgd(values, velocity, gradient, count, {T{0.1F}, T{0.9F}, T{0.003F}, T{1} / 7});
+      });
 }
 
 // Small integers and powers of two: no operation rounds, so the results are known.
-TYPED_TEST(ArithmeticTest, ScalarDoesWhatItsNamesSay) {
+TYPED_TEST(OptimizersTest, ScalarDoesWhatItsNamesSay) {
   using T = TypeParam;
-  const Arithmetic<T>& arithmetic = scalar().arithmetic<T>();
+  const Updates<T>& updates = reference<Optimizers>().updates<T>();
   const std::vector<T> input = {1, 2, 3, -4};
 
   std::vector<T> values = {-12, -24, -36, -32};
   std::vector<T> velocity = {2, 2, 2, 2};
-  arithmetic.sgd_update(
+  updates.sgd(
       values.data(), velocity.data(), input.data(), 4,
       {.learning_rate = T{0.5F}, .momentum = 3, .weight_decay = T{0.25F}, .gradient_scale = 2});
   // g = 2 · input + 0.25 · value is -1, -2, -3, -16.

@@ -38,14 +38,6 @@ std::uint16_t encode(double value, HalfFormat format) {
   return static_cast<std::uint16_t>(sign + std::min(bits, infinity));
 }
 
-std::vector<const Variant*> supported_variants() {
-  std::vector<const Variant*> supported;
-  for (const Variant* variant : variants()) {
-    if (variant->supported()) supported.push_back(variant);
-  }
-  return supported;
-}
-
 std::vector<std::size_t> awkward_counts() {
   std::vector<std::size_t> counts;
   for (std::size_t count = 0; count <= 70; ++count) counts.push_back(count);

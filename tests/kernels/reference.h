@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/kernels.h"
+#include "kernels/variant.h"
 
 namespace rota::kernels::testing {
 
@@ -104,7 +104,15 @@ T expected_of(ReduceOp op, T a, T b, double factor) {
   }
 }
 
-std::vector<const Variant*> supported_variants();
+// The rows of a table that this machine can run.
+template <class Kernels>
+std::vector<const Kernels*> supported() {
+  std::vector<const Kernels*> rows;
+  for (const Kernels* row : Kernels::table()) {
+    if (row->variant->supported()) rows.push_back(row);
+  }
+  return rows;
+}
 
 // Around the width of every register, in elements and in bytes, and some that are prime.
 std::vector<std::size_t> awkward_counts();

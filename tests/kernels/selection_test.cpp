@@ -1,46 +1,145 @@
-// Which variant is used: the best that runs here, or the one that was asked for.
+// Which kernels run: of each sort the best that run here, or those that were asked for.
 #include <gtest/gtest.h>
 #include <rota/error.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
-#include "kernels/kernels.h"
+#include "kernels/codings.h"
+#include "kernels/optimizers.h"
+#include "kernels/reductions.h"
+#include "kernels/reference.h"
+#include "kernels/tiles.h"
+#include "kernels/toy_variant.h"
 
 namespace rota::kernels {
 namespace {
 
-TEST(Selection, TakesTheFirstThatThisMachineSupports) {
-  const Variant* best = nullptr;
-  for (const Variant* variant : variants()) {
-    if (best == nullptr && variant->supported()) best = variant;
-  }
-  EXPECT_EQ(&select(), best);
+using testing::kToy;
+using testing::kToyTiles;
+using testing::supported;
+
+template <class Kernels>
+class SelectionTest : public ::testing::Test {};
+
+using Sorts = ::testing::Types<Reductions, Codings, Optimizers, Tiles>;
+TYPED_TEST_SUITE(SelectionTest, Sorts);
+
+TYPED_TEST(SelectionTest, TakesTheFirstRowThatThisMachineSupports) {
+  EXPECT_EQ(&select<TypeParam>(), supported<TypeParam>().front());
 }
 
-TEST(Selection, HasAVariantThatRunsEverywhere) {
+TYPED_TEST(SelectionTest, HasARowThatRunsEverywhere) {
+  EXPECT_EQ(reference<TypeParam>().variant, variants().back());
   EXPECT_STREQ(variants().back()->name, "scalar");
   EXPECT_TRUE(variants().back()->supported());
 }
 
-TEST(Selection, TakesWhatIsAskedFor) {
-  for (const Variant* variant : variants()) {
-    if (variant->supported()) {
-      EXPECT_EQ(&select(variant->name), variant);
+// Method: each row's variant is looked for behind that of the row before.
+TYPED_TEST(SelectionTest, HasItsRowsBestFirst) {
+  auto rest = variants();
+  for (const TypeParam* row : TypeParam::table()) {
+    const auto found = std::ranges::find(rest, row->variant);
+    ASSERT_NE(found, rest.end()) << row->variant->name;
+    rest = rest.subspan(static_cast<std::size_t>(found - rest.begin()) + 1);
+  }
+}
+
+TYPED_TEST(SelectionTest, TakesWhatIsAskedFor) {
+  for (const TypeParam* row : TypeParam::table()) {
+    if (row->variant->supported()) {
+      EXPECT_EQ(&select<TypeParam>(row->variant->name), row);
     } else {
-      EXPECT_THROW(select(variant->name), Error);
+      EXPECT_THROW(select<TypeParam>(row->variant->name), Error);
     }
   }
 }
 
-TEST(Selection, ListsWhatThereIsWhenAskedForWhatThereIsNot) {
+TYPED_TEST(SelectionTest, ListsWhatThereIsWhenAskedForWhatThereIsNot) {
+  std::string names;
+  for (const Variant* variant : variants()) {
+    if (variant->supported()) names += (names.empty() ? "" : ", ") + std::string(variant->name);
+  }
   try {
-    select("mmx");
+    select<TypeParam>("mmx");
     FAIL() << "mmx was found";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    const std::string text = error.what();
-    EXPECT_NE(text.find("\"mmx\""), std::string::npos) << text;
-    EXPECT_NE(text.find("scalar"), std::string::npos) << text;
+    EXPECT_EQ(error.what(), "this machine has no kernels named \"mmx\"; it has " + names);
+  }
+}
+
+TEST(BestVariant, IsTheFirstThatThisMachineSupports) {
+  EXPECT_TRUE(best_variant().supported());
+  EXPECT_EQ(&best_variant(), allowed(variants(), best_variant().name).front());
+  for (const Variant* variant : variants()) {
+    if (variant == &best_variant()) break;
+    EXPECT_FALSE(variant->supported()) << variant->name;
+  }
+}
+
+// A new variant, better than all others, has tiles alone: the other sorts are what they were.
+TEST(NewVariant, TakesWhatItLacksFromTheOthers) {
+  std::vector<const Variant*> all = {&kToy};
+  all.insert(all.end(), variants().begin(), variants().end());
+  std::vector<const Tiles*> tiles = {&kToyTiles};
+  tiles.insert(tiles.end(), Tiles::table().begin(), Tiles::table().end());
+  for (const char* forced : {"", "toy"}) {
+    const Variants may_run = allowed(all, forced);
+    EXPECT_EQ(&best_row<Tiles>(may_run, tiles), &kToyTiles);
+    EXPECT_EQ(&best_row(may_run, Reductions::table()), &select<Reductions>());
+    EXPECT_EQ(&best_row(may_run, Codings::table()), &select<Codings>());
+    EXPECT_EQ(&best_row(may_run, Optimizers::table()), &select<Optimizers>());
+  }
+  EXPECT_EQ(&best_row<Tiles>(allowed(all, "scalar"), tiles), &reference<Tiles>());
+}
+
+bool runs() noexcept { return true; }
+bool does_not_run() noexcept { return false; }
+
+constexpr Variant kBest = {"best", runs};
+constexpr Variant kMissing = {"missing", does_not_run};
+constexpr Variant kMiddle = {"middle", runs};
+constexpr Variant kLast = {"last", runs};
+constexpr const Variant* kAll[] = {&kBest, &kMissing, &kMiddle, &kLast};
+
+struct Row {
+  const Variant* variant;
+};
+constexpr Row kOfBest = {&kBest};
+constexpr Row kOfMissing = {&kMissing};
+constexpr Row kOfMiddle = {&kMiddle};
+constexpr Row kOfLast = {&kLast};
+
+std::string chosen(std::span<const Row* const> table, std::string_view forced) {
+  return best_row<Row>(allowed(kAll, forced), table).variant->name;
+}
+
+// Nobody who asks for less is to find that more has run.
+TEST(NewVariant, IsNeverReplacedByABetterOne) {
+  constexpr const Row* kLacksMiddle[] = {&kOfBest, &kOfMissing, &kOfLast};
+  constexpr const Row* kLacksBest[] = {&kOfMissing, &kOfMiddle, &kOfLast};
+  constexpr const Row* kHasLast[] = {&kOfLast};
+  EXPECT_EQ(chosen(kLacksMiddle, ""), "best");
+  EXPECT_EQ(chosen(kLacksMiddle, "best"), "best");
+  EXPECT_EQ(chosen(kLacksMiddle, "middle"), "last");
+  EXPECT_EQ(chosen(kLacksMiddle, "last"), "last");
+  EXPECT_EQ(chosen(kLacksBest, ""), "middle");
+  EXPECT_EQ(chosen(kLacksBest, "best"), "middle");
+  EXPECT_EQ(chosen(kLacksBest, "last"), "last");
+  EXPECT_EQ(chosen(kHasLast, ""), "last");
+  EXPECT_EQ(chosen(kHasLast, "best"), "last");
+}
+
+TEST(NewVariant, IsListedAmongWhatThereIs) {
+  constexpr const Row* kHasLast[] = {&kOfLast};
+  try {
+    chosen(kHasLast, "missing");
+    FAIL() << "what does not run was found";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "this machine has no kernels named \"missing\"; it has best, middle, last");
   }
 }
 

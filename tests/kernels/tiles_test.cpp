@@ -6,24 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernels.h"
 #include "kernels/reference.h"
+#include "kernels/tiles.h"
+#include "kernels/toy_variant.h"
 
 namespace rota::kernels {
 namespace {
 
 using testing::any_values;
 using testing::same;
-using testing::supported_variants;
+using testing::supported;
 
 constexpr std::size_t kPointRows = 8;
 constexpr std::size_t kPoints = kPointRows * kPointRows;
-
-template <class T>
-const TileTransforms<T>& transforms(const Variant& variant, std::size_t window) {
-  const Arithmetic<T>& arithmetic = variant.arithmetic<T>();
-  return window == 3 ? arithmetic.tiles_of_window_3 : arithmetic.tiles_of_window_5;
-}
 
 // Of a tile whose elements lie one after the other.
 TileSteps dense(std::size_t side, std::size_t count) { return {side * count, count}; }
@@ -34,7 +29,7 @@ class TilesTest : public ::testing::TestWithParam<std::size_t> {};
 TEST_P(TilesTest, MakeAConvolution) {
   const std::size_t window = GetParam();
   const std::size_t side = kPointRows + 1 - window;
-  const auto& tiles = transforms<double>(*variants().back(), window);
+  const auto& tiles = reference<Tiles>().transforms<double>(window);
   std::vector<double> inputs(kPoints);
   std::vector<double> weights(window * window);
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<double>(i * 5 % 17) - 8;
@@ -66,7 +61,7 @@ TEST_P(TilesTest, MakeAConvolution) {
 // <a contracted, b> is <a, b expanded>, for whatever a and b.
 TEST_P(TilesTest, ContractAsTheTransposeOfWhatTheyExpand) {
   const std::size_t window = GetParam();
-  const auto& tiles = transforms<double>(*variants().back(), window);
+  const auto& tiles = reference<Tiles>().transforms<double>(window);
   const auto expect_transposed = [](const TileTransform<double>& transform, std::size_t side) {
     std::vector<double> a(kPoints);
     std::vector<double> b(side * side);
@@ -109,20 +104,22 @@ void expect_scalar_bits(const TileTransform<T>& scalar, const TileTransform<T>& 
 }
 
 template <class T>
-void expect_scalar_bits(const Variant& variant, std::size_t window, std::size_t count) {
-  const TileTransforms<T>& scalar = transforms<T>(*variants().back(), window);
-  const TileTransforms<T>& other = transforms<T>(variant, window);
+void expect_scalar_bits(const Tiles& tiles, std::size_t window, std::size_t count) {
+  const TileTransforms<T>& scalar = reference<Tiles>().transforms<T>(window);
+  const TileTransforms<T>& other = tiles.transforms<T>(window);
   expect_scalar_bits(scalar.inputs, other.inputs, kPointRows, count);
   expect_scalar_bits(scalar.weights, other.weights, window, count);
   expect_scalar_bits(scalar.outputs, other.outputs, kPointRows + 1 - window, count);
 }
 
 TEST_P(TilesTest, HaveTheBitsOfScalar) {
-  for (const Variant* variant : supported_variants()) {
+  std::vector<const Tiles*> rows = supported<Tiles>();
+  rows.push_back(&testing::kToyTiles);
+  for (const Tiles* tiles : rows) {
     for (const std::size_t count : {1, 7, 16, 33, 64}) {
-      SCOPED_TRACE(std::string(variant->name) + ", count " + std::to_string(count));
-      expect_scalar_bits<float>(*variant, GetParam(), count);
-      expect_scalar_bits<double>(*variant, GetParam(), count);
+      SCOPED_TRACE(std::string(tiles->variant->name) + ", count " + std::to_string(count));
+      expect_scalar_bits<float>(*tiles, GetParam(), count);
+      expect_scalar_bits<double>(*tiles, GetParam(), count);
     }
   }
 }

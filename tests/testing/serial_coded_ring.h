@@ -12,7 +12,7 @@
 #include <rota/codec.h>
 #include <rota/reduce_op.h>
 
-#include "kernels/kernels.h"
+#include "kernels/codings.h"
 
 namespace rota::testing {
 
@@ -69,7 +69,7 @@ class SerialCodedRing {
   }
 
   Floats there_and_back(const Floats& values) const {
-    const kernels::Coding& coding = kernels::reference().coding(codec_);
+    const kernels::Coding& coding = kernels::reference<kernels::Codings>().coding(codec_);
     std::vector<std::byte> coded(kernels::coded_bytes(codec_, values.size()));
     coding.encode(coded.data(), std::as_bytes(std::span(values)).data(), values.size(), {});
     Floats decoded(values.size());

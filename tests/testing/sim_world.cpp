@@ -35,8 +35,8 @@ void SimWorld::start(std::size_t rank, const collectives::PlanRequest& request,
   own.rank = rank;
   own.world_size = options_.world_size;
   plans_[rank] = collectives::make_plan(own);
-  reducers_[rank] = std::make_unique<collectives::Reducer>(kernels::select("scalar"), type,
-                                                           reduction, options_.world_size);
+  reducers_[rank] = std::make_unique<collectives::Reducer>(
+      kernels::reference<kernels::Reductions>(), type, reduction, options_.world_size);
   auto& memory = memory_[rank];
   memory[2].resize(plans_[rank].scratch_count * bytes_of(type));
   operations_[rank] = {.plan = &plans_[rank],

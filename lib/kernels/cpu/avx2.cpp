@@ -35,8 +35,13 @@ ROTA_TARGET inline long long last_bytes(__m256 lanes) noexcept {
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/half_vectors.h"
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/half_vectors.h"  // First: the loops take its lanes.
+
+#include "kernels/cpu/coding_loops.h"
+#include "kernels/cpu/optimizer_loops.h"
+#include "kernels/cpu/reduction_loops.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/tile_loops.h"
 
 namespace rota::kernels::cpu {
 namespace {
@@ -55,7 +60,11 @@ bool supported() noexcept { return __builtin_cpu_supports("avx2") != 0 && has_f1
 
 }  // namespace
 
-constinit const Variant kAvx2 = make_variant("avx2", supported);
+constinit const Variant kAvx2 = {"avx2", supported};
+constinit const Reductions kAvx2Reductions = make_reductions(kAvx2);
+constinit const Codings kAvx2Codings = make_codings(kAvx2);
+constinit const Optimizers kAvx2Optimizers = make_optimizers(kAvx2);
+constinit const Tiles kAvx2Tiles = make_tiles(kAvx2);
 
 }  // namespace rota::kernels::cpu
 #endif

@@ -36,8 +36,13 @@ ROTA_TARGET inline __m128i last_bytes(__m512 lanes) noexcept {
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/half_vectors.h"
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/half_vectors.h"  // First: the loops take its lanes.
+
+#include "kernels/cpu/coding_loops.h"
+#include "kernels/cpu/optimizer_loops.h"
+#include "kernels/cpu/reduction_loops.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/tile_loops.h"
 
 namespace rota::kernels::cpu {
 namespace {
@@ -49,7 +54,11 @@ bool supported() noexcept {
 
 }  // namespace
 
-constinit const Variant kAvx512 = make_variant("avx512", supported);
+constinit const Variant kAvx512 = {"avx512", supported};
+constinit const Reductions kAvx512Reductions = make_reductions(kAvx512);
+constinit const Codings kAvx512Codings = make_codings(kAvx512);
+constinit const Optimizers kAvx512Optimizers = make_optimizers(kAvx512);
+constinit const Tiles kAvx512Tiles = make_tiles(kAvx512);
 
 }  // namespace rota::kernels::cpu
 #endif

@@ -267,5 +267,15 @@ template <class Format>
 constexpr Coding kCoding = {encode<Format>, decode<Format, Take>, decode<Format, Add>,
                             decode<Format, Lose>};
 
+constexpr Codings make_codings(const Variant& variant) noexcept {
+  return {&variant,
+          {{},  // What travels as it is, is not coded.
+           kCoding<OfHalves<Bfloat16InLine>>,
+           kCoding<OfHalves<Float16Lanes>>,
+           kCoding<OfInt8<false>>,
+           kCoding<OfInt8<true>>,
+           kCoding<OfTopK>}};
+}
+
 }  // namespace
 }  // namespace rota::kernels::cpu

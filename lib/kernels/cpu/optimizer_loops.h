@@ -41,5 +41,9 @@ ROTA_TARGET void sgd_update(T* values, T* velocity, const T* gradient, std::size
   store_some<Same<T>>(velocity_bytes, v, count);
 }
 
+constexpr Optimizers make_optimizers(const Variant& variant) noexcept {
+  return {&variant, {sgd_update<float>}, {sgd_update<double>}};
+}
+
 }  // namespace
 }  // namespace rota::kernels::cpu

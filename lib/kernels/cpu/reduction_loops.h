@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/cpu/lanes.h"
 #include "kernels/reductions.h"
@@ -138,6 +139,45 @@ ROTA_TARGET void scale(std::byte* values, std::size_t count, double factor) noex
   }
   if (count == 0) return;
   store_some<Format>(values, load_some<Format>(values, count) * rounded, count);
+}
+
+template <class Format, class Operation>
+constexpr Combines kCombines = {combine<Format, Operation>, combine_to_both<Format, Operation>};
+
+// In the order of ReduceOp.
+template <class Format, auto kInfinity, class Bits = decltype(kInfinity)>
+constexpr TypeReductions kFloats = {{kCombines<Format, Sum>,
+                                     kCombines<Format, Mean<typename Format::Number>>,
+                                     kCombines<Format, Product>,
+                                     kCombines<Same<Bits>, ByBits<kInfinity, Min>>,
+                                     kCombines<Same<Bits>, ByBits<kInfinity, Max>>,
+                                     {},
+                                     {},
+                                     {}},
+                                    scale<Format>};
+
+template <class T, class Bits = std::make_unsigned_t<T>>
+constexpr TypeReductions kIntegers = {{kCombines<Same<Bits>, Sum>,
+                                       {},
+                                       kCombines<Same<Bits>, Product>,
+                                       kCombines<Same<T>, Min>,
+                                       kCombines<Same<T>, Max>,
+                                       kCombines<Same<Bits>, BitAnd>,
+                                       kCombines<Same<Bits>, BitOr>,
+                                       kCombines<Same<Bits>, BitXor>},
+                                      nullptr};
+
+constexpr Reductions make_reductions(const Variant& variant) noexcept {
+  return {&variant,
+          {{},  // Bytes can be moved, not reduced.
+           kFloats<Float16Lanes, std::int16_t{0x7c00}>,
+           kFloats<Bfloat16Lanes, std::int16_t{0x7f80}>,
+           kFloats<Same<float>, std::int32_t{0x7f80'0000}>,
+           kFloats<Same<double>, std::int64_t{0x7ff0'0000'0000'0000}>,
+           kIntegers<std::int8_t>,
+           kIntegers<std::uint8_t>,
+           kIntegers<std::int32_t>,
+           kIntegers<std::int64_t>}};
 }
 
 }  // namespace

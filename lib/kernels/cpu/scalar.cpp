@@ -4,8 +4,6 @@
 
 #include <rota/float16.h>
 
-#include "kernels/cpu/variants.h"
-
 #define ROTA_TARGET
 
 namespace rota::kernels::cpu {
@@ -48,7 +46,11 @@ using Bfloat16Lanes = HalfLanes<Bfloat16>;
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/table.h"
+#include "kernels/cpu/coding_loops.h"
+#include "kernels/cpu/optimizer_loops.h"
+#include "kernels/cpu/reduction_loops.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/tile_loops.h"
 
 namespace rota::kernels::cpu {
 namespace {
@@ -57,6 +59,10 @@ bool always() noexcept { return true; }
 
 }  // namespace
 
-constinit const Variant kScalar = make_variant("scalar", always);
+constinit const Variant kScalar = {"scalar", always};
+constinit const Reductions kScalarReductions = make_reductions(kScalar);
+constinit const Codings kScalarCodings = make_codings(kScalar);
+constinit const Optimizers kScalarOptimizers = make_optimizers(kScalar);
+constinit const Tiles kScalarTiles = make_tiles(kScalar);
 
 }  // namespace rota::kernels::cpu

@@ -165,5 +165,12 @@ template <class T, std::size_t kWindow>
 constexpr TileTransforms<T> kTransforms = {kTransform<T, Inputs>, kTransform<T, Weights<kWindow>>,
                                            kTransform<T, Outputs<kWindow>>};
 
+template <class T>
+constexpr TypeTiles<T> kTypeTiles = {kTransforms<T, 3>, kTransforms<T, 5>};
+
+constexpr Tiles make_tiles(const Variant& variant) noexcept {
+  return {&variant, kTypeTiles<float>, kTypeTiles<double>};
+}
+
 }  // namespace
 }  // namespace rota::kernels::cpu
