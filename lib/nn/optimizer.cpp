@@ -86,6 +86,13 @@ void adam_update(const AdamState<T>& state, const AdamFactors<T>& factors,
   }
 }
 
+// Chosen once, since asking the processor what it has may take longer than a small update.
+template <class T>
+const kernels::Updates<T>& updates() noexcept {
+  static const kernels::Updates<T>& chosen = kernels::select<kernels::Optimizers>().updates<T>();
+  return chosen;
+}
+
 }  // namespace
 
 template <class T>
@@ -110,7 +117,7 @@ void Optimizer<T>::update(std::size_t index, std::span<T> values, std::span<cons
   ROTA_ASSERT(index < first_.size());
   ROTA_ASSERT(values.size() == first_[index].size() && gradient.size() == values.size());
   if (const auto* sgd = std::get_if<Sgd>(&options_)) {
-    kernels::select<kernels::Optimizers>().updates<T>().sgd(
+    updates<T>().sgd(
         values.data(), first_[index].data(), gradient.data(), values.size(),
         {static_cast<T>(sgd->learning_rate * learning_rate_factor_), static_cast<T>(sgd->momentum),
          static_cast<T>(sgd->weight_decay), gradient_scale});
