@@ -1,5 +1,5 @@
-// What has arrived is taken in when a rank looks: no rank can tell the difference. The coordinator is
-// a process of its own, so no other rank runs in the middle of what it does.
+// What has arrived is taken in when a rank looks: no rank can tell the difference. The coordinator
+// is a process of its own, so no other rank runs in the middle of what it does.
 #include "simulation/launcher.h"
 
 #include <algorithm>
