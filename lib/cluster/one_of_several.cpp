@@ -2,7 +2,7 @@
 #include "cluster/one_of_several.h"
 
 #include "cluster/one_rank.h"
-#include "cluster/slurm_step.h"
+#include "cluster/sources/slurm_step.h"
 
 namespace rota::cluster {
 namespace {

@@ -1,5 +1,5 @@
-// The sources that may say something about the cluster, each a file of its own. All are pure: they
-// look at what is given, and nothing else.
+// The sources that may say something about the cluster. Each is a file of sources/. All are pure:
+// they look at what is given, and nothing else.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 // Lists of hosts: "a:2,b:2", and the lines of a hostfile.
-#include "cluster/host_list.h"
+#include "cluster/sources/host_list.h"
 #include "fuzz/fuzz.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // Slurm's lists of nodes and of counts.
 #include <set>
 
-#include "cluster/slurm_lists.h"
+#include "cluster/sources/slurm_lists.h"
 #include "cluster/specification.h"
 #include "fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 // The flags of old tutorials, one argument a line.
 #include "cluster/host_names.h"
 #include "cluster/sources.h"
-#include "cluster/task_flags.h"
+#include "cluster/sources/task_flags.h"
 #include "fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t count) {

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/host_list.h"
-#include "cluster/slurm_lists.h"
-#include "cluster/task_flags.h"
+#include "cluster/sources/host_list.h"
+#include "cluster/sources/slurm_lists.h"
+#include "cluster/sources/task_flags.h"
 #include "specification/given.h"
 
 namespace rota::cluster {

@@ -1,5 +1,5 @@
 // How Slurm writes long lists in few letters.
-#include "cluster/slurm_lists.h"
+#include "cluster/sources/slurm_lists.h"
 
 #include <algorithm>
 

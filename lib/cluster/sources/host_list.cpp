@@ -1,5 +1,5 @@
 // Lists of hosts with their slots: "a:2,b:2", and files of lines.
-#include "cluster/host_list.h"
+#include "cluster/sources/host_list.h"
 
 #include <algorithm>
 #include <unordered_map>

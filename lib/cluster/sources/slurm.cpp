@@ -5,9 +5,9 @@
 
 #include "cluster/one_rank.h"
 #include "cluster/pods.h"
-#include "cluster/slurm_lists.h"
-#include "cluster/slurm_step.h"
 #include "cluster/sources.h"
+#include "cluster/sources/slurm_lists.h"
+#include "cluster/sources/slurm_step.h"
 
 namespace rota::cluster {
 namespace {

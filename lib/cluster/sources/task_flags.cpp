@@ -1,5 +1,5 @@
 // The flags by which programs of old tutorials are told their cluster.
-#include "cluster/task_flags.h"
+#include "cluster/sources/task_flags.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // PMIx: the environment has the rank and the job; how many there are, its server would tell.
-#include "cluster/slurm_step.h"
 #include "cluster/sources.h"
+#include "cluster/sources/slurm_step.h"
 
 namespace rota::cluster {
 

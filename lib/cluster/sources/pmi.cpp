@@ -1,7 +1,7 @@
 // PMI-1, which MPICH's mpiexec and its kin speak.
 #include "cluster/one_rank.h"
-#include "cluster/slurm_step.h"
 #include "cluster/sources.h"
+#include "cluster/sources/slurm_step.h"
 
 namespace rota::cluster {
 

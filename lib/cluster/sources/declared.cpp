@@ -1,9 +1,9 @@
 // ROTA_*: what a person declares, in a pod's template or a shell.
 #include <algorithm>
 
-#include "cluster/host_list.h"
 #include "cluster/host_names.h"
 #include "cluster/sources.h"
+#include "cluster/sources/host_list.h"
 
 namespace rota::cluster {
 namespace {
