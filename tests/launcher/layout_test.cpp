@@ -20,7 +20,7 @@ std::vector<HostSlots> hosts_of(const std::vector<std::size_t>& slot_counts) {
 }
 
 // "a0 a1 b0": the host and the local rank of each rank.
-std::string to_text(const Layout& layout) {
+std::string seats_of(const Layout& layout) {
   std::string text;
   for (const Seat& seat : layout.seats) {
     if (!text.empty()) text += ' ';
@@ -32,7 +32,7 @@ std::string to_text(const Layout& layout) {
 
 std::string refusal_of(const std::vector<std::size_t>& slot_counts, const LayoutRules& rules) {
   try {
-    return "accepted: " + to_text(lay_out(hosts_of(slot_counts), rules));
+    return "accepted: " + seats_of(lay_out(hosts_of(slot_counts), rules));
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -124,11 +124,11 @@ TEST(Layout, GivesNoHostMoreRanksThanItsMost) {
   std::vector<HostSlots> hosts = hosts_of({2, 4});
   hosts[0].most = 3;
   hosts[1].most = 2;  // Such as of a host that has found four slots.
-  EXPECT_EQ(to_text(lay_out(hosts, {})), "a0 a1 b0 b1");
-  EXPECT_EQ(to_text(lay_out(hosts, oversubscribed(with({}, 5)))), "a0 a1 a2 b0 b1");
+  EXPECT_EQ(seats_of(lay_out(hosts, {})), "a0 a1 b0 b1");
+  EXPECT_EQ(seats_of(lay_out(hosts, oversubscribed(with({}, 5)))), "a0 a1 a2 b0 b1");
   const auto refusal = [&](const LayoutRules& rules) -> std::string {
     try {
-      return "accepted: " + to_text(lay_out(hosts, rules));
+      return "accepted: " + seats_of(lay_out(hosts, rules));
     } catch (const UsageError& error) {
       return error.what();
     }
