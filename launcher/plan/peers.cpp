@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "os/port_claim.h"
+#include "os/listener.h"
 
 namespace rota::launcher {
 namespace {

@@ -16,7 +16,7 @@
 #include "launcher/plan/job_plan.h"
 #include "launcher/ranks/program_check.h"
 #include "launcher/ranks/rank_environment.h"
-#include "os/port_claim.h"
+#include "os/listener.h"
 
 namespace rota::preflight {
 namespace {

@@ -1,5 +1,7 @@
-// Listening sockets.
+// Listening sockets, and ports that are set aside for somebody who listens there later.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "os/address.h"
@@ -21,5 +23,11 @@ Listener listen_on_loopback();
 // interface. Any other name is everywhere: no interface may have the name's address, or others may
 // know it by another one.
 Listener listen_at(const std::string& address);
+
+// Claims a port of this host on which nobody listens; empty where somebody does, or has claimed it.
+// The port stays free, so that whoever is told of it can have it. The claim holds among those who
+// ask here, of whatever user, and ends with the descriptor. Throws Error kSystem where there are no
+// sockets to ask with.
+std::optional<Fd> claim_port(std::uint16_t port);
 
 }  // namespace rota::os

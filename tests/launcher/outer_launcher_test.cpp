@@ -7,7 +7,6 @@
 #include "launcher/launched.h"
 #include "os/host.h"
 #include "os/listener.h"
-#include "os/port_claim.h"
 #include "testing/key_text.h"
 
 namespace rota::launcher {

@@ -11,7 +11,6 @@
 #include "launcher/plan/file_need.h"
 #include "launcher/plan/topology.h"
 #include "os/listener.h"
-#include "os/port_claim.h"
 #include "os/shared_memory.h"
 
 namespace rota::launcher {
