@@ -13,7 +13,6 @@
 #include "names/resolver.h"
 #include "os/host.h"
 #include "os/listener.h"
-#include "rendezvous/call_host.h"
 
 namespace rota {
 namespace {

@@ -1,4 +1,5 @@
-// A job's coordinator in the process of one of its ranks, rank 0, where no launcher has it.
+// A job's coordinator in the process of one of its ranks, rank 0, where no launcher has it; and how
+// the other ranks reach it.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -7,9 +8,12 @@
 #include <thread>
 #include <vector>
 
+#include "auth/handshake.h"
 #include "auth/reception.h"
+#include "base/time.h"
 #include "os/fd.h"
 #include "os/poll_set.h"
+#include "rendezvous/line.h"
 #include "rendezvous/switchboard.h"
 
 namespace rota::rendezvous {
@@ -50,5 +54,10 @@ class Host {
   std::atomic<bool> is_ending_{false};
   std::thread thread_;
 };
+
+// Calls rank 0 at `address`, "host:port", until it answers. Throws Error kTimeout at `deadline`,
+// saying what was in the way; kMismatch where it refuses this rank, kSystem.
+std::unique_ptr<Line> call_host(const std::string& address, const auth::Credentials& own,
+                                const auth::Identity& identity, base::TimePoint deadline);
 
 }  // namespace rota::rendezvous

@@ -17,7 +17,6 @@
 #include "os/listener.h"
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
-#include "rendezvous/call_host.h"
 #include "rendezvous/client.h"
 #include "rendezvous/remote_line.h"
 
