@@ -1,9 +1,10 @@
-// Reads a process's rank, under whatever names.
+// Reads a process's rank, under whatever names, and looks whether it has one at all.
 #include "cluster/one_rank.h"
 
 #include <algorithm>
 
 #include "cluster/host_names.h"
+#include "cluster/sources/slurm_step.h"
 
 namespace rota::cluster {
 namespace {
@@ -13,6 +14,13 @@ void require_below(std::string_view name, std::size_t value, std::string_view li
   if (value < limit) return;
   refuse(std::string(name) + " is " + std::to_string(value) + ", and " + std::string(limit_name) +
          " is " + std::to_string(limit) + ": a rank is below the size of its world");
+}
+
+// Of a number above `most`.
+std::string sign_above(const Environment& environment, std::string_view name, Range range,
+                       std::size_t most) {
+  const auto number = environment.number(name, range);
+  return number && *number > most ? std::string(name) + " is " + std::to_string(*number) : "";
 }
 
 }  // namespace
@@ -57,6 +65,18 @@ std::optional<Meeting> read_meeting(const Environment& environment, std::string_
   Meeting meeting{.name = parts.name};
   if (number) meeting.port = static_cast<std::uint16_t>(*number);
   return meeting;
+}
+
+std::string sign_of_several(const Environment& environment) {
+  for (const char* size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "WORLD_SIZE"}) {
+    if (auto sign = sign_above(environment, size, kAnyRankCount, 1); !sign.empty()) return sign;
+  }
+  for (const char* size : {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}) {
+    if (!is_in_step(environment)) break;
+    if (auto sign = sign_above(environment, size, kAnyRankCount, 1); !sign.empty()) return sign;
+  }
+  // Rank 0 says nothing about the size.
+  return sign_above(environment, "PMIX_RANK", kAnyRank, 0);
 }
 
 }  // namespace rota::cluster

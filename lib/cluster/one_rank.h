@@ -28,4 +28,11 @@ Specification read_rank(const std::string& source, const Environment& environmen
 std::optional<Meeting> read_meeting(const Environment& environment, std::string_view name,
                                     std::string_view port);
 
+// A sign that somebody has started this process as one of several, such as "WORLD_SIZE is 4"; empty
+// where there is none. It matters where nothing says where the others are: a program that went on
+// alone would train beside them, and nobody would notice. Of Slurm's variables those of a step
+// count: a shell or a batch script in an allocation is no rank. Throws Error kInvalidArgument where
+// a number is none.
+std::string sign_of_several(const Environment& environment);
+
 }  // namespace rota::cluster

@@ -13,7 +13,7 @@
 
 #include "auth/key_file.h"
 #include "cluster/environment.h"
-#include "cluster/one_of_several.h"
+#include "cluster/one_rank.h"
 #include "cluster/reading.h"
 #include "communicator/memory_need.h"
 #include "os/host.h"
