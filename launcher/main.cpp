@@ -8,9 +8,9 @@
 #include <rota/error.h>
 #include <rota/rank_table.h>
 
+#include "launcher/command/companions.h"
 #include "launcher/command/exit_codes.h"
 #include "launcher/command/options.h"
-#include "launcher/command/render.h"
 #include "launcher/job/job_run.h"
 #include "launcher/job/preflight_job.h"
 #include "launcher/job/several_hosts.h"

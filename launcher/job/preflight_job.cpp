@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "launcher/command/companion_path.h"
+#include "launcher/command/companions.h"
 #include "launcher/command/exit_codes.h"
 #include "launcher/job/report.h"
 
