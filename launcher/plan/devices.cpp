@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cluster/environment.h"
+
 namespace rota::launcher {
 namespace {
+
+constexpr std::string_view kVisibleDevices = "CUDA_VISIBLE_DEVICES";
 
 bool is_device_file(std::string_view name) {
   constexpr std::string_view kStem = "nvidia";
@@ -17,6 +21,29 @@ std::string_view without_spaces(std::string_view text) {
   const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
   const std::size_t end = text.find_last_not_of(' ');
   return end == std::string_view::npos ? "" : text.substr(begin, end + 1 - begin);
+}
+
+// Those of this host.
+struct Devices {
+  std::vector<std::string> all;
+  bool are_named = false;  // By -x: whoever does that has decided, and nobody is dealt one.
+};
+
+Devices read_devices(const std::vector<Variable>& variables,
+                     const std::vector<std::string>& environment) {
+  const auto named = std::ranges::find(variables, kVisibleDevices, &Variable::name);
+  const bool are_named = named != variables.end();
+  if (are_named && named->value) return {parse_devices(*named->value), true};
+  const bool are_limited = cluster::is_set(environment, kVisibleDevices);
+  return {are_limited ? parse_devices(cluster::find_variable(environment, kVisibleDevices))
+                      : find_devices(),
+          are_named};
+}
+
+std::string joined(const std::vector<std::string>& devices) {
+  std::string text;
+  for (const std::string& device : devices) text += (text.empty() ? "" : ",") + device;
+  return text;
 }
 
 }  // namespace
@@ -51,6 +78,36 @@ std::vector<std::string> find_devices(const std::string& folder) {
 std::vector<std::string> deal_devices(std::vector<std::string> devices, std::size_t rank_count) {
   if (devices.size() < rank_count) return {};
   devices.resize(rank_count);
+  return devices;
+}
+
+std::size_t device_count(const std::vector<std::string>& environment) {
+  return read_devices({}, environment).all.size();
+}
+
+// Where other rotaruns have ranks here too, whoever has started them may have dealt them devices.
+DevicesOfRanks devices_of_ranks(const Options& options, const std::vector<std::string>& environment,
+                                const Share& share) {
+  const Devices here = read_devices({}, environment);
+  const std::size_t rank_count = share.ranks.size();
+  const auto dealt = deal_devices(here.all, rank_count + share.other_count);
+  DevicesOfRanks devices;
+  bool are_all_named = true;
+  for (std::size_t local = 0; local < rank_count; ++local) {
+    const Group& group = options.groups[share.groups[local]];
+    const Devices own = read_devices(group.variables, environment);
+    const bool is_given_one = !own.are_named && !dealt.empty();
+    const std::string device = is_given_one ? dealt[share.earlier_count + local] : "";
+    devices.given.push_back(device);
+    devices.visible.push_back(is_given_one ? device : joined(own.all));
+    are_all_named = are_all_named && own.are_named;
+  }
+  const bool is_told = are_all_named || share.other_count > 0;
+  if (is_told || here.all.empty() || !dealt.empty()) return devices;
+  devices.warning = std::to_string(rank_count) + (rank_count == 1 ? " rank for " : " ranks for ") +
+                    std::to_string(here.all.size()) +
+                    (here.all.size() == 1 ? " CUDA device" : " CUDA devices") +
+                    ": every rank sees all of them";
   return devices;
 }
 

@@ -8,9 +8,9 @@
 #include <iterator>
 
 #include "base/islands.h"
+#include "launcher/plan/devices.h"
 #include "launcher/plan/layout.h"
 #include "launcher/plan/one_slot_each.h"
-#include "launcher/plan/visible_devices.h"
 #include "os/address.h"
 
 namespace rota::launcher {

@@ -3,8 +3,8 @@
 
 #include <rota/error.h>
 
+#include "launcher/plan/devices.h"
 #include "launcher/plan/reach.h"
-#include "launcher/plan/visible_devices.h"
 
 namespace rota::launcher {
 namespace {

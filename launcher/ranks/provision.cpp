@@ -6,7 +6,7 @@
 
 #include <rota/error.h>
 
-#include "launcher/plan/visible_devices.h"
+#include "launcher/plan/devices.h"
 
 namespace rota::launcher {
 namespace {
