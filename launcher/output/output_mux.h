@@ -2,6 +2,7 @@
 // Knows no descriptor: bytes come in, and lie in a queue until somebody writes them.
 #pragma once
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <optional>
@@ -16,6 +17,18 @@ namespace rota::launcher {
 enum class Stream : std::size_t { kOut = 0, kErr = 1 };
 
 inline constexpr std::array<Stream, 2> kStreams = {Stream::kOut, Stream::kErr};
+
+// The time at which a line came, as it stands before it: UTC by ISO 8601, to the millisecond,
+// "2026-03-09T16:05:07.042Z". Always as long; years from 0 to 9999.
+class Timestamp {
+ public:
+  explicit Timestamp(std::chrono::system_clock::time_point time) noexcept;
+
+  std::string_view text() const noexcept { return {text_.data(), text_.size()}; }
+
+ private:
+  std::array<char, 24> text_;
+};
 
 class OutputMux {
  public:

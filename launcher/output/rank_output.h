@@ -9,7 +9,6 @@
 
 #include "launcher/command/options.h"
 #include "launcher/output/output_mux.h"
-#include "launcher/output/timestamp.h"
 #include "launcher/plan/host_share.h"
 #include "os/fd.h"
 #include "os/output.h"

@@ -1,10 +1,13 @@
-// Lines of several ranks become one stream, and stay lines.
+// Lines of several ranks become one stream, and stay lines. Times before them are what a calendar
+// says.
 #include "launcher/output/output_mux.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <random>
+#include <string>
 
 namespace rota::launcher {
 namespace {
@@ -202,6 +205,23 @@ TEST(OutputMux, RemembersNoMoreThanTheBeginningOfALongLine) {
   OutputMux mux = mux_of(1);
   mux.on_bytes(0, kErr, std::string(50'000, 'x') + "\n");
   EXPECT_EQ(mux.last_words(0).at(0).size(), 1000U);
+}
+
+std::string text_at(std::chrono::milliseconds since_1970) {
+  return std::string(Timestamp(std::chrono::system_clock::time_point(since_1970)).text());
+}
+
+TEST(Timestamp, IsUtcToTheMillisecond) {
+  EXPECT_EQ(text_at(std::chrono::milliseconds(0)), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(text_at(std::chrono::milliseconds(1'700'000'000'042)), "2023-11-14T22:13:20.042Z");
+  EXPECT_EQ(text_at(std::chrono::milliseconds(951'782'399'999)), "2000-02-28T23:59:59.999Z");
+  EXPECT_EQ(text_at(std::chrono::milliseconds(951'782'400'000)), "2000-02-29T00:00:00.000Z");
+  EXPECT_EQ(text_at(std::chrono::milliseconds(4'102'444'799'001)), "2099-12-31T23:59:59.001Z");
+}
+
+TEST(Timestamp, CutsWhatIsFinerOff) {
+  const std::chrono::system_clock::time_point time{std::chrono::nanoseconds(1'999'999)};
+  EXPECT_EQ(Timestamp(time).text(), "1970-01-01T00:00:00.001Z");
 }
 
 }  // namespace
