@@ -74,12 +74,12 @@ std::vector<double> TunedRanks::gather(double own) {
 
 double TunedRanks::slowest(double own) { return std::ranges::max(gather(own)); }
 
-Communicator::Impl& TunedRanks::by(Algorithm plan) {
+CommunicatorImpl& TunedRanks::by(Algorithm plan) {
   auto& ranks = by_plan_[plan];
   if (!ranks) {
     CommunicatorOptions options;
     options.plan = to_string(plan);
-    ranks = std::make_unique<Communicator::Impl>(split_group(all_, 0, rank()), Settings(options));
+    ranks = std::make_unique<CommunicatorImpl>(split_group(all_, 0, rank()), Settings(options));
   }
   return *ranks;
 }
@@ -204,7 +204,7 @@ std::vector<Times> TunedRanks::measure_all_reduces(const std::vector<Algorithm>&
   const Block block = all_.allocate(bytes);
   std::vector<std::vector<double>> samples(plans.size());
   const auto once = [&](std::size_t i) {
-    Communicator::Impl& ranks = by(plans[i]);
+    CommunicatorImpl& ranks = by(plans[i]);
     barrier();
     const auto begin = Clock::now();
     ranks.wait(ranks.submit({.collective = Collective::kAllReduce, .values = floats_of(block)}));

@@ -38,7 +38,7 @@ class ROTA_HIDDEN TunedRanks {
   std::vector<double> gather(double own);  // By rank.
   double slowest(double own);
   double as_rank_0_says(double own) { return gather(own).front(); }
-  Communicator::Impl& by(collectives::Algorithm plan);
+  CommunicatorImpl& by(collectives::Algorithm plan);
 
   double measure_latency(Pair pair);
   double measure_bandwidth(std::size_t to, std::size_t from);  // Seconds a byte.
@@ -46,8 +46,8 @@ class ROTA_HIDDEN TunedRanks {
   double measure_reduction();
   Link measure_link(Pair pair, std::size_t to, std::size_t from);
 
-  Communicator::Impl all_;
-  std::map<collectives::Algorithm, std::unique_ptr<Communicator::Impl>> by_plan_;
+  CommunicatorImpl all_;
+  std::map<collectives::Algorithm, std::unique_ptr<CommunicatorImpl>> by_plan_;
 };
 
 }  // namespace rota::bench

@@ -8,7 +8,7 @@
 namespace rota {
 
 struct AgreedSteps::State {
-  std::shared_ptr<Communicator::Impl> communicator;
+  std::shared_ptr<CommunicatorImpl> communicator;
   std::shared_ptr<Membership> membership;  // None where nobody asks.
 };
 
@@ -23,8 +23,9 @@ bool has_whole_job(const Group& group) {
 }  // namespace
 
 AgreedSteps::AgreedSteps(Communicator& communicator) {
-  const Group& group = communicator.impl().group();
-  state_ = std::make_unique<State>(State{communicator.impl_, nullptr});
+  const auto& impl = CommunicatorAccess::impl_of(communicator);
+  const Group& group = impl->group();
+  state_ = std::make_unique<State>(State{impl, nullptr});
   if (!has_whole_job(group)) return;
   group.membership->begin_training(group.deadline);
   state_->membership = group.membership;
@@ -35,7 +36,7 @@ AgreedSteps::~AgreedSteps() {
 }
 
 bool AgreedSteps::begin() {
-  Communicator::Impl& communicator = *state_->communicator;
+  CommunicatorImpl& communicator = *state_->communicator;
   std::uint64_t& count = communicator.step_count();
   const base::Duration deadline = communicator.group().deadline;
   if (state_->membership && !state_->membership->begin_step(count + 1, deadline)) return false;

@@ -96,7 +96,26 @@ Call with_counts(Call call, Counts counts) {
   return call;
 }
 
+[[noreturn]] void refuse_moved_from() {
+  throw Error(ErrorCode::kClosed, "this communicator was moved from");
+}
+
+void run(const Communicator& communicator, const Call& call) {
+  CommunicatorImpl& impl = *CommunicatorAccess::impl_of(communicator);
+  impl.wait(impl.submit(call));
+}
+
+Request start(const Communicator& communicator, const Call& call) {
+  return CommunicatorImpl::start(CommunicatorAccess::impl_of(communicator), call);
+}
+
 }  // namespace
+
+const std::shared_ptr<CommunicatorImpl>& CommunicatorAccess::impl_of(
+    const Communicator& communicator) {
+  if (!communicator.impl_) refuse_moved_from();
+  return communicator.impl_;
+}
 
 Communicator::Communicator(const CommunicatorOptions& options) {
   const Settings settings(options);
@@ -132,8 +151,9 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
 }
 
 Communicator Communicator::split(std::size_t color, std::size_t key, const std::string& plan) {
-  const Settings settings = plan.empty() ? impl().settings() : impl().settings().with_plan(plan);
-  Group group = split_group(impl(), color, key);
+  Impl& parent = *CommunicatorAccess::impl_of(*this);
+  const Settings settings = plan.empty() ? parent.settings() : parent.settings().with_plan(plan);
+  Group group = split_group(parent, color, key);
   forget_foreign_topology(group);
   return Communicator(std::make_shared<Impl>(std::move(group), settings));
 }
@@ -158,174 +178,172 @@ std::size_t Communicator::world_size() const noexcept { return impl_->group().wo
 const RankTable& Communicator::rank_table() const noexcept { return impl_->group().table; }
 Codec Communicator::codec() const noexcept { return impl_->settings().codec; }
 
-Communicator::Impl& Communicator::impl() const {
-  if (!impl_) throw Error(ErrorCode::kClosed, "this communicator was moved from");
-  return *impl_;
-}
-
-void Communicator::run(const Call& call) { impl().wait(impl().submit(call)); }
-
-Request Communicator::start(const Call& call) {
-  impl().prepare_unattended();
-  const std::uint64_t number = impl_->submit(call);
-  impl_->run_unattended();
-  return {impl_, number};
-}
-
 void Communicator::all_reduce(Values values, Reduction reduction) {
-  run(all_reduce_call(values, reduction));
+  run(*this, all_reduce_call(values, reduction));
 }
 void Communicator::all_reduce(InputValues input, Values output, Reduction reduction) {
-  run(all_reduce_call(input, output, reduction));
+  run(*this, all_reduce_call(input, output, reduction));
 }
 Request Communicator::all_reduce_async(Values values, Reduction reduction) {
-  return start(all_reduce_call(values, reduction));
+  return start(*this, all_reduce_call(values, reduction));
 }
 Request Communicator::all_reduce_async(ConstValues input, Values output, Reduction reduction) {
-  return start(all_reduce_call(input, output, reduction));
+  return start(*this, all_reduce_call(input, output, reduction));
 }
 
 void Communicator::all_reduce_with_feedback(Values values, Values feedback, Reduction reduction) {
-  run(feedback_call(values, feedback, reduction));
+  run(*this, feedback_call(values, feedback, reduction));
 }
 Request Communicator::all_reduce_with_feedback_async(Values values, Values feedback,
                                                      Reduction reduction) {
-  return start(feedback_call(values, feedback, reduction));
+  return start(*this, feedback_call(values, feedback, reduction));
 }
 
 void Communicator::all_reduce(std::initializer_list<Values> group, Reduction reduction) {
   all_reduce(std::span(group.begin(), group.size()), reduction);
 }
 void Communicator::all_reduce(std::span<const Values> group, Reduction reduction) {
-  run(all_reduce_call(group, reduction));
+  run(*this, all_reduce_call(group, reduction));
 }
 Request Communicator::all_reduce_async(std::span<const Values> group, Reduction reduction) {
-  return start(all_reduce_call(group, reduction));
+  return start(*this, all_reduce_call(group, reduction));
 }
 
 void Communicator::reduce(Values values, std::size_t root, Reduction reduction) {
-  run(reduce_call(values, root, reduction));
+  run(*this, reduce_call(values, root, reduction));
 }
 void Communicator::reduce(InputValues input, Values output, std::size_t root, Reduction reduction) {
-  run(reduce_call(input, output, root, reduction));
+  run(*this, reduce_call(input, output, root, reduction));
 }
 Request Communicator::reduce_async(Values values, std::size_t root, Reduction reduction) {
-  return start(reduce_call(values, root, reduction));
+  return start(*this, reduce_call(values, root, reduction));
 }
 Request Communicator::reduce_async(ConstValues input, Values output, std::size_t root,
                                    Reduction reduction) {
-  return start(reduce_call(input, output, root, reduction));
+  return start(*this, reduce_call(input, output, root, reduction));
 }
 
 void Communicator::reduce_scatter(Values values, Reduction reduction) {
-  run(reduce_scatter_call(values, reduction));
+  run(*this, reduce_scatter_call(values, reduction));
 }
 void Communicator::reduce_scatter(InputValues input, Values output, Reduction reduction) {
-  run(reduce_scatter_call(input, output, reduction));
+  run(*this, reduce_scatter_call(input, output, reduction));
 }
 void Communicator::reduce_scatter_v(Values values, Counts counts, Reduction reduction) {
-  run(with_counts(reduce_scatter_call(values, reduction), counts));
+  run(*this, with_counts(reduce_scatter_call(values, reduction), counts));
 }
 void Communicator::reduce_scatter_v(InputValues input, Values output, Counts counts,
                                     Reduction reduction) {
-  run(with_counts(reduce_scatter_call(input, output, reduction), counts));
+  run(*this, with_counts(reduce_scatter_call(input, output, reduction), counts));
 }
 Request Communicator::reduce_scatter_async(Values values, Reduction reduction) {
-  return start(reduce_scatter_call(values, reduction));
+  return start(*this, reduce_scatter_call(values, reduction));
 }
 Request Communicator::reduce_scatter_async(ConstValues input, Values output, Reduction reduction) {
-  return start(reduce_scatter_call(input, output, reduction));
+  return start(*this, reduce_scatter_call(input, output, reduction));
 }
 Request Communicator::reduce_scatter_v_async(Values values, Counts counts, Reduction reduction) {
-  return start(with_counts(reduce_scatter_call(values, reduction), counts));
+  return start(*this, with_counts(reduce_scatter_call(values, reduction), counts));
 }
 Request Communicator::reduce_scatter_v_async(ConstValues input, Values output, Counts counts,
                                              Reduction reduction) {
-  return start(with_counts(reduce_scatter_call(input, output, reduction), counts));
+  return start(*this, with_counts(reduce_scatter_call(input, output, reduction), counts));
 }
 
-void Communicator::all_gather(Values values) { run(all_gather_call(values)); }
-void Communicator::all_gather(InputValues part, Values all) { run(all_gather_call(part, all)); }
+void Communicator::all_gather(Values values) { run(*this, all_gather_call(values)); }
+void Communicator::all_gather(InputValues part, Values all) {
+  run(*this, all_gather_call(part, all));
+}
 void Communicator::all_gather_v(Values values, Counts counts) {
-  run(with_counts(all_gather_call(values), counts));
+  run(*this, with_counts(all_gather_call(values), counts));
 }
 void Communicator::all_gather_v(InputValues part, Values all, Counts counts) {
-  run(with_counts(all_gather_call(part, all), counts));
+  run(*this, with_counts(all_gather_call(part, all), counts));
 }
-Request Communicator::all_gather_async(Values values) { return start(all_gather_call(values)); }
+Request Communicator::all_gather_async(Values values) {
+  return start(*this, all_gather_call(values));
+}
 Request Communicator::all_gather_async(ConstValues part, Values all) {
-  return start(all_gather_call(part, all));
+  return start(*this, all_gather_call(part, all));
 }
 Request Communicator::all_gather_v_async(Values values, Counts counts) {
-  return start(with_counts(all_gather_call(values), counts));
+  return start(*this, with_counts(all_gather_call(values), counts));
 }
 Request Communicator::all_gather_v_async(ConstValues part, Values all, Counts counts) {
-  return start(with_counts(all_gather_call(part, all), counts));
+  return start(*this, with_counts(all_gather_call(part, all), counts));
 }
 
 void Communicator::gather(InputValues part, Values all, std::size_t root) {
-  run(gather_call(part, all, root));
+  run(*this, gather_call(part, all, root));
 }
 void Communicator::gather_v(InputValues part, Values all, Counts counts, std::size_t root) {
-  run(with_counts(gather_call(part, all, root), counts));
+  run(*this, with_counts(gather_call(part, all, root), counts));
 }
 Request Communicator::gather_async(ConstValues part, Values all, std::size_t root) {
-  return start(gather_call(part, all, root));
+  return start(*this, gather_call(part, all, root));
 }
 Request Communicator::gather_v_async(ConstValues part, Values all, Counts counts,
                                      std::size_t root) {
-  return start(with_counts(gather_call(part, all, root), counts));
+  return start(*this, with_counts(gather_call(part, all, root), counts));
 }
 
 void Communicator::scatter(InputValues all, Values part, std::size_t root) {
-  run(scatter_call(all, part, root));
+  run(*this, scatter_call(all, part, root));
 }
 void Communicator::scatter_v(InputValues all, Values part, Counts counts, std::size_t root) {
-  run(with_counts(scatter_call(all, part, root), counts));
+  run(*this, with_counts(scatter_call(all, part, root), counts));
 }
 Request Communicator::scatter_async(ConstValues all, Values part, std::size_t root) {
-  return start(scatter_call(all, part, root));
+  return start(*this, scatter_call(all, part, root));
 }
 Request Communicator::scatter_v_async(ConstValues all, Values part, Counts counts,
                                       std::size_t root) {
-  return start(with_counts(scatter_call(all, part, root), counts));
+  return start(*this, with_counts(scatter_call(all, part, root), counts));
 }
 
-void Communicator::all_to_all(Values values) { run(all_to_all_call(values)); }
+void Communicator::all_to_all(Values values) { run(*this, all_to_all_call(values)); }
 void Communicator::all_to_all(InputValues input, Values output) {
-  run(all_to_all_call(input, output));
+  run(*this, all_to_all_call(input, output));
 }
 void Communicator::all_to_all_v(InputValues input, Counts send_counts, Values output,
                                 Counts receive_counts) {
-  run(all_to_all_call(input, send_counts, output, receive_counts));
+  run(*this, all_to_all_call(input, send_counts, output, receive_counts));
 }
-Request Communicator::all_to_all_async(Values values) { return start(all_to_all_call(values)); }
+Request Communicator::all_to_all_async(Values values) {
+  return start(*this, all_to_all_call(values));
+}
 Request Communicator::all_to_all_async(ConstValues input, Values output) {
-  return start(all_to_all_call(input, output));
+  return start(*this, all_to_all_call(input, output));
 }
 Request Communicator::all_to_all_v_async(ConstValues input, Counts send_counts, Values output,
                                          Counts receive_counts) {
-  return start(all_to_all_call(input, send_counts, output, receive_counts));
+  return start(*this, all_to_all_call(input, send_counts, output, receive_counts));
 }
 
-void Communicator::broadcast(Values values, std::size_t root) { run(broadcast_call(values, root)); }
+void Communicator::broadcast(Values values, std::size_t root) {
+  run(*this, broadcast_call(values, root));
+}
 Request Communicator::broadcast_async(Values values, std::size_t root) {
-  return start(broadcast_call(values, root));
+  return start(*this, broadcast_call(values, root));
 }
 
-void Communicator::barrier() { run(Call{}); }
-Request Communicator::barrier_async() { return start(Call{}); }
+void Communicator::barrier() { run(*this, Call{}); }
+Request Communicator::barrier_async() { return start(*this, Call{}); }
 
-void Communicator::send(InputValues values, std::size_t to) { run(send_call(values, to)); }
-void Communicator::receive(Values values, std::size_t from) { run(receive_call(values, from)); }
+void Communicator::send(InputValues values, std::size_t to) { run(*this, send_call(values, to)); }
+void Communicator::receive(Values values, std::size_t from) {
+  run(*this, receive_call(values, from));
+}
 Request Communicator::send_async(ConstValues values, std::size_t to) {
-  return start(send_call(values, to));
+  return start(*this, send_call(values, to));
 }
 Request Communicator::receive_async(Values values, std::size_t from) {
-  return start(receive_call(values, from));
+  return start(*this, receive_call(values, from));
 }
 
-Block Communicator::allocate(std::size_t bytes) { return impl().allocate(bytes); }
+Block Communicator::allocate(std::size_t bytes) {
+  return CommunicatorAccess::impl_of(*this)->allocate(bytes);
+}
 
 std::uint64_t Communicator::sent_bytes() const noexcept {
   const auto& transport = impl_->group().transport;

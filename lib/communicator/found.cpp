@@ -37,7 +37,7 @@ struct Ticket {
 
 // Every rank's objects in rank order; rank r gives counts[r] of them.
 template <class T>
-std::vector<T> all_gather(Communicator::Impl& parent, std::span<const T> own,
+std::vector<T> all_gather(CommunicatorImpl& parent, std::span<const T> own,
                           std::vector<std::size_t> counts) {
   std::size_t total = 0;
   for (std::size_t& count : counts) {
@@ -90,7 +90,7 @@ std::vector<Ground> new_grounds(std::size_t count) {
 class Founding {
  public:
   // `seats`: the parent's rank at each new rank.
-  Founding(Communicator::Impl& parent, std::vector<std::size_t> seats, std::string name)
+  Founding(CommunicatorImpl& parent, std::vector<std::size_t> seats, std::string name)
       : parent_(parent), seats_(std::move(seats)), name_(std::move(name)) {
     for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
       if (seats_[rank] == parent_.group().rank) own_.push_back(rank);
@@ -273,7 +273,7 @@ class Founding {
     }
   }
 
-  Communicator::Impl& parent_;
+  CommunicatorImpl& parent_;
   std::vector<std::size_t> seats_;
   std::string name_;
   base::Islands islands_;                // By new rank.
@@ -286,7 +286,7 @@ class Founding {
 
 }  // namespace
 
-Group split_group(Communicator::Impl& parent, std::size_t color, std::size_t key) {
+Group split_group(CommunicatorImpl& parent, std::size_t color, std::size_t key) {
   struct Wish {
     std::uint64_t color;
     std::uint64_t key;
@@ -306,7 +306,7 @@ Group split_group(Communicator::Impl& parent, std::size_t color, std::size_t key
   return std::move(Founding(parent, std::move(seats), name).run(one_each).front());
 }
 
-std::vector<Group> groups_for_threads(Communicator::Impl& parent, std::size_t thread_count) {
+std::vector<Group> groups_for_threads(CommunicatorImpl& parent, std::size_t thread_count) {
   const std::size_t n = parent.group().world_size();
   const auto mine = static_cast<std::uint64_t>(thread_count);
   const auto said =

@@ -10,10 +10,10 @@ namespace rota {
 
 // The ranks of the same colour, ordered by key and then by rank. Collective over `parent`, as is
 // the next. Both throw what collectives throw; kNoMemory, kSystem.
-Group split_group(Communicator::Impl& parent, std::size_t color, std::size_t key);
+Group split_group(CommunicatorImpl& parent, std::size_t color, std::size_t key);
 
 // One group a thread: `thread_count` here, as many as they say in the other processes; the ranks
 // of a process follow one another.
-std::vector<Group> groups_for_threads(Communicator::Impl& parent, std::size_t thread_count);
+std::vector<Group> groups_for_threads(CommunicatorImpl& parent, std::size_t thread_count);
 
 }  // namespace rota

@@ -7,14 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "communicator/impl.h"
-
 namespace rota {
 namespace {
 
 struct Held {
   std::string way;
-  std::weak_ptr<Communicator::Impl> communicator;
+  std::weak_ptr<CommunicatorImpl> communicator;
 };
 
 std::mutex held_mutex;  // Of the list.
@@ -32,13 +30,13 @@ std::string way_into_job(const CommunicatorOptions& options) {
 }  // namespace
 
 void note_joined(const CommunicatorOptions& options,
-                 const std::shared_ptr<Communicator::Impl>& communicator) {
+                 const std::shared_ptr<CommunicatorImpl>& communicator) {
   const std::scoped_lock lock(held_mutex);
   std::erase_if(all_held, [](const Held& held) { return held.communicator.expired(); });
   all_held.push_back({way_into_job(options), communicator});
 }
 
-std::shared_ptr<Communicator::Impl> held_by(const CommunicatorOptions& options) {
+std::shared_ptr<CommunicatorImpl> held_by(const CommunicatorOptions& options) {
   const std::scoped_lock lock(held_mutex);
   const std::string way = way_into_job(options);
   for (const Held& held : all_held) {

@@ -329,9 +329,12 @@ Packing Communicator::Impl::pack_anew(const Call& call, const Known& known) {
   return packing;
 }
 
-// A rank that is alone finishes what it begins.
-void Communicator::Impl::prepare_unattended() {
-  if (group_.transport) progress_thread_.start();
+Request Communicator::Impl::start(const std::shared_ptr<Impl>& self, const Call& call) {
+  // A rank that is alone finishes what it begins.
+  if (self->group_.transport) self->progress_thread_.start();
+  const std::uint64_t number = self->submit(call);
+  self->run_unattended();
+  return {self, number};
 }
 
 void Communicator::Impl::run_unattended() {

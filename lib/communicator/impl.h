@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <rota/communicator.h>
@@ -56,10 +57,9 @@ class Communicator::Impl final : public Request::Source {
   // communicator.
   std::uint64_t submit(const Call& call);
 
-  // Before what is to go on without a waiting thread is submitted, so that nothing fails once it
-  // is. Throws Error kSystem.
-  void prepare_unattended();
-  void run_unattended();
+  // Queues a collective that goes on while nobody waits for it. Throws what submit() throws, and
+  // Error kSystem, before anything is queued.
+  static Request start(const std::shared_ptr<Impl>& self, const Call& call);
 
   void wait(std::uint64_t number) override;
   bool wait_until(std::uint64_t number, base::TimePoint until) override;
@@ -127,6 +127,7 @@ class Communicator::Impl final : public Request::Source {
   // One turn of whoever drives. The only place that catches what the data path throws. True where
   // it is time to rest, and somebody else may drive meanwhile: memory does not wake who rests.
   bool drive(Backoff& backoff) noexcept;
+  void run_unattended();  // What was just submitted.
   ProgressThread::Work drive_unattended() noexcept;
   void break_with(const Error& error) noexcept;  // By whoever drives.
   void wait_for_waiters() noexcept;
@@ -158,5 +159,17 @@ class Communicator::Impl final : public Request::Source {
   bool closed_ = false;
   ProgressThread progress_thread_;
 };
+
+// The way from a Communicator to what it is made of, which its header does not show.
+struct CommunicatorAccess {
+  using Impl = Communicator::Impl;
+
+  static Communicator make(std::shared_ptr<Impl> impl) { return Communicator(std::move(impl)); }
+
+  // Throws Error kClosed where the communicator was moved from.
+  static const std::shared_ptr<Impl>& impl_of(const Communicator& communicator);
+};
+
+using CommunicatorImpl = CommunicatorAccess::Impl;
 
 }  // namespace rota

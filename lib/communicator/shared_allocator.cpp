@@ -10,18 +10,16 @@
 namespace rota {
 
 struct BlockShelf::State {
-  explicit State(std::shared_ptr<Communicator::Impl> communicator)
+  explicit State(std::shared_ptr<CommunicatorImpl> communicator)
       : source(std::move(communicator)) {}
 
-  std::shared_ptr<Communicator::Impl> source;
+  std::shared_ptr<CommunicatorImpl> source;
   std::mutex mutex;
   std::unordered_map<void*, Block> blocks;
 };
 
 BlockShelf::BlockShelf(const Communicator& communicator)
-    : state_(std::make_unique<State>(communicator.impl_)) {
-  communicator.impl();  // Throws where there is none.
-}
+    : state_(std::make_unique<State>(CommunicatorAccess::impl_of(communicator))) {}
 
 BlockShelf::~BlockShelf() = default;
 

@@ -38,7 +38,6 @@ namespace rota {
 class ROTA_EXPORT Communicator {
  public:
   using Counts = std::span<const std::size_t>;  // Of elements; index = rank.
-  class ROTA_HIDDEN Impl;                       // The inside.
 
   // Joins the job that started this process, once, and blocks until every rank has; a process that
   // nothing started is a world of one. Throws Error: kTimeout after join_timeout, with the absent,
@@ -186,13 +185,9 @@ class ROTA_EXPORT Communicator {
   void abort(std::string_view reason) noexcept;
 
  private:
-  friend struct ThreadWorld;
-  friend class BlockShelf;
-  friend class AgreedSteps;
+  class ROTA_HIDDEN Impl;
+  friend struct CommunicatorAccess;  // Of lib/communicator.
   explicit Communicator(std::shared_ptr<Impl> impl) noexcept;
-  Impl& impl() const;
-  void run(const struct Call& call);
-  Request start(const struct Call& call);
 
   std::shared_ptr<Impl> impl_;
 };
