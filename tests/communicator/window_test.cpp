@@ -13,7 +13,7 @@
 #include <rota/error.h>
 
 #include "collectives/plan_run.h"
-#include "kernels/kernels.h"
+#include "kernels/reductions.h"
 
 namespace rota {
 namespace {
@@ -120,7 +120,8 @@ class WindowTest : public ::testing::Test {
 
   static constexpr std::array<transport::Channel*, 1> kNoChannels{};
   const collectives::Plan plan_;
-  collectives::Reducer reducer_{kernels::reference(), DataType::kFloat32, ReduceOp::kSum, 1};
+  collectives::Reducer reducer_{kernels::reference<kernels::Reductions>(), DataType::kFloat32,
+                                ReduceOp::kSum, 1};
   OperationQueue queue_;
   std::vector<std::unique_ptr<collectives::Method>> methods_;
   Toys* toys_ = nullptr;
