@@ -77,14 +77,10 @@ Exchange::Exchange(Board& board, std::span<transport::Channel* const> channels, 
                    std::size_t first_stream)
     : board_(&board),
       channels_(channels),
-      place_(place),
-      first_stream_(first_stream),
+      place_(static_cast<std::uint32_t>(place)),
+      first_stream_(static_cast<std::uint32_t>(first_stream)),
       posts_(board.world_size()),
       share_(board.world_size()) {}
-
-std::size_t Exchange::bytes_of(const Operation& operation) noexcept {
-  return operation.signature.count * operation.reducer->element_bytes();
-}
 
 Exchange::Where Exchange::own_place(const Operation& operation) const noexcept {
   const auto reached = board_->memory(board_->rank());
@@ -498,10 +494,6 @@ std::optional<Wait> Exchange::waiting() const noexcept {
             .step_bytes = own_bytes};
   if (phase_ == Phase::kWaits) wait.bytes = own_bytes;
   return wait;
-}
-
-std::unique_ptr<Running> Exchanges::make_place(std::size_t place, std::size_t first_stream) {
-  return std::make_unique<Exchange>(board_, channels_, place, first_stream);
 }
 
 }  // namespace rota::collectives

@@ -59,7 +59,9 @@ class Exchange final : public Running {
   std::size_t element_bytes() const noexcept { return operation_->reducer->element_bytes(); }
   std::size_t bytes() const noexcept { return bytes_of(*operation_); }
   std::size_t bytes_before(Slice run) const noexcept { return run.offset * element_bytes(); }
-  static std::size_t bytes_of(const Operation& operation) noexcept;
+  static std::size_t bytes_of(const Operation& operation) noexcept {
+    return operation.signature.count * operation.reducer->element_bytes();
+  }
   Where own_place(const Operation& operation) const noexcept;
   bool needs_stage(const Operation& operation) const noexcept;
   static bool is_reached(const Signature& signature, std::size_t rank, const Where& where) noexcept;
@@ -99,8 +101,8 @@ class Exchange final : public Running {
 
   transport::Board* board_;
   std::span<transport::Channel* const> channels_;
-  std::size_t place_;
-  std::size_t first_stream_;
+  std::uint32_t place_;
+  std::uint32_t first_stream_;
   const Operation* operation_ = nullptr;
   std::uint64_t number_ = 0;  // On the board.
   Phase phase_ = Phase::kDone;
@@ -126,7 +128,9 @@ class Exchanges final : public Method {
 
   std::size_t stream_count() const noexcept override { return transport::kExchangesAtOnce; }
   bool starts_in_order() const noexcept override { return true; }  // Posts are numbered.
-  std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) override;
+  std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) override {
+    return std::make_unique<Exchange>(board_, channels_, place, first_stream);
+  }
 
  private:
   transport::Board& board_;

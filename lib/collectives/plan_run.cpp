@@ -18,7 +18,7 @@ using transport::Progress;
 
 PlanRun::PlanRun(std::span<Channel* const> channels, const transport::Board* board,
                  std::size_t first_stream)
-    : channels_(channels), board_(board), first_stream_(first_stream) {
+    : channels_(channels), board_(board), first_stream_(static_cast<std::uint32_t>(first_stream)) {
   lanes_.reserve(2 * channels.size() + 1);  // No plan has more.
 }
 
@@ -34,7 +34,7 @@ void PlanRun::start(const Operation& operation) {
   operation_ = &operation;
   signature_ = pack(operation.signature);
   lanes_.assign(plan().lanes.size(), LaneState{});
-  lanes_left_ = lanes_.size();
+  lanes_left_ = static_cast<std::uint32_t>(lanes_.size());
 }
 
 Turn PlanRun::step() {

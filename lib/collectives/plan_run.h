@@ -54,11 +54,11 @@ class PlanRun final : public Running {
 
   std::span<transport::Channel* const> channels_;
   const transport::Board* board_;
-  std::size_t first_stream_;
+  std::uint32_t first_stream_;
+  std::uint32_t lanes_left_ = 0;
   const Operation* operation_ = nullptr;
   std::array<std::uint64_t, 4> signature_{};
   std::vector<LaneState> lanes_;
-  std::size_t lanes_left_ = 0;
 };
 
 // Plans and messages.

@@ -128,9 +128,7 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   operation.parts = is_grouped ? lease.packing.list() : nullptr;
   if (is_grouped) operation.buffers[0] = lease.packing.values();
   operation.in_place = known.checked.in_place;
-  operation.method = known.planned->method;
-  operation.value_bytes = known.value_bytes;
-  operation.input_bytes = known.input_bytes;
+  operation.planned = known.planned.get();
   operation.signature = signature_of(call, known.checked, known.algorithm);
   return queue_.push();
 }
@@ -158,9 +156,6 @@ const Communicator::Impl::Known& Communicator::Impl::examine(const Call& call) {
   known.number = ++examined_;
   known.call = call;
   known.call.group = known.group;
-  const std::size_t element_bytes = bytes_of(known.checked.type);
-  known.value_bytes = call.values ? call.values->count() * element_bytes : 0;
-  known.input_bytes = call.input ? call.input->count() * element_bytes : 0;
   known.planned = planned_for(call, known.checked, choice);
   return known;
 }
@@ -209,32 +204,35 @@ std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
                                group_.world_size());
   const collectives::Coder coder(*settings_.codings, checked.codec, call.reduction.op(),
                                  group_.rank, group_.world_size(), settings_.codec_seed);
+  auto planned = std::make_unique<PlannedCollective>(PlannedCollective{
+      .plan = {}, .reducer = reducer, .coder = coder, .scratch = {}, .coded = {}});
+  const std::size_t element_bytes = bytes_of(checked.type);
+  planned->value_bytes = call.values ? call.values->count() * element_bytes : 0;
+  planned->input_bytes = call.input ? call.input->count() * element_bytes : 0;
   if (makes_exchange(call.collective, algorithm)) {
-    return std::make_unique<PlannedCollective>(
-        PlannedCollective{{}, reducer, coder, {}, {}, PlannedCollective::kExchanges});
+    planned->method = PlannedCollective::kExchanges;
+    return planned;
   }
   const std::vector<std::size_t> hosts = hosts_of(group_.table);
   const bool pre_scales = collectives::reduces(call.collective) && reducer.needs_pre_scale();
-  collectives::Plan plan = collectives::make_plan({.collective = call.collective,
-                                                   .algorithm = algorithm,
-                                                   .rank = group_.rank,
-                                                   .world_size = group_.world_size(),
-                                                   .count = checked.count,
-                                                   .element_bytes = bytes_of(checked.type),
-                                                   .root = call.root,
-                                                   .in_place = checked.in_place,
-                                                   .pre_scales = pre_scales,
-                                                   .codec = checked.codec,
-                                                   .feeds_back = call.feedback.has_value(),
-                                                   .counts = call.counts,
-                                                   .receive_counts = call.receive_counts,
-                                                   .hosts = hosts});
-  Block scratch;
-  if (plan.scratch_count > 0) scratch = allocate(plan.scratch_count * bytes_of(checked.type));
-  Block coded;
-  if (plan.coded_count > 0) coded = allocate(coder.bytes(plan.coded_count));
-  return std::make_unique<PlannedCollective>(
-      PlannedCollective{std::move(plan), reducer, coder, std::move(scratch), std::move(coded)});
+  planned->plan = collectives::make_plan({.collective = call.collective,
+                                          .algorithm = algorithm,
+                                          .rank = group_.rank,
+                                          .world_size = group_.world_size(),
+                                          .count = checked.count,
+                                          .element_bytes = bytes_of(checked.type),
+                                          .root = call.root,
+                                          .in_place = checked.in_place,
+                                          .pre_scales = pre_scales,
+                                          .codec = checked.codec,
+                                          .feeds_back = call.feedback.has_value(),
+                                          .counts = call.counts,
+                                          .receive_counts = call.receive_counts,
+                                          .hosts = hosts});
+  const collectives::Plan& plan = planned->plan;
+  if (plan.scratch_count > 0) planned->scratch = allocate(plan.scratch_count * element_bytes);
+  if (plan.coded_count > 0) planned->coded = allocate(coder.bytes(plan.coded_count));
+  return planned;
 }
 
 // For whoever started the job with --verbose: one line for each way to make a collective. Where

@@ -91,8 +91,6 @@ class Communicator::Impl final : public Request::Source {
     CheckedCall checked;
     collectives::Algorithm algorithm = collectives::Algorithm::kRing;
     std::shared_ptr<const PlannedCollective> planned;
-    std::size_t value_bytes = 0;  // Of the memory that the caller lends.
-    std::size_t input_bytes = 0;
   };
 
   const Known& examine(const Call& call);

@@ -8,14 +8,13 @@
 #include "base/assert.h"
 #include "collectives/operation.h"
 #include "communicator/packing.h"
+#include "communicator/plan_cache.h"
 
 namespace rota {
 
 struct QueuedOperation : collectives::Operation {
-  std::uint8_t method = 0;           // Index of the group's methods. It costs no memory here.
-  const Packing* packing = nullptr;  // Of a grouped call.
-  std::size_t value_bytes = 0;       // Of the memory that the caller lends, where it is not
-  std::size_t input_bytes = 0;       // grouped.
+  const Packing* packing = nullptr;            // Of a grouped call.
+  const PlannedCollective* planned = nullptr;  // What the members above are of.
 };
 
 // An operation is known by its number: the first is 1. Each slot has the number of the last one in

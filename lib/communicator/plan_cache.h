@@ -39,6 +39,8 @@ struct PlannedCollective {
   Block scratch;
   Block coded;
   std::uint8_t method = kPlans;
+  std::size_t value_bytes = 0;  // Of the memory that the caller lends.
+  std::size_t input_bytes = 0;
 };
 
 class PlanCache {

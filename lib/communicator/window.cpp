@@ -7,7 +7,6 @@ namespace rota {
 namespace {
 
 using collectives::Buffer;
-using collectives::Operation;
 using collectives::Streams;
 
 Extent extent_at(const std::byte* start, std::size_t bytes) noexcept {
@@ -32,8 +31,8 @@ MemoryUse memory_of(const QueuedOperation& operation) noexcept {
   const auto buffer = [&](Buffer which) {
     return operation.buffers[static_cast<std::size_t>(which)];
   };
-  return {.read = extent_at(buffer(Buffer::kInput), operation.input_bytes),
-          .written = extent_at(buffer(Buffer::kValues), operation.value_bytes)};
+  return {.read = extent_at(buffer(Buffer::kInput), operation.planned->input_bytes),
+          .written = extent_at(buffer(Buffer::kValues), operation.planned->value_bytes)};
 }
 
 }  // namespace
@@ -118,30 +117,27 @@ bool Window::may_start(std::uint64_t number) noexcept {
 
 bool Window::waits_for(std::uint64_t number, std::uint64_t before) noexcept {
   if (state_of(before) == State::kFinished) return false;
-  const std::uint8_t method = queue_.at(number).method;
-  const bool has_turn = !starts_in_order_[method] || queue_.at(before).method != method ||
+  const std::uint8_t method = queue_.at(number).planned->method;
+  const bool has_turn = !starts_in_order_[method] || queue_.at(before).planned->method != method ||
                         state_of(before) != State::kWaits;
   return !has_turn || shares_memory(number, before) || streams_of(before).meets(streams_of(number));
 }
 
 bool Window::shares_memory(std::uint64_t number, std::uint64_t before) noexcept {
-  return use_of(number).memory.conflicts_with(use_of(before).memory);
+  return memory_of(queue_.at(number)).conflicts_with(memory_of(queue_.at(before)));
 }
 
-const Window::Use& Window::use_of(std::uint64_t number) noexcept {
-  Use& use = uses_[number % kPlaces];
-  if (use.number == number) return use;
-  use = {.number = number, .memory = memory_of(queue_.at(number))};
-  Streams streams = streams_of(number);
+// Worked out where another operation is under way, and once.
+Streams Window::streams_of(std::uint64_t number) noexcept {
+  const std::size_t words = stream_words_.size() / kPlaces;
+  const std::span<std::uint64_t> all(stream_words_);
+  Streams streams{all.subspan(number % kPlaces * words, words)};
+  if (streams_known_[number % kPlaces] == number) return streams;
+  streams_known_[number % kPlaces] = number;
   streams.clear();
   const QueuedOperation& operation = queue_.at(number);
   place_of(operation, number).add_streams(operation, streams);
-  return use;
-}
-
-Streams Window::streams_of(std::uint64_t number) noexcept {
-  const std::size_t words = stream_words_.size() / kPlaces;
-  return Streams(std::span(stream_words_).subspan(number % kPlaces * words, words));
+  return streams;
 }
 
 const QueuedOperation* Window::held_up_by_memory() noexcept {

@@ -43,8 +43,8 @@ class Window {
     kBroken,  // Some rank has begun to abort: nothing is finished any more.
   };
 
-  // `methods`: what QueuedOperation::method counts; they outlive this. `transport`: null in a world
-  // of one.
+  // `methods`: what PlannedCollective::method counts; they outlive this. `transport`: null in a
+  // world of one.
   Window(OperationQueue& queue, std::vector<std::unique_ptr<collectives::Method>>& methods,
          const transport::Transport* transport);
 
@@ -70,24 +70,16 @@ class Window {
  private:
   static constexpr std::uint64_t kPlaces = transport::kExchangesAtOnce;
 
-  // What an operation holds, from its turn in the order on until it is done. Worked out where
-  // another one is under way.
-  struct Use {
-    std::uint64_t number = 0;  // Of which.
-    MemoryUse memory;
-  };
-
   enum class State : std::uint8_t { kWaits, kRuns, kDone, kFinished };
   State& state_of(std::uint64_t number) noexcept { return states_[number % kPlaces]; }
   collectives::Running& place_of(const QueuedOperation& operation,
                                  std::uint64_t number) const noexcept {
-    return *places_[operation.method * kPlaces + number % kPlaces];
+    return *places_[operation.planned->method * kPlaces + number % kPlaces];
   }
   void admit(std::uint64_t oldest) noexcept;
   bool may_start(std::uint64_t number) noexcept;
   bool waits_for(std::uint64_t number, std::uint64_t before) noexcept;
   bool shares_memory(std::uint64_t number, std::uint64_t before) noexcept;
-  const Use& use_of(std::uint64_t number) noexcept;
   collectives::Streams streams_of(std::uint64_t number) noexcept;
   Turn advance(std::uint64_t number, bool is_oldest);
 
@@ -97,9 +89,9 @@ class Window {
   std::uint64_t admitted_ = 0;  // Operations that have been given a place.
   // Index: the operation's number % kPlaces.
   std::array<State, kPlaces> states_{};
-  std::array<Use, kPlaces> uses_;
+  std::array<std::uint64_t, kPlaces> streams_known_{};  // Of which operation.
   std::array<std::uint64_t, kPlaces> waits_for_{};  // The operation that it was found to wait for.
-  std::vector<std::uint64_t> stream_words_;         // Of all uses.
+  std::vector<std::uint64_t> stream_words_;         // Of all places.
   std::vector<bool> starts_in_order_;               // By method.
 };
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <rota/error.h>
 
 #include "collectives/plan_run.h"
+#include "kernels/codings.h"
 #include "kernels/reductions.h"
 
 namespace rota {
@@ -92,23 +94,27 @@ class WindowTest : public ::testing::Test {
   }
 
   std::uint64_t push(const Toy& toy) {
+    PlannedCollective& planned =
+        planned_.emplace_back(PlannedCollective{{}, reducer_, coder_, {}, {}});
+    planned.method = 1;
+    planned.value_bytes = toy.written.size_bytes();
+    planned.input_bytes = toy.read.size_bytes();
     QueuedOperation& operation = queue_.next_slot();
     operation = {};
-    operation.method = 1;
-    operation.reducer = &reducer_;
+    operation.planned = &planned;
     operation.buffers = {reinterpret_cast<std::byte*>(toy.written.data()),
                          reinterpret_cast<std::byte*>(const_cast<float*>(toy.read.data()))};
-    operation.value_bytes = toy.written.size_bytes();
-    operation.input_bytes = toy.read.size_bytes();
     operation.signature.count = toy.steps;
     operation.signature.root = toy.stream;
     return queue_.push();
   }
   std::uint64_t push_plan() {
+    const PlannedCollective& planned =
+        planned_.emplace_back(PlannedCollective{{}, reducer_, coder_, {}, {}});
     QueuedOperation& operation = queue_.next_slot();
     operation = {};
-    operation.plan = &plan_;
-    operation.reducer = &reducer_;
+    operation.plan = &planned.plan;
+    operation.planned = &planned;
     return queue_.push();
   }
   // How many turns pass until it is done. What starts in a turn is stepped in it.
@@ -119,9 +125,11 @@ class WindowTest : public ::testing::Test {
   }
 
   static constexpr std::array<transport::Channel*, 1> kNoChannels{};
-  const collectives::Plan plan_;
+  std::deque<PlannedCollective> planned_;
   collectives::Reducer reducer_{kernels::reference<kernels::Reductions>(), DataType::kFloat32,
                                 ReduceOp::kSum, 1};
+  const collectives::Coder coder_{
+      kernels::reference<kernels::Codings>(), Codec::kIdentity, ReduceOp::kSum, 0, 1, 0};
   OperationQueue queue_;
   std::vector<std::unique_ptr<collectives::Method>> methods_;
   Toys* toys_ = nullptr;
