@@ -21,8 +21,8 @@
 namespace rota::bench {
 namespace {
 
-constexpr std::size_t kBatches = 8;  // They come again and again.
-constexpr std::size_t kScoreElements = 2;
+constexpr std::size_t kBatches = 8;        // They come again and again.
+constexpr std::array<double, 2> kScore{};  // Travels beside the count of samples.
 constexpr BucketOptions kOneBucket{.first_bucket_bytes = std::numeric_limits<std::size_t>::max(),
                                    .bucket_bytes = std::numeric_limits<std::size_t>::max()};
 
@@ -66,14 +66,14 @@ class Training {
 
 // What a replica sends.
 std::vector<std::size_t> gradient_counts(const Model<float>& model) {
-  std::vector<std::size_t> counts = {kScoreElements};
+  std::vector<std::size_t> counts;
   for (const ParameterInfo& parameter : model.parameters()) counts.push_back(parameter.count());
   return counts;
 }
 
 // What a training step sends, and nothing else. The sum of zeros is zero, however often.
 void send_all(GradientBuckets<float>& gradients, std::size_t count) {
-  gradients.begin_step(0);
+  gradients.begin_step(0, kScore);
   for (std::size_t index = count; index-- > 0;) gradients.ready(index);
   gradients.wait();
 }

@@ -41,8 +41,8 @@ class Model<T>::Impl {
 
   void bind(std::size_t index, std::span<T> values, std::span<T> gradient);
   void initialize(std::uint64_t seed);
-  Score train(const Batch<T>& batch, const std::function<void(std::size_t)>& gradient_ready,
-              Gradients gradients);
+  Score forward(const Batch<T>& batch);
+  void backward(const std::function<void(std::size_t)>& gradient_ready, Gradients gradients);
   Score evaluate(const Batch<T>& batch);
 
  private:
@@ -66,9 +66,8 @@ class Model<T>::Impl {
   void check(const Batch<T>& batch) const;
   void check_bound(std::size_t index) const;
   void reserve(std::size_t samples);
-  const T* forward(const nn::Pass& pass, const T* input);
-  void backward(const nn::Pass& pass, const T* input,
-                const std::function<void(std::size_t)>& gradient_ready);
+  const T* run_forward(const nn::Pass& pass, const T* input);
+  void run_backward(const std::function<void(std::size_t)>& gradient_ready);
   void announce_nothing(const std::function<void(std::size_t)>& gradient_ready,
                         Gradients gradients);
 
@@ -77,8 +76,10 @@ class Model<T>::Impl {
   std::vector<ParameterInfo> parameters_;
   std::vector<Binding> bindings_;  // One a parameter.
   bool has_dropout_ = false;
-  std::size_t capacity_ = 0;    // In samples.
-  nn::Buffer<T> gradients_[2];  // Of a stage's output and of its input, in turn.
+  std::size_t capacity_ = 0;         // In samples.
+  nn::Buffer<T> gradients_[2];       // Of a stage's output and of its input, in turn.
+  nn::Pass pass_;                    // The latest forward(), and
+  const T* input_values_ = nullptr;  // what it was given.
 };
 
 template <class T>
@@ -188,7 +189,7 @@ void Model<T>::Impl::reserve(std::size_t samples) {
 }
 
 template <class T>
-const T* Model<T>::Impl::forward(const nn::Pass& pass, const T* input) {
+const T* Model<T>::Impl::run_forward(const nn::Pass& pass, const T* input) {
   for (Stage& stage : stages_) {
     stage.module->forward(pass, input, stage.output);
     input = stage.output;
@@ -197,23 +198,22 @@ const T* Model<T>::Impl::forward(const nn::Pass& pass, const T* input) {
 }
 
 template <class T>
-void Model<T>::Impl::backward(const nn::Pass& pass, const T* input,
-                              const std::function<void(std::size_t)>& gradient_ready) {
+void Model<T>::Impl::run_backward(const std::function<void(std::size_t)>& gradient_ready) {
   T* output_gradient = gradients_[0].data();
   T* input_gradient = gradients_[1].data();
   for (std::size_t i = stages_.size(); i-- > 0;) {
     const Stage& stage = stages_[i];
     const nn::Backward<T> backward = {
-        .input = i == 0 ? input : stages_[i - 1].output,
+        .input = i == 0 ? input_values_ : stages_[i - 1].output,
         .output = stage.output,
         .output_gradient = output_gradient,
         .input_gradient = stage.module->works_in_place() ? output_gradient : input_gradient};
-    stage.module->parameter_gradients(pass, backward);
+    stage.module->parameter_gradients(pass_, backward);
     for (std::size_t k = stage.parameter_count; k-- > 0;) {
       if (gradient_ready) gradient_ready(stage.first_parameter + k);
     }
     if (i == 0) break;  // Nobody asks for the gradient of the data.
-    stage.module->input_gradient(pass, backward);
+    stage.module->input_gradient(pass_, backward);
     if (!stage.module->works_in_place()) std::swap(output_gradient, input_gradient);
   }
 }
@@ -228,31 +228,34 @@ void Model<T>::Impl::announce_nothing(const std::function<void(std::size_t)>& gr
 }
 
 template <class T>
-Score Model<T>::Impl::train(const Batch<T>& batch,
-                            const std::function<void(std::size_t)>& gradient_ready,
-                            Gradients gradients) {
+Score Model<T>::Impl::forward(const Batch<T>& batch) {
   check(batch);
   const std::size_t samples = batch.labels.size();
   if (has_dropout_ && batch.samples.size() != samples) {
     refuse("a batch of " + std::to_string(samples) + " labels has " +
            std::to_string(batch.samples.size()) + " identities of samples, which dropout needs");
   }
-  if (samples == 0) {
-    announce_nothing(gradient_ready, gradients);
-    return {};
-  }
+  pass_ = {.samples = samples,
+           .training = true,
+           .identities = batch.samples,
+           .seed = batch.seed,
+           .step = batch.step};
+  input_values_ = batch.inputs.data();
+  if (samples == 0) return {};
   reserve(samples);
-  const nn::Pass pass = {.samples = samples,
-                         .training = true,
-                         .add_gradients = gradients == Gradients::kAdd,
-                         .identities = batch.samples,
-                         .seed = batch.seed,
-                         .step = batch.step};
-  const T* logits = forward(pass, batch.inputs.data());
-  const Score score =
-      nn::softmax_cross_entropy(logits, classes(), batch.labels, gradients_[0].data());
-  backward(pass, batch.inputs.data(), gradient_ready);
-  return score;
+  const T* logits = run_forward(pass_, input_values_);
+  return nn::softmax_cross_entropy(logits, classes(), batch.labels, gradients_[0].data());
+}
+
+template <class T>
+void Model<T>::Impl::backward(const std::function<void(std::size_t)>& gradient_ready,
+                              Gradients gradients) {
+  if (pass_.samples == 0) {
+    announce_nothing(gradient_ready, gradients);
+    return;
+  }
+  pass_.add_gradients = gradients == Gradients::kAdd;
+  run_backward(gradient_ready);
 }
 
 template <class T>
@@ -264,7 +267,7 @@ Score Model<T>::Impl::evaluate(const Batch<T>& batch) {
     reserve(samples);
     nn::Pass pass;
     pass.samples = samples;
-    const T* logits = forward(pass, batch.inputs.data() + first * input_.count());
+    const T* logits = run_forward(pass, batch.inputs.data() + first * input_.count());
     const Score score = nn::softmax_cross_entropy<T>(logits, classes(),
                                                      batch.labels.subspan(first, samples), nullptr);
     total.loss += score.loss;
@@ -305,9 +308,20 @@ void Model<T>::initialize(std::uint64_t seed) {
   impl_->initialize(seed);
 }
 template <class T>
+Score Model<T>::forward(const Batch<T>& batch) {
+  return impl_->forward(batch);
+}
+template <class T>
+void Model<T>::backward(const std::function<void(std::size_t)>& gradient_ready,
+                        Gradients gradients) {
+  impl_->backward(gradient_ready, gradients);
+}
+template <class T>
 Score Model<T>::train(const Batch<T>& batch, const std::function<void(std::size_t)>& gradient_ready,
                       Gradients gradients) {
-  return impl_->train(batch, gradient_ready, gradients);
+  const Score score = forward(batch);
+  backward(gradient_ready, gradients);
+  return score;
 }
 template <class T>
 Score Model<T>::evaluate(const Batch<T>& batch) {

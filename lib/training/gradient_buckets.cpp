@@ -21,36 +21,8 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) noexcept
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// The count of samples travels as elements of T, and a float is exact up to 2^24 only: so it is
-// taken apart, into parts so small that their sums over 4096 ranks are exact.
-constexpr std::size_t kSampleCountParts = 3;
-constexpr unsigned kPartBits = 12;
-
-template <class T>
-void write_sample_count(std::uint64_t count, std::span<T> parts) noexcept {
-  ROTA_ASSERT(count >> (kPartBits * kSampleCountParts) == 0);
-  for (T& part : parts) {
-    part = static_cast<T>(count % (1U << kPartBits));
-    count >>= kPartBits;
-  }
-}
-
-template <class T>
-std::uint64_t read_sample_count(std::span<const T> parts) noexcept {
-  std::uint64_t count = 0;
-  for (std::size_t i = parts.size(); i-- > 0;) {
-    count = (count << kPartBits) + static_cast<std::uint64_t>(parts[i]);
-  }
-  return count;
-}
-
-// It travels at the back, and so in the first bucket: it is known before backward begins, and who
-// has it early can update the last layers while the first ones still travel.
-std::vector<std::size_t> with_sample_count(std::span<const std::size_t> counts) {
-  std::vector<std::size_t> all(counts.begin(), counts.end());
-  all.push_back(kSampleCountParts);
-  return all;
-}
+// As much as travels with the post of an exchange. More is made room for when it comes.
+constexpr std::size_t kUsualSums = 6;
 
 template <class T>
 std::vector<std::size_t> counts_of(const std::vector<std::span<T>>& gradients) {
@@ -103,7 +75,7 @@ template <class T>
 GradientBuckets<T>::GradientBuckets(Communicator& communicator, std::span<const std::size_t> counts,
                                     const BucketOptions& options)
     : communicator_(communicator),
-      layout_(lay_out_buckets(with_sample_count(counts), sizeof(T), options)),
+      layout_(lay_out_buckets(counts, sizeof(T), options)),
       codec_(options.codec.value_or(communicator.codec())) {
   if (options.first_bucket_bytes == 0 || options.bucket_bytes == 0) {
     throw Error(ErrorCode::kInvalidArgument, "a bucket of gradients needs room for a byte or more");
@@ -113,6 +85,7 @@ GradientBuckets<T>::GradientBuckets(Communicator& communicator, std::span<const 
   }
   memory_ = communicator.allocate(layout_.count * sizeof(T));
   values_ = {reinterpret_cast<T*>(memory_.bytes().data()), layout_.count};
+  sums_memory_ = communicator.allocate(kUsualSums * sizeof(double));
   attached_.resize(counts.size());
   marked_.resize(counts.size());
   requests_.resize(layout_.buckets.size());
@@ -135,13 +108,15 @@ GradientBuckets<T>::GradientBuckets(Communicator& communicator,
 
 template <class T>
 GradientBuckets<T>::~GradientBuckets() {
-  for (Request& request : requests_) {
+  const auto wait_out = [](Request& request) {
     try {
       request.wait();
     } catch (const Error&) {
       // Who makes the next call is told the same.
     }
-  }
+  };
+  wait_out(sums_request_);
+  for (Request& request : requests_) wait_out(request);
 }
 
 template <class T>
@@ -169,27 +144,56 @@ void GradientBuckets<T>::attach(std::size_t index, std::span<T> gradient) {
   attached_[index] = gradient;
 }
 
+// Where the communicator is broken, the cause is thrown instead.
+template <class T>
+void GradientBuckets<T>::refuse_uncollected(const std::string& what, Request& request) {
+  request.wait_for(std::chrono::nanoseconds(0));
+  throw Error(ErrorCode::kInvalidArgument,
+              what +
+                  " was sent in the step before, and nobody has waited for it: call wait() "
+                  "before begin_step()");
+}
+
 template <class T>
 void GradientBuckets<T>::require_all_collected() {
   for (std::size_t bucket = 0; bucket < sent_count_; ++bucket) {
     if (collected_[bucket] != 0) continue;
-    requests_[bucket].wait_for(std::chrono::nanoseconds(0));
-    throw Error(ErrorCode::kInvalidArgument,
-                "bucket " + std::to_string(bucket) +
-                    " was sent in the step before, and nobody has waited for it: call wait() "
-                    "before begin_step()");
+    refuse_uncollected("bucket " + std::to_string(bucket), requests_[bucket]);
   }
+  if (sums_sent_ && !sums_collected_) refuse_uncollected("the count of samples", sums_request_);
 }
 
 template <class T>
-void GradientBuckets<T>::begin_step(std::uint64_t sample_count) {
+void GradientBuckets<T>::begin_step(std::uint64_t sample_count, std::span<const double> sums) {
   require_all_collected();
+  const std::size_t bytes = (1 + sums.size()) * sizeof(double);
+  if (bytes > sums_memory_.bytes().size()) sums_memory_ = communicator_.allocate(bytes);
+  sums_ = {reinterpret_cast<double*>(sums_memory_.bytes().data()), 1 + sums.size()};
+  sums_.front() = static_cast<double>(sample_count);
+  std::copy(sums.begin(), sums.end(), sums_.begin() + 1);
+  sums_sent_ = false;
+  sums_collected_ = false;
   missing_ = layout_.population;  // Of the same size: nothing is allocated.
   std::fill(marked_.begin(), marked_.end(), static_cast<unsigned char>(0));
   std::fill(collected_.begin(), collected_.end(), static_cast<unsigned char>(0));
   sent_count_ = 0;
-  write_sample_count(sample_count, gradient(gradient_count()));
-  --missing_.front();
+}
+
+// In front of all buckets, so that the count is there before the first of them is to be scaled.
+template <class T>
+void GradientBuckets<T>::send_sums() {
+  if (sums_sent_ || sums_.empty()) return;
+  sums_sent_ = true;
+  sums_request_ = communicator_.all_reduce_async(sums_, ReduceOp::kSum);
+}
+
+template <class T>
+void GradientBuckets<T>::collect_sums() {
+  send_sums();
+  if (sums_collected_) return;
+  sums_request_.wait();
+  sums_request_ = Request();
+  sums_collected_ = true;
 }
 
 template <class T>
@@ -199,6 +203,7 @@ void GradientBuckets<T>::ready(std::size_t index) {
     throw Error(ErrorCode::kInvalidArgument,
                 "gradient " + std::to_string(index) + " was marked ready twice in one step");
   }
+  send_sums();
   marked_[index] = 1;
   if (const std::span<T>& theirs = attached_[index]; !theirs.empty()) {
     std::copy(theirs.begin(), theirs.end(), gradient(index).begin());
@@ -218,7 +223,7 @@ void GradientBuckets<T>::send_filled() {
 template <class T>
 Codec GradientBuckets<T>::codec_of(std::size_t bucket) const noexcept {
   const bool is_worth_it = layout_.buckets[bucket].count * sizeof(T) >= kLeastCodedBytes;
-  const bool is_coded = bucket > 0 && is_worth_it && sizeof(T) == sizeof(float);
+  const bool is_coded = is_worth_it && sizeof(T) == sizeof(float);
   return is_coded ? codec_ : Codec::kIdentity;
 }
 
@@ -235,13 +240,22 @@ Request GradientBuckets<T>::begin_sum(std::size_t bucket) {
 
 template <class T>
 std::uint64_t GradientBuckets<T>::world_sample_count() {
-  wait(0);
-  return read_sample_count<T>(gradient(gradient_count()));
+  collect_sums();
+  return sums_.empty() ? 0 : static_cast<std::uint64_t>(sums_.front());
+}
+
+template <class T>
+std::span<const double> GradientBuckets<T>::world_sums() {
+  collect_sums();
+  return sums_.empty() ? sums_ : sums_.subspan(1);
 }
 
 template <class T>
 void GradientBuckets<T>::wait(std::size_t bucket) {
-  send_filled();  // Where no gradient came after the last, or there is none at all.
+  if (bucket >= requests_.size()) {
+    throw Error(ErrorCode::kInvalidArgument, "there is no bucket " + std::to_string(bucket) +
+                                                 ": there are " + std::to_string(requests_.size()));
+  }
   if (bucket >= sent_count_) {
     throw Error(ErrorCode::kInvalidArgument,
                 "bucket " + std::to_string(bucket) + " was not sent: " +
@@ -249,6 +263,7 @@ void GradientBuckets<T>::wait(std::size_t bucket) {
                     std::to_string(sent_count_) + " were not marked ready");
   }
   if (collected_[bucket] != 0) return;
+  collect_sums();  // They travel in front of it.
   requests_[bucket].wait();
   requests_[bucket] = Request();
   copy_back(bucket);
@@ -268,6 +283,7 @@ void GradientBuckets<T>::copy_back(std::size_t bucket) noexcept {
 
 template <class T>
 void GradientBuckets<T>::wait() {
+  collect_sums();
   for (std::size_t bucket = 0; bucket < requests_.size(); ++bucket) wait(bucket);
 }
 

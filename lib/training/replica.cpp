@@ -14,18 +14,8 @@
 namespace rota {
 namespace {
 
-// Rides with the last bucket, so that the score of all ranks costs no call of its own.
+// What a score is on its way. The count of samples travels beside it.
 enum ScoreElement : std::size_t { kLoss, kCorrect, kScoreElementCount };
-
-// What travels: the score, and then a gradient for each parameter.
-template <class T>
-std::vector<std::size_t> gradient_counts(const Model<T>& model) {
-  std::vector<std::size_t> counts = {kScoreElementCount};
-  for (const ParameterInfo& parameter : model.parameters()) counts.push_back(parameter.count());
-  return counts;
-}
-constexpr std::size_t kScore = 0;
-constexpr std::size_t gradient_of(std::size_t parameter) noexcept { return parameter + 1; }
 
 template <class T>
 std::vector<std::size_t> value_counts(const Model<T>& model) {
@@ -70,9 +60,9 @@ Replica<T>::Replica(Communicator& communicator, Model<T> model, const ReplicaOpt
       max_gradient_norm_(checked_norm(options.max_gradient_norm)),
       model_(std::move(model)),
       memory_(allocate_values(communicator, model_)),
-      buckets_(communicator, gradient_counts(model_), options.buckets),
+      buckets_(communicator, value_counts(model_), options.buckets),
       optimizer_(options.optimizer, value_counts(model_)),
-      gradient_ready_([this](std::size_t parameter) { buckets_.ready(gradient_of(parameter)); }) {
+      gradient_ready_([this](std::size_t parameter) { buckets_.ready(parameter); }) {
   training::check_agreement(communicator, facts_of(model_, options));
   constexpr std::size_t kValuesAlignment = 64;
   const std::span<T> all(reinterpret_cast<T*>(memory_.bytes().data()),
@@ -83,7 +73,7 @@ Replica<T>::Replica(Communicator& communicator, Model<T> model, const ReplicaOpt
     values_.push_back(rest.first(count));
     rest = rest.subspan((count * sizeof(T) + kValuesAlignment - 1) / kValuesAlignment *
                         kValuesAlignment / sizeof(T));
-    model_.bind(index, values_[index], buckets_.gradient(gradient_of(index)));
+    model_.bind(index, values_[index], buckets_.gradient(index));
   }
   model_.initialize(options.seed);
   communicator.broadcast(all, 0);
@@ -91,37 +81,42 @@ Replica<T>::Replica(Communicator& communicator, Model<T> model, const ReplicaOpt
 
 template <class T>
 void Replica<T>::accumulate(const Batch<T>& batch) {
-  train(batch, {});
+  const Gradients gradients = forward(batch);
+  model_.backward({}, gradients);
 }
 
-// The gradients hold the sum over mine_.samples, and then those of `batch` too.
+// The gradients hold the sum over mine_.samples, and mine_ then counts `batch` too. Returns what
+// the backward pass has to do with them.
 template <class T>
-void Replica<T>::train(const Batch<T>& batch,
-                       const std::function<void(std::size_t)>& gradient_ready) {
-  const Score score = model_.train(batch, gradient_ready,
-                                   mine_.samples > 0 ? Gradients::kAdd : Gradients::kOverwrite);
+Gradients Replica<T>::forward(const Batch<T>& batch) {
+  const Score score = model_.forward(batch);
+  const Gradients gradients = mine_.samples > 0 ? Gradients::kAdd : Gradients::kOverwrite;
   mine_.loss += score.loss;
   mine_.correct += score.correct;
   mine_.samples += score.samples;
+  return gradients;
 }
 
+// The score is known before the backward pass, and travels while that computes.
 template <class T>
 Score Replica<T>::step(const Batch<T>& batch, const StepPlace& place) {
-  buckets_.begin_step(mine_.samples + batch.labels.size());
-  train(batch, gradient_ready_);
+  const Gradients gradients = forward(batch);
   const Score mine = std::exchange(mine_, {});
   check_finite("loss", mine.loss, place);
-  const std::span<T> score = buckets_.gradient(kScore);
-  score[kLoss] = static_cast<T>(mine.loss);
-  score[kCorrect] = static_cast<T>(mine.correct);
-  buckets_.ready(kScore);
+  std::array<double, kScoreElementCount> sums{};
+  sums[kLoss] = mine.loss;
+  sums[kCorrect] = static_cast<double>(mine.correct);
+  buckets_.begin_step(mine.samples, sums);
+  buckets_.send_sums();
+  model_.backward(gradient_ready_, gradients);
 
-  const std::uint64_t samples = buckets_.world_sample_count();
+  const auto samples = static_cast<std::size_t>(buckets_.world_sample_count());
+  const std::span<const double> world = buckets_.world_sums();
+  const Score score{world[kLoss], static_cast<std::size_t>(world[kCorrect]), samples};
+  check_finite("loss", score.loss, place);
   if (samples > 0) update(samples, place);
   buckets_.wait();
-  check_finite("loss", score[kLoss], place);
-  return {score[kLoss], static_cast<std::size_t>(score[kCorrect]),
-          static_cast<std::size_t>(samples)};
+  return score;
 }
 
 // In the order of arrival: the last layers are updated while the first ones still travel. What is
@@ -133,7 +128,7 @@ void Replica<T>::update(std::uint64_t world_sample_count, const StepPlace& place
   optimizer_.begin_step(place.learning_rate_factor);
   for (std::size_t index = values_.size(); index-- > 0;) {
     wait_for(index);
-    optimizer_.update(index, values_[index], buckets_.gradient(gradient_of(index)), scale);
+    optimizer_.update(index, values_[index], buckets_.gradient(index), scale);
   }
 }
 
@@ -143,7 +138,7 @@ double Replica<T>::clipping_factor(std::uint64_t world_sample_count, const StepP
   double square = 0;
   for (std::size_t index = values_.size(); index-- > 0;) {
     wait_for(index);
-    square += training::squared_norm<T>(buckets_.gradient(gradient_of(index)));
+    square += training::squared_norm<T>(buckets_.gradient(index));
   }
   const double norm = std::sqrt(square) / static_cast<double>(world_sample_count);
   check_finite("norm of the gradient", norm, place);
@@ -152,7 +147,7 @@ double Replica<T>::clipping_factor(std::uint64_t world_sample_count, const StepP
 
 template <class T>
 void Replica<T>::wait_for(std::size_t parameter) {
-  buckets_.wait(buckets_.layout().bucket_of[gradient_of(parameter)]);
+  buckets_.wait(buckets_.layout().bucket_of[parameter]);
 }
 
 template <class T>

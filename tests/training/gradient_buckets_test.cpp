@@ -67,8 +67,8 @@ TYPED_TEST(GradientBucketsTest, SumOverAllRanksStepAfterStep) {
   }
 }
 
-// After an exception in the middle of a loop: the sample count would be written into a bucket that
-// still travels.
+// After an exception in the middle of a loop: gradients would be written into a bucket that still
+// travels.
 TYPED_TEST(GradientBucketsTest, RefuseAStepWhileABucketOfTheLastOneWasNotWaitedFor) {
   on_every_rank(2, [](Communicator& communicator) {
     GradientBuckets<TypeParam> buckets(communicator, kCounts, kSmallBuckets);
@@ -141,7 +141,7 @@ TEST(GradientBuckets, LieInMemoryThatPeersReach) {
   });
 }
 
-// Among them counts that no float can hold, and that carry from one part of theirs to the next.
+// Among them counts that no float can hold.
 TYPED_TEST(GradientBucketsTest, CountTheSamplesOfAllRanksExactly) {
   on_every_rank(3, [](Communicator& communicator) {
     GradientBuckets<TypeParam> buckets(communicator, kCounts, kSmallBuckets);
@@ -154,18 +154,19 @@ TYPED_TEST(GradientBucketsTest, CountTheSamplesOfAllRanksExactly) {
   });
 }
 
-// Method: what waits for the count has marked nothing but the last gradient.
-TYPED_TEST(GradientBucketsTest, KnowTheCountBeforeTheFirstGradientsAreReady) {
+// Method: what waits for the count has marked nothing, or the last gradient of a bucket of several.
+TYPED_TEST(GradientBucketsTest, KnowTheCountBeforeAnyBucketIsSent) {
   on_every_rank(2, [](Communicator& communicator) {
-    const std::vector<std::size_t> counts = {100, 100, 8};
+    const std::vector<std::size_t> counts = {100, 8, 8};
     GradientBuckets<TypeParam> buckets(communicator, counts,
                                        {.first_bucket_bytes = 128, .bucket_bytes = 64});
-    buckets.begin_step(communicator.rank() == 0 ? 0 : 7);
-    buckets.ready(2);
-    EXPECT_EQ(buckets.world_sample_count(), 7u);
-    buckets.ready(1);
-    buckets.ready(0);
-    buckets.wait();
+    for (std::size_t marked = 0; marked < 2; ++marked) {
+      buckets.begin_step(communicator.rank() == 0 ? 0 : 7);
+      if (marked > 0) buckets.ready(2);
+      EXPECT_EQ(buckets.world_sample_count(), 7u);
+      for (std::size_t index = counts.size() - marked; index-- > 0;) buckets.ready(index);
+      buckets.wait();
+    }
   });
 }
 
@@ -174,7 +175,60 @@ TEST(GradientBuckets, OfNoGradientsStillCount) {
     GradientBuckets<float> buckets(communicator, std::vector<std::size_t>{});
     buckets.begin_step(5);
     EXPECT_EQ(buckets.world_sample_count(), 10u);
+    buckets.begin_step(1);
+    buckets.wait();
+    EXPECT_EQ(buckets.world_sample_count(), 2u);
   });
+}
+
+// In double, whatever the gradients are; and more than travel with a post.
+TYPED_TEST(GradientBucketsTest, AddUpWhatIsGivenBesideTheCount) {
+  on_every_rank(3, [](Communicator& communicator) {
+    GradientBuckets<TypeParam> buckets(communicator, kCounts, kSmallBuckets);
+    const auto rank = static_cast<double>(communicator.rank());
+    for (const std::size_t count : {2, 5, 0, 40, 2}) {
+      std::vector<double> mine(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        mine[i] = rank + static_cast<double>(i) + 16777217;  // Which no float can hold.
+      }
+      buckets.begin_step(1, mine);
+      buckets.send_sums();
+      std::ranges::fill(mine, 0);  // They were copied.
+      for (std::size_t index = kCounts.size(); index-- > 0;) buckets.ready(index);
+      ASSERT_EQ(buckets.world_sums().size(), count);
+      for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(buckets.world_sums()[i], 3 + 3 * (static_cast<double>(i) + 16777217));
+      }
+      EXPECT_EQ(buckets.world_sample_count(), 3u);
+      buckets.wait();
+    }
+  });
+}
+
+// A batch that is refused, say, on one rank: the others wait for it, and are told nothing else.
+TEST(GradientBuckets, MayBeginAStepAgainBeforeAnythingWasSent) {
+  on_every_rank(2, [](Communicator& communicator) {
+    GradientBuckets<float> buckets(communicator, kCounts, kSmallBuckets);
+    if (communicator.rank() == 1) buckets.begin_step(100);
+    buckets.begin_step(4);
+    for (std::size_t index = kCounts.size(); index-- > 0;) buckets.ready(index);
+    buckets.wait();
+    EXPECT_EQ(buckets.world_sample_count(), 8u);
+  });
+}
+
+TEST(GradientBuckets, RefuseAStepWhileTheCountOfTheLastOneWasNotWaitedFor) {
+  Communicator alone{CommunicatorOptions{}};
+  GradientBuckets<float> buckets(alone, kCounts, kSmallBuckets);
+  buckets.begin_step(1);
+  buckets.send_sums();
+  try {
+    buckets.begin_step(1);
+    FAIL() << "the count was not waited for";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), ::testing::StartsWith("the count of samples was sent in the step"));
+  }
 }
 
 // A model of somebody else's: two gradients that stay where they are, and one that moved in.
@@ -271,7 +325,7 @@ TEST(BroadcastParameters, ShowsEveryRankWhoseModelIsAnother) {
   }
 }
 
-// The first bucket has the count, and is exact; the second one is small, the third one coded.
+// The first two buckets are small, and exact; the third one is coded.
 TEST(GradientBuckets, TravelByACodecWhereThatIsWorthIt) {
   const std::vector<std::size_t> counts = {40'000, 1'000, 500};
   const BucketOptions options{
@@ -293,6 +347,21 @@ TEST(GradientBuckets, TravelByACodecWhereThatIsWorthIt) {
     EXPECT_LT(std::count_if(buckets.gradient(0).begin(), buckets.gradient(0).end(), is_whole),
               1'000);
     EXPECT_LT(communicator.sent_bytes() - sent_before, 20'000u);
+  });
+}
+
+// The first bucket is like any other: the count of samples has left it.
+TEST(GradientBuckets, TravelByACodecInTheFirstBucketToo) {
+  const std::vector<std::size_t> counts = {40'000};
+  on_every_rank(2, [&](Communicator& communicator) {
+    GradientBuckets<float> buckets(communicator, counts, {.codec = Codec::kBfloat16});
+    buckets.begin_step(100'003);
+    std::ranges::fill(buckets.gradient(0), 0.1F);
+    buckets.ready(0);
+    buckets.wait();
+    EXPECT_EQ(buckets.world_sample_count(), 200'006u);
+    EXPECT_NE(buckets.gradient(0).front(), 0.2F);
+    EXPECT_NEAR(buckets.gradient(0).front(), 0.2F, 1e-3F);
   });
 }
 
@@ -369,6 +438,13 @@ TEST(GradientBuckets, RefuseToWaitForWhatWasNotSent) {
   buckets.ready(0);
   EXPECT_EQ(refusal_of([&] { buckets.wait(); }),
             "bucket 1 was not sent: 1 gradients of bucket 1 were not marked ready");
+}
+
+TEST(GradientBuckets, RefuseToWaitForABucketThatDoesNotExist) {
+  Communicator alone{CommunicatorOptions{}};
+  GradientBuckets<float> buckets(alone, std::vector<std::size_t>{});
+  buckets.begin_step(1);
+  EXPECT_EQ(refusal_of([&] { buckets.wait(0); }), "there is no bucket 0: there are 0");
 }
 
 TEST(GradientBuckets, RefuseACodecOfDouble) {

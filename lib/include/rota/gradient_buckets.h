@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <rota/codec.h>
@@ -22,8 +23,8 @@ struct BucketOptions {
   std::size_t first_bucket_bytes = std::size_t{64} << 10;  // Small, so that the wire starts early.
   std::size_t bucket_bytes = std::size_t{4} << 20;  // Every other one. Each costs a collective.
 
-  // How the buckets travel, but for the first one, which has the count of samples, and those of
-  // less than 64 KiB. Unset: the communicator's. Gradients are float32 where it is not kIdentity.
+  // How buckets of 64 KiB or more travel; smaller ones travel as they are. Unset: the
+  // communicator's. Gradients are float32 where it is not kIdentity.
   // Where it wants feedback, that is kept here, and takes as much memory as the gradients.
   std::optional<Codec> codec{};
 };
@@ -49,10 +50,9 @@ ROTA_EXPORT BucketLayout lay_out_buckets(std::span<const std::size_t> counts,
 template <class T>
 class ROTA_EXPORT GradientBuckets {
  public:
-  // `counts` are the gradients' element counts in forward order, the same on every rank. What is
-  // to ride with the last bucket goes in front of them. `communicator` is lent, and must outlive
-  // this. Not collective. Throws Error kInvalidArgument for bucket bytes of 0, and for a codec of
-  // double; kNoMemory.
+  // `counts` are the gradients' element counts in forward order, the same on every rank.
+  // `communicator` is lent, and must outlive this. Not collective. Throws Error kInvalidArgument
+  // for bucket bytes of 0, and for a codec of double; kNoMemory.
   GradientBuckets(Communicator& communicator, std::span<const std::size_t> counts,
                   const BucketOptions& options = {});
 
@@ -64,7 +64,6 @@ class ROTA_EXPORT GradientBuckets {
   GradientBuckets(const GradientBuckets&) = delete;
   GradientBuckets& operator=(const GradientBuckets&) = delete;
 
-  // The gradients', and behind them that of the sample count.
   const BucketLayout& layout() const noexcept { return layout_; }
 
   // Memory of gradient `index`, inside its bucket: for a model to work in. It may be written from
@@ -79,11 +78,18 @@ class ROTA_EXPORT GradientBuckets {
   // Bytes copied to and from attached gradients since the start.
   std::uint64_t copied_bytes() const noexcept { return copied_bytes_; }
 
-  // Starts a step of `sample_count` samples on this rank, below 2^36: no gradient is ready. Whoever
-  // has run out of data takes part with 0 samples and gradients of zeros. Sends nothing yet.
-  // Throws Error kInvalidArgument where a bucket was sent in the step before and not waited for:
-  // it may still travel; and what broke the communicator, if that is why.
-  void begin_step(std::uint64_t sample_count);
+  // Starts a step of `sample_count` samples on this rank: no gradient is ready. A rank that has run
+  // out of data takes part with 0 samples and gradients of zeros. `sums` are further numbers to be
+  // added up over all ranks, such as the loss: as many on every rank, and copied. Sends nothing
+  // yet, and allocates only where there are more sums than ever before.
+  // Throws Error kInvalidArgument where what was sent in the step before was not waited for: it may
+  // still travel; and what broke the communicator, if that is why. kNoMemory.
+  void begin_step(std::uint64_t sample_count, std::span<const double> sums = {});
+
+  // Sends the count and the sums, in a small collective of their own, in front of all buckets. The
+  // first ready() does so too. To call this before the backward pass hides what it takes over TCP.
+  // Later calls in the same step do nothing. Throws what all_reduce_async throws.
+  void send_sums();
 
   // Gradient `index` is final in this step. Once all those of a bucket are, its sum over all ranks
   // is begun at once, but never before the sum of the bucket in front of it: so ranks agree on the
@@ -92,9 +98,14 @@ class ROTA_EXPORT GradientBuckets {
   // and what all_reduce_async throws.
   void ready(std::size_t index);
 
-  // The samples of all ranks in this step; exact in worlds of up to 4096 ranks. Returns when the
-  // first bucket has arrived; otherwise as wait(0). 0 means that no rank has any data left.
+  // The samples of all ranks in this step, exact up to 2^53. 0 means that no rank has any data
+  // left. Returns when all ranks have sent theirs, as this does where nothing was sent yet.
+  // Throws what Request::wait throws.
   std::uint64_t world_sample_count();
+
+  // The sums over all ranks of what they gave to begin_step, which has them until it is called
+  // again. Otherwise as world_sample_count.
+  std::span<const double> world_sums();
 
   // Returns when gradient() holds the sum over all ranks for every gradient of `bucket`; later
   // calls in the same step return at once. Throws Error kInvalidArgument when one of them, or of
@@ -108,11 +119,13 @@ class ROTA_EXPORT GradientBuckets {
   std::size_t gradient_count() const noexcept { return attached_.size(); }
   void check_index(std::size_t index) const;
   void require_all_collected();
+  void refuse_uncollected(const std::string& what, Request& request);
+  void collect_sums();
   void send_filled();
   void copy_back(std::size_t bucket) noexcept;
 
   Communicator& communicator_;
-  BucketLayout layout_;  // Of the gradients and, at the back, of the sample count.
+  BucketLayout layout_;
   Block memory_;
   std::span<T> values_;
   Codec codec_;
@@ -123,6 +136,11 @@ class ROTA_EXPORT GradientBuckets {
   std::vector<unsigned char> marked_;     // By gradient: it is ready.
   std::vector<unsigned char> collected_;  // By bucket: its sum is where it belongs.
   std::size_t sent_count_ = 0;            // Buckets sent in this step.
+  Block sums_memory_;                     // Of the host, whatever the gradients lie in.
+  std::span<double> sums_;                // The count of samples, and then what was given with it.
+  Request sums_request_;
+  bool sums_sent_ = false;
+  bool sums_collected_ = false;
   std::uint64_t copied_bytes_ = 0;
 };
 

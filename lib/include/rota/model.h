@@ -100,11 +100,19 @@ class ROTA_EXPORT Model {
   // Draws the parameters anew: a function of `seed` and the shapes alone.
   void initialize(std::uint64_t seed);
 
-  // Forward and backward. Overwrites every gradient with its sum (not its mean) over the batch, or
-  // adds that to it, and calls gradient_ready(index) once for each as soon as it is final, last
-  // layer first. An empty batch gives, or adds, zeros. After the first call with a batch size
-  // nothing is allocated. Throws Error kInvalidArgument for a batch that does not fit the model;
-  // no gradient has been touched then.
+  // The forward pass of a training step: returns the score, and touches no gradient. `batch` is
+  // lent until backward(). After the first call with a batch size nothing is allocated. Throws
+  // Error kInvalidArgument for a batch that does not fit the model.
+  Score forward(const Batch<T>& batch);
+
+  // The backward pass of the latest forward(), and of nothing else: no other call comes between.
+  // Overwrites every gradient with its sum (not its mean) over the batch, or adds that to it.
+  // Calls gradient_ready(index) once for each as soon as it is final, last layer first; it may be
+  // empty. An empty batch gives, or adds, zeros.
+  void backward(const std::function<void(std::size_t)>& gradient_ready,
+                Gradients gradients = Gradients::kOverwrite);
+
+  // Both, one after the other. Where it throws, no gradient has been touched.
   Score train(const Batch<T>& batch, const std::function<void(std::size_t)>& gradient_ready,
               Gradients gradients = Gradients::kOverwrite);
 

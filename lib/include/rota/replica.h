@@ -76,7 +76,7 @@ class ROTA_EXPORT Replica {
   std::uint64_t weights_hash() const noexcept;
 
  private:
-  void train(const Batch<T>& batch, const std::function<void(std::size_t)>& gradient_ready);
+  Gradients forward(const Batch<T>& batch);
   void update(std::uint64_t world_sample_count, const StepPlace& place);
   double clipping_factor(std::uint64_t world_sample_count, const StepPlace& place);
   void wait_for(std::size_t parameter);
@@ -87,7 +87,7 @@ class ROTA_EXPORT Replica {
   Model<T> model_;
   Block memory_;
   std::vector<std::span<T>> values_;  // By parameter, in memory_.
-  GradientBuckets<T> buckets_;        // Score first, then a gradient a parameter.
+  GradientBuckets<T> buckets_;        // A gradient a parameter.
   Optimizer<T> optimizer_;
   std::function<void(std::size_t)> gradient_ready_;
   Score mine_;  // Of what the gradients hold, in a step that is not sent yet.
