@@ -54,7 +54,7 @@ struct AdamFactors {
 };
 
 template <class T>
-AdamFactors<T> factors_at(const Adam& adam, double learning_rate, std::size_t step) noexcept {
+AdamFactors<T> factors_at(const Adam& adam, double learning_rate, std::uint64_t step) noexcept {
   const auto power = static_cast<double>(step);
   return {static_cast<T>(adam.beta1),
           static_cast<T>(adam.beta2),
@@ -127,6 +127,22 @@ void Optimizer<T>::update(std::size_t index, std::span<T> values, std::span<cons
   adam_update<T>(
       {values.data(), gradient.data(), first_[index].data(), second_[index].data(), values.size()},
       factors_at<T>(adam, adam.learning_rate * learning_rate_factor_, step_), gradient_scale);
+}
+
+template <class T>
+void Optimizer<T>::visit_state(StateVisitor& visitor, std::span<const ParameterInfo> parameters) {
+  ROTA_ASSERT(parameters.size() == first_.size());
+  const bool is_adam = std::holds_alternative<Adam>(options_);
+  visitor.visit_counter({.name = "optimizer/step"}, step_);
+  for (std::size_t index = 0; index < parameters.size(); ++index) {
+    const ParameterInfo& parameter = parameters[index];
+    const std::string name = "optimizer/" + parameter.name;
+    visitor.visit_tensor({.name = name + (is_adam ? "/mean" : "/velocity")}, parameter.shape,
+                         first_[index]);
+    if (is_adam) {
+      visitor.visit_tensor({.name = name + "/mean of squares"}, parameter.shape, second_[index]);
+    }
+  }
 }
 
 template class Optimizer<float>;

@@ -287,6 +287,19 @@ void GradientBuckets<T>::wait() {
   for (std::size_t bucket = 0; bucket < requests_.size(); ++bucket) wait(bucket);
 }
 
+template <class T>
+void GradientBuckets<T>::visit_state(StateVisitor& visitor) {
+  require_all_collected();
+  visitor.visit_fact({.name = "codec"}, std::string(to_string(codec_)));
+  for (std::size_t bucket = 0; bucket < layout_.buckets.size(); ++bucket) {
+    if (!wants_feedback(codec_of(bucket))) continue;
+    const Slice& slice = layout_.buckets[bucket];
+    visitor.visit_tensor(
+        {.name = "codec/bucket " + std::to_string(bucket) + "/lost", .owner = StateOwner::kRank},
+        std::span(&slice.count, 1), std::span(feedback_).subspan(slice.offset, slice.count));
+  }
+}
+
 template class GradientBuckets<float>;
 template class GradientBuckets<double>;
 

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "training/agreement.h"
 #include "training/squared_norm.h"
+#include "training/state.h"
 
 namespace rota {
 namespace {
@@ -34,9 +35,10 @@ Block allocate_values(Communicator& communicator, const Model<T>& model) {
   return communicator.allocate(count * sizeof(T));
 }
 
+// What ranks compare, beside the parameters; and a state has to share.
 template <class T>
-training::Facts facts_of(const Model<T>& model, const ReplicaOptions& options) {
-  training::Facts facts = training::facts_of(model.parameters());
+training::Facts facts_of(const ReplicaOptions& options) {
+  training::Facts facts;
   facts.emplace_back("elements of", std::is_same_v<T, float> ? "float" : "double");
   facts.emplace_back("optimizer", training::to_text(options.optimizer));
   facts.emplace_back("largest gradient norm", training::to_text(options.max_gradient_norm));
@@ -44,6 +46,11 @@ training::Facts facts_of(const Model<T>& model, const ReplicaOptions& options) {
                                        std::to_string(options.buckets.bucket_bytes) + " bytes");
   facts.insert(facts.end(), options.agreements.begin(), options.agreements.end());
   return facts;
+}
+
+training::Facts joined(training::Facts first, const training::Facts& then) {
+  first.insert(first.end(), then.begin(), then.end());
+  return first;
 }
 
 double checked_norm(double norm) {
@@ -58,12 +65,13 @@ template <class T>
 Replica<T>::Replica(Communicator& communicator, Model<T> model, const ReplicaOptions& options)
     : communicator_(communicator),
       max_gradient_norm_(checked_norm(options.max_gradient_norm)),
+      facts_(facts_of<T>(options)),
       model_(std::move(model)),
       memory_(allocate_values(communicator, model_)),
       buckets_(communicator, value_counts(model_), options.buckets),
       optimizer_(options.optimizer, value_counts(model_)),
       gradient_ready_([this](std::size_t parameter) { buckets_.ready(parameter); }) {
-  training::check_agreement(communicator, facts_of(model_, options));
+  training::check_agreement(communicator, joined(training::facts_of(model_.parameters()), facts_));
   constexpr std::size_t kValuesAlignment = 64;
   const std::span<T> all(reinterpret_cast<T*>(memory_.bytes().data()),
                          memory_.bytes().size() / sizeof(T));
@@ -167,6 +175,37 @@ Score Replica<T>::sum_over_world(const Score& score) {
                                 static_cast<double>(score.samples)};
   communicator_.all_reduce(sums, ReduceOp::kSum);
   return {sums[0], static_cast<std::size_t>(sums[1]), static_cast<std::size_t>(sums[2])};
+}
+
+// A rank's own pieces are of no use to another rank, or in another world.
+template <class T>
+void Replica<T>::visit_state(StateVisitor& visitor) {
+  if (mine_.samples > 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a replica has no state in the middle of a step: samples were accumulated");
+  }
+  visitor.visit_fact({.name = "world of"}, std::to_string(communicator_.world_size()) + " ranks");
+  visitor.visit_fact({.name = "rank", .owner = StateOwner::kRank},
+                     std::to_string(communicator_.rank()));
+  for (const auto& [name, value] : facts_) visitor.visit_fact({.name = name}, value);
+  buckets_.visit_state(visitor);
+  const std::span<const ParameterInfo> parameters = model_.parameters();
+  for (std::size_t index = 0; index < parameters.size(); ++index) {
+    visitor.visit_tensor({.name = "model/" + parameters[index].name}, parameters[index].shape,
+                         values_[index]);
+  }
+  optimizer_.visit_state(visitor, parameters);
+}
+
+template <class T>
+State Replica<T>::state() {
+  return copy_state([this](StateVisitor& visitor) { visit_state(visitor); });
+}
+
+template <class T>
+void Replica<T>::give_state(const State& state) {
+  training::give_state(communicator_, state,
+                       [this](StateVisitor& visitor) { visit_state(visitor); });
 }
 
 template <class T>

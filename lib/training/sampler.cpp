@@ -74,6 +74,15 @@ std::span<const std::uint64_t> ShardedSampler::batch(std::size_t step) const noe
   return std::span(order_).subspan(begin + share.offset, share.count);
 }
 
+std::size_t ShardedSampler::samples_before(std::size_t step) const noexcept {
+  return std::min(step * options_.batch_size * options_.world_size, options_.sample_count);
+}
+
+std::size_t ShardedSampler::step_at(std::uint64_t sample) const noexcept {
+  if (sample >= options_.sample_count) return step_count();
+  return static_cast<std::size_t>(sample / (options_.batch_size * options_.world_size));
+}
+
 std::size_t ShardedSampler::world_batch_count(std::size_t step) const noexcept {
   ROTA_ASSERT(step < step_count());
   const std::size_t world_batch = options_.batch_size * options_.world_size;

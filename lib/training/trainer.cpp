@@ -11,9 +11,16 @@
 
 #include "base/hash.h"
 #include "base/time.h"
+#include "training/state.h"
 
 namespace rota {
 namespace {
+
+enum Seconds : std::size_t { kInAll, kBeforeEpoch };
+
+Score score_from(const std::array<double, 3>& sums) {
+  return {sums[0], static_cast<std::size_t>(sums[1]), static_cast<std::size_t>(sums[2])};
+}
 
 std::string to_text(const ImageShape& shape) {
   return std::to_string(shape.rows) + " x " + std::to_string(shape.columns) + " x " +
@@ -104,20 +111,21 @@ Trainer<T>::Trainer(Communicator& communicator, Model<T> model, const Dataset& t
 template <class T>
 EndReport Trainer<T>::run() {
   const base::TimePoint start = base::Clock::now();
-  step_count_ = 0;
-  sample_count_ = 0;
-  train_seconds_ = 0;
+  if (!std::exchange(goes_on_, false)) place_ = {};
   AgreedSteps steps(communicator_);
   EndReport end;
-  for (std::size_t epoch = 1; epoch <= options_.epochs; ++epoch) {
+  while (place_.epoch <= options_.epochs) {
     EpochReport report;
-    report.epoch = epoch;
     end.stopped = !train_epoch(steps, report);
     if (end.stopped) break;
-    report.test = end.test = evaluate(epoch);
+    report.test = end.test = evaluate(report.epoch);
+    ++place_.epoch;
+    place_.samples = 0;
+    place_.score = {};
+    place_.seconds[kBeforeEpoch] = place_.seconds[kInAll];
     tell(&TrainingHook::on_epoch, report);
   }
-  end.steps = step_count_;
+  end.steps = static_cast<std::size_t>(place_.steps);
   end.world_size = communicator_.world_size();
   end.transport = communicator_.rank_table().transport;
   end.seconds = base::to_seconds(base::Clock::now() - start);
@@ -131,38 +139,47 @@ EndReport Trainer<T>::run() {
 template <class T>
 bool Trainer<T>::train_epoch(AgreedSteps& steps, EpochReport& report) {
   const base::TimePoint start = base::Clock::now();
-  const double seconds_before = train_seconds_;
+  const double seconds_at_start = place_.seconds[kInAll];
   const std::size_t step_count = sampler_.step_count();
-  const std::size_t epoch = report.epoch;
+  const auto epoch = static_cast<std::size_t>(place_.epoch);
   const std::size_t steps_before = (epoch - 1) * step_count;
   const double decay =
       (1 - options_.final_learning_rate_factor) / static_cast<double>(options_.epochs * step_count);
-  report.epoch_count = options_.epochs;
-  report.step_count = step_count;
   sampler_.shuffle(epoch);
-  for (std::size_t step = 0; step < step_count; ++step) {
+  for (std::size_t step = sampler_.step_at(place_.samples); step < step_count; ++step) {
     if (!steps.begin()) return false;
     const Score score =
         train_step({.epoch = epoch,
                     .step = step + 1,
                     .learning_rate_factor = 1 - decay * static_cast<double>(steps_before + step)});
-    report.train.loss += score.loss;
-    report.train.correct += score.correct;
-    report.train.samples += score.samples;
-    ++step_count_;
-    sample_count_ += score.samples;
-    train_seconds_ = seconds_before + base::to_seconds(base::Clock::now() - start);
-    tell(&TrainingHook::on_step, StepReport{.epoch = epoch,
-                                            .epoch_count = options_.epochs,
-                                            .step = step + 1,
-                                            .step_count = step_count,
-                                            .score = score,
-                                            .samples = sample_count_,
-                                            .train_seconds = train_seconds_});
+    place_.seconds[kInAll] = seconds_at_start + base::to_seconds(base::Clock::now() - start);
+    tell_of_step(score, step + 1);
   }
-  report.epoch_seconds = train_seconds_ - seconds_before;
-  report.train_seconds = train_seconds_;
+  report.epoch = epoch;
+  report.epoch_count = options_.epochs;
+  report.step_count = step_count;
+  report.train = score_from(place_.score);
+  report.epoch_seconds = place_.seconds[kInAll] - place_.seconds[kBeforeEpoch];
+  report.train_seconds = place_.seconds[kInAll];
   return true;
+}
+
+// The place is behind the step already, so that a hook may ask for the state.
+template <class T>
+void Trainer<T>::tell_of_step(const Score& score, std::size_t step) {
+  place_.samples += score.samples;
+  place_.samples_in_all += score.samples;
+  ++place_.steps;
+  place_.score[0] += score.loss;
+  place_.score[1] += static_cast<double>(score.correct);
+  place_.score[2] += static_cast<double>(score.samples);
+  tell(&TrainingHook::on_step, StepReport{.epoch = static_cast<std::size_t>(place_.epoch),
+                                          .epoch_count = options_.epochs,
+                                          .step = step,
+                                          .step_count = sampler_.step_count(),
+                                          .score = score,
+                                          .samples = place_.samples_in_all,
+                                          .train_seconds = place_.seconds[kInAll]});
 }
 
 // In micro-batches, of which the last one sends the gradients of all.
@@ -199,6 +216,45 @@ Score Trainer<T>::evaluate(std::size_t epoch) {
                                            std::to_string(epoch) + ": try a lower learning rate");
   }
   return score;
+}
+
+template <class T>
+void Trainer<T>::require_step_at(const Place& place) const {
+  const bool is_epoch = place.epoch >= 1 && place.epoch <= options_.epochs + 1;
+  if (is_epoch && sampler_.samples_before(sampler_.step_at(place.samples)) == place.samples) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the state is " + std::to_string(place.samples) + " samples into epoch " +
+                  std::to_string(place.epoch) + ", where no step of this training begins");
+}
+
+// The place comes first: where it is refused, nothing has been written.
+template <class T>
+void Trainer<T>::visit_state(StateVisitor& visitor) {
+  Place place = place_;
+  const auto shape_of = [](const auto& numbers) { return std::array{numbers.size()}; };
+  visitor.visit_counter({.name = "place/epoch"}, place.epoch);
+  visitor.visit_counter({.name = "place/samples of the epoch's order"}, place.samples);
+  visitor.visit_counter({.name = "place/steps"}, place.steps);
+  visitor.visit_counter({.name = "place/samples"}, place.samples_in_all);
+  visitor.visit_tensor({.name = "place/score of the epoch"}, shape_of(place.score), place.score);
+  visitor.visit_tensor({.name = "place/seconds", .owner = StateOwner::kRank},
+                       shape_of(place.seconds), place.seconds);
+  require_step_at(place);
+  replica_.visit_state(visitor);
+  for (TrainingHook* hook : hooks_) hook->visit_state(visitor);
+  place_ = place;
+}
+
+template <class T>
+State Trainer<T>::state() {
+  return copy_state([this](StateVisitor& visitor) { visit_state(visitor); });
+}
+
+template <class T>
+void Trainer<T>::give_state(const State& state) {
+  training::give_state(communicator_, state,
+                       [this](StateVisitor& visitor) { visit_state(visitor); });
+  goes_on_ = true;
 }
 
 // A hook that fails on one rank must not leave the others waiting for it.

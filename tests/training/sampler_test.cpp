@@ -136,6 +136,19 @@ std::string refusal_of(std::size_t sample_count, std::size_t batch_size, Slice p
   return "accepted";
 }
 
+// Of 103 samples in steps of 40 the last one has 23.
+TEST(Sampler, KnowsWhichStepHasASampleOfTheOrder) {
+  const ShardedSampler sampler(
+      {.sample_count = 103, .batch_size = 10, .rank = 1, .world_size = 4, .seed = 1});
+  EXPECT_EQ(sampler.samples_before(0), 0u);
+  EXPECT_EQ(sampler.samples_before(2), 80u);
+  EXPECT_EQ(sampler.samples_before(3), 103u);
+  for (const auto& [sample, step] : {std::pair{0, 0}, {39, 0}, {40, 1}, {102, 2}, {103, 3}}) {
+    EXPECT_EQ(sampler.step_at(static_cast<std::uint64_t>(sample)), static_cast<std::size_t>(step));
+  }
+  EXPECT_EQ(sampler.step_at(~std::uint64_t{0}), 3u);
+}
+
 TEST(Sampler, RefusesBatchesThatNoRankCanFill) {
   EXPECT_EQ(refusal_of(60000, 0, {0, 2}),
             "batch size 0: expected 1 to 30000, a rank's share of 60000 samples in a world of 2");

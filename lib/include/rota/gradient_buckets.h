@@ -16,6 +16,7 @@
 #include <rota/codec.h>
 #include <rota/communicator.h>
 #include <rota/export.h>
+#include <rota/training_state.h>
 
 namespace rota {
 
@@ -112,6 +113,10 @@ class ROTA_EXPORT GradientBuckets {
   // the buckets in front, is not ready; and what Request::wait throws.
   void wait(std::size_t bucket);
   void wait();  // For every bucket.
+
+  // The codec, and what it has lost on this rank, by bucket. Throws Error kInvalidArgument as
+  // begin_step.
+  void visit_state(StateVisitor& visitor);
 
  private:
   Codec codec_of(std::size_t bucket) const noexcept;

@@ -1,11 +1,14 @@
 // How gradients change parameters.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <variant>
 #include <vector>
 
 #include <rota/export.h>
+#include <rota/model.h>
+#include <rota/training_state.h>
 
 namespace rota {
 
@@ -48,11 +51,15 @@ class ROTA_EXPORT Optimizer {
   void update(std::size_t index, std::span<T> values, std::span<const T> gradient,
               T gradient_scale) noexcept;
 
+  // The count of steps, and what is remembered of each parameter: of its shape, and named after it.
+  // `parameters` are those whose counts the constructor was given.
+  void visit_state(StateVisitor& visitor, std::span<const ParameterInfo> parameters);
+
  private:
   OptimizerOptions options_;
   std::vector<std::vector<T>> first_;   // Sgd: velocity; Adam: mean of gradients.
   std::vector<std::vector<T>> second_;  // Adam: mean of squared gradients.
-  std::size_t step_ = 0;
+  std::uint64_t step_ = 0;
   double learning_rate_factor_ = 1;
 };
 

@@ -13,6 +13,7 @@
 #include <rota/gradient_buckets.h>
 #include <rota/model.h>
 #include <rota/optimizer.h>
+#include <rota/training_state.h>
 
 namespace rota {
 
@@ -72,6 +73,22 @@ class ROTA_EXPORT Replica {
   const Model<T>& model() const noexcept { return model_; }
   std::span<const T> values(std::size_t index) const noexcept { return values_[index]; }
 
+  // Facts that a state must share with the ranks that it is given to, the optimizer's memory, what
+  // the codec has lost, and the parameters. Between steps only: throws Error kInvalidArgument where
+  // micro-batches were accumulated.
+  void visit_state(StateVisitor& visitor);
+
+  // A copy of it, of this rank. Not collective.
+  State state();
+
+  // Goes on from `state`, which state() of the same rank gave: in a program with the same model,
+  // options, codec and world, the next steps have the bits that they would have had. Except for
+  // Codec::kInt8Stochastic: what it rounds depends on how many calls the communicator has made.
+  // Collective: every rank gives a state of the same step. Throws Error kInvalidArgument, on every
+  // rank, where it does not fit, with both sides; kMismatch, on every rank, where ranks were given
+  // different ones, or it fits some of them. Nothing has been changed then. What collectives throw.
+  void give_state(const State& state);
+
   // FNV-1a over the bytes of all parameters in order. Equal on all ranks between steps.
   std::uint64_t weights_hash() const noexcept;
 
@@ -84,6 +101,7 @@ class ROTA_EXPORT Replica {
 
   Communicator& communicator_;
   double max_gradient_norm_;
+  std::vector<std::pair<std::string, std::string>> facts_;  // Beside the parameters.
   Model<T> model_;
   Block memory_;
   std::vector<std::span<T>> values_;  // By parameter, in memory_.

@@ -41,6 +41,11 @@ class ROTA_EXPORT ShardedSampler {
   std::span<const std::uint64_t> batch(std::size_t step) const noexcept;
   std::size_t world_batch_count(std::size_t step) const noexcept;
 
+  // How many samples all ranks together have in the steps before `step` of an epoch, and the step
+  // that has that sample of the epoch's order: step_count() at its end, and behind it.
+  std::size_t samples_before(std::size_t step) const noexcept;
+  std::size_t step_at(std::uint64_t sample) const noexcept;
+
  private:
   SamplerOptions options_;
   std::vector<std::uint64_t> order_;

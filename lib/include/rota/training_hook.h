@@ -6,6 +6,7 @@
 
 #include <rota/export.h>
 #include <rota/model.h>
+#include <rota/training_state.h>
 
 namespace rota {
 
@@ -47,6 +48,11 @@ class ROTA_EXPORT TrainingHook {
   virtual void on_step(const StepReport&) {}
   virtual void on_epoch(const EpochReport&) {}
   virtual void on_end(const EndReport&) {}
+
+  // For a hook that remembers what a training has to go on with: its pieces are a part of the
+  // Trainer's state. Their names are its own. They are StateOwner::kRank where the ranks' hooks
+  // differ.
+  virtual void visit_state(StateVisitor&) {}
 };
 
 }  // namespace rota
