@@ -2,6 +2,7 @@
 // Written for data-parallel training: gradients land where collectives can reduce them in place,
 // and each is announced as soon as it is final, while earlier layers are still being computed.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -70,6 +71,12 @@ struct Score {
   double loss = 0;  // Softmax cross-entropy, natural logarithm.
   std::size_t correct = 0;
   std::size_t samples = 0;
+
+  // All but the samples, the loss first: how a score travels.
+  std::array<double, 2> sums() const noexcept { return {loss, static_cast<double>(correct)}; }
+  static Score from_sums(const std::array<double, 2>& sums, std::size_t samples) noexcept {
+    return {sums[0], static_cast<std::size_t>(sums[1]), samples};
+  }
 };
 
 // What becomes of the gradients of the call before.
@@ -79,6 +86,10 @@ enum class Gradients : bool { kOverwrite, kAdd };
 template <class T>
 class ROTA_EXPORT Model {
  public:
+  using Element = T;
+  using BatchType = Batch<T>;
+  using ScoreType = Score;
+
   // The last layer's outputs are the classes' logits.
   // Throws Error kInvalidArgument when the layers do not fit together.
   Model(ImageShape input, const std::vector<Layer>& layers);
