@@ -39,6 +39,8 @@ std::uint64_t count_beats() noexcept {
   return shared_counter ? shared_counter->load(std::memory_order_relaxed) : 0;
 }
 
+const std::atomic<std::uint64_t>* heartbeat() noexcept { return shared_counter; }
+
 void wait_beating(os::PollSet& polls, std::optional<base::TimePoint> end) {
   beat();
   polls.wait(base::earlier(end, base::Clock::now() + kPulseTime));

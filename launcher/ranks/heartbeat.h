@@ -1,6 +1,7 @@
 // The sign by which the outer of rotarun's two processes sees that the inner one still turns its
 // loop: a counter in memory that both have. Who only waits beats once a second as well.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -24,6 +25,9 @@ void wait_beating(os::PollSet& polls, std::optional<base::TimePoint> end);
 
 // In the outer process: how many beats there were; 0 before the first.
 std::uint64_t count_beats() noexcept;
+
+// The counter itself, for other processes that the inner one forks; null where there is none.
+const std::atomic<std::uint64_t>* heartbeat() noexcept;
 
 // Judges, once a kPulseTime, whether the other process hangs. One that was never heard does not.
 class HangWatch {

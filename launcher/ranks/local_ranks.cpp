@@ -126,7 +126,7 @@ void LocalRanks::start(std::size_t local, const Peers& peers, const OpenLine& op
   process.signals = signals_.state_at_start();
   process.open_file_limit = context_.open_file_limit;
   os::ProcessTree& tree = members_[local].tree;
-  tree = os::ProcessTree(process);
+  tree = os::ProcessTree(process, {.guard = context_.guard, .beats = heartbeat()});
   member_of_[tree.keeper()] = local;
   has_children_ = true;
   output_.attach(local, std::move(out_read), std::move(err_read));

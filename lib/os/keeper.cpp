@@ -1,16 +1,21 @@
 // The life of a keeper: system calls only, as it is a split of a process that may have threads.
 #include "os/keeper.h"
 
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
+#include "base/time.h"
 #include "os/children.h"
+#include "os/pidfd.h"
 
 #if !defined(SYS_close_range)
 #define SYS_close_range 436  // As on every architecture.
@@ -20,6 +25,10 @@ namespace rota::os {
 namespace {
 
 constexpr timespec kPauseBetweenKills{0, 1'000'000};
+
+// Of a parent that has lost its own: how often it is woken, and how long it may be silent.
+constexpr timespec kPauseBetweenLooks{0, 500'000'000};
+constexpr auto kMostSilence = std::chrono::seconds(5);
 
 // Nobody may be there to read it any more.
 void tell(int pipe, KeeperRecord::Kind kind, int value) noexcept {
@@ -39,10 +48,13 @@ void close_between(unsigned first, unsigned last) noexcept {
 
 // Whoever holds a pipe or a socket of ours would think that somebody is at its other end; what is
 // meant for our group, our terminal or our name is not meant for a keeper.
-void withdraw(int pipe) noexcept {
-  const auto kept = static_cast<unsigned>(pipe);
-  close_between(0, kept - 1);
-  close_between(kept + 1, ~0U);
+void withdraw(const KeeperLinks& links) noexcept {
+  const auto pipe = static_cast<unsigned>(links.pipe);
+  const auto guard = links.guard < 0 ? pipe : static_cast<unsigned>(links.guard);
+  const auto [first, last] = std::minmax({pipe, guard});
+  if (first > 0) close_between(0, first - 1);
+  close_between(first + 1, last - 1);
+  close_between(last + 1, ~0U);
   ::setsid();
   ::prctl(PR_SET_NAME, "rota-keeper");
   const rlimit no_core{0, 0};
@@ -52,31 +64,56 @@ void withdraw(int pipe) noexcept {
 
 class Keeper {
  public:
-  Keeper(pid_t first, pid_t parent, int pipe) noexcept
-      : first_(first), parent_(parent), pipe_(pipe) {
+  Keeper(pid_t first, const KeeperLinks& links) noexcept : first_(first), links_(links) {
     sigemptyset(&heard_);
     for (const int number : {SIGCHLD, pass_on_signal(), end_all_signal()}) {
       sigaddset(&heard_, number);
     }
+    if (links_.guard >= 0) signals_ = ::signalfd(-1, &heard_, SFD_CLOEXEC | SFD_NONBLOCK);
   }
 
   // Until nothing is left to keep.
   void run() noexcept {
     while (reap()) {
-      is_ending_ = is_ending_ || ::getppid() != parent_;
+      is_ending_ = is_ending_ || ::getppid() != links_.parent;
       if (is_ending_) {
         signal_children(SIGKILL);
         ::nanosleep(&kPauseBetweenKills, nullptr);
         continue;
       }
       siginfo_t info;
-      const int number = ::sigwaitinfo(&heard_, &info);
+      const int number = next_signal(info);
       if (number == end_all_signal()) is_ending_ = true;
       if (number == pass_on_signal() && first_ > 0) ::kill(first_, info.si_value.sival_int);
     }
   }
 
  private:
+  // None where it is time to look at the parent again.
+  int next_signal(siginfo_t& info) noexcept {
+    if (has_lost_guard_) {
+      rouse_parent();
+      return ::sigtimedwait(&heard_, &info, &kPauseBetweenLooks);
+    }
+    if (signals_ < 0) return ::sigwaitinfo(&heard_, &info);
+    pollfd polls[] = {{signals_, POLLIN, 0}, {links_.guard, POLLIN, 0}};
+    if (::poll(polls, 2, -1) < 0 && errno != EINTR) signals_ = -1;
+    has_lost_guard_ = polls[1].revents != 0;
+    constexpr timespec kAtOnce{0, 0};
+    return ::sigtimedwait(&heard_, &info, &kAtOnce);
+  }
+
+  // It has been told that its own parent has ended, and acts on that unless it is stopped or hangs.
+  void rouse_parent() noexcept {
+    const HeldProcess parent = hold_process(links_.parent);
+    if (::getppid() != links_.parent) return;  // The number may be another's.
+    const base::TimePoint now = base::Clock::now();
+    const std::uint64_t beats = links_.beats ? links_.beats->load(std::memory_order_relaxed) : 0;
+    if (beats != beats_ || silence_end_ == base::TimePoint{}) silence_end_ = now + kMostSilence;
+    beats_ = beats;
+    (void)signal_held(parent, now < silence_end_ ? SIGCONT : SIGKILL);
+  }
+
   // False: no child is left.
   bool reap() noexcept {
     for (;;) {
@@ -85,44 +122,47 @@ class Keeper {
       if (pid < 0 && errno == EINTR) continue;
       if (pid <= 0) return pid == 0;
       if (pid != first_) continue;
-      tell(pipe_, KeeperRecord::Kind::kChanged, status);
+      tell(links_.pipe, KeeperRecord::Kind::kChanged, status);
       if (WIFEXITED(status) || WIFSIGNALED(status)) first_ = -1;
     }
   }
 
   pid_t first_;  // -1: it has ended.
-  pid_t parent_;
-  int pipe_;
+  KeeperLinks links_;
   sigset_t heard_;
+  int signals_ = -1;  // Readable while one of them waits; -1: nobody looks for the guard.
   bool is_ending_ = false;
+  bool has_lost_guard_ = false;
+  std::uint64_t beats_ = 0;
+  base::TimePoint silence_end_;  // Of the parent, since the guard's end.
 };
 
 }  // namespace
 
-void keep(const ProcessPlan& plan, const ExecPlan& prepared, pid_t parent, int pipe) noexcept {
+void keep(const ProcessPlan& plan, const ExecPlan& prepared, const KeeperLinks& links) noexcept {
   sigset_t all;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   ::signal(SIGCHLD, SIG_DFL);  // Ignored, it would have children vanish without a status.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || ::prctl(PR_SET_PDEATHSIG, end_all_signal()) != 0) {
-    tell(pipe, KeeperRecord::Kind::kNoProcess, errno);
+    tell(links.pipe, KeeperRecord::Kind::kNoProcess, errno);
     ::_exit(kCannotStart);
   }
   const pid_t keeper = ::getpid();
   const pid_t first = ::fork();
   if (first == 0) {
     // By itself, so that it is heard before anything that the program does.
-    tell(pipe, KeeperRecord::Kind::kStarted, ::getpid());
+    tell(links.pipe, KeeperRecord::Kind::kStarted, ::getpid());
     become(plan, prepared, keeper);
-    tell(pipe, KeeperRecord::Kind::kNoProgram, errno);
+    tell(links.pipe, KeeperRecord::Kind::kNoProgram, errno);
     ::_exit(kCannotStart);
   }
   if (first < 0) {
-    tell(pipe, KeeperRecord::Kind::kNoProcess, errno);
+    tell(links.pipe, KeeperRecord::Kind::kNoProcess, errno);
     ::_exit(kCannotStart);
   }
-  withdraw(pipe);
-  Keeper(first, parent, pipe).run();
+  withdraw(links);
+  Keeper(first, links).run();
   ::_exit(0);
 }
 

@@ -12,6 +12,7 @@
 
 #include "os/exec_plan.h"
 #include "os/keeper.h"
+#include "os/pidfd.h"
 #include "os/pipe.h"
 #include "os/poll_set.h"
 #include "os/system_error.h"
@@ -27,14 +28,25 @@ Io read_record(const Fd& pipe, KeeperRecord& record) {
   return result.io;
 }
 
+// Empty where it is not our parent any more: the number may be another's.
+Fd hold_parent(pid_t parent) noexcept {
+  if (parent <= 0) return {};
+  HeldProcess held = hold_process(parent);
+  return ::getppid() == parent ? std::move(held.handle) : Fd();
+}
+
 }  // namespace
 
-ProcessTree::ProcessTree(const ProcessPlan& plan) {
+ProcessTree::ProcessTree(const ProcessPlan& plan, const Oversight& oversight) {
   const ExecPlan prepared = prepare(plan);
   auto [read_end, write_end] = make_pipe();
-  const pid_t parent = ::getpid();
+  const Fd guard = hold_parent(oversight.guard);
+  const KeeperLinks links{.parent = ::getpid(),
+                          .pipe = write_end.get(),
+                          .guard = guard.get(),
+                          .beats = oversight.beats};
   keeper_ = fork_process();
-  if (keeper_ == 0) keep(plan, prepared, parent, write_end.get());
+  if (keeper_ == 0) keep(plan, prepared, links);
   events_ = std::move(read_end);
   write_end.reset();
   wait_for_start();

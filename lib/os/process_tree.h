@@ -9,6 +9,8 @@
 #pragma once
 #include <sys/types.h>
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 
 #include "base/time.h"
@@ -17,12 +19,20 @@
 
 namespace rota::os {
 
+// How a keeper knows that this process does not act on the end of its own parent, as it is stopped
+// or hangs. The keeper wakes it then, and kills it where it stays silent for five seconds. Before
+// Linux 5.3 nobody looks.
+struct Oversight {
+  pid_t guard = 0;  // The parent of this process; 0: nobody looks.
+  const std::atomic<std::uint64_t>* beats = nullptr;  // In shared memory; null: it is silent.
+};
+
 class ProcessTree {
  public:
   ProcessTree() = default;  // Of no processes.
   // Throws Error kSystem, kNoMemory when no process can be had. Whether the program could be run
   // shows later, at start_failure().
-  explicit ProcessTree(const ProcessPlan& plan);
+  explicit ProcessTree(const ProcessPlan& plan, const Oversight& oversight = {});
   ProcessTree(ProcessTree&& other) noexcept;
   ProcessTree& operator=(ProcessTree&& other) noexcept;
   // Tells the keeper to end what is left, and does not wait for that.

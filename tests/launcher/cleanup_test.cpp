@@ -91,6 +91,22 @@ TEST_F(CleanUp, LeavesNothingWhenTheOuterProcessIsKilled) {
   }
 }
 
+// Method: what is stopped does not act on the outer one's end, until a keeper wakes it. Either may
+// come first.
+TEST_F(CleanUp, LeavesNothingWhenTheOuterProcessIsKilledAndTheInnerOneStopped) {
+  for (int trial = 0; trial < 6; ++trial) {
+    Process process(rotarun(family("wait", {"--grace", "60"})));
+    ASSERT_TRUE(process.wait_for("ready\nready\n"));
+    wait_for_family(process);
+    const pid_t inner = inner_process(process);
+    if (trial % 2 == 0) ::kill(inner, SIGSTOP);
+    process.signal(SIGKILL);
+    ::kill(inner, SIGSTOP);
+    EXPECT_EQ(process.wait().signal, SIGKILL);
+    EXPECT_TRUE(testing::all_gone_within(seconds(5))) << "trial " << trial;
+  }
+}
+
 TEST_F(CleanUp, LeavesNothingWhenTheInnerProcessIsKilled) {
   for (int trial = 0; trial < 3; ++trial) {
     Process process(rotarun(family("wait")));

@@ -5,13 +5,16 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <functional>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -160,6 +163,68 @@ TEST(ProcessTreeTest, EndsWhenTheProcessThatStartedItIsKilled) {
   });
   EXPECT_EQ(ending.value, SIGKILL);
   EXPECT_TRUE(comes_true([] { return ::waitpid(-1, nullptr, WNOHANG) < 0; }));
+}
+
+// How a process ends, with 0, once its child has a tree, and then is stopped or beats. The child
+// goes on as `body` says.
+ProcessEvent end_above(const std::function<void(std::atomic<std::uint64_t>& beats)>& body) {
+  void* page = ::mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* beats = new (page) std::atomic<std::uint64_t>(0);
+  return in_a_split([beats, &body] {
+    const pid_t guard = ::getpid();
+    const pid_t child = fork_process();
+    if (child == 0) {
+      die_with_parent(guard, SIGTERM);
+      const ProcessTree tree(shell(kDaemon + std::string("exec sleep 60")),
+                             {.guard = guard, .beats = beats});
+      (void)comes_true([&] { return has_settled(tree); });
+      body(*beats);
+      ::_exit(0);
+    }
+    const auto is_stopped = [&] { return ::waitpid(child, nullptr, WNOHANG | WUNTRACED) == child; };
+    return comes_true([&] { return beats->load() > 0 || is_stopped(); }) ? 0 : 1;
+  });
+}
+
+bool all_gone_within(seconds limit) {
+  const auto end = base::Clock::now() + limit;
+  while (::waitpid(-1, nullptr, WNOHANG) >= 0) {
+    if (base::Clock::now() >= end) return false;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return true;
+}
+
+TEST(ProcessTreeTest, WakesWhoeverIsStoppedWhenItsParentEnds) {
+  adopt_orphans();
+  EXPECT_EQ(end_above([](auto&) { ::raise(SIGSTOP); }).value, 0);
+  EXPECT_TRUE(all_gone_within(seconds(4)));
+  EXPECT_TRUE(end_descendants(kPatience));
+}
+
+TEST(ProcessTreeTest, KillsWhoeverHangsAfterItsParentsEnd) {
+  adopt_orphans();
+  const ProcessEvent ending = end_above([](auto& beats) {
+    ::signal(SIGTERM, SIG_IGN);
+    beats.store(1);
+    for (;;) ::pause();
+  });
+  EXPECT_EQ(ending.value, 0);
+  EXPECT_FALSE(all_gone_within(seconds(4)));
+  EXPECT_TRUE(all_gone_within(seconds(4)));
+  EXPECT_TRUE(end_descendants(kPatience));
+}
+
+TEST(ProcessTreeTest, LeavesAloneWhoeverBeatsAfterItsParentsEnd) {
+  adopt_orphans();
+  const ProcessEvent ending = end_above([](auto& beats) {
+    ::signal(SIGTERM, SIG_IGN);
+    for (;; std::this_thread::sleep_for(seconds(1))) beats.fetch_add(1);
+  });
+  EXPECT_EQ(ending.value, 0);
+  EXPECT_FALSE(all_gone_within(seconds(7)));
+  EXPECT_TRUE(end_descendants(kPatience));
 }
 
 TEST(ProcessTreeTest, FreesItsProcessesWhenTheKeeperIsKilled) {
