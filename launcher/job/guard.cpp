@@ -147,8 +147,9 @@ int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>&
   const bool all_gone = os::end_descendants(kCleanUpTime);
   if (!all_gone) say("rotarun: some processes of the job could not be ended\n");
   if (ending.kind == os::ProcessEvent::Kind::kExited) return ending.value;
+  const std::string silence = count_beats() == 0 ? "30 s" : "5 s";
   const std::string why = "rotarun: its own process " + std::to_string(child) +
-                          (watch.was_hung() ? " was stopped, or hung, for 5 s or nearly"
+                          (watch.was_hung() ? " was stopped, or hung, for " + silence + " or nearly"
                                             : " was killed by " + os::signal_name(ending.value)) +
                           "; the job was ended\n";
   note_cause(why);

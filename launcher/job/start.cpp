@@ -27,7 +27,8 @@ constexpr std::chrono::seconds kComplaintTime{1};
 
 }  // namespace
 
-// Whoever has begun to beat is to go on, and soon to turn again. Before that he may wait.
+// Whoever has begun to beat is to go on, and soon to turn again. Before that he may wait, for less
+// than half a minute where somebody waits for the first beat.
 void complain(const std::string& text) {
   note_reason(text);
   const std::string line = "rotarun: " + text + "\n";

@@ -15,6 +15,7 @@ using Counter = std::atomic<std::uint64_t>;
 
 // Four looks that it does not move are nearly five seconds.
 constexpr std::uint64_t kMostMissed = 4;
+constexpr std::uint64_t kMostMissedAtFirst = 30;
 
 // A look that comes later than this tells nothing: the one who looks was stopped, too, as by
 // Ctrl-Z.
@@ -48,11 +49,11 @@ void wait_beating(os::PollSet& polls, std::optional<base::TimePoint> end) {
 
 bool HangWatch::is_hung(base::TimePoint now, std::uint64_t beats, bool is_excused) noexcept {
   const bool is_late = looked_at_ && now - *looked_at_ > kLateLook;
-  const bool is_well = beats == 0 || beats != beats_ || is_late || is_excused;
+  const bool is_well = beats != beats_ || is_late || is_excused;
   missed_ = is_well ? 0 : missed_ + 1;
   beats_ = beats;
   looked_at_ = now;
-  return missed_ >= kMostMissed;
+  return missed_ >= (beats == 0 ? kMostMissedAtFirst : kMostMissed);
 }
 
 }  // namespace rota::launcher

@@ -29,7 +29,8 @@ std::uint64_t count_beats() noexcept;
 // The counter itself, for other processes that the inner one forks; null where there is none.
 const std::atomic<std::uint64_t>* heartbeat() noexcept;
 
-// Judges, once a kPulseTime, whether the other process hangs. One that was never heard does not.
+// Judges, once a kPulseTime, whether the other process hangs: where four looks in a row find no new
+// beat. One that was never heard has 30 looks, as it may wait for others before its loop turns.
 class HangWatch {
  public:
   // `is_excused`: it waits for a disk, or somebody traces it. True once it has been silent for so

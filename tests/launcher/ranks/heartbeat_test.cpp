@@ -29,12 +29,21 @@ TEST_F(HangWatchTest, BeginsAnewWithEachBeat) {
   }
 }
 
-TEST_F(HangWatchTest, KnowsNothingBeforeTheFirstBeat) {
-  for (int second = 0; second < 100; ++second) EXPECT_FALSE(look(second, 0)) << second;
+TEST_F(HangWatchTest, TakesOneThatWasNeverHeardForAHangAfterThirtyLooks) {
+  for (int second = 1; second < 30; ++second) EXPECT_FALSE(look(second, 0)) << second;
+  EXPECT_TRUE(look(30, 0));
+}
+
+TEST_F(HangWatchTest, GivesFourLooksAfterTheFirstBeat) {
+  for (int second = 1; second < 29; ++second) EXPECT_FALSE(look(second, 0)) << second;
+  for (int second = 29; second < 33; ++second) EXPECT_FALSE(look(second, 1)) << second;
+  EXPECT_TRUE(look(33, 1));
 }
 
 TEST_F(HangWatchTest, ExcusesWhoWaitsForADiskOrIsTraced) {
-  for (int second = 0; second < 100; ++second) EXPECT_FALSE(look(second, 7, true)) << second;
+  for (const std::uint64_t beats : {0, 7}) {
+    for (int second = 0; second < 100; ++second) EXPECT_FALSE(look(second, beats, true)) << second;
+  }
 }
 
 // Whoever looks late was stopped as well.
