@@ -17,7 +17,16 @@
 namespace rota::launcher {
 namespace {
 
-constexpr std::size_t kMostCallers = 1024;
+// Where so many descriptors are there: callers have an eighth of those that this process may have,
+// so that the job finds others.
+constexpr std::uint64_t kMostCallers = 1024;
+constexpr std::uint64_t kFewestCallers = 16;
+constexpr std::uint64_t kShareOfDescriptors = 8;
+
+std::size_t most_callers() {
+  const std::uint64_t share = os::open_file_limits().soft / kShareOfDescriptors;
+  return static_cast<std::size_t>(std::clamp(share, kFewestCallers, kMostCallers));
+}
 
 // In one turn, so that the job's own business is never far.
 constexpr std::size_t kMostNewcomers = 16;
@@ -55,6 +64,7 @@ StatusPort::StatusPort(const std::string& address, std::function<JobStatus()> st
                        std::vector<std::string> names_in_job)
     : listener_(listen(address)),
       status_(std::move(status)),
+      most_callers_(most_callers()),
       names_{.full = os::host_name(), .of_job = std::move(names_in_job)} {}
 
 void StatusPort::add_to(os::PollSet& polls, base::TimePoint now) {
@@ -79,7 +89,7 @@ void StatusPort::handle(const os::PollSet& polls, base::TimePoint now) {
   if (position != kNotPolled && polls.readable(position)) accept(now, moment);
   callers_.remove_if(
       [&](const Caller& caller) { return !caller.socket || now >= caller.deadline; });
-  make_room(kMostCallers);
+  make_room(most_callers_);
 }
 
 // Those from where most call have to go, the oldest first: whoever calls from elsewhere is heard.

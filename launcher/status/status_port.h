@@ -66,6 +66,7 @@ class StatusPort {
 
   os::Listener listener_;
   std::function<JobStatus()> status_;
+  std::size_t most_callers_;
   OwnNames names_;
   std::size_t answer_count_ = 0;               // In this turn.
   std::size_t position_ = kNotPolled;          // Of the listener.

@@ -5,14 +5,20 @@
 #include <utility>
 
 #include "auth/exchange.h"
+#include "os/host.h"
 #include "os/tcp_socket.h"
 
 namespace rota::auth {
 namespace {
 
-// So many may linger of one source, beside the members that it may have, and so many in all.
+// So many may linger of one source, beside the members that it may have.
 constexpr std::size_t kStrangersOfOne = 128;
-constexpr std::size_t kStrangersInAll = 4096;
+
+// So many may linger in all, where so many descriptors are there: a quarter of those that this
+// process may have, so that the job finds others.
+constexpr std::uint64_t kStrangersInAll = 4096;
+constexpr std::uint64_t kFewestInAll = 16;
+constexpr std::uint64_t kShareOfDescriptors = 4;
 
 // So many are taken in at once. No more, so that they are heard before there are too many of them.
 constexpr std::size_t kMostAtOnce = 32;
@@ -23,6 +29,13 @@ constexpr std::chrono::milliseconds kRestTime{5};
 
 // Where descriptors lack, somebody has to give some back first.
 constexpr std::chrono::milliseconds kDeafTime{100};
+
+// Members that call at once are strangers at first, and there is room for all of them.
+std::size_t most_in_all(std::size_t expected_count) {
+  const std::uint64_t share = os::open_file_limits().soft / kShareOfDescriptors;
+  const auto most = static_cast<std::size_t>(std::clamp(share, kFewestInAll, kStrangersInAll));
+  return std::max(most, expected_count);
+}
 
 bool is_under_way(const Handshake& handshake) {
   return handshake.state() == Handshake::State::kTalking ||
@@ -36,7 +49,9 @@ Judgement not_now(const std::string& why) { return {Verdict::kNotNow, "not now: 
 Judgement never(std::string why) { return {Verdict::kNever, std::move(why)}; }
 
 Reception::Reception(Options options, Judge judge)
-    : options_(std::move(options)), judge_(std::move(judge)) {}
+    : options_(std::move(options)),
+      judge_(std::move(judge)),
+      most_in_all_(most_in_all(options_.expected_count)) {}
 
 // Who has made a TLS connection has proved that he holds the key, and so has who has a verdict.
 bool Reception::Caller::is_stranger() const {
@@ -93,34 +108,61 @@ Reception::Strangers Reception::strangers() const {
 // True where there were too many. Of a source that has too many the oldest go.
 bool Reception::thin_out() {
   const std::size_t most_of_one = options_.expected_count + kStrangersOfOne;
-  if (callers_.size() <= most_of_one) return false;
-  Strangers left = strangers();
+  if (callers_.size() <= std::min(most_of_one, most_in_all_)) return false;
+  Strangers all = strangers();
+  Surplus surplus;
+  for (auto& [source, count] : all.of_source) {
+    if (count <= most_of_one) continue;
+    surplus[source] = count - most_of_one;
+    all.count -= count - most_of_one;
+    count = most_of_one;
+  }
+  if (all.count > most_in_all_) add_surplus(all, all.count - most_in_all_, surplus);
+  return hang_up_on(surplus);
+}
+
+// Chooses so many more, each of the source that has most of them then.
+void Reception::add_surplus(const Strangers& all, std::size_t count, Surplus& surplus) {
+  const auto has_less = [](const auto& one, const auto& other) {
+    return one.second < other.second;
+  };
+  std::vector<std::pair<std::uint64_t, std::size_t>> heap(all.of_source.begin(),
+                                                          all.of_source.end());
+  std::ranges::make_heap(heap, has_less);
+  for (; count > 0; --count) {
+    std::ranges::pop_heap(heap, has_less);
+    if (heap.back().second == 0) return;
+    --heap.back().second;
+    ++surplus[heap.back().first];
+    std::ranges::push_heap(heap, has_less);
+  }
+}
+
+// On so many of each source, the oldest of them first. True where there are any.
+bool Reception::hang_up_on(Surplus& surplus) {
   const std::size_t count = callers_.size();
-  for (auto caller = callers_.begin(); caller != callers_.end();) {
-    std::size_t* const of_source =
-        caller->is_stranger() ? &left.of_source[caller->address.source()] : nullptr;
-    if (of_source == nullptr || *of_source <= most_of_one) {
+  for (auto caller = callers_.begin(); caller != callers_.end() && !surplus.empty();) {
+    const auto of_source =
+        caller->is_stranger() ? surplus.find(caller->address.source()) : surplus.end();
+    if (of_source == surplus.end()) {
       ++caller;
       continue;
     }
-    --*of_source;
-    --left.count;
+    if (--of_source->second == 0) surplus.erase(of_source);
     caller = hang_up(caller);
   }
-  for (; left.count > kStrangersInAll; --left.count) hang_up_on_most();
   return callers_.size() < count;
 }
 
-// On the oldest stranger of the source that has most of them; false where there is none.
-bool Reception::hang_up_on_most() {
+// On strangers of the sources that have most of them; false where there is none. Several at once
+// where there are many, as it looks at all of them.
+bool Reception::hang_up_on_some() {
+  constexpr std::size_t kPart = 64;
   const Strangers all = strangers();
-  const auto most =
-      std::ranges::max_element(all.of_source, {}, [](const auto& each) { return each.second; });
-  if (most == all.of_source.end()) return false;
-  hang_up(std::ranges::find_if(callers_, [&](const Caller& caller) {
-    return caller.is_stranger() && caller.address.source() == most->first;
-  }));
-  return true;
+  if (all.count == 0) return false;
+  Surplus surplus;
+  add_surplus(all, 1 + all.count / kPart, surplus);
+  return hang_up_on(surplus);
 }
 
 // Tells an honest one why, where he may be one and still hears it.
@@ -138,7 +180,7 @@ void Reception::accept(base::TimePoint now) {
   for (std::size_t i = 0; options_.listener >= 0 && !deaf_until_ && i < kMostAtOnce; ++i) {
     os::Accepted accepted = os::accept_connection(options_.listener);
     if (!accepted.lack.empty()) {
-      const bool has_given_back = hang_up_on_most();
+      const bool has_given_back = hang_up_on_some();
       last_complaint_ = accepted.lack;
       if (has_given_back) continue;
       deaf_until_ = now + kDeafTime;

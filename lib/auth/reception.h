@@ -2,7 +2,7 @@
 // come in, are handed on; all others are hung up on. Whatever those do, they cost their host
 // little: after each it rests for a moment, in which more of them may gather. Nor do they keep out
 // who calls from another address, however far away: where there are too many, those go who share
-// their source with most others.
+// their source with most others. They have a quarter of the descriptors that this process may open.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -73,17 +73,23 @@ class Reception {
     std::size_t count = 0;
   };
 
+  // How many are to go, by source.
+  using Surplus = std::unordered_map<std::uint64_t, std::size_t>;
+
   bool is_resting(base::TimePoint now) const { return rests_until_ && now < *rests_until_; }
   void accept(base::TimePoint now);
   void hear(base::TimePoint now, std::vector<Guest>& guests);
   void advance(Caller& caller, base::TimePoint now, std::vector<Guest>& guests);
   Strangers strangers() const;
   bool thin_out();
-  bool hang_up_on_most();
+  static void add_surplus(const Strangers& all, std::size_t count, Surplus& surplus);
+  bool hang_up_on(Surplus& surplus);
+  bool hang_up_on_some();
   std::list<Caller>::iterator hang_up(std::list<Caller>::iterator caller);
 
   Options options_;
   Judge judge_;
+  std::size_t most_in_all_;                    // Of strangers.
   std::list<Caller> callers_;                  // The oldest first.
   os::PollSet heard_;                          // Of the callers, in their order.
   std::optional<base::TimePoint> deaf_until_;  // For want of descriptors.

@@ -7,6 +7,7 @@
 #include "auth/exchange.h"
 #include "os/listener.h"
 #include "os/tcp_socket.h"
+#include "testing/few_descriptors.h"
 
 namespace rota::auth {
 namespace {
@@ -160,6 +161,30 @@ TEST_F(ReceptionTest, HangsUpOnTheSilentAfterTwoSeconds) {
   EXPECT_FALSE(was_hung_up(silent));
   reception_.receive(now_ + kPatience + milliseconds(1));
   EXPECT_TRUE(was_hung_up(silent));
+}
+
+// Of 256 descriptors a quarter.
+TEST_F(ReceptionTest, KeepsNoMoreStrangersThanAShareOfTheDescriptors) {
+  reception_ = testing::with_descriptor_limit(256, [&] {
+    return Reception({.key = some_key(), .listener = listener_.socket.get()},
+                     [](const Identity&) { return Judgement(); });
+  });
+  std::vector<os::Fd> strangers;
+  while (strangers.size() < 100) strangers.push_back(connect());
+  for (int turn = 0; turn < 20; ++turn) reception_.receive(now_ + milliseconds(10) * turn);
+  EXPECT_EQ(testing::ended_count(strangers, 36), 36U);
+}
+
+// Where there are fewer descriptors than members, these come in nonetheless.
+TEST_F(ReceptionTest, KeepsAsManyAsAreExpected) {
+  reception_ = testing::with_descriptor_limit(256, [&] {
+    return Reception({.key = some_key(), .listener = listener_.socket.get(), .expected_count = 90},
+                     [](const Identity&) { return Judgement(); });
+  });
+  std::vector<os::Fd> strangers;
+  while (strangers.size() < 100) strangers.push_back(connect());
+  for (int turn = 0; turn < 20; ++turn) reception_.receive(now_ + milliseconds(10) * turn);
+  EXPECT_EQ(testing::ended_count(strangers, 10), 10U);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launcher/status/status_port.h"
+#include "testing/few_descriptors.h"
 
 namespace rota::launcher {
 namespace {
@@ -57,6 +58,16 @@ TEST_F(StatusTurn, AnswersSomeAndFindsOutOnceWhatItTells) {
     EXPECT_EQ(find_count_, 1U);
     EXPECT_EQ(std::ranges::count_if(callers, is_answered), answered);
   }
+}
+
+// Of 256 descriptors an eighth.
+TEST_F(StatusTurn, KeepsNoMoreCallersThanAShareOfTheDescriptors) {
+  port_ = testing::with_descriptor_limit(
+      256, [] { return StatusPort("127.0.0.1:0", [] { return JobStatus{}; }); });
+  std::vector<os::Fd> callers;
+  while (callers.size() < 60) callers.push_back(call());
+  for (int i = 0; i < 8; ++i) turn();
+  EXPECT_EQ(testing::ended_count(callers, 28), 28U);
 }
 
 TEST(StatusCrowd, IsTheNetworkOfACallerWhoHasAllOfIt) {

@@ -1,0 +1,40 @@
+// A lower limit of descriptors, as containers and shells set one.
+#pragma once
+#include <poll.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <ranges>
+#include <vector>
+
+#include "base/time.h"
+#include "os/fd.h"
+
+namespace rota::testing {
+
+// What `make` returns that reads the limit while it is `count`.
+template <class Make>
+auto with_descriptor_limit(rlim_t count, Make make) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{.rlim_cur = count, .rlim_max = before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  auto made = make();
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  return made;
+}
+
+// How many of them the other side has hung up on; those who are meant to be have some time for it.
+inline std::size_t ended_count(const std::vector<os::Fd>& sockets, std::size_t expected) {
+  const auto end = base::Clock::now() + std::chrono::seconds(5);
+  for (;;) {
+    std::vector<pollfd> items;
+    for (const os::Fd& socket : sockets) items.push_back({socket.get(), POLLRDHUP, 0});
+    ::poll(items.data(), items.size(), 1);
+    const auto count = static_cast<std::size_t>(
+        std::ranges::count_if(items, [](const pollfd& item) { return item.revents != 0; }));
+    if (count >= expected || base::Clock::now() > end) return count;
+  }
+}
+
+}  // namespace rota::testing
