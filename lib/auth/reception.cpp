@@ -20,11 +20,14 @@ constexpr std::uint64_t kStrangersInAll = 4096;
 constexpr std::uint64_t kFewestInAll = 16;
 constexpr std::uint64_t kShareOfDescriptors = 4;
 
-// So many are taken in at once. No more, so that they are heard before there are too many of them.
-constexpr std::size_t kMostAtOnce = 32;
+// So many are taken in at once, where so many may linger, and in so long. No more, so that they are
+// heard before there are too many of them, and whoever turns this has time for others.
+constexpr std::size_t kMostAtOnce = 512;
+constexpr std::size_t kFewestAtOnce = 32;
+constexpr std::chrono::milliseconds kTimeAtOnce{5};
 
-// After somebody was turned away: at most so many of them in that time are listened to, however
-// many call. Those who are meant to come cause no rest.
+// After somebody was turned away, unless more wait than were taken in: the kernel would drop calls.
+// Those who are meant to come cause no rest.
 constexpr std::chrono::milliseconds kRestTime{5};
 
 // Where descriptors lack, somebody has to give some back first.
@@ -72,12 +75,13 @@ void Reception::add_to(os::PollSet& polls, base::TimePoint now) {
 std::vector<Reception::Guest> Reception::receive(base::TimePoint now) {
   if (is_resting(now)) return {};
   rests_until_.reset();
-  accept(now);
+  const bool has_taken_all = accept(now);
   std::vector<Guest> guests;
   hear(now, guests);
   const auto done = callers_.remove_if([](const Caller& caller) { return !caller.stream; });
   const bool were_too_many = thin_out();
-  if (were_too_many || done > guests.size()) rests_until_ = now + kRestTime;
+  const bool has_turned_away = were_too_many || done > guests.size();
+  if (has_taken_all && has_turned_away) rests_until_ = now + kRestTime;
   return guests;
 }
 
@@ -175,9 +179,13 @@ std::list<Reception::Caller>::iterator Reception::hang_up(std::list<Caller>::ite
   return callers_.erase(caller);
 }
 
-// Where descriptors lack, a stranger has to give one back, or all have to wait.
-void Reception::accept(base::TimePoint now) {
-  for (std::size_t i = 0; options_.listener >= 0 && !deaf_until_ && i < kMostAtOnce; ++i) {
+// False where more may wait. Where descriptors lack, a stranger has to give one back, or all have
+// to wait.
+bool Reception::accept(base::TimePoint now) {
+  if (options_.listener < 0 || deaf_until_) return true;
+  const std::size_t most = std::clamp(most_in_all_ / 8, kFewestAtOnce, kMostAtOnce);
+  const base::TimePoint end = base::Clock::now() + kTimeAtOnce;
+  for (std::size_t i = 0; i < most && base::Clock::now() < end; ++i) {
     os::Accepted accepted = os::accept_connection(options_.listener);
     if (!accepted.lack.empty()) {
       const bool has_given_back = hang_up_on_some();
@@ -185,12 +193,13 @@ void Reception::accept(base::TimePoint now) {
       if (has_given_back) continue;
       deaf_until_ = now + kDeafTime;
     }
-    if (!accepted.socket) return;
+    if (!accepted.socket) return true;
     os::set_no_delay(accepted.socket.get());
     const Credentials own(options_.key, options_.encrypts);
     callers_.push_back({std::move(accepted.socket), *accepted.caller,
                         Handshake::answer(own, options_.incarnation), now});
   }
+  return false;
 }
 
 void Reception::advance(Caller& caller, base::TimePoint now, std::vector<Guest>& guests) {

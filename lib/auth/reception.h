@@ -1,8 +1,9 @@
 // Where callers are received: those who prove within two seconds that they hold the key, and may
-// come in, are handed on; all others are hung up on. Whatever those do, they cost their host
-// little: after each it rests for a moment, in which more of them may gather. Nor do they keep out
-// who calls from another address, however far away: where there are too many, those go who share
-// their source with most others. They have a quarter of the descriptors that this process may open.
+// come in, are handed on; all others are hung up on. Whatever those do, a turn is short. Once all
+// who wait are taken in, it rests for a moment, in which more of them may gather. Nor do strangers
+// keep out who calls from another address, however far away: where there are too many, those go who
+// share their source with most others. They have a quarter of the descriptors that this process may
+// open.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -77,7 +78,7 @@ class Reception {
   using Surplus = std::unordered_map<std::uint64_t, std::size_t>;
 
   bool is_resting(base::TimePoint now) const { return rests_until_ && now < *rests_until_; }
-  void accept(base::TimePoint now);
+  bool accept(base::TimePoint now);
   void hear(base::TimePoint now, std::vector<Guest>& guests);
   void advance(Caller& caller, base::TimePoint now, std::vector<Guest>& guests);
   Strangers strangers() const;

@@ -175,6 +175,19 @@ TEST_F(ReceptionTest, KeepsNoMoreStrangersThanAShareOfTheDescriptors) {
   EXPECT_EQ(testing::ended_count(strangers, 36), 36U);
 }
 
+// The clock stands still, so that a rest would not end.
+TEST_F(ReceptionTest, RestsOnlyOnceItHasTakenInAllWhoWait) {
+  reception_ = testing::with_descriptor_limit(256, [&] {
+    return Reception({.key = some_key(), .listener = listener_.socket.get()},
+                     [](const Identity&) { return Judgement(); });
+  });
+  std::vector<os::Fd> strangers;
+  while (strangers.size() < 300) strangers.push_back(connect());
+  for (int turn = 0; turn < 400; ++turn) reception_.receive(now_);
+  EXPECT_EQ(testing::ended_count(strangers, 236), 236U);
+  EXPECT_LE(*reception_.next_deadline(), now_ + milliseconds(10));
+}
+
 // Where there are fewer descriptors than members, these come in nonetheless.
 TEST_F(ReceptionTest, KeepsAsManyAsAreExpected) {
   reception_ = testing::with_descriptor_limit(256, [&] {
