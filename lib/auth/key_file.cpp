@@ -48,6 +48,10 @@ std::string trouble_with(const os::OpenedFile& opened, const std::string& path) 
     return "has the permissions " + octal(opened.permissions) +
            ", so that others than its owner may read or change it; chmod g-w,o-rw " + path;
   }
+  if (const auto folder = os::folder_open_to_all(path)) {
+    return "lies in the folder " + *folder +
+           ", where anybody may put another in its place; chmod o-w " + *folder;
+  }
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 namespace rota::os {
@@ -32,6 +33,19 @@ bool overwrite_file(const std::string& path, std::string_view text) noexcept {
   if (::ftruncate(file.get(), 0) != 0) return false;
   const ssize_t written = ::write(file.get(), text.data(), text.size());
   return written == static_cast<ssize_t>(text.size());
+}
+
+std::optional<std::string> folder_open_to_all(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::canonical(path, error);
+  const std::filesystem::path named = std::filesystem::absolute(path, error);
+  for (const std::filesystem::path& folder : {named.parent_path(), file.parent_path()}) {
+    struct stat status {};
+    if (folder.empty() || ::stat(folder.c_str(), &status) != 0) continue;
+    const bool is_sticky = (status.st_mode & S_ISVTX) != 0;
+    if ((status.st_mode & S_IWOTH) != 0 && !is_sticky) return folder.string();
+  }
+  return std::nullopt;
 }
 
 std::uint32_t own_user() noexcept { return ::geteuid(); }

@@ -25,6 +25,10 @@ OpenedFile open_file(const std::string& path);
 // Makes no file, and waits for nobody; false where it could not.
 bool overwrite_file(const std::string& path, std::string_view text) noexcept;
 
+// The folder of `path`, or of what it leads to as a link, where anybody may put another file in its
+// place: all may write there, and it is not sticky. Empty where neither is such a folder.
+std::optional<std::string> folder_open_to_all(const std::string& path);
+
 // The user in whose name this process opens files.
 std::uint32_t own_user() noexcept;
 

@@ -170,6 +170,37 @@ TEST_F(KeyFile, MayLieBehindLinks) {
   EXPECT_NE(trouble_with(root / "key"), "none");
 }
 
+// A Secret's volume is 01777.
+TEST_F(KeyFile, IsRefusedInAFolderWhereAnybodyMayReplaceIt) {
+  const std::string folder = folder_.path();
+  const std::string path = write(kText);
+  for (const mode_t permissions : {0702, 0777, 02777}) {
+    ASSERT_EQ(::chmod(folder.c_str(), permissions), 0);
+    EXPECT_EQ(trouble_with(path), "lies in the folder " + folder +
+                                      ", where anybody may put another in its place; chmod o-w " +
+                                      folder);
+  }
+  for (const mode_t permissions : {0700, 0755, 0770, 01777, 01703}) {
+    ASSERT_EQ(::chmod(folder.c_str(), permissions), 0);
+    EXPECT_EQ(trouble_with(path), "none") << std::oct << permissions;
+  }
+}
+
+TEST_F(KeyFile, IsRefusedWhereALinkToItOrItselfLiesInSuchAFolder) {
+  const fs::path& root = folder_.path();
+  for (const char* name : {"links", "keys"}) fs::create_directory(root / name);
+  const std::string key = write(kText, 0600, "keys/key");
+  const std::string link = root / "links/key";
+  fs::create_symlink(key, link);
+  EXPECT_EQ(trouble_with(link), "none");
+  for (const char* name : {"links", "keys"}) {
+    const std::string folder = root / name;
+    ASSERT_EQ(::chmod(folder.c_str(), 0777), 0);
+    EXPECT_TRUE(trouble_with(link).starts_with("lies in the folder " + folder + ","));
+    ASSERT_EQ(::chmod(folder.c_str(), 0755), 0);
+  }
+}
+
 TEST_F(KeyFile, IsRefusedWhereItIsNoFile) {
   const fs::path& root = folder_.path();
   EXPECT_EQ(trouble_with(root / "absent"),
