@@ -60,13 +60,14 @@ RankOutput::RankOutput(const std::vector<std::string>& names, const Options& opt
 
 void RankOutput::make_files(const std::vector<std::string>& names, const std::string& directory) {
   try {
+    make_directories(directory);
     for (std::size_t index = 0; index < pipes_.size(); ++index) {
       std::string name = names[index];
       std::ranges::replace(name, ' ', '.');
       const std::string folder = directory + "/" + name;
-      make_directories(folder);
-      pipes_[index][index_of(Stream::kOut)].file = os::create_file(folder + "/stdout");
-      pipes_[index][index_of(Stream::kErr)].file = os::create_file(folder + "/stderr");
+      const os::Fd opened = os::create_folder(folder);
+      pipes_[index][index_of(Stream::kOut)].file = os::create_file(opened, folder, "stdout");
+      pipes_[index][index_of(Stream::kErr)].file = os::create_file(opened, folder, "stderr");
     }
   } catch (const Error& error) {
     throw UsageError(std::string("--output-filename: ") + error.what());

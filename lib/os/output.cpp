@@ -27,6 +27,10 @@ bool is_for_want_of_room(int error, bool is_file) noexcept {
   return error == ENOSPC || error == EDQUOT || error == EFBIG || (error == EIO && is_file);
 }
 
+[[noreturn]] void refuse_link(const std::string& path) {
+  throw Error(ErrorCode::kSystem, path + ": a link is there, which is not followed; remove it");
+}
+
 }  // namespace
 
 Output::Output(int fd) : fd_(fd) {
@@ -57,12 +61,28 @@ Output::WriteResult Output::write(std::string_view text) noexcept {
   return {.io = Io::kClosed};
 }
 
-Fd create_file(const std::string& path) {
-  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (!file && errno == ELOOP) {
-    throw Error(ErrorCode::kSystem, path + ": a link is there, which is not followed; remove it");
+Fd create_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) throw_errno(path);
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) refuse_link(path);
+  Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!folder) throw_errno(path);
+  return folder;
+}
+
+// It is looked at before it is emptied. A terminal or a pipe is waited for by nobody.
+Fd create_file(const Fd& folder, const std::string& path, const std::string& name) {
+  const std::string named = path + "/" + name;
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  Fd file(::openat(folder.get(), name.c_str(), kFlags, 0666));
+  if (!file && errno == ELOOP) refuse_link(named);
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) throw_errno(named);
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::kSystem, named + ": what is there is not a regular file; remove it");
   }
-  if (!file) throw_errno(path);
+  if (status.st_nlink > 1) refuse_link(named);
+  if (::ftruncate(file.get(), 0) != 0) throw_errno(named);
   return file;
 }
 

@@ -37,9 +37,14 @@ class Output {
   Kind kind_ = Kind::kMayBlock;
 };
 
-// Makes or empties a file, and follows no link in the last part of its path: that may be somebody
-// else's. Throws Error kSystem naming it.
-Fd create_file(const std::string& path);
+// Makes the folder where it is not there, and opens it. Follows no link in the last part of its
+// path: that may be somebody else's. Throws Error kSystem naming it.
+Fd create_folder(const std::string& path);
+
+// Makes or empties the file `name` of a folder, which `path` names in errors. Follows no link, and
+// leaves a file alone that has another name too, or is none: that may be somebody else's. Throws
+// Error kSystem naming it.
+Fd create_file(const Fd& folder, const std::string& path, const std::string& name);
 
 // Writes all of it to a file. Throws Error kSystem, kNoMemory.
 void write_file(const Fd& file, std::string_view text);

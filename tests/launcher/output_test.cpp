@@ -1,6 +1,7 @@
 // What becomes of what the ranks write.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -226,16 +227,62 @@ TEST_F(Output, BeyondTheSizeThatAFileMayHaveIsLostAndSaidSo) {
 }
 
 // Where others may write, such a link is a trap.
-TEST_F(Output, FollowsNoLink) {
-  const std::string mine = folder_ + "/mine";
-  std::ofstream(mine) << "precious";
-  std::filesystem::create_directories(folder_ + "/out/rank.0");
-  std::filesystem::create_symlink(mine, folder_ + "/out/rank.0/stdout");
+class OutputTrap : public Output {
+ protected:
+  void SetUp() override {
+    Output::SetUp();
+    std::filesystem::create_directories(elsewhere_);
+    std::ofstream(mine_) << "precious";
+  }
+
+  // It leads to a file that holds "precious", which it leaves alone; returns what is said of it.
+  std::string refusal() const {
+    const Result result =
+        run_rotarun({"-np", "1", "--output-filename", folder_ + "/out", "echo", "new"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(contents_of(mine_), "precious");
+    return result.err;
+  }
+
+  const std::string rank_folder_ = folder_ + "/out/rank.0";
+  const std::string elsewhere_ = folder_ + "/elsewhere";
+  const std::string mine_ = elsewhere_ + "/stdout";
+};
+
+TEST_F(OutputTrap, OfALinkIsNotFollowed) {
+  std::filesystem::create_directories(rank_folder_);
+  std::filesystem::create_symlink(mine_, rank_folder_ + "/stdout");
+  EXPECT_THAT(refusal(), HasSubstr("rank.0/stdout: a link is there, which is not followed"));
+}
+
+TEST_F(OutputTrap, OfAHardLinkIsNotFollowed) {
+  std::filesystem::create_directories(rank_folder_);
+  std::filesystem::create_hard_link(mine_, rank_folder_ + "/stdout");
+  EXPECT_THAT(refusal(), HasSubstr("rank.0/stdout: a link is there, which is not followed"));
+}
+
+TEST_F(OutputTrap, OfAFolderThatIsALinkIsNotFollowed) {
+  std::filesystem::create_directories(folder_ + "/out");
+  std::filesystem::create_directory_symlink(elsewhere_, rank_folder_);
+  EXPECT_THAT(refusal(), HasSubstr("/out/rank.0: a link is there, which is not followed"));
+}
+
+TEST_F(OutputTrap, OfAPipeIsNotWaitedFor) {
+  std::filesystem::create_directories(rank_folder_);
+  ASSERT_EQ(::mkfifo((rank_folder_ + "/stdout").c_str(), 0600), 0);
+  const os::Fd reader(::open((rank_folder_ + "/stdout").c_str(), O_RDONLY | O_NONBLOCK));
+  EXPECT_THAT(refusal(), HasSubstr("rank.0/stdout: what is there is not a regular file"));
+}
+
+// Whoever names the folder may name it by a link.
+TEST_F(Output, GoesToAFolderThatIsNamedByALinkAndEmptiesItsFiles) {
+  std::filesystem::create_directories(folder_ + "/real/rank.0");
+  std::ofstream(folder_ + "/real/rank.0/stdout") << "what an earlier job has left";
+  std::filesystem::create_directory_symlink(folder_ + "/real", folder_ + "/out");
   const Result result =
       run_rotarun({"-np", "1", "--output-filename", folder_ + "/out", "echo", "new"});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("rank.0/stdout: a link is there, which is not followed"));
-  EXPECT_EQ(contents_of(mine), "precious");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(contents_of(folder_ + "/real/rank.0/stdout"), "new\n");
 }
 
 TEST_F(Output, InFilesGoesOnWhenNobodyReadsTheRest) {
