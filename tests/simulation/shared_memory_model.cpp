@@ -115,8 +115,9 @@ void SharedMemoryModel::join_known(const Version& version, bool is_acquired) {
   join(is_acquired ? own().now : own().acquired, version.released);
 }
 
-// To be called before the memory changes.
-void SharedMemoryModel::add_version(Location& location, bool is_released) {
+// To be called before the memory changes. A store may be smaller than its word or line: whoever
+// sees it sees what was there before in the rest, with all that that had released.
+void SharedMemoryModel::add_version(Location& location, bool is_released, std::size_t bytes) {
   const std::size_t rank = scheduler_.rank();
   Rank& writer = ranks_[rank];
   std::memcpy(location.versions.back().content.data(), location.memory, location.bytes);
@@ -129,6 +130,7 @@ void SharedMemoryModel::add_version(Location& location, bool is_released) {
   version.writer = static_cast<std::uint32_t>(rank);
   version.shown = scheduler_.now() + (location.is_late ? lateness_ : base::Duration(0));
   version.released = is_released ? writer.now : writer.released;
+  if (bytes < location.bytes) join(version.released, location.versions.back().released);
   location.versions.push_back(version);
   scheduler_.note_event();
 }
@@ -158,8 +160,9 @@ void SharedMemoryModel::settle() {
 void SharedMemoryModel::before_store(void* address, std::size_t bytes) {
   settle();
   if (hook_) hook_();
-  for_each_location(reinterpret_cast<std::uintptr_t>(address), bytes,
-                    [&](std::uintptr_t at, std::size_t) { add_version(location(at), false); });
+  for_each_location(
+      reinterpret_cast<std::uintptr_t>(address), bytes,
+      [&](std::uintptr_t at, std::size_t part) { add_version(location(at), false, part); });
 }
 
 void SharedMemoryModel::read(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -212,11 +215,7 @@ void SharedMemoryModel::store(void* address, std::size_t bytes, std::uint64_t va
   settle();
   if (hook_) hook_();
   Location& found = location(reinterpret_cast<std::uintptr_t>(address));
-  // Small ones share a word: whoever sees this one sees the one before it in its place, with all
-  // that that one had released.
-  const View before = found.versions.back().released;
-  add_version(found, releases(order));
-  if (bytes < found.bytes) join(found.versions.back().released, before);
+  add_version(found, releases(order), bytes);
   std::memcpy(address, &value, bytes);
 }
 
@@ -235,7 +234,7 @@ std::uint64_t SharedMemoryModel::modify(void* address, std::size_t bytes, std::m
   const bool is_changed = change(value);
   join_known(latest, acquires(is_changed ? order : otherwise));
   if (is_changed) {
-    add_version(found, releases(order));
+    add_version(found, releases(order), bytes);
     join(found.versions.back().released, latest.released);
     std::memcpy(address, &value, bytes);
   }

@@ -119,7 +119,7 @@ class SharedMemoryModel {
   void for_each_location(std::uintptr_t at, std::size_t bytes, F visit);
   std::size_t choose(Location& location);
   const std::byte* content_of(const Location& location, std::size_t version) const;
-  void add_version(Location& location, bool is_released);
+  void add_version(Location& location, bool is_released, std::size_t bytes);
   void join_known(const Version& version, bool is_acquired);
   void read(std::byte* to, const std::byte* from, std::size_t bytes);
 
