@@ -93,6 +93,8 @@ class Guard {
   // Its descendants are ours when it is gone.
   void look(base::TimePoint now) {
     next_look_ = now + kPulseTime;
+    // A stop that was under way when the end was asked for has come after it.
+    if (asked_at_ && state_of(child_) == 'T') os::send_signal(child_, SIGCONT);
     if (was_hung_ || !watch_.is_hung(now, count_beats(), is_excused(child_))) return;
     was_hung_ = true;
     os::send_signal(child_, SIGKILL);

@@ -101,7 +101,7 @@ BasicEndReport<ScoreSums> TrainingLoop::run_loop() {
   AgreedSteps steps(communicator_);
   BasicEndReport<ScoreSums> end;
   std::ranges::fill(test_sums_, 0);
-  end.test = {test_sums_, 0};
+  end.test = as_score(test_sums_);
   while (place_.epoch <= options_.epochs) {
     BasicEpochReport<ScoreSums> report;
     end.stopped = !train_epoch(steps, report);

@@ -190,6 +190,9 @@ TEST_F(KeyMemoryOfOneHost, HasTheKeyOfTheDataWhereNoCoreFileHasIt) {
 }
 
 TEST_F(KeyMemoryOfOneHost, IsInNoRealCoreFile) {
+#if defined(ROTA_IS_SANITIZED)
+  GTEST_SKIP() << "a sanitizer lets a process write no core file";
+#endif
   std::string pattern;
   std::getline(std::ifstream("/proc/sys/kernel/core_pattern"), pattern);
   if (pattern.find_first_of("|/") != std::string::npos) {
