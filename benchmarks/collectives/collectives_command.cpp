@@ -30,11 +30,11 @@ void check_plans(const cxxopts::ParseResult& given) {
 
 int run_collectives_command(int argument_count, char** arguments) {
   auto options = measurement_options("rotarun -np RANKS rota-bench");
-  options.add_options()(
-      "plans",
-      "Of all-reduces: auto (the default), ring, direct, hub, halving-doubling, tree, two-level, "
-      "star",
-      cxxopts::value<std::vector<std::string>>())(
+  options.add_options()("plans",
+                        "Of all-reduces: auto (the default), ring, direct, hub, by-host, "
+                        "halving-doubling, tree, two-level, "
+                        "star",
+                        cxxopts::value<std::vector<std::string>>())(
       "codecs",
       "Of all-reduces of float32: identity (the default), bf16, fp16, int8, int8-stochastic, top-k",
       cxxopts::value<std::vector<std::string>>());

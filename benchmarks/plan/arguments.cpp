@@ -129,7 +129,7 @@ std::vector<std::string> hosts_from(const cxxopts::ParseResult& given, const Que
   if (given.count("hosts") != 0) {
     return parse_hosts(given["hosts"].as<std::string>(), question.world_size);
   }
-  if (question.algorithm != Algorithm::kTwoLevel) return {};
+  if (!collectives::looks_at_hosts(question.algorithm)) return {};
   return hosts_of(kRanksPerHost, question.world_size);
 }
 

@@ -34,9 +34,15 @@ std::size_t between(std::size_t a, std::size_t b) {
 }  // namespace
 
 std::vector<Algorithm> plans_of_all_reduce(bool same_bits) {
-  if (same_bits) return {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub};
-  return {Algorithm::kRing, Algorithm::kDirect,   Algorithm::kHub, Algorithm::kHalvingDoubling,
-          Algorithm::kTree, Algorithm::kTwoLevel, Algorithm::kStar};
+  if (same_bits) return {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub, Algorithm::kByHost};
+  return {Algorithm::kRing,
+          Algorithm::kDirect,
+          Algorithm::kHub,
+          Algorithm::kByHost,
+          Algorithm::kHalvingDoubling,
+          Algorithm::kTree,
+          Algorithm::kTwoLevel,
+          Algorithm::kStar};
 }
 
 std::vector<Algorithm> worth_a_run(const Size& size, std::size_t count) {

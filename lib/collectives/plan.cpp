@@ -30,6 +30,7 @@ const Row kRows[] = {
     {Algorithm::kChain, "chain", chain_plan, {kReduce, kBroadcast}},
     {Algorithm::kDissemination, "dissemination", dissemination_plan, {kBarrier}},
     {Algorithm::kHub, "hub", hub_plan, {kAllReduce}},
+    {Algorithm::kByHost, "by-host", by_host_plan, {kAllReduce, kBarrier}},
 };
 
 // Null for what is no algorithm: a peer's word may be anything.
@@ -77,6 +78,28 @@ std::vector<Slice> cut(Slice whole, std::size_t pieces) {
   slices.reserve(pieces);
   for (std::size_t i = 0; i < pieces; ++i) slices.push_back(chunk_of(whole, i, pieces));
   return slices;
+}
+
+std::vector<HostRanks> ranks_by_host(std::span<const std::size_t> host_of_rank) {
+  std::vector<HostRanks> hosts;
+  for (std::size_t rank = 0; rank < host_of_rank.size(); ++rank) {
+    const auto known = std::ranges::find_if(hosts, [&](const HostRanks& ranks) {
+      return host_of_rank[ranks.front()] == host_of_rank[rank];
+    });
+    if (known == hosts.end()) {
+      hosts.push_back({rank});
+    } else {
+      known->push_back(rank);
+    }
+  }
+  return hosts;
+}
+
+std::size_t host_of(std::span<const HostRanks> hosts, std::size_t rank) noexcept {
+  const auto own = std::ranges::find_if(hosts, [rank](const HostRanks& ranks) {
+    return std::ranges::find(ranks, rank) != ranks.end();
+  });
+  return static_cast<std::size_t>(own - hosts.begin());
 }
 
 void contribute(PlanBuilder& plan, const PlanRequest& request, Slice at) {

@@ -39,7 +39,9 @@ enum class Algorithm : std::uint8_t {
   kChain,            // Pieces along the ring, one behind the other.
   kDissemination,    // Bare messages at distances of powers of two.
   kHub,              // By way of rank 0 as well, with the ring's bits: the fewest messages.
+  kByHost,           // By way of one rank of each host, with the ring's bits.
 };
+inline constexpr Algorithm kLastAlgorithm = Algorithm::kByHost;
 
 // A rank's memory in a collective.
 enum class Buffer : std::uint8_t {
@@ -124,7 +126,7 @@ struct PlanRequest {
   // that goes to each rank; lent.
   std::span<const std::size_t> counts{};
   std::span<const std::size_t> receive_counts{};  // kAllToAll: of the part that each rank sends.
-  std::span<const std::size_t> hosts{};  // kTwoLevel: index = rank, equal where the host is.
+  std::span<const std::size_t> hosts{};           // By host: index = rank, equal where the host is.
 };
 
 // Requires an algorithm that makes the collective, rank < world_size and root < world_size.
@@ -132,6 +134,11 @@ Plan make_plan(const PlanRequest& request);
 
 // Whether `algorithm` makes `collective`.
 bool makes(Algorithm algorithm, Collective collective) noexcept;
+
+// Whether its plans depend on which ranks share a host.
+constexpr bool looks_at_hosts(Algorithm algorithm) noexcept {
+  return algorithm == Algorithm::kTwoLevel || algorithm == Algorithm::kByHost;
+}
 
 // The part of `rank`: by counts where there are some, else slice_of.
 Slice part_of(const PlanRequest& request, std::size_t rank) noexcept;

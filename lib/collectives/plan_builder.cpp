@@ -3,7 +3,10 @@
 #include "collectives/plan_builder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "base/assert.h"
 
 namespace rota::collectives {
 
@@ -20,6 +23,15 @@ void PlanBuilder::receive(std::size_t peer, const Place& place) {
   mark_written(place, add_step(lane(Lane::Kind::kReceives, peer), step));
 }
 
+void PlanBuilder::receive_answer(std::size_t peer, const Place& place) {
+  if (place.slice.count == 0) return;
+  const std::uint32_t sends = lane(Lane::Kind::kSends, peer);
+  ROTA_ASSERT(!lane_steps_[sends].empty());
+  answered_ = {sends, static_cast<std::uint32_t>(lane_steps_[sends].size())};
+  receive(peer, place);
+  answered_.reset();
+}
+
 void PlanBuilder::reduce(std::size_t peer, const Place& place, bool last) {
   if (place.slice.count == 0) return;
   wait_for_all(place);
@@ -28,7 +40,9 @@ void PlanBuilder::reduce(std::size_t peer, const Place& place, bool last) {
 }
 
 void PlanBuilder::send_bare(std::size_t peer, std::size_t received) {
-  pending_.assign(bare_.begin(), bare_.begin() + static_cast<std::ptrdiff_t>(received));
+  std::ranges::copy_if(
+      std::span(bare_).first(received), std::back_inserter(pending_),
+      [&](const After& message) { return plan_.lanes[message.lane].peer != peer; });
   add_step(lane(Lane::Kind::kSends, peer), {.verb = Verb::kSend});
 }
 
@@ -151,10 +165,17 @@ std::span<const std::uint32_t> PlanBuilder::ended_before(const After& after) con
 }
 
 bool PlanBuilder::follows_from_others(const After& after) const {
-  return std::any_of(pending_.begin(), pending_.end(), [&](const After& other) {
+  const auto is_implied_by = [&](const After& other) {
     const auto ended = ended_before(other);
     return after.lane < ended.size() && ended[after.lane] >= after.count;
-  });
+  };
+  return (answered_ && is_implied_by(*answered_)) || std::ranges::any_of(pending_, is_implied_by);
+}
+
+// Adds what has ended when the last of these steps starts.
+void PlanBuilder::learn(std::span<std::uint32_t> ended, const After& after) const {
+  const auto before = ended_before(after);
+  for (std::size_t i = 0; i < before.size(); ++i) ended[i] = std::max(ended[i], before[i]);
 }
 
 After PlanBuilder::add_step(std::uint32_t lane, const Step& step) {
@@ -169,10 +190,10 @@ After PlanBuilder::add_step(std::uint32_t lane, const Step& step) {
   for (const After& after : pending_) {
     if (follows_from_others(after)) continue;
     if (after.lane != lane) plan_.afters.push_back(after);
-    const auto before = ended_before(after);
-    for (std::size_t i = 0; i < before.size(); ++i) ended[i] = std::max(ended[i], before[i]);
+    learn(ended, after);
     ended[after.lane] = std::max(ended[after.lane], after.count);
   }
+  if (answered_) learn(ended, *answered_);
   steps.back().after_count =
       static_cast<std::uint32_t>(plan_.afters.size()) - steps.back().first_after;
   lane_ended_[lane].push_back(row);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,8 +21,11 @@ class PlanBuilder {
 
   void send(std::size_t peer, const Place& place);
   void receive(std::size_t peer, const Place& place);
+  // The same of what the peer sends once it has received all that has been sent to it so far,
+  // which is not nothing.
+  void receive_answer(std::size_t peer, const Place& place);
   void reduce(std::size_t peer, const Place& place, bool last);
-  // Once the first so many bare messages have come.
+  // Once the first so many bare messages have come, the peer's own aside: it knows of those.
   void send_bare(std::size_t peer, std::size_t received = 0);
   void receive_bare(std::size_t peer);
 
@@ -57,6 +61,7 @@ class PlanBuilder {
   std::span<const std::uint32_t> ended_before(const After& after) const;
   bool follows_from_others(const After& after) const;
   After add_step(std::uint32_t lane, const Step& step);
+  void learn(std::span<std::uint32_t> ended, const After& after) const;
   void add_local(const Step& step);
   void mark_read(const Place& place, After by);
   void mark_written(const Place& place, After by);
@@ -68,8 +73,9 @@ class PlanBuilder {
   std::vector<std::uint32_t> ended_;
   std::vector<std::vector<Slice>> lane_ended_;  // Of ended_, for each of lane_steps_.
   std::array<Runs, kBufferCount> runs_;
-  std::vector<After> pending_;  // Of the step that is being added.
-  std::vector<After> bare_;     // The bare messages that come, in order.
+  std::vector<After> pending_;     // Of the step that is being added.
+  std::optional<After> answered_;  // What it answers: has started, and perhaps not ended.
+  std::vector<After> bare_;        // The bare messages that come, in order.
 };
 
 }  // namespace rota::collectives

@@ -9,36 +9,17 @@
 namespace rota::collectives {
 namespace {
 
-using Host = std::vector<std::size_t>;  // Its ranks in order.
-
-// In the order of their first ranks.
-std::vector<Host> group(std::span<const std::size_t> host_of_rank) {
-  std::vector<Host> hosts;
-  for (std::size_t rank = 0; rank < host_of_rank.size(); ++rank) {
-    const auto known = std::find_if(hosts.begin(), hosts.end(), [&](const Host& host) {
-      return host_of_rank[host.front()] == host_of_rank[rank];
-    });
-    if (known == hosts.end()) {
-      hosts.push_back({rank});
-    } else {
-      known->push_back(rank);
-    }
-  }
-  return hosts;
-}
-
 class TwoLevel {
  public:
   explicit TwoLevel(const PlanRequest& request)
-      : request_(request), hosts_(group(request.hosts)), plan_(request.rank) {
+      : request_(request),
+        hosts_(ranks_by_host(request.hosts)),
+        host_(host_of(hosts_, request.rank)),
+        plan_(request.rank) {
     std::size_t rail_count = request.world_size;
-    for (std::size_t host = 0; host < hosts_.size(); ++host) {
-      rail_count = std::min(rail_count, hosts_[host].size());
-      const auto own = std::find(hosts_[host].begin(), hosts_[host].end(), request.rank);
-      if (own == hosts_[host].end()) continue;
-      host_ = host;
-      index_ = static_cast<std::size_t>(own - hosts_[host].begin());
-    }
+    for (const HostRanks& ranks : hosts_) rail_count = std::min(rail_count, ranks.size());
+    const auto own = std::ranges::find(own_host(), request.rank);
+    index_ = static_cast<std::size_t>(own - own_host().begin());
     rails_ = cut({0, request.count}, rail_count);
   }
 
@@ -51,7 +32,7 @@ class TwoLevel {
   }
 
  private:
-  const Host& own_host() const { return hosts_[host_]; }
+  const HostRanks& own_host() const { return hosts_[host_]; }
   std::size_t ahead(std::size_t hops) const {
     return own_host()[(index_ + hops) % own_host().size()];
   }
@@ -103,8 +84,8 @@ class TwoLevel {
   }
 
   const PlanRequest& request_;
-  std::vector<Host> hosts_;
-  std::size_t host_ = 0;   // Of this rank,
+  std::vector<HostRanks> hosts_;
+  std::size_t host_;       // Of this rank,
   std::size_t index_ = 0;  // and its place there.
   std::vector<Slice> rails_;
   PlanBuilder plan_;

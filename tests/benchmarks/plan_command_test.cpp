@@ -107,7 +107,7 @@ TEST(PlanCommand, NamesAMessageByTheChunksThatItCarries) {
 
 TEST(PlanCommand, KeepsEightRanksWithinAHundredColumns) {
   for (const char* name :
-       {"ring", "direct", "hub", "halving-doubling", "tree", "two-level", "star"}) {
+       {"ring", "direct", "hub", "by-host", "halving-doubling", "tree", "two-level", "star"}) {
     std::istringstream lines(plan({"--plan", name, "--world", "8", "--draw"}).out);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
   }
@@ -128,7 +128,7 @@ TEST(PlanCommand, DrawsWorldsWithoutMessages) {
 }
 
 TEST(PlanCommand, DrawsPicturesWithAnArrowForEachMessage) {
-  for (const char* name : {"ring", "direct", "hub", "tree", "two-level", "star"}) {
+  for (const char* name : {"ring", "direct", "hub", "by-host", "tree", "two-level", "star"}) {
     for (const char* world_size : {"1", "2", "5", "8"}) {
       const std::vector<std::string> what = {"--plan", name, "--world", world_size, "--draw"};
       std::vector<std::string> picture = what;

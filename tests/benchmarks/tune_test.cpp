@@ -117,8 +117,8 @@ TEST(Selection, GoesFromOneWinnerToTheNextHalfwayBetweenSizes) {
 }
 
 TEST(Selection, HasOnlyPlansOfTheSameBitsWhereThatIsAskedFor) {
-  EXPECT_THAT(plans_of_all_reduce(true),
-              ElementsAre(Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub));
+  EXPECT_THAT(plans_of_all_reduce(true), ElementsAre(Algorithm::kRing, Algorithm::kDirect,
+                                                     Algorithm::kHub, Algorithm::kByHost));
   for (const Algorithm algorithm : plans_of_all_reduce(false)) {
     EXPECT_TRUE(collectives::makes(algorithm, collectives::Collective::kAllReduce));
   }

@@ -70,13 +70,13 @@ void for_every_kind(std::size_t n, F f) {
   using collectives::Algorithm;
   using collectives::Collective;
   for (int c = 1; c <= static_cast<int>(Collective::kBarrier); ++c) {
-    for (int a = 1; a <= static_cast<int>(Algorithm::kHub); ++a) {
+    for (int a = 1; a <= static_cast<int>(collectives::kLastAlgorithm); ++a) {
       collectives::PlanRequest request{.collective = static_cast<Collective>(c),
                                        .algorithm = static_cast<Algorithm>(a),
                                        .world_size = n};
       if (!collectives::makes(request.algorithm, request.collective)) continue;
       if (request.algorithm == Algorithm::kChain) request.element_bytes = kChainElementBytes;
-      const bool has_hosts = request.algorithm == Algorithm::kTwoLevel;
+      const bool has_hosts = collectives::looks_at_hosts(request.algorithm);
       for (std::size_t kind = 0; kind < (has_hosts ? kHostsKinds : 1); ++kind) {
         const auto hosts = hosts_of(kind, n);
         request.hosts = hosts;

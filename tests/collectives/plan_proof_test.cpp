@@ -60,6 +60,14 @@ class PlanProofTest : public ::testing::TestWithParam<std::size_t> {
     }
   }
 
+  void prove_on_all_hosts(PlanRequest request) {
+    for (std::size_t kind = 0; kind < testing::kHostsKinds; ++kind) {
+      const auto hosts = testing::hosts_of(kind, n());
+      request.hosts = hosts;
+      ASSERT_NO_FATAL_FAILURE(prove_all_counts(request)) << "hosts of kind " << kind;
+    }
+  }
+
   // Rank r has a part of r mod 5 elements: some have none.
   void prove_uneven_parts(PlanRequest request) {
     std::vector<std::size_t> counts(n());
@@ -103,12 +111,11 @@ TEST_P(PlanProofTest, HubAllReduce) { prove_all_counts(Collective::kAllReduce, A
 TEST_P(PlanProofTest, StarAllReduce) { prove_all_counts(Collective::kAllReduce, Algorithm::kStar); }
 
 TEST_P(PlanProofTest, TwoLevelAllReduce) {
-  for (std::size_t kind = 0; kind < testing::kHostsKinds; ++kind) {
-    const auto hosts = testing::hosts_of(kind, n());
-    PlanRequest request = request_of(Collective::kAllReduce, Algorithm::kTwoLevel);
-    request.hosts = hosts;
-    ASSERT_NO_FATAL_FAILURE(prove_all_counts(request)) << "hosts of kind " << kind;
-  }
+  prove_on_all_hosts(request_of(Collective::kAllReduce, Algorithm::kTwoLevel));
+}
+
+TEST_P(PlanProofTest, ByHostAllReduce) {
+  prove_on_all_hosts(request_of(Collective::kAllReduce, Algorithm::kByHost));
 }
 
 TEST_P(PlanProofTest, RingReduceScatter) {

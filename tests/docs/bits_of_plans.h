@@ -13,7 +13,7 @@
 
 namespace rota::testing {
 
-inline constexpr std::array kPlans = {"ring", "direct", "hub",      "halving-doubling",
+inline constexpr std::array kPlans = {"ring", "direct", "hub",      "by-host", "halving-doubling",
                                       "tree", "star",   "two-level"};
 
 // By "PLAN WAY": "ring in-place".
@@ -44,6 +44,7 @@ inline void expect_columns_of_one_world(BitsOfPlans bits) {
   }
   EXPECT_EQ(bits["direct in-place"], bits["ring in-place"]);
   EXPECT_EQ(bits["hub in-place"], bits["ring in-place"]);
+  EXPECT_EQ(bits["by-host in-place"], bits["ring in-place"]);
   EXPECT_NE(bits["tree in-place"], bits["ring in-place"]);
 }
 

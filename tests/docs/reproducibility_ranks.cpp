@@ -32,7 +32,7 @@ class Rank {
   // False where ranks differ.
   bool say_all() {
     for (const char* plan :
-         {"ring", "direct", "hub", "halving-doubling", "tree", "star", "two-level"}) {
+         {"ring", "direct", "hub", "by-host", "halving-doubling", "tree", "star", "two-level"}) {
       rota::Communicator comm = world_.split(0, 0, plan);
       say(plan, "in-place", in_place(comm));
       say(plan, "in-shared-memory", in_shared_memory(comm));

@@ -38,7 +38,7 @@ TEST_F(IslandsTest, MakeEveryCollective) {
 TEST_F(IslandsTest, MakeAllReducesByEveryPlan) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 3, 1})};
   for (const std::string plan :
-       {"ring", "direct", "hub", "halving-doubling", "tree", "two-level", "star"}) {
+       {"ring", "direct", "hub", "by-host", "halving-doubling", "tree", "two-level", "star"}) {
     expect_success({"--deadline", "20", collectives(), plan, "5",
                     "--gtest_filter=CollectivesTest*AllReduce*"});
   }

@@ -50,7 +50,7 @@ std::string_view name_of(Failure failure) {
 Scenario::Scenario(std::uint64_t chosen) : seed(chosen) {
   Random random(seed);
   islands = draw_islands(random);
-  plan = random.one_of<const char*>({"auto", "auto", "auto", "ring", "direct", "hub",
+  plan = random.one_of<const char*>({"auto", "auto", "auto", "ring", "direct", "hub", "by-host",
                                      "halving-doubling", "tree", "two-level", "star"});
   has_launcher = !random.one_in(4);
   deadline = std::chrono::milliseconds(random.between(400, 800));

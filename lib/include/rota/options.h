@@ -46,9 +46,9 @@ struct ROTA_EXPORT CommunicatorOptions {
   // does, and a rank that wants more than that is refused.
   bool encrypt = false;
 
-  // The plan of every all-reduce: "ring", "direct", "hub", "halving-doubling", "tree", "two-level",
-  // or "star", the parameter server that the ring replaces. "auto" chooses by bytes, world and
-  // transport, and only among those that give the ring's bits.
+  // The plan of every all-reduce: "ring", "direct", "hub", "by-host", "halving-doubling", "tree",
+  // "two-level", or "star", the parameter server that the ring replaces. "auto" chooses by bytes,
+  // world and transport, and only among those that give the ring's bits.
   std::string plan = "auto";
 
   // How all-reduces travel that leave it open and are worth it: sums and means of float32, of 64
