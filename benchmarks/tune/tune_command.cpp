@@ -40,16 +40,17 @@ cxxopts::Options tune_options() {
       "Finds the fastest plan of an all-reduce of each size in this world: predicts the cost of "
       "each\nfrom a few measured numbers, runs the best few, and writes the winners into a file, "
       "which\nrotarun --tuned takes.");
-  options.add_options()                                                                    //
-      ("o,output", "The file (default: none, and what was found is printed alone)",        //
-       cxxopts::value<std::string>()->default_value(""))                                   //
-      ("sizes", "In bytes, ascending",                                                     //
-       cxxopts::value<std::string>()->default_value("4:64M:x4"))                           //
-      ("try", "How many of a size's plans to run, beside the default",                     //
-       cxxopts::value<std::size_t>()->default_value("3"))                                  //
-      ("seconds", "How long a size may take, about",                                       //
-       cxxopts::value<double>()->default_value("1"))                                       //
-      ("same-bits", "Only plans that give the bits of the default: ring, direct and hub")  //
+  options.add_options()                                                              //
+      ("o,output", "The file (default: none, and what was found is printed alone)",  //
+       cxxopts::value<std::string>()->default_value(""))                             //
+      ("sizes", "In bytes, ascending",                                               //
+       cxxopts::value<std::string>()->default_value("4:64M:x4"))                     //
+      ("try", "How many of a size's plans to run, beside the default",               //
+       cxxopts::value<std::size_t>()->default_value("3"))                            //
+      ("seconds", "How long a size may take, about",                                 //
+       cxxopts::value<double>()->default_value("1"))                                 //
+      ("same-bits",
+       "Only plans that give the bits of the default: ring, direct, hub and by-host")  //
       ("help", "Print this");
   return options;
 }
@@ -82,7 +83,8 @@ Size measure(TunedRanks& ranks, const WorldModel& model, const TuneArguments& ar
   Size size{.bytes = bytes,
             .by_default = collectives::choose({.world_size = ranks.world_size(),
                                                .bytes = bytes,
-                                               .shares_memory = ranks.shares_memory()})
+                                               .shares_memory = ranks.shares_memory(),
+                                               .host_count = host_count_of(ranks.topology().hosts)})
                               .algorithm};
   for (const Algorithm algorithm : plans_of_all_reduce(arguments.same_bits)) {
     size.candidates.push_back({algorithm, predict(model, algorithm, bytes)});

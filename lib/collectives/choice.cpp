@@ -13,6 +13,19 @@ constexpr std::size_t kFewBytes = 64 * 1024;
 // than more messages would.
 constexpr std::size_t kFewBytesOfAll = 4 * 1024;
 
+// One rank of a host has memory for so much of all ranks' values.
+constexpr std::size_t kMostInOneRank = 1024 * 1024;
+
+// Ranks that share a host share its cable, and what a message costs.
+bool share_hosts(const Situation& situation) noexcept {
+  return situation.host_count > 1 && situation.host_count < situation.world_size;
+}
+
+bool are_few_for_one_rank(const Situation& situation) noexcept {
+  return situation.collective == Collective::kAllReduce && situation.bytes <= kFewBytes &&
+         situation.bytes <= kMostInOneRank / situation.world_size;
+}
+
 bool are_few_of_all(const Situation& situation) noexcept {
   return situation.collective == Collective::kAllReduce &&
          situation.bytes <= kFewBytesOfAll / std::max<std::size_t>(1, situation.world_size - 1);
@@ -20,6 +33,9 @@ bool are_few_of_all(const Situation& situation) noexcept {
 
 Choice of_two_phases(const Situation& situation) noexcept {
   if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};
+  if (share_hosts(situation) && are_few_for_one_rank(situation)) {
+    return {Algorithm::kByHost, "few bytes: one rank of each host speaks with the others"};
+  }
   if (are_few_of_all(situation)) return {Algorithm::kHub, "very few bytes: the fewest messages"};
   if (situation.world_size == 2) return {Algorithm::kRing, "two ranks: a ring is direct"};
   if (situation.bytes <= kFewBytes) return {Algorithm::kDirect, "few bytes: one hop each way"};
@@ -47,6 +63,9 @@ Choice choose(const Situation& situation) noexcept {
       return {Algorithm::kChain, "terms in the ring's order"};
     case Collective::kBarrier:
       if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};
+      if (share_hosts(situation)) {
+        return {Algorithm::kByHost, "one rank of each host speaks with the others"};
+      }
       return {Algorithm::kDissemination, "log2(world size) rounds"};
     case Collective::kGather:
     case Collective::kScatter:

@@ -11,6 +11,7 @@ struct Situation {
   std::size_t world_size = 1;
   std::size_t bytes = 0;       // Of the values.
   bool shares_memory = false;  // Peers read each other's memory.
+  std::size_t host_count = 1;  // That they are on.
 };
 
 struct Choice {

@@ -27,8 +27,8 @@ std::optional<Algorithm> all_reduce_from(const std::string& plan) {
   if (algorithm && makes(*algorithm, Collective::kAllReduce)) return algorithm;
   throw Error(ErrorCode::kInvalidArgument,
               "there is no plan '" + plan +
-                  "' for an all-reduce: take auto, ring, direct, hub, halving-doubling, tree, "
-                  "two-level or star");
+                  "' for an all-reduce: take auto, ring, direct, hub, by-host, halving-doubling, "
+                  "tree, two-level or star");
 }
 
 // "64 bytes", "1.5 KiB", "4 MiB"
@@ -161,7 +161,7 @@ const Communicator::Impl::Known& Communicator::Impl::examine(const Call& call) {
 }
 
 collectives::Choice Communicator::Impl::choice_for(const Call& call,
-                                                   const CheckedCall& checked) const noexcept {
+                                                   const CheckedCall& checked) const {
   if (checked.codec != Codec::kIdentity) return {Algorithm::kRing, "coded"};
   if (call.collective == Collective::kAllReduce && settings_.all_reduce) {
     return {*settings_.all_reduce, "asked for"};
@@ -173,7 +173,8 @@ collectives::Choice Communicator::Impl::choice_for(const Call& call,
   return collectives::choose({.collective = call.collective,
                               .world_size = group_.world_size(),
                               .bytes = bytes,
-                              .shares_memory = board_ != nullptr});
+                              .shares_memory = board_ != nullptr,
+                              .host_count = host_count_of(hosts_of(group_.table))});
 }
 
 // Calls with counts of their own are not expected to come again.

@@ -95,7 +95,7 @@ class Communicator::Impl final : public Request::Source {
 
   const Known& examine(const Call& call);
   Codec codec_for(const Call& call, const CheckedCall& checked) const noexcept;
-  collectives::Choice choice_for(const Call& call, const CheckedCall& checked) const noexcept;
+  collectives::Choice choice_for(const Call& call, const CheckedCall& checked) const;
   std::shared_ptr<const PlannedCollective> planned_for(const Call& call, const CheckedCall& checked,
                                                        const collectives::Choice& choice);
   std::unique_ptr<PlannedCollective> plan(const Call& call, const CheckedCall& checked,

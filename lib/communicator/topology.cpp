@@ -33,6 +33,10 @@ std::vector<std::size_t> hosts_of(const RankTable& table) {
   return hosts;
 }
 
+std::size_t host_count_of(std::span<const std::size_t> hosts) {
+  return std::set<std::size_t>(hosts.begin(), hosts.end()).size();
+}
+
 Topology topology_of(const RankTable& table, bool encrypts) {
   return {.transport = table.transport,
           .encrypts = encrypts && base::goes_over_tcp(table.transport),
@@ -54,8 +58,7 @@ std::string hosts_in_words(const Topology& topology) {
 
 std::string to_text(const Topology& topology) {
   const std::size_t rank_count = topology.hosts.size();
-  const std::size_t host_count =
-      std::set<std::size_t>(topology.hosts.begin(), topology.hosts.end()).size();
+  const std::size_t host_count = host_count_of(topology.hosts);
   return std::to_string(rank_count) + (rank_count == 1 ? " rank on " : " ranks on ") +
          std::to_string(host_count) + (host_count == 1 ? " host (" : " hosts (") +
          hosts_in_words(topology) + ") over " + (topology.encrypts ? "encrypted " : "") +

@@ -2,6 +2,7 @@
 // bytes.
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Topology {
 
 // Index = rank: the first rank of its host.
 std::vector<std::size_t> hosts_of(const RankTable& table);
+std::size_t host_count_of(std::span<const std::size_t> hosts);
 
 // Encryption counts where there is something to encrypt.
 Topology topology_of(const RankTable& table, bool encrypts);

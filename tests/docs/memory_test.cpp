@@ -130,6 +130,29 @@ TEST(Memory, AHubNeedsRoomForAllAndIsChosenWhereThatIsLittle) {
   }
 }
 
+TEST(Memory, ByHostNeedsRoomInOneRankOfEachHostAndIsChosenWhereThatIsLittle) {
+  constexpr std::size_t kCount = 4096;
+  for (const std::size_t n : {4, 5, 8, 64}) {
+    for (const std::size_t ranks_per_host : {2, 3}) {
+      std::vector<std::size_t> hosts(n);
+      for (std::size_t rank = 0; rank < n; ++rank) hosts[rank] = rank / ranks_per_host;
+      for (std::size_t rank = 0; rank < n; ++rank) {
+        const Plan plan = collectives::make_plan({.algorithm = Algorithm::kByHost,
+                                                  .rank = rank,
+                                                  .world_size = n,
+                                                  .count = kCount,
+                                                  .hosts = hosts});
+        EXPECT_LE(plan.scratch_count, rank % ranks_per_host == 0 ? 2 * n * kCount : 0) << rank;
+      }
+    }
+    const std::size_t most = std::min<std::size_t>(64 * 1024, 1024 * 1024 / n);
+    collectives::Situation situation{.world_size = n, .bytes = most, .host_count = n / 2};
+    EXPECT_EQ(collectives::choose(situation).algorithm, Algorithm::kByHost);
+    ++situation.bytes;
+    EXPECT_NE(collectives::choose(situation).algorithm, Algorithm::kByHost);
+  }
+}
+
 TEST(Memory, ACommunicatorTakesAsLittleHeapAsThePageSays) {
   for (const std::size_t n : {1, 2, 8, 32}) {
     ThreadWorldOptions options;

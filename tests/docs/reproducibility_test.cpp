@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collectives/choice.h"
+#include "collectives/every_request.h"
 #include "communicator/thread_world.h"
 #include "testing/sim_world.h"
 
@@ -27,7 +28,7 @@ using Bits = std::vector<std::uint32_t>;
 constexpr std::size_t kCount = 1009;
 constexpr Algorithm kPlans[] = {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHalvingDoubling,
                                 Algorithm::kTree, Algorithm::kStar,   Algorithm::kTwoLevel,
-                                Algorithm::kHub};
+                                Algorithm::kHub,  Algorithm::kByHost};
 
 float value_of(std::size_t rank, std::size_t index) {
   return 1.0F / static_cast<float>(3 + index + 7 * rank);
@@ -139,10 +140,14 @@ TEST(Reproducibility, EveryPlanKeepsItsBitsOverAnyTransportAndMemory) {
   }
 }
 
-TEST(Reproducibility, RingDirectAndHubGiveTheSameBits) {
+TEST(Reproducibility, RingDirectHubAndByHostGiveTheSameBits) {
   for (const std::size_t n : {2, 3, 4, 5, 8}) {
     EXPECT_EQ(reduced({Algorithm::kDirect, n, {}}), reduced({Algorithm::kRing, n, {}})) << n;
     EXPECT_EQ(reduced({Algorithm::kHub, n, {}}), reduced({Algorithm::kRing, n, {}})) << n;
+    for (std::size_t kind = 0; kind < testing::kHostsKinds; ++kind) {
+      const auto hosts = testing::hosts_of(kind, n);
+      EXPECT_EQ(reduced({Algorithm::kByHost, n, hosts}), reduced({Algorithm::kRing, n, {}})) << n;
+    }
   }
   EXPECT_NE(reduced({Algorithm::kTree, 5, {}}), reduced({Algorithm::kRing, 5, {}}));
 }
@@ -184,7 +189,7 @@ void expect_bits_by_hand(Communicator& comm, std::size_t count, bool along_a_rin
 }
 
 TEST(Reproducibility, ChunksEndWhereThePageSays) {
-  for (const char* plan : {"auto", "ring", "direct", "hub", "star"}) {
+  for (const char* plan : {"auto", "ring", "direct", "hub", "by-host", "star"}) {
     for (const std::size_t n : {2, 3, 5}) {
       ThreadWorldOptions options;
       options.world_size = n;
@@ -223,10 +228,13 @@ TEST(Reproducibility, WhatIsChosenByDefaultGivesTheRingsBits) {
     for (const std::size_t n : {2, 3, 8, 64}) {
       for (const std::size_t bytes : {4, 256, 16384, 65535, 65536, 1 << 30}) {
         for (const bool shares : {false, true}) {
-          const Algorithm chosen = collectives::choose({collective, n, bytes, shares}).algorithm;
-          EXPECT_TRUE(chosen == Algorithm::kRing || chosen == Algorithm::kDirect ||
-                      chosen == Algorithm::kHub)
-              << name_of(chosen);
+          for (const std::size_t hosts : {std::size_t{1}, (n + 1) / 2, n}) {
+            const Algorithm chosen =
+                collectives::choose({collective, n, bytes, shares, hosts}).algorithm;
+            EXPECT_TRUE(chosen == Algorithm::kRing || chosen == Algorithm::kDirect ||
+                        chosen == Algorithm::kHub || chosen == Algorithm::kByHost)
+                << name_of(chosen);
+          }
         }
       }
     }
@@ -245,8 +253,8 @@ TEST(Reproducibility, PlansOfWholeBuffersKeepTheirBitsInAnyBuckets) {
 }
 
 TEST(Reproducibility, PlansOfChunksHaveOtherBitsInOtherBuckets) {
-  for (const Algorithm plan :
-       {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub, Algorithm::kTwoLevel}) {
+  for (const Algorithm plan : {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub,
+                               Algorithm::kByHost, Algorithm::kTwoLevel}) {
     EXPECT_EQ(reduced_in_two({plan, 2, {}}), reduced({plan, 2, {}})) << "two terms have one order";
     for (const std::size_t n : {3, 5, 8}) {
       EXPECT_NE(reduced_in_two({plan, n, {}}), reduced({plan, n, {}}))
