@@ -6,8 +6,8 @@
 
 #include "collectives/coder.h"
 #include "collectives/plan.h"
-#include "collectives/reach.h"
 #include "collectives/reducer.h"
+#include "collectives/shared/reach.h"
 #include "collectives/signature.h"
 
 namespace rota::collectives {

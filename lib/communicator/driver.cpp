@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include "collectives/exchange.h"
 #include "collectives/plan_run.h"
+#include "collectives/shared/run.h"
 
 namespace rota {
 namespace {
@@ -50,7 +50,7 @@ std::vector<std::unique_ptr<collectives::Method>> methods_of(
   transport::Board* board = group.transport ? group.transport->board() : nullptr;
   std::vector<std::unique_ptr<collectives::Method>> methods;
   methods.push_back(std::make_unique<collectives::Plans>(channels, board));
-  if (board) methods.push_back(std::make_unique<collectives::Exchanges>(*board, channels));
+  if (board) methods.push_back(std::make_unique<collectives::SharedCollectives>(*board, channels));
   return methods;
 }
 

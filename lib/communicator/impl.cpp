@@ -313,7 +313,7 @@ Packing Communicator::Impl::pack(const Call& call, const Known& known) {
 Packing Communicator::Impl::pack_anew(const Call& call, const Known& known) {
   const std::size_t bytes = known.checked.count * bytes_of(known.checked.type);
   const bool is_listed = makes_exchange(call.collective, known.algorithm) &&
-                         !collectives::Exchange::travels_with_post(bytes) &&
+                         !collectives::SharedRun::travels_with_post(bytes) &&
                          can_list(call.group, board_->memory(group_.rank), sorted_parts_);
   const std::size_t needed = is_listed ? sizeof(collectives::PartList) : bytes;
   const Packing& forgotten = leases_[queue_.next() % OperationQueue::kCapacity].packing;

@@ -14,7 +14,7 @@
 #include <rota/communicator.h>
 
 #include "collectives/choice.h"
-#include "collectives/exchange.h"
+#include "collectives/shared/run.h"
 #include "communicator/backoff.h"
 #include "communicator/call.h"
 #include "communicator/driver.h"
@@ -105,7 +105,7 @@ class Communicator::Impl final : public Request::Source {
                                       collectives::Algorithm algorithm) noexcept;
   bool makes_exchange(collectives::Collective collective,
                       collectives::Algorithm algorithm) const noexcept {
-    return board_ && collectives::Exchange::makes(collective, algorithm);
+    return board_ && collectives::SharedRun::makes(collective, algorithm);
   }
   Packing pack(const Call& call, const Known& known);
   Packing pack_anew(const Call& call, const Known& known);

@@ -9,7 +9,7 @@
 #include <rota/memory.h>
 #include <rota/values.h>
 
-#include "collectives/reach.h"
+#include "collectives/shared/reach.h"
 
 namespace rota {
 

@@ -68,7 +68,7 @@ class Window {
   const QueuedOperation* held_up_by_memory() noexcept;
 
  private:
-  static constexpr std::uint64_t kPlaces = transport::kExchangesAtOnce;
+  static constexpr std::uint64_t kPlaces = transport::kSharedAtOnce;
 
   enum class State : std::uint8_t { kWaits, kRuns, kDone, kFinished };
   State& state_of(std::uint64_t number) noexcept { return states_[number % kPlaces]; }

@@ -33,12 +33,12 @@ static_assert(sizeof(Post) == 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 // A rank is at most so many exchanges ahead of what it has finished.
-inline constexpr std::uint64_t kExchangesAtOnce = 8;
+inline constexpr std::uint64_t kSharedAtOnce = 8;
 
 // Exchange n uses post n % kPosts. Who posts for n + kPosts has seen all posts for half as many
 // before that, so all have finished n: nobody reads its posts any more.
 struct Notice {
-  static constexpr std::uint64_t kPosts = 2 * kExchangesAtOnce;
+  static constexpr std::uint64_t kPosts = 2 * kSharedAtOnce;
 
   std::array<Post, kPosts> posts;
   // Shares of values that this rank has reduced for all, and segments that it has brought to its
@@ -86,7 +86,7 @@ class Board {
   using Content = std::array<std::uint64_t, Post::kWords>;
 
   // Begins the next exchange, whose number it returns: shows the first `bytes` of `content` to all,
-  // with the signature. Requires that all but kExchangesAtOnce - 1 before it are finished.
+  // with the signature. Requires that all but kSharedAtOnce - 1 before it are finished.
   std::uint64_t post(const Signature& signature, const Content& content,
                      std::size_t bytes) noexcept {
     Notice& own = *seats_[rank_].notice;

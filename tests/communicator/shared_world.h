@@ -11,8 +11,8 @@
 
 namespace rota::testing {
 
-inline std::vector<Communicator> exchange_world(std::size_t world_size,
-                                                const std::string& plan = "auto") {
+inline std::vector<Communicator> shared_world(std::size_t world_size,
+                                              const std::string& plan = "auto") {
   CommunicatorOptions options;
   options.deadline = std::chrono::seconds(20);
   options.plan = plan;
@@ -35,7 +35,7 @@ std::vector<T> contribution_of(std::size_t rank, std::size_t count) {
 }
 
 // Counts around what travels with a post, a line, a page, a piece, and shares of whole pages.
-inline constexpr std::size_t kExchangeCounts[] = {0,  1,    5,     11,    12,    13,    16,
-                                                  25, 1000, 16384, 16385, 40001, 70003, 150000};
+inline constexpr std::size_t kSharedCounts[] = {0,  1,    5,     11,    12,    13,    16,
+                                                25, 1000, 16384, 16385, 40001, 70003, 150000};
 
 }  // namespace rota::testing

@@ -1,5 +1,5 @@
 // Piece by piece, and each of them run by run: as far as nobody's values go on elsewhere.
-#include "collectives/share.h"
+#include "collectives/shared/share.h"
 
 #include <algorithm>
 #include <cstring>

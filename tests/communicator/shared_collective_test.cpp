@@ -10,16 +10,16 @@
 #include <tuple>
 #include <vector>
 
-#include "communicator/exchange_world.h"
+#include "communicator/shared_world.h"
 #include "testing/on_every_rank.h"
 
 namespace rota {
 namespace {
 
 using testing::contribution_of;
-using testing::exchange_world;
-using testing::kExchangeCounts;
+using testing::kSharedCounts;
 using testing::on_every_rank;
+using testing::shared_world;
 using testing::values_in;
 
 // Each rank has its own factor, and one of them none.
@@ -35,7 +35,7 @@ struct Same {
 
 template <class T, class ReductionOf>
 std::vector<T> reduced_by_ring(std::size_t world_size, std::size_t count, ReductionOf reduction) {
-  auto world = exchange_world(world_size, "ring");
+  auto world = shared_world(world_size, "ring");
   std::vector<T> result;
   on_every_rank(world, [&](Communicator& comm) {
     auto values = contribution_of<T>(comm.rank(), count);
@@ -45,7 +45,7 @@ std::vector<T> reduced_by_ring(std::size_t world_size, std::size_t count, Reduct
   return result;
 }
 
-class ExchangeTest : public ::testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {
+class SharedCollectiveTest : public ::testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {
  protected:
   static std::size_t n() { return std::get<0>(GetParam()); }
   static std::size_t count() { return std::get<1>(GetParam()); }
@@ -53,7 +53,7 @@ class ExchangeTest : public ::testing::TestWithParam<std::tuple<std::size_t, std
   template <class T, class ReductionOf>
   static void expect_the_rings_bits(ReductionOf reduction) {
     const std::vector<T> expected = reduced_by_ring<T>(n(), count(), reduction);
-    auto world = exchange_world(n());
+    auto world = shared_world(n());
     on_every_rank(world, [&](Communicator& comm) {
       const auto own = contribution_of<T>(comm.rank(), count());
       const Block block = comm.allocate(std::max<std::size_t>(1, own.size() * sizeof(T)));
@@ -87,23 +87,25 @@ class ExchangeTest : public ::testing::TestWithParam<std::tuple<std::size_t, std
   }
 };
 
-TEST_P(ExchangeTest, HasTheRingsBitsInFloat) {
+TEST_P(SharedCollectiveTest, HasTheRingsBitsInFloat) {
   expect_the_rings_bits<float>(Same{ReduceOp::kSum});
   expect_the_rings_bits<float>(Same{ReduceOp::kMean});
 }
-TEST_P(ExchangeTest, HasTheRingsBitsInFloat16) {
+TEST_P(SharedCollectiveTest, HasTheRingsBitsInFloat16) {
   expect_the_rings_bits<Float16>(Same{ReduceOp::kMean});
 }
-TEST_P(ExchangeTest, HasTheRingsBitsOfAPreScaledSum) { expect_the_rings_bits<float>(OwnFactor{}); }
+TEST_P(SharedCollectiveTest, HasTheRingsBitsOfAPreScaledSum) {
+  expect_the_rings_bits<float>(OwnFactor{});
+}
 
-INSTANTIATE_TEST_SUITE_P(Worlds, ExchangeTest,
+INSTANTIATE_TEST_SUITE_P(Worlds, SharedCollectiveTest,
                          ::testing::Combine(::testing::Values(2, 3, 5),
-                                            ::testing::ValuesIn(kExchangeCounts)));
+                                            ::testing::ValuesIn(kSharedCounts)));
 
 // Whoever has private memory, all go by their stages, and come back to their memory.
-TEST(Exchange, IsStagedByAllWhereARanksMemoryIsItsOwn) {
+TEST(SharedCollective, IsStagedByAllWhereARanksMemoryIsItsOwn) {
   for (std::size_t who = 0; who < 3; ++who) {
-    auto world = exchange_world(3);
+    auto world = shared_world(3);
     on_every_rank(world, [&](Communicator& comm) {
       constexpr std::size_t kCount = 30000;
       const Block block = comm.allocate(kCount * sizeof(float));
@@ -145,11 +147,11 @@ std::vector<float> in_order(const std::vector<Values>& parts) {
 
 // Each rank has parts of its own sizes. All of them lie where peers reach them, or one rank's do
 // not.
-TEST(Exchange, HasTheRingsBitsInTheBuffersOfAGroup) {
+TEST(SharedCollective, HasTheRingsBitsInTheBuffersOfAGroup) {
   for (const std::size_t n : {2, 3, 5}) {
     for (const std::size_t count : {13, 1000, 40001, 150000}) {
       const auto expected = reduced_by_ring<float>(n, count, OwnFactor{});
-      auto world = exchange_world(n);
+      auto world = shared_world(n);
       on_every_rank(world, [&](Communicator& comm) {
         const Block block = comm.allocate(count * sizeof(float));
         std::vector<float> own(count);
@@ -175,10 +177,10 @@ TEST(Exchange, HasTheRingsBitsInTheBuffersOfAGroup) {
 }
 
 // Of a rank that calls it a group, and of one whose memory is its own: then all go by stages.
-TEST(Exchange, StagesTheBuffersOfAGroup) {
+TEST(SharedCollective, StagesTheBuffersOfAGroup) {
   constexpr std::size_t kCount = 150000;
   const auto expected = reduced_by_ring<float>(3, kCount, Same{ReduceOp::kSum});
-  auto world = exchange_world(3);
+  auto world = shared_world(3);
   on_every_rank(world, [&](Communicator& comm) {
     const Block block = comm.allocate(kCount * sizeof(float));
     std::vector<float> own = contribution_of<float>(comm.rank(), kCount);
@@ -199,8 +201,8 @@ TEST(Exchange, StagesTheBuffersOfAGroup) {
 }
 
 // Small ones, of which most ranks reduce nothing: who is late may not read what a list has become.
-TEST(Exchange, AlternatesBetweenGroups) {
-  auto world = exchange_world(5);
+TEST(SharedCollective, AlternatesBetweenGroups) {
+  auto world = shared_world(5);
   on_every_rank(world, [](Communicator& comm) {
     const Block block = comm.allocate(16384);
     const auto values = values_in<float>(block, 4096);
@@ -220,8 +222,8 @@ TEST(Exchange, AlternatesBetweenGroups) {
 }
 
 // As it would be if they were copied together: each of them has the sum of what it had.
-TEST(Exchange, AddsUpOnceWhatIsInAGroupTwice) {
-  auto world = exchange_world(2);
+TEST(SharedCollective, AddsUpOnceWhatIsInAGroupTwice) {
+  auto world = shared_world(2);
   on_every_rank(world, [&](Communicator& comm) {
     const Block block = comm.allocate(4000);
     const auto values = values_in<float>(block, 1000);
@@ -233,9 +235,9 @@ TEST(Exchange, AddsUpOnceWhatIsInAGroupTwice) {
 
 // More than may be under way at once, of all sizes, and some by way of stages. They give what they
 // give one after the other.
-TEST(Exchange, HasManyUnderWayAtOnce) {
+TEST(SharedCollective, HasManyUnderWayAtOnce) {
   for (const std::size_t n : {2, 3}) {
-    auto world = exchange_world(n);
+    auto world = shared_world(n);
     on_every_rank(world, [&](Communicator& comm) {
       constexpr std::size_t kMost = 40000;
       constexpr std::size_t kCalls = 50;
@@ -266,8 +268,8 @@ TEST(Exchange, HasManyUnderWayAtOnce) {
 }
 
 // What one writes another one reads, so they are not under way together.
-TEST(Exchange, KeepsTheOrderOfCallsThatShareMemory) {
-  auto world = exchange_world(2);
+TEST(SharedCollective, KeepsTheOrderOfCallsThatShareMemory) {
+  auto world = shared_world(2);
   on_every_rank(world, [&](Communicator& comm) {
     const Block block = comm.allocate(40000);
     const auto values = values_in<float>(block, 10000);
@@ -289,8 +291,8 @@ TEST(Exchange, KeepsTheOrderOfCallsThatShareMemory) {
 
 // Rank 0 is in the middle of many, the last of which rank 1 never calls. Rank 1 may give up before
 // rank 0 has called them all: then the call throws what the wait would have thrown.
-TEST(Exchange, EndsWhatIsUnderWayWhereARankFails) {
-  auto world = exchange_world(2);
+TEST(SharedCollective, EndsWhatIsUnderWayWhereARankFails) {
+  auto world = shared_world(2);
   on_every_rank(world, [&](Communicator& comm) {
     constexpr std::size_t kCount = 1000;
     const Block block = comm.allocate(8 * kCount * sizeof(float));
@@ -321,9 +323,9 @@ TEST(Exchange, EndsWhatIsUnderWayWhereARankFails) {
 
 // A rank of them is in an exchange, the other in an operation with messages, and no launcher is
 // there to compare what they wait in.
-TEST(Exchange, SeesAnOperationWithMessages) {
+TEST(SharedCollective, SeesAnOperationWithMessages) {
   for (const std::size_t in_exchange : {0, 1}) {
-    auto world = exchange_world(2);
+    auto world = shared_world(2);
     on_every_rank(world, [&](Communicator& comm) {
       const Block block = comm.allocate(4000);
       const std::span<float> values = values_in<float>(block, 1000);
@@ -347,9 +349,9 @@ TEST(Exchange, SeesAnOperationWithMessages) {
 }
 
 // Both are in an exchange, each in one of its own.
-TEST(Exchange, SeesAnotherCollectiveAndAnotherRoot) {
+TEST(SharedCollective, SeesAnotherCollectiveAndAnotherRoot) {
   for (const bool same_collective : {false, true}) {
-    auto world = exchange_world(2);
+    auto world = shared_world(2);
     on_every_rank(world, [&](Communicator& comm) {
       const Block block = comm.allocate(4000);
       const std::span<float> values = values_in<float>(block, 1000);
@@ -369,8 +371,8 @@ TEST(Exchange, SeesAnotherCollectiveAndAnotherRoot) {
 }
 
 // Few bytes travel with the post, more do not: they are one operation all the same.
-TEST(Exchange, SeesThatCountsDifferAcrossWhatTravelsWithAPost) {
-  auto world = exchange_world(2);
+TEST(SharedCollective, SeesThatCountsDifferAcrossWhatTravelsWithAPost) {
+  auto world = shared_world(2);
   on_every_rank(world, [&](Communicator& comm) {
     std::vector<float> values(comm.rank() == 0 ? 12 : 13);
     try {
@@ -383,8 +385,8 @@ TEST(Exchange, SeesThatCountsDifferAcrossWhatTravelsWithAPost) {
 }
 
 // A star's rank 1 sends all that it has, a ring's of three 4 / 3 of it.
-TEST(Exchange, IsNotThereForAGroupOfAnotherPlan) {
-  auto world = exchange_world(3);
+TEST(SharedCollective, IsNotThereForAGroupOfAnotherPlan) {
+  auto world = shared_world(3);
   on_every_rank(world, [](Communicator& comm) {
     Communicator star = comm.split(0, comm.rank(), "star");
     Communicator again = star.split(0, comm.rank());
@@ -402,7 +404,7 @@ TEST(Exchange, IsNotThereForAGroupOfAnotherPlan) {
   });
 }
 
-TEST(Exchange, IsRefusedAPlanThatThereIsNot) {
+TEST(SharedCollective, IsRefusedAPlanThatThereIsNot) {
   CommunicatorOptions options;
   options.codec = Codec::kFloat16;
   Communicator alone(options);
@@ -417,8 +419,8 @@ TEST(Exchange, IsRefusedAPlanThatThereIsNot) {
   }
 }
 
-TEST(Exchange, IsThereForEachGroupThatIsSplitOff) {
-  auto world = exchange_world(4);
+TEST(SharedCollective, IsThereForEachGroupThatIsSplitOff) {
+  auto world = shared_world(4);
   on_every_rank(world, [](Communicator& comm) {
     Communicator half = comm.split(comm.rank() % 2);
     const Block block = half.allocate(40000);

@@ -9,16 +9,16 @@
 #include <tuple>
 #include <vector>
 
-#include "communicator/exchange_world.h"
+#include "communicator/shared_world.h"
 #include "testing/on_every_rank.h"
 
 namespace rota {
 namespace {
 
 using testing::contribution_of;
-using testing::exchange_world;
-using testing::kExchangeCounts;
+using testing::kSharedCounts;
 using testing::on_every_rank;
+using testing::shared_world;
 using testing::values_in;
 
 std::vector<float> summed_along_a_chain(std::size_t world_size, std::size_t count,
@@ -31,17 +31,18 @@ std::vector<float> summed_along_a_chain(std::size_t world_size, std::size_t coun
   return sum;
 }
 
-class RootedExchangeTest : public ::testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {
+class RootedSharedCollectiveTest
+    : public ::testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {
  protected:
   static std::size_t n() { return std::get<0>(GetParam()); }
   static std::size_t count() { return std::get<1>(GetParam()); }
 };
 
 // For each root, from where peers reach and from elsewhere.
-TEST_P(RootedExchangeTest, ReducesInTheOrderOfAChain) {
+TEST_P(RootedSharedCollectiveTest, ReducesInTheOrderOfAChain) {
   for (std::size_t root = 0; root < n(); ++root) {
     const auto expected = summed_along_a_chain(n(), count(), root);
-    auto world = exchange_world(n());
+    auto world = shared_world(n());
     on_every_rank(world, [&](Communicator& comm) {
       const bool is_root = comm.rank() == root;
       const auto own = contribution_of<float>(comm.rank(), count());
@@ -61,8 +62,8 @@ TEST_P(RootedExchangeTest, ReducesInTheOrderOfAChain) {
   }
 }
 
-TEST_P(RootedExchangeTest, BroadcastsWhatTheRootHas) {
-  auto world = exchange_world(n());
+TEST_P(RootedSharedCollectiveTest, BroadcastsWhatTheRootHas) {
+  auto world = shared_world(n());
   on_every_rank(world, [&](Communicator& comm) {
     const Block block = comm.allocate(std::max<std::size_t>(1, count() * sizeof(float)));
     const std::span<float> shared = values_in<float>(block, count());
@@ -80,12 +81,12 @@ TEST_P(RootedExchangeTest, BroadcastsWhatTheRootHas) {
 }
 
 // A mean, and factors of each rank's own; rank 1 alone has memory of its own.
-TEST_P(RootedExchangeTest, ReducesByWhatEachRankIsMultipliedBy) {
+TEST_P(RootedSharedCollectiveTest, ReducesByWhatEachRankIsMultipliedBy) {
   const auto reduction_of = [](std::size_t rank, bool is_mean) {
     return is_mean ? Reduction(ReduceOp::kMean)
                    : Reduction::pre_scaled_sum(static_cast<double>(rank + 1));
   };
-  auto world = exchange_world(n());
+  auto world = shared_world(n());
   on_every_rank(world, [&](Communicator& comm) {
     const Block block = comm.allocate(std::max<std::size_t>(1, count() * sizeof(float)));
     std::vector<float> own(count());
@@ -104,14 +105,14 @@ TEST_P(RootedExchangeTest, ReducesByWhatEachRankIsMultipliedBy) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, RootedExchangeTest,
+INSTANTIATE_TEST_SUITE_P(Worlds, RootedSharedCollectiveTest,
                          ::testing::Combine(::testing::Values(2, 3, 5),
-                                            ::testing::ValuesIn(kExchangeCounts)));
+                                            ::testing::ValuesIn(kSharedCounts)));
 
 // Of other roots, with and without an input, and asked for until they are done.
-TEST(RootedExchange, HasReducesAndBroadcastsUnderWayAtOnce) {
+TEST(RootedSharedCollective, HasReducesAndBroadcastsUnderWayAtOnce) {
   for (const std::size_t n : {2, 3}) {
-    auto world = exchange_world(n);
+    auto world = shared_world(n);
     on_every_rank(world, [&](Communicator& comm) {
       constexpr std::size_t kCount = 5000;
       constexpr std::size_t kCalls = 24;

@@ -1,5 +1,5 @@
 // Meets, reduces, and waits until all have.
-#include "collectives/exchange.h"
+#include "collectives/shared/run.h"
 
 #include <algorithm>
 #include <bit>
@@ -64,7 +64,7 @@ Error points_outside(std::size_t rank) {
 
 }  // namespace
 
-struct Exchange::Where {
+struct SharedRun::Where {
   std::uint64_t from = kNowhere;  // Offsets in the rank's own memory.
   std::uint64_t to = kNowhere;
   double factor = 1;                // Each rank has its own.
@@ -73,8 +73,8 @@ struct Exchange::Where {
   std::uint64_t signature[3] = {};  // All but its last word, which is 0.
 };
 
-Exchange::Exchange(Board& board, std::span<transport::Channel* const> channels, std::size_t place,
-                   std::size_t first_stream)
+SharedRun::SharedRun(Board& board, std::span<transport::Channel* const> channels, std::size_t place,
+                     std::size_t first_stream)
     : board_(&board),
       channels_(channels),
       place_(static_cast<std::uint32_t>(place)),
@@ -82,7 +82,7 @@ Exchange::Exchange(Board& board, std::span<transport::Channel* const> channels, 
       posts_(board.world_size()),
       share_(board.world_size()) {}
 
-Exchange::Where Exchange::own_place(const Operation& operation) const noexcept {
+SharedRun::Where SharedRun::own_place(const Operation& operation) const noexcept {
   const auto reached = board_->memory(board_->rank());
   const double factor = operation.reducer->pre_factor();
   if (operation.parts) {
@@ -95,30 +95,30 @@ Exchange::Where Exchange::own_place(const Operation& operation) const noexcept {
           .factor = factor};
 }
 
-bool Exchange::is_reached(const Signature& signature, std::size_t rank,
-                          const Where& where) noexcept {
+bool SharedRun::is_reached(const Signature& signature, std::size_t rank,
+                           const Where& where) noexcept {
   return (where.from != kNowhere || !gives_in(signature, rank)) &&
          (where.to != kNowhere || !takes_in(signature, rank));
 }
 
-bool Exchange::gives(std::size_t rank) const noexcept {
+bool SharedRun::gives(std::size_t rank) const noexcept {
   return gives_in(operation_->signature, rank);
 }
-bool Exchange::takes(std::size_t rank) const noexcept {
+bool SharedRun::takes(std::size_t rank) const noexcept {
   return takes_in(operation_->signature, rank);
 }
 
-bool Exchange::needs_stage(const Operation& operation) const noexcept {
+bool SharedRun::needs_stage(const Operation& operation) const noexcept {
   return !travels_with_post(bytes_of(operation)) &&
          !is_reached(operation.signature, board_->rank(), own_place(operation));
 }
 
-void Exchange::add_streams(const Operation& operation, Streams& streams) const noexcept {
+void SharedRun::add_streams(const Operation& operation, Streams& streams) const noexcept {
   if (!needs_stage(operation)) return streams.add(first_stream_ + place_);
-  for (std::size_t i = 0; i < transport::kExchangesAtOnce; ++i) streams.add(first_stream_ + i);
+  for (std::size_t i = 0; i < transport::kSharedAtOnce; ++i) streams.add(first_stream_ + i);
 }
 
-void Exchange::start(const Operation& operation) {
+void SharedRun::start(const Operation& operation) {
   operation_ = &operation;
   segment_ = {0, operation.signature.count};
   own_ = {};
@@ -134,7 +134,7 @@ void Exchange::start(const Operation& operation) {
   seen_ = 0;
 }
 
-std::size_t Exchange::put_values(Board::Content& content) const noexcept {
+std::size_t SharedRun::put_values(Board::Content& content) const noexcept {
   if (bytes() == 0 || !gives(board_->rank())) return 0;
   auto* to = reinterpret_cast<std::byte*>(content.data());
   std::memcpy(to, contribution_of(*operation_), bytes());
@@ -142,7 +142,7 @@ std::size_t Exchange::put_values(Board::Content& content) const noexcept {
   return bytes();
 }
 
-std::size_t Exchange::put_place(Board::Content& content) const noexcept {
+std::size_t SharedRun::put_place(Board::Content& content) const noexcept {
   Where where = own_place(*operation_);
   where.is_staged = is_staged_ ? 1 : 0;
   const Board::Signature signature = pack(operation_->signature);
@@ -153,19 +153,19 @@ std::size_t Exchange::put_place(Board::Content& content) const noexcept {
 }
 
 // What a rank has posted.
-Exchange::Where Exchange::where_of(std::size_t rank) const noexcept {
+SharedRun::Where SharedRun::where_of(std::size_t rank) const noexcept {
   Where where;
   std::memcpy(&where, posts_[rank]->bytes(), sizeof where);
   return where;
 }
 
-Turn Exchange::step() {
+Turn SharedRun::step() {
   const Turn turn = go_on();
   if (turn == Turn::kDone) phase_ = Phase::kDone;
   return turn;
 }
 
-Turn Exchange::go_on() {
+Turn SharedRun::go_on() {
   switch (phase_) {
     case Phase::kMeets:
       return meet();
@@ -181,7 +181,7 @@ Turn Exchange::go_on() {
   ROTA_ASSERT(false);
 }
 
-Turn Exchange::meet() {
+Turn SharedRun::meet() {
   if (!board_->is_turn_of(number_) || !all_have_posted()) return Turn::kNothing;
   if (travels_with_post(bytes())) {
     if (takes(board_->rank())) add_posts();
@@ -199,7 +199,7 @@ Turn Exchange::meet() {
   return stage();
 }
 
-bool Exchange::all_have_posted() {
+bool SharedRun::all_have_posted() {
   for (; seen_ < board_->world_size(); ++seen_) {
     const Post* post = board_->post_of(seen_, number_);
     if (!post) return false;
@@ -210,14 +210,14 @@ bool Exchange::all_have_posted() {
 }
 
 // Whose digest differs.
-void Exchange::compare_digest(std::size_t rank) const {
+void SharedRun::compare_digest(std::size_t rank) const {
   const Board::Signature& theirs = *board_->signature_of(rank, number_);
   if (theirs == pack(operation_->signature)) return;
   throw mismatch(operation_->signature, unpack(theirs), rank);
 }
 
 // A digest is quick to compare; before ranks write to each other's memory, all of it is.
-void Exchange::compare_signature(std::size_t rank, const Where& where) const {
+void SharedRun::compare_signature(std::size_t rank, const Where& where) const {
   Board::Signature theirs{};
   std::ranges::copy(where.signature, theirs.begin());
   if (theirs == pack(operation_->signature)) return;
@@ -226,7 +226,7 @@ void Exchange::compare_signature(std::size_t rank, const Where& where) const {
 
 // False where some rank's values cannot be reached, and so all go by stages; all ranks find the
 // same.
-bool Exchange::all_are_reached() const {
+bool SharedRun::all_are_reached() const {
   bool all = true;
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
     const Where where = where_of(rank);
@@ -238,7 +238,7 @@ bool Exchange::all_are_reached() const {
 
 // The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c. All is
 // the chunk of a root: that is the order of a chain.
-void Exchange::add_posts() const noexcept {
+void SharedRun::add_posts() const noexcept {
   const std::size_t count = operation_->signature.count;
   const std::size_t root = operation_->signature.root;
   if (operation_->signature.collective == Collective::kBroadcast) {
@@ -255,7 +255,7 @@ void Exchange::add_posts() const noexcept {
   }
 }
 
-void Exchange::add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept {
+void SharedRun::add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept {
   if (slice.count == 0) return;
   const std::size_t n = posts_.size();
   const std::size_t offset = slice.offset << element_shift_;
@@ -273,12 +273,12 @@ void Exchange::add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept
 }
 
 // A post has said it of a first segment; later ones are counted.
-Turn Exchange::stage() {
+Turn SharedRun::stage() {
   if (!all_have_staged()) return Turn::kNothing;
   return begin_share();
 }
 
-bool Exchange::all_have_staged() noexcept {
+bool SharedRun::all_have_staged() noexcept {
   const bool is_first = segment_.offset == 0;
   for (; seen_ < board_->world_size(); ++seen_) {
     const bool is_said = is_first && where_of(seen_).is_staged != 0;
@@ -289,7 +289,7 @@ bool Exchange::all_have_staged() noexcept {
 
 // Pages are those of rank 0's values, where these lie in one run: all ranks know it. So is who
 // begins with the first of them, so that it is the same each time, and that of others another one.
-void Exchange::cut() noexcept {
+void SharedRun::cut() noexcept {
   const std::size_t n = board_->world_size();
   const Where first = is_staged_ ? Where{} : where_of(0);
   const std::uint64_t from = first.is_list != 0 ? kNowhere : first.from;
@@ -301,13 +301,13 @@ void Exchange::cut() noexcept {
 }
 
 // Of the ranks in the order in which they reduce pages.
-std::size_t Exchange::place_of(std::size_t rank) const noexcept {
+std::size_t SharedRun::place_of(std::size_t rank) const noexcept {
   const std::size_t n = board_->world_size();
   return rank >= first_rank_ ? rank - first_rank_ : rank + n - first_rank_;
 }
 
 // What a rank reduces for all, of what is under way.
-Slice Exchange::share_of(std::size_t rank) const noexcept {
+Slice SharedRun::share_of(std::size_t rank) const noexcept {
   const std::size_t page_shift = kPageShift - element_shift_;
   const std::size_t end = lead_ + segment_.count;
   const Slice pages = slice_of(pages_, place_of(rank), board_->world_size());
@@ -317,7 +317,7 @@ Slice Exchange::share_of(std::size_t rank) const noexcept {
 }
 
 // The others read what they reduce of this rank's, and get what it reduces for them.
-Turn Exchange::begin_share() {
+Turn SharedRun::begin_share() {
   const Slice own = own_;
   const Signature& signature = operation_->signature;
   const bool is_rooted = signature.collective == Collective::kReduce;
@@ -330,7 +330,7 @@ Turn Exchange::begin_share() {
   return reduce();
 }
 
-void Exchange::reach_share_of(std::size_t rank) {
+void SharedRun::reach_share_of(std::size_t rank) {
   const bool is_own = rank == board_->rank();
   const Where where = where_of(rank);
   Share::Ends& ends = share_.of(rank);
@@ -342,12 +342,12 @@ void Exchange::reach_share_of(std::size_t rank) {
 }
 
 // What others read of this rank's values, and what it writes into those of others.
-std::size_t Exchange::sent_bytes(std::size_t own_bytes) const noexcept {
+std::size_t SharedRun::sent_bytes(std::size_t own_bytes) const noexcept {
   const std::size_t read = segment_.count * element_bytes() - own_bytes;
   return (gives(board_->rank()) ? read : 0) + others_that_take() * own_bytes;
 }
 
-std::size_t Exchange::others_that_take() const noexcept {
+std::size_t SharedRun::others_that_take() const noexcept {
   std::size_t others = 0;
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
     if (rank != board_->rank() && takes(rank)) ++others;
@@ -356,7 +356,7 @@ std::size_t Exchange::others_that_take() const noexcept {
 }
 
 // All of them, in the caller's memory.
-Reach Exchange::own_reach() const noexcept {
+Reach SharedRun::own_reach() const noexcept {
   if (operation_->parts) {
     return {board_->memory(board_->rank()), *operation_->parts, element_bytes()};
   }
@@ -366,7 +366,7 @@ Reach Exchange::own_reach() const noexcept {
 }
 
 // All of a peer's or, where staged, the segment's.
-Reach Exchange::reach_of(std::size_t rank, const Where& where) const {
+Reach SharedRun::reach_of(std::size_t rank, const Where& where) const {
   const auto memory = board_->memory(rank);
   if (!is_staged_ && where.is_list != 0) {
     if (!fits(where.from, sizeof(PartList), memory) || where.from % alignof(PartList) != 0) {
@@ -385,7 +385,7 @@ Reach Exchange::reach_of(std::size_t rank, const Where& where) const {
   return {memory.data() + from, memory.data() + to, run_bytes};
 }
 
-Turn Exchange::reduce() {
+Turn SharedRun::reduce() {
   if (board_->broken()) return Turn::kNothing;
   if (const auto rank = share_.reduce_piece()) throw points_outside(*rank);
   if (share_.rest().count > 0) return Turn::kMoved;
@@ -396,12 +396,12 @@ Turn Exchange::reduce() {
   return wait_for_all() == Turn::kDone ? Turn::kDone : Turn::kMoved;
 }
 
-Turn Exchange::wait_for_all() {
+Turn SharedRun::wait_for_all() {
   if (!all_are_done()) return Turn::kNothing;
   return is_staged_ ? go_on_with_next_segment() : Turn::kDone;
 }
 
-bool Exchange::all_are_done() noexcept {
+bool SharedRun::all_are_done() noexcept {
   for (; seen_ < board_->world_size(); ++seen_) {
     if (!board_->is_done(seen_, awaited_) && !has_no_share(seen_)) return false;
   }
@@ -409,7 +409,7 @@ bool Exchange::all_are_done() noexcept {
 }
 
 // Brings back what others have reduced of this one.
-Turn Exchange::go_on_with_next_segment() {
+Turn SharedRun::go_on_with_next_segment() {
   if (takes(board_->rank())) {
     const std::byte* from = board_->stage().data();
     const auto bring_back = [&](const Reach& own, std::size_t at, std::size_t count) {
@@ -430,7 +430,7 @@ Turn Exchange::go_on_with_next_segment() {
 
 // Takes the segment from `offset` on, and brings to the stage what others reduce of it. Segments
 // are such that all shares are as many pages, where the stage has a page for each rank.
-void Exchange::stage_from(std::size_t offset) {
+void SharedRun::stage_from(std::size_t offset) {
   const std::span<std::byte> stage = board_->stage();
   const std::size_t page_each = board_->world_size() * kPageBytes;
   const std::size_t rest = stage.size() < page_each ? 0 : stage.size() % page_each;
@@ -450,7 +450,7 @@ void Exchange::stage_from(std::size_t offset) {
 // Calls copy(own values, bytes from where the stage begins, how many) for each run of what is under
 // way before and behind the own share. Returns the bytes of all.
 template <class F>
-std::size_t Exchange::for_others_shares(F copy) const {
+std::size_t SharedRun::for_others_shares(F copy) const {
   const Slice own = own_;
   const std::size_t end = own.offset + own.count;
   const Slice before{segment_.offset, own.offset - segment_.offset};
@@ -473,7 +473,7 @@ std::size_t Exchange::for_others_shares(F copy) const {
 }
 
 // The header of the plan that the peer is in.
-void Exchange::compare_with(std::size_t peer) const {
+void SharedRun::compare_with(std::size_t peer) const {
   if (!channels_[peer]) return;
   const transport::Header* header = channels_[peer]->incoming();
   if (!header) return;
@@ -484,7 +484,7 @@ void Exchange::compare_with(std::size_t peer) const {
   throw mismatch(operation_->signature, theirs, peer);
 }
 
-std::optional<Wait> Exchange::waiting() const noexcept {
+std::optional<Wait> SharedRun::waiting() const noexcept {
   if (phase_ == Phase::kReduces || phase_ == Phase::kDone) return std::nullopt;
   const bool travels = travels_with_post(bytes());
   const std::size_t own_bytes = travels ? 0 : own_.count * element_bytes();

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/reach.h"
 #include "collectives/reducer.h"
+#include "collectives/shared/reach.h"
 
 namespace rota::collectives {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "collectives/operation.h"
-#include "collectives/reach.h"
 #include "collectives/running.h"
-#include "collectives/share.h"
+#include "collectives/shared/reach.h"
+#include "collectives/shared/share.h"
 #include "transport/board.h"
 #include "transport/channel.h"
 
@@ -21,12 +21,12 @@ namespace rota::collectives {
 
 // Several may be under way at once, on one board: each has posted, and they take turns in the order
 // of their posts.
-class Exchange final : public Running {
+class SharedRun final : public Running {
  public:
   // `channels`: as PlanRun has them. `place`: of those that may be under way together, and of the
   // board's streams, which begin at `first_stream`.
-  Exchange(transport::Board& board, std::span<transport::Channel* const> channels,
-           std::size_t place, std::size_t first_stream);
+  SharedRun(transport::Board& board, std::span<transport::Channel* const> channels,
+            std::size_t place, std::size_t first_stream);
 
   // Whether such operations are made so, where memory is shared. They need no plan.
   static bool makes(Collective collective, Algorithm algorithm) noexcept {
@@ -120,16 +120,16 @@ class Exchange final : public Running {
 };
 
 // What needs no messages, where all ranks share memory.
-class Exchanges final : public Method {
+class SharedCollectives final : public Method {
  public:
-  // As Exchange has them.
-  Exchanges(transport::Board& board, std::span<transport::Channel* const> channels)
+  // As SharedRun has them.
+  SharedCollectives(transport::Board& board, std::span<transport::Channel* const> channels)
       : board_(board), channels_(channels) {}
 
-  std::size_t stream_count() const noexcept override { return transport::kExchangesAtOnce; }
+  std::size_t stream_count() const noexcept override { return transport::kSharedAtOnce; }
   bool starts_in_order() const noexcept override { return true; }  // Posts are numbered.
   std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) override {
-    return std::make_unique<Exchange>(board_, channels_, place, first_stream);
+    return std::make_unique<SharedRun>(board_, channels_, place, first_stream);
   }
 
  private:

@@ -12,7 +12,7 @@
 
 #include <rota/error.h>
 
-#include "collectives/exchange.h"
+#include "collectives/shared/run.h"
 #include "kernels/reductions.h"
 
 namespace rota::collectives {
@@ -32,13 +32,13 @@ struct Rank {
   std::span<std::byte> bytes;
   transport::Notice notice{};
   std::unique_ptr<transport::Board> board;
-  std::unique_ptr<Exchange> exchange;
+  std::unique_ptr<SharedRun> exchange;
   Operation operation;
 };
 
-class ExchangeStepsTest : public ::testing::Test {
+class SharedRunTest : public ::testing::Test {
  protected:
-  ExchangeStepsTest() {
+  SharedRunTest() {
     for (int i = 0; i < 2; ++i) ranks_.push_back(std::make_unique<Rank>(kCount));
     std::vector<transport::Board::Seat> seats;
     for (const auto& rank : ranks_) seats.push_back({&rank->notice, rank->bytes});
@@ -47,7 +47,7 @@ class ExchangeStepsTest : public ::testing::Test {
       std::fill_n(rank.memory.get(), kCount, static_cast<float>(i + 1));
       rank.board = std::make_unique<transport::Board>(
           i, seats, broken_, [](std::size_t) -> Block { throw std::bad_alloc(); });
-      rank.exchange = std::make_unique<Exchange>(*rank.board, kNoChannels, 0, 0);
+      rank.exchange = std::make_unique<SharedRun>(*rank.board, kNoChannels, 0, 0);
       rank.operation = {.reducer = &reducer_,
                         .buffers = {rank.bytes.data(), nullptr, nullptr},
                         .signature = {.collective = Collective::kAllReduce,
@@ -92,7 +92,7 @@ class ExchangeStepsTest : public ::testing::Test {
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 
-TEST_F(ExchangeStepsTest, WritesNoFurtherOnceARankHasFailed) {
+TEST_F(SharedRunTest, WritesNoFurtherOnceARankHasFailed) {
   start_all();
   ASSERT_EQ(ranks_[0]->exchange->step(), Turn::kMoved);
   const std::ptrdiff_t so_far = sums();
@@ -107,15 +107,15 @@ TEST_F(ExchangeStepsTest, WritesNoFurtherOnceARankHasFailed) {
   EXPECT_FALSE(ranks_[0]->exchange->waiting()) << "it is nobody's turn but its own";
 }
 
-TEST_F(ExchangeStepsTest, TakesTurnsInTheOrderOfPosts) {
-  std::vector<std::unique_ptr<Exchange>> second;
+TEST_F(SharedRunTest, TakesTurnsInTheOrderOfPosts) {
+  std::vector<std::unique_ptr<SharedRun>> second;
   std::vector<Operation> operations;
   for (const auto& rank : ranks_) {
     operations.push_back(rank->operation);
     rank->operation.signature.count = operations.back().signature.count = kCount / 2;
     operations.back().buffers[0] += kCount / 2 * sizeof(float);
     operations.back().signature.sequence = 2;
-    second.push_back(std::make_unique<Exchange>(*rank->board, kNoChannels, 1, 0));
+    second.push_back(std::make_unique<SharedRun>(*rank->board, kNoChannels, 1, 0));
   }
   start_all();
   for (std::size_t i = 0; i < 2; ++i) second[i]->start(operations[i]);
@@ -132,20 +132,20 @@ TEST_F(ExchangeStepsTest, TakesTurnsInTheOrderOfPosts) {
   EXPECT_EQ(sums(), std::ptrdiff_t{kCount});
 }
 
-TEST_F(ExchangeStepsTest, BelievesNoListThatLeavesTheArena) {
+TEST_F(SharedRunTest, BelievesNoListThatLeavesTheArena) {
   for (const auto& rank : ranks_) rank->operation.signature.count = 20000;
   list_of(*ranks_[1]).parts[0] = {kCount * sizeof(float) - 4, 40000};
   expect_that_rank_1_is_blamed();
 }
 
-TEST_F(ExchangeStepsTest, BelievesNoListThatEndsTooEarly) {
+TEST_F(SharedRunTest, BelievesNoListThatEndsTooEarly) {
   for (const auto& rank : ranks_) rank->operation.signature.count = 20000;
   list_of(*ranks_[1]).parts[0].bytes = 4000;
   list_of(*ranks_[1]).count = 1;
   expect_that_rank_1_is_blamed();
 }
 
-TEST_F(ExchangeStepsTest, BelievesNoListOfHalfElements) {
+TEST_F(SharedRunTest, BelievesNoListOfHalfElements) {
   for (const auto& rank : ranks_) rank->operation.signature.count = 20000;
   list_of(*ranks_[1]).parts[0].bytes = 39998;
   expect_that_rank_1_is_blamed();
