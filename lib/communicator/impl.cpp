@@ -97,6 +97,7 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
     : group_(std::move(group)),
       settings_(settings),
       board_(group_.transport ? group_.transport->board() : nullptr),
+      host_count_(host_count_of(hosts_of(group_.table))),
       patience_(patience_of(group_)),
       driver_(group_, queue_),
       sent_counts_(group_.world_size()),
@@ -161,7 +162,7 @@ const Communicator::Impl::Known& Communicator::Impl::examine(const Call& call) {
 }
 
 collectives::Choice Communicator::Impl::choice_for(const Call& call,
-                                                   const CheckedCall& checked) const {
+                                                   const CheckedCall& checked) const noexcept {
   if (checked.codec != Codec::kIdentity) return {Algorithm::kRing, "coded"};
   if (call.collective == Collective::kAllReduce && settings_.all_reduce) {
     return {*settings_.all_reduce, "asked for"};
@@ -174,7 +175,7 @@ collectives::Choice Communicator::Impl::choice_for(const Call& call,
                               .world_size = group_.world_size(),
                               .bytes = bytes,
                               .shares_memory = board_ != nullptr,
-                              .host_count = host_count_of(hosts_of(group_.table))});
+                              .host_count = host_count_});
 }
 
 // Calls with counts of their own are not expected to come again.

@@ -95,7 +95,7 @@ class Communicator::Impl final : public Request::Source {
 
   const Known& examine(const Call& call);
   Codec codec_for(const Call& call, const CheckedCall& checked) const noexcept;
-  collectives::Choice choice_for(const Call& call, const CheckedCall& checked) const;
+  collectives::Choice choice_for(const Call& call, const CheckedCall& checked) const noexcept;
   std::shared_ptr<const PlannedCollective> planned_for(const Call& call, const CheckedCall& checked,
                                                        const collectives::Choice& choice);
   std::unique_ptr<PlannedCollective> plan(const Call& call, const CheckedCall& checked,
@@ -134,7 +134,8 @@ class Communicator::Impl final : public Request::Source {
   Group group_;
   Settings settings_;
   transport::Board* board_;  // Null where memory is not shared.
-  Backoff patience_;         // That of a thread that begins to wait.
+  std::size_t host_count_;
+  Backoff patience_;  // That of a thread that begins to wait.
   OperationQueue queue_;
   Driver driver_;
   PlanCache plans_;
