@@ -59,7 +59,7 @@ Topology TunedRanks::topology() const {
 }
 
 bool TunedRanks::shares_memory() const {
-  return all_.group().transport && all_.group().transport->board();
+  return all_.group().transport && all_.group().transport->shared_memory();
 }
 
 void TunedRanks::barrier() { all_.wait(all_.submit(Call{})); }

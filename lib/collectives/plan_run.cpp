@@ -16,9 +16,8 @@ using transport::Channel;
 using transport::Header;
 using transport::Progress;
 
-PlanRun::PlanRun(std::span<Channel* const> channels, const transport::Board* board,
-                 std::size_t first_stream)
-    : channels_(channels), board_(board), first_stream_(static_cast<std::uint32_t>(first_stream)) {
+PlanRun::PlanRun(std::span<Channel* const> channels, const Flags* flags, std::size_t first_stream)
+    : channels_(channels), flags_(flags), first_stream_(static_cast<std::uint32_t>(first_stream)) {
   lanes_.reserve(2 * channels.size() + 1);  // No plan has more.
 }
 
@@ -195,8 +194,8 @@ void PlanRun::check_header(const Header& header, std::size_t lane, const Step& s
 }
 
 void PlanRun::compare_with(std::size_t peer) const {
-  if (!board_ || operation_->signature.collective == Collective::kSend) return;
-  const auto* words = board_->signature_of(peer, board_->number() + 1);
+  if (!flags_ || operation_->signature.collective == Collective::kSend) return;
+  const auto* words = flags_->signature_of(peer, flags_->number() + 1);
   if (!words) return;
   const Signature theirs = unpack(*words);
   // A peer that has done with this operation may be in the next one.
@@ -223,7 +222,7 @@ std::optional<Wait> PlanRun::waiting() const noexcept {
 }
 
 std::unique_ptr<Running> Plans::make_place(std::size_t, std::size_t first_stream) {
-  return std::make_unique<PlanRun>(channels_, board_, first_stream);
+  return std::make_unique<PlanRun>(channels_, flags_, first_stream);
 }
 
 }  // namespace rota::collectives

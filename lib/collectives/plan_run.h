@@ -10,17 +10,17 @@
 
 #include "collectives/operation.h"
 #include "collectives/running.h"
-#include "transport/board.h"
+#include "collectives/shared/flags.h"
 #include "transport/channel.h"
 
 namespace rota::collectives {
 
 class PlanRun final : public Running {
  public:
-  // `channels`: index = peer; the own rank's may be null. The list outlives this. `board`: null
+  // `channels`: index = peer; the own rank's may be null. The list outlives this. `flags`: null
   // where memory is not shared. Its streams are two for each peer, from `first_stream` on.
-  explicit PlanRun(std::span<transport::Channel* const> channels,
-                   const transport::Board* board = nullptr, std::size_t first_stream = 0);
+  explicit PlanRun(std::span<transport::Channel* const> channels, const Flags* flags = nullptr,
+                   std::size_t first_stream = 0);
 
   void add_streams(const Operation& operation, Streams& streams) const noexcept override;
   void start(const Operation& operation) override;
@@ -53,7 +53,7 @@ class PlanRun final : public Running {
   transport::Header header_of(std::size_t lane, const Step& step) const noexcept;
 
   std::span<transport::Channel* const> channels_;
-  const transport::Board* board_;
+  const Flags* flags_;
   std::uint32_t first_stream_;
   std::uint32_t lanes_left_ = 0;
   const Operation* operation_ = nullptr;
@@ -65,16 +65,15 @@ class PlanRun final : public Running {
 class Plans final : public Method {
  public:
   // As PlanRun has them.
-  explicit Plans(std::span<transport::Channel* const> channels,
-                 const transport::Board* board = nullptr)
-      : channels_(channels), board_(board) {}
+  explicit Plans(std::span<transport::Channel* const> channels, const Flags* flags = nullptr)
+      : channels_(channels), flags_(flags) {}
 
   std::size_t stream_count() const noexcept override { return 2 * channels_.size(); }
   std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) override;
 
  private:
   std::span<transport::Channel* const> channels_;
-  const transport::Board* board_;
+  const Flags* flags_;
 };
 
 }  // namespace rota::collectives

@@ -43,6 +43,9 @@ enum class Turn : std::uint8_t {
   kDone,
 };
 
+// So many operations of a group may be under way side by side.
+inline constexpr std::uint64_t kMostRunning = 8;
+
 // One place for an operation, used again and again. One thread at a time.
 class Running {
  public:

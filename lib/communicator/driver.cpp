@@ -44,13 +44,17 @@ ErrorCode code_for_all(ErrorCode code) noexcept {
   return code == ErrorCode::kMismatch ? code : ErrorCode::kAborted;
 }
 
+std::optional<collectives::Flags> flags_of(const Group& group) {
+  transport::SharedMemory* shared = group.transport ? group.transport->shared_memory() : nullptr;
+  return shared ? std::optional<collectives::Flags>(std::in_place, *shared) : std::nullopt;
+}
+
 // As PlannedCollective::method counts them.
 std::vector<std::unique_ptr<collectives::Method>> methods_of(
-    const Group& group, std::span<transport::Channel* const> channels) {
-  transport::Board* board = group.transport ? group.transport->board() : nullptr;
+    std::span<transport::Channel* const> channels, collectives::Flags* flags) {
   std::vector<std::unique_ptr<collectives::Method>> methods;
-  methods.push_back(std::make_unique<collectives::Plans>(channels, board));
-  if (board) methods.push_back(std::make_unique<collectives::SharedCollectives>(*board, channels));
+  methods.push_back(std::make_unique<collectives::Plans>(channels, flags));
+  if (flags) methods.push_back(std::make_unique<collectives::SharedCollectives>(*flags, channels));
   return methods;
 }
 
@@ -67,7 +71,8 @@ Driver::Driver(Group& group, OperationQueue& queue)
     : group_(group),
       queue_(queue),
       channels_(channels_of(group)),
-      methods_(methods_of(group, channels_)),
+      flags_(flags_of(group)),
+      methods_(methods_of(channels_, flags())),
       window_(queue, methods_, group.transport.get()) {
   speechless_ = {.rank = group_.rank,
                  .code = ErrorCode::kNoMemory,

@@ -13,6 +13,7 @@
 
 #include "base/time.h"
 #include "collectives/running.h"
+#include "collectives/shared/flags.h"
 #include "communicator/group.h"
 #include "communicator/operation_queue.h"
 #include "communicator/window.h"
@@ -32,6 +33,9 @@ class Driver {
   // What a thread does that finds nothing to move: looks at the first cause, at what the launcher
   // says, and at the deadline. Throws the Error that ends the group.
   void look_around(base::TimePoint now);
+
+  // Null where memory is not shared.
+  collectives::Flags* flags() noexcept { return flags_ ? &*flags_ : nullptr; }
 
   // Sleeps until something may have moved.
   void rest(base::Duration at_most);
@@ -65,6 +69,7 @@ class Driver {
   Group& group_;
   OperationQueue& queue_;
   std::vector<transport::Channel*> channels_;  // By peer.
+  std::optional<collectives::Flags> flags_;
   std::vector<std::unique_ptr<collectives::Method>> methods_;
   Window window_;
 

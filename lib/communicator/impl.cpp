@@ -45,7 +45,7 @@ std::string in_units(std::size_t bytes) {
 
 Backoff patience_of(const Group& group) noexcept {
   const auto manner = group.may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield;
-  const bool in_memory = group.transport && group.transport->board();
+  const bool in_memory = group.transport && group.transport->shared_memory();
   return Backoff(manner, in_memory ? Backoff::kSpins : Backoff::kSpinsOnSockets);
 }
 
@@ -96,18 +96,18 @@ void Settings::check_codec_of(const std::string& plan) const {
 Communicator::Impl::Impl(Group group, const Settings& settings)
     : group_(std::move(group)),
       settings_(settings),
-      board_(group_.transport ? group_.transport->board() : nullptr),
+      shared_(group_.transport ? group_.transport->shared_memory() : nullptr),
       host_count_(host_count_of(hosts_of(group_.table))),
       patience_(patience_of(group_)),
       driver_(group_, queue_),
       sent_counts_(group_.world_size()),
       received_counts_(group_.world_size()),
       no_memory_(out_of_memory(group_.rank)),
-      progress_thread_([this] { return drive_unattended(); }, board_ != nullptr) {}
+      progress_thread_([this] { return drive_unattended(); }, shared_ != nullptr) {}
 
 std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
-  if (board_ && queue_.empty()) board_->make_ready();
+  if (shared_ && queue_.empty()) driver_.flags()->make_ready();
   const Known& known = examine(call);
   if (queue_.full()) wait_for([this] { return !queue_.full(); }, kNever);
   Lease& lease = leases_[queue_.next() % OperationQueue::kCapacity];
@@ -174,7 +174,7 @@ collectives::Choice Communicator::Impl::choice_for(const Call& call,
   return collectives::choose({.collective = call.collective,
                               .world_size = group_.world_size(),
                               .bytes = bytes,
-                              .shares_memory = board_ != nullptr,
+                              .shares_memory = shared_ != nullptr,
                               .host_count = host_count_});
 }
 
@@ -315,7 +315,7 @@ Packing Communicator::Impl::pack_anew(const Call& call, const Known& known) {
   const std::size_t bytes = known.checked.count * bytes_of(known.checked.type);
   const bool is_listed = makes_exchange(call.collective, known.algorithm) &&
                          !collectives::SharedRun::travels_with_post(bytes) &&
-                         can_list(call.group, board_->memory(group_.rank), sorted_parts_);
+                         can_list(call.group, shared_->ranks[group_.rank].memory, sorted_parts_);
   const std::size_t needed = is_listed ? sizeof(collectives::PartList) : bytes;
   const Packing& forgotten = leases_[queue_.next() % OperationQueue::kCapacity].packing;
   // Lists are small, and of groups that may come again.
@@ -325,7 +325,7 @@ Packing Communicator::Impl::pack_anew(const Call& call, const Known& known) {
   });
   packing.parts.assign(call.group.begin(), call.group.end());
   if (packing.memory.bytes().size() != needed) packing.memory = allocate(needed);
-  if (is_listed) list_parts(packing, board_->memory(group_.rank));
+  if (is_listed) list_parts(packing, shared_->ranks[group_.rank].memory);
   return packing;
 }
 
@@ -414,7 +414,7 @@ bool Communicator::Impl::drive(Backoff& backoff) noexcept {
     if (backoff.fast()) return false;
     driver_.look_around(backoff.now());
     if (!sleepy) return false;
-    if (board_) return true;
+    if (shared_) return true;
     driver_.rest(kLongestRest);
   } catch (const Error& error) {
     break_with(error);

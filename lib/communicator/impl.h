@@ -105,7 +105,7 @@ class Communicator::Impl final : public Request::Source {
                                       collectives::Algorithm algorithm) noexcept;
   bool makes_exchange(collectives::Collective collective,
                       collectives::Algorithm algorithm) const noexcept {
-    return board_ && collectives::SharedRun::makes(collective, algorithm);
+    return shared_ && collectives::SharedRun::makes(collective, algorithm);
   }
   Packing pack(const Call& call, const Known& known);
   Packing pack_anew(const Call& call, const Known& known);
@@ -133,7 +133,7 @@ class Communicator::Impl final : public Request::Source {
 
   Group group_;
   Settings settings_;
-  transport::Board* board_;  // Null where memory is not shared.
+  const transport::SharedMemory* shared_;  // Null where memory is not shared.
   std::size_t host_count_;
   Backoff patience_;  // That of a thread that begins to wait.
   OperationQueue queue_;

@@ -10,7 +10,6 @@
 
 #include "collectives/running.h"
 #include "communicator/operation_queue.h"
-#include "transport/board.h"
 #include "transport/transport.h"
 
 namespace rota {
@@ -68,7 +67,7 @@ class Window {
   const QueuedOperation* held_up_by_memory() noexcept;
 
  private:
-  static constexpr std::uint64_t kPlaces = transport::kSharedAtOnce;
+  static constexpr std::uint64_t kPlaces = collectives::kMostRunning;
 
   enum class State : std::uint8_t { kWaits, kRuns, kDone, kFinished };
   State& state_of(std::uint64_t number) noexcept { return states_[number % kPlaces]; }

@@ -10,8 +10,8 @@
 #include <rota/memory.h>
 
 #include "base/time.h"
-#include "transport/board.h"
 #include "transport/channel.h"
+#include "transport/shared_memory.h"
 
 namespace rota::transport {
 
@@ -29,8 +29,8 @@ class Transport {
 
   virtual Channel& channel(std::size_t peer) noexcept = 0;  // Requires peer != own rank.
 
-  // Where all ranks see each other's memory; else null.
-  virtual Board* board() noexcept { return nullptr; }
+  // Where all ranks see each other's memory; else null. Is there as long as the transport.
+  virtual SharedMemory* shared_memory() noexcept { return nullptr; }
 
   // Sleeps until something may have moved, at most so long. The only call here that blocks.
   virtual void rest(base::Duration at_most) = 0;

@@ -1,6 +1,6 @@
-// An exchange step by step: what a rank may still touch once another one has failed, and what it
-// makes of words that are not true. Method: the ranks' exchanges take turns in one thread, over
-// boards in plain memory.
+// A collective over shared memory step by step: what a rank may still touch once another one has
+// failed, and what it makes of words that are not true. Method: the ranks take turns in one thread,
+// over plain memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,9 +30,10 @@ struct Rank {
 
   std::unique_ptr<float[]> memory;
   std::span<std::byte> bytes;
-  transport::Notice notice{};
-  std::unique_ptr<transport::Board> board;
-  std::unique_ptr<SharedRun> exchange;
+  transport::SharedPage page{};
+  transport::SharedMemory shared;
+  std::unique_ptr<Flags> flags;
+  std::unique_ptr<SharedRun> run;
   Operation operation;
 };
 
@@ -40,14 +41,16 @@ class SharedRunTest : public ::testing::Test {
  protected:
   SharedRunTest() {
     for (int i = 0; i < 2; ++i) ranks_.push_back(std::make_unique<Rank>(kCount));
-    std::vector<transport::Board::Seat> seats;
-    for (const auto& rank : ranks_) seats.push_back({&rank->notice, rank->bytes});
+    std::vector<transport::SharedMemory::OfRank> lent;
+    for (const auto& rank : ranks_) lent.push_back({&rank->page, rank->bytes});
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       Rank& rank = *ranks_[i];
       std::fill_n(rank.memory.get(), kCount, static_cast<float>(i + 1));
-      rank.board = std::make_unique<transport::Board>(
-          i, seats, broken_, [](std::size_t) -> Block { throw std::bad_alloc(); });
-      rank.exchange = std::make_unique<SharedRun>(*rank.board, kNoChannels, 0, 0);
+      rank.shared.rank = i;
+      rank.shared.ranks = lent;
+      rank.shared.abort_word = &abort_word_;
+      rank.flags = std::make_unique<Flags>(rank.shared);
+      rank.run = std::make_unique<SharedRun>(*rank.flags, kNoChannels, 0, 0);
       rank.operation = {.reducer = &reducer_,
                         .buffers = {rank.bytes.data(), nullptr, nullptr},
                         .signature = {.collective = Collective::kAllReduce,
@@ -59,7 +62,7 @@ class SharedRunTest : public ::testing::Test {
   }
 
   void start_all() {
-    for (const auto& rank : ranks_) rank->exchange->start(rank->operation);
+    for (const auto& rank : ranks_) rank->run->start(rank->operation);
   }
   std::ptrdiff_t sums() const {
     return std::count(ranks_[0]->memory.get(), ranks_[0]->memory.get() + kCount, 3.0F);
@@ -78,7 +81,7 @@ class SharedRunTest : public ::testing::Test {
   void expect_that_rank_1_is_blamed() {
     start_all();
     try {
-      while (ranks_[0]->exchange->step() != Turn::kNothing) continue;
+      while (ranks_[0]->run->step() != Turn::kNothing) continue;
       FAIL() << "rank 0 believes it";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kPeerLost) << error.what();
@@ -86,7 +89,7 @@ class SharedRunTest : public ::testing::Test {
     }
   }
 
-  std::atomic<std::uint32_t> broken_{0};
+  std::atomic<std::uint32_t> abort_word_{0};
   Reducer reducer_{kernels::reference<kernels::Reductions>(), DataType::kFloat32, ReduceOp::kSum,
                    2};
   std::vector<std::unique_ptr<Rank>> ranks_;
@@ -94,17 +97,17 @@ class SharedRunTest : public ::testing::Test {
 
 TEST_F(SharedRunTest, WritesNoFurtherOnceARankHasFailed) {
   start_all();
-  ASSERT_EQ(ranks_[0]->exchange->step(), Turn::kMoved);
+  ASSERT_EQ(ranks_[0]->run->step(), Turn::kMoved);
   const std::ptrdiff_t so_far = sums();
   EXPECT_GT(so_far, 0);
   EXPECT_LT(so_far, std::ptrdiff_t{kCount / 2});
-  broken_ = 1;
+  abort_word_ = 1;
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(ranks_[0]->exchange->step(), Turn::kNothing);
-    EXPECT_EQ(ranks_[1]->exchange->step(), Turn::kNothing);
+    EXPECT_EQ(ranks_[0]->run->step(), Turn::kNothing);
+    EXPECT_EQ(ranks_[1]->run->step(), Turn::kNothing);
   }
   EXPECT_EQ(sums(), so_far);
-  EXPECT_FALSE(ranks_[0]->exchange->waiting()) << "it is nobody's turn but its own";
+  EXPECT_FALSE(ranks_[0]->run->waiting()) << "it is nobody's turn but its own";
 }
 
 TEST_F(SharedRunTest, TakesTurnsInTheOrderOfPosts) {
@@ -115,19 +118,19 @@ TEST_F(SharedRunTest, TakesTurnsInTheOrderOfPosts) {
     rank->operation.signature.count = operations.back().signature.count = kCount / 2;
     operations.back().buffers[0] += kCount / 2 * sizeof(float);
     operations.back().signature.sequence = 2;
-    second.push_back(std::make_unique<SharedRun>(*rank->board, kNoChannels, 1, 0));
+    second.push_back(std::make_unique<SharedRun>(*rank->flags, kNoChannels, 1, 0));
   }
   start_all();
   for (std::size_t i = 0; i < 2; ++i) second[i]->start(operations[i]);
   EXPECT_EQ(second[0]->step(), Turn::kNothing) << "the first is to be worked on before";
-  while (ranks_[0]->exchange->step() != Turn::kNothing) continue;
+  while (ranks_[0]->run->step() != Turn::kNothing) continue;
   while (second[0]->step() != Turn::kNothing)
     continue;  // Though rank 1 has not begun with the first.
   EXPECT_GT(sums(), 0);
   EXPECT_LT(sums(), std::ptrdiff_t{kCount}) << "rank 1 has done nothing";
-  while (ranks_[1]->exchange->step() != Turn::kDone) continue;
+  while (ranks_[1]->run->step() != Turn::kDone) continue;
   while (second[1]->step() != Turn::kDone) continue;
-  EXPECT_EQ(ranks_[0]->exchange->step(), Turn::kDone);
+  EXPECT_EQ(ranks_[0]->run->step(), Turn::kDone);
   EXPECT_EQ(second[0]->step(), Turn::kDone);
   EXPECT_EQ(sums(), std::ptrdiff_t{kCount});
 }

@@ -216,11 +216,11 @@ TEST_F(WindowTest, LetsReadersAndOthersMemoryGoSideBySide) {
 TEST_F(WindowTest, HasSoManyPlaces) {
   // Of one stream, none of the others could begin: each has one step, and a turn finishes it.
   push({.steps = 100, .stream = 0});
-  for (std::uint64_t i = 1; i < transport::kSharedAtOnce; ++i) push_plan();
+  for (std::uint64_t i = 1; i < collectives::kMostRunning; ++i) push_plan();
   const auto one_more = push_plan();
   for (int i = 0; i < 50; ++i) window_->turn();
   EXPECT_FALSE(queue_.is_done(one_more));
-  EXPECT_EQ(window_->count(), transport::kSharedAtOnce);
+  EXPECT_EQ(window_->count(), collectives::kMostRunning);
   EXPECT_EQ(turns_until_done(one_more), 50);
 }
 

@@ -78,8 +78,8 @@ TEST_F(MixedTransportTest, MovesNothingBetweenMatesThatMayBeReadWhereItLies) {
   EXPECT_EQ(ranks_[1]->sent_bytes(), 2 * kHeader.bytes);
 }
 
-TEST_F(MixedTransportTest, HasNoBoardWhereNotAllShareMemory) {
-  for (const auto& rank : ranks_) EXPECT_EQ(rank->board(), nullptr);
+TEST_F(MixedTransportTest, LendsNoMemoryWhereNotAllShareIt) {
+  for (const auto& rank : ranks_) EXPECT_EQ(rank->shared_memory(), nullptr);
 }
 
 TEST_F(MixedTransportTest, IsWokenByAMate) {

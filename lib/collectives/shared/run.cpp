@@ -14,9 +14,6 @@
 namespace rota::collectives {
 namespace {
 
-using transport::Board;
-using transport::Post;
-
 // No two ranks reduce of one page: a processor that fetches ahead what comes next, as far as the
 // page's end, would take lines away from whoever writes them.
 constexpr std::size_t kPageShift = 12;
@@ -73,17 +70,17 @@ struct SharedRun::Where {
   std::uint64_t signature[3] = {};  // All but its last word, which is 0.
 };
 
-SharedRun::SharedRun(Board& board, std::span<transport::Channel* const> channels, std::size_t place,
+SharedRun::SharedRun(Flags& flags, std::span<transport::Channel* const> channels, std::size_t place,
                      std::size_t first_stream)
-    : board_(&board),
+    : flags_(&flags),
       channels_(channels),
       place_(static_cast<std::uint32_t>(place)),
       first_stream_(static_cast<std::uint32_t>(first_stream)),
-      posts_(board.world_size()),
-      share_(board.world_size()) {}
+      posts_(flags.world_size()),
+      share_(flags.world_size()) {}
 
 SharedRun::Where SharedRun::own_place(const Operation& operation) const noexcept {
-  const auto reached = board_->memory(board_->rank());
+  const auto reached = flags_->memory(flags_->rank());
   const double factor = operation.reducer->pre_factor();
   if (operation.parts) {
     const std::uint64_t list = offset_in(reached, operation.parts, sizeof *operation.parts);
@@ -110,12 +107,12 @@ bool SharedRun::takes(std::size_t rank) const noexcept {
 
 bool SharedRun::needs_stage(const Operation& operation) const noexcept {
   return !travels_with_post(bytes_of(operation)) &&
-         !is_reached(operation.signature, board_->rank(), own_place(operation));
+         !is_reached(operation.signature, flags_->rank(), own_place(operation));
 }
 
 void SharedRun::add_streams(const Operation& operation, Streams& streams) const noexcept {
   if (!needs_stage(operation)) return streams.add(first_stream_ + place_);
-  for (std::size_t i = 0; i < transport::kSharedAtOnce; ++i) streams.add(first_stream_ + i);
+  for (std::size_t i = 0; i < kMostRunning; ++i) streams.add(first_stream_ + i);
 }
 
 void SharedRun::start(const Operation& operation) {
@@ -126,26 +123,26 @@ void SharedRun::start(const Operation& operation) {
   is_staged_ = needs_stage(operation);
   // Where all are alike, one post does for the memory and for the first segment.
   if (is_staged_) stage_from(0);
-  Board::Content content{};
+  Flags::Content content{};
   const std::size_t content_bytes =
       travels_with_post(bytes_of(operation)) ? put_values(content) : put_place(content);
-  number_ = board_->post(pack(operation.signature), content, content_bytes);
+  number_ = flags_->post(pack(operation.signature), content, content_bytes);
   phase_ = Phase::kMeets;
   seen_ = 0;
 }
 
-std::size_t SharedRun::put_values(Board::Content& content) const noexcept {
-  if (bytes() == 0 || !gives(board_->rank())) return 0;
+std::size_t SharedRun::put_values(Flags::Content& content) const noexcept {
+  if (bytes() == 0 || !gives(flags_->rank())) return 0;
   auto* to = reinterpret_cast<std::byte*>(content.data());
   std::memcpy(to, contribution_of(*operation_), bytes());
   operation_->reducer->pre_scale(to, operation_->signature.count);
   return bytes();
 }
 
-std::size_t SharedRun::put_place(Board::Content& content) const noexcept {
+std::size_t SharedRun::put_place(Flags::Content& content) const noexcept {
   Where where = own_place(*operation_);
   where.is_staged = is_staged_ ? 1 : 0;
-  const Board::Signature signature = pack(operation_->signature);
+  const Flags::Signature signature = pack(operation_->signature);
   std::copy_n(signature.begin(), std::size(where.signature), where.signature);
   static_assert(sizeof where <= sizeof content);
   std::memcpy(content.data(), &where, sizeof where);
@@ -182,11 +179,11 @@ Turn SharedRun::go_on() {
 }
 
 Turn SharedRun::meet() {
-  if (!board_->is_turn_of(number_) || !all_have_posted()) return Turn::kNothing;
+  if (!flags_->is_turn_of(number_) || !all_have_posted()) return Turn::kNothing;
   if (travels_with_post(bytes())) {
-    if (takes(board_->rank())) add_posts();
-    if (gives(board_->rank())) board_->count_sent(others_that_take() * bytes());
-    board_->pass_turn();
+    if (takes(flags_->rank())) add_posts();
+    if (gives(flags_->rank())) flags_->count_sent(others_that_take() * bytes());
+    flags_->pass_turn();
     return Turn::kDone;
   }
   if (all_are_reached()) {
@@ -200,10 +197,10 @@ Turn SharedRun::meet() {
 }
 
 bool SharedRun::all_have_posted() {
-  for (; seen_ < board_->world_size(); ++seen_) {
-    const Post* post = board_->post_of(seen_, number_);
+  for (; seen_ < flags_->world_size(); ++seen_) {
+    const Post* post = flags_->post_of(seen_, number_);
     if (!post) return false;
-    if (!board_->agrees(*post, number_)) compare_digest(seen_);
+    if (!flags_->agrees(*post, number_)) compare_digest(seen_);
     posts_[seen_] = post;
   }
   return true;
@@ -211,14 +208,14 @@ bool SharedRun::all_have_posted() {
 
 // Whose digest differs.
 void SharedRun::compare_digest(std::size_t rank) const {
-  const Board::Signature& theirs = *board_->signature_of(rank, number_);
+  const Flags::Signature& theirs = *flags_->signature_of(rank, number_);
   if (theirs == pack(operation_->signature)) return;
   throw mismatch(operation_->signature, unpack(theirs), rank);
 }
 
 // A digest is quick to compare; before ranks write to each other's memory, all of it is.
 void SharedRun::compare_signature(std::size_t rank, const Where& where) const {
-  Board::Signature theirs{};
+  Flags::Signature theirs{};
   std::ranges::copy(where.signature, theirs.begin());
   if (theirs == pack(operation_->signature)) return;
   throw mismatch(operation_->signature, unpack(theirs), rank);
@@ -280,9 +277,9 @@ Turn SharedRun::stage() {
 
 bool SharedRun::all_have_staged() noexcept {
   const bool is_first = segment_.offset == 0;
-  for (; seen_ < board_->world_size(); ++seen_) {
+  for (; seen_ < flags_->world_size(); ++seen_) {
     const bool is_said = is_first && where_of(seen_).is_staged != 0;
-    if (!is_said && !board_->is_staged(seen_, awaited_)) return false;
+    if (!is_said && !flags_->is_staged(seen_, awaited_)) return false;
   }
   return true;
 }
@@ -290,19 +287,19 @@ bool SharedRun::all_have_staged() noexcept {
 // Pages are those of rank 0's values, where these lie in one run: all ranks know it. So is who
 // begins with the first of them, so that it is the same each time, and that of others another one.
 void SharedRun::cut() noexcept {
-  const std::size_t n = board_->world_size();
+  const std::size_t n = flags_->world_size();
   const Where first = is_staged_ ? Where{} : where_of(0);
   const std::uint64_t from = first.is_list != 0 ? kNowhere : first.from;
   lead_ = from == kNowhere ? 0 : from % kPageBytes >> element_shift_;
   first_rank_ = from == kNowhere ? 0 : from / kPageBytes % n;
   const std::size_t page_shift = kPageShift - element_shift_;
   pages_ = (lead_ + segment_.count + (std::size_t{1} << page_shift) - 1) >> page_shift;
-  own_ = share_of(board_->rank());
+  own_ = share_of(flags_->rank());
 }
 
 // Of the ranks in the order in which they reduce pages.
 std::size_t SharedRun::place_of(std::size_t rank) const noexcept {
-  const std::size_t n = board_->world_size();
+  const std::size_t n = flags_->world_size();
   return rank >= first_rank_ ? rank - first_rank_ : rank + n - first_rank_;
 }
 
@@ -310,7 +307,7 @@ std::size_t SharedRun::place_of(std::size_t rank) const noexcept {
 Slice SharedRun::share_of(std::size_t rank) const noexcept {
   const std::size_t page_shift = kPageShift - element_shift_;
   const std::size_t end = lead_ + segment_.count;
-  const Slice pages = slice_of(pages_, place_of(rank), board_->world_size());
+  const Slice pages = slice_of(pages_, place_of(rank), flags_->world_size());
   const std::size_t from = std::clamp(pages.offset << page_shift, lead_, end);
   const std::size_t to = std::clamp((pages.offset + pages.count) << page_shift, lead_, end);
   return {segment_.offset + from - lead_, to - from};
@@ -325,13 +322,13 @@ Turn SharedRun::begin_share() {
                is_rooted ? std::optional<std::size_t>(signature.root) : std::nullopt);
   // Nobody waits for who has none: the others' lists may be of something else by now.
   for (std::size_t rank = 0; own.count > 0 && rank < posts_.size(); ++rank) reach_share_of(rank);
-  board_->count_sent(sent_bytes(own.count * element_bytes()));
+  flags_->count_sent(sent_bytes(own.count * element_bytes()));
   phase_ = Phase::kReduces;
   return reduce();
 }
 
 void SharedRun::reach_share_of(std::size_t rank) {
-  const bool is_own = rank == board_->rank();
+  const bool is_own = rank == flags_->rank();
   const Where where = where_of(rank);
   Share::Ends& ends = share_.of(rank);
   ends = {.gives = gives(rank), .takes = takes(rank), .factor = where.factor};
@@ -344,13 +341,13 @@ void SharedRun::reach_share_of(std::size_t rank) {
 // What others read of this rank's values, and what it writes into those of others.
 std::size_t SharedRun::sent_bytes(std::size_t own_bytes) const noexcept {
   const std::size_t read = segment_.count * element_bytes() - own_bytes;
-  return (gives(board_->rank()) ? read : 0) + others_that_take() * own_bytes;
+  return (gives(flags_->rank()) ? read : 0) + others_that_take() * own_bytes;
 }
 
 std::size_t SharedRun::others_that_take() const noexcept {
   std::size_t others = 0;
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
-    if (rank != board_->rank() && takes(rank)) ++others;
+    if (rank != flags_->rank() && takes(rank)) ++others;
   }
   return others;
 }
@@ -358,16 +355,16 @@ std::size_t SharedRun::others_that_take() const noexcept {
 // All of them, in the caller's memory.
 Reach SharedRun::own_reach() const noexcept {
   if (operation_->parts) {
-    return {board_->memory(board_->rank()), *operation_->parts, element_bytes()};
+    return {flags_->memory(flags_->rank()), *operation_->parts, element_bytes()};
   }
   std::byte* from = buffer_of(*operation_, contribution_in(*operation_));
-  const bool has_results = takes(board_->rank());
+  const bool has_results = takes(flags_->rank());
   return {from, has_results ? buffer_of(*operation_, Buffer::kValues) : from, bytes()};
 }
 
 // All of a peer's or, where staged, the segment's.
 Reach SharedRun::reach_of(std::size_t rank, const Where& where) const {
-  const auto memory = board_->memory(rank);
+  const auto memory = flags_->memory(rank);
   if (!is_staged_ && where.is_list != 0) {
     if (!fits(where.from, sizeof(PartList), memory) || where.from % alignof(PartList) != 0) {
       throw points_outside(rank);
@@ -378,7 +375,7 @@ Reach SharedRun::reach_of(std::size_t rank, const Where& where) const {
   const std::size_t run_bytes = segment_.count * element_bytes();
   std::uint64_t from = where.from;
   std::uint64_t to = where.to;
-  if (is_staged_) from = to = board_->stage_of(rank);
+  if (is_staged_) from = to = flags_->stage_of(rank);
   if (!gives(rank)) from = to;
   if (!takes(rank)) to = from;
   if (!fits(from, run_bytes, memory) || !fits(to, run_bytes, memory)) throw points_outside(rank);
@@ -386,11 +383,11 @@ Reach SharedRun::reach_of(std::size_t rank, const Where& where) const {
 }
 
 Turn SharedRun::reduce() {
-  if (board_->broken()) return Turn::kNothing;
+  if (flags_->broken()) return Turn::kNothing;
   if (const auto rank = share_.reduce_piece()) throw points_outside(*rank);
   if (share_.rest().count > 0) return Turn::kMoved;
-  awaited_ = own_.count > 0 ? board_->say_done() : board_->pass_over();
-  if (!is_staged_) board_->pass_turn();
+  awaited_ = own_.count > 0 ? flags_->say_done() : flags_->pass_over();
+  if (!is_staged_) flags_->pass_turn();
   phase_ = Phase::kWaits;
   seen_ = 0;
   return wait_for_all() == Turn::kDone ? Turn::kDone : Turn::kMoved;
@@ -402,24 +399,24 @@ Turn SharedRun::wait_for_all() {
 }
 
 bool SharedRun::all_are_done() noexcept {
-  for (; seen_ < board_->world_size(); ++seen_) {
-    if (!board_->is_done(seen_, awaited_) && !has_no_share(seen_)) return false;
+  for (; seen_ < flags_->world_size(); ++seen_) {
+    if (!flags_->is_done(seen_, awaited_) && !has_no_share(seen_)) return false;
   }
   return true;
 }
 
 // Brings back what others have reduced of this one.
 Turn SharedRun::go_on_with_next_segment() {
-  if (takes(board_->rank())) {
-    const std::byte* from = board_->stage().data();
+  if (takes(flags_->rank())) {
+    const std::byte* from = flags_->stage().data();
     const auto bring_back = [&](const Reach& own, std::size_t at, std::size_t count) {
       std::memcpy(own.to(), from + at, count);
     };
-    board_->count_staged(for_others_shares(bring_back));
+    flags_->count_staged(for_others_shares(bring_back));
   }
   const std::size_t next = segment_.offset + segment_.count;
   if (next == operation_->signature.count) {
-    board_->pass_turn();
+    flags_->pass_turn();
     return Turn::kDone;
   }
   stage_from(next);
@@ -431,20 +428,20 @@ Turn SharedRun::go_on_with_next_segment() {
 // Takes the segment from `offset` on, and brings to the stage what others reduce of it. Segments
 // are such that all shares are as many pages, where the stage has a page for each rank.
 void SharedRun::stage_from(std::size_t offset) {
-  const std::span<std::byte> stage = board_->stage();
-  const std::size_t page_each = board_->world_size() * kPageBytes;
+  const std::span<std::byte> stage = flags_->stage();
+  const std::size_t page_each = flags_->world_size() * kPageBytes;
   const std::size_t rest = stage.size() < page_each ? 0 : stage.size() % page_each;
   const std::size_t most = (stage.size() - rest) / element_bytes();
   is_staged_ = true;
   segment_ = {offset, std::min(operation_->signature.count - offset, most)};
   cut();
-  if (gives(board_->rank())) {
+  if (gives(flags_->rank())) {
     const auto bring = [&](const Reach& own, std::size_t at, std::size_t count) {
       std::memcpy(stage.data() + at, own.from(), count);
     };
-    board_->count_staged(for_others_shares(bring));
+    flags_->count_staged(for_others_shares(bring));
   }
-  awaited_ = board_->say_staged();
+  awaited_ = flags_->say_staged();
 }
 
 // Calls copy(own values, bytes from where the stage begins, how many) for each run of what is under
@@ -488,7 +485,7 @@ std::optional<Wait> SharedRun::waiting() const noexcept {
   if (phase_ == Phase::kReduces || phase_ == Phase::kDone) return std::nullopt;
   const bool travels = travels_with_post(bytes());
   const std::size_t own_bytes = travels ? 0 : own_.count * element_bytes();
-  Wait wait{.peer = std::min(seen_, board_->world_size() - 1),
+  Wait wait{.peer = std::min(seen_, flags_->world_size() - 1),
             .step = phase_ == Phase::kWaits ? 1U : 0U,
             .step_count = travels ? 1U : 2U,
             .step_bytes = own_bytes};

@@ -1,4 +1,4 @@
-// What ranks that share memory do without messages: all say on their board where their values are,
+// What ranks that share memory do without messages: all say by their flags where their values are,
 // each reduces a slice of everybody's, where it lies, and all say that they have: an all-reduce. In
 // a reduce the root alone gets the slices; in a broadcast they are all the root's. A few bytes
 // travel with the post itself, and then that is all.
@@ -12,21 +12,21 @@
 
 #include "collectives/operation.h"
 #include "collectives/running.h"
+#include "collectives/shared/flags.h"
 #include "collectives/shared/reach.h"
 #include "collectives/shared/share.h"
-#include "transport/board.h"
 #include "transport/channel.h"
 
 namespace rota::collectives {
 
-// Several may be under way at once, on one board: each has posted, and they take turns in the order
+// Several may be under way at once: each has posted, and they take turns in the order
 // of their posts.
 class SharedRun final : public Running {
  public:
-  // `channels`: as PlanRun has them. `place`: of those that may be under way together, and of the
-  // board's streams, which begin at `first_stream`.
-  SharedRun(transport::Board& board, std::span<transport::Channel* const> channels,
-            std::size_t place, std::size_t first_stream);
+  // `channels`: as PlanRun has them. `place`: of those that may be under way together, and of
+  // the method's streams, which begin at `first_stream`.
+  SharedRun(Flags& flags, std::span<transport::Channel* const> channels, std::size_t place,
+            std::size_t first_stream);
 
   // Whether such operations are made so, where memory is shared. They need no plan.
   static bool makes(Collective collective, Algorithm algorithm) noexcept {
@@ -39,7 +39,7 @@ class SharedRun final : public Running {
   // Whether so many bytes of values are in the post itself.
   static constexpr bool travels_with_post(std::size_t bytes) noexcept { return bytes <= 48; }
 
-  // One that goes by this rank's stage holds all streams of the board, as there is one stage;
+  // One that goes by this rank's stage holds all streams, as there is one stage;
   // another one holds that of its place.
   void add_streams(const Operation& operation, Streams& streams) const noexcept override;
 
@@ -83,8 +83,8 @@ class SharedRun final : public Running {
   bool all_have_staged() noexcept;
   bool all_are_done() noexcept;
   void compare_digest(std::size_t rank) const;
-  std::size_t put_values(transport::Board::Content& content) const noexcept;
-  std::size_t put_place(transport::Board::Content& content) const noexcept;
+  std::size_t put_values(Flags::Content& content) const noexcept;
+  std::size_t put_place(Flags::Content& content) const noexcept;
   void compare_signature(std::size_t rank, const Where& where) const;
   bool all_are_reached() const;
   void add_posts() const noexcept;
@@ -99,12 +99,12 @@ class SharedRun final : public Running {
   template <class F>
   std::size_t for_others_shares(F copy) const;
 
-  transport::Board* board_;
+  Flags* flags_;
   std::span<transport::Channel* const> channels_;
   std::uint32_t place_;
   std::uint32_t first_stream_;
   const Operation* operation_ = nullptr;
-  std::uint64_t number_ = 0;  // On the board.
+  std::uint64_t number_ = 0;  // As the flags count.
   Phase phase_ = Phase::kDone;
   bool is_staged_ = false;      // Some rank's values are where others do not reach them.
   Slice segment_;               // What is under way: all or, where staged, as much as a stage has.
@@ -113,9 +113,9 @@ class SharedRun final : public Running {
   std::size_t pages_ = 0;       // That are cut into shares.
   std::size_t first_rank_ = 0;  // Reduces the first of them.
   std::size_t element_shift_ = 0;
-  std::uint64_t awaited_ = 0;  // The segment or share, by the board's count, that all are to do.
+  std::uint64_t awaited_ = 0;  // The segment or share, by the flags' count, that all are to do.
   std::size_t seen_ = 0;       // Ranks that have come as far, from the first one on.
-  std::vector<const transport::Post*> posts_;  // By rank.
+  std::vector<const Post*> posts_;  // By rank.
   Share share_;
 };
 
@@ -123,17 +123,17 @@ class SharedRun final : public Running {
 class SharedCollectives final : public Method {
  public:
   // As SharedRun has them.
-  SharedCollectives(transport::Board& board, std::span<transport::Channel* const> channels)
-      : board_(board), channels_(channels) {}
+  SharedCollectives(Flags& flags, std::span<transport::Channel* const> channels)
+      : flags_(flags), channels_(channels) {}
 
-  std::size_t stream_count() const noexcept override { return transport::kSharedAtOnce; }
+  std::size_t stream_count() const noexcept override { return kMostRunning; }
   bool starts_in_order() const noexcept override { return true; }  // Posts are numbered.
   std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) override {
-    return std::make_unique<SharedRun>(board_, channels_, place, first_stream);
+    return std::make_unique<SharedRun>(flags_, channels_, place, first_stream);
   }
 
  private:
-  transport::Board& board_;
+  Flags& flags_;
   std::span<transport::Channel* const> channels_;
 };
 

@@ -3,16 +3,17 @@
 //
 //   arena of rank r:  | ControlPage | Mailbox for rank 0 | Mailbox for rank 1 | … | payload …
 //
-// A control page has the rank's notice and its rings; the abort word in use is rank 0's. A mailbox
-// is written by its sender, r, but for its last line, which the receiver writes. A group that is
-// made later has its mailboxes, and its control page, further on in its members' arenas.
+// A control page has the page that the rank shares and its rings; the abort word in use is rank
+// 0's. A mailbox is written by its sender, r, but for its last line, which the receiver writes. A
+// group that is made later has its mailboxes, and its control page, further on in its members'
+// arenas.
 #pragma once
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "transport/board.h"
 #include "transport/channel.h"
+#include "transport/shared_memory.h"
 #include "transport/shm/abort_word.h"
 
 namespace rota::transport::shm {
@@ -28,7 +29,7 @@ struct alignas(kLine) Rings {
 struct ControlPage {
   AbortWord abort_word;
   std::atomic<std::uint32_t> left;  // 1: the rank has closed its communicator, after all it did.
-  Notice notice;
+  SharedPage shared;
   Rings rings;
 };
 

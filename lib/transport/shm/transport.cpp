@@ -20,13 +20,13 @@ std::vector<ControlPage*> controls_of(const Domain& domain, const Meeting& meeti
   return controls;
 }
 
-std::vector<Board::Seat> seats_of(const Domain& domain, const Meeting& meeting,
-                                  const std::vector<ControlPage*>& controls) {
-  std::vector<Board::Seat> seats;
+std::vector<SharedMemory::OfRank> shared_by(const Domain& domain, const Meeting& meeting,
+                                            const std::vector<ControlPage*>& controls) {
+  std::vector<SharedMemory::OfRank> ranks;
   for (std::size_t rank = 0; rank < controls.size(); ++rank) {
-    seats.push_back({&controls[rank]->notice, domain.bytes(meeting.arenas[rank])});
+    ranks.push_back({&controls[rank]->shared, domain.bytes(meeting.arenas[rank])});
   }
-  return seats;
+  return ranks;
 }
 
 }  // namespace
@@ -41,8 +41,10 @@ Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Are
       arena_(std::move(arena)),
       arena_index_(meeting.arenas[rank]),
       controls_(controls_of(*domain_, meeting)),
-      board_(rank, seats_of(*domain_, meeting, controls_), controls_[0]->abort_word.word(),
-             [this](std::size_t bytes) { return arena_->allocate(bytes); }) {
+      shared_{.rank = rank,
+              .ranks = shared_by(*domain_, meeting, controls_),
+              .abort_word = &controls_[0]->abort_word.word(),
+              .allocate = [this](std::size_t bytes) { return arena_->allocate(bytes); }} {
   const auto mailbox = [&](std::size_t from, std::size_t to) -> Mailbox& {
     return domain_->mailbox(meeting.arenas[from], meeting.mailboxes[from], to);
   };
@@ -62,13 +64,13 @@ void Transport::rest(base::Duration at_most) {
 }
 
 std::uint64_t Transport::sent_bytes() const noexcept {
-  std::uint64_t total = board_.sent_bytes();
+  std::uint64_t total = shared_.sent_bytes.load(std::memory_order_relaxed);
   for (const Channel& channel : channels_) total += channel.sent_bytes();
   return total;
 }
 
 std::uint64_t Transport::staged_bytes() const noexcept {
-  std::uint64_t total = board_.staged_bytes();
+  std::uint64_t total = shared_.staged_bytes.load(std::memory_order_relaxed);
   for (const Channel& channel : channels_) total += channel.staged_bytes();
   return total;
 }

@@ -24,7 +24,7 @@ class Transport final : public transport::Transport {
   ~Transport() override;
 
   transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
-  Board* board() noexcept override { return &board_; }
+  SharedMemory* shared_memory() noexcept override { return &shared_; }
   void rest(base::Duration at_most) override;
   void wake() noexcept override {}  // A rest is over before it could be ended.
   bool ends_by_itself(std::size_t) const noexcept override { return false; }
@@ -38,7 +38,7 @@ class Transport final : public transport::Transport {
   std::optional<std::size_t> aborting() const noexcept override { return abort_word().writer(); }
   std::optional<Cause> aborted() override { return abort_word().cause(); }
 
-  std::size_t rank() const noexcept { return board_.rank(); }
+  std::size_t rank() const noexcept { return shared_.rank; }
   void set_doorbell(std::size_t peer, Doorbell& doorbell) noexcept {
     channels_[peer].set_doorbell(doorbell);
   }
@@ -55,7 +55,7 @@ class Transport final : public transport::Transport {
   std::shared_ptr<memory::Arena> arena_;
   std::size_t arena_index_;
   std::vector<ControlPage*> controls_;  // Index = rank; rank 0's has the abort word.
-  Board board_;
+  SharedMemory shared_;
   bool is_first_to_abort_ = false;
   std::deque<Channel> channels_;  // Index = peer; the own rank's is never used.
 };
