@@ -31,8 +31,8 @@ static_assert(sizeof(Post) == 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 // A rank is at most kMostRunning collectives ahead of what it has finished, and collective n uses
-// post n % kPosts. A rank that posts for n + kPosts has seen all posts for half as many before that.
-// So all ranks have finished n, and no rank reads its posts any more.
+// post n % kPosts. A rank that posts for n + kPosts has seen all posts for half as many before
+// that. So all ranks have finished n, and no rank reads its posts any more.
 struct FlagsPage {
   static constexpr std::uint64_t kPosts = 2 * kMostRunning;
 

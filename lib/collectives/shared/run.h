@@ -13,6 +13,8 @@
 #include "collectives/operation.h"
 #include "collectives/running.h"
 #include "collectives/shared/flags.h"
+#include "collectives/shared/offer.h"
+#include "collectives/shared/page_shares.h"
 #include "collectives/shared/reach.h"
 #include "collectives/shared/share.h"
 #include "transport/channel.h"
@@ -54,48 +56,45 @@ class SharedRun final : public Running {
 
  private:
   enum class Phase : std::uint8_t { kMeets, kStages, kReduces, kWaits, kDone };
-  struct Where;  // What a post says of many bytes.
 
   std::size_t element_bytes() const noexcept { return operation_->reducer->element_bytes(); }
   std::size_t bytes() const noexcept { return bytes_of(*operation_); }
   std::size_t bytes_before(Slice run) const noexcept { return run.offset * element_bytes(); }
-  static std::size_t bytes_of(const Operation& operation) noexcept {
-    return operation.signature.count * operation.reducer->element_bytes();
-  }
-  Where own_place(const Operation& operation) const noexcept;
-  bool needs_stage(const Operation& operation) const noexcept;
-  static bool is_reached(const Signature& signature, std::size_t rank, const Where& where) noexcept;
   bool gives(std::size_t rank) const noexcept;
   bool takes(std::size_t rank) const noexcept;
-  Where where_of(std::size_t rank) const noexcept;
-  void cut() noexcept;
-  std::size_t place_of(std::size_t rank) const noexcept;
-  bool has_no_share(std::size_t rank) const noexcept { return place_of(rank) >= pages_; }
-  Slice share_of(std::size_t rank) const noexcept;
 
   Turn go_on();
-  Turn meet();
-  Turn stage();
-  Turn reduce();
   Turn wait_for_all();
-  Turn go_on_with_next_segment();
-  bool all_have_posted();
-  bool all_have_staged() noexcept;
   bool all_are_done() noexcept;
-  void compare_digest(std::size_t rank) const;
+
+  // meet.cpp
   std::size_t put_values(Flags::Content& content) const noexcept;
-  std::size_t put_place(Flags::Content& content) const noexcept;
-  void compare_signature(std::size_t rank, const Where& where) const;
+  std::size_t put_offer(Flags::Content& content) const noexcept;
+  Offer offered_by(std::size_t rank) const noexcept;
+  Turn meet();
+  bool all_have_posted();
+  void compare_digest(std::size_t rank) const;
+  void compare_signature(std::size_t rank, const Offer& offer) const;
   bool all_are_reached() const;
   void add_posts() const noexcept;
   void add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept;
-  void stage_from(std::size_t offset);
+
+  // reduce.cpp
+  void cut() noexcept;
   Turn begin_share();
-  Reach own_reach() const noexcept;
-  Reach reach_of(std::size_t rank, const Where& where) const;
   void reach_share_of(std::size_t rank);
+  Reach own_reach() const noexcept;
+  Reach reach_of(std::size_t rank, const Offer& offer) const;
   std::size_t sent_bytes(std::size_t own_bytes) const noexcept;
   std::size_t others_that_take() const noexcept;
+  Turn reduce();
+
+  // stage.cpp
+  bool needs_stage(const Operation& operation) const noexcept;
+  void stage_from(std::size_t offset);
+  Turn stage();
+  bool all_have_staged() noexcept;
+  Turn go_on_with_next_segment();
   template <class F>
   std::size_t for_others_shares(F copy) const;
 
@@ -106,13 +105,11 @@ class SharedRun final : public Running {
   const Operation* operation_ = nullptr;
   std::uint64_t number_ = 0;  // As the flags count.
   Phase phase_ = Phase::kDone;
-  bool is_staged_ = false;      // Some rank's values are where others do not reach them.
-  Slice segment_;               // What is under way: all or, where staged, as much as a stage has.
-  Slice own_;                   // Of it, what this rank reduces; empty before it has been cut.
-  std::size_t lead_ = 0;        // Elements of a page before what is under way begins in it.
-  std::size_t pages_ = 0;       // That are cut into shares.
-  std::size_t first_rank_ = 0;  // Reduces the first of them.
+  bool is_staged_ = false;  // Some rank's values are where others do not reach them.
+  Slice segment_;           // What is under way: all or, where staged, as much as a stage has.
+  Slice own_;               // Of it, what this rank reduces; empty before it has been cut.
   std::size_t element_shift_ = 0;
+  PageShares shares_;          // Of all ranks.
   std::uint64_t awaited_ = 0;  // The segment or share, by the flags' count, that all are to do.
   std::size_t seen_ = 0;       // Ranks that have come as far, from the first one on.
   std::vector<const Post*> posts_;  // By rank.

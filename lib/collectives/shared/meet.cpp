@@ -1,0 +1,144 @@
+// How a collective over shared memory begins: each rank posts, and goes on once it has seen all
+// posts. Few bytes are in the posts themselves.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "collectives/algorithms.h"
+#include "collectives/shared/run.h"
+
+namespace rota::collectives {
+
+void SharedRun::start(const Operation& operation) {
+  operation_ = &operation;
+  segment_ = {0, operation.signature.count};
+  own_ = {};
+  element_shift_ = static_cast<std::size_t>(std::countr_zero(element_bytes()));
+  is_staged_ = needs_stage(operation);
+  // Where all are alike, one post does for the memory and for the first segment.
+  if (is_staged_) stage_from(0);
+  Flags::Content content{};
+  const std::size_t content_bytes =
+      travels_with_post(bytes_of(operation)) ? put_values(content) : put_offer(content);
+  number_ = flags_->post(pack(operation.signature), content, content_bytes);
+  phase_ = Phase::kMeets;
+  seen_ = 0;
+}
+
+std::size_t SharedRun::put_values(Flags::Content& content) const noexcept {
+  if (bytes() == 0 || !gives(flags_->rank())) return 0;
+  auto* to = reinterpret_cast<std::byte*>(content.data());
+  std::memcpy(to, contribution_of(*operation_), bytes());
+  operation_->reducer->pre_scale(to, operation_->signature.count);
+  return bytes();
+}
+
+std::size_t SharedRun::put_offer(Flags::Content& content) const noexcept {
+  Offer offer = offer_of(*operation_, flags_->memory(flags_->rank()));
+  offer.is_staged = is_staged_ ? 1 : 0;
+  const Flags::Signature signature = pack(operation_->signature);
+  std::copy_n(signature.begin(), std::size(offer.signature), offer.signature);
+  static_assert(sizeof offer <= sizeof content);
+  std::memcpy(content.data(), &offer, sizeof offer);
+  return sizeof offer;
+}
+
+// What a rank has posted.
+Offer SharedRun::offered_by(std::size_t rank) const noexcept {
+  Offer offer;
+  std::memcpy(&offer, posts_[rank]->bytes(), sizeof offer);
+  return offer;
+}
+
+Turn SharedRun::meet() {
+  if (!flags_->is_turn_of(number_) || !all_have_posted()) return Turn::kNothing;
+  if (travels_with_post(bytes())) {
+    if (takes(flags_->rank())) add_posts();
+    if (gives(flags_->rank())) flags_->count_sent(others_that_take() * bytes());
+    flags_->pass_turn();
+    return Turn::kDone;
+  }
+  if (all_are_reached()) {
+    cut();
+    return begin_share();
+  }
+  if (!is_staged_) stage_from(0);
+  phase_ = Phase::kStages;
+  seen_ = 0;
+  return stage();
+}
+
+bool SharedRun::all_have_posted() {
+  for (; seen_ < flags_->world_size(); ++seen_) {
+    const Post* post = flags_->post_of(seen_, number_);
+    if (!post) return false;
+    if (!flags_->agrees(*post, number_)) compare_digest(seen_);
+    posts_[seen_] = post;
+  }
+  return true;
+}
+
+// Whose digest differs.
+void SharedRun::compare_digest(std::size_t rank) const {
+  const Flags::Signature& theirs = *flags_->signature_of(rank, number_);
+  if (theirs == pack(operation_->signature)) return;
+  throw mismatch(operation_->signature, unpack(theirs), rank);
+}
+
+// A digest is quick to compare; before ranks write to each other's memory, all of it is.
+void SharedRun::compare_signature(std::size_t rank, const Offer& offer) const {
+  Flags::Signature theirs{};
+  std::ranges::copy(offer.signature, theirs.begin());
+  if (theirs == pack(operation_->signature)) return;
+  throw mismatch(operation_->signature, unpack(theirs), rank);
+}
+
+// False where some rank's values cannot be reached, and so all go by stages; all ranks find the
+// same.
+bool SharedRun::all_are_reached() const {
+  bool all = true;
+  for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
+    const Offer offer = offered_by(rank);
+    compare_signature(rank, offer);
+    all = all && is_reached(operation_->signature, rank, offer);
+  }
+  return all;
+}
+
+// The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c. All is
+// the chunk of a root: that is the order of a chain.
+void SharedRun::add_posts() const noexcept {
+  const std::size_t count = operation_->signature.count;
+  const std::size_t root = operation_->signature.root;
+  if (operation_->signature.collective == Collective::kBroadcast) {
+    if (bytes() == 0) return;  // Of no address.
+    std::memcpy(buffer_of(*operation_, Buffer::kValues), posts_[root]->bytes(), bytes());
+    return;
+  }
+  if (operation_->signature.collective == Collective::kReduce) {
+    return add_posts_of_chunk(root, {0, count});
+  }
+  if (count <= kChunkGrain) return add_posts_of_chunk(0, {0, count});  // It has them all.
+  for (std::size_t chunk = 0; chunk < posts_.size(); ++chunk) {
+    add_posts_of_chunk(chunk, chunk_of({0, count}, chunk, posts_.size()));
+  }
+}
+
+void SharedRun::add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept {
+  if (slice.count == 0) return;
+  const std::size_t n = posts_.size();
+  const std::size_t offset = slice.offset << element_shift_;
+  std::byte* values = buffer_of(*operation_, Buffer::kValues) + offset;
+  std::size_t rank = chunk;
+  for (std::size_t hop = 1; hop <= n; ++hop) {
+    rank = rank + 1 == n ? 0 : rank + 1;
+    const std::byte* from = posts_[rank]->bytes() + offset;
+    if (hop == 1) {
+      std::memcpy(values, from, slice.count << element_shift_);
+    } else {
+      operation_->reducer->add_few(values, from, slice.count, hop == n);
+    }
+  }
+}
+
+}  // namespace rota::collectives

@@ -1,0 +1,43 @@
+// Finds the values of an operation in the memory that others reach.
+#include "collectives/shared/offer.h"
+
+namespace rota::collectives {
+namespace {
+
+std::uint64_t offset_in(std::span<const std::byte> memory, const void* start,
+                        std::size_t bytes) noexcept {
+  const auto* first = static_cast<const std::byte*>(start);
+  const bool inside = first >= memory.data() && first <= memory.data() + memory.size() &&
+                      bytes <= static_cast<std::size_t>(memory.data() + memory.size() - first);
+  return inside ? static_cast<std::uint64_t>(first - memory.data()) : Offer::kNowhere;
+}
+
+}  // namespace
+
+bool gives_in(const Signature& signature, std::size_t rank) noexcept {
+  return signature.collective != Collective::kBroadcast || rank == signature.root;
+}
+
+bool takes_in(const Signature& signature, std::size_t rank) noexcept {
+  if (!has_root(signature.collective)) return true;
+  return (rank == signature.root) == (signature.collective == Collective::kReduce);
+}
+
+Offer offer_of(const Operation& operation, std::span<const std::byte> memory) noexcept {
+  const double factor = operation.reducer->pre_factor();
+  if (operation.parts) {
+    const std::uint64_t list = offset_in(memory, operation.parts, sizeof *operation.parts);
+    return {.from = list, .to = list, .factor = factor, .is_list = 1};
+  }
+  const std::size_t bytes = bytes_of(operation);
+  return {.from = offset_in(memory, contribution_of(operation), bytes),
+          .to = offset_in(memory, buffer_of(operation, Buffer::kValues), bytes),
+          .factor = factor};
+}
+
+bool is_reached(const Signature& signature, std::size_t rank, const Offer& offer) noexcept {
+  return (offer.from != Offer::kNowhere || !gives_in(signature, rank)) &&
+         (offer.to != Offer::kNowhere || !takes_in(signature, rank));
+}
+
+}  // namespace rota::collectives

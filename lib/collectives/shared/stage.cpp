@@ -1,0 +1,96 @@
+// Values that others do not reach: a segment after the other is brought to each rank's stage,
+// reduced there as all else is, and brought back.
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "collectives/shared/run.h"
+
+namespace rota::collectives {
+
+bool SharedRun::needs_stage(const Operation& operation) const noexcept {
+  return !travels_with_post(bytes_of(operation)) &&
+         !is_reached(operation.signature, flags_->rank(),
+                     offer_of(operation, flags_->memory(flags_->rank())));
+}
+
+// Takes the segment from `offset` on, and brings to the stage what others reduce of it. Segments
+// are such that all shares are as many pages, where the stage has a page for each rank.
+void SharedRun::stage_from(std::size_t offset) {
+  const std::span<std::byte> stage = flags_->stage();
+  const std::size_t page_each = flags_->world_size() * PageShares::kPageBytes;
+  const std::size_t rest = stage.size() < page_each ? 0 : stage.size() % page_each;
+  const std::size_t most = (stage.size() - rest) / element_bytes();
+  is_staged_ = true;
+  segment_ = {offset, std::min(operation_->signature.count - offset, most)};
+  cut();
+  if (gives(flags_->rank())) {
+    const auto bring = [&](const Reach& own, std::size_t at, std::size_t count) {
+      std::memcpy(stage.data() + at, own.from(), count);
+    };
+    flags_->count_staged(for_others_shares(bring));
+  }
+  awaited_ = flags_->say_staged();
+}
+
+// A post has said it of a first segment; later ones are counted.
+Turn SharedRun::stage() {
+  if (!all_have_staged()) return Turn::kNothing;
+  return begin_share();
+}
+
+bool SharedRun::all_have_staged() noexcept {
+  const bool is_first = segment_.offset == 0;
+  for (; seen_ < flags_->world_size(); ++seen_) {
+    const bool is_said = is_first && offered_by(seen_).is_staged != 0;
+    if (!is_said && !flags_->is_staged(seen_, awaited_)) return false;
+  }
+  return true;
+}
+
+// Brings back what others have reduced of this one.
+Turn SharedRun::go_on_with_next_segment() {
+  if (takes(flags_->rank())) {
+    const std::byte* from = flags_->stage().data();
+    const auto bring_back = [&](const Reach& own, std::size_t at, std::size_t count) {
+      std::memcpy(own.to(), from + at, count);
+    };
+    flags_->count_staged(for_others_shares(bring_back));
+  }
+  const std::size_t next = segment_.offset + segment_.count;
+  if (next == operation_->signature.count) {
+    flags_->pass_turn();
+    return Turn::kDone;
+  }
+  stage_from(next);
+  phase_ = Phase::kStages;
+  seen_ = 0;
+  return Turn::kMoved;
+}
+
+// Calls copy(own values, bytes from where the stage begins, how many) for each run of what is under
+// way before and behind the own share. Returns the bytes of all.
+template <class F>
+std::size_t SharedRun::for_others_shares(F copy) const {
+  const Slice own = own_;
+  const std::size_t end = own.offset + own.count;
+  const Slice before{segment_.offset, own.offset - segment_.offset};
+  const Slice behind{end, segment_.offset + segment_.count - end};
+  for (const Slice& others : {before, behind}) {
+    Reach reach = own_reach();
+    std::size_t left = others.count * element_bytes();
+    std::size_t at = bytes_before(others) - bytes_before(segment_);
+    bool is_there = reach.skip(bytes_before(others), left > 0);
+    while (is_there && left > 0) {
+      const std::size_t count = std::min(left, reach.bytes());
+      copy(reach, at, count);
+      at += count;
+      left -= count;
+      is_there = reach.skip(count, left > 0);
+    }
+    ROTA_ASSERT(is_there);
+  }
+  return (before.count + behind.count) * element_bytes();
+}
+
+}  // namespace rota::collectives
