@@ -32,8 +32,7 @@ int run_collectives_command(int argument_count, char** arguments) {
   auto options = measurement_options("rotarun -np RANKS rota-bench");
   options.add_options()("plans",
                         "Of all-reduces: auto (the default), ring, direct, hub, by-host, "
-                        "halving-doubling, tree, two-level, "
-                        "star",
+                        "halving-doubling, tree, two-level, star, shared-memory",
                         cxxopts::value<std::vector<std::string>>())(
       "codecs",
       "Of all-reduces of float32: identity (the default), bf16, fp16, int8, int8-stochastic, top-k",

@@ -41,8 +41,7 @@ std::string list(const std::vector<Enum>& values) {
 }
 
 template <class Enum>
-Enum named(const std::string& option, const std::string& name) {
-  const std::vector<Enum> values = all<Enum>();
+Enum named(const std::string& option, const std::string& name, const std::vector<Enum>& values) {
   std::vector<std::string_view> names;
   for (const Enum value : values) {
     if (to_string(value) == name) return value;
@@ -52,6 +51,13 @@ Enum named(const std::string& option, const std::string& name) {
   throw std::invalid_argument(
       "--" + option + " '" + name + "' is not known" +
       (nearest.empty() ? "; there are " + list(values) : "; did you mean " + nearest + "?"));
+}
+
+// What can be drawn.
+std::vector<Algorithm> algorithms_with_plans() {
+  std::vector<Algorithm> algorithms = all<Algorithm>();
+  std::erase_if(algorithms, [](Algorithm algorithm) { return !has_plans(algorithm); });
+  return algorithms;
 }
 
 bool is_one_message(Collective collective) {
@@ -69,7 +75,8 @@ std::vector<Collective> made_by(Algorithm algorithm) {
 Collective collective_from(const cxxopts::ParseResult& given, Algorithm algorithm) {
   const std::vector<Collective> made = made_by(algorithm);
   if (given.count("collective") == 0) return made.front();  // Of all, all_reduce is first.
-  const auto collective = named<Collective>("collective", given["collective"].as<std::string>());
+  const auto collective =
+      named("collective", given["collective"].as<std::string>(), all<Collective>());
   if (std::ranges::find(made, collective) != made.end()) return collective;
   if (is_one_message(collective)) {
     throw std::invalid_argument("a " + std::string(to_string(collective)) +
@@ -149,8 +156,9 @@ PlanArguments::Form form_from(const cxxopts::ParseResult& given) {
 
 cxxopts::Options plan_options() {
   cxxopts::Options options("rota-bench plan", "Shows the plan of a collective, step by step.");
-  options.add_options()                                                                       //
-      ("plan", list(all<Algorithm>()), cxxopts::value<std::string>()->default_value("ring"))  //
+  options.add_options()  //
+      ("plan", list(algorithms_with_plans()),
+       cxxopts::value<std::string>()->default_value("ring"))  //
       ("collective", "What is planned (default: all_reduce, or what the plan is for)",
        cxxopts::value<std::string>())                                            //
       ("world", "Ranks", cxxopts::value<std::size_t>()->default_value("4"))      //
@@ -173,7 +181,7 @@ PlanArguments plan_arguments_from(const cxxopts::ParseResult& given) {
   }
   PlanArguments arguments;
   Question& question = arguments.question;
-  question.algorithm = named<Algorithm>("plan", given["plan"].as<std::string>());
+  question.algorithm = named("plan", given["plan"].as<std::string>(), algorithms_with_plans());
   question.collective = collective_from(given, question.algorithm);
   question.world_size = number_from(given, "world", 1, kMaxDrawnWorld);
   question.count = kElementsPerChunk * question.world_size;

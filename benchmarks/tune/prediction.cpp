@@ -216,7 +216,7 @@ class Simulation {
 
 // All say that they are there, each adds up its share where it lies and writes it back to all, and
 // all say that they are done.
-double predict_exchange(const WorldModel& model, std::size_t bytes) {
+double predict_shared(const WorldModel& model, std::size_t bytes) {
   const auto n = static_cast<double>(model.hosts.size());
   const double passes = 2 * (n - 1) / n;
   return 2 * model.within_host.latency_seconds +
@@ -226,8 +226,8 @@ double predict_exchange(const WorldModel& model, std::size_t bytes) {
 }  // namespace
 
 double predict(const WorldModel& model, collectives::Algorithm algorithm, std::size_t bytes) {
-  if (model.shares_memory && algorithm == collectives::Algorithm::kDirect) {
-    return predict_exchange(model, bytes);
+  if (algorithm == collectives::Algorithm::kShared) {
+    return predict_shared(model, bytes);
   }
   return Simulation(model, algorithm, bytes).run();
 }

@@ -20,7 +20,7 @@ struct WorldModel {
   Link within_host;
   Link between_hosts;
   double reduce_seconds_per_byte = 0;
-  bool shares_memory = false;  // Ranks reach each other's: then direct does without messages.
+  bool shares_memory = false;  // Ranks reach each other's.
 };
 
 // Seconds until the last rank has the sum of so many bytes of floats, in place. A rank does one

@@ -33,16 +33,14 @@ std::size_t between(std::size_t a, std::size_t b) {
 
 }  // namespace
 
-std::vector<Algorithm> plans_of_all_reduce(bool same_bits) {
-  if (same_bits) return {Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub, Algorithm::kByHost};
-  return {Algorithm::kRing,
-          Algorithm::kDirect,
-          Algorithm::kHub,
-          Algorithm::kByHost,
-          Algorithm::kHalvingDoubling,
-          Algorithm::kTree,
-          Algorithm::kTwoLevel,
-          Algorithm::kStar};
+std::vector<Algorithm> plans_of_all_reduce(bool shares_memory, bool same_bits) {
+  std::vector<Algorithm> plans{Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub,
+                               Algorithm::kByHost};
+  if (shares_memory) plans.push_back(Algorithm::kShared);
+  if (same_bits) return plans;
+  plans.insert(plans.end(), {Algorithm::kHalvingDoubling, Algorithm::kTree, Algorithm::kTwoLevel,
+                             Algorithm::kStar});
+  return plans;
 }
 
 std::vector<Algorithm> worth_a_run(const Size& size, std::size_t count) {

@@ -27,8 +27,9 @@ struct Size {
   std::vector<Candidate> candidates{};
 };
 
-// The plans of an all-reduce; those with the ring's bits alone where `same_bits`.
-std::vector<collectives::Algorithm> plans_of_all_reduce(bool same_bits);
+// The plans of an all-reduce, as far as ranks can run them; those with the ring's bits alone where
+// `same_bits`.
+std::vector<collectives::Algorithm> plans_of_all_reduce(bool shares_memory, bool same_bits);
 
 // Of the candidates, which are worth a run: the default, the `count` that are predicted to be the
 // fastest, and whatever is predicted to be nearly as fast as the last of them.

@@ -49,8 +49,10 @@ cxxopts::Options tune_options() {
        cxxopts::value<std::size_t>()->default_value("3"))                            //
       ("seconds", "How long a size may take, about",                                 //
        cxxopts::value<double>()->default_value("1"))                                 //
-      ("same-bits",
-       "Only plans that give the bits of the default: ring, direct, hub and by-host")  //
+      (
+          "same-bits",
+          "Only plans that give the bits of the default: ring, direct, hub, by-host and "
+          "shared-memory")  //
       ("help", "Print this");
   return options;
 }
@@ -86,7 +88,8 @@ Size measure(TunedRanks& ranks, const WorldModel& model, const TuneArguments& ar
                                                .shares_memory = ranks.shares_memory(),
                                                .host_count = host_count_of(ranks.topology().hosts)})
                               .algorithm};
-  for (const Algorithm algorithm : plans_of_all_reduce(arguments.same_bits)) {
+  for (const Algorithm algorithm :
+       plans_of_all_reduce(ranks.shares_memory(), arguments.same_bits)) {
     size.candidates.push_back({algorithm, predict(model, algorithm, bytes)});
   }
   const std::vector<Algorithm> worthy = worth_a_run(size, arguments.tried);

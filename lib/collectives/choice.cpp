@@ -31,8 +31,14 @@ bool are_few_of_all(const Situation& situation) noexcept {
          situation.bytes <= kFewBytesOfAll / std::max<std::size_t>(1, situation.world_size - 1);
 }
 
+Choice in_shared_memory(const Situation& situation) noexcept {
+  if (makes(Algorithm::kShared, situation.collective)) {
+    return {Algorithm::kShared, "ranks reach each other's memory"};
+  }
+  return {Algorithm::kDirect, "ranks read each other's memory"};
+}
+
 Choice of_two_phases(const Situation& situation) noexcept {
-  if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};
   if (share_hosts(situation) && are_few_for_one_rank(situation)) {
     return {Algorithm::kByHost, "few bytes: one rank of each host speaks with the others"};
   }
@@ -43,7 +49,6 @@ Choice of_two_phases(const Situation& situation) noexcept {
 }
 
 Choice of_one_root(const Situation& situation) noexcept {
-  if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};
   if (situation.bytes <= kFewBytes) return {Algorithm::kTree, "few bytes: log2(world size) hops"};
   return {Algorithm::kChain, "many bytes: a piece goes on while the next one arrives"};
 }
@@ -51,6 +56,7 @@ Choice of_one_root(const Situation& situation) noexcept {
 }  // namespace
 
 Choice choose(const Situation& situation) noexcept {
+  if (situation.shares_memory) return in_shared_memory(situation);
   switch (situation.collective) {
     case Collective::kAllReduce:
     case Collective::kReduceScatter:
@@ -59,10 +65,8 @@ Choice choose(const Situation& situation) noexcept {
     case Collective::kBroadcast:
       return of_one_root(situation);
     case Collective::kReduce:
-      if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};
       return {Algorithm::kChain, "terms in the ring's order"};
     case Collective::kBarrier:
-      if (situation.shares_memory) return {Algorithm::kDirect, "ranks reach each other's memory"};
       if (share_hosts(situation)) {
         return {Algorithm::kByHost, "one rank of each host speaks with the others"};
       }

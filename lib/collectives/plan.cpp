@@ -12,7 +12,7 @@ namespace {
 struct Row {
   Algorithm algorithm;
   std::string_view name;
-  Plan (*make)(const PlanRequest&);
+  Plan (*make)(const PlanRequest&);  // Null: has no plans.
   std::initializer_list<Collective> collectives;
 };
 
@@ -31,6 +31,7 @@ const Row kRows[] = {
     {Algorithm::kDissemination, "dissemination", dissemination_plan, {kBarrier}},
     {Algorithm::kHub, "hub", hub_plan, {kAllReduce}},
     {Algorithm::kByHost, "by-host", by_host_plan, {kAllReduce, kBarrier}},
+    {Algorithm::kShared, "shared-memory", nullptr, {kAllReduce, kReduce, kBroadcast, kBarrier}},
 };
 
 // Null for what is no algorithm: a peer's word may be anything.
@@ -45,7 +46,7 @@ const Row* row_of(Algorithm algorithm) noexcept {
 
 Plan make_plan(const PlanRequest& request) {
   ROTA_ASSERT(request.rank < request.world_size && request.root < request.world_size);
-  ROTA_ASSERT(makes(request.algorithm, request.collective));
+  ROTA_ASSERT(has_plans(request.algorithm) && makes(request.algorithm, request.collective));
   if (request.codec != Codec::kIdentity) {
     ROTA_ASSERT(request.algorithm == Algorithm::kRing);
     return coded_ring_plan(request);

@@ -40,8 +40,9 @@ enum class Algorithm : std::uint8_t {
   kDissemination,    // Bare messages at distances of powers of two.
   kHub,              // By way of rank 0 as well, with the ring's bits: the fewest messages.
   kByHost,           // By way of one rank of each host, with the ring's bits.
+  kShared,           // In memory that all ranks reach, without messages and without a plan.
 };
-inline constexpr Algorithm kLastAlgorithm = Algorithm::kByHost;
+inline constexpr Algorithm kLastAlgorithm = Algorithm::kShared;
 
 // A rank's memory in a collective.
 enum class Buffer : std::uint8_t {
@@ -129,11 +130,15 @@ struct PlanRequest {
   std::span<const std::size_t> hosts{};           // By host: index = rank, equal where the host is.
 };
 
-// Requires an algorithm that makes the collective, rank < world_size and root < world_size.
+// Requires an algorithm that has plans and makes the collective, rank < world_size and root <
+// world_size.
 Plan make_plan(const PlanRequest& request);
 
 // Whether `algorithm` makes `collective`.
 bool makes(Algorithm algorithm, Collective collective) noexcept;
+
+// Whether it makes plans; what has none is no way over a network.
+constexpr bool has_plans(Algorithm algorithm) noexcept { return algorithm != Algorithm::kShared; }
 
 // Whether its plans depend on which ranks share a host.
 constexpr bool looks_at_hosts(Algorithm algorithm) noexcept {

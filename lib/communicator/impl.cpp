@@ -21,16 +21,6 @@ namespace {
 using collectives::Algorithm;
 using collectives::Collective;
 
-std::optional<Algorithm> all_reduce_from(const std::string& plan) {
-  if (plan == "auto") return std::nullopt;
-  const auto algorithm = collectives::algorithm_named(plan);
-  if (algorithm && makes(*algorithm, Collective::kAllReduce)) return algorithm;
-  throw Error(ErrorCode::kInvalidArgument,
-              "there is no plan '" + plan +
-                  "' for an all-reduce: take auto, ring, direct, hub, by-host, halving-doubling, "
-                  "tree, two-level or star");
-}
-
 // "64 bytes", "1.5 KiB", "4 MiB"
 std::string in_units(std::size_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
@@ -68,34 +58,9 @@ constexpr base::TimePoint kNever = base::TimePoint::max();
 
 }  // namespace
 
-Settings::Settings(const CommunicatorOptions& options)
-    : all_reduce(all_reduce_from(options.plan)),
-      codec(options.codec),
-      codec_seed(options.codec_seed),
-      reductions(&kernels::select<kernels::Reductions>(options.kernels)),
-      codings(&kernels::select<kernels::Codings>(options.kernels)) {
-  check_codec_of(options.plan);
-}
-
-Settings Settings::with_plan(const std::string& plan) const {
-  Settings settings = *this;
-  settings.all_reduce = all_reduce_from(plan);
-  settings.check_codec_of(plan);
-  return settings;
-}
-
-void Settings::check_codec_of(const std::string& plan) const {
-  if (codec == Codec::kIdentity || all_reduce.value_or(Algorithm::kRing) == Algorithm::kRing) {
-    return;
-  }
-  throw Error(ErrorCode::kInvalidArgument,
-              "what is coded as " + std::string(to_string(codec)) +
-                  " goes along the ring: take plan auto or ring, not " + plan);
-}
-
 Communicator::Impl::Impl(Group group, const Settings& settings)
     : group_(std::move(group)),
-      settings_(settings),
+      settings_(settings.in(group_)),
       shared_(group_.transport ? group_.transport->shared_memory() : nullptr),
       host_count_(host_count_of(hosts_of(group_.table))),
       patience_(patience_of(group_)),
@@ -211,8 +176,8 @@ std::unique_ptr<PlannedCollective> Communicator::Impl::plan(const Call& call,
   const std::size_t element_bytes = bytes_of(checked.type);
   planned->value_bytes = call.values ? call.values->count() * element_bytes : 0;
   planned->input_bytes = call.input ? call.input->count() * element_bytes : 0;
-  if (makes_exchange(call.collective, algorithm)) {
-    planned->method = PlannedCollective::kExchanges;
+  if (algorithm == Algorithm::kShared) {
+    planned->method = PlannedCollective::kShared;
     return planned;
   }
   const std::vector<std::size_t> hosts = hosts_of(group_.table);
@@ -301,7 +266,7 @@ Packing Communicator::Impl::take_over_packing(WillDo will_do) {
 // The same groups come again and again, so what one that is done has used is taken over.
 Packing Communicator::Impl::pack(const Call& call, const Known& known) {
   if (call.group.empty()) return {};
-  const bool may_be_listed = makes_exchange(call.collective, known.algorithm);
+  const bool may_be_listed = known.algorithm == Algorithm::kShared;
   Packing packing = take_over_packing([&](const Packing& done) {
     const bool is_same = done.number == known.number || is_of(done, call.group);
     return is_same && (may_be_listed || !done.is_listed);
@@ -313,7 +278,7 @@ Packing Communicator::Impl::pack(const Call& call, const Known& known) {
 
 Packing Communicator::Impl::pack_anew(const Call& call, const Known& known) {
   const std::size_t bytes = known.checked.count * bytes_of(known.checked.type);
-  const bool is_listed = makes_exchange(call.collective, known.algorithm) &&
+  const bool is_listed = known.algorithm == Algorithm::kShared &&
                          !collectives::SharedRun::travels_with_post(bytes) &&
                          can_list(call.group, shared_->ranks[group_.rank].memory, sorted_parts_);
   const std::size_t needed = is_listed ? sizeof(collectives::PartList) : bytes;

@@ -23,27 +23,9 @@
 #include "communicator/plan_cache.h"
 #include "communicator/progress_thread.h"
 #include "communicator/request_source.h"
-#include "kernels/codings.h"
-#include "kernels/reductions.h"
+#include "communicator/settings.h"
 
 namespace rota {
-
-// What the options ask for, found to exist before anybody is met.
-struct Settings {
-  // Throws Error kInvalidArgument for a plan or kernels that do not exist, and for a plan that does
-  // not go with the codec.
-  explicit Settings(const CommunicatorOptions& options);
-  Settings with_plan(const std::string& plan) const;
-
-  std::optional<collectives::Algorithm> all_reduce;  // None: chosen call by call.
-  Codec codec;
-  std::uint64_t codec_seed;
-  const kernels::Reductions* reductions;
-  const kernels::Codings* codings;
-
- private:
-  void check_codec_of(const std::string& plan) const;
-};
 
 class Communicator::Impl final : public Request::Source {
  public:
@@ -103,10 +85,6 @@ class Communicator::Impl final : public Request::Source {
   void say_once(const Call& call, const CheckedCall& checked, const collectives::Choice& choice);
   collectives::Signature signature_of(const Call& call, const CheckedCall& checked,
                                       collectives::Algorithm algorithm) noexcept;
-  bool makes_exchange(collectives::Collective collective,
-                      collectives::Algorithm algorithm) const noexcept {
-    return shared_ && collectives::SharedRun::makes(collective, algorithm);
-  }
   Packing pack(const Call& call, const Known& known);
   Packing pack_anew(const Call& call, const Known& known);
   template <class WillDo>

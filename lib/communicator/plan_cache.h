@@ -31,7 +31,7 @@ struct PlanKey {
 struct PlannedCollective {
   // Indices of the group's methods.
   static constexpr std::uint8_t kPlans = 0;
-  static constexpr std::uint8_t kExchanges = 1;
+  static constexpr std::uint8_t kShared = 1;
 
   collectives::Plan plan;
   collectives::Reducer reducer;

@@ -133,6 +133,9 @@ class Parser {
     if (!algorithm || !collectives::makes(*algorithm, Collective::kAllReduce)) {
       refuse("no all-reduce has the plan " + cluster::shown(words[2]));
     }
+    if (!collectives::has_plans(*algorithm) && table_.topology.transport != "shm") {
+      refuse("the plan " + cluster::shown(words[2]) + " is for the transport shm alone");
+    }
     auto& rows = table_.all_reduce;
     if (rows.empty() && bytes != 0) refuse("the first line 'all-reduce' is to be from 0 on");
     if (!rows.empty() && bytes <= rows.back().from_bytes) {

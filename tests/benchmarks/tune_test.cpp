@@ -72,7 +72,7 @@ TEST(Prediction, OfSharedMemoryIsPassesOverIt) {
   WorldModel model{.hosts = {0, 0}, .shares_memory = true};
   model.within_host.latency_seconds = 1;
   model.reduce_seconds_per_byte = 1;
-  EXPECT_EQ(predict(model, Algorithm::kDirect, 1024), 2 + 1024);
+  EXPECT_EQ(predict(model, Algorithm::kShared, 1024), 2 + 1024);
 }
 
 Size size_of(std::size_t bytes, std::vector<Candidate> candidates) {
@@ -117,9 +117,12 @@ TEST(Selection, GoesFromOneWinnerToTheNextHalfwayBetweenSizes) {
 }
 
 TEST(Selection, HasOnlyPlansOfTheSameBitsWhereThatIsAskedFor) {
-  EXPECT_THAT(plans_of_all_reduce(true), ElementsAre(Algorithm::kRing, Algorithm::kDirect,
-                                                     Algorithm::kHub, Algorithm::kByHost));
-  for (const Algorithm algorithm : plans_of_all_reduce(false)) {
+  EXPECT_THAT(plans_of_all_reduce(false, true), ElementsAre(Algorithm::kRing, Algorithm::kDirect,
+                                                            Algorithm::kHub, Algorithm::kByHost));
+  EXPECT_THAT(plans_of_all_reduce(true, true),
+              ElementsAre(Algorithm::kRing, Algorithm::kDirect, Algorithm::kHub, Algorithm::kByHost,
+                          Algorithm::kShared));
+  for (const Algorithm algorithm : plans_of_all_reduce(true, false)) {
     EXPECT_TRUE(collectives::makes(algorithm, collectives::Collective::kAllReduce));
   }
 }

@@ -75,6 +75,7 @@ void for_every_kind(std::size_t n, F f) {
                                        .algorithm = static_cast<Algorithm>(a),
                                        .world_size = n};
       if (!collectives::makes(request.algorithm, request.collective)) continue;
+      if (!collectives::has_plans(request.algorithm)) continue;
       if (request.algorithm == Algorithm::kChain) request.element_bytes = kChainElementBytes;
       const bool has_hosts = collectives::looks_at_hosts(request.algorithm);
       for (std::size_t kind = 0; kind < (has_hosts ? kHostsKinds : 1); ++kind) {

@@ -54,7 +54,7 @@ class SharedRunTest : public ::testing::Test {
       rank.operation = {.reducer = &reducer_,
                         .buffers = {rank.bytes.data(), nullptr, nullptr},
                         .signature = {.collective = Collective::kAllReduce,
-                                      .algorithm = Algorithm::kDirect,
+                                      .algorithm = Algorithm::kShared,
                                       .type = DataType::kFloat32,
                                       .count = kCount,
                                       .sequence = 1}};

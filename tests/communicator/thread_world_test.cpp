@@ -90,8 +90,8 @@ TEST_P(ThreadWorldTest, FinishesRequestsThatNobodyWaitsFor) {
 TEST_P(ThreadWorldTest, ScalesByEachRanksOwnFactor) {
   constexpr std::array kFactors{1.0, 0.5, -3.0, 0.0, 4.0};
   constexpr std::size_t kCount = 1009;
-  for (const char* plan :
-       {"ring", "direct", "hub", "by-host", "halving-doubling", "tree", "two-level", "star"}) {
+  for (const char* plan : {"ring", "direct", "hub", "by-host", "halving-doubling", "tree",
+                           "two-level", "star", "shared-memory"}) {
     auto world = make_world(plan);
     on_every_rank(world, [&](Communicator& comm) {
       const auto own = Reduction::pre_scaled_sum(kFactors[comm.rank()]);

@@ -115,8 +115,11 @@ TEST(Reproducibility, EveryPlanKeepsItsBitsInPlaceOrNot) {
 // scalar ones. Private memory, which is staged, and memory that peers read in place.
 TEST(Reproducibility, EveryPlanKeepsItsBitsOverAnyTransportAndMemory) {
   constexpr std::size_t kWorld = 3;
-  for (const Algorithm plan : kPlans) {
-    const Bits simulated = reduced({plan, kWorld, {}});
+  std::vector<Algorithm> plans(std::begin(kPlans), std::end(kPlans));
+  plans.push_back(Algorithm::kShared);
+  for (const Algorithm plan : plans) {
+    const bool has_plans = collectives::has_plans(plan);
+    const Bits simulated = reduced({has_plans ? plan : Algorithm::kRing, kWorld, {}});
     ThreadWorldOptions options;
     options.world_size = kWorld;
     options.communicator.plan = name_of(plan);
@@ -189,7 +192,7 @@ void expect_bits_by_hand(Communicator& comm, std::size_t count, bool along_a_rin
 }
 
 TEST(Reproducibility, ChunksEndWhereThePageSays) {
-  for (const char* plan : {"auto", "ring", "direct", "hub", "by-host", "star"}) {
+  for (const char* plan : {"auto", "ring", "direct", "hub", "by-host", "star", "shared-memory"}) {
     for (const std::size_t n : {2, 3, 5}) {
       ThreadWorldOptions options;
       options.world_size = n;
@@ -232,7 +235,8 @@ TEST(Reproducibility, WhatIsChosenByDefaultGivesTheRingsBits) {
             const Algorithm chosen =
                 collectives::choose({collective, n, bytes, shares, hosts}).algorithm;
             EXPECT_TRUE(chosen == Algorithm::kRing || chosen == Algorithm::kDirect ||
-                        chosen == Algorithm::kHub || chosen == Algorithm::kByHost)
+                        chosen == Algorithm::kHub || chosen == Algorithm::kByHost ||
+                        (shares && chosen == Algorithm::kShared))
                 << name_of(chosen);
           }
         }
@@ -240,7 +244,7 @@ TEST(Reproducibility, WhatIsChosenByDefaultGivesTheRingsBits) {
     }
   }
   EXPECT_EQ(collectives::choose({Collective::kReduce, 3, 4, false}).algorithm, Algorithm::kChain);
-  EXPECT_EQ(collectives::choose({Collective::kReduce, 3, 4, true}).algorithm, Algorithm::kDirect);
+  EXPECT_EQ(collectives::choose({Collective::kReduce, 3, 4, true}).algorithm, Algorithm::kShared);
 }
 
 TEST(Reproducibility, PlansOfWholeBuffersKeepTheirBitsInAnyBuckets) {

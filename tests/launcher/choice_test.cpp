@@ -41,7 +41,7 @@ TEST_F(Choice, IsSaidOnceForEachReasonOverTcp) {
 TEST_F(Choice, IsForMemoryThatIsShared) {
   EXPECT_THAT(said_by({"-np", "3", "--verbose", "--transport", "shm", test_path("choosing")}),
               ::testing::Contains("rota: all_reduce of 64 bytes float32 on 3 ranks over shm: "
-                                  "direct (ranks reach each other's memory)"));
+                                  "shared-memory (ranks reach each other's memory)"));
 }
 
 TEST_F(Choice, IsTheCallersWhereAPlanWasAskedFor) {

@@ -34,7 +34,7 @@ class Tuned : public Launched {
     EXPECT_THAT(result.err, HasSubstr("all_reduce of 1 MiB float32 on 3 ranks over shm: star (as "
                                       "the tuned file says)"));
     // The file is for three ranks.
-    EXPECT_THAT(result.err, HasSubstr("on 2 ranks of communicator 0.1/0 over shm: direct"));
+    EXPECT_THAT(result.err, HasSubstr("on 2 ranks of communicator 0.1/0 over shm: shared-memory"));
   }
 };
 

@@ -21,22 +21,14 @@
 
 namespace rota::collectives {
 
-// Several may be under way at once: each has posted, and they take turns in the order
-// of their posts.
+// Of Algorithm::kShared. Several may be under way at once: each has posted, and they take turns in
+// the order of their posts.
 class SharedRun final : public Running {
  public:
   // `channels`: as PlanRun has them. `place`: of those that may be under way together, and of
   // the method's streams, which begin at `first_stream`.
   SharedRun(Flags& flags, std::span<transport::Channel* const> channels, std::size_t place,
             std::size_t first_stream);
-
-  // Whether such operations are made so, where memory is shared. They need no plan.
-  static bool makes(Collective collective, Algorithm algorithm) noexcept {
-    const bool has_values = collective == Collective::kAllReduce ||
-                            collective == Collective::kReduce ||
-                            collective == Collective::kBroadcast;
-    return collective == Collective::kBarrier || (has_values && algorithm == Algorithm::kDirect);
-  }
 
   // Whether so many bytes of values are in the post itself.
   static constexpr bool travels_with_post(std::size_t bytes) noexcept { return bytes <= 48; }

@@ -47,8 +47,9 @@ struct ROTA_EXPORT CommunicatorOptions {
   bool encrypt = false;
 
   // The plan of every all-reduce: "ring", "direct", "hub", "by-host", "halving-doubling", "tree",
-  // "two-level", or "star", the parameter server that the ring replaces. "auto" chooses by bytes,
-  // world and transport, and only among those that give the ring's bits.
+  // "two-level", or "star", the parameter server that the ring replaces; where all ranks share
+  // memory also "shared-memory". "auto" chooses by bytes, world and transport, and only among those
+  // that give the ring's bits.
   std::string plan = "auto";
 
   // How all-reduces travel that leave it open and are worth it: sums and means of float32, of 64
