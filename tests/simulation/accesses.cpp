@@ -1,5 +1,5 @@
-// The functions that -fsanitize=thread has called before each load and store, and in the place of
-// each atomic operation. What is not shared memory is left as it is.
+// What simulated memory makes of the loads and stores of the code under test. What is not shared
+// memory is left as it is.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -87,85 +87,16 @@ bool compare_exchange(volatile T* address, T* expected, T desired, int order, in
   return was_expected;
 }
 
-}  // namespace
-}  // namespace rota::simulation
-
-// NOLINTBEGIN: the names are the compiler's.
-namespace sim = rota::simulation;
-
-extern "C" {
-void __tsan_init() {}
-void __tsan_func_entry(void*) {}
-void __tsan_func_exit() {}
-void __tsan_vptr_read(void**) {}
-void __tsan_vptr_update(void**, void*) {}
-void __tsan_read_range(void* at, std::size_t bytes) { sim::before_load(at, bytes); }
-void __tsan_write_range(void* at, std::size_t bytes) { sim::before_store(at, bytes); }
-
-#define ROTA_ACCESS(bytes)                                                     \
-  void __tsan_read##bytes(void* at) { sim::before_load(at, bytes); }           \
-  void __tsan_write##bytes(void* at) { sim::before_store(at, bytes); }         \
-  void __tsan_unaligned_read##bytes(void* at) { sim::before_load(at, bytes); } \
-  void __tsan_unaligned_write##bytes(void* at) { sim::before_store(at, bytes); }
-ROTA_ACCESS(1)
-ROTA_ACCESS(2)
-ROTA_ACCESS(4)
-ROTA_ACCESS(8)
-ROTA_ACCESS(16)
-
-#define ROTA_FETCH(bits, type, name, expression)                                          \
-  type __tsan_atomic##bits##_fetch_##name(volatile type* at, type operand, int order) {   \
-    if (!sim::is_shared(at)) return __atomic_fetch_##name(at, operand, __ATOMIC_SEQ_CST); \
-    return sim::modify(at, order, order, [&](type& value) {                               \
-      value = static_cast<type>(expression);                                              \
-      return true;                                                                        \
-    });                                                                                   \
-  }
-
-#define ROTA_ATOMIC(bits, type)                                                                    \
-  type __tsan_atomic##bits##_load(const volatile type* at, int order) {                            \
-    return sim::load(at, order);                                                                   \
-  }                                                                                                \
-  void __tsan_atomic##bits##_store(volatile type* at, type value, int order) {                     \
-    sim::store(at, value, order);                                                                  \
-  }                                                                                                \
-  type __tsan_atomic##bits##_exchange(volatile type* at, type desired, int order) {                \
-    if (!sim::is_shared(at)) return __atomic_exchange_n(at, desired, __ATOMIC_SEQ_CST);            \
-    return sim::modify(at, order, order, [&](type& value) {                                        \
-      value = desired;                                                                             \
-      return true;                                                                                 \
-    });                                                                                            \
-  }                                                                                                \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile type* at, type* expected,             \
-                                                    type desired, int order, int otherwise) {      \
-    return sim::compare_exchange(at, expected, desired, order, otherwise);                         \
-  }                                                                                                \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile type* at, type* expected, type desired, \
-                                                  int order, int otherwise) {                      \
-    return sim::compare_exchange(at, expected, desired, order, otherwise);                         \
-  }                                                                                                \
-  type __tsan_atomic##bits##_compare_exchange_val(volatile type* at, type expected, type desired,  \
-                                                  int order, int otherwise) {                      \
-    sim::compare_exchange(at, &expected, desired, order, otherwise);                               \
-    return expected;                                                                               \
-  }                                                                                                \
-  ROTA_FETCH(bits, type, add, value + operand)                                                     \
-  ROTA_FETCH(bits, type, sub, value - operand)                                                     \
-  ROTA_FETCH(bits, type, and, value& operand)                                                      \
-  ROTA_FETCH(bits, type, or, value | operand)                                                      \
-  ROTA_FETCH(bits, type, xor, value ^ operand)
-ROTA_ATOMIC(8, unsigned char)
-ROTA_ATOMIC(16, unsigned short)
-ROTA_ATOMIC(32, unsigned)
-ROTA_ATOMIC(64, unsigned long)
-
-void __tsan_atomic_thread_fence(int order) {
-  const sim::Inside here;
+void fence(int order) {
+  const Inside here;
   if (!here) return __atomic_thread_fence(__ATOMIC_SEQ_CST);
   here->memory.settle();
   here->scheduler.may_switch();
-  here->memory.fence(sim::kOrders[order]);
+  here->memory.fence(kOrders[order]);
 }
-void __tsan_atomic_signal_fence(int) {}
-}
-// NOLINTEND
+
+}  // namespace
+}  // namespace rota::simulation
+
+namespace calls = rota::simulation;
+#include "testing/race_detector_calls.h"
