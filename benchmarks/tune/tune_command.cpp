@@ -49,10 +49,9 @@ cxxopts::Options tune_options() {
        cxxopts::value<std::size_t>()->default_value("3"))                            //
       ("seconds", "How long a size may take, about",                                 //
        cxxopts::value<double>()->default_value("1"))                                 //
-      (
-          "same-bits",
-          "Only plans that give the bits of the default: ring, direct, hub, by-host and "
-          "shared-memory")  //
+      ("same-bits",
+       "Only plans that give the bits of the default: ring, direct, hub, by-host and "
+       "shared-memory")  //
       ("help", "Print this");
   return options;
 }

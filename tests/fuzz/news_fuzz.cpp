@@ -1,6 +1,7 @@
 // What a launcher says has happened on its host. The first byte is the size of the world.
 #include "fuzz/fuzz.h"
 #include "launcher/ranks/news.h"
+#include "rendezvous/job.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t count) {
   using namespace rota;
@@ -10,7 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
   const std::string_view text = fuzz::text_of(data + 1, count - 1);
   const auto news = launcher::decode_news(text, world_size);
   if (!news) return 0;
-  fuzz::require(news->rank < world_size, "it is of a rank of the world");
+  const bool is_of_rank = !launcher::is_of_evaluator(news->kind);
+  fuzz::require(news->rank < (is_of_rank ? world_size : rendezvous::kMaxWorldSize),
+                "it is of a rank of the world, or of an evaluator that there may be");
   fuzz::require(news->kind != Kind::kRankSpoke && news->kind <= Kind::kHostLost, "it may travel");
   fuzz::require(launcher::encode(*news) == text, "there is one way to say it");
   return 0;
