@@ -33,10 +33,13 @@ std::string in_units(std::size_t bytes) {
   return text.data() + std::string(units[unit]);
 }
 
-Backoff patience_of(const Group& group) noexcept {
-  const auto manner = group.may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield;
-  const bool in_memory = group.transport && group.transport->shared_memory();
-  return Backoff(manner, in_memory ? Backoff::kSpins : Backoff::kSpinsOnSockets);
+transport::Manner manner_of(const Group& group) noexcept {
+  return group.transport ? group.transport->manner() : transport::Manner{};
+}
+
+Backoff patience_of(bool may_spin, const transport::Manner& manner) noexcept {
+  return Backoff(may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield,
+                 manner.looks_at_memory ? Backoff::kSpins : Backoff::kSpinsOnSockets);
 }
 
 Error out_of_memory(std::size_t rank) {
@@ -61,17 +64,20 @@ constexpr base::TimePoint kNever = base::TimePoint::max();
 Communicator::Impl::Impl(Group group, const Settings& settings)
     : group_(std::move(group)),
       settings_(settings.in(group_)),
+      manner_(manner_of(group_)),
+      maker_(std::this_thread::get_id()),
       shared_(group_.transport ? group_.transport->shared_memory() : nullptr),
       host_count_(host_count_of(hosts_of(group_.table))),
-      patience_(patience_of(group_)),
+      patience_(patience_of(group_.may_spin, manner_)),
       driver_(group_, queue_),
       sent_counts_(group_.world_size()),
       received_counts_(group_.world_size()),
       no_memory_(out_of_memory(group_.rank)),
-      progress_thread_([this] { return drive_unattended(); }, shared_ != nullptr) {}
+      progress_thread_([this] { return drive_unattended(); }, manner_.naps) {}
 
 std::uint64_t Communicator::Impl::submit(const Call& call) {
   if (broken()) throw_cause();
+  require_own_thread();
   if (shared_ && queue_.empty()) driver_.flags()->make_ready();
   const Known& known = examine(call);
   if (queue_.full()) wait_for([this] { return !queue_.full(); }, kNever);
@@ -295,8 +301,9 @@ Packing Communicator::Impl::pack_anew(const Call& call, const Known& known) {
 }
 
 Request Communicator::Impl::start(const std::shared_ptr<Impl>& self, const Call& call) {
-  // A rank that is alone finishes what it begins.
-  if (self->group_.transport) self->progress_thread_.start();
+  // A rank that is alone finishes what it begins. Where one thread alone may drive, it does so
+  // while it waits.
+  if (self->group_.transport && !self->manner_.one_thread) self->progress_thread_.start();
   const std::uint64_t number = self->submit(call);
   self->run_unattended();
   return {self, number};
@@ -354,11 +361,13 @@ bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
 void Communicator::Impl::wait(std::uint64_t number) { wait_until(number, kNever); }
 
 bool Communicator::Impl::wait_until(std::uint64_t number, base::TimePoint until) {
+  require_own_thread();
   return wait_for([&] { return queue_.is_done(number); }, until);
 }
 
 // Who asks again and again may be the only one that drives for a while.
 bool Communicator::Impl::test(std::uint64_t number) {
+  require_own_thread();
   if (!queue_.is_done(number) && !broken() && try_to_drive()) {
     Backoff backoff(Backoff::Manner::kSpin);
     drive(backoff);
@@ -379,7 +388,7 @@ bool Communicator::Impl::drive(Backoff& backoff) noexcept {
     if (backoff.fast()) return false;
     driver_.look_around(backoff.now());
     if (!sleepy) return false;
-    if (shared_) return true;
+    if (manner_.naps) return true;
     driver_.rest(kLongestRest);
   } catch (const Error& error) {
     break_with(error);
@@ -405,6 +414,13 @@ void Communicator::Impl::break_with(const Error& error) noexcept {
   if (broken()) return;
   cause_.emplace(driver_.fail(error));
   broken_.store(true, std::memory_order_release);
+}
+
+void Communicator::Impl::require_own_thread() const {
+  if (!manner_.one_thread || std::this_thread::get_id() == maker_) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the transport " + group_.table.transport +
+                  " takes one thread: call from the one that made the communicator");
 }
 
 void Communicator::Impl::throw_cause() const { throw Error(*cause_); }

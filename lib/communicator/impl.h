@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -109,8 +110,13 @@ class Communicator::Impl final : public Request::Source {
   void wait_for_waiters() noexcept;
   [[noreturn]] void throw_cause() const;
 
+  // Throws Error kInvalidArgument where the transport is another thread's alone.
+  void require_own_thread() const;
+
   Group group_;
   Settings settings_;
+  transport::Manner manner_;               // The transport's.
+  std::thread::id maker_;                  // The thread that made the communicator.
   const transport::SharedMemory* shared_;  // Null where memory is not shared.
   std::size_t host_count_;
   Backoff patience_;  // That of a thread that begins to wait.

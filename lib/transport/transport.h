@@ -23,9 +23,18 @@ struct Cause {
   std::string text;
 };
 
+// What it is like to wait on a transport, and who may.
+struct Manner {
+  bool looks_at_memory = false;  // A look is no call of the system's: it pays to look for long.
+  bool naps = false;        // Nothing ends a rest(), which is short: others may drive meanwhile.
+  bool one_thread = false;  // All calls but wake() and abort() are the thread's that made it.
+};
+
 class Transport {
  public:
   virtual ~Transport() = default;
+
+  virtual Manner manner() const noexcept { return {}; }
 
   virtual Channel& channel(std::size_t peer) noexcept = 0;  // Requires peer != own rank.
 
@@ -35,8 +44,8 @@ class Transport {
   // Sleeps until something may have moved, at most so long. The only call here that blocks.
   virtual void rest(base::Duration at_most) = 0;
 
-  // Ends a rest() that another thread is in, or else the next one, unless rests are so short that
-  // nobody need end them. The only call here that any thread may make at any time.
+  // Ends a rest() that another thread is in, or else the next one, unless rests are naps. The only
+  // call here that any thread may make at any time.
   virtual void wake() noexcept = 0;
 
   // Whether the loss of this peer shows as the end of its stream, after all that it had sent. Where

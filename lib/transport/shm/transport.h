@@ -24,6 +24,7 @@ class Transport final : public transport::Transport {
   ~Transport() override;
 
   transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
+  Manner manner() const noexcept override { return {.looks_at_memory = true, .naps = true}; }
   SharedMemory* shared_memory() noexcept override { return &shared_; }
   void rest(base::Duration at_most) override;
   void wake() noexcept override {}  // A rest is over before it could be ended.
