@@ -19,17 +19,10 @@ using collectives::Collective;
 using collectives::Wait;
 
 constexpr std::chrono::milliseconds kHearEvery{1};
-constexpr std::chrono::milliseconds kReportAfter{100};
-// A waiting thread looks every few milliseconds. A longer gap means that the whole process was
-// suspended: that time is nobody's fault and does not count.
-constexpr std::chrono::milliseconds kSuspended{500};
 // How long a rank that lost a connection listens for the reason before it gives its own.
 constexpr std::chrono::milliseconds kHearReason{50};
-// Whoever gives up tells why within this time: it listens twice, and writes it down.
-constexpr Duration kTellsWithin = 4 * kHearReason;
-// How long a stream that neither ends nor moves may still bring what a rank had sent before it
-// ended.
-constexpr std::chrono::seconds kStreamEnds{2};
+// A rank that gives up listens twice, and writes it down.
+static_assert(Watch::kTellsWithin >= 4 * kHearReason);
 
 std::vector<transport::Channel*> channels_of(const Group& group) {
   std::vector<transport::Channel*> channels(group.world_size(), nullptr);
@@ -62,9 +55,6 @@ bool is_message(const QueuedOperation& operation) noexcept {
   return operation.signature.collective == Collective::kSend;
 }
 
-// What awaited() makes of a rank that gives up: no step of a plan's.
-bool is_for_words(const Wait& wait) noexcept { return wait.step_count == 0; }
-
 }  // namespace
 
 Driver::Driver(Group& group, OperationQueue& queue)
@@ -73,7 +63,8 @@ Driver::Driver(Group& group, OperationQueue& queue)
       channels_(channels_of(group)),
       flags_(flags_of(group)),
       methods_(methods_of(channels_, flags())),
-      window_(queue, methods_, group.transport.get()) {
+      window_(queue, methods_, group.transport.get()),
+      watch_(group.deadline) {
   speechless_ = {.rank = group_.rank,
                  .code = ErrorCode::kNoMemory,
                  .blamed = std::nullopt,
@@ -84,10 +75,9 @@ bool Driver::turn() {
   const std::uint64_t before = queue_.finished();
   const Window::Turn turn = window_.turn();
   if (queue_.finished() != before) {
-    if (reported_wait_) end_report();
-    first_look_ = departure_seen_ = {};
+    if (watch_.on_finished()) group_.membership->report_resumed();
   } else if (turn != Window::Turn::kNothing) {
-    departure_seen_ = {};  // What a rank sent before it ended is still coming.
+    watch_.on_moved();
   }
   if (turn == Window::Turn::kBroken) throw_if_aborted();
   return turn == Window::Turn::kMoved;  // Else whoever waits looks around, and sleeps.
@@ -101,7 +91,7 @@ void Driver::throw_if_aborted() {
 }
 
 void Driver::look_around(TimePoint now) {
-  const base::Duration passed = now - std::exchange(last_look_, now);
+  watch_.look(now);
   if (group_.transport) throw_if_aborted();
   // The membership has a lock; nothing else here has.
   const bool hears = group_.membership && now - last_heard_ > kHearEvery;
@@ -109,19 +99,21 @@ void Driver::look_around(TimePoint now) {
     last_heard_ = now;
     hear();
   }
-  if (window_.count() > 0) {
-    const auto wait = awaited();
-    const bool looks = hears || !group_.membership;
-    if (looks && wait && departed_ != wait->peer && departure(wait->peer)) {
-      departed_ = wait->peer;
-      departure_seen_ = {};
-      return;  // It may have gone because the group has ended: the next look sees what it saw.
-    }
-    // Whom a rank waited for before still says who began it.
-    if (!wait || !is_for_words(*wait)) report_wait(now, wait);
-    if (wait && !window_.oldest_is_kept()) window_.oldest_run().compare_with(wait->peer);
-    if (wait) check_deadline(now, passed, *wait);
+  if (window_.count() == 0) return;
+  const auto wait = awaited();
+  if (!wait) {
+    if (watch_.ends_report()) group_.membership->report_resumed();
+    return;
   }
+  const bool looks = hears || !group_.membership;
+  if (looks && !watch_.knows_departure_of(wait->peer) && departure(wait->peer)) {
+    // It may have gone because the group has ended: the next look sees what it saw.
+    return watch_.on_departure_of(wait->peer);
+  }
+  // Whom a rank waited for before still says who began it.
+  if (!is_for_words(*wait)) report(*wait);
+  if (!window_.oldest_is_kept()) window_.oldest_run().compare_with(wait->peer);
+  judge(*wait);
 }
 
 // A rank that has begun to abort keeps all others until it has told why.
@@ -152,29 +144,27 @@ std::optional<std::string> Driver::departure(std::size_t peer) const {
   return std::nullopt;
 }
 
-void Driver::check_deadline(TimePoint now, Duration passed, const Wait& wait) {
-  if (departed_ == wait.peer) {
-    // What it sent before it ended is here by now or, in a stream, comes before the stream's end.
-    if (departure_seen_ == TimePoint{}) departure_seen_ = now;
-    const bool may_come =
-        group_.transport->ends_by_itself(wait.peer) && now - departure_seen_ < kStreamEnds;
-    if (may_come || turn()) return;
-    throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(wait.peer) + " has ended",
-                wait.peer);
+void Driver::judge(const Wait& wait) {
+  const bool stream_goes_on = group_.transport->ends_by_itself(wait.peer);
+  switch (watch_.judge(wait.peer, is_for_words(wait), stream_goes_on)) {
+    case Watch::Verdict::kWaits:
+      return;
+    case Watch::Verdict::kEnded:
+      if (turn()) return;
+      throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(wait.peer) + " has ended",
+                  wait.peer);
+    case Watch::Verdict::kTimedOut:
+      throw timeout_of(wait);
   }
-  if (first_look_ == TimePoint{}) {
-    first_look_ = now;
-  } else if (passed > kSuspended) {
-    first_look_ += passed;
-  }
-  const Duration more = is_for_words(wait) ? kTellsWithin : Duration(0);
-  if (now - first_look_ <= group_.deadline + more) return;
-  // Where this rank's own host keeps it from moving, no peer is to blame.
+}
+
+// Where this rank's own host keeps it from moving, no peer is to blame.
+Error Driver::timeout_of(const Wait& wait) {
   const std::string trouble(own_trouble());
-  throw Error(ErrorCode::kTimeout,
-              describe_wait(wait) + " timed out after " + base::to_text(group_.deadline) +
-                  (trouble.empty() ? "" : ": " + trouble) + describe_held_up(),
-              trouble.empty() ? wait.peer : group_.rank);
+  return {ErrorCode::kTimeout,
+          describe(wait) + " timed out after " + base::to_text(group_.deadline) +
+              (trouble.empty() ? "" : ": " + trouble) + describe_held_up(),
+          trouble.empty() ? wait.peer : group_.rank};
 }
 
 std::string_view Driver::own_trouble() const noexcept {
@@ -193,26 +183,16 @@ std::string Driver::describe_held_up() {
   return "; " + to_text(held_up->signature) + " waits for it, as they use the same memory";
 }
 
-void Driver::report_wait(TimePoint now, const std::optional<Wait>& wait) {
+void Driver::report(const Wait& wait) {
   if (!group_.membership || !group_.membership->has_coordinator()) return;
-  if (!wait) {
-    if (reported_wait_) end_report();
-  } else if (first_look_ != TimePoint{} && now - first_look_ > kReportAfter &&
-             reported_wait_ != wait->peer && own_trouble().empty()) {
-    reported_wait_ = wait->peer;
-    // Messages concern two ranks only, which find out by themselves.
-    const collectives::Signature& own = window_.oldest().signature;
-    const bool is_compared = own.collective != Collective::kSend;
-    group_.membership->report_waiting(
-        group_.members[wait->peer],
-        is_compared ? group_.name + "#" + std::to_string(own.sequence) : std::string(),
-        to_text(own));
-  }
-}
-
-void Driver::end_report() noexcept {
-  reported_wait_.reset();
-  group_.membership->report_resumed();
+  if (!watch_.wants_report_of(wait.peer) || !own_trouble().empty()) return;
+  watch_.on_report_of(wait.peer);
+  // Messages concern two ranks only, which find out by themselves.
+  const QueuedOperation& own = window_.oldest();
+  group_.membership->report_waiting(
+      group_.members[wait.peer],
+      is_message(own) ? std::string() : group_.name + "#" + std::to_string(own.signature.sequence),
+      to_text(own.signature));
 }
 
 void Driver::rest(Duration at_most) { group_.transport->rest(at_most); }
@@ -298,19 +278,14 @@ Error Driver::known_cause(const Error& error, std::size_t peer) {
   std::string text = name_of(peer) + " was needed";
   if (window_.count() > 0) {
     const auto wait = window_.oldest_run().waiting();
-    if (wait && wait->peer == peer) text = describe_wait(*wait);
+    if (wait && wait->peer == peer) text = describe(*wait);
   }
   const auto how = departure(peer);
   return {ErrorCode::kPeerLost,
           text + (how ? ", but it " + *how : std::string(": ") + error.what()), peer};
 }
 
-std::string Driver::describe_wait(const Wait& wait) const {
-  if (is_for_words(wait)) return "hearing from " + name_of(wait.peer) + " why it gave up";
-  return (wait.sends ? "sending to " : "receiving from ") + name_of(wait.peer) + " (step " +
-         std::to_string(wait.step + 1) + " of " + std::to_string(wait.step_count) + ", " +
-         std::to_string(wait.bytes) + " of " + std::to_string(wait.step_bytes) + " bytes)";
-}
+std::string Driver::describe(const Wait& wait) const { return to_text(wait, name_of(wait.peer)); }
 
 std::string Driver::name_of(std::size_t rank) const {
   return "rank " + std::to_string(rank) + " (" + group_.table.rows[rank].host + ")";

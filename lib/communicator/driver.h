@@ -16,6 +16,7 @@
 #include "collectives/shared/flags.h"
 #include "communicator/group.h"
 #include "communicator/operation_queue.h"
+#include "communicator/watch.h"
 #include "communicator/window.h"
 #include "transport/transport.h"
 
@@ -52,17 +53,17 @@ class Driver {
   void hear();
 
   std::optional<collectives::Wait> awaited() const noexcept;
-  // `passed`: since the look before.
-  void check_deadline(base::TimePoint now, base::Duration passed, const collectives::Wait& wait);
-  void report_wait(base::TimePoint now, const std::optional<collectives::Wait>& wait);
-  void end_report() noexcept;
+  // Throws the Error of a wait that has ended.
+  void judge(const collectives::Wait& wait);
+  Error timeout_of(const collectives::Wait& wait);
+  void report(const collectives::Wait& wait);
   Error tell_all(const Error& error);
   std::string in_own_words(const Error& cause) const;
   std::optional<Error> hear_reason() noexcept;
   Error known_cause(const Error& error, std::size_t peer);
   std::optional<std::string> departure(std::size_t peer) const;
   std::string_view own_trouble() const noexcept;
-  std::string describe_wait(const collectives::Wait& wait) const;
+  std::string describe(const collectives::Wait& wait) const;
   std::string describe_held_up();
   std::string name_of(std::size_t rank) const;
 
@@ -73,12 +74,8 @@ class Driver {
   std::vector<std::unique_ptr<collectives::Method>> methods_;
   Window window_;
 
-  base::TimePoint last_look_{};
-  base::TimePoint last_heard_{};         // When the launcher was listened to.
-  base::TimePoint first_look_{};         // At the oldest operation; its clock starts.
-  std::optional<std::size_t> departed_;  // A peer that was waited for, and is known to be gone.
-  base::TimePoint departure_seen_{};     // When that was known first, in the front operation.
-  std::optional<std::size_t> reported_wait_;  // The peer that the launcher was told about.
+  Watch watch_;
+  base::TimePoint last_heard_{};  // When the launcher was listened to.
   Teller teller_ = Teller::kSelf;
   transport::Cause speechless_;  // What peers are told where no memory is left for words.
 };

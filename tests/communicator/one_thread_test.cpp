@@ -89,6 +89,7 @@ class OneThreadTest : public ::testing::Test {
 TEST_F(OneThreadTest, RefusesCallsFromAnotherThread) {
   Communicator comm = communicator();
   expect_refused_elsewhere([&] { comm.all_reduce(values_, ReduceOp::kSum); });
+  expect_refused_elsewhere([&] { (void)comm.all_reduce_async(values_, ReduceOp::kSum); });
   Request request = comm.all_reduce_async(values_, ReduceOp::kSum);
   expect_refused_elsewhere([&] { request.wait(); });
   expect_refused_elsewhere([&] { (void)request.test(); });

@@ -1,0 +1,55 @@
+// Compares times. A time of zero is none.
+#include "communicator/watch.h"
+
+#include <utility>
+
+namespace rota {
+
+using base::TimePoint;
+
+bool Watch::on_finished() noexcept {
+  first_look_ = departure_seen_ = {};
+  return ends_report();
+}
+
+void Watch::look(TimePoint now) noexcept {
+  now_ = now;
+  passed_ = now - std::exchange(last_look_, now);
+}
+
+void Watch::on_departure_of(std::size_t peer) noexcept {
+  departed_ = peer;
+  departure_seen_ = {};
+}
+
+bool Watch::wants_report_of(std::size_t peer) const noexcept {
+  const bool is_long = first_look_ != TimePoint{} && now_ - first_look_ > kReportAfter;
+  return is_long && reported_ != peer;
+}
+
+bool Watch::ends_report() noexcept { return std::exchange(reported_, std::nullopt).has_value(); }
+
+Watch::Verdict Watch::judge(std::size_t peer, bool tells_why, bool stream_goes_on) noexcept {
+  if (departed_ == peer) {
+    // What it sent before it ended is here by now or, in a stream, comes before the stream's end.
+    if (departure_seen_ == TimePoint{}) departure_seen_ = now_;
+    const bool may_come = stream_goes_on && now_ - departure_seen_ < kStreamEnds;
+    return may_come ? Verdict::kWaits : Verdict::kEnded;
+  }
+  if (first_look_ == TimePoint{}) {
+    first_look_ = now_;
+  } else if (passed_ > kSuspended) {
+    first_look_ += passed_;
+  }
+  const base::Duration more = tells_why ? base::Duration(kTellsWithin) : base::Duration(0);
+  return now_ - first_look_ <= deadline_ + more ? Verdict::kWaits : Verdict::kTimedOut;
+}
+
+std::string to_text(const collectives::Wait& wait, const std::string& peer) {
+  if (is_for_words(wait)) return "hearing from " + peer + " why it gave up";
+  return (wait.sends ? "sending to " : "receiving from ") + peer + " (step " +
+         std::to_string(wait.step + 1) + " of " + std::to_string(wait.step_count) + ", " +
+         std::to_string(wait.bytes) + " of " + std::to_string(wait.step_bytes) + " bytes)";
+}
+
+}  // namespace rota

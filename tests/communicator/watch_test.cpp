@@ -1,0 +1,121 @@
+// When a wait is told of, and when it ends. Method: a clock of the test's own.
+#include "communicator/watch.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace rota {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Verdict = Watch::Verdict;
+
+constexpr base::Duration kDeadline = seconds(10);
+constexpr base::Duration kOften = milliseconds(2);  // As a waiting thread looks.
+
+class WatchTest : public ::testing::Test {
+ protected:
+  // Looks as often as a thread does, until so much time has passed. Returns the last verdict.
+  Verdict look_for(base::Duration time, bool tells_why = false, bool stream_goes_on = false) {
+    Verdict verdict = Verdict::kWaits;
+    for (const auto end = now_ + time; now_ < end;) {
+      now_ += kOften;
+      verdict = look(tells_why, stream_goes_on);
+      if (verdict != Verdict::kWaits) break;
+    }
+    return verdict;
+  }
+  Verdict look(bool tells_why = false, bool stream_goes_on = false) {
+    watch_.look(now_);
+    return watch_.judge(kPeer, tells_why, stream_goes_on);
+  }
+
+  static constexpr std::size_t kPeer = 3;
+  base::TimePoint now_{seconds(1000)};
+  Watch watch_{kDeadline};
+};
+
+TEST_F(WatchTest, EndsAtTheDeadlineAndNotBefore) {
+  const auto begin = now_ + kOften;  // Of the first look.
+  EXPECT_EQ(look_for(kDeadline), Verdict::kWaits);
+  EXPECT_EQ(look_for(seconds(1)), Verdict::kTimedOut);
+  EXPECT_EQ(now_ - begin, kDeadline + kOften);
+}
+
+TEST_F(WatchTest, BeginsAnewWithEachOperation) {
+  EXPECT_EQ(look_for(kDeadline), Verdict::kWaits);
+  watch_.on_finished();
+  EXPECT_EQ(look_for(kDeadline), Verdict::kWaits);
+  EXPECT_EQ(look_for(seconds(1)), Verdict::kTimedOut);
+}
+
+TEST_F(WatchTest, DoesNotCountWhileTheProcessWasSuspended) {
+  EXPECT_EQ(look_for(seconds(6)), Verdict::kWaits);
+  now_ += seconds(100);
+  EXPECT_EQ(look(), Verdict::kWaits);
+  EXPECT_EQ(look_for(seconds(3)), Verdict::kWaits);
+  EXPECT_EQ(look_for(seconds(2)), Verdict::kTimedOut);
+}
+
+TEST_F(WatchTest, CountsAGapThatIsNoSuspension) {
+  EXPECT_EQ(look(), Verdict::kWaits);
+  for (int i = 0; i < 20; ++i) {
+    now_ += Watch::kSuspended;
+    EXPECT_EQ(look(), Verdict::kWaits) << i;
+  }
+  now_ += Watch::kSuspended;
+  EXPECT_EQ(look(), Verdict::kTimedOut);
+}
+
+TEST_F(WatchTest, GivesARankThatGivesUpTimeToSayWhy) {
+  const auto begin = now_ + kOften;
+  EXPECT_EQ(look_for(kDeadline + seconds(1), true), Verdict::kTimedOut);
+  EXPECT_EQ(now_ - begin, kDeadline + Watch::kTellsWithin + kOften);
+}
+
+TEST_F(WatchTest, EndsAtOnceWhereAPeerHasEnded) {
+  EXPECT_EQ(look_for(seconds(1)), Verdict::kWaits);
+  watch_.on_departure_of(kPeer);
+  EXPECT_TRUE(watch_.knows_departure_of(kPeer));
+  EXPECT_EQ(look(), Verdict::kEnded);
+}
+
+TEST_F(WatchTest, WaitsForTheEndOfAStreamThatMayStillBringSomething) {
+  watch_.on_departure_of(kPeer);
+  const auto begin = now_ + kOften;
+  EXPECT_EQ(look_for(seconds(1), false, true), Verdict::kWaits);
+  watch_.on_moved();  // Something came: it may go on.
+  const auto again = now_ + kOften;
+  EXPECT_EQ(look_for(seconds(3), false, true), Verdict::kEnded);
+  EXPECT_EQ(now_ - again, Watch::kStreamEnds);
+  EXPECT_GT(now_ - begin, Watch::kStreamEnds);
+}
+
+TEST_F(WatchTest, TellsOfALongWaitOnceAndOfItsEnd) {
+  EXPECT_EQ(look(), Verdict::kWaits);
+  EXPECT_FALSE(watch_.wants_report_of(kPeer));
+  look_for(Watch::kReportAfter);
+  EXPECT_FALSE(watch_.wants_report_of(kPeer));
+  look_for(kOften);
+  EXPECT_TRUE(watch_.wants_report_of(kPeer));
+  watch_.on_report_of(kPeer);
+  EXPECT_FALSE(watch_.wants_report_of(kPeer));
+  EXPECT_TRUE(watch_.wants_report_of(kPeer + 1)) << "it waits for another one now";
+  EXPECT_TRUE(watch_.on_finished());
+  EXPECT_FALSE(watch_.on_finished()) << "it was told";
+  look();
+  EXPECT_FALSE(watch_.wants_report_of(kPeer)) << "the next operation has its own clock";
+}
+
+TEST_F(WatchTest, SaysWhomItWaitsForAndHowFarItIs) {
+  EXPECT_EQ(to_text(collectives::Wait{.peer = kPeer}, "rank 3 (host)"),
+            "hearing from rank 3 (host) why it gave up");
+  const collectives::Wait wait{
+      .peer = kPeer, .sends = true, .step = 1, .step_count = 4, .bytes = 5, .step_bytes = 9};
+  EXPECT_EQ(to_text(wait, "rank 3 (host)"), "sending to rank 3 (host) (step 2 of 4, 5 of 9 bytes)");
+}
+
+}  // namespace
+}  // namespace rota
