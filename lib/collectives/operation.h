@@ -8,7 +8,7 @@
 #include "collectives/plan.h"
 #include "collectives/reducer.h"
 #include "collectives/shared/reach.h"
-#include "collectives/signature.h"
+#include "collectives/description.h"
 
 namespace rota::collectives {
 

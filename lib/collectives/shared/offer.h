@@ -6,7 +6,7 @@
 #include <span>
 
 #include "collectives/operation.h"
-#include "collectives/signature.h"
+#include "collectives/description.h"
 
 namespace rota::collectives {
 

@@ -1,5 +1,5 @@
 // A signature as four words, and as a sentence.
-#include "collectives/signature.h"
+#include "collectives/description.h"
 
 namespace rota::collectives {
 
