@@ -15,14 +15,15 @@ std::vector<collectives::Plan> plans_of(const Question& question) {
   }
   std::vector<collectives::Plan> plans;
   for (std::size_t rank = 0; rank < question.world_size; ++rank) {
-    plans.push_back(collectives::make_plan({.collective = question.collective,
-                                            .algorithm = question.algorithm,
-                                            .rank = rank,
-                                            .world_size = question.world_size,
-                                            .count = question.count,
-                                            .root = question.root,
-                                            .in_place = question.in_place,
-                                            .hosts = hosts}));
+    collectives::PlanRequest request{{.collective = question.collective,
+                                      .algorithm = question.algorithm,
+                                      .count = question.count,
+                                      .root = question.root,
+                                      .in_place = question.in_place},
+                                     rank,
+                                     question.world_size};
+    request.hosts = hosts;
+    plans.push_back(collectives::make_plan(request));
   }
   return plans;
 }

@@ -72,11 +72,10 @@ class Simulation {
         arriving_until_(model.hosts.size()),
         nexts_(model.hosts.size()) {
     for (std::size_t rank = 0; rank < model.hosts.size(); ++rank) {
-      ranks_.emplace_back(collectives::make_plan({.algorithm = algorithm,
-                                                  .rank = rank,
-                                                  .world_size = model.hosts.size(),
-                                                  .count = bytes / sizeof(float),
-                                                  .hosts = model.hosts}));
+      collectives::PlanRequest request{
+          {.algorithm = algorithm, .count = bytes / sizeof(float)}, rank, model.hosts.size()};
+      request.hosts = model.hosts;
+      ranks_.emplace_back(collectives::make_plan(request));
     }
   }
 

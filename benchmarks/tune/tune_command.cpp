@@ -82,8 +82,8 @@ std::optional<TuneArguments> read(int argument_count, char** arguments) {
 Size measure(TunedRanks& ranks, const WorldModel& model, const TuneArguments& arguments,
              std::size_t bytes) {
   Size size{.bytes = bytes,
-            .by_default = collectives::choose({.world_size = ranks.world_size(),
-                                               .bytes = bytes,
+            .by_default = collectives::choose({.type = DataType::kByte, .count = bytes},
+                                              {.world_size = ranks.world_size(),
                                                .shares_memory = ranks.shares_memory(),
                                                .host_count = host_count_of(ranks.topology().hosts)})
                               .algorithm};

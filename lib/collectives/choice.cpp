@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "collectives/plan.h"
+
 namespace rota::collectives {
 namespace {
 
@@ -16,58 +18,69 @@ constexpr std::size_t kFewBytesOfAll = 4 * 1024;
 // One rank of a host has memory for so much of all ranks' values.
 constexpr std::size_t kMostInOneRank = 1024 * 1024;
 
+std::size_t bytes_of_values(const Description& call) noexcept {
+  return call.count * bytes_of(call.type);
+}
+
 // Ranks that share a host share its cable, and what a message costs.
-bool share_hosts(const Situation& situation) noexcept {
-  return situation.host_count > 1 && situation.host_count < situation.world_size;
+bool share_hosts(const Surroundings& world) noexcept {
+  return world.host_count > 1 && world.host_count < world.world_size;
 }
 
-bool are_few_for_one_rank(const Situation& situation) noexcept {
-  return situation.collective == Collective::kAllReduce && situation.bytes <= kFewBytes &&
-         situation.bytes <= kMostInOneRank / situation.world_size;
+bool are_few_for_one_rank(const Description& call, const Surroundings& world) noexcept {
+  const std::size_t bytes = bytes_of_values(call);
+  return call.collective == Collective::kAllReduce && bytes <= kFewBytes &&
+         bytes <= kMostInOneRank / world.world_size;
 }
 
-bool are_few_of_all(const Situation& situation) noexcept {
-  return situation.collective == Collective::kAllReduce &&
-         situation.bytes <= kFewBytesOfAll / std::max<std::size_t>(1, situation.world_size - 1);
+bool are_few_of_all(const Description& call, const Surroundings& world) noexcept {
+  return call.collective == Collective::kAllReduce &&
+         bytes_of_values(call) <= kFewBytesOfAll / std::max<std::size_t>(1, world.world_size - 1);
 }
 
-Choice in_shared_memory(const Situation& situation) noexcept {
-  if (makes(Algorithm::kShared, situation.collective)) {
+Choice in_shared_memory(const Description& call) noexcept {
+  if (makes(Algorithm::kShared, call.collective)) {
     return {Algorithm::kShared, "ranks reach each other's memory"};
   }
   return {Algorithm::kDirect, "ranks read each other's memory"};
 }
 
-Choice of_two_phases(const Situation& situation) noexcept {
-  if (share_hosts(situation) && are_few_for_one_rank(situation)) {
+Choice of_two_phases(const Description& call, const Surroundings& world) noexcept {
+  if (share_hosts(world) && are_few_for_one_rank(call, world)) {
     return {Algorithm::kByHost, "few bytes: one rank of each host speaks with the others"};
   }
-  if (are_few_of_all(situation)) return {Algorithm::kHub, "very few bytes: the fewest messages"};
-  if (situation.world_size == 2) return {Algorithm::kRing, "two ranks: a ring is direct"};
-  if (situation.bytes <= kFewBytes) return {Algorithm::kDirect, "few bytes: one hop each way"};
+  if (are_few_of_all(call, world)) {
+    return {Algorithm::kHub, "very few bytes: the fewest messages"};
+  }
+  if (world.world_size == 2) return {Algorithm::kRing, "two ranks: a ring is direct"};
+  if (bytes_of_values(call) <= kFewBytes) {
+    return {Algorithm::kDirect, "few bytes: one hop each way"};
+  }
   return {Algorithm::kRing, "many bytes: every link is busy all the time"};
 }
 
-Choice of_one_root(const Situation& situation) noexcept {
-  if (situation.bytes <= kFewBytes) return {Algorithm::kTree, "few bytes: log2(world size) hops"};
+Choice of_one_root(const Description& call) noexcept {
+  if (bytes_of_values(call) <= kFewBytes) {
+    return {Algorithm::kTree, "few bytes: log2(world size) hops"};
+  }
   return {Algorithm::kChain, "many bytes: a piece goes on while the next one arrives"};
 }
 
 }  // namespace
 
-Choice choose(const Situation& situation) noexcept {
-  if (situation.shares_memory) return in_shared_memory(situation);
-  switch (situation.collective) {
+Choice choose(const Description& call, const Surroundings& world) noexcept {
+  if (world.shares_memory) return in_shared_memory(call);
+  switch (call.collective) {
     case Collective::kAllReduce:
     case Collective::kReduceScatter:
     case Collective::kAllGather:
-      return of_two_phases(situation);
+      return of_two_phases(call, world);
     case Collective::kBroadcast:
-      return of_one_root(situation);
+      return of_one_root(call);
     case Collective::kReduce:
       return {Algorithm::kChain, "terms in the ring's order"};
     case Collective::kBarrier:
-      if (share_hosts(situation)) {
+      if (share_hosts(world)) {
         return {Algorithm::kByHost, "one rank of each host speaks with the others"};
       }
       return {Algorithm::kDissemination, "log2(world size) rounds"};

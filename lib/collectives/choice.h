@@ -2,14 +2,13 @@
 #pragma once
 #include <cstddef>
 
-#include "collectives/plan.h"
+#include "collectives/description.h"
 
 namespace rota::collectives {
 
-struct Situation {
-  Collective collective = Collective::kAllReduce;
+// The world of a call.
+struct Surroundings {
   std::size_t world_size = 1;
-  std::size_t bytes = 0;       // Of the values.
   bool shares_memory = false;  // Peers read each other's memory.
   std::size_t host_count = 1;  // That they are on.
 };
@@ -20,6 +19,6 @@ struct Choice {
 };
 
 // A function of what all ranks have in common. For sums, whatever it takes gives the ring's bits.
-Choice choose(const Situation& situation) noexcept;
+Choice choose(const Description& call, const Surroundings& world) noexcept;
 
 }  // namespace rota::collectives

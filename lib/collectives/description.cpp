@@ -1,9 +1,40 @@
-// A signature as four words, and as a sentence.
+// A description as a number to look it up by; a signature as four words, and as a sentence.
 #include "collectives/description.h"
+
+#include <functional>
+
+#include "collectives/plan.h"
 
 namespace rota::collectives {
 
-std::array<std::uint64_t, 4> pack(const Signature& signature) noexcept {
+std::size_t hash_of(const Description& call) noexcept {
+  std::size_t hash = 0;
+  const auto mix = [&](std::size_t word) {
+    hash = (hash ^ word) * static_cast<std::size_t>(0x9e3779b97f4a7c15ULL);
+    hash ^= hash >> (sizeof hash * 4);
+  };
+  for (const std::uint64_t word : to_words(signature_of(call, 0))) {
+    mix(static_cast<std::size_t>(word));
+  }
+  mix(static_cast<std::size_t>(call.in_place) << 1 | static_cast<std::size_t>(call.feeds_back));
+  mix(std::hash<double>()(call.reduction.factor()));
+  return hash;
+}
+
+Signature signature_of(const Description& call, std::size_t rank) noexcept {
+  const bool sends = call.collective == Collective::kSend;
+  const bool receives = call.collective == Collective::kReceive;
+  return {.collective = receives ? Collective::kSend : call.collective,
+          .algorithm = call.algorithm,
+          .type = call.type,
+          .op = call.reduction.op(),
+          .codec = call.codec,
+          .root = static_cast<std::uint32_t>(sends ? rank : call.root),
+          .count = call.count,
+          .sequence = 0};
+}
+
+SignatureWords to_words(const Signature& signature) noexcept {
   const std::uint64_t kind = static_cast<std::uint64_t>(signature.collective) |
                              static_cast<std::uint64_t>(signature.algorithm) << 8 |
                              static_cast<std::uint64_t>(signature.type) << 16 |
@@ -13,7 +44,7 @@ std::array<std::uint64_t, 4> pack(const Signature& signature) noexcept {
   return {kind, signature.count, signature.sequence, 0};
 }
 
-Signature unpack(const std::array<std::uint64_t, 4>& words) noexcept {
+Signature from_words(const SignatureWords& words) noexcept {
   Signature signature;
   signature.collective = static_cast<Collective>(words[0] & 0xff);
   signature.algorithm = static_cast<Algorithm>(words[0] >> 8 & 0xff);
@@ -50,6 +81,44 @@ Error mismatch(const Signature& own, const Signature& theirs, std::size_t peer,
           "this rank is in " + to_text(own) + ", rank " + std::to_string(peer) + " in " +
               to_text(theirs) + detail + ": every rank must make the same calls in the same order",
           peer};
+}
+
+std::string_view to_string(Collective collective) noexcept {
+  switch (collective) {
+    case Collective::kAllReduce:
+      return "all_reduce";
+    case Collective::kReduce:
+      return "reduce";
+    case Collective::kReduceScatter:
+      return "reduce_scatter";
+    case Collective::kAllGather:
+      return "all_gather";
+    case Collective::kGather:
+      return "gather";
+    case Collective::kScatter:
+      return "scatter";
+    case Collective::kAllToAll:
+      return "all_to_all";
+    case Collective::kBroadcast:
+      return "broadcast";
+    case Collective::kBarrier:
+      return "barrier";
+    case Collective::kSend:
+      return "send";
+    case Collective::kReceive:
+      return "receive";
+  }
+  return "unknown";
+}
+
+bool reduces(Collective collective) noexcept {
+  return collective == Collective::kAllReduce || collective == Collective::kReduce ||
+         collective == Collective::kReduceScatter;
+}
+
+bool has_root(Collective collective) noexcept {
+  return collective == Collective::kReduce || collective == Collective::kBroadcast ||
+         collective == Collective::kGather || collective == Collective::kScatter;
 }
 
 }  // namespace rota::collectives

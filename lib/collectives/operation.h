@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "collectives/coder.h"
+#include "collectives/description.h"
 #include "collectives/plan.h"
 #include "collectives/reducer.h"
 #include "collectives/shared/reach.h"
-#include "collectives/description.h"
 
 namespace rota::collectives {
 

@@ -60,10 +60,11 @@ bool makes(Algorithm algorithm, Collective collective) noexcept {
                                      collective) != row->collectives.end();
 }
 
-Slice part_of(const PlanRequest& request, std::size_t rank) noexcept {
-  if (request.counts.empty()) return slice_of(request.count, rank, request.world_size);
-  Slice part{0, request.counts[rank]};
-  for (std::size_t before = 0; before < rank; ++before) part.offset += request.counts[before];
+Slice part_of(std::span<const std::size_t> counts, std::size_t count, std::size_t rank,
+              std::size_t world_size) noexcept {
+  if (counts.empty()) return slice_of(count, rank, world_size);
+  Slice part{0, counts[rank]};
+  for (std::size_t before = 0; before < rank; ++before) part.offset += counts[before];
   return part;
 }
 
@@ -108,46 +109,9 @@ void contribute(PlanBuilder& plan, const PlanRequest& request, Slice at) {
   if (request.pre_scales) plan.pre_scale(values_at(at));
 }
 
-std::string_view to_string(Collective collective) noexcept {
-  switch (collective) {
-    case kAllReduce:
-      return "all_reduce";
-    case kReduce:
-      return "reduce";
-    case kReduceScatter:
-      return "reduce_scatter";
-    case kAllGather:
-      return "all_gather";
-    case kGather:
-      return "gather";
-    case kScatter:
-      return "scatter";
-    case kAllToAll:
-      return "all_to_all";
-    case kBroadcast:
-      return "broadcast";
-    case kBarrier:
-      return "barrier";
-    case kSend:
-      return "send";
-    case kReceive:
-      return "receive";
-  }
-  return "unknown";
-}
-
 std::string_view to_string(Algorithm algorithm) noexcept {
   const Row* row = row_of(algorithm);
   return row != nullptr ? row->name : "unknown";
-}
-
-bool reduces(Collective collective) noexcept {
-  return collective == kAllReduce || collective == kReduce || collective == kReduceScatter;
-}
-
-bool has_root(Collective collective) noexcept {
-  return collective == kReduce || collective == kBroadcast || collective == kGather ||
-         collective == kScatter;
 }
 
 std::optional<Algorithm> algorithm_named(std::string_view name) noexcept {

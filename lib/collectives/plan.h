@@ -9,40 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include <rota/codec.h>
 #include <rota/values.h>
 
+#include "collectives/description.h"
+
 namespace rota::collectives {
-
-enum class Collective : std::uint8_t {
-  kAllReduce = 1,
-  kReduce,
-  kReduceScatter,
-  kAllGather,
-  kGather,
-  kScatter,
-  kAllToAll,
-  kBroadcast,
-  kBarrier,
-  kSend,
-  kReceive,
-};
-inline constexpr std::size_t kCollectives = static_cast<std::size_t>(Collective::kReceive) + 1;
-
-enum class Algorithm : std::uint8_t {
-  kRing = 1,         // Neighbours only, all links busy.
-  kDirect,           // Everybody with everybody, in one go.
-  kHalvingDoubling,  // Partners at distances of powers of two: log2(world size) rounds each way.
-  kTree,             // A binomial tree: the whole of the values up it, and down again.
-  kTwoLevel,         // Inside each host, between hosts along rings, inside each host again.
-  kStar,             // By way of rank 0: the parameter server, as a baseline.
-  kChain,            // Pieces along the ring, one behind the other.
-  kDissemination,    // Bare messages at distances of powers of two.
-  kHub,              // By way of rank 0 as well, with the ring's bits: the fewest messages.
-  kByHost,           // By way of one rank of each host, with the ring's bits.
-  kShared,           // In memory that all ranks reach, without messages and without a plan.
-};
-inline constexpr Algorithm kLastAlgorithm = Algorithm::kShared;
 
 // A rank's memory in a collective.
 enum class Buffer : std::uint8_t {
@@ -108,21 +79,12 @@ struct Plan {
   std::size_t coded_count = 0;    // Elements.
 };
 
-// What every rank must agree on, but for `rank` and `in_place`.
-struct PlanRequest {
-  Collective collective = Collective::kAllReduce;
-  Algorithm algorithm = Algorithm::kRing;
+// A call on one rank of a world, as plans depend on it.
+struct PlanRequest : Description {
   std::size_t rank = 0;
   std::size_t world_size = 1;
-  // Elements: of the values of all ranks together where each rank has a part of them (all_gather,
-  // reduce_scatter, gather, scatter), of each rank's values elsewhere.
-  std::size_t count = 0;
   std::size_t element_bytes = sizeof(float);
-  std::size_t root = 0;  // Of kReduce, kBroadcast, kGather, kScatter; the peer of kSend, kReceive.
-  bool in_place = true;  // There is no input beside the values.
-  bool pre_scales = false;         // Each rank's contribution is multiplied first.
-  Codec codec = Codec::kIdentity;  // Others: of kAllReduce by kRing.
-  bool feeds_back = false;         // A codec's: there is a feedback.
+  bool pre_scales = false;  // Each rank's contribution is multiplied first.
   // Elements of each rank's part, index = rank; empty: those of slice_of. kAllToAll: of the part
   // that goes to each rank; lent.
   std::span<const std::size_t> counts{};
@@ -145,14 +107,14 @@ constexpr bool looks_at_hosts(Algorithm algorithm) noexcept {
   return algorithm == Algorithm::kTwoLevel || algorithm == Algorithm::kByHost;
 }
 
-// The part of `rank`: by counts where there are some, else slice_of.
-Slice part_of(const PlanRequest& request, std::size_t rank) noexcept;
+// The part of `rank`, of `count` elements: by counts where there are some, else slice_of.
+Slice part_of(std::span<const std::size_t> counts, std::size_t count, std::size_t rank,
+              std::size_t world_size) noexcept;
+inline Slice part_of(const PlanRequest& request, std::size_t rank) noexcept {
+  return part_of(request.counts, request.count, rank, request.world_size);
+}
 
-std::string_view to_string(Collective collective) noexcept;
 std::string_view to_string(Algorithm algorithm) noexcept;
-
-bool reduces(Collective collective) noexcept;
-bool has_root(Collective collective) noexcept;
 
 // By its name; empty where there is none of that name.
 std::optional<Algorithm> algorithm_named(std::string_view name) noexcept;

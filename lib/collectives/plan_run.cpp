@@ -31,7 +31,7 @@ void PlanRun::add_streams(const Operation& operation, Streams& streams) const no
 void PlanRun::start(const Operation& operation) {
   ROTA_ASSERT(done());
   operation_ = &operation;
-  signature_ = pack(operation.signature);
+  signature_ = to_words(operation.signature);
   lanes_.assign(plan().lanes.size(), LaneState{});
   lanes_left_ = static_cast<std::uint32_t>(lanes_.size());
 }
@@ -183,9 +183,9 @@ void PlanRun::check_header(const Header& header, std::size_t lane, const Step& s
   const Header expected = header_of(lane, step);
   if (header.signature == expected.signature && header.bytes == expected.bytes) return;
   const std::size_t peer = plan().lanes[lane].peer;
-  const Signature theirs = unpack(header.signature);
+  const Signature theirs = from_words(header.signature);
   std::string detail;
-  if (pack(theirs) == signature_) {
+  if (to_words(theirs) == signature_) {
     detail = ", which sends " + std::to_string(header.bytes) + " bytes where " +
              std::to_string(expected.bytes) + " are expected (message " +
              std::to_string(header.signature[3] + 1) + ")";
@@ -197,7 +197,7 @@ void PlanRun::compare_with(std::size_t peer) const {
   if (!flags_ || operation_->signature.collective == Collective::kSend) return;
   const auto* words = flags_->signature_of(peer, flags_->number() + 1);
   if (!words) return;
-  const Signature theirs = unpack(*words);
+  const Signature theirs = from_words(*words);
   // A peer that has done with this operation may be in the next one.
   if (theirs.sequence != operation_->signature.sequence) return;
   throw mismatch(operation_->signature, theirs, peer);

@@ -8,19 +8,28 @@
 
 #include <rota/error.h>
 
+#include "collectives/plan.h"
 #include "communicator/packing.h"
 
 namespace rota {
 namespace {
 
 using collectives::Collective;
+using collectives::Description;
 
 class Examiner {
  public:
   Examiner(const Call& call, std::size_t rank, std::size_t world_size)
-      : call_(call), rank_(rank), n_(world_size) {}
+      : call_(call), rank_(rank), n_(world_size) {
+    asked_.collective = call.collective;
+    asked_.type = DataType::kByte;
+    asked_.root = call.root;
+    asked_.reduction = call.reduction;
+    asked_.codec = call.reduction.codec().value_or(Codec::kIdentity);
+    asked_.feeds_back = call.feedback.has_value();
+  }
 
-  CheckedCall examine() {
+  Description describe() {
     if (call_.root >= n_) {
       refuse((is_message() ? "rank " : "root ") + std::to_string(call_.root) +
              " is outside of the world of " + std::to_string(n_));
@@ -31,11 +40,11 @@ class Examiner {
     look_at_buffers();
     look_at_parts();
     if (collectives::reduces(call_.collective)) {
-      const std::string_view why = why_not(call_.reduction, checked_.type);
+      const std::string_view why = why_not(call_.reduction, asked_.type);
       if (!why.empty()) refuse(std::string(why));
       look_at_codec();
     }
-    return checked_;
+    return asked_;
   }
 
  private:
@@ -79,24 +88,24 @@ class Examiner {
                std::string(to_string(values.type())));
       }
     }
-    checked_.in_place = !call_.input.has_value();
+    asked_.in_place = !call_.input.has_value();
     if (call_.input) {
-      checked_.type = call_.input->type();
+      asked_.type = call_.input->type();
     } else if (call_.values) {
-      checked_.type = call_.values->type();
+      asked_.type = call_.values->type();
     } else if (!call_.group.empty()) {
-      checked_.type = call_.group.front().type();
+      asked_.type = call_.group.front().type();
     }
   }
 
   void look_at_codec() const {
-    const bool codes = call_.reduction.codec().value_or(Codec::kIdentity) != Codec::kIdentity;
+    const bool codes = asked_.codec != Codec::kIdentity;
     if (codes && call_.collective != Collective::kAllReduce) refuse("codecs are for all_reduce");
     if (!call_.feedback) return;
     if (!codes) refuse("there is a feedback, and no codec that loses anything");
     look_at("the feedback", *call_.feedback);
     if (call_.feedback->type() != DataType::kFloat32) refuse("the feedback is not float32");
-    expect("the feedback", call_.feedback->count(), checked_.count);
+    expect("the feedback", call_.feedback->count(), asked_.count);
     const std::byte* lost = call_.feedback->data();
     const std::byte* values = call_.values->data();
     if (lost < values + call_.values->bytes() && values < lost + call_.feedback->bytes()) {
@@ -128,13 +137,7 @@ class Examiner {
     return sum;
   }
 
-  // The part of this rank, of checked_.count elements in all.
-  Slice own_part() const {
-    if (!call_.uneven) return slice_of(checked_.count, rank_, n_);
-    Slice part{0, call_.counts[rank_]};
-    for (std::size_t before = 0; before < rank_; ++before) part.offset += call_.counts[before];
-    return part;
-  }
+  Slice own_part() const { return collectives::part_of(call_.counts, asked_.count, rank_, n_); }
 
   // The input and the output are apart or, where `place` is given, the smaller lies just there in
   // the larger: then the call is in place.
@@ -144,9 +147,9 @@ class Examiner {
     const std::byte* values = call_.values->data();
     const bool values_are_larger = values_count() >= input_count();
     if (place) {
-      const std::size_t offset = place->offset * bytes_of(checked_.type);
+      const std::size_t offset = place->offset * bytes_of(asked_.type);
       if (values_are_larger ? input == values + offset : values == input + offset) {
-        checked_.in_place = true;
+        asked_.in_place = true;
         return;
       }
     }
@@ -158,16 +161,16 @@ class Examiner {
   void look_at_parts() {
     switch (call_.collective) {
       case Collective::kAllReduce:
-        for (const Values& values : call_.group) checked_.count += values.count();
+        for (const Values& values : call_.group) asked_.count += values.count();
         [[fallthrough]];
       case Collective::kBroadcast:
       case Collective::kReceive:
-        if (call_.values) checked_.count = values_count();
+        if (call_.values) asked_.count = values_count();
         if (call_.input) expect("the input", input_count(), values_count());
         return look_for_overlap();
       case Collective::kReduce:
-        checked_.count = call_.input ? input_count() : values_count();
-        if (is_root()) expect("the output", values_count(), checked_.count);
+        asked_.count = call_.input ? input_count() : values_count();
+        if (is_root()) expect("the output", values_count(), asked_.count);
         return is_root() ? look_for_overlap() : void();
       case Collective::kReduceScatter:
         return look_at_reduce_scatter();
@@ -180,7 +183,7 @@ class Examiner {
       case Collective::kAllToAll:
         return look_at_all_to_all();
       case Collective::kSend:
-        checked_.count = input_count();
+        asked_.count = input_count();
         return;
       case Collective::kBarrier:
         return;
@@ -188,9 +191,9 @@ class Examiner {
   }
 
   void look_at_reduce_scatter() {
-    checked_.count = call_.input ? input_count() : values_count();
+    asked_.count = call_.input ? input_count() : values_count();
     if (call_.uneven) {
-      expect(call_.input ? "the input" : "the values", checked_.count,
+      expect(call_.input ? "the input" : "the values", asked_.count,
              sum_of("the counts", call_.counts));
     }
     if (call_.input) expect("the output", values_count(), own_part().count);
@@ -198,7 +201,7 @@ class Examiner {
   }
 
   void look_at_all_gather() {
-    checked_.count = values_count();
+    asked_.count = values_count();
     if (call_.uneven) {
       expect("the output", values_count(), sum_of("the counts", call_.counts));
     }
@@ -208,34 +211,34 @@ class Examiner {
   }
 
   void look_at_gather() {
-    checked_.count = call_.uneven ? sum_of("the counts", call_.counts) : input_count() * n_;
+    asked_.count = call_.uneven ? sum_of("the counts", call_.counts) : input_count() * n_;
     const Slice own = own_part();
     expect("the part", input_count(), own.count);
     if (!is_root()) return;
-    expect("the output", values_count(), checked_.count);
+    expect("the output", values_count(), asked_.count);
     look_for_overlap(own);
   }
 
   void look_at_scatter() {
-    checked_.count = call_.uneven ? sum_of("the counts", call_.counts) : values_count() * n_;
+    asked_.count = call_.uneven ? sum_of("the counts", call_.counts) : values_count() * n_;
     const Slice own = own_part();
     expect("the part", values_count(), own.count);
-    checked_.type = call_.values->type();
+    asked_.type = call_.values->type();
     if (!is_root()) return;
-    expect("the input", input_count(), checked_.count);
+    expect("the input", input_count(), asked_.count);
     look_for_overlap(own);
   }
 
   void look_at_all_to_all() {
     if (call_.uneven) {
-      checked_.count = sum_of("the send counts", call_.counts);
-      expect("the input", input_count(), checked_.count);
+      asked_.count = sum_of("the send counts", call_.counts);
+      expect("the input", input_count(), asked_.count);
       expect("the output", values_count(), sum_of("the receive counts", call_.receive_counts));
     } else {
-      checked_.count = values_count();
+      asked_.count = values_count();
       if (call_.input) expect("the input", input_count(), values_count());
-      if (checked_.count % n_ != 0) {
-        refuse(std::to_string(checked_.count) + " elements make no equal parts for " +
+      if (asked_.count % n_ != 0) {
+        refuse(std::to_string(asked_.count) + " elements make no equal parts for " +
                std::to_string(n_) + " ranks; all_to_all_v takes unequal ones");
       }
     }
@@ -245,7 +248,7 @@ class Examiner {
   const Call& call_;
   std::size_t rank_;
   std::size_t n_;
-  CheckedCall checked_;
+  Description asked_;
 };
 
 }  // namespace
@@ -263,8 +266,8 @@ bool is_again(const Call& call, const Call& last) noexcept {
          (reinterpret_cast<std::uintptr_t>(call.values->data()) & (bytes - 1)) == 0;
 }
 
-CheckedCall check(const Call& call, std::size_t rank, std::size_t world_size) {
-  return Examiner(call, rank, world_size).examine();
+Description describe(const Call& call, std::size_t rank, std::size_t world_size) {
+  return Examiner(call, rank, world_size).describe();
 }
 
 }  // namespace rota

@@ -7,7 +7,7 @@
 #include <rota/reduce_op.h>
 #include <rota/values.h>
 
-#include "collectives/plan.h"
+#include "collectives/description.h"
 
 namespace rota {
 
@@ -24,19 +24,12 @@ struct Call {
   std::optional<Values> feedback{};               // Of a codec.
 };
 
-// What the ranks of a call have in common, and this rank's share of it.
-struct CheckedCall {
-  DataType type = DataType::kByte;
-  std::size_t count = 0;  // As in collectives::PlanRequest.
-  bool in_place = true;
-  Codec codec = Codec::kIdentity;  // As the caller asks, or else as its communicator decides.
-};
-
-// Whether check() would say of `call` what it said of `last`, by a few looks. False where that
+// Whether describe() would say of `call` what it said of `last`, by a few looks. False where that
 // would take more.
 bool is_again(const Call& call, const Call& last) noexcept;
 
-// Throws Error kInvalidArgument with a sentence that says what does not fit.
-CheckedCall check(const Call& call, std::size_t rank, std::size_t world_size);
+// Throws Error kInvalidArgument with a sentence that says what does not fit. Of the description,
+// the algorithm is left open, and the codec where the caller names none.
+collectives::Description describe(const Call& call, std::size_t rank, std::size_t world_size);
 
 }  // namespace rota

@@ -62,7 +62,7 @@ Driver::Driver(Group& group, OperationQueue& queue)
       queue_(queue),
       channels_(channels_of(group)),
       flags_(flags_of(group)),
-      methods_(methods_of(channels_, flags())),
+      methods_(methods_of(channels_, flags_ ? &*flags_ : nullptr)),
       window_(queue, methods_, group.transport.get()),
       watch_(group.deadline) {
   speechless_ = {.rank = group_.rank,

@@ -35,8 +35,10 @@ class Driver {
   // says, and at the deadline. Throws the Error that ends the group.
   void look_around(base::TimePoint now);
 
-  // Null where memory is not shared.
-  collectives::Flags* flags() noexcept { return flags_ ? &*flags_ : nullptr; }
+  // For who is about to queue an operation, and none is under way.
+  void make_ready() noexcept {
+    if (flags_) flags_->make_ready();
+  }
 
   // Sleeps until something may have moved.
   void rest(base::Duration at_most);

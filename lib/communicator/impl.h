@@ -14,14 +14,13 @@
 
 #include <rota/communicator.h>
 
-#include "collectives/choice.h"
-#include "collectives/shared/run.h"
 #include "communicator/backoff.h"
 #include "communicator/call.h"
 #include "communicator/driver.h"
 #include "communicator/group.h"
 #include "communicator/operation_queue.h"
-#include "communicator/plan_cache.h"
+#include "communicator/packer.h"
+#include "communicator/planner.h"
 #include "communicator/progress_thread.h"
 #include "communicator/request_source.h"
 #include "communicator/settings.h"
@@ -60,36 +59,7 @@ class Communicator::Impl final : public Request::Source {
   std::size_t next_child() noexcept { return ++child_count_; }
 
  private:
-  // What an operation needs until it is done; kept until its slot in the queue is used again.
-  struct Lease {
-    std::shared_ptr<const PlannedCollective> planned;
-    Packing packing;
-  };
-
-  // What was found out about a call.
-  struct Known {
-    Call call;  // Its addresses may be anything by now, but for those of
-    std::vector<Values> group;
-    std::uint64_t number = 0;  // The how-manieth that was examined.
-    CheckedCall checked;
-    collectives::Algorithm algorithm = collectives::Algorithm::kRing;
-    std::shared_ptr<const PlannedCollective> planned;
-  };
-
-  const Known& examine(const Call& call);
-  Codec codec_for(const Call& call, const CheckedCall& checked) const noexcept;
-  collectives::Choice choice_for(const Call& call, const CheckedCall& checked) const noexcept;
-  std::shared_ptr<const PlannedCollective> planned_for(const Call& call, const CheckedCall& checked,
-                                                       const collectives::Choice& choice);
-  std::unique_ptr<PlannedCollective> plan(const Call& call, const CheckedCall& checked,
-                                          collectives::Algorithm algorithm);
-  void say_once(const Call& call, const CheckedCall& checked, const collectives::Choice& choice);
-  collectives::Signature signature_of(const Call& call, const CheckedCall& checked,
-                                      collectives::Algorithm algorithm) noexcept;
-  Packing pack(const Call& call, const Known& known);
-  Packing pack_anew(const Call& call, const Known& known);
-  template <class WillDo>
-  Packing take_over_packing(WillDo will_do);
+  std::uint64_t next_sequence(const collectives::Description& call) noexcept;
 
   template <class Done>
   bool drive_while_fast(Backoff& backoff, Done done) noexcept;
@@ -115,19 +85,16 @@ class Communicator::Impl final : public Request::Source {
 
   Group group_;
   Settings settings_;
-  transport::Manner manner_;               // The transport's.
-  std::thread::id maker_;                  // The thread that made the communicator.
-  const transport::SharedMemory* shared_;  // Null where memory is not shared.
-  std::size_t host_count_;
-  Backoff patience_;  // That of a thread that begins to wait.
+  transport::Manner manner_;  // The transport's.
+  std::thread::id maker_;     // The thread that made the communicator.
+  Backoff patience_;          // That of a thread that begins to wait.
   OperationQueue queue_;
   Driver driver_;
-  PlanCache plans_;
-  std::array<Known, collectives::kCollectives> known_{};  // Of each, the last call.
-  std::vector<std::string> said_;                         // What rank 0 has said of its choices.
-  std::array<Lease, OperationQueue::kCapacity> leases_;   // By the queue's slots.
-  std::vector<Values> sorted_parts_;                      // Of a group that is looked at.
-  std::uint64_t examined_ = 0;                            // Calls.
+  Planner planner_;
+  Packer packer_;
+  // By the queue's slots: what an operation needs until it is done, kept until its slot is used
+  // again.
+  std::array<std::shared_ptr<const PlannedCollective>, OperationQueue::kCapacity> planned_;
   std::uint64_t collective_count_ = 0;
   std::size_t child_count_ = 0;
   std::uint64_t step_count_ = 0;

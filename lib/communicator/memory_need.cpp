@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "memory/host.h"
 #include "os/cgroup.h"
 
 namespace rota {
@@ -31,6 +32,8 @@ std::string lack_of_memory(std::size_t buffer_bytes, std::size_t local_rank_coun
          (is_pod ? "resources.limits.memory" : "that of the control group");
 }
 
+namespace {
+
 void warn_where_memory_lacks(const Group& group, std::size_t buffer_bytes) {
   static std::atomic_flag was_said;
   const auto& rows = group.table.rows;
@@ -42,6 +45,13 @@ void warn_where_memory_lacks(const Group& group, std::size_t buffer_bytes) {
       lack_of_memory(buffer_bytes, static_cast<std::size_t>(count), kLimit, is_in_pod());
   if (lack.empty() || was_said.test_and_set()) return;
   std::fputs(("rota: warning: " + lack + "\n").c_str(), stderr);
+}
+
+}  // namespace
+
+Block allocate_for(const Group& group, std::size_t bytes) {
+  warn_where_memory_lacks(group, bytes);
+  return group.transport ? group.transport->allocate(bytes) : memory::allocate_host(bytes);
 }
 
 }  // namespace rota

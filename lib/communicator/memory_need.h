@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include <rota/memory.h>
+
 #include "communicator/group.h"
 
 namespace rota {
@@ -17,7 +19,9 @@ std::string lack_of_memory(std::size_t buffer_bytes, std::size_t local_rank_coun
 // Whether this process runs in a pod; from the environment.
 bool is_in_pod();
 
-// Says so on stderr before the kernel ends somebody for it: once, by the first rank of a host.
-void warn_where_memory_lacks(const Group& group, std::size_t buffer_bytes);
+// Memory that the group's ranks reach in place where they can. Where the control group has no room
+// for it, says so on stderr before the kernel ends somebody: once, by the first rank of a host.
+// Throws Error kNoMemory.
+Block allocate_for(const Group& group, std::size_t bytes);
 
 }  // namespace rota

@@ -15,9 +15,9 @@ namespace rota {
 
 struct Packing {
   std::vector<Values> parts;
-  Block memory;              // The list, or room for the values of all parts.
-  bool is_listed = false;    // It is the list.
-  std::uint64_t number = 0;  // Of the call that was examined last with these buffers.
+  Block memory;            // The list, or room for the values of all parts.
+  bool is_listed = false;  // It is the list.
+  std::uint64_t call = 0;  // The last one that was found to be of these buffers.
 
   const collectives::PartList* list() const noexcept {
     return is_listed ? reinterpret_cast<const collectives::PartList*>(memory.bytes().data())

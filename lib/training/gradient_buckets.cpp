@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
-constexpr std::size_t kLeastCodedBytes = std::size_t{64} << 10;
-
 constexpr std::size_t round_up(std::size_t value, std::size_t multiple) noexcept {
   return (value + multiple - 1) / multiple * multiple;
 }

@@ -71,9 +71,8 @@ void for_every_kind(std::size_t n, F f) {
   using collectives::Collective;
   for (int c = 1; c <= static_cast<int>(Collective::kBarrier); ++c) {
     for (int a = 1; a <= static_cast<int>(collectives::kLastAlgorithm); ++a) {
-      collectives::PlanRequest request{.collective = static_cast<Collective>(c),
-                                       .algorithm = static_cast<Algorithm>(a),
-                                       .world_size = n};
+      collectives::PlanRequest request{
+          {.collective = static_cast<Collective>(c), .algorithm = static_cast<Algorithm>(a)}, 0, n};
       if (!collectives::makes(request.algorithm, request.collective)) continue;
       if (!collectives::has_plans(request.algorithm)) continue;
       if (request.algorithm == Algorithm::kChain) request.element_bytes = kChainElementBytes;
@@ -101,12 +100,13 @@ template <class F>
 void for_every_coded_kind(std::size_t n, F f) {
   for (const bool feeds_back : {false, true}) {
     for (const std::size_t count : {16 * n + 1, 3 * 64 * 1024 * n}) {
-      for_each_way({.collective = collectives::Collective::kAllReduce,
-                    .algorithm = collectives::Algorithm::kRing,
-                    .world_size = n,
-                    .count = count,
-                    .codec = Codec::kFloat16,
-                    .feeds_back = feeds_back},
+      for_each_way({{.collective = collectives::Collective::kAllReduce,
+                     .algorithm = collectives::Algorithm::kRing,
+                     .count = count,
+                     .codec = Codec::kFloat16,
+                     .feeds_back = feeds_back},
+                    0,
+                    n},
                    f);
     }
   }

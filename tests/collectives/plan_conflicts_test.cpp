@@ -182,17 +182,15 @@ TEST(PlanConflicts, AreSeenInWhatAnEncodingLoses) {
 }
 
 TEST(PlanConflicts, NameWhatLeavesTooEarly) {
-  const PlanRequest ring{.collective = Collective::kAllReduce, .world_size = 4, .count = 64};
+  const PlanRequest ring{{.collective = Collective::kAllReduce, .count = 64}, 0, 4};
   EXPECT_EQ(conflict_without(ring, {0, 0}),
             "rank 0: step 2 to rank 1 reads the values from 32 to 47, step 1 from rank 3 writes "
             "them, and neither waits for the other");
 }
 
 TEST(PlanConflicts, NameWhatIsOverwrittenTooEarly) {
-  const PlanRequest hub{.collective = Collective::kAllReduce,
-                        .algorithm = Algorithm::kHub,
-                        .world_size = 3,
-                        .count = 48};
+  const PlanRequest hub{
+      {.collective = Collective::kAllReduce, .algorithm = Algorithm::kHub, .count = 48}, 0, 3};
   EXPECT_EQ(conflict_without(hub, {1, 0}),
             "rank 1: step 1 to rank 0 reads the values from 0 to 47, step 1 from rank 0 writes "
             "them, and neither waits for the other");
@@ -200,18 +198,18 @@ TEST(PlanConflicts, NameWhatIsOverwrittenTooEarly) {
 
 TEST(PlanConflicts, NameWhatIsCodedTooEarly) {
   const PlanRequest ring{
-      .collective = Collective::kAllReduce, .world_size = 3, .count = 48, .codec = Codec::kFloat16};
+      {.collective = Collective::kAllReduce, .count = 48, .codec = Codec::kFloat16}, 0, 3};
   EXPECT_THAT(conflict_without(ring, {0, 0}), HasSubstr("what is coded from 32 to 47"));
 }
 
 TEST(PlanConflicts, NameWhoLeavesABarrierTooEarly) {
   const PlanRequest barrier{
-      .collective = Collective::kBarrier, .algorithm = Algorithm::kDissemination, .world_size = 4};
+      {.collective = Collective::kBarrier, .algorithm = Algorithm::kDissemination}, 0, 4};
   EXPECT_EQ(conflict_without(barrier, {1, 0}), "rank 3 may leave without word of rank 0");
 }
 
 TEST(RedundantDependencies, AreThoseThatFollowFromOthers) {
-  const PlanRequest request{.collective = Collective::kAllReduce, .world_size = 4, .count = 64};
+  const PlanRequest request{{.collective = Collective::kAllReduce, .count = 64}, 0, 4};
   const auto requests = testing::for_each_rank(request);
   auto plans = testing::plans_of(requests);
   EXPECT_TRUE(testing::redundant_dependencies(plans, requests).empty());

@@ -30,7 +30,7 @@ class PlanProofTest : public ::testing::TestWithParam<std::size_t> {
   std::size_t n() const { return GetParam(); }
 
   PlanRequest request_of(Collective collective, Algorithm algorithm) const {
-    PlanRequest request{.collective = collective, .algorithm = algorithm, .world_size = n()};
+    PlanRequest request{{.collective = collective, .algorithm = algorithm}, 0, n()};
     if (algorithm == Algorithm::kChain) request.element_bytes = testing::kChainElementBytes;
     return request;
   }
@@ -90,12 +90,13 @@ TEST_P(PlanProofTest, CodedRingAllReduce) {
 // Chunks of more than 64 Ki elements travel in pieces: two here.
 TEST(PlanProof, CodedRingAllReduceInPieces) {
   for (const std::size_t n : {2, 3, 4}) {
-    testing::for_each_way({.collective = Collective::kAllReduce,
-                           .algorithm = Algorithm::kRing,
-                           .world_size = n,
-                           .count = n * (64 * 1024 + 17),
-                           .codec = Codec::kFloat16,
-                           .feeds_back = true},
+    testing::for_each_way({{.collective = Collective::kAllReduce,
+                            .algorithm = Algorithm::kRing,
+                            .count = n * (64 * 1024 + 17),
+                            .codec = Codec::kFloat16,
+                            .feeds_back = true},
+                           0,
+                           n},
                           [](const PlanRequest& way) { prove(testing::for_each_rank(way)); });
   }
 }

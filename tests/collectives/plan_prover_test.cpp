@@ -63,15 +63,15 @@ class SpoiltPlan {
   }
 };
 
-SpoiltPlan ring() { return SpoiltPlan({.collective = Collective::kAllReduce}); }
+SpoiltPlan ring() { return SpoiltPlan({{.collective = Collective::kAllReduce}}); }
 SpoiltPlan coded_ring() {
   return SpoiltPlan(
-      {.collective = Collective::kAllReduce, .codec = Codec::kFloat16, .feeds_back = true});
+      {{.collective = Collective::kAllReduce, .codec = Codec::kFloat16, .feeds_back = true}});
 }
 SpoiltPlan direct(bool in_place) {
-  return SpoiltPlan({.collective = Collective::kAllReduce,
-                     .algorithm = Algorithm::kDirect,
-                     .in_place = in_place});
+  return SpoiltPlan({{.collective = Collective::kAllReduce,
+                      .algorithm = Algorithm::kDirect,
+                      .in_place = in_place}});
 }
 
 TEST(PlanProver, HasNothingAgainstRightPlans) {
@@ -94,7 +94,7 @@ TEST(PlanProver, SeesAnInputThatIsWritten) {
 }
 
 TEST(PlanProver, SeesACopyOntoItself) {
-  auto plan = SpoiltPlan({.collective = Collective::kAllGather, .in_place = false});
+  auto plan = SpoiltPlan({{.collective = Collective::kAllGather, .in_place = false}});
   plan.local(0, 1).from = {Buffer::kValues, {8, 16}};
   EXPECT_EQ(plan.flaw(), "rank 0 copies or adds in one place");
 }
@@ -175,7 +175,9 @@ TEST(PlanProver, SeesAForgottenScale) {
 }
 
 TEST(PlanProver, SeesAContributionThatIsNotPreScaled) {
-  auto plan = SpoiltPlan({.collective = Collective::kAllReduce, .pre_scales = true});
+  PlanRequest pre_scaled{{.collective = Collective::kAllReduce}};
+  pre_scaled.pre_scales = true;
+  auto plan = SpoiltPlan(pre_scaled);
   plan.local(2, 1).at.slice.count = 15;
   EXPECT_THAT(plan.flaw(), HasSubstr("adds what was pre-scaled in part"));
 }

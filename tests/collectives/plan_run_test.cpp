@@ -33,12 +33,7 @@ float sum_of(std::size_t world_size, std::size_t index) {
 
 PlanRequest request_of(Collective collective, Algorithm algorithm, std::size_t count,
                        std::size_t root = 0) {
-  return {.collective = collective,
-          .algorithm = algorithm,
-          .rank = 0,
-          .world_size = 1,
-          .count = count,
-          .root = root};
+  return {{.collective = collective, .algorithm = algorithm, .count = count, .root = root}};
 }
 
 class PlanRunTest : public ::testing::TestWithParam<std::size_t> {
@@ -203,9 +198,10 @@ class EveryCollective : public ::testing::Test {
   void run_world(std::size_t n) {
     for (int c = 1; c <= static_cast<int>(Collective::kBroadcast); ++c) {
       for (int a = 1; a <= static_cast<int>(Algorithm::kDissemination); ++a) {
-        PlanRequest request{.collective = static_cast<Collective>(c),
-                            .algorithm = static_cast<Algorithm>(a),
-                            .world_size = n};
+        PlanRequest request{
+            {.collective = static_cast<Collective>(c), .algorithm = static_cast<Algorithm>(a)},
+            0,
+            n};
         if (!collectives::makes(request.algorithm, request.collective)) continue;
         std::vector<std::size_t> hosts(n);
         for (std::size_t rank = 0; rank < n; ++rank) hosts[rank] = rank / 2;

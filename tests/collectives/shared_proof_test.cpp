@@ -216,7 +216,7 @@ class Rank {
       __real_memcpy(from + i * sizeof(float), &value, sizeof value);
     }
     PlannedCollective& planned =
-        planned_.emplace_back(PlannedCollective{{}, reducer(), coder_, {}, {}});
+        planned_.emplace_back(PlannedCollective{.reducer = reducer(), .coder = coder_});
     planned.method = PlannedCollective::kShared;
     planned.value_bytes = bytes;
     planned.input_bytes = job.in_place ? 0 : bytes;

@@ -20,7 +20,7 @@ constexpr std::size_t kWorldSize = 3;
 // The sentence; empty where the call is fine.
 std::string refusal(const Call& call) {
   try {
-    check(call, kRank, kWorldSize);
+    describe(call, kRank, kWorldSize);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
     return error.what();
@@ -99,9 +99,9 @@ TEST_F(CallTest, OverlapsAreRefusedUnlessAPartLiesInItsPlace) {
   EXPECT_EQ(
       refusal({.collective = Collective::kAllGather, .values = all, .input = all.subspan(2, 3)}),
       "all_gather: the input overlaps the output; the form with one argument works in place");
-  const CheckedCall in_place =
-      check({.collective = Collective::kAllGather, .values = all, .input = all.subspan(3, 3)},
-            kRank, kWorldSize);
+  const collectives::Description in_place =
+      describe({.collective = Collective::kAllGather, .values = all, .input = all.subspan(3, 3)},
+               kRank, kWorldSize);
   EXPECT_TRUE(in_place.in_place);
 }
 

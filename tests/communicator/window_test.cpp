@@ -95,7 +95,7 @@ class WindowTest : public ::testing::Test {
 
   std::uint64_t push(const Toy& toy) {
     PlannedCollective& planned =
-        planned_.emplace_back(PlannedCollective{{}, reducer_, coder_, {}, {}});
+        planned_.emplace_back(PlannedCollective{.reducer = reducer_, .coder = coder_});
     planned.method = 1;
     planned.value_bytes = toy.written.size_bytes();
     planned.input_bytes = toy.read.size_bytes();
@@ -110,7 +110,7 @@ class WindowTest : public ::testing::Test {
   }
   std::uint64_t push_plan() {
     const PlannedCollective& planned =
-        planned_.emplace_back(PlannedCollective{{}, reducer_, coder_, {}, {}});
+        planned_.emplace_back(PlannedCollective{.reducer = reducer_, .coder = coder_});
     QueuedOperation& operation = queue_.next_slot();
     operation = {};
     operation.plan = &planned.plan;

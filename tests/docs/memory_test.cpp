@@ -26,6 +26,10 @@ constexpr std::size_t communicator_bytes(std::size_t n) { return 24 * 1024 + 153
 
 constexpr std::size_t encryption_bytes(std::size_t peers) { return (448 + 64 * peers) * 1024; }
 
+Algorithm chosen_for(std::size_t bytes, const collectives::Surroundings& world) {
+  return collectives::choose({.type = DataType::kByte, .count = bytes}, world).algorithm;
+}
+
 std::size_t bytes_of(const Plan& plan) {
   return plan.steps.capacity() * sizeof(plan.steps[0]) +
          plan.afters.capacity() * sizeof(plan.afters[0]) +
@@ -45,15 +49,15 @@ void for_every_plan(std::size_t n, std::size_t rank, Check check) {
       if (!makes(static_cast<Algorithm>(a), collective)) continue;
       for (const bool in_place : {false, true}) {
         for (const bool pre_scales : {false, true}) {
-          const PlanRequest request{.collective = collective,
-                                    .algorithm = static_cast<Algorithm>(a),
-                                    .rank = rank,
-                                    .world_size = n,
-                                    .count = 64 * n,
-                                    .root = n - 1,
-                                    .in_place = in_place,
-                                    .pre_scales = pre_scales && reduces(collective),
-                                    .hosts = hosts};
+          PlanRequest request{{.collective = collective,
+                               .algorithm = static_cast<Algorithm>(a),
+                               .count = 64 * n,
+                               .root = n - 1,
+                               .in_place = in_place},
+                              rank,
+                              n};
+          request.pre_scales = pre_scales && reduces(collective);
+          request.hosts = hosts;
           check(request, collectives::make_plan(request));
         }
       }
@@ -83,20 +87,20 @@ TEST(Memory, APlansTablesAndScratchAreAsSmallAsThePageSays) {
 TEST(Memory, ACodedPlanIsAsSmallAsThePageSays) {
   for (const std::size_t n : {2, 3, 8, 32}) {
     const std::size_t count = n * 16 * 64 * 1024;
-    const Plan plan = collectives::make_plan({.algorithm = Algorithm::kRing,
-                                              .world_size = n,
-                                              .count = count,
-                                              .in_place = false,
-                                              .pre_scales = true,
-                                              .codec = Codec::kInt8,
-                                              .feeds_back = true});
+    PlanRequest request{{.algorithm = Algorithm::kRing,
+                         .count = count,
+                         .in_place = false,
+                         .codec = Codec::kInt8,
+                         .feeds_back = true},
+                        0,
+                        n};
+    request.pre_scales = true;
+    const Plan plan = collectives::make_plan(request);
     EXPECT_LE(bytes_of(plan), 16 * n * 1536) << n;
     EXPECT_EQ(plan.coded_count, count);
     EXPECT_EQ(plan.scratch_count, 0u);
-    const Plan large = collectives::make_plan({.algorithm = Algorithm::kRing,
-                                               .world_size = n,
-                                               .count = 64 * count,
-                                               .codec = Codec::kInt8});
+    const Plan large = collectives::make_plan(
+        {{.algorithm = Algorithm::kRing, .count = 64 * count, .codec = Codec::kInt8}, 0, n});
     EXPECT_LE(bytes_of(large), 64 * n * 1536) << n;
   }
 }
@@ -109,8 +113,9 @@ TEST(Memory, AnAllReduceInPlaceNeedsOneChunkAtMost) {
           Algorithm::kTwoLevel, Algorithm::kStar}) {
       const std::vector<std::size_t> hosts(n);
       const std::size_t chunk = 16 * 100;
-      const Plan plan = collectives::make_plan(
-          {.algorithm = algorithm, .world_size = n, .count = chunk * n, .hosts = hosts});
+      PlanRequest request{{.algorithm = algorithm, .count = chunk * n}, 0, n};
+      request.hosts = hosts;
+      const Plan plan = collectives::make_plan(request);
       const bool adds_elsewhere = algorithm == Algorithm::kDirect && n > 2;
       EXPECT_EQ(plan.scratch_count, adds_elsewhere ? chunk : 0) << to_string(algorithm) << " " << n;
     }
@@ -120,13 +125,13 @@ TEST(Memory, AnAllReduceInPlaceNeedsOneChunkAtMost) {
 TEST(Memory, AHubNeedsRoomForAllAndIsChosenWhereThatIsLittle) {
   for (const std::size_t n : {2, 3, 5, 8, 64}) {
     for (std::size_t rank = 0; rank < n; ++rank) {
-      const Plan plan = collectives::make_plan(
-          {.algorithm = Algorithm::kHub, .rank = rank, .world_size = n, .count = 1009});
+      const Plan plan =
+          collectives::make_plan({{.algorithm = Algorithm::kHub, .count = 1009}, rank, n});
       EXPECT_EQ(plan.scratch_count, rank == 0 ? (n - 1) * 1009 : 0);
     }
     const std::size_t most = 4 * 1024 / (n - 1);
-    EXPECT_EQ(collectives::choose({.world_size = n, .bytes = most}).algorithm, Algorithm::kHub);
-    EXPECT_NE(collectives::choose({.world_size = n, .bytes = most + 1}).algorithm, Algorithm::kHub);
+    EXPECT_EQ(chosen_for(most, {.world_size = n}), Algorithm::kHub);
+    EXPECT_NE(chosen_for(most + 1, {.world_size = n}), Algorithm::kHub);
   }
 }
 
@@ -137,19 +142,16 @@ TEST(Memory, ByHostNeedsRoomInOneRankOfEachHostAndIsChosenWhereThatIsLittle) {
       std::vector<std::size_t> hosts(n);
       for (std::size_t rank = 0; rank < n; ++rank) hosts[rank] = rank / ranks_per_host;
       for (std::size_t rank = 0; rank < n; ++rank) {
-        const Plan plan = collectives::make_plan({.algorithm = Algorithm::kByHost,
-                                                  .rank = rank,
-                                                  .world_size = n,
-                                                  .count = kCount,
-                                                  .hosts = hosts});
+        PlanRequest request{{.algorithm = Algorithm::kByHost, .count = kCount}, rank, n};
+        request.hosts = hosts;
+        const Plan plan = collectives::make_plan(request);
         EXPECT_LE(plan.scratch_count, rank % ranks_per_host == 0 ? 2 * n * kCount : 0) << rank;
       }
     }
     const std::size_t most = std::min<std::size_t>(64 * 1024, 1024 * 1024 / n);
-    collectives::Situation situation{.world_size = n, .bytes = most, .host_count = n / 2};
-    EXPECT_EQ(collectives::choose(situation).algorithm, Algorithm::kByHost);
-    ++situation.bytes;
-    EXPECT_NE(collectives::choose(situation).algorithm, Algorithm::kByHost);
+    const collectives::Surroundings world{.world_size = n, .host_count = n / 2};
+    EXPECT_EQ(chosen_for(most, world), Algorithm::kByHost);
+    EXPECT_NE(chosen_for(most + 1, world), Algorithm::kByHost);
   }
 }
 

@@ -50,11 +50,19 @@ struct Case {
 };
 
 PlanRequest request_of(const Case& what, std::size_t count, std::span<const std::size_t> hosts) {
-  return {.collective = Collective::kAllReduce,
-          .algorithm = what.plan,
-          .count = count,
-          .in_place = what.in_place,
-          .hosts = hosts};
+  PlanRequest request{{.collective = Collective::kAllReduce,
+                       .algorithm = what.plan,
+                       .count = count,
+                       .in_place = what.in_place}};
+  request.hosts = hosts;
+  return request;
+}
+
+Algorithm chosen_for(Collective collective, std::size_t bytes,
+                     const collectives::Surroundings& world) {
+  return collectives::choose({.collective = collective, .type = DataType::kByte, .count = bytes},
+                             world)
+      .algorithm;
 }
 
 // The reduction of elements [first, first + count) of every rank, by one call, as all ranks have
@@ -232,8 +240,7 @@ TEST(Reproducibility, WhatIsChosenByDefaultGivesTheRingsBits) {
       for (const std::size_t bytes : {4, 256, 16384, 65535, 65536, 1 << 30}) {
         for (const bool shares : {false, true}) {
           for (const std::size_t hosts : {std::size_t{1}, (n + 1) / 2, n}) {
-            const Algorithm chosen =
-                collectives::choose({collective, n, bytes, shares, hosts}).algorithm;
+            const Algorithm chosen = chosen_for(collective, bytes, {n, shares, hosts});
             EXPECT_TRUE(chosen == Algorithm::kRing || chosen == Algorithm::kDirect ||
                         chosen == Algorithm::kHub || chosen == Algorithm::kByHost ||
                         (shares && chosen == Algorithm::kShared))
@@ -243,8 +250,8 @@ TEST(Reproducibility, WhatIsChosenByDefaultGivesTheRingsBits) {
       }
     }
   }
-  EXPECT_EQ(collectives::choose({Collective::kReduce, 3, 4, false}).algorithm, Algorithm::kChain);
-  EXPECT_EQ(collectives::choose({Collective::kReduce, 3, 4, true}).algorithm, Algorithm::kShared);
+  EXPECT_EQ(chosen_for(Collective::kReduce, 4, {3, false}), Algorithm::kChain);
+  EXPECT_EQ(chosen_for(Collective::kReduce, 4, {3, true}), Algorithm::kShared);
 }
 
 TEST(Reproducibility, PlansOfWholeBuffersKeepTheirBitsInAnyBuckets) {

@@ -34,6 +34,8 @@ void SimWorld::start(std::size_t rank, const collectives::PlanRequest& request,
   collectives::PlanRequest own = request;
   own.rank = rank;
   own.world_size = options_.world_size;
+  own.type = type;
+  own.reduction = reduction;
   plans_[rank] = collectives::make_plan(own);
   reducers_[rank] = std::make_unique<collectives::Reducer>(
       kernels::reference<kernels::Reductions>(), type, reduction, options_.world_size);
@@ -42,13 +44,8 @@ void SimWorld::start(std::size_t rank, const collectives::PlanRequest& request,
   operations_[rank] = {.plan = &plans_[rank],
                        .reducer = reducers_[rank].get(),
                        .buffers = {memory[0].data(), memory[1].data(), memory[2].data()},
-                       .signature = {.collective = own.collective,
-                                     .algorithm = own.algorithm,
-                                     .type = type,
-                                     .op = reduction.op(),
-                                     .root = static_cast<std::uint32_t>(own.root),
-                                     .count = own.count,
-                                     .sequence = 1}};
+                       .signature = signature_of(own, rank)};
+  operations_[rank].signature.sequence = 1;
   runs_[rank]->start(operations_[rank]);
   started_[rank] = true;
 }

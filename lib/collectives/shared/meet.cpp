@@ -20,7 +20,7 @@ void SharedRun::start(const Operation& operation) {
   Flags::Content content{};
   const std::size_t content_bytes =
       travels_with_post(bytes_of(operation)) ? put_values(content) : put_offer(content);
-  number_ = flags_->post(pack(operation.signature), content, content_bytes);
+  number_ = flags_->post(to_words(operation.signature), content, content_bytes);
   phase_ = Phase::kMeets;
   seen_ = 0;
 }
@@ -36,7 +36,7 @@ std::size_t SharedRun::put_values(Flags::Content& content) const noexcept {
 std::size_t SharedRun::put_offer(Flags::Content& content) const noexcept {
   Offer offer = offer_of(*operation_, flags_->memory(flags_->rank()));
   offer.is_staged = is_staged_ ? 1 : 0;
-  const Flags::Signature signature = pack(operation_->signature);
+  const SignatureWords signature = to_words(operation_->signature);
   std::copy_n(signature.begin(), std::size(offer.signature), offer.signature);
   static_assert(sizeof offer <= sizeof content);
   std::memcpy(content.data(), &offer, sizeof offer);
@@ -72,25 +72,15 @@ bool SharedRun::all_have_posted() {
   for (; seen_ < flags_->world_size(); ++seen_) {
     const Post* post = flags_->post_of(seen_, number_);
     if (!post) return false;
-    if (!flags_->agrees(*post, number_)) compare_digest(seen_);
+    if (!flags_->agrees(*post, number_)) compare(seen_, *flags_->signature_of(seen_, number_));
     posts_[seen_] = post;
   }
   return true;
 }
 
-// Whose digest differs.
-void SharedRun::compare_digest(std::size_t rank) const {
-  const Flags::Signature& theirs = *flags_->signature_of(rank, number_);
-  if (theirs == pack(operation_->signature)) return;
-  throw mismatch(operation_->signature, unpack(theirs), rank);
-}
-
-// A digest is quick to compare; before ranks write to each other's memory, all of it is.
-void SharedRun::compare_signature(std::size_t rank, const Offer& offer) const {
-  Flags::Signature theirs{};
-  std::ranges::copy(offer.signature, theirs.begin());
-  if (theirs == pack(operation_->signature)) return;
-  throw mismatch(operation_->signature, unpack(theirs), rank);
+void SharedRun::compare(std::size_t rank, const SignatureWords& theirs) const {
+  if (theirs == to_words(operation_->signature)) return;
+  throw mismatch(operation_->signature, from_words(theirs), rank);
 }
 
 // False where some rank's values cannot be reached, and so all go by stages; all ranks find the
@@ -99,7 +89,10 @@ bool SharedRun::all_are_reached() const {
   bool all = true;
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
     const Offer offer = offered_by(rank);
-    compare_signature(rank, offer);
+    // A digest is quick to compare; before ranks write to each other's memory, all of it is.
+    SignatureWords theirs{};
+    std::ranges::copy(offer.signature, theirs.begin());
+    compare(rank, theirs);
     all = all && is_reached(operation_->signature, rank, offer);
   }
   return all;

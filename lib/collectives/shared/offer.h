@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "collectives/operation.h"
 #include "collectives/description.h"
+#include "collectives/operation.h"
 
 namespace rota::collectives {
 

@@ -65,8 +65,7 @@ class SharedRun final : public Running {
   Offer offered_by(std::size_t rank) const noexcept;
   Turn meet();
   bool all_have_posted();
-  void compare_digest(std::size_t rank) const;
-  void compare_signature(std::size_t rank, const Offer& offer) const;
+  void compare(std::size_t rank, const SignatureWords& theirs) const;
   bool all_are_reached() const;
   void add_posts() const noexcept;
   void add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept;

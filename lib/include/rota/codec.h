@@ -1,5 +1,6 @@
 // What values look like on their way between ranks.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -25,6 +26,10 @@ ROTA_EXPORT std::string_view to_string(Codec codec) noexcept;
 
 // By its name; empty where there is none of that name.
 ROTA_EXPORT std::optional<Codec> codec_named(std::string_view name) noexcept;
+
+// What has fewer bytes travels as it is, unless a call names its codec: it takes as long whatever
+// its size.
+inline constexpr std::size_t kLeastCodedBytes = 64 * 1024;
 
 // Whether training by it wants what is lost in one step added in the next one (error feedback):
 // true of those that lose more than 16 bits can hold.

@@ -1,0 +1,53 @@
+// Looks for what can be used again among operations that are done, the latest first.
+#include "communicator/packer.h"
+
+#include <utility>
+
+#include "collectives/shared/run.h"
+#include "communicator/memory_need.h"
+
+namespace rota {
+
+// Of the operations that are done and still have their slots, the latest whose packing will do.
+template <class WillDo>
+Packing Packer::take_over(WillDo will_do) {
+  constexpr std::uint64_t kSlots = OperationQueue::kCapacity;
+  const std::uint64_t oldest = queue_.next() > kSlots ? queue_.next() - kSlots : 1;
+  for (std::uint64_t number = queue_.finished(); number >= oldest; --number) {
+    Packing& done = packing_of(number);
+    if (will_do(done)) return std::exchange(done, {});
+  }
+  return {};
+}
+
+const Packing& Packer::pack(std::span<const Values> parts, std::uint64_t call, std::size_t bytes,
+                            bool may_list) {
+  Packing packing = take_over([&](const Packing& done) {
+    const bool is_same = done.call == call || is_of(done, parts);
+    return is_same && (may_list || !done.is_listed);
+  });
+  if (packing.parts.empty()) packing = pack_anew(parts, bytes, may_list);
+  packing.call = call;
+  return packing_of(queue_.next()) = std::move(packing);
+}
+
+Packing Packer::pack_anew(std::span<const Values> parts, std::size_t bytes, bool may_list) {
+  const auto own_memory = [this] {
+    return group_.transport->shared_memory()->ranks[group_.rank].memory;
+  };
+  const bool is_listed = may_list && !collectives::SharedRun::travels_with_post(bytes) &&
+                         can_list(parts, own_memory(), sorted_);
+  const std::size_t needed = is_listed ? sizeof(collectives::PartList) : bytes;
+  const Packing& forgotten = packing_of(queue_.next());
+  // Lists are small, and of groups that may come again.
+  Packing packing = take_over([&](const Packing& done) {
+    return done.memory.bytes().size() == needed && done.is_listed == is_listed &&
+           (!is_listed || &done == &forgotten);
+  });
+  packing.parts.assign(parts.begin(), parts.end());
+  if (packing.memory.bytes().size() != needed) packing.memory = allocate_for(group_, needed);
+  if (is_listed) list_parts(packing, own_memory());
+  return packing;
+}
+
+}  // namespace rota
