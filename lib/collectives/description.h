@@ -60,28 +60,44 @@ struct Description {
 };
 std::size_t hash_of(const Description& call) noexcept;
 
-// What all ranks of a call have to agree on, carried by every message and compared before a byte of
-// it touches the caller's values.
-struct Signature {
+// What all ranks of a call have to agree on, as every message carries it: it is compared before a
+// byte of the message touches the caller's values.
+class Signature {
+ public:
+  // In the last a message has its own number.
+  using Words = std::array<std::uint64_t, 4>;
   static constexpr std::uint64_t kUneven = ~std::uint64_t{0};  // Counts differ from pair to pair.
 
-  Collective collective = Collective::kBarrier;
-  Algorithm algorithm = Algorithm::kRing;
-  DataType type = DataType::kByte;
-  ReduceOp op = ReduceOp::kSum;
-  Codec codec = Codec::kIdentity;
-  std::uint32_t root = 0;  // Of a message: who sends it.
-  std::uint64_t count = 0;
-  std::uint64_t sequence = 0;  // The how-manieth operation of its communicator.
+  Signature() = default;
+  explicit constexpr Signature(const Words& words) noexcept
+      : words_{words[0], words[1], words[2], 0} {}
+  // Of a call on rank `rank`: both ends of a message say that it is sent, and by whom.
+  Signature(const Description& call, std::size_t rank) noexcept;
+
+  constexpr const Words& words() const noexcept { return words_; }
+  constexpr Collective collective() const noexcept { return part<Collective, 0>(); }
+  constexpr Algorithm algorithm() const noexcept { return part<Algorithm, 8>(); }
+  constexpr DataType type() const noexcept { return part<DataType, 16>(); }
+  constexpr ReduceOp op() const noexcept { return part<ReduceOp, 24, 0xf>(); }
+  constexpr Codec codec() const noexcept { return part<Codec, 28, 0xf>(); }
+  constexpr std::uint32_t root() const noexcept { return part<std::uint32_t, 32, ~0U>(); }
+  constexpr std::uint64_t count() const noexcept { return words_[1]; }
+  // The how-manieth operation of its communicator this is; of a message, between its two ranks.
+  constexpr std::uint64_t sequence() const noexcept { return words_[2]; }
+
+  constexpr void set_count(std::uint64_t count) noexcept { words_[1] = count; }
+  constexpr void set_sequence(std::uint64_t sequence) noexcept { words_[2] = sequence; }
+
+  friend bool operator==(const Signature&, const Signature&) = default;
+
+ private:
+  template <class T, int kShift, std::uint32_t kMask = 0xff>
+  constexpr T part() const noexcept {
+    return static_cast<T>(words_[0] >> kShift & kMask);
+  }
+
+  Words words_{};
 };
-
-// Of a call on rank `rank`; both ends of a message say that it is sent. The sequence is left open.
-Signature signature_of(const Description& call, std::size_t rank) noexcept;
-
-// The last word is left to PlanRun, which puts the chunk there.
-using SignatureWords = std::array<std::uint64_t, 4>;
-SignatureWords to_words(const Signature& signature) noexcept;
-Signature from_words(const SignatureWords& words) noexcept;
 
 // "all_reduce #7 of 1000 float32 (mean, ring)", "all_reduce #8 of 99999 float32 (sum, ring, int8)"
 std::string to_text(const Signature& signature);

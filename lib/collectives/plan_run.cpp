@@ -31,7 +31,6 @@ void PlanRun::add_streams(const Operation& operation, Streams& streams) const no
 void PlanRun::start(const Operation& operation) {
   ROTA_ASSERT(done());
   operation_ = &operation;
-  signature_ = to_words(operation.signature);
   lanes_.assign(plan().lanes.size(), LaneState{});
   lanes_left_ = static_cast<std::uint32_t>(lanes_.size());
 }
@@ -136,7 +135,7 @@ void PlanRun::encode(const Step& step) const noexcept {
   if (feedback) feedback = bytes_at({Buffer::kFeedback, step.from.slice}).data();
   operation_->coder->encode(bytes_at(step.at).data(), bytes_at(step.from).data(), feedback,
                             step.from.slice.count, step.from.slice.offset,
-                            operation_->signature.sequence, step.last);
+                            operation_->signature.sequence(), step.last);
 }
 
 std::size_t PlanRun::take_payload(Channel& channel, const Step& step, LaneState& state) {
@@ -174,7 +173,7 @@ std::span<std::byte> PlanRun::bytes_at(const Place& place) const noexcept {
 
 // The signature, and the how-manieth message in its direction this is.
 Header PlanRun::header_of(std::size_t lane, const Step& step) const noexcept {
-  Header header{.bytes = bytes_at(step.at).size(), .signature = signature_};
+  Header header{.bytes = bytes_at(step.at).size(), .signature = operation_->signature.words()};
   header.signature[3] = lanes_[lane].done;
   return header;
 }
@@ -183,9 +182,9 @@ void PlanRun::check_header(const Header& header, std::size_t lane, const Step& s
   const Header expected = header_of(lane, step);
   if (header.signature == expected.signature && header.bytes == expected.bytes) return;
   const std::size_t peer = plan().lanes[lane].peer;
-  const Signature theirs = from_words(header.signature);
+  const Signature theirs(header.signature);
   std::string detail;
-  if (to_words(theirs) == signature_) {
+  if (theirs == operation_->signature) {
     detail = ", which sends " + std::to_string(header.bytes) + " bytes where " +
              std::to_string(expected.bytes) + " are expected (message " +
              std::to_string(header.signature[3] + 1) + ")";
@@ -194,12 +193,12 @@ void PlanRun::check_header(const Header& header, std::size_t lane, const Step& s
 }
 
 void PlanRun::compare_with(std::size_t peer) const {
-  if (!flags_ || operation_->signature.collective == Collective::kSend) return;
+  if (!flags_ || operation_->signature.collective() == Collective::kSend) return;
   const auto* words = flags_->signature_of(peer, flags_->number() + 1);
   if (!words) return;
-  const Signature theirs = from_words(*words);
+  const Signature theirs(*words);
   // A peer that has done with this operation may be in the next one.
-  if (theirs.sequence != operation_->signature.sequence) return;
+  if (theirs.sequence() != operation_->signature.sequence()) return;
   throw mismatch(operation_->signature, theirs, peer);
 }
 

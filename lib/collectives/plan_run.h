@@ -1,6 +1,5 @@
 // Runs a plan over the channels to the peers. A message is a plan of one step.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -57,7 +56,6 @@ class PlanRun final : public Running {
   std::uint32_t first_stream_;
   std::uint32_t lanes_left_ = 0;
   const Operation* operation_ = nullptr;
-  std::array<std::uint64_t, 4> signature_{};
   std::vector<LaneState> lanes_;
 };
 

@@ -52,7 +52,7 @@ std::vector<std::unique_ptr<collectives::Method>> methods_of(
 }
 
 bool is_message(const QueuedOperation& operation) noexcept {
-  return operation.signature.collective == Collective::kSend;
+  return operation.signature.collective() == Collective::kSend;
 }
 
 }  // namespace
@@ -191,7 +191,8 @@ void Driver::report(const Wait& wait) {
   const QueuedOperation& own = window_.oldest();
   group_.membership->report_waiting(
       group_.members[wait.peer],
-      is_message(own) ? std::string() : group_.name + "#" + std::to_string(own.signature.sequence),
+      is_message(own) ? std::string()
+                      : group_.name + "#" + std::to_string(own.signature.sequence()),
       to_text(own.signature));
 }
 

@@ -66,28 +66,28 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   QueuedOperation& operation = queue_.next_slot();
   operation.plan = &planned.plan;
   operation.reducer = &planned.reducer;
-  operation.coder = &planned.coder;
+  operation.coder = planned.coder ? &*planned.coder : nullptr;
   // An operation has one kind of pointer; no plan writes to its input.
   auto* input = call.input ? const_cast<std::byte*>(call.input->data()) : nullptr;
   operation.buffers = {
       call.values ? call.values->data() : nullptr, input, planned.scratch.bytes().data(),
       call.feedback ? call.feedback->data() : nullptr, planned.coded.bytes().data()};
-  operation.packing = nullptr;
   operation.parts = nullptr;
-  if (call.group.empty()) {
-    packer_.skip();
-  } else {
+  if (!call.group.empty()) {
     const Packing& packing =
         packer_.pack(call.group, known.number, planned.call.count * bytes_of(planned.call.type),
                      planned.method == PlannedCollective::kShared);
     operation.packing = &packing;
     operation.parts = packing.list();
     operation.buffers[0] = packing.values();
+  } else if (operation.packing) {  // Of the operation that had this slot.
+    packer_.forget();
+    operation.packing = nullptr;
   }
   operation.in_place = planned.call.in_place;
   operation.planned = &planned;
   operation.signature = planned.signature;
-  operation.signature.sequence = next_sequence(planned.call);
+  operation.signature.set_sequence(next_sequence(planned.call));
   return queue_.push();
 }
 
@@ -101,10 +101,23 @@ std::uint64_t Communicator::Impl::next_sequence(const collectives::Description& 
 Request Communicator::Impl::start(const std::shared_ptr<Impl>& self, const Call& call) {
   // A rank that is alone finishes what it begins. Where one thread alone may drive, it does so
   // while it waits.
-  if (self->group_.transport && !self->manner_.one_thread) self->progress_thread_.start();
+  const bool may_start = self->group_.transport && !self->manner_.one_thread;
+  if (may_start && !self->progress_thread_.has_started()) self->progress_thread_.start();
   const std::uint64_t number = self->submit(call);
   self->run_unattended();
   return {self, number};
+}
+
+template <class Move>
+bool Communicator::Impl::drive(Move move) noexcept {
+  try {
+    return !broken() && move();
+  } catch (const Error& error) {
+    break_with(error);
+  } catch (const std::bad_alloc&) {
+    break_with(no_memory_);
+  }
+  return false;
 }
 
 void Communicator::Impl::run_unattended() {
@@ -113,19 +126,18 @@ void Communicator::Impl::run_unattended() {
   if (pending > kManyPending && pending % kManyPending != 0) return;
   // The first chunks may leave at once.
   if (try_to_drive()) {
-    Backoff backoff(Backoff::Manner::kSpin);
-    drive(backoff);
+    drive([this] { return driver_.turn(); });
     stop_driving();
   }
   if (!queue_.empty() && !broken()) progress_thread_.wake();
 }
 
 // While peers are about to come, a look at them is all that there is to do. Returns what the last
-// drive() did.
+// drive_or_rest() did.
 template <class Done>
 bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept {
   for (int turns = 1;; ++turns) {
-    const bool rests = drive(backoff);
+    const bool rests = drive_or_rest(backoff);
     if (turns == kTurnsAtOnce || !backoff.fast() || done() || broken()) return rests;
   }
 }
@@ -167,16 +179,14 @@ bool Communicator::Impl::wait_until(std::uint64_t number, base::TimePoint until)
 bool Communicator::Impl::test(std::uint64_t number) {
   require_own_thread();
   if (!queue_.is_done(number) && !broken() && try_to_drive()) {
-    Backoff backoff(Backoff::Manner::kSpin);
-    drive(backoff);
+    drive([this] { return driver_.turn(); });
     stop_driving();
   }
   return queue_.is_done(number) || broken();
 }
 
-bool Communicator::Impl::drive(Backoff& backoff) noexcept {
-  try {
-    if (broken()) return false;
+bool Communicator::Impl::drive_or_rest(Backoff& backoff) noexcept {
+  return drive([&] {
     if (driver_.turn()) {
       backoff.reset();
       return false;
@@ -188,12 +198,8 @@ bool Communicator::Impl::drive(Backoff& backoff) noexcept {
     if (!sleepy) return false;
     if (manner_.naps) return true;
     driver_.rest(kLongestRest);
-  } catch (const Error& error) {
-    break_with(error);
-  } catch (const std::bad_alloc&) {
-    break_with(no_memory_);
-  }
-  return false;
+    return false;
+  });
 }
 
 ProgressThread::Work Communicator::Impl::drive_unattended() noexcept {
@@ -203,7 +209,7 @@ ProgressThread::Work Communicator::Impl::drive_unattended() noexcept {
   }
   if (!try_to_drive()) return Work::kStands;
   Backoff backoff(Backoff::Manner::kSleep);
-  const bool stands = drive(backoff);
+  const bool stands = drive_or_rest(backoff);
   stop_driving();
   return stands ? Work::kStands : Work::kMoves;
 }

@@ -71,9 +71,14 @@ class Communicator::Impl final : public Request::Source {
   bool try_to_drive() noexcept { return !driving_.test_and_set(std::memory_order_acquire); }
   void stop_driving() noexcept { driving_.clear(std::memory_order_release); }
 
-  // One turn of whoever drives. The only place that catches what the data path throws. True where
-  // it is time to rest, and somebody else may drive meanwhile: memory does not wake who rests.
-  bool drive(Backoff& backoff) noexcept;
+  // What `move` returns, of whoever drives; false where the communicator is broken. The only place
+  // that catches what the data path throws.
+  template <class Move>
+  bool drive(Move move) noexcept;
+
+  // One turn of who waits. True where it is time to rest, and somebody else may drive meanwhile:
+  // memory does not wake who rests.
+  bool drive_or_rest(Backoff& backoff) noexcept;
   void run_unattended();  // What was just submitted.
   ProgressThread::Work drive_unattended() noexcept;
   void break_with(const Error& error) noexcept;  // By whoever drives.

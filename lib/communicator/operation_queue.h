@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "collectives/operation.h"
 #include "communicator/packing.h"
-#include "communicator/plan_cache.h"
+#include "communicator/planned.h"
 
 namespace rota {
 

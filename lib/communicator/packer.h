@@ -26,11 +26,8 @@ class Packer {
   const Packing& pack(std::span<const Values> parts, std::uint64_t call, std::size_t bytes,
                       bool may_list);
 
-  // The operation that is queued next is not grouped.
-  void skip() noexcept {
-    Packing& next = packing_of(queue_.next());
-    if (!next.parts.empty()) next = {};
-  }
+  // What the slot of the operation that is queued next has kept.
+  void forget() noexcept { packing_of(queue_.next()) = {}; }
 
  private:
   Packing& packing_of(std::uint64_t number) noexcept {

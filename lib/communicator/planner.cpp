@@ -29,6 +29,8 @@ std::string in_units(std::size_t bytes) {
   return text.data() + std::string(units[unit]);
 }
 
+constexpr std::size_t kMostPlanned = 1024;
+
 std::size_t bytes_of_values(const Description& call) noexcept {
   return call.count * bytes_of(call.type);
 }
@@ -42,25 +44,32 @@ Planner::Planner(const Group& group, const Settings& settings)
              .shares_memory = group.transport && group.transport->shared_memory(),
              .host_count = host_count_of(hosts_of(group.table))} {}
 
-// Calls with counts of their own are not expected to come again.
 void Planner::examine(const Call& call, Known& known) {
-  known.planned = nullptr;
   Description description = describe(call, group_.rank, group_.world_size());
   description.codec = codec_for(description);
-  const Choice choice = choice_for(description);
-  description.algorithm = choice.algorithm;
+  PlannedPtr planned = planned_for(call, description);
   known.group.assign(call.group.begin(), call.group.end());
-  known.number = ++examined_;
   known.call = call;
   known.call.group = known.group;
-  const auto* found = call.uneven ? nullptr : plans_.find(description);
-  if (found) {
-    known.planned = *found;
-    return;
+  known.number = ++examined_;
+  known.planned = std::move(planned);
+}
+
+// Calls with counts of their own are not expected to come again.
+Planner::PlannedPtr Planner::planned_for(const Call& call, Description description) {
+  const Choice choice = choice_for(description);
+  description.algorithm = choice.algorithm;
+  if (!call.uneven) {
+    const auto found = planned_.find(description);
+    if (found != planned_.end()) return found->second;
   }
   say_once(description, choice.why);
-  known.planned = make(call, description);
-  if (!call.uneven) plans_.keep(known.planned);
+  PlannedPtr planned = make(call, description);
+  if (call.uneven) return planned;
+  // A program that never uses a count twice would fill the memory with plans.
+  if (planned_.size() >= kMostPlanned) planned_.clear();
+  planned_[description] = planned;
+  return planned;
 }
 
 Codec Planner::codec_for(const Description& call) const noexcept {
@@ -82,40 +91,47 @@ Choice Planner::choice_for(const Description& call) const noexcept {
   return collectives::choose(call, world_);
 }
 
-std::shared_ptr<const PlannedCollective> Planner::make(const Call& call,
-                                                       const Description& description) const {
+Planner::PlannedPtr Planner::make(const Call& call, const Description& description) const {
   const std::size_t element_bytes = bytes_of(description.type);
   const auto planned = std::make_shared<PlannedCollective>(
       PlannedCollective{.call = description,
-                        .signature = signature_of(description, group_.rank),
+                        .signature = {description, group_.rank},
                         .reducer = {*settings_.reductions, description.type, description.reduction,
                                     group_.world_size()},
-                        .coder = {*settings_.codings, description.codec, description.reduction.op(),
-                                  group_.rank, group_.world_size(), settings_.codec_seed}});
-  planned->value_bytes = call.values ? call.values->count() * element_bytes : 0;
-  planned->input_bytes = call.input ? call.input->count() * element_bytes : 0;
-  if (!collectives::has_plans(description.algorithm)) {
-    planned->method = PlannedCollective::kShared;
-    return planned;
-  }
+                        .value_bytes = call.values ? call.values->count() * element_bytes : 0,
+                        .input_bytes = call.input ? call.input->count() * element_bytes : 0});
   if (call.collective == Collective::kAllToAll && call.uneven) {
-    planned->signature.count = collectives::Signature::kUneven;
+    planned->signature.set_count(collectives::Signature::kUneven);
   }
-  const std::vector<std::size_t> hosts = hosts_of(group_.table);
-  collectives::PlanRequest request{description, group_.rank, group_.world_size(), element_bytes};
-  request.pre_scales = collectives::reduces(call.collective) && planned->reducer.needs_pre_scale();
-  request.counts = call.counts;
-  request.receive_counts = call.receive_counts;
-  request.hosts = hosts;
-  planned->plan = collectives::make_plan(request);
-  const collectives::Plan& plan = planned->plan;
-  if (plan.scratch_count > 0) {
-    planned->scratch = allocate_for(group_, plan.scratch_count * element_bytes);
+  if (description.codec != Codec::kIdentity) {
+    planned->coder.emplace(*settings_.codings, description.codec, description.reduction.op(),
+                           group_.rank, group_.world_size(), settings_.codec_seed);
   }
-  if (plan.coded_count > 0) {
-    planned->coded = allocate_for(group_, planned->coder.bytes(plan.coded_count));
+  if (collectives::has_plans(description.algorithm)) {
+    make_plan(call, *planned);
+  } else {
+    planned->method = PlannedCollective::kShared;
   }
   return planned;
+}
+
+void Planner::make_plan(const Call& call, PlannedCollective& planned) const {
+  const std::size_t element_bytes = bytes_of(planned.call.type);
+  collectives::PlanRequest request{planned.call, group_.rank, group_.world_size(), element_bytes};
+  request.pre_scales = collectives::reduces(call.collective) && planned.reducer.needs_pre_scale();
+  request.counts = call.counts;
+  request.receive_counts = call.receive_counts;
+  std::vector<std::size_t> hosts;
+  if (collectives::looks_at_hosts(planned.call.algorithm)) hosts = hosts_of(group_.table);
+  request.hosts = hosts;
+  planned.plan = collectives::make_plan(request);
+  const collectives::Plan& plan = planned.plan;
+  if (plan.scratch_count > 0) {
+    planned.scratch = allocate_for(group_, plan.scratch_count * element_bytes);
+  }
+  if (plan.coded_count > 0) {
+    planned.coded = allocate_for(group_, planned.coder->bytes(plan.coded_count));
+  }
 }
 
 // For whoever started the job with --verbose: one line for each way to make a collective. Where

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <rota/values.h>
@@ -12,7 +13,7 @@
 #include "collectives/choice.h"
 #include "communicator/call.h"
 #include "communicator/group.h"
-#include "communicator/plan_cache.h"
+#include "communicator/planned.h"
 #include "communicator/settings.h"
 
 namespace rota {
@@ -22,7 +23,7 @@ class Planner {
   // Both outlive it.
   Planner(const Group& group, const Settings& settings);
 
-  // The last call of a collective.
+  // A call that was looked at.
   struct Known {
     Call call;  // Its addresses may be anything by now, but for those of
     std::vector<Values> group;
@@ -30,29 +31,46 @@ class Planner {
     std::shared_ptr<const PlannedCollective> planned;
   };
 
-  // Valid until the next call of the same collective. Throws Error kInvalidArgument with a sentence
-  // that says what does not fit; kNoMemory.
+  // Valid until the next call. Throws Error kInvalidArgument with a sentence that says what does
+  // not fit; kNoMemory.
   const Known& plan(const Call& call) {
-    Known& known = known_[static_cast<std::size_t>(call.collective)];
+    Known& known = known_[place_of(call)];
     if (!known.planned || !is_again(call, known.call)) examine(call, known);
     return known;
   }
 
  private:
+  static constexpr std::size_t kPlaces = 8;
+
+  using PlannedPtr = std::shared_ptr<const PlannedCollective>;
+  struct Hash {
+    std::size_t operator()(const collectives::Description& call) const noexcept {
+      return collectives::hash_of(call);
+    }
+  };
+
+  // Buckets of a training step have different counts, and all of them come again.
+  static std::size_t place_of(const Call& call) noexcept {
+    const std::uint64_t count = call.values ? call.values->count() : 0;
+    const std::uint64_t mixed = (count + 1) * 0x9e3779b97f4a7c15U >> 61;
+    return static_cast<std::size_t>(mixed ^ static_cast<std::uint64_t>(call.collective)) % kPlaces;
+  }
+
   void examine(const Call& call, Known& known);
+  PlannedPtr planned_for(const Call& call, collectives::Description description);
   Codec codec_for(const collectives::Description& call) const noexcept;
   collectives::Choice choice_for(const collectives::Description& call) const noexcept;
-  std::shared_ptr<const PlannedCollective> make(const Call& call,
-                                                const collectives::Description& description) const;
+  PlannedPtr make(const Call& call, const collectives::Description& description) const;
+  void make_plan(const Call& call, PlannedCollective& planned) const;
   void say_once(const collectives::Description& call, const char* why);
 
   const Group& group_;
   const Settings& settings_;
   collectives::Surroundings world_;
-  PlanCache plans_;
-  std::array<Known, collectives::kCollectives> known_{};  // Of each, the last call.
-  std::vector<std::string> said_;                         // What rank 0 has said of its choices.
-  std::uint64_t examined_ = 0;                            // Calls.
+  std::array<Known, kPlaces> known_{};  // By what place_of() says: the last call.
+  std::unordered_map<collectives::Description, PlannedPtr, Hash> planned_;
+  std::vector<std::string> said_;  // What rank 0 has said of its choices.
+  std::uint64_t examined_ = 0;     // Calls.
 };
 
 }  // namespace rota

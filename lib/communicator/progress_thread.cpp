@@ -8,7 +8,6 @@
 namespace rota {
 
 void ProgressThread::start() {
-  if (has_started()) return;
   thread_ = os::start_quiet_thread([this] { run(); });
   started_.store(true, std::memory_order_relaxed);
 }

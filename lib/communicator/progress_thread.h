@@ -26,7 +26,7 @@ class ProgressThread {
       : work_(std::move(work)), naps_(naps) {}
   ~ProgressThread() { stop(); }
 
-  void start();  // Does nothing where it has started. Throws Error kSystem.
+  void start();  // Requires !has_started(). Throws Error kSystem.
   void wake() noexcept;
   bool has_started() const noexcept { return started_.load(std::memory_order_relaxed); }
   void stop() noexcept;  // Returns when the thread has ended.

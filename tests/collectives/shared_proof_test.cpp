@@ -226,12 +226,12 @@ class Rank {
     operation.reducer = &planned.reducer;
     operation.in_place = job.in_place;
     operation.buffers = {slot(number, false), job.in_place ? nullptr : from};
-    operation.signature = {.collective = job.collective,
-                           .algorithm = Algorithm::kShared,
-                           .type = DataType::kFloat32,
-                           .root = job.root,
-                           .count = job.count,
-                           .sequence = number + 1};
+    operation.signature = {{.collective = job.collective,
+                            .algorithm = Algorithm::kShared,
+                            .count = job.count,
+                            .root = job.root},
+                           rank_};
+    operation.signature.set_sequence(number + 1);
     queue_.push();
   }
 

@@ -53,11 +53,8 @@ class SharedRunTest : public ::testing::Test {
       rank.run = std::make_unique<SharedRun>(*rank.flags, kNoChannels, 0, 0);
       rank.operation = {.reducer = &reducer_,
                         .buffers = {rank.bytes.data(), nullptr, nullptr},
-                        .signature = {.collective = Collective::kAllReduce,
-                                      .algorithm = Algorithm::kShared,
-                                      .type = DataType::kFloat32,
-                                      .count = kCount,
-                                      .sequence = 1}};
+                        .signature = {{.algorithm = Algorithm::kShared, .count = kCount}, i}};
+      rank.operation.signature.set_sequence(1);
     }
   }
 
@@ -115,9 +112,10 @@ TEST_F(SharedRunTest, TakesTurnsInTheOrderOfPosts) {
   std::vector<Operation> operations;
   for (const auto& rank : ranks_) {
     operations.push_back(rank->operation);
-    rank->operation.signature.count = operations.back().signature.count = kCount / 2;
+    rank->operation.signature.set_count(kCount / 2);
+    operations.back().signature.set_count(kCount / 2);
     operations.back().buffers[0] += kCount / 2 * sizeof(float);
-    operations.back().signature.sequence = 2;
+    operations.back().signature.set_sequence(2);
     second.push_back(std::make_unique<SharedRun>(*rank->flags, kNoChannels, 1, 0));
   }
   start_all();
@@ -136,20 +134,20 @@ TEST_F(SharedRunTest, TakesTurnsInTheOrderOfPosts) {
 }
 
 TEST_F(SharedRunTest, BelievesNoListThatLeavesTheArena) {
-  for (const auto& rank : ranks_) rank->operation.signature.count = 20000;
+  for (const auto& rank : ranks_) rank->operation.signature.set_count(20000);
   list_of(*ranks_[1]).parts[0] = {kCount * sizeof(float) - 4, 40000};
   expect_that_rank_1_is_blamed();
 }
 
 TEST_F(SharedRunTest, BelievesNoListThatEndsTooEarly) {
-  for (const auto& rank : ranks_) rank->operation.signature.count = 20000;
+  for (const auto& rank : ranks_) rank->operation.signature.set_count(20000);
   list_of(*ranks_[1]).parts[0].bytes = 4000;
   list_of(*ranks_[1]).count = 1;
   expect_that_rank_1_is_blamed();
 }
 
 TEST_F(SharedRunTest, BelievesNoListOfHalfElements) {
-  for (const auto& rank : ranks_) rank->operation.signature.count = 20000;
+  for (const auto& rank : ranks_) rank->operation.signature.set_count(20000);
   list_of(*ranks_[1]).parts[0].bytes = 39998;
   expect_that_rank_1_is_blamed();
 }

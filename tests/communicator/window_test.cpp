@@ -26,15 +26,15 @@ using Turn = Window::Turn;
 
 constexpr std::size_t kToyStreams = 3;
 
-// signature.count: its steps; signature.root: its stream.
+// The signature's count: its steps; its root: its stream.
 class ToyRun final : public collectives::Running {
  public:
   explicit ToyRun(std::size_t first_stream) : first_stream_(first_stream) {}
 
   void add_streams(const Operation& operation, Streams& streams) const noexcept override {
-    streams.add(first_stream_ + operation.signature.root);
+    streams.add(first_stream_ + operation.signature.root());
   }
-  void start(const Operation& operation) override { left_ = operation.signature.count; }
+  void start(const Operation& operation) override { left_ = operation.signature.count(); }
   collectives::Turn step() override {
     --left_;
     return left_ == 0 ? collectives::Turn::kDone : collectives::Turn::kMoved;
@@ -104,8 +104,7 @@ class WindowTest : public ::testing::Test {
     operation.planned = &planned;
     operation.buffers = {reinterpret_cast<std::byte*>(toy.written.data()),
                          reinterpret_cast<std::byte*>(const_cast<float*>(toy.read.data()))};
-    operation.signature.count = toy.steps;
-    operation.signature.root = toy.stream;
+    operation.signature = {{.count = toy.steps, .root = toy.stream}, 0};
     return queue_.push();
   }
   std::uint64_t push_plan() {

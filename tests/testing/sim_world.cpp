@@ -44,8 +44,8 @@ void SimWorld::start(std::size_t rank, const collectives::PlanRequest& request,
   operations_[rank] = {.plan = &plans_[rank],
                        .reducer = reducers_[rank].get(),
                        .buffers = {memory[0].data(), memory[1].data(), memory[2].data()},
-                       .signature = signature_of(own, rank)};
-  operations_[rank].signature.sequence = 1;
+                       .signature = {own, rank}};
+  operations_[rank].signature.set_sequence(1);
   runs_[rank]->start(operations_[rank]);
   started_[rank] = true;
 }

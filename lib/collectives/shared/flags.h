@@ -42,7 +42,7 @@ struct FlagsPage {
   alignas(64) std::atomic<std::uint64_t> shares;
   std::atomic<std::uint64_t> segments;
   std::uint64_t stage;  // Where it is in the rank's memory; said with the first segment.
-  alignas(64) std::array<SignatureWords, kPosts> signatures;  // Digests are of them.
+  alignas(64) std::array<Signature::Words, kPosts> signatures;  // Digests are of them.
 };
 
 static_assert(sizeof(FlagsPage) <= sizeof(transport::SharedPage));
@@ -76,7 +76,7 @@ class Flags {
 
   // Begins the next collective, whose number it returns: shows the first `bytes` of `content` to
   // all, with the signature. Requires that all but kMostRunning - 1 before it are finished.
-  std::uint64_t post(const SignatureWords& signature, const Content& content,
+  std::uint64_t post(const Signature::Words& signature, const Content& content,
                      std::size_t bytes) noexcept {
     FlagsPage& own = own_page();
     ++number_;
@@ -148,7 +148,7 @@ class Flags {
   void count_staged(std::uint64_t bytes) noexcept { add(shared_.staged_bytes, bytes); }
 
   // What a rank says that it does in collective `number`; empty before it has posted for it.
-  const SignatureWords* signature_of(std::size_t rank, std::uint64_t number) const noexcept {
+  const Signature::Words* signature_of(std::size_t rank, std::uint64_t number) const noexcept {
     const FlagsPage& page = page_of(rank);
     return post_of(rank, number) ? &page.signatures[number % FlagsPage::kPosts] : nullptr;
   }
@@ -173,7 +173,7 @@ class Flags {
   static bool is_for(std::uint64_t head, std::uint64_t number) noexcept {
     return (head & kNumber) == (number & kNumber);
   }
-  static std::uint64_t digest_of(const SignatureWords& signature) noexcept {
+  static std::uint64_t digest_of(const Signature::Words& signature) noexcept {
     std::uint64_t digest = 0;
     for (const std::uint64_t word : signature) {
       digest = (digest ^ word) * 0x9e37'79b9'7f4a'7c15;

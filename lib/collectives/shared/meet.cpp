@@ -11,7 +11,7 @@ namespace rota::collectives {
 
 void SharedRun::start(const Operation& operation) {
   operation_ = &operation;
-  segment_ = {0, operation.signature.count};
+  segment_ = {0, operation.signature.count()};
   own_ = {};
   element_shift_ = static_cast<std::size_t>(std::countr_zero(element_bytes()));
   is_staged_ = needs_stage(operation);
@@ -20,7 +20,7 @@ void SharedRun::start(const Operation& operation) {
   Flags::Content content{};
   const std::size_t content_bytes =
       travels_with_post(bytes_of(operation)) ? put_values(content) : put_offer(content);
-  number_ = flags_->post(to_words(operation.signature), content, content_bytes);
+  number_ = flags_->post(operation.signature.words(), content, content_bytes);
   phase_ = Phase::kMeets;
   seen_ = 0;
 }
@@ -29,14 +29,14 @@ std::size_t SharedRun::put_values(Flags::Content& content) const noexcept {
   if (bytes() == 0 || !gives(flags_->rank())) return 0;
   auto* to = reinterpret_cast<std::byte*>(content.data());
   std::memcpy(to, contribution_of(*operation_), bytes());
-  operation_->reducer->pre_scale(to, operation_->signature.count);
+  operation_->reducer->pre_scale(to, operation_->signature.count());
   return bytes();
 }
 
 std::size_t SharedRun::put_offer(Flags::Content& content) const noexcept {
   Offer offer = offer_of(*operation_, flags_->memory(flags_->rank()));
   offer.is_staged = is_staged_ ? 1 : 0;
-  const SignatureWords signature = to_words(operation_->signature);
+  const Signature::Words& signature = operation_->signature.words();
   std::copy_n(signature.begin(), std::size(offer.signature), offer.signature);
   static_assert(sizeof offer <= sizeof content);
   std::memcpy(content.data(), &offer, sizeof offer);
@@ -72,15 +72,16 @@ bool SharedRun::all_have_posted() {
   for (; seen_ < flags_->world_size(); ++seen_) {
     const Post* post = flags_->post_of(seen_, number_);
     if (!post) return false;
-    if (!flags_->agrees(*post, number_)) compare(seen_, *flags_->signature_of(seen_, number_));
+    if (!flags_->agrees(*post, number_))
+      compare(seen_, Signature(*flags_->signature_of(seen_, number_)));
     posts_[seen_] = post;
   }
   return true;
 }
 
-void SharedRun::compare(std::size_t rank, const SignatureWords& theirs) const {
-  if (theirs == to_words(operation_->signature)) return;
-  throw mismatch(operation_->signature, from_words(theirs), rank);
+void SharedRun::compare(std::size_t rank, const Signature& theirs) const {
+  if (theirs == operation_->signature) return;
+  throw mismatch(operation_->signature, theirs, rank);
 }
 
 // False where some rank's values cannot be reached, and so all go by stages; all ranks find the
@@ -90,9 +91,9 @@ bool SharedRun::all_are_reached() const {
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
     const Offer offer = offered_by(rank);
     // A digest is quick to compare; before ranks write to each other's memory, all of it is.
-    SignatureWords theirs{};
+    Signature::Words theirs{};
     std::ranges::copy(offer.signature, theirs.begin());
-    compare(rank, theirs);
+    compare(rank, Signature(theirs));
     all = all && is_reached(operation_->signature, rank, offer);
   }
   return all;
@@ -101,14 +102,14 @@ bool SharedRun::all_are_reached() const {
 // The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c. All is
 // the chunk of a root: that is the order of a chain.
 void SharedRun::add_posts() const noexcept {
-  const std::size_t count = operation_->signature.count;
-  const std::size_t root = operation_->signature.root;
-  if (operation_->signature.collective == Collective::kBroadcast) {
+  const std::size_t count = operation_->signature.count();
+  const std::size_t root = operation_->signature.root();
+  if (operation_->signature.collective() == Collective::kBroadcast) {
     if (bytes() == 0) return;  // Of no address.
     std::memcpy(buffer_of(*operation_, Buffer::kValues), posts_[root]->bytes(), bytes());
     return;
   }
-  if (operation_->signature.collective == Collective::kReduce) {
+  if (operation_->signature.collective() == Collective::kReduce) {
     return add_posts_of_chunk(root, {0, count});
   }
   if (count <= kChunkGrain) return add_posts_of_chunk(0, {0, count});  // It has them all.

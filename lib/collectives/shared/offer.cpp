@@ -15,12 +15,12 @@ std::uint64_t offset_in(std::span<const std::byte> memory, const void* start,
 }  // namespace
 
 bool gives_in(const Signature& signature, std::size_t rank) noexcept {
-  return signature.collective != Collective::kBroadcast || rank == signature.root;
+  return signature.collective() != Collective::kBroadcast || rank == signature.root();
 }
 
 bool takes_in(const Signature& signature, std::size_t rank) noexcept {
-  if (!has_root(signature.collective)) return true;
-  return (rank == signature.root) == (signature.collective == Collective::kReduce);
+  if (!has_root(signature.collective())) return true;
+  return (rank == signature.root()) == (signature.collective() == Collective::kReduce);
 }
 
 Offer offer_of(const Operation& operation, std::span<const std::byte> memory) noexcept {

@@ -39,7 +39,7 @@ inline std::byte* contribution_of(const Operation& operation) noexcept {
   return buffer_of(operation, operation.in_place ? Buffer::kValues : Buffer::kInput);
 }
 inline std::size_t bytes_of(const Operation& operation) noexcept {
-  return operation.signature.count * operation.reducer->element_bytes();
+  return operation.signature.count() * operation.reducer->element_bytes();
 }
 
 }  // namespace rota::collectives

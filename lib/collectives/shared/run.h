@@ -65,7 +65,7 @@ class SharedRun final : public Running {
   Offer offered_by(std::size_t rank) const noexcept;
   Turn meet();
   bool all_have_posted();
-  void compare(std::size_t rank, const SignatureWords& theirs) const;
+  void compare(std::size_t rank, const Signature& theirs) const;
   bool all_are_reached() const;
   void add_posts() const noexcept;
   void add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcept;

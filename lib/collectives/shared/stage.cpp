@@ -22,7 +22,7 @@ void SharedRun::stage_from(std::size_t offset) {
   const std::size_t rest = stage.size() < page_each ? 0 : stage.size() % page_each;
   const std::size_t most = (stage.size() - rest) / element_bytes();
   is_staged_ = true;
-  segment_ = {offset, std::min(operation_->signature.count - offset, most)};
+  segment_ = {offset, std::min(operation_->signature.count() - offset, most)};
   cut();
   if (gives(flags_->rank())) {
     const auto bring = [&](const Reach& own, std::size_t at, std::size_t count) {
@@ -58,7 +58,7 @@ Turn SharedRun::go_on_with_next_segment() {
     flags_->count_staged(for_others_shares(bring_back));
   }
   const std::size_t next = segment_.offset + segment_.count;
-  if (next == operation_->signature.count) {
+  if (next == operation_->signature.count()) {
     flags_->pass_turn();
     return Turn::kDone;
   }

@@ -1,0 +1,33 @@
+// A call that can run, as often as it comes again.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <rota/memory.h>
+
+#include "collectives/coder.h"
+#include "collectives/description.h"
+#include "collectives/plan.h"
+#include "collectives/reducer.h"
+
+namespace rota {
+
+struct PlannedCollective {
+  // Indices of the group's methods.
+  static constexpr std::uint8_t kPlans = 0;
+  static constexpr std::uint8_t kShared = 1;
+
+  collectives::Description call{};
+  collectives::Signature signature{};  // But for the sequence.
+  collectives::Plan plan{};
+  collectives::Reducer reducer;
+  std::optional<collectives::Coder> coder{};  // Of a coded plan.
+  Block scratch{};
+  Block coded{};
+  std::uint8_t method = kPlans;
+  std::size_t value_bytes = 0;  // Of the memory that the caller lends.
+  std::size_t input_bytes = 0;
+};
+
+}  // namespace rota
