@@ -308,7 +308,7 @@ JobPlan Leader::plan_job(const Seating& own) const {
   table.epoch = part_.meeting.cluster.epoch.value_or(0);
   table.source = part_.meeting.cluster.source;
   table.transport = transport_;
-  if (table.transport == base::kMixed) plan.job.islands = islands_;
+  if (base::ways_of(transport_) == base::Ways::kBoth) plan.job.islands = islands_;
   table.tuned = part_.options.tuned_file;
   table.rows.resize(own.share.world_size);
   plan.job.may_spin = true;

@@ -68,8 +68,9 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
                 (options.transport == Transport::kAuto ? ": all ranks are on one host"
                                                        : ": as --transport says"));
   if (options.encrypt) {
-    why.emplace_back(transport == "tcp" ? "what ranks say to each other is encrypted"
-                                        : "nothing to encrypt: all stays in this host's memory");
+    why.emplace_back(base::goes_over_tcp(transport)
+                         ? "what ranks say to each other is encrypted"
+                         : "nothing to encrypt: all stays in this host's memory");
   }
   if (!options.tuned_file.empty()) {
     why.push_back("plans of all-reduces as " + options.tuned_file + " says");
@@ -139,7 +140,8 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   const Binding binding = binding_rules(options);
   std::vector<Core> cores;
   if (binding.bind_to != BindTo::kNone) cores = limit_cores(read_cores(), plan.slots.cpu_count);
-  const std::string transport = options.transport == Transport::kTcp ? "tcp" : "shm";
+  const std::string transport(base::transport_name(
+      options.transport == Transport::kTcp ? base::Ways::kTcp : base::Ways::kMemory));
   plan.share = share_of(plan.layout, 0, options.groups, transport);
   plan.share.evaluators = evaluators_of(options.groups);
   plan.share.places = place_ranks(cores, rank_count, binding);
@@ -153,7 +155,7 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   plan.job.may_spin = rank_count <= plan.slots.cpu_count;
   plan.job.verbose = options.verbose;
   plan.job.encrypts = options.encrypt;
-  if (rendezvous::lent_for(plan.job.table.transport) == rendezvous::Lent::kArenas) {
+  if (base::ways_of(transport) == base::Ways::kMemory) {
     plan.arena_bytes = size_arena(facts, rank_count);
   }
   require_fitting(plan.job, facts);

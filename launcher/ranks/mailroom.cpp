@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/islands.h"
 #include "os/address.h"
 #include "os/message_socket.h"
 
@@ -21,11 +22,11 @@ Prepared prepare_here(const Options& options, const JobPlan& plan,
   prepared.devices.assign(visible.begin(), visible.end());
   prepared.peers = describe_peers(plan.layout, {{os::kLoopback, prepared.provision.ports.ports}});
   prepared.job.key = auth::random_key();
-  switch (rendezvous::lent_for(plan.job.table.transport)) {
-    case rendezvous::Lent::kArenas:
+  switch (base::ways_of(plan.job.table.transport)) {
+    case base::Ways::kMemory:
       prepared.loan = Loan::of_arenas(rank_count, plan.arena_bytes);
       break;
-    case rendezvous::Lent::kListener: {
+    case base::Ways::kTcp: {
       std::vector<os::Listener> listeners;
       for (RankRow& row : prepared.job.table.rows) {
         listeners.push_back(os::listen_on_loopback());
@@ -34,9 +35,9 @@ Prepared prepare_here(const Options& options, const JobPlan& plan,
       prepared.loan = Loan::of_listeners(std::move(listeners));
       break;
     }
-    case rendezvous::Lent::kNothing:
+    case base::Ways::kNone:
       break;
-    case rendezvous::Lent::kBoth:
+    case base::Ways::kBoth:
       ROTA_ASSERT(false);  // Takes several hosts.
   }
   return prepared;

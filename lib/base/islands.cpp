@@ -2,16 +2,41 @@
 #include "base/islands.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 
 namespace rota::base {
+namespace {
+
+struct Row {
+  std::string_view transport;
+  Ways ways;
+};
+
+constexpr std::array<Row, 4> kTransports{
+    {{"none", Ways::kNone}, {"shm", Ways::kMemory}, {"tcp", Ways::kTcp}, {"shm+tcp", Ways::kBoth}}};
+
+Ways ways_between(std::span<const std::uint32_t> islands) {
+  if (islands.size() == 1) return Ways::kNone;
+  const std::set<std::uint32_t> numbers(islands.begin(), islands.end());
+  if (numbers.size() == 1) return Ways::kMemory;
+  return numbers.size() == islands.size() ? Ways::kTcp : Ways::kBoth;
+}
+
+}  // namespace
+
+std::string_view transport_name(Ways ways) noexcept {
+  return std::ranges::find(kTransports, ways, &Row::ways)->transport;
+}
+
+Ways ways_of(std::string_view transport) noexcept {
+  const auto* row = std::ranges::find(kTransports, transport, &Row::transport);
+  return row == kTransports.end() ? Ways::kNone : row->ways;
+}
 
 std::string transport_between(std::span<const std::uint32_t> islands) {
-  if (islands.size() == 1) return "none";
-  const std::set<std::uint32_t> numbers(islands.begin(), islands.end());
-  if (numbers.size() == 1) return "shm";
-  return numbers.size() == islands.size() ? "tcp" : std::string(kMixed);
+  return std::string(transport_name(ways_between(islands)));
 }
 
 Islands each_alone(std::size_t world_size) {
@@ -21,7 +46,7 @@ Islands each_alone(std::size_t world_size) {
 }
 
 Islands islands_over(std::string_view transport, std::size_t world_size) {
-  return transport == "tcp" ? each_alone(world_size) : Islands(world_size, 0);
+  return ways_of(transport) == Ways::kTcp ? each_alone(world_size) : Islands(world_size, 0);
 }
 
 std::vector<std::size_t> island_of(std::span<const std::uint32_t> islands, std::size_t rank) {
@@ -37,11 +62,13 @@ std::size_t place_among(std::span<const std::size_t> mates, std::size_t rank) {
 }
 
 bool shares_memory(std::string_view transport) noexcept {
-  return transport == "shm" || transport == kMixed;
+  const Ways ways = ways_of(transport);
+  return ways == Ways::kMemory || ways == Ways::kBoth;
 }
 
 bool goes_over_tcp(std::string_view transport) noexcept {
-  return transport == "tcp" || transport == kMixed;
+  const Ways ways = ways_of(transport);
+  return ways == Ways::kTcp || ways == Ways::kBoth;
 }
 
 }  // namespace rota::base

@@ -12,14 +12,21 @@ namespace rota::base {
 // Index = rank. Ranks of one number share memory.
 using Islands = std::vector<std::uint32_t>;
 
-// What a transport is called where ranks of an island share memory and TCP is between islands.
-inline constexpr std::string_view kMixed = "shm+tcp";
+// How ranks reach each other.
+enum class Ways : std::uint8_t {
+  kNone,    // There is one rank; or the transport is not known.
+  kMemory,  // All share memory.
+  kTcp,     // No two do.
+  kBoth,    // Those of an island do, and TCP is between islands.
+};
 
-// The transport as a rank table calls it: "none" in a world of one, "shm" where all ranks share
-// memory, "tcp" where no two do, else kMixed.
+// A transport as a rank table calls it, and what the name stands for.
+std::string_view transport_name(Ways ways) noexcept;
+Ways ways_of(std::string_view transport) noexcept;
+
 std::string transport_between(std::span<const std::uint32_t> islands);
 
-// The other way round, for all but kMixed.
+// The other way round, for all but Ways::kBoth.
 Islands islands_over(std::string_view transport, std::size_t world_size);
 Islands each_alone(std::size_t world_size);
 

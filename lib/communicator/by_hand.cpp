@@ -63,7 +63,7 @@ void check_job(const JobByHand& job) {
     throw_invalid("rank " + std::to_string(job.rank) + " of a table of " +
                   std::to_string(world_size));
   }
-  if (!job.table.transport.empty() && job.table.transport != "tcp") {
+  if (!job.table.transport.empty() && base::ways_of(job.table.transport) != base::Ways::kTcp) {
     throw_invalid("its ranks talk over tcp, not over '" + job.table.transport + "'");
   }
   if (!job.key.empty() && job.key.size() < auth::kKeyBytes) {
@@ -95,7 +95,7 @@ RankTable complete_table(const JobByHand& job) {
         std::count_if(table.rows.begin(), table.rows.begin() + static_cast<std::ptrdiff_t>(rank),
                       [&](const RankRow& before) { return before.host == row.host; }));
   }
-  table.transport = table.rows.size() == 1 ? "none" : "tcp";
+  table.transport = base::transport_between(base::each_alone(table.rows.size()));
   if (table.source.empty()) table.source = "a table, by hand";
   require_fitting(table);
   return table;

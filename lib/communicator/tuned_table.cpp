@@ -81,14 +81,15 @@ class Parser {
   void read_transport(const Words& words) {
     Topology& topology = table_.topology;
     if (!topology.transport.empty()) refuse("a second line 'transport'");
-    const bool is_over_tcp = words.size() >= 2 && base::goes_over_tcp(words[1]);
-    const bool is_known = is_over_tcp || (words.size() >= 2 && words[1] == "shm");
+    const std::string_view name = words.size() >= 2 ? words[1] : std::string_view();
+    const bool is_over_tcp = base::goes_over_tcp(name);
+    const bool is_known = base::ways_of(name) != base::Ways::kNone;
     topology.encrypts = is_over_tcp && words.size() == 3 && words[2] == "encrypted";
     if (!is_known || words.size() != (topology.encrypts ? 3U : 2U)) {
       refuse(
           "after 'transport' one of shm, tcp, tcp encrypted, shm+tcp, shm+tcp encrypted is needed");
     }
-    topology.transport = words[1];
+    topology.transport = name;
   }
 
   // "3" or "0-2".
@@ -133,7 +134,8 @@ class Parser {
     if (!algorithm || !collectives::makes(*algorithm, Collective::kAllReduce)) {
       refuse("no all-reduce has the plan " + cluster::shown(words[2]));
     }
-    if (!collectives::has_plans(*algorithm) && table_.topology.transport != "shm") {
+    if (!collectives::has_plans(*algorithm) &&
+        base::ways_of(table_.topology.transport) != base::Ways::kMemory) {
       refuse("the plan " + cluster::shown(words[2]) + " is for the transport shm alone");
     }
     auto& rows = table_.all_reduce;

@@ -11,26 +11,19 @@
 
 namespace rota::rendezvous {
 
-Lent lent_for(std::string_view transport) noexcept {
-  if (transport == "shm") return Lent::kArenas;
-  if (transport == "tcp") return Lent::kListener;
-  if (transport == base::kMixed) return Lent::kBoth;
-  return Lent::kNothing;
-}
-
 std::size_t lent_count(const Job& job) noexcept {
   if (!job.lends) return 0;
-  switch (lent_for(job.table.transport)) {
-    case Lent::kArenas:
+  switch (base::ways_of(job.table.transport)) {
+    case base::Ways::kMemory:
       return job.table.rows.size();
-    case Lent::kListener:
+    case base::Ways::kTcp:
       return 1;
-    case Lent::kBoth: {
+    case base::Ways::kBoth: {
       const auto mate_count =
           static_cast<std::size_t>(std::ranges::count(job.islands, job.islands[job.rank]));
       return mate_count == 1 ? 1 : 1 + mate_count;
     }
-    case Lent::kNothing:
+    case base::Ways::kNone:
       break;
   }
   return 0;

@@ -29,19 +29,11 @@ struct Job {
   bool lends = true;                     // Descriptors; otherwise ranks have brought their own.
 };
 
-// The descriptors that travel with kWelcome, behind that of the table. More than
-// os::kMaxMessageFds in all follow in further kWelcome messages without text.
-enum class Lent : std::uint8_t {
-  kNothing,
-  kArenas,    // One memfd a rank, in rank order: its arena. Every rank gets them all.
-  kListener,  // The receiver's own listening socket, bound to its address in the table.
-  kBoth,      // A listening socket first; then, unless the receiver is alone on its island, arenas.
-};
-
-// What ranks need for a transport; nothing for one that is not known here.
-Lent lent_for(std::string_view transport) noexcept;
-
-// How many of these each rank gets.
+// How many descriptors travel with each rank's kWelcome, behind that of the table; more than
+// os::kMaxMessageFds in all follow in further kWelcome messages without text. Where some ranks are
+// reached over TCP, the first is the receiver's own listening socket, bound to its address in the
+// table. Where it shares memory, one memfd for each rank of its island follows, in their order:
+// that rank's arena.
 std::size_t lent_count(const Job& job) noexcept;
 
 // All but the table, which is the one that has this mark. The text has the key in it, and so have

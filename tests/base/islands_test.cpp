@@ -22,6 +22,13 @@ TEST(Islands, AreAsTheTransportIs) {
   EXPECT_THAT(islands_over("none", 1), ElementsAre(0));
 }
 
+TEST(Islands, KnowATransportByItsName) {
+  for (const Ways ways : {Ways::kNone, Ways::kMemory, Ways::kTcp, Ways::kBoth}) {
+    EXPECT_EQ(ways_of(transport_name(ways)), ways);
+  }
+  EXPECT_EQ(ways_of("carrier pigeon"), Ways::kNone);
+}
+
 TEST(Islands, HaveTheirRanksInOrder) {
   const Islands islands = {7, 4, 7, 7};
   EXPECT_THAT(island_of(islands, 2), ElementsAre(0, 2, 3));
