@@ -129,8 +129,7 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
                                                     const CommunicatorOptions& options) {
   if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs one thread or more");
   if (is_alone(options)) {
-    return ThreadWorld::make(
-        {.world_size = count, .arena_bytes = thread_arena_bytes(count), .communicator = options});
+    return ThreadWorld::make({.world_size = count, .arena_bytes = 0, .communicator = options});
   }
   const Settings settings(options);
   const std::shared_ptr<Impl> held = held_by(options);

@@ -15,10 +15,7 @@
 #include "communicator/tuned_file.h"
 #include "os/host.h"
 #include "os/message_socket.h"
-#include "transport/mixed_transport.h"
-#include "transport/shm/transport.h"
-#include "transport/tcp/connect.h"
-#include "transport/tcp/transport.h"
+#include "transport/fabric.h"
 
 namespace rota {
 namespace {
@@ -44,7 +41,7 @@ Group world_of_one(RankTable table, const CommunicatorOptions& options) {
 RankTable own_table() {
   RankTable table;
   table.source = "started by hand";
-  table.transport = "none";
+  table.transport = base::transport_name(base::Ways::kNone);
   table.rows.push_back({.host = os::host_name()});
   return table;
 }
@@ -68,23 +65,21 @@ void throw_if_somebody_ended(rendezvous::Client& client) {
   }
 }
 
-std::unique_ptr<transport::shm::Transport> meet_in_memory(std::vector<os::Fd> arenas,
-                                                          const std::vector<std::size_t>& mates,
-                                                          std::size_t rank) {
-  auto domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
-  return std::make_unique<transport::shm::Transport>(std::move(domain),
-                                                     base::place_among(mates, rank), mates);
+transport::Lent take_lent(rendezvous::Client::Welcome& welcome, Arrival& arrival) {
+  transport::Lent lent{.listener = std::move(arrival.listener), .arenas = std::move(welcome.fds)};
+  const rendezvous::Job& job = welcome.job;
+  if (job.lends && base::goes_over_tcp(job.table.transport)) {
+    lent.listener = std::move(lent.arenas.front());
+    lent.arenas.erase(lent.arenas.begin());
+  }
+  return lent;
 }
 
-std::unique_ptr<transport::Transport> meet_over_tcp(rendezvous::Client::Welcome& welcome,
-                                                    const std::vector<std::size_t>& mates,
-                                                    Arrival& arrival, base::TimePoint deadline) {
+std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome& welcome,
+                                                     const base::Islands& islands, Arrival& arrival,
+                                                     base::TimePoint deadline) {
   const rendezvous::Job& job = welcome.job;
-  auto& fds = welcome.fds;
-  const os::Fd listener = job.lends ? std::move(fds.front()) : std::move(arrival.listener);
-  if (job.lends) fds.erase(fds.begin());
-  transport::tcp::ConnectOptions options{
-      .rank = job.rank,
+  transport::CallTerms terms{
       .addresses = {},
       .key = arrival.key.value_or(job.key),
       .encrypts = job.encrypts,
@@ -92,26 +87,9 @@ std::unique_ptr<transport::Transport> meet_over_tcp(rendezvous::Client::Welcome&
       .epoch = job.table.epoch,
       .look_around = [&arrival] { throw_if_somebody_ended(arrival.client); },
       .report_wait = [&arrival](std::size_t peer) { arrival.client.report_waiting(peer); }};
-  for (const RankRow& row : job.table.rows) options.addresses.push_back(row.address);
-  auto streams = transport::tcp::connect_all(options, listener.get(), deadline);
-  if (mates.size() == 1) return std::make_unique<transport::tcp::Transport>(std::move(streams));
-  return std::make_unique<transport::MixedTransport>(
-      meet_in_memory(std::move(fds), mates, job.rank), mates, std::move(streams));
-}
-
-std::unique_ptr<transport::Transport> make_transport(rendezvous::Client::Welcome& welcome,
-                                                     const base::Islands& islands, Arrival& arrival,
-                                                     base::TimePoint deadline) {
-  const rendezvous::Job& job = welcome.job;
-  const std::vector<std::size_t> mates = base::island_of(islands, job.rank);
-  if (job.table.transport == "shm") {
-    return meet_in_memory(std::move(welcome.fds), mates, job.rank);
-  }
-  if (base::goes_over_tcp(job.table.transport)) {
-    return meet_over_tcp(welcome, mates, arrival, deadline);
-  }
-  throw Error(ErrorCode::kSystem, "the launcher chose the transport '" + job.table.transport +
-                                      "', which this program does not know");
+  for (const RankRow& row : job.table.rows) terms.addresses.push_back(row.address);
+  return transport::join(job.table.transport, {.islands = islands, .own = {job.rank}},
+                         take_lent(welcome, arrival), terms, deadline);
 }
 
 // What rank 0 tells the others: what it was given, and the tuned file that it has read for all.

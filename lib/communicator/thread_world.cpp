@@ -1,9 +1,8 @@
-// Makes arenas, and one communicator a rank over them.
+// One communicator a rank, over transports that are there or over arenas that are made here.
 #include "communicator/thread_world.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -12,15 +11,11 @@
 
 #include "communicator/impl.h"
 #include "communicator/tuned_file.h"
-#include "memory/arena.h"
 #include "os/host.h"
-#include "transport/shm/transport.h"
+#include "transport/fabric.h"
 
 namespace rota {
 namespace {
-
-constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-constexpr std::uint64_t kLeastArenaBytes = std::uint64_t{1} << 20;
 
 std::vector<std::shared_ptr<Membership>> memberships_of_threads(std::size_t world_size) {
   const auto board = std::make_shared<Board>(world_size);
@@ -34,31 +29,9 @@ std::vector<std::shared_ptr<Membership>> memberships_of_threads(std::size_t worl
 
 }  // namespace
 
-std::size_t thread_arena_bytes(std::size_t count) {
-  const std::uint64_t wanted = sizeof(void*) == 8 ? 16 * kGiB : kGiB / count;
-  const std::uint64_t allowed = os::file_size_limit_bytes();
-  const std::uint64_t bytes =
-      std::min(wanted, allowed) / memory::Arena::kPage * memory::Arena::kPage;
-  if (bytes >= kLeastArenaBytes) return static_cast<std::size_t>(bytes);
-  throw Error(ErrorCode::kNoMemory,
-              "memory that threads share counts as a file, and the limit of " +
-                  std::to_string(allowed) + " bytes (ulimit -f) leaves no room for it: raise it");
-}
-
 std::vector<Communicator> ThreadWorld::make(const ThreadWorldOptions& options) {
-  std::vector<os::Fd> arenas;
-  for (std::size_t rank = 0; rank < options.world_size; ++rank) {
-    arenas.push_back(
-        os::make_shared_memory("rota-rank-" + std::to_string(rank), options.arena_bytes));
-  }
-  const auto domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
-  std::vector<std::size_t> ranks(options.world_size);
-  std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-  std::vector<std::unique_ptr<transport::Transport>> transports;
-  for (std::size_t rank = 0; rank < options.world_size; ++rank) {
-    transports.push_back(std::make_unique<transport::shm::Transport>(domain, rank, ranks));
-  }
-  return over(base::islands_over("shm", options.world_size), std::move(transports),
+  return over(base::Islands(options.world_size, 0),
+              transport::join_threads(options.world_size, options.arena_bytes),
               options.communicator);
 }
 

@@ -12,13 +12,9 @@
 
 namespace rota {
 
-// For each of `count` threads of one process: room in the address space, which all share, and not
-// memory. Throws Error kNoMemory where files may not be so large that it is of use.
-std::size_t thread_arena_bytes(std::size_t count);
-
 struct ThreadWorldOptions {
   std::size_t world_size = 1;
-  std::size_t arena_bytes = std::size_t{64} << 20;  // Of each rank; sparse.
+  std::size_t arena_bytes = std::size_t{64} << 20;  // Of each rank; sparse. 0: the most.
   CommunicatorOptions communicator;                 // Its deadline is 60 s where it says none.
 };
 

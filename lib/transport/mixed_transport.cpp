@@ -5,6 +5,8 @@
 #include <exception>
 #include <utility>
 
+#include "transport/fabric.h"
+
 namespace rota::transport {
 namespace {
 
@@ -46,6 +48,8 @@ bool MixedTransport::has_left(std::size_t peer) const noexcept {
 }
 
 // Rings that were heard while nobody slept may end one rest too early, and never one too late.
+std::unique_ptr<Fabric> MixedTransport::found(const Site& site) { return inside_->found(site); }
+
 void MixedTransport::rest(base::Duration at_most) {
   shm::Rings& rings = inside_->rings(inside_->rank());
   rings.asleep.store(1);

@@ -24,6 +24,7 @@ class MixedTransport final : public Transport {
   void rest(base::Duration at_most) override;
   void wake() noexcept override { outside_.wake(); }
   bool ends_by_itself(std::size_t peer) const noexcept override;
+  std::unique_ptr<Fabric> found(const Site& site) override;
   Block allocate(std::size_t bytes) override { return inside_->allocate(bytes); }
   std::uint64_t sent_bytes() const noexcept override;
   std::uint64_t staged_bytes() const noexcept override;
@@ -35,8 +36,6 @@ class MixedTransport final : public Transport {
   std::optional<std::size_t> aborting() const noexcept override { return inside_->aborting(); }
   bool broken() const noexcept override { return inside_->broken(); }
   std::optional<Cause> aborted() override { return inside_->aborted(); }
-
-  shm::Transport& inside() noexcept { return *inside_; }
 
  private:
   void sleep(base::Duration at_most);

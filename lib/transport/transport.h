@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@
 #include "transport/shared_memory.h"
 
 namespace rota::transport {
+
+class Fabric;
+struct Site;
 
 // Why a group broke, and at whose place it was noticed first.
 struct Cause {
@@ -51,6 +55,10 @@ class Transport {
   // Whether the loss of this peer shows as the end of its stream, after all that it had sent. Where
   // it does not, who hears of its end from elsewhere may take it that all it had sent is there.
   virtual bool ends_by_itself(std::size_t peer) const noexcept = 0;
+
+  // Makes the transports of a group of this one's ranks, or of threads of theirs. Throws Error
+  // kInvalidArgument where this transport has no further groups.
+  virtual std::unique_ptr<Fabric> found(const Site& site);
 
   // Memory that peers reach in place where this transport can. Throws Error kNoMemory.
   virtual Block allocate(std::size_t bytes) = 0;

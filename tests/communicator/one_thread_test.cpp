@@ -13,6 +13,7 @@
 #include <rota/error.h>
 
 #include "communicator/impl.h"
+#include "transport/fabric.h"
 
 namespace rota {
 namespace {
@@ -105,6 +106,18 @@ TEST_F(OneThreadTest, MovesNothingWhileNobodyWaits) {
   EXPECT_FALSE(request.test());
   EXPECT_EQ(channel_.looks_from, std::this_thread::get_id());
   EXPECT_THROW(request.wait(), Error);
+}
+
+TEST_F(OneThreadTest, HasNoFurtherGroupsWhereItsTransportFoundsNone) {
+  OneThreadTransport transport(channel_);
+  try {
+    (void)transport.found({});
+    FAIL() << "founded";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_NE(std::string(error.what()).find("no further groups"), std::string::npos)
+        << error.what();
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "testing/barrier_check.h"
 #include "testing/every_collective.h"
 #include "testing/on_every_rank.h"
+#include "transport/shm/thread_arenas.h"
 
 namespace rota {
 namespace {
@@ -161,7 +162,7 @@ TEST(ThreadWorld, TakesAsMuchMemoryAsFilesMayHave) {
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   rlimit small{.rlim_cur = (std::size_t{8} << 20) + 1, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  EXPECT_EQ(thread_arena_bytes(2), std::size_t{8} << 20);
+  EXPECT_EQ(transport::shm::thread_arena_bytes(2), std::size_t{8} << 20);
   auto world = Communicator::for_threads(2);
   on_every_rank(world, [](Communicator& comm) {
     std::vector<float> values(1000, 1);
@@ -171,7 +172,7 @@ TEST(ThreadWorld, TakesAsMuchMemoryAsFilesMayHave) {
   small.rlim_cur = 4096;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   try {
-    thread_arena_bytes(2);
+    transport::shm::thread_arena_bytes(2);
     ADD_FAILURE() << "took 4096 bytes";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kNoMemory);

@@ -34,12 +34,12 @@ class TcpConnectTest : public ::testing::Test {
     }
   }
 
-  ConnectOptions options_of(std::size_t rank) const {
-    return {.rank = rank, .addresses = addresses_, .key = key_, .encrypts = encrypts_, .epoch = 4};
+  CallTerms terms() const {
+    return {.addresses = addresses_, .key = key_, .encrypts = encrypts_, .epoch = 4};
   }
 
   std::vector<auth::Stream> connect(std::size_t rank, std::chrono::milliseconds patience) {
-    return connect_all(options_of(rank), listeners_[rank].socket.get(), Clock::now() + patience);
+    return connect_all(rank, terms(), listeners_[rank].socket.get(), Clock::now() + patience);
   }
 
   // A connection to the last rank that says `bytes` and nothing more.
@@ -205,7 +205,7 @@ TEST_F(TcpConnectTest, AWholeWorldMayCallBeforeSomebodyListens) {
   }
   std::vector<auth::Stream> sockets;
   std::thread last([&] {
-    sockets = connect_all(options_of(kLast), listeners_[0].socket.get(),
+    sockets = connect_all(kLast, terms(), listeners_[0].socket.get(),
                           Clock::now() + std::chrono::seconds(20));
   });
   advance_to_the_end(calls);

@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "transport/island_fabric.h"
+
 namespace rota::transport::shm {
 namespace {
 
@@ -58,6 +60,8 @@ Transport::Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Are
                            *arena_);
   }
 }
+
+std::unique_ptr<Fabric> Transport::found(const Site& site) { return island_fabric(site, this); }
 
 void Transport::rest(base::Duration at_most) {
   std::this_thread::sleep_for(std::min<base::Duration>(at_most, kNap));

@@ -30,6 +30,7 @@ class Transport final : public transport::Transport {
   void wake() noexcept override {}  // A rest is over before it could be ended.
   bool ends_by_itself(std::size_t) const noexcept override { return false; }
   bool has_left(std::size_t peer) const noexcept override;
+  std::unique_ptr<Fabric> found(const Site& site) override;
   Block allocate(std::size_t bytes) override { return arena_->allocate(bytes); }
   std::uint64_t sent_bytes() const noexcept override;
   std::uint64_t staged_bytes() const noexcept override;  // Through the channels' rings.

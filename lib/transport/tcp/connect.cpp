@@ -29,27 +29,27 @@ constexpr std::chrono::milliseconds kReportAfter{100};
 
 class Meeting {
  public:
-  Meeting(const ConnectOptions& options, int listener, TimePoint deadline)
-      : options_(options),
+  Meeting(std::size_t rank, const CallTerms& terms, int listener, TimePoint deadline)
+      : rank_(rank),
+        terms_(terms),
         deadline_(deadline),
-        streams_(options.addresses.size()),
-        calls_(options.addresses.size()),
-        reception_({.key = options.key,
-                    .encrypts = options.encrypts,
-                    .incarnation = options.incarnation,
+        streams_(terms.addresses.size()),
+        calls_(terms.addresses.size()),
+        reception_({.key = terms.key,
+                    .encrypts = terms.encrypts,
+                    .incarnation = terms.incarnation,
                     .listener = listener,
                     .expected_count = streams_.size()},
                    [this](const auth::Identity& caller) { return judge(caller); }) {}
 
   std::vector<auth::Stream> run() {
-    for (std::size_t peer = options_.rank + 1; peer < calls_.size(); ++peer) {
-      calls_[peer].emplace(options_.addresses[peer],
-                           auth::Credentials(options_.key, options_.encrypts),
-                           identity(options_.rank, peer));
+    for (std::size_t peer = rank_ + 1; peer < calls_.size(); ++peer) {
+      calls_[peer].emplace(terms_.addresses[peer], auth::Credentials(terms_.key, terms_.encrypts),
+                           identity(rank_, peer));
     }
     while (!absent().empty()) {
       if (Clock::now() >= end()) throw_absent();
-      if (options_.look_around) options_.look_around();
+      if (terms_.look_around) terms_.look_around();
       report_wait();
       for (std::size_t peer = 0; peer < calls_.size(); ++peer) {
         if (calls_[peer]) advance(peer);
@@ -66,8 +66,8 @@ class Meeting {
  private:
   auth::Identity identity(std::size_t from, std::size_t to) const {
     return {.channel = auth::Channel::kData,
-            .incarnation = options_.incarnation,
-            .epoch = options_.epoch,
+            .incarnation = terms_.incarnation,
+            .epoch = terms_.epoch,
             .from = static_cast<std::uint32_t>(from),
             .to = static_cast<std::uint32_t>(to)};
   }
@@ -79,9 +79,9 @@ class Meeting {
       awaited_ = peer;
       report_at_ = now + kReportAfter;
     }
-    if (!options_.report_wait || !report_at_ || now < *report_at_) return;
+    if (!terms_.report_wait || !report_at_ || now < *report_at_) return;
     report_at_.reset();
-    options_.report_wait(peer);
+    terms_.report_wait(peer);
   }
 
   void advance(std::size_t peer) {
@@ -90,7 +90,7 @@ class Meeting {
     if (state == auth::Call::State::kCalling) return;
     if (state == auth::Call::State::kRefused) {
       throw Error(ErrorCode::kPeerLost,
-                  "rank " + std::to_string(options_.rank) + ": " + name_of(peer) +
+                  "rank " + std::to_string(rank_) + ": " + name_of(peer) +
                       " does not take its call: " + call.why(),
                   peer);
     }
@@ -99,7 +99,7 @@ class Meeting {
   }
 
   auth::Judgement judge(const auth::Identity& caller) const {
-    if (caller.from >= options_.rank || caller != identity(caller.from, options_.rank)) {
+    if (caller.from >= rank_ || caller != identity(caller.from, rank_)) {
       return auth::never("it is not who was called");
     }
     if (streams_[caller.from]) return auth::never("somebody else is that rank already");
@@ -121,7 +121,7 @@ class Meeting {
   }
 
   TimePoint end() const {
-    const bool is_calling = absent().back() > options_.rank;
+    const bool is_calling = absent().back() > rank_;
     return is_calling ? deadline_ : deadline_ + kCallersFirst;
   }
 
@@ -129,13 +129,13 @@ class Meeting {
   std::vector<std::size_t> absent() const {
     std::vector<std::size_t> ranks;
     for (std::size_t peer = 0; peer < streams_.size(); ++peer) {
-      if (peer != options_.rank && !streams_[peer]) ranks.push_back(peer);
+      if (peer != rank_ && !streams_[peer]) ranks.push_back(peer);
     }
     return ranks;
   }
 
   std::string name_of(std::size_t peer) const {
-    return "rank " + std::to_string(peer) + " at " + options_.addresses[peer];
+    return "rank " + std::to_string(peer) + " at " + terms_.addresses[peer];
   }
 
   [[noreturn]] void throw_absent() const {
@@ -152,12 +152,13 @@ class Meeting {
       reasons += "; the last who called in vain: " + reception_.last_complaint();
     }
     throw Error(ErrorCode::kTimeout,
-                "rank " + std::to_string(options_.rank) + ": no connection with " + names +
+                "rank " + std::to_string(rank_) + ": no connection with " + names +
                     " at the deadline" + reasons,
                 ranks.front());
   }
 
-  const ConnectOptions& options_;
+  std::size_t rank_;
+  const CallTerms& terms_;
   TimePoint deadline_;
   std::vector<auth::Stream> streams_;             // By peer, as is the next.
   std::vector<std::optional<auth::Call>> calls_;  // Those under way.
@@ -169,9 +170,9 @@ class Meeting {
 
 }  // namespace
 
-std::vector<auth::Stream> connect_all(const ConnectOptions& options, int listener,
+std::vector<auth::Stream> connect_all(std::size_t rank, const CallTerms& terms, int listener,
                                       base::TimePoint deadline) {
-  return Meeting(options, listener, deadline).run();
+  return Meeting(rank, terms, listener, deadline).run();
 }
 
 }  // namespace rota::transport::tcp

@@ -7,8 +7,11 @@
 #include <rota/error.h>
 
 #include "memory/host.h"
+#include "transport/island_fabric.h"
 
 namespace rota::transport::tcp {
+
+std::unique_ptr<Fabric> Transport::found(const Site& site) { return island_fabric(site, nullptr); }
 
 Transport::Transport(std::vector<auth::Stream> streams) {
   for (std::size_t peer = 0; peer < streams.size(); ++peer) {

@@ -19,6 +19,7 @@ class Transport final : public transport::Transport {
   void rest(base::Duration at_most) override;
   void wake() noexcept override { wakeup_.wake(); }
   bool ends_by_itself(std::size_t) const noexcept override { return true; }
+  std::unique_ptr<Fabric> found(const Site& site) override;
   Block allocate(std::size_t bytes) override;
   std::uint64_t sent_bytes() const noexcept override;
   std::uint64_t staged_bytes() const noexcept override;  // What arrived to be reduced.

@@ -1,0 +1,66 @@
+// Makes the transports of a group: of the job's ranks, or of one that is founded later.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/islands.h"
+#include "base/time.h"
+#include "os/fd.h"
+#include "transport/call_terms.h"
+#include "transport/transport.h"
+
+namespace rota::transport {
+
+// A group that is to be, as one process sees it.
+struct Site {
+  base::Islands islands;         // Index = rank.
+  std::vector<std::size_t> own;  // The ranks of this process, in order.
+};
+
+// Where a rank can be met.
+struct Ticket {
+  std::uint64_t port = 0;                // Where others call it; 0: nobody does.
+  std::array<std::uint64_t, 3> place{};  // For its fabric alone.
+};
+
+// For one group. Every rank issues a ticket, all ranks are told all tickets, and then connect.
+class Fabric {
+ public:
+  virtual ~Fabric() = default;
+
+  // Of this process's ranks, in order. Where they are called, it is at a new port of `address`.
+  // Throws Error kNoMemory, kSystem.
+  virtual std::vector<Ticket> issue(const std::string& address) = 0;
+
+  // The transports of this process's ranks, in order. `tickets`: index = rank. Throws Error
+  // kMismatch, kNoMemory, kSystem; kTimeout at `deadline`, kPeerLost, and what `terms` throws.
+  virtual std::vector<std::unique_ptr<Transport>> connect(std::span<const Ticket> tickets,
+                                                          const CallTerms& terms,
+                                                          base::TimePoint deadline) = 0;
+};
+
+// For threads of a process that has no transport yet: a world of one.
+std::unique_ptr<Fabric> fabric_of_threads(const Site& site);
+
+// For a world of threads alone; index = rank. Each rank has so much memory of which others read in
+// place, or as much as there may be where `bytes` is 0. Throws Error kNoMemory, kSystem.
+std::vector<std::unique_ptr<Transport>> join_threads(std::size_t count, std::size_t bytes);
+
+// What rotarun lends a rank, or what it has brought itself.
+struct Lent {
+  os::Fd listener;             // Where others call it.
+  std::vector<os::Fd> arenas;  // One for each rank of its island, in order.
+};
+
+// The first transport of a rank, the only one of `site.own`: the one that its rank table names.
+// Throws what Fabric::connect() does, and kSystem where this program does not know the name.
+std::unique_ptr<Transport> join(std::string_view name, const Site& site, Lent lent,
+                                const CallTerms& terms, base::TimePoint deadline);
+
+}  // namespace rota::transport

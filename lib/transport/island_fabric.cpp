@@ -1,0 +1,170 @@
+// New ranks share memory where the ranks that found them do, and where they are threads of one
+// process.
+#include "transport/island_fabric.h"
+
+#include <exception>
+#include <functional>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "os/address.h"
+#include "os/listener.h"
+#include "transport/mixed_transport.h"
+#include "transport/shm/thread_arenas.h"
+#include "transport/tcp/connect.h"
+#include "transport/tcp/transport.h"
+
+namespace rota::transport {
+namespace {
+
+// The memory that a rank has a part in.
+struct Ground {
+  std::shared_ptr<shm::Domain> domain;
+  std::shared_ptr<memory::Arena> arena;
+  std::size_t index = 0;  // Of the arena in the domain.
+};
+
+// For threads that nobody else shares memory with.
+std::vector<Ground> new_grounds(std::size_t count) {
+  const auto domain = shm::make_thread_arenas(count, shm::thread_arena_bytes(count));
+  std::vector<Ground> grounds;
+  for (std::size_t i = 0; i < count; ++i) {
+    grounds.push_back({domain, shm::open_arena(domain, i), i});
+  }
+  return grounds;
+}
+
+using Meet = std::function<std::unique_ptr<shm::Transport>()>;
+
+// What is sent between islands is sent over TCP; `meet` takes hold of the memory of mates.
+std::unique_ptr<Transport> connect_rank(std::size_t rank, const std::vector<std::size_t>& mates,
+                                        const Meet& meet, int listener, const CallTerms& terms,
+                                        base::TimePoint deadline) {
+  if (mates.size() == terms.addresses.size()) return meet();
+  auto streams = tcp::connect_all(rank, terms, listener, deadline);
+  if (mates.size() == 1) return std::make_unique<tcp::Transport>(std::move(streams));
+  return std::make_unique<MixedTransport>(meet(), mates, std::move(streams));
+}
+
+// The arena of a rank, and where in it are its mailboxes and its control page.
+std::array<std::uint64_t, 3> take_place(const Ground& ground, std::size_t mate_count) {
+  const std::byte* base = ground.domain->bytes(ground.index).data();
+  const auto take = [&](std::size_t bytes) {
+    return static_cast<std::uint64_t>(ground.arena->take(bytes).data() - base);
+  };
+  const std::uint64_t mailboxes = take(mate_count * sizeof(shm::Mailbox));
+  return {ground.index, mailboxes, take(sizeof(shm::ControlPage))};
+}
+
+class IslandFabric final : public Fabric {
+ public:
+  IslandFabric(const Site& site, const shm::Transport* inside) : site_(site) {
+    if (inside) ground_ = {inside->domain(), inside->arena(), inside->arena_index()};
+  }
+
+  std::vector<Ticket> issue(const std::string& address) override {
+    const std::size_t count = site_.own.size();
+    if (count == 0) return {};
+    const std::size_t mate_count = mates_of(0).size();  // Those of one process are mates.
+    if (mate_count > 1) {
+      grounds_ = ground_.arena ? std::vector<Ground>(count, ground_) : new_grounds(count);
+    }
+    std::vector<Ticket> tickets(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!grounds_.empty()) tickets[i].place = take_place(grounds_[i], mate_count);
+      if (mate_count == site_.islands.size()) continue;
+      listeners_.push_back(os::listen_at(address));
+      tickets[i].port = os::parse_address(listeners_.back().address).port();
+    }
+    return tickets;
+  }
+
+  std::vector<std::unique_ptr<Transport>> connect(std::span<const Ticket> tickets,
+                                                  const CallTerms& terms,
+                                                  base::TimePoint deadline) override {
+    std::vector<std::unique_ptr<Transport>> transports(site_.own.size());
+    std::vector<std::exception_ptr> failures(transports.size());
+    const auto connect_one = [&](std::size_t i) noexcept {
+      try {
+        transports[i] = connect(i, tickets, terms, deadline);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    };
+    // Side by side, for they may have to call each other.
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < transports.size(); ++i) threads.emplace_back(connect_one, i);
+    if (!transports.empty()) connect_one(0);
+    threads.clear();
+    for (const std::exception_ptr& failure : failures) {
+      if (failure) std::rethrow_exception(failure);
+    }
+    return transports;
+  }
+
+ private:
+  // Of the own rank `i`, as are the next.
+  std::vector<std::size_t> mates_of(std::size_t i) const {
+    return base::island_of(site_.islands, site_.own[i]);
+  }
+
+  std::unique_ptr<Transport> connect(std::size_t i, std::span<const Ticket> tickets,
+                                     const CallTerms& terms, base::TimePoint deadline) const {
+    const std::vector<std::size_t> mates = mates_of(i);
+    const int listener = listeners_.empty() ? -1 : listeners_[i].socket.get();
+    return connect_rank(
+        site_.own[i], mates, [&] { return meet(i, mates, tickets); }, listener, terms, deadline);
+  }
+
+  std::unique_ptr<shm::Transport> meet(std::size_t i, const std::vector<std::size_t>& mates,
+                                       std::span<const Ticket> tickets) const {
+    shm::Meeting meeting{.names = mates};
+    for (const std::size_t mate : mates) {
+      const auto& [arena, mailboxes, control] = tickets[mate].place;
+      meeting.arenas.push_back(arena);
+      meeting.mailboxes.push_back(mailboxes);
+      meeting.controls.push_back(control);
+    }
+    const std::size_t place = base::place_among(mates, site_.own[i]);
+    return std::make_unique<shm::Transport>(grounds_[i].domain, grounds_[i].arena, place, meeting);
+  }
+
+  Site site_;
+  Ground ground_;                        // What this process has a part in already.
+  std::vector<Ground> grounds_;          // By own rank, unless they have no mates;
+  std::vector<os::Listener> listeners_;  // unless memory is all they need.
+};
+
+}  // namespace
+
+std::unique_ptr<Fabric> fabric_of_threads(const Site& site) { return island_fabric(site, nullptr); }
+
+std::unique_ptr<Fabric> island_fabric(const Site& site, const shm::Transport* inside) {
+  return std::make_unique<IslandFabric>(site, inside);
+}
+
+std::vector<std::unique_ptr<Transport>> join_threads(std::size_t count, std::size_t bytes) {
+  const auto domain =
+      shm::make_thread_arenas(count, bytes == 0 ? shm::thread_arena_bytes(count) : bytes);
+  std::vector<std::size_t> ranks(count);
+  std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+  std::vector<std::unique_ptr<Transport>> transports;
+  for (const std::size_t rank : ranks) {
+    transports.push_back(std::make_unique<shm::Transport>(domain, rank, ranks));
+  }
+  return transports;
+}
+
+std::unique_ptr<Transport> join_islands(const Site& site, Lent lent, const CallTerms& terms,
+                                        base::TimePoint deadline) {
+  const std::size_t rank = site.own.front();
+  const std::vector<std::size_t> mates = base::island_of(site.islands, rank);
+  const auto meet = [&] {
+    auto domain = std::make_shared<shm::Domain>(std::move(lent.arenas));
+    return std::make_unique<shm::Transport>(domain, base::place_among(mates, rank), mates);
+  };
+  return connect_rank(rank, mates, meet, lent.listener.get(), terms, deadline);
+}
+
+}  // namespace rota::transport
