@@ -51,7 +51,7 @@ std::vector<std::unique_ptr<collectives::Method>> methods_of(
   return methods;
 }
 
-bool is_message(const QueuedOperation& operation) noexcept {
+bool is_send(const QueuedOperation& operation) noexcept {
   return operation.signature.collective() == Collective::kSend;
 }
 
@@ -179,7 +179,7 @@ std::string_view Driver::own_trouble() const noexcept {
 // Where both sides of a swap receive into the memory that they send from, neither ever sends.
 std::string Driver::describe_held_up() {
   const QueuedOperation* held_up = window_.held_up_by_memory();
-  if (!held_up || !is_message(*held_up) || !is_message(window_.oldest())) return "";
+  if (!held_up || !is_send(*held_up) || !is_send(window_.oldest())) return "";
   return "; " + to_text(held_up->signature) + " waits for it, as they use the same memory";
 }
 
@@ -191,8 +191,7 @@ void Driver::report(const Wait& wait) {
   const QueuedOperation& own = window_.oldest();
   group_.membership->report_waiting(
       group_.members[wait.peer],
-      is_message(own) ? std::string()
-                      : group_.name + "#" + std::to_string(own.signature.sequence()),
+      is_send(own) ? std::string() : group_.name + "#" + std::to_string(own.signature.sequence()),
       to_text(own.signature));
 }
 

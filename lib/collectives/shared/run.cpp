@@ -72,9 +72,9 @@ void SharedRun::compare_with(std::size_t peer) const {
   const transport::Header* header = channels_[peer]->incoming();
   if (!header) return;
   const Signature theirs(header->signature);
-  // A message is no collective, and a peer that has done with this one may be in the next.
-  const bool is_message = theirs.collective() == Collective::kSend;
-  if (is_message || theirs.sequence() != operation_->signature.sequence()) return;
+  // A send is no collective, and a peer that has done with this one may be in the next.
+  if (theirs.collective() == Collective::kSend) return;
+  if (theirs.sequence() != operation_->signature.sequence()) return;
   throw mismatch(operation_->signature, theirs, peer);
 }
 
