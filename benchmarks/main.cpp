@@ -4,15 +4,9 @@
 #include <string_view>
 
 #include "collectives/arguments.h"
-#include "collectives/collectives_command.h"
+#include "commands.h"
 #include "contest/comparison.h"
-#include "contest/contest_command.h"
 #include "contest/rounds.h"
-#include "micro/micro_benchmarks.h"
-#include "overlap/overlap_command.h"
-#include "plan/plan_command.h"
-#include "small/small_command.h"
-#include "tune/tune_command.h"
 
 namespace {
 

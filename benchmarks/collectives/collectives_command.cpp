@@ -1,5 +1,5 @@
 // Measures rota's collectives, as a rank of the job that it joins.
-#include "collectives/collectives_command.h"
+#include "commands.h"
 
 #include <stdexcept>
 #include <string>

@@ -1,5 +1,5 @@
 // Turns rows into a page.
-#include "contest/contest_command.h"
+#include "commands.h"
 
 #include <cxxopts.hpp>
 #include <fstream>

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "commands.h"
 #include "kernels/optimizers.h"
 #include "kernels/reductions.h"
-#include "micro/micro_benchmarks.h"
 #include "nn/product.h"
 
 namespace rota::bench {

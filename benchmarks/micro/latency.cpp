@@ -11,7 +11,7 @@
 
 #include <rota/communicator.h>
 
-#include "micro/micro_benchmarks.h"
+#include "commands.h"
 
 namespace rota::bench {
 namespace {

@@ -1,7 +1,7 @@
 // What stands in where Google Benchmark was not there when rota-bench was built.
 #include <cstdio>
 
-#include "micro/micro_benchmarks.h"
+#include "commands.h"
 
 namespace rota::bench {
 namespace {

@@ -1,5 +1,5 @@
 // Joins the job, runs the contest and prints what it has shown.
-#include "overlap/overlap_command.h"
+#include "commands.h"
 
 #include <rota/communicator.h>
 

@@ -1,5 +1,5 @@
 // Reads the arguments, makes the plans and writes what was asked for.
-#include "plan/plan_command.h"
+#include "commands.h"
 
 #include <exception>
 #include <fstream>
@@ -9,10 +9,9 @@
 #include <string>
 
 #include "plan/arguments.h"
+#include "plan/drawings.h"
 #include "plan/schedule.h"
-#include "plan/svg_drawing.h"
 #include "plan/table.h"
-#include "plan/text_drawing.h"
 
 namespace rota::bench {
 namespace {

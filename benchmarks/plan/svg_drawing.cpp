@@ -1,5 +1,5 @@
 // Writes SVG by hand: lines of life, slanting messages, a legend below.
-#include "plan/svg_drawing.h"
+#include "plan/drawings.h"
 
 #include <algorithm>
 #include <map>

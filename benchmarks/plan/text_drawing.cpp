@@ -1,5 +1,5 @@
 // Lines of life for the ranks, and messages between them where there is room.
-#include "plan/text_drawing.h"
+#include "plan/drawings.h"
 
 #include <algorithm>
 #include <vector>

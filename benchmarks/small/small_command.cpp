@@ -1,6 +1,6 @@
 // Runs every manner once a round, so that a machine that is slow for a while is slow for all, and
 // takes ratios within the rounds.
-#include "small/small_command.h"
+#include "commands.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Measures the world's model, predicts, runs the best few, and writes down what won.
-#include "tune/tune_command.h"
+#include "commands.h"
 
 #include <algorithm>
 #include <cxxopts.hpp>

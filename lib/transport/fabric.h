@@ -3,16 +3,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "auth/key.h"
 #include "base/islands.h"
 #include "base/time.h"
 #include "os/fd.h"
-#include "transport/call_terms.h"
 #include "transport/transport.h"
 
 namespace rota::transport {
@@ -27,6 +28,18 @@ struct Site {
 struct Ticket {
   std::uint64_t port = 0;                // Where others call it; 0: nobody does.
   std::array<std::uint64_t, 3> place{};  // For its fabric alone.
+};
+
+// How the ranks of a group call each other over a network, whichever of them calls.
+struct CallTerms {
+  std::vector<std::string> addresses;   // Index = rank.
+  auth::Key key;                        // Held by the job's ranks alone.
+  bool encrypts = false;                // All of them do, or none.
+  std::uint64_t incarnation = 0;        // Of the job, and
+  std::uint64_t epoch = 0;              // within it.
+  std::function<void()> look_around{};  // Called now and then while waiting; may throw to end it.
+  // Called once a peer has been waited for longer than others.
+  std::function<void(std::size_t peer)> report_wait{};
 };
 
 // For one group. Every rank issues a ticket, all ranks are told all tickets, and then connect.
@@ -48,8 +61,8 @@ class Fabric {
 // For threads of a process that has no transport yet: a world of one.
 std::unique_ptr<Fabric> fabric_of_threads(const Site& site);
 
-// For a world of threads alone; index = rank. Each rank has so much memory of which others read in
-// place, or as much as there may be where `bytes` is 0. Throws Error kNoMemory, kSystem.
+// For a world of threads alone; index = rank. Each rank has so much memory of which others read
+// in place, or as much as there may be where `bytes` is 0. Throws Error kNoMemory, kSystem.
 std::vector<std::unique_ptr<Transport>> join_threads(std::size_t count, std::size_t bytes);
 
 // What rotarun lends a rank, or what it has brought itself.

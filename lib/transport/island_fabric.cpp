@@ -11,7 +11,7 @@
 #include "os/address.h"
 #include "os/listener.h"
 #include "transport/mixed_transport.h"
-#include "transport/shm/thread_arenas.h"
+#include "transport/shm/domain.h"
 #include "transport/tcp/connect.h"
 #include "transport/tcp/transport.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "commands.h"
 #include "overlap/digits.h"
-#include "overlap/overlap_command.h"
 
 namespace rota::bench {
 namespace {

@@ -1,5 +1,5 @@
 // What `rota-bench plan` prints, and what it refuses.
-#include "plan/plan_command.h"
+#include "commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

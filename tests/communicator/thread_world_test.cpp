@@ -14,7 +14,7 @@
 #include "testing/barrier_check.h"
 #include "testing/every_collective.h"
 #include "testing/on_every_rank.h"
-#include "transport/shm/thread_arenas.h"
+#include "transport/shm/domain.h"
 
 namespace rota {
 namespace {

@@ -1,6 +1,8 @@
 // Maps the arenas and finds control page and mailboxes in them.
 #include "transport/shm/domain.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -8,6 +10,7 @@
 #include <rota/error.h>
 
 #include "base/assert.h"
+#include "os/host.h"
 
 namespace rota::transport::shm {
 namespace {
@@ -17,6 +20,9 @@ namespace {
 // take those for each other in arenas that begin at multiples of 256 MiB, and be eight times as
 // slow.
 constexpr std::size_t kApart = 17 * kPage;  // Changes bits of both halves that are hashed.
+
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLeastArenaBytes = std::uint64_t{1} << 20;
 
 }  // namespace
 
@@ -69,6 +75,25 @@ std::shared_ptr<memory::Arena> open_arena(const std::shared_ptr<Domain>& domain,
   const std::size_t front = front_bytes(domain->world_size());
   domain->mapping(rank).reserve(0, front);
   return std::make_shared<memory::Arena>(domain->mapping(rank), front, domain);
+}
+
+std::size_t thread_arena_bytes(std::size_t count) {
+  const std::uint64_t wanted = sizeof(void*) == 8 ? 16 * kGiB : kGiB / count;
+  const std::uint64_t allowed = os::file_size_limit_bytes();
+  const std::uint64_t bytes =
+      std::min(wanted, allowed) / memory::Arena::kPage * memory::Arena::kPage;
+  if (bytes >= kLeastArenaBytes) return static_cast<std::size_t>(bytes);
+  throw Error(ErrorCode::kNoMemory,
+              "memory that threads share counts as a file, and the limit of " +
+                  std::to_string(allowed) + " bytes (ulimit -f) leaves no room for it: raise it");
+}
+
+std::shared_ptr<Domain> make_thread_arenas(std::size_t count, std::size_t bytes) {
+  std::vector<os::Fd> arenas;
+  for (std::size_t i = 0; i < count; ++i) {
+    arenas.push_back(os::make_shared_memory("rota-thread-" + std::to_string(i), bytes));
+  }
+  return std::make_shared<Domain>(std::move(arenas));
 }
 
 }  // namespace rota::transport::shm

@@ -47,4 +47,12 @@ Meeting meeting_of_all(std::vector<std::size_t> names);
 // rank calls it before any of them sends. Throws Error kNoMemory.
 std::shared_ptr<memory::Arena> open_arena(const std::shared_ptr<Domain>& domain, std::size_t rank);
 
+// Of ranks that are threads of one process. For each of `count` threads: room in the address space,
+// which all share, and not memory. Throws Error kNoMemory where files may not be so large that it
+// is of use.
+std::size_t thread_arena_bytes(std::size_t count);
+
+// Throws what Domain's constructor does.
+std::shared_ptr<Domain> make_thread_arenas(std::size_t count, std::size_t bytes);
+
 }  // namespace rota::transport::shm

@@ -5,7 +5,7 @@
 
 #include "auth/stream.h"
 #include "base/time.h"
-#include "transport/call_terms.h"
+#include "transport/fabric.h"
 
 namespace rota::transport::tcp {
 
