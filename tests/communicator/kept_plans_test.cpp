@@ -48,7 +48,7 @@ void run_on_every_rank(std::vector<Communicator>& world, Body body) {
 
 // Rank 0 is a receive ahead: the values it waits for come only once rank 1 has those that rank 0
 // sends after it.
-TEST(PlanCache, IsDroppedWhileMessagesWaitForLaterOnes) {
+TEST(KeptPlans, AreDroppedWhileMessagesWaitForLaterOnes) {
   auto world = planning_world(2);
   run_on_every_rank(world, [](Communicator& comm) {
     const std::size_t own = comm.rank();
@@ -81,7 +81,7 @@ TEST(PlanCache, IsDroppedWhileMessagesWaitForLaterOnes) {
 }
 
 // Every rank makes dozens of calls before it waits for the first of them.
-TEST(PlanCache, IsDroppedWhileCollectivesAreQueued) {
+TEST(KeptPlans, AreDroppedWhileCollectivesAreQueued) {
   constexpr std::size_t kAtOnce = 50;
   auto world = planning_world(3);
   run_on_every_rank(world, [](Communicator& comm) {
