@@ -23,7 +23,7 @@ bool has_whole_job(const Group& group) {
 }  // namespace
 
 AgreedSteps::AgreedSteps(Communicator& communicator) {
-  const auto& impl = CommunicatorAccess::impl_of(communicator);
+  const auto& impl = CommunicatorImpl::of(communicator);
   const Group& group = impl->group();
   state_ = std::make_unique<State>(State{impl, nullptr});
   if (!has_whole_job(group)) return;

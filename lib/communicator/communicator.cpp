@@ -101,18 +101,17 @@ Call with_counts(Call call, Counts counts) {
 }
 
 void run(const Communicator& communicator, const Call& call) {
-  CommunicatorImpl& impl = *CommunicatorAccess::impl_of(communicator);
+  CommunicatorImpl& impl = *CommunicatorImpl::of(communicator);
   impl.wait(impl.submit(call));
 }
 
 Request start(const Communicator& communicator, const Call& call) {
-  return CommunicatorImpl::start(CommunicatorAccess::impl_of(communicator), call);
+  return CommunicatorImpl::start(CommunicatorImpl::of(communicator), call);
 }
 
 }  // namespace
 
-const std::shared_ptr<CommunicatorImpl>& CommunicatorAccess::impl_of(
-    const Communicator& communicator) {
+const std::shared_ptr<CommunicatorImpl>& CommunicatorImpl::of(const Communicator& communicator) {
   if (!communicator.impl_) refuse_moved_from();
   return communicator.impl_;
 }
@@ -150,7 +149,7 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
 }
 
 Communicator Communicator::split(std::size_t color, std::size_t key, const std::string& plan) {
-  Impl& parent = *CommunicatorAccess::impl_of(*this);
+  Impl& parent = *CommunicatorImpl::of(*this);
   const Settings settings = plan.empty() ? parent.settings() : parent.settings().with_plan(plan);
   Group group = split_group(parent, color, key);
   forget_foreign_topology(group);
@@ -341,7 +340,7 @@ Request Communicator::receive_async(Values values, std::size_t from) {
 }
 
 Block Communicator::allocate(std::size_t bytes) {
-  return CommunicatorAccess::impl_of(*this)->allocate(bytes);
+  return CommunicatorImpl::of(*this)->allocate(bytes);
 }
 
 std::uint64_t Communicator::sent_bytes() const noexcept {

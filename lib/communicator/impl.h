@@ -32,6 +32,13 @@ class Communicator::Impl final : public Request::Source {
   Impl(Group group, const Settings& settings);
   ~Impl() override { close(); }
 
+  static Communicator communicator(std::shared_ptr<Impl> impl) {
+    return Communicator(std::move(impl));
+  }
+
+  // Throws Error kClosed where the communicator was moved from.
+  static const std::shared_ptr<Impl>& of(const Communicator& communicator);
+
   const Group& group() const noexcept { return group_; }
   const Settings& settings() const noexcept { return settings_; }
 
@@ -115,16 +122,6 @@ class Communicator::Impl final : public Request::Source {
   ProgressThread progress_thread_;
 };
 
-// The way from a Communicator to what it is made of, which its header does not show.
-struct CommunicatorAccess {
-  using Impl = Communicator::Impl;
-
-  static Communicator make(std::shared_ptr<Impl> impl) { return Communicator(std::move(impl)); }
-
-  // Throws Error kClosed where the communicator was moved from.
-  static const std::shared_ptr<Impl>& impl_of(const Communicator& communicator);
-};
-
-using CommunicatorImpl = CommunicatorAccess::Impl;
+using CommunicatorImpl = Communicator::Impl;
 
 }  // namespace rota

@@ -19,7 +19,7 @@ struct BlockShelf::State {
 };
 
 BlockShelf::BlockShelf(const Communicator& communicator)
-    : state_(std::make_unique<State>(CommunicatorAccess::impl_of(communicator))) {}
+    : state_(std::make_unique<State>(CommunicatorImpl::of(communicator))) {}
 
 BlockShelf::~BlockShelf() = default;
 

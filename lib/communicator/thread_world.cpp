@@ -68,8 +68,8 @@ std::vector<Communicator> ThreadWorld::over(
     std::iota(group.members.begin(), group.members.end(), std::size_t{0});
     group.membership = std::move(memberships[rank]);
     group.transport = std::move(transports[rank]);
-    world.push_back(
-        CommunicatorAccess::make(std::make_shared<CommunicatorImpl>(std::move(group), settings)));
+    world.push_back(CommunicatorImpl::communicator(
+        std::make_shared<CommunicatorImpl>(std::move(group), settings)));
   }
   return world;
 }

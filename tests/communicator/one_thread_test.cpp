@@ -66,7 +66,7 @@ class OneThreadTest : public ::testing::Test {
     impl_ = std::make_shared<CommunicatorImpl>(std::move(group), Settings(CommunicatorOptions()));
   }
 
-  Communicator communicator() { return CommunicatorAccess::make(impl_); }
+  Communicator communicator() { return CommunicatorImpl::communicator(impl_); }
 
   template <class F>
   static void expect_refused_elsewhere(F call) {

@@ -184,9 +184,9 @@ class ROTA_EXPORT Communicator {
   // later calls throw kAborted with this text. For a failure outside of any collective.
   void abort(std::string_view reason) noexcept;
 
+  class ROTA_HIDDEN Impl;  // The library's own.
+
  private:
-  class ROTA_HIDDEN Impl;
-  friend struct CommunicatorAccess;  // Of lib/communicator.
   explicit Communicator(std::shared_ptr<Impl> impl) noexcept;
 
   std::shared_ptr<Impl> impl_;
