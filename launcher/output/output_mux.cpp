@@ -2,6 +2,7 @@
 #include "launcher/output/output_mux.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rota::launcher {
 namespace {
@@ -12,6 +13,9 @@ constexpr std::string_view kClearLine = "\x1b[2K";
 
 // The source of rotarun's own lines.
 constexpr std::size_t kOwnLines = static_cast<std::size_t>(-1);
+
+// Those of earlier names, whoever of them it was.
+constexpr std::size_t kFormer = static_cast<std::size_t>(-2);
 
 bool ends_line(std::string_view segment) {
   return segment.ends_with('\n') || segment.ends_with('\r');
@@ -40,15 +44,22 @@ Timestamp::Timestamp(std::chrono::system_clock::time_point time) noexcept {
   write_digits(begin + 23, 3, of_day % 1000);
 }
 
-OutputMux::OutputMux(const Settings& settings)
-    : settings_(settings),
-      passes_on_at_once_(settings.names.size() == 1 && !settings.tags_lines && !settings.has_times),
-      splitters_(settings.names.size()),
-      tails_(settings.names.size()) {
+OutputMux::OutputMux(const Settings& settings) : settings_(settings) {
   for (const Stream stream : kStreams) {
     const auto index = static_cast<std::size_t>(stream);
     queues_[index].is_terminal = settings.is_terminal[index];
-    queues_[index].last = {kOwnLines, stream};
+  }
+  begin(settings.names);
+}
+
+void OutputMux::begin(std::vector<std::string> names) {
+  passes_on_at_once_ = names.size() == 1 && !settings_.tags_lines && !settings_.has_times;
+  splitters_.assign(names.size(), {});
+  tails_.assign(names.size(), {});
+  settings_.names = std::move(names);
+  for (Queue& queue : queues_) {
+    queue.last.index = kFormer;
+    if (queue.live) queue.live->index = kFormer;
   }
 }
 

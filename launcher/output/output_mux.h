@@ -41,6 +41,9 @@ class OutputMux {
   };
   explicit OutputMux(const Settings& settings);
 
+  // From now on there are other sources, which have these names. Those before them have ended.
+  void begin(std::vector<std::string> names);
+
   // Of what comes from now on; a text of the same length each time.
   void set_time(std::string_view time) { time_ = time; }
 
@@ -92,7 +95,7 @@ class OutputMux {
   void begin_line(Source source, Queue& queue) const;
 
   Settings settings_;
-  bool passes_on_at_once_;  // With one rank there is nobody to be kept apart from.
+  bool passes_on_at_once_ = false;  // With one rank there is nobody to be kept apart from.
   std::string time_;
   std::array<Queue, 2> queues_;
   std::vector<std::array<LineSplitter, 2>> splitters_;

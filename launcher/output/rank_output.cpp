@@ -25,9 +25,9 @@ void make_directories(const std::string& path) {
   if (error) throw Error(ErrorCode::kSystem, path + ": " + error.message());
 }
 
-OutputMux::Settings mux_settings(const std::vector<std::string>& names, const Options& options) {
+OutputMux::Settings mux_settings(const Options& options) {
   OutputMux::Settings settings;
-  settings.names = names;
+  settings.names.clear();
   settings.tags_lines = options.tag_output;
   settings.has_times = options.timestamp_output;
   settings.is_joined = os::are_same_file(os::kStdout, os::kStderr);
@@ -46,32 +46,44 @@ Flow to_flow(int number) noexcept {
   return {.is_held = (number & 1) != 0, .is_closed = {(number & 2) != 0, (number & 4) != 0}};
 }
 
-RankOutput::RankOutput(const std::vector<std::string>& names, const Options& options,
-                       bool makes_files)
+RankOutput::RankOutput(const Options& options)
     : is_joined_(os::are_same_file(os::kStdout, os::kStderr)),
       has_times_(options.timestamp_output),
-      mux_(mux_settings(names, options)),
+      directory_(options.output_directory),
+      mux_(mux_settings(options)),
       sinks_{Sink{os::Output(os::kStdout)}, Sink{os::Output(os::kStderr)}},
-      pipes_(names.size()),
       buffer_(kReadBytes),
-      time_({}) {
-  if (makes_files && !options.output_directory.empty()) make_files(names, options.output_directory);
+      time_({}) {}
+
+void RankOutput::begin(const std::vector<std::string>& names, bool makes_files) {
+  drain();
+  mux_.begin(names);
+  pipes_ = std::vector<std::array<Pipe, 2>>(names.size());
+  if (makes_files && !directory_.empty()) open_files(names);
 }
 
-void RankOutput::make_files(const std::vector<std::string>& names, const std::string& directory) {
+void RankOutput::open_files(const std::vector<std::string>& names) {
   try {
-    make_directories(directory);
+    make_directories(directory_);
     for (std::size_t index = 0; index < pipes_.size(); ++index) {
       std::string name = names[index];
       std::ranges::replace(name, ' ', '.');
-      const std::string folder = directory + "/" + name;
-      const os::Fd opened = os::create_folder(folder);
-      pipes_[index][index_of(Stream::kOut)].file = os::create_file(opened, folder, "stdout");
-      pipes_[index][index_of(Stream::kErr)].file = os::create_file(opened, folder, "stderr");
+      const std::string path = directory_ + "/" + name;
+      const os::Fd folder = os::create_folder(path);
+      pipes_[index][index_of(Stream::kOut)].copy = open_file(folder, path, "stdout");
+      pipes_[index][index_of(Stream::kErr)].copy = open_file(folder, path, "stderr");
     }
   } catch (const Error& error) {
     throw UsageError(std::string("--output-filename: ") + error.what());
   }
+}
+
+RankOutput::Copy* RankOutput::open_file(const os::Fd& folder, const std::string& path,
+                                        const std::string& name) {
+  const auto [copy, is_new] = copies_.try_emplace(path + "/" + name);
+  const auto open = is_new ? os::create_file : os::continue_file;
+  copy->second.file = open(folder, path, name);
+  return &copy->second;
 }
 
 void RankOutput::attach(std::size_t index, os::Fd out, os::Fd err) {
@@ -118,8 +130,7 @@ bool RankOutput::read_once(std::size_t index, Stream stream) {
   if (result.io == os::Io::kWouldBlock) return false;
   if (result.io == os::Io::kClosed) {
     mux_.on_end(index, stream);
-    pipe.fd.reset();
-    pipe.file.reset();
+    close(pipe);
     return false;
   }
   const std::string_view bytes(buffer_.data(), result.count);
@@ -150,7 +161,7 @@ Flow RankOutput::flow() const noexcept {
   for (const Stream stream : kStreams) {
     flow.is_held = flow.is_held || mux_.pending(stream).size() > kMostPending;
     // With files there is somebody who reads on.
-    const bool has_file = !pipes_.empty() && pipes_.back()[index_of(stream)].file;
+    const bool has_file = !pipes_.empty() && pipes_.back()[index_of(stream)].has_file();
     flow.is_closed[index_of(stream)] = sinks_[index_of(sink_of(stream))].is_closed && !has_file;
   }
   return flow;
@@ -163,24 +174,24 @@ void RankOutput::on_flow(Flow flow) {
   }
 }
 
-void RankOutput::copy_to_file(Pipe& pipe, std::string_view bytes) {
-  if (!pipe.file) return;
+void RankOutput::copy_to_file(const Pipe& pipe, std::string_view bytes) {
+  if (!pipe.has_file()) return;
   try {
-    os::write_file(pipe.file, has_times_ ? with_times(pipe, bytes) : bytes);
+    os::write_file(pipe.copy->file, has_times_ ? with_times(*pipe.copy, bytes) : bytes);
   } catch (const Error& error) {
-    pipe.file.reset();
+    pipe.copy->file.reset();
     say(std::string("rotarun: warning: --output-filename: a file is cut short: ") + error.what() +
         "\n");
   }
 }
 
-std::string_view RankOutput::with_times(Pipe& pipe, std::string_view bytes) {
+std::string_view RankOutput::with_times(Copy& copy, std::string_view bytes) {
   timed_bytes_.clear();
   while (!bytes.empty()) {
-    if (pipe.is_file_at_line_start) timed_bytes_.append(time_.text()).append(1, ' ');
+    if (copy.is_at_line_start) timed_bytes_.append(time_.text()).append(1, ' ');
     const std::size_t end = bytes.find('\n');
-    pipe.is_file_at_line_start = end != std::string_view::npos;
-    const std::size_t count = pipe.is_file_at_line_start ? end + 1 : bytes.size();
+    copy.is_at_line_start = end != std::string_view::npos;
+    const std::size_t count = copy.is_at_line_start ? end + 1 : bytes.size();
     timed_bytes_.append(bytes.substr(0, count));
     bytes.remove_prefix(count);
   }
@@ -235,7 +246,7 @@ bool RankOutput::tell_losses() {
 void RankOutput::close_pipes_of(Stream stream) {
   for (auto& of_rank : pipes_) {
     Pipe& pipe = of_rank[index_of(stream)];
-    if (!pipe.file) pipe.fd.reset();
+    if (!pipe.has_file()) pipe.fd.reset();
   }
 }
 
@@ -251,12 +262,15 @@ void RankOutput::drain() {
   for (std::size_t index = 0; index < pipes_.size(); ++index) {
     catch_up(index);
     for (const Stream stream : kStreams) {
-      Pipe& pipe = pipes_[index][index_of(stream)];
       mux_.on_end(index, stream);
-      pipe.fd.reset();
-      pipe.file.reset();
+      close(pipes_[index][index_of(stream)]);
     }
   }
+}
+
+void RankOutput::close(Pipe& pipe) {
+  pipe.fd.reset();
+  if (pipe.copy) pipe.copy->file.reset();
 }
 
 bool RankOutput::has_pending() const noexcept {

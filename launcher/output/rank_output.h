@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,10 +29,14 @@ Flow to_flow(int number) noexcept;
 
 class RankOutput {
  public:
-  // `names`, such as "rank 3", are of those whose output it is; all calls name one by its index.
-  // Makes DIR/rank.3/stdout and stderr for each where it makes files and the options have an
-  // output_directory. Throws UsageError naming what cannot be made.
-  RankOutput(const std::vector<std::string>& names, const Options& options, bool makes_files);
+  explicit RankOutput(const Options& options);  // Of nobody yet.
+
+  // From now on it is the output of those with these names, such as "rank 3"; all calls name one by
+  // its index. Of those before them all that is in their pipes now is taken, and no more. Makes
+  // DIR/rank.3/stdout and stderr for each where it makes files and the options have an
+  // output_directory; a file that it has made before goes on. Throws UsageError naming what cannot
+  // be made.
+  void begin(const std::vector<std::string>& names, bool makes_files);
 
   // Takes the read ends of a rank's pipes.
   void attach(std::size_t index, os::Fd out, os::Fd err);
@@ -65,11 +70,16 @@ class RankOutput {
   bool tell_losses();
 
  private:
+  struct Copy {
+    os::Fd file;
+    bool is_at_line_start = true;
+  };
   struct Pipe {
     os::Fd fd;
-    os::Fd file;
-    bool is_file_at_line_start = true;
+    Copy* copy = nullptr;  // Null: none is made.
     std::size_t position = kNotPolled;
+
+    bool has_file() const noexcept { return copy && copy->file; }
   };
   struct Sink {
     os::Output output;
@@ -79,13 +89,15 @@ class RankOutput {
   };
   static constexpr std::size_t kNotPolled = static_cast<std::size_t>(-1);
 
-  void make_files(const std::vector<std::string>& names, const std::string& directory);
+  void open_files(const std::vector<std::string>& names);
+  Copy* open_file(const os::Fd& folder, const std::string& path, const std::string& name);
   bool is_full(Stream stream) const noexcept;
   void take(std::size_t index, Stream stream, std::string_view bytes);
   Stream sink_of(Stream stream) const noexcept { return is_joined_ ? Stream::kOut : stream; }
   bool read_once(std::size_t index, Stream stream);
-  void copy_to_file(Pipe& pipe, std::string_view bytes);
-  std::string_view with_times(Pipe& pipe, std::string_view bytes);
+  void copy_to_file(const Pipe& pipe, std::string_view bytes);
+  std::string_view with_times(Copy& copy, std::string_view bytes);
+  static void close(Pipe& pipe);
   void write_once(Stream stream);
   void lose_pending(Stream stream, int error);
   std::string name_of(Stream stream) const;
@@ -93,8 +105,10 @@ class RankOutput {
 
   bool is_joined_;
   bool has_times_;
+  std::string directory_;  // Of the files; empty: there are none.
   OutputMux mux_;
   std::array<Sink, 2> sinks_;
+  std::map<std::string, Copy> copies_;      // By path: those that have been made.
   std::vector<std::array<Pipe, 2>> pipes_;  // The second index: stream.
   std::vector<char> buffer_;
   Timestamp time_;           // Of what was read last.

@@ -52,11 +52,12 @@ LocalRanks::LocalRanks(const Options& options, const RunContext& context, os::Si
       share_(std::move(share)),
       provision_(std::move(provision)),
       report_(std::move(report)),
-      output_(names_of(share_), options, !share_.sends_output),
+      output_(options),
       null_(os::open_null()),
       members_(share_.ranks.size() + share_.evaluators.size()),
       mpi_watch_(watch_for_mpi(options, context, share_)),
       oom_kill_count_(os::oom_kill_count()) {
+  output_.begin(names_of(share_), !share_.sends_output);
   for (const std::string& warning : provision_.warnings) say("warning: " + warning);
 }
 

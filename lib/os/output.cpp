@@ -31,6 +31,20 @@ bool is_for_want_of_room(int error, bool is_file) noexcept {
   throw Error(ErrorCode::kSystem, path + ": a link is there, which is not followed; remove it");
 }
 
+// A terminal or a pipe is waited for by nobody.
+Fd open_regular(const Fd& folder, const std::string& named, const std::string& name) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  Fd file(::openat(folder.get(), name.c_str(), kFlags, 0666));
+  if (!file && errno == ELOOP) refuse_link(named);
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) throw_errno(named);
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::kSystem, named + ": what is there is not a regular file; remove it");
+  }
+  if (status.st_nlink > 1) refuse_link(named);
+  return file;
+}
+
 }  // namespace
 
 Output::Output(int fd) : fd_(fd) {
@@ -70,19 +84,18 @@ Fd create_folder(const std::string& path) {
   return folder;
 }
 
-// It is looked at before it is emptied. A terminal or a pipe is waited for by nobody.
+// It is looked at before it is emptied.
 Fd create_file(const Fd& folder, const std::string& path, const std::string& name) {
   const std::string named = path + "/" + name;
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  Fd file(::openat(folder.get(), name.c_str(), kFlags, 0666));
-  if (!file && errno == ELOOP) refuse_link(named);
-  struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0) throw_errno(named);
-  if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorCode::kSystem, named + ": what is there is not a regular file; remove it");
-  }
-  if (status.st_nlink > 1) refuse_link(named);
+  Fd file = open_regular(folder, named, name);
   if (::ftruncate(file.get(), 0) != 0) throw_errno(named);
+  return file;
+}
+
+Fd continue_file(const Fd& folder, const std::string& path, const std::string& name) {
+  const std::string named = path + "/" + name;
+  Fd file = open_regular(folder, named, name);
+  if (::lseek(file.get(), 0, SEEK_END) < 0) throw_errno(named);
   return file;
 }
 

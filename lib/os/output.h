@@ -46,6 +46,9 @@ Fd create_folder(const std::string& path);
 // Error kSystem naming it.
 Fd create_file(const Fd& folder, const std::string& path, const std::string& name);
 
+// The same, but what is in the file stays, and what is written comes after it.
+Fd continue_file(const Fd& folder, const std::string& path, const std::string& name);
+
 // Writes all of it to a file. Throws Error kSystem, kNoMemory.
 void write_file(const Fd& file, std::string_view text);
 

@@ -207,6 +207,26 @@ TEST(OutputMux, RemembersNoMoreThanTheBeginningOfALongLine) {
   EXPECT_EQ(mux.last_words(0).at(0).size(), 1000U);
 }
 
+// The numbers of those that come are those of others before them.
+TEST(OutputMux, BeginsAgainWithOthers) {
+  OutputMux mux({.names = {"rank 0", "rank 1"}, .tags_lines = true});
+  mux.on_bytes(0, kErr, "before\nand no end");
+  mux.on_end(0, kErr);
+  mux.begin({"rank 4"});
+  EXPECT_THAT(mux.last_words(0), IsEmpty());
+  mux.on_bytes(0, kErr, "after\n");
+  EXPECT_EQ(mux.pending(kErr), "[rank 0] before\n[rank 0] and no end\n[rank 4] after\n");
+  EXPECT_THAT(mux.last_words(0), ElementsAre("after"));
+}
+
+TEST(OutputMux, BeginsAgainBesideALiveLine) {
+  OutputMux mux({.names = {"rank 0"}, .is_terminal = {true, true}});
+  mux.on_bytes(0, kOut, "50 %\r");
+  mux.begin({"rank 0"});
+  mux.on_bytes(0, kOut, "1 %\r");
+  EXPECT_EQ(mux.pending(kOut), "50 %\r\x1b[2K1 %\r");
+}
+
 std::string text_at(std::chrono::milliseconds since_1970) {
   return std::string(Timestamp(std::chrono::system_clock::time_point(since_1970)).text());
 }
