@@ -283,7 +283,7 @@ void Branch::lose(std::size_t host, const std::string& why) {
   }
   // The ring does not need them.
   for (std::size_t index = 0; index < routes_.evaluator_count(host); ++index) {
-    tell({.kind = News::Kind::kEvaluatorExited, .rank = index});
+    tell({.kind = News::Kind::kEvaluatorExited, .world = routes_.world(), .rank = index});
   }
 }
 

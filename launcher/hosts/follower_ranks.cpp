@@ -39,6 +39,7 @@ void Follower::prepare(Share share) {
       [this](std::size_t local, std::span<const std::byte> bytes) {
         trunk_->send({.type = DispatchType::kSaid,
                       .rank = static_cast<std::uint32_t>(seating_->share.ranks[local]),
+                      .value = static_cast<int>(seating_->share.world),
                       .text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()}});
       },
       [this](std::size_t local) { seating_->loan.release(local); });
@@ -51,7 +52,10 @@ void Follower::prepare(Share share) {
 }
 
 void Follower::tell_obstacle(int exit_code, const std::string& why) {
-  tell({.kind = News::Kind::kNotStarted, .value = exit_code, .text = own_name() + ": " + why});
+  tell({.kind = News::Kind::kNotStarted,
+        .world = branch_->routes().world(),
+        .value = exit_code,
+        .text = own_name() + ": " + why});
 }
 
 void Follower::carry_output(std::size_t local, Stream stream, std::string_view bytes) {

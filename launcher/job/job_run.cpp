@@ -66,7 +66,7 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
   if (!others_) return;
   for (std::size_t rank = 0; rank < names_.size(); ++rank) {
     if (std::ranges::find(plan.share.ranks, rank) == plan.share.ranks.end()) {
-      switchboard_.connect(rank, others_->line_to(rank));
+      switchboard_.connect(rank, others_->line_to(plan.share.world, rank));
     }
   }
 }

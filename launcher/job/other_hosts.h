@@ -1,6 +1,7 @@
 // The other hosts of a job, as it looks from the one where it is decided what they are to do.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,8 +19,9 @@ class OtherHosts {
  public:
   virtual ~OtherHosts() = default;
 
-  // To a rank that is not on this host; its fd is none to wait for: kRankSpoke says when to read.
-  virtual std::unique_ptr<rendezvous::Line> line_to(std::size_t rank) = 0;
+  // To a rank of a world that is not on this host; its fd is none to wait for: kRankSpoke says when
+  // to read.
+  virtual std::unique_ptr<rendezvous::Line> line_to(std::uint32_t world, std::size_t rank) = 0;
 
   // One turn of a loop. Never blocks.
   virtual void add_to(os::PollSet& polls) = 0;

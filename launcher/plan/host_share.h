@@ -1,6 +1,7 @@
-// The part of a job that one host has.
+// The part of a job's world that one host has.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Guest {
 };
 
 struct Share {
+  std::uint32_t world = 1;               // The number of the world: the first one's is 1.
   std::vector<std::size_t> ranks;        // Index: local rank.
   std::vector<std::size_t> groups = {};  // The same index: whose program each runs.
   std::vector<Cpus> places = {};         // The same index. Empty sets: not bound.

@@ -82,10 +82,10 @@ void LocalRanks::start_all(const Peers& peers, const OpenLine& open_line) {
       beat();
       start(local, peers, open_line);
     } catch (const Error& error) {
-      report_({.kind = News::Kind::kNotStarted,
-               .rank = is_rank(local) ? share_.ranks[local] : 0,
-               .value = kExitCannotRun,
-               .text = name_of(local) + " cannot be started: " + error.what()});
+      report({.kind = News::Kind::kNotStarted,
+              .rank = is_rank(local) ? share_.ranks[local] : 0,
+              .value = kExitCannotRun,
+              .text = name_of(local) + " cannot be started: " + error.what()});
       for (; local < members_.size(); ++local) report_end(local, {.kind = News::Kind::kRankExited});
     }
   }
@@ -132,10 +132,10 @@ void LocalRanks::start(std::size_t local, const Peers& peers, const OpenLine& op
   has_children_ = true;
   output_.attach(local, std::move(out_read), std::move(err_read));
   const auto kind = is_rank(local) ? News::Kind::kRankStarted : News::Kind::kEvaluatorStarted;
-  report_({.kind = kind,
-           .rank = number_of(local),
-           .value = tree.pid(),
-           .text = is_rank(local) ? "" : os::host_name()});
+  report({.kind = kind,
+          .rank = number_of(local),
+          .value = tree.pid(),
+          .text = is_rank(local) ? "" : os::host_name()});
 }
 
 void LocalRanks::add_to(os::PollSet& polls) {
@@ -165,11 +165,11 @@ void LocalRanks::hear_tree(std::size_t local) {
 void LocalRanks::on_start_failure(std::size_t local, const os::StartFailure& failure) {
   // The file itself was there a moment ago.
   const std::string hint = failure.is_missing ? " (the interpreter it names, or a library?)" : "";
-  report_({.kind = News::Kind::kNotStarted,
-           .rank = is_rank(local) ? share_.ranks[local] : 0,
-           .value = kExitCannotRun,
-           .text = "cannot run " + context_.program_paths[group_of(local)] + ": " + failure.text +
-                   hint});
+  report({.kind = News::Kind::kNotStarted,
+          .rank = is_rank(local) ? share_.ranks[local] : 0,
+          .value = kExitCannotRun,
+          .text = "cannot run " + context_.program_paths[group_of(local)] + ": " + failure.text +
+                  hint});
 }
 
 // Children are keepers, and orphans of a keeper that somebody has killed.
@@ -198,8 +198,8 @@ void LocalRanks::on_process(std::size_t local, const os::ProcessEvent& event) {
   if (event.kind == Kind::kStopped || event.kind == Kind::kContinued) {
     if (!is_rank(local)) return;  // Nobody waits for an evaluator.
     const bool is_stop = event.kind == Kind::kStopped;
-    return report_({.kind = is_stop ? News::Kind::kRankStopped : News::Kind::kRankContinued,
-                    .rank = share_.ranks[local]});
+    return report({.kind = is_stop ? News::Kind::kRankStopped : News::Kind::kRankContinued,
+                   .rank = share_.ranks[local]});
   }
   const bool was_killed = event.kind == Kind::kKilled;
   report_end(local, {.kind = was_killed ? News::Kind::kRankKilled : News::Kind::kRankExited,
@@ -231,6 +231,11 @@ void LocalRanks::report_end(std::size_t local, News news) {
   // What it wrote comes before its end also where the job is led: that may be over with it.
   if (has_failed || share_.sends_output) output_.catch_up(local);
   if (has_failed) news.last_words = output_.last_words(local);
+  report(std::move(news));
+}
+
+void LocalRanks::report(News news) {
+  news.world = share_.world;
   report_(news);
 }
 

@@ -97,6 +97,7 @@ class LocalRanks {
   void on_start_failure(std::size_t local, const os::StartFailure& failure);
   void on_process(std::size_t local, const os::ProcessEvent& event);
   void report_end(std::size_t local, News news);
+  void report(News news);
 
   const Options& options_;
   const RunContext& context_;

@@ -18,9 +18,16 @@ bool is_of_evaluator(News::Kind kind) noexcept {
          kind == News::Kind::kEvaluatorKilled;
 }
 
+bool is_of_job(News::Kind kind) noexcept {
+  return kind == News::Kind::kSignal || kind == News::Kind::kHostEnded ||
+         kind == News::Kind::kHostLost || kind == News::Kind::kRankWrote ||
+         kind == News::Kind::kEvaluatorWrote;
+}
+
 std::string encode(const News& news) {
   base::ByteWriter out;
   out.write(static_cast<std::uint8_t>(news.kind));
+  out.write(news.world);
   out.write(static_cast<std::uint32_t>(news.rank));
   out.write(static_cast<std::uint32_t>(news.value));
   out.write(news.text);
@@ -34,6 +41,7 @@ std::optional<News> decode_news(std::string_view bytes, std::size_t limit) {
   base::ByteReader in(std::as_bytes(std::span(bytes)));
   News news;
   news.kind = static_cast<News::Kind>(in.read<std::uint8_t>());
+  news.world = in.read<std::uint32_t>();
   news.rank = in.read<std::uint32_t>();
   news.value = static_cast<int>(in.read<std::uint32_t>());
   news.text = in.read_text();
@@ -42,7 +50,9 @@ std::optional<News> decode_news(std::string_view bytes, std::size_t limit) {
     news.last_words.push_back(in.read_text());
   }
   if (is_of_evaluator(news.kind)) limit = rendezvous::kMaxWorldSize;
+  const bool has_right_world = is_of_job(news.kind) == (news.world == 0);
   if (!in.ok() || !in.at_end() || !travels(news.kind) || news.rank >= limit) return {};
+  if (!has_right_world) return {};
   return news;
 }
 

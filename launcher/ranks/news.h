@@ -1,7 +1,8 @@
-// What happened to a job: said by the host on which it happened, and heard where it is decided what
-// follows.
+// What happened to a job, or in one of its worlds: said by the host on which it happened, and heard
+// where it is decided what follows.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +29,8 @@ struct News {
     kEvaluatorWrote,    // value: the Stream; text: what
   };
   Kind kind = Kind::kRankStarted;
-  std::size_t rank = 0;  // Or the host, of kHost…, or the evaluator
+  std::uint32_t world = 0;  // Its number; 0: of the job itself.
+  std::size_t rank = 0;     // Or the host, of kHost…, or the evaluator
   int value = 0;
   std::string text{};
   std::vector<std::string> last_words{};  // The rank's, where it failed.
@@ -38,9 +40,12 @@ struct News {
 
 bool is_of_evaluator(News::Kind kind) noexcept;
 
+// Whether it is the same in whichever world it comes: signals, what befalls hosts, and output.
+bool is_of_job(News::Kind kind) noexcept;
+
 // Of those that travel between hosts: kRankSpoke and k…Wrote do not. Empty when `bytes` are no such
-// news, or speak of a rank or host from `limit` on. There are no more evaluators than there may be
-// ranks.
+// news, speak of a rank or host from `limit` on, or of no world where they have to. There are no
+// more evaluators than there may be ranks.
 std::string encode(const News& news);
 std::optional<News> decode_news(std::string_view bytes, std::size_t limit);
 

@@ -38,6 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
     fuzz::require(hello->slot_count <= rendezvous::kMaxWorldSize, "slots have a limit");
   }
   if (const auto share = launcher::decode_share(text)) {
+    fuzz::require(share->world > 0, "worlds are numbered from one");
     fuzz::require(share->world_size <= rendezvous::kMaxWorldSize, "a world has a limit");
     fuzz::require(share->groups.size() == share->ranks.size(), "each rank has a program");
     fuzz::require(share->earlier_count <= share->other_count, "those before are of the others");

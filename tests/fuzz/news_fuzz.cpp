@@ -15,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
   fuzz::require(news->rank < (is_of_rank ? world_size : rendezvous::kMaxWorldSize),
                 "it is of a rank of the world, or of an evaluator that there may be");
   fuzz::require(news->kind != Kind::kRankSpoke && news->kind <= Kind::kHostLost, "it may travel");
+  fuzz::require(launcher::is_of_job(news->kind) == (news->world == 0), "it is of a world, or none");
   fuzz::require(launcher::encode(*news) == text, "there is one way to say it");
   return 0;
 }

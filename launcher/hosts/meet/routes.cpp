@@ -21,6 +21,7 @@ std::map<std::size_t, std::vector<HostText>> Routes::assign(const std::vector<Ho
   for (const HostText& entry : shares) {
     const auto share = decode_share(entry.text);
     if (!share || !is_part_of(entry.host, own_host_)) continue;
+    world_ = share->world;
     world_size_ = share->world_size;
     rank_counts_[entry.host] = share->ranks.size();
     evaluator_counts_[entry.host] = share->evaluators.size();

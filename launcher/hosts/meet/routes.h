@@ -2,6 +2,7 @@
 // machine without a clock or a socket.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -20,6 +21,7 @@ class Routes {
   // is to get.
   std::map<std::size_t, std::vector<HostText>> assign(const std::vector<HostText>& shares);
 
+  std::uint32_t world() const noexcept { return world_; }  // Its number; 0 before the first one.
   std::size_t world_size() const noexcept { return world_size_; }
   std::size_t host_of(std::size_t rank) const { return host_of_rank_.at(rank); }
   std::size_t rank_count(std::size_t host) const;
@@ -38,6 +40,7 @@ class Routes {
  private:
   const Meeting& meeting_;
   std::size_t own_host_;
+  std::uint32_t world_ = 0;
   std::size_t world_size_ = 0;
   std::map<std::size_t, std::size_t> host_of_rank_;
   std::map<std::size_t, std::size_t> rank_counts_;       // By host.

@@ -112,6 +112,7 @@ std::optional<Hello> decode_hello(std::string_view text) {
 
 std::string encode(const Share& share) {
   base::ByteWriter out;
+  out.write(share.world);
   for (const std::size_t number : {share.world_size, share.host_index, share.host_count,
                                    share.earlier_count, share.other_count, share.ranks.size()}) {
     out.write(static_cast<std::uint32_t>(number));
@@ -132,6 +133,7 @@ std::string encode(const Share& share) {
 std::optional<Share> decode_share(std::string_view text) {
   base::ByteReader in = reader_of(text);
   Share share;
+  share.world = in.read<std::uint32_t>();
   share.world_size = in.read<std::uint32_t>();
   share.host_index = in.read<std::uint32_t>();
   share.host_count = in.read<std::uint32_t>();
@@ -151,7 +153,7 @@ std::optional<Share> decode_share(std::string_view text) {
     share.evaluators.push_back(in.read<std::uint32_t>());
   }
   share.sends_output = in.read<std::uint8_t>() != 0;
-  const bool is_sound = share.world_size <= rendezvous::kMaxWorldSize &&
+  const bool is_sound = share.world > 0 && share.world_size <= rendezvous::kMaxWorldSize &&
                         share.other_count <= rendezvous::kMaxWorldSize &&
                         share.earlier_count <= share.other_count &&
                         (share.arenas.empty() || share.arenas.size() == share.world_size);

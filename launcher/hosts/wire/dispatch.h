@@ -7,7 +7,8 @@
 //                                                         unless it is kCallAgain
 //                                              kShare     text = a Share by host, once all are here
 //   kReady     text = Seats by host            kStart     text = Beginning
-//   kSaid      rank, text = its message        kToRank    rank, text = the message
+//   kSaid      rank, value = its world,        kToRank    rank, text = the message
+//              text = its message
 //   kNews      text = News                     kAskToEnd  value = signal, text = to be said
 //   kOutput    rank, value = Stream, or        kFlow      value = Flow, as a number
 //              that of an evaluator + 2,

@@ -42,8 +42,12 @@ std::vector<Encoding> all_encodings() {
                     .slot_count = 4,
                     .obstacle_code = 127,
                     .obstacle = "no train"};
-  const Share share{
-      .ranks = {1, 3}, .groups = {0, 1}, .world_size = 4, .host_index = 1, .host_count = 2};
+  const Share share{.world = 2,
+                    .ranks = {1, 3},
+                    .groups = {0, 1},
+                    .world_size = 4,
+                    .host_index = 1,
+                    .host_count = 2};
   const Seats seats{.addresses = {"10.0.0.1:7701", "10.0.0.1:7702"},
                     .cores = {"0-3", ""},
                     .devices = {"0", ""},
@@ -53,6 +57,7 @@ std::vector<Encoding> all_encodings() {
                             .table = "table",
                             .peers = {.first = Endpoint{"10.0.0.1", 7703}, .list = "[]"}};
   const News news{.kind = News::Kind::kRankExited,
+                  .world = 2,
                   .rank = 3,
                   .value = 1,
                   .text = "why",

@@ -72,7 +72,8 @@ TEST(Hello, HasNoMoreSlotsThanAJobHasRanks) {
 
 // Its places are the host's own affair.
 TEST(EncodedShare, ComesOutWithoutPlaces) {
-  const Share share{.ranks = {1, 4, 7},
+  const Share share{.world = 3,
+                    .ranks = {1, 4, 7},
                     .groups = {0, 0, 2},
                     .places = {{0}, {1}, {2, 3}},
                     .world_size = 8,
@@ -84,6 +85,7 @@ TEST(EncodedShare, ComesOutWithoutPlaces) {
                     .evaluators = {1, 1, 3}};
   const auto decoded = decode_share(encode(share));
   ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->world, 3U);
   EXPECT_EQ(decoded->ranks, share.ranks);
   EXPECT_EQ(decoded->groups, share.groups);
   EXPECT_EQ(decoded->evaluators, share.evaluators);
@@ -95,6 +97,7 @@ TEST(EncodedShare, ComesOutWithoutPlaces) {
   EXPECT_EQ(decoded->earlier_count, 2U);
   EXPECT_EQ(decoded->other_count, 5U);
   EXPECT_FALSE(decode_share(encode(Share{.earlier_count = 2, .other_count = 1})));
+  EXPECT_FALSE(decode_share(encode(Share{.world = 0})));
   EXPECT_FALSE(decode_share(encode(Share{.other_count = kMaxWorldSize + 1})));
 }
 
@@ -200,6 +203,7 @@ TEST(EncodedNews, ComesOutAsItWentIn) {
         News::Kind::kRankExited, News::Kind::kRankKilled, News::Kind::kNotStarted,
         News::Kind::kSignal, News::Kind::kHostEnded}) {
     const News news{.kind = kind,
+                    .world = is_of_job(kind) ? 0U : 3U,
                     .rank = 7,
                     .value = -9,
                     .text = "why",
@@ -209,8 +213,8 @@ TEST(EncodedNews, ComesOutAsItWentIn) {
 }
 
 TEST(EncodedNews, IsOfAKindThatTravels) {
-  EXPECT_FALSE(decode_news(encode(News{.kind = News::Kind::kRankSpoke}), 1));
-  std::string bytes = encode(News{});
+  EXPECT_FALSE(decode_news(encode(News{.kind = News::Kind::kRankSpoke, .world = 1}), 1));
+  std::string bytes = encode(News{.world = 1});
   for (int kind = static_cast<int>(News::Kind::kHostLost) + 1; kind <= 255; ++kind) {
     bytes[0] = static_cast<char>(kind);
     EXPECT_FALSE(decode_news(bytes, 1)) << kind;
@@ -218,10 +222,24 @@ TEST(EncodedNews, IsOfAKindThatTravels) {
 }
 
 TEST(EncodedNews, IsOfARankOfTheWorld) {
-  const std::string bytes = encode(News{.rank = 3});
+  const std::string bytes = encode(News{.world = 1, .rank = 3});
   EXPECT_TRUE(decode_news(bytes, 4));
   EXPECT_FALSE(decode_news(bytes, 3));
   EXPECT_FALSE(decode_news(bytes, 0));
+}
+
+// What befalls the job itself is of no world, and all else of one.
+TEST(EncodedNews, IsOfOneWorldOrOfTheJob) {
+  for (const News::Kind kind :
+       {News::Kind::kRankExited, News::Kind::kNotStarted, News::Kind::kEvaluatorStarted}) {
+    EXPECT_TRUE(decode_news(encode(News{.kind = kind, .world = 1}), 1));
+    EXPECT_FALSE(decode_news(encode(News{.kind = kind}), 1));
+  }
+  for (const News::Kind kind :
+       {News::Kind::kSignal, News::Kind::kHostEnded, News::Kind::kHostLost}) {
+    EXPECT_TRUE(decode_news(encode(News{.kind = kind}), 1));
+    EXPECT_FALSE(decode_news(encode(News{.kind = kind, .world = 1}), 1));
+  }
 }
 
 }  // namespace
