@@ -44,7 +44,7 @@ int Follower::run() {
 
 void Follower::speak(const std::string& line) {
   note_reason(line);
-  local_ ? local_->say(line) : complain(line);
+  household_ ? household_->say(line) : complain(line);
 }
 
 // The exit code where it is not let in.
@@ -72,6 +72,7 @@ void Follower::leave() {
   part_.listener = branch_->take_listener();
   lines_.reset();
   local_.reset();
+  household_.reset();
   seating_.reset();
   branch_.reset();
   trunk_.reset();
@@ -81,16 +82,16 @@ void Follower::leave() {
 void Follower::turn() {
   wait();
   if (status_port_) status_port_->handle(polls_, now_);
-  const bool were_polled = local_ != nullptr;
+  const bool were_polled = household_ != nullptr;
   hear_parent();
   hear_children();
   hear_lifeline();
   hear_signals();
   if (were_polled) {
-    local_->hear_starts(polls_);
+    household_->hear_starts(polls_);
     lines_->handle(polls_, now_);
-    local_->hear_processes();
-    local_->pass_on_output(polls_);
+    household_->hear_processes();
+    household_->pass_on_output(polls_);
     local_->look(now_);
     lines_->send_all(now_);
   }
@@ -116,8 +117,8 @@ void Follower::wait() {
     status_port_->add_to(polls_, now_);
     take(status_port_->next_deadline());
   }
-  if (local_) {
-    local_->add_to(polls_);
+  if (household_) {
+    household_->add_to(polls_);
     lines_->add_to(polls_, now_);
     take(lines_->next_deadline(now_));
     take(local_->next_look());
@@ -152,7 +153,7 @@ void Follower::regulate_output() {
   if (flow == applied_flow_) return;
   applied_flow_ = flow;
   branch_->send({.type = DispatchType::kFlow, .value = to_number(flow)});
-  if (local_ && seating_->share.sends_output) local_->output().on_flow(flow);
+  if (household_ && seating_->share.sends_output) household_->output().on_flow(flow);
 }
 
 void Follower::say_who_is_absent() {
@@ -192,20 +193,20 @@ void Follower::on_parent_lost(const std::string& why) {
   if (comes_again_) return;
   note_cause(loss);
   *trunk_ = Trunk(nullptr, now_);
-  if (!local_) {
+  if (!household_) {
     exit_code_ = kExitSilent;
     branch_->refuse(
         {.type = DispatchType::kRefused, .value = kExitSilent, .text = own_name() + " " + loss},
         now_);
     return;
   }
-  local_->output().carry_away({});
-  local_->output().on_flow({});
+  household_->output().carry_away({});
+  household_->output().on_flow({});
   // Those below have nobody else to hear it from.
   branch_->send({.type = DispatchType::kAskToEnd,
                  .value = SIGTERM,
                  .text = "rotarun: " + own_name() + " " + loss + "\n"});
-  local_->ask_to_end(SIGTERM);
+  household_->ask_to_end(SIGTERM);
   kill_at_ = now_ + part_.options.grace.value_or(kFaultGrace);
 }
 
@@ -230,9 +231,9 @@ void Follower::hear_signals() {
     }
     const bool is_second =
         signal_at_ && now_ - *signal_at_ >= same_request_time(was_typed(*signal));
-    if (is_second && local_) local_->kill();
+    if (is_second && household_) household_->kill();
     if (!signal_at_) signal_at_ = now_;
-    if (!has_guard && local_) local_->ask_to_end(SIGTERM);
+    if (!has_guard && household_) household_->ask_to_end(SIGTERM);
   }
 }
 
@@ -273,15 +274,15 @@ void Follower::on_dispatch(const Dispatch& dispatch) {
     case DispatchType::kToRank:
       return pass_to_rank(dispatch);
     case DispatchType::kAskToEnd:
-      if (!local_) return;
+      if (!household_) return;
       note_cause(dispatch.text);
-      if (is_alone_) local_->output().say(dispatch.text);
+      if (is_alone_) household_->output().say(dispatch.text);
       if (dispatch.value == SIGINT || dispatch.value == SIGCONT) {
-        return local_->ask_to_end(dispatch.value);
+        return household_->ask_to_end(dispatch.value);
       }
-      return local_->ask_to_end(SIGTERM);
+      return household_->ask_to_end(SIGTERM);
     case DispatchType::kKill:
-      if (local_) local_->kill();
+      if (household_) household_->kill();
       return;
     case DispatchType::kFinish:
       exit_code_ = dispatch.value;

@@ -13,6 +13,7 @@
 #include "launcher/hosts/meet/part.h"
 #include "launcher/hosts/meet/seating.h"
 #include "launcher/hosts/wire/trunk.h"
+#include "launcher/ranks/household.h"
 #include "launcher/ranks/local_ranks.h"
 #include "launcher/status/status_port.h"
 #include "os/poll_set.h"
@@ -71,6 +72,7 @@ class Follower {
   std::unique_ptr<Branch> branch_;
   base::TimePoint say_at_;  // Who of those below is absent.
   std::optional<Seating> seating_;
+  std::unique_ptr<Household> household_;  // With its ranks, once they are prepared.
   std::unique_ptr<LocalRanks> local_;
   std::unique_ptr<rendezvous::Lines> lines_;
   auth::Key data_key_;

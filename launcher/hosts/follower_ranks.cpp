@@ -26,9 +26,12 @@ constexpr std::chrono::milliseconds kLastPause{30};
 void Follower::prepare(Share share) {
   try {
     seating_ = take_seats(part_, std::move(share), address_);
-    local_ = std::make_unique<LocalRanks>(part_.options, part_.context, part_.signals,
-                                          seating_->share, std::move(seating_->provision),
-                                          [this](const News& news) { report(news); });
+    auto household = std::make_unique<Household>(part_.options, part_.context.guard,
+                                                 [this](const News& news) { report(news); });
+    local_ =
+        std::make_unique<LocalRanks>(part_.options, part_.context, part_.signals, seating_->share,
+                                     std::move(seating_->provision), *household);
+    household_ = std::move(household);
   } catch (const UsageError& error) {
     return tell_obstacle(kExitUsage, error.what());
   } catch (const std::exception& error) {
@@ -44,9 +47,10 @@ void Follower::prepare(Share share) {
       },
       [this](std::size_t local) { seating_->loan.release(local); });
   if (seating_->share.sends_output) {
-    local_->output().carry_away([this](std::size_t local, Stream stream, std::string_view bytes) {
-      carry_output(local, stream, bytes);
-    });
+    household_->output().carry_away(
+        [this](std::size_t local, Stream stream, std::string_view bytes) {
+          carry_output(local, stream, bytes);
+        });
   }
   branch_->muster().set_own_seats(seating_->seats);
 }
@@ -68,7 +72,7 @@ void Follower::carry_output(std::size_t local, Stream stream, std::string_view b
 }
 
 void Follower::start(const Beginning& beginning) {
-  if (!local_) return;
+  if (!household_) return;
   auto places = rendezvous::decode_table(beginning.table);
   if (!places) return tell_obstacle(kExitCannotRun, "what came is no rank table");
   table_ = std::move(places->table);
@@ -101,7 +105,7 @@ void Follower::show_life() {
 
 void Follower::pass_to_rank(const Dispatch& dispatch) {
   branch_->send_to_rank(dispatch.rank, dispatch);
-  if (!local_) return;
+  if (!household_) return;
   const auto& ranks = seating_->share.ranks;
   const auto found = std::ranges::find(ranks, dispatch.rank);
   auto message = rendezvous::decode(std::as_bytes(std::span(dispatch.text)));
@@ -129,15 +133,16 @@ void Follower::report(const News& news) {
 }
 
 void Follower::watch_end() {
-  if (!local_ || exit_code_) return;
-  const bool has_ended = !local_->has_children() && !local_->has_running() && branch_->have_ended();
+  if (!household_ || exit_code_) return;
+  const bool has_ended =
+      !household_->has_children() && !household_->has_running() && branch_->have_ended();
   if (kill_at_ && (has_ended || now_ >= *kill_at_)) {
-    local_->kill();
+    household_->kill();
     exit_code_ = kExitSilent;
   }
   if (!has_ended || has_said_end_) return;
   has_said_end_ = true;
-  if (seating_->share.sends_output) local_->output().drain();
+  if (seating_->share.sends_output) household_->output().drain();
   tell({.kind = News::Kind::kHostEnded});
 }
 
@@ -152,21 +157,21 @@ JobStatus Follower::status() const {
 }
 
 void Follower::write_rest() {
-  while (local_->output().has_pending()) {
+  while (household_->output().has_pending()) {
     polls_.clear();
     signal_position_ = polls_.add(part_.signals.fd(), true, false);
-    local_->add_to(polls_);
+    household_->add_to(polls_);
     wait_beating(polls_, std::nullopt);
     if (end_by_signal(part_.signals, part_.meeting)) break;
-    local_->pass_on_output(polls_);
+    household_->pass_on_output(polls_);
   }
 }
 
 int Follower::finish() {
-  if (!local_) return *exit_code_;
-  if (!local_->finish(kReapTime)) speak("some processes of the job could not be ended");
+  if (!household_) return *exit_code_;
+  if (!household_->finish(kReapTime)) speak("some processes of the job could not be ended");
   write_rest();
-  if (local_->output().tell_losses()) write_rest();
+  if (household_->output().tell_losses()) write_rest();
   take_leave();
   const bool stays = part_.options.when_done == WhenDone::kWait && part_.lifeline < 0;
   if (*exit_code_ == 0 && stays) stay();

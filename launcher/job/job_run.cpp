@@ -55,8 +55,8 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
       table_(prepared.job.table),
       devices_(std::move(prepared.devices)),
       peers_(std::move(prepared.peers)),
-      local_(options, context, signals, plan.share, std::move(prepared.provision),
-             [this](const News& news) { hear(news); }),
+      household_(options, context.guard, [this](const News& news) { hear(news); }),
+      local_(options, context, signals, plan.share, std::move(prepared.provision), household_),
       mailroom_(prepared.job, std::move(prepared.loan), plan.share.ranks,
                 [this](std::size_t rank, const auto& message) { on_message(rank, message); }),
       switchboard_(mailroom_.switchboard()),
@@ -92,18 +92,18 @@ int JobRun::run() {
 void JobRun::turn() {
   switchboard_.send_all(now_);
   if (others_) {
-    if (!local_.share().guests.empty()) others_->set_flow(local_.output().flow());
+    if (!local_.share().guests.empty()) others_->set_flow(household_.output().flow());
     others_->send_all(now_);
   }
   wait();
   hear_signals();
-  local_.hear_starts(polls_);
+  household_.hear_starts(polls_);
   switchboard_.handle(polls_, now_);
   if (others_) {
     for (const News& news : others_->handle(polls_, now_)) hear(news);
   }
-  local_.hear_processes();
-  local_.pass_on_output(polls_);
+  household_.hear_processes();
+  household_.pass_on_output(polls_);
   local_.look(now_);
   if (status_port_) status_port_->handle(polls_, now_);
   switchboard_.on_time(now_);
@@ -112,7 +112,7 @@ void JobRun::turn() {
 void JobRun::wait() {
   polls_.clear();
   signal_position_ = polls_.add(signals_.fd(), true, false);
-  local_.add_to(polls_);
+  household_.add_to(polls_);
   switchboard_.add_to(polls_, now_);
   if (status_port_) status_port_->add_to(polls_, now_);
   auto end = base::earlier(policy_.next_deadline(), switchboard_.next_deadline(now_));
@@ -127,7 +127,7 @@ void JobRun::wait() {
 }
 
 bool JobRun::has_processes() const {
-  return local_.has_children() || (others_ && !others_->have_ended());
+  return household_.has_children() || (others_ && !others_->have_ended());
 }
 
 void JobRun::hear_signals() {
@@ -145,7 +145,7 @@ void JobRun::hear_signals() {
 
 // Nobody has asked for the end: whoever started this host may start it again.
 void JobRun::on_guard_lost() {
-  const std::string cause = local_.why_killed(SIGKILL);
+  const std::string cause = household_.why_killed(SIGKILL);
   policy_.on_guard_lost(now_);
   policy_.on_host_lost(
       {},
@@ -180,7 +180,7 @@ void JobRun::hear(const News& news) {
       return on_host_lost(news);
     case News::Kind::kRankWrote:
     case News::Kind::kEvaluatorWrote:
-      return on_output(news);
+      return household_.show(news);
     case News::Kind::kHostEnded:
       return;
   }
@@ -195,18 +195,6 @@ void JobRun::on_end(const News& news) {
   policy_.on_exit(news.rank, ending);
   switchboard_.on_departure(news.rank, to_text(ending));
   say_if_verbose("rank " + std::to_string(news.rank) + " " + to_text(ending));
-}
-
-// Of a rank of another host, or an evaluator there.
-void JobRun::on_output(const News& news) {
-  const Share& share = local_.share();
-  const Guest writer{news.rank, news.kind == News::Kind::kEvaluatorWrote};
-  const auto guest = std::ranges::find(share.guests, writer);
-  if (guest == share.guests.end()) return;
-  const auto position = static_cast<std::size_t>(guest - share.guests.begin());
-  const Stream stream = news.value == 0 ? Stream::kOut : Stream::kErr;
-  local_.output().on_guest(share.ranks.size() + share.evaluators.size() + position, stream,
-                           news.text);
 }
 
 void JobRun::on_evaluator(const News& news) {
@@ -251,20 +239,20 @@ void JobRun::terminate() {
   note_cause(text);
   if (options_.preflight && is_verdict(outcome.code)) text.clear();  // It was said at length.
   const bool is_asked = outcome.reason == Outcome::Reason::kSignal;
-  local_.output().say(text + (is_asked ? hint_for_a_person() : ""));
+  household_.output().say(text + (is_asked ? hint_for_a_person() : ""));
   const bool is_interrupt = outcome.reason == Outcome::Reason::kSignal && outcome.signal == SIGINT;
   const int signal = is_interrupt ? SIGINT : SIGTERM;
   if (others_) others_->ask_to_end(signal, text);
-  local_.ask_to_end(is_interrupt && ranks_have_signal_ ? SIGCONT : signal);
+  household_.ask_to_end(is_interrupt && ranks_have_signal_ ? SIGCONT : signal);
 }
 
 // Those who are suspended could not answer.
 void JobRun::stop_by_agreement() {
   const std::string text = "rotarun: " + why_it_ends() + " after a step that the ranks agree on\n";
   note_cause(text);
-  local_.output().say(text + hint_for_a_person());
+  household_.output().say(text + hint_for_a_person());
   if (others_) others_->ask_to_end(SIGCONT, text);
-  local_.ask_to_end(SIGCONT);
+  household_.ask_to_end(SIGCONT);
   switchboard_.stop();
 }
 
@@ -276,15 +264,15 @@ std::string JobRun::why_it_ends() {
 void JobRun::release() {
   say_if_verbose("all ranks have ended, so the evaluators are asked to end");
   if (others_) others_->ask_to_end(SIGTERM, "");
-  local_.ask_to_end(SIGTERM);
+  household_.ask_to_end(SIGTERM);
 }
 
 std::string JobRun::last_words_of(std::size_t rank) {
   const auto& own = plan_.share.ranks;
   const auto local = static_cast<std::size_t>(std::ranges::find(own, rank) - own.begin());
   if (local == own.size()) return quote(last_words_[rank]);
-  local_.output().catch_up(local);
-  return quote(local_.output().last_words(local));
+  household_.output().catch_up(local);
+  return quote(household_.output().last_words(local));
 }
 
 void JobRun::kill() {
@@ -296,17 +284,17 @@ void JobRun::kill() {
   for (const std::size_t index : policy_.evaluators()) {
     names += (names.empty() ? "" : ", ") + ("evaluator " + std::to_string(index));
   }
-  if (!names.empty()) local_.say("killed what had not ended: " + names);
+  if (!names.empty()) household_.say("killed what had not ended: " + names);
   if (others_) others_->kill();
-  local_.kill();
+  household_.kill();
 }
 
 int JobRun::finish() {
-  if (!local_.finish(kReapTime)) local_.say("some processes of the job could not be ended");
+  if (!household_.finish(kReapTime)) household_.say("some processes of the job could not be ended");
   // First, for nobody tells them anything while our reader is waited for.
   if (others_) tell_others_the_end();
   write_rest();
-  if (local_.output().tell_losses()) write_rest();
+  if (household_.output().tell_losses()) write_rest();
   note_cause(why_it_ends());  // Where it became known only now.
   const int code = policy_.outcome().code;
   is_done_ = code == 0;
@@ -317,15 +305,15 @@ int JobRun::finish() {
 }
 
 void JobRun::write_rest() {
-  while (local_.output().has_pending() && policy_.waits_for_reader(now_)) {
+  while (household_.output().has_pending() && policy_.waits_for_reader(now_)) {
     polls_.clear();
     signal_position_ = polls_.add(signals_.fd(), true, false);
-    local_.add_to(polls_);
+    household_.add_to(polls_);
     if (status_port_) status_port_->add_to(polls_, now_);
     wait_beating(polls_, policy_.next_deadline());
     now_ = base::Clock::now();
     hear_signals();
-    local_.pass_on_output(polls_);
+    household_.pass_on_output(polls_);
     if (status_port_) status_port_->handle(polls_, now_);
   }
 }
@@ -346,10 +334,10 @@ void JobRun::tell_others_the_end() {
     for (const News& news : others_->handle(polls_, now_)) {
       const bool is_output =
           news.kind == News::Kind::kRankWrote || news.kind == News::Kind::kEvaluatorWrote;
-      if (is_output) on_output(news);
+      if (is_output) household_.show(news);
     }
   }
-  local_.output().drain();  // What has no line's end.
+  household_.output().drain();  // What has no line's end.
 }
 
 void JobRun::serve_status() {
@@ -361,7 +349,7 @@ void JobRun::serve_status() {
   status_port_.emplace(
       *options_.status_address, [this] { return status(); }, std::move(names));
   const bool is_known = status_port_->address() == *options_.status_address;
-  if (options_.verbose || !is_known) local_.say("status at http://" + status_port_->address());
+  if (options_.verbose || !is_known) household_.say("status at http://" + status_port_->address());
 }
 
 // What has started may be a program that never joins.
@@ -379,7 +367,7 @@ JobStatus JobRun::status() const {
 }
 
 void JobRun::say_if_verbose(const std::string& line) {
-  if (options_.verbose) local_.say(line);
+  if (options_.verbose) household_.say(line);
 }
 
 }  // namespace rota::launcher

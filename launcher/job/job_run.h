@@ -12,6 +12,7 @@
 #include "launcher/job/other_hosts.h"
 #include "launcher/job/report.h"
 #include "launcher/plan/job_plan.h"
+#include "launcher/ranks/household.h"
 #include "launcher/ranks/local_ranks.h"
 #include "launcher/ranks/mailroom.h"
 #include "launcher/status/status_port.h"
@@ -37,7 +38,6 @@ class JobRun {
   void on_guard_lost();
   void hear(const News& news);
   void on_end(const News& news);
-  void on_output(const News& news);
   void on_evaluator(const News& news);
   void on_host_lost(const News& news);
   void on_message(std::size_t rank, const rendezvous::Message& message);
@@ -71,6 +71,7 @@ class JobRun {
   RankTable table_;                                   // With the addresses.
   KnownDevices devices_;
   Peers peers_;
+  Household household_;
   LocalRanks local_;
   Mailroom mailroom_;
   rendezvous::Switchboard& switchboard_;

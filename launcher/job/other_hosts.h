@@ -32,7 +32,7 @@ class OtherHosts {
   // Which ranks are lost with a host.
   virtual std::vector<std::size_t> ranks_of(std::size_t host) const = 0;
 
-  // What they are told. `text` is what is to be said there; `signal` as LocalRanks has it.
+  // What they are told. `text` is what is to be said there; `signal` as Household has it.
   virtual void start() = 0;
   virtual void ask_to_end(int signal, const std::string& text) = 0;
   virtual void kill() = 0;
