@@ -14,35 +14,35 @@ constexpr base::TimePoint kStart{};
 base::TimePoint at(int ms) { return kStart + milliseconds(ms); }
 
 // The records of a world of four, filled in by what happened, in milliseconds.
-class World {
+class Records {
  public:
-  World& killed(std::size_t rank, int ms, int signal = 9) {
+  Records& killed(std::size_t rank, int ms, int signal = 9) {
     records[rank].ending = Ending{true, signal, at(ms)};
     return *this;
   }
-  World& exited(std::size_t rank, int ms, int code) {
+  Records& exited(std::size_t rank, int ms, int code) {
     records[rank].ending = Ending{false, code, at(ms)};
     return *this;
   }
-  World& reported(std::size_t rank, int ms, ErrorCode error,
-                  std::optional<std::size_t> blamed = std::nullopt) {
+  Records& reported(std::size_t rank, int ms, ErrorCode error,
+                    std::optional<std::size_t> blamed = std::nullopt) {
     const std::string text = "rank " + std::to_string(rank) + " says why";
     records[rank].report = Report{error, blamed, text, false, at(ms)};
     return *this;
   }
-  World& echoed(std::size_t rank, int ms, std::size_t blamed) {
+  Records& echoed(std::size_t rank, int ms, std::size_t blamed) {
     records[rank].report = Report{ErrorCode::kAborted, blamed, "echo", true, at(ms)};
     return *this;
   }
-  World& waits(std::size_t rank, std::size_t peer) {
+  Records& waits(std::size_t rank, std::size_t peer) {
     records[rank].waiting_for = peer;
     return *this;
   }
-  World& stopped(std::size_t rank, int ms) {
+  Records& stopped(std::size_t rank, int ms) {
     records[rank].stopped_since = at(ms);
     return *this;
   }
-  World& left(std::size_t rank) {
+  Records& left(std::size_t rank) {
     records[rank].has_left = true;
     return *this;
   }
@@ -58,17 +58,18 @@ void expect(const Fault& fault, Kind kind, std::size_t rank) {
 }
 
 TEST(Blame, StaysWithARankThatDiedOfItself) {
-  expect(World().killed(2, 5).fault(2), Kind::kDied, 2);
-  expect(World().exited(1, 5, 3).fault(1), Kind::kDied, 1);
+  expect(Records().killed(2, 5).fault(2), Kind::kDied, 2);
+  expect(Records().exited(1, 5, 3).fault(1), Kind::kDied, 1);
 }
 
 TEST(Blame, StaysWithARankThatReportedItsOwnFailure) {
-  const World world = World().reported(1, 5, ErrorCode::kNotFinite).exited(1, 6, 3);
+  const Records world = Records().reported(1, 5, ErrorCode::kNotFinite).exited(1, 6, 3);
   expect(world.fault(1), Kind::kReported, 1);
 }
 
 TEST(Blame, GoesToTheDeadPeerThatASurvivorComplainsAbout) {
-  const World world = World().reported(0, 5, ErrorCode::kPeerLost, 2).exited(0, 6, 1).killed(2, 7);
+  const Records world =
+      Records().reported(0, 5, ErrorCode::kPeerLost, 2).exited(0, 6, 1).killed(2, 7);
   const Fault fault = world.fault(0);
   expect(fault, Kind::kDied, 2);
   EXPECT_EQ(fault.witness, 0U);
@@ -76,16 +77,16 @@ TEST(Blame, GoesToTheDeadPeerThatASurvivorComplainsAbout) {
 }
 
 TEST(Blame, WaitsForADeathThatASurvivorNoticedFirst) {
-  const Fault lost = World().reported(0, 5, ErrorCode::kPeerLost, 2).fault(0);
+  const Fault lost = Records().reported(0, 5, ErrorCode::kPeerLost, 2).fault(0);
   EXPECT_EQ(lost.kind, Kind::kSilent);
   EXPECT_EQ(lost.rank, 2U);
   EXPECT_EQ(lost.uncertain_until, at(205));
-  const Fault late = World().reported(0, 5, ErrorCode::kTimeout, 2).fault(0);
+  const Fault late = Records().reported(0, 5, ErrorCode::kTimeout, 2).fault(0);
   EXPECT_EQ(late.uncertain_until, at(105));
 }
 
 TEST(Blame, FollowsAChainOfComplaints) {
-  World world;
+  Records world;
   world.reported(0, 5, ErrorCode::kPeerLost, 3)
       .reported(3, 6, ErrorCode::kPeerLost, 2)
       .killed(2, 8);
@@ -95,20 +96,20 @@ TEST(Blame, FollowsAChainOfComplaints) {
 }
 
 TEST(Blame, FollowsARankThatIsStillWaiting) {
-  World world;
+  Records world;
   world.reported(0, 5, ErrorCode::kTimeout, 3).waits(3, 2).killed(2, 8);
   expect(world.fault(0), Kind::kDied, 2);
 }
 
 TEST(Blame, FollowsTheWaitOfARankThatExitedOnlyBecauseTheJobBroke) {
-  World world;
+  Records world;
   world.reported(0, 5, ErrorCode::kTimeout, 3).waits(3, 2).echoed(3, 7, 0).exited(3, 8, 1);
   world.echoed(2, 7, 0).exited(2, 9, 1);
   expect(world.fault(0), Kind::kSilent, 2);
 }
 
 TEST(Blame, EndsAtASilentRank) {
-  World world;
+  Records world;
   world.reported(3, 2000, ErrorCode::kTimeout, 0);
   const Fault fault = world.fault(3);
   EXPECT_EQ(fault.kind, Kind::kSilent);
@@ -117,7 +118,7 @@ TEST(Blame, EndsAtASilentRank) {
 }
 
 TEST(Blame, DoesNotTakeTheExitAfterAnAbortForItsCause) {
-  World world;  // Rank 0 was late, was told that the job is broken, and exited.
+  Records world;  // Rank 0 was late, was told that the job is broken, and exited.
   world.reported(3, 2000, ErrorCode::kTimeout, 0).exited(0, 2010, 1);
   expect(world.fault(3), Kind::kSilent, 0);
   world.killed(0, 2010);  // A kill is nobody's reaction.
@@ -125,30 +126,30 @@ TEST(Blame, DoesNotTakeTheExitAfterAnAbortForItsCause) {
 }
 
 TEST(Blame, TakesAnExitThatBecomesKnownAfterItsLossForTheCause) {
-  World world;
+  Records world;
   world.reported(3, 20, ErrorCode::kPeerLost, 0).exited(0, 22, 5);
   expect(world.fault(3), Kind::kDied, 0);
 }
 
 TEST(Blame, EndsAtAStoppedRank) {
-  World world;
+  Records world;
   world.reported(3, 2000, ErrorCode::kTimeout, 1).stopped(1, 10);
   expect(world.fault(3), Kind::kStopped, 1);
 }
 
 TEST(Blame, DoesNotFollowWhatAStoppedRankWaitedFor) {
-  World world;
+  Records world;
   world.reported(3, 2000, ErrorCode::kTimeout, 1).waits(1, 2).stopped(1, 10);
   expect(world.fault(3), Kind::kStopped, 1);
 }
 
 TEST(Blame, EndsAtARankThatEndedWellTooEarly) {
-  expect(World().reported(3, 20, ErrorCode::kPeerLost, 1).exited(1, 10, 0).fault(3), Kind::kLeft,
+  expect(Records().reported(3, 20, ErrorCode::kPeerLost, 1).exited(1, 10, 0).fault(3), Kind::kLeft,
          1);
 }
 
 TEST(Blame, WaitsForTheExitOfARankThatLeft) {
-  World world;
+  Records world;
   world.reported(3, 20, ErrorCode::kPeerLost, 1).left(1);
   EXPECT_EQ(world.fault(3).kind, Kind::kLeft);
   EXPECT_EQ(world.fault(3).uncertain_until, at(220));
@@ -157,30 +158,30 @@ TEST(Blame, WaitsForTheExitOfARankThatLeft) {
 }
 
 TEST(Blame, BelievesTheFirstReporterWhenTheyBlameEachOther) {
-  World world;
+  Records world;
   world.reported(1, 20, ErrorCode::kTimeout, 2).reported(2, 21, ErrorCode::kTimeout, 1);
   const Fault fault = world.fault(1);
   expect(fault, Kind::kReported, 1);
   EXPECT_FALSE(fault.witness);
-  World waiting;
+  Records waiting;
   waiting.reported(1, 20, ErrorCode::kTimeout, 2).waits(2, 3).waits(3, 1);
   expect(waiting.fault(1), Kind::kReported, 1);
 }
 
 TEST(Blame, LaysAMismatchAtNobodyElse) {
-  World world;
+  Records world;
   world.reported(1, 20, ErrorCode::kMismatch, 0);
   expect(world.fault(1), Kind::kReported, 1);
 }
 
 TEST(Blame, FollowsATimeoutToARankThatReportedItsOwnFailure) {
-  World world;
+  Records world;
   world.reported(1, 20, ErrorCode::kTimeout, 0).reported(0, 21, ErrorCode::kNoMemory);
   expect(world.fault(1), Kind::kReported, 0);
 }
 
 TEST(Blame, FollowsAnEchoThatOvertookItsCause) {
-  World world;
+  Records world;
   world.reported(1, 20, ErrorCode::kAborted, 0);
   EXPECT_EQ(world.fault(1).uncertain_until, at(120));
   world.reported(0, 21, ErrorCode::kNotFinite);
@@ -189,11 +190,11 @@ TEST(Blame, FollowsAnEchoThatOvertookItsCause) {
 
 // A rank that has not ended has not died, even if all that it said is an echo.
 TEST(Blame, TakesAReportForAReportUntilTheRankEnds) {
-  expect(World().echoed(1, 20, 1).fault(1), Kind::kReported, 1);
+  expect(Records().echoed(1, 20, 1).fault(1), Kind::kReported, 1);
 }
 
 TEST(Blame, IgnoresARankThatBlamesItself) {
-  expect(World().reported(1, 20, ErrorCode::kTimeout, 1).fault(1), Kind::kReported, 1);
+  expect(Records().reported(1, 20, ErrorCode::kTimeout, 1).fault(1), Kind::kReported, 1);
 }
 
 }  // namespace
