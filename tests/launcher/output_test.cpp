@@ -88,9 +88,12 @@ TEST_F(Output, HasTheTimeOfEachLine) {
     const auto date = run({.arguments = {"/bin/date", "-u", "+%Y-%m-%dT%H:%M:%S.%3NZ"}});
     return date.out.substr(0, date.out.find('\n'));
   };
-  const std::string text = "echo one; sleep 0.02; printf 'two '; echo three; printf end";
   for (const bool is_tagged : {false, true}) {
     const std::string logs = folder_ + (is_tagged ? "/tagged" : "/plain");
+    // The second line comes milliseconds after the first has had its time.
+    const std::string text = "echo one; until grep -q one " + logs +
+                             "/rank.0/stdout; do sleep 0.01; done; sleep 0.01; " +
+                             "printf 'two '; echo three; printf end";
     std::vector<std::string> options = {"-np", "1", "--timestamp-output", "--output-filename",
                                         logs};
     if (is_tagged) options.emplace_back("--tag-output");
