@@ -15,6 +15,8 @@ std::size_t hash_of(const Description& call) noexcept {
   };
   const Signature signature(call, 0);
   for (const std::uint64_t word : signature.words()) mix(static_cast<std::size_t>(word));
+  // A signature is alike for a message's two ends, and names the sender.
+  mix(call.root << 8 | static_cast<std::size_t>(call.collective));
   mix(static_cast<std::size_t>(call.in_place) << 1 | static_cast<std::size_t>(call.feeds_back));
   mix(std::hash<double>()(call.reduction.factor()));
   return hash;

@@ -34,9 +34,14 @@ class Planner {
   // Valid until the next call. Throws Error kInvalidArgument with a sentence that says what does
   // not fit; kNoMemory.
   const Known& plan(const Call& call) {
-    Known& known = known_[place_of(call)];
-    if (!known.planned || !is_again(call, known.call)) examine(call, known);
-    return known;
+    const std::size_t place = place_of(call);
+    Known& first = known_[place];
+    if (first.planned && is_again(call, first.call)) return first;
+    Known& second = known_[place ^ 1];
+    if (second.planned && is_again(call, second.call)) return second;
+    Known& older = first.number < second.number ? first : second;
+    examine(call, older);
+    return older;
   }
 
  private:
@@ -67,7 +72,7 @@ class Planner {
   const Group& group_;
   const Settings& settings_;
   collectives::Surroundings world_;
-  std::array<Known, kPlaces> known_{};  // By what place_of() says: the last call.
+  std::array<Known, kPlaces> known_{};  // The last calls, two by two as place_of() says.
   std::unordered_map<collectives::Description, PlannedPtr, Hash> planned_;
   std::vector<std::string> said_;  // What rank 0 has said of its choices.
   std::uint64_t examined_ = 0;     // Calls.
