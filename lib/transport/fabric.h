@@ -30,7 +30,8 @@ struct Ticket {
   std::array<std::uint64_t, 3> place{};  // For its fabric alone.
 };
 
-// How the ranks of a group call each other over a network, whichever of them calls.
+// How the ranks of a group call each other over a network, whichever of them calls. Ranks that are
+// threads of one process make the calls below at the same time.
 struct CallTerms {
   std::vector<std::string> addresses;   // Index = rank.
   auth::Key key;                        // Held by the job's ranks alone.

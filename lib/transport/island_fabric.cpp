@@ -2,9 +2,12 @@
 // process.
 #include "transport/island_fabric.h"
 
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <numeric>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -57,6 +60,16 @@ std::array<std::uint64_t, 3> take_place(const Ground& ground, std::size_t mate_c
   return {ground.index, mailboxes, take(sizeof(shm::ControlPage))};
 }
 
+// Throws Error kSystem.
+template <class Work>
+std::jthread start(const Work& work, std::size_t i) {
+  try {
+    return std::jthread(work, i);
+  } catch (const std::system_error& error) {
+    throw Error(ErrorCode::kSystem, std::string("no thread to connect with: ") + error.what());
+  }
+}
+
 class IslandFabric final : public Fabric {
  public:
   IslandFabric(const Site& site, const shm::Transport* inside) : site_(site) {
@@ -83,22 +96,10 @@ class IslandFabric final : public Fabric {
   std::vector<std::unique_ptr<Transport>> connect(std::span<const Ticket> tickets,
                                                   const CallTerms& terms,
                                                   base::TimePoint deadline) override {
-    std::vector<std::unique_ptr<Transport>> transports(site_.own.size());
-    std::vector<std::exception_ptr> failures(transports.size());
-    const auto connect_one = [&](std::size_t i) noexcept {
-      try {
-        transports[i] = connect(i, tickets, terms, deadline);
-      } catch (...) {
-        failures[i] = std::current_exception();
-      }
-    };
-    // Side by side, for they may have to call each other.
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < transports.size(); ++i) threads.emplace_back(connect_one, i);
-    if (!transports.empty()) connect_one(0);
-    threads.clear();
-    for (const std::exception_ptr& failure : failures) {
-      if (failure) std::rethrow_exception(failure);
+    if (!listeners_.empty()) return connect_side_by_side(tickets, terms, deadline);
+    std::vector<std::unique_ptr<Transport>> transports;
+    for (std::size_t i = 0; i < site_.own.size(); ++i) {
+      transports.push_back(connect(i, tickets, terms, deadline));
     }
     return transports;
   }
@@ -107,6 +108,41 @@ class IslandFabric final : public Fabric {
   // Of the own rank `i`, as are the next.
   std::vector<std::size_t> mates_of(std::size_t i) const {
     return base::island_of(site_.islands, site_.own[i]);
+  }
+
+  // For they may have to call each other. The first that fails ends the others.
+  std::vector<std::unique_ptr<Transport>> connect_side_by_side(std::span<const Ticket> tickets,
+                                                               const CallTerms& terms,
+                                                               base::TimePoint deadline) const {
+    std::vector<std::unique_ptr<Transport>> transports(site_.own.size());
+    std::atomic_flag has_failed;
+    std::exception_ptr failure;
+    CallTerms own = terms;
+    own.look_around = [&] {
+      if (has_failed.test())
+        throw Error(ErrorCode::kAborted, "another rank here was not connected");
+      if (terms.look_around) terms.look_around();
+    };
+    const auto attempt = [&](const auto& work) noexcept {
+      try {
+        work();
+      } catch (...) {
+        if (!has_failed.test_and_set()) failure = std::current_exception();
+      }
+    };
+    {
+      std::vector<std::jthread> threads;
+      const auto connect_one = [&](std::size_t i) {
+        attempt([&] { transports[i] = connect(i, tickets, own, deadline); });
+      };
+      attempt([&] {
+        for (std::size_t i = 1; i < transports.size(); ++i)
+          threads.push_back(start(connect_one, i));
+      });
+      connect_one(0);
+    }
+    if (failure) std::rethrow_exception(failure);
+    return transports;
   }
 
   std::unique_ptr<Transport> connect(std::size_t i, std::span<const Ticket> tickets,

@@ -37,6 +37,8 @@ MixedTransport::MixedTransport(std::unique_ptr<shm::Transport> inside,
   }
 }
 
+std::unique_ptr<Fabric> MixedTransport::found(const Site& site) { return inside_->found(site); }
+
 bool MixedTransport::ends_by_itself(std::size_t peer) const noexcept {
   return !std::ranges::binary_search(mates_, peer);
 }
@@ -48,8 +50,6 @@ bool MixedTransport::has_left(std::size_t peer) const noexcept {
 }
 
 // Rings that were heard while nobody slept may end one rest too early, and never one too late.
-std::unique_ptr<Fabric> MixedTransport::found(const Site& site) { return inside_->found(site); }
-
 void MixedTransport::rest(base::Duration at_most) {
   shm::Rings& rings = inside_->rings(inside_->rank());
   rings.asleep.store(1);
