@@ -30,8 +30,7 @@ std::string as_text(std::span<const std::byte> bytes) {
 // The line of a rank that is on another host: what it says arrives by the trunk.
 class Followers::RelayedLine final : public rendezvous::Line {
  public:
-  RelayedLine(Followers& followers, std::uint32_t world, std::size_t rank)
-      : followers_(followers), world_(world), rank_(rank) {}
+  RelayedLine(Followers& followers, std::size_t rank) : followers_(followers), rank_(rank) {}
 
   int fd() const noexcept override { return -1; }
   bool is_sending() const noexcept override { return false; }
@@ -47,20 +46,17 @@ class Followers::RelayedLine final : public rendezvous::Line {
   os::Io receive(std::vector<std::byte>& bytes, std::vector<os::Fd>& fds) override {
     fds.clear();
     auto& said = followers_.said_[rank_];
-    // Who had this number in another world has said it: its news is late as well.
-    while (!said.empty() && said.front().world != world_) said.pop_front();
     if (said.empty()) {
       const bool is_open = followers_.branch_.reaches_rank(rank_);
       return is_open ? os::Io::kWouldBlock : os::Io::kClosed;
     }
-    bytes = std::move(said.front().bytes);
+    bytes = std::move(said.front());
     said.pop_front();
     return os::Io::kDone;
   }
 
  private:
   Followers& followers_;
-  std::uint32_t world_;
   std::size_t rank_;
 };
 
@@ -74,7 +70,7 @@ Followers::Followers(const Meeting& meeting, const auth::Credentials& secret, He
 Followers::~Followers() = default;
 
 void Followers::assign(const std::vector<Share>& shares, Seats own) {
-  said_.resize(shares.front().world_size);
+  said_.assign(shares.front().world_size, {});
   std::vector<HostText> by_host;
   for (std::size_t host = 0; host < shares.size(); ++host) {
     by_host.push_back({host, encode(shares[host])});
@@ -83,8 +79,8 @@ void Followers::assign(const std::vector<Share>& shares, Seats own) {
   branch_.muster().set_own_seats(std::move(own));
 }
 
-std::unique_ptr<rendezvous::Line> Followers::line_to(std::uint32_t world, std::size_t rank) {
-  return std::make_unique<RelayedLine>(*this, world, rank);
+std::unique_ptr<rendezvous::Line> Followers::line_to(std::size_t rank) {
+  return std::make_unique<RelayedLine>(*this, rank);
 }
 
 // While they gather, one that is lost may come again.
@@ -95,7 +91,9 @@ std::vector<News> Followers::handle(const os::PollSet& /*polls*/, base::TimePoin
     if (dispatch.type == DispatchType::kSaid) {
       const auto bytes = std::as_bytes(std::span(dispatch.text));
       const auto world = static_cast<std::uint32_t>(dispatch.value);
-      said_[dispatch.rank].push_back({.world = world, .bytes = {bytes.begin(), bytes.end()}});
+      // Who had this number in another world has said what is late, as its news is.
+      const bool is_late = world != branch_.routes().world();
+      if (!is_late) said_[dispatch.rank].emplace_back(bytes.begin(), bytes.end());
       news.push_back({.kind = News::Kind::kRankSpoke, .world = world, .rank = dispatch.rank});
       continue;
     }

@@ -45,7 +45,7 @@ class Followers final : public OtherHosts {
   // What goes to all with start().
   void set_beginning(Beginning beginning) { beginning_ = std::move(beginning); }
 
-  std::unique_ptr<rendezvous::Line> line_to(std::uint32_t world, std::size_t rank) override;
+  std::unique_ptr<rendezvous::Line> line_to(std::size_t rank) override;
   void add_to(os::PollSet& polls) override { branch_.add_to(polls); }
   std::vector<News> handle(const os::PollSet& polls, base::TimePoint now) override;
   void send_all(base::TimePoint now) override { branch_.send_all(now); }
@@ -62,15 +62,10 @@ class Followers final : public OtherHosts {
  private:
   class RelayedLine;
 
-  struct Said {
-    std::uint32_t world = 0;  // Of the rank.
-    std::vector<std::byte> bytes;
-  };
-
   std::uint64_t incarnation_;
   Branch branch_;
-  std::vector<std::deque<Said>> said_;  // By rank.
-  std::size_t last_host_ = kNoHost;     // To exit.
+  std::vector<std::deque<std::vector<std::byte>>> said_;  // By rank, of this world.
+  std::size_t last_host_ = kNoHost;                       // To exit.
   Beginning beginning_;
   Flow flow_;
 };

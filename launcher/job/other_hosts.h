@@ -19,9 +19,8 @@ class OtherHosts {
  public:
   virtual ~OtherHosts() = default;
 
-  // To a rank of a world that is not on this host; its fd is none to wait for: kRankSpoke says when
-  // to read.
-  virtual std::unique_ptr<rendezvous::Line> line_to(std::uint32_t world, std::size_t rank) = 0;
+  // To a rank that is not on this host; its fd is none to wait for: kRankSpoke says when to read.
+  virtual std::unique_ptr<rendezvous::Line> line_to(std::size_t rank) = 0;
 
   // One turn of a loop. Never blocks.
   virtual void add_to(os::PollSet& polls) = 0;

@@ -49,7 +49,7 @@ World::World(const Job& job, const JobPlan& plan, Prepared prepared)
   if (!job_.others) return;
   for (std::size_t rank = 0; rank < names_.size(); ++rank) {
     if (std::ranges::find(plan.share.ranks, rank) == plan.share.ranks.end()) {
-      switchboard_.connect(rank, job_.others->line_to(number_, rank));
+      switchboard_.connect(rank, job_.others->line_to(rank));
     }
   }
 }

@@ -40,7 +40,8 @@ struct News {
 
 bool is_of_evaluator(News::Kind kind) noexcept;
 
-// Whether it is the same in whichever world it comes: signals, what befalls hosts, and output.
+// Whether it is told of the job, whichever world it has: signals, what befalls hosts, and output.
+// What a rank of an earlier world wrote on another host is shown as that of its number today.
 bool is_of_job(News::Kind kind) noexcept;
 
 // Of those that travel between hosts: kRankSpoke and k…Wrote do not. Empty when `bytes` are no such

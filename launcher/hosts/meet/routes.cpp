@@ -18,6 +18,9 @@ Routes::Routes(const Meeting& meeting, std::size_t own_host)
 
 std::map<std::size_t, std::vector<HostText>> Routes::assign(const std::vector<HostText>& shares) {
   std::map<std::size_t, std::vector<HostText>> by_child;
+  host_of_rank_.clear();
+  rank_counts_.clear();
+  evaluator_counts_.clear();
   for (const HostText& entry : shares) {
     const auto share = decode_share(entry.text);
     if (!share || !is_part_of(entry.host, own_host_)) continue;
