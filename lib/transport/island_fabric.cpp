@@ -72,7 +72,7 @@ std::jthread start(const Work& work, std::size_t i) {
 
 class IslandFabric final : public Fabric {
  public:
-  IslandFabric(const Site& site, const shm::Transport* inside) : site_(site) {
+  IslandFabric(Site site, const shm::Transport* inside) : site_(std::move(site)) {
     if (inside) ground_ = {inside->domain(), inside->arena(), inside->arena_index()};
   }
 
@@ -98,6 +98,7 @@ class IslandFabric final : public Fabric {
                                                   base::TimePoint deadline) override {
     if (!listeners_.empty()) return connect_side_by_side(tickets, terms, deadline);
     std::vector<std::unique_ptr<Transport>> transports;
+    transports.reserve(site_.own.size());
     for (std::size_t i = 0; i < site_.own.size(); ++i) {
       transports.push_back(connect(i, tickets, terms, deadline));
     }
@@ -186,6 +187,7 @@ std::vector<std::unique_ptr<Transport>> join_threads(std::size_t count, std::siz
   std::vector<std::size_t> ranks(count);
   std::iota(ranks.begin(), ranks.end(), std::size_t{0});
   std::vector<std::unique_ptr<Transport>> transports;
+  transports.reserve(count);
   for (const std::size_t rank : ranks) {
     transports.push_back(std::make_unique<shm::Transport>(domain, rank, ranks));
   }
