@@ -43,9 +43,10 @@ class CleanUp : public Launched {
     ASSERT_EQ(count(), 1U + 2 * 7);
   }
 
+  // Method: the outer process is stopped first, or it might end the job between the two kills.
   static void kill_both(Process& process, bool is_outer_first) {
     const pid_t inner = inner_process(process);
-    if (is_outer_first) process.signal(SIGKILL);
+    process.signal(is_outer_first ? SIGKILL : SIGSTOP);
     ::kill(inner, SIGKILL);
     process.signal(SIGKILL);
     EXPECT_EQ(process.wait().signal, SIGKILL);
