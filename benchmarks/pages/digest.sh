@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The digest of the sources that a page of docs/benchmarks/ measures, by sources.txt: of their names
-# and contents, so that no history of git is needed.
+# and contents, so that no history of git is needed. Comments and empty lines do not count, since
+# they change nothing that is measured.
 #
 # usage: digest.sh [--sources] PAGE [ROOT]
 # PAGE has no suffix: all-reduce. ROOT is the project's, by default the one that this file is in.
@@ -39,6 +40,18 @@ if [[ -n $wants_sources ]]; then
   printf '%s\n' "${sources[@]}"
   exit
 fi
-find "${sources[@]}" -type f \
-  '(' -name '*.h' -o -name '*.cpp' -o -name '*.sh' -o -name '*.py' -o -name CMakeLists.txt ')' -print0 | LC_ALL=C sort -zu | xargs -0 sha256sum | sha256sum | head -c 16
+
+# code_of FILE...: their lines without comments, each file below its name.
+code_of() {
+  awk '
+    FNR == 1 {print "== " FILENAME; is_cpp = FILENAME ~ /\.(h|cpp)$/}
+    is_cpp && /^[ \t]*\/\// {next}
+    !is_cpp && /^[ \t]*#([^!]|$)/ {next}
+    is_cpp {sub(/[ \t]+\/\/ .*$/, "")}
+    /[^ \t]/ {print}' "$@"
+}
+
+mapfile -td '' files < <(find "${sources[@]}" -type f '(' -name '*.h' -o -name '*.cpp' \
+  -o -name '*.sh' -o -name '*.py' -o -name CMakeLists.txt ')' -print0 | LC_ALL=C sort -zu)
+code_of "${files[@]}" | sha256sum | head -c 16
 echo

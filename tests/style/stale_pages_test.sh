@@ -50,6 +50,21 @@ refuses check 'says that it is stale, and is not'
 "$mark" "$tree"
 cmp "$page" "$tree/as_measured" || fail 'the mark left something behind'
 
+printf '// What it is.\n\nint fast;  // And why.\n' >"$source"
+passes check
+printf '// What it is.\n\nint fast; int more;  // And why.\n' >"$source"
+refuses check 'its sources have changed'
+echo 'int fast;' >"$source"
+printf '# A comment.\n' >"$tree/lib/run.sh"
+refuses check 'its sources have changed'
+measure
+printf '# Another one.\n\n' >"$tree/lib/run.sh"
+passes check
+printf '# Another one.\nrun\n' >"$tree/lib/run.sh"
+refuses check 'its sources have changed'
+rm "$tree/lib/run.sh"
+measure
+
 mv "$source" "$tree/lib/renamed.cpp"
 refuses check 'its sources have changed'
 mv "$tree/lib/renamed.cpp" "$source"
