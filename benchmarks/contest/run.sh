@@ -163,9 +163,9 @@ each way, TCP needs $least ms at least."
     rate=${section#pairs-} ours="rota shm+tcp"
     title="all-reduce of 4 hosts at $rate each way, two ranks on each: time by size"
     note="Four hosts that are network namespaces, $rate each way, and two ranks on each, which \
-share what leaves their host. What rota does by default, and its bits, do not depend on which \
-ranks share a host; the plan two-level does, and is for who asks for it. Open MPI has the choice \
-of all its ways within a host."
+share what leaves their host. Up to 64 KiB rota's default goes by host, with the ring's bits; more \
+goes along the ring. The plan two-level has bits that depend on which ranks share a host, and is \
+taken where it is asked for. Open MPI has the choice of all its ways within a host."
     # shellcheck source=hosts.sh
     source "$here/hosts.sh"
     make_hosts 4 "$rate"
