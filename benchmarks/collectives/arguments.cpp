@@ -73,7 +73,7 @@ cxxopts::Options measurement_options(const std::string& program) {
        "warm (the default); fresh: each rank writes its values before the call and reads "
        "the results within the time; or both",
        list())  //
-      ("calls", "isolated, back-to-back (of up to 16 KiB, warm), or both (the default)", list())(
+      ("calls", "isolated, back-to-back (of up to 64 KiB, warm), or both (the default)", list())(
           "iterations", "Isolated calls a row, instead of 7 to 500 by size",
           cxxopts::value<std::size_t>())                                                   //
       ("check", "Look at every element, and fail where one is wrong (the default)")        //

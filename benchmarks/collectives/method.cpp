@@ -16,7 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kCallsBackToBack = 1000;
+constexpr std::size_t kMostCallsBackToBack = 1000;
+constexpr std::size_t kBytesBackToBack = 16 << 20;
 constexpr std::size_t kSamplesBackToBack = 5;
 constexpr std::size_t kMostIterations = 500;
 constexpr std::size_t kLeastIterations = 7;
@@ -67,7 +68,9 @@ class Subject {
     return seconds_since(begin);
   }
 
-  double calls_back_to_back(std::size_t count) const {
+  double calls_back_to_back() const {
+    const std::size_t bytes = std::max<std::size_t>(1, work_.bytes());
+    const std::size_t count = std::min(kMostCallsBackToBack, kBytesBackToBack / bytes);
     group_.barrier();
     const auto begin = Clock::now();
     for (std::size_t call = 0; call < count; ++call) call_.make();
@@ -114,7 +117,7 @@ std::vector<double> samples_of(const Subject& subject, const Manner& manner,
                                std::size_t iterations) {
   const auto sample = [&] {
     return manner.calls == Calls::kIsolated ? subject.isolated_call(manner.state)
-                                            : subject.calls_back_to_back(kCallsBackToBack);
+                                            : subject.calls_back_to_back();
   };
   const bool isolated = manner.calls == Calls::kIsolated;
   const std::size_t count = isolated ? iterations : std::min(iterations, kSamplesBackToBack);

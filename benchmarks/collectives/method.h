@@ -2,8 +2,8 @@
 // peers.
 //
 // A sample's time is that of the slowest rank. An isolated call is a sample of its own, with the
-// group's barrier before it; calls back to back are a sample by the thousand, and its time is their
-// mean. A row gives the smallest sample, the median and the 99th percentile.
+// group's barrier before it; calls back to back are a sample by the thousand, fewer where they are
+// large, and its time is their mean. A row gives the smallest sample, the median and the 99th percentile.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -42,7 +42,7 @@ struct Line {
 std::size_t default_iterations(std::size_t bytes) noexcept;
 
 // More bytes than that are measured in isolated calls only, and so are fresh values.
-inline constexpr std::size_t kMostBackToBack = 16 << 10;
+inline constexpr std::size_t kMostBackToBack = 64 << 10;
 
 // Calls `report` on every rank, as soon as there is a line. Combinations that make no sense or that
 // the group does not have are left out. Collective.

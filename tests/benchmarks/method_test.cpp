@@ -61,7 +61,7 @@ std::vector<Line> lines_of(Group& group, const Method& method) {
 
 TEST(Method, HasALineForEachSizeAndManner) {
   Alone group(0);
-  const auto lines = lines_of(group, {.sizes = {4, 64 << 10},
+  const auto lines = lines_of(group, {.sizes = {4, 1 << 20},
                                       .memories = {Memory::kShared, Memory::kAny},
                                       .states = {State::kWarm, State::kFresh},
                                       .iterations = 3});
@@ -69,7 +69,7 @@ TEST(Method, HasALineForEachSizeAndManner) {
   ASSERT_EQ(lines.size(), 10U);
   EXPECT_EQ(lines[1].in_place->calls, Calls::kBackToBack);
   EXPECT_EQ(lines[2].in_place->state, State::kFresh);
-  EXPECT_EQ(lines[4].out_of_place->work.bytes(), std::size_t{64} << 10);
+  EXPECT_EQ(lines[4].out_of_place->work.bytes(), std::size_t{1} << 20);
   EXPECT_EQ(lines[5].in_place->memory, Memory::kAny);
   for (const Line& line : lines) {
     ASSERT_TRUE(line.in_place && line.out_of_place);
@@ -82,8 +82,19 @@ TEST(Method, HasALineForEachSizeAndManner) {
 
 TEST(Method, MakesAsManyCallsAsItIsTold) {
   Alone group(0);
-  lines_of(group, {.sizes = {64 << 10}, .placements = {Placement::kInPlace}, .iterations = 10});
+  lines_of(group, {.sizes = {1 << 20}, .placements = {Placement::kInPlace}, .iterations = 10});
   EXPECT_EQ(group.calls, 12U);  // Two of them to warm up.
+}
+
+TEST(Method, MakesFewerCallsBackToBackWhereTheyAreLarge) {
+  for (const std::size_t bytes : {4U, 64U << 10}) {
+    Alone group(0);
+    lines_of(group, {.sizes = {bytes},
+                     .placements = {Placement::kInPlace},
+                     .calls = {Calls::kBackToBack},
+                     .iterations = 1});
+    EXPECT_EQ(group.calls, 2U * (bytes == 4 ? 1000 : 256));  // A sample of them to warm up.
+  }
 }
 
 TEST(Method, MeasuresTheKindsOfCallsThatAreWanted) {
