@@ -45,6 +45,19 @@ epochs_of() {
   if [[ -s $file ]]; then mean_with_interval <"$file"; else echo -; fi
 }
 
+# verdict_on_epochs NAME MODEL: a sentence, whether rota needs more epochs than NAME, or it is chance.
+verdict_on_epochs() {
+  local ours theirs difference
+  ours=$(file_of rota epochs "$2") theirs=$(file_of "$1" epochs "$2")
+  [[ -s $ours && -s $theirs ]] && (($(wc -l <"$ours") > 1 && $(wc -l <"$theirs") > 1)) || return 0
+  difference=$(difference_with_interval "$ours" "$theirs")
+  awk -v name="${titles[$1]}" -v model="$2" -v said="$difference" 'BEGIN {
+    split(said, part, " ± ")
+    printf "rota trains %s for %s epochs more than %s: ", model, said, name
+    if (part[1] <= part[2] && -part[1] <= part[2]) print "no difference that these seeds show.\n"
+    else print "more than chance.\n"}'
+}
+
 report_of() {
   local model=$1 name
   printf '**%s**, %s images an epoch\n\n' "$model" "${images[$model]}"
@@ -107,5 +120,9 @@ END
         "| $(ratio rota seconds "$name" seconds "$model" %.2f)" \
         "| $(epochs_of "$name" "$model") |"
     done
+  done
+  echo
+  for name in "${names[@]}"; do
+    [[ $name == rota ]] || verdict_on_epochs "$name" mlp
   done
 }
