@@ -70,6 +70,12 @@ row_of() {
 declare -A paces
 for codec in "${codecs[@]}"; do paces[$codec]=$(pace_of "$codec"); done
 
+rows=$(for codec in "${codecs[@]}"; do
+  for ((seed = 1; seed <= seeds; ++seed)); do train "$codec" $seed; done |
+    row_of "$codec" "${paces[$codec]}"
+done)
+
+# The head last: it fails where the sources have changed meanwhile.
 {
   describe codecs-training "$command" rota
   cat <<END
@@ -80,13 +86,10 @@ in $(((epochs_of_pace - 1) * steps)) steps after $steps. Seconds are worked out 
 60,000 images, at that pace. So they differ by bytes and by epochs, and of the latter a part may be
 luck.
 
+| codec | epochs to 99 % | accuracy at the end | images/s | seconds to 99 % |
+|---|---|---:|---:|---:|
+$rows
 END
-  echo "| codec | epochs to 99 % | accuracy at the end | images/s | seconds to 99 % |"
-  echo '|---|---:|---:|---:|---:|'
-  for codec in "${codecs[@]}"; do
-    for ((seed = 1; seed <= seeds; ++seed)); do train "$codec" $seed; done |
-      row_of "$codec" "${paces[$codec]}"
-  done
 } >"$out/codecs-training.new"
 mv "$out/codecs-training.new" "$out/codecs-training.md"
 cat "$out/codecs-training.md"
