@@ -15,7 +15,7 @@ packages_of() {
     docs) echo doxygen ;;
     planted) echo patch ;;
     bench) echo iproute2 libbenchmark-dev libgloo-dev libmpich-dev libopenmpi-dev mpich \
-      openmpi-bin ;;
+      openmpi-bin valgrind ;;
     peers) echo python3-venv ;;
     *) die "no group of packages is called '$1'; there are demo, test, cluster, sanitize, check, \
 fuzz, planted, docs, bench and peers" ;;
@@ -23,7 +23,7 @@ fuzz, planted, docs, bench and peers" ;;
 }
 
 # Without these all is built, if more slowly, and some tests are skipped.
-optional_packages='ccache|git|openmpi-bin'
+optional_packages='ccache|git|openmpi-bin|valgrind'
 
 # missing_of PACKAGE... prints those that are not installed as a whole.
 missing_of() {
