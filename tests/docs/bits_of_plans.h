@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "testing/process.h"
 
@@ -60,6 +61,23 @@ inline void expect_other_bits_in_another_world(BitsOfPlans two, BitsOfPlans thre
 // All but those of the plan that looks at which ranks share a host.
 inline BitsOfPlans without_two_level(BitsOfPlans bits) {
   std::erase_if(bits, [](const auto& entry) { return entry.first.starts_with("two-level"); });
+  return bits;
+}
+
+// Those of the plan that has one transport, whose bits are the ring's.
+inline BitsOfPlans take_shared_memory(BitsOfPlans& bits) {
+  constexpr std::string_view kName = "shared-memory";
+  BitsOfPlans taken;
+  for (const auto& [call, hash] : bits) {
+    if (call.starts_with(kName)) taken["ring" + call.substr(kName.size())] = hash;
+  }
+  std::erase_if(bits, [&](const auto& entry) { return entry.first.starts_with(kName); });
+  return taken;
+}
+
+// The ring's, by call.
+inline BitsOfPlans ring_in(BitsOfPlans bits) {
+  std::erase_if(bits, [](const auto& entry) { return !entry.first.starts_with("ring"); });
   return bits;
 }
 

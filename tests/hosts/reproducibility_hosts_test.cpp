@@ -21,8 +21,10 @@ class ReproducibilityAcrossHosts : public AcrossHosts {
   }
 
   static BitsOfPlans bits_on_one_host(std::size_t world_size) {
-    return bits_in(
+    BitsOfPlans bits = bits_in(
         run_rotarun({"-np", std::to_string(world_size), test_path("reproducibility_ranks")}));
+    take_shared_memory(bits);
+    return bits;
   }
 };
 
