@@ -8,6 +8,7 @@
 #include "launcher/command/exit_codes.h"
 #include "launcher/hosts/follower.h"
 #include "launcher/job/exit_policy.h"
+#include "launcher/job/report.h"
 #include "launcher/job/when_done.h"
 #include "launcher/ranks/heartbeat.h"
 #include "os/message_socket.h"
@@ -121,14 +122,18 @@ void Follower::pass_to_rank(const Dispatch& dispatch) {
 
 // What a rank said before it ended is passed on before its end.
 void Follower::report(const News& news) {
-  const bool is_end = news.kind == News::Kind::kRankExited || news.kind == News::Kind::kRankKilled;
-  const auto found = std::ranges::find(seating_->share.ranks, news.rank);
-  if (is_end) {
-    const int code =
-        news.kind == News::Kind::kRankKilled ? kExitSignalBase + news.value : news.value;
-    states_[news.rank] = {RankState::Phase::kEnded, code};
+  const Share& share = seating_->share;
+  if (is_late(news, share.world)) {
+    if (part_.options.verbose) household_->say(describe_late(news));
+    return;
   }
-  if (is_end) lines_->read_all(static_cast<std::size_t>(found - seating_->share.ranks.begin()));
+  const bool was_killed = news.kind == News::Kind::kRankKilled;
+  if (was_killed || news.kind == News::Kind::kRankExited) {
+    const int code = was_killed ? kExitSignalBase + news.value : news.value;
+    states_[news.rank] = {RankState::Phase::kEnded, code};
+    const auto own = std::ranges::find(share.ranks, news.rank);
+    lines_->read_all(static_cast<std::size_t>(own - share.ranks.begin()));
+  }
   tell(news);
 }
 

@@ -84,6 +84,17 @@ std::string to_text(const Ending& ending) {
   return ending.why.empty() ? how : how + ": " + ending.why;
 }
 
+std::string describe_late(const News& news) {
+  using Kind = News::Kind;
+  const bool was_killed = news.kind == Kind::kRankKilled || news.kind == Kind::kEvaluatorKilled;
+  const bool has_ended =
+      was_killed || news.kind == Kind::kRankExited || news.kind == Kind::kEvaluatorExited;
+  return "late news of world " + std::to_string(news.world) + " is dropped, of " +
+         (is_of_evaluator(news.kind) ? "evaluator " : "rank ") + std::to_string(news.rank) +
+         (has_ended ? ": it " + to_text(Ending{was_killed, news.value, {}, news.text})
+                    : std::string());
+}
+
 std::string describe(const Outcome& outcome, std::span<const RankRecord> records,
                      std::span<const RankName> names, std::span<const RankName> evaluators) {
   switch (outcome.reason) {

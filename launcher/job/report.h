@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "launcher/job/exit_policy.h"
+#include "launcher/ranks/news.h"
 
 namespace rota::launcher {
 
@@ -29,6 +30,9 @@ void forget_reason();
 
 // "exited with code 3", "was killed by SIGKILL".
 std::string to_text(const Ending& ending);
+
+// "late news of world 1 is dropped, of rank 0: it was killed by SIGKILL".
+std::string describe_late(const News& news);
 
 // A sentence, without its line's end. Empty for a success. `evaluators` by number, those that have
 // started.

@@ -80,7 +80,7 @@ void World::on_time(base::TimePoint now) {
 
 void World::hear(const News& news, base::TimePoint now) {
   now_ = now;
-  if (!is_of_job(news.kind) && news.world != number_) return on_late(news);
+  if (is_late(news, number_)) return say_if_verbose(describe_late(news));
   switch (news.kind) {
     case News::Kind::kRankStarted:
       names_[news.rank].pid = news.value;
@@ -111,18 +111,6 @@ void World::hear(const News& news, base::TimePoint now) {
     case News::Kind::kHostEnded:
       return;
   }
-}
-
-// Its numbers are those of others here.
-void World::on_late(const News& news) {
-  const bool was_killed =
-      news.kind == News::Kind::kRankKilled || news.kind == News::Kind::kEvaluatorKilled;
-  const bool has_ended = was_killed || news.kind == News::Kind::kRankExited ||
-                         news.kind == News::Kind::kEvaluatorExited;
-  say_if_verbose("late news of world " + std::to_string(news.world) + " is dropped, of " +
-                 (is_of_evaluator(news.kind) ? "evaluator " : "rank ") + std::to_string(news.rank) +
-                 (has_ended ? ": it " + to_text(Ending{was_killed, news.value, now_, news.text})
-                            : std::string()));
 }
 
 void World::on_end(const News& news) {

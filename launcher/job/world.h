@@ -50,7 +50,7 @@ class World {
   void handle(const os::PollSet& polls, base::TimePoint now);
   void on_time(base::TimePoint now);
 
-  // Of this host and of the others. Here alone news of another world is dropped, which come late.
+  // Of this host and of the others. News of another world comes late, and is dropped.
   void hear(const News& news, base::TimePoint now);
 
   ExitPolicy& policy() noexcept { return policy_; }
@@ -70,7 +70,6 @@ class World {
   JobStatus status() const;
 
  private:
-  void on_late(const News& news);
   void on_end(const News& news);
   void on_evaluator(const News& news);
   void on_host_lost(const News& news);

@@ -24,6 +24,10 @@ bool is_of_job(News::Kind kind) noexcept {
          kind == News::Kind::kEvaluatorWrote;
 }
 
+bool is_late(const News& news, std::uint32_t world) noexcept {
+  return !is_of_job(news.kind) && news.world != world;
+}
+
 std::string encode(const News& news) {
   base::ByteWriter out;
   out.write(static_cast<std::uint8_t>(news.kind));

@@ -44,6 +44,10 @@ bool is_of_evaluator(News::Kind kind) noexcept;
 // What a rank of an earlier world wrote on another host is shown as that of its number today.
 bool is_of_job(News::Kind kind) noexcept;
 
+// Whether it is not to be heard in the world of this number: what it tells is of an earlier one,
+// whose ranks' numbers are those of others now.
+bool is_late(const News& news, std::uint32_t world) noexcept;
+
 // Of those that travel between hosts: kRankSpoke and k…Wrote do not. Empty when `bytes` are no such
 // news, speak of a rank or host from `limit` on, or of no world where they have to. There are no
 // more evaluators than there may be ranks.

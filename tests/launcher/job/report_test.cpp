@@ -39,6 +39,15 @@ TEST_F(ReportTest, NamesTheRankItsProcessItsHostAndItsEnd) {
   EXPECT_EQ(describe_fault(Fault::Kind::kDied), "rank 1 (pid 11, here) exited with code 3");
 }
 
+TEST(DescribeLate, NamesTheWorldAndWhatBecameOfWhom) {
+  EXPECT_EQ(describe_late({.kind = News::Kind::kRankStarted, .world = 1, .rank = 7, .value = 99}),
+            "late news of world 1 is dropped, of rank 7");
+  EXPECT_EQ(describe_late({.kind = News::Kind::kEvaluatorExited, .world = 2, .value = 3}),
+            "late news of world 2 is dropped, of evaluator 0: it exited with code 3");
+  EXPECT_EQ(describe_late({.kind = News::Kind::kRankKilled, .world = 1, .value = SIGKILL}),
+            "late news of world 1 is dropped, of rank 0: it was killed by SIGKILL");
+}
+
 TEST_F(ReportTest, GivesTheRanksOwnReason) {
   records_[1].report = Report{ErrorCode::kNotFinite, std::nullopt, "the loss is NaN", false, {}};
   EXPECT_EQ(describe_fault(Fault::Kind::kReported),
