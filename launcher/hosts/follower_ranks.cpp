@@ -38,6 +38,7 @@ void Follower::prepare(Share share) {
   } catch (const std::exception& error) {
     return tell_obstacle(kExitCannotRun, error.what());
   }
+  states_.assign(seating_->share.world_size, {.phase = RankState::Phase::kRunning});
   lines_ = std::make_unique<rendezvous::Lines>(
       seating_->share.ranks.size(),
       [this](std::size_t local, std::span<const std::byte> bytes) {
@@ -83,7 +84,6 @@ void Follower::start(const Beginning& beginning) {
     return tell_obstacle(kExitCannotRun, error.what());
   }
   has_started_ = true;
-  states_.assign(seating_->share.world_size, {.phase = RankState::Phase::kRunning});
   data_key_ = key_of_data(part_.key, beginning.salt);
   local_->start_all(beginning.peers, [this](std::size_t local) {
     show_life();

@@ -84,8 +84,7 @@ int launch_across(const Options& options, const std::vector<std::string>& argume
       return run_across(job, facts, others, context, signals);
     });
   }
-  StartedHosts started =
-      start_others(job, arguments, known, answers, environment, signals.state_at_start());
+  StartedHosts started = start_others(job, arguments, known, answers, environment, signals);
   OtherChildren* agents = started.agents.get();
   return start(
       environment, found, signals,

@@ -71,6 +71,7 @@ class Leader {
   std::optional<int> turn(base::TimePoint end);
   int give_up(int exit_code, const std::string& why);
   std::optional<int> hear_agents();
+  std::optional<int> hear_signals();
   std::string name_in_table(std::size_t host) const;
   bool is_ring_here() const;  // Where all other hosts have no ranks.
   Layout lay_out_hosts() const;
@@ -101,7 +102,7 @@ int Leader::give_up(int exit_code, const std::string& why) {
 std::optional<int> Leader::turn(base::TimePoint end) {
   os::PollSet polls;
   followers_.send_all(Clock::now());
-  const std::size_t signal_position = polls.add(part_.signals.fd(), true, false);
+  polls.add(part_.signals.fd(), true, false);
   followers_.add_to(polls);
   if (part_.agents) part_.agents->add_to(polls);
   if (status_port_) {
@@ -117,7 +118,10 @@ std::optional<int> Leader::turn(base::TimePoint end) {
     return give_up(kExitSignalBase + news.value, news.text + " got a signal that ends the job");
   }
   if (const auto code = hear_agents()) return code;
-  if (!polls.readable(signal_position)) return std::nullopt;
+  return hear_signals();
+}
+
+std::optional<int> Leader::hear_signals() {
   while (const auto signal = part_.signals.next()) {
     if (signal->number == SIGCHLD) continue;
     return give_up(kExitSignalBase + signal->number,
@@ -134,6 +138,8 @@ std::optional<int> Leader::hear_agents() {
   while (const auto ending = part_.agents->next_ending()) {
     const Muster& muster = followers_.muster();
     if (ending->host ? muster.is_here(*ending->host) : muster.is_complete()) continue;
+    // One that has just been started may get what somebody types for us.
+    if (const auto code = hear_signals()) return code;
     const Ending how{.was_killed = ending->event.kind == os::ProcessEvent::Kind::kKilled,
                      .value = ending->event.value};
     return give_up(kExitIncomplete,

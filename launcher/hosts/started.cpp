@@ -154,7 +154,7 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
                           const cluster::Specification& hosts,
                           const std::vector<names::Answer>& answers,
                           const std::vector<std::string>& environment,
-                          const os::SignalState& signals) {
+                          const os::SignalWatch& signals) {
   const bool by_slurm = hosts.is_room && options.agent.empty();
   cluster::Specification others = hosts;
   if (by_slurm) others.own_host.reset();  // A step reaches this node like all others.

@@ -40,7 +40,7 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
                           const cluster::Specification& hosts,
                           const std::vector<names::Answer>& answers,
                           const std::vector<std::string>& environment,
-                          const os::SignalState& signals);
+                          const os::SignalWatch& signals);
 
 // In the inner process; returns the exit code.
 int lead_started(StartedHosts hosts, const Options& options, const Facts& facts,

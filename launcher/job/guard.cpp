@@ -44,7 +44,6 @@ bool is_excused(pid_t pid) {
 // A suspended child could not act on the signal, so it is woken first. One that is traced is not:
 // a debugger, or LeakSanitizer as the child ends, has stopped it and waits for that.
 void pass_on(const os::Signal& signal, pid_t child) {
-  if (signal.number == SIGCHLD || was_typed(signal)) return;
   if (state_of(child).value_or('T') == 'T') os::send_signal(child, SIGCONT);
   os::send_signal(child, signal.number);
 }
@@ -84,9 +83,11 @@ class Guard {
     polls.add(signals_.fd(), true, false);
     polls.wait(end);
     while (const auto signal = signals_.next()) {
-      if (signal->number != SIGCHLD && !asked_at_) asked_at_ = base::Clock::now();
-      if (!ending_) pass_on(*signal, child_);
+      if (signal->number == SIGCHLD) continue;
+      if (!asked_at_) asked_at_ = base::Clock::now();
+      if (!ending_ && (has_early_ || !was_typed(*signal))) pass_on(*signal, child_);
     }
+    has_early_ = false;
     while (const auto event = os::next_process_event().event) hear(*event);
   }
 
@@ -110,6 +111,8 @@ class Guard {
   os::SignalWatch& signals_;
   pid_t child_;
   OtherChildren* others_;
+  // The child does not have what was typed before it was there, and may hear twice what was after.
+  bool has_early_ = signals_.has_other_than(SIGCHLD);
   HangWatch watch_;
   base::TimePoint next_look_ = base::Clock::now() + kPulseTime;
   bool was_hung_ = false;

@@ -68,8 +68,13 @@ void Household::start(std::size_t member, os::ProcessPlan process) {
 void Household::give_up(std::size_t member, const std::string& why) {
   report_not_started(*members_[member],
                      name_of(members_[member]->who) + " cannot be started: " + why);
-  for (; member < members_.size(); ++member) {
-    report_end(*members_[member], {.kind = News::Kind::kRankExited});
+  leave_out_unbegun();
+}
+
+void Household::leave_out_unbegun() {
+  for (Member* member : members_) {
+    const bool has_begun = member->tree.pid() > 0;
+    if (!has_begun && !member->has_ended) report_end(*member, {.kind = News::Kind::kRankExited});
   }
 }
 
@@ -190,6 +195,7 @@ void Household::show(const News& news) {
 bool Household::has_running() const { return !std::ranges::all_of(members_, &Member::has_ended); }
 
 void Household::ask_to_end(int signal) {
+  leave_out_unbegun();
   for (Member& member : all_) {
     member.tree.signal(signal);
     member.tree.signal(SIGCONT);  // A suspended process could not act on it.
@@ -197,6 +203,7 @@ void Household::ask_to_end(int signal) {
 }
 
 void Household::kill() {
+  leave_out_unbegun();
   for (Member& member : all_) member.tree.signal(SIGKILL);
   if (has_lost_keeper_) os::signal_descendants(SIGKILL);  // What it has kept is ours.
 }

@@ -61,7 +61,8 @@ class Household {
   bool has_children() const noexcept { return has_children_; }
   bool has_running() const;
 
-  // `signal` is SIGINT or SIGTERM; SIGCONT where they know already, but may be suspended.
+  // `signal` is SIGINT or SIGTERM; SIGCONT where they know already, but may be suspended. Who has
+  // not begun by then is not to be started, and has ended.
   void ask_to_end(int signal);
   void kill();
 
@@ -88,6 +89,7 @@ class Household {
   void on_start_failure(const Member& member, const os::StartFailure& failure);
   void on_process(Member& member, const os::ProcessEvent& event);
   void report_not_started(const Member& member, const std::string& why);
+  void leave_out_unbegun();
   void report_end(Member& member, News news);
   void report(const Member& member, News news);
 

@@ -1,6 +1,8 @@
 // The ranks of one world that are on this host.
 #include "launcher/ranks/local_ranks.h"
 
+#include <signal.h>
+
 #include <utility>
 
 #include <rota/error.h>
@@ -49,7 +51,7 @@ void LocalRanks::start_all(const Peers& peers, const OpenLine& open_line) {
     for (const std::string& line : describe_bindings(share_, os::host_name())) household_.say(line);
   }
   const std::size_t count = share_.ranks.size() + share_.evaluators.size();
-  for (std::size_t local = 0; local < count; ++local) {
+  for (std::size_t local = 0; local < count && !signals_.has_other_than(SIGCHLD); ++local) {
     try {
       beat();
       const os::Fd line = is_rank(local) ? open_line(local) : os::Fd();

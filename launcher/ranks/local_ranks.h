@@ -45,7 +45,8 @@ class LocalRanks {
 
   const Share& share() const noexcept { return share_; }
 
-  // `open_line` makes a rank's end of its line.
+  // `open_line` makes a rank's end of its line. Starts no more of them once somebody asks for the
+  // job's end, which is for the caller to hear.
   void start_all(const Peers& peers, const OpenLine& open_line);
 
   // Looks for what the ranks should not have loaded, when it is time.

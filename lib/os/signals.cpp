@@ -37,17 +37,16 @@ std::string signal_name(int number) {
 
 SignalWatch::SignalWatch(std::span<const int> numbers) {
   ::signal(SIGCHLD, SIG_DFL);  // Ignored, it would have children vanish without a status.
-  sigset_t watched;
-  sigemptyset(&watched);
+  sigemptyset(&watched_);
   for (const int number : numbers) {
-    if (!is_ignored(number)) sigaddset(&watched, number);
+    if (!is_ignored(number)) sigaddset(&watched_, number);
   }
-  if (::sigprocmask(SIG_BLOCK, &watched, &at_start_.mask) != 0) throw_errno("sigprocmask");
+  if (::sigprocmask(SIG_BLOCK, &watched_, &at_start_.mask) != 0) throw_errno("sigprocmask");
   at_start_.ignores_pipe = is_ignored(SIGPIPE);
   at_start_.ignores_file_size = is_ignored(SIGXFSZ);
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
-  fd_ = Fd(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+  fd_ = Fd(::signalfd(-1, &watched_, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd_) throw_errno("signalfd");
 }
 
@@ -61,6 +60,16 @@ std::optional<Signal> SignalWatch::next() {
     return std::nullopt;
   }
   return Signal{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
+}
+
+bool SignalWatch::has_other_than(int number) const noexcept {
+  sigset_t waiting;
+  if (::sigpending(&waiting) != 0) return false;
+  for (int other = 1; other < NSIG; ++other) {
+    if (other == number || sigismember(&watched_, other) != 1) continue;
+    if (sigismember(&waiting, other) == 1) return true;
+  }
+  return false;
 }
 
 }  // namespace rota::os

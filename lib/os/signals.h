@@ -39,7 +39,11 @@ class SignalWatch {
   // The next signal that waits; empty when there is none. Never blocks.
   std::optional<Signal> next();
 
+  // Whether another one than this waits. It is left to next().
+  bool has_other_than(int number) const noexcept;
+
  private:
+  sigset_t watched_{};
   Fd fd_;
   SignalState at_start_;
 };

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "launcher/launched.h"
@@ -101,6 +103,31 @@ TEST_F(OnTerminal, LeavesCtrlCToTheTerminal) {
   EXPECT_THAT(screen, HasSubstr("rotarun: got SIGINT, so the job ends\r\n"
                                 "rotarun: once more kills the ranks\r\n"));
   EXPECT_THAT(screen, ::testing::EndsWith("typed 1 sent 0\r\ntyped 1 sent 0\r\n"));
+}
+
+// The inner process, which is to end the job, is not there yet. Method: agents that are so many that
+// somebody has time to type; where he is not heard, the job ends for want of hosts.
+TEST_F(OnTerminal, HearsCtrlCWhileAgentsStart) {
+  std::string hosts = "198.18.0.0";
+  for (int host = 1; host < 1000; ++host) {
+    hosts += ",198.18." + std::to_string(host / 256) + "." + std::to_string(host % 256);
+  }
+  const std::string first = folder_ + "/first";
+  const std::string agent = folder_ + "/agent";
+  std::ofstream(agent) << "#!/bin/sh\n[ $1 != 198.18.0.0 ] || : >" << first
+                       << "; exec cat >/dev/null\n";
+  std::filesystem::permissions(agent, std::filesystem::perms::owner_all);
+  const Terminal terminal;
+  testing::Command command = on_terminal(
+      terminal, rotarun({"-H", hosts, "--address", "127.0.0.1", "--ports", "46100-46199",
+                         "--join-timeout", "10", "--agent", agent + " {host}", "true"}));
+  command.arguments.insert(command.arguments.begin(), {"/usr/bin/setsid", "--ctty"});
+  command.standard_input = terminal.theirs.get();
+  Process process(std::move(command));
+  for (int trial = 0; trial < 20000 && !std::filesystem::exists(first); ++trial) ::usleep(1000);
+  terminal.type("\x03");
+  EXPECT_EQ(process.wait().exit_code, 130);
+  EXPECT_THAT(terminal.read_all(), HasSubstr("got SIGINT before the job began"));
 }
 
 // As people do who see that nothing ends: within half a second.

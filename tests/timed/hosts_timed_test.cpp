@@ -42,6 +42,24 @@ TEST_F(HostsNoticeInTime, ThatARankIsStopped) {
   expect_promise(harm_in(err), seconds(1) + milliseconds(500), "a rank that is stopped");
 }
 
+// Method: of its ranks one in the middle leaves a file, and the last one another.
+TEST_F(HostsNoticeInTime, ThatAHostIsAskedToEndWhileItsRanksStart) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1000, 1})};
+  const std::string early = folder_ + "/early";
+  const std::string last = folder_ + "/last";
+  const std::string script = "case $ROTA_RANK in 250) : >" + early + ";; 1000) : >" + last +
+                             ";; esac; exec sleep 1000";
+  Jobs all = start_all({"--ports", "7700-9000", "/bin/sh", "-c", script});
+  const auto give_up = Clock::now() + seconds(30);
+  while (!std::filesystem::exists(early) && Clock::now() < give_up) ::usleep(1000);
+  const auto asked = Clock::now();
+  all[1]->signal(SIGTERM);
+  for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 143) << each->err();
+  expect_promise(asked, seconds(1), "SIGTERM while ranks start");
+  EXPECT_TRUE(std::filesystem::exists(early));
+  EXPECT_FALSE(std::filesystem::exists(last)) << "the start was over before SIGTERM";
+}
+
 // Nothing closes a connection there.
 TEST_F(HostsNoticeInTime, ThatAHostHasVanished) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1}), "ROUNDS=100000"};

@@ -1,11 +1,14 @@
 // How soon a job of one host has ended after a failure, a timeout or a signal: docs/exit_codes.md.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <tuple>
 
 #include "testing/paths.h"
@@ -65,6 +68,67 @@ TEST(JobEndsInTime, WhenItIsAskedTo) {
   job.signal(SIGTERM);
   EXPECT_EQ(job.wait().exit_code, 143);
   expect_promise(asked, kEnds, "SIGTERM");
+}
+
+// Method: two of those that are started leave a file, an early one and the last.
+class JobThatStartsEndsInTime : public ::testing::Test {
+ protected:
+  JobThatStartsEndsInTime() { std::filesystem::create_directories(folder_); }
+  ~JobThatStartsEndsInTime() override { std::filesystem::remove_all(folder_); }
+
+  void expect_end_by(int signal, Process job, const std::string& what) {
+    const auto give_up = Clock::now() + seconds(30);
+    while (!std::filesystem::exists(early_) && Clock::now() < give_up) {
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    const auto asked = Clock::now();
+    job.signal(signal);
+    const Result result = job.wait();
+    expect_promise(asked, kEnds, what);
+    EXPECT_EQ(result.exit_code, 128 + signal) << result.err;
+    EXPECT_TRUE(std::filesystem::exists(early_));
+    EXPECT_FALSE(std::filesystem::exists(last_)) << "the start was over before " << what;
+  }
+
+  // So many processes may be started that each take this many descriptors of ours.
+  static std::size_t most_of(std::size_t count, std::size_t descriptors) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    return std::min<std::size_t>(count, (limit.rlim_max - 100) / descriptors);
+  }
+
+  const std::string folder_ = ::testing::TempDir() + "timed_start_" + std::to_string(::getpid());
+  const std::string early_ = folder_ + "/early";
+  const std::string last_ = folder_ + "/last";
+};
+
+TEST_F(JobThatStartsEndsInTime, WhileItStartsRanks) {
+  const std::size_t count = most_of(2000, 7);
+  const std::string script = "case $ROTA_RANK in " + std::to_string(count / 4) + ") : >" + early_ +
+                             ";; " + std::to_string(count - 1) + ") : >" + last_ +
+                             ";; esac; exec sleep 1000";
+  expect_end_by(SIGTERM,
+                Process(rotarun({"-np", std::to_string(count), "--oversubscribe", "/bin/sh", "-c",
+                                 script})),
+                "SIGTERM while ranks start");
+}
+
+TEST_F(JobThatStartsEndsInTime, WhileItStartsAgents) {
+  const std::size_t count = most_of(2000, 2);
+  const auto address = [](std::size_t host) {
+    return "198.18." + std::to_string(host / 256) + "." + std::to_string(host % 256);
+  };
+  std::string hosts;
+  for (std::size_t host = 0; host < count; ++host) hosts += (host ? "," : "") + address(host);
+  const std::string agent = folder_ + "/agent";
+  std::ofstream(agent) << "#!/bin/sh\ncase $1 in " << address(count / 4) << ") : >" << early_
+                       << ";; " << address(count - 1) << ") : >" << last_
+                       << ";; esac; exec cat >/dev/null\n";
+  std::filesystem::permissions(agent, std::filesystem::perms::owner_all);
+  expect_end_by(SIGINT,
+                Process(rotarun({"-H", hosts, "--address", "127.0.0.1", "--ports", "46100-46199",
+                                 "--agent", agent + " {host}", "true"})),
+                "SIGINT while agents start");
 }
 
 TEST(JobEndsInTime, WhenARankDoesNotEndBySigterm) {

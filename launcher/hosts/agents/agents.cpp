@@ -2,6 +2,7 @@
 #include "launcher/hosts/agents/agents.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -73,7 +74,7 @@ std::vector<std::string> agent_command(const std::string& agent, const std::stri
 }
 
 Agents::Agents(const std::vector<AgentPlan>& plans, std::string orders,
-               const std::vector<std::string>& environment, const os::SignalState& signals)
+               const std::vector<std::string>& environment, const os::SignalWatch& signals)
     : orders_(orders.size()) {
   const auto text = std::as_writable_bytes(std::span(orders));
   os::copy_secret(text, orders_.bytes());
@@ -81,6 +82,7 @@ Agents::Agents(const std::vector<AgentPlan>& plans, std::string orders,
   const ManyFiles files;
   std::tie(endings_read_, endings_write_) = os::make_pipe();
   for (const AgentPlan& plan : plans) {
+    if (signals.has_other_than(SIGCHLD)) return;
     auto [read, write] = os::make_pipe();
     set_blocking(read.get(), true);  // It becomes the standard input of any program, such as cat.
     set_blocking(write.get(), false);
@@ -94,7 +96,7 @@ Agents::Agents(const std::vector<AgentPlan>& plans, std::string orders,
     process.arguments = plan.command;
     process.environment = environment;
     process.standard_input = read.get();
-    process.signals = signals;
+    process.signals = signals.state_at_start();
     process.open_file_limit = files.limit();
     process.own_session = true;  // What is typed at our terminal is for us to pass on.
     host_of_[os::start_process(process)] = plan.host;

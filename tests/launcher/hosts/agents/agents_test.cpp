@@ -5,14 +5,15 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
+
 namespace rota::launcher {
 namespace {
 
 // Whoever polled for it on would turn without a pause until the host comes, or never.
 TEST(Agents, AreNotWaitedForOnceTheirInputIsClosed) {
   const auto before = ::signal(SIGPIPE, SIG_IGN);
-  os::SignalState signals{};
-  ::sigemptyset(&signals.mask);
+  const os::SignalWatch signals(std::array{SIGCHLD});
   const std::string more_than_a_pipe_holds(200'000, 'x');
   Agents agents({{.host = 1, .command = {"true"}, .orders = "own"}}, more_than_a_pipe_holds,
                 {"PATH=/usr/bin:/bin"}, signals);
