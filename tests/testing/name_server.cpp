@@ -111,6 +111,8 @@ void NameServer::behave(const std::string& ending, Behaviour behaviour) {
   behaviours_.emplace_back(ending, behaviour);
 }
 
+void NameServer::hold(std::size_t count) { hold_count_ = count; }
+
 void NameServer::think(std::chrono::milliseconds pause) {
   const std::lock_guard lock(mutex_);
   pause_ = pause;
@@ -135,12 +137,12 @@ void NameServer::serve() {
     const std::size_t stream = polls.add(streams_.get(), true, false);
     polls.wait(std::nullopt);
     if (polls.readable(end)) return;
-    if (polls.readable(datagram)) serve_datagram();
+    if (polls.readable(datagram)) serve_datagrams();
     if (polls.readable(stream)) serve_stream();
   }
 }
 
-void NameServer::serve_datagram() {
+void NameServer::serve_datagrams() {
   Bytes question(kMaxDatagramBytes);
   sockaddr_storage from{};
   socklen_t from_bytes = sizeof from;
@@ -149,8 +151,14 @@ void NameServer::serve_datagram() {
       ::recvfrom(datagrams_.get(), question.data(), question.size(), 0, sender, &from_bytes);
   if (bytes < static_cast<ssize_t>(kHeaderBytes)) return;
   question.resize(static_cast<std::size_t>(bytes));
-  if (const auto said = answer(question, false)) {
-    ::sendto(datagrams_.get(), said->data(), said->size(), 0, sender, from_bytes);
+  held_.push_back({std::move(question), os::Address(sender, from_bytes)});
+  if (held_.size() < hold_count_) return;
+  hold_count_ = 0;
+  for (const Datagram& held : std::exchange(held_, {})) {
+    const auto said = answer(held.bytes, false);
+    if (!said) continue;
+    ::sendto(datagrams_.get(), said->data(), said->size(), 0, held.sender.get(),
+             held.sender.bytes());
   }
 }
 

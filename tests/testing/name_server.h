@@ -1,7 +1,9 @@
 // A name server on the loopback interface, which answers from a table, and remembers what it was
 // asked. Over UDP and TCP, at a port that anybody may have.
 #pragma once
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -40,6 +42,9 @@ class NameServer {
   // Before each answer; nothing else is done meanwhile.
   void think(std::chrono::milliseconds pause);
 
+  // Nobody is answered over UDP until so many questions have come.
+  void hold(std::size_t count);
+
   // "A mnist-0.mnist", in the order in which they came; once over again where one is repeated.
   std::vector<std::string> questions() const;
   std::size_t stream_count() const;  // Of those that came over TCP.
@@ -48,8 +53,13 @@ class NameServer {
   using Bytes = std::vector<std::uint8_t>;
   using Key = std::pair<std::string, std::uint16_t>;  // A name, and a type of record.
 
+  struct Datagram {
+    Bytes bytes;
+    os::Address sender;
+  };
+
   void serve();
-  void serve_datagram();
+  void serve_datagrams();
   void serve_stream();
   std::optional<Bytes> answer(const Bytes& question, bool by_stream);
 
@@ -60,6 +70,8 @@ class NameServer {
   std::multimap<Key, Bytes> records_;
   std::vector<std::pair<std::string, Behaviour>> behaviours_;
   std::chrono::milliseconds pause_{0};
+  std::atomic<std::size_t> hold_count_{0};
+  std::vector<Datagram> held_;
   std::vector<std::string> questions_;
   std::size_t stream_count_ = 0;
   std::thread thread_;

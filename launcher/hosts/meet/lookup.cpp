@@ -19,8 +19,8 @@ constexpr std::size_t kMostAtOnce = 64;
 constexpr const char* kAnyPort = ":1";
 
 struct Asked {
-  std::size_t index = 0;
-  names::Resolver resolver{};
+  std::size_t index;
+  names::Resolver resolver;
 };
 
 void wait_for_any(const std::list<Asked>& asked) {
@@ -35,12 +35,13 @@ void wait_for_any(const std::list<Asked>& asked) {
 
 }  // namespace
 
-std::vector<names::Answer> look_up(const std::vector<std::string>& names) {
+std::vector<names::Answer> look_up(const std::vector<std::string>& names,
+                                   const names::Options& options) {
   std::vector<names::Answer> answers(names.size());
   std::list<Asked> asked;
   for (std::size_t next = 0; next < names.size() || !asked.empty();) {
     while (next < names.size() && asked.size() < kMostAtOnce) {
-      asked.push_back({.index = next});
+      asked.push_back({.index = next, .resolver = names::Resolver(options)});
       asked.back().resolver.ask_addresses(with_brackets(names[next]) + kAnyPort);
       ++next;
     }

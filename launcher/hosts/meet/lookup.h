@@ -13,7 +13,8 @@ namespace rota::launcher {
 
 // Asks for all names side by side; the answers are in their order. Throws what names::Resolver
 // throws.
-std::vector<names::Answer> look_up(const std::vector<std::string>& names);
+std::vector<names::Answer> look_up(const std::vector<std::string>& names,
+                                   const names::Options& options = {});
 
 // The names of the hosts, in their order.
 std::vector<std::string> names_of(const std::vector<cluster::Host>& hosts);
