@@ -41,6 +41,29 @@ TEST_F(LauncherHosts, RanksMeetOnUnevenHosts) {
   }
 }
 
+// No host calls itself by its name in the list. Method: a file of hosts of their own, which lies
+// over the system's.
+TEST_F(LauncherHosts, FindThemselvesInTheListByTheirAddresses) {
+  std::ofstream(folder_ + "/hosts") << "10.77.0.1 one\n10.77.0.2 two\n10.77.0.3 three\n";
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t host = 0; host < network_->host_count(); ++host) {
+    Command command = rotarun({rank_program()});
+    command.environment = {"ROTA_HOSTS=one:2,two:1,three:2", "ROTA_KEY_FILE=" + key_file_};
+    command.arguments.insert(
+        command.arguments.begin(),
+        {"/usr/bin/unshare", "--mount", "/bin/sh", "-c",
+         "mount --bind " + folder_ + "/hosts /etc/hosts && exec \"$@\"", "sh"});
+    all.push_back(std::make_unique<Process>(network_->on(host, std::move(command))));
+  }
+  const std::vector<std::string> own = {"rank 0 of 5 on one: ", "rank 2 of 5 on two: ",
+                                        "rank 4 of 5 on three: "};
+  for (std::size_t host = 0; host < all.size(); ++host) {
+    const Result result = all[host]->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(own[host] + "sum 15\n"));
+  }
+}
+
 // Its table is longer than a message.
 TEST_F(LauncherHosts, HoldMoreRanksThanAMessageHasRowsFor) {
 #if defined(ROTA_IS_SANITIZED)

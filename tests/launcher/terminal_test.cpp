@@ -105,8 +105,8 @@ TEST_F(OnTerminal, LeavesCtrlCToTheTerminal) {
   EXPECT_THAT(screen, ::testing::EndsWith("typed 1 sent 0\r\ntyped 1 sent 0\r\n"));
 }
 
-// The inner process, which is to end the job, is not there yet. Method: agents that are so many that
-// somebody has time to type; where he is not heard, the job ends for want of hosts.
+// The inner process, which is to end the job, is not there yet. Method: agents that are so many
+// that somebody has time to type; where he is not heard, the job ends for want of hosts.
 TEST_F(OnTerminal, HearsCtrlCWhileAgentsStart) {
   std::string hosts = "198.18.0.0";
   for (int host = 1; host < 1000; ++host) {

@@ -37,9 +37,9 @@ class Agents final : public OtherChildren {
     os::ProcessEvent event;
   };
 
-  // Starts all, or no more of them once somebody asks for the job's end. `orders` go to each, behind
-  // its own; they have a key in them, and are kept where no core file has it. `environment` is
-  // searched for PATH. Throws UsageError where a program is not found, Error kSystem.
+  // Starts all, or no more of them once somebody asks for the job's end. `orders` go to each,
+  // behind its own; they have a key in them, and are kept where no core file has it. `environment`
+  // is searched for PATH. Throws UsageError where a program is not found, Error kSystem.
   Agents(const std::vector<AgentPlan>& plans, std::string orders,
          const std::vector<std::string>& environment, const os::SignalWatch& signals);
 

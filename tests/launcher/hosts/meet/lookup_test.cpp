@@ -1,15 +1,25 @@
-// Many names at once.
+// Many names at once, and which of them is this host's.
 #include "launcher/hosts/meet/lookup.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "os/address.h"
 #include "testing/name_server.h"
 
 namespace rota::launcher {
 namespace {
 
 using ::testing::IsEmpty;
+
+// Of a name that stands for these numbers.
+names::Answer answer(const std::vector<std::string>& numbers) {
+  names::Answer answer;
+  for (const std::string& number : numbers) {
+    answer.addresses.push_back(*os::numeric_address({number, "1"}));
+  }
+  return answer;
+}
 
 class LookUp : public ::testing::Test {
  protected:
@@ -65,6 +75,19 @@ TEST_F(LookUp, AnswersInTheirOrderWhereSomeAreUnknown) {
   }
   EXPECT_THAT(answers[kUnknown].addresses, IsEmpty());
   EXPECT_NE(answers[kUnknown].failure, "");
+}
+
+// Which of them is ours by one of our own numbers is tested in tests/hosts, where we have some.
+TEST(FindThisHost, TakesTheOneThatStandsForThisHost) {
+  EXPECT_EQ(find_this_host({answer({"203.0.113.1"}), answer({"127.0.0.1"})}), 1U);
+  EXPECT_EQ(find_this_host({answer({"203.0.113.1", "127.0.1.1"}), answer({"203.0.113.2"})}), 0U);
+  EXPECT_EQ(find_this_host({answer({}), answer({}), answer({"::1"})}), 2U);
+}
+
+TEST(FindThisHost, TakesNoneWhereNoneOrSeveralDo) {
+  EXPECT_EQ(find_this_host({}), std::nullopt);
+  EXPECT_EQ(find_this_host({answer({"203.0.113.1"}), answer({})}), std::nullopt);
+  EXPECT_EQ(find_this_host({answer({"127.0.0.1"}), answer({"127.0.1.1"})}), std::nullopt);
 }
 
 }  // namespace
