@@ -1,14 +1,48 @@
 // What rotarun starts on other hosts is any program, which reads its orders when it likes, or
 // never.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
+#include <utility>
 
 #include "launcher/launched.h"
+#include "os/fd.h"
+#include "os/pipe.h"
 
 namespace rota::launcher {
 namespace {
+
+// So many pages of pipes a user may have, and then gets pipes of two pages; 0: any number.
+std::size_t most_pipe_pages() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/sys/fs/pipe-user-pages-soft") >> pages;
+  return pages;
+}
+
+// Pipes that take all of these pages from our user.
+std::vector<std::pair<os::Fd, os::Fd>> take_pipe_pages() {
+  constexpr std::size_t kPagesOfOne = 16;
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  std::vector<std::pair<os::Fd, os::Fd>> pipes(most_pipe_pages() / kPagesOfOne + 1);
+  for (auto& pipe : pipes) pipe = os::make_pipe();
+  return pipes;
+}
+
+// Of what a process has for its input; 0 where that is no pipe.
+std::size_t pipe_bytes_of(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/fd/0";
+  const os::Fd input(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  return static_cast<std::size_t>(std::max(0, ::fcntl(input.get(), F_GETPIPE_SZ)));
+}
 
 class AgentsStart : public Launched {
  protected:
@@ -56,6 +90,43 @@ TEST_F(AgentsStart, MayBeAProgramThatWaitsForItsInput) {
   job.signal(SIGTERM);
   EXPECT_EQ(job.wait().exit_code, 143) << job.err();
   EXPECT_EQ(text_of("trouble"), "");
+}
+
+// As 4,096 of them do, whose first thousand take all the pages that an ordinary user's pipes may
+// have. Method: our own pipes take them, and rotarun may not have more than an ordinary user.
+TEST_F(AgentsStart, GetTheirOrdersWhateverAPipeHoldsAndWheneverTheyRead) {
+  if (most_pipe_pages() == 0) GTEST_SKIP() << "pipes have no limit here";
+  constexpr std::size_t kCount = 400;
+  std::string hosts;
+  for (std::size_t host = 0; host < kCount; ++host) {
+    hosts += (host == 0 ? "198.18.0." : ",198.18." + std::to_string(host / 200) + ".") +
+             std::to_string(host % 200);
+  }
+  const std::string script = agent(
+      "case $1 in *[02468]) sleep 1 ;; esac\n"
+      "bytes=$(head -c 4 | od -An -tu4)\n"
+      "[ $(head -c $bytes | wc -c) -eq $bytes ] && echo $bytes >>" +
+      folder_ + "/whole\nexec cat");
+  const auto pipes = take_pipe_pages();
+  testing::Command command =
+      rotarun({"-H", hosts, "--address", "127.0.0.1", "--agent", script + " {host}", "--ports",
+               "46100-46199", "-x", "LONG=" + kLong, "true"});
+  if (::geteuid() == 0) {
+    command.arguments.insert(
+        command.arguments.begin(),
+        {"/usr/bin/setpriv", "--bounding-set", "-sys_admin,-sys_resource", "--"});
+  }
+  Process job(std::move(command));
+  constexpr std::size_t kLineBytes = 7;  // "102400\n" and more.
+  EXPECT_TRUE(grows_to("whole", kCount * kLineBytes));
+  std::size_t small_count = 0;
+  for (const pid_t pid : testing::live_descendants()) {
+    small_count += pipe_bytes_of(pid) == 2 * static_cast<std::size_t>(::getpagesize()) ? 1 : 0;
+  }
+  EXPECT_GE(small_count, kCount);
+  job.signal(SIGTERM);
+  EXPECT_EQ(job.wait().exit_code, 143) << job.err();
+  EXPECT_EQ(sorted_lines(text_of("whole")).size(), kCount);
 }
 
 TEST_F(AgentsStart, HoldUpNoSignalWhereTheyNeverRead) {
