@@ -14,6 +14,10 @@ namespace {
 // A rank that never stops talking does not keep the others from being heard.
 constexpr std::size_t kMostMessagesATurn = 256;
 
+// Messages with descriptors. To lend each of thousands of ranks what all have takes the system
+// seconds, and whoever is silent for so long counts as hung.
+constexpr std::size_t kMostLoansATurn = 256;
+
 // The system may refuse descriptors in flight although the line is writable; ask again later.
 constexpr auto kRetryAfter = std::chrono::milliseconds(5);
 
@@ -83,6 +87,7 @@ void Lines::post(std::size_t index, Message message, const std::vector<int>& fds
 }
 
 void Lines::send_all(base::TimePoint now) {
+  loans_left_ = kMostLoansATurn;
   for (std::size_t index = 0; index < boxes_.size(); ++index) send(index, now);
 }
 
@@ -91,16 +96,18 @@ void Lines::send(std::size_t index, base::TimePoint now) {
   if (!box.line) box.parcels.clear();
   while (!box.retry_at && !box.parcels.empty()) {
     const Parcel& parcel = box.parcels.front();
+    const bool has_fds = !parcel.fds.empty();
+    if (has_fds && loans_left_ == 0) return;
     const os::Io io = box.line->send(parcel.bytes, parcel.fds);
     if (io == os::Io::kWouldBlock) {
       box.retry_at = now + kRetryAfter;  // And not before poll says that there is room.
       return;
     }
     if (io == os::Io::kClosed) return box.parcels.clear();  // What it sent before is still there.
-    const bool had_fds = !parcel.fds.empty();
     box.parcels.pop_front();
     const bool has_more_fds = !box.parcels.empty() && !box.parcels.front().fds.empty();
-    if (had_fds && !has_more_fds && lent_) lent_(index);
+    if (has_fds) --loans_left_;
+    if (has_fds && !has_more_fds && lent_) lent_(index);
   }
 }
 

@@ -35,7 +35,7 @@ class Lines {
   // Whether the line stands. One that ended has handed on all that came over it.
   bool is_connected(std::size_t index) const noexcept { return boxes_[index].line != nullptr; }
 
-  // One turn of a loop. Never blocks.
+  // One turn of a loop. Never blocks. Of very many descriptors some are sent in later turns.
   void add_to(os::PollSet& polls, base::TimePoint now);
   void handle(const os::PollSet& polls, base::TimePoint now);
   void send_all(base::TimePoint now);
@@ -71,6 +71,7 @@ class Lines {
   void send(std::size_t index, base::TimePoint now);
 
   std::vector<Box> boxes_;
+  std::size_t loans_left_ = 0;  // In this turn.
   Heard heard_;
   Lent lent_;
   std::vector<std::byte> bytes_;

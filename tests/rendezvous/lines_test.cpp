@@ -138,6 +138,46 @@ TEST_F(LinesTest, SendMoreDescriptorsThanAMessageTakesInCopiesWithoutText) {
   EXPECT_EQ(lent_, std::vector<std::size_t>{1});
 }
 
+// Notes what is sent, whatever that is.
+class LineThatTakesAll final : public Line {
+ public:
+  explicit LineThatTakesAll(std::size_t& fd_count) : fd_count_(fd_count) {}
+
+  int fd() const noexcept override { return -1; }
+  os::Io send(std::span<const std::byte> /*bytes*/, std::span<const int> fds) override {
+    fd_count_ += fds.size();
+    return os::Io::kDone;
+  }
+  os::Io receive(std::vector<std::byte>& /*bytes*/, std::vector<os::Fd>& /*fds*/) override {
+    return os::Io::kWouldBlock;
+  }
+  bool is_sending() const noexcept override { return false; }
+
+ private:
+  std::size_t& fd_count_;
+};
+
+// As many as a thousand ranks are lent that share memory. One turn would take seconds.
+TEST_F(LinesTest, SendVeryManyDescriptorsInSeveralTurns) {
+  constexpr std::size_t kCount = 1'000'000;
+  constexpr std::size_t kMostATurn = 100'000;
+  std::size_t sent_count = 0;
+  lines_.connect(0, std::make_unique<LineThatTakesAll>(sent_count));
+  lines_.post(0, reply("take these"), std::vector<int>(kCount, 0));
+  lines_.post(1, reply("not held up"), {});
+  while (sent_count < kCount) {
+    const std::size_t before = sent_count;
+    EXPECT_TRUE(lent_.empty());
+    lines_.send_all(time(0));
+    ASSERT_GT(sent_count, before);
+    ASSERT_LE(sent_count, before + kMostATurn);
+    if (before == 0) {
+      EXPECT_EQ(rank_hears(1), "not held up");
+    }
+  }
+  EXPECT_EQ(lent_, std::vector<std::size_t>{0});
+}
+
 TEST_F(LinesTest, ReadAllThatARankHasSaid) {
   rank_says(0, "not asked");
   for (const std::string text : {"one", "two"}) rank_says(1, text);
