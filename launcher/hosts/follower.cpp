@@ -227,7 +227,7 @@ void Follower::hear_signals() {
       tell({.kind = News::Kind::kHostLost,
             .rank = part_.meeting.own_host,
             .value = kExitSilent,
-            .text = "lost " + own_name() + ": its outer process ended"});
+            .text = household_->describe_guard_loss(own_name())});
     }
     const bool is_second =
         signal_at_ && now_ - *signal_at_ >= same_request_time(was_typed(*signal));

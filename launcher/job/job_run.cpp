@@ -101,12 +101,8 @@ void JobRun::hear_signals() {
 
 // Nobody has asked for the end: whoever started this host may start it again.
 void JobRun::on_guard_lost() {
-  const std::string cause = household_.why_killed(SIGKILL);
   policy().on_guard_lost(now_);
-  policy().on_host_lost(
-      {},
-      "lost " + os::host_name() + ": its outer process ended" + (cause.empty() ? "" : ", " + cause),
-      kExitSilent, now_);
+  policy().on_host_lost({}, household_.describe_guard_loss(os::host_name()), kExitSilent, now_);
 }
 
 // For whoever has typed the signal, and may not want to wait for --grace.

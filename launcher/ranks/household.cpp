@@ -142,8 +142,14 @@ void Household::on_process(Member& member, const os::ProcessEvent& event) {
                       .text = was_killed ? why_killed(event.value) : ""});
 }
 
-// Each process that the kernel has killed for want of memory is counted by it, and explains one
-// ending.
+// It passes on all other signals that might end it, and lives.
+std::string Household::describe_guard_loss(const std::string& host) {
+  const std::string cause = why_killed(SIGKILL);
+  return "lost " + host + ": its outer process ended" + (cause.empty() ? "" : ", " + cause);
+}
+
+// Where the kernel has done it; empty else. Each process that it has killed for want of memory is
+// counted by it, and explains one ending.
 std::string Household::why_killed(int signal) {
   if (signal != SIGKILL || !oom_kill_count_) return "";
   if (os::oom_kill_count().value_or(0) <= *oom_kill_count_) return "";

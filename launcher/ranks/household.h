@@ -53,8 +53,8 @@ class Household {
   // What a rank or an evaluator of another host wrote.
   void show(const News& news);
 
-  // Why a process of the job was killed by this signal, where the kernel did it: empty else.
-  std::string why_killed(int signal);
+  // For all hosts, where the guard of this one, `host`, has ended.
+  std::string describe_guard_loss(const std::string& host);
 
   // Whether a process is left that descends from this one; and whether one of the world's members
   // has not ended, or not begun.
@@ -90,6 +90,7 @@ class Household {
   void on_process(Member& member, const os::ProcessEvent& event);
   void report_not_started(const Member& member, const std::string& why);
   void leave_out_unbegun();
+  std::string why_killed(int signal);
   void report_end(Member& member, News news);
   void report(const Member& member, News news);
 

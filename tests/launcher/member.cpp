@@ -2,6 +2,7 @@
 // The rank VICTIM comes to harm; the others do what a communicator does when it hears of it.
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 
 #include <rota/error.h>
 
+#include "os/cgroup.h"
 #include "os/message_socket.h"
 #include "rendezvous/client.h"
 
@@ -89,6 +91,22 @@ int meet(std::size_t rank, std::size_t world_size) {
   require(welcome.job.table.rows.size() == world_size, "the whole table");
   client.barrier("met", seconds(60));
   client.leave();
+  return 0;
+}
+
+// Takes memory until the kernel has killed somebody of our control group for want of it.
+int fill_memory() {
+  constexpr std::size_t kPageBytes = 4096;
+  constexpr std::size_t kMostPages = std::size_t{1} << 20;
+  const auto before = rota::os::oom_kill_count();
+  require(before.has_value(), "a control group that counts");
+  for (std::size_t i = 0; i < kMostPages && rota::os::oom_kill_count() == before; ++i) {
+    void* page = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                        -1, 0);
+    require(page != MAP_FAILED, "a page");
+    *static_cast<volatile char*>(page) = 1;
+  }
+  std::this_thread::sleep_for(seconds(1000));
   return 0;
 }
 
@@ -216,6 +234,7 @@ int run(const std::string& behaviour, std::size_t victim) {
   const std::size_t rank = number_of("ROTA_RANK");
   const std::size_t world_size = number_of("ROTA_WORLD_SIZE");
   if (behaviour == "count-interrupts") return count_interrupts();
+  if (behaviour == "fill-memory") return fill_memory();
   if (behaviour == "check") return check(rank, world_size);
   if (behaviour == "meet") return meet(rank, world_size);
   const int number = static_cast<int>(number_of("ROTA_RENDEZVOUS_FD"));

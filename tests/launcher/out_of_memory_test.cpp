@@ -1,6 +1,9 @@
 // A rank that the kernel ends for want of memory is named so.
 // Method: a control group with little memory, where this process may make one; `tail` of a device
 // without lines keeps all that it reads.
+#include <unistd.h>
+
+#include <csignal>
 #include <fstream>
 
 #include "launcher/launched.h"
@@ -48,22 +51,66 @@ class SmallGroup {
   std::string folder_;
 };
 
-class OutOfMemory : public Launched {};
+// The command, in this group.
+testing::Command inside(const SmallGroup& group, testing::Command command) {
+  command.arguments.insert(
+      command.arguments.begin(),
+      {"/bin/sh", "-c", "echo $$ > " + group.path_of_processes() + " && exec \"$@\"", "sh"});
+  return command;
+}
+
+class OutOfMemory : public Launched {
+ protected:
+  // One of two tasks that another launcher has started on this machine: host 0, or host 1.
+  testing::Command task(std::size_t host, const std::string& text) const {
+    testing::Command command = rotarun(script({}, text));
+    command.environment = {"HOME=" + folder_,
+                           "ROTA_KEY_FILE=",
+                           "RANK=" + std::to_string(host),
+                           "LOCAL_RANK=" + std::to_string(host),
+                           "WORLD_SIZE=2",
+                           "LOCAL_WORLD_SIZE=2",
+                           "MASTER_ADDR=127.0.0.1",
+                           "MASTER_PORT=" + std::to_string(10000 + ::getpid() % 50000)};
+    return command;
+  }
+};
 
 TEST_F(OutOfMemory, IsNamedAsWhatEndedARank) {
   const SmallGroup group;
   if (!group.is_there()) GTEST_SKIP() << "no memory control group can be made here";
-  const testing::Command in_rotarun =
-      rotarun(script({"-np", "2"}, "[ $ROTA_RANK = 1 ] && exec tail /dev/zero; exec sleep 1000"));
-  testing::Command command{
-      {"/bin/sh", "-c", "echo $$ > " + group.path_of_processes() + " && exec \"$@\"", "sh"}};
-  for (const std::string& word : in_rotarun.arguments) command.arguments.push_back(word);
-  const Result result = run(command);
+  const Result result = run(inside(
+      group,
+      rotarun(script({"-np", "2"}, "[ $ROTA_RANK = 1 ] && exec tail /dev/zero; exec sleep 1000"))));
   EXPECT_EQ(result.exit_code, 137) << result.err;
   EXPECT_THAT(result.err, HasSubstr("rank 1 (pid "));
   EXPECT_THAT(result.err,
               HasSubstr("was killed by SIGKILL: out of memory (the limit of its control "
                         "group is 64 MiB)\n"));
+}
+
+// Method: the outer process of one host is the first that the kernel would kill, and a rank there
+// takes memory until it has.
+TEST_F(OutOfMemory, IsNamedAsWhatEndedTheOuterProcess) {
+  for (const std::size_t victim : {0U, 1U}) {
+    const SmallGroup group;
+    if (!group.is_there()) GTEST_SKIP() << "no memory control group can be made here";
+    const std::string go = folder_ + "/go" + std::to_string(victim);
+    Process host(inside(group, task(victim, "echo here; while ! [ -e " + go +
+                                                " ]; do sleep 0.01; done; exec " +
+                                                test_path("member") + " fill-memory")));
+    Process other(task(1 - victim, "echo here; exec sleep 1000"));
+    ASSERT_TRUE(host.wait_for("here\n")) << host.err();
+    ASSERT_TRUE(other.wait_for("here\n")) << other.err();
+    std::ofstream("/proc/" + std::to_string(host.pid()) + "/oom_score_adj") << 1000 << std::flush;
+    std::ofstream(go) << "\n";
+    const Result result = other.wait();
+    EXPECT_EQ(result.exit_code, 201) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(": its outer process ended, out of memory (the limit of its "
+                                      "control group is 64 MiB)\n"));
+    EXPECT_EQ(host.wait().signal, SIGKILL) << host.err();
+    EXPECT_TRUE(testing::all_gone_within(seconds(5)));
+  }
 }
 
 TEST_F(OutOfMemory, IsNotSaidOfARankThatWasKilled) {
