@@ -14,9 +14,14 @@ constexpr std::memory_order kOrders[] = {std::memory_order_relaxed, std::memory_
                                          std::memory_order_acquire, std::memory_order_release,
                                          std::memory_order_acq_rel, std::memory_order_seq_cst};
 
+// As most accesses are.
+bool is_of_no_concern(const void* address) {
+  return !machine || (machine->memory.is_settled() && !machine->memory.has(address));
+}
+
 void before_load(const void* address, std::size_t bytes) {
+  if (is_of_no_concern(address)) return;
   const Inside here;
-  if (!here) return;
   if (here->memory.has(address)) {
     here->memory.before_load(address, bytes);
   } else {
@@ -25,8 +30,8 @@ void before_load(const void* address, std::size_t bytes) {
 }
 
 void before_store(void* address, std::size_t bytes) {
+  if (is_of_no_concern(address)) return;
   const Inside here;
-  if (!here) return;
   if (here->memory.has(address)) {
     here->memory.before_store(address, bytes);
   } else {

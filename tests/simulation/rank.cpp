@@ -40,8 +40,7 @@ Rank::Rank(World& world, Communicator communicator)
       rank_(comm_.rank()),
       n_(comm_.world_size()),
       pool_bytes_(scenario_.is_large ? kLargePoolBytes : kPoolBytes),
-      shared_(comm_.allocate(pool_bytes_)),
-      heap_(pool_bytes_) {}
+      shared_(comm_.allocate(pool_bytes_)) {}
 
 bool Rank::fails_at(std::size_t batch, Failure failure) const {
   return scenario_.failure == failure && scenario_.fails(rank_) && scenario_.failing_batch == batch;
@@ -161,6 +160,7 @@ void Rank::check_untouched() const {
 template <class T>
 std::span<T> Rank::take(std::size_t count, bool on_heap) {
   std::size_t& used = on_heap ? heap_used_ : shared_used_;
+  if (on_heap && heap_.empty()) heap_.resize(pool_bytes_);
   std::byte* const pool = on_heap ? heap_.data() : shared_.bytes().data();
   const std::size_t at = used + (count % 2) * sizeof(std::int64_t);
   used = (at + count * sizeof(T) + kLineBytes - 1) / kLineBytes * kLineBytes;

@@ -72,10 +72,10 @@ void Scheduler::start(std::size_t rank, std::function<void()> body) {
   thread->body = std::move(body);
   thread->stack = take_stack();
   thread->wakes_at = now_;
-  ::getcontext(&thread->context);
-  thread->context.uc_stack.ss_sp = thread->stack;
-  thread->context.uc_stack.ss_size = kStackBytes;
-  ::makecontext(&thread->context, &Scheduler::enter, 0);
+  ::getcontext(&thread->beginning);
+  thread->beginning.uc_stack.ss_sp = thread->stack;
+  thread->beginning.uc_stack.ss_size = kStackBytes;
+  ::makecontext(&thread->beginning, &Scheduler::enter, 0);
   threads_.push_back(std::move(thread));
 }
 
@@ -122,7 +122,7 @@ bool Scheduler::run(TimePoint until) {
     next->wakes_at = now_;
     next->is_ready = nullptr;
     restore_exceptions(next->exceptions);
-    ::swapcontext(&main_, &next->context);
+    go_on(*next);
     void* const none[2] = {};
     restore_exceptions(none);
     if (next->is_over && next->stack) {
@@ -132,10 +132,17 @@ bool Scheduler::run(TimePoint until) {
   return false;
 }
 
+// By jumps: swapcontext asks the kernel about signals each time.
+void Scheduler::go_on(Thread& thread) {
+  if (_setjmp(main_) != 0) return;
+  if (std::exchange(thread.has_begun, true)) _longjmp(thread.place, 1);
+  ::setcontext(&thread.beginning);
+}
+
 void Scheduler::switch_away() {
   Thread& self = *threads_[running_];
   keep_exceptions(self.exceptions);
-  ::swapcontext(&self.context, &main_);
+  if (_setjmp(self.place) == 0) _longjmp(main_, 1);
 }
 
 void Scheduler::may_switch() {

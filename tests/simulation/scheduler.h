@@ -1,6 +1,7 @@
 // The threads of a simulated world. Each has a stack of its own, one of them runs at a time, and
 // the seed decides which goes on where they could change places. Time is simulated, too.
 #pragma once
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <chrono>
@@ -50,7 +51,9 @@ class Scheduler {
   struct Thread {
     std::size_t rank = 0;
     std::function<void()> body;
-    ucontext_t context{};
+    ucontext_t beginning{};
+    bool has_begun = false;
+    jmp_buf place{};  // Where it goes on, once it has begun.
     std::byte* stack = nullptr;
     base::TimePoint wakes_at{};
     const std::function<bool()>* is_ready = nullptr;  // What it waits for, beside the time.
@@ -59,6 +62,7 @@ class Scheduler {
   };
 
   static void enter();
+  void go_on(Thread& thread);
   bool may_run(const Thread& thread) const;
   // The next one to run, or none where all are over.
   Thread* choose();
@@ -73,7 +77,7 @@ class Scheduler {
   base::TimePoint last_event_ = now_;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::size_t running_ = 0;
-  ucontext_t main_{};
+  jmp_buf main_{};
 };
 
 }  // namespace rota::simulation

@@ -24,14 +24,20 @@ SharedMemoryModel::SharedMemoryModel(Scheduler& scheduler, Random& random, base:
                                      Late late)
     : scheduler_(scheduler), random_(random), lateness_(lateness), late_(late), locations_(1) {}
 
+SharedMemoryModel::Index SharedMemoryModel::make_index(std::size_t count) {
+  Index index(static_cast<std::uint32_t*>(std::calloc(count + 1, sizeof(std::uint32_t))));
+  if (!index) std::abort();
+  return index;
+}
+
 void SharedMemoryModel::add_arena(std::span<std::byte> bytes, std::size_t fine_bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
   Arena arena{.memory = bytes.data(),
               .begin = begin,
               .end = begin + bytes.size(),
               .fine_end = begin + fine_bytes};
-  arena.words.resize(fine_bytes / kWord);
-  arena.lines.resize((bytes.size() - fine_bytes) / kLine);
+  arena.words = make_index(fine_bytes / kWord);
+  arena.lines = make_index((bytes.size() - fine_bytes) / kLine);
   begin_ = arenas_.empty() ? begin : std::min(begin_, begin);
   end_ = arenas_.empty() ? arena.end : std::max(end_, arena.end);
   arenas_.push_back(std::move(arena));

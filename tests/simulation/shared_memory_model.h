@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -45,6 +47,7 @@ class SharedMemoryModel {
   void before_load(const void* address, std::size_t bytes);
   void before_store(void* address, std::size_t bytes);
   void settle();
+  bool is_settled() const noexcept { return patches_.empty(); }
 
   // Copies, of which either end may be shared.
   void copy(void* to, const void* from, std::size_t bytes);
@@ -84,13 +87,21 @@ class SharedMemoryModel {
     std::vector<Version> versions;
     std::array<std::uint64_t, kMostRanks> seen{};  // By rank: the oldest that it may still see.
   };
+  // Zeros. Not a vector: the linker takes for that what was compiled for the simulated sources,
+  // with a call for each element.
+  struct Free {
+    void operator()(std::uint32_t* words) const noexcept { std::free(words); }
+  };
+  using Index = std::unique_ptr<std::uint32_t[], Free>;
+  static Index make_index(std::size_t count);
+
   struct Arena {
     std::byte* memory = nullptr;
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
     std::uintptr_t fine_end = 0;
-    std::vector<std::uint32_t> words;  // Index into locations_; 0 where there was no store yet.
-    std::vector<std::uint32_t> lines;
+    Index words;  // Into locations_; 0 where there was no store yet.
+    Index lines;
   };
   struct Rank {
     View now{};       // What it knows.

@@ -1,4 +1,5 @@
 // What the linker puts in the place of calls of the system, and of the clock.
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -44,6 +45,12 @@ std::int64_t __wrap__ZNSt6chrono3_V212steady_clock3nowEv() {
   const sim::Inside here;
   if (!here) return __real__ZNSt6chrono3_V212steady_clock3nowEv();
   return here->scheduler.now().time_since_epoch().count();
+}
+
+// Pages come as they are touched. Those that nobody touches are not worth their time.
+int __real_fallocate(int fd, int mode, off_t offset, off_t bytes);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t bytes) {
+  return mode == 0 ? 0 : __real_fallocate(fd, mode, offset, bytes);
 }
 
 // Ranks share cores, whatever the machine has: who waits gives way.
