@@ -12,6 +12,8 @@ constexpr std::array<std::string_view, kKinds> kKindNames = {
     "scatter",    "all-to-all", "broadcast", "barrier",        "shift",      "relay"};
 constexpr std::array<std::string_view, kFailures> kFailureNames = {
     "none", "aborts", "dies", "stops", "pauses", "leaves", "is late", "disagrees", "starves"};
+constexpr std::array<std::string_view, kPlaces> kPlaceNames = {"all share", "it has mates",
+                                                               "it is alone", "none shares"};
 
 base::Islands draw_islands(Random& random) {
   base::Islands islands(random.between(2, 6));
@@ -46,6 +48,7 @@ std::string_view name_of(Kind kind) { return kKindNames[static_cast<std::size_t>
 std::string_view name_of(Failure failure) {
   return kFailureNames[static_cast<std::size_t>(failure)];
 }
+std::string_view name_of(Place place) { return kPlaceNames[static_cast<std::size_t>(place)]; }
 
 Scenario::Scenario(std::uint64_t chosen) : seed(chosen) {
   Random random(seed);
@@ -169,8 +172,11 @@ void Scenario::draw_failure(Random& random) {
   pause = std::chrono::nanoseconds(random.between(1'000, quarter));
 }
 
-bool Scenario::is_in_memory() const {
-  return std::ranges::all_of(islands, [&](std::uint32_t island) { return island == islands[0]; });
+Place Scenario::place() const {
+  const base::Ways ways = base::ways_of(base::transport_between(islands));
+  if (ways == base::Ways::kMemory) return Place::kAllShareMemory;
+  if (ways == base::Ways::kTcp) return Place::kNoneShares;
+  return base::island_of(islands, failing).size() > 1 ? Place::kHasMates : Place::kIsAlone;
 }
 
 std::string Scenario::to_text() const {

@@ -50,6 +50,16 @@ enum class Failure : std::uint8_t {
 inline constexpr std::size_t kFailures = 9;
 std::string_view name_of(Failure failure);
 
+// What the rank that fails shares.
+enum class Place : std::uint8_t {
+  kAllShareMemory,  // All ranks do.
+  kHasMates,        // Some do, and it is one of them.
+  kIsAlone,         // Some do, and it is none of them.
+  kNoneShares,      // No rank shares memory.
+};
+inline constexpr std::size_t kPlaces = 4;
+std::string_view name_of(Place place);
+
 struct Call {
   Kind kind = Kind::kBarrier;
   std::size_t count = 0;  // Elements: of all values, or of each pair of ranks.
@@ -86,7 +96,8 @@ struct Scenario {
   base::Duration pause{};
 
   std::size_t world_size() const { return islands.size(); }
-  bool is_in_memory() const;  // All ranks share it.
+  Place place() const;
+  bool is_in_memory() const { return place() == Place::kAllShareMemory; }
   bool fails(std::size_t rank) const { return rank == failing || rank == second; }
   std::string to_text() const;
 

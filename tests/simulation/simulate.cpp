@@ -1,5 +1,5 @@
 // simulate SEED              replays one seed, and says what it is made of
-// simulate --seeds N [FROM]  runs so many, and says which failure met which call how often
+// simulate --seeds N [FROM]  runs so many, and says how many met which failure where
 // Exits with 1 where something is wrong.
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -16,13 +16,17 @@
 #include <string_view>
 #include <vector>
 
+#include "simulation/coverage.h"
 #include "simulation/world.h"
 
 namespace rota::simulation {
 namespace {
 
 // What ranks leave behind that die or stop is never cleaned up: a process has so many seeds.
-constexpr std::uint64_t kSeedsAProcess = 50;
+constexpr std::uint64_t kSeedsAProcess = 200;
+
+// So many meet each failure in each call and at each place.
+constexpr std::uint64_t kSeedsThatMeetAll = 10'000;
 
 // A process in which so many are wrong is the last one.
 constexpr std::uint64_t kMostWrong = 1;
@@ -71,20 +75,6 @@ void run_some(std::uint64_t from, std::uint64_t count, Report& report) {
   if (next < from + count) run_some(next, from + count - next, report);
 }
 
-void print(const Coverage& coverage) {
-  std::printf("%-16s", "");
-  for (std::size_t failure = 1; failure < kFailures; ++failure) {
-    std::printf("%10s", std::string(name_of(static_cast<Failure>(failure))).c_str());
-  }
-  for (std::size_t kind = 0; kind < kKinds; ++kind) {
-    std::printf("\n%-16s", std::string(name_of(static_cast<Kind>(kind))).c_str());
-    for (std::size_t failure = 1; failure < kFailures; ++failure) {
-      std::printf("%10llu", static_cast<unsigned long long>(coverage.count[kind][failure]));
-    }
-  }
-  std::printf("\n");
-}
-
 int run_many(std::uint64_t from, std::uint64_t count) {
   void* const shared =
       ::mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -99,10 +89,11 @@ int run_many(std::uint64_t from, std::uint64_t count) {
     run_some(from + done, next, report);
     done += next;
   }
-  print(report.coverage);
-  std::printf("%llu seeds, %llu wrong\n", static_cast<unsigned long long>(done),
-              static_cast<unsigned long long>(report.wrong));
-  return report.wrong == 0 ? 0 : 1;
+  std::printf("%s%llu seeds, %llu wrong\n", report.coverage.to_text().c_str(),
+              static_cast<unsigned long long>(done), static_cast<unsigned long long>(report.wrong));
+  const std::string gaps = done < kSeedsThatMeetAll ? "" : report.coverage.gaps();
+  if (!gaps.empty()) std::printf("WRONG: the seeds never meet\n%s", gaps.c_str());
+  return report.wrong == 0 && gaps.empty() ? 0 : 1;
 }
 
 std::optional<std::uint64_t> number_in(std::string_view text) {

@@ -114,7 +114,6 @@ std::vector<Communicator> World::make_communicators() {
 }
 
 std::vector<std::string> World::run(Coverage& coverage) {
-  coverage_ = &coverage;
   auto communicators = make_communicators();
   for (std::size_t rank = 0; rank < communicators.size(); ++rank) {
     auto own = std::make_shared<Communicator>(std::move(communicators[rank]));
@@ -131,6 +130,7 @@ std::vector<std::string> World::run(Coverage& coverage) {
     });
   }
   if (!scheduler_.run(scheduler_.now() + kForEver)) report("somebody waits for ever");
+  if (has_failed_) coverage.add(scenario_, failed_in_);
   for (std::size_t rank = 0; rank < outcomes_.size(); ++rank) judge(rank);
   return findings_;
 }
@@ -161,10 +161,7 @@ void World::before_store() {
 void World::note_failure(std::size_t rank) {
   has_failed_ = true;
   if (!under_way_[rank]) return;
-  for (const Call& call : *under_way_[rank]) {
-    ++coverage_
-          ->count[static_cast<std::size_t>(call.kind)][static_cast<std::size_t>(scenario_.failure)];
-  }
+  for (const Call& call : *under_way_[rank]) failed_in_.set(static_cast<std::size_t>(call.kind));
 }
 
 bool World::agrees(std::size_t number, const std::vector<std::byte>& result) {

@@ -1,7 +1,7 @@
 // A world that a seed has drawn: real communicators, each on a simulated thread, over memory,
 // sockets, a clock and a launcher that are simulated. Tells what its ranks found.
 #pragma once
-#include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,17 +14,13 @@
 #include <rota/error.h>
 
 #include "communicator/membership.h"
+#include "simulation/coverage.h"
 #include "simulation/launcher.h"
 #include "simulation/machine.h"
 #include "simulation/scenario.h"
 #include "transport/transport.h"
 
 namespace rota::simulation {
-
-// How often each failure came while a rank that failed was in a call of each kind.
-struct Coverage {
-  std::array<std::array<std::uint64_t, kFailures>, kKinds> count{};
-};
 
 class World {
  public:
@@ -69,7 +65,7 @@ class World {
   std::map<std::size_t, std::vector<std::byte>> results_;
   std::vector<Outcome> outcomes_;
   std::vector<std::string> findings_;
-  Coverage* coverage_ = nullptr;
+  std::bitset<kKinds> failed_in_;  // What a rank that failed was in.
 };
 
 }  // namespace rota::simulation
