@@ -39,13 +39,13 @@ std::string_view name_of(Kind kind);
 enum class Failure : std::uint8_t {
   kNone,
   kAborts,
-  kDies,       // Before some store to what it shares.
+  kDies,       // Before some act: a store to what it shares, or a call of its sockets.
   kStops,      // There, and for good: nobody is told.
   kPauses,     // There, for a while that others wait for.
   kLeaves,     // It closes its communicator while others go on.
   kIsLate,     // It comes after the others' deadline.
   kDisagrees,  // It calls with another count.
-  kStarves,    // Before some store: from then on its host has no memory for what its sockets send.
+  kStarves,    // Before some act: from then on its host has no memory for what its sockets send.
 };
 inline constexpr std::size_t kFailures = 9;
 std::string_view name_of(Failure failure);
@@ -91,8 +91,8 @@ struct Scenario {
   std::optional<std::size_t> late_comer;  // One that comes to the batch after `pause`.
   std::size_t failing_batch = 0;          // Where it aborts, leaves, is late or disagrees.
   bool is_begun = false;                  // It aborts after it has begun the batch,
-  std::size_t looks = 0;    // and has looked at it so often, the other one half as often.
-  std::uint64_t store = 0;  // Before this one, counted, it dies, stops and so on.
+  std::size_t looks = 0;  // and has looked at it so often, the other one half as often.
+  std::uint64_t act = 0;  // Before this one, counted, it dies, stops and so on.
   base::Duration pause{};
 
   std::size_t world_size() const { return islands.size(); }

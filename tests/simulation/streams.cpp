@@ -27,6 +27,7 @@ base::TimePoint Streams::draw_arrival(Direction& direction) {
 }
 
 long Streams::send(int fd, std::span<const std::span<const std::byte>> parts) {
+  if (hook_) hook_();
   Direction& direction = out(fd);
   if (direction.is_refused) {
     errno = EPIPE;
@@ -61,6 +62,7 @@ long Streams::send(int fd, std::span<const std::span<const std::byte>> parts) {
 }
 
 long Streams::receive(int fd, std::span<std::byte> into) {
+  if (hook_) hook_();
   Direction& direction = in(fd);
   std::size_t count = 0;
   while (count < into.size() && !direction.pieces.empty()) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -20,6 +21,9 @@ class Streams {
  public:
   Streams(Scheduler& scheduler, SharedMemoryModel& memory, Random& random)
       : scheduler_(scheduler), memory_(memory), random_(random) {}
+
+  // Called before each send and receive of a rank.
+  void on_call(std::function<void()> hook) { hook_ = std::move(hook); }
 
   // The two ends of a connection between two ranks, by their descriptors, which no real ones have.
   std::pair<int, int> connect(std::size_t rank, std::size_t peer);
@@ -72,6 +76,7 @@ class Streams {
   std::vector<Direction> directions_;
   std::vector<std::size_t> owners_;  // By direction: the rank that writes.
   std::optional<std::size_t> starving_;
+  std::function<void()> hook_;
 };
 
 }  // namespace rota::simulation

@@ -43,7 +43,8 @@ World::World(const Scenario& scenario)
       machine_{scheduler_, memory_, streams_},
       under_way_(scenario.world_size()),
       outcomes_(scenario.world_size()) {
-  memory_.on_store([this] { before_store(); });
+  memory_.on_store([this] { before_act(); });
+  streams_.on_call([this] { before_act(); });
   if (scenario.has_launcher) launcher_.emplace(scheduler_, memory_, random_, job_of(scenario));
 }
 
@@ -136,8 +137,8 @@ std::vector<std::string> World::run(Coverage& coverage) {
 }
 
 // Of the one rank that is to fail. Comes in the midst of what it does.
-void World::before_store() {
-  if (scheduler_.rank() != scenario_.failing || ++store_count_ != scenario_.store) return;
+void World::before_act() {
+  if (scheduler_.rank() != scenario_.failing || ++act_count_ != scenario_.act) return;
   switch (scenario_.failure) {
     case Failure::kDies:
       note_failure(scenario_.failing);

@@ -47,7 +47,7 @@ class World {
 
   std::vector<std::unique_ptr<transport::Transport>> make_transports();
   std::vector<Communicator> make_communicators();
-  void before_store();
+  void before_act();
   void judge(std::size_t rank);
   bool may_be_blamed(const Error& error) const;
 
@@ -58,8 +58,8 @@ class World {
   Streams streams_;
   Machine machine_;
   std::optional<Launcher> launcher_;
-  std::shared_ptr<Board> board_;   // Without one.
-  std::uint64_t store_count_ = 0;  // Of the rank that is to fail.
+  std::shared_ptr<Board> board_;  // Without one.
+  std::uint64_t act_count_ = 0;   // Of the rank that is to fail.
   bool has_failed_ = false;
   std::vector<const std::vector<Call>*> under_way_;  // By rank.
   std::map<std::size_t, std::vector<std::byte>> results_;
