@@ -33,17 +33,17 @@ long Streams::send(int fd, std::span<const std::span<const std::byte>> parts) {
     errno = EPIPE;
     return -1;
   }
-  // Now and then a host has no memory for it, which a kernel says in two ways.
-  if (starving_ == owners_[static_cast<std::size_t>(fd - kFirst)] || random_.one_in(50)) {
-    errno = random_.one_in(2) ? ENOBUFS : ENOMEM;
-    return -1;
-  }
   std::size_t total = 0;
   for (const auto& part : parts) total += part.size();
   const std::size_t room = kRoom - std::min(kRoom, direction.on_its_way);
   std::size_t count = std::min(total, room);
   if (count == 0 && total > 0) {
     errno = EAGAIN;
+    return -1;
+  }
+  // Now and then a host has no memory for it, which a kernel says in two ways.
+  if (starving_ == owners_[static_cast<std::size_t>(fd - kFirst)] || random_.one_in(50)) {
+    errno = random_.one_in(2) ? ENOBUFS : ENOMEM;
     return -1;
   }
   if (count > 1 && random_.one_in(4)) count = random_.between(1, count);
