@@ -70,6 +70,7 @@ void Rank::live() {
     run_batch(batch, number);
     number += scenario_.batches[batch].size();
   }
+  world_.begin_last(rank_);
   comm_.barrier();
   check_untouched();
 }
@@ -84,6 +85,7 @@ void Rank::run_batch(std::size_t batch, std::size_t first_number) {
       all[i].number = first_number + i;
       if (i == 0 && fails_at(batch, Failure::kDisagrees)) {
         world_.note_failure(rank_);
+        if (all[i].call.kind == Kind::kBarrier) all[i].call.kind = Kind::kAllReduce;
         ++all[i].call.count;
       }
       begin(all[i]);

@@ -44,7 +44,7 @@ enum class Failure : std::uint8_t {
   kPauses,     // There, for a while that others wait for.
   kLeaves,     // It closes its communicator while others go on.
   kIsLate,     // It comes after the others' deadline.
-  kDisagrees,  // It calls with another count.
+  kDisagrees,  // It calls with another count; what has none, another collective.
   kStarves,    // Before some act: from then on its host has no memory for what its sockets send.
 };
 inline constexpr std::size_t kFailures = 9;

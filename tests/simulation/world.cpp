@@ -42,7 +42,7 @@ World::World(const Scenario& scenario)
       streams_(scheduler_, memory_, random_),
       machine_{scheduler_, memory_, streams_},
       under_way_(scenario.world_size()),
-      outcomes_(scenario.world_size()) {
+      ending_{.outcomes = std::vector<Outcome>(scenario.world_size())} {
   memory_.on_store([this] { before_act(); });
   streams_.on_call([this] { before_act(); });
   if (scenario.has_launcher) launcher_.emplace(scheduler_, memory_, random_, job_of(scenario));
@@ -131,8 +131,11 @@ std::vector<std::string> World::run(Coverage& coverage) {
     });
   }
   if (!scheduler_.run(scheduler_.now() + kForEver)) report("somebody waits for ever");
-  if (has_failed_) coverage.add(scenario_, failed_in_);
-  for (std::size_t rank = 0; rank < outcomes_.size(); ++rank) judge(rank);
+  if (ending_.has_failed) coverage.add(scenario_, failed_in_);
+  const Oracle oracle(scenario_, ending_);
+  for (std::size_t rank = 0; rank < scenario_.world_size(); ++rank) {
+    if (const auto finding = oracle.finding(rank)) report(*finding);
+  }
   return findings_;
 }
 
@@ -160,7 +163,8 @@ void World::before_act() {
 }
 
 void World::note_failure(std::size_t rank) {
-  has_failed_ = true;
+  ending_.has_failed = true;
+  ending_.is_before_last = under_way_[rank] != &kLast;
   if (!under_way_[rank]) return;
   for (const Call& call : *under_way_[rank]) failed_in_.set(static_cast<std::size_t>(call.kind));
 }
@@ -170,31 +174,8 @@ bool World::agrees(std::size_t number, const std::vector<std::byte>& result) {
 }
 
 void World::end(std::size_t rank, std::optional<Error> error) {
-  outcomes_[rank] = {.is_over = true, .error = std::move(error)};
+  ending_.outcomes[rank] = {.is_over = true, .error = std::move(error)};
   if (launcher_) launcher_->on_end(rank, "ended");
-}
-
-void World::judge(std::size_t rank) {
-  const Outcome& outcome = outcomes_[rank];
-  const bool is_failing = has_failed_ && scenario_.fails(rank);
-  if (is_failing) return;
-  const std::string who = "rank " + std::to_string(rank);
-  if (!outcome.is_over) return report(who + " never came to an end");
-  if (!outcome.error) return;
-  const Error& error = *outcome.error;
-  const std::string says =
-      who + " says (" + std::string(to_string(error.code())) + "): " + error.what();
-  const bool was_to_succeed = !has_failed_ || scenario_.failure == Failure::kPauses;
-  if (was_to_succeed) return report(says + ", and nothing had failed");
-  if (!may_be_blamed(error)) report(says + ", which blames who did not fail");
-}
-
-// Where nobody follows who waits for whom, one blames whom it waits for.
-bool World::may_be_blamed(const Error& error) const {
-  if (!launcher_) return error.blamed_rank().has_value();
-  // Of two who differ each takes the other one for wrong; and who needs nothing sends nothing.
-  if (scenario_.failure == Failure::kDisagrees) return true;
-  return error.blamed_rank() && scenario_.fails(*error.blamed_rank());
 }
 
 }  // namespace rota::simulation

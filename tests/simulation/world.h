@@ -17,6 +17,7 @@
 #include "simulation/coverage.h"
 #include "simulation/launcher.h"
 #include "simulation/machine.h"
+#include "simulation/oracle.h"
 #include "simulation/scenario.h"
 #include "transport/transport.h"
 
@@ -35,21 +36,18 @@ class World {
   void report(const std::string& finding) { findings_.push_back(finding); }
   void note_failure(std::size_t rank);
   void begin(std::size_t rank, const std::vector<Call>& batch) { under_way_[rank] = &batch; }
+  void begin_last(std::size_t rank) { under_way_[rank] = &kLast; }
   // The same call has the same result on all ranks that have all of it.
   bool agrees(std::size_t number, const std::vector<std::byte>& result);
   void end(std::size_t rank, std::optional<Error> error);
 
  private:
-  struct Outcome {
-    bool is_over = false;
-    std::optional<Error> error;
-  };
+  // What all do at their end, and none ends without the others.
+  inline static const std::vector<Call> kLast{{.kind = Kind::kBarrier}};
 
   std::vector<std::unique_ptr<transport::Transport>> make_transports();
   std::vector<Communicator> make_communicators();
   void before_act();
-  void judge(std::size_t rank);
-  bool may_be_blamed(const Error& error) const;
 
   const Scenario& scenario_;
   Random random_;
@@ -58,12 +56,11 @@ class World {
   Streams streams_;
   Machine machine_;
   std::optional<Launcher> launcher_;
-  std::shared_ptr<Board> board_;  // Without one.
-  std::uint64_t act_count_ = 0;   // Of the rank that is to fail.
-  bool has_failed_ = false;
+  std::shared_ptr<Board> board_;                     // Without one.
+  std::uint64_t act_count_ = 0;                      // Of the rank that is to fail.
   std::vector<const std::vector<Call>*> under_way_;  // By rank.
   std::map<std::size_t, std::vector<std::byte>> results_;
-  std::vector<Outcome> outcomes_;
+  Ending ending_;
   std::vector<std::string> findings_;
   std::bitset<kKinds> failed_in_;  // What a rank that failed was in.
 };
