@@ -71,45 +71,63 @@ void Rank::live() {
     number += scenario_.batches[batch].size();
   }
   world_.begin_last(rank_);
-  comm_.barrier();
+  Running last{.number = number};
+  within_deadline([&] {
+    begin(last);
+    finish(last);
+  });
   check_untouched();
+}
+
+template <class F>
+void Rank::within_deadline(F calls) {
+  const auto began_at = world_.scheduler().now();
+  try {
+    calls();
+  } catch (const Error&) {
+    const auto took = world_.scheduler().now() - began_at;
+    if (took > scenario_.deadline + kMostLate) {
+      world_.report("rank " + std::to_string(rank_) + " heard of it after " + base::to_text(took));
+    }
+    throw;
+  }
 }
 
 void Rank::run_batch(std::size_t batch, std::size_t first_number) {
   shared_used_ = heap_used_ = 0;
   std::vector<Running> all(scenario_.batches[batch].size());
-  const auto began_at = world_.scheduler().now();
   try {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i].call = scenario_.batches[batch][i];
-      all[i].number = first_number + i;
-      if (i == 0 && fails_at(batch, Failure::kDisagrees)) {
-        world_.note_failure(rank_);
-        if (all[i].call.kind == Kind::kBarrier) all[i].call.kind = Kind::kAllReduce;
-        ++all[i].call.count;
+    within_deadline([&] {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i].call = scenario_.batches[batch][i];
+        all[i].number = first_number + i;
+        if (i == 0 && fails_at(batch, Failure::kDisagrees)) {
+          world_.note_failure(rank_);
+          if (all[i].call.kind == Kind::kBarrier) all[i].call.kind = Kind::kAllReduce;
+          ++all[i].call.count;
+        }
+        begin(all[i]);
       }
-      begin(all[i]);
-    }
-    if (fails_at(batch, Failure::kAborts) && scenario_.is_begun) {
-      const std::size_t looks = scenario_.looks / (scenario_.second == rank_ ? 2 : 1);
-      for (std::size_t i = 0; i < looks; ++i) all[i % all.size()].requests[0].test();
-      world_.note_failure(rank_);
-      comm_.abort("chosen to fail");
-    }
-    // Neither the first one first nor all in one order.
-    for (std::size_t i = 0; i < all.size(); ++i) finish(all[(i + rank_) % all.size()]);
+      if (fails_at(batch, Failure::kAborts) && scenario_.is_begun) abort_begun(all);
+      // Neither the first one first nor all in one order.
+      for (std::size_t i = 0; i < all.size(); ++i) finish(all[(i + rank_) % all.size()]);
+    });
   } catch (const Error&) {
     for (const Running& running : all) take_back(running);
-    const auto took = world_.scheduler().now() - began_at;
-    if (took > scenario_.deadline + kMostLate) {
-      world_.report("rank " + std::to_string(rank_) + " heard of it after " + base::to_text(took));
-    }
     if (scenario_.fails(rank_)) watch_what_is_back(all);
     throw;
   }
 }
 
+void Rank::abort_begun(std::vector<Running>& all) {
+  const std::size_t looks = scenario_.looks / (scenario_.second == rank_ ? 2 : 1);
+  for (std::size_t i = 0; i < looks; ++i) all[i % all.size()].requests[0].test();
+  world_.note_failure(rank_);
+  comm_.abort("chosen to fail");
+}
+
 void Rank::begin(Running& running) {
+  world_.note_come(running.number);
   if (running.call.is_integer) {
     begin_as<std::int64_t>(running);
   } else {
@@ -119,12 +137,20 @@ void Rank::begin(Running& running) {
 
 void Rank::finish(Running& running) {
   for (Request& request : running.requests) request.wait();
+  if (running.call.kind == Kind::kBarrier && !world_.have_all_come(running.number)) {
+    world_.report(name_of(running) + ": it is past it before all have come");
+  }
   if (running.call.is_integer) {
     check_as<std::int64_t>(running);
   } else {
     check_as<float>(running);
   }
   take_back(running);
+}
+
+std::string Rank::name_of(const Running& running) const {
+  return "rank " + std::to_string(rank_) + ", call " + std::to_string(running.number) + " (" +
+         std::string(simulation::name_of(running.call.kind)) + ")";
 }
 
 void Rank::take_back(const Running& running) {
@@ -309,9 +335,7 @@ void Rank::check_as(const Running& running) {
   // A byte of a number holds one of 255 levels, and each rank adds a rounding.
   const double tolerance =
       running.call.codec == Codec::kInt8 ? 0.1 * static_cast<double>(n_ * n_) : 0;
-  const std::string who = "rank " + std::to_string(rank_) + ", call " +
-                          std::to_string(running.number) + " (" +
-                          std::string(name_of(running.call.kind)) + ")";
+  const std::string who = name_of(running);
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const auto right = expected<T>(running, i);
     if (!right || std::abs(static_cast<double>(seen[i] - *right)) <= tolerance) continue;

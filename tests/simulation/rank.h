@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <rota/communicator.h>
@@ -32,8 +33,13 @@ class Rank {
 
   bool fails_at(std::size_t batch, Failure failure) const;
   void run_batch(std::size_t batch, std::size_t first_number);
+  // Reports where an error comes later than it may.
+  template <class F>
+  void within_deadline(F calls);
+  void abort_begun(std::vector<Running>& all);
   void begin(Running& running);
   void finish(Running& running);
+  std::string name_of(const Running& running) const;
   void take_back(const Running& running);
   void watch_what_is_back(const std::vector<Running>& all);
   void check_untouched() const;

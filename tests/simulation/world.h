@@ -37,6 +37,9 @@ class World {
   void note_failure(std::size_t rank);
   void begin(std::size_t rank, const std::vector<Call>& batch) { under_way_[rank] = &batch; }
   void begin_last(std::size_t rank) { under_way_[rank] = &kLast; }
+  // A rank has come to a call. All have before any of them is past a barrier.
+  void note_come(std::size_t number) { ++come_[number]; }
+  bool have_all_come(std::size_t number) { return come_[number] == scenario_.world_size(); }
   // The same call has the same result on all ranks that have all of it.
   bool agrees(std::size_t number, const std::vector<std::byte>& result);
   void end(std::size_t rank, std::optional<Error> error);
@@ -59,6 +62,7 @@ class World {
   std::shared_ptr<Board> board_;                     // Without one.
   std::uint64_t act_count_ = 0;                      // Of the rank that is to fail.
   std::vector<const std::vector<Call>*> under_way_;  // By rank.
+  std::map<std::size_t, std::size_t> come_;          // By call: how many ranks.
   std::map<std::size_t, std::vector<std::byte>> results_;
   Ending ending_;
   std::vector<std::string> findings_;
