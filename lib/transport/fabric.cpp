@@ -27,9 +27,4 @@ std::unique_ptr<Transport> join(std::string_view name, const Site& site, Lent le
                                       "', which this program does not know");
 }
 
-std::unique_ptr<Fabric> Transport::found(const Site&) {
-  throw Error(ErrorCode::kInvalidArgument,
-              "over this transport there are no further groups: neither split() nor for_threads()");
-}
-
 }  // namespace rota::transport
