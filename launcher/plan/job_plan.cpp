@@ -68,7 +68,7 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
                 (options.transport == Transport::kAuto ? ": all ranks are on one host"
                                                        : ": as --transport says"));
   if (options.encrypt) {
-    why.emplace_back(base::goes_over_tcp(transport)
+    why.emplace_back(base::listens(transport)
                          ? "what ranks say to each other is encrypted"
                          : "nothing to encrypt: all stays in this host's memory");
   }
@@ -101,7 +101,7 @@ std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
 
 void require_fitting(const rendezvous::Job& job, const Facts& facts) {
   const std::size_t rank_count = job.table.rows.size();
-  const bool listens = base::goes_over_tcp(job.table.transport);
+  const bool listens = base::listens(job.table.transport);
   const std::size_t bytes = rendezvous::encode_table(job.table, job.islands).size() +
                             (listens ? rank_count * kLongestAddress.size() : 0);
   const bool is_limited = facts.file_size_limit < rendezvous::kMaxTableBytes;

@@ -66,7 +66,7 @@ bool shares_memory(std::string_view transport) noexcept {
   return ways == Ways::kMemory || ways == Ways::kBoth;
 }
 
-bool goes_over_tcp(std::string_view transport) noexcept {
+bool listens(std::string_view transport) noexcept {
   const Ways ways = ways_of(transport);
   return ways == Ways::kTcp || ways == Ways::kBoth;
 }

@@ -37,6 +37,6 @@ std::vector<std::size_t> island_of(std::span<const std::uint32_t> islands, std::
 std::size_t place_among(std::span<const std::size_t> mates, std::size_t rank);
 
 bool shares_memory(std::string_view transport) noexcept;  // Some ranks do,
-bool goes_over_tcp(std::string_view transport) noexcept;  // and some are reached so.
+bool listens(std::string_view transport) noexcept;        // and some call each other.
 
 }  // namespace rota::base

@@ -68,7 +68,7 @@ void throw_if_somebody_ended(rendezvous::Client& client) {
 transport::Lent take_lent(rendezvous::Client::Welcome& welcome, Arrival& arrival) {
   transport::Lent lent{.listener = std::move(arrival.listener), .arenas = std::move(welcome.fds)};
   const rendezvous::Job& job = welcome.job;
-  if (job.lends && base::goes_over_tcp(job.table.transport)) {
+  if (job.lends && base::listens(job.table.transport)) {
     lent.listener = std::move(lent.arenas.front());
     lent.arenas.erase(lent.arenas.begin());
   }
@@ -152,7 +152,7 @@ void agree_on_options(Group& group, rendezvous::Client& client, const Communicat
 
 // A launcher decides for all of its ranks; one that wants more than it gives does not begin.
 void require_encryption(const rendezvous::Job& job, const CommunicatorOptions& options) {
-  if (!options.encrypt || job.encrypts || !base::goes_over_tcp(job.table.transport)) return;
+  if (!options.encrypt || job.encrypts || !base::listens(job.table.transport)) return;
   throw Error(ErrorCode::kMismatch,
               "rank " + std::to_string(job.rank) +
                   " is to encrypt what goes over TCP, and rotarun was not told so: --encrypt");

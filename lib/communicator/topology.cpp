@@ -39,7 +39,7 @@ std::size_t host_count_of(std::span<const std::size_t> hosts) {
 
 Topology topology_of(const RankTable& table, bool encrypts) {
   return {.transport = table.transport,
-          .encrypts = encrypts && base::goes_over_tcp(table.transport),
+          .encrypts = encrypts && base::listens(table.transport),
           .hosts = hosts_of(table)};
 }
 

@@ -82,7 +82,7 @@ class Parser {
     Topology& topology = table_.topology;
     if (!topology.transport.empty()) refuse("a second line 'transport'");
     const std::string_view name = words.size() >= 2 ? words[1] : std::string_view();
-    const bool is_over_tcp = base::goes_over_tcp(name);
+    const bool is_over_tcp = base::listens(name);
     const bool is_known = base::ways_of(name) != base::Ways::kNone;
     topology.encrypts = is_over_tcp && words.size() == 3 && words[2] == "encrypted";
     if (!is_known || words.size() != (topology.encrypts ? 3U : 2U)) {

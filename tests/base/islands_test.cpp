@@ -46,10 +46,10 @@ TEST(Islands, AreReachedByWhatTheTransportIsCalled) {
   }
   for (const std::string_view transport : {"tcp", "none"}) EXPECT_FALSE(shares_memory(transport));
 
-  EXPECT_TRUE(goes_over_tcp("tcp"));
-  EXPECT_TRUE(goes_over_tcp("shm+tcp"));
-  EXPECT_FALSE(goes_over_tcp("shm"));
-  EXPECT_FALSE(goes_over_tcp("none"));
+  EXPECT_TRUE(listens("tcp"));
+  EXPECT_TRUE(listens("shm+tcp"));
+  EXPECT_FALSE(listens("shm"));
+  EXPECT_FALSE(listens("none"));
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ std::vector<os::Fd> open_arenas(const std::vector<std::string>& paths) {
 
 // A rank that is alone on its machine has nobody to share memory with.
 Loan make_loan(const Part& part, const Share& share, std::vector<os::Listener> listeners) {
-  Loan loan = base::goes_over_tcp(share.transport) ? Loan::of_listeners(std::move(listeners))
-                                                   : Loan(share.ranks.size());
+  Loan loan = base::listens(share.transport) ? Loan::of_listeners(std::move(listeners))
+                                             : Loan(share.ranks.size());
   if (!share.arenas.empty()) {
     loan.add_arenas(open_arenas(share.arenas));
   } else if (base::shares_memory(share.transport) && share.ranks.size() > 1) {
@@ -91,7 +91,7 @@ Seating take_seats(const Part& part, Share share, const std::string& address) {
     const auto own = places.begin() + static_cast<std::ptrdiff_t>(share.earlier_count);
     share.places.assign(own, own + static_cast<std::ptrdiff_t>(count));
   }
-  const bool listens = base::goes_over_tcp(share.transport);
+  const bool listens = base::listens(share.transport);
   std::vector<os::Listener> listeners = listen_in(part.options.ports, address, listens ? count : 0);
   Seating seating{.share = std::move(share),
                   .seats = {.may_spin = count_here <= slots.cpu_count},
