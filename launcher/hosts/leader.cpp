@@ -6,6 +6,7 @@
 #include <rota/error.h>
 
 #include "base/islands.h"
+#include "base/transports.h"
 #include "launcher/command/exit_codes.h"
 #include "launcher/hosts/followers.h"
 #include "launcher/hosts/meet/part.h"

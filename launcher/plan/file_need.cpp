@@ -1,7 +1,7 @@
 // How many files a job has open at once on one host.
 #include "launcher/plan/file_need.h"
 
-#include "base/islands.h"
+#include "base/transports.h"
 
 namespace rota::launcher {
 namespace {

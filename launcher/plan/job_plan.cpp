@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/islands.h"
+#include "base/transports.h"
 #include "cluster/environment.h"
 #include "launcher/plan/file_need.h"
 #include "os/cgroup.h"

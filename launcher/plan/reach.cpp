@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/islands.h"
+#include "base/transports.h"
 #include "launcher/plan/devices.h"
 #include "launcher/plan/layout.h"
 #include "launcher/plan/one_slot_each.h"

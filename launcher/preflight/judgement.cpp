@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/islands.h"
+#include "base/transports.h"
 #include "launcher/plan/file_need.h"
 #include "launcher/plan/host_share.h"
 #include "launcher/plan/layout.h"

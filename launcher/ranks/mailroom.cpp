@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/islands.h"
+#include "base/transports.h"
 #include "os/address.h"
 #include "os/message_socket.h"
 

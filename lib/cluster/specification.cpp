@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/islands.h"
+#include "base/transports.h"
 #include "cluster/refusal.h"
 
 namespace rota::cluster {

@@ -9,6 +9,8 @@
 
 #include <rota/error.h>
 
+#include "base/islands.h"
+#include "base/transports.h"
 #include "communicator/group.h"
 #include "names/resolver.h"
 #include "os/host.h"

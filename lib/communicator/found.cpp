@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "base/islands.h"
+#include "base/transports.h"
 #include "os/address.h"
 #include "os/host.h"
 #include "transport/fabric.h"

@@ -11,6 +11,7 @@
 
 #include "base/byte_stream.h"
 #include "base/islands.h"
+#include "base/transports.h"
 #include "communicator/by_hand.h"
 #include "communicator/tuned_file.h"
 #include "os/host.h"

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/transports.h"
 #include "communicator/impl.h"
 #include "communicator/tuned_file.h"
 #include "os/host.h"

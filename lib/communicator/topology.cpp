@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/islands.h"
+#include "base/transports.h"
 
 namespace rota {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <rota/error.h>
 
-#include "base/islands.h"
+#include "base/transports.h"
 #include "cluster/refusal.h"
 
 namespace rota {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/byte_stream.h"
+#include "base/transports.h"
 #include "os/secret_memory.h"
 
 namespace rota::rendezvous {

@@ -6,6 +6,7 @@
 #include <rota/error.h>
 
 #include "base/hash.h"
+#include "base/transports.h"
 #include "os/sealed_file.h"
 
 namespace rota::rendezvous {

@@ -1,4 +1,4 @@
-// What the ways between ranks are called follows from who shares memory.
+// Ranks of an island know each other.
 #include "base/islands.h"
 
 #include <gmock/gmock.h>
@@ -9,26 +9,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Islands, SayWhatGoesBetweenThem) {
-  EXPECT_EQ(transport_between(Islands{3}), "none");
-  EXPECT_EQ(transport_between(Islands{3, 3, 3}), "shm");
-  EXPECT_EQ(transport_between(Islands{0, 2, 1}), "tcp");
-  EXPECT_EQ(transport_between(Islands{0, 1, 0}), "shm+tcp");
-}
-
-TEST(Islands, AreAsTheTransportIs) {
-  EXPECT_THAT(islands_over("shm", 3), ElementsAre(0, 0, 0));
-  EXPECT_THAT(islands_over("tcp", 3), ElementsAre(0, 1, 2));
-  EXPECT_THAT(islands_over("none", 1), ElementsAre(0));
-}
-
-TEST(Islands, KnowATransportByItsName) {
-  for (const Ways ways : {Ways::kNone, Ways::kMemory, Ways::kTcp, Ways::kBoth}) {
-    EXPECT_EQ(ways_of(transport_name(ways)), ways);
-  }
-  EXPECT_EQ(ways_of("carrier pigeon"), Ways::kNone);
-}
-
 TEST(Islands, HaveTheirRanksInOrder) {
   const Islands islands = {7, 4, 7, 7};
   EXPECT_THAT(island_of(islands, 2), ElementsAre(0, 2, 3));
@@ -38,18 +18,6 @@ TEST(Islands, HaveTheirRanksInOrder) {
 TEST(Islands, GiveEachRankAPlace) {
   EXPECT_EQ(place_among(std::vector<std::size_t>{0, 2, 3}, 2), 1U);
   EXPECT_EQ(place_among(std::vector<std::size_t>{4}, 4), 0U);
-}
-
-TEST(Islands, AreReachedByWhatTheTransportIsCalled) {
-  for (const std::string_view transport : {"shm", "shm+tcp"}) {
-    EXPECT_TRUE(shares_memory(transport));
-  }
-  for (const std::string_view transport : {"tcp", "none"}) EXPECT_FALSE(shares_memory(transport));
-
-  EXPECT_TRUE(listens("tcp"));
-  EXPECT_TRUE(listens("shm+tcp"));
-  EXPECT_FALSE(listens("shm"));
-  EXPECT_FALSE(listens("none"));
 }
 
 }  // namespace

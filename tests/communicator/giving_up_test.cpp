@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/transports.h"
 #include "communicator/giving_up.h"
 #include "communicator/thread_world.h"
 #include "os/shared_memory.h"

@@ -9,6 +9,7 @@
 
 #include <rota/communicator.h>
 
+#include "base/transports.h"
 #include "communicator/thread_world.h"
 #include "os/listener.h"
 #include "os/poll_set.h"

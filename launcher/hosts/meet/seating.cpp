@@ -6,7 +6,7 @@
 
 #include <rota/error.h>
 
-#include "base/islands.h"
+#include "base/transports.h"
 #include "launcher/hosts/meet/meeting.h"
 #include "launcher/plan/file_need.h"
 #include "launcher/plan/topology.h"
