@@ -226,7 +226,8 @@ base::Islands Leader::islands_between(const Layout& layout) const {
 
 // Empty where each rotarun makes those of its own ranks.
 std::vector<os::Fd> Leader::make_arenas_of_all() {
-  if (!part_.meeting.is_local || !base::shares_memory(transport_)) return {};
+  const bool share_memory = base::sharing_over(transport_) != base::Sharing::kNone;
+  if (!part_.meeting.is_local || !share_memory) return {};
   const std::size_t count = islands_.size();
   const std::size_t bytes = size_arena(part_.facts, count);
   std::vector<os::Fd> arenas;
@@ -315,7 +316,7 @@ JobPlan Leader::plan_job(const Seating& own) const {
   table.epoch = part_.meeting.cluster.epoch.value_or(0);
   table.source = part_.meeting.cluster.source;
   table.transport = transport_;
-  if (base::ways_of(transport_) == base::Ways::kBoth) plan.job.islands = islands_;
+  if (base::sharing_over(transport_) == base::Sharing::kIsland) plan.job.islands = islands_;
   table.tuned = part_.options.tuned_file;
   table.rows.resize(own.share.world_size);
   plan.job.may_spin = true;

@@ -30,7 +30,8 @@ FileNeed files_needed(const Share& share, const Options& options) {
   const std::size_t process_count = share.ranks.size() + share.evaluators.size();
   const bool has_files = !options.output_directory.empty() && !share.sends_output;
   const std::size_t output_count = has_files ? process_count + share.guests.size() : 0;
-  const bool has_both = base::ways_of(share.transport) == base::Ways::kBoth;
+  const bool has_both =
+      base::listens(share.transport) && base::sharing_over(share.transport) != base::Sharing::kNone;
   const std::size_t arena_count = has_both ? share.ranks.size() : 0;
   return {.of_rank = kOfProgram + share.world_size + arena_count,
           .of_rotarun = kOfRotarun + kForEachRank * process_count + arena_count +

@@ -140,8 +140,9 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   const Binding binding = binding_rules(options);
   std::vector<Core> cores;
   if (binding.bind_to != BindTo::kNone) cores = limit_cores(read_cores(), plan.slots.cpu_count);
-  const std::string transport(base::transport_name(
-      options.transport == Transport::kTcp ? base::Ways::kTcp : base::Ways::kMemory));
+  const base::TransportRow& row = base::transport_for(
+      options.transport == Transport::kTcp ? base::Sharing::kNone : base::Sharing::kAll);
+  const std::string transport(row.name);
   plan.share = share_of(plan.layout, 0, options.groups, transport);
   plan.share.evaluators = evaluators_of(options.groups);
   plan.share.places = place_ranks(cores, rank_count, binding);
@@ -155,9 +156,7 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   plan.job.may_spin = rank_count <= plan.slots.cpu_count;
   plan.job.verbose = options.verbose;
   plan.job.encrypts = options.encrypt;
-  if (base::ways_of(transport) == base::Ways::kMemory) {
-    plan.arena_bytes = size_arena(facts, rank_count);
-  }
+  if (row.sharing == base::Sharing::kAll) plan.arena_bytes = size_arena(facts, rank_count);
   require_fitting(plan.job, facts);
   plan.why = explain(options, facts, plan, rank_count);
   return plan;

@@ -152,7 +152,7 @@ DeclaredTable declared_table(const Options& options, const cluster::Given& given
                          .own_ranks = {*chosen.rank}};
     const bool share_memory = are_on_one_machine(chosen) && !names_key(options, given) &&
                               options.transport != Transport::kTcp;
-    if (share_memory) seated.table.transport = base::transport_name(base::Ways::kMemory);
+    if (share_memory) seated.table.transport = base::transport_for(base::Sharing::kAll).name;
     return seated;
   }
   const std::vector<std::size_t> slots = cluster::slots_of(chosen, slot_count);

@@ -231,8 +231,8 @@ Finding look_at_ports(const Inspection& inspection, const launcher::Layout& layo
 
 Finding look_at_files(const Inspection& inspection, const launcher::Layout& layout) {
   Finding finding{.check = "files"};
-  const std::string transport =
-      base::transport_between(launcher::islands_of(layout, inspection.options.transport));
+  const std::string transport(
+      base::transport_between(launcher::islands_of(layout, inspection.options.transport)));
   std::vector<std::string> lacks;
   std::vector<std::string> low;
   for (std::size_t host = 0; host < inspection.hosts.size(); ++host) {

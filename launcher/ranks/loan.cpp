@@ -8,12 +8,6 @@
 
 namespace rota::launcher {
 
-Loan Loan::of_arenas(std::size_t rank_count, std::size_t arena_bytes) {
-  Loan loan(rank_count);
-  loan.add_arenas(arena_bytes);
-  return loan;
-}
-
 void Loan::add_arenas(std::size_t arena_bytes) {
   for (std::size_t rank = 0; rank < is_welcomed_.size(); ++rank) {
     arenas_.push_back(os::make_shared_memory("rota-arena-" + std::to_string(rank), arena_bytes));

@@ -12,16 +12,13 @@ namespace rota::launcher {
 
 class Loan {
  public:
-  // To borrowers who need none.
+  // Of nothing, yet.
   explicit Loan(std::size_t rank_count) : is_welcomed_(rank_count) {}
-
-  // One arena a rank; every rank gets them all. Throws Error kSystem, kNoMemory.
-  static Loan of_arenas(std::size_t rank_count, std::size_t arena_bytes);
 
   // Each rank gets its own.
   static Loan of_listeners(std::vector<os::Listener> listeners);
 
-  // With listeners: arenas too. Throws as of_arenas does.
+  // One arena a rank; every rank gets them all. Throws Error kSystem, kNoMemory.
   void add_arenas(std::size_t arena_bytes);
 
   // Those of all ranks of this machine, of which only some are here.

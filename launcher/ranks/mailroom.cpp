@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/assert.h"
 #include "base/transports.h"
 #include "os/address.h"
 #include "os/message_socket.h"
@@ -22,24 +21,15 @@ Prepared prepare_here(const Options& options, const JobPlan& plan,
   prepared.devices.assign(visible.begin(), visible.end());
   prepared.peers = describe_peers(plan.layout, {{os::kLoopback, prepared.provision.ports.ports}});
   prepared.job.key = auth::random_key();
-  switch (base::ways_of(plan.job.table.transport)) {
-    case base::Ways::kMemory:
-      prepared.loan = Loan::of_arenas(rank_count, plan.arena_bytes);
-      break;
-    case base::Ways::kTcp: {
-      std::vector<os::Listener> listeners;
-      for (RankRow& row : prepared.job.table.rows) {
-        listeners.push_back(os::listen_on_loopback());
-        row.address = listeners.back().address;
-      }
-      prepared.loan = Loan::of_listeners(std::move(listeners));
-      break;
+  if (base::listens(plan.job.table.transport)) {
+    std::vector<os::Listener> listeners;
+    for (RankRow& row : prepared.job.table.rows) {
+      listeners.push_back(os::listen_on_loopback());
+      row.address = listeners.back().address;
     }
-    case base::Ways::kNone:
-      break;
-    case base::Ways::kBoth:
-      ROTA_ASSERT(false);  // Takes several hosts.
+    prepared.loan = Loan::of_listeners(std::move(listeners));
   }
+  if (plan.arena_bytes > 0) prepared.loan.add_arenas(plan.arena_bytes);
   return prepared;
 }
 

@@ -1,32 +1,54 @@
-// What a rank table calls a transport, and what the name stands for.
+// What transports there are: what a rank table calls each, and what its ranks are lent for it. Who
+// makes one is said by a row of transport/fabric.cpp, which the launcher does not see.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "base/islands.h"
 
 namespace rota::base {
 
-// How ranks reach each other.
-enum class Ways : std::uint8_t {
-  kNone,    // There is one rank; or the transport is not known.
-  kMemory,  // All share memory.
-  kTcp,     // No two do.
-  kBoth,    // Those of an island do, and TCP is between islands.
+// Whose memory a rank reaches. It is lent the arenas of these ranks.
+enum class Sharing : std::uint8_t {
+  kNone,    // Nobody's.
+  kIsland,  // That of the ranks of its island, who are told with the name: there are others.
+  kAll,     // Everybody's.
 };
 
-std::string_view transport_name(Ways ways) noexcept;
-Ways ways_of(std::string_view transport) noexcept;
+struct TransportRow {
+  std::string_view name;
+  Sharing sharing = Sharing::kNone;
+  bool listens = false;  // Each is lent a listening socket: ranks call each other.
+};
 
-std::string transport_between(std::span<const std::uint32_t> islands);
+// The first is taken that shares what the ranks do.
+inline constexpr std::array kTransports{
+    TransportRow{.name = "shm", .sharing = Sharing::kAll},
+    TransportRow{.name = "tcp", .listens = true},
+    TransportRow{.name = "shm+tcp", .sharing = Sharing::kIsland, .listens = true}};
 
-// The other way round, for all but Ways::kBoth.
+// Of a rank that is alone.
+inline constexpr std::string_view kNoTransport = "none";
+
+// Null where there is none of that name.
+const TransportRow* find_transport(std::string_view name) noexcept;
+
+// That of ranks that share so.
+const TransportRow& transport_for(Sharing sharing) noexcept;
+
+Sharing sharing_between(std::span<const std::uint32_t> islands);
+
+// What ranks talk over whose islands these are.
+std::string_view transport_between(std::span<const std::uint32_t> islands);
+
+// The islands of ranks whose transport says which these are.
 Islands islands_over(std::string_view transport, std::size_t world_size);
 
-bool shares_memory(std::string_view transport) noexcept;  // Some ranks do,
-bool listens(std::string_view transport) noexcept;        // and some call each other.
+// What its row says. What is no transport's name shares nothing, and does not listen.
+Sharing sharing_over(std::string_view transport) noexcept;
+bool listens(std::string_view transport) noexcept;
 
 }  // namespace rota::base

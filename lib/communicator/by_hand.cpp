@@ -65,8 +65,12 @@ void check_job(const JobByHand& job) {
     throw_invalid("rank " + std::to_string(job.rank) + " of a table of " +
                   std::to_string(world_size));
   }
-  if (!job.table.transport.empty() && base::ways_of(job.table.transport) != base::Ways::kTcp) {
-    throw_invalid("its ranks talk over tcp, not over '" + job.table.transport + "'");
+  // They have nothing but the addresses where each listens.
+  const std::string& transport = job.table.transport;
+  const bool fits =
+      base::listens(transport) && base::sharing_over(transport) == base::Sharing::kNone;
+  if (!fits && !transport.empty()) {
+    throw_invalid("its ranks talk over tcp, not over '" + transport + "'");
   }
   if (!job.key.empty() && job.key.size() < auth::kKeyBytes) {
     throw_invalid("its key has " + std::to_string(job.key.size()) + " bytes; 32 are the fewest");

@@ -42,7 +42,7 @@ Group world_of_one(RankTable table, const CommunicatorOptions& options) {
 RankTable own_table() {
   RankTable table;
   table.source = "started by hand";
-  table.transport = base::transport_name(base::Ways::kNone);
+  table.transport = base::kNoTransport;
   table.rows.push_back({.host = os::host_name()});
   return table;
 }

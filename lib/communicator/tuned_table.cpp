@@ -29,6 +29,16 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   return words;
 }
 
+// "shm, tcp, tcp encrypted": what may stand after 'transport'.
+std::string transports_in_words() {
+  std::string words;
+  for (const base::TransportRow& row : base::kTransports) {
+    const std::string name(row.name);
+    words += (words.empty() ? "" : ", ") + name + (row.listens ? ", " + name + " encrypted" : "");
+  }
+  return words;
+}
+
 class Parser {
  public:
   explicit Parser(const std::string& name) : name_(name) {}
@@ -82,12 +92,9 @@ class Parser {
     Topology& topology = table_.topology;
     if (!topology.transport.empty()) refuse("a second line 'transport'");
     const std::string_view name = words.size() >= 2 ? words[1] : std::string_view();
-    const bool is_over_tcp = base::listens(name);
-    const bool is_known = base::ways_of(name) != base::Ways::kNone;
-    topology.encrypts = is_over_tcp && words.size() == 3 && words[2] == "encrypted";
-    if (!is_known || words.size() != (topology.encrypts ? 3U : 2U)) {
-      refuse(
-          "after 'transport' one of shm, tcp, tcp encrypted, shm+tcp, shm+tcp encrypted is needed");
+    topology.encrypts = base::listens(name) && words.size() == 3 && words[2] == "encrypted";
+    if (!base::find_transport(name) || words.size() != (topology.encrypts ? 3U : 2U)) {
+      refuse("after 'transport' one of " + transports_in_words() + " is needed");
     }
     topology.transport = name;
   }
@@ -134,9 +141,10 @@ class Parser {
     if (!algorithm || !collectives::makes(*algorithm, Collective::kAllReduce)) {
       refuse("no all-reduce has the plan " + cluster::shown(words[2]));
     }
-    if (!collectives::has_plans(*algorithm) &&
-        base::ways_of(table_.topology.transport) != base::Ways::kMemory) {
-      refuse("the plan " + cluster::shown(words[2]) + " is for the transport shm alone");
+    const bool share_all = base::sharing_over(table_.topology.transport) == base::Sharing::kAll;
+    if (!collectives::has_plans(*algorithm) && !share_all) {
+      refuse("the plan " + cluster::shown(words[2]) + " is for the transport " +
+             std::string(base::transport_for(base::Sharing::kAll).name) + " alone");
     }
     auto& rows = table_.all_reduce;
     if (rows.empty() && bytes != 0) refuse("the first line 'all-reduce' is to be from 0 on");

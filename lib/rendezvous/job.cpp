@@ -11,23 +11,28 @@
 #include "os/secret_memory.h"
 
 namespace rota::rendezvous {
+namespace {
+
+std::size_t arena_count(const Job& job) noexcept {
+  switch (base::sharing_over(job.table.transport)) {
+    case base::Sharing::kNone:
+      break;
+    case base::Sharing::kIsland: {
+      const auto count = std::ranges::count(job.islands, job.islands[job.rank]);
+      return count == 1 ? 0 : static_cast<std::size_t>(count);
+    }
+    case base::Sharing::kAll:
+      return job.table.rows.size();
+  }
+  return 0;
+}
+
+}  // namespace
 
 std::size_t lent_count(const Job& job) noexcept {
   if (!job.lends) return 0;
-  switch (base::ways_of(job.table.transport)) {
-    case base::Ways::kMemory:
-      return job.table.rows.size();
-    case base::Ways::kTcp:
-      return 1;
-    case base::Ways::kBoth: {
-      const auto mate_count =
-          static_cast<std::size_t>(std::ranges::count(job.islands, job.islands[job.rank]));
-      return mate_count == 1 ? 1 : 1 + mate_count;
-    }
-    case base::Ways::kNone:
-      break;
-  }
-  return 0;
+  const std::size_t listener_count = base::listens(job.table.transport) ? 1 : 0;
+  return listener_count + arena_count(job);
 }
 
 std::string encode(const Job& job, const TableMark& table) {

@@ -20,7 +20,7 @@ struct Job {
   RankTable table;        // table.transport is decided by the launcher.
   std::size_t rank = 0;   // The receiver's own.
   auth::Key key{};        // Drawn anew for each job; with it ranks know each other over tcp.
-  base::Islands islands;  // Where the transport is shm+tcp, else empty.
+  base::Islands islands;  // Where the transport does not say them, else empty.
   std::uint64_t incarnation = 0;  // Tells its runs apart where they have one key; 0: they do not.
   std::chrono::nanoseconds deadline{0};  // Of one collective.
   bool may_spin = false;                 // Ranks do not outnumber the granted cores.
@@ -30,9 +30,9 @@ struct Job {
 };
 
 // How many descriptors travel with each rank's kWelcome, behind that of the table; more than
-// os::kMaxMessageFds in all follow in further kWelcome messages without text. Where some ranks are
-// reached over TCP, the first is the receiver's own listening socket, bound to its address in the
-// table. Where it shares memory, one memfd for each rank of its island follows, in their order:
+// os::kMaxMessageFds in all follow in further kWelcome messages without text. Where the ranks of
+// its transport listen, the first is the receiver's own listening socket, bound to its address in
+// the table. Where it shares memory, one memfd for each rank of its island follows, in their order:
 // that rank's arena.
 std::size_t lent_count(const Job& job) noexcept;
 

@@ -54,12 +54,12 @@ std::optional<Places> decode_table(std::string_view text) {
     row.cores = in.read_text();
     table.rows.push_back(std::move(row));
   }
-  const bool has_islands = base::ways_of(table.transport) == base::Ways::kBoth;
+  const bool has_islands = base::sharing_over(table.transport) == base::Sharing::kIsland;
   for (std::uint32_t i = 0; i < count && has_islands && in.ok(); ++i) {
     places.islands.push_back(in.read<std::uint32_t>());
   }
   if (!in.ok() || !in.at_end()) return std::nullopt;
-  const bool fits = !has_islands || base::transport_between(places.islands) == table.transport;
+  const bool fits = !has_islands || base::sharing_between(places.islands) == base::Sharing::kIsland;
   if (!fits) return std::nullopt;
   return places;
 }

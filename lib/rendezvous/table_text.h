@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxWorldSize = 4096;
 // A KiB for each rank of the largest world.
 inline constexpr std::size_t kMaxTableBytes = kMaxWorldSize * 1024;
 
-// `islands`: empty, unless the transport is shm+tcp.
+// `islands`: empty, unless the transport is one of islands.
 std::string encode_table(const RankTable& table, const base::Islands& islands);
 
 struct Places {

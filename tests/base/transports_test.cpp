@@ -1,4 +1,4 @@
-// What the ways between ranks are called follows from who shares memory.
+// Who shares memory says which transport ranks have, and its name says who shares memory.
 #include "base/transports.h"
 
 #include <gmock/gmock.h>
@@ -23,22 +23,27 @@ TEST(Transports, SayWhichRanksShareMemory) {
 }
 
 TEST(Transports, AreKnownByName) {
-  for (const Ways ways : {Ways::kNone, Ways::kMemory, Ways::kTcp, Ways::kBoth}) {
-    EXPECT_EQ(ways_of(transport_name(ways)), ways);
-  }
-  EXPECT_EQ(ways_of("carrier pigeon"), Ways::kNone);
+  for (const TransportRow& row : kTransports) EXPECT_EQ(find_transport(row.name), &row);
+  EXPECT_FALSE(find_transport("carrier pigeon"));
+  EXPECT_FALSE(find_transport(kNoTransport));
 }
 
 TEST(Transports, ShareMemoryOrListenOrBoth) {
-  for (const std::string_view transport : {"shm", "shm+tcp"}) {
-    EXPECT_TRUE(shares_memory(transport));
-  }
-  for (const std::string_view transport : {"tcp", "none"}) EXPECT_FALSE(shares_memory(transport));
-
+  EXPECT_EQ(sharing_over("shm"), Sharing::kAll);
+  EXPECT_EQ(sharing_over("shm+tcp"), Sharing::kIsland);
   EXPECT_TRUE(listens("tcp"));
   EXPECT_TRUE(listens("shm+tcp"));
   EXPECT_FALSE(listens("shm"));
+  for (const std::string_view transport : {"tcp", "none"}) {
+    EXPECT_EQ(sharing_over(transport), Sharing::kNone);
+  }
   EXPECT_FALSE(listens("none"));
+}
+
+TEST(Transports, AreThereForRanksThatShareAllSomeOrNothing) {
+  for (const Sharing sharing : {Sharing::kNone, Sharing::kIsland, Sharing::kAll}) {
+    EXPECT_EQ(transport_for(sharing).sharing, sharing);
+  }
 }
 
 }  // namespace

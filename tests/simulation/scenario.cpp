@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/transports.h"
+
 namespace rota::simulation {
 namespace {
 
@@ -177,9 +179,9 @@ void Scenario::draw_failure(Random& random) {
 }
 
 Place Scenario::place() const {
-  const base::Ways ways = base::ways_of(base::transport_between(islands));
-  if (ways == base::Ways::kMemory) return Place::kAllShareMemory;
-  if (ways == base::Ways::kTcp) return Place::kNoneShares;
+  const base::Sharing sharing = base::sharing_between(islands);
+  if (sharing == base::Sharing::kAll) return Place::kAllShareMemory;
+  if (sharing == base::Sharing::kNone) return Place::kNoneShares;
   return base::island_of(islands, failing).size() > 1 ? Place::kHasMates : Place::kIsAlone;
 }
 

@@ -68,7 +68,8 @@ Loan make_loan(const Part& part, const Share& share, std::vector<os::Listener> l
                                              : Loan(share.ranks.size());
   if (!share.arenas.empty()) {
     loan.add_arenas(open_arenas(share.arenas));
-  } else if (base::shares_memory(share.transport) && share.ranks.size() > 1) {
+  } else if (base::sharing_over(share.transport) != base::Sharing::kNone &&
+             share.ranks.size() > 1) {
     loan.add_arenas(size_arena(part.facts, share.ranks.size()));
   }
   return loan;

@@ -37,7 +37,8 @@ TEST(Loan, OfNothingLendsNothing) {
 }
 
 TEST(Loan, LendsEveryRankAllArenas) {
-  const Loan loan = Loan::of_arenas(3, 4096);
+  Loan loan(3);
+  loan.add_arenas(4096);
   const std::vector<int> fds = loan.lend(0);
   ASSERT_EQ(fds.size(), 3U);
   EXPECT_THAT(loan.lend(2), ::testing::ElementsAreArray(fds));
@@ -47,7 +48,8 @@ TEST(Loan, LendsEveryRankAllArenas) {
 }
 
 TEST(Loan, LendsEveryRankTheTableFirstUntilTheLastHasIt) {
-  Loan loan = Loan::of_arenas(2, 4096);
+  Loan loan(2);
+  loan.add_arenas(4096);
   const std::vector<int> arenas = loan.lend(0);
   os::Fd table(::memfd_create("table", MFD_CLOEXEC));
   const int number = table.get();
@@ -61,7 +63,8 @@ TEST(Loan, LendsEveryRankTheTableFirstUntilTheLastHasIt) {
 
 // Also where one of them is welcomed twice.
 TEST(Loan, KeepsArenasUntilTheLastRankHasThem) {
-  Loan loan = Loan::of_arenas(3, 4096);
+  Loan loan(3);
+  loan.add_arenas(4096);
   const std::vector<int> fds = loan.lend(0);
   for (const std::size_t local_rank : {2U, 0U, 2U, 0U}) {
     loan.release(local_rank);
