@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+
+#include <rota/error.h>
+
+#include "base/assert.h"
 
 namespace rota::base {
 
@@ -25,9 +30,16 @@ std::string_view transport_between(std::span<const std::uint32_t> islands) {
   return islands.size() == 1 ? kNoTransport : transport_for(sharing_between(islands)).name;
 }
 
+void refuse_transport(std::string_view name) {
+  throw Error(ErrorCode::kSystem, "the launcher chose the transport '" + std::string(name) +
+                                      "', which this program does not know");
+}
+
 Islands islands_over(std::string_view transport, std::size_t world_size) {
   const TransportRow* row = find_transport(transport);
-  return row && row->sharing == Sharing::kNone ? each_alone(world_size) : Islands(world_size, 0);
+  if (!row) refuse_transport(transport);
+  ROTA_ASSERT(row->sharing != Sharing::kIsland);
+  return row->sharing == Sharing::kNone ? each_alone(world_size) : Islands(world_size, 0);
 }
 
 Sharing sharing_over(std::string_view transport) noexcept {

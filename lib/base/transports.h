@@ -44,7 +44,11 @@ Sharing sharing_between(std::span<const std::uint32_t> islands);
 // What ranks talk over whose islands these are.
 std::string_view transport_between(std::span<const std::uint32_t> islands);
 
-// The islands of ranks whose transport says which these are.
+// What a rank says to a name that it was told and does not know: throws Error kSystem.
+[[noreturn]] void refuse_transport(std::string_view name);
+
+// The islands of ranks whose transport says which these are. Throws Error kSystem where it is not
+// known, so that nobody guesses.
 Islands islands_over(std::string_view transport, std::size_t world_size);
 
 // What its row says. What is no transport's name shares nothing, and does not listen.

@@ -159,6 +159,14 @@ void require_encryption(const rendezvous::Job& job, const CommunicatorOptions& o
                   " is to encrypt what goes over TCP, and rotarun was not told so: --encrypt");
 }
 
+// As the launcher says, or else as the transport's name does. Who is alone has none.
+base::Islands islands_of(const rendezvous::Job& job) {
+  if (!job.islands.empty()) return job.islands;
+  const std::size_t world_size = job.table.rows.size();
+  return world_size == 1 ? base::each_alone(1)
+                         : base::islands_over(job.table.transport, world_size);
+}
+
 Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& options,
             base::TimePoint deadline) {
   auto welcome =
@@ -168,9 +176,6 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
   group.table = welcome.job.table;
   group.key = arrival.key.value_or(welcome.job.key);
   group.encrypts = welcome.job.encrypts;
-  group.islands = welcome.job.islands.empty()
-                      ? base::islands_over(group.table.transport, group.world_size())
-                      : welcome.job.islands;
   group.deadline = std::min(options.deadline.value_or(welcome.job.deadline), base::kForever);
   group.may_spin =
       welcome.job.may_spin || (!welcome.job.lends && may_spin(group.table, group.rank));
@@ -179,6 +184,7 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
     require_encryption(welcome.job, options);
     agree_on_options(group, arrival.client, options, deadline);
     if (table) compare_tables(group.rank, *table, group.table);
+    group.islands = islands_of(welcome.job);
     if (group.world_size() > 1) {
       // Who could not be reached is said by those who tried, before the others give up waiting.
       const base::Duration last_part =

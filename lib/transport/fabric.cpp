@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/transports.h"
 #include "transport/island_fabric.h"
 
 namespace rota::transport {
@@ -23,8 +24,7 @@ std::unique_ptr<Transport> join(std::string_view name, const Site& site, Lent le
                                 const CallTerms& terms, base::TimePoint deadline) {
   const auto* row = std::ranges::find(kTransports, name, &Row::name);
   if (row != kTransports.end()) return row->join(site, std::move(lent), terms, deadline);
-  throw Error(ErrorCode::kSystem, "the launcher chose the transport '" + std::string(name) +
-                                      "', which this program does not know");
+  base::refuse_transport(name);
 }
 
 }  // namespace rota::transport

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include <rota/error.h>
+
 namespace rota::base {
 namespace {
 
@@ -19,7 +23,19 @@ TEST(Transports, SayWhatGoesBetweenIslands) {
 TEST(Transports, SayWhichRanksShareMemory) {
   EXPECT_THAT(islands_over("shm", 3), ElementsAre(0, 0, 0));
   EXPECT_THAT(islands_over("tcp", 3), ElementsAre(0, 1, 2));
-  EXPECT_THAT(islands_over("none", 1), ElementsAre(0));
+}
+
+TEST(Transports, AreNotGuessed) {
+  for (const std::string name : {"carrier pigeon", "none", ""}) {
+    try {
+      islands_over(name, 2);
+      FAIL() << "guessed";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kSystem);
+      EXPECT_EQ(std::string(error.what()), "the launcher chose the transport '" + name +
+                                               "', which this program does not know");
+    }
+  }
 }
 
 TEST(Transports, AreKnownByName) {
