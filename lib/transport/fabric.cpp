@@ -2,29 +2,30 @@
 #include "transport/fabric.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/transports.h"
-#include "transport/island_fabric.h"
+#include "transport/mixed_transport.h"
+#include "transport/shm/transport.h"
+#include "transport/tcp/transport.h"
 
 namespace rota::transport {
 namespace {
 
-struct Row {
-  std::string_view name;
-  decltype(&join_islands) join;
-};
-
-constexpr std::array<Row, 3> kTransports{
-    {{"shm", join_islands}, {"tcp", join_islands}, {"shm+tcp", join_islands}}};
+// One for each row of base::kTransports.
+constexpr std::array kMakers{Maker{"shm", shm::join}, Maker{"tcp", tcp::join},
+                             Maker{"shm+tcp", join_mixed}};
 
 }  // namespace
 
+std::span<const Maker> makers() noexcept { return kMakers; }
+
 std::unique_ptr<Transport> join(std::string_view name, const Site& site, Lent lent,
                                 const CallTerms& terms, base::TimePoint deadline) {
-  const auto* row = std::ranges::find(kTransports, name, &Row::name);
-  if (row != kTransports.end()) return row->join(site, std::move(lent), terms, deadline);
-  base::refuse_transport(name);
+  const auto* maker = std::ranges::find(kMakers, name, &Maker::name);
+  if (maker == kMakers.end()) base::refuse_transport(name);
+  return maker->join(site, std::move(lent), terms, deadline);
 }
 
 }  // namespace rota::transport

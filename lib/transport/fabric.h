@@ -72,8 +72,21 @@ struct Lent {
   std::vector<os::Fd> arenas;  // One for each rank of its island, in order.
 };
 
-// The first transport of a rank, the only one of `site.own`: the one that its rank table names.
-// Throws what Fabric::connect() does, and kSystem where this program does not know the name.
+// Makes the first transport of a rank, the only one of `site.own`. Throws what Fabric::connect()
+// does.
+using Join = std::unique_ptr<Transport> (*)(const Site& site, Lent lent, const CallTerms& terms,
+                                            base::TimePoint deadline);
+
+// Of a transport that has a row among base::kTransports.
+struct Maker {
+  std::string_view name;
+  Join join;
+};
+
+// All that there are.
+std::span<const Maker> makers() noexcept;
+
+// By the one that the rank table names. Throws what it throws, and kSystem where there is none.
 std::unique_ptr<Transport> join(std::string_view name, const Site& site, Lent lent,
                                 const CallTerms& terms, base::TimePoint deadline);
 

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <exception>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <system_error>
@@ -36,18 +35,6 @@ std::vector<Ground> new_grounds(std::size_t count) {
     grounds.push_back({domain, shm::open_arena(domain, i), i});
   }
   return grounds;
-}
-
-using Meet = std::function<std::unique_ptr<shm::Transport>()>;
-
-// What is sent between islands is sent over TCP; `meet` takes hold of the memory of mates.
-std::unique_ptr<Transport> connect_rank(std::size_t rank, const std::vector<std::size_t>& mates,
-                                        const Meet& meet, int listener, const CallTerms& terms,
-                                        base::TimePoint deadline) {
-  if (mates.size() == terms.addresses.size()) return meet();
-  auto streams = tcp::connect_all(rank, terms, listener, deadline);
-  if (mates.size() == 1) return std::make_unique<tcp::Transport>(std::move(streams));
-  return std::make_unique<MixedTransport>(meet(), mates, std::move(streams));
 }
 
 // The arena of a rank, and where in it are its mailboxes and its control page.
@@ -149,9 +136,11 @@ class IslandFabric final : public Fabric {
   std::unique_ptr<Transport> connect(std::size_t i, std::span<const Ticket> tickets,
                                      const CallTerms& terms, base::TimePoint deadline) const {
     const std::vector<std::size_t> mates = mates_of(i);
-    const int listener = listeners_.empty() ? -1 : listeners_[i].socket.get();
-    return connect_rank(
-        site_.own[i], mates, [&] { return meet(i, mates, tickets); }, listener, terms, deadline);
+    if (mates.size() == site_.islands.size()) return meet(i, mates, tickets);
+    const int listener = listeners_[i].socket.get();
+    auto streams = tcp::connect_all(site_.own[i], terms, listener, deadline);
+    if (mates.size() == 1) return std::make_unique<tcp::Transport>(std::move(streams));
+    return std::make_unique<MixedTransport>(meet(i, mates, tickets), mates, std::move(streams));
   }
 
   std::unique_ptr<shm::Transport> meet(std::size_t i, const std::vector<std::size_t>& mates,
@@ -192,17 +181,6 @@ std::vector<std::unique_ptr<Transport>> join_threads(std::size_t count, std::siz
     transports.push_back(std::make_unique<shm::Transport>(domain, rank, ranks));
   }
   return transports;
-}
-
-std::unique_ptr<Transport> join_islands(const Site& site, Lent lent, const CallTerms& terms,
-                                        base::TimePoint deadline) {
-  const std::size_t rank = site.own.front();
-  const std::vector<std::size_t> mates = base::island_of(site.islands, rank);
-  const auto meet = [&] {
-    auto domain = std::make_shared<shm::Domain>(std::move(lent.arenas));
-    return std::make_unique<shm::Transport>(domain, base::place_among(mates, rank), mates);
-  };
-  return connect_rank(rank, mates, meet, lent.listener.get(), terms, deadline);
 }
 
 }  // namespace rota::transport

@@ -10,8 +10,4 @@ namespace rota::transport {
 // `inside`: how this process reaches others' memory already; null where it does not.
 std::unique_ptr<Fabric> island_fabric(const Site& site, const shm::Transport* inside);
 
-// As transport::join().
-std::unique_ptr<Transport> join_islands(const Site& site, Lent lent, const CallTerms& terms,
-                                        base::TimePoint deadline);
-
 }  // namespace rota::transport

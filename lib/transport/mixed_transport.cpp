@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "transport/fabric.h"
+#include "transport/tcp/connect.h"
 
 namespace rota::transport {
 namespace {
@@ -83,6 +84,16 @@ void MixedTransport::abort(const Cause& cause) noexcept {
   } catch (const std::exception&) {
     // They look now and then in any case.
   }
+}
+
+std::unique_ptr<Transport> join_mixed(const Site& site, Lent lent, const CallTerms& terms,
+                                      base::TimePoint deadline) {
+  const std::size_t rank = site.own.front();
+  auto streams = tcp::connect_all(rank, terms, lent.listener.get(), deadline);
+  std::vector<std::size_t> mates = base::island_of(site.islands, rank);
+  if (mates.size() == 1) return std::make_unique<tcp::Transport>(std::move(streams));
+  return std::make_unique<MixedTransport>(shm::meet(site, std::move(lent.arenas)), std::move(mates),
+                                          std::move(streams));
 }
 
 }  // namespace rota::transport

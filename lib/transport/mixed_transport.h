@@ -49,4 +49,8 @@ class MixedTransport final : public Transport {
   std::uint64_t heard_ = 0;  // Rings, before all that has been looked at since.
 };
 
+// As transport::Join. A rank that is alone on its island has TCP alone.
+std::unique_ptr<Transport> join_mixed(const Site& site, Lent lent, const CallTerms& terms,
+                                      base::TimePoint deadline);
+
 }  // namespace rota::transport

@@ -17,6 +17,8 @@
 namespace rota::transport {
 
 class Fabric;
+struct CallTerms;
+struct Lent;
 struct Site;
 
 // Why a group broke, and at whose place it was noticed first.

@@ -2,16 +2,19 @@
 // between them, and with threads beside each other. Every pair of new ranks is heard.
 #include "transport/fabric.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstring>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <rota/error.h>
 
 #include "auth/key.h"
+#include "base/transports.h"
 #include "testing/mixed_world.h"
 #include "testing/tcp_world.h"
 
@@ -132,6 +135,15 @@ TEST(FoundedGroup, HasThreadsOfOneProcessShareMemory) {
   FoundedGroup threads(parents, {0, 1}, {1, 1, 1});
   EXPECT_TRUE(threads.ranks[0]->shared_memory());
   EXPECT_TRUE(threads.is_heard());
+}
+
+// What a rank table may name can be made, and what can be made may be named.
+TEST(Makers, AreThereForEachRowOfTheTableOfTransports) {
+  std::vector<std::string_view> rows;
+  for (const base::TransportRow& row : base::kTransports) rows.push_back(row.name);
+  std::vector<std::string_view> made;
+  for (const Maker& maker : makers()) made.push_back(maker.name);
+  EXPECT_THAT(made, ::testing::UnorderedElementsAreArray(rows));
 }
 
 TEST(Join, RefusesATransportThatIsNotKnown) {

@@ -96,4 +96,16 @@ void Transport::abort(const Cause& cause) noexcept {
   if (is_first_to_abort_) controls_[0]->abort_word.tell(cause);
 }
 
+std::unique_ptr<Transport> meet(const Site& site, std::vector<os::Fd> arenas) {
+  const std::size_t rank = site.own.front();
+  const std::vector<std::size_t> mates = base::island_of(site.islands, rank);
+  return std::make_unique<Transport>(std::make_shared<Domain>(std::move(arenas)),
+                                     base::place_among(mates, rank), mates);
+}
+
+std::unique_ptr<transport::Transport> join(const Site& site, Lent lent, const CallTerms&,
+                                           base::TimePoint) {
+  return meet(site, std::move(lent.arenas));
+}
+
 }  // namespace rota::transport::shm

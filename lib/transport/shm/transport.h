@@ -62,4 +62,12 @@ class Transport final : public transport::Transport {
   std::deque<Channel> channels_;  // Index = peer; the own rank's is never used.
 };
 
+// Of the rank of `site.own` and those of its island, whose arenas these are, in order. Throws Error
+// kNoMemory, kSystem.
+std::unique_ptr<Transport> meet(const Site& site, std::vector<os::Fd> arenas);
+
+// As transport::Join, where all ranks are of one island.
+std::unique_ptr<transport::Transport> join(const Site& site, Lent lent, const CallTerms& terms,
+                                           base::TimePoint deadline);
+
 }  // namespace rota::transport::shm

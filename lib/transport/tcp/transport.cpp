@@ -8,6 +8,7 @@
 
 #include "memory/host.h"
 #include "transport/island_fabric.h"
+#include "transport/tcp/connect.h"
 
 namespace rota::transport::tcp {
 
@@ -62,6 +63,12 @@ os::Address Transport::local_address() const {
 
 void Transport::abort(const Cause&) noexcept {
   for (Channel& channel : channels_) channel.close();
+}
+
+std::unique_ptr<transport::Transport> join(const Site& site, Lent lent, const CallTerms& terms,
+                                           base::TimePoint deadline) {
+  return std::make_unique<Transport>(
+      connect_all(site.own.front(), terms, lent.listener.get(), deadline));
 }
 
 }  // namespace rota::transport::tcp

@@ -45,4 +45,8 @@ class Transport final : public transport::Transport {
   std::size_t wakeup_position_ = 0;  // In the set that is waited for.
 };
 
+// As transport::Join.
+std::unique_ptr<transport::Transport> join(const Site& site, Lent lent, const CallTerms& terms,
+                                           base::TimePoint deadline);
+
 }  // namespace rota::transport::tcp
