@@ -117,7 +117,7 @@ class Founding {
     group.name = name_;
     group.rank = rank;
     group.table = old().table;
-    group.table.transport = base::transport_between(site_.islands);
+    group.table.transport = base::kNoTransport;  // Until it has one.
     group.table.rows.clear();
     group.islands = site_.islands;
     for (std::size_t seat = 0; seat < seats_.size(); ++seat) {
@@ -158,7 +158,10 @@ class Founding {
     for (const RankRow& row : group.table.rows) terms.addresses.push_back(row.address);
     auto transports = fabric_->connect(tickets, terms, base::Clock::now() + group.deadline);
     if (group.membership) group.membership->report_resumed();
-    for (std::size_t i = 0; i < groups.size(); ++i) groups[i].transport = std::move(transports[i]);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      groups[i].table.transport = transports[i]->name();
+      groups[i].transport = std::move(transports[i]);
+    }
   }
 
   static void look_around(const Group& group) {

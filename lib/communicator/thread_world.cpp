@@ -42,7 +42,7 @@ std::vector<Communicator> ThreadWorld::over(
   const std::size_t world_size = transports.size();
   RankTable table;
   table.source = "threads of one process";
-  table.transport = base::transport_between(islands);
+  table.transport = world_size == 1 ? base::kNoTransport : transports.front()->name();
   for (std::size_t rank = 0; rank < world_size; ++rank) {
     table.rows.push_back({.local_rank = rank, .host = os::host_name(), .address = {}, .cores = {}});
   }

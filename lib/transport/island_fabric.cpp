@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/transports.h"
 #include "os/address.h"
 #include "os/listener.h"
 #include "transport/mixed_transport.h"
@@ -139,7 +140,10 @@ class IslandFabric final : public Fabric {
     if (mates.size() == site_.islands.size()) return meet(i, mates, tickets);
     const int listener = listeners_[i].socket.get();
     auto streams = tcp::connect_all(site_.own[i], terms, listener, deadline);
-    if (mates.size() == 1) return std::make_unique<tcp::Transport>(std::move(streams));
+    if (mates.size() == 1) {
+      return std::make_unique<tcp::Transport>(std::move(streams),
+                                              base::transport_between(site_.islands));
+    }
     return std::make_unique<MixedTransport>(meet(i, mates, tickets), mates, std::move(streams));
   }
 

@@ -91,7 +91,9 @@ std::unique_ptr<Transport> join_mixed(const Site& site, Lent lent, const CallTer
   const std::size_t rank = site.own.front();
   auto streams = tcp::connect_all(rank, terms, lent.listener.get(), deadline);
   std::vector<std::size_t> mates = base::island_of(site.islands, rank);
-  if (mates.size() == 1) return std::make_unique<tcp::Transport>(std::move(streams));
+  if (mates.size() == 1) {
+    return std::make_unique<tcp::Transport>(std::move(streams), MixedTransport::kName);
+  }
   return std::make_unique<MixedTransport>(shm::meet(site, std::move(lent.arenas)), std::move(mates),
                                           std::move(streams));
 }

@@ -15,11 +15,15 @@ namespace rota::transport {
 
 class MixedTransport final : public Transport {
  public:
+  // Of a group that has it: also on ranks that are alone on their islands, and have TCP alone.
+  static constexpr std::string_view kName = "shm+tcp";
+
   // `inside` is that of the ranks `mates`, in their order. `streams`: index = peer; the own entry
   // is empty. Throws Error kSystem.
   MixedTransport(std::unique_ptr<shm::Transport> inside, std::vector<std::size_t> mates,
                  std::vector<auth::Stream> streams);
 
+  std::string_view name() const noexcept override { return kName; }
   Channel& channel(std::size_t peer) noexcept override { return *channels_[peer]; }
   void rest(base::Duration at_most) override;
   void wake() noexcept override { outside_.wake(); }

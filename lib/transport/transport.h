@@ -40,6 +40,9 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
+  // As rank tables call it: the same on every rank of its group. For ever.
+  virtual std::string_view name() const noexcept = 0;
+
   virtual Manner manner() const noexcept { return {}; }
 
   virtual Channel& channel(std::size_t peer) noexcept = 0;  // Requires peer != own rank.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -38,6 +39,7 @@ class OneThreadTransport final : public transport::Transport {
  public:
   explicit OneThreadTransport(DumbChannel& channel) : channel_(channel) {}
 
+  std::string_view name() const noexcept override { return "toy"; }
   transport::Manner manner() const noexcept override { return {.one_thread = true}; }
   transport::Channel& channel(std::size_t) noexcept override { return channel_; }
   void rest(base::Duration) override {}
@@ -58,11 +60,11 @@ class OneThreadTest : public ::testing::Test {
  protected:
   OneThreadTest() {
     Group group;
-    group.table.transport = "toy";
     group.table.rows.resize(2);
     group.members = {0, 1};
     group.deadline = std::chrono::milliseconds(50);
     group.transport = std::make_unique<OneThreadTransport>(channel_);
+    group.table.transport = group.transport->name();
     impl_ = std::make_shared<CommunicatorImpl>(std::move(group), Settings(CommunicatorOptions()));
   }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,7 @@ class BrokenTransport final : public transport::Transport {
  public:
   bool is_broken = false;
 
+  std::string_view name() const noexcept override { return "broken"; }
   transport::Channel& channel(std::size_t) noexcept override { std::abort(); }
   void rest(base::Duration) override {}
   void wake() noexcept override {}

@@ -33,6 +33,8 @@ void test_split(Communicator& world) {
   const std::size_t behind = (world.world_size() - 1 - world.rank()) / 2;
   ASSERT_EQ(half.rank(), behind);
   ASSERT_EQ(half.rank_table().rows.size(), half.world_size());
+  EXPECT_EQ(half.rank_table().transport,
+            half.world_size() == 1 ? "none" : world.rank_table().transport);
   testing::EveryCollectiveCheck<float>(half).run(1009);
   testing::EveryCollectiveCheck<float, testing::AsRequests>(half).run(33);
   expect_sum_of_one_each(world);

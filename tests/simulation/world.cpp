@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/transports.h"
 #include "communicator/thread_world.h"
 #include "os/shared_memory.h"
 #include "simulation/rank.h"
@@ -65,7 +66,8 @@ std::vector<std::unique_ptr<transport::Transport>> World::make_transports() {
   for (std::size_t rank = 0; rank < n; ++rank) {
     const auto mates = base::island_of(islands, rank);
     if (mates.size() == 1) {
-      transports.push_back(std::make_unique<transport::tcp::Transport>(std::move(streams[rank])));
+      transports.push_back(std::make_unique<transport::tcp::Transport>(
+          std::move(streams[rank]), base::transport_between(islands)));
       continue;
     }
     auto& domain = domains[islands[rank]];

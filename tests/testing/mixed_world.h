@@ -10,6 +10,7 @@
 #include <rota/communicator.h>
 
 #include "base/islands.h"
+#include "base/transports.h"
 #include "communicator/thread_world.h"
 #include "os/shared_memory.h"
 #include "testing/tcp_world.h"
@@ -26,7 +27,8 @@ inline std::vector<std::unique_ptr<transport::Transport>> mixed_transports(
   for (std::size_t rank = 0; rank < islands.size(); ++rank) {
     const auto mates = base::island_of(islands, rank);
     if (mates.size() == 1) {
-      transports.push_back(std::make_unique<transport::tcp::Transport>(std::move(streams[rank])));
+      transports.push_back(std::make_unique<transport::tcp::Transport>(
+          std::move(streams[rank]), base::transport_between(islands)));
       continue;
     }
     auto& domain = domains[islands[rank]];

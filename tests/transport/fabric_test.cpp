@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <string_view>
@@ -68,6 +69,13 @@ class FoundedGroup {
     return true;
   }
 
+  // What all ranks call their transport; empty where they do not agree.
+  std::string_view name() const {
+    const std::string_view first = ranks.front()->name();
+    const auto agrees = [&](const auto& rank) { return rank->name() == first; };
+    return std::ranges::all_of(ranks, agrees) ? first : std::string_view();
+  }
+
   std::vector<Ticket> tickets;
   Transports ranks;
 
@@ -104,6 +112,7 @@ TEST(FoundedGroup, SharesTheMemoryOfThoseThatFoundIt) {
   FoundedGroup group(parents, {0, 0, 0}, {2, 0});
   EXPECT_TRUE(group.ranks[0]->shared_memory());
   EXPECT_EQ(group.tickets[0].port, 0U) << "nobody is called";
+  EXPECT_EQ(group.name(), "shm");
   EXPECT_TRUE(group.is_heard());
 }
 
@@ -111,6 +120,7 @@ TEST(FoundedGroup, IsConnectedOverTcpWhereNoTwoShareMemory) {
   const Transports parents = tcp_transports(3);
   FoundedGroup group(parents, {0, 1, 2}, {2, 0, 1});
   EXPECT_FALSE(group.ranks[0]->shared_memory());
+  EXPECT_EQ(group.name(), "tcp");
   EXPECT_TRUE(group.is_heard());
 }
 
@@ -120,10 +130,12 @@ TEST(FoundedGroup, HasBothWaysWhereItsRanksDo) {
   FoundedGroup all(parents, islands, {2, 1, 0});
   EXPECT_FALSE(all.ranks[1]->shared_memory()) << "not with all";
   EXPECT_NE(all.tickets[1].port, 0U);
+  EXPECT_EQ(all.name(), "shm+tcp") << "also on the rank that is alone on its island";
   EXPECT_TRUE(all.is_heard());
 
   FoundedGroup mates(parents, islands, {1, 0});
   EXPECT_TRUE(mates.ranks[0]->shared_memory());
+  EXPECT_EQ(mates.name(), "shm");
   EXPECT_TRUE(mates.is_heard());
 }
 

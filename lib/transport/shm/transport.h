@@ -23,6 +23,7 @@ class Transport final : public transport::Transport {
             const Meeting& meeting);
   ~Transport() override;
 
+  std::string_view name() const noexcept override { return "shm"; }
   transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
   Manner manner() const noexcept override { return {.looks_at_memory = true, .naps = true}; }
   SharedMemory* shared_memory() noexcept override { return &shared_; }

@@ -14,7 +14,7 @@ namespace rota::transport::tcp {
 
 std::unique_ptr<Fabric> Transport::found(const Site& site) { return island_fabric(site, nullptr); }
 
-Transport::Transport(std::vector<auth::Stream> streams) {
+Transport::Transport(std::vector<auth::Stream> streams, std::string_view name) : name_(name) {
   for (std::size_t peer = 0; peer < streams.size(); ++peer) {
     channels_.emplace_back(std::move(streams[peer]), peer);
   }

@@ -12,9 +12,11 @@ namespace rota::transport::tcp {
 
 class Transport final : public transport::Transport {
  public:
-  // Index = peer; the own entry is empty. Throws Error kSystem.
-  explicit Transport(std::vector<auth::Stream> streams);
+  // Index = peer; the own entry is empty. `name`: another one where other ranks of the group have
+  // more than TCP. Throws Error kSystem.
+  explicit Transport(std::vector<auth::Stream> streams, std::string_view name = "tcp");
 
+  std::string_view name() const noexcept override { return name_; }
   transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
   void rest(base::Duration at_most) override;
   void wake() noexcept override { wakeup_.wake(); }
@@ -39,6 +41,7 @@ class Transport final : public transport::Transport {
   std::optional<Cause> aborted() override { return std::nullopt; }  // TCP carries no cause.
 
  private:
+  std::string_view name_;
   std::deque<Channel> channels_;
   os::PollSet polls_;
   os::Wakeup wakeup_;
