@@ -139,13 +139,21 @@ struct Choice {
 
 template <class Value>
 Value choose(const std::string& flag, const std::string& text,
-             std::initializer_list<Choice<Value>> choices) {
+             const std::vector<Choice<Value>>& choices) {
   std::string names;
   for (const Choice<Value>& choice : choices) {
     if (choice.name == text) return choice.value;
     names += (names.empty() ? "" : ", ") + std::string(choice.name);
   }
   throw UsageError("--" + flag + " " + text + ": one of " + names + " is needed");
+}
+
+std::vector<Choice<const base::TransportRow*>> transport_choices() {
+  std::vector<Choice<const base::TransportRow*>> choices{{"auto", nullptr}};
+  for (const base::TransportRow& row : base::kTransports) {
+    if (base::may_be_asked_for(row)) choices.push_back({row.name, &row});
+  }
+  return choices;
 }
 
 // mpirun has names for more than the memory that is near.
@@ -251,12 +259,7 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
           choose<RankBy>(name, text, {{"slot", RankBy::kSlot}, {"node", RankBy::kNode}});
     }
     if (name == "ports") options.ports = to_ports("--ports " + text, text);
-    if (name == "transport") {
-      options.transport = choose<Transport>(name, text,
-                                            {{"auto", Transport::kAuto},
-                                             {"shm", Transport::kSharedMemory},
-                                             {"tcp", Transport::kTcp}});
-    }
+    if (name == "transport") options.transport = choose(name, text, transport_choices());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "base/transports.h"
 #include "launcher/command/groups.h"
 
 namespace rota::launcher {
@@ -16,7 +17,6 @@ enum class BindTo { kNone, kCore, kNuma };
 enum class MapBy { kSlot, kNode, kFixedPerNode, kCore, kNuma };
 enum class RankBy { kSlot, kNode };
 enum class WhenDone { kExit, kWait };
-enum class Transport { kAuto, kSharedMemory, kTcp };
 
 // Those that the job's sockets may listen at, both ends included.
 struct PortRange {
@@ -43,7 +43,8 @@ struct Options {
   std::optional<base::Duration> timeout;
   base::Duration deadline = std::chrono::seconds(60);
   std::optional<base::Duration> grace;  // Empty: as exit_policy.h has it.
-  Transport transport = Transport::kAuto;
+  // What was asked for; null: as where ranks are makes it.
+  const base::TransportRow* transport = nullptr;
   std::string tuned_file;                      // What plans are chosen by; empty: no file.
   std::optional<std::string> host_list;        // "a:2,b:2"
   std::optional<std::string> hostfile;         // Its path.

@@ -192,7 +192,7 @@ std::optional<int> Leader::seat() {
 int Leader::run_job() {
   const Layout layout = lay_out_hosts();
   islands_ = islands_between(layout);
-  transport_ = base::transport_between(islands_);
+  transport_ = base::transport_between(islands_, part_.options.transport);
   deal(layout);
   std::vector<os::Fd> arenas = make_arenas_of_all();
   const std::string address = is_ring_here() ? os::kLoopback : followers_.own_address();
@@ -219,9 +219,8 @@ int Leader::run_job() {
 
 // Those who meet at a local name are on one machine, whichever rotarun has started them.
 base::Islands Leader::islands_between(const Layout& layout) const {
-  const Transport transport = part_.options.transport;
-  const bool is_one = part_.meeting.is_local && transport != Transport::kTcp;
-  return is_one ? base::Islands(layout.seats.size(), 0) : islands_of(layout, transport);
+  const bool is_one = part_.meeting.is_local && may_share_memory(part_.options);
+  return is_one ? base::Islands(layout.seats.size(), 0) : islands_of(layout, part_.options);
 }
 
 // Empty where each rotarun makes those of its own ranks.

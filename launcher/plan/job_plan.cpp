@@ -65,8 +65,7 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
                 count_reason(options, facts) +
                 (plan.job.may_spin ? "" : "; more than slots, so waiting ranks give way"));
   why.push_back("transport " + transport +
-                (options.transport == Transport::kAuto ? ": all ranks are on one host"
-                                                       : ": as --transport says"));
+                (options.transport ? ": as --transport says" : ": all ranks are on one host"));
   if (options.encrypt) {
     why.emplace_back(base::listens(transport)
                          ? "what ranks say to each other is encrypted"
@@ -140,8 +139,8 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   const Binding binding = binding_rules(options);
   std::vector<Core> cores;
   if (binding.bind_to != BindTo::kNone) cores = limit_cores(read_cores(), plan.slots.cpu_count);
-  const base::TransportRow& row = base::transport_for(
-      options.transport == Transport::kTcp ? base::Sharing::kNone : base::Sharing::kAll);
+  const base::TransportRow& row =
+      options.transport ? *options.transport : base::transport_for(base::Sharing::kAll);
   const std::string transport(row.name);
   plan.share = share_of(plan.layout, 0, options.groups, transport);
   plan.share.evaluators = evaluators_of(options.groups);

@@ -149,9 +149,13 @@ Layout lay_out(const std::vector<HostSlots>& hosts, const LayoutRules& rules) {
   return layout;
 }
 
-base::Islands islands_of(const Layout& layout, Transport transport) {
+bool may_share_memory(const Options& options) {
+  return !options.transport || options.transport->sharing != base::Sharing::kNone;
+}
+
+base::Islands islands_of(const Layout& layout, const Options& options) {
   base::Islands islands = base::each_alone(layout.seats.size());
-  if (transport == Transport::kTcp) return islands;
+  if (!may_share_memory(options)) return islands;
   for (std::size_t rank = 0; rank < islands.size(); ++rank) {
     islands[rank] = static_cast<std::uint32_t>(layout.seats[rank].host);
   }

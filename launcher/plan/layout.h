@@ -43,8 +43,9 @@ struct Layout {
   std::string warning;  // Empty, or how many ranks there are for how many slots.
 };
 
-// What one rotarun has started shares memory, unless it is told not to.
-base::Islands islands_of(const Layout& layout, Transport transport);
+// What one rotarun has started shares memory, unless a transport is asked for over which it cannot.
+bool may_share_memory(const Options& options);
+base::Islands islands_of(const Layout& layout, const Options& options);
 
 // `hosts` has one or more. One host alone takes more ranks than it has slots, with a warning unless
 // `oversubscribe` says that this is meant. Throws UsageError where several hosts have too few

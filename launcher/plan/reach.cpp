@@ -115,8 +115,10 @@ Reach decide_reach(const Options& options, const cluster::Given& given) {
   require_declared_count(options, chosen);
   const bool are_ranks_here = is_rank ? are_on_one_machine(chosen) && !names_key(options, given)
                                       : cluster::ring_count(chosen) == 1;
-  if (reaches_beyond && !are_ranks_here && options.transport == Transport::kSharedMemory) {
-    throw UsageError("--transport shm is for one host, and " + chosen.source + " says " +
+  const bool are_to_share = options.transport && may_share_memory(options);
+  if (reaches_beyond && !are_ranks_here && are_to_share) {
+    throw UsageError("--transport " + std::string(options.transport->name) +
+                     " is for one host, and " + chosen.source + " says " +
                      cluster::to_text(chosen) + ": leave it out");
   }
   if (is_rank) return {.hosts = as_hosts(chosen, given, names_key(options, given))};
@@ -150,8 +152,8 @@ DeclaredTable declared_table(const Options& options, const cluster::Given& given
   if (chosen.level == cluster::Level::kProcess) {
     DeclaredTable seated{.table = cluster::make_table(chosen, slot_count),
                          .own_ranks = {*chosen.rank}};
-    const bool share_memory = are_on_one_machine(chosen) && !names_key(options, given) &&
-                              options.transport != Transport::kTcp;
+    const bool share_memory =
+        are_on_one_machine(chosen) && !names_key(options, given) && may_share_memory(options);
     if (share_memory) seated.table.transport = base::transport_for(base::Sharing::kAll).name;
     return seated;
   }
@@ -171,7 +173,7 @@ DeclaredTable declared_table(const Options& options, const cluster::Given& given
   RankTable& table = declared.table;
   table.epoch = chosen.epoch.value_or(0);
   table.source = chosen.source;
-  table.transport = base::transport_between(islands_of(layout, options.transport));
+  table.transport = base::transport_between(islands_of(layout, options), options.transport);
   for (const Seat& seat : layout.seats) {
     const cluster::Host& host = chosen.hosts[seat.host];
     if (chosen.own_host == seat.host) declared.own_ranks.push_back(table.rows.size());

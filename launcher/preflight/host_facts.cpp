@@ -10,6 +10,7 @@
 #include "auth/file_digest.h"
 #include "base/byte_stream.h"
 #include "base/hex.h"
+#include "base/transports.h"
 #include "cluster/environment.h"
 #include "kernels/variant.h"
 #include "launcher/plan/devices.h"
@@ -98,6 +99,14 @@ HostFacts gather(const launcher::Options& options, const launcher::PreflightOrde
                   .free_port_count = count_free_ports(options.ports)};
   look_at_program(options, orders, facts);
   return facts;
+}
+
+std::vector<std::string> transport_names() {
+  std::vector<std::string> names;
+  for (const base::TransportRow& row : base::kTransports) {
+    if (base::may_be_asked_for(row)) names.emplace_back(row.name);
+  }
+  return names;
 }
 
 std::string encode(const HostFacts& facts) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "launcher/command/options.h"
 #include "launcher/job/preflight_job.h"
@@ -39,6 +40,9 @@ struct HostFacts {
 // Of this host, in a process that runs as a rank of the job would: in its directory, with its
 // environment and its limits.
 HostFacts gather(const launcher::Options& options, const launcher::PreflightOrders& orders);
+
+// Those that a job of this version may ask for.
+std::vector<std::string> transport_names();
 
 std::string encode(const HostFacts& facts);
 

@@ -128,8 +128,8 @@ Finding look_at_features(const Hosts& hosts) {
   return {.check = "features",
           .found = spread(hosts, [](const Host& host) {
             const std::size_t devices = host.facts.device_count;
-            return host.facts.architecture + ", " + host.facts.kernels +
-                   ", transports shm and tcp" +
+            return host.facts.architecture + ", " + host.facts.kernels + ", transports " +
+                   join(transport_names(), " and ") +
                    (devices == 0 ? "" : ", CUDA devices: " + std::to_string(devices));
           })};
 }
@@ -231,8 +231,8 @@ Finding look_at_ports(const Inspection& inspection, const launcher::Layout& layo
 
 Finding look_at_files(const Inspection& inspection, const launcher::Layout& layout) {
   Finding finding{.check = "files"};
-  const std::string transport(
-      base::transport_between(launcher::islands_of(layout, inspection.options.transport)));
+  const std::string transport(base::transport_between(
+      launcher::islands_of(layout, inspection.options), inspection.options.transport));
   std::vector<std::string> lacks;
   std::vector<std::string> low;
   for (std::size_t host = 0; host < inspection.hosts.size(); ++host) {

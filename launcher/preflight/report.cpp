@@ -78,7 +78,7 @@ Json host_object(std::size_t rank, const Host& host) {
           {"version", facts.version},
           {"architecture", facts.architecture},
           {"kernels", facts.kernels},
-          {"transports", {"shm", "tcp"}},
+          {"transports", transport_names()},
           {"devices", facts.device_count},
           {"slots", facts.slot_count},
           {"cpus", facts.cpus},

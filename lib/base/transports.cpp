@@ -26,8 +26,11 @@ Sharing sharing_between(std::span<const std::uint32_t> islands) {
   return numbers.size() == 1 ? Sharing::kAll : Sharing::kIsland;
 }
 
-std::string_view transport_between(std::span<const std::uint32_t> islands) {
-  return islands.size() == 1 ? kNoTransport : transport_for(sharing_between(islands)).name;
+std::string_view transport_between(std::span<const std::uint32_t> islands,
+                                   const TransportRow* asked) {
+  if (islands.size() == 1) return kNoTransport;
+  const Sharing sharing = sharing_between(islands);
+  return asked && asked->sharing == sharing ? asked->name : transport_for(sharing).name;
 }
 
 void refuse_transport(std::string_view name) {

@@ -24,11 +24,16 @@ struct TransportRow {
   bool listens = false;  // Each is lent a listening socket: ranks call each other.
 };
 
-// The first is taken that shares what the ranks do.
+// Where nobody asks for one, the first is taken that shares what the ranks do.
 inline constexpr std::array kTransports{
     TransportRow{.name = "shm", .sharing = Sharing::kAll},
     TransportRow{.name = "tcp", .listens = true},
     TransportRow{.name = "shm+tcp", .sharing = Sharing::kIsland, .listens = true}};
+
+// Whether a person may ask for it. What is of islands comes about by where ranks are.
+constexpr bool may_be_asked_for(const TransportRow& row) noexcept {
+  return row.sharing != Sharing::kIsland;
+}
 
 // Of a rank that is alone.
 inline constexpr std::string_view kNoTransport = "none";
@@ -36,13 +41,14 @@ inline constexpr std::string_view kNoTransport = "none";
 // Null where there is none of that name.
 const TransportRow* find_transport(std::string_view name) noexcept;
 
-// That of ranks that share so.
+// That of ranks that share so, where nobody asks for another.
 const TransportRow& transport_for(Sharing sharing) noexcept;
 
 Sharing sharing_between(std::span<const std::uint32_t> islands);
 
-// What ranks talk over whose islands these are.
-std::string_view transport_between(std::span<const std::uint32_t> islands);
+// What ranks talk over whose islands these are: `asked`, if it shares what they do.
+std::string_view transport_between(std::span<const std::uint32_t> islands,
+                                   const TransportRow* asked = nullptr);
 
 // What a rank says to a name that it was told and does not know: throws Error kSystem.
 [[noreturn]] void refuse_transport(std::string_view name);

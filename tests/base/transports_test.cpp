@@ -20,6 +20,13 @@ TEST(Transports, SayWhatGoesBetweenIslands) {
   EXPECT_EQ(transport_between(Islands{0, 1, 0}), "shm+tcp");
 }
 
+TEST(Transports, AreAsSomebodyAsksWhereTheyShareWhatRanksDo) {
+  const TransportRow toy{.name = "toy"};
+  EXPECT_EQ(transport_between(Islands{0, 1}, &toy), "toy");
+  EXPECT_EQ(transport_between(Islands{0, 0}, &toy), "shm");
+  EXPECT_EQ(transport_between(Islands{0}, &toy), "none");
+}
+
 TEST(Transports, SayWhichRanksShareMemory) {
   EXPECT_THAT(islands_over("shm", 3), ElementsAre(0, 0, 0));
   EXPECT_THAT(islands_over("tcp", 3), ElementsAre(0, 1, 2));

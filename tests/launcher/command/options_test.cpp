@@ -30,7 +30,7 @@ TEST(Options, HaveDefaults) {
   EXPECT_FALSE(options.timeout);
   EXPECT_EQ(options.deadline, seconds(60));
   EXPECT_FALSE(options.grace);
-  EXPECT_EQ(options.transport, Transport::kAuto);
+  EXPECT_FALSE(options.transport);
   EXPECT_THAT(options.groups.front().program, ElementsAre("prog"));
 }
 
@@ -71,7 +71,7 @@ TEST(Options, AreAllRead) {
   EXPECT_EQ(options.timeout, seconds(90));
   EXPECT_EQ(options.deadline, milliseconds(2500));
   EXPECT_EQ(options.grace, milliseconds(0));
-  EXPECT_EQ(options.transport, Transport::kTcp);
+  EXPECT_EQ(options.transport, base::find_transport("tcp"));
   EXPECT_TRUE(options.verbose);
 }
 

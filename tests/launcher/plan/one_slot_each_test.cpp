@@ -170,7 +170,7 @@ TEST(OneSlotEach, MeetsElsewhereWhereAKeyIsNamedOrNotAllAreOnOneMachine) {
 }
 
 TEST(OneSlotEach, MayShareMemoryByALocalName) {
-  const Options options{.transport = Transport::kSharedMemory};
+  const Options options{.transport = base::find_transport("shm")};
   EXPECT_EQ(refusal_to_reach(kTogether, options), "it is host 1");
   EXPECT_THAT(refusal_to_reach(with(kTogether, {"ROTA_KEY_FILE=key"}), options),
               HasSubstr("--transport shm is for one host"));
@@ -212,7 +212,7 @@ TEST(OneSlotEach, SaysWhatIsMissing) {
                 cluster::to_text(cluster::read(given_by(kTorchrun)).chosen) +
                 ": leave out the one that is wrong");
   EXPECT_EQ(refusal_to_reach(kTorchrun, {.rank_count = 4}), "it is host 2");
-  EXPECT_THAT(refusal_to_reach(kTorchrun, {.transport = Transport::kSharedMemory}),
+  EXPECT_THAT(refusal_to_reach(kTorchrun, {.transport = base::find_transport("shm")}),
               HasSubstr("--transport shm is for one host"));
 }
 
