@@ -22,9 +22,10 @@ constexpr std::array kMakers{Maker{"shm", shm::join}, Maker{"tcp", tcp::join},
 std::span<const Maker> makers() noexcept { return kMakers; }
 
 std::unique_ptr<Transport> join(std::string_view name, const Site& site, Lent lent,
-                                const CallTerms& terms, base::TimePoint deadline) {
-  const auto* maker = std::ranges::find(kMakers, name, &Maker::name);
-  if (maker == kMakers.end()) base::refuse_transport(name);
+                                const CallTerms& terms, base::TimePoint deadline,
+                                std::span<const Maker> among) {
+  const auto maker = std::ranges::find(among, name, &Maker::name);
+  if (maker == among.end()) base::refuse_transport(name);
   return maker->join(site, std::move(lent), terms, deadline);
 }
 

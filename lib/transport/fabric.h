@@ -86,8 +86,10 @@ struct Maker {
 // All that there are.
 std::span<const Maker> makers() noexcept;
 
-// By the one that the rank table names. Throws what it throws, and kSystem where there is none.
+// By the one of `among` that the rank table names. Throws what it throws, and kSystem where there
+// is none.
 std::unique_ptr<Transport> join(std::string_view name, const Site& site, Lent lent,
-                                const CallTerms& terms, base::TimePoint deadline);
+                                const CallTerms& terms, base::TimePoint deadline,
+                                std::span<const Maker> among = makers());
 
 }  // namespace rota::transport
