@@ -28,6 +28,7 @@ struct PlannedCollective {
   std::uint8_t method = kPlans;
   std::size_t value_bytes = 0;  // Of the memory that the caller lends.
   std::size_t input_bytes = 0;
+  std::size_t feedback_bytes = 0;
 };
 
 }  // namespace rota

@@ -99,7 +99,8 @@ Planner::PlannedPtr Planner::make(const Call& call, const Description& descripti
                         .reducer = {*settings_.reductions, description.type, description.reduction,
                                     group_.world_size()},
                         .value_bytes = call.values ? call.values->count() * element_bytes : 0,
-                        .input_bytes = call.input ? call.input->count() * element_bytes : 0});
+                        .input_bytes = call.input ? call.input->count() * element_bytes : 0,
+                        .feedback_bytes = call.feedback ? call.feedback->bytes() : 0});
   if (call.collective == Collective::kAllToAll && call.uneven) {
     planned->signature.set_count(collectives::Signature::kUneven);
   }

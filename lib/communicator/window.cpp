@@ -25,14 +25,15 @@ Extent extent_of(const Packing& packing) noexcept {
   return all.end == 0 ? Extent{} : all;
 }
 
-// Feedback of a codec is left out: operations that have some go along the same ring.
 MemoryUse memory_of(const QueuedOperation& operation) noexcept {
-  if (operation.packing) return {.read = {}, .written = extent_of(*operation.packing)};
-  const auto buffer = [&](Buffer which) {
-    return operation.buffers[static_cast<std::size_t>(which)];
+  if (operation.packing) return {.read = {}, .written = {extent_of(*operation.packing)}};
+  const auto extent = [&](Buffer which, std::size_t bytes) {
+    return extent_at(operation.buffers[static_cast<std::size_t>(which)], bytes);
   };
-  return {.read = extent_at(buffer(Buffer::kInput), operation.planned->input_bytes),
-          .written = extent_at(buffer(Buffer::kValues), operation.planned->value_bytes)};
+  const PlannedCollective& planned = *operation.planned;
+  return {.read = extent(Buffer::kInput, planned.input_bytes),
+          .written = {extent(Buffer::kValues, planned.value_bytes),
+                      extent(Buffer::kFeedback, planned.feedback_bytes)}};
 }
 
 }  // namespace

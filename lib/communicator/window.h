@@ -2,6 +2,7 @@
 // start when nothing before it that is unfinished holds a stream that it uses, or memory that
 // either of them writes.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,10 +27,17 @@ struct Extent {
 // The caller's memory that an operation touches.
 struct MemoryUse {
   Extent read;
-  Extent written;
+  std::array<Extent, 2> written;  // The values; a codec's feedback.
   bool conflicts_with(const MemoryUse& other) const noexcept {
-    return written.overlaps(other.written) || written.overlaps(other.read) ||
-           read.overlaps(other.written);
+    return writes_what(other) || other.writes_what(*this);
+  }
+
+ private:
+  bool writes_what(const MemoryUse& other) const noexcept {
+    return std::ranges::any_of(written, [&other](const Extent& own) {
+      return own.overlaps(other.read) || own.overlaps(other.written[0]) ||
+             own.overlaps(other.written[1]);
+    });
   }
 };
 

@@ -12,6 +12,7 @@
 #include "communicator/thread_world.h"
 #include "testing/on_every_rank.h"
 #include "testing/serial_coded_ring.h"
+#include "testing/tcp_world.h"
 
 namespace rota {
 namespace {
@@ -260,6 +261,38 @@ TEST_P(CodecTest, ByChanceIsTheSameForTheSameSeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, CodecTest, ::testing::Values(1, 2, 3, 4, 7));
+
+// A sum goes along the ring; neither a message across it nor shared memory takes the same way.
+void expect_feedback_is_awaited(std::vector<Communicator> world) {
+  on_every_rank(world, [](Communicator& comm) {
+    constexpr std::size_t kCount = 500'000;
+    const std::size_t across = (comm.rank() + 2) % comm.world_size();
+    auto values = contribution_of(comm.rank(), kCount);
+    std::vector<float> lost(kCount);
+    std::vector<float> theirs(kCount);
+    std::vector<float> lost_by_all(kCount);
+    std::vector<Request> requests;
+    requests.push_back(comm.all_reduce_with_feedback_async(
+        values, lost, Reduction(ReduceOp::kSum).by(Codec::kInt8)));
+    requests.push_back(comm.receive_async(theirs, across));
+    requests.push_back(comm.send_async(lost, across));
+    requests.push_back(comm.all_reduce_async(lost, lost_by_all, ReduceOp::kSum));
+    wait_all(requests);
+    // Now that all of it is known for certain.
+    std::vector<float> again(kCount);
+    Request receiving = comm.receive_async(again, across);
+    comm.send(lost, across);
+    receiving.wait();
+    EXPECT_TRUE(theirs == again) << "rank " << comm.rank() << " heard too early";
+    comm.all_reduce(lost, again, ReduceOp::kSum);
+    EXPECT_TRUE(lost_by_all == again) << "rank " << comm.rank() << " added too early";
+  });
+}
+
+TEST(Codecs, HoldTheFeedbackUntilTheSumIsDone) {
+  expect_feedback_is_awaited(world_of(4));
+  expect_feedback_is_awaited(testing::tcp_world_of(4, {.deadline = std::chrono::seconds(20)}));
+}
 
 std::string refusal_of(const std::function<void(Communicator&)>& call) {
   auto world = world_of(1);

@@ -83,6 +83,7 @@ struct Toy {
   std::uint32_t stream = 0;
   std::span<float> written{};
   std::span<const float> read{};
+  std::span<float> feedback{};
 };
 
 class WindowTest : public ::testing::Test {
@@ -101,11 +102,13 @@ class WindowTest : public ::testing::Test {
     planned.method = 1;
     planned.value_bytes = toy.written.size_bytes();
     planned.input_bytes = toy.read.size_bytes();
+    planned.feedback_bytes = toy.feedback.size_bytes();
     QueuedOperation& operation = queue_.next_slot();
     operation = {};
     operation.planned = &planned;
     operation.buffers = {reinterpret_cast<std::byte*>(toy.written.data()),
-                         reinterpret_cast<std::byte*>(const_cast<float*>(toy.read.data()))};
+                         reinterpret_cast<std::byte*>(const_cast<float*>(toy.read.data())), nullptr,
+                         reinterpret_cast<std::byte*>(toy.feedback.data())};
     operation.signature = {{.count = toy.steps, .root = toy.stream}, 0};
     return queue_.push();
   }
@@ -188,6 +191,10 @@ TEST_F(WindowTest, KeepsTheOrderOfMemoryThatIsWritten) {
       {{.written = all.first(5)}, {.read = all.last(4)}},
       {{.read = all.first(5)}, {.written = all.last(4)}},
       {{.written = all.first(2), .read = all.last(2)}, {.written = all.last(1)}},
+      {{.feedback = all.first(5)}, {.written = all.last(4)}},
+      {{.feedback = all.first(5)}, {.read = all.last(4)}},
+      {{.read = all.first(5)}, {.feedback = all.last(4)}},
+      {{.written = all.first(2), .feedback = all.last(2)}, {.feedback = all.last(1)}},
   };
   for (auto [first, second] : conflicts) {
     first.steps = 3;
@@ -204,6 +211,7 @@ TEST_F(WindowTest, LetsReadersAndOthersMemoryGoSideBySide) {
       {{.written = all.first(4)}, {.written = all.last(4)}},
       {{.written = all.first(4), .read = all.last(4)}, {.read = all.last(4)}},
       {{.written = all.subspan(2, 2)}, {.written = all.first(2), .read = all.last(4)}},
+      {{.feedback = all.first(4)}, {.written = all.last(4)}},
   };
   for (auto [first, second] : pairs) {
     first.steps = 3;
