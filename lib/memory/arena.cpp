@@ -21,7 +21,7 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
 Arena::Arena(os::SharedMapping& mapping, std::size_t first, std::shared_ptr<void> keep_alive)
     : keep_alive_(std::move(keep_alive)), mapping_(mapping) {
   ROTA_ASSERT(first % kPage == 0 && first < mapping.bytes().size());
-  free_[first] = mapping.bytes().size() - first;
+  runs_[first] = {.bytes = mapping.bytes().size() - first};
 }
 
 Block Arena::allocate(std::size_t bytes) {
@@ -32,12 +32,13 @@ Block Arena::allocate(std::size_t bytes) {
 std::span<std::byte> Arena::take(std::size_t bytes) {
   const std::size_t needed = whole_pages(bytes);
   const std::lock_guard lock(mutex_);
-  for (auto run = free_.begin(); run != free_.end(); ++run) {
-    const auto [offset, available] = *run;
-    if (needed < bytes || available < needed) continue;
+  for (auto& [offset, run] : runs_) {
+    if (!run.is_free || needed < bytes || run.bytes < needed) continue;
+    std::map<std::size_t, Run> rest;  // Made first: it may be that there is no memory for it.
+    if (run.bytes > needed) rest[offset + needed] = {.bytes = run.bytes - needed};
     mapping_.reserve(offset, needed);
-    free_.erase(run);
-    if (available > needed) free_[offset + needed] = available - needed;
+    run = {.bytes = needed, .is_free = false};
+    runs_.merge(rest);
     return mapping_.bytes().subspan(offset, bytes);
   }
   throw Error(ErrorCode::kNoMemory, "no run of " + std::to_string(bytes) +
@@ -45,25 +46,22 @@ std::span<std::byte> Arena::take(std::size_t bytes) {
                                         std::to_string(mapping_.bytes().size()) + " bytes");
 }
 
+// Allocates nothing: what lacks memory ends by giving some back.
 void Arena::release(std::span<std::byte> bytes) noexcept {
   if (bytes.empty() || quarantined_) return;
   const auto offset = static_cast<std::size_t>(bytes.data() - mapping_.bytes().data());
-  const std::size_t count = whole_pages(bytes.size());
-  mapping_.discard(offset, count);
+  mapping_.discard(offset, whole_pages(bytes.size()));
   const std::lock_guard lock(mutex_);
-  auto run = free_.emplace(offset, count).first;
-  if (const auto next = std::next(run);
-      next != free_.end() && run->first + run->second == next->first) {
-    run->second += next->second;
-    free_.erase(next);
-  }
-  if (run != free_.begin()) {
-    const auto previous = std::prev(run);
-    if (previous->first + previous->second == run->first) {
-      previous->second += run->second;
-      free_.erase(run);
-    }
-  }
+  const auto run = runs_.find(offset);
+  ROTA_ASSERT(run != runs_.end() && !run->second.is_free);
+  run->second.is_free = true;
+  const auto add_free = [this](auto to, auto from) {
+    if (!to->second.is_free || !from->second.is_free) return;
+    to->second.bytes += from->second.bytes;
+    runs_.erase(from);
+  };
+  if (const auto next = std::next(run); next != runs_.end()) add_free(run, next);
+  if (run != runs_.begin()) add_free(std::prev(run), run);
 }
 
 }  // namespace rota::memory

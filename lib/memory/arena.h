@@ -34,11 +34,16 @@ class Arena : public Block::Owner, public std::enable_shared_from_this<Arena> {
   static constexpr std::size_t kPage = 4096;
 
  private:
+  struct Run {
+    std::size_t bytes = 0;
+    bool is_free = true;
+  };
+
   std::shared_ptr<void> keep_alive_;
   os::SharedMapping& mapping_;
   std::atomic<bool> quarantined_{false};
   std::mutex mutex_;
-  std::map<std::size_t, std::size_t> free_;  // Offset → bytes; neighbours are merged.
+  std::map<std::size_t, Run> runs_;  // By offset: all there is. Free neighbours are merged.
 };
 
 }  // namespace rota::memory

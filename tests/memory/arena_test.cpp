@@ -1,10 +1,13 @@
 // Blocks from an arena: zeroed, apart, given back, and refused when there is no room.
+// Method: operator new fails on demand.
 #include "memory/arena.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,6 +15,19 @@
 #include <rota/error.h>
 
 #include "memory/host.h"
+
+namespace {
+bool fails_now = false;
+}  // namespace
+
+// Not inlined, or the compiler would see malloc and free where it knows new and delete.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  void* start = fails_now ? nullptr : std::malloc(bytes);
+  if (!start) throw std::bad_alloc();
+  return start;
+}
+[[gnu::noinline]] void operator delete(void* start) noexcept { std::free(start); }
+[[gnu::noinline]] void operator delete(void* start, std::size_t) noexcept { std::free(start); }
 
 namespace rota::memory {
 namespace {
@@ -72,6 +88,29 @@ TEST(Arena, SaysWhenItIsFull) {
     EXPECT_NE(std::string(error.what()).find("32769 bytes"), std::string::npos) << error.what();
   }
   EXPECT_THROW(arena->allocate(~std::size_t{0}), Error);
+}
+
+// A call that runs out of memory gives back what it had got so far.
+TEST(Arena, TakesBlocksBackWhereNothingCanBeAllocated) {
+  const auto arena = make_arena(4 * Arena::kPage);
+  Block first = arena->allocate(1);
+  Block second = arena->allocate(1);
+  Block third = arena->allocate(1);
+  bool is_refused = false;
+  fails_now = true;
+  second = {};
+  try {
+    second = arena->allocate(1);  // All of what is free there: no run is left to take note of.
+    third = {};
+    third = arena->allocate(1);
+  } catch (const std::bad_alloc&) {
+    is_refused = true;
+  }
+  first = {};
+  fails_now = false;
+  EXPECT_TRUE(is_refused);
+  second = {};
+  EXPECT_NO_THROW(arena->allocate(4 * Arena::kPage)) << "some of it was lost";
 }
 
 TEST(Arena, ABlockMayOutliveEverythingElse) {
