@@ -54,7 +54,7 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
       no_memory_(out_of_memory(group_.rank)),
       progress_thread_([this] { return drive_unattended(); }, manner_.naps) {}
 
-std::uint64_t Communicator::Impl::submit(const Call& call) {
+std::uint64_t Communicator::Impl::submit(const Call& call) try {
   if (broken()) throw_cause();
   require_own_thread();
   if (queue_.empty()) driver_.make_ready();
@@ -89,6 +89,21 @@ std::uint64_t Communicator::Impl::submit(const Call& call) {
   operation.signature = planned.signature;
   operation.signature.set_sequence(next_sequence(planned.call));
   return queue_.push();
+} catch (...) {
+  rethrow_or_break();
+}
+
+// The others would wait for a call that there is no memory for.
+void Communicator::Impl::rethrow_or_break() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kNoMemory || broken()) throw;
+    break_between_turns(in_own_words(error.code(), ": ", error.what()));
+  } catch (const std::bad_alloc&) {
+    break_between_turns(no_memory_);
+  }
+  throw_cause();
 }
 
 // Both ends of a message count those between them.
@@ -102,10 +117,14 @@ Request Communicator::Impl::start(const std::shared_ptr<Impl>& self, const Call&
   // A rank that is alone finishes what it begins. Where one thread alone may drive, it does so
   // while it waits.
   const bool may_start = self->group_.transport && !self->manner_.one_thread;
-  if (may_start && !self->progress_thread_.has_started()) self->progress_thread_.start();
+  if (may_start && !self->progress_thread_.has_started()) self->start_progress_thread();
   const std::uint64_t number = self->submit(call);
   self->run_unattended();
   return {self, number};
+}
+
+void Communicator::Impl::start_progress_thread() try { progress_thread_.start(); } catch (...) {
+  rethrow_or_break();
 }
 
 template <class Move>
@@ -230,13 +249,25 @@ void Communicator::Impl::require_own_thread() const {
 void Communicator::Impl::throw_cause() const { throw Error(*cause_); }
 
 void Communicator::Impl::abort(std::string_view reason) noexcept {
+  break_between_turns(in_own_words(ErrorCode::kAborted, ": ", reason));
+}
+
+Error Communicator::Impl::in_own_words(ErrorCode code, std::string_view text,
+                                       std::string_view more) const noexcept {
+  try {
+    return {code, "rank " + std::to_string(group_.rank) + std::string(text) + std::string(more)};
+  } catch (const std::bad_alloc&) {
+    return no_memory_;
+  }
+}
+
+void Communicator::Impl::break_between_turns(const Error& error) noexcept {
   waiters_.fetch_add(1, std::memory_order_acq_rel);  // The progress thread steps back.
   while (!try_to_drive()) {
     if (group_.transport) group_.transport->wake();
     std::this_thread::yield();
   }
-  break_with(Error(ErrorCode::kAborted,
-                   "rank " + std::to_string(group_.rank) + ": " + std::string(reason)));
+  break_with(error);
   stop_driving();
   waiters_.fetch_sub(1, std::memory_order_acq_rel);
 }
@@ -246,10 +277,10 @@ void Communicator::Impl::close() noexcept {
   progress_thread_.stop();
   while (!try_to_drive()) std::this_thread::yield();
   if (!queue_.empty()) {
-    break_with(Error(ErrorCode::kClosed, "rank " + std::to_string(group_.rank) +
-                                             " closed its communicator with collectives pending"));
+    break_with(
+        in_own_words(ErrorCode::kClosed, " closed its communicator with collectives pending"));
   } else if (!broken()) {
-    cause_.emplace(ErrorCode::kClosed, "the communicator was closed");
+    cause_.emplace(in_own_words(ErrorCode::kClosed, " closed its communicator"));
     broken_.store(true, std::memory_order_release);
   }
   stop_driving();

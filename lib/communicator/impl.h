@@ -42,8 +42,8 @@ class Communicator::Impl final : public Request::Source {
   const Group& group() const noexcept { return group_; }
   const Settings& settings() const noexcept { return settings_; }
 
-  // Queues a collective and returns its number. Throws Error kInvalidArgument, and what broke the
-  // communicator.
+  // Queues a collective and returns its number. Throws Error kInvalidArgument; kNoMemory, which
+  // breaks the communicator; and what broke it.
   std::uint64_t submit(const Call& call);
 
   // Queues a collective that goes on while nobody waits for it. Throws what submit() throws, and
@@ -66,6 +66,8 @@ class Communicator::Impl final : public Request::Source {
   std::size_t next_child() noexcept { return ++child_count_; }
 
  private:
+  [[noreturn]] void rethrow_or_break();  // In a handler of what a call has thrown.
+  void start_progress_thread();
   std::uint64_t next_sequence(const collectives::Description& call) noexcept;
 
   template <class Done>
@@ -88,7 +90,11 @@ class Communicator::Impl final : public Request::Source {
   bool drive_or_rest(Backoff& backoff) noexcept;
   void run_unattended();  // What was just submitted.
   ProgressThread::Work drive_unattended() noexcept;
-  void break_with(const Error& error) noexcept;  // By whoever drives.
+  void break_with(const Error& error) noexcept;           // By whoever drives.
+  void break_between_turns(const Error& error) noexcept;  // By anybody else.
+  // "rank 3", `text` and `more`; without memory for that, the Error that says so.
+  Error in_own_words(ErrorCode code, std::string_view text,
+                     std::string_view more = {}) const noexcept;
   void wait_for_waiters() noexcept;
   [[noreturn]] void throw_cause() const;
 

@@ -8,21 +8,31 @@
 #include <chrono>
 #include <cstdlib>
 #include <new>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include <rota/error.h>
+
 #include "communicator/thread_world.h"
+#include "testing/error_of.h"
+#include "testing/on_every_rank.h"
 
 namespace {
 std::atomic<long> allocations{0};
-thread_local bool fails_now = false;
+constexpr long kAsManyAsThereAre = -1;
+thread_local long allocations_left = kAsManyAsThereAre;
 }  // namespace
 
 // Not inlined, or the compiler would see malloc and free where it knows new and delete.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
-  if (fails_now) throw std::bad_alloc();
+  if (allocations_left == 0) throw std::bad_alloc();
+  if (allocations_left > 0) --allocations_left;
   if (void* start = std::malloc(bytes)) return start;
   throw std::bad_alloc();
 }
@@ -102,13 +112,13 @@ TEST(OutOfMemory, EndsACallAlsoWhereNothingMoreCanBeAllocated) {
       comm->all_reduce(values, ReduceOp::kSum);
       if (comm->rank() == 2) return;  // It has no second call.
       if (comm->rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      fails_now = comm->rank() == 0;
+      if (comm->rank() == 0) allocations_left = 0;
       try {
         comm->all_reduce(values, ReduceOp::kSum);
-        fails_now = false;
+        allocations_left = kAsManyAsThereAre;
         FAIL() << "rank 2 has no second call";
       } catch (const Error& error) {
-        fails_now = false;
+        allocations_left = kAsManyAsThereAre;
         const bool is_told = std::string_view(error.what()).find("had no memory to say why") !=
                              std::string_view::npos;
         EXPECT_EQ(error.code(), comm->rank() == 0 ? ErrorCode::kNoMemory : ErrorCode::kAborted);
@@ -117,6 +127,100 @@ TEST(OutOfMemory, EndsACallAlsoWhereNothingMoreCanBeAllocated) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+using Lends = std::array<std::span<float>, 3>;  // Values that a call may use.
+using FirstCall = void (*)(Communicator&, const Lends&);
+
+// What a rank threw, and what it threw at the next call.
+struct Ends {
+  std::optional<Error> first;
+  std::optional<Error> next;
+};
+
+// Ranks make `call` once; rank 0 may allocate `allocations` times. By rank.
+std::array<Ends, 2> ends_of(FirstCall call, long allocations) {
+  auto world =
+      ThreadWorld::make({.world_size = 2, .communicator = {.deadline = std::chrono::seconds(20)}});
+  std::array<Ends, 2> ends;
+  testing::on_every_rank(world, [&](Communicator& comm) {
+    std::vector<float> memory(30'000, 1.0F);
+    const std::span<float> all(memory);
+    const Lends lent{all.first(10'000), all.subspan(10'000, 10'000), all.last(10'000)};
+    Ends& own = ends[comm.rank()];
+    if (comm.rank() == 0) allocations_left = allocations;
+    try {
+      own.first = testing::error_of([&] { call(comm, lent); });
+    } catch (const std::bad_alloc&) {
+      allocations_left = kAsManyAsThereAre;
+      ADD_FAILURE() << "rank " << comm.rank() << " threw what is no Error";
+    }
+    allocations_left = kAsManyAsThereAre;
+    if (own.first) own.next = testing::error_of([&] { comm.barrier(); });
+  });
+  return ends;
+}
+
+constexpr std::pair<const char*, FirstCall> kFirstCalls[] = {
+    {"in shared memory",
+     [](Communicator& comm, const Lends& lent) { comm.all_reduce(lent[0], ReduceOp::kSum); }},
+    {"by a plan with memory of its own",
+     [](Communicator& comm, const Lends& lent) {
+       comm.all_reduce_with_feedback(lent[0], lent[1], Reduction(ReduceOp::kMean).by(Codec::kInt8));
+     }},
+    {"by a plan with scratch",
+     [](Communicator& comm, const Lends& lent) {
+       comm.reduce_scatter(lent[0], lent[1].first(5'000), ReduceOp::kSum);
+     }},
+    {"of a group",
+     [](Communicator& comm, const Lends& lent) {
+       comm.all_reduce(std::array<Values, 3>{lent[0], lent[1], lent[2]}, ReduceOp::kSum);
+     }},
+    {"that nobody waits for at once",
+     [](Communicator& comm, const Lends& lent) {
+       comm.all_reduce_async(lent[0], ReduceOp::kSum).wait();
+     }},
+};
+
+// Nothing was planned before, so that a call is cut short in the midst of it.
+TEST(OutOfMemory, EndsAFirstCallAtWhateverItCannotAllocate) {
+  for (const auto& [what, call] : kFirstCalls) {
+    long allocations = 0;
+    for (;; ++allocations) {
+      const auto ends = ends_of(call, allocations);
+      if (!ends[0].first) break;
+      SCOPED_TRACE(std::string(what) + ", " + std::to_string(allocations) + " allocations");
+      EXPECT_EQ(ends[0].first->code(), ErrorCode::kNoMemory) << ends[0].first->what();
+      ASSERT_TRUE(ends[0].next);
+      EXPECT_STREQ(ends[0].next->what(), ends[0].first->what());
+      ASSERT_TRUE(ends[1].first) << "it was told nothing";
+      EXPECT_EQ(ends[1].first->code(), ErrorCode::kAborted) << ends[1].first->what();
+      EXPECT_EQ(ends[1].first->blamed_rank(), 0U);
+    }
+    EXPECT_GT(allocations, 0) << what;
+  }
+}
+
+// Where one rank alone has no room left for what it would copy, all hear of it, and at once.
+TEST(OutOfMemory, OfTheArenaEndsTheGroup) {
+  auto world = ThreadWorld::make({.world_size = 3,
+                                  .arena_bytes = std::size_t{4} << 20,
+                                  .communicator = {.deadline = std::chrono::seconds(20)}});
+  testing::on_every_rank(world, [](Communicator& comm) {
+    std::vector<float> values(2'000'000);
+    const std::span<float> all(values);
+    const std::array<Values, 2> group{all.first(1'000'000), all.last(1'000'000)};
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const auto error = testing::error_of([&] {
+        if (comm.rank() == 0) return comm.all_reduce(group, ReduceOp::kSum);
+        comm.all_reduce(values, ReduceOp::kSum);
+      });
+      ASSERT_TRUE(error) << "rank " << comm.rank();
+      EXPECT_EQ(error->code(), comm.rank() == 0 ? ErrorCode::kNoMemory : ErrorCode::kAborted);
+      EXPECT_EQ(std::string(error->what()).find("rank 0: no run of 8000000 bytes is left in"), 0U)
+          << error->what();
+    }
+  });
 }
 
 }  // namespace
