@@ -1,6 +1,7 @@
 // The operations of a group that are under way, and the one rule of their order: an operation may
 // start when nothing before it that is unfinished holds a stream that it uses, or memory that
-// either of them writes.
+// either of them writes. A method may want its own operations to start in the order of their calls
+// as well.
 #pragma once
 #include <algorithm>
 #include <array>

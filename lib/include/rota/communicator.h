@@ -157,10 +157,10 @@ class ROTA_EXPORT Communicator {
   [[nodiscard]] Request barrier_async();
 
   // From one rank to another, which calls the other one with the same count and type. Calls between
-  // two ranks meet in order. They keep their place among this rank's other calls: a collective
-  // begins when the sends and receives before it are done; sends and receives that follow one
-  // another go on side by side, eight at a time, unless they use the same memory and either writes.
-  // So a swap through one buffer on both sides throws kTimeout, which names both calls.
+  // two ranks meet in order. Eight of a rank's calls, collectives or not, may go on side by side: a
+  // call waits for an earlier one where both use the same memory and either writes it, or the same
+  // direction to a peer. So a swap through one buffer on both sides throws kTimeout, which names
+  // both calls.
   void send(InputValues values, std::size_t to);
   void receive(Values values, std::size_t from);
   [[nodiscard]] Request send_async(ConstValues values, std::size_t to);
