@@ -77,18 +77,6 @@ TEST(Schedule, TakesALogarithmOfStepsForDissemination) {
   }
 }
 
-// The first piece goes n - 1 hops, and each of the others comes a step behind it. There are so many
-// that the hops are a sixteenth of all steps: a broadcast takes that much longer than one copy.
-TEST(Schedule, LetsPiecesFollowEachOtherAlongAChain) {
-  for (std::size_t n = 2; n <= 17; ++n) {
-    Question question = question_of(Algorithm::kChain, Collective::kBroadcast, n);
-    EXPECT_EQ(steps_of(question), n - 1);
-    question.count = std::size_t{4} << 20;
-    const std::size_t pieces = std::max<std::size_t>(64, 16 * (n - 2));
-    EXPECT_EQ(steps_of(question), pieces + n - 2);
-  }
-}
-
 std::size_t count_sends(const std::vector<Plan>& plans) {
   std::size_t count = 0;
   for (const Plan& plan : plans) {
@@ -97,6 +85,22 @@ std::size_t count_sends(const std::vector<Plan>& plans) {
     }
   }
   return count;
+}
+
+// The first piece goes n - 1 hops, and each of the others comes a step behind it. There are so many
+// that the hops are a sixteenth of all steps: it takes that much longer than one copy, at most.
+TEST(Schedule, LetsPiecesFollowEachOtherAlongAChain) {
+  for (const Collective collective : {Collective::kBroadcast, Collective::kReduce}) {
+    for (std::size_t n = 2; n <= 66; n += n < 17 ? 1 : 49) {
+      Question question = question_of(Algorithm::kChain, collective, n);
+      EXPECT_EQ(steps_of(question), n - 1) << title_of(question);
+      question.count = std::size_t{4} << 20;
+      const std::size_t pieces = count_sends(plans_of(question)) / (n - 1);
+      EXPECT_EQ(pieces, std::max<std::size_t>(64, 16 * (n - 2))) << title_of(question);
+      EXPECT_EQ(steps_of(question), pieces + n - 2) << title_of(question);
+      EXPECT_LE(16 * steps_of(question), 17 * pieces) << title_of(question);
+    }
+  }
 }
 
 // Also: no step has two messages from one rank to the same other.
