@@ -13,6 +13,7 @@ namespace rota {
 namespace {
 
 using collectives::Collective;
+using collectives::PlannedCollective;
 
 transport::Manner manner_of(const Group& group) noexcept {
   return group.transport ? group.transport->manner() : transport::Manner{};

@@ -112,7 +112,8 @@ class Communicator::Impl final : public Request::Source {
   Packer packer_;
   // By the queue's slots: what an operation needs until it is done, kept until its slot is used
   // again.
-  std::array<std::shared_ptr<const PlannedCollective>, OperationQueue::kCapacity> planned_;
+  std::array<std::shared_ptr<const collectives::PlannedCollective>, OperationQueue::kCapacity>
+      planned_;
   std::uint64_t collective_count_ = 0;
   std::size_t child_count_ = 0;
   std::uint64_t step_count_ = 0;

@@ -7,14 +7,14 @@
 
 #include "base/assert.h"
 #include "collectives/operation.h"
+#include "collectives/planned.h"
 #include "communicator/packing.h"
-#include "communicator/planned.h"
 
 namespace rota {
 
 struct QueuedOperation : collectives::Operation {
-  const Packing* packing = nullptr;            // Of a grouped call.
-  const PlannedCollective* planned = nullptr;  // What the members above are of.
+  const Packing* packing = nullptr;                         // Of a grouped call.
+  const collectives::PlannedCollective* planned = nullptr;  // What the members above are of.
 };
 
 // An operation is known by its number: the first is 1. Each slot has the number of the last one in

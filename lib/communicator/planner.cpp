@@ -16,6 +16,7 @@ using collectives::Algorithm;
 using collectives::Choice;
 using collectives::Collective;
 using collectives::Description;
+using collectives::PlannedCollective;
 
 // "64 bytes", "1.5 KiB", "4 MiB"
 std::string in_units(std::size_t bytes) {

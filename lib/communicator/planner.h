@@ -11,9 +11,9 @@
 #include <rota/values.h>
 
 #include "collectives/choice.h"
+#include "collectives/planned.h"
 #include "communicator/call.h"
 #include "communicator/group.h"
-#include "communicator/planned.h"
 #include "communicator/settings.h"
 
 namespace rota {
@@ -28,7 +28,7 @@ class Planner {
     Call call;  // Its addresses may be anything by now, but for those of
     std::vector<Values> group;
     std::uint64_t number = 0;  // The how-manieth that was examined.
-    std::shared_ptr<const PlannedCollective> planned;
+    std::shared_ptr<const collectives::PlannedCollective> planned;
   };
 
   // Valid until the next call. Throws Error kInvalidArgument with a sentence that says what does
@@ -47,7 +47,7 @@ class Planner {
  private:
   static constexpr std::size_t kPlaces = 8;
 
-  using PlannedPtr = std::shared_ptr<const PlannedCollective>;
+  using PlannedPtr = std::shared_ptr<const collectives::PlannedCollective>;
   struct Hash {
     std::size_t operator()(const collectives::Description& call) const noexcept {
       return collectives::hash_of(call);
@@ -66,7 +66,7 @@ class Planner {
   Codec codec_for(const collectives::Description& call) const noexcept;
   collectives::Choice choice_for(const collectives::Description& call) const noexcept;
   PlannedPtr make(const Call& call, const collectives::Description& description) const;
-  void make_plan(const Call& call, PlannedCollective& planned) const;
+  void make_plan(const Call& call, collectives::PlannedCollective& planned) const;
   void say_once(const collectives::Description& call, const char* why);
 
   const Group& group_;

@@ -7,6 +7,7 @@ namespace rota {
 namespace {
 
 using collectives::Buffer;
+using collectives::PlannedCollective;
 using collectives::Streams;
 
 Extent extent_at(const std::byte* start, std::size_t bytes) noexcept {

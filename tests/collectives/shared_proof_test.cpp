@@ -88,6 +88,7 @@ namespace {
 
 using collectives::Algorithm;
 using collectives::Collective;
+using collectives::PlannedCollective;
 using testing::HappensBefore;
 
 constexpr std::size_t kPage = 4096;

@@ -22,6 +22,7 @@ namespace rota {
 namespace {
 
 using collectives::Operation;
+using collectives::PlannedCollective;
 using collectives::Streams;
 using Turn = Window::Turn;
 

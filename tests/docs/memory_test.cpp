@@ -8,7 +8,7 @@
 
 #include "auth/talk.h"
 #include "collectives/choice.h"
-#include "communicator/planned.h"
+#include "collectives/planned.h"
 #include "communicator/thread_world.h"
 #include "testing/mixed_world.h"
 

@@ -11,18 +11,18 @@
 #include "collectives/plan.h"
 #include "collectives/reducer.h"
 
-namespace rota {
+namespace rota::collectives {
 
 struct PlannedCollective {
   // Indices of the group's methods.
   static constexpr std::uint8_t kPlans = 0;
   static constexpr std::uint8_t kShared = 1;
 
-  collectives::Description call{};
-  collectives::Signature signature{};  // But for the sequence.
-  collectives::Plan plan{};
-  collectives::Reducer reducer;
-  std::optional<collectives::Coder> coder{};  // Of a coded plan.
+  Description call{};
+  Signature signature{};  // But for the sequence.
+  Plan plan{};
+  Reducer reducer;
+  std::optional<Coder> coder{};  // Of a coded plan.
   Block scratch{};
   Block coded{};
   std::uint8_t method = kPlans;
@@ -31,4 +31,4 @@ struct PlannedCollective {
   std::size_t feedback_bytes = 0;
 };
 
-}  // namespace rota
+}  // namespace rota::collectives
