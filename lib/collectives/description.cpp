@@ -100,4 +100,8 @@ bool has_root(Collective collective) noexcept {
          collective == Collective::kGather || collective == Collective::kScatter;
 }
 
+bool is_between_two(Collective collective) noexcept {
+  return collective == Collective::kSend || collective == Collective::kReceive;
+}
+
 }  // namespace rota::collectives

@@ -109,5 +109,6 @@ Error mismatch(const Signature& own, const Signature& theirs, std::size_t peer,
 std::string_view to_string(Collective collective) noexcept;
 bool reduces(Collective collective) noexcept;
 bool has_root(Collective collective) noexcept;
+bool is_between_two(Collective collective) noexcept;  // A message, at either of its ends.
 
 }  // namespace rota::collectives

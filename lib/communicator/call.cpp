@@ -31,10 +31,10 @@ class Examiner {
 
   Description describe() {
     if (call_.root >= n_) {
-      refuse((is_message() ? "rank " : "root ") + std::to_string(call_.root) +
+      refuse((is_between_two(call_.collective) ? "rank " : "root ") + std::to_string(call_.root) +
              " is outside of the world of " + std::to_string(n_));
     }
-    if (is_message() && call_.root == rank_) {
+    if (is_between_two(call_.collective) && call_.root == rank_) {
       refuse("rank " + std::to_string(rank_) + " is this rank itself");
     }
     look_at_buffers();
@@ -54,9 +54,6 @@ class Examiner {
                 std::string(to_string(call_.collective)) + suffix + why);
   }
 
-  bool is_message() const {
-    return call_.collective == Collective::kSend || call_.collective == Collective::kReceive;
-  }
   bool is_root() const { return rank_ == call_.root; }
 
   void look_at(const char* name, const ConstValues& values) const {

@@ -46,10 +46,10 @@ bool overlap(const Place& a, const Place& b) {
 std::optional<std::string> find_bad_coding(const Step& step, const PlanRequest& request) {
   const bool encodes = step.verb == Verb::kEncode;
   const bool decodes = step.verb == Verb::kDecode || step.verb == Verb::kDecodeAdd;
-  const bool is_message = step.verb == Verb::kSend || step.verb == Verb::kReceive;
+  const bool travels = step.verb == Verb::kSend || step.verb == Verb::kReceive;
   const bool at_coded = step.at.buffer == Buffer::kCoded;
   const bool from_coded = step.from.buffer == Buffer::kCoded;
-  if ((at_coded && !encodes && !is_message) || (!at_coded && encodes) || from_coded != decodes) {
+  if ((at_coded && !encodes && !travels) || (!at_coded && encodes) || from_coded != decodes) {
     return name(request.rank) + " takes values for what is coded, or the other way round";
   }
   if (!at_coded && !from_coded) return std::nullopt;
