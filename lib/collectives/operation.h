@@ -4,23 +4,25 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collectives/coder.h"
 #include "collectives/description.h"
 #include "collectives/plan.h"
-#include "collectives/reducer.h"
+#include "collectives/planned.h"
 #include "collectives/shared/reach.h"
 
 namespace rota::collectives {
 
 // Everything is lent until it is done.
 struct Operation {
-  const Plan* plan = nullptr;
-  const Reducer* reducer = nullptr;
-  const Coder* coder = nullptr;                    // Of a coded plan.
+  const PlannedCollective* planned = nullptr;
+  std::uint64_t sequence = 0;                      // What the planned signature lacks.
   std::array<std::byte*, kBufferCount> buffers{};  // Index = Buffer. The input is never written.
-  Signature signature;
   const PartList* parts = nullptr;  // Instead of the values, in an exchange: in the own arena.
-  bool in_place = true;             // The contribution is in the values, not in the input.
+
+  Signature signature() const noexcept {
+    Signature own = planned->signature;
+    own.set_sequence(sequence);
+    return own;
+  }
 };
 
 // Whom an unfinished operation waits for, and how far it has come.

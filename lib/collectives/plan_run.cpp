@@ -22,7 +22,7 @@ PlanRun::PlanRun(std::span<Channel* const> channels, const Flags* flags, std::si
 }
 
 void PlanRun::add_streams(const Operation& operation, Streams& streams) const noexcept {
-  for (const Lane& lane : operation.plan->lanes) {
+  for (const Lane& lane : operation.planned->plan.lanes) {
     if (lane.kind == Lane::Kind::kLocal) continue;
     streams.add(first_stream_ + 2 * lane.peer + (lane.kind == Lane::Kind::kSends ? 0 : 1));
   }
@@ -107,19 +107,19 @@ bool PlanRun::advance_local(std::size_t lane, const Step& step) noexcept {
       std::memcpy(to, from, bytes_at(step.at).size());
       break;
     case Verb::kAdd:
-      operation_->reducer->add(to, from, count, step.last);
+      reducer().add(to, from, count, step.last);
       break;
     case Verb::kPreScale:
-      operation_->reducer->pre_scale(to, count);
+      reducer().pre_scale(to, count);
       break;
     case Verb::kEncode:
       encode(step);
       break;
     case Verb::kDecode:
-      operation_->coder->decode(to, from, count);
+      coder().decode(to, from, count);
       break;
     case Verb::kDecodeAdd:
-      operation_->coder->decode_add(to, from, count, step.last);
+      coder().decode_add(to, from, count, step.last);
       break;
     case Verb::kSend:
     case Verb::kReceive:
@@ -133,9 +133,8 @@ bool PlanRun::advance_local(std::size_t lane, const Step& step) noexcept {
 void PlanRun::encode(const Step& step) const noexcept {
   std::byte* feedback = operation_->buffers[static_cast<std::size_t>(Buffer::kFeedback)];
   if (feedback) feedback = bytes_at({Buffer::kFeedback, step.from.slice}).data();
-  operation_->coder->encode(bytes_at(step.at).data(), bytes_at(step.from).data(), feedback,
-                            step.from.slice.count, step.from.slice.offset,
-                            operation_->signature.sequence(), step.last);
+  coder().encode(bytes_at(step.at).data(), bytes_at(step.from).data(), feedback,
+                 step.from.slice.count, step.from.slice.offset, operation_->sequence, step.last);
 }
 
 std::size_t PlanRun::take_payload(Channel& channel, const Step& step, LaneState& state) {
@@ -144,9 +143,9 @@ std::size_t PlanRun::take_payload(Channel& channel, const Step& step, LaneState&
   std::size_t taken = 0;
   if (step.verb == Verb::kReduce) {
     const auto view = channel.peek();
-    const std::size_t count = view.size() / operation_->reducer->element_bytes();
-    taken = count * operation_->reducer->element_bytes();
-    operation_->reducer->add(rest.data(), view.data(), count, step.last);
+    const std::size_t count = view.size() / reducer().element_bytes();
+    taken = count * reducer().element_bytes();
+    reducer().add(rest.data(), view.data(), count, step.last);
     channel.release(taken);
   } else {
     taken = channel.receive(rest);
@@ -164,16 +163,15 @@ void PlanRun::finish_step(std::size_t lane) {
 std::span<std::byte> PlanRun::bytes_at(const Place& place) const noexcept {
   std::byte* buffer = operation_->buffers[static_cast<std::size_t>(place.buffer)];
   if (place.buffer == Buffer::kCoded) {
-    const Coder& coder = *operation_->coder;
-    return {buffer + coder.bytes(place.slice.offset), coder.bytes(place.slice.count)};
+    return {buffer + coder().bytes(place.slice.offset), coder().bytes(place.slice.count)};
   }
-  const std::size_t element_bytes = operation_->reducer->element_bytes();
+  const std::size_t element_bytes = reducer().element_bytes();
   return {buffer + place.slice.offset * element_bytes, place.slice.count * element_bytes};
 }
 
 // The signature, and the how-manieth message in its direction this is.
 Header PlanRun::header_of(std::size_t lane, const Step& step) const noexcept {
-  Header header{.bytes = bytes_at(step.at).size(), .signature = operation_->signature.words()};
+  Header header{.bytes = bytes_at(step.at).size(), .signature = operation_->signature().words()};
   header.signature[3] = lanes_[lane].done;
   return header;
 }
@@ -184,22 +182,22 @@ void PlanRun::check_header(const Header& header, std::size_t lane, const Step& s
   const std::size_t peer = plan().lanes[lane].peer;
   const Signature theirs(header.signature);
   std::string detail;
-  if (theirs == operation_->signature) {
+  if (theirs == operation_->signature()) {
     detail = ", which sends " + std::to_string(header.bytes) + " bytes where " +
              std::to_string(expected.bytes) + " are expected (message " +
              std::to_string(header.signature[3] + 1) + ")";
   }
-  throw mismatch(operation_->signature, theirs, peer, detail);
+  throw mismatch(operation_->signature(), theirs, peer, detail);
 }
 
 void PlanRun::compare_with(std::size_t peer) const {
-  if (!flags_ || operation_->signature.collective() == Collective::kSend) return;
+  if (!flags_ || is_between_two(operation_->planned->call.collective)) return;
   const auto* words = flags_->signature_of(peer, flags_->number() + 1);
   if (!words) return;
   const Signature theirs(*words);
   // A peer that has done with this operation may be in the next one.
-  if (theirs.sequence() != operation_->signature.sequence()) return;
-  throw mismatch(operation_->signature, theirs, peer);
+  if (theirs.sequence() != operation_->sequence) return;
+  throw mismatch(operation_->signature(), theirs, peer);
 }
 
 std::optional<Wait> PlanRun::waiting() const noexcept {

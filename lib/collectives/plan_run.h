@@ -38,7 +38,9 @@ class PlanRun final : public Running {
     std::size_t received = 0;  // Bytes of the current step.
   };
 
-  const Plan& plan() const noexcept { return *operation_->plan; }
+  const Plan& plan() const noexcept { return operation_->planned->plan; }
+  const Reducer& reducer() const noexcept { return operation_->planned->reducer; }
+  const Coder& coder() const noexcept { return *operation_->planned->coder; }
   bool may_start(const Step& step) const noexcept;
   bool advance(std::size_t lane);
   bool advance_send(std::size_t lane, const Step& step);

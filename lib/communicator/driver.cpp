@@ -52,7 +52,7 @@ std::vector<std::unique_ptr<collectives::Method>> methods_of(
 }
 
 bool is_send(const QueuedOperation& operation) noexcept {
-  return operation.signature.collective() == Collective::kSend;
+  return operation.planned->signature.collective() == Collective::kSend;
 }
 
 }  // namespace
@@ -180,7 +180,7 @@ std::string_view Driver::own_trouble() const noexcept {
 std::string Driver::describe_held_up() {
   const QueuedOperation* held_up = window_.held_up_by_memory();
   if (!held_up || !is_send(*held_up) || !is_send(window_.oldest())) return "";
-  return "; " + to_text(held_up->signature) + " waits for it, as they use the same memory";
+  return "; " + to_text(held_up->signature()) + " waits for it, as they use the same memory";
 }
 
 void Driver::report(const Wait& wait) {
@@ -191,8 +191,8 @@ void Driver::report(const Wait& wait) {
   const QueuedOperation& own = window_.oldest();
   group_.membership->report_waiting(
       group_.members[wait.peer],
-      is_send(own) ? std::string() : group_.name + "#" + std::to_string(own.signature.sequence()),
-      to_text(own.signature));
+      is_send(own) ? std::string() : group_.name + "#" + std::to_string(own.sequence),
+      to_text(own.signature()));
 }
 
 void Driver::rest(Duration at_most) { group_.transport->rest(at_most); }
@@ -242,7 +242,7 @@ std::string Driver::in_own_words(const Error& cause) const {
                                (code == ErrorCode::kMismatch && window_.count() > 0);
   if (teller_ != Teller::kSelf || !is_of_this_rank) return cause.what();
   std::string text = name_of(group_.rank) + ": ";
-  if (window_.count() > 0) text += to_text(window_.oldest().signature) + ": ";
+  if (window_.count() > 0) text += to_text(window_.oldest().signature()) + ": ";
   return text + cause.what();
 }
 

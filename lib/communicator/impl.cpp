@@ -62,12 +62,9 @@ std::uint64_t Communicator::Impl::submit(const Call& call) try {
   const Planner::Known& known = planner_.plan(call);
   const PlannedCollective& planned = *known.planned;
   if (queue_.full()) wait_for([this] { return !queue_.full(); }, kNever);
-  auto& kept = planned_[queue_.next() % OperationQueue::kCapacity];
-  if (kept != known.planned) kept = known.planned;
   QueuedOperation& operation = queue_.next_slot();
-  operation.plan = &planned.plan;
-  operation.reducer = &planned.reducer;
-  operation.coder = planned.coder ? &*planned.coder : nullptr;
+  if (operation.keeps != known.planned) operation.keeps = known.planned;
+  operation.planned = &planned;
   // An operation has one kind of pointer; no plan writes to its input.
   auto* input = call.input ? const_cast<std::byte*>(call.input->data()) : nullptr;
   operation.buffers = {
@@ -85,10 +82,7 @@ std::uint64_t Communicator::Impl::submit(const Call& call) try {
     packer_.forget();
     operation.packing = nullptr;
   }
-  operation.in_place = planned.call.in_place;
-  operation.planned = &planned;
-  operation.signature = planned.signature;
-  operation.signature.set_sequence(next_sequence(planned.call));
+  operation.sequence = next_sequence(planned.call);
   return queue_.push();
 } catch (...) {
   rethrow_or_break();

@@ -110,10 +110,6 @@ class Communicator::Impl final : public Request::Source {
   Driver driver_;
   Planner planner_;
   Packer packer_;
-  // By the queue's slots: what an operation needs until it is done, kept until its slot is used
-  // again.
-  std::array<std::shared_ptr<const collectives::PlannedCollective>, OperationQueue::kCapacity>
-      planned_;
   std::uint64_t collective_count_ = 0;
   std::size_t child_count_ = 0;
   std::uint64_t step_count_ = 0;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/assert.h"
 #include "collectives/operation.h"
@@ -13,8 +14,9 @@
 namespace rota {
 
 struct QueuedOperation : collectives::Operation {
-  const Packing* packing = nullptr;                         // Of a grouped call.
-  const collectives::PlannedCollective* planned = nullptr;  // What the members above are of.
+  const Packing* packing = nullptr;  // Of a grouped call.
+  // Its own of what was planned, also when it is done: calls come again.
+  std::shared_ptr<const collectives::PlannedCollective> keeps{};
 };
 
 // An operation is known by its number: the first is 1. Each slot has the number of the last one in

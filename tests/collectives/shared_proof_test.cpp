@@ -218,21 +218,20 @@ class Rank {
     }
     PlannedCollective& planned =
         planned_.emplace_back(PlannedCollective{.reducer = reducer(), .coder = coder_});
+    planned.call = {.collective = job.collective,
+                    .algorithm = Algorithm::kShared,
+                    .count = job.count,
+                    .root = job.root,
+                    .in_place = job.in_place};
+    planned.signature = {planned.call, rank_};
     planned.method = PlannedCollective::kShared;
     planned.value_bytes = bytes;
     planned.input_bytes = job.in_place ? 0 : bytes;
     QueuedOperation& operation = queue_.next_slot();
     operation = {};
     operation.planned = &planned;
-    operation.reducer = &planned.reducer;
-    operation.in_place = job.in_place;
     operation.buffers = {slot(number, false), job.in_place ? nullptr : from};
-    operation.signature = {{.collective = job.collective,
-                            .algorithm = Algorithm::kShared,
-                            .count = job.count,
-                            .root = job.root},
-                           rank_};
-    operation.signature.set_sequence(number + 1);
+    operation.sequence = number + 1;
     queue_.push();
   }
 

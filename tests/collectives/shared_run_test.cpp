@@ -34,7 +34,14 @@ struct Rank {
   transport::SharedMemory shared;
   std::unique_ptr<Flags> flags;
   std::unique_ptr<SharedRun> run;
+  PlannedCollective planned{.reducer = {kernels::reference<kernels::Reductions>(),
+                                        DataType::kFloat32, ReduceOp::kSum, 2}};
   Operation operation;
+
+  void plan(std::size_t count) {
+    planned.call = {.algorithm = Algorithm::kShared, .count = count};
+    planned.signature = {planned.call, shared.rank};
+  }
 };
 
 class SharedRunTest : public ::testing::Test {
@@ -51,10 +58,10 @@ class SharedRunTest : public ::testing::Test {
       rank.shared.abort_word = &abort_word_;
       rank.flags = std::make_unique<Flags>(rank.shared);
       rank.run = std::make_unique<SharedRun>(*rank.flags, kNoChannels, 0, 0);
-      rank.operation = {.reducer = &reducer_,
-                        .buffers = {rank.bytes.data(), nullptr, nullptr},
-                        .signature = {{.algorithm = Algorithm::kShared, .count = kCount}, i}};
-      rank.operation.signature.set_sequence(1);
+      rank.plan(kCount);
+      rank.operation = {.planned = &rank.planned,
+                        .sequence = 1,
+                        .buffers = {rank.bytes.data(), nullptr, nullptr}};
     }
   }
 
@@ -87,8 +94,6 @@ class SharedRunTest : public ::testing::Test {
   }
 
   std::atomic<std::uint32_t> abort_word_{0};
-  Reducer reducer_{kernels::reference<kernels::Reductions>(), DataType::kFloat32, ReduceOp::kSum,
-                   2};
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 
@@ -112,10 +117,9 @@ TEST_F(SharedRunTest, TakesTurnsInTheOrderOfPosts) {
   std::vector<Operation> operations;
   for (const auto& rank : ranks_) {
     operations.push_back(rank->operation);
-    rank->operation.signature.set_count(kCount / 2);
-    operations.back().signature.set_count(kCount / 2);
+    rank->plan(kCount / 2);
     operations.back().buffers[0] += kCount / 2 * sizeof(float);
-    operations.back().signature.set_sequence(2);
+    operations.back().sequence = 2;
     second.push_back(std::make_unique<SharedRun>(*rank->flags, kNoChannels, 1, 0));
   }
   start_all();
@@ -134,20 +138,20 @@ TEST_F(SharedRunTest, TakesTurnsInTheOrderOfPosts) {
 }
 
 TEST_F(SharedRunTest, BelievesNoListThatLeavesTheArena) {
-  for (const auto& rank : ranks_) rank->operation.signature.set_count(20000);
+  for (const auto& rank : ranks_) rank->plan(20000);
   list_of(*ranks_[1]).parts[0] = {kCount * sizeof(float) - 4, 40000};
   expect_that_rank_1_is_blamed();
 }
 
 TEST_F(SharedRunTest, BelievesNoListThatEndsTooEarly) {
-  for (const auto& rank : ranks_) rank->operation.signature.set_count(20000);
+  for (const auto& rank : ranks_) rank->plan(20000);
   list_of(*ranks_[1]).parts[0].bytes = 4000;
   list_of(*ranks_[1]).count = 1;
   expect_that_rank_1_is_blamed();
 }
 
 TEST_F(SharedRunTest, BelievesNoListOfHalfElements) {
-  for (const auto& rank : ranks_) rank->operation.signature.set_count(20000);
+  for (const auto& rank : ranks_) rank->plan(20000);
   list_of(*ranks_[1]).parts[0].bytes = 39998;
   expect_that_rank_1_is_blamed();
 }

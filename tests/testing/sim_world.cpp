@@ -16,8 +16,7 @@ SimWorld::SimWorld(const SimWorldOptions& options)
       memory_(options.world_size),
       channels_(options.world_size),
       operations_(options.world_size),
-      plans_(options.world_size),
-      reducers_(options.world_size),
+      planned_(options.world_size),
       errors_(options.world_size),
       started_(options.world_size),
       gone_(options.world_size) {
@@ -36,16 +35,17 @@ void SimWorld::start(std::size_t rank, const collectives::PlanRequest& request,
   own.world_size = options_.world_size;
   own.type = type;
   own.reduction = reduction;
-  plans_[rank] = collectives::make_plan(own);
-  reducers_[rank] = std::make_unique<collectives::Reducer>(
-      kernels::reference<kernels::Reductions>(), type, reduction, options_.world_size);
+  planned_[rank] = std::make_unique<collectives::PlannedCollective>(
+      collectives::PlannedCollective{.call = own,
+                                     .signature = {own, rank},
+                                     .plan = collectives::make_plan(own),
+                                     .reducer = {kernels::reference<kernels::Reductions>(), type,
+                                                 reduction, options_.world_size}});
   auto& memory = memory_[rank];
-  memory[2].resize(plans_[rank].scratch_count * bytes_of(type));
-  operations_[rank] = {.plan = &plans_[rank],
-                       .reducer = reducers_[rank].get(),
-                       .buffers = {memory[0].data(), memory[1].data(), memory[2].data()},
-                       .signature = {own, rank}};
-  operations_[rank].signature.set_sequence(1);
+  memory[2].resize(planned_[rank]->plan.scratch_count * bytes_of(type));
+  operations_[rank] = {.planned = planned_[rank].get(),
+                       .sequence = 1,
+                       .buffers = {memory[0].data(), memory[1].data(), memory[2].data()}};
   runs_[rank]->start(operations_[rank]);
   started_[rank] = true;
 }

@@ -85,8 +85,7 @@ class SimWorld {
   std::vector<std::vector<transport::Channel*>> channels_;  // By rank and peer.
   std::vector<std::unique_ptr<collectives::PlanRun>> runs_;
   std::vector<collectives::Operation> operations_;
-  std::vector<collectives::Plan> plans_;
-  std::vector<std::unique_ptr<collectives::Reducer>> reducers_;
+  std::vector<std::unique_ptr<collectives::PlannedCollective>> planned_;
   std::vector<std::optional<Error>> errors_;
   std::vector<bool> started_;
   std::vector<bool> gone_;

@@ -11,7 +11,7 @@ namespace rota::collectives {
 
 void SharedRun::start(const Operation& operation) {
   operation_ = &operation;
-  segment_ = {0, operation.signature.count()};
+  segment_ = {0, operation.planned->call.count};
   own_ = {};
   element_shift_ = static_cast<std::size_t>(std::countr_zero(element_bytes()));
   is_staged_ = needs_stage(operation);
@@ -20,7 +20,7 @@ void SharedRun::start(const Operation& operation) {
   Flags::Content content{};
   const std::size_t content_bytes =
       travels_with_post(bytes_of(operation)) ? put_values(content) : put_offer(content);
-  number_ = flags_->post(operation.signature.words(), content, content_bytes);
+  number_ = flags_->post(operation.signature().words(), content, content_bytes);
   phase_ = Phase::kMeets;
   seen_ = 0;
 }
@@ -29,15 +29,15 @@ std::size_t SharedRun::put_values(Flags::Content& content) const noexcept {
   if (bytes() == 0 || !gives(flags_->rank())) return 0;
   auto* to = reinterpret_cast<std::byte*>(content.data());
   std::memcpy(to, contribution_of(*operation_), bytes());
-  operation_->reducer->pre_scale(to, operation_->signature.count());
+  reducer().pre_scale(to, call().count);
   return bytes();
 }
 
 std::size_t SharedRun::put_offer(Flags::Content& content) const noexcept {
   Offer offer = offer_of(*operation_, flags_->memory(flags_->rank()));
   offer.is_staged = is_staged_ ? 1 : 0;
-  const Signature::Words& signature = operation_->signature.words();
-  std::copy_n(signature.begin(), std::size(offer.signature), offer.signature);
+  const Signature signature = operation_->signature();
+  std::copy_n(signature.words().begin(), std::size(offer.signature), offer.signature);
   static_assert(sizeof offer <= sizeof content);
   std::memcpy(content.data(), &offer, sizeof offer);
   return sizeof offer;
@@ -80,8 +80,8 @@ bool SharedRun::all_have_posted() {
 }
 
 void SharedRun::compare(std::size_t rank, const Signature& theirs) const {
-  if (theirs == operation_->signature) return;
-  throw mismatch(operation_->signature, theirs, rank);
+  if (theirs == operation_->signature()) return;
+  throw mismatch(operation_->signature(), theirs, rank);
 }
 
 // False where some rank's values cannot be reached, and so all go by stages; all ranks find the
@@ -94,7 +94,7 @@ bool SharedRun::all_are_reached() const {
     Signature::Words theirs{};
     std::ranges::copy(offer.signature, theirs.begin());
     compare(rank, Signature(theirs));
-    all = all && is_reached(operation_->signature, rank, offer);
+    all = all && is_reached(call(), rank, offer);
   }
   return all;
 }
@@ -102,14 +102,14 @@ bool SharedRun::all_are_reached() const {
 // The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c. All is
 // the chunk of a root: that is the order of a chain.
 void SharedRun::add_posts() const noexcept {
-  const std::size_t count = operation_->signature.count();
-  const std::size_t root = operation_->signature.root();
-  if (operation_->signature.collective() == Collective::kBroadcast) {
+  const std::size_t count = call().count;
+  const std::size_t root = call().root;
+  if (call().collective == Collective::kBroadcast) {
     if (bytes() == 0) return;  // Of no address.
     std::memcpy(buffer_of(*operation_, Buffer::kValues), posts_[root]->bytes(), bytes());
     return;
   }
-  if (operation_->signature.collective() == Collective::kReduce) {
+  if (call().collective == Collective::kReduce) {
     return add_posts_of_chunk(root, {0, count});
   }
   if (count <= kChunkGrain) return add_posts_of_chunk(0, {0, count});  // It has them all.
@@ -130,7 +130,7 @@ void SharedRun::add_posts_of_chunk(std::size_t chunk, Slice slice) const noexcep
     if (hop == 1) {
       std::memcpy(values, from, slice.count << element_shift_);
     } else {
-      operation_->reducer->add_few(values, from, slice.count, hop == n);
+      reducer().add_few(values, from, slice.count, hop == n);
     }
   }
 }

@@ -14,17 +14,17 @@ std::uint64_t offset_in(std::span<const std::byte> memory, const void* start,
 
 }  // namespace
 
-bool gives_in(const Signature& signature, std::size_t rank) noexcept {
-  return signature.collective() != Collective::kBroadcast || rank == signature.root();
+bool gives_in(const Description& call, std::size_t rank) noexcept {
+  return call.collective != Collective::kBroadcast || rank == call.root;
 }
 
-bool takes_in(const Signature& signature, std::size_t rank) noexcept {
-  if (!has_root(signature.collective())) return true;
-  return (rank == signature.root()) == (signature.collective() == Collective::kReduce);
+bool takes_in(const Description& call, std::size_t rank) noexcept {
+  if (!has_root(call.collective)) return true;
+  return (rank == call.root) == (call.collective == Collective::kReduce);
 }
 
 Offer offer_of(const Operation& operation, std::span<const std::byte> memory) noexcept {
-  const double factor = operation.reducer->pre_factor();
+  const double factor = operation.planned->reducer.pre_factor();
   if (operation.parts) {
     const std::uint64_t list = offset_in(memory, operation.parts, sizeof *operation.parts);
     return {.from = list, .to = list, .factor = factor, .is_list = 1};
@@ -35,9 +35,9 @@ Offer offer_of(const Operation& operation, std::span<const std::byte> memory) no
           .factor = factor};
 }
 
-bool is_reached(const Signature& signature, std::size_t rank, const Offer& offer) noexcept {
-  return (offer.from != Offer::kNowhere || !gives_in(signature, rank)) &&
-         (offer.to != Offer::kNowhere || !takes_in(signature, rank));
+bool is_reached(const Description& call, std::size_t rank, const Offer& offer) noexcept {
+  return (offer.from != Offer::kNowhere || !gives_in(call, rank)) &&
+         (offer.to != Offer::kNowhere || !takes_in(call, rank));
 }
 
 }  // namespace rota::collectives

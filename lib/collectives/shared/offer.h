@@ -11,8 +11,8 @@
 namespace rota::collectives {
 
 // Whether a rank has values that count in the result, and whether it gets that.
-bool gives_in(const Signature& signature, std::size_t rank) noexcept;
-bool takes_in(const Signature& signature, std::size_t rank) noexcept;
+bool gives_in(const Description& call, std::size_t rank) noexcept;
+bool takes_in(const Description& call, std::size_t rank) noexcept;
 
 struct Offer {
   static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
@@ -29,17 +29,17 @@ struct Offer {
 Offer offer_of(const Operation& operation, std::span<const std::byte> memory) noexcept;
 
 // Whether others reach all of a rank's values that they need.
-bool is_reached(const Signature& signature, std::size_t rank, const Offer& offer) noexcept;
+bool is_reached(const Description& call, std::size_t rank, const Offer& offer) noexcept;
 
 // Where an operation's values are.
 inline std::byte* buffer_of(const Operation& operation, Buffer buffer) noexcept {
   return operation.buffers[static_cast<std::size_t>(buffer)];
 }
 inline std::byte* contribution_of(const Operation& operation) noexcept {
-  return buffer_of(operation, operation.in_place ? Buffer::kValues : Buffer::kInput);
+  return buffer_of(operation, operation.planned->call.in_place ? Buffer::kValues : Buffer::kInput);
 }
 inline std::size_t bytes_of(const Operation& operation) noexcept {
-  return operation.signature.count() * operation.reducer->element_bytes();
+  return operation.planned->call.count * operation.planned->reducer.element_bytes();
 }
 
 }  // namespace rota::collectives

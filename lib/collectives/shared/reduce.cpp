@@ -29,10 +29,9 @@ void SharedRun::cut() noexcept {
 // The others read what they reduce of this rank's, and get what it reduces for them.
 Turn SharedRun::begin_share() {
   const Slice own = own_;
-  const Signature& signature = operation_->signature;
-  const bool is_rooted = signature.collective() == Collective::kReduce;
-  share_.begin(*operation_->reducer, signature.count(), own,
-               is_rooted ? std::optional<std::size_t>(signature.root()) : std::nullopt);
+  const bool is_rooted = call().collective == Collective::kReduce;
+  share_.begin(reducer(), call().count, own,
+               is_rooted ? std::optional<std::size_t>(call().root) : std::nullopt);
   // Nobody waits for who has none: the others' lists may be of something else by now.
   for (std::size_t rank = 0; own.count > 0 && rank < posts_.size(); ++rank) reach_share_of(rank);
   flags_->count_sent(sent_bytes(own.count * element_bytes()));

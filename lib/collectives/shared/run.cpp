@@ -19,13 +19,9 @@ SharedRun::SharedRun(Flags& flags, std::span<transport::Channel* const> channels
       posts_(flags.world_size()),
       share_(flags.world_size()) {}
 
-bool SharedRun::gives(std::size_t rank) const noexcept {
-  return gives_in(operation_->signature, rank);
-}
+bool SharedRun::gives(std::size_t rank) const noexcept { return gives_in(call(), rank); }
 
-bool SharedRun::takes(std::size_t rank) const noexcept {
-  return takes_in(operation_->signature, rank);
-}
+bool SharedRun::takes(std::size_t rank) const noexcept { return takes_in(call(), rank); }
 
 void SharedRun::add_streams(const Operation& operation, Streams& streams) const noexcept {
   if (!needs_stage(operation)) return streams.add(first_stream_ + place_);
@@ -74,8 +70,8 @@ void SharedRun::compare_with(std::size_t peer) const {
   const Signature theirs(header->signature);
   // A send is no collective, and a peer that has done with this one may be in the next.
   if (theirs.collective() == Collective::kSend) return;
-  if (theirs.sequence() != operation_->signature.sequence()) return;
-  throw mismatch(operation_->signature, theirs, peer);
+  if (theirs.sequence() != operation_->sequence) return;
+  throw mismatch(operation_->signature(), theirs, peer);
 }
 
 std::optional<Wait> SharedRun::waiting() const noexcept {

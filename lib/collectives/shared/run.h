@@ -49,7 +49,9 @@ class SharedRun final : public Running {
  private:
   enum class Phase : std::uint8_t { kMeets, kStages, kReduces, kWaits, kDone };
 
-  std::size_t element_bytes() const noexcept { return operation_->reducer->element_bytes(); }
+  const Description& call() const noexcept { return operation_->planned->call; }
+  const Reducer& reducer() const noexcept { return operation_->planned->reducer; }
+  std::size_t element_bytes() const noexcept { return reducer().element_bytes(); }
   std::size_t bytes() const noexcept { return bytes_of(*operation_); }
   std::size_t bytes_before(Slice run) const noexcept { return run.offset * element_bytes(); }
   bool gives(std::size_t rank) const noexcept;

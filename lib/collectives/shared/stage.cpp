@@ -10,7 +10,7 @@ namespace rota::collectives {
 
 bool SharedRun::needs_stage(const Operation& operation) const noexcept {
   return !travels_with_post(bytes_of(operation)) &&
-         !is_reached(operation.signature, flags_->rank(),
+         !is_reached(operation.planned->call, flags_->rank(),
                      offer_of(operation, flags_->memory(flags_->rank())));
 }
 
@@ -22,7 +22,7 @@ void SharedRun::stage_from(std::size_t offset) {
   const std::size_t rest = stage.size() < page_each ? 0 : stage.size() % page_each;
   const std::size_t most = (stage.size() - rest) / element_bytes();
   is_staged_ = true;
-  segment_ = {offset, std::min(operation_->signature.count() - offset, most)};
+  segment_ = {offset, std::min(call().count - offset, most)};
   cut();
   if (gives(flags_->rank())) {
     const auto bring = [&](const Reach& own, std::size_t at, std::size_t count) {
@@ -58,7 +58,7 @@ Turn SharedRun::go_on_with_next_segment() {
     flags_->count_staged(for_others_shares(bring_back));
   }
   const std::size_t next = segment_.offset + segment_.count;
-  if (next == operation_->signature.count()) {
+  if (next == call().count) {
     flags_->pass_turn();
     return Turn::kDone;
   }
