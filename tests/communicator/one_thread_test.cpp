@@ -4,68 +4,47 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <rota/error.h>
 
 #include "communicator/impl.h"
+#include "communicator/silent_transport.h"
 #include "transport/fabric.h"
 
 namespace rota {
 namespace {
 
-class DumbChannel final : public transport::Channel {
+class WatchedChannel final : public testing::SilentChannel {
  public:
-  void start_send(const transport::Header&, std::span<const std::byte>) override {}
-  transport::Progress progress_send() override { return transport::Progress::kNone; }
   const transport::Header* incoming() override {
     looks_from = std::this_thread::get_id();
     return nullptr;
   }
-  std::span<const std::byte> peek() override { return {}; }
-  void release(std::size_t) override {}
-  std::size_t receive(std::span<std::byte>) override { return 0; }
-  void finish_receive() override {}
 
   std::thread::id looks_from;
 };
 
-class OneThreadTransport final : public transport::Transport {
+class OneThreadTransport final : public testing::SilentTransport {
  public:
-  explicit OneThreadTransport(DumbChannel& channel) : channel_(channel) {}
+  explicit OneThreadTransport(WatchedChannel& channel) : channel_(channel) {}
 
-  std::string_view name() const noexcept override { return "toy"; }
   transport::Manner manner() const noexcept override { return {.one_thread = true}; }
   transport::Channel& channel(std::size_t) noexcept override { return channel_; }
-  void rest(base::Duration) override {}
-  void wake() noexcept override {}
-  bool ends_by_itself(std::size_t) const noexcept override { return false; }
-  Block allocate(std::size_t) override { return {}; }
-  std::uint64_t sent_bytes() const noexcept override { return 0; }
-  std::uint64_t staged_bytes() const noexcept override { return 0; }
-  void abort(const transport::Cause&) noexcept override {}
-  bool broken() const noexcept override { return false; }
-  std::optional<transport::Cause> aborted() override { return std::nullopt; }
 
  private:
-  DumbChannel& channel_;
+  WatchedChannel& channel_;
 };
 
 class OneThreadTest : public ::testing::Test {
  protected:
   OneThreadTest() {
-    Group group;
-    group.table.rows.resize(2);
-    group.members = {0, 1};
-    group.deadline = std::chrono::milliseconds(50);
-    group.transport = std::make_unique<OneThreadTransport>(channel_);
-    group.table.transport = group.transport->name();
-    impl_ = std::make_shared<CommunicatorImpl>(std::move(group), Settings(CommunicatorOptions()));
+    impl_ = std::make_shared<CommunicatorImpl>(
+        testing::group_over(std::make_unique<OneThreadTransport>(channel_),
+                            std::chrono::milliseconds(50)),
+        Settings(CommunicatorOptions()));
   }
 
   Communicator communicator() { return CommunicatorImpl::communicator(impl_); }
@@ -84,7 +63,7 @@ class OneThreadTest : public ::testing::Test {
     }).join();
   }
 
-  DumbChannel channel_;
+  WatchedChannel channel_;
   std::shared_ptr<CommunicatorImpl> impl_;
   std::vector<float> values_ = std::vector<float>(8);
 };

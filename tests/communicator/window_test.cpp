@@ -8,13 +8,13 @@
 #include <array>
 #include <deque>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <rota/error.h>
 
 #include "collectives/plan_run.h"
+#include "communicator/silent_transport.h"
 #include "kernels/codings.h"
 #include "kernels/reductions.h"
 
@@ -22,21 +22,20 @@ namespace rota {
 namespace {
 
 using collectives::Operation;
-using collectives::PlannedCollective;
 using collectives::Streams;
 using Turn = Window::Turn;
 
 constexpr std::size_t kToyStreams = 3;
 
-// Its call's count: its steps; its root: its stream.
+// The signature's count: its steps; its root: its stream.
 class ToyRun final : public collectives::Running {
  public:
   explicit ToyRun(std::size_t first_stream) : first_stream_(first_stream) {}
 
   void add_streams(const Operation& operation, Streams& streams) const noexcept override {
-    streams.add(first_stream_ + operation.planned->call.root);
+    streams.add(first_stream_ + operation.signature.root());
   }
-  void start(const Operation& operation) override { left_ = operation.planned->call.count; }
+  void start(const Operation& operation) override { left_ = operation.signature.count(); }
   collectives::Turn step() override {
     --left_;
     return left_ == 0 ? collectives::Turn::kDone : collectives::Turn::kMoved;
@@ -61,21 +60,11 @@ class Toys final : public collectives::Method {
 };
 
 // Of it, a window asks for nothing but whether some rank has begun to abort.
-class BrokenTransport final : public transport::Transport {
+class BreakableTransport final : public testing::SilentTransport {
  public:
   bool is_broken = false;
 
-  std::string_view name() const noexcept override { return "broken"; }
-  transport::Channel& channel(std::size_t) noexcept override { std::abort(); }
-  void rest(base::Duration) override {}
-  void wake() noexcept override {}
-  bool ends_by_itself(std::size_t) const noexcept override { return false; }
-  Block allocate(std::size_t) override { return {}; }
-  std::uint64_t sent_bytes() const noexcept override { return 0; }
-  std::uint64_t staged_bytes() const noexcept override { return 0; }
-  void abort(const transport::Cause&) noexcept override {}
   bool broken() const noexcept override { return is_broken; }
-  std::optional<transport::Cause> aborted() override { return std::nullopt; }
 };
 
 // What a toy operation is made of.
@@ -100,7 +89,6 @@ class WindowTest : public ::testing::Test {
   std::uint64_t push(const Toy& toy) {
     PlannedCollective& planned =
         planned_.emplace_back(PlannedCollective{.reducer = reducer_, .coder = coder_});
-    planned.call = {.count = toy.steps, .root = toy.stream};
     planned.method = 1;
     planned.value_bytes = toy.written.size_bytes();
     planned.input_bytes = toy.read.size_bytes();
@@ -111,6 +99,7 @@ class WindowTest : public ::testing::Test {
     operation.buffers = {reinterpret_cast<std::byte*>(toy.written.data()),
                          reinterpret_cast<std::byte*>(const_cast<float*>(toy.read.data())), nullptr,
                          reinterpret_cast<std::byte*>(toy.feedback.data())};
+    operation.signature = {{.count = toy.steps, .root = toy.stream}, 0};
     return queue_.push();
   }
   std::uint64_t push_plan() {
@@ -118,6 +107,7 @@ class WindowTest : public ::testing::Test {
         planned_.emplace_back(PlannedCollective{.reducer = reducer_, .coder = coder_});
     QueuedOperation& operation = queue_.next_slot();
     operation = {};
+    operation.plan = &planned.plan;
     operation.planned = &planned;
     return queue_.push();
   }
@@ -137,7 +127,7 @@ class WindowTest : public ::testing::Test {
   OperationQueue queue_;
   std::vector<std::unique_ptr<collectives::Method>> methods_;
   Toys* toys_ = nullptr;
-  BrokenTransport transport_;
+  BreakableTransport transport_;
   std::unique_ptr<Window> window_;
   std::array<float, 8> values_{};
 };
