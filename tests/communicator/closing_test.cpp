@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -10,6 +11,8 @@
 #include <rota/error.h>
 
 #include "communicator/giving_up.h"
+#include "communicator/impl.h"
+#include "communicator/silent_transport.h"
 #include "testing/error_of.h"
 
 namespace rota {
@@ -37,6 +40,54 @@ TEST(Closing, EndsTheWaitOfAnotherThread) {
     { const Communicator closed = std::move(world[0]); }
     waiter.join();
   }
+}
+
+// The thread that rests, and what the transport's end finds.
+struct Rest {
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> is_woken{false};
+  std::atomic<bool> has_ended{false};
+  std::atomic<bool> had_ended{false};  // When the transport was destroyed.
+};
+
+// Whose rests last until somebody wakes it.
+class RestingTransport final : public testing::SilentTransport {
+ public:
+  explicit RestingTransport(Rest& rest) : rest_(rest) {}
+  ~RestingTransport() override {
+    rest_.had_ended = rest_.has_ended.load();
+    rest_.is_woken = true;
+  }
+
+  transport::Manner manner() const noexcept override { return {.naps = true}; }
+  void rest(base::Duration) override {
+    Rest& rest = rest_;  // Outlives this.
+    rest.has_begun = true;
+    while (!rest.is_woken) std::this_thread::yield();
+    rest.has_ended = true;
+  }
+  void wake() noexcept override { rest_.is_woken = true; }
+
+ private:
+  Rest& rest_;
+};
+
+TEST(Closing, LeavesTheTransportToAThreadThatRestsOnIt) {
+  Rest rest;
+  auto impl = std::make_shared<CommunicatorImpl>(
+      testing::group_over(std::make_unique<RestingTransport>(rest), seconds(20)),
+      Settings(CommunicatorOptions()));
+  Communicator comm = CommunicatorImpl::communicator(std::move(impl));
+  std::vector<float> values(10);
+  Request request = comm.receive_async(values, 1);
+  std::thread waiter([&] {
+    const auto error = error_of([&] { request.wait(); });
+    EXPECT_TRUE(error && error->code() == ErrorCode::kClosed);
+  });
+  while (!rest.has_begun) std::this_thread::yield();
+  { const Communicator closed = std::move(comm); }
+  EXPECT_TRUE(rest.had_ended);
+  waiter.join();
 }
 
 }  // namespace
