@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -46,8 +47,10 @@ double cpu_seconds() {
   return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
-// Rank 2 is killed, or stopped, when it has begun to give up and before it has told why.
-TEST(GivingUp, EndsByTheDeadlineWhereItIsNeverTold) {
+// Three ranks over shared memory. Rank 2 is killed, or stopped, when it has begun to give up and
+// before it has told why; `last` is what it did before that, and `call` what the others do then.
+template <class Last, class Call>
+void expect_end_where_it_is_never_told(Last last, Call call) {
   std::vector<os::Fd> arenas;
   arenas.reserve(3);
   for (int rank = 0; rank < 3; ++rank) {
@@ -63,22 +66,43 @@ TEST(GivingUp, EndsByTheDeadlineWhereItIsNeverTold) {
   transport::Transport& killed = *transports[2];
   auto world = ThreadWorld::over(base::islands_over("shm", 3), std::move(transports),
                                  {.deadline = seconds(1)});
+  std::atomic<bool> has_begun{false};
   const double before = cpu_seconds();
   on_every_rank(world, [&](Communicator& comm) {
-    std::vector<float> values(1000);
     if (comm.rank() == 2) {
+      [[maybe_unused]] const auto kept = last(comm);
       killed.begin_abort(2);
+      has_begun = true;
       std::this_thread::sleep_for(seconds(2));
+      const Communicator closed = std::move(comm);  // Tells those that still wait, if any do.
       return;
     }
-    const auto error = error_of([&] {
-      for (int call = 0; call < 2; ++call) comm.send(values, 1 - comm.rank() + 2 * call);
-    });
+    while (!has_begun) std::this_thread::yield();
+    const auto error = error_of([&] { call(comm); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->blamed_rank(), 2U) << error->what();
-    EXPECT_THAT(error->what(), HasSubstr("rank 2"));
+    EXPECT_THAT(error->what(), AllOf(HasSubstr("rank 2"), HasSubstr("timed out")));
   });
   EXPECT_LT(cpu_seconds() - before, 0.5);  // They sleep meanwhile.
+}
+
+TEST(GivingUp, EndsByTheDeadlineWhereItIsNeverTold) {
+  expect_end_where_it_is_never_told([](Communicator&) { return 0; },
+                                    [](Communicator& comm) {
+                                      std::vector<float> values(1000);
+                                      comm.send(values, 1 - comm.rank());
+                                    });
+}
+
+// All that rank 2 owed them is there, so that nothing is left to be moved.
+TEST(GivingUp, EndsByTheDeadlineWhereNothingElseIsMissing) {
+  std::array<float, 4> owed{};
+  expect_end_where_it_is_never_told(
+      [&](Communicator& comm) { return comm.all_reduce_async(owed, ReduceOp::kSum); },
+      [](Communicator& comm) {
+        std::array<float, 4> values{};
+        comm.all_reduce(values, ReduceOp::kSum);
+      });
 }
 
 // As where the pids of a pod are used up. What was refused was not begun.
