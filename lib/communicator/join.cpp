@@ -102,6 +102,8 @@ struct FirstWord {
 
 std::string encode(const FirstWord& word) {
   base::ByteWriter out;
+  out.reserve(3 * sizeof(std::uint32_t) + word.plan.size() + word.tuned_file.size() +
+              word.tuned_text.size());
   out.write(word.plan);
   out.write(word.tuned_file);
   out.write(word.tuned_text);
