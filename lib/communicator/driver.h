@@ -1,11 +1,7 @@
 // Runs the operations of one group, and notices when they cannot go on.
 #pragma once
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +10,9 @@
 #include "base/time.h"
 #include "collectives/running.h"
 #include "collectives/shared/flags.h"
+#include "communicator/blame.h"
 #include "communicator/group.h"
+#include "communicator/messenger.h"
 #include "communicator/operation_queue.h"
 #include "communicator/watch.h"
 #include "communicator/window.h"
@@ -48,26 +46,12 @@ class Driver {
   Error fail(const Error& error) noexcept;
 
  private:
-  // In whose words the group ends.
-  enum class Teller : std::uint8_t { kSelf, kPeers, kCoordinator };
-
-  void throw_if_aborted();
-  void hear();
-
   std::optional<collectives::Wait> awaited() const noexcept;
   // Throws the Error of a wait that has ended.
   void judge(const collectives::Wait& wait);
-  Error timeout_of(const collectives::Wait& wait);
   void report(const collectives::Wait& wait);
-  Error tell_all(const Error& error);
-  std::string in_own_words(const Error& cause) const;
-  std::optional<Error> hear_reason() noexcept;
-  Error known_cause(const Error& error, std::size_t peer);
-  std::optional<std::string> departure(std::size_t peer) const;
   std::string_view own_trouble() const noexcept;
-  std::string describe(const collectives::Wait& wait) const;
-  std::string describe_held_up();
-  std::string name_of(std::size_t rank) const;
+  Evidence evidence() noexcept;
 
   Group& group_;
   OperationQueue& queue_;
@@ -77,9 +61,7 @@ class Driver {
   Window window_;
 
   Watch watch_;
-  base::TimePoint last_heard_{};  // When the launcher was listened to.
-  Teller teller_ = Teller::kSelf;
-  transport::Cause speechless_;  // What peers are told where no memory is left for words.
+  Messenger messenger_;
 };
 
 }  // namespace rota

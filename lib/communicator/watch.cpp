@@ -45,11 +45,4 @@ Watch::Verdict Watch::judge(std::size_t peer, bool tells_why, bool stream_goes_o
   return now_ - first_look_ <= deadline_ + more ? Verdict::kWaits : Verdict::kTimedOut;
 }
 
-std::string to_text(const collectives::Wait& wait, const std::string& peer) {
-  if (is_for_words(wait)) return "hearing from " + peer + " why it gave up";
-  return (wait.sends ? "sending to " : "receiving from ") + peer + " (step " +
-         std::to_string(wait.step + 1) + " of " + std::to_string(wait.step_count) + ", " +
-         std::to_string(wait.bytes) + " of " + std::to_string(wait.step_bytes) + " bytes)";
-}
-
 }  // namespace rota

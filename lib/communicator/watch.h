@@ -6,10 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "base/time.h"
-#include "collectives/operation.h"
 
 namespace rota {
 
@@ -66,11 +64,5 @@ class Watch {
   base::TimePoint departure_seen_{};     // When that was known first, in the oldest operation.
   std::optional<std::size_t> reported_;  // The peer that the launcher was told about.
 };
-
-// Whom an operation waits for, and how far it has come. `peer`: the name of wait.peer.
-std::string to_text(const collectives::Wait& wait, const std::string& peer);
-
-// A rank that gives up is waited for in no step.
-constexpr bool is_for_words(const collectives::Wait& wait) noexcept { return wait.step_count == 0; }
 
 }  // namespace rota

@@ -109,13 +109,5 @@ TEST_F(WatchTest, TellsOfALongWaitOnceAndOfItsEnd) {
   EXPECT_FALSE(watch_.wants_report_of(kPeer)) << "the next operation has its own clock";
 }
 
-TEST_F(WatchTest, SaysWhomItWaitsForAndHowFarItIs) {
-  EXPECT_EQ(to_text(collectives::Wait{.peer = kPeer}, "rank 3 (host)"),
-            "hearing from rank 3 (host) why it gave up");
-  const collectives::Wait wait{
-      .peer = kPeer, .sends = true, .step = 1, .step_count = 4, .bytes = 5, .step_bytes = 9};
-  EXPECT_EQ(to_text(wait, "rank 3 (host)"), "sending to rank 3 (host) (step 2 of 4, 5 of 9 bytes)");
-}
-
 }  // namespace
 }  // namespace rota

@@ -22,20 +22,21 @@ namespace rota {
 namespace {
 
 using collectives::Operation;
+using collectives::PlannedCollective;
 using collectives::Streams;
 using Turn = Window::Turn;
 
 constexpr std::size_t kToyStreams = 3;
 
-// The signature's count: its steps; its root: its stream.
+// Its call's count: its steps; its root: its stream.
 class ToyRun final : public collectives::Running {
  public:
   explicit ToyRun(std::size_t first_stream) : first_stream_(first_stream) {}
 
   void add_streams(const Operation& operation, Streams& streams) const noexcept override {
-    streams.add(first_stream_ + operation.signature.root());
+    streams.add(first_stream_ + operation.planned->call.root);
   }
-  void start(const Operation& operation) override { left_ = operation.signature.count(); }
+  void start(const Operation& operation) override { left_ = operation.planned->call.count; }
   collectives::Turn step() override {
     --left_;
     return left_ == 0 ? collectives::Turn::kDone : collectives::Turn::kMoved;
@@ -89,6 +90,7 @@ class WindowTest : public ::testing::Test {
   std::uint64_t push(const Toy& toy) {
     PlannedCollective& planned =
         planned_.emplace_back(PlannedCollective{.reducer = reducer_, .coder = coder_});
+    planned.call = {.count = toy.steps, .root = toy.stream};
     planned.method = 1;
     planned.value_bytes = toy.written.size_bytes();
     planned.input_bytes = toy.read.size_bytes();
@@ -99,7 +101,6 @@ class WindowTest : public ::testing::Test {
     operation.buffers = {reinterpret_cast<std::byte*>(toy.written.data()),
                          reinterpret_cast<std::byte*>(const_cast<float*>(toy.read.data())), nullptr,
                          reinterpret_cast<std::byte*>(toy.feedback.data())};
-    operation.signature = {{.count = toy.steps, .root = toy.stream}, 0};
     return queue_.push();
   }
   std::uint64_t push_plan() {
@@ -107,7 +108,6 @@ class WindowTest : public ::testing::Test {
         planned_.emplace_back(PlannedCollective{.reducer = reducer_, .coder = coder_});
     QueuedOperation& operation = queue_.next_slot();
     operation = {};
-    operation.plan = &planned.plan;
     operation.planned = &planned;
     return queue_.push();
   }
