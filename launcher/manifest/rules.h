@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/manifest/workload.h"
+#include "launcher/manifest/manifest.h"
 
 namespace rota::manifest {
 

@@ -60,24 +60,17 @@ struct Workload {
   std::string object_field(const std::string& path) const;
 };
 
-// All objects that are checked together, and those among them that start rotarun.
-struct Manifest {
-  explicit Manifest(std::vector<Tree> all);
-  Manifest(const Manifest&) = delete;  // Workloads point into the objects.
-  Manifest& operator=(const Manifest&) = delete;
-
-  // Of a kind, in a namespace: its own, where none is said.
-  std::vector<const Tree*> of_kind(std::string_view kind, const std::string& name_space) const;
-
-  std::vector<Tree> objects;
-  std::vector<Workload> workloads;
-};
-
 // The whole number that a text is; empty where it is none.
 std::optional<std::size_t> to_count(const std::string& text);
 
 // Whether a host can have so many slots, or a world so many hosts.
 bool is_rank_count(std::optional<std::size_t> count);
+
+// One of Kubeflow Trainer's, of either scope.
+bool is_runtime(const Tree& object);
+
+// Whether the container starts rotarun, as far as its command and its variables say.
+bool is_ours(const Tree& container);
 
 // "Job mnist"
 std::string name_of(const Tree& object);
