@@ -1,5 +1,5 @@
 // All rules over all workloads.
-#include <algorithm>
+#include <set>
 
 #include "launcher/manifest/rules.h"
 
@@ -7,6 +7,7 @@ namespace rota::manifest {
 
 Findings check(const Manifest& manifest) {
   Findings all;
+  std::set<Finding> told;  // Pods of one kind say the same of what they share.
   if (manifest.workloads.empty()) {
     all.push_back(
         error("nothing here starts rotarun: no Job, JobSet, TrainJob, StatefulSet or Pod "
@@ -18,8 +19,7 @@ Findings check(const Manifest& manifest) {
       for (const Rule& rule : rules) {
         for (Finding& finding : rule.check(manifest, workload)) {
           finding.text = on_one_line(std::move(finding.text));
-          // Pods of one kind say the same of what they share.
-          if (std::ranges::find(all, finding) == all.end()) all.push_back(std::move(finding));
+          if (told.insert(finding).second) all.push_back(std::move(finding));
         }
       }
     }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
+#include <set>
 
 namespace rota::manifest {
 namespace {
@@ -34,21 +36,32 @@ void read_host_count(const Tree& tree, const std::string& path, Workload& worklo
   workload.host_count_field = path;
 }
 
-const Tree* runtime_of(const Tree& train_job, const std::vector<Tree>& objects) {
-  const std::string name = text_at(train_job, "spec.runtimeRef.name");
-  std::string kind = text_at(train_job, "spec.runtimeRef.kind");
-  if (kind.empty()) kind = "ClusterTrainingRuntime";
-  const auto found = std::ranges::find_if(objects, [&](const Tree& object) {
-    return text_at(object, "kind") == kind && text_at(object, "metadata.name") == name;
-  });
-  return found == objects.end() ? nullptr : &*found;
-}
+// Those of Kubeflow Trainer, and which of them some TrainJob names.
+class Runtimes {
+ public:
+  explicit Runtimes(const std::vector<Tree>& objects) {
+    for (const Tree& object : objects) {
+      if (!is_runtime(object)) continue;
+      by_name_.try_emplace({view_at(object, "kind"), view_at(object, "metadata.name")}, &object);
+    }
+    for (const Tree& object : objects) {
+      if (view_at(object, "kind") == "TrainJob") used_.insert(of(object));
+    }
+  }
 
-bool has_train_job(const Tree& runtime, const std::vector<Tree>& objects) {
-  return std::ranges::any_of(objects, [&](const Tree& object) {
-    return text_at(object, "kind") == "TrainJob" && runtime_of(object, objects) == &runtime;
-  });
-}
+  const Tree* of(const Tree& train_job) const {
+    std::string_view kind = view_at(train_job, "spec.runtimeRef.kind");
+    if (kind.empty()) kind = "ClusterTrainingRuntime";
+    const auto found = by_name_.find({kind, view_at(train_job, "spec.runtimeRef.name")});
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+  bool is_used(const Tree& runtime) const { return used_.contains(&runtime); }
+
+ private:
+  std::map<std::pair<std::string_view, std::string_view>, const Tree*> by_name_;
+  std::set<const Tree*> used_;
+};
 
 // What is too large for a number is the largest.
 std::size_t product(std::size_t one, std::size_t other) {
@@ -57,7 +70,7 @@ std::size_t product(std::size_t one, std::size_t other) {
                                                      : result;
 }
 
-void read_kind(const std::vector<Tree>& objects, Workload& workload) {
+void read_kind(const Runtimes& runtimes, Workload& workload) {
   const Tree& object = *workload.object;
   if (workload.kind == "Job") {
     workload.job_path = "spec";
@@ -73,7 +86,7 @@ void read_kind(const std::vector<Tree>& objects, Workload& workload) {
     if (workload.host_count)
       workload.host_count = product(*workload.host_count, workload.job_count);
   } else if (workload.kind == "TrainJob") {
-    workload.pods_owner = runtime_of(object, objects);
+    workload.pods_owner = runtimes.of(object);
     read_host_count(object, "spec.trainer.numNodes", workload);
     if (workload.pods_owner != nullptr) read_set("spec.template.spec.replicatedJobs", workload);
   } else if (is_runtime(object)) {
@@ -82,11 +95,11 @@ void read_kind(const std::vector<Tree>& objects, Workload& workload) {
   }
 }
 
-bool is_candidate(const Tree& object, const std::vector<Tree>& objects) {
+bool is_candidate(const Tree& object, const Runtimes& runtimes) {
   constexpr std::array<std::string_view, 5> kKinds = {"Job", "JobSet", "TrainJob", "StatefulSet",
                                                       "Pod"};
-  if (is_runtime(object)) return !has_train_job(object, objects);
-  return std::ranges::find(kKinds, text_at(object, "kind")) != kKinds.end();
+  if (is_runtime(object)) return !runtimes.is_used(object);
+  return std::ranges::find(kKinds, view_at(object, "kind")) != kKinds.end();
 }
 
 // A TrainJob counts without its runtime too; whatever else does not start rotarun is not ours.
@@ -103,26 +116,42 @@ bool finish(Workload& workload) {
 }  // namespace
 
 Manifest::Manifest(std::vector<Tree> all) : objects(std::move(all)) {
+  for (const Tree& object : objects) index(object);
+  const Runtimes runtimes(objects);
   for (const Tree& object : objects) {
-    if (!is_candidate(object, objects)) continue;
+    if (!is_candidate(object, runtimes)) continue;
     Workload workload{.object = &object,
                       .kind = text_at(object, "kind"),
                       .name = text_at(object, "metadata.name"),
                       .name_space = text_at(object, "metadata.namespace"),
                       .pods_owner = &object};
-    read_kind(objects, workload);
+    read_kind(runtimes, workload);
     if (finish(workload)) workloads.push_back(std::move(workload));
   }
 }
 
-std::vector<const Tree*> Manifest::of_kind(std::string_view kind,
-                                           const std::string& name_space) const {
-  std::vector<const Tree*> found;
-  for (const Tree& object : objects) {
-    const bool is_there = text_at(object, "metadata.namespace") == name_space;
-    if (text_at(object, "kind") == kind && is_there) found.push_back(&object);
-  }
-  return found;
+void Manifest::index(const Tree& object) {
+  const std::string_view kind = view_at(object, "kind");
+  const std::string_view name_space = view_at(object, "metadata.namespace");
+  by_name_.insert({{kind, name_space, view_at(object, "metadata.name")}, &object});
+  const Tree& selector = map_at(object, "spec.selector");
+  if (kind != "Service" || selector.empty()) return;
+  const auto first = selector.begin();
+  by_selector_.insert({{name_space, first.key(), view_at(first.value(), "")}, &object});
+}
+
+const Tree* Manifest::named(std::string_view kind, std::string_view name_space,
+                            std::string_view name) const {
+  const auto [first, last] = by_name_.equal_range({kind, name_space, name});
+  return first == last ? nullptr : first->second;
+}
+
+std::vector<const Tree*> Manifest::services_of(std::string_view name_space, std::string_view label,
+                                               std::string_view value) const {
+  std::vector<const Tree*> services;
+  const auto [first, last] = by_selector_.equal_range({name_space, label, value});
+  for (auto at = first; at != last; ++at) services.push_back(at->second);
+  return services;
 }
 
 }  // namespace rota::manifest

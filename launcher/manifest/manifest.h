@@ -1,6 +1,7 @@
 // All objects that are checked together, and those among them that start rotarun.
 #pragma once
-#include <string>
+#include <array>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -13,11 +14,26 @@ struct Manifest {
   Manifest(const Manifest&) = delete;  // Workloads point into the objects.
   Manifest& operator=(const Manifest&) = delete;
 
-  // Of a kind, in a namespace: its own, where none is said.
-  std::vector<const Tree*> of_kind(std::string_view kind, const std::string& name_space) const;
+  // The first object of a name; null where there is none. A namespace that is not said is one of
+  // its own.
+  const Tree* named(std::string_view kind, std::string_view name_space,
+                    std::string_view name) const;
+
+  // The Services whose selector begins with that label.
+  std::vector<const Tree*> services_of(std::string_view name_space, std::string_view label,
+                                       std::string_view value) const;
 
   std::vector<Tree> objects;
   std::vector<Workload> workloads;
+
+ private:
+  // Workloads are many, and so are the objects that each looks for. Keys are the objects' own texts.
+  using Index = std::multimap<std::array<std::string_view, 3>, const Tree*>;
+
+  void index(const Tree& object);
+
+  Index by_name_;      // Kind, namespace, name.
+  Index by_selector_;  // Namespace, name and value of the first label.
 };
 
 }  // namespace rota::manifest

@@ -1,6 +1,7 @@
 // What can be wrong with a manifest, rule by rule: each looks at one workload among all objects
 // that are given, and says what is wrong in one sentence, with the field and what to do.
 #pragma once
+#include <compare>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +15,7 @@ struct Finding {
   bool is_error = true;  // Otherwise a hint: it may well run so.
   std::string text;
 
-  friend bool operator==(const Finding&, const Finding&) = default;
+  friend auto operator<=>(const Finding&, const Finding&) = default;
 };
 using Findings = std::vector<Finding>;
 

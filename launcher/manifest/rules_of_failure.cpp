@@ -1,6 +1,7 @@
 // Failure: what is made of exit codes, and who starts again.
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "launcher/manifest/rules.h"
 
@@ -37,7 +38,16 @@ Findings check_codes(const Workload& workload, const std::string& path) {
   return findings;
 }
 
-Findings check_container(const Workload& workload, const std::string& path) {
+std::set<std::string_view> names_of_containers(const Workload& workload) {
+  std::set<std::string_view> names;
+  for (const Tree& each : list_at(workload.pod_spec(), "containers")) {
+    names.insert(view_at(each, "name"));
+  }
+  return names;
+}
+
+Findings check_container(const Workload& workload, const std::string& path,
+                         const std::set<std::string_view>& names) {
   const std::string name = text_at(workload.job_spec(), path + ".containerName");
   const std::string ours = text_at(workload.main_container(), "name");
   if (name == ours) return {};
@@ -46,22 +56,20 @@ Findings check_container(const Workload& workload, const std::string& path) {
                   " is missing, so that the code of any other container counts too: make it " +
                   ours)};
   }
-  const Tree& containers = list_at(workload.pod_spec(), "containers");
-  const bool is_there = std::ranges::any_of(
-      containers, [&](const Tree& each) { return text_at(each, "name") == name; });
-  if (is_there) return {};
+  if (names.contains(name)) return {};
   return {error(workload.job_field(path + ".containerName") + " is " + name +
                 ", and no container is called so: make it " + ours)};
 }
 
 Findings reads_codes(const Manifest& /*manifest*/, const Workload& workload) {
   const std::size_t count = list_at(workload.job_spec(), "podFailurePolicy.rules").size();
+  const auto names = names_of_containers(workload);
   Findings findings;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string path = "podFailurePolicy.rules[" + std::to_string(i) + "].onExitCodes";
     if (find(workload.job_spec(), path) == nullptr) continue;
     for (auto& each : check_codes(workload, path)) findings.push_back(std::move(each));
-    for (auto& each : check_container(workload, path)) findings.push_back(std::move(each));
+    for (auto& each : check_container(workload, path, names)) findings.push_back(std::move(each));
   }
   return findings;
 }

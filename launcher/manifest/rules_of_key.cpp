@@ -1,6 +1,7 @@
 // The key that the hosts share: that there is one, and that rotarun will trust it.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "launcher/manifest/contract.h"
 #include "launcher/manifest/rules.h"
@@ -41,6 +42,10 @@ struct Place {
 
 Place find_place(const Workload& workload) {
   const std::string path = key_path(workload);
+  std::map<std::string_view, const Tree*> volumes;
+  for (const Tree& volume : list_at(workload.pod_spec(), "volumes")) {
+    volumes.emplace(view_at(volume, "name"), &volume);
+  }
   for (const Tree& mount : list_at(workload.main_container(), "volumeMounts")) {
     std::string folder = text_at(mount, "mountPath");
     while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
@@ -49,9 +54,8 @@ Place find_place(const Workload& workload) {
       if (folder.empty() || !path.starts_with(folder + "/")) continue;
       file = path.substr(folder.size() + 1);
     }
-    for (const Tree& volume : list_at(workload.pod_spec(), "volumes")) {
-      if (text_at(volume, "name") == text_at(mount, "name")) return {&volume, file};
-    }
+    const auto found = volumes.find(view_at(mount, "name"));
+    if (found != volumes.end()) return {found->second, file};
   }
   return {};
 }
@@ -128,27 +132,25 @@ Findings is_key_there(const Manifest& manifest, const Workload& workload) {
   const std::string name =
       place.volume == nullptr ? "" : text_at(*place.volume, "secret.secretName");
   if (name.empty()) return {};
-  const auto secrets = manifest.of_kind("Secret", workload.name_space);
-  const auto found = std::ranges::find_if(
-      secrets, [&](const Tree* secret) { return text_at(*secret, "metadata.name") == name; });
-  if (found == secrets.end()) {
+  const Tree* secret = manifest.named("Secret", workload.name_space, name);
+  if (secret == nullptr) {
     return {hint(workload.pod_field("volumes") + " has the Secret " + name +
                  ", which is in none of these files: it has to be there before the pods")};
   }
   const std::string item = item_of(place);
-  const Tree& data = map_at(**found, "data");
-  const Tree& texts = map_at(**found, "stringData");
+  const Tree& data = map_at(*secret, "data");
+  const Tree& texts = map_at(*secret, "stringData");
   std::size_t bytes = 0;
   if (data.contains(item) && data[item].is_string()) {
     bytes = decoded_bytes(data[item].get<std::string>());
   } else if (texts.contains(item) && texts[item].is_string()) {
     bytes = texts[item].get<std::string>().size();
   } else {
-    return {error(name_of(**found) + ": data." + item +
+    return {error(name_of(*secret) + ": data." + item +
                   " is missing, and the pods look for their key there: add it")};
   }
   if (bytes >= kKeyBytes) return {};
-  return {error(name_of(**found) + ": data." + item + " holds " + std::to_string(bytes) +
+  return {error(name_of(*secret) + ": data." + item + " holds " + std::to_string(bytes) +
                 " bytes, and a key has 32 or more: make it 32 random bytes")};
 }
 

@@ -1,6 +1,7 @@
 // Names: by which Service pods find each other.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "launcher/manifest/rules.h"
 
@@ -9,9 +10,12 @@ namespace {
 
 using Services = std::vector<const Tree*>;
 
+using Labels = std::map<std::string, Tree>;
+
 // With those that a Job's pods get from their controller.
-Tree labels_of_pods(const Workload& workload) {
-  Tree labels = workload.pod_labels();
+Labels labels_of_pods(const Workload& workload) {
+  Labels labels;
+  for (const auto& [name, value] : workload.pod_labels().items()) labels[name] = value;
   if (workload.kind == "Job") {
     labels["job-name"] = workload.name;
     labels["batch.kubernetes.io/job-name"] = workload.name;
@@ -19,10 +23,11 @@ Tree labels_of_pods(const Workload& workload) {
   return labels;
 }
 
-bool selects(const Tree& service, const Tree& labels) {
+bool selects(const Tree& service, const Labels& labels) {
   const Tree& selector = map_at(service, "spec.selector");
   const auto is_label = [&](const auto& pair) {
-    return labels.contains(pair.key()) && labels[pair.key()] == pair.value();
+    const auto found = labels.find(pair.key());
+    return found != labels.end() && found->second == pair.value();
   };
   const auto pairs = selector.items();
   return !selector.empty() && std::all_of(pairs.begin(), pairs.end(), is_label);
@@ -35,9 +40,14 @@ bool publishes(const Tree& service) {
 }
 
 Services selecting(const Manifest& manifest, const Workload& workload) {
-  const Tree labels = labels_of_pods(workload);
-  Services all = manifest.of_kind("Service", workload.name_space);
-  std::erase_if(all, [&](const Tree* service) { return !selects(*service, labels); });
+  const Labels labels = labels_of_pods(workload);
+  Services all;
+  for (const auto& [name, value] : labels) {
+    for (const Tree* service :
+         manifest.services_of(workload.name_space, name, view_at(value, ""))) {
+      if (selects(*service, labels)) all.push_back(service);
+    }
+  }
   return all;
 }
 
@@ -63,11 +73,7 @@ std::string named_service(const Workload& workload) {
 }
 
 const Tree* find_service(const Manifest& manifest, const Workload& workload) {
-  const std::string name = named_service(workload);
-  for (const Tree* service : manifest.of_kind("Service", workload.name_space)) {
-    if (text_at(*service, "metadata.name") == name) return service;
-  }
-  return nullptr;
+  return manifest.named("Service", workload.name_space, named_service(workload));
 }
 
 Findings names_its_service(const Manifest& manifest, const Workload& workload) {

@@ -39,8 +39,13 @@ const Tree* find(const Tree& tree, std::string_view path) {
 }
 
 std::string text_at(const Tree& tree, std::string_view path) {
+  return std::string(view_at(tree, path));
+}
+
+std::string_view view_at(const Tree& tree, std::string_view path) {
   const Tree* found = find(tree, path);
-  return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
+  if (found == nullptr || !found->is_string()) return {};
+  return found->get_ref<const Tree::string_t&>();
 }
 
 std::optional<std::size_t> count_at(const Tree& tree, std::string_view path) {

@@ -14,8 +14,9 @@ using Tree = nlohmann::ordered_json;  // Fields stay in the order in which peopl
 // What is at "spec.template.spec.containers[0].name"; null where a part of that is not there.
 const Tree* find(const Tree& tree, std::string_view path);
 
-// The text there; empty where there is none.
+// The text there; empty where there is none. A view is the tree's own.
 std::string text_at(const Tree& tree, std::string_view path);
+std::string_view view_at(const Tree& tree, std::string_view path);
 
 // The whole number there; empty where there is none.
 std::optional<std::size_t> count_at(const Tree& tree, std::string_view path);

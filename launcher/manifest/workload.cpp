@@ -152,7 +152,7 @@ std::string Workload::object_field(const std::string& path) const {
 }
 
 bool is_runtime(const Tree& object) {
-  const std::string kind = text_at(object, "kind");
+  const std::string_view kind = view_at(object, "kind");
   return kind == "TrainingRuntime" || kind == "ClusterTrainingRuntime";
 }
 
