@@ -11,6 +11,7 @@
 #include "launcher/ranks/rank_environment.h"
 #include "os/host.h"
 #include "os/output.h"
+#include "os/pipe.h"
 
 namespace rota::launcher {
 namespace {
