@@ -1,0 +1,174 @@
+// A number that is given anew while the descendants of a process are signalled: its new owner is
+// not touched. Method: whoever signals is stopped at each of its system calls in turn; there one of
+// its descendants is killed, or both are, and strangers get the numbers.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "os/pidfd.h"
+#include "os/poll_set.h"
+#include "os/process.h"
+
+namespace rota::os {
+namespace {
+
+constexpr auto kMostTime = std::chrono::seconds(20);  // For hangs.
+
+// A child of whoever calls with a number of his choice, which has one in turn for each further
+// number. It comes when the number is free; -1 where it may not be chosen.
+pid_t start_as(std::span<const pid_t> numbers) {
+  clone_args how{};
+  how.exit_signal = SIGCHLD;
+  how.set_tid = reinterpret_cast<std::uintptr_t>(numbers.data());
+  how.set_tid_size = 1;
+  long pid = 0;
+  do {
+    pid = ::syscall(SYS_clone3, &how, sizeof how);
+  } while (pid < 0 && errno == EEXIST);
+  if (pid != 0) return static_cast<pid_t>(pid);
+  if (numbers.size() > 1) start_as(numbers.subspan(1));
+  for (;;) ::pause();
+}
+
+bool has_ended(const HeldProcess& process) {
+  PollSet polls;
+  polls.add(process.handle.get(), true, false);
+  polls.wait(base::Clock::now());
+  return polls.readable(0);
+}
+
+// One who signals a child and a grandchild of its own, and can be stopped before each system call.
+class Signaller {
+ public:
+  static constexpr std::size_t kDescendants = 2;
+
+  Signaller() {
+    int pipe[2] = {};
+    EXPECT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
+    const Fd read(pipe[0]);
+    const Fd write(pipe[1]);
+    pid_ = fork_process();
+    if (pid_ == 0) live(write);
+    while (descendants_.size() < kDescendants) {
+      pid_t number = 0;
+      EXPECT_EQ(::read(read.get(), &number, sizeof number), sizeof number);
+      descendants_.push_back(hold_process(number));
+    }
+    ::waitpid(pid_, nullptr, 0);
+    ::ptrace(PTRACE_SETOPTIONS, pid_, nullptr, PTRACE_O_EXITKILL);
+  }
+  Signaller(const Signaller&) = delete;
+  Signaller& operator=(const Signaller&) = delete;
+  ~Signaller() { EXPECT_TRUE(end_descendants(kMostTime)); }
+
+  // To the beginning of so many system calls; false where it has ended instead.
+  bool step(std::size_t count) {
+    const std::size_t stop_count = 2 * count - 1;  // One is at the end of each.
+    for (std::size_t stop = 0; stop < stop_count && !has_ended_; ++stop) go_on(PTRACE_SYSCALL);
+    return !has_ended_;
+  }
+  void go_on_to_the_end() {
+    while (!has_ended_) go_on(PTRACE_CONT);
+  }
+
+  const std::vector<HeldProcess>& descendants() const noexcept { return descendants_; }
+
+  // Ends some of them. Returns the strangers who have their numbers then.
+  std::vector<HeldProcess> replace(std::span<const std::size_t> which) const {
+    std::vector<pid_t> numbers;
+    for (const std::size_t index : which) numbers.push_back(descendants_[index].pid);
+    for (const std::size_t index : which) (void)signal_held(descendants_[index], SIGKILL);
+    for (const pid_t number : numbers) {  // Orphans are ours to reap.
+      while (!hold_process(number).is_gone) (void)::waitpid(number, nullptr, WNOHANG);
+    }
+    EXPECT_GT(start_as(numbers), 0) << std::strerror(errno);
+    std::vector<HeldProcess> strangers;
+    for (const pid_t number : numbers) {
+      while (hold_process(number).is_gone) ::usleep(100);  // The first one starts the next.
+      strangers.push_back(hold_process(number));
+    }
+    return strangers;
+  }
+
+ private:
+  void go_on(__ptrace_request how) {
+    int status = 0;
+    ::ptrace(how, pid_, nullptr, nullptr);
+    ::waitpid(pid_, &status, 0);
+    has_ended_ = !WIFSTOPPED(status);
+  }
+
+  // Nobody has to reap, so that a number is free as soon as its process has ended.
+  [[noreturn]] static void live(const Fd& told) {
+    ::signal(SIGCHLD, SIG_IGN);
+    if (fork_process() == 0) {
+      tell_own_number(told);
+      if (fork_process() == 0) tell_own_number(told);
+      for (;;) ::pause();
+    }
+    ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    ::raise(SIGSTOP);
+    signal_descendants_of(::getpid(), SIGTERM);
+    ::_exit(0);
+  }
+
+  static void tell_own_number(const Fd& told) {
+    const pid_t self = ::getpid();
+    (void)!::write(told.get(), &self, sizeof self);
+  }
+
+  pid_t pid_ = -1;
+  std::vector<HeldProcess> descendants_;
+  bool has_ended_ = false;
+};
+
+class ProcessNumber : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root chooses a process's number";
+    adopt_orphans();
+  }
+};
+
+TEST_F(ProcessNumber, IsNoReasonToSignalItsNextOwner) {
+  const std::vector<std::vector<std::size_t>> choices = {{0}, {1}, {0, 1}};
+  for (const auto& which : choices) {
+    std::size_t call_count = 1;
+    for (;; ++call_count) {
+      Signaller signaller;
+      if (!signaller.step(call_count)) break;
+      const std::vector<HeldProcess> strangers = signaller.replace(which);
+      signaller.go_on_to_the_end();
+      for (const HeldProcess& stranger : strangers) {
+        EXPECT_FALSE(has_ended(stranger)) << "replaced before call " << call_count;
+      }
+    }
+    EXPECT_GT(call_count, 20U) << "it was hardly stopped";
+  }
+}
+
+// Else there would be nothing to see above.
+TEST_F(ProcessNumber, ReachesWhoeverHasIt) {
+  Signaller signaller;
+  signaller.go_on_to_the_end();
+  for (const HeldProcess& descendant : signaller.descendants()) {
+    const base::TimePoint end = base::Clock::now() + kMostTime;
+    while (!has_ended(descendant) && base::Clock::now() < end) ::usleep(100);
+    EXPECT_TRUE(has_ended(descendant));
+  }
+}
+
+}  // namespace
+}  // namespace rota::os
