@@ -11,6 +11,7 @@
 #include <thread>
 #include <tuple>
 
+#include "hosts/across_hosts.h"
 #include "testing/paths.h"
 #include "timed/promised.h"
 
@@ -68,6 +69,55 @@ TEST(JobEndsInTime, WhenItIsAskedTo) {
   job.signal(SIGTERM);
   EXPECT_EQ(job.wait().exit_code, 143);
   expect_promise(asked, kEnds, "SIGTERM");
+}
+
+// rotarun's own processes are killed or stopped, and ranks end by no signal but SIGKILL.
+class RotarunIsHarmed : public ::testing::Test {
+ protected:
+  RotarunIsHarmed() {
+    adopt_orphans();
+    for (const char* ready : {"ready 0\n", "ready 1\n"}) EXPECT_TRUE(job_.wait_for(ready));
+    const std::size_t at = job_.out().find("inner ");
+    inner_ = at == std::string::npos ? -1 : std::stoi(job_.out().substr(at + 6));
+  }
+
+  static void expect_all_gone(Clock::time_point since, Clock::duration promise,
+                              const std::string& what) {
+    EXPECT_TRUE(all_gone_within(kMostOfAPromise * promise)) << what;
+    expect_promise(since, promise, what);
+  }
+
+  static constexpr milliseconds kShortGrace{500};  // Whatever --grace says.
+
+  Process job_{rotarun({"-np", "2", "--grace", "100", "/bin/sh", "-c",
+                        "[ $ROTA_RANK = 1 ] || { " + kSayInner +
+                            "}; trap '' TERM INT; echo ready $ROTA_RANK; "
+                            "while :; do sleep 0.05; done"})};
+  pid_t inner_ = -1;  // The number of the inner process; the outer one is the job.
+};
+
+TEST_F(RotarunIsHarmed, WhereItsOuterProcessIsKilled) {
+  const auto killed = Clock::now();
+  job_.signal(SIGKILL);
+  EXPECT_EQ(job_.wait().signal, SIGKILL);
+  expect_all_gone(killed, kShortGrace, "an outer process that is killed");
+}
+
+// A keeper wakes the inner one, twice a second.
+TEST_F(RotarunIsHarmed, WhereItsOuterProcessIsKilledAndTheInnerOneIsStopped) {
+  ::kill(inner_, SIGSTOP);
+  const auto killed = Clock::now();
+  job_.signal(SIGKILL);
+  EXPECT_EQ(job_.wait().signal, SIGKILL);
+  expect_all_gone(killed, milliseconds(500) + kShortGrace, "an outer process that is killed");
+}
+
+TEST_F(RotarunIsHarmed, WhereItsInnerProcessIsStopped) {
+  const auto stopped = Clock::now();
+  ::kill(inner_, SIGSTOP);
+  EXPECT_EQ(job_.wait().exit_code, 201) << job_.err();
+  EXPECT_NE(job_.err().find("was stopped, or hung, for 5 s"), std::string::npos) << job_.err();
+  expect_all_gone(stopped, seconds(5), "an inner process that is stopped");
 }
 
 // Method: two of those that are started leave a file, an early one and the last.
