@@ -1,12 +1,16 @@
 // rota-manifest: what rotarun becomes for "rotarun render". Prints the objects of a job, or says
 // what is wrong with those of a file, so that YAML burdens no other start.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <ios>
 #include <iostream>
-#include <iterator>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,13 +69,15 @@ int render(const Parameters& parameters) {
   return print(to_yaml(manifest.objects));
 }
 
+// No more than is taken, and some of what is too much.
 std::string read_all(std::istream& stream) {
-  try {
-    return {std::istreambuf_iterator<char>(stream), {}};
-  } catch (const std::ios_base::failure&) {  // By the file's buffer itself, past the stream.
-    stream.setstate(std::ios_base::badbit);
-    return {};
+  std::string text;
+  std::array<char, 1 << 16> part{};
+  while (stream && text.size() <= kMostYamlBytes) {
+    stream.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
   }
+  return text;
 }
 
 [[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
@@ -91,21 +97,48 @@ std::string read_file(const std::string& path) {
   }
   std::ifstream file(path);
   std::string text = read_all(file);
-  if (!file) refuse_file(path, "it cannot be read");
+  if (!file.is_open() || file.bad()) refuse_file(path, "it cannot be read");
   return text;
 }
 
 // Together, since what one names may be in another.
 std::vector<Tree> read_files(const std::vector<std::string>& paths) {
-  std::vector<Tree> objects;
+  YamlReader reader;
   for (const std::string& path : paths) {
     try {
-      for (Tree& object : from_yaml(read_file(path))) objects.push_back(std::move(object));
+      reader.read(read_file(path));
     } catch (const YamlError& error) {
       throw YamlError((path == "-" ? "standard input" : path) + ": " + error.what());
     }
   }
-  return objects;
+  return reader.take();
+}
+
+// What a stranger's files may cost, whatever they make of a parser: docs/manifests.md promises it.
+// The data, and the pages of programs and libraries beside it, are less than 64 MiB.
+constexpr rlim_t kMostDataBytes = rlim_t{48} << 20;
+constexpr rlim_t kMostSeconds = 2;
+
+void lower_limit(__rlimit_resource resource, rlim_t most) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) != 0) return;
+  limit.rlim_cur = std::min(limit.rlim_cur, most);
+  ::setrlimit(resource, &limit);
+}
+
+extern "C" void end_late(int /*signal*/) {
+  constexpr std::string_view kWhy =
+      "rotarun render: this takes more than 2 s to check; give the manifest of one job\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kWhy.data(), kWhy.size());
+  ::_exit(launcher::kExitSpecification);
+}
+
+void limit_cost() {
+#if defined(ROTA_LIMITS_COST)
+  lower_limit(RLIMIT_DATA, kMostDataBytes);
+  std::signal(SIGXCPU, end_late);
+  lower_limit(RLIMIT_CPU, kMostSeconds);
+#endif
 }
 
 int check_files(const std::vector<std::string>& paths) {
@@ -128,12 +161,17 @@ int run(const std::vector<std::string>& arguments) {
   try {
     const CommandLine line = parse_command_line(arguments);
     if (line.help) return print(help_text());
-    return line.is_check ? check_files(line.files) : render(line.parameters);
+    if (!line.is_check) return render(line.parameters);
+    limit_cost();
+    return check_files(line.files);
   } catch (const launcher::UsageError& error) {
     complain(std::string(error.what()) + "\nrotarun: try rotarun render --help");
     return launcher::kExitUsage;
   } catch (const YamlError& error) {
     complain(error.what());
+    return launcher::kExitSpecification;
+  } catch (const std::bad_alloc&) {
+    complain("this takes more than 64 MiB to check; give the manifest of one job");
     return launcher::kExitSpecification;
   } catch (const std::exception& error) {
     complain(error.what());

@@ -27,7 +27,7 @@ struct Manifest {
   std::vector<Workload> workloads;
 
  private:
-  // Workloads are many, and so are the objects that each looks for. Keys are the objects' own texts.
+  // Of what workloads look for, since both may be many. Keys are the objects' own texts.
   using Index = std::multimap<std::array<std::string_view, 3>, const Tree*>;
 
   void index(const Tree& object);

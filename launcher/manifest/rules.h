@@ -19,8 +19,9 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
-inline Finding error(std::string text) { return {true, std::move(text)}; }
-inline Finding hint(std::string text) { return {false, std::move(text)}; }
+// Short enough to be read: a text of the manifest's in it may be of any length.
+inline Finding error(std::string text) { return {true, cut(std::move(text))}; }
+inline Finding hint(std::string text) { return {false, cut(std::move(text))}; }
 
 struct Rule {
   std::string_view name;  // What it is about, in words of the documentation.

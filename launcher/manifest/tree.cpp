@@ -78,6 +78,15 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
+std::string cut(std::string text) {
+  constexpr std::size_t kMost = 2000;
+  if (text.size() <= kMost) return text;
+  std::size_t end = kMost;
+  const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  while (end > 0 && is_inside(text[end])) --end;  // Of a letter of UTF-8.
+  return text.substr(0, end) + " ...";
+}
+
 std::string shown(const Tree& tree) {
   return tree.dump(-1, ' ', false, Tree::error_handler_t::replace);
 }

@@ -31,6 +31,9 @@ const Tree& map_at(const Tree& tree, std::string_view path);
 // Without what would begin another line, or end the text.
 std::string on_one_line(std::string text);
 
+// No longer than somebody reads: what is left out is marked.
+std::string cut(std::string text);
+
 // As a person would write the scalar: 4, "4" and true.
 std::string shown(const Tree& tree);
 

@@ -19,9 +19,8 @@ namespace {
 
 // Far more than any job has. What is copied for an alias counts each time, since an alias of
 // aliases would be more than memory has.
-constexpr std::size_t kMostTextBytes = std::size_t{4} << 20;
 constexpr std::size_t kMostTreeBytes = std::size_t{16} << 20;
-constexpr std::size_t kNodeBytes = 64;  // Beside its text.
+constexpr std::size_t kNodeBytes = 128;  // Beside its text; as measured, in the map that it is in.
 constexpr std::size_t kMostFields = 4096;
 constexpr std::size_t kMostDepth = 64;
 
@@ -137,6 +136,8 @@ std::string at(const YAML::Mark& mark) { return "line " + std::to_string(mark.li
 // Builds trees while yaml-cpp parses, so that its limits hold before there is anything to hold.
 class Builder final : public YAML::EventHandler {
  public:
+  explicit Builder(std::size_t& bytes) : bytes_(bytes) {}
+
   std::vector<Tree> take() { return std::move(documents_); }
 
   void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
@@ -247,7 +248,7 @@ class Builder final : public YAML::EventHandler {
   Tree root_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, Anchored> anchored_;
-  std::size_t bytes_ = 0;
+  std::size_t& bytes_;
 };
 
 void add(Tree tree, std::vector<Tree>& objects) {
@@ -273,25 +274,30 @@ std::string to_yaml(const std::vector<Tree>& objects) {
   return text;
 }
 
-std::vector<Tree> from_yaml(const std::string& text) {
-  if (text.size() > kMostTextBytes) {
-    throw YamlError("more than " + std::to_string(kMostTextBytes >> 20) +
+void YamlReader::read(std::string text) {
+  text_bytes_ += text.size();
+  if (text_bytes_ > kMostYamlBytes) {
+    throw YamlError("more than " + std::to_string(kMostYamlBytes >> 20) +
                     " MiB; give the manifest of one job");
   }
   if (text.find('\0') != std::string::npos)
     throw YamlError("a byte of zero, so that it is no text");
-  std::vector<Tree> objects;
   try {
-    std::istringstream in(text);
+    std::istringstream in(std::move(text));
     YAML::Parser parser(in);
-    Builder builder;
+    Builder builder(tree_bytes_);
     while (parser.HandleNextDocument(builder)) {
     }
-    for (Tree& document : builder.take()) add(std::move(document), objects);
+    for (Tree& document : builder.take()) add(std::move(document), objects_);
   } catch (const YAML::Exception& error) {
     throw YamlError(at(error.mark) + error.msg);
   }
-  return objects;
+}
+
+std::vector<Tree> from_yaml(std::string text) {
+  YamlReader reader;
+  reader.read(std::move(text));
+  return reader.take();
 }
 
 }  // namespace rota::manifest

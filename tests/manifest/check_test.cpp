@@ -72,6 +72,40 @@ TEST(Check, TakesARuntimeOfTheCluster) {
   EXPECT_THAT(check(manifest), IsEmpty());
 }
 
+// Two thirds of what is wrong with four hundred jobs would be read by nobody.
+TEST(Check, EndsAfterAThousandFindings) {
+  Objects objects;
+  for (int i = 0; i < 400; ++i) {
+    Objects more = rendered(Kind::kJob);
+    Tree& job = of_kind(more, "Job");
+    job["metadata"]["name"] = "job" + std::to_string(i);
+    job["spec"]["template"]["spec"].erase("enableServiceLinks");
+    objects.push_back(job);
+  }
+  const Findings findings = check(Manifest(std::move(objects)));
+  ASSERT_EQ(findings.size(), 1001U);
+  EXPECT_EQ(findings.back(), error("there is more: mend these 1000 first, and check again"));
+}
+
+TEST(Check, SaysNoMoreOfALongNameThanIsRead) {
+  Objects objects = rendered(Kind::kJob);
+  of_kind(objects, "Job")["metadata"]["name"] = std::string(1 << 20, 'n');
+  for (const Finding& finding : check(Manifest(std::move(objects)))) {
+    EXPECT_LT(finding.text.size(), 3000U);
+  }
+}
+
+// Labels stand in any order, and so do selectors.
+TEST(Check, FindsAServiceByAnyOfItsLabels) {
+  Objects objects = rendered(Kind::kJob);
+  set("Job", "/spec/template/metadata/labels", {{"c", "3"}, {"b", "2"}, {"a", "1"}})(objects);
+  set("Service", "/spec/selector", {{"b", "2"}, {"c", "3"}})(objects);
+  EXPECT_THAT(check(Manifest(objects)), IsEmpty());
+  set("Service", "/spec/selector", {{"b", "2"}, {"c", "4"}})(objects);
+  EXPECT_THAT(check(Manifest(objects)),
+              Contains(Field(&Finding::text, HasSubstr("which selects none of the pods"))));
+}
+
 // A namespace is a world of its own.
 TEST(Check, LooksForAServiceInTheSameNamespace) {
   Objects objects = rendered(Kind::kJob);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/manifest/yaml.h"
+#include "manifest/hostile.h"
 #include "testing/process.h"
 
 namespace rota::testing {
@@ -84,6 +85,33 @@ TEST(RotarunRender, SaysWhatItCannotRead) {
   const Result broken = check("a: [\n");
   EXPECT_EQ(broken.exit_code, 78);
   EXPECT_THAT(broken.err, StartsWith("rotarun render: standard input: line "));
+}
+
+class RotarunRenderIsGiven : public ::testing::TestWithParam<manifest::Hostile> {};
+
+// docs/manifests.md says so; what it may take in seconds is tested in tests/timed.
+TEST_P(RotarunRenderIsGiven, AndTakesLittleMemory) {
+  const os::Fd file = manifest::file_with(GetParam().text());
+  Command command = rotarun({"render", "--check", "-"});
+  command.standard_input = file.get();
+  const Result result = run(command);
+  EXPECT_EQ(result.exit_code, 78) << result.err;
+  EXPECT_LT(result.out.size() + result.err.size(), std::size_t{4} << 20);
+#if !defined(ROTA_IS_SANITIZED)
+  EXPECT_LT(result.most_bytes, std::size_t{64} << 20);
+#endif
+}
+
+INSTANTIATE_TEST_SUITE_P(Hostile, RotarunRenderIsGiven, ::testing::ValuesIn(manifest::kHostile),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(RotarunRender, ReadsNoMoreThanItTakes) {
+  const os::Fd endless(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  Command command = rotarun({"render", "--check", "-"});
+  command.standard_input = endless.get();
+  const Result result = run(command);
+  EXPECT_EQ(result.exit_code, 78);
+  EXPECT_THAT(result.err, HasSubstr("standard input: more than 4 MiB; give the manifest of one"));
 }
 
 TEST(RotarunRender, ExplainsItself) {

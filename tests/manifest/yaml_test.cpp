@@ -11,13 +11,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string yaml_error_of(const std::string& text) {
+template <class Call>
+std::string error_of(const Call& call) {
   try {
-    from_yaml(text);
+    call();
   } catch (const YamlError& error) {
     return error.what();
   }
   return "";
+}
+
+std::string yaml_error_of(const std::string& text) {
+  return error_of([&] { from_yaml(text); });
 }
 
 TEST(Yaml, IsReadAsItWasWritten) {
@@ -106,6 +111,28 @@ TEST(Yaml, CountsTheBytesOfAllCopies) {
   for (int i = 0; i < 60; ++i) nested += "&n" + std::to_string(i) + " [";
   nested += std::string(1 << 20, 'x') + std::string(60, ']');
   EXPECT_THAT(yaml_error_of("a: " + nested + "\n"), HasSubstr("more than 16 MiB"));
+}
+
+// Many files are no way around what one may have.
+TEST(Yaml, CountsAllTextsTogether) {
+  const std::string long_text = "a: " + std::string(3 << 20, 'x');
+  YamlReader reader;
+  reader.read(long_text);
+  EXPECT_THAT(error_of([&] { reader.read(long_text); }), HasSubstr("more than 4 MiB"));
+  std::string aliases = "a: &a " + std::string(1 << 20, 'x') + "\nb: [*a, *a, *a, *a, *a]\n";
+  YamlReader another;
+  another.read(aliases);
+  another.read(aliases);
+  EXPECT_THAT(error_of([&] { another.read(aliases); }),
+              HasSubstr("more than 16 MiB with all aliases"));
+}
+
+TEST(Yaml, SaysNoMoreOfALongNameThanIsRead) {
+  const std::string name(1 << 20, 'n');
+  EXPECT_LT(yaml_error_of(name + "\n").size(), 3000U);
+  const std::string twice = "? " + name + "\n: 1\n";
+  EXPECT_THAT(yaml_error_of(twice + twice), ::testing::EndsWith("nnn ..."));
+  EXPECT_LT(yaml_error_of(twice + twice).size(), 3000U);
 }
 
 TEST(Yaml, RefusesWhatNoObjectHas) {

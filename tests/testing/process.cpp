@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,17 +81,23 @@ Process::Process(Command command) {
 Process::~Process() {
   if (has_ended()) return;
   signal(SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  reap(0);
 }
 
 void Process::signal(int number) const noexcept {
   if (!status_) ::kill(pid_, number);
 }
 
-bool Process::has_ended() {
+bool Process::has_ended() { return status_ || reap(WNOHANG); }
+
+bool Process::reap(int options) {
+  constexpr std::size_t kUnit = 1024;
   int status = 0;
-  if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
-  return status_.has_value();
+  rusage usage{};
+  if (::wait4(pid_, &status, options, &usage) != pid_) return false;
+  status_ = status;
+  most_bytes_ = static_cast<std::size_t>(usage.ru_maxrss) * kUnit;
+  return true;
 }
 
 bool Process::read_for(std::chrono::nanoseconds limit) {
@@ -120,9 +127,7 @@ Result Process::wait(std::chrono::nanoseconds limit) {
   result.was_in_time = has_ended();
   if (!has_ended()) {
     signal(SIGKILL);
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    status_ = status;
+    reap(0);
   }
   take_all(out_fd_, out_);
   take_all(err_fd_, err_);
@@ -130,6 +135,7 @@ Result Process::wait(std::chrono::nanoseconds limit) {
   if (WIFSIGNALED(*status_)) result.signal = WTERMSIG(*status_);
   result.out = out_;
   result.err = err_;
+  result.most_bytes = most_bytes_;
   return result;
 }
 

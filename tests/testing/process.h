@@ -28,6 +28,7 @@ struct Result {
   std::string out;
   std::string err;
   bool was_in_time = false;  // False: it had to be killed.
+  std::size_t most_bytes = 0;  // Of its memory, as far as that was resident.
 };
 
 // A running program. It is killed with this process.
@@ -51,6 +52,7 @@ class Process {
  private:
   bool read_for(std::chrono::nanoseconds limit);
   bool has_ended();
+  bool reap(int options);
 
   pid_t pid_ = -1;
   os::Fd out_fd_;
@@ -58,6 +60,7 @@ class Process {
   std::string out_;
   std::string err_;
   std::optional<int> status_;
+  std::size_t most_bytes_ = 0;
 };
 
 Result run(Command command);
