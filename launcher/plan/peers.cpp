@@ -27,7 +27,7 @@ std::string tf_config_of(const Peers& peers, const std::string& type, std::size_
 
 ClaimedPorts claim_ports(const PortRange& range, std::size_t count) {
   ClaimedPorts claimed;
-  for (unsigned port = range.last; port >= range.first && claimed.ports.size() < count; --port) {
+  for (unsigned port = range.last; port > range.first && claimed.ports.size() < count; --port) {
     const auto number = static_cast<std::uint16_t>(port);
     if (auto claim = os::claim_port(number)) {
       claimed.ports.push_back(number);
@@ -39,18 +39,19 @@ ClaimedPorts claim_ports(const PortRange& range, std::size_t count) {
 
 Peers describe_peers(const Layout& layout, const std::vector<HostPorts>& hosts) {
   Peers peers;
+  const std::size_t first_host = layout.seats.front().host;
+  const HostPorts& first = hosts[first_host];
+  if (first.ports.empty()) return peers;
+  // None that is in the list: a program may listen at both.
+  const std::size_t further = layout.host_rank_counts[first_host];
+  const bool has_further = further < first.ports.size();
+  peers.first = Endpoint{first.address, first.ports[has_further ? further : 0]};
+  if (!has_further) return peers;
   nlohmann::json list = nlohmann::json::array();
   for (const Seat& seat : layout.seats) {
     const HostPorts& host = hosts[seat.host];
     if (seat.local_rank >= host.ports.size()) return peers;
-    const Endpoint endpoint{host.address, host.ports[seat.local_rank]};
-    if (!peers.first) {
-      // Not the one in the list: a program may listen at both.
-      const std::size_t further = layout.host_rank_counts[seat.host];
-      peers.first =
-          further < host.ports.size() ? Endpoint{host.address, host.ports[further]} : endpoint;
-    }
-    list.push_back(to_text(endpoint));
+    list.push_back(to_text({host.address, host.ports[seat.local_rank]}));
   }
   using Handler = nlohmann::json::error_handler_t;
   peers.list = list.dump(-1, ' ', false, Handler::replace);

@@ -19,8 +19,8 @@ struct ClaimedPorts {
   std::vector<os::Fd> claims;  // To be kept as long as the job runs.
 };
 
-// The last `count` of the range, or as many as there are: launchers of other jobs meet at its first
-// ones. Throws Error kSystem.
+// The last `count` of the range, or as many as there are, but for its first: there the launchers of
+// a job of several hosts meet. At the next ones its ranks listen. Throws Error kSystem.
 ClaimedPorts claim_ports(const PortRange& range, std::size_t count);
 
 // An address or a name, without brackets, and a port.
@@ -29,7 +29,7 @@ struct Endpoint {
   std::uint16_t port = 0;
 };
 
-// A host as the others reach it, and the ports of its local ranks; a further one is for what all
+// A host as the others reach it, and the ports of its local ranks; with a further one for what all
 // ranks share, if one of them is rank 0.
 struct HostPorts {
   std::string address;
@@ -38,7 +38,7 @@ struct HostPorts {
 
 // What all ranks are told alike; made once, since it is long.
 struct Peers {
-  std::optional<Endpoint> first;  // At rank 0; empty where its host has no port.
+  std::optional<Endpoint> first;  // At rank 0, and in no list; empty where its host has no port.
   std::string list;  // Of all ranks, as JSON; empty where one has none, or a variable is too short.
 };
 

@@ -15,20 +15,27 @@ std::string ranks_text(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " rank" : " ranks");
 }
 
-void provide_ports(const PortRange& range, std::size_t rank_count, Provision& provision) {
+void provide_ports(const PortRange& range, const std::vector<std::size_t>& ranks,
+                   Provision& provision) {
+  const bool has_rank_0 = std::ranges::find(ranks, 0U) != ranks.end();
+  const std::size_t needed = ranks.size() + (has_rank_0 ? 1 : 0);
   std::string lack;
   try {
-    provision.ports = claim_ports(range, rank_count + 1);
+    provision.ports = claim_ports(range, needed);
   } catch (const Error& error) {
     lack = std::string(" (") + error.what() + ")";
   }
   const std::size_t port_count = provision.ports.ports.size();
-  if (port_count >= rank_count) return;
-  provision.warnings.push_back("of the ports " + std::to_string(range.first) + "-" +
-                               std::to_string(range.last) + " (--ports), " +
-                               std::to_string(port_count) + (port_count == 1 ? " is" : " are") +
-                               " free for " + ranks_text(rank_count) + lack +
-                               ": TF_CONFIG needs one for each, and MASTER_PORT one");
+  if (port_count >= needed) return;
+  const bool has_none = has_rank_0 && port_count == 0;
+  const std::string users = has_rank_0 ? "MASTER_PORT and TF_CONFIG" : "TF_CONFIG";
+  provision.warnings.push_back(
+      "of the ports " + std::to_string(range.first) + "-" + std::to_string(range.last) +
+      " (--ports or ROTA_PORTS), " + std::to_string(port_count) +
+      (port_count == 1 ? " is" : " are") + " free beside the first, where launchers meet" + lack +
+      "; " + ranks_text(ranks.size()) + (ranks.size() == 1 ? " takes " : " take ") +
+      std::to_string(needed) + " for " + users + ": " + (has_none ? "both are" : "TF_CONFIG is") +
+      " left out; give a wider range");
 }
 
 }  // namespace
@@ -41,7 +48,7 @@ Provision provide(const Options& options, const std::vector<std::string>& enviro
   provision.devices = std::move(devices.given);
   provision.visible_devices = std::move(devices.visible);
   if (devices.warning) provision.warnings.push_back(*std::move(devices.warning));
-  provide_ports(options.ports, rank_count, provision);
+  provide_ports(options.ports, share.ranks, provision);
   provision.thread_count = options.cpus_per_rank.value_or(std::max<std::size_t>(
       1, cpu_count / std::max<std::size_t>(1, rank_count + share.other_count)));
   return provision;

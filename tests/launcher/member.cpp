@@ -17,6 +17,7 @@
 #include <rota/error.h>
 
 #include "os/cgroup.h"
+#include "os/listener.h"
 #include "os/message_socket.h"
 #include "rendezvous/client.h"
 
@@ -229,10 +230,30 @@ int tell() {
   return 0;
 }
 
+// As a program does that makes its own connections, for ever: rank 0 at MASTER_PORT, and each at
+// its port of TF_CONFIG, where there is one.
+int listen_where_told(std::size_t rank) {
+  std::vector<rota::os::Listener> listeners;
+  const auto listen = [&](const std::string& port) {
+    listeners.push_back(rota::os::listen_at("[::]:" + port));
+  };
+  if (rank == 0) listen(std::getenv("MASTER_PORT"));
+  const char* variable = std::getenv("TF_CONFIG");
+  std::string list = variable ? variable : "";
+  for (std::size_t i = 0; i < rank; ++i) list.erase(0, list.find("\",\"") + 1);
+  const std::size_t colon = list.find("127.0.0.1:");
+  if (colon != std::string::npos) listen(std::to_string(std::stoul(list.substr(colon + 10))));
+  std::printf("rank %zu listens at %zu\n", rank, listeners.size());
+  std::fflush(stdout);
+  std::this_thread::sleep_for(seconds(1000));
+  return 0;
+}
+
 int run(const std::string& behaviour, std::size_t victim) {
   if (behaviour == "tell") return tell();
   const std::size_t rank = number_of("ROTA_RANK");
   const std::size_t world_size = number_of("ROTA_WORLD_SIZE");
+  if (behaviour == "listen") return listen_where_told(rank);
   if (behaviour == "count-interrupts") return count_interrupts();
   if (behaviour == "fill-memory") return fill_memory();
   if (behaviour == "check") return check(rank, world_size);

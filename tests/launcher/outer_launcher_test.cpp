@@ -118,6 +118,25 @@ TEST_F(OuterLauncher, IsWaitedFor) {
   EXPECT_THAT(result.err, HasSubstr("1 of 2 hosts: host 1"));
 }
 
+// Whatever ports they are given, and however few: none is where launchers meet.
+TEST_F(OuterLauncher, MeetsBesideProgramsThatListenWhereTheyAreTold) {
+  for (const unsigned port_count : {5U, 6U}) {
+    const std::string few = port_ + "-" + std::to_string(std::stoul(port_) + port_count - 1);
+    Process beside(rotarun({"-np", "4", "--oversubscribe", "--ports", few, test_path("member"),
+                            "listen"}));
+    for (unsigned rank = 0; rank < 4; ++rank) {
+      const std::string line = "rank " + std::to_string(rank) + " listens at ";
+      EXPECT_TRUE(beside.wait_for(line)) << beside.err();
+      const unsigned count = port_count - 5 + (rank == 0 ? 1 : 0);
+      EXPECT_THAT(beside.out(), HasSubstr(line + std::to_string(count)));
+    }
+    auto all = start_all(2, {"--insecure", kSum});
+    for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
+    beside.signal(SIGTERM);
+    EXPECT_EQ(beside.wait().exit_code, 143) << beside.err();
+  }
+}
+
 // As one who may run as root too, and on however few cores.
 TEST_F(OuterLauncher, MayBeOpenMpi) {
   const std::string mpirun = "/usr/bin/mpirun";

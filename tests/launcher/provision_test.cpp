@@ -117,15 +117,27 @@ std::uint16_t some_free_port() {
   return 0;
 }
 
+// The ports from one on, of which the first is nobody's.
+std::string range_of(std::uint16_t first, int count) {
+  return std::to_string(first) + "-" + std::to_string(first + count - 1);
+}
+
+std::string lack_of_ports(const std::string& range, const std::string& what) {
+  return "rotarun: warning: of the ports " + range + " (--ports or ROTA_PORTS), " + what +
+         "; give a wider range\n";
+}
+
 TEST_F(Provision, GivesPortsThatAreFree) {
-  const std::uint16_t port = some_free_port();
-  const std::string only = std::to_string(port) + "-" + std::to_string(port);
+  const std::uint16_t first = some_free_port();
+  const auto port = static_cast<std::uint16_t>(first + 1);
+  const std::string only = range_of(first, 2);
   const std::vector<std::string> arguments =
       script({"-np", "1", "--ports", only}, "echo .$MASTER_PORT");
   EXPECT_EQ(run_rotarun(arguments).out, "." + std::to_string(port) + "\n");
-  const std::string words = "rotarun: warning: of the ports " + only +
-                            " (--ports), 0 are free for 1 rank: TF_CONFIG needs one for each, and "
-                            "MASTER_PORT one\n";
+  const std::string words =
+      lack_of_ports(only,
+                    "0 are free beside the first, where launchers meet; 1 rank takes 2 for "
+                    "MASTER_PORT and TF_CONFIG: both are left out");
   {
     const auto claim = os::claim_port(port);  // As another rotarun has it.
     ASSERT_TRUE(claim);
@@ -142,15 +154,28 @@ TEST_F(Provision, GivesPortsThatAreFree) {
             std::to_string(port) + "\n");
 }
 
-TEST_F(Provision, TellsTheFirstPortWhereThereAreTooFew) {
-  const std::uint16_t port = some_free_port();
-  const std::string only = std::to_string(port) + "-" + std::to_string(port);
-  const Result result = run_rotarun(
-      script({"-np", "2", "--oversubscribe", "--ports", only}, "echo $MASTER_PORT.$TF_CONFIG"));
-  EXPECT_EQ(result.out, std::to_string(port) + ".\n" + std::to_string(port) + ".\n");
-  EXPECT_EQ(result.err, "rotarun: warning: of the ports " + only +
-                            " (--ports), 1 is free for 2 ranks: TF_CONFIG needs one for each, and "
-                            "MASTER_PORT one\n");
+TEST_F(Provision, LeavesTheListOutWhereThereAreTooFewPorts) {
+  const std::uint16_t first = some_free_port();
+  const auto told_with = [&](int port_count) {
+    const std::string ports = range_of(first, port_count);
+    return run_rotarun(script({"-np", "2", "--oversubscribe", "--ports", ports},
+                              "echo $MASTER_PORT.${TF_CONFIG:+listed}"));
+  };
+  const auto lines_of = [&](int port, const std::string& list) {
+    const std::string line = std::to_string(first + port) + "." + list + "\n";
+    return line + line;
+  };
+  for (const int port_count : {2, 3}) {
+    const Result result = told_with(port_count);
+    EXPECT_EQ(result.out, lines_of(port_count - 1, ""));
+    const std::string what = port_count == 2 ? "1 is free" : "2 are free";
+    EXPECT_EQ(result.err,
+              lack_of_ports(range_of(first, port_count),
+                            what + " beside the first, where launchers meet; 2 ranks take 3 for "
+                                   "MASTER_PORT and TF_CONFIG: TF_CONFIG is left out"));
+  }
+  EXPECT_EQ(told_with(4).out, lines_of(1, "listed"));
+  EXPECT_EQ(told_with(4).err, "");
 }
 
 // Two jobs at once, where no rank listens yet.

@@ -41,7 +41,7 @@ Layout uneven_layout() { return lay_out({{"a", 3}, {"b", 1}, {"c", 3}}, {}); }
 
 Peers peers_of(const Layout& layout) {
   return describe_peers(
-      layout, {{"a", {7700, 7701, 7702}}, {"fd00::b", {7700}}, {"c", {7710, 7705, 7702}}});
+      layout, {{"a", {7955, 7954, 7953, 7952}}, {"fd00::b", {7955}}, {"c", {7954, 7950, 7902}}});
 }
 
 RankContract rank_of_several_hosts() {
@@ -72,7 +72,7 @@ TEST(RankEnvironment, TellsARankOfSeveralHostsItsPlace) {
       {"GROUP_RANK", "2"},
       {"GROUP_WORLD_SIZE", "3"},
       {"MASTER_ADDR", "a"},
-      {"MASTER_PORT", "7700"},
+      {"MASTER_PORT", "7952"},
       {"OMPI_COMM_WORLD_RANK", "5"},
       {"OMPI_COMM_WORLD_SIZE", "7"},
       {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
@@ -82,8 +82,8 @@ TEST(RankEnvironment, TellsARankOfSeveralHostsItsPlace) {
       {"OMP_NUM_THREADS", "5"},
       {"CUDA_VISIBLE_DEVICES", "GPU-1"},
       {"TF_CONFIG",
-       R"({"cluster":{"worker":["a:7700","a:7701","a:7702","[fd00::b]:7700","c:7710","c:7705",)"
-       R"("c:7702"]},"task":{"type":"worker","index":5}})"},
+       R"({"cluster":{"worker":["a:7955","a:7954","a:7953","[fd00::b]:7955","c:7954","c:7950",)"
+       R"("c:7902"]},"task":{"type":"worker","index":5}})"},
   };
   EXPECT_EQ(found, expected);
 }
@@ -208,7 +208,7 @@ TEST(RankEnvironment, KnowsWhichPassedOnVariablesAreNotSet) {
 TEST(RankEnvironment, FollowsTheOrderOfTheRanks) {
   const Layout layout =
       lay_out({{"a", 3}, {"b", 1}, {"c", 2}}, {.rank_count = 6, .rank_by = RankBy::kNode});
-  const Peers peers = describe_peers(layout, {{"a", {1, 2, 3}}, {"b", {4}}, {"c", {5, 6}}});
+  const Peers peers = describe_peers(layout, {{"a", {1, 2, 3, 7}}, {"b", {4}}, {"c", {5, 6}}});
   const auto value = nlohmann::json::parse(tf_config(peers, 4));
   EXPECT_EQ(value["cluster"]["worker"], nlohmann::json({"a:1", "b:4", "c:5", "a:2", "c:6", "a:3"}));
   const RankContract contract =
@@ -222,7 +222,7 @@ TEST(RankEnvironment, FollowsTheOrderOfTheRanks) {
 TEST(Peers, AreJsonWhateverTheirNames) {
   const Layout layout = lay_out({{"a", 1}, {"b", 1}, {"c", 1}}, {});
   const Peers peers =
-      describe_peers(layout, {{"fd00::1", {1}}, {"odd\"name\\", {2}}, {"\xff", {3}}});
+      describe_peers(layout, {{"fd00::1", {1, 4}}, {"odd\"name\\", {2}}, {"\xff", {3}}});
   const auto value = nlohmann::json::parse(tf_config(peers, 2));
   EXPECT_EQ(value["cluster"]["worker"][0], "[fd00::1]:1");
   EXPECT_EQ(value["cluster"]["worker"][1], "odd\"name\\:2");
@@ -239,6 +239,14 @@ TEST(Peers, AreToldWhereAllHavePorts) {
   const Peers without_the_first = describe_peers(layout, {{"a", {}}, {"b", {1}}});
   EXPECT_THAT(tf_config(without_the_first, 0), IsEmpty());
   EXPECT_FALSE(without_the_first.first);
+}
+
+// With as many ports as ranks, one of them would be rank 0's twice.
+TEST(Peers, AreNotListedWhereTheListWouldHaveTheirMeeting) {
+  const Layout layout = lay_out({{"a", 3}, {"b", 1}}, {});
+  const Peers peers = describe_peers(layout, {{"a", {1, 2, 3}}, {"b", {4}}});
+  EXPECT_EQ(peers.first->port, 1);
+  EXPECT_THAT(tf_config(peers, 0), IsEmpty());
 }
 
 // Programs may listen at both.
@@ -258,10 +266,17 @@ TEST(Peers, HaveTheLastPortsOfTheRange) {
   EXPECT_NE(claimed.ports[0], claimed.ports[1]);
 }
 
+// However many are wanted: there the launchers of this job or of another one meet.
+TEST(Peers, NeverHaveTheFirstPortOfTheRange) {
+  const ClaimedPorts claimed = claim_ports({.first = 61900, .last = 61903}, 4);
+  EXPECT_THAT(claimed.ports, ElementsAre(61903, 61902, 61901));
+  EXPECT_THAT(claim_ports({.first = 61900, .last = 61900}, 1).ports, IsEmpty());
+}
+
 TEST(Peers, AreToldWhereAVariableHoldsThem) {
   const Layout layout = lay_out({{"a", 4096}}, {});
   const auto config_of = [&](const std::string& name) {
-    const std::vector<std::uint16_t> ports(4096, 65535);
+    const std::vector<std::uint16_t> ports(4097, 65535);
     return tf_config(describe_peers(layout, {{name, ports}}), 4095);
   };
   EXPECT_THAT(config_of("127.0.0.1"), Not(IsEmpty()));
