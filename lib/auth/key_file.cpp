@@ -2,6 +2,7 @@
 #include "auth/key_file.h"
 
 #include <algorithm>
+#include <array>
 #include <bitset>
 #include <cctype>
 #include <cstdio>
@@ -77,16 +78,37 @@ bool read_all(int fd, base::TimePoint deadline, Draft& draft) {
   return true;
 }
 
-// Repeats itself, or reads like words. What was drawn is neither, as bytes, hex or base64: each of
-// them would be taken for that less than once in a thousand times.
-bool is_hand_made(std::span<const std::byte> bytes) {
-  constexpr std::size_t kFewestDifferent = 10;
+bool has_few_different(std::span<const std::byte> bytes) {
+  constexpr std::size_t kFewest = 10;
+  std::bitset<256> seen;
+  for (const std::byte byte : bytes) seen.set(std::to_integer<std::size_t>(byte));
+  return seen.count() < kFewest;
+}
+
+// Less than a key's length, again and again: twice at least.
+bool repeats_itself(std::span<const std::byte> bytes) {
+  const std::size_t longest = std::min(kKeyBytes - 1, bytes.size() / 2);
+  for (std::size_t period = 1; period <= longest; ++period) {
+    const std::size_t rest = bytes.size() - period;
+    if (std::ranges::equal(bytes.subspan(period), bytes.first(rest))) return true;
+  }
+  return false;
+}
+
+// 0, 1, 2 or abc: most bytes are as far from the one before.
+bool is_counted(std::span<const std::byte> bytes) {
+  std::array<std::size_t, 256> steps{};
+  for (std::size_t i = 1; i < bytes.size(); ++i) {
+    const int step = std::to_integer<int>(bytes[i]) - std::to_integer<int>(bytes[i - 1]);
+    ++steps[static_cast<unsigned char>(step)];
+  }
+  return std::ranges::max(steps) > bytes.size() / 2;
+}
+
+bool reads_like_words(std::span<const std::byte> bytes) {
   const auto is = [](int (*kind)(int)) {
     return [kind](std::byte byte) { return kind(std::to_integer<int>(byte)) != 0; };
   };
-  std::bitset<256> seen;
-  for (const std::byte byte : bytes) seen.set(std::to_integer<std::size_t>(byte));
-  if (seen.count() < kFewestDifferent) return true;
   if (!std::ranges::all_of(bytes, is(std::isprint))) return false;
   const bool has_both_cases =
       std::ranges::any_of(bytes, is(std::islower)) && std::ranges::any_of(bytes, is(std::isupper));
@@ -128,6 +150,11 @@ SharedKey read_key(int fd, base::TimePoint deadline, const std::string& what,
 }
 
 }  // namespace
+
+bool is_hand_made(std::span<const std::byte> bytes) {
+  return has_few_different(bytes) || repeats_itself(bytes) || is_counted(bytes) ||
+         reads_like_words(bytes);
+}
 
 SharedKey::SharedKey(std::span<const std::byte> bytes) : memory_(bytes.size()) {
   os::copy_secret(bytes, memory_.bytes());

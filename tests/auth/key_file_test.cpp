@@ -6,12 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
+#include <random>
 #include <thread>
 
 #include <rota/error.h>
 
 #include "auth/bytes.h"
+#include "base/hex.h"
 #include "os/file.h"
 #include "os/pipe.h"
 #include "testing/key_text.h"
@@ -23,6 +26,12 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kText = testing::key_text('k', 64);
+
+std::string counted(int first, int step) {
+  std::string text;
+  for (int i = 0; i < 32; ++i) text += static_cast<char>(first + step * i);
+  return text;
+}
 
 // What a descriptor says from which that can be read.
 std::string trouble_with_descriptor(const std::string& text) {
@@ -102,11 +111,36 @@ TEST_F(KeyFile, HoldsWhatWasDrawn) {
   const std::string base64 = "q1fXlQmJtN0aVb7sZyHkT3cEoRgUuWdPiLxMzC5Bv8A=";
   EXPECT_EQ(trouble_with(write(hex)), "none");
   EXPECT_EQ(trouble_with(write(base64)), "none");
-  for (const std::string& weak : {std::string(32, '\0'), std::string(40, 'k'),
-                                  std::string("correcthorsebatterystaplecorrecthorse"),
-                                  std::string("my very secret key of 2026, and of no use")}) {
+  for (const std::string& weak :
+       {std::string(32, '\0'), std::string(40, 'k'), counted(0, 1), counted(255, -1),
+        counted(7, 40), std::string("correcthorsebatterystaplecorrecthorse"),
+        std::string("my very secret key of 2026, and of no use"),
+        std::string("abcdefghijklmnopqrstuvwxyzABCDEF"),
+        std::string("0123456789abcdef0123456789abcdef"),
+        std::string("0123456789abcdef0123456789abcdef0123456789abcdef0123"),
+        testing::key_text('k', 16) + testing::key_text('k', 16),
+        testing::key_text('k', 31) + testing::key_text('k', 31)}) {
     EXPECT_THAT(trouble_with(write(weak)), ::testing::HasSubstr("was made by hand")) << weak;
   }
+  EXPECT_EQ(trouble_with(write(testing::key_text('k', 32) + testing::key_text('k', 32))), "none");
+}
+
+// All of them as bytes, and some as people write these down.
+TEST(DrawnKeys, AreNotTakenForTypedOnes) {
+  std::mt19937_64 random(18);
+  std::array<std::uint64_t, 4> words{};
+  std::size_t hex_count = 0;
+  constexpr std::size_t kKeys = 1'000'000;
+  constexpr std::size_t kInHex = 100'000;
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    for (std::uint64_t& word : words) word = random();
+    const auto bytes = std::as_bytes(std::span(words));
+    ASSERT_FALSE(is_hand_made(bytes)) << base::to_hex(bytes);
+    if (i >= kInHex) continue;
+    const std::string hex = base::to_hex(bytes.first(16));
+    if (is_hand_made(std::as_bytes(std::span(hex)))) ++hex_count;
+  }
+  EXPECT_LT(hex_count, kInHex / 1000);
 }
 
 // Of all permissions: 0440 is what a Secret has in a pod whose fsGroup is set.
