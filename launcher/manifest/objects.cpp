@@ -1,10 +1,10 @@
-// The objects of a job: one function for each kind.
+// The objects of a job: one function for each kind, and for what each says of failures.
 #include "launcher/manifest/objects.h"
 
-#include <array>
+#include <csignal>
 
+#include "launcher/command/exit_codes.h"
 #include "launcher/manifest/contract.h"
-#include "launcher/manifest/failure_policy.h"
 #include "launcher/manifest/pod.h"
 
 namespace rota::manifest {
@@ -62,6 +62,58 @@ Tree indexed_pods(const Parameters& parameters) {
   return {{"completions", parameters.worker_count},
           {"parallelism", parameters.worker_count},
           {"completionMode", "Indexed"}};
+}
+
+// What Kubernetes is to make of rotarun's exit codes: which end the job for good, which do not
+// count, and which let the world form again. docs/exit_codes.md says what they mean.
+constexpr int kAgreedStop = launcher::kExitSignalBase + SIGTERM;
+
+Tree on_disruption(const std::string& action) {
+  return {{"action", action},
+          {"onPodConditions", Tree::array({{{"type", "DisruptionTarget"}, {"status", "True"}}})}};
+}
+
+Tree on_codes(const std::string& action, const std::string& container, const std::string& operation,
+              const Tree& codes) {
+  return {
+      {"action", action},
+      {"onExitCodes", {{"containerName", container}, {"operator", operation}, {"values", codes}}}};
+}
+
+// Of these trying again may give another result.
+Tree worth_a_try() {
+  constexpr int kLastCode = 255;
+  Tree codes = Tree::array();
+  for (int code = launcher::kExitSignalBase; code <= kLastCode; ++code) codes.push_back(code);
+  return codes;
+}
+
+Tree policy(const std::string& on_stop, const std::string& container) {
+  const Tree stop = Tree::array({kAgreedStop});
+  return {{"rules", Tree::array({on_disruption(on_stop), on_codes(on_stop, container, "In", stop),
+                                 on_codes("FailJob", container, "NotIn", worth_a_try())})}};
+}
+
+// Of a Job by itself: codes below 128 end it, an agreed stop does not count, all others do.
+Tree job_failure_policy(const std::string& container) { return policy("Ignore", container); }
+
+// Of the Job of a JobSet, whose failure is judged by jobset_failure_policy(). It has no retries of
+// its own, so that every failure fails it at once, and by its first two rules those that are not to
+// count: the JobSet knows them by the number of the rule.
+Tree set_job_failure_policy(const std::string& container) { return policy("FailJob", container); }
+
+Tree jobset_failure_policy(std::size_t restart_count) {
+  const Tree by_rule = Tree::array({"PodFailurePolicy"});
+  return {
+      {"maxRestarts", restart_count},
+      {"rules",
+       Tree::array(
+           {{{"name", "stopped"},
+             {"action", "RestartJobSetAndIgnoreMaxRestarts"},
+             {"onJobFailureReasons", by_rule},
+             {"onJobFailureMessagePatterns",
+              Tree::array({"matching FailJob rule at index [01]$"})}},
+            {{"name", "permanent"}, {"action", "FailJobSet"}, {"onJobFailureReasons", by_rule}}})}};
 }
 
 Tree job(const Parameters& parameters) {
