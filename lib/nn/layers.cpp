@@ -1,7 +1,6 @@
 // The public functions that describe layers, and what checks and builds the modules they mean.
-#include "nn/layers.h"
-
 #include <rota/error.h>
+#include <rota/model.h>
 
 #include <sstream>
 
@@ -10,6 +9,7 @@
 #include "nn/dense.h"
 #include "nn/dropout.h"
 #include "nn/max_pool.h"
+#include "nn/module.h"
 #include "nn/tiled_convolution.h"
 
 namespace rota {

@@ -7,7 +7,6 @@
 
 #include "nn/buffer.h"
 #include "nn/initializer.h"
-#include "nn/layers.h"
 #include "nn/module.h"
 #include "nn/product.h"
 #include "nn/softmax_cross_entropy.h"

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace rota::nn {
@@ -60,5 +62,13 @@ class Module {
   virtual void parameter_gradients(const Pass& /*pass*/, const Backward<T>& /*backward*/) {}
   virtual void input_gradient(const Pass& pass, const Backward<T>& backward) = 0;
 };
+
+// "dense", "max_pool": as names of parameters and errors say it.
+std::string kind_name(Layer::Kind kind);
+
+// The module for `layer`, the one at `position` counted from 0, on images of shape `input`.
+// Throws Error kInvalidArgument if it does not fit there.
+template <class T>
+std::unique_ptr<Module<T>> make_module(const Layer& layer, std::size_t position, ImageShape input);
 
 }  // namespace rota::nn
