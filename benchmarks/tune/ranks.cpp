@@ -62,11 +62,13 @@ bool TunedRanks::shares_memory() const {
   return all_.group().transport && all_.group().transport->shared_memory();
 }
 
-void TunedRanks::barrier() { all_.wait(all_.submit(Call{})); }
+void TunedRanks::barrier() {
+  all_.wait(all_.submit({.what = {.collective = Collective::kBarrier}}));
+}
 
 std::vector<double> TunedRanks::gather(double own) {
   std::vector<double> all(world_size());
-  all_.wait(all_.submit({.collective = Collective::kAllGather,
+  all_.wait(all_.submit({.what = {.collective = Collective::kAllGather},
                          .values = all,
                          .input = ConstValues(std::span(&std::as_const(own), 1))}));
   return all;
@@ -88,10 +90,11 @@ double TunedRanks::measure_latency(Pair pair) {
   std::vector<float> value(1);
   std::vector<double> samples;
   const auto send = [&](std::size_t to) {
-    all_.wait(all_.submit({.collective = Collective::kSend, .input = value, .root = to}));
+    all_.wait(all_.submit({.what = {.collective = Collective::kSend, .root = to}, .input = value}));
   };
   const auto receive = [&](std::size_t from) {
-    all_.wait(all_.submit({.collective = Collective::kReceive, .values = value, .root = from}));
+    all_.wait(
+        all_.submit({.what = {.collective = Collective::kReceive, .root = from}, .values = value}));
   };
   barrier();
   for (std::size_t i = 0; i < kPings && (rank() == pair.first || rank() == pair.second); ++i) {
@@ -117,10 +120,10 @@ double TunedRanks::measure_bandwidth(std::size_t to, std::size_t from) {
     barrier();
     const auto begin = Clock::now();
     if (to != rank()) {
-      const auto send = all_.submit(
-          {.collective = Collective::kSend, .input = Values(floats_of(sent)), .root = to});
-      const auto receive = all_.submit(
-          {.collective = Collective::kReceive, .values = floats_of(received), .root = from});
+      const auto send = all_.submit({.what = {.collective = Collective::kSend, .root = to},
+                                     .input = Values(floats_of(sent))});
+      const auto receive = all_.submit({.what = {.collective = Collective::kReceive, .root = from},
+                                        .values = floats_of(received)});
       all_.wait(send);
       all_.wait(receive);
     }
@@ -138,8 +141,9 @@ double TunedRanks::measure_messages(std::size_t to, std::size_t from) {
     const auto begin = Clock::now();
     std::uint64_t last = 0;
     for (std::size_t message = 0; message < kMessages && to != rank(); ++message) {
-      all_.submit({.collective = Collective::kSend, .input = Values(sent), .root = to});
-      last = all_.submit({.collective = Collective::kReceive, .values = received, .root = from});
+      all_.submit({.what = {.collective = Collective::kSend, .root = to}, .input = Values(sent)});
+      last = all_.submit(
+          {.what = {.collective = Collective::kReceive, .root = from}, .values = received});
     }
     if (last > 0) all_.wait(last);
     samples.push_back(seconds_since(begin) / kMessages / 2);
@@ -207,7 +211,8 @@ std::vector<Times> TunedRanks::measure_all_reduces(const std::vector<Algorithm>&
     CommunicatorImpl& ranks = by(plans[i]);
     barrier();
     const auto begin = Clock::now();
-    ranks.wait(ranks.submit({.collective = Collective::kAllReduce, .values = floats_of(block)}));
+    ranks.wait(
+        ranks.submit({.what = {.collective = Collective::kAllReduce}, .values = floats_of(block)}));
     return seconds_since(begin);
   };
   double round = 0;

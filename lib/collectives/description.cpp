@@ -9,16 +9,11 @@ namespace rota::collectives {
 
 std::size_t hash_of(const Description& call) noexcept {
   std::size_t hash = 0;
-  const auto mix = [&](std::size_t word) {
-    hash = (hash ^ word) * static_cast<std::size_t>(0x9e3779b97f4a7c15ULL);
+  const auto mix = [&]<class Member>(const Member& member) {
+    hash = (hash ^ std::hash<Member>()(member)) * static_cast<std::size_t>(0x9e3779b97f4a7c15ULL);
     hash ^= hash >> (sizeof hash * 4);
   };
-  const Signature signature(call, 0);
-  for (const std::uint64_t word : signature.words()) mix(static_cast<std::size_t>(word));
-  // A signature is alike for a message's two ends, and names the sender.
-  mix(call.root << 8 | static_cast<std::size_t>(call.collective));
-  mix(static_cast<std::size_t>(call.in_place) << 1 | static_cast<std::size_t>(call.feeds_back));
-  mix(std::hash<double>()(call.reduction.factor()));
+  std::apply([&](const auto&... member) { (mix(member), ...); }, call.members());
   return hash;
 }
 
@@ -32,7 +27,7 @@ Signature::Signature(const Description& call, std::size_t rank) noexcept {
               static_cast<std::uint64_t>(call.type) << 16 |
               static_cast<std::uint64_t>(call.reduction.op()) << 24 |
               static_cast<std::uint64_t>(call.codec) << 28 | std::uint64_t{root} << 32;
-  words_[1] = call.count;
+  words_[1] = collective == Collective::kAllToAll && call.uneven ? kUneven : call.count;
 }
 
 std::string to_text(const Signature& signature) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include <rota/codec.h>
 #include <rota/error.h>
@@ -46,17 +47,25 @@ inline constexpr Algorithm kLastAlgorithm = Algorithm::kShared;
 
 struct Description {
   Collective collective = Collective::kAllReduce;
-  Algorithm algorithm = Algorithm::kRing;
+  Algorithm algorithm = Algorithm::kRing;  // Open until one is chosen.
   DataType type = DataType::kFloat32;
   // Elements: of the values of all ranks together where each rank has a part of them (all_gather,
   // reduce_scatter, gather, scatter), of each rank's values elsewhere.
   std::size_t count = 0;
   std::size_t root = 0;  // Of kReduce, kBroadcast, kGather, kScatter; the peer of kSend, kReceive.
   bool in_place = true;  // There is no input beside the values. Each rank may do as it likes.
+  bool uneven = false;   // The parts have counts of their own.
   Reduction reduction = ReduceOp::kSum;  // Each rank may have a factor of its own.
-  Codec codec = Codec::kIdentity;        // That is taken. Others: of kAllReduce by kRing.
+  Codec codec = Codec::kIdentity;        // As the reduction says, or taken: of kAllReduce by kRing.
   bool feeds_back = false;               // A codec's: there is a feedback.
+
   friend bool operator==(const Description&, const Description&) = default;
+
+  // For who looks at each: all there are.
+  constexpr auto members() const noexcept {
+    return std::tuple(collective, algorithm, type, count, root, in_place, uneven, reduction.op(),
+                      reduction.factor(), reduction.codec(), codec, feeds_back);
+  }
 };
 std::size_t hash_of(const Description& call) noexcept;
 
@@ -85,7 +94,6 @@ class Signature {
   // The how-manieth operation of its communicator this is; of a message, between its two ranks.
   constexpr std::uint64_t sequence() const noexcept { return words_[2]; }
 
-  constexpr void set_count(std::uint64_t count) noexcept { words_[1] = count; }
   constexpr void set_sequence(std::uint64_t sequence) noexcept { words_[2] = sequence; }
 
   friend bool operator==(const Signature&, const Signature&) = default;

@@ -18,8 +18,8 @@ struct PlannedCollective {
   static constexpr std::uint8_t kPlans = 0;
   static constexpr std::uint8_t kShared = 1;
 
-  Description call{};
-  Signature signature{};  // But for the sequence.
+  Description call{};     // As it was asked for.
+  Signature signature{};  // As it was chosen, but for the sequence.
   Plan plan{};
   Reducer reducer;
   std::optional<Coder> coder{};  // Of a coded plan.

@@ -9,7 +9,6 @@
 #include <rota/error.h>
 
 #include "collectives/plan.h"
-#include "communicator/packing.h"
 
 namespace rota {
 namespace {
@@ -20,27 +19,20 @@ using collectives::Description;
 class Examiner {
  public:
   Examiner(const Call& call, std::size_t rank, std::size_t world_size)
-      : call_(call), rank_(rank), n_(world_size) {
-    asked_.collective = call.collective;
-    asked_.type = DataType::kByte;
-    asked_.root = call.root;
-    asked_.reduction = call.reduction;
-    asked_.codec = call.reduction.codec().value_or(Codec::kIdentity);
-    asked_.feeds_back = call.feedback.has_value();
-  }
+      : call_(call), asked_(asked_by(call)), rank_(rank), n_(world_size) {}
 
   Description describe() {
-    if (call_.root >= n_) {
-      refuse((is_between_two(call_.collective) ? "rank " : "root ") + std::to_string(call_.root) +
+    if (asked_.root >= n_) {
+      refuse((is_between_two(asked_.collective) ? "rank " : "root ") + std::to_string(asked_.root) +
              " is outside of the world of " + std::to_string(n_));
     }
-    if (is_between_two(call_.collective) && call_.root == rank_) {
+    if (is_between_two(asked_.collective) && asked_.root == rank_) {
       refuse("rank " + std::to_string(rank_) + " is this rank itself");
     }
     look_at_buffers();
     look_at_parts();
-    if (collectives::reduces(call_.collective)) {
-      const std::string_view why = why_not(call_.reduction, asked_.type);
+    if (collectives::reduces(asked_.collective)) {
+      const std::string_view why = why_not(asked_.reduction, asked_.type);
       if (!why.empty()) refuse(std::string(why));
       look_at_codec();
     }
@@ -49,12 +41,12 @@ class Examiner {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    const char* suffix = call_.uneven ? "_v: " : ": ";
+    const char* suffix = asked_.uneven ? "_v: " : ": ";
     throw Error(ErrorCode::kInvalidArgument,
-                std::string(to_string(call_.collective)) + suffix + why);
+                std::string(to_string(asked_.collective)) + suffix + why);
   }
 
-  bool is_root() const { return rank_ == call_.root; }
+  bool is_root() const { return rank_ == asked_.root; }
 
   void look_at(const char* name, const ConstValues& values) const {
     if (values.count() > 0 && !values.data()) refuse(std::string(name) + "'s address is null");
@@ -85,19 +77,12 @@ class Examiner {
                std::string(to_string(values.type())));
       }
     }
-    asked_.in_place = !call_.input.has_value();
-    if (call_.input) {
-      asked_.type = call_.input->type();
-    } else if (call_.values) {
-      asked_.type = call_.values->type();
-    } else if (!call_.group.empty()) {
-      asked_.type = call_.group.front().type();
-    }
+    if (call_.input) asked_.type = call_.input->type();
   }
 
   void look_at_codec() const {
     const bool codes = asked_.codec != Codec::kIdentity;
-    if (codes && call_.collective != Collective::kAllReduce) refuse("codecs are for all_reduce");
+    if (codes && asked_.collective != Collective::kAllReduce) refuse("codecs are for all_reduce");
     if (!call_.feedback) return;
     if (!codes) refuse("there is a feedback, and no codec that loses anything");
     look_at("the feedback", *call_.feedback);
@@ -156,13 +141,10 @@ class Examiner {
   }
 
   void look_at_parts() {
-    switch (call_.collective) {
+    switch (asked_.collective) {
       case Collective::kAllReduce:
-        for (const Values& values : call_.group) asked_.count += values.count();
-        [[fallthrough]];
       case Collective::kBroadcast:
       case Collective::kReceive:
-        if (call_.values) asked_.count = values_count();
         if (call_.input) expect("the input", input_count(), values_count());
         return look_for_overlap();
       case Collective::kReduce:
@@ -180,8 +162,6 @@ class Examiner {
       case Collective::kAllToAll:
         return look_at_all_to_all();
       case Collective::kSend:
-        asked_.count = input_count();
-        return;
       case Collective::kBarrier:
         return;
     }
@@ -189,7 +169,7 @@ class Examiner {
 
   void look_at_reduce_scatter() {
     asked_.count = call_.input ? input_count() : values_count();
-    if (call_.uneven) {
+    if (asked_.uneven) {
       expect(call_.input ? "the input" : "the values", asked_.count,
              sum_of("the counts", call_.counts));
     }
@@ -199,7 +179,7 @@ class Examiner {
 
   void look_at_all_gather() {
     asked_.count = values_count();
-    if (call_.uneven) {
+    if (asked_.uneven) {
       expect("the output", values_count(), sum_of("the counts", call_.counts));
     }
     const Slice own = own_part();
@@ -208,7 +188,7 @@ class Examiner {
   }
 
   void look_at_gather() {
-    asked_.count = call_.uneven ? sum_of("the counts", call_.counts) : input_count() * n_;
+    asked_.count = asked_.uneven ? sum_of("the counts", call_.counts) : input_count() * n_;
     const Slice own = own_part();
     expect("the part", input_count(), own.count);
     if (!is_root()) return;
@@ -217,7 +197,7 @@ class Examiner {
   }
 
   void look_at_scatter() {
-    asked_.count = call_.uneven ? sum_of("the counts", call_.counts) : values_count() * n_;
+    asked_.count = asked_.uneven ? sum_of("the counts", call_.counts) : values_count() * n_;
     const Slice own = own_part();
     expect("the part", values_count(), own.count);
     asked_.type = call_.values->type();
@@ -227,7 +207,7 @@ class Examiner {
   }
 
   void look_at_all_to_all() {
-    if (call_.uneven) {
+    if (asked_.uneven) {
       asked_.count = sum_of("the send counts", call_.counts);
       expect("the input", input_count(), asked_.count);
       expect("the output", values_count(), sum_of("the receive counts", call_.receive_counts));
@@ -243,25 +223,12 @@ class Examiner {
   }
 
   const Call& call_;
+  Description asked_;
   std::size_t rank_;
   std::size_t n_;
-  Description asked_;
 };
 
 }  // namespace
-
-bool is_again(const Call& call, const Call& last) noexcept {
-  if (call.input || last.input || call.uneven || last.uneven) return false;
-  if (call.feedback || last.feedback) return false;
-  if (!are_same(call.group, last.group)) return false;
-  if (call.collective != last.collective || call.root != last.root) return false;
-  if (call.reduction != last.reduction) return false;
-  if (!call.values || !last.values) return !call.values && !last.values;
-  const std::size_t bytes = bytes_of(call.values->type());
-  return call.values->type() == last.values->type() &&
-         call.values->count() == last.values->count() && call.values->data() &&
-         (reinterpret_cast<std::uintptr_t>(call.values->data()) & (bytes - 1)) == 0;
-}
 
 Description describe(const Call& call, std::size_t rank, std::size_t world_size) {
   return Examiner(call, rank, world_size).describe();

@@ -18,13 +18,12 @@ using collectives::Collective;
 using Counts = Communicator::Counts;
 
 Call all_reduce_call(Values values, Reduction reduction) {
-  return {.collective = Collective::kAllReduce, .values = values, .reduction = reduction};
+  return {.what = {.collective = Collective::kAllReduce, .reduction = reduction}, .values = values};
 }
 Call all_reduce_call(ConstValues input, Values output, Reduction reduction) {
-  return {.collective = Collective::kAllReduce,
+  return {.what = {.collective = Collective::kAllReduce, .reduction = reduction},
           .values = output,
-          .input = input,
-          .reduction = reduction};
+          .input = input};
 }
 Call feedback_call(Values values, Values feedback, Reduction reduction) {
   Call call = all_reduce_call(values, reduction);
@@ -32,66 +31,64 @@ Call feedback_call(Values values, Values feedback, Reduction reduction) {
   return call;
 }
 Call all_reduce_call(std::span<const Values> group, Reduction reduction) {
-  return {.collective = Collective::kAllReduce, .reduction = reduction, .group = group};
+  return {.what = {.collective = Collective::kAllReduce, .reduction = reduction}, .group = group};
 }
 Call reduce_call(Values values, std::size_t root, Reduction reduction) {
-  return {
-      .collective = Collective::kReduce, .values = values, .reduction = reduction, .root = root};
+  return {.what = {.collective = Collective::kReduce, .root = root, .reduction = reduction},
+          .values = values};
 }
 Call reduce_call(ConstValues input, Values output, std::size_t root, Reduction reduction) {
-  return {.collective = Collective::kReduce,
+  return {.what = {.collective = Collective::kReduce, .root = root, .reduction = reduction},
           .values = output,
-          .input = input,
-          .reduction = reduction,
-          .root = root};
+          .input = input};
 }
 Call reduce_scatter_call(Values values, Reduction reduction) {
-  return {.collective = Collective::kReduceScatter, .values = values, .reduction = reduction};
+  return {.what = {.collective = Collective::kReduceScatter, .reduction = reduction},
+          .values = values};
 }
 Call reduce_scatter_call(ConstValues input, Values output, Reduction reduction) {
-  return {.collective = Collective::kReduceScatter,
+  return {.what = {.collective = Collective::kReduceScatter, .reduction = reduction},
           .values = output,
-          .input = input,
-          .reduction = reduction};
+          .input = input};
 }
 Call all_gather_call(Values values) {
-  return {.collective = Collective::kAllGather, .values = values};
+  return {.what = {.collective = Collective::kAllGather}, .values = values};
 }
 Call all_gather_call(ConstValues part, Values all) {
-  return {.collective = Collective::kAllGather, .values = all, .input = part};
+  return {.what = {.collective = Collective::kAllGather}, .values = all, .input = part};
 }
 Call gather_call(ConstValues part, Values all, std::size_t root) {
-  return {.collective = Collective::kGather, .values = all, .input = part, .root = root};
+  return {.what = {.collective = Collective::kGather, .root = root}, .values = all, .input = part};
 }
 Call scatter_call(ConstValues all, Values part, std::size_t root) {
-  return {.collective = Collective::kScatter, .values = part, .input = all, .root = root};
+  return {.what = {.collective = Collective::kScatter, .root = root}, .values = part, .input = all};
 }
 Call all_to_all_call(Values values) {
-  return {.collective = Collective::kAllToAll, .values = values};
+  return {.what = {.collective = Collective::kAllToAll}, .values = values};
 }
 Call all_to_all_call(ConstValues input, Values output) {
-  return {.collective = Collective::kAllToAll, .values = output, .input = input};
+  return {.what = {.collective = Collective::kAllToAll}, .values = output, .input = input};
 }
 Call all_to_all_call(ConstValues input, Counts send_counts, Values output, Counts receive_counts) {
-  return {.collective = Collective::kAllToAll,
+  return {.what = {.collective = Collective::kAllToAll, .uneven = true},
           .values = output,
           .input = input,
-          .uneven = true,
           .counts = send_counts,
           .receive_counts = receive_counts};
 }
 Call broadcast_call(Values values, std::size_t root) {
-  return {.collective = Collective::kBroadcast, .values = values, .root = root};
+  return {.what = {.collective = Collective::kBroadcast, .root = root}, .values = values};
 }
+Call barrier_call() { return {.what = {.collective = Collective::kBarrier}}; }
 Call send_call(ConstValues values, std::size_t to) {
-  return {.collective = Collective::kSend, .input = values, .root = to};
+  return {.what = {.collective = Collective::kSend, .root = to}, .input = values};
 }
 Call receive_call(Values values, std::size_t from) {
-  return {.collective = Collective::kReceive, .values = values, .root = from};
+  return {.what = {.collective = Collective::kReceive, .root = from}, .values = values};
 }
 
 Call with_counts(Call call, Counts counts) {
-  call.uneven = true;
+  call.what.uneven = true;
   call.counts = counts;
   return call;
 }
@@ -325,8 +322,8 @@ Request Communicator::broadcast_async(Values values, std::size_t root) {
   return start(*this, broadcast_call(values, root));
 }
 
-void Communicator::barrier() { run(*this, Call{}); }
-Request Communicator::barrier_async() { return start(*this, Call{}); }
+void Communicator::barrier() { run(*this, barrier_call()); }
+Request Communicator::barrier_async() { return start(*this, barrier_call()); }
 
 void Communicator::send(InputValues values, std::size_t to) { run(*this, send_call(values, to)); }
 void Communicator::receive(Values values, std::size_t from) {

@@ -34,10 +34,9 @@ std::vector<T> all_gather(CommunicatorImpl& parent, std::span<const T> own,
     count *= sizeof(T);
   }
   std::vector<T> all(total);
-  parent.wait(parent.submit({.collective = Collective::kAllGather,
+  parent.wait(parent.submit({.what = {.collective = Collective::kAllGather, .uneven = true},
                              .values = std::as_writable_bytes(std::span(all)),
                              .input = std::as_bytes(own),
-                             .uneven = true,
                              .counts = counts}));
   return all;
 }

@@ -46,30 +46,29 @@ Planner::Planner(const Group& group, const Settings& settings)
              .host_count = host_count_of(hosts_of(group.table))} {}
 
 void Planner::examine(const Call& call, Known& known) {
-  Description description = describe(call, group_.rank, group_.world_size());
-  description.codec = codec_for(description);
-  PlannedPtr planned = planned_for(call, description);
+  PlannedPtr planned = planned_for(call, describe(call, group_.rank, group_.world_size()));
   known.group.assign(call.group.begin(), call.group.end());
-  known.call = call;
-  known.call.group = known.group;
   known.number = ++examined_;
   known.planned = std::move(planned);
 }
 
-// Calls with counts of their own are not expected to come again.
-Planner::PlannedPtr Planner::planned_for(const Call& call, Description description) {
-  const Choice choice = choice_for(description);
-  description.algorithm = choice.algorithm;
-  if (!call.uneven) {
-    const auto found = planned_.find(description);
+// What is chosen follows from what was asked for. Calls with counts of their own are not expected
+// to come again.
+Planner::PlannedPtr Planner::planned_for(const Call& call, const Description& what) {
+  if (!what.uneven) {
+    const auto found = planned_.find(what);
     if (found != planned_.end()) return found->second;
   }
-  say_once(description, choice.why);
-  PlannedPtr planned = make(call, description);
-  if (call.uneven) return planned;
+  Description chosen = what;
+  chosen.codec = codec_for(what);
+  const Choice choice = choice_for(chosen);
+  chosen.algorithm = choice.algorithm;
+  say_once(chosen, choice.why);
+  PlannedPtr planned = make(call, what, chosen);
+  if (what.uneven) return planned;
   // A program that never uses a count twice would fill the memory with plans.
   if (planned_.size() >= kMostPlanned) planned_.clear();
-  planned_[description] = planned;
+  planned_[what] = planned;
   return planned;
 }
 
@@ -92,39 +91,36 @@ Choice Planner::choice_for(const Description& call) const noexcept {
   return collectives::choose(call, world_);
 }
 
-Planner::PlannedPtr Planner::make(const Call& call, const Description& description) const {
-  const std::size_t element_bytes = bytes_of(description.type);
-  const auto planned = std::make_shared<PlannedCollective>(
-      PlannedCollective{.call = description,
-                        .signature = {description, group_.rank},
-                        .reducer = {*settings_.reductions, description.type, description.reduction,
-                                    group_.world_size()},
-                        .value_bytes = call.values ? call.values->count() * element_bytes : 0,
-                        .input_bytes = call.input ? call.input->count() * element_bytes : 0,
-                        .feedback_bytes = call.feedback ? call.feedback->bytes() : 0});
-  if (call.collective == Collective::kAllToAll && call.uneven) {
-    planned->signature.set_count(collectives::Signature::kUneven);
+Planner::PlannedPtr Planner::make(const Call& call, const Description& what,
+                                  const Description& chosen) const {
+  const auto planned = std::make_shared<PlannedCollective>(PlannedCollective{
+      .call = what,
+      .signature = {chosen, group_.rank},
+      .reducer = {*settings_.reductions, what.type, what.reduction, group_.world_size()},
+      .value_bytes = call.values ? call.values->bytes() : 0,
+      .input_bytes = call.input ? call.input->bytes() : 0,
+      .feedback_bytes = call.feedback ? call.feedback->bytes() : 0});
+  if (chosen.codec != Codec::kIdentity) {
+    planned->coder.emplace(*settings_.codings, chosen.codec, what.reduction.op(), group_.rank,
+                           group_.world_size(), settings_.codec_seed);
   }
-  if (description.codec != Codec::kIdentity) {
-    planned->coder.emplace(*settings_.codings, description.codec, description.reduction.op(),
-                           group_.rank, group_.world_size(), settings_.codec_seed);
-  }
-  if (collectives::has_plans(description.algorithm)) {
-    make_plan(call, *planned);
+  if (collectives::has_plans(chosen.algorithm)) {
+    make_plan(call, chosen, *planned);
   } else {
     planned->method = PlannedCollective::kShared;
   }
   return planned;
 }
 
-void Planner::make_plan(const Call& call, PlannedCollective& planned) const {
-  const std::size_t element_bytes = bytes_of(planned.call.type);
-  collectives::PlanRequest request{planned.call, group_.rank, group_.world_size(), element_bytes};
-  request.pre_scales = collectives::reduces(call.collective) && planned.reducer.needs_pre_scale();
+void Planner::make_plan(const Call& call, const Description& chosen,
+                        PlannedCollective& planned) const {
+  const std::size_t element_bytes = bytes_of(chosen.type);
+  collectives::PlanRequest request{chosen, group_.rank, group_.world_size(), element_bytes};
+  request.pre_scales = collectives::reduces(chosen.collective) && planned.reducer.needs_pre_scale();
   request.counts = call.counts;
   request.receive_counts = call.receive_counts;
   std::vector<std::size_t> hosts;
-  if (collectives::looks_at_hosts(planned.call.algorithm)) hosts = hosts_of(group_.table);
+  if (collectives::looks_at_hosts(chosen.algorithm)) hosts = hosts_of(group_.table);
   request.hosts = hosts;
   planned.plan = collectives::make_plan(request);
   const collectives::Plan& plan = planned.plan;

@@ -14,6 +14,7 @@
 #include "collectives/planned.h"
 #include "communicator/call.h"
 #include "communicator/group.h"
+#include "communicator/packing.h"
 #include "communicator/settings.h"
 
 namespace rota {
@@ -25,20 +26,20 @@ class Planner {
 
   // A call that was looked at.
   struct Known {
-    Call call;  // Its addresses may be anything by now, but for those of
-    std::vector<Values> group;
-    std::uint64_t number = 0;  // The how-manieth that was examined.
+    std::vector<Values> group;  // Its buffers, where it has several.
+    std::uint64_t number = 0;   // The how-manieth that was examined.
     std::shared_ptr<const collectives::PlannedCollective> planned;
   };
 
   // Valid until the next call. Throws Error kInvalidArgument with a sentence that says what does
   // not fit; kNoMemory.
   const Known& plan(const Call& call) {
-    const std::size_t place = place_of(call);
+    const collectives::Description what = asked_by(call);
+    const std::size_t place = place_of(what);
     Known& first = known_[place];
-    if (first.planned && is_again(call, first.call)) return first;
+    if (is_again(call, what, first)) return first;
     Known& second = known_[place ^ 1];
-    if (second.planned && is_again(call, second.call)) return second;
+    if (is_again(call, what, second)) return second;
     Known& older = first.number < second.number ? first : second;
     examine(call, older);
     return older;
@@ -55,18 +56,28 @@ class Planner {
   };
 
   // Buckets of a training step have different counts, and all of them come again.
-  static std::size_t place_of(const Call& call) noexcept {
-    const std::uint64_t count = call.values ? call.values->count() : 0;
-    const std::uint64_t mixed = (count + 1) * 0x9e3779b97f4a7c15U >> 61;
-    return static_cast<std::size_t>(mixed ^ static_cast<std::uint64_t>(call.collective)) % kPlaces;
+  static std::size_t place_of(const collectives::Description& what) noexcept {
+    const std::uint64_t mixed = (what.count + 1) * 0x9e3779b97f4a7c15U >> 61;
+    return static_cast<std::size_t>(mixed ^ static_cast<std::uint64_t>(what.collective)) % kPlaces;
+  }
+
+  // Whether describe() would say of it what it said of the one that is known, by a few looks. False
+  // where that would take more.
+  static bool is_again(const Call& call, const collectives::Description& what,
+                       const Known& known) noexcept {
+    return known.planned && what == known.planned->call && is_plain(call) &&
+           call.group.size() == known.group.size() &&
+           (call.group.empty() || are_same(call.group, known.group));
   }
 
   void examine(const Call& call, Known& known);
-  PlannedPtr planned_for(const Call& call, collectives::Description description);
+  PlannedPtr planned_for(const Call& call, const collectives::Description& what);
   Codec codec_for(const collectives::Description& call) const noexcept;
   collectives::Choice choice_for(const collectives::Description& call) const noexcept;
-  PlannedPtr make(const Call& call, const collectives::Description& description) const;
-  void make_plan(const Call& call, collectives::PlannedCollective& planned) const;
+  PlannedPtr make(const Call& call, const collectives::Description& what,
+                  const collectives::Description& chosen) const;
+  void make_plan(const Call& call, const collectives::Description& chosen,
+                 collectives::PlannedCollective& planned) const;
   void say_once(const collectives::Description& call, const char* why);
 
   const Group& group_;

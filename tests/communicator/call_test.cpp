@@ -38,114 +38,122 @@ class CallTest : public ::testing::Test {
 
 TEST_F(CallTest, NullAddressesAreRefusedUnlessThereIsNothingThere) {
   const std::span<float> null(static_cast<float*>(nullptr), 4);
-  EXPECT_EQ(refusal({.collective = Collective::kAllReduce, .values = null}),
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce}, .values = null}),
             "all_reduce: the output's address is null");
-  EXPECT_EQ(refusal({.collective = Collective::kAllReduce, .values = null.first(0)}), "");
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce}, .values = null.first(0)}), "");
 }
 
 TEST_F(CallTest, AddressesAreAlignedForTheirType) {
   alignas(8) std::array<std::byte, 64> storage{};
   const std::span crooked(reinterpret_cast<double*>(storage.data() + 4), 2);
-  EXPECT_EQ(refusal({.collective = Collective::kBroadcast, .values = crooked}),
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kBroadcast}, .values = crooked}),
             "broadcast: the output's address is not aligned for float64");
 }
 
 TEST_F(CallTest, NothingIsLongerThanTheAddressSpace) {
   const std::span endless(nine_.data(), ~std::size_t{0} / 4);
-  EXPECT_EQ(refusal({.collective = Collective::kAllReduce, .values = endless}),
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce}, .values = endless}),
             "all_reduce: the output is longer than the address space");
 }
 
 TEST_F(CallTest, RootsAndPeersAreInTheWorld) {
-  EXPECT_EQ(refusal({.collective = Collective::kBroadcast, .values = nine_, .root = 3}),
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kBroadcast, .root = 3}, .values = nine_}),
             "broadcast: root 3 is outside of the world of 3");
-  EXPECT_EQ(refusal({.collective = Collective::kSend, .input = nine_, .root = 7}),
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kSend, .root = 7}, .input = nine_}),
             "send: rank 7 is outside of the world of 3");
-  EXPECT_EQ(refusal({.collective = Collective::kReceive, .values = nine_, .root = kRank}),
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kReceive, .root = kRank}, .values = nine_}),
             "receive: rank 1 is this rank itself");
 }
 
 TEST_F(CallTest, InputAndOutputHaveOneTypeAndFit) {
-  EXPECT_EQ(refusal({.collective = Collective::kAllReduce, .values = nine_, .input = doubles_}),
-            "all_reduce: the input is float64, the output float32");
-  EXPECT_EQ(refusal({.collective = Collective::kAllReduce, .values = nine_, .input = three_}),
-            "all_reduce: the input has 3 elements; expected 9");
-  EXPECT_EQ(refusal({.collective = Collective::kReduceScatter, .values = nine_, .input = nine_}),
-            "reduce_scatter: the output has 9 elements; expected 3");
-  EXPECT_EQ(refusal({.collective = Collective::kAllGather, .values = nine_, .input = other_nine_}),
-            "all_gather: the part has 9 elements; expected 3");
+  EXPECT_EQ(
+      refusal({.what = {.collective = Collective::kAllReduce}, .values = nine_, .input = doubles_}),
+      "all_reduce: the input is float64, the output float32");
+  EXPECT_EQ(
+      refusal({.what = {.collective = Collective::kAllReduce}, .values = nine_, .input = three_}),
+      "all_reduce: the input has 3 elements; expected 9");
+  EXPECT_EQ(
+      refusal(
+          {.what = {.collective = Collective::kReduceScatter}, .values = nine_, .input = nine_}),
+      "reduce_scatter: the output has 9 elements; expected 3");
+  EXPECT_EQ(
+      refusal(
+          {.what = {.collective = Collective::kAllGather}, .values = nine_, .input = other_nine_}),
+      "all_gather: the part has 9 elements; expected 3");
 }
 
 TEST_F(CallTest, RootsOfGatherAndScatterHaveRoomForAll) {
-  EXPECT_EQ(
-      refusal(
-          {.collective = Collective::kGather, .values = three_, .input = three_, .root = kRank}),
-      "gather: the output has 3 elements; expected 9");
-  EXPECT_EQ(
-      refusal({.collective = Collective::kGather, .values = three_, .input = three_, .root = 0}),
-      "")
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kGather, .root = kRank},
+                     .values = three_,
+                     .input = three_}),
+            "gather: the output has 3 elements; expected 9");
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kGather, .root = 0},
+                     .values = three_,
+                     .input = three_}),
+            "")
       << "elsewhere it is not looked at";
-  EXPECT_EQ(
-      refusal(
-          {.collective = Collective::kScatter, .values = three_, .input = three_, .root = kRank}),
-      "scatter: the input has 3 elements; expected 9");
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kScatter, .root = kRank},
+                     .values = three_,
+                     .input = three_}),
+            "scatter: the input has 3 elements; expected 9");
 }
 
 TEST_F(CallTest, OverlapsAreRefusedUnlessAPartLiesInItsPlace) {
   const std::span<float> all(nine_);
-  EXPECT_EQ(
-      refusal({.collective = Collective::kAllReduce, .values = all.first(6), .input = all.last(6)}),
-      "all_reduce: the input overlaps the output; the form with one argument works in place");
-  EXPECT_EQ(
-      refusal({.collective = Collective::kAllGather, .values = all, .input = all.subspan(2, 3)}),
-      "all_gather: the input overlaps the output; the form with one argument works in place");
-  const collectives::Description in_place =
-      describe({.collective = Collective::kAllGather, .values = all, .input = all.subspan(3, 3)},
-               kRank, kWorldSize);
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce},
+                     .values = all.first(6),
+                     .input = all.last(6)}),
+            "all_reduce: the input overlaps the output; the form with one argument works in place");
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllGather},
+                     .values = all,
+                     .input = all.subspan(2, 3)}),
+            "all_gather: the input overlaps the output; the form with one argument works in place");
+  const collectives::Description in_place = describe(
+      {.what = {.collective = Collective::kAllGather}, .values = all, .input = all.subspan(3, 3)},
+      kRank, kWorldSize);
   EXPECT_TRUE(in_place.in_place);
 }
 
 TEST_F(CallTest, CountsAreOneARankAndAddUp) {
   const std::vector<std::size_t> two{4, 5};
-  EXPECT_EQ(
-      refusal(
-          {.collective = Collective::kAllGather, .values = nine_, .uneven = true, .counts = two}),
-      "all_gather_v: the counts have 2 entries; expected one for each of 3 ranks");
-  const std::vector<std::size_t> ten{4, 5, 1};
-  EXPECT_EQ(
-      refusal(
-          {.collective = Collective::kAllGather, .values = nine_, .uneven = true, .counts = ten}),
-      "all_gather_v: the output has 9 elements; expected 10");
-  const std::vector<std::size_t> endless{~std::size_t{0} / 2, ~std::size_t{0} / 2, 1};
-  EXPECT_EQ(refusal({.collective = Collective::kReduceScatter,
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllGather, .uneven = true},
                      .values = nine_,
-                     .uneven = true,
+                     .counts = two}),
+            "all_gather_v: the counts have 2 entries; expected one for each of 3 ranks");
+  const std::vector<std::size_t> ten{4, 5, 1};
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllGather, .uneven = true},
+                     .values = nine_,
+                     .counts = ten}),
+            "all_gather_v: the output has 9 elements; expected 10");
+  const std::vector<std::size_t> endless{~std::size_t{0} / 2, ~std::size_t{0} / 2, 1};
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kReduceScatter, .uneven = true},
+                     .values = nine_,
                      .counts = endless}),
             "reduce_scatter_v: the counts add up to more than the address space");
 }
 
 TEST_F(CallTest, ExchangesHaveEqualParts) {
   std::vector<float> ten(10);
-  EXPECT_EQ(refusal({.collective = Collective::kAllToAll, .values = ten}),
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllToAll}, .values = ten}),
             "all_to_all: 10 elements make no equal parts for 3 ranks; all_to_all_v takes unequal "
             "ones");
 }
 
 TEST_F(CallTest, OperationsFitTheirType) {
   std::vector<std::byte> bytes(9);
-  EXPECT_NE(refusal({.collective = Collective::kAllReduce, .values = bytes}), "");
+  EXPECT_NE(refusal({.what = {.collective = Collective::kAllReduce}, .values = bytes}), "");
   std::vector<std::int32_t> integers(9);
-  const Call mean{
-      .collective = Collective::kAllReduce, .values = integers, .reduction = ReduceOp::kMean};
+  const Call mean{.what = {.collective = Collective::kAllReduce, .reduction = ReduceOp::kMean},
+                  .values = integers};
   EXPECT_NE(refusal(mean).find("integers have no mean"), std::string::npos);
-  const Call bits{
-      .collective = Collective::kReduce, .values = nine_, .reduction = ReduceOp::kBitXor};
+  const Call bits{.what = {.collective = Collective::kReduce, .reduction = ReduceOp::kBitXor},
+                  .values = nine_};
   EXPECT_NE(refusal(bits).find("bitwise operations are for integers"), std::string::npos);
 }
 
 TEST_F(CallTest, GroupsHaveOneType) {
   const std::array<Values, 2> mixed{Values(nine_), Values(doubles_)};
-  EXPECT_EQ(refusal({.collective = Collective::kAllReduce, .group = mixed}),
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce}, .group = mixed}),
             "all_reduce: the buffers of a group have one type; here are float32 and float64");
 }
 

@@ -1,0 +1,177 @@
+// What is planned once for calls that come again, and what has to be examined anew.
+#include "communicator/planner.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <rota/error.h>
+
+namespace rota {
+namespace {
+
+using collectives::Collective;
+using collectives::Description;
+using collectives::PlannedCollective;
+
+// Alone: nothing is sent, and everything is planned.
+Group group_of_one() {
+  Group group;
+  group.table.rows.push_back({.host = "here", .address = {}, .cores = {}});
+  group.members = {0};
+  return group;
+}
+
+class PlannerTest : public ::testing::Test {
+ protected:
+  struct Found {
+    std::shared_ptr<const PlannedCollective> planned;
+    std::uint64_t number = 0;
+  };
+  Found plan(const Call& call) {
+    const Planner::Known& known = planner_.plan(call);
+    return {known.planned, known.number};
+  }
+  std::string refusal(const Call& call) {
+    try {
+      planner_.plan(call);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  }
+
+  Group group_ = group_of_one();
+  Settings settings_{CommunicatorOptions{}};
+  Planner planner_{group_, settings_};
+  std::vector<float> memory_ = std::vector<float>(64);
+  std::span<float> all_{memory_};
+};
+
+Call sum_of(Values values, Reduction reduction = ReduceOp::kSum) {
+  return {.what = {.collective = Collective::kAllReduce, .reduction = reduction}, .values = values};
+}
+
+TEST_F(PlannerTest, ExaminesACallOnce) {
+  const Found first = plan(sum_of(all_.first(10)));
+  for (const std::size_t start : {0, 3, 20}) {
+    const Found again = plan(sum_of(all_.subspan(start, 10)));
+    EXPECT_EQ(again.planned, first.planned);
+    EXPECT_EQ(again.number, first.number) << "it was examined again";
+  }
+}
+
+TEST_F(PlannerTest, PlansWhatDiffersInAnything) {
+  std::vector<std::int32_t> integers(10);
+  std::vector<float> feedback(10);
+  const std::span<float> ten = all_.first(10);
+  const Reduction sum = ReduceOp::kSum;
+  const Call fed{.what = {.reduction = sum.by(Codec::kInt8)}, .values = ten, .feedback = feedback};
+  const std::array<std::size_t, 1> counts{10};
+  const std::vector<Call> calls{
+      sum_of(ten),
+      sum_of(all_.first(11)),
+      sum_of(integers),
+      sum_of(ten, ReduceOp::kMax),
+      sum_of(ten, Reduction::pre_scaled_sum(2)),
+      sum_of(ten, Reduction::pre_scaled_sum(3)),
+      sum_of(ten, sum.by(Codec::kInt8)),
+      sum_of(ten, sum.by(Codec::kIdentity)),
+      fed,
+      {.what = {.collective = Collective::kAllReduce}, .values = ten, .input = all_.last(10)},
+      {.what = {.collective = Collective::kReduce}, .values = ten},
+      {.what = {.collective = Collective::kReduceScatter}, .values = ten},
+      {.what = {.collective = Collective::kReduceScatter, .uneven = true},
+       .values = ten,
+       .counts = counts},
+      {.what = {.collective = Collective::kBroadcast}, .values = ten},
+      {.what = {.collective = Collective::kBarrier}},
+  };
+  std::vector<std::shared_ptr<const PlannedCollective>> planned;
+  for (const Call& call : calls) planned.push_back(plan(call).planned);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(planned[i], planned[j]) << i << " and " << j;
+    const bool comes_again = !calls[i].what.uneven;
+    EXPECT_EQ(plan(calls[i]).planned == planned[i], comes_again) << i;
+  }
+}
+
+TEST_F(PlannerTest, LooksAtAddressesOfACallThatComesAgain) {
+  plan(sum_of(all_.first(4)));
+  EXPECT_EQ(refusal(sum_of(std::span(static_cast<float*>(nullptr), 4))),
+            "all_reduce: the output's address is null");
+  auto* crooked = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(memory_.data()) + 2);
+  EXPECT_EQ(refusal(sum_of(std::span(crooked, 4))),
+            "all_reduce: the output's address is not aligned for float32");
+  // The same but for what is read or written beside the values.
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce},
+                     .values = all_.first(4),
+                     .input = all_.subspan(2, 4)}),
+            "all_reduce: the input overlaps the output; the form with one argument works in place");
+  const Reduction coded = Reduction(ReduceOp::kSum).by(Codec::kInt8);
+  Call fed = sum_of(all_.first(4), coded);
+  fed.feedback = all_.subspan(8, 4);
+  plan(fed);
+  fed.feedback = all_.subspan(2, 4);
+  EXPECT_EQ(refusal(fed), "all_reduce: the feedback overlaps the values");
+}
+
+// A part that lies in its place makes the call one in place, and then it is as if there were none.
+TEST_F(PlannerTest, KnowsACallInPlaceHoweverItWasMade) {
+  const Found with_part = plan({.what = {.collective = Collective::kAllGather},
+                                .values = all_.first(8),
+                                .input = all_.first(8)});
+  const Found without =
+      plan({.what = {.collective = Collective::kAllGather}, .values = all_.first(8)});
+  EXPECT_EQ(with_part.planned, without.planned);
+  EXPECT_TRUE(without.planned->call.in_place);
+}
+
+TEST_F(PlannerTest, KnowsGroupsByTheirBuffers) {
+  const std::array<Values, 2> group{all_.first(4), all_.subspan(10, 6)};
+  const std::array<Values, 2> elsewhere{all_.first(4), all_.subspan(20, 6)};
+  const std::array<Values, 2> cut_elsewhere{all_.first(6), all_.subspan(10, 4)};
+  const auto sum = [](std::span<const Values> of) {
+    return Call{.what = {.collective = Collective::kAllReduce}, .group = of};
+  };
+  const Found whole = plan(sum_of(all_.first(10)));
+  const Found first = plan(sum(group));
+  EXPECT_EQ(first.planned, whole.planned) << "of as many elements";
+  EXPECT_NE(first.number, whole.number);
+  EXPECT_EQ(plan(sum(std::vector(group.begin(), group.end()))).number, first.number);
+  EXPECT_NE(plan(sum(elsewhere)).number, first.number);
+  EXPECT_NE(plan(sum(cut_elsewhere)).number, first.number);
+  std::array<std::int32_t, 6> integers{};
+  EXPECT_EQ(refusal(sum(std::array<Values, 2>{all_.first(4), integers})),
+            "all_reduce: the buffers of a group have one type; here are float32 and int32");
+}
+
+// Its own of everything that may differ: else one of them has the other's plan.
+TEST(Descriptions, DifferInEachMember) {
+  const Description plain;
+  const std::vector<Description> others{
+      {.collective = Collective::kReduce},
+      {.algorithm = collectives::Algorithm::kDirect},
+      {.type = DataType::kInt32},
+      {.count = 1},
+      {.root = 1},
+      {.in_place = false},
+      {.uneven = true},
+      {.reduction = ReduceOp::kMax},
+      {.reduction = Reduction::pre_scaled_sum(2)},
+      {.reduction = Reduction(ReduceOp::kSum).by(Codec::kInt8)},
+      {.codec = Codec::kInt8},
+      {.feeds_back = true},
+  };
+  for (const Description& other : others) {
+    EXPECT_NE(other, plain);
+    EXPECT_NE(hash_of(other), hash_of(plain)) << &other - others.data();
+  }
+  EXPECT_EQ(others.size(), std::tuple_size_v<decltype(plain.members())>) << "a member is not here";
+}
+
+}  // namespace
+}  // namespace rota
