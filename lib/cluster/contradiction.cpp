@@ -5,7 +5,6 @@
 #include <span>
 
 #include "cluster/host_names.h"
-#include "cluster/reading.h"
 
 namespace rota::cluster {
 namespace {

@@ -42,9 +42,6 @@ struct Reading {
 // Throws Error kInvalidArgument.
 Reading read(const Given& all);
 
-// How two specifications differ, with both sides; empty where they may both be true.
-std::string contradiction_of(const Specification& one, const Specification& other);
-
 // For a person: who decided, what each of the others said, and what to know beside; lines that end
 // with a newline. Says what is wrong where read() throws.
 std::string explain(const Given& all);
