@@ -55,8 +55,8 @@ TEST_F(LauncherHosts, FindThemselvesInTheListByTheirAddresses) {
          "mount --bind " + folder_ + "/hosts /etc/hosts && exec \"$@\"", "sh"});
     all.push_back(std::make_unique<Process>(network_->on(host, std::move(command))));
   }
-  const std::vector<std::string> own = {"rank 0 of 5 on one: ", "rank 2 of 5 on two: ",
-                                        "rank 4 of 5 on three: "};
+  const std::vector<std::string> own = {
+      "rank 0 of 5 on one: ", "rank 2 of 5 on two: ", "rank 4 of 5 on three: "};
   for (std::size_t host = 0; host < all.size(); ++host) {
     const Result result = all[host]->wait();
     EXPECT_EQ(result.exit_code, 0) << result.err;

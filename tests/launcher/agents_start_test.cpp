@@ -112,9 +112,8 @@ TEST_F(AgentsStart, GetTheirOrdersWhateverAPipeHoldsAndWheneverTheyRead) {
       rotarun({"-H", hosts, "--address", "127.0.0.1", "--agent", script + " {host}", "--ports",
                "46100-46199", "-x", "LONG=" + kLong, "true"});
   if (::geteuid() == 0) {
-    command.arguments.insert(
-        command.arguments.begin(),
-        {"/usr/bin/setpriv", "--bounding-set", "-sys_admin,-sys_resource", "--"});
+    command.arguments.insert(command.arguments.begin(), {"/usr/bin/setpriv", "--bounding-set",
+                                                         "-sys_admin,-sys_resource", "--"});
   }
   Process job(std::move(command));
   constexpr std::size_t kLineBytes = 7;  // "102400\n" and more.

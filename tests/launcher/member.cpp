@@ -102,8 +102,8 @@ int fill_memory() {
   const auto before = rota::os::oom_kill_count();
   require(before.has_value(), "a control group that counts");
   for (std::size_t i = 0; i < kMostPages && rota::os::oom_kill_count() == before; ++i) {
-    void* page = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                        -1, 0);
+    void* page =
+        ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     require(page != MAP_FAILED, "a page");
     *static_cast<volatile char*>(page) = 1;
   }

@@ -96,9 +96,9 @@ TEST_F(OutOfMemory, IsNamedAsWhatEndedTheOuterProcess) {
     const SmallGroup group;
     if (!group.is_there()) GTEST_SKIP() << "no memory control group can be made here";
     const std::string go = folder_ + "/go" + std::to_string(victim);
-    Process host(inside(group, task(victim, "echo here; while ! [ -e " + go +
-                                                " ]; do sleep 0.01; done; exec " +
-                                                test_path("member") + " fill-memory")));
+    Process host(inside(
+        group, task(victim, "echo here; while ! [ -e " + go + " ]; do sleep 0.01; done; exec " +
+                                test_path("member") + " fill-memory")));
     Process other(task(1 - victim, "echo here; exec sleep 1000"));
     ASSERT_TRUE(host.wait_for("here\n")) << host.err();
     ASSERT_TRUE(other.wait_for("here\n")) << other.err();

@@ -44,10 +44,12 @@ TEST_F(HostsNoticeInTime, ThatARankIsStopped) {
 
 // Method: of its ranks one in the middle leaves a file, and the last one another.
 TEST_F(HostsNoticeInTime, ThatAHostIsAskedToEndWhileItsRanksStart) {
-  environment_ = {"ROTA_HOSTS=" + hosts({1, 1000, 1})};
+  constexpr std::size_t kCount = kManyRanks / 2;
+  environment_ = {"ROTA_HOSTS=" + hosts({1, kCount, 1})};
   const std::string early = folder_ + "/early";
   const std::string last = folder_ + "/last";
-  const std::string script = "case $ROTA_RANK in 250) : >" + early + ";; 1000) : >" + last +
+  const std::string script = "case $ROTA_RANK in " + std::to_string(kCount / 4) + ") : >" + early +
+                             ";; " + std::to_string(kCount) + ") : >" + last +
                              ";; esac; exec sleep 1000";
   Jobs all = start_all({"--ports", "7700-9000", "/bin/sh", "-c", script});
   const auto give_up = Clock::now() + seconds(30);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -16,9 +17,11 @@ using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
 #if defined(ROTA_IS_SANITIZED)
-inline constexpr int kMostOfAPromise = 8;  // Sanitized programs are several times slower.
+inline constexpr int kMostOfAPromise = 8;       // Sanitized programs are several times slower,
+inline constexpr std::size_t kManyRanks = 400;  // and their keepers take much memory.
 #else
 inline constexpr int kMostOfAPromise = 2;
+inline constexpr std::size_t kManyRanks = 2000;  // Of which starting takes seconds.
 #endif
 
 inline void expect_promise(Clock::time_point begin, Clock::duration promise,

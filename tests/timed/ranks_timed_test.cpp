@@ -153,18 +153,18 @@ class JobThatStartsEndsInTime : public ::testing::Test {
 };
 
 TEST_F(JobThatStartsEndsInTime, WhileItStartsRanks) {
-  const std::size_t count = most_of(2000, 7);
+  const std::size_t count = most_of(kManyRanks, 7);
   const std::string script = "case $ROTA_RANK in " + std::to_string(count / 4) + ") : >" + early_ +
                              ";; " + std::to_string(count - 1) + ") : >" + last_ +
                              ";; esac; exec sleep 1000";
-  expect_end_by(SIGTERM,
-                Process(rotarun({"-np", std::to_string(count), "--oversubscribe", "/bin/sh", "-c",
-                                 script})),
-                "SIGTERM while ranks start");
+  expect_end_by(
+      SIGTERM,
+      Process(rotarun({"-np", std::to_string(count), "--oversubscribe", "/bin/sh", "-c", script})),
+      "SIGTERM while ranks start");
 }
 
 TEST_F(JobThatStartsEndsInTime, WhileItStartsAgents) {
-  const std::size_t count = most_of(2000, 2);
+  const std::size_t count = most_of(kManyRanks, 2);
   const auto address = [](std::size_t host) {
     return "198.18." + std::to_string(host / 256) + "." + std::to_string(host % 256);
   };

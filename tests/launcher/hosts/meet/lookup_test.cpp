@@ -39,8 +39,7 @@ class LookUp : public ::testing::Test {
   }
   std::vector<names::Answer> look_up_here(const std::vector<std::string>& asked) const {
     return look_up(
-        asked,
-        {.resolv_conf = kEmptyFile, .hosts = kEmptyFile, .servers = {server_.address()}});
+        asked, {.resolv_conf = kEmptyFile, .hosts = kEmptyFile, .servers = {server_.address()}});
   }
 
   testing::NameServer server_;
