@@ -234,8 +234,8 @@ void Communicator::Impl::break_with(const Error& error) noexcept {
   broken_.store(true, std::memory_order_release);
 }
 
-void Communicator::Impl::require_own_thread() const {
-  if (!manner_.one_thread || std::this_thread::get_id() == maker_) return;
+void Communicator::Impl::require_maker() const {
+  if (std::this_thread::get_id() == maker_) return;
   throw Error(ErrorCode::kInvalidArgument,
               "the transport " + group_.table.transport +
                   " takes one thread: call from the one that made the communicator");

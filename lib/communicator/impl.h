@@ -99,7 +99,10 @@ class Communicator::Impl final : public Request::Source {
   [[noreturn]] void throw_cause() const;
 
   // Throws Error kInvalidArgument where the transport is another thread's alone.
-  void require_own_thread() const;
+  void require_own_thread() const {
+    if (manner_.one_thread) require_maker();
+  }
+  void require_maker() const;
 
   Group group_;
   Settings settings_;

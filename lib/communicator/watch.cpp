@@ -7,11 +7,6 @@ namespace rota {
 
 using base::TimePoint;
 
-bool Watch::on_finished() noexcept {
-  first_look_ = departure_seen_ = {};
-  return ends_report();
-}
-
 void Watch::look(TimePoint now) noexcept {
   now_ = now;
   passed_ = now - std::exchange(last_look_, now);
@@ -26,8 +21,6 @@ bool Watch::wants_report_of(std::size_t peer) const noexcept {
   const bool is_long = first_look_ != TimePoint{} && now_ - first_look_ > kReportAfter;
   return is_long && reported_ != peer;
 }
-
-bool Watch::ends_report() noexcept { return std::exchange(reported_, std::nullopt).has_value(); }
 
 Watch::Verdict Watch::judge(std::size_t peer, bool tells_why, bool stream_goes_on) noexcept {
   if (departed_ == peer) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "base/time.h"
 
@@ -28,7 +29,10 @@ class Watch {
 
   // The oldest operation is done, and the clock of the next one starts. True where the launcher was
   // told of a wait, which is over.
-  bool on_finished() noexcept;
+  bool on_finished() noexcept {
+    first_look_ = departure_seen_ = {};
+    return ends_report();
+  }
   // Something was moved: what a rank sent before it ended is still coming.
   void on_moved() noexcept { departure_seen_ = {}; }
 
@@ -43,7 +47,7 @@ class Watch {
   bool wants_report_of(std::size_t peer) const noexcept;
   void on_report_of(std::size_t peer) noexcept { reported_ = peer; }
   // It waits for nobody any more. True where the launcher was told of a wait.
-  bool ends_report() noexcept;
+  bool ends_report() noexcept { return std::exchange(reported_, std::nullopt).has_value(); }
 
   enum class Verdict : std::uint8_t {
     kWaits,

@@ -83,7 +83,10 @@ class SharedRun final : public Running {
   Turn reduce();
 
   // stage.cpp
-  bool needs_stage(const Operation& operation) const noexcept;
+  bool needs_stage(const Operation& operation) const noexcept {
+    return !travels_with_post(bytes_of(operation)) && !is_reached_by_others(operation);
+  }
+  bool is_reached_by_others(const Operation& operation) const noexcept;
   void stage_from(std::size_t offset);
   Turn stage();
   bool all_have_staged() noexcept;

@@ -8,10 +8,9 @@
 
 namespace rota::collectives {
 
-bool SharedRun::needs_stage(const Operation& operation) const noexcept {
-  return !travels_with_post(bytes_of(operation)) &&
-         !is_reached(operation.planned->call, flags_->rank(),
-                     offer_of(operation, flags_->memory(flags_->rank())));
+bool SharedRun::is_reached_by_others(const Operation& operation) const noexcept {
+  const std::size_t own = flags_->rank();
+  return is_reached(operation.planned->call, own, offer_of(operation, flags_->memory(own)));
 }
 
 // Takes the segment from `offset` on, and brings to the stage what others reduce of it. Segments
