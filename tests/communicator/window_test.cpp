@@ -1,6 +1,5 @@
-// The one rule of order, for any kind of operation. Method: operations of a toy kind, each of which
-// finishes after as many steps as it says, on a stream that it names; beside plans that have no
-// step.
+// The one rule of order, for any kind of operation. Method: operations of a toy kind, beside plans
+// that have no step.
 #include "communicator/window.h"
 
 #include <gtest/gtest.h>
@@ -15,50 +14,15 @@
 
 #include "collectives/plan_run.h"
 #include "communicator/silent_transport.h"
+#include "communicator/toy_method.h"
 #include "kernels/codings.h"
 #include "kernels/reductions.h"
 
 namespace rota {
 namespace {
 
-using collectives::Operation;
 using collectives::PlannedCollective;
-using collectives::Streams;
 using Turn = Window::Turn;
-
-constexpr std::size_t kToyStreams = 3;
-
-// Its call's count: its steps; its root: its stream.
-class ToyRun final : public collectives::Running {
- public:
-  explicit ToyRun(std::size_t first_stream) : first_stream_(first_stream) {}
-
-  void add_streams(const Operation& operation, Streams& streams) const noexcept override {
-    streams.add(first_stream_ + operation.planned->call.root);
-  }
-  void start(const Operation& operation) override { left_ = operation.planned->call.count; }
-  collectives::Turn step() override {
-    --left_;
-    return left_ == 0 ? collectives::Turn::kDone : collectives::Turn::kMoved;
-  }
-  std::optional<collectives::Wait> waiting() const noexcept override { return std::nullopt; }
-  void compare_with(std::size_t) const override {}
-
- private:
-  std::size_t first_stream_;
-  std::size_t left_ = 0;
-};
-
-class Toys final : public collectives::Method {
- public:
-  bool in_order = false;
-
-  bool starts_in_order() const noexcept override { return in_order; }
-  std::size_t stream_count() const noexcept override { return kToyStreams; }
-  std::unique_ptr<collectives::Running> make_place(std::size_t, std::size_t first) override {
-    return std::make_unique<ToyRun>(first);
-  }
-};
 
 // Of it, a window asks for nothing but whether some rank has begun to abort.
 class BreakableTransport final : public testing::SilentTransport {
@@ -81,7 +45,7 @@ class WindowTest : public ::testing::Test {
  protected:
   WindowTest() {
     methods_.push_back(std::make_unique<collectives::Plans>(kNoChannels));
-    auto toys = std::make_unique<Toys>();
+    auto toys = std::make_unique<testing::Toys>();
     toys_ = toys.get();
     methods_.push_back(std::move(toys));
     window_ = std::make_unique<Window>(queue_, methods_, &transport_);
@@ -126,7 +90,7 @@ class WindowTest : public ::testing::Test {
       kernels::reference<kernels::Codings>(), Codec::kIdentity, ReduceOp::kSum, 0, 1, 0};
   OperationQueue queue_;
   std::vector<std::unique_ptr<collectives::Method>> methods_;
-  Toys* toys_ = nullptr;
+  testing::Toys* toys_ = nullptr;
   BreakableTransport transport_;
   std::unique_ptr<Window> window_;
   std::array<float, 8> values_{};
