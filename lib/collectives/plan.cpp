@@ -60,6 +60,11 @@ bool makes(Algorithm algorithm, Collective collective) noexcept {
                                      collective) != row->collectives.end();
 }
 
+bool has_plans(Algorithm algorithm) noexcept {
+  const Row* row = row_of(algorithm);
+  return row != nullptr && row->make != nullptr;
+}
+
 Slice part_of(std::span<const std::size_t> counts, std::size_t count, std::size_t rank,
               std::size_t world_size) noexcept {
   if (counts.empty()) return slice_of(count, rank, world_size);

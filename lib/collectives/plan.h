@@ -100,7 +100,7 @@ Plan make_plan(const PlanRequest& request);
 bool makes(Algorithm algorithm, Collective collective) noexcept;
 
 // Whether it makes plans; what has none is no way over a network.
-constexpr bool has_plans(Algorithm algorithm) noexcept { return algorithm != Algorithm::kShared; }
+bool has_plans(Algorithm algorithm) noexcept;
 
 // Whether its plans depend on which ranks share a host.
 constexpr bool looks_at_hosts(Algorithm algorithm) noexcept {

@@ -66,13 +66,15 @@ class Plans final : public Method {
  public:
   // As PlanRun has them.
   explicit Plans(std::span<transport::Channel* const> channels, const Flags* flags = nullptr)
-      : channels_(channels), flags_(flags) {}
+      : channels_(channels.begin(), channels.end()), flags_(flags) {}
 
+  bool makes(Algorithm algorithm) const noexcept override { return has_plans(algorithm); }
+  bool runs_plans() const noexcept override { return true; }
   std::size_t stream_count() const noexcept override { return 2 * channels_.size(); }
   std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) override;
 
  private:
-  std::span<transport::Channel* const> channels_;
+  std::vector<transport::Channel*> channels_;
   const Flags* flags_;
 };
 

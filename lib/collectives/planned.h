@@ -14,10 +14,6 @@
 namespace rota::collectives {
 
 struct PlannedCollective {
-  // Indices of the group's methods.
-  static constexpr std::uint8_t kPlans = 0;
-  static constexpr std::uint8_t kShared = 1;
-
   Description call{};     // As it was asked for.
   Signature signature{};  // As it was chosen, but for the sequence.
   Plan plan{};
@@ -25,7 +21,7 @@ struct PlannedCollective {
   std::optional<Coder> coder{};  // Of a coded plan.
   Block scratch{};
   Block coded{};
-  std::uint8_t method = kPlans;
+  std::uint8_t method = 0;      // Of the group's: which makes it.
   std::size_t value_bytes = 0;  // Of the memory that the caller lends.
   std::size_t input_bytes = 0;
   std::size_t feedback_bytes = 0;

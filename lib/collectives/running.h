@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "collectives/operation.h"
 
@@ -73,13 +74,34 @@ class Running {
   virtual void compare_with(std::size_t peer) const = 0;
 };
 
-// A way of making operations. A group has one or several; each operation names its own.
+// A way of making operations. A communicator has several, and knows no more of one than this.
 class Method {
  public:
   Method() = default;
   Method(const Method&) = delete;
   Method& operator=(const Method&) = delete;
   virtual ~Method() = default;
+
+  // Whether it makes what takes this algorithm. The first that does is taken.
+  virtual bool makes(Algorithm algorithm) const noexcept = 0;
+
+  // Whether its operations run a plan.
+  virtual bool runs_plans() const noexcept { return false; }
+
+  // Where the parts of a grouped call, which have `bytes` together, have to lie for an operation to
+  // take a list of them. Empty: it takes one run of values, so that parts are copied to and fro.
+  virtual std::span<const std::byte> memory_of_parts(std::size_t) const noexcept { return {}; }
+
+  // Whether the host may read and write the values, as it does where it copies them.
+  virtual bool host_reads_values() const noexcept { return true; }
+
+  // What of it takes one thread alone, which is the one that made the communicator: "the library
+  // X". Empty: any thread may call, one at a time.
+  virtual std::string_view one_thread() const noexcept { return {}; }
+
+  // For who is about to queue an operation, and none is under way: gets ready what that will want,
+  // while there is other work to do. False where there is never anything: it is asked once.
+  virtual bool make_ready() noexcept { return false; }
 
   // How many streams all its operations have between them.
   virtual std::size_t stream_count() const noexcept = 0;

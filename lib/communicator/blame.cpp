@@ -76,8 +76,8 @@ Error told_by_peers(const transport::Cause& cause) {
 }
 
 Error told_by_launcher(const Error& cause, std::span<const std::size_t> members) {
-  const auto blamed = cause.blamed_rank() ? std::ranges::find(members, *cause.blamed_rank())
-                                          : members.end();
+  const auto blamed =
+      cause.blamed_rank() ? std::ranges::find(members, *cause.blamed_rank()) : members.end();
   if (blamed == members.end()) return {cause.code(), cause.what()};
   return {cause.code(), cause.what(), static_cast<std::size_t>(blamed - members.begin())};
 }

@@ -23,9 +23,9 @@ struct Evidence {
   std::size_t rank = 0;  // Its own.
   const RankTable& table;
   base::Duration deadline{0};
-  std::optional<collectives::Signature> oldest{};  // Of its operations; that one
-  std::optional<collectives::Wait> wait{};         // waits for a peer, and
-  std::optional<collectives::Signature> held_up{};  // this one for it: both use the same memory.
+  std::optional<collectives::Signature> oldest{};   // The oldest of its operations, and
+  std::optional<collectives::Wait> wait{};          // whom that one waits for.
+  std::optional<collectives::Signature> held_up{};  // What waits for it: both use the same memory.
   std::string_view trouble{};  // Why its own host keeps it from moving, as a clause, or empty.
 };
 

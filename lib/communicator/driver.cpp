@@ -1,11 +1,8 @@
 // One turn of the window, and what a thread looks at when nothing moves.
 #include "communicator/driver.h"
 
-#include <span>
-#include <utility>
-
-#include "collectives/plan_run.h"
-#include "collectives/shared/run.h"
+#include <cstddef>
+#include <cstdint>
 
 namespace rota {
 namespace {
@@ -13,26 +10,12 @@ namespace {
 using base::TimePoint;
 using collectives::Wait;
 
-std::vector<transport::Channel*> channels_of(const Group& group) {
-  std::vector<transport::Channel*> channels(group.world_size(), nullptr);
-  for (std::size_t peer = 0; group.transport && peer < channels.size(); ++peer) {
-    if (peer != group.rank) channels[peer] = &group.transport->channel(peer);
+std::vector<collectives::Method*> made_ready_of(const Group& group) {
+  std::vector<collectives::Method*> made_ready;
+  for (const auto& method : group.methods) {
+    if (method->make_ready()) made_ready.push_back(method.get());
   }
-  return channels;
-}
-
-std::optional<collectives::Flags> flags_of(const Group& group) {
-  transport::SharedMemory* shared = group.transport ? group.transport->shared_memory() : nullptr;
-  return shared ? std::optional<collectives::Flags>(std::in_place, *shared) : std::nullopt;
-}
-
-// As PlannedCollective::method counts them.
-std::vector<std::unique_ptr<collectives::Method>> methods_of(
-    std::span<transport::Channel* const> channels, collectives::Flags* flags) {
-  std::vector<std::unique_ptr<collectives::Method>> methods;
-  methods.push_back(std::make_unique<collectives::Plans>(channels, flags));
-  if (flags) methods.push_back(std::make_unique<collectives::SharedCollectives>(*flags, channels));
-  return methods;
+  return made_ready;
 }
 
 }  // namespace
@@ -40,10 +23,8 @@ std::vector<std::unique_ptr<collectives::Method>> methods_of(
 Driver::Driver(Group& group, OperationQueue& queue)
     : group_(group),
       queue_(queue),
-      channels_(channels_of(group)),
-      flags_(flags_of(group)),
-      methods_(methods_of(channels_, flags_ ? &*flags_ : nullptr)),
-      window_(queue, methods_, group.transport.get()),
+      made_ready_(made_ready_of(group)),
+      window_(queue, group.methods, group.transport.get()),
       watch_(group.deadline),
       messenger_(group) {}
 

@@ -1,6 +1,5 @@
 // Runs the operations of one group, and notices when they cannot go on.
 #pragma once
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -9,14 +8,12 @@
 
 #include "base/time.h"
 #include "collectives/running.h"
-#include "collectives/shared/flags.h"
 #include "communicator/blame.h"
 #include "communicator/group.h"
 #include "communicator/messenger.h"
 #include "communicator/operation_queue.h"
 #include "communicator/watch.h"
 #include "communicator/window.h"
-#include "transport/transport.h"
 
 namespace rota {
 
@@ -35,7 +32,7 @@ class Driver {
 
   // For who is about to queue an operation, and none is under way.
   void make_ready() noexcept {
-    if (flags_) flags_->make_ready();
+    for (collectives::Method* method : made_ready_) method->make_ready();
   }
 
   // Sleeps until something may have moved.
@@ -55,11 +52,8 @@ class Driver {
 
   Group& group_;
   OperationQueue& queue_;
-  std::vector<transport::Channel*> channels_;  // By peer.
-  std::optional<collectives::Flags> flags_;
-  std::vector<std::unique_ptr<collectives::Method>> methods_;
+  std::vector<collectives::Method*> made_ready_;  // Those that have anything to be made ready.
   Window window_;
-
   Watch watch_;
   Messenger messenger_;
 };

@@ -12,6 +12,7 @@
 #include "auth/key.h"
 #include "base/islands.h"
 #include "base/time.h"
+#include "collectives/running.h"
 #include "communicator/membership.h"
 #include "communicator/tuned_table.h"
 #include "transport/transport.h"
@@ -35,6 +36,8 @@ struct Group {
   std::shared_ptr<const TunedTable> tuned;          // None: the default table chooses plans.
   std::shared_ptr<Membership> membership;           // None in a world of one without a launcher.
   std::unique_ptr<transport::Transport> transport;  // None in a world of one.
+  // Ways to make operations; a communicator adds its own.
+  std::vector<std::unique_ptr<collectives::Method>> methods;
 
   std::size_t world_size() const noexcept { return table.rows.size(); }
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "communicator/memory_need.h"
+#include "communicator/methods.h"
 
 namespace rota {
 namespace {
@@ -17,6 +18,14 @@ using collectives::PlannedCollective;
 
 transport::Manner manner_of(const Group& group) noexcept {
   return group.transport ? group.transport->manner() : transport::Manner{};
+}
+
+std::string one_thread_of(const Group& group) {
+  if (manner_of(group).one_thread) return "the transport " + group.table.transport;
+  for (const auto& method : group.methods) {
+    if (!method->one_thread().empty()) return std::string(method->one_thread());
+  }
+  return {};
 }
 
 Backoff patience_of(bool may_spin, const transport::Manner& manner) noexcept {
@@ -42,9 +51,10 @@ constexpr base::TimePoint kNever = base::TimePoint::max();
 }  // namespace
 
 Communicator::Impl::Impl(Group group, const Settings& settings)
-    : group_(std::move(group)),
+    : group_(with_own_methods(std::move(group))),
       settings_(settings.in(group_)),
       manner_(manner_of(group_)),
+      one_thread_(one_thread_of(group_)),
       maker_(std::this_thread::get_id()),
       patience_(patience_of(group_.may_spin, manner_)),
       driver_(group_, queue_),
@@ -74,7 +84,7 @@ std::uint64_t Communicator::Impl::submit(const Call& call) try {
   if (!call.group.empty()) {
     const Packing& packing =
         packer_.pack(call.group, known.number, planned.call.count * bytes_of(planned.call.type),
-                     planned.method == PlannedCollective::kShared);
+                     *group_.methods[planned.method]);
     operation.packing = &packing;
     operation.parts = packing.list();
     operation.buffers[0] = packing.values();
@@ -111,7 +121,7 @@ std::uint64_t Communicator::Impl::next_sequence(const collectives::Description& 
 Request Communicator::Impl::start(const std::shared_ptr<Impl>& self, const Call& call) {
   // A rank that is alone finishes what it begins. Where one thread alone may drive, it does so
   // while it waits.
-  const bool may_start = self->group_.transport && !self->manner_.one_thread;
+  const bool may_start = self->group_.transport && self->one_thread_.empty();
   if (may_start && !self->progress_thread_.has_started()) self->start_progress_thread();
   const std::uint64_t number = self->submit(call);
   self->run_unattended();
@@ -237,8 +247,7 @@ void Communicator::Impl::break_with(const Error& error) noexcept {
 void Communicator::Impl::require_maker() const {
   if (std::this_thread::get_id() == maker_) return;
   throw Error(ErrorCode::kInvalidArgument,
-              "the transport " + group_.table.transport +
-                  " takes one thread: call from the one that made the communicator");
+              one_thread_ + " takes one thread: call from the one that made the communicator");
 }
 
 void Communicator::Impl::throw_cause() const { throw Error(*cause_); }

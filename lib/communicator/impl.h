@@ -98,15 +98,16 @@ class Communicator::Impl final : public Request::Source {
   void wait_for_waiters() noexcept;
   [[noreturn]] void throw_cause() const;
 
-  // Throws Error kInvalidArgument where the transport is another thread's alone.
+  // Throws Error kInvalidArgument where another thread alone may call.
   void require_own_thread() const {
-    if (manner_.one_thread) require_maker();
+    if (!one_thread_.empty()) require_maker();
   }
   void require_maker() const;
 
   Group group_;
   Settings settings_;
   transport::Manner manner_;  // The transport's.
+  std::string one_thread_;    // What takes one thread alone; empty: nothing does.
   std::thread::id maker_;     // The thread that made the communicator.
   Backoff patience_;          // That of a thread that begins to wait.
   OperationQueue queue_;

@@ -19,11 +19,11 @@ static_assert(Watch::kTellsWithin >= 4 * Listening::kMost);
 
 Messenger::Messenger(const Group& group)
     : group_(group),
-      speechless_{.rank = group.rank,
-                  .code = ErrorCode::kNoMemory,
-                  .blamed = std::nullopt,
-                  .text = name_of(group.rank, group.table) +
-                          " failed, and had no memory to say why"} {}
+      speechless_{
+          .rank = group.rank,
+          .code = ErrorCode::kNoMemory,
+          .blamed = std::nullopt,
+          .text = name_of(group.rank, group.table) + " failed, and had no memory to say why"} {}
 
 void Messenger::throw_if_aborted() {
   const auto cause = group_.transport->aborted();

@@ -3,7 +3,8 @@
 
 #include <utility>
 
-#include "collectives/shared/run.h"
+#include <rota/error.h>
+
 #include "communicator/memory_need.h"
 
 namespace rota {
@@ -21,22 +22,25 @@ Packing Packer::take_over(WillDo will_do) {
 }
 
 const Packing& Packer::pack(std::span<const Values> parts, std::uint64_t call, std::size_t bytes,
-                            bool may_list) {
+                            const collectives::Method& method) {
   Packing packing = take_over([&](const Packing& done) {
-    const bool is_same = done.call == call || is_of(done, parts);
-    return is_same && (may_list || !done.is_listed);
+    return done.method == &method && (done.call == call || is_of(done, parts));
   });
-  if (packing.parts.empty()) packing = pack_anew(parts, bytes, may_list);
+  if (packing.parts.empty()) packing = pack_anew(parts, bytes, method);
   packing.call = call;
+  packing.method = &method;
   return packing_of(queue_.next()) = std::move(packing);
 }
 
-Packing Packer::pack_anew(std::span<const Values> parts, std::size_t bytes, bool may_list) {
-  const auto own_memory = [this] {
-    return group_.transport->shared_memory()->ranks[group_.rank].memory;
-  };
-  const bool is_listed = may_list && !collectives::SharedRun::travels_with_post(bytes) &&
-                         can_list(parts, own_memory(), sorted_);
+Packing Packer::pack_anew(std::span<const Values> parts, std::size_t bytes,
+                          const collectives::Method& method) {
+  const auto memory = method.memory_of_parts(bytes);
+  const bool is_listed = !memory.empty() && can_list(parts, memory, sorted_);
+  if (!is_listed && !method.host_reads_values()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "buffers that the host cannot read go by one call each: it cannot bring those of a "
+                "group together");
+  }
   const std::size_t needed = is_listed ? sizeof(collectives::PartList) : bytes;
   const Packing& forgotten = packing_of(queue_.next());
   // Lists are small, and of groups that may come again.
@@ -46,7 +50,7 @@ Packing Packer::pack_anew(std::span<const Values> parts, std::size_t bytes, bool
   });
   packing.parts.assign(parts.begin(), parts.end());
   if (packing.memory.bytes().size() != needed) packing.memory = allocate_for(group_, needed);
-  if (is_listed) list_parts(packing, own_memory());
+  if (is_listed) list_parts(packing, memory);
   return packing;
 }
 

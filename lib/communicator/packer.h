@@ -20,11 +20,12 @@ class Packer {
   // Both outlive it.
   Packer(const Group& group, const OperationQueue& queue) : group_(group), queue_(queue) {}
 
-  // For the operation that is queued next: of `parts`, which have `bytes` together. `call` tells
-  // calls apart that were found to be different. `may_list`: the operation can work on values that
-  // are listed. Valid until the operation's slot is used again. Throws Error kNoMemory.
+  // For the operation that is queued next, which `method` makes: of `parts`, which have `bytes`
+  // together. `call` tells calls apart that were found to be different. Valid until the operation's
+  // slot is used again. Throws Error kNoMemory, and kInvalidArgument where the host would have to
+  // copy values that it cannot read.
   const Packing& pack(std::span<const Values> parts, std::uint64_t call, std::size_t bytes,
-                      bool may_list);
+                      const collectives::Method& method);
 
   // What the slot of the operation that is queued next has kept.
   void forget() noexcept { packing_of(queue_.next()) = {}; }
@@ -35,7 +36,8 @@ class Packer {
   }
   template <class WillDo>
   Packing take_over(WillDo will_do);
-  Packing pack_anew(std::span<const Values> parts, std::size_t bytes, bool may_list);
+  Packing pack_anew(std::span<const Values> parts, std::size_t bytes,
+                    const collectives::Method& method);
 
   const Group& group_;
   const OperationQueue& queue_;

@@ -9,6 +9,7 @@
 #include <rota/memory.h>
 #include <rota/values.h>
 
+#include "collectives/running.h"
 #include "collectives/shared/reach.h"
 
 namespace rota {
@@ -18,6 +19,7 @@ struct Packing {
   Block memory;            // The list, or room for the values of all parts.
   bool is_listed = false;  // It is the list.
   std::uint64_t call = 0;  // The last one that was found to be of these buffers.
+  const collectives::Method* method = nullptr;  // Of its operation.
 
   const collectives::PartList* list() const noexcept {
     return is_listed ? reinterpret_cast<const collectives::PartList*>(memory.bytes().data())

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "base/assert.h"
 #include "communicator/memory_need.h"
 #include "communicator/topology.h"
 
@@ -104,11 +105,11 @@ Planner::PlannedPtr Planner::make(const Call& call, const Description& what,
     planned->coder.emplace(*settings_.codings, chosen.codec, what.reduction.op(), group_.rank,
                            group_.world_size(), settings_.codec_seed);
   }
-  if (collectives::has_plans(chosen.algorithm)) {
-    make_plan(call, chosen, *planned);
-  } else {
-    planned->method = PlannedCollective::kShared;
-  }
+  const auto method = std::ranges::find_if(
+      group_.methods, [&](const auto& each) { return each->makes(chosen.algorithm); });
+  ROTA_ASSERT(method != group_.methods.end());
+  planned->method = static_cast<std::uint8_t>(method - group_.methods.begin());
+  if ((*method)->runs_plans()) make_plan(call, chosen, *planned);
   return planned;
 }
 

@@ -39,7 +39,7 @@ MemoryUse memory_of(const QueuedOperation& operation) noexcept {
 
 }  // namespace
 
-Window::Window(OperationQueue& queue, std::vector<std::unique_ptr<collectives::Method>>& methods,
+Window::Window(OperationQueue& queue, std::span<const std::unique_ptr<collectives::Method>> methods,
                const transport::Transport* transport)
     : queue_(queue), transport_(transport) {
   places_.reserve(methods.size() * kPlaces);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "collectives/running.h"
@@ -53,7 +54,7 @@ class Window {
 
   // `methods`: what PlannedCollective::method counts; they outlive this. `transport`: null in a
   // world of one.
-  Window(OperationQueue& queue, std::vector<std::unique_ptr<collectives::Method>>& methods,
+  Window(OperationQueue& queue, std::span<const std::unique_ptr<collectives::Method>> methods,
          const transport::Transport* transport);
 
   // Starts what may start, moves what can be moved, finishes what is done. Reads no clock. Throws

@@ -167,10 +167,8 @@ class Rank {
     shared_.allocate = [this](std::size_t bytes) {
       return Block(memory_.last(kStageBytes).first(bytes), std::make_shared<Room>());
     };
-    flags_.emplace(shared_);
     const auto channels = std::span(kNoChannels).first(world_size);
-    methods_.push_back(std::make_unique<collectives::Plans>(channels, &*flags_));
-    methods_.push_back(std::make_unique<collectives::SharedCollectives>(*flags_, channels));
+    methods_.push_back(std::make_unique<collectives::SharedCollectives>(shared_, channels));
     window_.emplace(queue_, methods_, nullptr);
   }
 
@@ -224,7 +222,6 @@ class Rank {
                     .root = job.root,
                     .in_place = job.in_place};
     planned.signature = {planned.call, rank_};
-    planned.method = PlannedCollective::kShared;
     planned.value_bytes = bytes;
     planned.input_bytes = job.in_place ? 0 : bytes;
     QueuedOperation& operation = queue_.next_slot();
@@ -263,7 +260,6 @@ class Rank {
   std::span<std::byte> memory_;
   std::atomic<std::uint32_t> abort_word_{0};
   transport::SharedMemory shared_;
-  std::optional<collectives::Flags> flags_;
   std::vector<std::unique_ptr<collectives::Method>> methods_;
   OperationQueue queue_;
   std::optional<Window> window_;

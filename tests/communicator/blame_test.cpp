@@ -51,8 +51,7 @@ TEST_F(BlameTest, SaysWhomItWaitsForAndHowFarItIs) {
   const Wait sending{
       .peer = kPeer, .sends = true, .step = 1, .step_count = 4, .bytes = 5, .step_bytes = 9};
   EXPECT_EQ(to_text(sending, "rank 3 (d)"), "sending to rank 3 (d) (step 2 of 4, 5 of 9 bytes)");
-  EXPECT_EQ(to_text(Wait{.peer = kPeer}, "rank 3 (d)"),
-            "hearing from rank 3 (d) why it gave up");
+  EXPECT_EQ(to_text(Wait{.peer = kPeer}, "rank 3 (d)"), "hearing from rank 3 (d) why it gave up");
 }
 
 TEST_F(BlameTest, BlamesWhomItWaitedForInVain) {

@@ -11,6 +11,7 @@
 #include <rota/error.h>
 
 #include "communicator/impl.h"
+#include "communicator/one_thread.h"
 #include "communicator/silent_transport.h"
 #include "transport/fabric.h"
 
@@ -49,18 +50,9 @@ class OneThreadTest : public ::testing::Test {
 
   Communicator communicator() { return CommunicatorImpl::communicator(impl_); }
 
-  template <class F>
-  static void expect_refused_elsewhere(F call) {
-    std::thread([&] {
-      try {
-        call();
-        FAIL() << "another thread was let in";
-      } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-        EXPECT_NE(std::string(error.what()).find("toy takes one thread"), std::string::npos)
-            << error.what();
-      }
-    }).join();
+  template <class Call>
+  static void expect_refused_elsewhere(Call call) {
+    testing::expect_refused_elsewhere("the transport toy", call);
   }
 
   WatchedChannel channel_;

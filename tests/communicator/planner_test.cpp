@@ -6,9 +6,12 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <rota/error.h>
+
+#include "communicator/methods.h"
 
 namespace rota {
 namespace {
@@ -22,7 +25,7 @@ Group group_of_one() {
   Group group;
   group.table.rows.push_back({.host = "here", .address = {}, .cores = {}});
   group.members = {0};
-  return group;
+  return with_own_methods(std::move(group));
 }
 
 class PlannerTest : public ::testing::Test {

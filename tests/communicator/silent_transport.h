@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "communicator/group.h"
+#include "memory/host.h"
 #include "transport/transport.h"
 
 namespace rota::testing {
@@ -32,7 +33,7 @@ class SilentTransport : public transport::Transport {
   void rest(base::Duration) override {}
   void wake() noexcept override {}
   bool ends_by_itself(std::size_t) const noexcept override { return false; }
-  Block allocate(std::size_t) override { return {}; }
+  Block allocate(std::size_t bytes) override { return memory::allocate_host(bytes); }
   std::uint64_t sent_bytes() const noexcept override { return 0; }
   std::uint64_t staged_bytes() const noexcept override { return 0; }
   void abort(const transport::Cause&) noexcept override {}

@@ -4,26 +4,41 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "collectives/running.h"
 
 namespace rota::testing {
 
-inline constexpr std::size_t kToyStreams = 3;
+// What a toy is like, and what it was asked; a test may change it at any time.
+struct ToyManner {
+  bool in_order = false;
+  bool own_streams = false;              // A stream each, in place of the one that it names.
+  bool is_held = false;                  // No operation moves.
+  bool host_reads = true;                // The host may read its values.
+  std::string_view one_thread{};         // What of it takes one thread.
+  std::span<const std::byte> reached{};  // Where it takes parts as they lie.
+  std::size_t made_ready = 0;            // How often.
+  const collectives::Operation* started = nullptr;  // The last one.
+};
 
 // Its call's count: its steps; its root: its stream.
 class ToyRun final : public collectives::Running {
  public:
-  explicit ToyRun(std::size_t first_stream) : first_stream_(first_stream) {}
+  ToyRun(ToyManner& manner, std::size_t place, std::size_t first_stream)
+      : manner_(manner), place_(place), first_stream_(first_stream) {}
 
   void add_streams(const collectives::Operation& operation,
                    collectives::Streams& streams) const noexcept override {
-    streams.add(first_stream_ + operation.planned->call.root);
+    streams.add(first_stream_ + (manner_.own_streams ? place_ : operation.planned->call.root));
   }
   void start(const collectives::Operation& operation) override {
+    manner_.started = &operation;
     left_ = operation.planned->call.count;
   }
   collectives::Turn step() override {
+    if (manner_.is_held) return collectives::Turn::kNothing;
     --left_;
     return left_ == 0 ? collectives::Turn::kDone : collectives::Turn::kMoved;
   }
@@ -31,19 +46,38 @@ class ToyRun final : public collectives::Running {
   void compare_with(std::size_t) const override {}
 
  private:
+  ToyManner& manner_;
+  std::size_t place_;
   std::size_t first_stream_;
   std::size_t left_ = 0;
 };
 
+// Takes the place of the plan star, by which a person may ask for it.
 class Toys final : public collectives::Method {
  public:
-  bool in_order = false;
+  // `manner` outlives it.
+  explicit Toys(ToyManner& manner) : manner_(manner) {}
 
-  bool starts_in_order() const noexcept override { return in_order; }
-  std::size_t stream_count() const noexcept override { return kToyStreams; }
-  std::unique_ptr<collectives::Running> make_place(std::size_t, std::size_t first) override {
-    return std::make_unique<ToyRun>(first);
+  bool makes(collectives::Algorithm algorithm) const noexcept override {
+    return algorithm == collectives::Algorithm::kStar;
   }
+  std::span<const std::byte> memory_of_parts(std::size_t) const noexcept override {
+    return manner_.reached;
+  }
+  bool host_reads_values() const noexcept override { return manner_.host_reads; }
+  std::string_view one_thread() const noexcept override { return manner_.one_thread; }
+  bool make_ready() noexcept override {
+    ++manner_.made_ready;
+    return true;
+  }
+  bool starts_in_order() const noexcept override { return manner_.in_order; }
+  std::size_t stream_count() const noexcept override { return collectives::kMostRunning; }
+  std::unique_ptr<collectives::Running> make_place(std::size_t place, std::size_t first) override {
+    return std::make_unique<ToyRun>(manner_, place, first);
+  }
+
+ private:
+  ToyManner& manner_;
 };
 
 }  // namespace rota::testing

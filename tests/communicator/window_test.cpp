@@ -45,9 +45,7 @@ class WindowTest : public ::testing::Test {
  protected:
   WindowTest() {
     methods_.push_back(std::make_unique<collectives::Plans>(kNoChannels));
-    auto toys = std::make_unique<testing::Toys>();
-    toys_ = toys.get();
-    methods_.push_back(std::move(toys));
+    methods_.push_back(std::make_unique<testing::Toys>(toys_));
     window_ = std::make_unique<Window>(queue_, methods_, &transport_);
   }
 
@@ -89,8 +87,8 @@ class WindowTest : public ::testing::Test {
   const collectives::Coder coder_{
       kernels::reference<kernels::Codings>(), Codec::kIdentity, ReduceOp::kSum, 0, 1, 0};
   OperationQueue queue_;
+  testing::ToyManner toys_;
   std::vector<std::unique_ptr<collectives::Method>> methods_;
-  testing::Toys* toys_ = nullptr;
   BreakableTransport transport_;
   std::unique_ptr<Window> window_;
   std::array<float, 8> values_{};
@@ -131,7 +129,7 @@ TEST_F(WindowTest, StartsNothingThatMeetsAnOperationThatHasToWait) {
 }
 
 TEST_F(WindowTest, StartsInOrderWhereAMethodHasOne) {
-  toys_->in_order = true;
+  toys_.in_order = true;
   window_ = std::make_unique<Window>(queue_, methods_, &transport_);
   push({.steps = 3, .stream = 0});
   push({.steps = 1, .stream = 0});

@@ -115,10 +115,23 @@ class SharedRun final : public Running {
 // What needs no messages, where all ranks share memory.
 class SharedCollectives final : public Method {
  public:
-  // As SharedRun has them.
-  SharedCollectives(Flags& flags, std::span<transport::Channel* const> channels)
-      : flags_(flags), channels_(channels) {}
+  // `shared` outlives it. `channels`: as SharedRun has them.
+  SharedCollectives(transport::SharedMemory& shared, std::span<transport::Channel* const> channels)
+      : flags_(shared), channels_(channels.begin(), channels.end()) {}
 
+  const Flags& flags() const noexcept { return flags_; }
+
+  bool makes(Algorithm algorithm) const noexcept override {
+    return algorithm == Algorithm::kShared;
+  }
+  std::span<const std::byte> memory_of_parts(std::size_t bytes) const noexcept override {
+    if (SharedRun::travels_with_post(bytes)) return {};
+    return flags_.memory(flags_.rank());
+  }
+  bool make_ready() noexcept override {
+    flags_.make_ready();
+    return true;
+  }
   std::size_t stream_count() const noexcept override { return kMostRunning; }
   bool starts_in_order() const noexcept override { return true; }  // Posts are numbered.
   std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) override {
@@ -126,8 +139,8 @@ class SharedCollectives final : public Method {
   }
 
  private:
-  Flags& flags_;
-  std::span<transport::Channel* const> channels_;
+  Flags flags_;
+  std::vector<transport::Channel*> channels_;
 };
 
 }  // namespace rota::collectives

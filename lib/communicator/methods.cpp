@@ -1,0 +1,37 @@
+// Each kind of operation that needs nothing but the group's transport.
+#include "communicator/methods.h"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "collectives/plan_run.h"
+#include "collectives/shared/run.h"
+
+namespace rota {
+namespace {
+
+std::vector<transport::Channel*> channels_of(const Group& group) {
+  std::vector<transport::Channel*> channels(group.world_size(), nullptr);
+  for (std::size_t peer = 0; group.transport && peer < channels.size(); ++peer) {
+    if (peer != group.rank) channels[peer] = &group.transport->channel(peer);
+  }
+  return channels;
+}
+
+}  // namespace
+
+Group with_own_methods(Group group) {
+  const auto channels = channels_of(group);
+  transport::SharedMemory* memory = group.transport ? group.transport->shared_memory() : nullptr;
+  const collectives::Flags* flags = nullptr;
+  if (memory) {
+    auto shared = std::make_unique<collectives::SharedCollectives>(*memory, channels);
+    flags = &shared->flags();
+    group.methods.push_back(std::move(shared));
+  }
+  group.methods.push_back(std::make_unique<collectives::Plans>(channels, flags));
+  return group;
+}
+
+}  // namespace rota
