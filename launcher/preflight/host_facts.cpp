@@ -29,11 +29,12 @@ std::optional<std::uint64_t> free_bytes(const std::string& folder) {
   return space.available;
 }
 
-// One after the other, for they may be more than the files that may be open at once.
+// But the first, where launchers meet and no rank listens. One after the other, for they may be
+// more than the files that may be open at once.
 std::size_t count_free_ports(const launcher::PortRange& ports) {
   std::size_t count = 0;
   try {
-    for (unsigned port = ports.first; port <= ports.last; ++port) {
+    for (unsigned port = ports.first + 1U; port <= ports.last; ++port) {
       if (os::claim_port(static_cast<std::uint16_t>(port))) ++count;
     }
   } catch (const Error&) {  // There are no sockets to ask with.

@@ -32,7 +32,7 @@ struct HostFacts {
   std::uint64_t locked_memory_bytes = UINT64_MAX;
   std::optional<std::uint64_t> shared_memory_bytes{};  // Free in /dev/shm.
   os::OpenFileLimits open_files{};
-  std::size_t free_port_count = 0;  // Of --ports, beside those that the preflight itself takes.
+  std::size_t free_port_count = 0;  // Of --ports, for ranks, beside what the preflight takes.
 
   friend bool operator==(const HostFacts&, const HostFacts&);
 };

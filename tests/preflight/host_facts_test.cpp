@@ -41,6 +41,15 @@ TEST(HostFacts, AreThoseOfThisHostAndOfTheProgram) {
   EXPECT_EQ(facts.open_files.soft, os::open_file_limits().soft);
 }
 
+// At the first launchers meet.
+TEST(HostFacts, CountThePortsAtWhichRanksListen) {
+  const auto count_of = [](const std::string& ports) {
+    return gather(launcher::parse_options({"--ports", ports, "true"}), {}).free_port_count;
+  };
+  EXPECT_EQ(count_of("64900-64900"), 0U);
+  EXPECT_LE(count_of("64900-64903"), 3U);
+}
+
 TEST(HostFacts, SayWhyAProgramCannotRun) {
   const HostFacts facts = gather(launcher::parse_options({"there-is-none"}), {});
   EXPECT_EQ(facts.program, "there-is-none");
