@@ -3,7 +3,8 @@
 //
 // A sample's time is that of the slowest rank. An isolated call is a sample of its own, with the
 // group's barrier before it; calls back to back are a sample by the thousand, fewer where they are
-// large, and its time is their mean. A row gives the smallest sample, the median and the 99th percentile.
+// large, and its time is their mean. A row gives the smallest sample, the median and the 99th
+// percentile.
 #pragma once
 #include <cstddef>
 #include <functional>

@@ -23,8 +23,9 @@ Findings check(const Manifest& manifest, const Workload& workload) {
 
 Findings check(const Manifest& manifest) {
   if (manifest.workloads.empty()) {
-    return {error("nothing here starts rotarun: no Job, JobSet, TrainJob, StatefulSet or Pod "
-                  "has it as a container's command; give the whole manifest")};
+    return {
+        error("nothing here starts rotarun: no Job, JobSet, TrainJob, StatefulSet or Pod "
+              "has it as a container's command; give the whole manifest")};
   }
   Findings all;
   std::set<Finding> told;  // Pods of one kind say the same of what they share.

@@ -23,8 +23,8 @@ class SharedKey {
 
 // Whether somebody seems to have typed or counted a key: fewer than ten different bytes, less than
 // 32 bytes again and again, equal steps from most bytes to the next, or words. Of keys that were
-// drawn this says so of one in 2^47 where they are 32 bytes, since so few are printable; and of less
-// than one in a thousand where they are hex or base64.
+// drawn this says so of one in 2^47 where they are 32 bytes, since so few are printable; and of
+// less than one in a thousand where they are hex or base64.
 bool is_hand_made(std::span<const std::byte> bytes);
 
 // Where a key file may be.

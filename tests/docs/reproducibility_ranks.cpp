@@ -31,7 +31,7 @@ class Rank {
 
   // False where ranks differ.
   bool say_all() {
-    std::vector<const char*> plans = {"ring", "direct", "hub",  "by-host", "halving-doubling",
+    std::vector<const char*> plans = {"ring", "direct", "hub",      "by-host", "halving-doubling",
                                       "tree", "star",   "two-level"};
     if (world_.rank_table().transport == "shm") plans.push_back("shared-memory");
     for (const char* plan : plans) {

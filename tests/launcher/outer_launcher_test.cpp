@@ -122,8 +122,8 @@ TEST_F(OuterLauncher, IsWaitedFor) {
 TEST_F(OuterLauncher, MeetsBesideProgramsThatListenWhereTheyAreTold) {
   for (const unsigned port_count : {5U, 6U}) {
     const std::string few = port_ + "-" + std::to_string(std::stoul(port_) + port_count - 1);
-    Process beside(rotarun({"-np", "4", "--oversubscribe", "--ports", few, test_path("member"),
-                            "listen"}));
+    Process beside(
+        rotarun({"-np", "4", "--oversubscribe", "--ports", few, test_path("member"), "listen"}));
     for (unsigned rank = 0; rank < 4; ++rank) {
       const std::string line = "rank " + std::to_string(rank) + " listens at ";
       EXPECT_TRUE(beside.wait_for(line)) << beside.err();

@@ -90,9 +90,9 @@ inline constexpr Hostile kHostile[] = {
      }},
     {"PortsOfALongName",
      [] {
-       return "--- " + job("j", "a: b", "") + "\n--- {kind: Service, metadata: {name: " +
-              repeated("n", 2 << 20) + "}, spec: {selector: {a: b}, ports: [" +
-              repeated("{},", 100'000) + "]}}\n";
+       return "--- " + job("j", "a: b", "") +
+              "\n--- {kind: Service, metadata: {name: " + repeated("n", 2 << 20) +
+              "}, spec: {selector: {a: b}, ports: [" + repeated("{},", 100'000) + "]}}\n";
      }},
 };
 

@@ -27,7 +27,7 @@ struct Result {
   int signal = 0;
   std::string out;
   std::string err;
-  bool was_in_time = false;  // False: it had to be killed.
+  bool was_in_time = false;    // False: it had to be killed.
   std::size_t most_bytes = 0;  // Of its memory, as far as that was resident.
 };
 
