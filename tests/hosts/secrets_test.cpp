@@ -58,7 +58,8 @@ class SecretsTest : public AcrossHosts {
     AcrossHosts::SetUp();
     if (!network_) return;
     std::string secret(32, '\0');
-    std::ranges::generate(secret, [next = 0xa1]() mutable { return static_cast<char>(next += 5); });
+    std::ranges::generate(
+        secret, [next = 0xa1U]() mutable { return static_cast<char>(next = 5 * next + 3); });
     key_file_ = write_key("secret", secret);
     traces_ = traces_of(secret);
     const std::string job_id = meeting_of(*network_, kSlots).job_id;
