@@ -114,12 +114,12 @@ std::vector<Tree> read_files(const std::vector<std::string>& paths) {
   return reader.take();
 }
 
-#if defined(ROTA_LIMITS_COST)
-
 // What a stranger's files may cost, whatever they make of a parser: docs/manifests.md promises it.
+constexpr rlim_t kMostSeconds = 2;
+#if defined(ROTA_LIMITS_MEMORY)
 // The data, and the pages of programs and libraries beside it, are less than 64 MiB.
 constexpr rlim_t kMostDataBytes = rlim_t{48} << 20;
-constexpr rlim_t kMostSeconds = 2;
+#endif
 
 void lower_limit(__rlimit_resource resource, rlim_t most) {
   rlimit limit{};
@@ -136,16 +136,12 @@ extern "C" void end_late(int /*signal*/) {
 }
 
 void limit_cost() {
+#if defined(ROTA_LIMITS_MEMORY)
   lower_limit(RLIMIT_DATA, kMostDataBytes);
+#endif
   std::signal(SIGXCPU, end_late);
   lower_limit(RLIMIT_CPU, kMostSeconds);
 }
-
-#else  // A sanitizer has memory of its own.
-
-void limit_cost() {}
-
-#endif
 
 int check_files(const std::vector<std::string>& paths) {
   const Manifest manifest(read_files(paths));
