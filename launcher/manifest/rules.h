@@ -1,10 +1,10 @@
 // What can be wrong with a manifest, rule by rule: each looks at one workload among all objects
 // that are given, and says what is wrong in one sentence, with the field and what to do.
 #pragma once
-#include <compare>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "launcher/manifest/manifest.h"
@@ -15,7 +15,10 @@ struct Finding {
   bool is_error = true;  // Otherwise a hint: it may well run so.
   std::string text;
 
-  friend auto operator<=>(const Finding&, const Finding&) = default;
+  friend bool operator==(const Finding&, const Finding&) = default;
+  friend bool operator<(const Finding& one, const Finding& other) {
+    return std::tie(one.is_error, one.text) < std::tie(other.is_error, other.text);
+  }
 };
 using Findings = std::vector<Finding>;
 
