@@ -19,7 +19,7 @@ using collectives::Description;
 class Examiner {
  public:
   Examiner(const Call& call, std::size_t rank, std::size_t world_size)
-      : call_(call), asked_(asked_by(call)), rank_(rank), n_(world_size) {}
+      : call_(call), asked_(call.what), rank_(rank), n_(world_size) {}
 
   Description describe() {
     if (asked_.root >= n_) {

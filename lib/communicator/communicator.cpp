@@ -97,12 +97,13 @@ Call with_counts(Call call, Counts counts) {
   throw Error(ErrorCode::kClosed, "this communicator was moved from");
 }
 
-void run(const Communicator& communicator, const Call& call) {
+// A call stays where it was made: a copy of what was just written makes a processor wait.
+void run(const Communicator& communicator, Call&& call) {
   CommunicatorImpl& impl = *CommunicatorImpl::of(communicator);
   impl.wait(impl.submit(call));
 }
 
-Request start(const Communicator& communicator, const Call& call) {
+Request start(const Communicator& communicator, Call&& call) {
   return CommunicatorImpl::start(CommunicatorImpl::of(communicator), call);
 }
 

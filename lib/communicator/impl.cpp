@@ -65,7 +65,7 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
       no_memory_(out_of_memory(group_.rank)),
       progress_thread_([this] { return drive_unattended(); }, manner_.naps) {}
 
-std::uint64_t Communicator::Impl::submit(const Call& call) try {
+std::uint64_t Communicator::Impl::submit(Call& call) try {
   if (broken()) throw_cause();
   require_own_thread();
   if (queue_.empty()) driver_.make_ready();
@@ -118,7 +118,7 @@ std::uint64_t Communicator::Impl::next_sequence(const collectives::Description& 
   return ++collective_count_;
 }
 
-Request Communicator::Impl::start(const std::shared_ptr<Impl>& self, const Call& call) {
+Request Communicator::Impl::start(const std::shared_ptr<Impl>& self, Call& call) {
   // A rank that is alone finishes what it begins. Where one thread alone may drive, it does so
   // while it waits.
   const bool may_start = self->group_.transport && self->one_thread_.empty();

@@ -42,13 +42,14 @@ class Communicator::Impl final : public Request::Source {
   const Group& group() const noexcept { return group_; }
   const Settings& settings() const noexcept { return settings_; }
 
-  // Queues a collective and returns its number. Throws Error kInvalidArgument; kNoMemory, which
-  // breaks the communicator; and what broke it.
-  std::uint64_t submit(const Call& call);
+  // Queues a collective and returns its number. Makes what `call` says of itself complete. Throws
+  // Error kInvalidArgument; kNoMemory, which breaks the communicator; and what broke it.
+  std::uint64_t submit(Call& call);
+  std::uint64_t submit(Call&& call) { return submit(call); }
 
   // Queues a collective that goes on while nobody waits for it. Throws what submit() throws, and
   // Error kSystem, before anything is queued.
-  static Request start(const std::shared_ptr<Impl>& self, const Call& call);
+  static Request start(const std::shared_ptr<Impl>& self, Call& call);
 
   void wait(std::uint64_t number) override;
   bool wait_until(std::uint64_t number, base::TimePoint until) override;

@@ -31,15 +31,15 @@ class Planner {
     std::shared_ptr<const collectives::PlannedCollective> planned;
   };
 
-  // Valid until the next call. Throws Error kInvalidArgument with a sentence that says what does
-  // not fit; kNoMemory.
-  const Known& plan(const Call& call) {
-    const collectives::Description what = asked_by(call);
-    const std::size_t place = place_of(what);
+  // Makes what `call` says of itself complete. Valid until the next call. Throws Error
+  // kInvalidArgument with a sentence that says what does not fit; kNoMemory.
+  const Known& plan(Call& call) {
+    call.look_at_buffers();
+    const std::size_t place = place_of(call.what);
     Known& first = known_[place];
-    if (is_again(call, what, first)) return first;
+    if (is_again(call, first)) return first;
     Known& second = known_[place ^ 1];
-    if (is_again(call, what, second)) return second;
+    if (is_again(call, second)) return second;
     Known& older = first.number < second.number ? first : second;
     examine(call, older);
     return older;
@@ -63,9 +63,8 @@ class Planner {
 
   // Whether describe() would say of it what it said of the one that is known, by a few looks. False
   // where that would take more.
-  static bool is_again(const Call& call, const collectives::Description& what,
-                       const Known& known) noexcept {
-    return known.planned && what == known.planned->call && is_plain(call) &&
+  static bool is_again(const Call& call, const Known& known) noexcept {
+    return known.planned && call.what == known.planned->call && is_plain(call) &&
            call.group.size() == known.group.size() &&
            (call.group.empty() || are_same(call.group, known.group));
   }

@@ -18,8 +18,9 @@ constexpr std::size_t kRank = 1;
 constexpr std::size_t kWorldSize = 3;
 
 // The sentence; empty where the call is fine.
-std::string refusal(const Call& call) {
+std::string refusal(Call call) {
   try {
+    call.look_at_buffers();
     describe(call, kRank, kWorldSize);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
@@ -108,10 +109,11 @@ TEST_F(CallTest, OverlapsAreRefusedUnlessAPartLiesInItsPlace) {
                      .values = all,
                      .input = all.subspan(2, 3)}),
             "all_gather: the input overlaps the output; the form with one argument works in place");
-  const collectives::Description in_place = describe(
-      {.what = {.collective = Collective::kAllGather}, .values = all, .input = all.subspan(3, 3)},
-      kRank, kWorldSize);
-  EXPECT_TRUE(in_place.in_place);
+  Call in_place{
+      .what = {.collective = Collective::kAllGather}, .values = all, .input = all.subspan(3, 3)};
+  in_place.look_at_buffers();
+  EXPECT_FALSE(in_place.what.in_place);
+  EXPECT_TRUE(describe(in_place, kRank, kWorldSize).in_place);
 }
 
 TEST_F(CallTest, CountsAreOneARankAndAddUp) {

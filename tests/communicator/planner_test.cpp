@@ -34,11 +34,11 @@ class PlannerTest : public ::testing::Test {
     std::shared_ptr<const PlannedCollective> planned;
     std::uint64_t number = 0;
   };
-  Found plan(const Call& call) {
+  Found plan(Call call) {
     const Planner::Known& known = planner_.plan(call);
     return {known.planned, known.number};
   }
-  std::string refusal(const Call& call) {
+  std::string refusal(Call call) {
     try {
       planner_.plan(call);
     } catch (const Error& error) {
