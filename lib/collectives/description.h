@@ -75,6 +75,7 @@ class Signature {
  public:
   // In the last a message has its own number.
   using Words = std::array<std::uint64_t, 4>;
+  static constexpr std::size_t kSequence = 2;                  // The word of the sequence.
   static constexpr std::uint64_t kUneven = ~std::uint64_t{0};  // Counts differ from pair to pair.
 
   Signature() = default;
@@ -92,9 +93,9 @@ class Signature {
   constexpr std::uint32_t root() const noexcept { return part<std::uint32_t, 32, ~0U>(); }
   constexpr std::uint64_t count() const noexcept { return words_[1]; }
   // The how-manieth operation of its communicator this is; of a message, between its two ranks.
-  constexpr std::uint64_t sequence() const noexcept { return words_[2]; }
+  constexpr std::uint64_t sequence() const noexcept { return words_[kSequence]; }
 
-  constexpr void set_sequence(std::uint64_t sequence) noexcept { words_[2] = sequence; }
+  constexpr void set_sequence(std::uint64_t sequence) noexcept { words_[kSequence] = sequence; }
 
   friend bool operator==(const Signature&, const Signature&) = default;
 

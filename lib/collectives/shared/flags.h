@@ -75,12 +75,15 @@ class Flags {
   using Content = std::array<std::uint64_t, Post::kWords>;
 
   // Begins the next collective, whose number it returns: shows the first `bytes` of `content` to
-  // all, with the signature. Requires that all but kMostRunning - 1 before it are finished.
-  std::uint64_t post(const Signature::Words& signature, const Content& content,
+  // all, with the signature, which is `planned` but for its sequence: it is put together where it
+  // belongs. Requires that all but kMostRunning - 1 before it are finished.
+  std::uint64_t post(const Signature& planned, std::uint64_t sequence, const Content& content,
                      std::size_t bytes) noexcept {
     FlagsPage& own = own_page();
     ++number_;
-    own.signatures[number_ % FlagsPage::kPosts] = signature;
+    Signature::Words& signature = own.signatures[number_ % FlagsPage::kPosts];
+    signature = planned.words();
+    signature[Signature::kSequence] = sequence;
     Post& post = own.posts[number_ % FlagsPage::kPosts];
     for (std::size_t word = 0; word * sizeof(std::uint64_t) < bytes; ++word) {
       post.content[word] = content[word];

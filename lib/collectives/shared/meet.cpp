@@ -11,7 +11,8 @@ namespace rota::collectives {
 
 void SharedRun::start(const Operation& operation) {
   operation_ = &operation;
-  segment_ = {0, operation.planned->call.count};
+  planned_ = operation.planned;
+  segment_ = {0, call().count};
   own_ = {};
   element_shift_ = static_cast<std::size_t>(std::countr_zero(element_bytes()));
   is_staged_ = needs_stage(operation);
@@ -20,7 +21,7 @@ void SharedRun::start(const Operation& operation) {
   Flags::Content content{};
   const std::size_t content_bytes =
       travels_with_post(bytes_of(operation)) ? put_values(content) : put_offer(content);
-  number_ = flags_->post(operation.signature().words(), content, content_bytes);
+  number_ = flags_->post(planned_->signature, operation.sequence, content, content_bytes);
   phase_ = Phase::kMeets;
   seen_ = 0;
 }

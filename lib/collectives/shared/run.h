@@ -49,10 +49,10 @@ class SharedRun final : public Running {
  private:
   enum class Phase : std::uint8_t { kMeets, kStages, kReduces, kWaits, kDone };
 
-  const Description& call() const noexcept { return operation_->planned->call; }
-  const Reducer& reducer() const noexcept { return operation_->planned->reducer; }
+  const Description& call() const noexcept { return planned_->call; }
+  const Reducer& reducer() const noexcept { return planned_->reducer; }
   std::size_t element_bytes() const noexcept { return reducer().element_bytes(); }
-  std::size_t bytes() const noexcept { return bytes_of(*operation_); }
+  std::size_t bytes() const noexcept { return call().count * element_bytes(); }
   std::size_t bytes_before(Slice run) const noexcept { return run.offset * element_bytes(); }
   bool gives(std::size_t rank) const noexcept;
   bool takes(std::size_t rank) const noexcept;
@@ -99,7 +99,8 @@ class SharedRun final : public Running {
   std::uint32_t place_;
   std::uint32_t first_stream_;
   const Operation* operation_ = nullptr;
-  std::uint64_t number_ = 0;  // As the flags count.
+  const PlannedCollective* planned_ = nullptr;  // The operation's.
+  std::uint64_t number_ = 0;                    // As the flags count.
   Phase phase_ = Phase::kDone;
   bool is_staged_ = false;  // Some rank's values are where others do not reach them.
   Slice segment_;           // What is under way: all or, where staged, as much as a stage has.
