@@ -13,11 +13,13 @@
 
 namespace rota {
 
-struct QueuedOperation : collectives::Operation {
+// What runs it asks for is one line of a cache.
+struct alignas(64) QueuedOperation : collectives::Operation {
   const Packing* packing = nullptr;  // Of a grouped call.
   // Its own of what was planned, also when it is done: calls come again.
   std::shared_ptr<const collectives::PlannedCollective> keeps{};
 };
+static_assert(sizeof(collectives::Operation) <= 64);
 
 // An operation is known by its number: the first is 1. Each slot has the number of the last one in
 // it that is done: numbers of a slot only grow.
