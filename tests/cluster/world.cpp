@@ -53,10 +53,11 @@ double seconds_until(const std::string& log, const std::string& text,
 
 World::World(const Arguments& options, Length length, const std::string& component)
     : object_(is_set(options) ? "jobset/mnist" : "job/mnist") {
-  // Few steps and much to do in each, so that it takes no longer where many wait for a core.
+  // Few steps and much to do in each, so that it takes no longer where many wait for a core. Even a
+  // fast machine trains for seconds after the first epoch, in which a test does its harm.
   const std::string manifests =
       render(with_workers(options), {"mnist", "--model", "seed", "--batch-size", "1000", "--epochs",
-                                     length == Length::kShort ? "6" : "100000"});
+                                     length == Length::kShort ? "30" : "100000"});
   const std::string spread = with_pod_field(manifests, kTwoNodes);
   place_.apply(component.empty() ? spread : with_component(spread, component));
 }
