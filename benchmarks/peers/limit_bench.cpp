@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "collectives/run.h"
+#include "collectives/touch.h"
 #include "kernels/reductions.h"
 #include "peers/best_call.h"
 
@@ -114,9 +115,16 @@ class Pool {
   std::size_t count_ = 0;  // Of buffers.
 };
 
+// Which loop is the best depends on the state of the values. Where both are measured, processes
+// choose for the one or the other, by their numbers too.
+State state_to_choose_for(const std::vector<State>& measured) {
+  return measured[static_cast<std::size_t>(::getpid()) / 2 % measured.size()];
+}
+
 class LimitGroup final : public Group {
  public:
-  LimitGroup(Shared& shared, std::size_t rank) : shared_(shared), rank_(rank) {}
+  LimitGroup(Shared& shared, std::size_t rank, State chosen_for)
+      : shared_(shared), rank_(rank), chosen_for_(chosen_for) {}
 
   std::string name() const override { return "limit"; }
   std::size_t rank() const override { return rank_; }
@@ -159,28 +167,32 @@ class LimitGroup final : public Group {
     }
     const Slice half = half_of(work, rank_);
     const std::size_t size = bytes_of(work.type);
-    const std::array<const std::byte*, 2> from = {buffers.input + half.offset * size,
-                                                  others.input + half.offset * size};
-    const std::array<std::byte*, 2> to = {buffers.output + half.offset * size,
-                                          others.output + half.offset * size};
     const double factor = work.op == ReduceOp::kMean ? 1.0 / kThreads : 1.0;
     std::vector<PreparedCall> ways;
     for (const kernels::Reductions* reductions : kernels::Reductions::table()) {
       const auto kernel = reductions->combine_to_both(work.type, work.op);
       if (!reductions->variant->supported() || kernel == nullptr) continue;
-      for (const std::size_t piece_bytes : kPieceBytes) {
-        const auto add = [=](std::size_t at, std::size_t bytes) {
-          kernel(to[0] + at, to[1] + at, from[0] + at, from[1] + at, bytes / size, factor);
-        };
-        ways.push_back({[=, this] {
-                          barrier();
-                          piece_by_piece(half.count * size, piece_bytes, add);
-                          barrier();
-                        },
-                        reductions->variant->name});
+      for (const bool own_first : {true, false}) {
+        // Else the first thread's, on both.
+        const bool is_first = own_first || rank_ == 0;
+        const Buffers& first = is_first ? buffers : others;
+        const Buffers& second = is_first ? others : buffers;
+        for (const std::size_t piece_bytes : kPieceBytes) {
+          const auto add = [=, at = half.offset * size](std::size_t offset, std::size_t bytes) {
+            const std::size_t place = at + offset;
+            kernel(first.output + place, second.output + place, first.input + place,
+                   second.input + place, bytes / size, factor);
+          };
+          ways.push_back({[=, this] {
+                            barrier();
+                            piece_by_piece(half.count * size, piece_bytes, add);
+                            barrier();
+                          },
+                          reductions->variant->name});
+        }
       }
     }
-    return ways.empty() ? PreparedCall{} : best_call(*this, ways, work.bytes());
+    return ways.empty() ? PreparedCall{} : best_of(ways, work, buffers);
   }
 
   // A thread takes what it gets, or gives what it has, which it then reads once for both. In place
@@ -215,7 +227,27 @@ class LimitGroup final : public Group {
                         "memcpy"});
       }
     }
-    return best_call(*this, ways, work.bytes());
+    return best_of(ways, work, buffers);
+  }
+
+  PreparedCall best_of(const std::vector<PreparedCall>& ways, const Work& work,
+                       const Buffers& buffers) {
+    if (chosen_for_ == State::kWarm) return best_call(*this, ways, work.bytes());
+    const Layout layout = layout_of(work, rank_, kThreads);
+    const std::size_t size = bytes_of(work.type);
+    const std::span values(buffers.input + layout.input.offset * size, layout.input.count * size);
+    const std::span results(buffers.output + layout.output.offset * size,
+                            layout.output.count * size);
+    std::vector<PreparedCall> trials;
+    for (const PreparedCall& way : ways) {
+      trials.push_back({[&way, values, results] {
+                          rewrite(values);
+                          way.make();
+                          read_all(results);
+                        },
+                        std::to_string(trials.size())});
+    }
+    return ways[std::stoul(best_call(*this, trials, work.bytes()).plan)];
   }
 
   // To nobody, to one place, or to two.
@@ -270,6 +302,7 @@ class LimitGroup final : public Group {
 
   Shared& shared_;
   std::size_t rank_;
+  State chosen_for_;
   Pool pool_;
   std::uint64_t sequence_ = 0;
 };
@@ -285,7 +318,10 @@ int main(int argument_count, char** arguments) {
     try {
       exit_codes[rank] = run_program(
           measurement_options("limit_bench"), argument_count, arguments,
-          [&](const cxxopts::ParseResult&) { return std::make_unique<LimitGroup>(shared, rank); });
+          [&](const cxxopts::ParseResult& given) {
+            const auto states = arguments_from(arguments[1], given).method.states;
+            return std::make_unique<LimitGroup>(shared, rank, state_to_choose_for(states));
+          });
     } catch (const std::exception& error) {
       std::cerr << "limit_bench: " << error.what() << '\n';
       std::_Exit(1);  // The other thread waits for this one.
