@@ -4,7 +4,6 @@
 // all-to-all each copies what it gets or what it gives. There is no plan, no check, no failure to
 // notice, and no second copy of anything.
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -83,8 +83,7 @@ void piece_by_piece(std::size_t bytes, std::size_t piece_bytes, const Piece& pie
 // have the one or the other, by their numbers.
 class Pool {
  public:
-  Pool() {
-    const bool is_large = ::getpid() % 2 == 0;
+  explicit Pool(bool is_large) {
     const int kind = is_large ? MAP_PRIVATE : MAP_SHARED;
     void* const start = ::mmap(nullptr, kReserved, PROT_READ | PROT_WRITE,
                                kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -115,16 +114,21 @@ class Pool {
   std::size_t count_ = 0;  // Of buffers.
 };
 
-// Which loop is the best depends on the state of the values. Where both are measured, processes
-// choose for the one or the other, by their numbers too.
-State state_to_choose_for(const std::vector<State>& measured) {
-  return measured[static_cast<std::size_t>(::getpid()) / 2 % measured.size()];
-}
+// What a process draws lots for: the kind of its pages and, as the best loop depends on the state
+// of the values, which of those that are measured it chooses its loops for.
+struct Lot {
+  unsigned drawn = std::random_device{}();
+
+  bool has_large_pages() const noexcept { return drawn % 2 == 0; }
+  State state_of(const std::vector<State>& measured) const noexcept {
+    return measured[drawn / 2 % measured.size()];
+  }
+};
 
 class LimitGroup final : public Group {
  public:
-  LimitGroup(Shared& shared, std::size_t rank, State chosen_for)
-      : shared_(shared), rank_(rank), chosen_for_(chosen_for) {}
+  LimitGroup(Shared& shared, std::size_t rank, State chosen_for, bool has_large_pages)
+      : shared_(shared), rank_(rank), chosen_for_(chosen_for), pool_(has_large_pages) {}
 
   std::string name() const override { return "limit"; }
   std::size_t rank() const override { return rank_; }
@@ -313,15 +317,17 @@ class LimitGroup final : public Group {
 int main(int argument_count, char** arguments) {
   using namespace rota::bench;
   Shared shared;
+  const Lot lot;
   std::array<int, kThreads> exit_codes{};
   const auto run = [&](std::size_t rank) {
     try {
-      exit_codes[rank] = run_program(
-          measurement_options("limit_bench"), argument_count, arguments,
-          [&](const cxxopts::ParseResult& given) {
-            const auto states = arguments_from(arguments[1], given).method.states;
-            return std::make_unique<LimitGroup>(shared, rank, state_to_choose_for(states));
-          });
+      exit_codes[rank] =
+          run_program(measurement_options("limit_bench"), argument_count, arguments,
+                      [&](const cxxopts::ParseResult& given) {
+                        const auto states = arguments_from(arguments[1], given).method.states;
+                        return std::make_unique<LimitGroup>(shared, rank, lot.state_of(states),
+                                                            lot.has_large_pages());
+                      });
     } catch (const std::exception& error) {
       std::cerr << "limit_bench: " << error.what() << '\n';
       std::_Exit(1);  // The other thread waits for this one.
