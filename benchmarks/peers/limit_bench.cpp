@@ -243,6 +243,7 @@ class LimitGroup final : public Group {
     const std::span results(buffers.output + layout.output.offset * size,
                             layout.output.count * size);
     std::vector<PreparedCall> trials;
+    trials.reserve(ways.size());
     for (const PreparedCall& way : ways) {
       trials.push_back({[&way, values, results] {
                           rewrite(values);
