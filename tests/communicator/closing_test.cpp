@@ -18,6 +18,7 @@
 namespace rota {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::error_of;
 using testing::world_in_memory;
@@ -50,7 +51,8 @@ struct Rest {
   std::atomic<bool> had_ended{false};  // When the transport was destroyed.
 };
 
-// Whose rests last until somebody wakes it.
+// Whose rests last until somebody wakes it, and then for so long that nobody who does not wait for
+// their end comes after it.
 class RestingTransport final : public testing::SilentTransport {
  public:
   explicit RestingTransport(Rest& rest) : rest_(rest) {}
@@ -64,6 +66,7 @@ class RestingTransport final : public testing::SilentTransport {
     Rest& rest = rest_;  // Outlives this.
     rest.has_begun = true;
     while (!rest.is_woken) std::this_thread::yield();
+    std::this_thread::sleep_for(milliseconds(100));
     rest.has_ended = true;
   }
   void wake() noexcept override { rest_.is_woken = true; }
