@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
+#include <thread>
 
 #include "testing/paths.h"
 #include "testing/process.h"
@@ -27,6 +29,12 @@ std::string succeed(Arguments arguments, std::string_view input) {
   if (result.exit_code == 0) return result.out;
   throw std::runtime_error(words + "ended with " + std::to_string(result.exit_code) + ":\n" +
                            result.err + result.out);
+}
+
+// Trainer's webhook may not know yet of the runtime that the same file has made.
+bool misses_a_runtime(const std::string& message) {
+  const std::size_t webhook = message.find("admission webhook");
+  return webhook != std::string::npos && message.find("not found", webhook) != std::string::npos;
 }
 
 // So that two runs in one cluster do not meet.
@@ -125,7 +133,15 @@ std::string Namespace::kubectl(Arguments arguments, std::string_view input) cons
 }
 
 void Namespace::apply(const std::string& manifests) const {
-  kubectl({"apply", "-f", "-"}, manifests);
+  for (int left = 20;; --left) {
+    try {
+      kubectl({"apply", "-f", "-"}, manifests);
+      return;
+    } catch (const std::runtime_error& error) {
+      if (left == 0 || !misses_a_runtime(error.what())) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
 }
 
 json Namespace::get(const std::string& what) const {
