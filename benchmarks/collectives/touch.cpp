@@ -8,9 +8,18 @@ namespace rota::bench {
 namespace {
 
 using Word = std::uint64_t;
+using Words __attribute__((vector_size(16))) = Word;
+
+constexpr std::size_t kLineBytes = 4 * sizeof(Words);
 
 volatile Word written_word = 0;  // Not known when this is compiled, or memset() would come of it.
 volatile Word read_sum = 0;
+
+Words words_at(const std::byte* at) noexcept {
+  Words words;
+  std::memcpy(&words, at, sizeof words);
+  return words;
+}
 
 }  // namespace
 
@@ -24,18 +33,22 @@ void rewrite(std::span<std::byte> bytes) noexcept {
   if (left > 0) std::memcpy(at, &word, left);  // It takes no null pointer, not even for 0.
 }
 
+// A line at a time, in four sums: one is waited for at each step, which took two fifths of a
+// call's time, more or less by where the linker had put the loop.
 void read_all(std::span<const std::byte> bytes) noexcept {
-  Word sum = 0;
+  Words a{}, b{}, c{}, d{};
   const std::byte* at = bytes.data();
   std::size_t left = bytes.size();
-  for (; left >= sizeof(Word); left -= sizeof(Word), at += sizeof(Word)) {
-    Word word = 0;
-    std::memcpy(&word, at, sizeof(Word));
-    sum += word;
+  for (; left >= kLineBytes; left -= kLineBytes, at += kLineBytes) {
+    a += words_at(at);
+    b += words_at(at + sizeof(Words));
+    c += words_at(at + 2 * sizeof(Words));
+    d += words_at(at + 3 * sizeof(Words));
   }
-  Word rest = 0;
-  if (left > 0) std::memcpy(&rest, at, left);
-  read_sum = sum + rest;
+  const Words sums = a + b + c + d;
+  Word sum = sums[0] + sums[1];
+  for (; left > 0; --left, ++at) sum += static_cast<Word>(*at);
+  read_sum = sum;
 }
 
 }  // namespace rota::bench
