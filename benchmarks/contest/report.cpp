@@ -116,7 +116,7 @@ Cells head_of(const std::vector<std::string>& names, const Roles& roles) {
     if (is_own(roles, name)) head.push_back(name + " / best peer");
   }
   if (std::ranges::find(names, roles.limit) != names.end()) {
-    head.push_back("share of the " + roles.limit + ", best rounds");
+    head.push_back("share of the " + roles.limit);
   }
   return head;
 }

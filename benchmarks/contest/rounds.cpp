@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <istream>
+#include <span>
 #include <stdexcept>
 
 #include "statistics.h"
@@ -74,8 +75,16 @@ Ratio ratio_of(const std::vector<double>& dividend, const std::vector<double>& d
 }
 
 double share_of(const std::vector<double>& limit, const std::vector<double>& ours) {
-  if (limit.empty() || ours.empty()) throw std::runtime_error("no round was run");
-  return std::ranges::min(limit) / std::ranges::min(ours);
+  if (limit.empty() || ours.empty() || limit.size() % ours.size() != 0) {
+    throw std::runtime_error("the limit has " + std::to_string(limit.size()) + " times in " +
+                             std::to_string(ours.size()) + " rounds");
+  }
+  const std::size_t times = limit.size() / ours.size();
+  std::vector<double> shares(ours.size());
+  for (std::size_t round = 0; round < ours.size(); ++round) {
+    shares[round] = std::ranges::min(std::span(limit).subspan(round * times, times)) / ours[round];
+  }
+  return median(shares);
 }
 
 }  // namespace rota::bench

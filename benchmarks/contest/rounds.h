@@ -43,8 +43,9 @@ struct Ratio {
 // Throws std::runtime_error where the two did not run the same rounds, or none.
 Ratio ratio_of(const std::vector<double>& dividend, const std::vector<double>& divisor);
 
-// The limit's fastest round / ours, as a limit is what the machine can do at its best. Throws
-// std::runtime_error where one has no rounds.
+// The limit's time / ours, as the median of the rounds' shares. A round may have several times of
+// the limit, of which the least counts: a limit is what the machine can do at its best. Throws
+// std::runtime_error where the limit's are not as many in each round, or none.
 double share_of(const std::vector<double>& limit, const std::vector<double>& ours);
 
 }  // namespace rota::bench

@@ -88,7 +88,7 @@ TEST(Report, DividesByTheBestPeerAndHoldsAgainstTheLimit) {
                                  row("fast", 1024, 4e-6), row("limit", 1024, 1e-6)};
   const std::string page = markdown_of(contests_of(rows), {"rota", "limit"});
   EXPECT_THAT(page, HasSubstr("| size | rota, µs | fast, µs | slow, µs | limit, µs | "
-                              "rota / best peer | share of the limit, best rounds |\n"));
+                              "rota / best peer | share of the limit |\n"));
   EXPECT_THAT(page, HasSubstr("| 1 KiB | 2.00 | 4.00 | 9.00 | 1.00 | 0.50 (0.50 to 0.50) | "
                               "50 % |\n"));
 }
