@@ -1,6 +1,7 @@
 // What this machine can do at most, measured by the method that rota is measured by: by two threads
 // of one address space, and by the best loop that is known: each of rota's kernels, in pieces of
-// several sizes. In an all-reduce each thread adds up its half, for both; in an all-gather and an
+// several sizes, a thread's own values first or the first thread's, chosen by warm or by fresh
+// values. In an all-reduce each thread adds up its half, for both; in an all-gather and an
 // all-to-all each copies what it gets or what it gives. There is no plan, no check, no failure to
 // notice, and no second copy of anything.
 #include <sys/mman.h>
@@ -79,8 +80,8 @@ void piece_by_piece(std::size_t bytes, std::size_t piece_bytes, const Piece& pie
 
 // A thread's buffers, of one mapping that keeps its pages: those that the system has got back and
 // gives anew lie scattered. Fresh values travel up to 1.5 times faster between two cores from pages
-// that processes can share, as rota's are; beyond the caches large pages are faster. So processes
-// have the one or the other, by their numbers.
+// that processes can share, as rota's are; beyond the caches large pages are faster. So a
+// process draws lots for the one or the other.
 class Pool {
  public:
   explicit Pool(bool is_large) {
@@ -234,6 +235,7 @@ class LimitGroup final : public Group {
     return best_of(ways, work, buffers);
   }
 
+  // By warm or by fresh values. The trials of fresh ones are named by their places among the ways.
   PreparedCall best_of(const std::vector<PreparedCall>& ways, const Work& work,
                        const Buffers& buffers) {
     if (chosen_for_ == State::kWarm) return best_call(*this, ways, work.bytes());
