@@ -45,11 +45,11 @@ struct Call {
 // Whether another call has only to ask for the same to show that this one makes sense: one address
 // is all that it has, and a good one. Those of a group are left to whoever knows them.
 inline bool is_plain(const Call& call) noexcept {
-  if (!call.what.in_place || call.what.uneven || call.what.feeds_back) return false;
-  if (!call.values) return true;
-  const std::size_t bytes = bytes_of(call.what.type);
-  return call.values->data() &&
-         (reinterpret_cast<std::uintptr_t>(call.values->data()) & (bytes - 1)) == 0;
+  const bool sends = call.what.collective == collectives::Collective::kSend;  // Has an input alone.
+  if (call.what.in_place == sends || call.what.uneven || call.what.feeds_back) return false;
+  if (!sends && !call.values) return true;
+  const std::byte* const data = sends ? call.input->data() : call.values->data();
+  return data && (reinterpret_cast<std::uintptr_t>(data) & (bytes_of(call.what.type) - 1)) == 0;
 }
 
 // Requires that its buffers were looked at. Throws Error kInvalidArgument with a sentence that says

@@ -20,11 +20,13 @@ using collectives::Collective;
 using collectives::Description;
 using collectives::PlannedCollective;
 
-// Alone: nothing is sent, and everything is planned.
-Group group_of_one() {
+// As its rank 0 has it: nothing is sent, and everything is planned.
+Group group_of(std::size_t world_size) {
   Group group;
-  group.table.rows.push_back({.host = "here", .address = {}, .cores = {}});
-  group.members = {0};
+  for (std::size_t rank = 0; rank < world_size; ++rank) {
+    group.table.rows.push_back({.host = "here", .address = {}, .cores = {}});
+    group.members.push_back(rank);
+  }
   return with_own_methods(std::move(group));
 }
 
@@ -47,7 +49,7 @@ class PlannerTest : public ::testing::Test {
     return {};
   }
 
-  Group group_ = group_of_one();
+  Group group_ = group_of(1);
   Settings settings_{CommunicatorOptions{}};
   Planner planner_{group_, settings_};
   std::vector<float> memory_ = std::vector<float>(64);
@@ -120,6 +122,20 @@ TEST_F(PlannerTest, LooksAtAddressesOfACallThatComesAgain) {
   plan(fed);
   fed.feedback = all_.subspan(2, 4);
   EXPECT_EQ(refusal(fed), "all_reduce: the feedback overlaps the values");
+}
+
+// A send has no values, but an input.
+TEST_F(PlannerTest, ExaminesASendOnceAndLooksAtItsAddress) {
+  const Group pair = group_of(2);
+  Planner planner(pair, settings_);
+  const auto send = [&](ConstValues values) -> std::uint64_t {
+    Call call{.what = {.collective = Collective::kSend, .root = 1}, .input = values};
+    return planner.plan(call).number;
+  };
+  const std::uint64_t first = send(std::span<const float>(all_.first(4)));
+  EXPECT_EQ(send(std::span<const float>(all_.last(4))), first) << "it was examined again";
+  EXPECT_NE(send(std::span<const float>(all_.first(5))), first);
+  EXPECT_THROW(send(std::span(static_cast<const float*>(nullptr), 4)), Error);
 }
 
 // A part that lies in its place makes the call one in place, and then it is as if there were none.
