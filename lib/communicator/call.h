@@ -42,14 +42,21 @@ struct Call {
   }
 };
 
-// Whether another call has only to ask for the same to show that this one makes sense: one address
-// is all that it has, and a good one. Those of a group are left to whoever knows them.
+// Whether a call that asks for the same, of as many values, makes sense where this one does: there
+// is nothing to look at but its buffers, and they are good. Those of a group are left to whoever
+// knows them.
 inline bool is_plain(const Call& call) noexcept {
-  const bool sends = call.what.collective == collectives::Collective::kSend;  // Has an input alone.
-  if (call.what.in_place == sends || call.what.uneven || call.what.feeds_back) return false;
-  if (!sends && !call.values) return true;
-  const std::byte* const data = sends ? call.input->data() : call.values->data();
-  return data && (reinterpret_cast<std::uintptr_t>(data) & (bytes_of(call.what.type) - 1)) == 0;
+  const auto is_good = [](const auto& run) {
+    const auto address = reinterpret_cast<std::uintptr_t>(run.data());
+    return address != 0 && (address & (bytes_of(run.type()) - 1)) == 0;
+  };
+  if (call.what.uneven || call.what.feeds_back) return false;
+  if (call.values && !is_good(*call.values)) return false;
+  if (!call.input) return true;
+  if (!is_good(*call.input)) return false;
+  return !call.values || (call.values->type() == call.input->type() &&
+                          (call.input->data() >= call.values->data() + call.values->bytes() ||
+                           call.values->data() >= call.input->data() + call.input->bytes()));
 }
 
 // Requires that its buffers were looked at. Throws Error kInvalidArgument with a sentence that says

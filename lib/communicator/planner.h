@@ -65,6 +65,8 @@ class Planner {
   // where that would take more.
   static bool is_again(const Call& call, const Known& known) noexcept {
     return known.planned && call.what == known.planned->call && is_plain(call) &&
+           (!call.values || call.values->bytes() == known.planned->value_bytes) &&
+           (!call.input || call.input->bytes() == known.planned->input_bytes) &&
            call.group.size() == known.group.size() &&
            (call.group.empty() || are_same(call.group, known.group));
   }

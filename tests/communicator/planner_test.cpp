@@ -69,6 +69,23 @@ TEST_F(PlannerTest, ExaminesACallOnce) {
   }
 }
 
+TEST_F(PlannerTest, ExaminesACallWithAnInputOnce) {
+  const auto call = [&](std::size_t input, std::size_t count) -> Call {
+    return {.what = {.collective = Collective::kAllReduce},
+            .values = all_.first(count),
+            .input = all_.subspan(input, count)};
+  };
+  const Found first = plan(call(10, 8));
+  EXPECT_EQ(plan(call(8, 8)).number, first.number) << "it was examined again";
+  EXPECT_EQ(refusal(call(7, 8)),
+            "all_reduce: the input overlaps the output; the form with one argument works in place");
+  EXPECT_EQ(plan(call(8, 8)).number, first.number) << "it was examined again";
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce},
+                     .values = all_.first(8),
+                     .input = all_.last(7)}),
+            "all_reduce: the input has 7 elements; expected 8");
+}
+
 TEST_F(PlannerTest, PlansWhatDiffersInAnything) {
   std::vector<std::int32_t> integers(10);
   std::vector<float> feedback(10);
@@ -124,7 +141,6 @@ TEST_F(PlannerTest, LooksAtAddressesOfACallThatComesAgain) {
   EXPECT_EQ(refusal(fed), "all_reduce: the feedback overlaps the values");
 }
 
-// A send has no values, but an input.
 TEST_F(PlannerTest, ExaminesASendOnceAndLooksAtItsAddress) {
   const Group pair = group_of(2);
   Planner planner(pair, settings_);
