@@ -53,9 +53,9 @@ verdict_on_epochs() {
   difference=$(difference_with_interval "$ours" "$theirs")
   awk -v name="${titles[$1]}" -v model="$2" -v said="$difference" 'BEGIN {
     split(said, part, " ± ")
-    printf "rota trains %s for %s epochs more than %s: ", model, said, name
+    printf "Epochs of %s, those of rota minus those of %s: %s, ", model, name, said
     if (part[1] <= part[2] && -part[1] <= part[2]) print "no difference that these seeds show.\n"
-    else print "more than chance.\n"}'
+    else print "which is more than chance.\n"}'
 }
 
 report_of() {
