@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 
 #include "launcher/launched.h"
 #include "os/host.h"
@@ -12,20 +13,30 @@
 namespace rota::launcher {
 namespace {
 
-// The first of a hundred ports, none of which other runs of these tests begin with.
-std::string some_port() {
-  const unsigned first = 46000 + static_cast<unsigned>(os::own_process()) * 100 % 15000;
-  for (unsigned port = first; port < 65000; port += 100) {
-    if (os::claim_port(static_cast<std::uint16_t>(port))) return std::to_string(port);
+// A hundred ports that no other run of these tests has as long as this lives. Above 32768 the
+// system gives ports to whoever connects.
+class HundredPorts {
+ public:
+  HundredPorts() {
+    const unsigned begin = 22000 + static_cast<unsigned>(os::own_process()) * 100 % 10000;
+    for (first_ = begin; first_ < 32700; first_ += 100) {
+      claim_ = os::claim_port(static_cast<std::uint16_t>(first_));
+      if (claim_) return;
+    }
+    ADD_FAILURE() << "no hundred ports are free from " << begin << " on";
   }
-  return "";
-}
+  unsigned first() const noexcept { return first_; }
+
+ private:
+  unsigned first_ = 0;
+  std::optional<os::Fd> claim_;
+};
 
 class OuterLauncher : public Launched {
  protected:
-  OuterLauncher() : port_(some_port()) {}
-
-  std::string ports() const { return port_ + "-" + std::to_string(std::stoul(port_) + 99); }
+  std::string ports(unsigned count = 100) const {
+    return port_ + "-" + std::to_string(own_.first() + count - 1);
+  }
 
   // As torchrun starts it, with `world_size` ranks on this machine.
   std::unique_ptr<Process> start(std::size_t rank, std::size_t world_size,
@@ -53,7 +64,8 @@ class OuterLauncher : public Launched {
     return all;
   }
 
-  const std::string port_;
+  const HundredPorts own_;
+  const std::string port_ = std::to_string(own_.first());
 };
 
 TEST_F(OuterLauncher, HasAWorldOfAllItsRotaruns) {
@@ -121,9 +133,8 @@ TEST_F(OuterLauncher, IsWaitedFor) {
 // Whatever ports they are given, and however few: none is where launchers meet.
 TEST_F(OuterLauncher, MeetsBesideProgramsThatListenWhereTheyAreTold) {
   for (const unsigned port_count : {5U, 6U}) {
-    const std::string few = port_ + "-" + std::to_string(std::stoul(port_) + port_count - 1);
-    Process beside(
-        rotarun({"-np", "4", "--oversubscribe", "--ports", few, test_path("member"), "listen"}));
+    Process beside(rotarun({"-np", "4", "--oversubscribe", "--ports", ports(port_count),
+                            test_path("member"), "listen"}));
     for (unsigned rank = 0; rank < 4; ++rank) {
       const std::string line = "rank " + std::to_string(rank) + " listens at ";
       EXPECT_TRUE(beside.wait_for(line)) << beside.err();
