@@ -146,8 +146,7 @@ class LimitGroup final : public Group {
   }
 
   void barrier() override {
-    ++sequence_;
-    own_line().sequence.store(sequence_, std::memory_order_release);
+    arrive();
     await_other();
   }
 
@@ -200,8 +199,8 @@ class LimitGroup final : public Group {
     return ways.empty() ? PreparedCall{} : best_of(ways, work, buffers);
   }
 
-  // A thread takes what it gets, or gives what it has, which it then reads once for both. In place
-  // there is no second copy of the own part.
+  // A thread takes what it gets, or gives what it has, which it then reads once for both. It copies
+  // its own part while it would wait for the other thread; in place there is no such copy.
   PreparedCall copies(const Work& work, const Buffers& buffers, const Buffers& others) {
     const bool gathers = work.collective == Collective::kAllGather;
     const bool in_place = work.placement == Placement::kInPlace;
@@ -215,21 +214,16 @@ class LimitGroup final : public Group {
     const Transfer keep{buffers.input + given, in_place ? nullptr : buffers.output + own};
     const Transfer take{others.input + taken, buffers.output + other};
     const Transfer give{buffers.input + (gathers ? given : other), others.output + own};
-    std::vector<std::vector<Transfer>> orders = {{keep, take}, {take, keep}};
+    std::vector<Copies> orders = {{keep, take, {}}, {{}, take, keep}};
     if (gathers) {
-      orders.push_back({{give.from, give.to, keep.to}});
+      orders.push_back({{}, {give.from, give.to, keep.to}, {}});
     } else {
-      orders.insert(orders.end(), {{keep, give}, {give, keep}});
+      orders.insert(orders.end(), {{keep, give, {}}, {{}, give, keep}});
     }
     std::vector<PreparedCall> ways;
     for (const std::size_t piece_bytes : kPieceBytes) {
-      for (const std::vector<Transfer>& order : orders) {
-        ways.push_back({[=, this] {
-                          barrier();
-                          for (const Transfer& each : order) move(each, part, piece_bytes);
-                          barrier();
-                        },
-                        "memcpy"});
+      for (const Copies& order : orders) {
+        ways.push_back({[=, this] { copy(order, part, piece_bytes); }, "memcpy"});
       }
     }
     return best_of(ways, work, buffers);
@@ -264,6 +258,23 @@ class LimitGroup final : public Group {
     std::byte* also_to = nullptr;
   };
 
+  // `between` touches what is the other thread's; the rest, what nobody else looks at.
+  struct Copies {
+    Transfer before;
+    Transfer between;
+    Transfer behind;
+  };
+
+  void copy(const Copies& copies, std::size_t bytes, std::size_t piece_bytes) {
+    arrive();
+    move(copies.before, bytes, piece_bytes);
+    await_other();
+    move(copies.between, bytes, piece_bytes);
+    arrive();
+    move(copies.behind, bytes, piece_bytes);
+    await_other();
+  }
+
   // The C library knows the caches, and decides by that whether to go past them.
   static void move(const Transfer& transfer, std::size_t bytes, std::size_t piece_bytes) {
     piece_by_piece(bytes, piece_bytes, [&](std::size_t at, std::size_t count) {
@@ -271,6 +282,11 @@ class LimitGroup final : public Group {
         if (to != nullptr) std::memcpy(to + at, transfer.from + at, count);
       }
     });
+  }
+
+  void arrive() {
+    ++sequence_;
+    own_line().sequence.store(sequence_, std::memory_order_release);
   }
 
   Line& own_line() { return shared_.lines[rank_][sequence_ % 2]; }
