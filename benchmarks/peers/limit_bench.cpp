@@ -126,6 +126,9 @@ struct Lot {
   }
 };
 
+// When a thread copies its own part.
+enum class Own : std::uint8_t { kFirst, kLast, kByTurns };
+
 class LimitGroup final : public Group {
  public:
   LimitGroup(Shared& shared, std::size_t rank, State chosen_for, bool has_large_pages)
@@ -200,7 +203,8 @@ class LimitGroup final : public Group {
   }
 
   // A thread takes what it gets, or gives what it has, which it then reads once for both. It copies
-  // its own part while it would wait for the other thread; in place there is no such copy.
+  // its own part while it would wait for the other thread, before the rest or behind it. By turns,
+  // a call begins with what the last one has left in the cache. In place there is no such copy.
   PreparedCall copies(const Work& work, const Buffers& buffers, const Buffers& others) {
     const bool gathers = work.collective == Collective::kAllGather;
     const bool in_place = work.placement == Placement::kInPlace;
@@ -214,18 +218,23 @@ class LimitGroup final : public Group {
     const Transfer keep{buffers.input + given, in_place ? nullptr : buffers.output + own};
     const Transfer take{others.input + taken, buffers.output + other};
     const Transfer give{buffers.input + (gathers ? given : other), others.output + own};
-    std::vector<Copies> orders = {{keep, take, {}}, {{}, take, keep}};
-    if (gathers) {
-      orders.push_back({{}, {give.from, give.to, keep.to}, {}});
-    } else {
-      orders.insert(orders.end(), {{keep, give, {}}, {{}, give, keep}});
-    }
+    const Transfer both{give.from, give.to, keep.to};
     std::vector<PreparedCall> ways;
-    for (const std::size_t piece_bytes : kPieceBytes) {
-      for (const Copies& order : orders) {
-        ways.push_back({[=, this] { copy(order, part, piece_bytes); }, "memcpy"});
+    const auto add = [&](const Transfer& own_copy, const Transfer& rest, Own when) {
+      for (const std::size_t piece_bytes : kPieceBytes) {
+        ways.push_back({[=, this, is_odd = false]() mutable {
+                          is_odd = !is_odd;
+                          const bool first = when == Own::kByTurns ? is_odd : when == Own::kFirst;
+                          copy(own_copy, rest, first, {part, piece_bytes});
+                        },
+                        "memcpy"});
       }
+    };
+    for (const Own when : {Own::kFirst, Own::kLast, Own::kByTurns}) {
+      add(keep, take, when);
+      if (!gathers) add(keep, give, when);
     }
+    if (gathers) add({}, both, Own::kFirst);
     return best_of(ways, work, buffers);
   }
 
@@ -258,26 +267,25 @@ class LimitGroup final : public Group {
     std::byte* also_to = nullptr;
   };
 
-  // `between` touches what is the other thread's; the rest, what nobody else looks at.
-  struct Copies {
-    Transfer before;
-    Transfer between;
-    Transfer behind;
+  struct Sizes {
+    std::size_t bytes = 0;
+    std::size_t piece_bytes = 0;
   };
 
-  void copy(const Copies& copies, std::size_t bytes, std::size_t piece_bytes) {
+  // Nobody else looks at the thread's own part; `rest` touches what is the other thread's.
+  void copy(const Transfer& own, const Transfer& rest, bool own_first, const Sizes& sizes) {
     arrive();
-    move(copies.before, bytes, piece_bytes);
+    if (own_first) move(own, sizes);
     await_other();
-    move(copies.between, bytes, piece_bytes);
+    move(rest, sizes);
     arrive();
-    move(copies.behind, bytes, piece_bytes);
+    if (!own_first) move(own, sizes);
     await_other();
   }
 
   // The C library knows the caches, and decides by that whether to go past them.
-  static void move(const Transfer& transfer, std::size_t bytes, std::size_t piece_bytes) {
-    piece_by_piece(bytes, piece_bytes, [&](std::size_t at, std::size_t count) {
+  static void move(const Transfer& transfer, const Sizes& sizes) {
+    piece_by_piece(sizes.bytes, sizes.piece_bytes, [&](std::size_t at, std::size_t count) {
       for (std::byte* to : {transfer.to, transfer.also_to}) {
         if (to != nullptr) std::memcpy(to + at, transfer.from + at, count);
       }
