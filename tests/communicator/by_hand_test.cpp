@@ -14,7 +14,7 @@
 #include "os/listener.h"
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
-#include "testing/free_addresses.h"
+#include "testing/own_ports.h"
 
 namespace rota {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "testing/free_addresses.h"
+#include "testing/own_ports.h"
 #include "testing/paths.h"
 #include "testing/process.h"
 

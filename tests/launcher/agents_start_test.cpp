@@ -14,6 +14,7 @@
 #include "launcher/launched.h"
 #include "os/fd.h"
 #include "os/pipe.h"
+#include "testing/own_ports.h"
 
 namespace rota::launcher {
 namespace {
@@ -55,9 +56,9 @@ class AgentsStart : public Launched {
   }
 
   // This host's address is given, so that nobody asks for a way to the other.
-  static Process start(const std::string& agent, std::vector<std::string> more) {
+  Process start(const std::string& agent, std::vector<std::string> more) const {
     std::vector<std::string> arguments = {"-H",      "192.0.2.1", "--address", "127.0.0.1",
-                                          "--agent", agent,       "--ports",   "46100-46199"};
+                                          "--agent", agent,       "--ports",   ports_.range()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     arguments.emplace_back("true");
     return Process(rotarun(std::move(arguments)));
@@ -77,6 +78,8 @@ class AgentsStart : public Launched {
     }
     return true;
   }
+
+  const testing::OwnPorts ports_;
 };
 
 // More than a pipe holds, for one that does not read at once.
@@ -110,7 +113,7 @@ TEST_F(AgentsStart, GetTheirOrdersWhateverAPipeHoldsAndWheneverTheyRead) {
   const auto pipes = take_pipe_pages();
   testing::Command command =
       rotarun({"-H", hosts, "--address", "127.0.0.1", "--agent", script + " {host}", "--ports",
-               "46100-46199", "-x", "LONG=" + kLong, "true"});
+               ports_.range(), "-x", "LONG=" + kLong, "true"});
   if (::geteuid() == 0) {
     command.arguments.insert(command.arguments.begin(), {"/usr/bin/setpriv", "--bounding-set",
                                                          "-sys_admin,-sys_resource", "--"});

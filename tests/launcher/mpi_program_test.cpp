@@ -5,7 +5,7 @@
 #include "launcher/launched.h"
 #include "launcher/ranks/elf_needs.h"
 #include "launcher/ranks/mpi_program.h"
-#include "os/host.h"
+#include "testing/own_ports.h"
 
 namespace rota::launcher {
 namespace {
@@ -22,11 +22,8 @@ class MpiProgram : public Launched {
     arguments.insert(arguments.begin(), mpirun.begin(), mpirun.end());
     return run({.arguments = std::move(arguments)});
   }
-  // By which no other test's ranks meet.
-  static std::string ports() {
-    const auto first = 47000 + static_cast<unsigned>(os::own_process()) * 10 % 10000;
-    return std::to_string(first) + "-" + std::to_string(first + 9);
-  }
+
+  const testing::OwnPorts ports_;  // By which no other test's ranks meet.
 };
 
 TEST_F(MpiProgram, IsRefusedAsOneOfSeveralRanks) {
@@ -58,9 +55,9 @@ TEST_F(MpiProgram, RunsAloneAndWhereItIsAllowed) {
 
 // Method: the other host never comes, which is what the job then ends for.
 TEST_F(MpiProgram, MayBeTheOnlyRankOnAnotherHost) {
-  const auto run_there = [](const std::string& np) {
+  const auto run_there = [this](const std::string& np) {
     return run_rotarun({"-np", np, "-H", "192.0.2.1:4", "--address", "127.0.0.1", "--agent",
-                        "false", "--ports", ports(), test_path("needs_mpi")});
+                        "false", "--ports", ports_.range(), test_path("needs_mpi")});
   };
   EXPECT_THAT(run_there("1").err, Not(HasSubstr("needs libmpi")));
   EXPECT_THAT(run_there("2").err, HasSubstr("needs libmpi.so.40"));
@@ -90,12 +87,12 @@ TEST_F(MpiProgram, IsWarnedOfWhereAScriptStartsIt) {
 TEST_F(MpiProgram, HasTheWorldThatMpirunMadeForIt) {
   if (!std::filesystem::exists(kMpirun)) GTEST_SKIP() << "mpirun is not installed";
   const Result result = under_mpirun({"-np", "3", testing::rotarun_path(), "--insecure", "--ports",
-                                      ports(), test_path("mpi_hello")});
+                                      ports_.range(), test_path("mpi_hello")});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(sorted_lines(result.out), (std::vector<std::string>{"0 of 3", "1 of 3", "2 of 3"}));
   EXPECT_THAT(result.err, Not(HasSubstr("has loaded")));
-  EXPECT_EQ(under_mpirun({"-np", "3", testing::rotarun_path(), "--insecure", "--ports", ports(),
-                          test_path("needs_mpi")})
+  EXPECT_EQ(under_mpirun({"-np", "3", testing::rotarun_path(), "--insecure", "--ports",
+                          ports_.range(), test_path("needs_mpi")})
                 .out,
             "started\nstarted\nstarted\n");
 }

@@ -3,45 +3,20 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <optional>
 
 #include "launcher/launched.h"
-#include "os/host.h"
-#include "os/listener.h"
 #include "testing/key_text.h"
+#include "testing/own_ports.h"
 
 namespace rota::launcher {
 namespace {
 
-// A hundred ports that no other run of these tests has as long as this lives. Above 32768 the
-// system gives ports to whoever connects.
-class HundredPorts {
- public:
-  HundredPorts() {
-    const unsigned begin = 22000 + static_cast<unsigned>(os::own_process()) * 100 % 10000;
-    for (first_ = begin; first_ < 32700; first_ += 100) {
-      claim_ = os::claim_port(static_cast<std::uint16_t>(first_));
-      if (claim_) return;
-    }
-    ADD_FAILURE() << "no hundred ports are free from " << begin << " on";
-  }
-  unsigned first() const noexcept { return first_; }
-
- private:
-  unsigned first_ = 0;
-  std::optional<os::Fd> claim_;
-};
-
 class OuterLauncher : public Launched {
  protected:
-  std::string ports(unsigned count = 100) const {
-    return port_ + "-" + std::to_string(own_.first() + count - 1);
-  }
-
   // As torchrun starts it, with `world_size` ranks on this machine.
   std::unique_ptr<Process> start(std::size_t rank, std::size_t world_size,
                                  std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"--ports", ports()});
+    arguments.insert(arguments.begin(), {"--ports", ports_.range()});
     testing::Command command = rotarun(std::move(arguments));
     command.environment = {"RANK=" + std::to_string(rank),
                            "WORLD_SIZE=" + std::to_string(world_size),
@@ -49,7 +24,7 @@ class OuterLauncher : public Launched {
                            "LOCAL_WORLD_SIZE=" + std::to_string(world_size),
                            "GROUP_WORLD_SIZE=1",
                            "MASTER_ADDR=127.0.0.1",
-                           "MASTER_PORT=" + port_,
+                           "MASTER_PORT=" + ports_.first(),
                            "TORCHELASTIC_RESTART_COUNT=0",
                            "CUDA_VISIBLE_DEVICES=4,5,6"};
     return std::make_unique<Process>(std::move(command));
@@ -64,8 +39,7 @@ class OuterLauncher : public Launched {
     return all;
   }
 
-  const HundredPorts own_;
-  const std::string port_ = std::to_string(own_.first());
+  const testing::OwnPorts ports_;
 };
 
 TEST_F(OuterLauncher, HasAWorldOfAllItsRotaruns) {
@@ -133,7 +107,7 @@ TEST_F(OuterLauncher, IsWaitedFor) {
 // Whatever ports they are given, and however few: none is where launchers meet.
 TEST_F(OuterLauncher, MeetsBesideProgramsThatListenWhereTheyAreTold) {
   for (const unsigned port_count : {5U, 6U}) {
-    Process beside(rotarun({"-np", "4", "--oversubscribe", "--ports", ports(port_count),
+    Process beside(rotarun({"-np", "4", "--oversubscribe", "--ports", ports_.range(port_count),
                             test_path("member"), "listen"}));
     for (unsigned rank = 0; rank < 4; ++rank) {
       const std::string line = "rank " + std::to_string(rank) + " listens at ";
@@ -154,7 +128,7 @@ TEST_F(OuterLauncher, MayBeOpenMpi) {
   if (!std::filesystem::exists(mpirun)) GTEST_SKIP() << "mpirun is not installed";
   const Result result =
       run({.arguments = {mpirun, "--allow-run-as-root", "--oversubscribe", "-np", "3",
-                         testing::rotarun_path(), "--insecure", "--ports", ports(), kSum}});
+                         testing::rotarun_path(), "--insecure", "--ports", ports_.range(), kSum}});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   for (const std::string rank : {"0", "1", "2"}) {
     EXPECT_THAT(result.out, HasSubstr("rank " + rank + " of 3 by Open MPI: 6\n"));

@@ -4,8 +4,8 @@
 
 #include "launcher/launched.h"
 #include "os/host.h"
-#include "os/listener.h"
 #include "testing/key_text.h"
+#include "testing/own_ports.h"
 
 namespace rota::launcher {
 namespace {
@@ -162,13 +162,11 @@ TEST_F(Reach, EndsWith78WhereADeclarationIsWrong) {
   }
 }
 
-// A port that somebody has had, and nobody has now.
-std::string free_address() { return os::listen_on_loopback().address; }
-
 // A ring of this host alone shares memory, also where it is beside others that have no ranks.
 TEST_F(Reach, BesideAParameterServerKeepsItsRanksTogether) {
-  const std::string tf_config = R"(TF_CONFIG={"cluster":{"worker":[")" + free_address() +
-                                R"("],"ps":[")" + free_address() +
+  const auto addresses = testing::free_addresses(2);
+  const std::string tf_config = R"(TF_CONFIG={"cluster":{"worker":[")" + addresses[0] +
+                                R"("],"ps":[")" + addresses[1] +
                                 R"("]},"task":{"type":"worker","index":0}})";
   for (const std::string transport : {"auto", "shm", "tcp"}) {
     const Result result =

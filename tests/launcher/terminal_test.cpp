@@ -11,6 +11,7 @@
 
 #include "launcher/launched.h"
 #include "os/fd.h"
+#include "testing/own_ports.h"
 
 namespace rota::launcher {
 namespace {
@@ -117,9 +118,10 @@ TEST_F(OnTerminal, HearsCtrlCWhileAgentsStart) {
   std::ofstream(agent) << "#!/bin/sh\n[ $1 != 198.18.0.0 ] || : >" << first
                        << "; exec cat >/dev/null\n";
   std::filesystem::permissions(agent, std::filesystem::perms::owner_all);
+  const testing::OwnPorts ports;
   const Terminal terminal;
   testing::Command command = on_terminal(
-      terminal, rotarun({"-H", hosts, "--address", "127.0.0.1", "--ports", "46100-46199",
+      terminal, rotarun({"-H", hosts, "--address", "127.0.0.1", "--ports", ports.range(),
                          "--join-timeout", "10", "--agent", agent + " {host}", "true"}));
   command.arguments.insert(command.arguments.begin(), {"/usr/bin/setsid", "--ctty"});
   command.standard_input = terminal.theirs.get();

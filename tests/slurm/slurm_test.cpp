@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "testing/free_addresses.h"
+#include "testing/own_ports.h"
 #include "testing/key_text.h"
 #include "testing/paths.h"
 #include "testing/process.h"

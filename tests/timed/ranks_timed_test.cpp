@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "hosts/across_hosts.h"
+#include "testing/own_ports.h"
 #include "testing/paths.h"
 #include "timed/promised.h"
 
@@ -175,8 +176,9 @@ TEST_F(JobThatStartsEndsInTime, WhileItStartsAgents) {
                        << ";; " << address(count - 1) << ") : >" << last_
                        << ";; esac; exec cat >/dev/null\n";
   std::filesystem::permissions(agent, std::filesystem::perms::owner_all);
+  const OwnPorts ports;
   expect_end_by(SIGINT,
-                Process(rotarun({"-H", hosts, "--address", "127.0.0.1", "--ports", "46100-46199",
+                Process(rotarun({"-H", hosts, "--address", "127.0.0.1", "--ports", ports.range(),
                                  "--agent", agent + " {host}", "true"})),
                 "SIGINT while agents start");
 }

@@ -1,0 +1,59 @@
+// Where what a test starts may listen, without meeting another test. All ports are below 32768:
+// above, the system gives ports to whoever connects, at any moment.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "os/fd.h"
+#include "os/host.h"
+#include "os/listener.h"
+
+namespace rota::testing {
+
+// A hundred ports for one job, which no other run of these tests has as long as this lives.
+class OwnPorts {
+ public:
+  OwnPorts() {
+    const unsigned begin = 22000 + static_cast<unsigned>(os::own_process()) * 100 % 10000;
+    for (first_ = begin; first_ < 32700; first_ += 100) {
+      claim_ = os::claim_port(static_cast<std::uint16_t>(first_));
+      if (claim_) return;
+    }
+    ADD_FAILURE() << "no hundred ports are free from " << begin << " on";
+  }
+
+  std::string first() const { return std::to_string(first_); }
+
+  // As --ports takes it: the first `count`.
+  std::string range(unsigned count = 100) const {
+    return first() + "-" + std::to_string(first_ + count - 1);
+  }
+
+ private:
+  unsigned first_ = 0;
+  std::optional<os::Fd> claim_;
+};
+
+// Addresses on loopback where nobody listens; no other run of these tests has them while this one
+// runs. For one thread at a time.
+inline std::vector<std::string> free_addresses(std::size_t count) {
+  static std::vector<os::Fd> claims;
+  static unsigned next = 12000 + static_cast<unsigned>(os::own_process()) * 16 % 8000;
+  std::vector<std::string> addresses;
+  for (; addresses.size() < count && next < 21000; ++next) {
+    std::optional<os::Fd> claim = os::claim_port(static_cast<std::uint16_t>(next));
+    if (!claim) continue;
+    claims.push_back(std::move(*claim));
+    addresses.push_back("127.0.0.1:" + std::to_string(next));
+  }
+  EXPECT_EQ(addresses.size(), count) << "too few ports are free below 21000";
+  return addresses;
+}
+
+}  // namespace rota::testing
