@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "testing/own_ports.h"
 #include "testing/key_text.h"
+#include "testing/own_ports.h"
 #include "testing/paths.h"
 #include "testing/process.h"
 
