@@ -73,8 +73,9 @@ TEST_F(AgreedStop, IsOneWhenAllHostsAreAskedAtOnce) {
 }
 
 TEST_F(AgreedStop, IsNotForRanksThatDoNotTrain) {
-  const auto all =
-      start_all({"/bin/sh", "-c", "trap 'echo trapped; exit 0' TERM; echo ready; sleep 60 & wait"});
+  const auto all = start_all(
+      {"/bin/sh", "-c",
+       "trap 'echo trapped; exit 0' TERM; echo ready; while :; do sleep 60 & wait; done"});
   for (const auto& host : all) ASSERT_TRUE(host->wait_for("ready\n"));
   all[2]->signal(SIGTERM);
   for (const auto& host : all) {

@@ -113,10 +113,12 @@ struct SignalCase {
 
 class ExitCodeOfSignal : public Launched, public ::testing::WithParamInterface<SignalCase> {};
 
+// The shell waits again where its sleep has the signal before it: else it would end without a trap.
 TEST_P(ExitCodeOfSignal, Is128AndItsNumber) {
   const auto [number, name, trapped] = GetParam();
-  Process process(rotarun(script({"-np", "2"}, std::string("trap 'echo trapped; exit 0' ") +
-                                                   trapped + "; echo ready; sleep 1000 & wait")));
+  Process process(
+      rotarun(script({"-np", "2"}, std::string("trap 'echo trapped; exit 0' ") + trapped +
+                                       "; echo ready; while :; do sleep 1000 & wait; done")));
   ASSERT_TRUE(process.wait_for("ready\nready\n"));
   process.signal(number);
   const Result result = process.wait();
