@@ -17,9 +17,10 @@ lint_keys() {
   } | xargs -0r sha256sum >"$folder/sums" &&
     cut -c 67- "$folder/sums" | xargs -r -d '\n' grep -HE '^ *# *include' >"$folder/includes" &&
     # A command is the same in each checkout, so it is read without the tree's own path.
-    awk -v tree="$PWD/" '
+    awk -v tree="$PWD" '
       /^ *"(command|file)": "/ {
-        while (at = index($0, tree)) $0 = substr($0, 1, at - 1) substr($0, at + length(tree))
+        while (at = index($0, tree "/")) $0 = substr($0, 1, at - 1) substr($0, at + length(tree) + 1)
+        while (at = index($0, tree)) $0 = substr($0, 1, at - 1) "." substr($0, at + length(tree))
         is_file = /^ *"file"/
         gsub(/^ *"[a-z]*": "|",?$/, "")
         if (!is_file) command = $0

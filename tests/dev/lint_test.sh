@@ -20,8 +20,8 @@ commands() {
   shift
   (($#)) || set -- lib/{one,two}.cpp tests/{one,two}_test.cpp build/made.cpp
   for source; do
-    printf '{\n  "directory": "x",\n  "command": "g++ %s -c %s",\n  "file": "%s"\n}\n' \
-      "$flag" "$PWD/$source" "$PWD/$source"
+    printf '{\n  "directory": "x",\n  "command": "g++ -I%s %s -c %s",\n  "file": "%s"\n}\n' \
+      "$PWD" "$flag" "$PWD/$source" "$PWD/$source"
   done >build/tidy/compile_commands.json
 }
 commands -O1
@@ -32,7 +32,8 @@ echo "\${*: -1}" >>"$work/linted"
 ! grep -q BAD "\${*: -1}"
 SH
 
-lint_tree() { bash -c 'set -euo pipefail; cd tree
+export where=tree
+lint_tree() { bash -c 'set -euo pipefail; cd "$where"
   for part in say build record lint; do source cmake/dev/$part.sh; done; lint "$@"' - "$@"; }
 linted() { diff <(for source; do echo "$source"; done) <(sort linted 2>/dev/null); }
 # checks STATUS SOURCE...: what a run of clang-tidy sees.
@@ -56,9 +57,16 @@ checks 0 lib/one.cpp lib/two.cpp tests/one_test.cpp tests/two_test.cpp
 echo BAD >tree/lib/one.cpp
 checks 1 lib/one.cpp
 checks 1 lib/one.cpp
-mv tree moved && mv moved tree
 echo >tree/lib/one.cpp
 checks 0 lib/one.cpp
+
+# A checkout elsewhere has the same sources, though its commands name other folders.
+mkdir elsewhere
+cp -r tree elsewhere/tree
+(cd elsewhere/tree && commands -O2)
+where=elsewhere/tree
+checks 0
+where=tree
 
 # A file of tests/ that never passed here is left to --all, unless it was changed lately.
 rm -r kept
