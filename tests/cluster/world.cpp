@@ -49,6 +49,16 @@ double seconds_until(const std::string& log, const std::string& text,
   return std::numeric_limits<double>::infinity();
 }
 
+// Whether its container has ended with an error. The pod's phase says so later, when the node has
+// cleared away what belonged to the pod.
+bool has_failed(const json& pod) {
+  for (const json& container : pod["status"].value("containerStatuses", json::array())) {
+    const json end = container["state"].value("terminated", json::object());
+    if (end.value("exitCode", 0) != 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 World::World(const Arguments& options, Length length, const std::string& component)
@@ -84,7 +94,7 @@ std::vector<double> World::seconds_until_said(const std::string& text,
                                               const std::string& but) const {
   std::vector<double> seconds;
   for (const json& pod : place_.pods()) {
-    if (pod["status"]["phase"] != "Failed") continue;
+    if (!has_failed(pod)) continue;
     const std::string name = pod["metadata"]["name"];
     if (name != but) seconds.push_back(seconds_until(place_.log_with_moments(name), text, moment));
   }
