@@ -1,0 +1,341 @@
+// Decides when to save, and keeps the state of the save under way. The thread that trains begins a
+// save and reports its end; the writer's thread does the rest.
+#include <rota/checkpoint.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <new>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <rota/error.h>
+
+#include "base/time.h"
+#include "checkpoint/choose.h"
+#include "checkpoint/claim.h"
+#include "checkpoint/contents.h"
+#include "checkpoint/ended.h"
+#include "checkpoint/exchange.h"
+#include "checkpoint/folder.h"
+#include "checkpoint/restore.h"
+#include "checkpoint/save_plan.h"
+#include "checkpoint/saver.h"
+#include "checkpoint/snapshot.h"
+#include "checkpoint/spread.h"
+#include "checkpoint/writer_thread.h"
+#include "checkpoint/writers.h"
+
+namespace rota {
+namespace {
+
+using base::Clock;
+using checkpoint::SaveJob;
+using checkpoint::SaveOutcome;
+
+constexpr std::array<std::string_view, 4> kResumes = {"auto", "required", "never", "parameters"};
+constexpr std::array<std::string_view, 2> kStorages = {"shared", "per-host"};
+
+template <class Choice>
+std::optional<Choice> choice_named(std::span<const std::string_view> names,
+                                   std::string_view name) noexcept {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Choice>(found - names.begin());
+}
+
+const CheckpointOptions& checked(const CheckpointOptions& options) {
+  const auto refuse = [](const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); };
+  if (options.folder.empty()) refuse("a Checkpointer needs a folder");
+  if (options.keep == 0) refuse("keep 0: expected at least 1 checkpoint");
+  if (!(options.every_seconds >= 0)) refuse("every_seconds must be 0 or more");
+  if (options.most_failures == 0) refuse("most_failures 0: expected 1 or more");
+  return options;
+}
+
+}  // namespace
+
+std::optional<Resume> resume_named(std::string_view name) noexcept {
+  return choice_named<Resume>(kResumes, name);
+}
+
+std::optional<CheckpointStorage> checkpoint_storage_named(std::string_view name) noexcept {
+  return choice_named<CheckpointStorage>(kStorages, name);
+}
+
+class Checkpointer::Impl {
+ public:
+  Impl(Communicator& communicator, const CheckpointOptions& options, StateVisit visit)
+      : options_(checked(options)),
+        visit_(std::move(visit)),
+        communicator_(communicator.split(0, communicator.rank(), {}, options.save_timeout)),
+        writers_(checkpoint::writers_of(communicator_, options)),
+        folder_(options.folder.string()),
+        claim_(communicator_, writers_, folder_, options.owner_wait),
+        saver_(communicator_, writers_, folder_, options.keep, claim_.owner()) {
+    if (options.asynchronous) thread_.emplace();
+  }
+
+  Restored restore() {
+    refuse_checkpoints_if_asked();
+    checkpoint::Choice choice =
+        checkpoint::choose(communicator_, writers_, folder_, options_.from.string());
+    const std::string lost =
+        checkpoint::spread(communicator_, writers_, folder_, claim_.owner(), choice);
+    if (!lost.empty() && communicator_.rank() == 0) {
+      std::fprintf(stderr, "rota: %s\n", lost.c_str());
+    }
+    Restored restored;
+    restored.note = choice.note;
+    add_note(restored, lost);
+    if (choice.checkpoint) {
+      take(*choice.checkpoint, restored);
+    } else if (options_.resume == Resume::kRequired) {
+      throw Error(ErrorCode::kNotFound,
+                  "there is no checkpoint in " + folder_.path() +
+                      ": name the folder of an earlier run, or set resume to 'auto', which starts "
+                      "from the beginning if there is no checkpoint");
+    }
+    if (!restored.is_fresh) last_step_ = last_saved_ = restored.step;
+    restored.run = checkpoint::to_text(claim_.run());
+    last_begin_ = Clock::now();
+    return restored;
+  }
+
+  bool is_due(std::uint64_t step) {
+    if (communicator_.rank() != 0 || step == last_step_) return false;
+    const bool by_steps = options_.every_steps > 0 && step % options_.every_steps == 0;
+    const bool by_time = options_.every_seconds > 0 &&
+                         base::to_seconds(Clock::now() - last_begin_) >= options_.every_seconds;
+    if (!by_steps && !by_time) return false;
+    if (!thread_ || !thread_->is_working()) return true;
+    if (by_steps) ++left_out_;  // A save that is due by time becomes due again at the next step.
+    return false;
+  }
+
+  void save(std::uint64_t step) {
+    const base::TimePoint call = Clock::now();
+    collect(true);
+    const base::TimePoint begin = Clock::now();
+    stalled_ += begin - call;
+    job_.contents = checkpoint::contents_of(visit_);
+    job_.plan = checkpoint::plan_save(job_.contents, writers_);
+    job_.manifest = checkpoint::manifest_of(job_.contents);
+    job_.manifest.run = claim_.run();
+    job_.manifest.start = claim_.start();
+    job_.manifest.world_size = communicator_.world_size();
+    job_.manifest.step = step;
+    job_.best = best_;
+    begin_ = last_begin_ = begin;
+    last_step_ = step;
+    is_under_way_ = true;
+    stall_ = {};
+    if (thread_) {
+      begin_in_background();
+      stall_for(Clock::now() - begin);
+    } else {
+      snapshot_.borrow(job_.plan.shares);
+      run_job();
+      stall_for(Clock::now() - begin);
+      collect(true);
+    }
+  }
+
+  void before(StateWriter writer, std::size_t index) noexcept {
+    if (is_under_way_ && thread_) stall_for(snapshot_.wait_before(writer, index));
+  }
+
+  double stalled_seconds() const noexcept { return base::to_seconds(stalled_); }
+
+  std::optional<CheckpointReport> finished() {
+    collect(false);
+    if (reports_.empty()) return std::nullopt;
+    CheckpointReport report = std::move(reports_.front());
+    reports_.erase(reports_.begin());
+    return report;
+  }
+
+  void finish(std::uint64_t step) {
+    collect(true);
+    if (last_saved_ == step) return;
+    save(step);
+    collect(true);
+    if (last_saved_ == step) return;
+    throw Error(ErrorCode::kCannotWrite, "the last checkpoint, of step " + std::to_string(step) +
+                                             ", was not saved: " + outcome_.failure);
+  }
+
+  void complete(std::uint64_t step) {
+    std::string failure;
+    if (communicator_.rank() == 0) {
+      failure = checkpoint::failure_of([&] {
+        claim_.owner()->require_ownership();
+        checkpoint::write_ended(folder_.path(),
+                                {.run = claim_.run(), .start = claim_.start(), .step = step});
+      });
+    }
+    may_have_ended_ = true;
+    failure = checkpoint::text_of_rank_0(communicator_, failure);
+    if (!failure.empty()) throw Error(ErrorCode::kCannotWrite, failure, 0);
+  }
+
+  void go_on() {
+    if (!may_have_ended_) return;
+    may_have_ended_ = false;
+    if (communicator_.rank() == 0) checkpoint::remove_ended(folder_.path());
+  }
+
+  std::optional<std::uint64_t> last_step() const noexcept { return last_step_; }
+  void mark_best(std::uint64_t step) noexcept { best_ = step; }
+
+ private:
+  void refuse_checkpoints_if_asked() const {
+    if (options_.resume != Resume::kNever || !options_.from.empty()) return;
+    if (!claim_.had_checkpoints()) return;
+    throw Error(ErrorCode::kInvalidArgument, "the folder " + folder_.path() +
+                                                 " has checkpoints, but the run must not resume: "
+                                                 "choose an empty folder, or set resume "
+                                                 "to 'auto'");
+  }
+
+  static void add_note(Restored& restored, const std::string& note) {
+    if (note.empty()) return;
+    restored.note += (restored.note.empty() ? "" : "; ") + note;
+  }
+
+  void take(const checkpoint::CheckpointReader& found, Restored& restored) {
+    const checkpoint::Manifest& manifest = found.manifest();
+    restored.path = found.path();
+    restored.world_size = static_cast<std::size_t>(manifest.world_size);
+    if (options_.resume == Resume::kParameters) {
+      checkpoint::restore_parameters(found, visit_);
+      return;
+    }
+    const std::string why = checkpoint::why_not_restored(found, visit_);
+    if (!why.empty()) {
+      throw Error(ErrorCode::kMismatch, "the checkpoint " + found.path() + " does not fit: " + why);
+    }
+    add_note(restored, checkpoint::restore(found, visit_,
+                                           {communicator_.rank(), communicator_.world_size()}));
+    restored.is_fresh = false;
+    restored.step = manifest.step;
+    claim_.go_on(manifest.run, manifest.start + 1);
+  }
+
+  void stall_for(base::Duration duration) noexcept {
+    stall_ += duration;
+    stalled_ += duration;
+  }
+
+  void begin_in_background() {
+    try {
+      snapshot_.begin(job_.plan.shares);
+    } catch (const std::bad_alloc&) {
+      throw Error(ErrorCode::kNoMemory,
+                  "there is no memory for a copy of this rank's share of the state: set "
+                  "CheckpointOptions::asynchronous to false");
+    }
+    thread_->begin([this] { run_job(); });
+  }
+
+  // Runs on the writer's thread, if there is one.
+  void run_job() {
+    outcome_ = saver_.save(job_, snapshot_);
+    end_ = Clock::now();
+  }
+
+  // Takes note of the end of the save under way, once it has ended.
+  void collect(bool waits) {
+    if (!is_under_way_) return;
+    if (thread_) {
+      if (thread_->is_working() && !waits) return;
+      is_under_way_ = false;
+      thread_->wait();
+    }
+    is_under_way_ = false;
+    CheckpointReport report{
+        .step = job_.manifest.step,
+        .path = outcome_.path,
+        .failure = outcome_.failure,
+        .bytes = outcome_.bytes,
+        .left_out = std::exchange(left_out_, 0),
+        .stall_us = static_cast<std::uint64_t>(stall_ / std::chrono::microseconds(1)),
+        .seconds = base::to_seconds(end_ - begin_)};
+    failures_ = report.failure.empty() ? 0 : failures_ + 1;
+    if (failures_ == 0) last_saved_ = report.step;
+    reports_.push_back(report);
+    if (failures_ > 0) complain(report);
+    if (outcome_.left.empty() || communicator_.rank() != 0) return;
+    std::fprintf(
+        stderr,
+        "rota: the checkpoint of step %llu is saved, but an older one could not be removed: "
+        "%s; the next save tries again\n",
+        static_cast<unsigned long long>(report.step), outcome_.left.c_str());
+  }
+
+  // Reports a failed save. Training goes on unless too many saves in a row have failed: a disk may
+  // be full for a while, and one checkpoint is worth less than the training run.
+  void complain(const CheckpointReport& report) const {
+    const std::string what = "the checkpoint of step " + std::to_string(report.step) +
+                             " was not saved: " + report.failure;
+    if (failures_ == options_.most_failures) {
+      throw Error(ErrorCode::kCannotWrite,
+                  what + "; so " + std::to_string(failures_) + " saves in a row have failed");
+    }
+    if (communicator_.rank() != 0) return;
+    std::fprintf(stderr, "rota: %s; training goes on\n", what.c_str());
+  }
+
+  CheckpointOptions options_;
+  StateVisit visit_;
+  Communicator communicator_;  // The writer's thread uses it while a save is under way.
+  checkpoint::Writers writers_;
+  checkpoint::CheckpointFolder folder_;
+  checkpoint::Claim claim_;
+  checkpoint::Saver saver_;
+  checkpoint::Snapshot snapshot_;
+
+  SaveJob job_;  // Of the save under way, like the members below.
+  bool is_under_way_ = false;
+  SaveOutcome outcome_;  // Written by run_job().
+  base::TimePoint begin_{};
+  base::TimePoint end_{};
+  base::Duration stall_{0};
+
+  base::Duration stalled_{0};                // By all saves.
+  std::vector<CheckpointReport> reports_;    // For finished().
+  std::optional<std::uint64_t> last_step_;   // Of the newest save that has begun.
+  std::optional<std::uint64_t> last_saved_;  // Of the newest complete checkpoint of this run.
+  std::optional<std::uint64_t> best_;
+  base::TimePoint last_begin_ = Clock::now();
+  std::uint64_t left_out_ = 0;
+  std::size_t failures_ = 0;
+  bool may_have_ended_ = true;                      // The file ended.json may be there.
+  std::optional<checkpoint::WriterThread> thread_;  // Last: it uses the other members.
+};
+
+Checkpointer::Checkpointer(Communicator& communicator, const CheckpointOptions& options,
+                           StateVisit visit)
+    : impl_(std::make_unique<Impl>(communicator, options, std::move(visit))) {}
+Checkpointer::~Checkpointer() = default;
+
+Restored Checkpointer::restore() { return impl_->restore(); }
+bool Checkpointer::is_due(std::uint64_t step) { return impl_->is_due(step); }
+void Checkpointer::save(std::uint64_t step) { impl_->save(step); }
+void Checkpointer::before_send(std::size_t bucket) noexcept {
+  impl_->before(StateWriter::kSend, bucket);
+}
+void Checkpointer::before_update(std::size_t parameter) noexcept {
+  impl_->before(StateWriter::kUpdate, parameter);
+}
+std::optional<CheckpointReport> Checkpointer::finished() { return impl_->finished(); }
+void Checkpointer::finish(std::uint64_t step) { impl_->finish(step); }
+void Checkpointer::complete(std::uint64_t step) { impl_->complete(step); }
+void Checkpointer::go_on() { impl_->go_on(); }
+std::optional<std::uint64_t> Checkpointer::last_step() const noexcept { return impl_->last_step(); }
+double Checkpointer::stalled_seconds() const noexcept { return impl_->stalled_seconds(); }
+void Checkpointer::mark_best(std::uint64_t step) { impl_->mark_best(step); }
+
+}  // namespace rota

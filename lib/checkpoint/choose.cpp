@@ -1,0 +1,222 @@
+// Tries one checkpoint after the other; all ranks agree on each before they try the next.
+#include "checkpoint/choose.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include <rota/error.h>
+
+#include "base/byte_stream.h"
+#include "checkpoint/exchange.h"
+
+namespace rota::checkpoint {
+namespace {
+
+using Steps = std::vector<std::uint64_t>;
+
+std::string encode(const Steps& steps) {
+  base::ByteWriter writer;
+  for (const std::uint64_t step : steps) writer.write(step);
+  return text_of(writer);
+}
+
+Steps steps_from(const std::string& text) {
+  base::ByteReader reader(base::bytes_of(text));
+  Steps steps;
+  while (reader.ok() && !reader.at_end()) steps.push_back(reader.read<std::uint64_t>());
+  return steps;
+}
+
+// Returns the steps in the folders of all groups.
+std::vector<Steps> steps_of_groups(Communicator& communicator, const Writers& writers,
+                                   const CheckpointFolder& folder) {
+  std::string mine;
+  const std::string failure =
+      on_chiefs(communicator, writers, [&] { mine = encode(folder.steps()); });
+  if (!failure.empty()) throw Error(ErrorCode::kSystem, failure);
+  const std::vector<std::string> texts = all_texts(communicator, mine);
+  std::vector<Steps> all;
+  for (std::size_t group = 0; group < writers.group_count(); ++group) {
+    all.push_back(steps_from(texts[writers.chief_of(group)]));
+  }
+  return all;
+}
+
+// What one rank has found at a path.
+struct Finding {
+  bool is_whole = false;
+  bool is_missing = false;
+  std::string text;  // Of the error; if it is whole: of the manifest.
+};
+
+std::string encode(const Finding& finding) {
+  base::ByteWriter writer;
+  writer.write(static_cast<std::uint8_t>(finding.is_whole ? 1 : 0));
+  writer.write(static_cast<std::uint8_t>(finding.is_missing ? 1 : 0));
+  writer.write(std::string_view(finding.text));
+  return text_of(writer);
+}
+
+Finding finding_from(const std::string& text) {
+  base::ByteReader reader(base::bytes_of(text));
+  Finding finding;
+  finding.is_whole = reader.read<std::uint8_t>() != 0;
+  finding.is_missing = reader.read<std::uint8_t>() != 0;
+  finding.text = reader.read_text();
+  return finding;
+}
+
+Finding open(const std::string& path, std::optional<CheckpointReader>& checkpoint) {
+  try {
+    checkpoint.emplace(path);
+    return {.is_whole = true, .text = encode(checkpoint->manifest())};
+  } catch (const Error& error) {
+    return {.is_missing = error.code() == ErrorCode::kNotFound, .text = error.what()};
+  }
+}
+
+// Throws Error kNotFound if a rank does not see the checkpoint that the first rank of its group
+// sees, or sees another one. A rank that finds the checkpoint
+// damaged does see it.
+void require_one_folder(const Writers& writers, const std::string& name,
+                        const std::vector<Finding>& findings) {
+  for (std::size_t rank = 1; rank < findings.size(); ++rank) {
+    const std::size_t chief = writers.chief_of(writers.group_of(rank));
+    const Finding& first = findings[chief];
+    const Finding& finding = findings[rank];
+    const bool is_other = first.is_whole && finding.is_whole && first.text != finding.text;
+    if (first.is_missing == finding.is_missing && !is_other) continue;
+    const std::size_t blind = first.is_missing ? chief : rank;
+    throw Error(ErrorCode::kNotFound,
+                writers.name_of(blind) +
+                    (is_other ? " sees another checkpoint at " : " does not see the checkpoint ") +
+                    name + ": " + writers.what_folders_are_needed(),
+                blind);
+  }
+}
+
+// Copies of one save differ only in what one host has of it.
+bool are_copies(Manifest one, Manifest other) {
+  one.ranks = other.ranks = {};
+  one.files = other.files = {};
+  return one == other;
+}
+
+std::string difference(const Writers& writers, std::size_t first, const Manifest& theirs,
+                       std::size_t rank, const Manifest& ours) {
+  const auto text_of_copy = [&](std::size_t of, const Manifest& manifest) {
+    return writers.name_of(of) + " has that of run " + to_text(manifest.run) + ", start " +
+           std::to_string(manifest.start);
+  };
+  return "the checkpoints of step " + std::to_string(ours.step) +
+         " are not copies: " + text_of_copy(first, theirs) + ", and " + text_of_copy(rank, ours);
+}
+
+// What all ranks have found of one checkpoint.
+struct Tried {
+  std::vector<std::optional<Manifest>> copies;  // Index = group.
+  std::string why_not;                          // Empty: it can be chosen.
+  bool is_missing = false;                      // A group has no copy.
+};
+
+// `counts` says of each group whether it needs a copy.
+Tried judge(const Writers& writers, const std::vector<Finding>& findings,
+            const std::vector<bool>& counts) {
+  Tried tried;
+  tried.copies.resize(writers.group_count());
+  std::optional<std::size_t> first;  // The first rank with a copy.
+  for (std::size_t rank = 0; rank < findings.size(); ++rank) {
+    const std::size_t group = writers.group_of(rank);
+    const Finding& finding = findings[rank];
+    if (!counts[group] || !tried.why_not.empty()) continue;
+    if (!finding.is_whole) {
+      tried.why_not =
+          writers.group_count() == 1 ? finding.text : writers.name_of(rank) + ": " + finding.text;
+      tried.is_missing = finding.is_missing;
+    } else if (!tried.copies[group]) {
+      tried.copies[group] =
+          parse_manifest("the manifest of " + writers.name_of(rank), finding.text);
+      if (!first) first = rank;
+      const Manifest& theirs = *tried.copies[writers.group_of(*first)];
+      if (are_copies(theirs, *tried.copies[group])) continue;
+      tried.why_not = difference(writers, *first, theirs, rank, *tried.copies[group]);
+    }
+  }
+  return tried;
+}
+
+class Chooser {
+ public:
+  Chooser(Communicator& communicator, const Writers& writers)
+      : communicator_(communicator), writers_(writers) {}
+
+  // This rank looks at `path`, unless it is empty. Returns what all ranks have found. `name` is
+  // that of the checkpoint in errors.
+  Tried look(const std::string& path, const std::string& name, const std::vector<bool>& counts) {
+    checkpoint_.reset();
+    Finding mine{.is_missing = true, .text = "there is no checkpoint of this step"};
+    if (!path.empty()) mine = open(path, checkpoint_);
+    std::vector<Finding> findings;
+    for (const std::string& text : all_texts(communicator_, encode(mine))) {
+      findings.push_back(finding_from(text));
+    }
+    require_one_folder(writers_, name, findings);
+    return judge(writers_, findings, counts);
+  }
+
+  Choice choice(Tried tried, std::string note) {
+    return {std::move(checkpoint_), std::move(tried.copies), std::move(note)};
+  }
+
+ private:
+  Communicator& communicator_;
+  const Writers& writers_;
+  std::optional<CheckpointReader> checkpoint_;
+};
+
+Choice choose_at(Chooser chooser, const Writers& writers, const std::string& path) {
+  Tried tried = chooser.look(path, path, std::vector<bool>(writers.group_count(), true));
+  if (tried.why_not.empty()) return chooser.choice(std::move(tried), {});
+  if (tried.is_missing) {
+    throw Error(ErrorCode::kNotFound,
+                "there is no checkpoint to resume from: " + tried.why_not + "; check the path");
+  }
+  throw Error(ErrorCode::kBadData, "the checkpoint to resume from is not whole: " + tried.why_not);
+}
+
+}  // namespace
+
+Choice choose(Communicator& communicator, const Writers& writers, const CheckpointFolder& folder,
+              const std::string& from) {
+  Chooser chooser(communicator, writers);
+  if (!from.empty()) return choose_at(std::move(chooser), writers, from);
+  const std::vector<Steps> there = steps_of_groups(communicator, writers, folder);
+  std::vector<bool> counts;
+  std::set<std::uint64_t, std::greater<>> steps;
+  for (const Steps& group : there) {
+    counts.push_back(!group.empty());
+    steps.insert(group.begin(), group.end());
+  }
+  const Steps& mine = there[writers.group()];
+  std::string damages;
+  for (const std::uint64_t step : steps) {
+    const bool is_mine = std::ranges::find(mine, step) != mine.end();
+    Tried tried = chooser.look(is_mine ? folder.path_of(step) : "",
+                               "of step " + std::to_string(step), counts);
+    if (tried.why_not.empty()) return chooser.choice(std::move(tried), std::move(damages));
+    damages += (damages.empty() ? "" : "; ") + tried.why_not;
+  }
+  if (damages.empty()) return {{}, std::vector<std::optional<Manifest>>(there.size()), {}};
+  throw Error(ErrorCode::kBadData,
+              "no checkpoint is whole" +
+                  std::string(writers.group_count() == 1 ? "" : " on every host") + ": " + damages +
+                  (writers.group_count() == 1
+                       ? "; move the folder away to train from the beginning"
+                       : "; move the folder of a host away, and another host sends it what is "
+                         "whole there"));
+}
+
+}  // namespace rota::checkpoint

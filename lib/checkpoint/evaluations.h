@@ -1,0 +1,51 @@
+// The file evaluations.jsonl, to which an evaluator adds a line for each checkpoint. So a
+// checkpoint is not evaluated again when the evaluator is started again.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rota/evaluations.h>
+
+#include "os/lock_file.h"
+
+namespace rota::checkpoint {
+
+// The means of the sums, by name, for people and for other programs.
+using Means = std::map<std::string, double>;
+
+// Returns a line, with its end. Numbers that are not finite become null.
+std::string encode(const SavedEvaluation& evaluation, const Means& means);
+
+// Returns nothing if the line, without its end, is not from encode(). Nulls among the sums become
+// NaN.
+std::optional<SavedEvaluation> evaluation_from(std::string_view line);
+
+class EvaluationsFile {
+ public:
+  // Opens or creates the file in the folder of checkpoints, which must exist, and takes it for this
+  // process. Waits up to `patience` for another evaluator to end. A last line without an end, which
+  // an evaluator that was killed has left, is cut off. Throws Error kCannotWrite if the file cannot
+  // be written, or if another evaluator has it; kBadData, which names the line.
+  EvaluationsFile(const std::string& folder, std::chrono::milliseconds patience);
+
+  bool has(const std::string& run, std::uint64_t start, std::uint64_t step) const;
+
+  // Returns the last step of the run that was evaluated, or nothing if none was.
+  std::optional<std::uint64_t> last_step(const std::string& run) const;
+
+  // Returns when the disk has the line. Throws Error kCannotWrite.
+  void add(const SavedEvaluation& evaluation, const Means& means);
+
+ private:
+  std::string path_;
+  os::LockFile file_;
+  std::uint64_t bytes_ = 0;
+  std::vector<SavedEvaluation> saved_;
+};
+
+}  // namespace rota::checkpoint

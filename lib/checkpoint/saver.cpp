@@ -1,0 +1,192 @@
+// The steps of a save. Ranks tell each other the outcome of a step before the next one begins. A
+// host removes the checkpoint before only when all hosts have the new one.
+#include "checkpoint/saver.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <rota/error.h>
+
+#include "base/byte_stream.h"
+#include "checkpoint/exchange.h"
+#include "checkpoint/file_names.h"
+#include "checkpoint/file_writer.h"
+#include "os/durable_file.h"
+#include "os/mapped_file.h"
+
+namespace rota::checkpoint {
+namespace {
+
+// What a rank has written, or why it could not.
+struct Written {
+  std::string failure;
+  std::vector<ManifestFile> files;
+  std::optional<std::uint64_t> best;  // As in the job of this rank.
+};
+
+std::string encode(const Written& written) {
+  base::ByteWriter writer;
+  // On armhf, GCC 12 sees a read beyond the first 4 bytes if they are moved. There is none.
+  writer.reserve(256 + written.failure.size());
+  writer.write(std::string_view(written.failure));
+  writer.write(static_cast<std::uint64_t>(written.files.size()));
+  for (const ManifestFile& file : written.files) {
+    writer.write(std::string_view(file.name));
+    writer.write(file.bytes);
+    writer.write(static_cast<std::uint64_t>(file.sums.size()));
+    for (const std::uint32_t sum : file.sums) writer.write(sum);
+  }
+  writer.write(static_cast<std::uint8_t>(written.best ? 1 : 0));
+  writer.write(written.best.value_or(0));
+  return text_of(writer);
+}
+
+Written written_from(const std::string& text) {
+  base::ByteReader reader(base::bytes_of(text));
+  Written written;
+  written.failure = reader.read_text();
+  const auto files = reader.read<std::uint64_t>();
+  for (std::uint64_t i = 0; i < files && reader.ok(); ++i) {
+    ManifestFile file;
+    file.name = reader.read_text();
+    file.bytes = reader.read<std::uint64_t>();
+    const auto sums = reader.read<std::uint64_t>();
+    for (std::uint64_t sum = 0; sum < sums && reader.ok(); ++sum) {
+      file.sums.push_back(reader.read<std::uint32_t>());
+    }
+    written.files.push_back(std::move(file));
+  }
+  const bool has_best = reader.read<std::uint8_t>() != 0;
+  const auto best = reader.read<std::uint64_t>();
+  if (has_best) written.best = best;
+  return written;
+}
+
+Written write_files(const SaveJob& job, const std::string& hidden, const Snapshot& snapshot,
+                    bool syncs_folder) {
+  Written written{.failure = {}, .files = {}, .best = job.best};
+  written.failure = failure_of([&] {
+    std::vector<os::NewFile> unsynced;
+    for (const PlannedFile& planned : job.plan.files) {
+      WrittenFile made = write_file(hidden, planned.name, contents_of(planned, snapshot.values()));
+      written.files.push_back(std::move(made.entry));
+      unsynced.push_back(std::move(made.file));
+    }
+    for (os::NewFile& file : unsynced) file.sync();
+    if (syncs_folder) os::sync_folder(hidden);
+  });
+  return written;
+}
+
+// Returns whether a rank syncs the names of its files before there is a manifest. Where several
+// hosts keep copies, a whole manifest in a hidden folder means that all its files are there. A
+// single chief syncs the folder only once, after the manifest.
+bool syncs_names_first(const Writers& writers) {
+  return !writers.is_chief() || writers.group_count() > 1;
+}
+
+// Throws unless this rank sees the files: a rank of another host may have written to another folder
+// of the same name.
+void require_files(const std::string& hidden, const std::vector<ManifestFile>& files) {
+  for (const ManifestFile& file : files) {
+    const std::uint64_t bytes = os::MappedFile(hidden + "/" + file.name).size();
+    if (bytes == file.bytes) continue;
+    throw Error(ErrorCode::kCannotWrite,
+                hidden + "/" + file.name + " has " + std::to_string(bytes) + " of the " +
+                    std::to_string(file.bytes) + " bytes that its rank wrote");
+  }
+}
+
+// Adds the files of the group's ranks to its manifest.
+void add_files(const std::vector<Written>& all, const Writers& writers, Manifest& manifest) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (writers.group_of(rank) != writers.group()) continue;
+    for (const ManifestFile& file : all[rank].files) {
+      manifest.files.push_back(file);
+      if (file_name_from(file.name)->kind == FileKind::kRank) manifest.ranks.push_back(rank);
+    }
+  }
+}
+
+std::string first_failure_of(const std::vector<Written>& all, const Writers& writers) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (!all[rank].failure.empty()) return writers.name_of(rank) + ": " + all[rank].failure;
+  }
+  return {};
+}
+
+}  // namespace
+
+Saver::Saver(Communicator& communicator, const Writers& writers, CheckpointFolder folder,
+             std::size_t keep, const Owner* owner)
+    : communicator_(communicator),
+      writers_(writers),
+      folder_(std::move(folder)),
+      keep_(keep),
+      owner_(owner) {}
+
+// Where several hosts rename, the disk has the hidden folder before any of them does.
+void Saver::prepare(const std::string& hidden, const Manifest& manifest) const {
+  require_files(hidden, manifest.files);
+  write_manifest(hidden, manifest);
+  if (writers_.group_count() > 1) os::sync_folder(folder_.path());
+}
+
+// Returns the first failure, on every rank, up to the rename.
+std::string Saver::make(const SaveJob& job, const Snapshot& snapshot, Made& made) {
+  const SaveName name = save_of(job.manifest);
+  const std::string hidden = folder_.path_of_hidden(name);
+  std::string failure = on_chiefs(communicator_, writers_, [&] {
+    owner_->require_ownership();
+    folder_.begin(name);
+  });
+  if (!failure.empty()) return failure;
+
+  std::vector<Written> all;
+  for (const std::string& text :
+       all_texts(communicator_,
+                 encode(write_files(job, hidden, snapshot, syncs_names_first(writers_))))) {
+    all.push_back(written_from(text));
+    for (const ManifestFile& file : all.back().files) made.bytes += file.bytes;
+  }
+  made.best = all.front().best;
+  failure = first_failure_of(all, writers_);
+  if (!failure.empty()) return failure;
+
+  Manifest manifest = job.manifest;
+  add_files(all, writers_, manifest);
+  failure = on_chiefs(communicator_, writers_, [&] { prepare(hidden, manifest); });
+  if (!failure.empty()) return failure;
+  return on_chiefs(communicator_, writers_, [&] {
+    owner_->require_ownership();
+    folder_.commit(name);
+    made.is_named = true;
+  });
+}
+
+SaveOutcome Saver::save(const SaveJob& job, Snapshot& snapshot) {
+  snapshot.copy();
+  const SaveName name = save_of(job.manifest);
+  Made made;
+  SaveOutcome outcome{.failure = make(job, snapshot, made),
+                      .path = folder_.path_of(name.step),
+                      .bytes = made.bytes,
+                      .left = {}};
+  if (outcome.failure.empty()) {
+    // The checkpoint is there, even if an older one cannot be removed.
+    outcome.left = on_chiefs(communicator_, writers_,
+                             [&] { folder_.keep_newest(keep_, name.step, made.best); });
+    return outcome;
+  }
+  // A save that failed leaves nothing behind; what cannot be removed goes at the next start.
+  if (writers_.is_chief()) {
+    [[maybe_unused]] const std::string ignored = failure_of([&] {
+      if (made.is_named) folder_.remove(name.step);
+      os::remove_all(folder_.path_of_hidden(name));
+    });
+  }
+  return outcome;
+}
+
+}  // namespace rota::checkpoint

@@ -1,0 +1,63 @@
+// Every event file begins with a start at its first step. A reader then forgets what earlier files
+// have at this step and later: these are points that an interrupted run wrote after its last saved
+// state.
+#include "exports/event_file.h"
+
+#include <atomic>
+#include <span>
+
+#include <rota/error.h>
+
+#include "exports/event_file_name.h"
+#include "formats/records.h"
+#include "os/host.h"
+
+namespace rota::exports {
+namespace {
+
+std::filesystem::path new_path_in(const std::filesystem::path& folder, double wall_time) {
+  static std::atomic<unsigned> count{0};
+  os::make_folders(folder.string());
+  const EventFileOrigin origin{static_cast<std::int64_t>(wall_time), os::host_name(),
+                               os::own_process(), count++};
+  return folder / name_event_file(origin, os::names_in(folder.string()));
+}
+
+void append_event(std::string& bytes, const formats::Event& event) {
+  for (const std::string& record : formats::encode(event)) formats::append_record(bytes, record);
+}
+
+}  // namespace
+
+EventFile::EventFile(const std::filesystem::path& folder, double wall_time,
+                     std::optional<std::int64_t> first_step)
+    : path_(new_path_in(folder, wall_time)), file_(path_.string()) {
+  std::string bytes;
+  append_event(bytes, {wall_time, 0, {}, formats::FileVersion{}});
+  if (first_step) append_event(bytes, {wall_time, *first_step, {}, formats::SessionStart{}});
+  write(bytes);
+  has_start_ = first_step.has_value();
+}
+
+void EventFile::append(const std::deque<formats::Event>& events, std::int64_t first_step) {
+  if (events.empty()) return;
+  std::string bytes;
+  if (!has_start_) {
+    append_event(bytes, {events.front().wall_time, first_step, {}, formats::SessionStart{}});
+  }
+  for (const formats::Event& event : events) append_event(bytes, event);
+  write(bytes);
+  has_start_ = true;
+}
+
+void EventFile::write(const std::string& bytes) {
+  const std::uint64_t before = file_.written();
+  try {
+    file_.append(std::as_bytes(std::span(bytes)));
+  } catch (const Error&) {
+    file_.cut_back(before);  // A reader would stop at half a record.
+    throw;
+  }
+}
+
+}  // namespace rota::exports

@@ -1,0 +1,36 @@
+// Writes an event file to the disk: its first two records, and then the events.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "formats/events.h"
+#include "os/durable_file.h"
+
+namespace rota::exports {
+
+class EventFile {
+ public:
+  // Creates a file in `folder`, which it makes if it is missing. Writes the record of the version,
+  // and with `first_step` the record of the start. `wall_time` is in seconds since 1970. Throws
+  // Error kCannotWrite.
+  EventFile(const std::filesystem::path& folder, double wall_time,
+            std::optional<std::int64_t> first_step);
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+  // Writes `events`. Before the very first event, writes the record of the start at `first_step`.
+  // Throws Error kCannotWrite; then none of them is in the file, and the file is as before.
+  void append(const std::deque<formats::Event>& events, std::int64_t first_step);
+
+ private:
+  void write(const std::string& bytes);
+
+  std::filesystem::path path_;
+  os::NewFile file_;
+  bool has_start_ = false;
+};
+
+}  // namespace rota::exports

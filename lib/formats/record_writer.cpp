@@ -1,0 +1,91 @@
+// Writes a file of records and its index.
+#include <rota/records.h>
+
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <rota/error.h>
+
+#include "base/byte_stream.h"
+#include "formats/records.h"
+#include "formats/replacing_file.h"
+
+namespace rota {
+namespace {
+
+// Small records are gathered, so that a record does not need a system call of its own.
+constexpr std::size_t kGathered = std::size_t{1} << 20;
+
+void check_free(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return;
+  throw Error(ErrorCode::kCannotWrite,
+              path.string() + ": cannot be written: it exists, and no data set is overwritten; " +
+                  "move it away, or choose another name");
+}
+
+}  // namespace
+
+struct RecordWriter::State {
+  explicit State(const std::filesystem::path& path) : file(path), index(index_path(path)) {}
+
+  formats::ReplacingFile file;
+  formats::ReplacingFile index;
+  std::string gathered;
+  std::vector<std::uint64_t> ends;
+  bool has_failed = false;
+
+  void write(std::span<const std::byte> bytes) {
+    has_failed = true;  // Stays true unless append() returns.
+    file.append(bytes);
+    has_failed = false;
+  }
+  void write_gathered() {
+    write(base::bytes_of(gathered));
+    gathered.clear();
+  }
+};
+
+RecordWriter::RecordWriter(const std::filesystem::path& path) {
+  check_free(path);
+  check_free(index_path(path));
+  state_ = std::make_unique<State>(path);
+}
+
+RecordWriter::~RecordWriter() = default;
+RecordWriter::RecordWriter(RecordWriter&& other) noexcept = default;
+RecordWriter& RecordWriter::operator=(RecordWriter&& other) noexcept = default;
+
+void RecordWriter::append(std::span<const std::byte> data) {
+  State& state = *state_;
+  const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
+  if (data.size() < kGathered) {
+    formats::append_record(state.gathered, text);
+    if (state.gathered.size() >= kGathered) state.write_gathered();
+  } else {
+    state.write_gathered();
+    state.write(formats::record_head(data.size()));
+    state.write(data);
+    state.write(formats::record_tail(data));
+  }
+  const std::uint64_t begin = state.ends.empty() ? 0 : state.ends.back();
+  state.ends.push_back(begin + formats::kRecordHeadBytes + data.size() + formats::kRecordTailBytes);
+}
+
+std::size_t RecordWriter::count() const noexcept { return state_->ends.size(); }
+
+void RecordWriter::close() {
+  State& state = *state_;
+  if (state.has_failed) {
+    throw Error(ErrorCode::kCannotWrite,
+                "a file of records cannot be closed: an earlier record could not be written");
+  }
+  state.write_gathered();
+  state.index.append(base::bytes_of(formats::encode_index(state.ends)));
+  // The file gets its name first: readers can do without an index.
+  state.file.commit();
+  state.index.commit();
+}
+
+}  // namespace rota

@@ -1,0 +1,397 @@
+// Saves and restores of several ranks together. Method: the ranks are threads, and the files are
+// real; the state is a few numbers that tell where they come from.
+#include <rota/checkpoint.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "checkpoint/ended.h"
+#include "checkpoint/reader.h"
+#include "checkpoint/toy_run.h"
+#include "training/temporary_folder.h"
+#include "training/thread_ranks.h"
+
+namespace rota {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::error_of;
+using ::testing::HasSubstr;
+using testing::on_every_rank;
+using testing::outcomes_of_ranks;
+using testing::TemporaryFolder;
+using testing::ToyRun;
+
+class CheckpointerTest : public ::testing::TestWithParam<bool> {
+ protected:
+  CheckpointOptions options() const {
+    CheckpointOptions options;
+    options.folder = folder_.path() / "run";
+    options.every_seconds = 0;
+    options.asynchronous = GetParam();
+    options.owner_wait = std::chrono::seconds(0);
+    return options;
+  }
+
+  // Saves steps 1 to `steps` of a run whose values are the step.
+  void save_steps(std::size_t world_size, std::uint64_t steps) const {
+    on_every_rank(world_size, [&](Communicator& communicator) {
+      ToyRun run;
+      Checkpointer checkpointer(communicator, options(), run.visitor());
+      checkpointer.restore();
+      for (std::uint64_t step = 1; step <= steps; ++step) {
+        checkpointer.before_send(0);
+        checkpointer.before_update(0);
+        run.fill(static_cast<double>(step), communicator.rank());
+        checkpointer.save(step);
+      }
+      checkpointer.finish(steps);
+    });
+  }
+
+  std::string path_of(std::uint64_t step) const {
+    const std::string digits = std::to_string(step);
+    return (folder_.path() / "run" / (std::string(12 - digits.size(), '0') + digits)).string();
+  }
+
+  std::vector<std::string> entries() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_.path() / "run")) {
+      names.push_back(entry.path().filename());
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+
+  // Flips a bit in the middle of a file of step `step`.
+  void damage(std::uint64_t step, const std::string& part) const {
+    for (const auto& entry : fs::directory_iterator(path_of(step))) {
+      if (!entry.path().filename().string().starts_with(part)) continue;
+      std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+      const auto middle = static_cast<std::streamoff>(fs::file_size(entry.path()) / 2);
+      file.seekg(middle);
+      const auto byte = static_cast<char>(file.get() ^ 1);
+      file.seekp(middle);
+      file.put(byte);
+      return;
+    }
+    FAIL() << "no file " << part;
+  }
+
+  Error error_of_restore(std::size_t world_size, const CheckpointOptions& options,
+                         const std::string& seed = "1") const {
+    const auto outcomes = outcomes_of_ranks(world_size, [&](Communicator& communicator) {
+      ToyRun run;
+      run.seed = seed;
+      const ToyRun before = run;
+      Checkpointer checkpointer(communicator, options, run.visitor());
+      try {
+        checkpointer.restore();
+      } catch (...) {
+        EXPECT_EQ(run, before);
+        throw;
+      }
+    });
+    for (const auto& outcome : outcomes) {
+      EXPECT_STREQ(error_of(outcome).what(), error_of(outcomes[0]).what());
+    }
+    return error_of(outcomes[0]);
+  }
+
+  TemporaryFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(, CheckpointerTest, ::testing::Values(true, false),
+                         [](const auto& tested) {
+                           return tested.param ? "asynchronous" : "waiting";
+                         });
+
+TEST_P(CheckpointerTest, BeginsAnewInAnEmptyFolder) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    ToyRun run;
+    Checkpointer checkpointer(communicator, options(), run.visitor());
+    const Restored restored = checkpointer.restore();
+    EXPECT_TRUE(restored.is_fresh);
+    EXPECT_EQ(restored.path, "");
+    EXPECT_EQ(run, ToyRun());
+  });
+}
+
+TEST_P(CheckpointerTest, RestoresTheNewestWithItsBits) {
+  for (const std::size_t world_size : {1, 2, 3, 5}) {
+    fs::remove_all(folder_.path() / "run");
+    save_steps(world_size, 2);
+    on_every_rank(world_size, [&](Communicator& communicator) {
+      ToyRun run;
+      Checkpointer checkpointer(communicator, options(), run.visitor());
+      const Restored restored = checkpointer.restore();
+      EXPECT_FALSE(restored.is_fresh);
+      EXPECT_EQ(restored.step, 2U);
+      EXPECT_EQ(restored.world_size, world_size);
+      EXPECT_EQ(restored.path, path_of(2));
+      EXPECT_EQ(restored.note, "");
+      ToyRun expected;
+      expected.fill(2, communicator.rank());
+      EXPECT_EQ(run, expected);
+    });
+  }
+}
+
+TEST_P(CheckpointerTest, KeepsTheNewestAndTheBest) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    ToyRun run;
+    CheckpointOptions few = options();
+    few.keep = 2;
+    Checkpointer checkpointer(communicator, few, run.visitor());
+    checkpointer.restore();
+    for (std::uint64_t step = 1; step <= 5; ++step) {
+      if (step == 2) checkpointer.mark_best(step);
+      checkpointer.save(step);
+    }
+    checkpointer.finish(5);
+  });
+  EXPECT_THAT(entries(),
+              ::testing::ElementsAre("000000000002", "000000000004", "000000000005", "owner"));
+}
+
+// Two jobs that go on from the same checkpoint are two starts of the run.
+TEST_P(CheckpointerTest, AStartIsLaterThanThoseOfAllCheckpointsOfTheRun) {
+  const auto save_after = [&](const std::string& from, std::uint64_t step) {
+    CheckpointOptions options_of_start = options();
+    options_of_start.from = from;
+    on_every_rank(2, [&](Communicator& communicator) {
+      ToyRun run;
+      Checkpointer checkpointer(communicator, options_of_start, run.visitor());
+      checkpointer.restore();
+      checkpointer.finish(step);
+    });
+    return checkpoint::read_manifest(path_of(step)).start;
+  };
+  EXPECT_EQ(save_after("", 1), 1U);
+  EXPECT_EQ(save_after(path_of(1), 2), 2U);
+  EXPECT_EQ(save_after(path_of(1), 3), 3U);
+}
+
+TEST_P(CheckpointerTest, SaysWhetherTheRunHasEnded) {
+  const std::string folder = (folder_.path() / "run").string();
+  for (const std::uint64_t start : {1, 2}) {
+    on_every_rank(2, [&](Communicator& communicator) {
+      ToyRun run;
+      Checkpointer checkpointer(communicator, options(), run.visitor());
+      const Restored restored = checkpointer.restore();
+      EXPECT_EQ(restored.run.size(), 32U);
+      checkpointer.go_on();
+      communicator.barrier();
+      EXPECT_EQ(checkpoint::read_ended(folder), std::nullopt);
+      checkpointer.finish(10 * start);
+      checkpointer.complete(10 * start);
+      communicator.barrier();
+      const auto ended = checkpoint::read_ended(folder);
+      ASSERT_TRUE(ended);
+      EXPECT_EQ(to_text(ended->run), restored.run);
+      EXPECT_EQ(ended->start, start);
+      EXPECT_EQ(ended->step, 10 * start);
+      communicator.barrier();
+    });
+  }
+}
+
+TEST_P(CheckpointerTest, ARunThatCannotSayThatItHasEndedFailsOnEveryRank) {
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    ToyRun run;
+    Checkpointer checkpointer(communicator, options(), run.visitor());
+    checkpointer.restore();
+    checkpointer.finish(1);
+    if (communicator.rank() == 0) fs::create_directories(folder_.path() / "run/ended.json/x");
+    checkpointer.complete(1);
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kCannotWrite);
+    EXPECT_THAT(error_of(outcome).what(), HasSubstr("ended.json"));
+  }
+}
+
+TEST_P(CheckpointerTest, ReportsEachSaveOnce) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    ToyRun run;
+    Checkpointer checkpointer(communicator, options(), run.visitor());
+    checkpointer.restore();
+    checkpointer.save(1);
+    checkpointer.save(2);
+    checkpointer.finish(3);
+    for (const std::uint64_t step : {1, 2, 3}) {
+      const auto report = checkpointer.finished();
+      ASSERT_TRUE(report);
+      EXPECT_EQ(report->step, step);
+      EXPECT_EQ(report->path, path_of(step));
+      EXPECT_GT(report->bytes, 4000U);
+      EXPECT_EQ(report->failure, "");
+    }
+    EXPECT_FALSE(checkpointer.finished());
+  });
+}
+
+TEST_P(CheckpointerTest, PassesOverADamagedOneOnAllRanksAlike) {
+  for (const char* part : {"parameters", "optimizer", "rank", "manifest"}) {
+    fs::remove_all(folder_.path() / "run");
+    save_steps(2, 3);
+    damage(3, part);
+    on_every_rank(2, [&](Communicator& communicator) {
+      ToyRun run;
+      Checkpointer checkpointer(communicator, options(), run.visitor());
+      const Restored restored = checkpointer.restore();
+      EXPECT_EQ(restored.step, 2U) << part;
+      EXPECT_THAT(restored.note, HasSubstr(path_of(3) + "/" + part));
+      ToyRun expected;
+      expected.fill(2, communicator.rank());
+      EXPECT_EQ(run, expected);
+      checkpointer.save(3);  // The run comes to this step again.
+      checkpointer.finish(3);
+    });
+    EXPECT_THAT(entries(), ::testing::Contains("000000000003.damaged-1")) << part;
+  }
+}
+
+TEST_P(CheckpointerTest, RefusesWhereAllAreDamaged) {
+  save_steps(2, 2);
+  damage(1, "parameters");
+  damage(2, "rank");
+  const Error error = error_of_restore(2, options());
+  EXPECT_EQ(error.code(), ErrorCode::kBadData);
+  EXPECT_THAT(error.what(), HasSubstr(path_of(1)));
+  EXPECT_THAT(error.what(), HasSubstr(path_of(2)));
+}
+
+TEST_P(CheckpointerTest, RefusesAnotherSeedAndSaysBothSides) {
+  save_steps(2, 1);
+  const Error error = error_of_restore(2, options(), "7");
+  EXPECT_EQ(error.code(), ErrorCode::kMismatch);
+  EXPECT_THAT(error.what(), HasSubstr("seed 1"));
+  EXPECT_THAT(error.what(), HasSubstr("seed 7"));
+}
+
+TEST_P(CheckpointerTest, SaysWhatMayDiffer) {
+  save_steps(1, 1);
+  on_every_rank(1, [&](Communicator& communicator) {
+    ToyRun run;
+    run.rate = "0.2";
+    Checkpointer checkpointer(communicator, options(), run.visitor());
+    EXPECT_EQ(checkpointer.restore().note, "learning rate was 0.1 and is 0.2");
+  });
+}
+
+TEST_P(CheckpointerTest, ObeysHowItIsToResume) {
+  CheckpointOptions how = options();
+  how.resume = Resume::kRequired;
+  EXPECT_EQ(error_of_restore(2, how).code(), ErrorCode::kNotFound);
+  save_steps(2, 1);
+  how.resume = Resume::kNever;
+  EXPECT_EQ(error_of_restore(2, how).code(), ErrorCode::kInvalidArgument);
+  how.resume = Resume::kParameters;
+  on_every_rank(2, [&](Communicator& communicator) {
+    ToyRun run;
+    Checkpointer checkpointer(communicator, how, run.visitor());
+    const Restored restored = checkpointer.restore();
+    EXPECT_TRUE(restored.is_fresh);
+    EXPECT_EQ(restored.path, path_of(1));
+    ToyRun expected;
+    expected.fill(1, communicator.rank());
+    EXPECT_EQ(run.weights, expected.weights);
+    EXPECT_EQ(run.moments, ToyRun().moments);
+    EXPECT_EQ(run.counter, 0U);
+  });
+}
+
+TEST_P(CheckpointerTest, TakesTheCheckpointThatIsNamed) {
+  save_steps(2, 3);
+  CheckpointOptions named = options();
+  named.from = path_of(2);
+  on_every_rank(2, [&](Communicator& communicator) {
+    ToyRun run;
+    Checkpointer checkpointer(communicator, named, run.visitor());
+    EXPECT_EQ(checkpointer.restore().step, 2U);
+  });
+}
+
+TEST_P(CheckpointerTest, ANamedCheckpointThatIsMissingIsNotFound) {
+  save_steps(2, 1);
+  CheckpointOptions named = options();
+  named.from = path_of(7);
+  const Error error = error_of_restore(2, named);
+  EXPECT_EQ(error.code(), ErrorCode::kNotFound) << error.what();
+  EXPECT_THAT(error.what(), HasSubstr(path_of(7)));
+}
+
+// Rank r of the saving world has lost 1 + r in each place.
+TEST_P(CheckpointerTest, KeepsTheSumOfFeedbackInAnotherWorld) {
+  for (const std::size_t saving : {1, 2, 3, 4, 5}) {
+    for (const std::size_t restoring : {1, 2, 3, 4, 5}) {
+      fs::remove_all(folder_.path() / "run");
+      save_steps(saving, 1);
+      std::vector<float> lost(restoring);
+      on_every_rank(restoring, [&](Communicator& communicator) {
+        ToyRun run;
+        Checkpointer checkpointer(communicator, options(), run.visitor());
+        checkpointer.restore();
+        lost[communicator.rank()] = run.lost.front();
+        ToyRun expected;
+        expected.fill(1, communicator.rank());
+        EXPECT_EQ(run.weights, expected.weights);
+        EXPECT_EQ(run.moments, expected.moments);
+      });
+      const double expected = static_cast<double>(saving * (saving + 1)) / 2;
+      EXPECT_EQ(std::accumulate(lost.begin(), lost.end(), 0.0), expected)
+          << saving << " to " << restoring;
+    }
+  }
+}
+
+TEST_P(CheckpointerTest, ASecondJobIsToldWhoHasTheFolder) {
+  on_every_rank(1, [&](Communicator& communicator) {
+    ToyRun run;
+    const Checkpointer first(communicator, options(), run.visitor());
+    const Error error = error_of_restore(2, options());
+    EXPECT_EQ(error.code(), ErrorCode::kCannotWrite);
+    EXPECT_THAT(error.what(), HasSubstr("process " + std::to_string(::getpid())));
+  });
+}
+
+TEST_P(CheckpointerTest, GoesOnAfterASaveThatFailsButNotForEver) {
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    ToyRun run;
+    CheckpointOptions twice = options();
+    twice.most_failures = 2;
+    Checkpointer checkpointer(communicator, twice, run.visitor());
+    checkpointer.restore();
+    checkpointer.save(1);
+    while (!checkpointer.finished()) std::this_thread::yield();
+    communicator.barrier();
+    // The hidden folder cannot replace a folder of this name that is not empty.
+    if (communicator.rank() == 0) {
+      fs::remove_all(folder_.path() / "run");
+      std::ofstream(folder_.path() / "run") << "a file";
+    }
+    communicator.barrier();
+    checkpointer.save(2);
+    std::optional<CheckpointReport> report;
+    while (!(report = checkpointer.finished())) std::this_thread::yield();
+    EXPECT_THAT(report->failure, HasSubstr((folder_.path() / "run").string()));
+    communicator.barrier();
+    checkpointer.save(3);
+    checkpointer.finish(3);
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kCannotWrite);
+    EXPECT_THAT(error_of(outcome).what(), HasSubstr("2 saves in a row"));
+  }
+}
+
+}  // namespace
+}  // namespace rota

@@ -1,0 +1,179 @@
+// The two files by which a training run and its evaluator know of each other: ended.json and
+// evaluations.jsonl.
+#include "checkpoint/evaluations.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "checkpoint/ended.h"
+#include "testing/error_of.h"
+#include "training/temporary_folder.h"
+
+namespace rota::checkpoint {
+namespace {
+
+using testing::error_of;
+using ::testing::HasSubstr;
+using testing::TemporaryFolder;
+
+constexpr std::chrono::milliseconds kNoPatience{0};
+const std::string kEvaluatedRun = "000102030405060708090a0b0c0d0e0f";
+const std::string kOtherEvaluatedRun = "f00102030405060708090a0b0c0d0e0f";
+
+SavedEvaluation evaluation(std::uint64_t step, const std::string& run = kEvaluatedRun) {
+  return {.run = run, .start = 2, .step = step, .samples = 500, .sums = {0.1 + 60, 480}};
+}
+
+std::string text_at(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class EvaluationFiles : public ::testing::Test {
+ protected:
+  std::string folder() const { return folder_.path().string(); }
+  std::string path() const { return folder() + "/evaluations.jsonl"; }
+  void append(const std::string& text) const { std::ofstream(path(), std::ios::app) << text; }
+  TemporaryFolder folder_;
+};
+
+TEST_F(EvaluationFiles, SayThatTheRunHasEnded) {
+  EXPECT_EQ(read_ended(folder() + "/nothing"), std::nullopt);
+  EXPECT_EQ(read_ended(folder()), std::nullopt);
+  const Ended ended{.run = *run_id_from(kEvaluatedRun), .start = 2, .step = 1200};
+  write_ended(folder(), ended);
+  EXPECT_EQ(read_ended(folder()), ended);
+  EXPECT_EQ(text_at(folder() + "/ended.json"),
+            R"({"run":"000102030405060708090a0b0c0d0e0f","start":2,"step":1200})"
+            "\n");
+  const Ended later{.run = ended.run, .start = 3, .step = 1300};
+  write_ended(folder(), later);
+  EXPECT_EQ(read_ended(folder()), later);
+  remove_ended(folder());
+  remove_ended(folder());
+  EXPECT_EQ(read_ended(folder()), std::nullopt);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(EvaluationFiles, NameAnEndThatIsDamaged) {
+  for (const std::string text :
+       {"", "{", "[1]", R"({"run":"00","start":1,"step":1})",
+        R"({"run":"000102030405060708090a0b0c0d0e0f","start":-1,"step":1})",
+        R"({"run":"000102030405060708090a0b0c0d0e0f","step":1})"}) {
+    std::ofstream(folder() + "/ended.json") << text;
+    const auto error = error_of([&] { read_ended(folder()); });
+    ASSERT_TRUE(error) << text;
+    EXPECT_EQ(error->code(), ErrorCode::kBadData);
+    EXPECT_THAT(error->what(), HasSubstr(folder() + "/ended.json is damaged"));
+  }
+}
+
+TEST_F(EvaluationFiles, KeepEachNumber) {
+  const SavedEvaluation whole = evaluation(1200);
+  const std::string line = encode(whole, {{"cost", 0.12}, {"accuracy", 0.96}});
+  EXPECT_EQ(line, R"({"run":"000102030405060708090a0b0c0d0e0f","start":2,"step":1200,)"
+                  R"("samples":500,"sums":[60.1,480.0],"means":{"accuracy":0.96,"cost":0.12}})"
+                  "\n");
+  EXPECT_EQ(evaluation_from(line), whole);
+  SavedEvaluation broken = whole;
+  broken.sums[0] = std::numeric_limits<double>::infinity();
+  const auto read = evaluation_from(encode(broken, {}));
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(std::isnan(read->sums[0]));
+  EXPECT_EQ(read->sums[1], 480);
+  for (const std::string text :
+       {"", "{}", "7", R"({"run":"x","start":1,"step":1,"samples":1,"sums":[]})",
+        R"({"run":"000102030405060708090a0b0c0d0e0f","start":1,"step":1,)"
+        R"("samples":1,"sums":["1"]})"}) {
+    EXPECT_EQ(evaluation_from(text), std::nullopt) << text;
+  }
+}
+
+TEST_F(EvaluationFiles, AreKnownAfterARestart) {
+  {
+    EvaluationsFile file(folder(), kNoPatience);
+    EXPECT_EQ(file.last_step(kEvaluatedRun), std::nullopt);
+    file.add(evaluation(100), {});
+    file.add(evaluation(300), {});
+    file.add(evaluation(200), {});
+    EXPECT_TRUE(file.has(kEvaluatedRun, 2, 200));
+  }
+  append(R"({"run":"0001)");  // The evaluator was killed while it wrote.
+  {
+    EvaluationsFile file(folder(), kNoPatience);
+    EXPECT_TRUE(file.has(kEvaluatedRun, 2, 100));
+    EXPECT_FALSE(file.has(kEvaluatedRun, 1, 100)) << "another start";
+    EXPECT_FALSE(file.has(kOtherEvaluatedRun, 2, 100));
+    EXPECT_EQ(file.last_step(kEvaluatedRun), 300U);
+    EXPECT_EQ(file.last_step(kOtherEvaluatedRun), std::nullopt);
+    file.add(evaluation(400), {});
+  }
+  EXPECT_EQ(text_at(path()), encode(evaluation(100), {}) + encode(evaluation(300), {}) +
+                                 encode(evaluation(200), {}) + encode(evaluation(400), {}));
+}
+
+TEST_F(EvaluationFiles, NameALineThatIsDamaged) {
+  append(encode(evaluation(100), {}) + "no evaluation\n" + encode(evaluation(200), {}));
+  const std::string before = text_at(path());
+  const auto error = error_of([&] { EvaluationsFile(folder(), kNoPatience); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kBadData);
+  EXPECT_THAT(error->what(), HasSubstr(path() + ": line 2 is damaged"));
+  EXPECT_EQ(text_at(path()), before) << "nothing is lost";
+}
+
+TEST_F(EvaluationFiles, BelongToOneEvaluator) {
+  const EvaluationsFile first(folder(), kNoPatience);
+  const auto error = error_of([&] { EvaluationsFile(folder(), kNoPatience); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
+  EXPECT_THAT(error->what(), HasSubstr("another evaluator writes there"));
+}
+
+TEST_F(EvaluationFiles, NeedAFolderThatCanBeWritten) {
+  const auto error = error_of([&] { EvaluationsFile(folder() + "/nothing", kNoPatience); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
+}
+
+TEST_F(EvaluationFiles, CanBeFollowed) {
+  FollowedEvaluations followed(path(), 2);
+  followed.begin(kEvaluatedRun, 1);
+  EXPECT_EQ(followed.next(), std::nullopt) << "there is no file yet";
+  const std::string last = encode(evaluation(400), {});
+  append(encode(evaluation(100), {}) + encode(evaluation(150, kOtherEvaluatedRun), {}) +
+         encode(evaluation(200), {}) + "no evaluation\n" + encode(evaluation(300), {}) +
+         last.substr(0, 20));
+  EXPECT_EQ(followed.next(), std::nullopt) << "it looks once in a second";
+  followed.begin(kEvaluatedRun, 1);
+  EXPECT_EQ(followed.next(), evaluation(200)) << "the first one was taken before";
+  EXPECT_EQ(followed.next(), evaluation(300));
+  EXPECT_EQ(followed.next(), std::nullopt) << "the last line is not whole";
+  const auto soon = [&followed] {
+    std::optional<SavedEvaluation> found;
+    for (const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+         !found && std::chrono::steady_clock::now() < limit;) {
+      found = followed.next();
+    }
+    return found;
+  };
+  append(last.substr(20));
+  EXPECT_EQ(soon(), evaluation(400));
+  std::ofstream(path()) << encode(evaluation(500), {});
+  EXPECT_EQ(soon(), evaluation(500)) << "the file is new, and shorter";
+
+  FollowedEvaluations other_score(path(), 3);
+  other_score.begin(kEvaluatedRun, 0);
+  EXPECT_EQ(other_score.next(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace rota::checkpoint

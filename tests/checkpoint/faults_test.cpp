@@ -1,0 +1,287 @@
+// A disk that fails, is full or has no locks: each failure is reported, and no half of a checkpoint
+// is taken for a whole one. Method: this program replaces system calls, and lets one of them fail.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include <rota/checkpoint.h>
+#include <rota/communicator.h>
+#include <rota/error.h>
+
+#include "checkpoint/folder.h"
+#include "checkpoint/owner.h"
+#include "checkpoint/reader.h"
+#include "checkpoint/sample_checkpoint.h"
+#include "checkpoint/toy_run.h"
+#include "testing/error_of.h"
+#include "training/checkpoints.h"
+#include "training/temporary_folder.h"
+
+namespace {
+
+// Which call fails. `countdown` 1: the next one.
+struct Fault {
+  const char* call = "";
+  int countdown = 0;
+  int error = 0;
+};
+Fault fault;
+
+bool fails(const char* call) {
+  if (std::string_view(fault.call) != call || fault.countdown == 0 || --fault.countdown > 0) {
+    return false;
+  }
+  errno = fault.error;
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+ssize_t write(int file, const void* bytes, size_t count) {
+  return fails("write") ? -1 : ::syscall(SYS_write, file, bytes, count);
+}
+ssize_t pread(int file, void* bytes, size_t count, off_t offset) {
+  return fails("pread") ? -1 : ::syscall(SYS_pread64, file, bytes, count, offset);
+}
+int madvise(void* start, size_t count, int advice) noexcept {
+  const bool populates = advice == 22;  // MADV_POPULATE_READ.
+  if (populates && fails("populate")) return -1;
+  return static_cast<int>(::syscall(SYS_madvise, start, count, advice));
+}
+int fsync(int file) { return fails("fsync") ? -1 : static_cast<int>(::syscall(SYS_fsync, file)); }
+int rename(const char* from, const char* to) noexcept {
+  return fails("rename") ? -1
+                         : static_cast<int>(::syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));
+}
+int fcntl(int file, int command, ...) {
+  va_list list;
+  va_start(list, command);
+  void* argument = va_arg(list, void*);
+  va_end(list);
+  return fails("fcntl") ? -1 : static_cast<int>(::syscall(SYS_fcntl, file, command, argument));
+}
+}
+
+namespace rota::checkpoint {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::error_of;
+using ::testing::HasSubstr;
+using testing::ToyRun;
+
+const RunId kFirstRun = *run_id_from("11111111111111111111111111111111");
+const RunId kLaterRun = *run_id_from("22222222222222222222222222222222");
+
+class Faults : public ::testing::Test {
+ protected:
+  Faults() { checkpoints_.create(); }
+  ~Faults() override { fault = {}; }
+
+  // Saves a checkpoint as a job does. Returns what failed, or an empty text.
+  std::string save(std::uint64_t step) const {
+    const auto error = error_of([&] {
+      const std::string hidden = checkpoints_.begin({step, kFirstRun, 1});
+      SampleWriter writer(hidden);
+      writer.manifest.step = step;
+      writer.manifest.tensors = {kSampleWeights};
+      writer.add(kSampleWeights);
+      writer.write({FileKind::kParameters, 0, 1});
+      writer.finish();
+      checkpoints_.commit({step, kFirstRun, 1});
+    });
+    fault = {};
+    if (!error) return "";
+    EXPECT_EQ(error->code(), ErrorCode::kCannotWrite) << error->what();
+    return error->what();
+  }
+
+  testing::TemporaryFolder temporary_;
+  CheckpointFolder checkpoints_{(temporary_.path() / "a").string()};
+};
+
+// Method: the n-th call fails, for each n that a save reaches.
+TEST_F(Faults, InASaveLeaveTheCheckpointBefore) {
+  ASSERT_EQ(save(1), "");
+  for (const char* call : {"write", "fsync", "rename"}) {
+    for (const int error : {EIO, ENOSPC}) {
+      int n = 1;
+      while (true) {
+        fault = {.call = call, .countdown = n, .error = error};
+        const std::string told = save(2);
+        if (told.empty()) break;
+        EXPECT_THAT(told, HasSubstr(error == EIO ? "Input/output error; look at the disk"
+                                                 : "No space left on device; free space"));
+        const auto steps = checkpoints_.steps();
+        ASSERT_FALSE(steps.empty());
+        EXPECT_EQ(CheckpointReader(checkpoints_.path_of(steps.front())).manifest().step,
+                  steps.front());
+        EXPECT_EQ(CheckpointReader(checkpoints_.path_of(1)).manifest().step, 1U);
+        ++n;
+      }
+      EXPECT_GT(n, 1) << call;
+      checkpoints_.remove(2);
+    }
+  }
+  checkpoints_.sweep();
+  EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(1));
+}
+
+TEST_F(Faults, NameTheFileAndTheBytesBefore) {
+  fault = {.call = "write", .countdown = 2, .error = ENOSPC};
+  EXPECT_THAT(save(1), HasSubstr("/manifest.json: cannot be written after 0 bytes: No space left"));
+  fault = {.call = "fsync", .countdown = 1, .error = EIO};
+  EXPECT_THAT(save(1),
+              HasSubstr("/parameters-00000-of-00001.safetensors: cannot be synced after "));
+}
+
+TEST_F(Faults, OfAReadAreNoDamage) {
+  ASSERT_EQ(save(1), "");
+  for (const Fault& each : {Fault{"pread", 1, EIO}, Fault{"populate", 1, EFAULT}}) {
+    fault = each;
+    const auto error = error_of([&] { CheckpointReader reader(checkpoints_.path_of(1)); });
+    fault = {};
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kSystem);
+    EXPECT_THAT(error->what(), HasSubstr(" at byte 0: Input/output error"));
+  }
+}
+
+// Linux before 5.14 cannot populate a mapping.
+TEST_F(Faults, OfAnOldKernelAreNone) {
+  ASSERT_EQ(save(1), "");
+  fault = {.call = "populate", .countdown = 1, .error = EINVAL};
+  EXPECT_EQ(CheckpointReader(checkpoints_.path_of(1)).tensors().size(), 1U);
+  EXPECT_EQ(fault.countdown, 0);
+}
+
+TEST_F(Faults, WithoutLocksTheLaterJobWins) {
+  for (const int error : {ENOLCK, EOPNOTSUPP, ENOSYS}) {
+    fault = {.call = "fcntl", .countdown = 1, .error = error};
+    const Owner first(checkpoints_.path(), kFirstRun, 1);
+    EXPECT_FALSE(first.has_lock());
+    first.require_ownership();
+    fault = {.call = "fcntl", .countdown = 1, .error = error};
+    const Owner later(checkpoints_.path(), kLaterRun, 3, 0ms);
+    later.require_ownership();
+    const auto taken = error_of([&] { first.require_ownership(); });
+    ASSERT_TRUE(taken);
+    EXPECT_THAT(taken->what(), HasSubstr("another job has taken the folder over (run 2222"));
+  }
+}
+
+TEST_F(Faults, OfTheOwnersFileAreTold) {
+  fault = {.call = "fsync", .countdown = 1, .error = EIO};
+  const auto error = error_of([&] { Owner owner(checkpoints_.path(), kFirstRun, 1); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
+  EXPECT_THAT(error->what(), HasSubstr("/owner: cannot be synced: Input/output error"));
+}
+
+// Runs in a fork: only that process sees the small file system. Returns 0 if a save there fails as
+// it must, and the checkpoint before it stays.
+int save_to_a_full_disk(const std::string& folder) {
+  if (::unshare(CLONE_NEWNS) != 0) return 2;
+  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 2;
+  if (::mount("none", folder.c_str(), "tmpfs", 0, "size=256k") != 0) return 2;
+  const CheckpointFolder checkpoints(folder);
+  const TensorInfo tensor{"model/w", DataType::kUint8, {150'000}};
+  const auto save = [&](std::uint64_t step) {
+    SampleWriter writer(checkpoints.begin({step, kFirstRun, 1}));
+    writer.manifest.step = step;
+    writer.manifest.tensors = {tensor};
+    writer.add(tensor);
+    writer.write({FileKind::kParameters, 0, 1});
+    writer.finish();
+    checkpoints.commit({step, kFirstRun, 1});
+  };
+  save(1);
+  const auto error = error_of([&] { save(2); });
+  if (!error || error->code() != ErrorCode::kCannotWrite) return 3;
+  const std::string told = error->what();
+  if (told.find("bytes: No space left on device; free space") == std::string::npos) return 4;
+  if (checkpoints.steps() != std::vector<std::uint64_t>{1}) return 5;
+  checkpoints.sweep();
+  return CheckpointReader(checkpoints.path_of(1)).manifest().step == 1 ? 0 : 6;
+}
+
+TEST_F(Faults, OfAFullDiskLeaveTheCheckpointBefore) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small file system";
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(save_to_a_full_disk(checkpoints_.path()));
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// Each removal renames before it deletes: a removal that fails leaves no half of a checkpoint.
+TEST_F(Faults, OfARemovalLeaveNoHalf) {
+  ASSERT_EQ(save(1), "");
+  fault = {.call = "fsync", .countdown = 1, .error = EIO};
+  EXPECT_TRUE(error_of([&] { checkpoints_.remove(1); }));
+  fault = {};
+  EXPECT_TRUE(checkpoints_.steps().empty());
+  const std::string hidden = checkpoints_.path() + "/" + removed_name(1);
+  EXPECT_TRUE(std::filesystem::exists(hidden + "/manifest.json"));
+  checkpoints_.sweep();
+  EXPECT_FALSE(std::filesystem::exists(hidden));
+}
+
+// The second rename in a save is that of the older checkpoint which is removed.
+TEST_F(Faults, OfARemovalAreNoFailureOfTheSave) {
+  Communicator alone{CommunicatorOptions{}};
+  ToyRun run;
+  CheckpointOptions options;
+  options.folder = checkpoints_.path();
+  options.keep = 1;
+  options.asynchronous = false;
+  Checkpointer checkpointer(alone, options, run.visitor());
+  checkpointer.restore();
+  checkpointer.finish(1);
+  ::testing::internal::CaptureStderr();
+  fault = {.call = "rename", .countdown = 2, .error = EIO};
+  checkpointer.finish(2);
+  EXPECT_EQ(fault.countdown, 0);
+  fault = {};
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("step 2 is saved, but an older one could not be removed: "));
+  EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(2, 1));
+  checkpointer.finish(3);
+  EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(3));
+}
+
+// The save of the last step fails, and is then repeated.
+TEST_F(Faults, OfASaveDoNotHideTheNextOne) {
+  Communicator alone{CommunicatorOptions{}};
+  ToyRun run;
+  CheckpointOptions options;
+  options.folder = checkpoints_.path();
+  const auto session = training::make_session(alone, options);
+  session->begin(run.visitor());
+  fault = {.call = "rename", .countdown = 1, .error = EIO};
+  session->end_step(1, {.checkpoint = true});
+  session->end(1);
+  EXPECT_EQ(fault.countdown, 0);
+  fault = {};
+  const auto report = session->finished();
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->step, 1U);
+  EXPECT_EQ(report->failure, "");
+  EXPECT_FALSE(session->finished());
+}
+
+}  // namespace
+}  // namespace rota::checkpoint

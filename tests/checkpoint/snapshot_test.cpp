@@ -1,0 +1,80 @@
+// A snapshot has the values from before the step, whatever the step does meanwhile.
+#include "checkpoint/snapshot.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace rota::checkpoint {
+namespace {
+
+std::vector<std::byte> filled(std::size_t count, int value) {
+  return std::vector<std::byte>(count, static_cast<std::byte>(value));
+}
+
+bool all_are(std::span<const std::byte> bytes, int value) {
+  return std::ranges::all_of(bytes,
+                             [&](std::byte b) { return b == static_cast<std::byte>(value); });
+}
+
+TEST(Snapshot, BorrowsWhatNoStepWrites) {
+  const auto memory = filled(100, 1);
+  Snapshot snapshot;
+  snapshot.begin({{.memory = memory}});
+  snapshot.copy();
+  EXPECT_EQ(snapshot.values().front().data(), memory.data());
+}
+
+TEST(Snapshot, BorrowsWithoutACopy) {
+  const auto memory = filled(100, 1);
+  Snapshot snapshot;
+  snapshot.borrow({{.memory = memory, .writer = StateWriter::kUpdate}});
+  EXPECT_EQ(snapshot.wait_before(StateWriter::kUpdate, 0).count(), 0);
+  snapshot.copy();
+  EXPECT_EQ(snapshot.values().front().data(), memory.data());
+}
+
+TEST(Snapshot, NobodyWaitsWhileNoneIsUnderWay) {
+  Snapshot snapshot;
+  EXPECT_EQ(snapshot.wait_before(StateWriter::kUpdate, 0).count(), 0);
+  EXPECT_EQ(snapshot.wait_before(StateWriter::kSend, 7).count(), 0);
+}
+
+// A training thread writes each share as soon as it may, and a writer copies: 200 times, with
+// shares of different sizes.
+TEST(Snapshot, EachChangeWaitsForItsOwnCopy) {
+  constexpr std::size_t kShares = 12;
+  std::vector<std::vector<std::byte>> buckets;
+  std::vector<std::vector<std::byte>> parameters;
+  for (std::size_t i = 0; i < kShares; ++i) {
+    buckets.push_back(filled(1000 * (i + 1), 0));
+    parameters.push_back(filled(100'000 / (i + 1), 0));
+  }
+  Snapshot snapshot;
+  for (int round = 1; round <= 200; ++round) {
+    std::vector<Share> shares;
+    for (std::size_t i = 0; i < kShares; ++i) {
+      shares.push_back({parameters[i], StateWriter::kUpdate, i});
+      shares.push_back({buckets[i], StateWriter::kSend, i});
+    }
+    snapshot.begin(shares);
+    std::thread writer([&] { snapshot.copy(); });
+    for (std::size_t i = 0; i < kShares; ++i) {
+      snapshot.wait_before(StateWriter::kSend, i);
+      std::ranges::fill(buckets[i], static_cast<std::byte>(round));
+    }
+    for (std::size_t i = kShares; i-- > 0;) {
+      snapshot.wait_before(StateWriter::kUpdate, i);
+      std::ranges::fill(parameters[i], static_cast<std::byte>(round));
+    }
+    writer.join();
+    for (const auto& values : snapshot.values()) {
+      ASSERT_TRUE(all_are(values, (round - 1) & 0xff)) << "round " << round;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rota::checkpoint
