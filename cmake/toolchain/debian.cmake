@@ -1,0 +1,31 @@
+# The part that both architectures share: Debian's cross compiler, and the libraries that
+# `./dev arm` has extracted into a folder of their own, the sysroot. CMake reads this file again for
+# each test compilation, and then knows only the listed variables.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_LIBRARY_ARCHITECTURE ${ROTA_TRIPLE})
+set(CMAKE_CXX_COMPILER ${ROTA_TRIPLE}-g++)
+
+if(NOT ROTA_SYSROOT)
+  set(kept $ENV{HOME}/.cache/rota)
+  if(NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
+    set(kept $ENV{XDG_CACHE_HOME}/rota)
+  endif()
+  if(NOT "$ENV{ROTA_CACHE}" STREQUAL "")
+    set(kept $ENV{ROTA_CACHE})
+  endif()
+  set(ROTA_SYSROOT ${kept}/arm/${ROTA_ARM} CACHE PATH "The libraries of ${ROTA_ARM}")
+endif()
+if(NOT EXISTS ${ROTA_SYSROOT}/complete)
+  message(FATAL_ERROR "${ROTA_SYSROOT} has no libraries of ${ROTA_ARM}: `./dev arm` extracts them")
+endif()
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ROTA_SYSROOT)
+
+set(CMAKE_SYSROOT ${ROTA_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${ROTA_SYSROOT})
+set(usr ${ROTA_SYSROOT}/usr)
+set(ENV{PKG_CONFIG_LIBDIR} ${usr}/lib/${ROTA_TRIPLE}/pkgconfig:${usr}/share/pkgconfig)
+set(CMAKE_CROSSCOMPILING_EMULATOR ${ROTA_EMULATOR};-cpu;${ROTA_CPU};-L;${ROTA_SYSROOT})
