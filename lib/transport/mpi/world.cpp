@@ -1,0 +1,159 @@
+// Duplicates the caller's communicator, after all ranks have arrived, and deals out tags.
+#include "transport/mpi/world.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <rota/error.h>
+
+#include "memory/kept.h"
+
+namespace rota::transport::mpi {
+namespace {
+
+// A rank that waits for the others looks again after this time.
+constexpr std::chrono::microseconds kLookEvery{200};
+
+// One flag for the process: an MPI that allows one thread at a time means all of its communicators.
+std::atomic_flag turn_of_process;
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorCode::kInvalidArgument, "rota::mpi::communicator: " + why);
+}
+
+void require_usable(const Calls& calls) {
+  if (calls.version != Calls::kVersion) {
+    refuse("the library for " + std::string(calls.name) + " has version " +
+           std::to_string(calls.version) + " of the table of MPI functions, but rota needs " +
+           std::to_string(Calls::kVersion) + ": take both from one release of rota");
+  }
+  if (!calls.is_initialized()) refuse("call MPI_Init or MPI_Init_thread first");
+  if (calls.is_finalized()) refuse("MPI_Finalize was called already");
+  if (calls.thread_level() < ThreadLevel::kSerialized && !calls.is_main_thread()) {
+    refuse(
+        "MPI allows only the thread that initialised it: call from that thread, or initialise MPI "
+        "with MPI_Init_thread and MPI_THREAD_SERIALIZED");
+  }
+}
+
+}  // namespace
+
+std::string failure_of(const Calls& calls, const char* function, int error) {
+  std::array<char, 1024> text{};
+  calls.describe(error, text.data(), text.size());
+  return std::string(function) + " failed: " + text.data();
+}
+
+void World::check(const char* function, int error) const {
+  if (error != 0) throw Error(ErrorCode::kSystem, failure_of(calls_, function, error));
+}
+
+World::World(const Calls& calls, Handle comm, base::TimePoint deadline,
+             const std::function<void()>& look_around)
+    : calls_((require_usable(calls), calls)), level_(calls.thread_level()) {
+  {
+    const TurnHolder holder(*this);
+    check("MPI_Comm_rank", calls.place(comm, rank_, world_size_));
+    check("MPI_Comm_get_attr", calls.largest_tag(largest_tag_));
+  }
+  duplicate(comm, deadline, look_around);
+}
+
+// MPI_Comm_dup has no deadline: it would wait for ever for a rank that has given up.
+void World::duplicate(Handle comm, base::TimePoint deadline,
+                      const std::function<void()>& look_around) {
+  const auto made = std::make_shared<Handle>(0);
+  run_collective(
+      "MPI_Comm_idup", [&](Handle& request) { return calls_.duplicate(comm, *made, request); },
+      made, deadline, look_around);
+  comm_ = *made;
+  const TurnHolder holder(*this);
+  check("MPI_Comm_set_errhandler", calls_.return_errors(comm_));
+}
+
+std::vector<std::byte> World::all_gather(std::span<const std::byte> own, base::TimePoint deadline) {
+  const auto all = std::make_shared<std::vector<std::byte>>(own.size() * world_size());
+  std::ranges::copy(own, all->begin() + static_cast<std::ptrdiff_t>(own.size() * rank()));
+  run_collective("MPI_Iallgather",
+                 [&](Handle& request) {
+                   return calls_.all_gather(nullptr, all->data(), static_cast<int>(own.size()),
+                                            DataType::kByte, comm_, request);
+                 },
+                 all, deadline, {});
+  return std::move(*all);
+}
+
+// Runs a collective of MPI to its end. MPI cannot cancel it, so after a failure MPI may still write
+// to `buffer`.
+void World::run_collective(const char* function, const std::function<int(Handle&)>& begin,
+                           std::shared_ptr<const void> buffer, base::TimePoint deadline,
+                           const std::function<void()>& look_around) {
+  Handle request = 0;
+  {
+    const TurnHolder holder(*this);
+    check(function, begin(request));
+  }
+  try {
+    wait(request, deadline, look_around);
+  } catch (...) {
+    keep_for_ever();
+    memory::keep_for_ever(std::move(buffer));
+    throw;
+  }
+}
+
+void World::wait(Handle& request, base::TimePoint deadline,
+                 const std::function<void()>& look_around) const {
+  bool is_done = false;
+  while (true) {
+    {
+      const TurnHolder holder(*this);
+      check("MPI_Test", calls_.test(request, is_done));
+    }
+    if (is_done) return;
+    if (look_around) look_around();
+    if (base::Clock::now() >= deadline) {
+      throw Error(ErrorCode::kTimeout,
+                  "rank " + std::to_string(rank_) + " of an MPI communicator of " +
+                      std::to_string(world_size_) +
+                      ": not all of its ranks have called rota::mpi::communicator in time");
+    }
+    std::this_thread::sleep_for(kLookEvery);
+  }
+}
+
+World::~World() {
+  if (is_kept() || !may_call()) return;
+  const TurnHolder holder(*this);
+  calls_.free(comm_);
+}
+
+std::atomic_flag* World::turn() const noexcept {
+  return level_ == ThreadLevel::kMultiple ? nullptr : &turn_of_process;
+}
+
+int World::take_tags(std::size_t count) {
+  const std::size_t first = used_tags_.fetch_add(count, std::memory_order_relaxed);
+  if (first + count <= static_cast<std::size_t>(largest_tag_)) return static_cast<int>(first);
+  throw Error(ErrorCode::kSystem, std::string(calls_.name) + " has " +
+                                      std::to_string(largest_tag_) +
+                                      " tags, and all are used: make fewer communicators, or make "
+                                      "another one with rota::mpi::communicator");
+}
+
+bool World::may_call() const noexcept {
+  return !calls_.is_finalized() && (!is_for_one_thread() || calls_.is_main_thread());
+}
+
+TurnHolder::TurnHolder(const World& world) noexcept : flag_(world.turn()) {
+  while (flag_ && flag_->test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+}
+
+TurnHolder::~TurnHolder() {
+  if (flag_) flag_->clear(std::memory_order_release);
+}
+
+}  // namespace rota::transport::mpi

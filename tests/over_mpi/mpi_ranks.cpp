@@ -1,0 +1,169 @@
+// Tests what is particular to MPI, with a real MPI: several communicators, groups, threads as
+// ranks, and collectives of MPI's own beside rota's.
+#define OMPI_SKIP_MPICXX 1  // Skips the C++ bindings, which MPI itself has removed.
+#define MPICH_SKIP_MPICXX 1
+#include <gtest/gtest.h>
+#include <rota/mpi.h>
+
+#include <array>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include <rota/error.h>
+
+#include "ranks/ranks.h"
+#include "testing/every_collective.h"
+#include "testing/on_every_rank.h"
+
+namespace rota {
+namespace {
+
+CommunicatorOptions options_of_mpi(const char* plan = "auto") {
+  CommunicatorOptions options;
+  options.plan = plan;
+  options.deadline = std::chrono::seconds(20);
+  return options;
+}
+
+int level_of_mpi() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level;
+}
+
+TEST(Mpi, IsTheTransport) {
+  const Communicator& world = the_communicator();
+  EXPECT_EQ(world.rank_table().transport, world.world_size() == 1 ? "none" : "mpi");
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  EXPECT_EQ(world.rank(), static_cast<std::size_t>(rank));
+}
+
+TEST(Mpi, HasTwoCommunicatorsOverOneOfItsOwn) {
+  Communicator first = mpi::communicator(MPI_COMM_WORLD, options_of_mpi());
+  Communicator second = mpi::communicator(MPI_COMM_WORLD, options_of_mpi());
+  std::vector<float> one(1009, 1);
+  std::vector<float> two(1009, 2);
+  const auto n = static_cast<float>(first.world_size());
+  const bool is_odd = first.rank() % 2 == 1;
+  Request earlier = (is_odd ? second : first).all_reduce_async(is_odd ? two : one, ReduceOp::kSum);
+  (is_odd ? first : second).all_reduce(is_odd ? one : two, ReduceOp::kSum);
+  earlier.wait();
+  EXPECT_EQ(one[1008], n);
+  EXPECT_EQ(two[1008], 2 * n);
+}
+
+// A program's own messages have the same tags as rota's, and do not meet them. At the level
+// MPI_THREAD_SERIALIZED a program must not call MPI while a Request is pending.
+TEST(Mpi, CarriesTheProgramsOwnMessagesToo) {
+  Communicator& world = the_communicator();
+  const int n = static_cast<int>(world.world_size());
+  const int rank = static_cast<int>(world.rank());
+  std::vector<float> values(1009, 1);
+  Request request = world.all_reduce_async(values, ReduceOp::kSum);
+  if (level_of_mpi() == MPI_THREAD_SERIALIZED) request.wait();
+  int sent = rank;
+  int got = -1;
+  MPI_Sendrecv(&sent, 1, MPI_INT, (rank + 1) % n, 0, &got, 1, MPI_INT, (rank + n - 1) % n, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  request.wait();
+  EXPECT_EQ(got, (rank + n - 1) % n);
+  EXPECT_EQ(values[1008], static_cast<float>(n));
+}
+
+// A group of MPI's own may have no such attribute.
+TEST(Mpi, HasManyTagsInAGroupOfMpisOwn) {
+  MPI_Comm half = MPI_COMM_NULL;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  int* most = nullptr;
+  int is_set = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &is_set);
+  ASSERT_NE(is_set, 0);
+  int tag = 0;
+  EXPECT_EQ(ROTA_MPI_CALLS()->largest_tag(tag), 0);
+  EXPECT_EQ(tag, *most);
+  {
+    Communicator group = mpi::communicator(half, options_of_mpi());
+    testing::EveryCollectiveCheck<float>(group).run(33);
+  }
+  MPI_Comm_free(&half);
+}
+
+// MPI itself ends a program that cancels a request that is not there.
+TEST(Mpi, EndsNoProgramForAReceiveThatCannotBegin) {
+  const mpi::Calls& calls = *ROTA_MPI_CALLS();
+  mpi::Handle comm = 0;
+  mpi::Handle request = 0;
+  ASSERT_EQ(calls.duplicate(mpi::handle_of(MPI_COMM_SELF), comm, request), 0);
+  for (bool is_done = false; !is_done;) ASSERT_EQ(calls.test(request, is_done), 0);
+  ASSERT_EQ(calls.return_errors(comm), 0);
+  int value = 0;
+  EXPECT_NE(calls.receive(&value, sizeof value, 99, 0, comm, request), 0);
+  EXPECT_EQ(calls.cancel(request), 0);
+  bool is_done = false;
+  EXPECT_EQ(calls.test(request, is_done), 0);
+  EXPECT_TRUE(is_done);
+  EXPECT_EQ(calls.free(comm), 0);
+}
+
+TEST(Mpi, HasGroups) {
+  Communicator& world = the_communicator();
+  Communicator half = world.split(world.rank() % 2, world.world_size() - world.rank());
+  testing::EveryCollectiveCheck<float>(half).run(1009);
+  Communicator again = half.split(0);
+  testing::EveryCollectiveCheck<std::int64_t, testing::AsRequests>(again).run(33);
+  testing::EveryCollectiveCheck<float>(world).run(33);
+}
+
+TEST(Mpi, HasThreadsAsRanks) {
+  if (level_of_mpi() < MPI_THREAD_SERIALIZED) {
+    EXPECT_THROW((void)mpi::for_threads(MPI_COMM_WORLD, 2, options_of_mpi()), Error);
+    return;
+  }
+  std::vector<Communicator> threads = mpi::for_threads(MPI_COMM_WORLD, 2, options_of_mpi());
+  ASSERT_EQ(threads.size(), 2U);
+  testing::on_every_rank(
+      threads, [](Communicator& comm) { testing::EveryCollectiveCheck<float>(comm).run(257); });
+}
+
+TEST(Mpi, LetsInTheThreadsThatItsLevelAllows) {
+  Communicator& world = the_communicator();
+  std::vector<float> values(1009, 1);
+  std::thread([&] {
+    if (level_of_mpi() >= MPI_THREAD_SERIALIZED || world.world_size() == 1) {
+      return world.all_reduce(values, ReduceOp::kSum);
+    }
+    EXPECT_THROW(world.all_reduce(values, ReduceOp::kSum), Error);
+  }).join();
+  world.barrier();
+}
+
+TEST(Mpi, RunsItsOwnCollectives) {
+  Communicator own = mpi::communicator(MPI_COMM_WORLD, options_of_mpi("mpi"));
+  testing::EveryCollectiveCheck<float>(own).run(1009);
+  testing::EveryCollectiveCheck<double, testing::AsRequests>(own).run(16 * own.world_size());
+  testing::EveryCollectiveCheck<std::int8_t>(own).run(33);
+  testing::EveryCollectiveCheck<Bfloat16>(own).run(33);
+  Communicator half = own.split(own.rank() % 2);
+  testing::EveryCollectiveCheck<float>(half).run(33);
+}
+
+TEST(Mpi, EndsACommunicatorThatARankGivesUp) {
+  Communicator own = mpi::communicator(MPI_COMM_WORLD, options_of_mpi());
+  if (own.world_size() == 1) return;
+  std::vector<float> values(100);  // MPI copies so few, and then waits for no rank.
+  if (own.rank() == 1) return own.abort("the disk is full");
+  try {
+    own.all_reduce(values, ReduceOp::kSum);
+    FAIL() << "an aborted communicator went on";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kAborted) << error.what();
+    EXPECT_EQ(error.blamed_rank(), std::size_t{1}) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace rota
