@@ -1,0 +1,3 @@
+# The kernels, against a copy of the device.
+# shellcheck shell=bash
+bin/gpu_bench kernels

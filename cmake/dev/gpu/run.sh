@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Tests and measures rota on a GPU, in ten minutes at most: the tests with the label gpu, the kernels
+# under compute-sanitizer, and the figures of the page about GPUs. ./dev gpu --build has put this
+# script into a folder, with programs and libraries. Besides this folder it needs the GPU's driver, a
+# C library as new as that of the build, for models cuBLAS, and for the figures of NCCL NCCL: those
+# of the system, or of Python's wheels, which PyTorch brings. It installs nothing and uses no network.
+#
+# usage: run [RESULTS]
+# RESULTS is the folder of the results, by default the folder results beside this script. It ends
+# with 69 if there is no GPU, and with 1 if a test has failed.
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+results=${1:-$here/results}
+most_seconds=600
+verdict=0
+
+export PYTHON_LIBRARY_PATH=${LD_LIBRARY_PATH:-}  # Python must not find the libraries of this folder.
+export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export ROTA_CUDA_LIBRARY=$here/lib/librota_cuda.so.0
+export ROTA_MOVED_TO=$here  # The tests find programs here.
+export ROTA_TEST_GPU=1      # The tests use the GPU, and not the fake device.
+
+say() { echo "==> $*"; }
+
+# find_in_wheels LIBRARY prints the folder of a library if only Python's wheels have it. The name may
+# be a pattern.
+find_in_wheels() {
+  ! ldconfig -p 2>/dev/null | grep -q "^[[:space:]]*$1 " || return 0
+  LD_LIBRARY_PATH=$PYTHON_LIBRARY_PATH python3 -c 'import glob, nvidia, os, sys
+for folder in nvidia.__path__:
+    for file in sorted(glob.glob(folder + "/*/lib/" + sys.argv[1])):
+        print(":" + os.path.dirname(file))' "$1" 2>/dev/null | head -n 1
+}
+
+# limited SECONDS COMMAND... ends the command after this time, or when the ten minutes are over.
+limited() {
+  local left=$((most_seconds - SECONDS))
+  ((left > 5)) || { echo "the $most_seconds seconds are over: $2" >&2 && return 124; }
+  timeout -k 5 $((left < $1 ? left : $1)) "${@:2}"
+}
+
+# check NAME SECONDS COMMAND... keeps the output, and shows it if the command fails.
+check() {
+  local log=$results/$1.log code=0
+  limited "$2" "${@:3}" >"$log" 2>&1 || code=$?
+  if ((code == 0)); then
+    echo "passed: $1"
+    return
+  fi
+  echo "FAILED: $1 (exit code $code; all output is in $log)"
+  tail -n 20 "$log"
+  verdict=1
+}
+
+# run_rows runs each script of the folder rows, which prints a line of JSON for each figure, or for
+# each figure that it cannot measure, with the reason.
+run_rows() {
+  local script code name
+  for script in "$here"/rows/*.sh; do
+    name=$(basename "$script" .sh)
+    code=0
+    (cd "$here" && limited 150 bash "$script") >"$results/$name.rows" 2>"$results/$name.log" || code=$?
+    ((code == 0)) || printf '{"what": "%s", "not_run": "exit code %d: %s"}\n' "$name" "$code" \
+      "$(tail -n 1 "$results/$name.log" | tr -d '"\\')" >>"$results/$name.rows"
+    cat "$results/$name.rows" | tee -a "$results/rows.jsonl"
+  done
+}
+
+# fact KEY prints a fact of the GPU.
+fact() { sed -nE "s/.*\"$1\":\"?([^\",}]*).*/\1/p" "$results/facts.json"; }
+
+make_page() {
+  cat "$here/head.md"
+  echo
+  echo "GPU: $(fact gpu) ($(fact gpus) in this machine). Driver: $(cat "$results/driver.txt"), for CUDA"
+  echo "$(fact cuda_of_driver). rota is compiled with CUDA $(fact cuda_of_rota). Measured on $(LC_ALL=C date '+%-d %B %Y')."
+  echo
+  "$here/bin/gpu_bench" table <"$results/rows.jsonl"
+}
+
+mkdir -p "$results" || exit 2
+rm -f "$results"/gpu.{md,json}  # Those of an earlier run.
+LD_LIBRARY_PATH+=$(find_in_wheels 'libcublas.so.1[23]')$(find_in_wheels libnccl.so.2)
+if ! "$here/bin/gpu_bench" facts >"$results/facts.json" 2>"$results/facts.log"; then
+  sed 's/^gpu_bench: /dev: gpu: /' "$results/facts.log" >&2
+  exit 69
+fi
+(nvidia-smi --query-gpu=driver_version --format=csv,noheader -i 0 2>/dev/null ||
+  sed -nE 's/.* ([0-9]+\.[0-9.]+) .*/\1/p;q' /proc/driver/nvidia/version 2>/dev/null ||
+  echo unknown) >"$results/driver.txt"
+say "$(fact gpu), driver $(cat "$results/driver.txt")"
+
+say "the tests with the label gpu, and the kernels"
+for test in "$here"/tests/*_test; do
+  check "$(basename "$test")" 120 "$test" --gtest_brief=1
+done
+say "the kernels under compute-sanitizer"
+for tool in memcheck racecheck synccheck; do
+  check "sanitizer_$tool" 60 "$here/sanitizer/compute-sanitizer" --tool $tool --error-exitcode 9 \
+    "$here/tests/gpu_kernels_test" --gtest_brief=1 --gtest_filter='*Codings.*:*float*:*Casts*'
+done
+say "the figures"
+: >"$results/rows.jsonl"
+run_rows
+{
+  echo "{\"facts\": $(cat "$results/facts.json"), \"driver\": \"$(cat "$results/driver.txt")\", \"rows\": ["
+  paste -sd ',' "$results/rows.jsonl"
+  echo ']}'
+} >"$results/gpu.json"
+make_page >"$results/gpu.md"
+say "the results are in $results/gpu.md and $results/gpu.json, after $SECONDS seconds"
+exit $verdict

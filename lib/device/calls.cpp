@@ -1,0 +1,129 @@
+// Keeps the table of functions for devices, and the first fault of a device.
+#include "device/calls.h"
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include <rota/error.h>
+
+#include "device/begin.h"
+
+namespace rota {
+namespace {
+
+std::atomic<const cuda::Calls*> used_calls{nullptr};
+std::atomic<bool> has_begun{false};  // A function of the table may have been called.
+std::atomic<bool> is_forked_late{false};
+
+// The call that saw a fault first. A fault ends the use of all devices of the process.
+std::mutex first_fault_mutex;
+std::string first_fault;
+
+void note_fork() noexcept {
+  if (has_begun.load(std::memory_order_relaxed)) {
+    is_forked_late.store(true, std::memory_order_relaxed);
+  }
+}
+
+// Returns whether CUDA gives this error from now on, whatever is called.
+bool is_fault(int error) noexcept {
+  constexpr std::array kFaults{214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999};
+  for (const int fault : kFaults) {
+    if (error == fault) return true;
+  }
+  return false;
+}
+
+// Returns a clause about the call that saw a fault before `what` did; empty if there is none.
+std::string fault_before(const std::string& what) {
+  const std::scoped_lock lock(first_fault_mutex);
+  if (first_fault.empty()) first_fault = what;
+  return first_fault == what ? "" : "; the fault was first seen in " + first_fault;
+}
+
+}  // namespace
+
+namespace cuda {
+
+void use(const Calls& calls) {
+  device::require_version(calls);
+  static const int kError = pthread_atfork(nullptr, nullptr, &note_fork);
+  if (kError != 0) throw Error(ErrorCode::kNoMemory, "there is no room for a handler of fork");
+  {
+    const std::scoped_lock lock(first_fault_mutex);
+    first_fault.clear();
+  }
+  used_calls.store(&calls, std::memory_order_release);
+  device::forget_uses();
+}
+
+}  // namespace cuda
+
+namespace device {
+
+const cuda::Calls* calls_in_use() noexcept {
+  if (is_forked_late.load(std::memory_order_relaxed)) return nullptr;
+  return used_calls.load(std::memory_order_acquire);
+}
+
+const cuda::Calls& calls() {
+  has_begun.store(true, std::memory_order_relaxed);
+  if (const cuda::Calls* used = calls_in_use()) return *used;
+  if (is_forked_late.load(std::memory_order_relaxed)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "this process was forked after its parent had begun to use devices, and CUDA does "
+                "not work in such a process: fork before the first use of a device, or start a "
+                "program");
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "this program has no library for devices: no table was given to rota::cuda::use()");
+}
+
+void require_version(const cuda::Calls& calls) {
+  if (calls.version == cuda::Calls::kVersion) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the library for CUDA has a table of version " + std::to_string(calls.version) +
+                  ", but this rota needs version " + std::to_string(cuda::Calls::kVersion) +
+                  ": install both from one release of rota");
+}
+
+std::string text_of(const cuda::Calls& calls, int error) {
+  std::array<char, 256> text{};
+  calls.describe(error, text.data(), text.size());
+  return text.data();
+}
+
+std::string text_of(int error) {
+  return text_of(calls(), error) + " (CUDA error " + std::to_string(error) + ")";
+}
+
+namespace {
+
+[[noreturn]] void fail(const std::string& where, std::string_view what, int error) {
+  throw Error(ErrorCode::kSystem, where + std::string(what) + " failed: " + text_of(error) +
+                                      (is_fault(error) ? fault_before(std::string(what)) : ""));
+}
+
+}  // namespace
+
+void check(int error, std::string_view what) {
+  if (error != 0) fail("", what, error);
+}
+
+void check(int error, std::uint8_t device, std::string_view what) {
+  if (error != 0) fail("device " + std::to_string(device) + ": ", what, error);
+}
+
+void check_stream(int error, std::uint8_t device, std::string_view what) {
+  if (error == 0) return;
+  if (is_fault(error)) check(error, device, what);
+  throw Error(ErrorCode::kInvalidArgument, std::string(what) + " is not a stream of device " +
+                                               std::to_string(device) +
+                                               ", or was destroyed too early: " + text_of(error));
+}
+
+}  // namespace device
+}  // namespace rota

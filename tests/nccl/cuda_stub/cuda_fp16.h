@@ -1,0 +1,2 @@
+// nccl.h includes CUDA's header of this name, and takes nothing from it.
+#pragma once
