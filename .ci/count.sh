@@ -1,16 +1,18 @@
-# What has passed, failed and was skipped, and how long it took. Sourced by .ci/run, which says how
-# many seconds a run may take.
+# Counts what passed, failed and was skipped, and measures how long each lane took. .ci/run includes
+# this file, and sets how many seconds a run may take.
 # shellcheck shell=bash disable=SC2154
 
 passed=0
 failed=0
 skipped=0
 timings=()
-grace=30  # Seconds for what is cut off to tidy up.
-story=$(mktemp)  # What failed and was skipped, for the end of the output.
+few=3     # So many tests of a lane may fail once, and pass when they run again.
+grace=30  # Seconds in which a lane that is stopped may clean up.
+story=$(mktemp)  # Lists failures and skips, for the end of the output.
 trap 'rm -f "$story"' EXIT
 
-# took NAME BEGIN notes how long a lane has taken, and says so at once too: a run may be cut off.
+# took NAME BEGIN records how long a lane has taken. It also prints the time immediately, because
+# the run may be stopped before its end.
 took() {
   timings+=("$(printf '%5d s  %s' $((SECONDS - $2)) "$1")")
   echo "##### ${timings[-1]}"
@@ -26,8 +28,9 @@ in_session() {
   done
 }
 
-# end_session ID ends what is left of a session, once it has had time to tidy up: a cluster's
-# processes have sessions of their own, and whoever has started it takes it down.
+# end_session ID gives a session time to clean up, and then kills the processes that remain in it.
+# The processes of a cluster have their own sessions, so the script that started the cluster must
+# stop them.
 end_session() {
   local pids tries
   for ((tries = 0; tries < grace; ++tries)); do
@@ -38,14 +41,15 @@ end_session() {
   ((${#pids[@]} == 0)) || kill -KILL "${pids[@]}" 2>/dev/null || true
 }
 
-# in_time COMMAND... ends what would go on beyond the run's time, and notes in was_cut_off that it
-# has.
+# in_time COMMAND... runs a command. It stops the command at the end of the run's time, and then
+# sets was_cut_off.
 in_time() {
   local child status=0
-  # A session of its own, as ctest gives each test a process group of its own.
+  # The command gets its own session: a process group would not be enough, since ctest gives each
+  # test its own group.
   setsid timeout --kill-after=60 $((seconds > SECONDS ? seconds - SECONDS : 1)) "$@" &
   child=$!
-  # shellcheck disable=SC2064  # It is this child.
+  # shellcheck disable=SC2064  # $child must be expanded now: it is the child of this call.
   trap "kill $child; end_session $child; exit 130" INT TERM
   wait "$child" || status=$?
   trap - INT TERM
@@ -54,8 +58,8 @@ in_time() {
   return "$status"
 }
 
-# lane NAME COMMAND... counts the command as one check. Where it fails, what compilers, linters and
-# ./dev say of it is told at the end as well.
+# lane NAME COMMAND... counts the command as one check. If it fails, the messages of compilers,
+# linters and ./dev are also repeated at the end.
 lane() {
   local begin=$SECONDS status=0 said copy reader
   said=$(mktemp)
@@ -76,7 +80,7 @@ lane() {
   took "$1" "$begin"
 }
 
-# skip WHAT REASON: one that .ci/allowed_skips does not have is a failure.
+# skip WHAT REASON reports a skip. A skip that .ci/allowed_skips does not list is a failure.
 skip() {
   if grep -qxE -f <(grep -v -e '^#' -e '^$' .ci/allowed_skips) <<<"$1: $2"; then
     ((++skipped))
@@ -90,11 +94,27 @@ skip() {
 # attribute NAME FILE prints a number from the head of a JUnit file.
 attribute() { sed -n "0,/^[[:space:]]*$1=\"\([0-9]*\)\".*/s//\1/p" "$2"; }
 
-# test_lane NAME COMMAND... counts the tests that the command's ctest ran. It fails as the command
-# does.
+# pass_again RESULTS COMMAND... runs the tests again that failed, one after the other, and succeeds if
+# they pass. A busy machine may delay the processes of a test too much. What a sanitizer has found is
+# no matter of time, and neither are many failures.
+pass_again() {
+  local again count
+  count=$(attribute failures "$1")
+  ((count > 0 && count <= few && !was_cut_off)) || return
+  ! grep -qE 'SUMMARY: [A-Za-z]*Sanitizer' "$1" || return
+  again=$(mktemp)
+  in_time "${@:2}" --output-junit "$again" --rerun-failed -j 1 || true
+  [[ $(attribute tests "$again") == "$count" && $(attribute failures "$again") == 0 ]]
+  count=$?
+  rm -f "$again"
+  return "$count"
+}
+
+# test_lane NAME COMMAND... runs a command, and counts the tests that ctest ran in this command. It
+# returns the status of the command.
 test_lane() {
   local results begin=$SECONDS status=0 tests=0 failures=0 idle=0 failed_before=$failed
-  local line kind what why
+  local line kind what why fate=failed
   results=$(mktemp)
   echo "##### $1"
   in_time "${@:2}" --output-junit "$results" --test-output-size-passed 1000000 || status=$?
@@ -102,11 +122,16 @@ test_lane() {
     tests=$(attribute tests "$results")
     failures=$(attribute failures "$results")
     idle=$(($(attribute skipped "$results") + $(attribute disabled "$results")))
+    if pass_again "$results" "${@:2}"; then
+      fate=unsteady
+      failures=0
+      status=0
+    fi
     while IFS= read -r line; do
       IFS=$'\t' read -r kind what why <<<"$line"
       case $kind in
         skipped) skip "$1: $what" "$why" ;;
-        failed) echo "##### failed: $what of $1" >>"$story" ;;
+        failed) echo "##### $fate: $what of $1" >>"$story" ;;
         *) echo "$line" >>"$story" ;;
       esac
     done < <(awk -f .ci/results.awk "$results")
@@ -116,7 +141,7 @@ test_lane() {
   if ((was_cut_off)); then
     skip "$1" "cut off, as the run has had its $((seconds / 60)) minutes"
   elif ((status != 0 && failures == 0)); then
-    # What failed without a test to its name, such as a build, counts as one.
+    # A failure outside of the tests, such as a failed build, counts as one failure.
     ((++failed))
     echo "##### failed: $1, before or after its tests" >>"$story"
   fi
@@ -125,8 +150,7 @@ test_lane() {
   ((failed == failed_before))
 }
 
-# verdict prints once more at the end what counts: of a long run's output, the end may be all that
-# is kept.
+# verdict prints the result at the end, because a log may keep only the end of a long output.
 verdict() {
   cat "$story"
   printf '%s\n' "${timings[@]}"

@@ -1,11 +1,12 @@
-# Lanes that need not run: each lists in .ci/lanes/NAME what it depends on, and runs unless that is
-# as it was when the lane last passed on this machine. Sourced by .ci/run, from the tree's root.
+# Decides which lanes can be skipped. A file .ci/lanes/NAME lists what the lane depends on. The lane
+# is skipped if nothing in this list has changed since the lane last passed on this machine. .ci/run
+# runs in the root of the tree and includes this file.
 # shellcheck shell=bash
 source cmake/dev/packages.sh
 source cmake/dev/record.sh
 
-# lane_key NAME: of the contents below the listed paths, of what the listed commands say and of the
-# versions of the packages of the listed groups; and of the list itself.
+# lane_key NAME prints a digest of the contents below the listed paths, the output of the listed
+# commands, the versions of the packages in the listed groups, and the list itself.
 lane_key() {
   local list=.ci/lanes/$1 word rest paths group
   paths=("$list")
@@ -25,16 +26,17 @@ lane_key() {
   } | digest
 }
 
-# lane_packages NAME installs the packages that a lane depends on: what is not there has no version.
+# lane_packages NAME installs the packages that a lane depends on, because only an installed package
+# has a version.
 lane_packages() {
   local groups
   groups=$(sed -n 's/^packages: *//p' ".ci/lanes/$1")
-  # shellcheck disable=SC2086  # Names of groups.
+  # shellcheck disable=SC2086  # The variable has several names of groups.
   ./dev setup $groups
 }
 
-# A lane that the clock has left out, or that has failed, is owed: it is the first of the next run on
-# this machine.
+# If a lane was left out for lack of time, or has failed, it is owed: the next run on this machine
+# begins with it.
 owe() { note_passed "owed/$1" "$(machine | digest)"; }
 is_owed() { has_passed "owed/$1" "$(machine | digest)"; }
 settle() { rm -f "$kept/passed/owed/$1"; }

@@ -1,6 +1,7 @@
-# Reads a JUnit file of ctest's and prints, a line each: "skipped<tab>TEST<tab>REASON" for each test
-# that was skipped, also for those inside of a program that is one test of ctest's; and
-# "failed<tab>TEST", followed by what GoogleTest says of it and the end of its output.
+# Reads a JUnit file that ctest has written. Prints a line "skipped<tab>TEST<tab>REASON" for each
+# skipped test, even if a program with many tests is a single ctest test. Prints a line
+# "failed<tab>TEST" for each failed test, then GoogleTest's messages about it and the end of its
+# output.
 function plain(text) {
   gsub(/&lt;/, "<", text)
   gsub(/&gt;/, ">", text)
@@ -14,7 +15,7 @@ function end_of_test(  i, last, told, reason) {
   if (failing) {
     print "failed\t" name
     last = n > 60 ? n - 60 : 0
-    # GoogleTest: "FILE:LINE: Failure" or "unknown file: Failure", and what was expected.
+    # GoogleTest: "FILE:LINE: Failure" or "unknown file: Failure", and then the expected value.
     for (i = 0; i < last; ++i) {
       if (lines[i] ~ /: Failure$/) told = 12
       if (told-- > 0) print substr(lines[i], 1, 300)
@@ -32,7 +33,7 @@ function end_of_test(  i, last, told, reason) {
       told = 1
     }
   }
-  # Others say why in the last line of their output.
+  # Other tests print the reason in the last line of their output.
   if (idle && !told) print "skipped\t" name "\t" (n ? lines[n - 1] : "it does not say why")
 }
 

@@ -1,12 +1,11 @@
-// What rota-bench does, a subcommand each. All take the arguments behind the subcommand's name,
-// which stands at arguments[0], but for run_collectives_command(), whose arguments are the
-// program's. They return the exit code, which is 2 for arguments that make no sense, and throw
-// std::exception.
+// The subcommands of rota-bench, one function each. arguments[0] is the name of the subcommand.
+// run_collectives_command() is different: it takes the arguments of the whole program. All
+// functions return the exit code, which is 2 for invalid arguments. All may throw std::exception.
 #pragma once
 
 namespace rota::bench {
 
-// arguments[1] names the collectives. As a rank of the job that it joins, as are the next three.
+// arguments[1] names the collectives. This command and the next three run as a rank of the job.
 int run_collectives_command(int argument_count, char** arguments);
 int run_small_command(int argument_count, char** arguments);
 int run_tune_command(int argument_count, char** arguments);
@@ -15,15 +14,23 @@ int run_overlap_command(int argument_count, char** arguments);
 // Reads rows from stdin.
 int run_contest_command(int argument_count, char** arguments);
 
-// Throws where a file cannot be written.
+// Throws if a file cannot be written.
 int run_plan_command(int argument_count, char** arguments);
 
-// Each kernel's throughput beside that of memcpy, for buffers that fit into a second-level cache
-// and for buffers that fit into none; and the models' matrix products. In one thread.
+// Compares each kernel's throughput with that of memcpy, for buffers that fit into a second-level
+// cache and for buffers that fit into no cache. Also measures the matrix products of the models.
+// Uses one thread.
 int run_kernel_benchmarks(int argument_count, char** arguments);
 
-// The least calls: an all-reduce of four bytes, a barrier, a message there and back. Between ranks
-// where rotarun has started several, which all call it, and between two threads otherwise.
+// Measures the saving and restoring of checkpoints in a folder.
+int run_checkpoint_command(int argument_count, char** arguments);
+
+// Compares ways to train. Runs as a rank of the job.
+int run_pace_command(int argument_count, char** arguments);
+
+// Measures the smallest calls: an all-reduce of four bytes, a barrier, and a message to a peer and
+// back. Under rotarun the calls are between ranks, and every rank must call this function. Without
+// rotarun the calls are between two threads.
 int run_latency_benchmarks(int argument_count, char** arguments);
 
 }  // namespace rota::bench

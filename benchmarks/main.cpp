@@ -1,4 +1,4 @@
-// rota-bench: how fast rota's parts are here, and what its plans look like.
+// rota-bench: measures how fast rota is on this machine, and shows its plans.
 #include <exception>
 #include <iostream>
 #include <string_view>
@@ -13,24 +13,27 @@ namespace {
 constexpr int kUsageError = 2;
 constexpr std::string_view kUsage =
     "usage: rota-bench kernel ...                        the arithmetic, in one thread\n"
-    "       rota-bench latency ...                       the least calls, between two threads; or\n"
+    "       rota-bench latency ...                       small calls, between two threads; or\n"
     "       rotarun -np 2 rota-bench latency ...         between ranks\n"
+    "       rota-bench checkpoint ...                    saves and restores; has a --help\n"
     "       rotarun -np RANKS rota-bench all-reduce ...  the sum over ranks; has a --help\n"
-    "       rotarun -np RANKS rota-bench broadcast ...   and so each collective, or a list of "
-    "them\n"
+    "       rotarun -np RANKS rota-bench broadcast ...   any other collective, or a list\n"
     "       rotarun -np RANKS rota-bench small ...       many small buffers; has a --help\n"
-    "       rotarun -np RANKS rota-bench overlap ...     what it saves a training; has a --help\n"
+    "       rotarun -np RANKS rota-bench overlap ...     what overlap gains; has a --help\n"
+    "       rotarun -np RANKS rota-bench pace ...        ways to train; has a --help\n"
     "       rotarun -np RANKS rota-bench tune -o FILE    the fastest plans here; has a --help\n"
-    "       rota-bench plan --draw ...                   what goes where, and when; has a --help\n"
-    "       rota-bench compare OURS THEIRS               two names' rows of --json, from stdin\n"
-    "       rota-bench contest ...                       all names' rows; has a --help\n";
+    "       rota-bench plan --draw ...                   the messages of a plan; has a --help\n"
+    "       rota-bench compare OURS THEIRS               the --json rows of two names, from stdin\n"
+    "       rota-bench contest ...                       all --json rows; has a --help\n";
 
 int run(int argument_count, char** arguments) {
   using namespace rota::bench;
   const std::string_view command = argument_count > 1 ? arguments[1] : "";
   if (command == "kernel") return run_kernel_benchmarks(argument_count - 1, arguments + 1);
   if (command == "latency") return run_latency_benchmarks(argument_count - 1, arguments + 1);
+  if (command == "checkpoint") return run_checkpoint_command(argument_count - 1, arguments + 1);
   if (command == "overlap") return run_overlap_command(argument_count - 1, arguments + 1);
+  if (command == "pace") return run_pace_command(argument_count - 1, arguments + 1);
   if (command == "small") return run_small_command(argument_count - 1, arguments + 1);
   if (command == "plan") return run_plan_command(argument_count - 1, arguments + 1);
   if (command == "tune") return run_tune_command(argument_count - 1, arguments + 1);

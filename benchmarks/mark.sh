@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Says "stale" in the head of each benchmark page whose sources have changed since it was measured,
-# and no longer in that of any other.
+# Writes "stale" into the head of each benchmark page whose sources have changed since it was
+# measured, and removes the mark from all other pages.
 #
 # usage: mark.sh [--check | --release] [ROOT]
-# --check changes nothing, and fails where a page says what is not so; --release fails on pages that
-# are stale or missing, too. ROOT is the project's, by default the one that this file is in.
+# --check changes nothing, and fails if the mark of a page is wrong. --release also fails if a page
+# is stale or missing, but the page about GPUs may be missing: few machines have a GPU. ROOT is the project's root, by default the tree of this file.
 set -euo pipefail
 digest=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/pages/digest.sh
 mode=mark
@@ -25,7 +25,7 @@ complain() {
 # The head ends where the results begin: with a picture, a table or a heading.
 head_of() { sed '2,$ {/^[!|#]/Q}' "$1"; }
 
-# The mark stands below the title.
+# The mark is below the title.
 write_mark() { sed -i "1a\\\\n$mark" "$1"; }
 remove_mark() { sed -i '2,/^\*\*Stale:/ {/^$/d; /^\*\*Stale:/d}' "$1"; }
 
@@ -38,17 +38,17 @@ for file in docs/benchmarks/*.md; do
     mark:stale) write_mark "$file" ;;
     mark:says-fresh) remove_mark "$file" ;;
     check:stale | release:stale)
-      complain "its sources have changed; \`./dev bench --mark\` says so in its head"
+      complain "its sources have changed; \`./dev bench --mark\` writes that into its head"
       ;;
     check:says-fresh | release:says-fresh)
-      complain "says that it is stale, and is not; \`./dev bench --mark\` mends that"
+      complain "says that it is stale, but it is not; \`./dev bench --mark\` corrects that"
       ;;
     release:says-stale) complain "is stale; \`./dev bench --docs\` measures it anew" ;;
   esac
 done
 if [[ $mode == release ]]; then
   while read -r page; do
-    [[ -f docs/benchmarks/$page.md ]] || complain "is missing; \`./dev bench --docs\` measures it"
+    [[ -f docs/benchmarks/$page.md || $page == gpu ]] || complain "is missing; \`./dev bench --docs\` measures it"
   done < <(sed -n 's/^\([a-z][^:]*\):.*/\1/p' benchmarks/pages/sources.txt | sort -u)
 fi
 exit $verdict

@@ -1,4 +1,4 @@
-// Reads the high-water mark that the kernel keeps.
+// Reads the peak memory that the kernel records.
 #include "peak_memory.h"
 
 #include <fstream>

@@ -1,11 +1,12 @@
-// How much memory this process has used at most.
+// Peak memory of this process.
 #pragma once
 #include <cstddef>
 
 namespace rota::bench {
 
-// The high-water mark of the pages in memory, shared ones included. Unlike getrusage's figure it
-// starts anew with the program, so it has nothing of the launcher in it.
+// Returns the high-water mark of the pages in memory, in bytes, shared pages included. The kernel
+// resets the mark when a program starts. getrusage() is not used, because its value includes the
+// launcher's peak.
 std::size_t peak_memory_bytes();
 
 }  // namespace rota::bench

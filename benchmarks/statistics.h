@@ -1,4 +1,4 @@
-// What is said of a run of samples.
+// Median and percentiles of samples.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -6,16 +6,17 @@
 
 namespace rota::bench {
 
-// All require at least one sample.
+// All functions require at least one sample.
 
-// Of an even number, the mean of the two in the middle.
+// For an even number of samples, returns the mean of the two in the middle.
 inline double median(std::vector<double> samples) {
   std::ranges::sort(samples);
   const std::size_t middle = samples.size() / 2;
   return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
 }
 
-// The least sample that at least `percent` of them do not exceed. Requires 0 < percent <= 100.
+// Returns the smallest sample x such that at least `percent` % of the samples are at most x.
+// Requires 0 < percent <= 100.
 inline double percentile(std::vector<double> samples, std::size_t percent) {
   std::ranges::sort(samples);
   return samples[(samples.size() * percent + 99) / 100 - 1];

@@ -1,4 +1,5 @@
-# c-ares, as CAres::CAres, by its header and its library: not every system has its package files.
+# Finds c-ares, as CAres::CAres, by its header and its library, because not every system has CMake
+# files for it.
 find_path(CAres_INCLUDE_DIR ares.h)
 find_library(CAres_LIBRARY cares)
 mark_as_advanced(CAres_INCLUDE_DIR CAres_LIBRARY)

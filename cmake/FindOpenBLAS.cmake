@@ -1,7 +1,7 @@
-# OpenBLAS, as OpenBLAS::OpenBLAS: no headers, the library alone. Of Debian's flavours the one that
-# threads may use at once; the serial one may not be used so.
-# With OpenBLAS_USE_STATIC_LIBS the archive, from which a linker takes the products and leaves LAPACK,
-# which is most of OpenBLAS, and with it the Fortran library.
+# Finds OpenBLAS, as OpenBLAS::OpenBLAS: only the library, no headers. Prefers Debian's pthread
+# variant, which several threads may use together; the serial variant does not allow that. With
+# OpenBLAS_USE_STATIC_LIBS, finds the archive. From the archive a linker takes only the matrix
+# products. The linker leaves out LAPACK, which is most of OpenBLAS and needs the Fortran library.
 set(OpenBLAS_names openblas)
 if(OpenBLAS_USE_STATIC_LIBS)
   set(OpenBLAS_names libopenblas.a)

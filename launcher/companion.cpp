@@ -1,4 +1,5 @@
-// In rotarun: turns into rotarun-hosts, which does all anew with the same arguments.
+// For a job of several hosts, rotarun turns into rotarun-hosts, which begins again with the same
+// arguments. Without this file, rotarun could run jobs on one host only.
 #include <string>
 #include <vector>
 

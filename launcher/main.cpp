@@ -1,7 +1,9 @@
-// rotarun: starts a program as the ranks of a job, watches them, and ends what it started.
+// rotarun starts a program as the ranks of a job, watches the ranks, and ends all processes that it
+// started. Every failure becomes an exit code.
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,12 +18,15 @@
 #include "launcher/job/several_hosts.h"
 #include "launcher/job/start.h"
 #include "launcher/job/termination_message.h"
+#include "launcher/mpi/mpi_plan.h"
 #include "launcher/plan/devices.h"
 #include "launcher/plan/job_plan.h"
-#include "launcher/plan/reach.h"
+#include "launcher/plan/job_scope.h"
+#include "launcher/plan/machine_cores.h"
+#include "launcher/plan/nested_launch.h"
 #include "launcher/plan/show_ranks.h"
 #include "launcher/plan/table_json.h"
-#include "launcher/plan/topology.h"
+#include "launcher/ranks/program_check.h"
 #include "launcher/ranks/rank_environment.h"
 #include "os/host.h"
 #include "os/message_socket.h"
@@ -39,15 +44,29 @@ JobPlan plan_job(const Options& options, const Facts& facts) {
   return make_plan(options, facts, [&] { return read_topology(facts.allowed_cpus); });
 }
 
+// Returns which MPI each program has, and why; empty if the command line has no program.
+std::string explain_mpi(const Options& options, std::size_t ranks_here, std::size_t world_size) {
+  if (options.groups.front().program.empty()) return {};
+  const std::vector<std::string> environment = os::environment();
+  const ProgramCheck check =
+      check_program(options, environment, mpi_view_of(ranks_here, world_size, environment));
+  std::string text;
+  for (const std::string& why : check.why_mpi) text += "MPI: " + why + "\n";
+  return check.exit_code == 0 ? text : text + "the job cannot start: " + check.complaint + "\n";
+}
+
 int explain(const Options& options, Facts facts, const cluster::Given& given) {
   const std::size_t slot_count = slots_of(options, facts).count;
-  const Explanation explanation = explain_reach(options, given, slot_count);
-  std::string table;
+  const Explanation explanation = explain_scope(options, given, slot_count);
+  std::string rest;
   if (explanation.is_alone) {
-    facts.declared = decide_reach(options, given).declared;
-    table = to_text(plan_job(options, facts).job.table);
+    facts.declared = decide_scope(options, given).declared;
+    const RankTable table = plan_job(options, facts).job.table;
+    rest = to_text(table) + explain_mpi(options, table.rows.size(), table.rows.size());
+  } else if (const auto& hosts = explanation.hosts) {
+    rest = explain_mpi(options, is_nested_launch(*hosts) ? 1 : 0, hosts->world_size.value_or(2));
   }
-  const int code = print(explanation.text + table);
+  const int code = print(explanation.text + rest);
   return code == 0 && !explanation.is_decided ? kExitSpecification : code;
 }
 
@@ -56,7 +75,7 @@ ShownTable table_of_this_host(const Options& options, const Facts& facts,
   const JobPlan plan = plan_job(options, facts);
   for (const std::string& warning : plan.warnings) complain("warning: " + warning);
   ShownTable shown{.table = plan.job.table};
-  DevicesOfRanks devices = devices_of_ranks(options, environment, plan.share);
+  DevicesOfRanks devices = devices_of_ranks(options, environment, plan.assignment);
   for (std::string& of_rank : devices.visible) shown.devices.emplace_back(std::move(of_rank));
   return shown;
 }
@@ -65,7 +84,7 @@ int show_ranks(const Options& options, Facts facts, const cluster::Given& given)
   const std::vector<std::string> environment = os::environment();
   auto shown = table_of_several_hosts(options, given, slots_of(options, facts).count, environment);
   if (!shown) {
-    facts.declared = decide_reach(options, given).declared;
+    facts.declared = decide_scope(options, given).declared;
     shown = table_of_this_host(options, facts, environment);
   }
   if (!shown->note.empty()) complain("note: " + shown->note);
@@ -73,7 +92,8 @@ int show_ranks(const Options& options, Facts facts, const cluster::Given& given)
                             : to_text(shown->table));
 }
 
-// It is for rotarun alone, and for what that turns into: nothing that is started inherits it.
+// Closes the descriptor of the key in every process that rotarun starts. The descriptor is for
+// rotarun and for the companion that rotarun becomes.
 void keep_key_private(const Options& options) {
   if (!options.key_fd) return;
   try {
@@ -94,14 +114,17 @@ int launch_here(const Options& options, const Facts& facts,
                 const std::vector<std::string>& environment) {
   const JobPlan plan = plan_job(options, facts);
   for (const std::string& warning : plan.warnings) complain("warning: " + warning);
-  const Share& share = plan.share;
+  const HostAssignment& assignment = plan.assignment;
   const Found found =
       find_program(options, environment,
-                   hides_ranks_from_mpi(share.ranks.size(), share.world_size, environment));
+                   mpi_view_of(assignment.ranks.size(), assignment.world_size, environment));
   if (found.obstacle) return found.obstacle->value;
   os::SignalWatch signals = watch_signals();
   return start(environment, found, signals, [&](RunContext& context) {
-    JobRun job(options, plan, prepare_here(options, plan, environment), context, signals);
+    Prepared prepared = prepare_here(options, plan, environment);
+    prepared.mpi =
+        plan_mpi(found.mpi, std::span(&assignment, 1), plan.job.table, context.mpi_name());
+    JobRun job(options, plan, std::move(prepared), context, signals);
     return job.run();
   });
 }
@@ -114,15 +137,15 @@ int launch(const Options& options, const std::vector<std::string>& arguments) {
   const cluster::Given given = gather_given(options, environment, facts.host);
   if (options.explain) return explain(options, facts, given);
   if (options.show_ranks) return show_ranks(options, facts, given);
-  const Reach reach = decide_reach(options, given);
-  if (reach.hosts) return launch_across(options, arguments, facts, *reach.hosts);
-  discard_key(options);  // One host needs none.
-  facts.declared = reach.declared;
+  const JobScope scope = decide_scope(options, given);
+  if (scope.hosts) return launch_across(options, arguments, facts, *scope.hosts);
+  discard_key(options);  // A job on one host needs no key.
+  facts.declared = scope.declared;
   return launch_here(options.preflight ? preflight_here(options, arguments, facts) : options, facts,
                      environment);
 }
 
-// An exit code, where anything is thrown as well.
+// Returns the exit code of `act`. An exception becomes an exit code, too.
 int end_of(const std::function<int()>& act) {
   try {
     return act();

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# What Kubernetes costs an all-reduce: between two pods on different nodes, and between the same two
-# network namespaces by processes that are in no pod. In turn, each twice a round, so that a machine
-# which is slow for a while is slow for all, and the spread of like against like is seen.
+# Measures how much slower Kubernetes makes an all-reduce. One measurement runs between two pods on
+# different nodes, the other between processes outside pods, in the same two network namespaces. The
+# two measurements alternate, so that a machine that is slow for a while slows both. Each of them
+# runs twice a round, so that the spread of equal runs is visible.
 #
 # usage: all_reduce.sh ROTARUN IMAGE FOLDER [ROUNDS]
-# IMAGE and FOLDER, of which it was made, are those of image.sh. For root, and for the cluster of this
-# machine, since it goes into the pods' namespaces.
+# IMAGE and FOLDER come from image.sh, which makes IMAGE from FOLDER. Needs root and a cluster on
+# this machine, since the script enters the pods' namespaces.
 set -euo pipefail
 (($# == 3 || $# == 4)) || {
   sed -n 's/^# usage: /usage: /p' "$0" >&2
@@ -24,10 +25,10 @@ trap clean_up EXIT
 kubectl create namespace "$namespace" >/dev/null
 on() { kubectl --namespace "$namespace" "$@"; }
 
-# What is in the image, run where it lies: with its own libraries, and its own companions.
+# Runs a program of the image outside a pod, with the libraries and companions of the image.
 here() { LD_LIBRARY_PATH=$folder/usr/lib "$@"; }
 
-# A StatefulSet's pods stay when they are done.
+# Makes a StatefulSet: its pods keep running after the job in them is done.
 make_pods() {
   "$rotarun" render --kind statefulset --name pair --workers 2 --image "$image" \
     --cpu 2 --cpu-request 50m --memory 1Gi -- rota-bench all-reduce --sizes 4 --iterations 1 |
@@ -43,7 +44,7 @@ make_pods() {
   return 1
 }
 
-# A process of the pod, of this machine's counting.
+# process_of POD: prints the id, on this machine, of a process in the pod.
 process_of() {
   local uid
   uid=$(on get pod "$1" -o 'jsonpath={.metadata.uid}')

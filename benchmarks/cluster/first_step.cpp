@@ -1,5 +1,4 @@
-// Trains as the example does and says when the first step is done, which is what start.sh waits
-// for.
+// Trains like the example, and prints a line after the first step. start.sh waits for this line.
 #include <rota/communicator.h>
 #include <rota/idx.h>
 #include <rota/trainer.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# image.sh BUILD OUT makes the archive of the image rota-bench, which start.sh and all_reduce.sh start:
-# rota-mnist, with rota-bench and first_step, from a build of preset `image` with benchmarks. What it
-# consists of stays in OUT/rota-bench.
+# image.sh BUILD OUT makes the archive of the image rota-bench, which start.sh and all_reduce.sh
+# use. The image is rota-mnist with rota-bench and first_step. BUILD is a build of preset `image`
+# with the benchmarks. The files of the image are in OUT/rota-bench.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$(realpath "$1") out=$2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh BUILD measures, in a cluster of this machine, how long a start takes, and what Kubernetes costs
-# an all-reduce. BUILD is of preset `image` with benchmarks.
+# run.sh BUILD measures in a cluster on this machine how long a job takes to start, and how much
+# slower Kubernetes makes an all-reduce. BUILD is a build of preset `image` with the benchmarks.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(realpath "$1") image=localhost/rota-bench:test

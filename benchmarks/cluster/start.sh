@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# How long eight ranks on four pods take from `kubectl apply` to their first training step, in the
-# cluster that KUBECONFIG names: five rounds, a line for each, and the medians.
+# Measures how long eight ranks on four pods take from `kubectl apply` to their first training step.
+# Uses the cluster that KUBECONFIG names. Prints a line for each of five rounds, and the medians.
 #
 # usage: start.sh ROTARUN IMAGE [ROUNDS]
-# IMAGE is that of image.sh. The step's time is that of its line in the node's log, and a container has
-# started when its kubelet says so, since a pod's own status has whole seconds only.
+# IMAGE comes from image.sh. The time of a step is the timestamp of its line in the node's log. The
+# start time of a container comes from the kubelet, since the pod's status gives only whole seconds.
 set -euo pipefail
 (($# == 2 || $# == 3)) || {
   sed -n 's/^# usage: /usage: /p' "$0" >&2
@@ -13,7 +13,8 @@ set -euo pipefail
 rotarun=$1 image=$2 rounds=${3:-5}
 namespace=rota-start-$$
 
-# The job first: it would go on to replace its pods, which a namespace that goes does not admit.
+# Deletes the job before the namespace. Otherwise the job would try to replace its pods, and a
+# namespace in deletion refuses new pods.
 clean_up() {
   kubectl delete --namespace "$namespace" job/start --ignore-not-found >/dev/null
   kubectl delete namespace "$namespace" --ignore-not-found --wait=false >/dev/null
@@ -24,7 +25,7 @@ kubectl create namespace "$namespace" >/dev/null
 on() { kubectl --namespace "$namespace" "$@"; }
 pods() { on get pods -l app.kubernetes.io/name=start "$@"; }
 
-# time_of POD PATTERN: when its log had such a line first, in nanoseconds; fails where there is none.
+# time_of POD PATTERN: the time of the first matching line of the log, in ns; fails without one.
 time_of() {
   local stamp
   stamp=$(on logs --timestamps "$1" 2>/dev/null |
@@ -32,7 +33,7 @@ time_of() {
   [[ -n $stamp ]] && date -d "$stamp" +%s%N
 }
 
-# When the last of the four containers has started, in nanoseconds; empty where not all are known yet.
+# The time at which the last of four containers started, in ns; empty until all four are known.
 last_start() {
   local node
   for node in $(pods -o 'jsonpath={.items[*].spec.nodeName}' | tr ' ' '\n' | sort -u); do
@@ -57,13 +58,13 @@ for ((round = 1; round <= rounds; ++round)); do
     sleep 0.2
   done
   [[ -n ${step:-} ]] || { echo "start.sh: no first step after two minutes" >&2 && exit 1; }
-  # It looks every ten seconds or so.
+  # The kubelet updates this metric about every ten seconds.
   for ((tries = 0; tries < 60; ++tries)); do
     last=$(last_start)
     [[ -z $last ]] || break
     sleep 1
   done
-  [[ -n $last ]] || { echo "start.sh: no kubelet says when the containers have started" >&2 && exit 1; }
+  [[ -n $last ]] || { echo "start.sh: no kubelet reports when the containers have started" >&2 && exit 1; }
   from_apply+=("$(seconds $((step - applied)))") from_last+=("$(seconds $((step - last)))")
   echo "round $round: ${from_apply[-1]} s from apply, ${from_last[-1]} s from the last container's start"
   on delete --wait job/start service/start secret/start-key >/dev/null

@@ -1,4 +1,4 @@
-// Turns arguments into a Method.
+// Parses command lines into a Method.
 #include "collectives/arguments.h"
 
 #include <stdexcept>
@@ -9,7 +9,7 @@
 namespace rota::bench {
 namespace {
 
-// What "both" stands for in the options that have two values.
+// The word that selects both values of an option that has two values.
 constexpr const char* kBoth = "both";
 
 template <class Values>
@@ -19,7 +19,8 @@ std::string list_of(const Values& all) {
   return list;
 }
 
-// Leaves `values` as they are where the option is not given.
+// Sets `values` to the list that the option gives. Leaves `values` unchanged if the option is not
+// given.
 template <class T, class Values>
 void take_list(const cxxopts::ParseResult& given, const std::string& option, const Values& all,
                std::vector<T>& values) {
@@ -58,32 +59,34 @@ cxxopts::Options measurement_options(const std::string& program) {
   cxxopts::Options options(
       program + " COLLECTIVE[,COLLECTIVE...]",
       "Times collectives: " + list_of(all_collectives()) +
-          ".\n\nTimes are in microseconds, by the call, of the slowest rank: the median, and with "
-          "--json the\nleast and the 99th percentile too. Bandwidths are nccl-tests': gigabytes of "
-          "values a second\n(algbw), and that times what the busiest link carries for each byte "
-          "(busbw). After each row's\nlast call that is timed there is one more, of which every "
-          "element is looked at: where one is\nwrong, the exit code is 1.");
-  options.add_options()                                                                      //
-      ("sizes", "In bytes, such as 4,64K,16M or 4:256M:x4", cxxopts::value<std::string>())   //
-      ("types", list_of(kDataTypes), list())                                                 //
-      ("ops", list_of(kReduceOps), list())                                                   //
-      ("placement", "out-of-place, in-place or both (the default)", list())                  //
-      ("memory", "shared, which the library gives out (the default), any, or both", list())  //
+          ".\n\nTimes are in microseconds per call, of the slowest rank: the median, and with "
+          "--json also the\nsmallest and the 99th percentile. Bandwidths are those of nccl-tests: "
+          "gigabytes of values per\nsecond (algbw), and algbw times the bytes that the busiest "
+          "link carries for each byte (busbw).\nAfter the last timed call of each row, one more "
+          "call is made, and every element of its result is\nchecked: if one is wrong, the exit "
+          "code is 1.");
+  options.add_options()                                                                           //
+      ("sizes", "Sizes in bytes, such as 4,64K,16M or 4:256M:x4", cxxopts::value<std::string>())  //
+      ("types", list_of(kDataTypes), list())                                                      //
+      ("ops", list_of(kReduceOps), list())                                                        //
+      ("placement", "out-of-place, in-place or both (the default)", list())                       //
+      ("memory", "shared, which the library allocates (the default), any, or both", list())       //
       ("state",
        "warm (the default); fresh: each rank writes its values before the call and reads "
-       "the results within the time; or both",
+       "the results within the measured time; or both",
        list())  //
       ("calls", "isolated, back-to-back (of up to 64 KiB, warm), or both (the default)", list())(
-          "iterations", "Isolated calls a row, instead of 7 to 500 by size",
-          cxxopts::value<std::size_t>())                                                   //
-      ("check", "Look at every element, and fail where one is wrong (the default)")        //
-      ("no-check", "Do not look at them, which takes less time a row")                     //
-      ("json", "Print a JSON object a row")                                                //
-      ("plot", "Draw time by size into this file, as SVG", cxxopts::value<std::string>())  //
+          "iterations", "Isolated calls per row (default: 7 to 500, depending on the size)",
+          cxxopts::value<std::size_t>())                                        //
+      ("check", "Check every element, and fail if one is wrong (the default)")  //
+      ("no-check", "Do not check elements, which takes less time per row")      //
+      ("json", "Print one JSON object per row")                                 //
+      ("plot", "Draw the time for each size into this file, as SVG",
+       cxxopts::value<std::string>())  //
       ("since",
-       "Measure something else: the milliseconds from then, in seconds since 1970, to the "
-       "end of a first all-reduce",
-       cxxopts::value<double>())("help", "Print this");
+       "Measure something else: the time from this moment to the end of the first all-reduce, in "
+       "milliseconds. Give the moment in seconds since 1970",
+       cxxopts::value<double>())("help", "Print this help");
   return options;
 }
 
@@ -95,7 +98,7 @@ Arguments arguments_from(const std::string& collectives, const cxxopts::ParseRes
   Method& method = arguments.method;
   method.collectives = collectives_named(collectives);
   if (method.collectives.empty()) {
-    throw std::invalid_argument("'" + collectives + "' is no collective; there are " +
+    throw std::invalid_argument("'" + collectives + "' is not a collective; there are " +
                                 list_of(all_collectives()));
   }
   if (given.count("sizes") != 0) method.sizes = parse_sizes(given["sizes"].as<std::string>());
@@ -109,11 +112,11 @@ Arguments arguments_from(const std::string& collectives, const cxxopts::ParseRes
   take_list(given, "calls", kCalls, method.calls);
   if (given.count("iterations") != 0) {
     method.iterations = given["iterations"].as<std::size_t>();
-    if (method.iterations == 0U) throw std::invalid_argument("--iterations: at least 1");
+    if (method.iterations == 0U) throw std::invalid_argument("--iterations must be at least 1");
   }
   method.checks = given.count("no-check") == 0;
   if (given.count("check") != 0 && !method.checks) {
-    throw std::invalid_argument("--check and --no-check: one of them");
+    throw std::invalid_argument("give only one of --check and --no-check");
   }
   arguments.json = given.count("json") != 0;
   if (given.count("since") != 0) arguments.since = given["since"].as<double>();

@@ -1,4 +1,4 @@
-// The arguments that rota's program and its peers' have in common.
+// The command-line options that rota's program and the programs of its peers all have.
 #pragma once
 #include <cxxopts.hpp>
 #include <optional>
@@ -11,19 +11,21 @@ namespace rota::bench {
 struct Arguments {
   Method method;
   bool json = false;
-  std::string plot;             // The file; empty where none is wanted.
-  std::optional<double> since;  // In seconds since 1970: when the job was started, where that is
-                                // all that is to be measured.
+  std::string plot;  // File of the picture; empty: no picture.
+  // Start of the job in seconds since 1970. If set, only the time from then to the end of the first
+  // all-reduce is measured.
+  std::optional<double> since;
 };
 
-// The collectives of "broadcast" or "reduce,all-gather"; empty where `text` is no such list.
+// Parses a list such as "broadcast" or "reduce,all-gather". Returns an empty list if `text` is not
+// a list of names.
 std::vector<Collective> collectives_named(const std::string& text);
 
-// --sizes, --types, … --help.
+// Returns the options that all measuring programs have: --sizes, --types, … --help.
 cxxopts::Options measurement_options(const std::string& program);
 
-// `collectives` is the name of the subcommand. Throws std::invalid_argument, naming the option,
-// where one makes no sense.
+// Returns the parsed arguments. `collectives` is the name of the subcommand. Throws
+// std::invalid_argument, which names the invalid option.
 Arguments arguments_from(const std::string& collectives, const cxxopts::ParseResult& given);
 
 }  // namespace rota::bench

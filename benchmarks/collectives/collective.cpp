@@ -1,4 +1,4 @@
-// A table of the collectives.
+// The table of the collectives.
 #include "collectives/collective.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace rota::bench {
 namespace {
 
-// What each link carries, by nccl-tests' PERFORMANCE.md.
+// How often the busiest link carries each byte, according to nccl-tests' PERFORMANCE.md.
 enum class Traffic : std::uint8_t { kNone, kOnce, kTwice, kOthersParts, kOthersPartsTwice };
 
 struct Description {
@@ -18,7 +18,7 @@ struct Description {
   Traffic traffic;
 };
 
-// By Collective.
+// Indexed by Collective.
 constexpr std::array kDescriptions = {
     Description{"all-reduce", true, false, false, Traffic::kOthersPartsTwice},
     Description{"reduce", true, false, true, Traffic::kOnce},

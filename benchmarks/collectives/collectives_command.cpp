@@ -1,4 +1,4 @@
-// Measures rota's collectives, as a rank of the job that it joins.
+// Measures rota's collectives as a rank of a job.
 #include "commands.h"
 
 #include <stdexcept>
@@ -21,7 +21,7 @@ void check_plans(const cxxopts::ParseResult& given) {
     const bool is_one = algorithm && makes(*algorithm, collectives::Collective::kAllReduce);
     if (name != "auto" && !is_one) {
       throw std::invalid_argument("--plans: there is no \"" + name +
-                                  "\" for an all-reduce; --help lists them");
+                                  "\" for an all-reduce; --help lists the plans");
     }
   }
 }
@@ -31,11 +31,12 @@ void check_plans(const cxxopts::ParseResult& given) {
 int run_collectives_command(int argument_count, char** arguments) {
   auto options = measurement_options("rotarun -np RANKS rota-bench");
   options.add_options()("plans",
-                        "Of all-reduces: auto (the default), ring, direct, hub, by-host, "
+                        "Plans of all-reduces: auto (the default), ring, direct, hub, by-host, "
                         "halving-doubling, tree, two-level, star, shared-memory",
                         cxxopts::value<std::vector<std::string>>())(
       "codecs",
-      "Of all-reduces of float32: identity (the default), bf16, fp16, int8, int8-stochastic, top-k",
+      "Codecs of all-reduces of float32: identity (the default), bf16, fp16, int8, "
+      "int8-stochastic, top-k",
       cxxopts::value<std::vector<std::string>>());
   return run_program(std::move(options), argument_count, arguments,
                      [](const cxxopts::ParseResult& given) {

@@ -1,4 +1,4 @@
-// From a DataType to the C++ type that it stands for.
+// Maps a DataType to its C++ type.
 #pragma once
 #include <type_traits>
 
@@ -6,7 +6,7 @@
 
 namespace rota::bench {
 
-// Calls `function` with std::type_identity<T>, T being the type of elements of `type`.
+// Calls `function` with std::type_identity<T>, where T is the element type of `type`.
 template <class Function>
 decltype(auto) with_type(DataType type, const Function& function) {
   switch (type) {

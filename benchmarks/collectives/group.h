@@ -1,5 +1,5 @@
-// Ranks that call collectives, as the method sees them: one implementation for rota, one for each
-// peer, and one for what the machine can do at most.
+// The interface between the method that measures and the ranks that call collectives. rota, each
+// peer library and the limit (the best time that the machine can reach) implement it.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -13,31 +13,32 @@
 
 namespace rota::bench {
 
-// A call that is ready to be made, again and again: what can be done beforehand has been done.
+// A call that can be made repeatedly. Its preparation is already done.
 struct PreparedCall {
-  std::function<void()> make;  // Empty where the group has no such call.
-  std::string plan;            // How it does it, as far as that is known: "auto", "ring", "-".
+  std::function<void()> make;  // Empty if the group has no such call.
+  std::string plan;            // The plan, if known: "auto", "ring", "-".
 };
 
 class Group {
  public:
   virtual ~Group() = default;
 
-  virtual std::string name() const = 0;  // "rota shm". Has no quotes.
+  virtual std::string name() const = 0;  // "rota shm". Contains no quotes.
   virtual std::size_t rank() const = 0;
   virtual std::size_t world_size() const = 0;
 
-  // Zeroed, and given back when the last pointer to it is gone.
+  // Returns zeroed memory, which is released with the last pointer to it.
   virtual std::shared_ptr<std::byte> allocate(std::size_t bytes, Memory memory) = 0;
 
-  // Collective, as are all that follow. The buffers are those that layout_of means.
+  // All ranks must call this function and the next two together. layout_of() describes the contents
+  // of the buffers.
   virtual PreparedCall prepare(const Work& work, const Buffers& buffers) = 0;
   virtual void barrier() = 0;
-  // What all ranks gave, rank by rank; each gives as many.
+  // Returns the values of all ranks, rank by rank. Every rank gives the same number of values.
   virtual std::vector<double> gather_from_all(std::span<const double> values) = 0;
 };
 
-// Memory::kAny, for every group.
+// Returns memory of kind Memory::kAny, which every group can use.
 inline std::shared_ptr<std::byte> plain_memory(std::size_t bytes) {
   auto owner = std::make_shared<std::vector<std::byte>>(bytes);
   return {owner, owner->data()};

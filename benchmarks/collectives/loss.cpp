@@ -1,4 +1,5 @@
-// Floats that any rank can make again, and sums of them.
+// Computes exact sums: the floats depend only on rank and index, so every rank can compute the
+// values of all ranks.
 #include "collectives/loss.h"
 
 #include <bit>
@@ -13,7 +14,7 @@ std::uint32_t hash(std::uint32_t word) noexcept {
   return word ^ word >> 16;
 }
 
-// The product of two even spreads has most of its mass near zero.
+// Returns the product of two uniform values. Most products are near zero.
 float value_of(std::size_t rank, std::size_t index) noexcept {
   const auto even = [](std::uint32_t word) {
     return static_cast<float>(static_cast<std::int32_t>(hash(word))) * 0x1p-31F;

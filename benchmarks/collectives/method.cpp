@@ -27,14 +27,14 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// What is measured of one piece of work.
+// One way to measure a piece of work.
 struct Manner {
   Memory memory;
   State state;
   Calls calls;
 };
 
-// The manners of one size, in the order of the table.
+// Returns the manners for one size, in the order of the table.
 std::vector<Manner> manners_of(const Method& method, Memory memory, std::size_t bytes) {
   std::vector<Manner> manners;
   for (const State state : method.states) {
@@ -46,7 +46,7 @@ std::vector<Manner> manners_of(const Method& method, Memory memory, std::size_t 
   return manners;
 }
 
-// One piece of work of one group, ready to be timed.
+// One piece of work of one group, prepared for timing.
 class Subject {
  public:
   Subject(Group& group, const Work& work, const Buffers& buffers)
@@ -77,13 +77,14 @@ class Subject {
     return seconds_since(begin) / static_cast<double>(count);
   }
 
-  // Zeros stay zeros, however often they are added up.
+  // Sets the buffers to zero: other values would grow from call to call, but the sum of zeros is
+  // zero.
   void clear() const {
     rewrite(run_of(buffers_.input, {0, work_.total}));
     rewrite(run_of(buffers_.output, {0, work_.total}));
   }
 
-  // Of a codec; on this rank.
+  // Returns the loss of a codec on this rank.
   Loss loss() const {
     write_floats(work_, group_.rank(), buffers_);
     group_.barrier();
@@ -91,7 +92,7 @@ class Subject {
     return loss_of(work_, group_.world_size(), buffers_);
   }
 
-  // On this rank.
+  // Returns the number of wrong elements on this rank.
   std::size_t errors() const {
     write_values(work_, group_.rank(), group_.world_size(), buffers_);
     group_.barrier();
@@ -128,7 +129,7 @@ std::vector<double> samples_of(const Subject& subject, const Manner& manner,
   return samples;
 }
 
-// Each of `values` becomes what `combine` makes of those of all ranks.
+// Replaces each of `values` by the combination of all ranks' values.
 template <class Combine>
 void combine_all(Group& group, std::span<double> values, const Combine& combine) {
   const std::vector<double> all = group.gather_from_all(values);
@@ -148,7 +149,8 @@ std::size_t errors_of_all(Group& group, const Subject& subject) {
   return static_cast<std::size_t>(errors);
 }
 
-// All ranks have to have lost the same.
+// Checks that all ranks have the same bits. A rank whose bits differ from rank 0's counts as an
+// error.
 void check_loss(Group& group, const Subject& subject, Row& row) {
   const Loss loss = subject.loss();
   double digest = loss.digest;
@@ -192,7 +194,7 @@ Row row_of(Group& group, const Subject& subject, const Work& work, const Manner&
   return row;
 }
 
-// A line for each manner. In place there is one buffer, the output.
+// Reports a line for each way to call. In place, the output buffer is also the input buffer.
 void measure_work(Group& group, const Method& method, Work work, const Buffers& buffers,
                   Memory memory, const std::function<void(const Line&)>& report) {
   const std::vector<Manner> manners = manners_of(method, memory, work.bytes());
@@ -213,7 +215,7 @@ void measure_work(Group& group, const Method& method, Work work, const Buffers& 
   }
 }
 
-// Those of a collective that has one: sums alone stand for those that have none.
+// Returns the operations to measure. A collective without an operation gets one entry, kSum.
 std::vector<ReduceOp> ops_of(const Method& method, Collective collective, DataType type) {
   if (!reduces(collective)) return {ReduceOp::kSum};
   std::vector<ReduceOp> ops = method.ops;
@@ -221,7 +223,7 @@ std::vector<ReduceOp> ops_of(const Method& method, Collective collective, DataTy
   return ops;
 }
 
-// Those that go with what is reduced.
+// Returns the codecs that support this collective, type and operation.
 std::vector<Codec> codecs_of(const Method& method, Collective collective, DataType type,
                              ReduceOp op) {
   if (collective != Collective::kAllReduce) return {Codec::kIdentity};
@@ -231,7 +233,7 @@ std::vector<Codec> codecs_of(const Method& method, Collective collective, DataTy
   return codecs;
 }
 
-// What is coded has one.
+// Returns the plans to measure. A coded all-reduce has only one plan.
 std::vector<std::string> plans_of(const Method& method, Collective collective, Codec codec) {
   const bool has_choice = collective == Collective::kAllReduce && codec == Codec::kIdentity;
   return has_choice ? method.plans : std::vector<std::string>{"auto"};

@@ -1,10 +1,10 @@
-// How a collective is measured: the same states, warm-up, samples and checks for rota and for its
-// peers.
+// The method that measures a collective. It uses the same states of values, warm-up, samples and
+// checks for rota and its peers.
 //
-// A sample's time is that of the slowest rank. An isolated call is a sample of its own, with the
-// group's barrier before it; calls back to back are a sample by the thousand, fewer where they are
-// large, and its time is their mean. A row gives the smallest sample, the median and the 99th
-// percentile.
+// The time of a sample is the time of the slowest rank. An isolated call is one sample, with a
+// barrier of the group before it. A thousand back-to-back calls (fewer if they are large) are one
+// sample. The time of this sample is the mean time of a call. A row gives the smallest sample, the
+// median and the 99th percentile.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -29,24 +29,26 @@ struct Method {
   std::vector<Memory> memories = {Memory::kShared};
   std::vector<State> states = {State::kWarm};
   std::vector<Calls> calls = {Calls::kIsolated, Calls::kBackToBack};
-  std::optional<std::size_t> iterations;  // Isolated calls a row; default_iterations() where unset.
+  std::optional<std::size_t> iterations;  // Isolated calls a row; unset: default_iterations().
   bool checks = false;
 };
 
-// What is measured in the same way, out of place and in place, as far as the group has both.
+// The rows of one way to call, out of place and in place. A row is empty if the group has no
+// such call.
 struct Line {
   std::optional<Row> out_of_place;
   std::optional<Row> in_place;
 };
 
-// Fewer for what takes longer.
+// Returns fewer iterations for larger sizes, which take longer.
 std::size_t default_iterations(std::size_t bytes) noexcept;
 
-// More bytes than that are measured in isolated calls only, and so are fresh values.
+// The largest size for back-to-back calls. Larger sizes, and fresh values of any size, are measured
+// only in isolated calls.
 inline constexpr std::size_t kMostBackToBack = 64 << 10;
 
-// Calls `report` on every rank, as soon as there is a line. Combinations that make no sense or that
-// the group does not have are left out. Collective.
+// Collective. Calls `report` on every rank as soon as a line is complete. Leaves out combinations
+// that do not exist or that the group does not support.
 void measure(Group& group, const Method& method, const std::function<void(const Line&)>& report);
 
 }  // namespace rota::bench

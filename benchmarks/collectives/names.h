@@ -1,4 +1,4 @@
-// The values that options and rows have names for.
+// Lists all values that have a name in options and rows.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ inline constexpr std::array kMemories = {Memory::kShared, Memory::kAny};
 inline constexpr std::array kStates = {State::kWarm, State::kFresh};
 inline constexpr std::array kCalls = {Calls::kIsolated, Calls::kBackToBack};
 
-// The one of `all` whose to_string is `name`.
+// Returns the value of `all` whose to_string is `name`; empty if there is none.
 template <class Values>
 auto value_named(const Values& all, std::string_view name) {
   const auto found = std::ranges::find(all, name, [](auto value) { return to_string(value); });

@@ -1,4 +1,4 @@
-// Makes values, and folds them serially.
+// Makes input values, and reduces them serially for comparison.
 #include "collectives/numbers.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace rota::bench {
 namespace {
 
-// Element `index` of what `rank` gives. Products stay powers of two, and sums small enough for the
-// eight significant bits of a bfloat16.
+// Returns element `index` of the input of `rank`. Products of elements are powers of two. Sums of
+// elements are small enough for the eight significant bits of a bfloat16.
 std::int64_t value_of(const Work& work, std::size_t rank, std::size_t index) noexcept {
   const bool multiplies = reduces(work.collective) && work.op == ReduceOp::kProduct;
   return static_cast<std::int64_t>(multiplies ? 1 + (rank + index) % 2 : (3 * rank + index) % 7);
@@ -48,7 +48,7 @@ T converted(std::int64_t value) noexcept {
   }
 }
 
-// The factor is rounded to the type that the mean is computed in, as rota's is.
+// Rounds the factor to the type in which the mean is computed, as rota does.
 template <class T>
 T mean(std::int64_t sum, std::size_t ranks) noexcept {
   if constexpr (std::is_same_v<T, double>) {
@@ -69,7 +69,7 @@ T reduced(const Work& work, std::size_t ranks, std::size_t index) noexcept {
   return converted<T>(result);
 }
 
-// Element `index` of what `rank` has to end with, counted from the begin of its output.
+// Returns the right value of element `index` of the output of `rank`.
 template <class T>
 T expected(const Work& work, std::size_t rank, std::size_t ranks, std::size_t index) noexcept {
   const std::size_t part = std::max<std::size_t>(1, work.total / ranks);

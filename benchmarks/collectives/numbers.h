@@ -1,5 +1,5 @@
-// Values whose reductions are exact in every type and in every order, and what a collective has to
-// leave of them.
+// Input values whose reductions are exact in every type and in every order, and a check of the
+// results.
 #pragma once
 #include <cstddef>
 
@@ -7,16 +7,16 @@
 
 namespace rota::bench {
 
-// A rank's two buffers; one and the same in place.
+// The two buffers of a rank. In place both are the same buffer.
 struct Buffers {
   std::byte* input = nullptr;
   std::byte* output = nullptr;
 };
 
-// Writes what `rank` gives: small integers, whatever the type.
+// Writes the input of `rank`: small integers, whatever the type.
 void write_values(const Work& work, std::size_t rank, std::size_t ranks, const Buffers& buffers);
 
-// How many of this rank's results are not what they have to be, bit by bit.
+// Returns how many results of this rank differ in any bit from the right result.
 std::size_t count_errors(const Work& work, std::size_t rank, std::size_t ranks,
                          const Buffers& buffers);
 

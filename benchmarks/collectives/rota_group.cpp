@@ -1,4 +1,4 @@
-// Makes rota's calls.
+// Calls rota's collectives.
 #include "collectives/rota_group.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class RotaGroup final : public Group {
   }
 
  private:
-  // Those of another plan have a communicator of their own.
+  // Every plan other than "auto" has its own communicator.
   Communicator& by_plan(const std::string& plan) {
     if (plan == "auto") return communicator_;
     const auto found = by_plan_.find(plan);
@@ -60,7 +60,7 @@ class RotaGroup final : public Group {
     return by_plan_.emplace(plan, communicator_.split(0, rank(), plan)).first->second;
   }
 
-  // `all` is the whole of the one buffer, `input` what this rank gives of it.
+  // `all` is the whole buffer. `input` is the part of it that this rank gives.
   std::function<void()> in_place_call(const Work& work, Values input, Values all) {
     Communicator& comm = by_plan(work.plan);
     const ReduceOp op = work.op;

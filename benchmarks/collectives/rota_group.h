@@ -1,4 +1,4 @@
-// A communicator of rota's, as the method sees it.
+// Makes rota's communicator available to the method.
 #pragma once
 #include <memory>
 
@@ -8,7 +8,7 @@
 
 namespace rota::bench {
 
-// Joins the job.
+// Joins the job. Collective.
 std::unique_ptr<Group> make_rota_group(const CommunicatorOptions& options);
 
 }  // namespace rota::bench

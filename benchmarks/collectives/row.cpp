@@ -1,4 +1,4 @@
-// Writes and reads rows.
+// Writes rows as JSON, and reads them.
 #include "collectives/row.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// From arguments to tables.
+// Runs a measurement program from its arguments to its tables.
 #include "collectives/run.h"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ std::string objects_of(const Line& line) {
   return text;
 }
 
-// From then until the slowest rank has the sum of one float.
+// Returns the time from `since` until the slowest rank has the sum of one float.
 double milliseconds_to_first_sum(Group& group, double since) {
   const Work work{.total = 1};
   const auto memory = group.allocate(work.bytes(), Memory::kAny);
@@ -104,7 +104,7 @@ int run_measurement(Group& group, const Arguments& arguments) {
   });
   if (has_table) print(table.finish());
   if (speaks && rows.empty()) {
-    std::cerr << group.name() << ": has none of what is to be measured\n";
+    std::cerr << group.name() << ": supports none of the calls that are to be measured\n";
   }
   if (speaks && !arguments.plot.empty()) {
     write_file(

@@ -1,4 +1,4 @@
-// What rota's program and its peers' do once they have a group.
+// Runs the measurement in rota's program and in the programs of its peers.
 #pragma once
 #include <functional>
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace rota::bench {
 
-// Measures, and prints and draws on rank 0. Returns the exit code: 1 where a result was wrong, or
-// where there was nothing to measure. Collective.
+// Collective. Measures; rank 0 prints and draws. Returns the exit code: 1 if a result was wrong, or
+// if there was nothing to measure.
 int run_measurement(Group& group, const Arguments& arguments);
 
-// The program: reads the arguments, of which arguments[1] names the collectives, makes the group
-// and runs the measurement. `options` are measurement_options with the program's own, of which
-// `make_group` may throw std::invalid_argument. Help is printed where it is asked for, without a
-// group.
+// Runs a whole program: reads the arguments, makes the group and measures. arguments[1] names the
+// collectives. `options` are measurement_options() and the program's own options. `make_group` may
+// throw std::invalid_argument if the program's own options are invalid. --help prints the help
+// without a group.
 using MakeGroup = std::function<std::unique_ptr<Group>(const cxxopts::ParseResult&)>;
 int run_program(cxxopts::Options options, int argument_count, char** arguments,
                 const MakeGroup& make_group);

@@ -1,8 +1,10 @@
-// Reads and writes sizes.
+// Parses and prints sizes in bytes.
 #include "collectives/sizes.h"
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -10,24 +12,30 @@
 namespace rota::bench {
 namespace {
 
-constexpr std::size_t kMaxNumber = std::size_t{1} << 32;  // So that no unit makes it overflow.
+constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 32;  // No unit makes it overflow.
 
-// The digits at the begin of `text`, which are taken from it; 0 where there are none, or too many.
-std::size_t take_number(std::string_view& text) {
-  std::size_t number = 0;
+// Removes the digits at the start of `text` and returns their value. Returns 0 if there is no
+// digit, or if the value is too large.
+std::uint64_t take_number(std::string_view& text) {
+  std::uint64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
   return parsed.ec == std::errc() && number <= kMaxNumber ? number : 0;
 }
 
-// 0 where `text` is no size.
+// Returns 0 if `text` is not a size, or if no memory can have this size.
 std::size_t parse_size(std::string_view text) {
-  const std::size_t number = take_number(text);
-  if (text.empty()) return number;
-  if (text == "K") return number << 10;
-  if (text == "M") return number << 20;
-  if (text == "G") return number << 30;
-  return 0;
+  std::uint64_t size = take_number(text);
+  if (text == "K") {
+    size <<= 10;
+  } else if (text == "M") {
+    size <<= 20;
+  } else if (text == "G") {
+    size <<= 30;
+  } else if (!text.empty()) {
+    return 0;
+  }
+  return size <= std::numeric_limits<std::size_t>::max() ? static_cast<std::size_t>(size) : 0;
 }
 
 [[noreturn]] void refuse(std::string_view entry) {
@@ -36,7 +44,7 @@ std::size_t parse_size(std::string_view text) {
                               "sizes, such as 4:256M:x4");
 }
 
-// "FIRST:LAST:xFACTOR"
+// Appends the sizes of a range "FIRST:LAST:xFACTOR".
 void append_range(std::vector<std::size_t>& sizes, std::string_view entry) {
   const std::size_t first_end = entry.find(':');
   const std::size_t last_end = std::min(entry.find(':', first_end + 1), entry.size());
@@ -45,11 +53,11 @@ void append_range(std::vector<std::size_t>& sizes, std::string_view entry) {
   std::string_view rest = entry.substr(last_end);
   if (!rest.starts_with(":x")) refuse(entry);
   rest.remove_prefix(2);
-  const std::size_t factor = take_number(rest);
+  const std::uint64_t factor = take_number(rest);
   if (first == 0 || last < first || factor < 2 || !rest.empty()) refuse(entry);
-  for (std::size_t bytes = first; bytes <= last; bytes *= factor) {
-    sizes.push_back(bytes);
-    if (bytes > last / factor) break;  // The next one might not even be a number.
+  for (std::uint64_t bytes = first; bytes <= last; bytes *= factor) {
+    sizes.push_back(static_cast<std::size_t>(bytes));
+    if (bytes > last / factor) break;  // The next size might overflow.
   }
 }
 

@@ -1,4 +1,4 @@
-// Lists of sizes, as they are typed.
+// Parses the value of --sizes.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace rota::bench {
 
-// Bytes of "4,1K,64M", of "4:256M:x4" (from 4 to at most 256 MiB, each four times the one before)
-// and of lists of both. Throws std::invalid_argument, naming the entry, where one is no positive
-// size or no such range.
+// Parses sizes in bytes: "4,1K,64M", ranges such as "4:256M:x4" (from 4 bytes to at most 256 MiB,
+// each four times the one before), and lists of both. Throws std::invalid_argument, which names an
+// entry that is neither a positive size nor a range.
 std::vector<std::size_t> parse_sizes(const std::string& text);
 
-// "4 B", "64 KiB", "1 MiB": the largest unit of which it is a multiple.
+// Returns "4 B", "64 KiB", "1 MiB": in the largest unit that divides `bytes`.
 std::string to_words(std::size_t bytes);
 
 }  // namespace rota::bench

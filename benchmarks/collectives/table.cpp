@@ -1,4 +1,4 @@
-// Columns of text.
+// Formats lines of measurements into columns.
 #include "collectives/table.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxText = 200;
 constexpr const char* kWorkColumns = "%12s %12s %8s %7s %5s";
-constexpr const char* kTimeColumns = " %8s %7s %7s %6s";  // Of one placement.
+constexpr const char* kTimeColumns = " %8s %7s %7s %6s";  // Columns of one placement.
 constexpr const char* kLossColumn = " %7s";
 
 template <class... Arguments>
@@ -21,7 +21,7 @@ std::string format(const char* pattern, Arguments... arguments) {
   return text.data();
 }
 
-// No wider than its column, however large it is.
+// Formats a time in microseconds so that it fits into its column.
 std::string microseconds(double seconds) {
   const double all = seconds * 1e6;
   return format(all < 99999.5 ? "%.2f" : "%.0f", all);
@@ -45,7 +45,7 @@ std::string times_of(const std::optional<Row>& row) {
                 gigabytes(row->bus_bandwidth()).c_str(), wrong_of(*row).c_str());
 }
 
-// The larger one. Empty where no codec was checked.
+// Returns the larger loss of the two placements; empty if no codec was checked.
 std::string loss_of_line(const Line& line) {
   std::optional<double> loss;
   for (const auto& row : {line.out_of_place, line.in_place}) {
@@ -122,7 +122,7 @@ std::string Table::add(const Line& line) {
     if (sections_.empty()) text += head;
     found = sections_.insert(found, {head, {}});
   }
-  // The first section's lines are never kept.
+  // The first section is printed immediately, line by line.
   (found == sections_.begin() ? text : found->lines) += text_of(line);
   return text;
 }

@@ -1,4 +1,4 @@
-// Lines of measurements as people read them, in the columns of nccl-tests.
+// Prints measurements for people, in the columns of nccl-tests.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -9,18 +9,21 @@
 
 namespace rota::bench {
 
-// In lines of 120 columns at most. What nccl-tests has no column for is the head of a section, such
-// as "# all-reduce, plan auto, shared memory, warm, isolated calls".
+// Lines have at most 120 characters. The plan, the memory, and other properties that have no column
+// in nccl-tests are in the head of a section, such as "# all-reduce, plan auto, shared memory,
+// warm, isolated calls".
 class Table {
  public:
-  // Comments, and the names of the columns. Ends in a newline, as does all that follows.
+  // Returns comments and the names of the columns. All strings of this class end in a newline.
   static std::string head(const std::string& name, std::size_t ranks);
 
-  // What can be printed once there is a further line, which has one of its two rows: the section of
-  // a collective's first line is printed as it is measured, and its others after that.
+  // Adds a line, which has at least one row. Returns the text that can be printed now. The first
+  // section of a collective is printed while the collective is measured, and the other sections
+  // after that.
   std::string add(const Line& line);
 
-  // What is left, and nccl-tests' two closing lines. Empty where there was no line.
+  // Returns the remaining lines and the two closing lines of nccl-tests; empty if there was no
+  // line.
   std::string finish();
 
  private:
@@ -32,10 +35,10 @@ class Table {
   void count(const Row& row);
   std::string take_waiting();
 
-  std::optional<Row> first_;  // Of the collective whose lines come.
+  std::optional<Row> first_;  // First row of the current collective.
   std::vector<Section> sections_;
   std::size_t row_count_ = 0;
-  double bus_bandwidths_ = 0;  // Summed up.
+  double bus_bandwidths_ = 0;  // Sum over all rows.
   std::optional<std::size_t> errors_;
 };
 

@@ -1,4 +1,4 @@
-// Two loops over memory that a compiler can make vectors of, but cannot leave out.
+// Two loops that write or read memory. The compiler can vectorise them, but cannot remove them.
 #include "collectives/touch.h"
 
 #include <cstdint>
@@ -12,7 +12,7 @@ using Words __attribute__((vector_size(16))) = Word;
 
 constexpr std::size_t kLineBytes = 4 * sizeof(Words);
 
-volatile Word written_word = 0;  // Not known when this is compiled, or memset() would come of it.
+volatile Word written_word = 0;  // If it were a constant, the loop would become memset().
 volatile Word read_sum = 0;
 
 Words words_at(const std::byte* at) noexcept {
@@ -30,11 +30,12 @@ void rewrite(std::span<std::byte> bytes) noexcept {
   for (; left >= sizeof(Word); left -= sizeof(Word), at += sizeof(Word)) {
     std::memcpy(at, &word, sizeof(Word));
   }
-  if (left > 0) std::memcpy(at, &word, left);  // It takes no null pointer, not even for 0.
+  if (left > 0) std::memcpy(at, &word, left);  // memcpy takes no null pointer, not even for 0.
 }
 
-// A line at a time, in four sums: one is waited for at each step, which took two fifths of a
-// call's time, more or less by where the linker had put the loop.
+// Reads a cache line at a time into four sums. With a single sum, each addition waits for the one
+// before. These waits took about two fifths of a call's time, depending on where the linker had put
+// the loop.
 void read_all(std::span<const std::byte> bytes) noexcept {
   Words a{}, b{}, c{}, d{};
   const std::byte* at = bytes.data();

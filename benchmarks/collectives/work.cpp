@@ -1,4 +1,4 @@
-// Says what lies where.
+// Computes the layout and size of a piece of work.
 #include "collectives/work.h"
 
 #include <algorithm>

@@ -45,7 +45,8 @@ std::string compare(const std::vector<Row>& rows, const std::string& ours,
     if (!lines.empty()) text += head_of(contest.title, ours, theirs) + lines;
   }
   if (text.empty()) {
-    throw std::runtime_error("nothing was measured of both " + ours + " and " + theirs);
+    throw std::runtime_error("there is no call that both " + ours + " and " + theirs +
+                             " measured, so there is nothing to compare");
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// `rota-bench compare`: two programs' rows, side by side.
+// `rota-bench compare` shows the rows of two programs side by side.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace rota::bench {
 
-// For each way in which both were measured, a table with a line a size: the median times of both,
-// and how many times as fast `ours` is as `theirs`, as the median, smallest and largest of the
-// ratios taken round by round. Throws std::runtime_error where the two did not run the same rounds,
-// or have nothing in common.
+// Returns a table for each way of calling that both programs measured, with a line for each
+// size. A line has the median times of both, and how many times as fast `ours` is as `theirs`: the
+// median, smallest and largest of the ratios taken round by round. Throws std::runtime_error if the
+// two programs ran different numbers of rounds, or if no call was measured of both.
 std::string compare(const std::vector<Row>& rows, const std::string& ours,
                     const std::string& theirs);
 

@@ -1,4 +1,4 @@
-// Turns rows into a page.
+// `rota-bench contest`: turns rows into the tables of a page, and a picture.
 #include "commands.h"
 
 #include <cxxopts.hpp>
@@ -18,18 +18,19 @@ constexpr int kUsageError = 2;
 cxxopts::Options contest_options() {
   cxxopts::Options options(
       "rota-bench contest",
-      "Reads rows that programs printed with --json, run in turn, several rounds of it. Prints\n"
-      "tables in Markdown: each one's median, and ratios taken round by round.");
+      "Reads rows that programs printed with --json. The programs ran in turn, in several rounds.\n"
+      "Prints tables in Markdown: the median of each program, and ratios taken round by round.");
   options.add_options()  //
-      ("ours", "The name whose ratio to the best of the others is wanted",
+      ("ours", "The name that is compared with the best of the others",
        cxxopts::value<std::string>()->default_value("rota shm"))  //
-      ("limit", "The name that is no peer, but what the machine can do",
+      ("limit", "The name that is not a peer, but the limit of the machine",
        cxxopts::value<std::string>()->default_value("limit"))  //
-      ("baseline", "Instead: the name to which the ratio of each of the others is wanted",
-       cxxopts::value<std::string>()->default_value(""))                                   //
-      ("plot", "Draw time by size into this file, as SVG", cxxopts::value<std::string>())  //
-      ("title", "Of the picture", cxxopts::value<std::string>()->default_value(""))        //
-      ("help", "Print this");
+      ("baseline", "The name with which each other name is compared, in place of --ours",
+       cxxopts::value<std::string>()->default_value(""))  //
+      ("plot", "Draw the time for each size into this file, as SVG",
+       cxxopts::value<std::string>())                                                      //
+      ("title", "Title of the picture", cxxopts::value<std::string>()->default_value(""))  //
+      ("help", "Print this help");
   return options;
 }
 

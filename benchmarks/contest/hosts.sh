@@ -1,6 +1,7 @@
-# Hosts of this script's making, for run.sh: four network namespaces, each with a cable of a given
-# rate, each way, to a switch that is a fifth. They share this machine's cores and memory, and
-# nothing of its network. Needs root; whatever happens, nothing is left behind.
+# Makes hosts for run.sh: four network namespaces. A fifth namespace is the switch. A cable with a
+# given rate in each direction connects each host to the switch. The hosts share the cores and
+# memory of this machine, but not its network. Needs root. Removes everything at the end, whatever
+# happens, and the script's folder $work if it has one.
 # shellcheck shell=bash
 
 hosts=()
@@ -12,10 +13,10 @@ folder=
 clean_up() {
   local host
   for host in "${hosts[@]}" "$switch"; do ip netns delete "$host" 2>/dev/null || true; done
-  [[ -z $folder ]] || rm -rf "$folder"
+  rm -rf ${folder:+"$folder"} ${work:+"$work"}
 }
 
-# make_hosts COUNT RATE, such as 1gbit.
+# make_hosts COUNT RATE: makes the hosts. RATE is, for example, 1gbit.
 make_hosts() {
   local i host shape=(tbf rate "$2" burst 128kb latency 50ms)
   trap clean_up EXIT
@@ -35,7 +36,8 @@ make_hosts() {
     ip -n "$host" address add "10.0.0.$i/24" dev cable
     ip -n "$host" link set cable up
     ip -n "$host" link set lo up
-    # The usual one, whatever this machine has: another one's probing shows in single calls.
+    # Sets the usual congestion control, whatever this machine uses. The probing of another
+    # algorithm would show in the times of single calls.
     ip -n "$host" route replace 10.0.0.0/24 dev cable src "10.0.0.$i" congctl cubic
     tc -n "$host" qdisc add dev cable root "${shape[@]}"
     tc -n "$switch" qdisc add dev "port$i" root "${shape[@]}"
@@ -44,7 +46,8 @@ make_hosts() {
   make_agent
 }
 
-# What mpirun takes for ssh: AGENT ADDRESS COMMAND... A host of its own has a name of its own.
+# Writes the program that mpirun uses as ssh: AGENT ADDRESS COMMAND... The program gives each host
+# its own name.
 make_agent() {
   cat >"$folder/agent" <<END
 #!/bin/sh
@@ -57,8 +60,8 @@ END
 
 joined() { local IFS=,; echo "$*"; }
 
-# on_each COMMAND...: on all hosts at once; {rank} and {address} in it are the host's. Prints what
-# the first host does.
+# on_each COMMAND...: runs the command on all hosts at the same time. Replaces {rank} and {address}
+# in the command by the rank and the address of the host. Prints the output of the first host.
 on_each() {
   local i words pids=() verdict=0
   for ((i = ${#hosts[@]} - 1; i >= 0; --i)); do
@@ -95,14 +98,14 @@ run_openmpi() {
     "$bin/openmpi_bench" "${@:2}" --json
 }
 
-# The same, with two ranks on each host.
+# The functions for pairs run the same contestants with two ranks on each host.
 run_rota_pairs() { slots=2 run_rota "$@" --plans auto,two-level; }
 run_openmpi_pairs() { slots=2 run_openmpi "$@"; }
 
 run_gloo_pairs() {
   local store
   store=$(mktemp -d -p "$folder")
-  # What it says expands on its host.
+  # Each host's bash expands the string.
   # shellcheck disable=SC2016
   on_each bash -c '"$@" --rank $((2 * {rank})) & "$@" --rank $((2 * {rank} + 1)) && wait $!' - \
     "$bin/gloo_bench" "${@:2}" --json --ranks "$((2 * $1))" --store "$store" --address '{address}'

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What it takes to start a job of two ranks, and to end it: rota's launcher and those of its peers
-# in turn.
+# Measures how long a job of two ranks takes to start and to end, with rota's launcher and the
+# launchers of its peers in turn.
 #
 # usage: launch.sh BIN OUT COMMAND
-# BIN has the programs. OUT gets launch.md, which says that it was made by COMMAND.
+# BIN has the programs. The script writes OUT/launch.md, which names COMMAND as its origin.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=peers.sh
@@ -20,7 +20,7 @@ times=$(mktemp -d)
 trap 'rm -rf "$times"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-# start NAME PROGRAM [ARGUMENT...]: two ranks of it.
+# start NAME PROGRAM [ARGUMENT...]: runs the program as two ranks.
 start() {
   case $1 in
     rota) "$bin/rotarun" -np 2 "${@:2}" ;;
@@ -36,7 +36,7 @@ milliseconds_of() {
   awk -v begin="$begin" -v end="$EPOCHREALTIME" 'BEGIN {print (end - begin) * 1e3}'
 }
 
-# middle FORMAT: the median of the standard input's numbers.
+# middle FORMAT: prints the median of the numbers on standard input.
 middle() {
   sort -n | awk -v format="$1" '{a[NR] = $1} END {
     printf format, NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'
@@ -44,7 +44,7 @@ middle() {
 
 median() { middle %.1f <"$1"; }
 
-# The median of the rounds' ratios.
+# ratio FILE OTHER: prints the median of the ratios of the rounds.
 ratio() { paste "$1" "$2" | awk '{print $1 / $2}' | middle %.2f; }
 
 names=()
@@ -59,9 +59,9 @@ done
 {
   describe launch "$command" "${names[@]}"
   cat <<END
-\`true\`: two ranks of it, from the launcher's begin to its end. First sum: from the launcher's begin
-until both ranks have the sum of one float. Medians of milliseconds, and of the ratios of $rounds
-rounds.
+\`true\` is the time from the launcher's start to its end, for two ranks that run \`true\`. First
+sum is the time from the launcher's start until both ranks have the sum of one float. The table has
+the medians of $rounds rounds, in milliseconds, and the medians of the rounds' ratios.
 
 END
   echo '| | `true`, ms | rota / this | first sum, ms | rota / this |'

@@ -1,4 +1,4 @@
-# How contestants are started to talk by TCP over this host's loopback, for run.sh.
+# Starts the contestants so that they use TCP over the loopback of this host, for run.sh.
 # shellcheck shell=bash
 
 run_rota() {

@@ -1,5 +1,6 @@
-# How each contestant is started, and what is said of it and of the machine: for the scripts beside
-# this one, which set `bin`. Runs are by name: run_NAME RANKS COLLECTIVES ARGUMENT... prints rows.
+# For the scripts of this folder, which set `bin`: starts each contestant, and describes the
+# contestants and the machine. run_NAME RANKS COLLECTIVES ARGUMENT... runs the contestant NAME and
+# prints its rows.
 # shellcheck shell=bash
 
 # shellcheck source=../pages/head.sh
@@ -10,7 +11,8 @@ declare -A titles=([rota]=rota [openmpi]='Open MPI' [mpich]=MPICH [gloo]=Gloo [l
 declare -A missing=()
 limit=60  # Seconds that one run may take.
 
-# The launcher of one MPI, where there are several: by Debian's name for it, or else the usual one.
+# launcher_of MPI: prints the launcher. Debian's name distinguishes several MPIs; the fallback is
+# mpirun.
 launcher_of() { command -v "mpirun.$1" || command -v mpirun; }
 
 is_there() {
@@ -35,7 +37,7 @@ run_rota() {
   timeout $limit "$bin/rotarun" -np "$1" "${crowd[@]}" "$bin/rota-bench" "${@:2}" --json
 }
 
-# Open MPI wants to be told that root means it, and where ranks outnumber cores.
+# Open MPI must be told that running as root is intended, and that ranks outnumber cores.
 run_openmpi() {
   local crowd=()
   (($1 <= $(nproc))) || crowd=(--oversubscribe --mca mpi_yield_when_idle 1)
@@ -45,23 +47,24 @@ run_openmpi() {
 
 run_mpich() { timeout $limit "$(launcher_of mpich)" -np "$1" "$bin/mpich_bench" "${@:2}" --json; }
 
-# These two have no memory of their own to give out: what they do in any counts for both.
+# Gloo and the limit allocate no memory of their own: a result for any memory counts for both kinds.
 run_gloo() { in_any_memory timeout $limit "$bin/gloo_bench" "${@:2}" --ranks "$1" --json; }
 run_limit() { in_any_memory timeout $limit "$bin/limit_bench" "${@:2}" --json; }
 
-# Runs a command that ends in arguments of the method, once where it asks for both memories.
+# Runs a command that ends in arguments of the method. Runs it once even if the arguments ask for
+# both kinds of memory.
 in_any_memory() {
   local words=" $* "
   if [[ $words != *' --memory both '* ]]; then
     "$@"
     return
   fi
-  # Of words without blanks, as all of these are.
+  # No argument of the command contains a blank.
   # shellcheck disable=SC2086
   ${words/--memory both/--memory any} | sed 'p; s/"memory": "any"/"memory": "shared"/'
 }
 
-# describe SECTION COMMAND NAME... prints the head of a page, with the versions of who took part.
+# describe SECTION COMMAND NAME... prints the head of a page, with the versions of all contestants.
 describe() {
   local versions name
   versions="rota $("$bin/rotarun" --version | sed -n 's/^rotarun \([0-9.]*\).*/\1/p')"
@@ -71,7 +74,7 @@ describe() {
   head_of_page "$1" "$2" "$versions"
 }
 
-# version_of NAME PACKAGE prints ", NAME VERSION" where Debian knows it.
+# version_of NAME PACKAGE prints ", NAME VERSION" if Debian knows the version.
 version_of() {
   local version
   version=$(dpkg-query -W -f '${Version}' "$2" 2>/dev/null) || return 0

@@ -1,4 +1,4 @@
-// Looks at each size of each contest.
+// Checks and prepares each size of each contest.
 #include "contest/preparation.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace rota::bench {
 namespace {
 
 constexpr double kShortestIsolated = 1e-6;  // Seconds.
-constexpr long kMostOfLimit = 102;          // Percent, as printed: rounds of one loop differ so.
+constexpr long kMostOfLimit = 102;          // Percent, rounded. Equal runs may differ by 2 %.
 
 bool has_ours(const Contest& contest, const Roles& roles) {
   return std::ranges::any_of(contest.sizes,
@@ -37,7 +37,8 @@ void borrow(Contest& in_place, const Contest& out_of_place, const Roles& roles) 
   }
 }
 
-// The limit is no library's call: it may be short where all of these are not.
+// Returns whether any contestant except the limit takes too little time. The limit is not a library
+// call, so it may take less than a microsecond although every library call takes more.
 bool is_short(const Contestants& contestants, const Roles& roles) {
   return std::ranges::any_of(contestants, [&](const auto& contestant) {
     return contestant.first != roles.limit && median(contestant.second) < kShortestIsolated;
@@ -75,8 +76,8 @@ void check_limit(const std::vector<Contest>& contests, const Roles& roles) {
       throw std::runtime_error(
           "no page: " + contest.title + ", " + to_words(bytes) + ": " + roles.ours + " is at " +
           std::to_string(percent) + " % of the " + roles.limit +
-          ", which is none then; measure again while nothing else runs, or give limit_bench a "
-          "loop as good as ours");
+          ", so it is not a limit; measure again while nothing else runs, or give limit_bench a "
+          "loop as fast as ours");
     }
   }
 }

@@ -1,4 +1,4 @@
-// What becomes of measured contests before a page shows them, so that each table is fair.
+// Prepares measured contests for a page, so that each table compares equal calls.
 #pragma once
 #include <vector>
 
@@ -7,15 +7,17 @@
 
 namespace rota::bench {
 
-// Where ours works in place, and a peer only out of place, that is what ours is measured beside: a
-// peer's times move into the table of calls in place, by the name "PEER (out of place)".
+// If rota works in place and a peer works only out of place, compares rota with the peer's call out
+// of place. The peer's times go into the table of calls in place, under the name "PEER (out of
+// place)".
 void borrow_out_of_place(std::vector<Contest>& contests, const Roles& roles);
 
-// Takes out isolated calls of a size at which somebody takes less than a microsecond: a barrier
-// does not start ranks more exactly than that. Their sizes go into Contest::left_out.
+// Removes the isolated calls of a size at which any contestant takes less than a microsecond: a
+// barrier cannot start the ranks closer together than that. Adds the sizes to Contest::left_out.
 void leave_out_short_calls(std::vector<Contest>& contests, const Roles& roles);
 
-// Throws std::runtime_error where ours takes clearly less time than the limit, which is none then.
+// Throws std::runtime_error if rota takes clearly less time than the limit: then the measured limit
+// is wrong.
 void check_limit(const std::vector<Contest>& contests, const Roles& roles);
 
 }  // namespace rota::bench

@@ -1,4 +1,4 @@
-// Puts numbers into columns, and curves into charts.
+// Formats contests as Markdown tables and as charts.
 #include "contest/report.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr const char* kNothing = "–";
 
 using Cells = std::vector<std::string>;
 
-// Three digits or so.
+// Prints the number with about three significant digits.
 std::string microseconds(double seconds) {
   const double value = seconds * 1e6;
   const int digits = value < 10 ? 2 : value < 100 ? 1 : 0;
@@ -39,7 +39,8 @@ std::string percent_text(double share) {
   return text.data();
 }
 
-// Ours first, then what else is our own, then the peers by their names, then the limit.
+// Returns the columns: Roles::ours first, then rota's other contestants, then the peers by name,
+// then the limit.
 std::vector<std::string> names_of(const Contest& contest, const Roles& roles) {
   std::vector<std::string> names;
   for (const auto& [bytes, contestants] : contest.sizes) {
@@ -58,7 +59,7 @@ std::vector<std::string> names_of(const Contest& contest, const Roles& roles) {
   return names;
 }
 
-// Of all but the baseline to the baseline.
+// Appends a cell for each contestant except the baseline: its time divided by the baseline's time.
 void add_ratios(const Contestants& contestants, const std::vector<std::string>& names,
                 const std::string& baseline, Cells& cells) {
   const auto divisor = contestants.find(baseline);
@@ -70,7 +71,7 @@ void add_ratios(const Contestants& contestants, const std::vector<std::string>& 
   }
 }
 
-// Of all that is our own to the best peer.
+// Appends a cell for each of rota's contestants: its time divided by the best peer's time.
 void add_ratios_to_peers(const Contestants& contestants, const std::vector<std::string>& names,
                          const Roles& roles, Cells& cells) {
   const BestPeer peer = best_peer(contestants, roles);
@@ -127,14 +128,16 @@ std::string line_of(const Cells& cells) {
   return line + "\n";
 }
 
-// What of an isolated contest is in no line, and why.
+// Returns a sentence with the sizes that have no line in the table, and why.
 std::string left_out_of(const Contest& contest) {
   if (contest.left_out.empty()) return "";
   std::string sizes;
   for (const std::size_t bytes : contest.left_out) {
     sizes += (sizes.empty() ? "" : ", ") + to_words(bytes);
   }
-  return "Not shown, as somebody's isolated call takes less than 1 µs: " + sizes + ".\n\n";
+  return "The table leaves out sizes at which an isolated call of at least one program takes less "
+         "than 1 µs: " +
+         sizes + ".\n\n";
 }
 
 std::string table_of(const Contest& contest, const Roles& roles) {

@@ -1,4 +1,4 @@
-// What a contest of several programs has shown: Markdown for people, and a picture.
+// Reports a contest of several programs: Markdown tables, and a picture.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,13 +8,16 @@
 
 namespace rota::bench {
 
-// A table a contest, with a line a size: everybody's median time in microseconds; the time of each
-// of ours over the best peer's, as the median (least to most) of the rounds' ratios; our share of
-// the limit; below it where ours wins and where it loses. The best peer is the one with the least
-// median. With a baseline: each other one's time over its. Throws what ratio_of throws.
+// Returns a table for each contest, with a line for each size. A line has the median time of each
+// contestant in microseconds. For each of rota's contestants, the line also has the contestant's
+// time divided by the best peer's time: the median (minimum to maximum) of the ratios of the
+// rounds. The line also has rota's share of the limit. The best peer has the smallest median. A
+// sentence below the table says at which sizes rota is faster and slower. With a baseline, a line
+// instead has every other contestant's time divided by the baseline's time. Throws the same errors
+// as ratio_of().
 std::string markdown_of(const std::vector<Contest>& contests, const Roles& roles);
 
-// A chart for each contest of isolated calls.
+// Returns a picture with a chart for each contest of isolated calls.
 std::string drawing_of(const std::vector<Contest>& contests, const Roles& roles,
                        const std::string& title);
 

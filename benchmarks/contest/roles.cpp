@@ -1,4 +1,4 @@
-// Tells names apart.
+// Finds the role of a contestant from its name.
 #include "contest/roles.h"
 
 #include "statistics.h"

@@ -1,4 +1,4 @@
-// Who is who in a contest: ours, peers, and the limit.
+// The roles in a contest: rota (`ours`), the peers, and the limit.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,12 +9,13 @@
 namespace rota::bench {
 
 struct Roles {
-  std::string ours;        // This one is divided by the best peer,
-  std::string limit;       // which this one is not, but what the machine can do.
-  std::string baseline{};  // Instead of all this: by this one, each of the others is divided.
+  std::string ours;        // Its time is divided by the best peer's time.
+  std::string limit;       // The best that the machine can do; not a peer.
+  std::string baseline{};  // If set, all other times are divided by its time instead.
 };
 
-// Whether `name` starts with the first word of ours: "rota shm+tcp two-level" is rota's own too.
+// Returns whether `name` begins with the first word of `ours`: "rota shm+tcp two-level" is rota's
+// too.
 bool is_own(const Roles& roles, std::string_view name);
 
 inline bool is_peer(const Roles& roles, std::string_view name) {
@@ -23,10 +24,10 @@ inline bool is_peer(const Roles& roles, std::string_view name) {
 
 struct BestPeer {
   std::string name;
-  std::vector<double> seconds;  // Round by round; empty where there is no peer.
+  std::vector<double> seconds;  // One value per round; empty if there is no peer.
 };
 
-// The peer with the least median.
+// Returns the peer with the smallest median.
 BestPeer best_peer(const Contestants& contestants, const Roles& roles);
 
 }  // namespace rota::bench

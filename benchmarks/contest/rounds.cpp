@@ -1,4 +1,4 @@
-// Groups rows by how they were measured, then by size, then by who was measured.
+// Groups rows by the manner in which they were measured, then by size, then by name.
 #include "contest/rounds.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string title_of(const Row& row, Placement placement) {
   if (reduces(row.work.collective)) title += ", " + op_name(row.work);
   title += ", " + std::to_string(row.ranks) + " ranks";
   title += ", " + std::string(to_string(row.state)) + ", " + std::string(to_string(row.calls));
-  if (row.work.collective == Collective::kBarrier) return title;  // It has no values.
+  if (row.work.collective == Collective::kBarrier) return title;  // A barrier has no values.
   return title + ", " + std::string(to_string(placement)) + ", memory " +
          std::string(to_string(row.memory));
 }
@@ -61,9 +61,9 @@ std::vector<Contest> contests_of(const std::vector<Row>& rows) {
 
 Ratio ratio_of(const std::vector<double>& dividend, const std::vector<double>& divisor) {
   if (dividend.empty() || dividend.size() != divisor.size()) {
-    throw std::runtime_error(
-        "the two did not run the same rounds: " + std::to_string(dividend.size()) + " and " +
-        std::to_string(divisor.size()));
+    throw std::runtime_error("cannot compare two programs round by round: one has times of " +
+                             std::to_string(dividend.size()) + " rounds, the other of " +
+                             std::to_string(divisor.size()));
   }
   std::vector<double> ratios(dividend.size());
   std::ranges::transform(dividend, divisor, ratios.begin(), std::divides<>());
@@ -76,8 +76,10 @@ Ratio ratio_of(const std::vector<double>& dividend, const std::vector<double>& d
 
 double share_of(const std::vector<double>& limit, const std::vector<double>& ours) {
   if (limit.empty() || ours.empty() || limit.size() % ours.size() != 0) {
-    throw std::runtime_error("the limit has " + std::to_string(limit.size()) + " times in " +
-                             std::to_string(ours.size()) + " rounds");
+    throw std::runtime_error("cannot compare rota with the limit round by round: there are " +
+                             std::to_string(limit.size()) + " times of the limit for " +
+                             std::to_string(ours.size()) +
+                             " rounds, but each round needs the same number of them");
   }
   const std::size_t times = limit.size() / ours.size();
   std::vector<double> shares(ours.size());

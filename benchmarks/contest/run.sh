@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs rota and its peers in turn, each once a round, so that a machine that is slow for a while is
-# slow for all, and makes a page of tables, and a picture, of what they measured.
+# Runs rota and its peers in turn, each once a round, so that a machine that is slow for a while
+# slows all of them. Makes a page of tables and a picture from the results.
 #
 # usage: run.sh BIN OUT COMMAND SECTION
 # SECTION: all-reduce, collectives, types, oversubscribed, loopback, codecs-shm; hosts, pairs or
 # codecs, with a rate: hosts-1gbit, hosts-100mbit.
-# BIN has the programs. OUT gets SECTION.jsonl, SECTION.md and SECTION.svg. COMMAND is what the page
-# says that it was made by. Peers that are not installed are named, and left out.
+# BIN has the programs. OUT gets SECTION.jsonl, SECTION.md and SECTION.svg. The page names COMMAND
+# as its origin. The page lists the peers that are not installed, and leaves them out.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=peers.sh
@@ -20,14 +20,14 @@ bin=$(realpath "$1") out=$2 command=$3 section=$4
 rows=$out/$section.jsonl
 ours="rota shm" note= baseline=() codecs=identity,bf16,fp16,int8,int8-stochastic,top-k
 declare -A took_part=()
-left_out=  # What the page says of who failed.
+left_out=  # Sentences of the page about contestants that failed.
 mkdir -p "$out"
 : >"$rows"
 
 begin_page "$section"
 
-# contest ROUNDS RANKS CONTESTANTS ARGUMENT... appends to the rows. Who fails, or takes minutes, is
-# named and has no rows: ratios are taken round by round, and so there have to be all of them.
+# contest ROUNDS RANKS CONTESTANTS ARGUMENT... appends to the rows. If a contestant fails or takes
+# more than $limit seconds, the page names it but has no rows of it: ratios need every round.
 contest() {
   local rounds=$1 ranks=$2 contestants=$3 round name new=$out/new.jsonl run=$out/run.jsonl
   local -A failed=() checked=()
@@ -54,8 +54,8 @@ contest() {
   rm "$new" "$run"
 }
 
-# is_right NAME RANKS ARGUMENT...: whether the same calls, of two sizes, give the right values. What
-# codecs lose is shown instead.
+# is_right NAME RANKS ARGUMENT...: checks whether the same calls, of two sizes, give the right
+# values. Codecs are not checked: the page shows their loss.
 is_right() {
   local arguments=()
   ((${#baseline[@]} == 0)) || return 0
@@ -80,18 +80,19 @@ megabits() {
   esac
 }
 
-# The limit is what the machine does at its best, and from process to process it does 16 MiB and more
-# up to three times faster, by where their pages lie: so it gets three chances a round.
+# The limit is the best time that the machine can reach. Processes differ: depending on where its
+# pages are, one process is up to three times faster at 16 MiB and more. So the limit gets three
+# chances a round.
 beside_the_limit="limit rota openmpi limit mpich gloo limit"
 
-beside_peers="Ratios to a peer depend on the CPU and its memory: on another one they may be twice \
-these."
+beside_peers="Ratios to a peer depend on the CPU and its memory: on another machine they may be \
+twice as large."
 
 case $section in
   all-reduce)
     title='all-reduce of 2 ranks on one host: time by size'
     note=$beside_peers
-    # In parts, so that a round is short: machines change their speed every few seconds.
+    # Split into parts, so that a round is short: machines change their speed every few seconds.
     for part in 7:4,256,1K,4K 7:16K,64K,256K 7:1M,4M 5:16M,64M 3:256M; do
       contest "${part%%:*}" 2 "$beside_the_limit" all-reduce --placement in-place \
         --memory both --state both --sizes "${part#*:}"
@@ -99,10 +100,10 @@ case $section in
     ;;
   collectives)
     title='2 ranks on one host: time by size'
-    note="$beside_peers A ping-pong is a send to rank 1 and a send back: its time is that of \
-both. Where a peer cannot do in place what rota does, its call out of place is what rota's \
-stands beside: MPI's reduce-scatter leaves its result at the buffer's begin, rota's at the \
-rank's own place in it."
+    note="$beside_peers A ping-pong is a send to rank 1 and a send back: its time is the \
+time of both. If rota works in place and a peer cannot, rota is compared with the peer's call out \
+of place. An example is reduce-scatter in place: MPI leaves the result of a rank at the beginning \
+of the buffer, and rota leaves it at the rank's own place in the buffer."
     calls=broadcast,reduce,reduce-scatter,all-gather,gather,scatter,all-to-all,ping-pong
     for part in 3:8,1K 5:64K,1M,16M 3:64M; do
       contest "${part%%:*}" 2 "$beside_the_limit" $calls --sizes "${part#*:}"
@@ -133,8 +134,9 @@ times as many values of bfloat16 as of float64."
     ;;
   loopback)
     ours="rota tcp" title="all-reduce of 2 ranks over loopback TCP: time by size"
-    note="Two processes on one host, told to talk by TCP: nothing is shaped. The socket is two \
-threads and one connection: they exchange halves, add what comes, and exchange the sums."
+    note="Two processes on one host use TCP, and nothing limits its rate. The column *socket* is a \
+program without rota, for comparison: two threads with one connection, which exchange halves, add \
+values while more values arrive, and exchange the sums."
     # shellcheck source=loopback.sh
     source "$here/loopback.sh"
     for part in 7:4,4K,64K 9:1M,16M; do
@@ -145,10 +147,10 @@ threads and one connection: they exchange halves, add what comes, and exchange t
   hosts-*)
     rate=${section#hosts-} ours="rota tcp"
     title="all-reduce of 4 hosts at $rate each way: time by size"
-    # What the shaper lets through: 1448 bytes of payload in a frame of 1514.
+    # The shaper counts frames: 1448 bytes of payload make a frame of 1514 bytes.
     least=$((24 * 8 * 1024 * 1024 / 1448 * 1514 / 1000 / $(megabits "$rate")))
-    note="Four hosts that are network namespaces, $rate each way. For 16 MiB, which is 24 MiB \
-each way, TCP needs $least ms at least."
+    note="The four hosts are network namespaces, with $rate each way. In an all-reduce of 16 MiB, \
+each host sends and receives 24 MiB. TCP needs at least $least ms for this."
     # shellcheck source=hosts.sh
     source "$here/hosts.sh"
     make_hosts 4 "$rate"
@@ -162,10 +164,10 @@ each way, TCP needs $least ms at least."
   pairs-*)
     rate=${section#pairs-} ours="rota shm+tcp"
     title="all-reduce of 4 hosts at $rate each way, two ranks on each: time by size"
-    note="Four hosts that are network namespaces, $rate each way, and two ranks on each, which \
-share what leaves their host. Up to 64 KiB rota's default goes by host, with the ring's bits; more \
-goes along the ring. The plan two-level has bits that depend on which ranks share a host, and is \
-taken where it is asked for. Open MPI has the choice of all its ways within a host."
+    note="The four hosts are network namespaces, with $rate each way, which the two ranks of a \
+host share. Up to 64 KiB, rota's default plan is by-host. Above 64 KiB it is ring. Both give the \
+same bits. The bits of the plan two-level depend on which ranks share a host, so rota uses this \
+plan only on request. Inside a host, Open MPI uses shared memory."
     # shellcheck source=hosts.sh
     source "$here/hosts.sh"
     make_hosts 4 "$rate"
@@ -178,16 +180,16 @@ taken where it is asked for. Open MPI has the choice of all its ways within a ho
   codecs-shm)
     baseline=(--baseline "rota shm")
     title='all-reduce of 2 ranks on one host, by codec: time by size'
-    note="Two ranks on one host, which share memory: what it costs to encode where no wire is \
-slow. Each codec beside values that travel as they are."
+    note="Two ranks on one host share memory. No network is slow here, so the page shows the \
+cost of encoding alone. Each codec is compared with values that are not encoded."
     contest 5 2 rota all-reduce --placement in-place --memory both --calls isolated \
       --sizes 1M,16M --codecs "$codecs"
     ;;
   codecs-*)
     rate=${section#codecs-} baseline=(--baseline "rota tcp")
     title="all-reduce of 4 hosts at $rate each way, by codec: time by size"
-    note="Four hosts that are network namespaces, $rate each way. Each codec beside values that \
-travel as they are."
+    note="The four hosts are network namespaces, with $rate each way. Each codec is compared with \
+values that are not encoded."
     # shellcheck source=hosts.sh
     source "$here/hosts.sh"
     make_hosts 4 "$rate"
@@ -205,11 +207,13 @@ travel as they are."
 esac
 name_missing
 
-# Written whole or not at all: a page whose limit is none is refused.
+# Writes the whole page or nothing: rota-bench refuses a page whose limit is slower than rota.
 {
   describe "$section" "$command" "${!took_part[@]}"
+  note+="${note:+ }[What is measured](../benchmarks.md#what-is-measured) explains the words of \
+this page, such as isolated, warm and memory any."
   note+=$left_out
-  [[ -z $note ]] || echo "$note" | fold -s -w 100 | sed 's/ *$//; $G'
+  echo "$note" | fold -s -w 100 | sed 's/ *$//; $G'
   printf '![](%s.svg)\n\n' "$section"
   "$bin/rota-bench" contest --ours "$ours" "${baseline[@]}" --plot "$out/$section.svg" \
     --title "$title" <"$rows"

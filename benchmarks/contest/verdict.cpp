@@ -1,4 +1,4 @@
-// Puts neighbouring sizes of one outcome together.
+// Joins neighbouring sizes with the same outcome, and writes a sentence about them.
 #include "contest/verdict.h"
 
 #include <algorithm>
@@ -12,13 +12,14 @@
 namespace rota::bench {
 namespace {
 
-// Ratios as near to 1 as this are "as much", and so are those of which a quarter of the rounds says
-// the contrary.
+// A median of the ratios that is this near to 1 counts as "about the same". Any other median counts
+// as "about the same", too, if in a quarter of the rounds the ratio is on the other side of 1 than
+// the median.
 constexpr double kLeastDifference = 0.03;
 
 enum class Outcome { kLess, kAsMuch, kMore };
 constexpr std::array kOutcomes = {Outcome::kLess, Outcome::kAsMuch, Outcome::kMore};
-constexpr std::array kWords = {"less time", "as much", "more"};
+constexpr std::array kWords = {"less time", "about the same time", "more time"};
 
 Outcome outcome_of(const Ratio& ratio) {
   if (ratio.median < 1 - kLeastDifference && ratio.upper_quartile < 1) return Outcome::kLess;
@@ -26,7 +27,7 @@ Outcome outcome_of(const Ratio& ratio) {
   return is_more ? Outcome::kMore : Outcome::kAsMuch;
 }
 
-// Neighbouring sizes of one outcome.
+// Neighbouring sizes with the same outcome.
 struct Run {
   Outcome outcome = Outcome::kLess;
   std::size_t first = 0;  // Bytes.
@@ -84,7 +85,7 @@ std::string sentence_of(const Contest& contest, const Roles& roles, const std::s
     if (places.empty()) continue;
     sentence += (sentence.empty() ? " takes " : "; ") + std::string(kWords[i]) + " at " + places;
   }
-  return "Beside the best peer, " + own + sentence + ".\n";
+  return "Compared with the best peer, " + own + sentence + ".\n";
 }
 
 }  // namespace

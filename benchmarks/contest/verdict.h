@@ -1,4 +1,4 @@
-// Where ours wins and where it loses, in a sentence.
+// Writes a sentence that says at which sizes rota is faster, and at which sizes it is slower.
 #pragma once
 #include <string>
 
@@ -7,8 +7,9 @@
 
 namespace rota::bench {
 
-// For each of ours: at which sizes it takes less time than the best peer, as much and more, with
-// the ratios of the table. Empty where there is no peer.
+// Returns a sentence for each of rota's contestants. It says at which sizes the contestant takes
+// less time than the best peer, about the same time, and more time, with the ratios of the table.
+// Returns an empty string if there is no peer.
 std::string verdict_of(const Contest& contest, const Roles& roles);
 
 }  // namespace rota::bench

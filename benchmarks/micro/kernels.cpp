@@ -1,5 +1,5 @@
-// Reductions and updates of every variant that this machine supports, and the models' matrix
-// products.
+// Benchmarks of the reductions and updates, in every variant that this machine supports, and of the
+// matrix products of the models.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -15,7 +15,8 @@
 namespace rota::bench {
 namespace {
 
-// All ones, in bytes that each type takes for its own.
+// The operands of a kernel: floats of value 1 (the third operand: 0). Kernels of other types read
+// the same bytes as values of their type.
 struct Buffers {
   std::vector<float> first;
   std::vector<float> second;
@@ -34,7 +35,7 @@ struct Reduced {
   ReduceOp op;
 };
 
-// Those that training uses, and one of each other sort.
+// The reductions that training uses, and one example of each of the other kinds.
 constexpr Reduced kReduced[] = {
     {DataType::kFloat32, ReduceOp::kSum},  {DataType::kFloat32, ReduceOp::kMean},
     {DataType::kFloat32, ReduceOp::kMin},  {DataType::kFloat64, ReduceOp::kSum},
@@ -43,10 +44,11 @@ constexpr Reduced kReduced[] = {
     {DataType::kInt32, ReduceOp::kSum},    {DataType::kInt64, ReduceOp::kMin},
 };
 
-constexpr std::int64_t kInCache = std::int64_t{128} << 10;  // Three fit into a second-level cache.
+// Bytes of a buffer. Three buffers of the first size fit into an L2 cache.
+constexpr std::int64_t kInCache = std::int64_t{128} << 10;
 constexpr std::int64_t kInMemory = std::int64_t{64} << 20;
 
-// `call` reads and writes as many buffers as there are passes.
+// `passes`: how often the call reads or writes a whole buffer.
 void add_kernel(const std::string& name, int passes, const Call& call) {
   benchmark::RegisterBenchmark(
       name.c_str(),
@@ -66,7 +68,8 @@ std::byte* bytes_of(std::vector<float>& values) {
   return reinterpret_cast<std::byte*>(values.data());
 }
 
-// Zeros are added, and factors are near 1: arithmetic on what is almost zero can be slower.
+// Adds zeros and uses factors near 1, so that no value gets near zero: arithmetic with tiny values
+// can be slower.
 void add_reductions(const kernels::Reductions& reductions) {
   const std::string suffix = std::string("/") + reductions.variant->name;
   for (const Reduced& reduced : kReduced) {
@@ -101,7 +104,7 @@ struct ProductShape {
   std::size_t columns;
 };
 
-// What the example's models multiply for a batch of 100, or for an image of a convolution.
+// The products of the example's models: for a batch of 100, or for an image of a convolution.
 constexpr ProductShape kProductShapes[] = {
     {"mlp_first_layer", 100, 784, 512},
     {"mlp_second_layer", 100, 512, 512},

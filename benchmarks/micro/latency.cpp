@@ -1,5 +1,6 @@
-// The least calls of a communicator, between ranks or between two threads. All ranks make as many
-// of them: a fixed number, since each would find another one to be enough.
+// Benchmarks of the smallest calls of a communicator, between ranks or between two threads. The
+// number of calls is fixed, since all ranks must make the same number. If Google Benchmark chose
+// the number, it would be different on each rank.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ void all_reduce(Communicator& comm) {
 
 void barrier(Communicator& comm) { comm.barrier(); }
 
-// Ranks 0 and 1 alone.
+// Only ranks 0 and 1 take part.
 void ping_pong(Communicator& comm) {
   thread_local std::vector<float> value(1);
   if (comm.rank() == 0) {
@@ -45,7 +46,8 @@ void ping_pong(Communicator& comm) {
   }
 }
 
-// `ranks` are those of this process: the first one is timed, each other one has a thread.
+// `ranks` are the ranks of this process. The first one is timed; each of the others has its own
+// thread.
 void measure(benchmark::State& state, std::vector<Communicator>& ranks, const Call& call) {
   const benchmark::IterationCount calls = state.max_iterations;
   std::vector<std::jthread> others;
@@ -61,7 +63,7 @@ void measure(benchmark::State& state, std::vector<Communicator>& ranks, const Ca
 
 double least(const std::vector<double>& samples) { return std::ranges::min(samples); }
 
-// Of ranks that others speak for.
+// The reporter for all ranks except rank 0: it prints nothing.
 class Silence final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
@@ -84,7 +86,7 @@ int run_latency_benchmarks(int argument_count, char** arguments) {
   std::vector<Communicator> ranks = join();
   const Communicator& own = ranks.front();
   if (own.world_size() < 2) {
-    std::fputs("rota-bench latency: one rank has nobody to talk to; take rotarun -np 2\n", stderr);
+    std::fputs("rota-bench latency: one rank has no peer to talk to; use rotarun -np 2\n", stderr);
     return 2;
   }
   const std::string where = "/" + own.rank_table().transport + "/" +

@@ -1,4 +1,4 @@
-// What stands in where Google Benchmark was not there when rota-bench was built.
+// Replaces the subcommands kernel and latency if rota-bench was built without Google Benchmark.
 #include <cstdio>
 
 #include "commands.h"
@@ -8,8 +8,8 @@ namespace {
 
 int say_left_out(const char* command) {
   std::fprintf(stderr,
-               "rota-bench: %s was left out: this was built without Google Benchmark "
-               "(libbenchmark-dev on Debian)\n",
+               "rota-bench: there is no command %s: this rota-bench was built without Google "
+               "Benchmark (libbenchmark-dev on Debian)\n",
                command);
   return 1;
 }

@@ -1,4 +1,4 @@
-// Finds out what is to be trained, and how this rank meets the others.
+// Parses the options of the training run, and the options for joining the other ranks.
 #include "overlap/arguments.h"
 
 #include <fstream>
@@ -13,7 +13,7 @@ namespace {
 
 void take_count(const cxxopts::ParseResult& given, const std::string& option, std::size_t& count) {
   if (given.count(option) != 0) count = given[option].as<std::size_t>();
-  if (count == 0) throw std::invalid_argument("--" + option + " 0: at least 1");
+  if (count == 0) throw std::invalid_argument("--" + option + " is 0; it must be at least 1");
 }
 
 std::string read_key(const std::string& path) {
@@ -26,11 +26,11 @@ std::string read_key(const std::string& path) {
 std::optional<JobByHand> job_from(const cxxopts::ParseResult& given) {
   const bool has_rank = given.count("rank") != 0;
   if (has_rank != (given.count("addresses") != 0)) {
-    throw std::invalid_argument("--rank and --addresses go together");
+    throw std::invalid_argument("--rank and --addresses need each other");
   }
   if (!has_rank) {
     if (given.count("key-file") == 0) return std::nullopt;
-    throw std::invalid_argument("--key-file is of use with --rank and --addresses");
+    throw std::invalid_argument("--key-file needs --rank and --addresses");
   }
   JobByHand job{.table = table_of(given["addresses"].as<std::vector<std::string>>()),
                 .rank = given["rank"].as<std::size_t>()};
@@ -41,21 +41,21 @@ std::optional<JobByHand> job_from(const cxxopts::ParseResult& given) {
 }  // namespace
 
 cxxopts::Options overlap_options() {
-  cxxopts::Options options(
-      "rotarun -np RANKS rota-bench overlap",
-      "Times steps of training LeNet whose gradients are summed during the backward pass, beside\n"
-      "steps that sum them at its end. Without rotarun, start each rank with --rank and "
-      "--addresses.");
-  options.add_options()                                                                 //
-      ("batch-size", "Samples a rank and step", cxxopts::value<std::size_t>())          //
-      ("steps", "In a row, of each kind", cxxopts::value<std::size_t>())                //
-      ("rounds", "Samples of each time", cxxopts::value<std::size_t>())                 //
-      ("rank", "This rank, where there is no launcher", cxxopts::value<std::size_t>())  //
+  cxxopts::Options options("rotarun -np RANKS rota-bench overlap",
+                           "Times training steps of LeNet that sum gradients during the backward "
+                           "pass, and steps that sum\n"
+                           "them at its end. Without rotarun, start each rank with --rank and "
+                           "--addresses.");
+  options.add_options()                                                              //
+      ("batch-size", "Samples per rank and step", cxxopts::value<std::size_t>())     //
+      ("steps", "Steps of each kind in a row", cxxopts::value<std::size_t>())        //
+      ("rounds", "Measurements of each time", cxxopts::value<std::size_t>())         //
+      ("rank", "This rank, if there is no launcher", cxxopts::value<std::size_t>())  //
       ("addresses", "HOST:PORT of each rank, separated by commas",
-       cxxopts::value<std::vector<std::string>>())                                          //
-      ("key-file", "What it holds, all ranks have to hold", cxxopts::value<std::string>())  //
-      ("json", "Print JSON objects, one a line")                                            //
-      ("help", "Print this");
+       cxxopts::value<std::vector<std::string>>())                                              //
+      ("key-file", "File with the key, the same for all ranks", cxxopts::value<std::string>())  //
+      ("json", "Print JSON objects, one per line")                                              //
+      ("help", "Print this help");
   return options;
 }
 

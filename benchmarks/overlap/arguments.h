@@ -16,8 +16,8 @@ struct OverlapArguments {
 
 cxxopts::Options overlap_options();
 
-// Reads the environment, and the key's file where there is one. Throws std::exception with a
-// sentence about what does not fit.
+// Also reads the environment, and the key file if one is named. Throws std::exception with a
+// sentence about an invalid argument.
 OverlapArguments overlap_arguments_from(const cxxopts::ParseResult& given);
 
 }  // namespace rota::bench

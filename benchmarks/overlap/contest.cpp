@@ -1,4 +1,4 @@
-// The trainings and the loop that times them.
+// Runs the two kinds of training, and times their steps.
 #include "overlap/contest.h"
 
 #include <rota/dataset.h>
@@ -21,8 +21,8 @@
 namespace rota::bench {
 namespace {
 
-constexpr std::size_t kBatches = 8;        // They come again and again.
-constexpr std::array<double, 2> kScore{};  // Travels beside the count of samples.
+constexpr std::size_t kBatches = 8;        // Batches that the training run repeats.
+constexpr std::array<double, 2> kScore{};  // Two sums, sent together with the sample count.
 constexpr BucketOptions kOneBucket{.first_bucket_bytes = std::numeric_limits<std::size_t>::max(),
                                    .bucket_bytes = std::numeric_limits<std::size_t>::max()};
 
@@ -64,14 +64,14 @@ class Training {
   std::size_t step_count_ = 0;
 };
 
-// What a replica sends.
+// Returns the sizes of the gradients that a replica sends.
 std::vector<std::size_t> gradient_counts(const Model<float>& model) {
   std::vector<std::size_t> counts;
   for (const ParameterInfo& parameter : model.parameters()) counts.push_back(parameter.count());
   return counts;
 }
 
-// What a training step sends, and nothing else. The sum of zeros is zero, however often.
+// Sends what a training step sends, without computing anything. Sums of zeros stay zero.
 void send_all(GradientBuckets<float>& gradients, std::size_t count) {
   gradients.begin_step(0, kScore);
   for (std::size_t index = count; index-- > 0;) gradients.ready(index);
@@ -80,7 +80,7 @@ void send_all(GradientBuckets<float>& gradients, std::size_t count) {
 
 struct Contestant {
   std::function<void()> step;
-  std::vector<double>* seconds;  // Where a sample of each round goes.
+  std::vector<double>* seconds;  // Receives a sample of each round.
 };
 
 double seconds_of_a_step(Communicator& communicator, const Contestant& contestant,
@@ -94,7 +94,8 @@ double seconds_of_a_step(Communicator& communicator, const Contestant& contestan
   return seconds.front();
 }
 
-// Another one begins each round, so that none always follows the same one.
+// Each round begins with the next contestant. So no effect of the order always hits the same
+// contestant.
 void run_rounds(Communicator& communicator, std::span<const Contestant> contestants,
                 const ContestOptions& options) {
   for (const Contestant& contestant : contestants) contestant.step();  // Warms up.
@@ -107,9 +108,10 @@ void run_rounds(Communicator& communicator, std::span<const Contestant> contesta
 }
 
 void require_same_weights(const ContestResult& result) {
-  constexpr std::size_t kLargestWithOneOrder = 2;  // Of additions, whatever the buckets.
+  constexpr std::size_t kLargestWithOneOrder = 2;  // Two terms have the same sum in any order.
   if (result.ranks > kLargestWithOneOrder || result.overlapped_hash == result.at_end_hash) return;
-  throw std::runtime_error("overlap: the weights differ from those of gradients sent at the end");
+  throw std::runtime_error(
+      "overlap: the weights differ from those after training with gradients sent at the end");
 }
 
 }  // namespace

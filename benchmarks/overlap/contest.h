@@ -1,7 +1,7 @@
-// Steps of training the example's LeNet, whose gradients travel while the backward pass runs,
-// against steps that send all of them at its end: by turns, in one run, so that a machine that is
-// slow for a while is slow for both. Beside them, by turns too, what the two are made of: the
-// computing, and the communication.
+// Compares two kinds of training steps of the example's LeNet: steps that send gradients while the
+// backward pass runs, and steps that send all gradients at its end. Both kinds alternate in one run
+// with steps that only compute and steps that only communicate. So a machine that is slow for a
+// while slows all four kinds.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,17 +13,17 @@
 namespace rota::bench {
 
 struct ContestOptions {
-  std::size_t batch_size = 100;  // A rank's, as in the example.
-  std::size_t steps = 5;         // In a row, of each kind.
+  std::size_t batch_size = 100;  // Per rank, as in the example.
+  std::size_t steps = 5;         // Consecutive steps of each kind.
   std::size_t rounds = 11;
 };
 
-// In seconds a step, of the slowest rank; a sample a round.
+// Seconds for a step of the slowest rank, one sample for each round.
 struct ContestTimes {
-  std::vector<double> overlapped;     // Buckets as they are by default.
+  std::vector<double> overlapped;     // Default buckets.
   std::vector<double> at_end;         // One bucket that holds everything.
-  std::vector<double> compute;        // A world of one on each rank at once: all but the sums.
-  std::vector<double> communication;  // The sum of one bucket that holds everything, alone.
+  std::vector<double> compute;        // All ranks compute at the same time, without sums.
+  std::vector<double> communication;  // Only the sum of one bucket with everything.
 };
 
 struct ContestResult {
@@ -31,14 +31,17 @@ struct ContestResult {
   std::string transport;
   std::size_t ranks = 0;
   std::size_t gradient_bytes = 0;
-  std::size_t bucket_count = 0;  // By default.
+  std::size_t bucket_count = 0;  // With default buckets.
   ContestTimes times;
-  std::uint64_t overlapped_hash = 0;  // Of the weights that rank 0 has at the end,
-  std::uint64_t at_end_hash = 0;      // after as many steps.
+  // Hashes of rank 0's weights after the last step: of the steps that send during the backward
+  // pass, and of the same number of steps that send at its end.
+  std::uint64_t overlapped_hash = 0;
+  std::uint64_t at_end_hash = 0;
 };
 
-// Collective. Both trainings see the same images. Throws std::runtime_error where their weights
-// differ in a world in which they may not: in one of up to two ranks.
+// Collective. Both kinds of training see the same images. Throws std::runtime_error if there are
+// one or two ranks, and the two kinds end with different weights: with so few ranks the weights
+// must be equal.
 ContestResult run_contest(Communicator& communicator, const ContestOptions& options);
 
 }  // namespace rota::bench

@@ -1,4 +1,4 @@
-// Draws bars.
+// Draws digits as bars.
 #include "overlap/digits.h"
 
 #include <random>

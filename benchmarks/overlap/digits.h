@@ -1,4 +1,4 @@
-// Images to train on where none are at hand.
+// Makes images to train on, so that the benchmark needs no data set.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +7,9 @@
 
 namespace rota::bench {
 
-// `count` images of the shape and classes of MNIST, of which a model can learn something: a bar
-// whose height is the label, on noise. A function of its arguments alone.
+// Returns `count` images with the shape and classes of MNIST. Each image is noise with one
+// horizontal bar. The row of the bar depends on the label, so a model can learn the labels. The
+// same arguments give the same images.
 Dataset make_digits(std::size_t count, std::uint32_t seed);
 
 }  // namespace rota::bench

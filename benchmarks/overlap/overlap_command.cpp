@@ -1,4 +1,4 @@
-// Joins the job, runs the contest and prints what it has shown.
+// `rota-bench overlap`: joins the job, runs the contest and prints the result.
 #include "commands.h"
 
 #include <rota/communicator.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-// Empty where help was asked for.
+// Returns empty if --help was given.
 std::optional<OverlapArguments> read(int argument_count, char** arguments) {
   auto options = overlap_options();
   const auto given = options.parse(argument_count, arguments);

@@ -1,4 +1,4 @@
-// Medians, ratios, and how they are written.
+// Computes medians and ratios, and prints them.
 #include "overlap/report.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Line {
   const char* name;
   const char* title;
   const std::vector<double> ContestTimes::*seconds;
-  bool trains;  // Then images pass by.
+  bool trains;  // The report shows the images a second of this line.
 };
 
 constexpr Line kLines[] = {
@@ -88,7 +88,7 @@ Spread hidden_share_of(const ContestTimes& times) {
   });
 }
 
-// By ring, or directly: n - 1 of n chunks to be added, and as many that have been.
+// In the ring and in the direct plan, a rank sends n - 1 of n chunks to be added, and n - 1 sums.
 double link_bytes_per_second(const ContestResult& result) {
   const auto ranks = static_cast<double>(result.ranks);
   return static_cast<double>(result.gradient_bytes) * 2 * (ranks - 1) / ranks /
@@ -108,7 +108,7 @@ std::string to_text(const ContestResult& result) {
   const Spread hidden = hidden_share_of(result.times);
   text += format("%-30s %9.2f  (%.2f to %.2f)\n", "times as fast with overlap", gain.median,
                  gain.least, gain.most);
-  text += format("%-30s %9.2f  (%.2f to %.2f)\n", "of communication hidden", hidden.median,
+  text += format("%-30s %9.2f  (%.2f to %.2f)\n", "share of communication hidden", hidden.median,
                  hidden.least, hidden.most);
   text += format("%-30s %9.2f\n", "Gbit/s each way, communicating",
                  link_bytes_per_second(result) * 8e-9);

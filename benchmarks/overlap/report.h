@@ -1,4 +1,4 @@
-// What a contest has shown, for people and for programs.
+// Reports the result of a contest, for people and for programs.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace rota::bench {
 
-// Of one quantity, over the rounds.
+// The spread of a quantity over the rounds.
 struct Spread {
   double median = 0;
   double least = 0;
@@ -17,19 +17,20 @@ struct Spread {
 // Requires at least one sample.
 Spread spread_of(const std::vector<double>& samples);
 
-// How many times as fast a step is with overlap; from the ratios of each round.
+// Returns how many times as fast a step is with overlap, as the spread of the rounds' ratios.
 Spread gain_of(const ContestTimes& times);
 
-// The share of the communication's time that overlap takes off a step, round by round: 1 where all
-// of it is hidden, and more where the update of the parameters is hidden as well. Noise where
-// communication takes less time than steps differ by.
+// Returns the share of the communication's time that overlap removes from a step, as the spread of
+// the rounds' shares. The share is 1 if all communication is hidden, and more if the update of the
+// parameters is hidden as well. If communication takes less time than the variation between steps,
+// the share is noise.
 Spread hidden_share_of(const ContestTimes& times);
 
-// What each rank sends and receives in a second while it does nothing else.
+// Returns the bytes a second that each rank sends and receives while it only communicates.
 double link_bytes_per_second(const ContestResult& result);
 
-// Both end in a newline. A table; and a JSON object a line: one for each of the four times, and one
-// named "gain".
+// Both strings end in a newline. The first is a table. The second has one JSON object a line: one
+// for each of the four times, and one named "gain".
 std::string to_text(const ContestResult& result);
 std::string to_json(const ContestResult& result);
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs a program as two ranks on two hosts of this script's making: network namespaces that a cable
-# of 1 Gbit/s joins. They share this machine's cores and memory, and nothing of its network.
+# Runs a program as two ranks on two hosts that this script makes: network namespaces with a cable
+# of 1 Gbit/s between them. They share the cores and memory of this machine, but not its network.
 #
 # usage: two_hosts.sh PROGRAM [ARGUMENT...]
-# Each rank gets --rank, --addresses and --key-file as well. Needs root. Whatever happens, nothing
-# is left behind.
+# Each rank also gets --rank, --addresses and --key-file. Needs root. The script removes everything
+# at the end, whatever happens.
 set -euo pipefail
 
-# Some 1 ms at this rate may leave at once; 20 ms of it may wait, and more than that is dropped.
+# A burst of about 1 ms of data may leave immediately. 20 ms of data may wait; the rest is dropped.
 shape=(tbf rate 1gbit burst 128kb latency 20ms)
 hosts=("rota-left-$$" "rota-right-$$")
 cable=(left right)
@@ -56,7 +56,7 @@ run_ranks() {
   exit 2
 }
 if ! unshare --net true 2>/dev/null; then
-  echo "two_hosts.sh: skipped: making network namespaces takes root, on a machine that allows it" >&2
+  echo "two_hosts.sh: skipped: network namespaces need root, on a machine that allows them" >&2
   exit 0
 fi
 trap clean_up EXIT

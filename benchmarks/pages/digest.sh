@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The digest of the sources that a page of docs/benchmarks/ measures, by sources.txt: of their names
-# and contents, so that no history of git is needed. Comments and empty lines do not count, since
-# they change nothing that is measured.
+# Prints the digest of the sources that a page of docs/benchmarks/ measures, according to
+# sources.txt. The digest covers their names and contents, so that no git history is needed.
+# Comments and empty lines do not count, since they change nothing that is measured.
 #
 # usage: digest.sh [--sources] PAGE [ROOT]
-# PAGE has no suffix: all-reduce. ROOT is the project's, by default the one that this file is in.
+# PAGE has no suffix: all-reduce. ROOT is the project's root, by default the tree of this file.
 # --sources prints the folders and files instead.
 set -euo pipefail
 wants_sources=
@@ -16,11 +16,11 @@ if [[ ${1:-} == --sources ]]; then wants_sources=1 && shift; fi
 page=$1
 cd "${2:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 
-# sources_of ROW: a line each, those of its @words in their place.
+# sources_of ROW: prints each source on a line. Replaces @words by the sources of their rows.
 sources_of() {
   local word
   for word in $(awk -v row="$1:" '$1 == row {$1 = ""; print}' benchmarks/pages/sources.txt); do
-    # A row that is not there is named as a file that is not.
+    # A missing row is then reported as a missing file.
     if grep -q "^$word:" benchmarks/pages/sources.txt; then sources_of "$word"; else echo "$word"; fi
   done
 }
@@ -41,7 +41,7 @@ if [[ -n $wants_sources ]]; then
   exit
 fi
 
-# code_of FILE...: their lines without comments, each file below its name.
+# code_of FILE...: prints the name and the lines of each file, without comments.
 code_of() {
   awk '
     FNR == 1 {print "== " FILENAME; is_cpp = FILENAME ~ /\.(h|cpp)$/}

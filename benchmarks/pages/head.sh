@@ -1,22 +1,22 @@
-# The head of a page of docs/benchmarks/: by what command, when, on what machine and of which
-# sources it was measured. For scripts that set `bin`, the folder of the programs.
+# Prints the head of a page of docs/benchmarks/: the command, the date, the machine and the sources
+# of the measurement. For scripts that set `bin`, the folder of the programs.
 # shellcheck shell=bash
 
 pages=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 
-# begin_page PAGE, before anything is measured: warns where the machine is busy, and remembers what
-# is measured.
+# begin_page PAGE: call it before the measurement. Warns if the machine is busy, and remembers the
+# digest of the sources.
 begin_page() {
   warn_if_busy
   digest_at_begin=$("$pages/digest.sh" "$1")
   export digest_at_begin
 }
 
-# head_of_page PAGE COMMAND VERSIONS: of who took part, as in "rota 0.1.0, Gloo 1". Fails where the
-# sources are no more what begin_page saw: nobody knows then what was measured.
+# head_of_page PAGE COMMAND VERSIONS: VERSIONS names the contestants, as in "rota 0.1.0, Gloo 1".
+# Fails if the sources have changed since begin_page: the measured sources are unknown then.
 head_of_page() {
   if [[ $("$pages/digest.sh" "$1") != "$digest_at_begin" ]]; then
-    echo "no page: what $1 measures has changed meanwhile; measure again" >&2
+    echo "no page: the sources that $1 measures have changed meanwhile; measure again" >&2
     return 1
   fi
   printf '# %s\n\n' "$1"
@@ -32,8 +32,8 @@ head_of_page() {
   echo
 }
 
-# warn_if_busy: sets `busy`, which the head says, where other work takes more than a tenth of the
-# machine. The load average would still be that of what was measured before.
+# warn_if_busy: sets `busy`, which the head states, if other work takes more than a tenth of the
+# machine. The load average would still include the measurement before this one.
 warn_if_busy() {
   local share
   share=$({ head -1 /proc/stat && sleep 1 && head -1 /proc/stat; } | awk '
@@ -42,10 +42,10 @@ warn_if_busy() {
     END {printf "%.0f", 100 * (1 - idle / all)}')
   ((share > 10)) || return 0
   busy="$share %"
-  echo "this machine is busy (by $busy): what follows is of little worth" >&2
+  echo "this machine is busy (other work takes $busy): the results below are not reliable" >&2
 }
 
-# One model name stands for several generations.
+# Prints the name, the family and the model of the CPU, because several generations have one name.
 cpu() {
   awk -F ': *' '$1 ~ /^model name/ {name = $2} $1 ~ /^cpu family/ {family = $2}
     $1 ~ /^model\t/ {model = $2} /^$/ {exit}
@@ -56,7 +56,7 @@ cpu() {
     }' /proc/cpuinfo
 }
 
-# commit_of PAGE: with -dirty where the page's own sources are not those of the commit.
+# commit_of PAGE: prints the commit, with -dirty if the sources of the page differ from it.
 commit_of() {
   local root commit sources
   root=$(realpath "$pages/../..")
@@ -70,5 +70,5 @@ commit_of() {
   echo "$commit"
 }
 
-# What CMake has noted beside the programs: "preset release, GNU 12.2.0 with -O3".
+# Prints the build flags that CMake has written: "preset release, GNU 12.2.0 with -O3".
 built_by() { cat "$bin/../benchmarks/built_by.txt" 2>/dev/null || echo "compiler unknown"; }

@@ -1,4 +1,4 @@
-// Tries each way a few times.
+// Chooses the fastest of several ways to make a call: tries each of them a few times.
 #include "peers/best_call.h"
 
 #include <algorithm>
@@ -12,9 +12,10 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kBytesOfATrial = 8 << 20;
 constexpr std::size_t kMostCalls = 100;
 constexpr std::size_t kTrials = 3;
-constexpr double kLongTrial = 0.1;  // Seconds, beside which what disturbs is short: two will do.
+// Seconds. Disturbances of the machine are shorter than such a trial, so two trials are enough.
+constexpr double kLongTrial = 0.1;
 
-// Of one call; the least of a few trials, as what disturbs one only makes it longer.
+// Returns the seconds of one call: the minimum of a few trials, since a disturbance only adds time.
 double seconds_of(Group& group, const PreparedCall& way, std::size_t bytes) {
   const std::size_t calls = std::clamp(kBytesOfATrial / bytes, std::size_t{1}, kMostCalls);
   way.make();

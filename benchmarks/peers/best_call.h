@@ -1,4 +1,4 @@
-// One call that can be made in several ways.
+// Chooses the best way to make a call.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace rota::bench {
 
-// That way whose slowest rank is the fastest: which one it is depends on the bytes, and so all are
-// tried. Collective. Requires that there is one.
+// Collective. Tries all ways, since the best one depends on `bytes`, and returns the way whose
+// slowest rank is the fastest. `ways` must not be empty.
 PreparedCall best_call(Group& group, const std::vector<PreparedCall>& ways, std::size_t bytes);
 
 }  // namespace rota::bench

@@ -1,4 +1,4 @@
-// fork() and waitpid().
+// Starts ranks with fork(), and waits for them with waitpid().
 #include "peers/family.h"
 
 #include <sys/wait.h>

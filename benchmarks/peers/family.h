@@ -1,4 +1,4 @@
-// Ranks of one program that have no launcher: it forks, and waits for its children.
+// Starts the ranks of a program without a launcher: the program forks, and waits for its children.
 #pragma once
 #include <sys/types.h>
 
@@ -14,15 +14,15 @@ class Family {
   Family(const Family&) = delete;
   Family& operator=(const Family&) = delete;
 
-  // Makes this process `count` processes, and returns which of them it is in; 0 is the parent.
-  // Called once, while there is no second thread. Throws std::runtime_error.
+  // Forks until there are `count` processes. Returns the index of the calling process; 0 is the
+  // parent. Call it once, while there is no second thread. Throws std::runtime_error.
   std::size_t fork_ranks(std::size_t count);
 
-  // A folder that all of them know: empty at first, and gone after finish().
+  // Returns a folder that all processes know. It is empty at first, and finish() removes it.
   const std::filesystem::path& folder() const { return folder_; }
 
-  // The parent waits for its children. Returns `exit_code` or, where that is 0, the parent a
-  // child's that is not.
+  // In the parent, waits for all children. Returns `exit_code`. If `exit_code` is 0, the parent
+  // returns the first nonzero exit code of a child instead, if there is one.
   int finish(int exit_code);
 
  private:

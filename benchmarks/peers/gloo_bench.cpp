@@ -1,5 +1,5 @@
-// Measures Gloo's collectives, over TCP, by the method that rota's are measured by. It starts its
-// ranks itself, for Gloo has no launcher.
+// Measures Gloo's collectives over TCP by the method that measures rota's. The program starts its
+// ranks itself, since Gloo has no launcher.
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_halving_doubling.h>
@@ -31,9 +31,10 @@
 namespace rota::bench {
 namespace {
 
-constexpr std::uint64_t kPingPongSlot = 1 << 20;  // Far from those that collectives take.
+constexpr std::uint64_t kPingPongSlot = 1 << 20;  // Far from the slots of collectives.
 
-// Both forms in which Gloo wants an operation; null where it has none.
+// The two forms of an operation that Gloo's functions accept. A form is null if Gloo does not
+// support the operation.
 template <class T>
 struct Operation {
   using Function = void (*)(void*, const void*, const void*, std::size_t);
@@ -82,7 +83,7 @@ class GlooGroup final : public Group {
   }
 
   PreparedCall prepare(const Work& work, const Buffers& buffers) override {
-    if (work.collective == Collective::kBarrier) {  // It has no values, and so is there once.
+    if (work.collective == Collective::kBarrier) {  // It has no values, so one placement is enough.
       if (work.placement != Placement::kInPlace) return {};
       return {[this] { barrier(); }, "-"};
     }
@@ -135,7 +136,8 @@ class GlooGroup final : public Group {
     }
   }
 
-  // In place where `input` is null. Gloo leaves the choice to its caller.
+  // Returns the call with the fastest algorithm, because Gloo leaves the choice of the algorithm to
+  // its caller. Works in place if `input` is null.
   template <class T>
   PreparedCall best_all_reduce(T* input, T* output, std::size_t count,
                                const Operation<T>& operation) {
@@ -145,7 +147,7 @@ class GlooGroup final : public Group {
         {all_reduce(Algorithm::BCUBE, input, output, count, operation), "bcube"},
         {copy_and_run<gloo::AllreduceHalvingDoubling<T>>(input, output, count, operation),
          "halving"}};
-    // Of four ranks and 64 MiB, this one never returned.
+    // With four ranks and 64 MiB, this algorithm never returned.
     if (world_size_ == 2) {
       ways.push_back({copy_and_run<gloo::AllreduceRingChunked<T>>(input, output, count, operation),
                       "chunked"});
@@ -164,7 +166,7 @@ class GlooGroup final : public Group {
     return [options] { gloo::allreduce(*options); };
   }
 
-  // The older algorithms work in place alone.
+  // The older algorithms work only in place, so the call copies the input first.
   template <class Algorithm, class T>
   std::function<void()> copy_and_run(const T* input, T* output, std::size_t count,
                                      const Operation<T>& operation) {
@@ -186,7 +188,7 @@ class GlooGroup final : public Group {
     };
   }
 
-  // In place the two are one buffer.
+  // In place, input and output are the same buffer.
   template <class T>
   std::function<void()> ping_pong(T* input, T* output, std::size_t count) {
     if (rank_ > kPingPongPeer) return [] {};
@@ -215,7 +217,7 @@ class GlooGroup final : public Group {
     const std::size_t got = layout.output.count;
     switch (work.collective) {
       case Collective::kReduce:
-        // Every rank has an output, as its intermediate sums lie there.
+        // Every rank has an output, which holds its intermediate sums.
         return [=, this] {
           gloo::ReduceOptions options(context_);
           options.setInput(input, given);
@@ -255,7 +257,8 @@ class GlooGroup final : public Group {
     }
   }
 
-  // Another one of those that work in place: it leaves the part at the buffer's begin.
+  // Gloo's algorithm works in place, so the input is copied first. The algorithm leaves this rank's
+  // part at the start of the buffer.
   template <class T>
   std::function<void()> reduce_scatter(const T* input, T* output, std::size_t count,
                                        const Operation<T>& operation) {
@@ -288,7 +291,7 @@ class GlooGroup final : public Group {
   std::shared_ptr<gloo::Context> context_;
 };
 
-// By hand, each rank is told who it is; else the program becomes all of them.
+// With --rank, this process is one rank. Otherwise the program starts all ranks.
 std::unique_ptr<Group> make_group(const cxxopts::ParseResult& given, Family& family) {
   const auto ranks = given["ranks"].as<std::size_t>();
   const auto address = given["address"].as<std::string>();
@@ -310,12 +313,12 @@ int main(int argument_count, char** arguments) {
   try {
     auto options = measurement_options("gloo_bench");
     options.add_options()  //
-        ("ranks", "How many", cxxopts::value<std::size_t>()->default_value("2"))(
+        ("ranks", "Number of ranks", cxxopts::value<std::size_t>()->default_value("2"))(
             "address", "Where this rank listens",
             cxxopts::value<std::string>()->default_value("127.0.0.1"))(
-            "rank", "Which of them this is; without it, the program starts all of them",
+            "rank", "The rank of this process; without it, the program starts all ranks",
             cxxopts::value<std::size_t>())(
-            "store", "With --rank: a folder that all ranks see, empty at first",
+            "store", "With --rank: a folder that all ranks can see, and that is empty at first",
             cxxopts::value<std::string>()->default_value("."));
     exit_code =
         run_program(std::move(options), argument_count, arguments,

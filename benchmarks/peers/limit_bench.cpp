@@ -1,9 +1,10 @@
-// What this machine can do at most, measured by the method that rota is measured by: by two threads
-// of one address space, and by the best loop that is known: each of rota's kernels, in pieces of
-// several sizes, a thread's own values first or the first thread's, chosen by warm or by fresh
-// values. In an all-reduce each thread adds up its half, for both; in an all-gather and an
-// all-to-all each copies what it gets or what it gives. There is no plan, no check, no failure to
-// notice, and no second copy of anything.
+// Measures the best time that this machine can reach, by the method that measures rota. Two threads
+// of one address space use the fastest known loop. The candidates are rota's kernels, in pieces of
+// several sizes, and with two orders of operands: each thread begins with its own values, or both
+// threads begin with the values of thread 0. The program tries the candidates with warm or with
+// fresh values, and chooses the fastest. In an all-reduce each thread adds up its half, for both
+// threads. In an all-gather and an all-to-all each thread copies the values that it gets, or the
+// values that it gives. There is no plan, no check, no detection of failures, and no second copy.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -33,15 +34,15 @@ namespace rota::bench {
 namespace {
 
 constexpr std::size_t kThreads = 2;
-constexpr std::size_t kLinePair = 128;  // What a processor fetches at once.
+constexpr std::size_t kLinePair = 128;  // A processor fetches these two cache lines together.
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kBytesInALine = 48;  // That fit beside the flag.
+constexpr std::size_t kBytesInALine = 48;  // Bytes of values that fit into a line with the flag.
 constexpr std::size_t kPagedBytes = 64 << 10;
-// Loops may go over both buffers a piece at a time, or over all of their half at once.
+// A loop works through the buffers in pieces, or handles its whole half in one piece.
 constexpr std::array<std::size_t, 5> kPieceBytes = {4 << 10, 16 << 10, 32 << 10, 128 << 10,
                                                     ~std::size_t{0}};
-constexpr std::size_t kBareSpins = 256;  // As rota's: a pause would delay a quick answer.
-constexpr std::size_t kSpins = 2000;     // Then the other thread may need this core.
+constexpr std::size_t kBareSpins = 256;  // As in rota: a pause would delay a quick answer.
+constexpr std::size_t kSpins = 2000;     // Then yield: the other thread may need this core.
 
 void relax() noexcept {
 #if defined(__x86_64__)
@@ -49,8 +50,9 @@ void relax() noexcept {
 #endif
 }
 
-// What one thread shows the other: a flag that counts, and a few values. Two of them take turns,
-// since one may still be read when the next is written.
+// Each thread shows the other thread a counter and a few values in one cache line. A thread
+// alternates between two lines, since the other thread may still read one while this thread writes
+// the next.
 struct alignas(kLinePair) Line {
   std::atomic<std::uint64_t> sequence{0};
   std::array<float, kBytesInALine / sizeof(float)> values{};
@@ -61,7 +63,7 @@ struct Shared {
   std::array<const void*, kThreads> addresses{};
 };
 
-// The first thread's half ends where a page does, where there are several.
+// If a buffer has several pages, the half of the first thread ends at a page boundary.
 Slice half_of(const Work& work, std::size_t thread) noexcept {
   std::size_t middle = work.total / 2;
   if (work.bytes() >= kPagedBytes) middle -= middle % (kPage / bytes_of(work.type));
@@ -78,10 +80,11 @@ void piece_by_piece(std::size_t bytes, std::size_t piece_bytes, const Piece& pie
   }
 }
 
-// A thread's buffers, of one mapping that keeps its pages: those that the system has got back and
-// gives anew lie scattered. Fresh values travel up to 1.5 times faster between two cores from pages
-// that processes can share, as rota's are; beyond the caches large pages are faster. So a
-// process draws lots for the one or the other.
+// The buffers of a thread, in one mapping that keeps its pages: pages that are returned to the
+// system and allocated again are scattered in physical memory. No kind of page is always the
+// fastest. Fresh values move up to 1.5 times faster between two cores from pages that processes can
+// share, like rota's. Beyond the caches, large pages are faster. So each process draws one kind at
+// random.
 class Pool {
  public:
   explicit Pool(bool is_large) {
@@ -90,7 +93,7 @@ class Pool {
                                kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED) throw std::bad_alloc();
     start_ = static_cast<std::byte*>(start);
-    if (is_large) ::madvise(start, kReserved, MADV_HUGEPAGE);  // Or small, where there are none.
+    if (is_large) ::madvise(start, kReserved, MADV_HUGEPAGE);  // May still give small pages.
   }
   ~Pool() { ::munmap(start_, kReserved); }
   Pool(const Pool&) = delete;
@@ -112,11 +115,11 @@ class Pool {
 
   std::byte* start_ = nullptr;
   std::size_t used_ = 0;
-  std::size_t count_ = 0;  // Of buffers.
+  std::size_t count_ = 0;  // Buffers in use.
 };
 
-// What a process draws lots for: the kind of its pages and, as the best loop depends on the state
-// of the values, which of those that are measured it chooses its loops for.
+// The random choices of a process: the kind of its pages, and whether it chooses its loops for warm
+// or for fresh values, because the best loop depends on this.
 struct Lot {
   unsigned drawn = std::random_device{}();
 
@@ -126,7 +129,7 @@ struct Lot {
   }
 };
 
-// When a thread copies its own part.
+// Says when a thread copies its own part.
 enum class Own : std::uint8_t { kFirst, kLast, kByTurns };
 
 class LimitGroup final : public Group {
@@ -160,7 +163,7 @@ class LimitGroup final : public Group {
       const double* from = thread == rank_ ? values.data() : other;
       all.insert(all.end(), from, from + values.size());
     }
-    barrier();  // Until then the other one reads.
+    barrier();  // The other thread reads until here.
     return all;
   }
 
@@ -180,7 +183,7 @@ class LimitGroup final : public Group {
       const auto kernel = reductions->combine_to_both(work.type, work.op);
       if (!reductions->variant->supported() || kernel == nullptr) continue;
       for (const bool own_first : {true, false}) {
-        // Else the first thread's, on both.
+        // If not `own_first`, both threads begin with the values of thread 0.
         const bool is_first = own_first || rank_ == 0;
         const Buffers& first = is_first ? buffers : others;
         const Buffers& second = is_first ? others : buffers;
@@ -202,9 +205,11 @@ class LimitGroup final : public Group {
     return ways.empty() ? PreparedCall{} : best_of(ways, work, buffers);
   }
 
-  // A thread takes what it gets, or gives what it has, which it then reads once for both. It copies
-  // its own part while it would wait for the other thread, before the rest or behind it. By turns,
-  // a call begins with what the last one has left in the cache. In place there is no such copy.
+  // A thread either copies the values that it takes from the other thread, or copies the values
+  // that it gives. In an all-gather it may read its own values once for both threads. It copies its
+  // own part first or last, at a time when it would otherwise wait for the other thread. With
+  // kByTurns, a call begins with the values that the last call left in the cache. In place, there
+  // is no copy of the own part.
   PreparedCall copies(const Work& work, const Buffers& buffers, const Buffers& others) {
     const bool gathers = work.collective == Collective::kAllGather;
     const bool in_place = work.placement == Placement::kInPlace;
@@ -212,7 +217,8 @@ class LimitGroup final : public Group {
     const std::size_t part = work.bytes() / kThreads;
     const std::size_t own = rank_ * part;
     const std::size_t other = (1 - rank_) * part;
-    // A thread's input is all that it gives; in place it is a part of all, else one part for each.
+    // The input of an all-gather is one part. In place, this part is at its own position in the
+    // buffer of all parts. The input of an all-to-all has one part for each thread.
     const std::size_t given = gathers && !in_place ? 0 : own;
     const std::size_t taken = gathers && in_place ? other : given;
     const Transfer keep{buffers.input + given, in_place ? nullptr : buffers.output + own};
@@ -238,7 +244,8 @@ class LimitGroup final : public Group {
     return best_of(ways, work, buffers);
   }
 
-  // By warm or by fresh values. The trials of fresh ones are named by their places among the ways.
+  // Returns the fastest way: the trials use warm or fresh values, as `chosen_for_` says. A trial
+  // with fresh values has the index of its way as its `plan`.
   PreparedCall best_of(const std::vector<PreparedCall>& ways, const Work& work,
                        const Buffers& buffers) {
     if (chosen_for_ == State::kWarm) return best_call(*this, ways, work.bytes());
@@ -260,7 +267,7 @@ class LimitGroup final : public Group {
     return ways[std::stoul(best_call(*this, trials, work.bytes()).plan)];
   }
 
-  // To nobody, to one place, or to two.
+  // A copy to zero, one or two destinations.
   struct Transfer {
     const std::byte* from = nullptr;
     std::byte* to = nullptr;
@@ -272,7 +279,7 @@ class LimitGroup final : public Group {
     std::size_t piece_bytes = 0;
   };
 
-  // Nobody else looks at the thread's own part; `rest` touches what is the other thread's.
+  // `own` concerns only this thread. `rest` touches memory of the other thread.
   void copy(const Transfer& own, const Transfer& rest, bool own_first, const Sizes& sizes) {
     arrive();
     if (own_first) move(own, sizes);
@@ -283,7 +290,7 @@ class LimitGroup final : public Group {
     await_other();
   }
 
-  // The C library knows the caches, and decides by that whether to go past them.
+  // The C library's memcpy knows the sizes of the caches, and decides whether to bypass them.
   static void move(const Transfer& transfer, const Sizes& sizes) {
     piece_by_piece(sizes.bytes, sizes.piece_bytes, [&](std::size_t at, std::size_t count) {
       for (std::byte* to : {transfer.to, transfer.also_to}) {
@@ -308,7 +315,7 @@ class LimitGroup final : public Group {
     return line;
   }
 
-  // Values and flag travel together.
+  // Sends the values and the flag together, in one line.
   void sum_in_lines(const float* in, float* out, std::size_t count) {
     ++sequence_;
     Line& own = own_line();
@@ -318,7 +325,7 @@ class LimitGroup final : public Group {
     for (std::size_t i = 0; i < count; ++i) out[i] = own.values[i] + other.values[i];
   }
 
-  // What the other thread shows.
+  // Gives the other thread an address, and returns the address that the other thread gives.
   const void* show(const void* address) {
     shared_.addresses[rank_] = address;
     barrier();
@@ -357,7 +364,7 @@ int main(int argument_count, char** arguments) {
                       });
     } catch (const std::exception& error) {
       std::cerr << "limit_bench: " << error.what() << '\n';
-      std::_Exit(1);  // The other thread waits for this one.
+      std::_Exit(1);  // Otherwise the other thread would wait forever.
     }
   };
   std::thread second(run, 1);

@@ -1,6 +1,6 @@
-// Measures an MPI library's collectives by the method that rota's are measured by. Built once for
-// Open MPI and once for MPICH.
-#define OMPI_SKIP_MPICXX 1  // The C++ bindings that MPI itself has given up.
+// Measures the collectives of an MPI library by the method that measures rota's. The program is
+// built once for Open MPI and once for MPICH.
+#define OMPI_SKIP_MPICXX 1  // Skips the C++ bindings, which MPI itself has removed.
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
@@ -68,12 +68,12 @@ MPI_Op mpi_op(ReduceOp op) {
   return MPI_OP_NULL;
 }
 
-// What all calls take.
+// The arguments that all calls have in common.
 struct Operands {
   const void* input = nullptr;
   void* output = nullptr;
-  int all = 0;   // Elements,
-  int part = 0;  // and of a part.
+  int all = 0;   // Elements of all parts.
+  int part = 0;  // Elements of one part.
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Op op = MPI_OP_NULL;
 };
@@ -130,8 +130,8 @@ class MpiGroup final : public Group {
   }
 
  private:
-  // A reduce-scatter in place leaves its result at the buffer's begin, which is not the place that
-  // layout_of means, so it has none.
+  // Returns no call for a reduce-scatter in place: MPI leaves the result at the start of the
+  // buffer, but layout_of() defines another place.
   std::function<void()> in_place_call(Collective collective, Operands o, void* all) const {
     const bool is_root = rank() == kRoot;
     const void* at_root = is_root ? MPI_IN_PLACE : all;
@@ -201,7 +201,7 @@ class MpiGroup final : public Group {
     return {};
   }
 
-  // In place the two are one buffer.
+  // In place, input and output are the same buffer.
   std::function<void()> ping_pong(Operands o, const Buffers& buffers) const {
     if (rank() > kPingPongPeer) return [] {};
     void* const output = buffers.output;
@@ -226,11 +226,11 @@ class MpiGroup final : public Group {
 
 int main(int argument_count, char** arguments) {
   using namespace rota::bench;
-  MPI_Init(&argument_count, &arguments);  // An error of MPI's ends the job, as is its default.
+  MPI_Init(&argument_count, &arguments);  // By default an MPI error ends the job.
   int exit_code = 1;
   try {
     auto options = measurement_options("mpirun -np RANKS mpi_bench");
-    options.add_options()("name", "What to call it in the results",
+    options.add_options()("name", "The name in the results",
                           cxxopts::value<std::string>()->default_value(kName));
     exit_code = run_program(std::move(options), argument_count, arguments,
                             [](const cxxopts::ParseResult& given) {

@@ -1,7 +1,7 @@
-// A yardstick for two sockets on loopback, measured by the method that rota is measured by: an
-// all-reduce of floats by two threads that exchange halves, add what comes while more comes, and
-// exchange the sums. The same bytes and additions as rota over TCP, without a plan, a header or a
-// check.
+// The reference for TCP over loopback, measured by the method that measures rota: an all-reduce of
+// floats between two threads over one connection. The threads exchange halves, add while more
+// values arrive, and exchange the sums. Rota over TCP sends the same bytes and makes the same
+// additions, but also has a plan, headers and checks.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -18,7 +18,7 @@
 #include "os/tcp_socket.h"
 
 #if defined(__x86_64__)
-// One loop in three variants, of which the best that the machine has is taken.
+// One loop in three variants. The program uses the best one that the machine supports.
 #define ROTA_EVERY_INSTRUCTION_SET __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define ROTA_EVERY_INSTRUCTION_SET
@@ -27,10 +27,10 @@
 namespace rota::bench {
 namespace {
 
-constexpr std::size_t kSlotBytes = 256 << 10;  // Stays in a cache until it is added.
+constexpr std::size_t kSlotBytes = 256 << 10;  // Values stay in a cache until they are added.
 constexpr int kTriesBeforeRest = 200;
 
-// Two ends of one connection over loopback.
+// Returns the two ends of a connection over loopback.
 std::array<os::Fd, 2> connected_pair() {
   const os::Listener listener = os::listen_on_loopback();
   os::Connecting caller = os::start_connect(os::parse_address(listener.address));
@@ -107,7 +107,8 @@ class SocketGroup final : public Group {
     return count == 0 ? 0 : bytes_of(os::receive_some(socket_, {into, count}));
   }
 
-  // Looks a few times, since the other thread may be at it, and then sleeps.
+  // The first few calls return immediately, since the other thread may be about to answer. The next
+  // call sleeps.
   void rest(bool wants_to_send, bool wants_to_receive) {
     if (++tries_ < kTriesBeforeRest) return;
     polls_.clear();
@@ -129,7 +130,7 @@ class SocketGroup final : public Group {
     }
   }
 
-  // out = own + what comes, of `to_add` bytes.
+  // out = own + the values that arrive (`to_add` bytes).
   void exchange_and_add(const std::byte* from, std::size_t to_send, const std::byte* own,
                         std::byte* out, std::size_t to_add) {
     std::size_t in_slot = 0;
@@ -176,7 +177,7 @@ int main(int argument_count, char** arguments) {
                       });
     } catch (const std::exception& error) {
       std::cerr << "socket_bench: " << error.what() << '\n';
-      std::_Exit(1);  // The other thread waits for this one.
+      std::_Exit(1);  // Otherwise the other thread would wait forever.
     }
   };
   std::thread second(run, 1);

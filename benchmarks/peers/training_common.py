@@ -1,8 +1,8 @@
-"""What the two peers' training programs share: arguments, the data, and what they print.
+"""Arguments, data and output that the training programs of both peers share.
 
-A program trains each of the models that it is told for some epochs. Its first worker prints a JSON
-object a line, in the words of `mnist --json`: "first_step" after the first step of all, and "epoch",
-with the images a second of all workers and the most memory that this one has had so far.
+A program trains each named model for some epochs. Its first worker prints one JSON object a line,
+with the names of `mnist --json`. "first_step" comes after the very first step. "epoch" has the
+images a second of all workers, and the peak memory of this worker so far.
 """
 import argparse
 import gzip
@@ -13,7 +13,7 @@ import time
 
 import numpy
 
-# Of each model: the learning rate, the momentum, and from what its weights are drawn.
+# The learning rate and the momentum of each model.
 SETTINGS = {
     "mlp": {"learning_rate": 0.05, "momentum": 0.9},
     "lenet": {"learning_rate": 0.05, "momentum": 0.9},
@@ -24,11 +24,13 @@ CLASSES = 10
 
 def arguments():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--models", required=True, help="MODEL=IMAGES,...: of the training set")
+    parser.add_argument("--models", required=True,
+                        help="MODEL=IMAGES,...: models, and how many training images each uses")
     parser.add_argument("--data", required=True, type=pathlib.Path, help="folder of the IDX files")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--batch-size", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1, help="of weights and order")
+    parser.add_argument("--seed", type=int, default=1,
+                        help="seed of the first weights and of the order of the images")
     parser.add_argument("--until", type=float,
                         help="evaluate after each epoch, and stop at this test accuracy")
     options = parser.parse_args()
@@ -38,7 +40,7 @@ def arguments():
 
 
 def read_idx(path):
-    """Of an IDX file of bytes, as an array."""
+    """Returns the array in an IDX file of bytes."""
     with gzip.open(path) as file:
         dimensions = file.read(4)[3]
         shape = numpy.frombuffer(file.read(4 * dimensions), ">i4")
@@ -53,21 +55,21 @@ def read_set(folder, name):
 
 
 def order_of(seed, epoch, count, batch_size, rank, world_size):
-    """What a worker trains on in an epoch: steps x batch_size places; no worker has another's."""
+    """Returns a worker's samples in an epoch: steps x batch_size indices; workers share none."""
     steps = count // (batch_size * world_size)
     order = numpy.random.default_rng((seed, epoch)).permutation(count)[:steps * batch_size * world_size]
     return order.reshape(steps, world_size, batch_size)[:, rank]
 
 
 def deviation_of(model, is_last, inputs, outputs):
-    """As the example has it: of the normal distribution that weights start with."""
+    """Returns the standard deviation of the normal initial weights, as in the example."""
     if model == "seed":
         return 1.0
     return (2 / (inputs + outputs) if is_last else 2 / inputs) ** 0.5
 
 
 def peak_memory_bytes():
-    """The high-water mark of the pages in memory."""
+    """Returns the high-water mark of the pages in memory."""
     with open("/proc/self/status", encoding="ascii") as status:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
 
@@ -77,12 +79,13 @@ def say(event, **values):
 
 
 class Worker:
-    """A worker's part of the job: the loop around a system's own `System`, which has
+    """The training loop of a worker. It calls the peer's own `System`, which has
 
     System.rank, System.world_size
-    System.build(model, seed, learning_rate, momentum) -> anything, given to the other two
-    System.train(built, images, labels, order): steps, by the places in `order`; waits for the last
-    System.count_correct(built, images, labels) -> how many of all are classified correctly
+    System.build(model, seed, learning_rate, momentum) -> any object, passed to the next two
+    System.train(built, images, labels, order): makes a step for each row of indices in `order`, and
+        returns when the last step is done
+    System.count_correct(built, images, labels) -> number of correctly classified images
     """
 
     def __init__(self, system, options):

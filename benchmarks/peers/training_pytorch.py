@@ -1,5 +1,6 @@
-"""Trains as the example does, by PyTorch: under torchrun as one of several workers, with
-DistributedDataParallel over Gloo; started alone as the only one, without communication.
+"""Trains as the example does, with PyTorch. Under torchrun the program is one of several workers
+and uses DistributedDataParallel over Gloo. Started alone, it is the only worker, without
+communication.
 """
 import torch
 import torch.distributed
@@ -43,7 +44,7 @@ class PyTorch:
 
     def count_correct(self, built, images, labels):
         model, network, _ = built
-        # Every worker has the same weights, so each may look at all.
+        # Every worker has the same weights, so each can evaluate all images.
         network = getattr(network, "module", network)
         correct = 0
         with torch.inference_mode():

@@ -1,5 +1,5 @@
-"""Trains as the example does, by TensorFlow: where TF_CONFIG is set as one of several workers, with
-MultiWorkerMirroredStrategy; else as the only one, without communication.
+"""Trains as the example does, with TensorFlow. If TF_CONFIG is set, the program is one of several
+workers and uses MultiWorkerMirroredStrategy. Otherwise it is the only one, without communication.
 """
 import json
 import os
@@ -34,12 +34,12 @@ class TensorFlow:
         return network, self.training_of(network, optimizer)
 
     def training_of(self, network, optimizer):
-        """All steps in one graph, so that Python has no part in them."""
+        """Puts all steps into one graph, so that Python takes no part in them."""
         def step(images, labels):
             with tf.GradientTape() as tape:
                 losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
                     labels, network(images, training=True))
-                # The optimizer adds the workers' gradients up.
+                # The optimizer sums the gradients of the workers.
                 loss = tf.reduce_mean(losses) / self.world_size
             gradients = tape.gradient(loss, network.trainable_variables)
             optimizer.apply_gradients(zip(gradients, network.trainable_variables))

@@ -1,4 +1,4 @@
-// Turns arguments into a Question that has an answer.
+// Parses the command line into a valid Question.
 #include "plan/arguments.h"
 
 #include <rota/nearest_name.h>
@@ -15,11 +15,11 @@ namespace {
 using collectives::Algorithm;
 using collectives::Collective;
 
-constexpr std::size_t kElementsPerChunk = 16;  // Plans cut at multiples of it.
+constexpr std::size_t kElementsPerChunk = 16;  // Plans cut the elements at multiples of this.
 constexpr std::size_t kMaxCount = std::size_t{1} << (sizeof(std::size_t) * 8 - 8);
 constexpr std::size_t kRanksPerHost = 2;
 
-// All that have a name: enumerators follow each other, the first is 1.
+// Returns all enumerators that have a name. Their values are consecutive, from 1 on.
 template <class Enum>
 std::vector<Enum> all() {
   std::vector<Enum> values;
@@ -29,7 +29,7 @@ std::vector<Enum> all() {
   return values;
 }
 
-// "a, b and c"
+// Returns a text such as "a, b and c".
 template <class Enum>
 std::string list(const std::vector<Enum>& values) {
   std::string text;
@@ -53,7 +53,7 @@ Enum named(const std::string& option, const std::string& name, const std::vector
       (nearest.empty() ? "; there are " + list(values) : "; did you mean " + nearest + "?"));
 }
 
-// What can be drawn.
+// Returns the algorithms that can be drawn.
 std::vector<Algorithm> algorithms_with_plans() {
   std::vector<Algorithm> algorithms = all<Algorithm>();
   std::erase_if(algorithms, [](Algorithm algorithm) { return !has_plans(algorithm); });
@@ -74,16 +74,16 @@ std::vector<Collective> made_by(Algorithm algorithm) {
 
 Collective collective_from(const cxxopts::ParseResult& given, Algorithm algorithm) {
   const std::vector<Collective> made = made_by(algorithm);
-  if (given.count("collective") == 0) return made.front();  // Of all, all_reduce is first.
+  if (given.count("collective") == 0) return made.front();  // all_reduce comes first.
   const auto collective =
       named("collective", given["collective"].as<std::string>(), all<Collective>());
   if (std::ranges::find(made, collective) != made.end()) return collective;
   if (is_one_message(collective)) {
     throw std::invalid_argument("a " + std::string(to_string(collective)) +
-                                " is one message, there is nothing to plan");
+                                " is one message, so there is nothing to plan");
   }
-  throw std::invalid_argument(std::string(to_string(algorithm)) + " is no plan for " +
-                              std::string(to_string(collective)) + ": it makes " + list(made));
+  throw std::invalid_argument(std::string(to_string(algorithm)) + " is not a plan for " +
+                              std::string(to_string(collective)) + ": it is for " + list(made));
 }
 
 std::size_t number_from(const cxxopts::ParseResult& given, const std::string& option,
@@ -108,10 +108,10 @@ void require_host_name(const std::string& name) {
            c == '.' || c == '_';
   };
   if (!name.empty() && std::ranges::all_of(name, is_fine)) return;
-  throw std::invalid_argument("--hosts: '" + name + "' is no host's name");
+  throw std::invalid_argument("--hosts: '" + name + "' is not a host name");
 }
 
-// "a,a,b": a host for each rank; "2": hosts of two ranks.
+// Parses "a,a,b" (the host of each rank) or "2" (two ranks on each host).
 std::vector<std::string> parse_hosts(const std::string& text, std::size_t world_size) {
   std::size_t ranks_per_host = 0;
   const char* end = text.data() + text.size();
@@ -129,7 +129,7 @@ std::vector<std::string> parse_hosts(const std::string& text, std::size_t world_
   if (hosts.size() == world_size) return hosts;
   throw std::invalid_argument("--hosts names " + counted(hosts.size(), "host") + " for " +
                               counted(world_size, "rank") +
-                              ": give one for each rank, or how many ranks a host has");
+                              ": give one host for each rank, or the number of ranks per host");
 }
 
 std::vector<std::string> hosts_from(const cxxopts::ParseResult& given, const Question& question) {
@@ -148,7 +148,7 @@ PlanArguments::Form form_from(const cxxopts::ParseResult& given) {
   if (given.count("draw") != 0) {
     return format == "svg" ? PlanArguments::Form::kSvg : PlanArguments::Form::kText;
   }
-  if (given.count("format") != 0) throw std::invalid_argument("--format is of use with --draw");
+  if (given.count("format") != 0) throw std::invalid_argument("--format needs --draw");
   return PlanArguments::Form::kTable;
 }
 
@@ -159,19 +159,20 @@ cxxopts::Options plan_options() {
   options.add_options()  //
       ("plan", list(algorithms_with_plans()),
        cxxopts::value<std::string>()->default_value("ring"))  //
-      ("collective", "What is planned (default: all_reduce, or what the plan is for)",
-       cxxopts::value<std::string>())                                            //
-      ("world", "Ranks", cxxopts::value<std::size_t>()->default_value("4"))      //
-      ("count", "Elements (default: 16 a rank)", cxxopts::value<std::size_t>())  //
-      ("root", "The rank that has or gets it all, where there is one",           //
-       cxxopts::value<std::size_t>()->default_value("0"))                        //
-      ("hosts", "The host of each rank, a,a,b,b, or how many ranks a host has (default: 2)",
+      ("collective", "The collective (default: all_reduce, or the one that the plan is for)",
+       cxxopts::value<std::string>())                                              //
+      ("world", "Ranks", cxxopts::value<std::size_t>()->default_value("4"))        //
+      ("count", "Elements (default: 16 per rank)", cxxopts::value<std::size_t>())  //
+      ("root", "The root, if the collective has one",                              //
+       cxxopts::value<std::size_t>()->default_value("0"))                          //
+      ("hosts",
+       "The host of each rank, as in a,a,b,b, or the number of ranks per host (default: 2)",
        cxxopts::value<std::string>())                                                  //
-      ("out-of-place", "The input is left as it is")                                   //
+      ("out-of-place", "Leave the input unchanged")                                    //
       ("draw", "Draw the messages instead of listing the steps of each rank")          //
       ("format", "text or svg", cxxopts::value<std::string>()->default_value("text"))  //
       ("output", "Write to this file", cxxopts::value<std::string>())                  //
-      ("help", "Print this");
+      ("help", "Print this help");
   return options;
 }
 

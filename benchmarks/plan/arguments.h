@@ -14,12 +14,12 @@ struct PlanArguments {
 
   Question question;
   Form form = Form::kTable;
-  std::string output;  // A file's path; empty: standard output.
+  std::string output;  // Path of a file; empty: standard output.
 };
 
 cxxopts::Options plan_options();
 
-// Throws std::exception with a sentence about what does not fit.
+// Throws std::exception with a sentence about an invalid argument.
 PlanArguments plan_arguments_from(const cxxopts::ParseResult& given);
 
 }  // namespace rota::bench

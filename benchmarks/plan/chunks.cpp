@@ -1,4 +1,4 @@
-// Collects the cuts, and counts pieces between them.
+// Collects the cuts between elements, and names the pieces between the cuts.
 #include "plan/chunks.h"
 
 #include <iterator>

@@ -1,5 +1,5 @@
-// Short names for what messages carry: the elements are cut wherever a message begins or ends, and
-// the pieces are called c0, c1, … in order.
+// Short names for the elements that messages carry. The elements are cut wherever a message begins
+// or ends. The pieces are named c0, c1, … in order.
 #pragma once
 #include <cstddef>
 #include <set>
@@ -15,10 +15,10 @@ class Chunks {
  public:
   explicit Chunks(std::span<const Arrow> arrows);
 
-  // "c2", "c0-3"; empty for a bare message.
+  // Returns "c2" or "c0-3"; empty for a message without elements.
   std::string name_of(const Arrow& arrow) const;
 
-  // "c0 [0:16)", "c1 [16:32)", …
+  // Returns "c0 [0:16)", "c1 [16:32)", …
   std::vector<std::string> legend() const;
 
  private:

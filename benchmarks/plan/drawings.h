@@ -1,4 +1,4 @@
-// A collective for a person to look at: ranks across, steps down.
+// Draws a collective: ranks from left to right, steps from top to bottom.
 #pragma once
 #include <span>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace rota::bench {
 
-// A line holds the messages of a step that do not cross; a step has as many lines as that takes. Up
-// to eight ranks fit into a hundred columns.
+// Returns text. One line holds messages of the same step that do not cross; a step has as many
+// lines as it needs. Up to eight ranks fit into a hundred columns.
 std::string draw_text(const Question& question, std::span<const Arrow> arrows);
 
-// A whole SVG document, a picture for a browser. Each message is one element of the class
-// "message", whose title says all about it.
+// Returns a complete SVG document. Each message is one element of the class "message", with a title
+// that describes the message.
 std::string draw_svg(const Question& question, std::span<const Arrow> arrows);
 
 }  // namespace rota::bench

@@ -1,4 +1,4 @@
-// Reads the arguments, makes the plans and writes what was asked for.
+// `rota-bench plan`: makes plans, and prints them as a table or as a drawing.
 #include "commands.h"
 
 #include <exception>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-// Empty where help was asked for.
+// Returns empty if --help was given.
 std::optional<PlanArguments> read(int argument_count, char** arguments) {
   auto options = plan_options();
   const auto given = options.parse(argument_count, arguments);

@@ -1,4 +1,4 @@
-// Asks for the plan of each rank.
+// Makes the plan of each rank.
 #include "plan/question.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which plan is to be looked at.
+// The plan to show: its collective, algorithm and world.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -14,20 +14,21 @@ struct Question {
   std::size_t world_size = 1;
   std::size_t count = 0;  // Elements, as in collectives::PlanRequest.
   std::size_t root = 0;
-  std::vector<std::string> hosts;  // Index = rank; empty where they are all the same.
+  std::vector<std::string> hosts;  // Index = rank; empty: all ranks on one host.
   bool in_place = true;
 };
 
-// Index = rank.
+// Returns the plan of each rank; index = rank.
 std::vector<collectives::Plan> plans_of(const Question& question);
 
-// Where each rank's input begins among the elements, index = rank; empty where each has them all.
+// Returns the first element of each rank's input; index = rank. Empty if each input has all
+// elements.
 std::vector<std::size_t> input_offsets_of(const Question& question);
 
-// "all_reduce by ring: 5 ranks, 80 elements, in place"
+// Returns "all_reduce by ring: 5 ranks, 80 elements, in place"
 std::string title_of(const Question& question);
 
-// "1 rank", "2 ranks"
+// Returns "1 rank", "2 ranks".
 std::string counted(std::size_t count, const std::string& noun);
 
 }  // namespace rota::bench

@@ -16,12 +16,13 @@ using collectives::Plan;
 using collectives::Step;
 using collectives::Verb;
 
-// Which elements of the collective lie where in one rank's memory.
+// Tracks where the elements of the collective are in the memory of a rank.
 class Memory {
  public:
   explicit Memory(std::size_t input_offset) : input_offset_(input_offset) {}
 
-  // What was brought there as a whole, or a part of that; else what has always been there.
+  // Returns the elements that a message brought to this place. If no message did, returns the
+  // original elements.
   Slice elements_at(const Place& place) const {
     for (const Run& run : brought_) {
       const Slice& there = run.place.slice;
@@ -42,14 +43,14 @@ class Memory {
  private:
   struct Run {
     Place place;
-    std::size_t first;  // Element.
+    std::size_t first;  // Index of the first element.
   };
 
   std::size_t input_offset_;
-  std::vector<Run> brought_;  // The newest first.
+  std::vector<Run> brought_;  // Newest first.
 };
 
-// How far one rank has come.
+// The progress of one rank.
 class Position {
  public:
   Position(const Plan& plan, std::size_t input_offset)
@@ -73,7 +74,7 @@ class Position {
     return true;
   }
 
-  // The lane that takes from `peer`; lane_count() where there is none.
+  // Returns the lane that receives from `peer`; lane_count() if there is none.
   std::size_t lane_from(std::size_t peer) const {
     std::size_t lane = 0;
     while (lane < lane_count() &&
@@ -83,7 +84,7 @@ class Position {
     return lane;
   }
 
-  // Of the next step of a lane that sends.
+  // Returns the elements that the next step of a sending lane sends.
   Slice leaving(std::size_t lane) const { return memory_.elements_at(next(lane).at); }
 
   void finish_sending(std::size_t lane) {
@@ -108,7 +109,7 @@ class Position {
   void run_local() {
     for (std::size_t lane = 0; lane < lane_count(); ++lane) {
       if (plan_.lanes[lane].kind != Lane::Kind::kLocal) continue;
-      while (may_start(lane)) {  // No plan has two such lanes.
+      while (may_start(lane)) {  // No plan has two local lanes.
         const Step& step = next(lane);
         if (step.verb == Verb::kCopy) memory_.bring(memory_.elements_at(step.from), step.at);
         ++finished_[lane];
@@ -117,7 +118,7 @@ class Position {
   }
 
   const Plan& plan_;
-  std::vector<std::uint32_t> finished_;  // Steps, by lane.
+  std::vector<std::uint32_t> finished_;  // The number of finished steps of each lane.
   Memory memory_;
 };
 
@@ -137,7 +138,7 @@ std::vector<Departure> ready_departures(const std::vector<Position>& positions) 
   return ready;
 }
 
-// False where the receiver is not ready for it.
+// Returns false if the receiver is not ready for the message.
 bool deliver(std::vector<Position>& positions, const Departure& departure,
              std::vector<Arrow>& arrows, std::size_t step) {
   Position& sender = positions[departure.rank];
@@ -174,7 +175,7 @@ std::vector<Arrow> schedule(std::span<const Plan> plans,
   for (std::size_t step = 0;; ++step) {
     std::vector<Departure> ready = ready_departures(positions);
     const std::size_t before = arrows.size();
-    // An arrival may be what the next one has been waiting for: terms are added in an order.
+    // An arrival may unblock another arrival, because terms are added in a fixed order.
     for (bool again = true; again;) {
       again = std::erase_if(ready, [&](const Departure& departure) {
                 return deliver(positions, departure, arrows, step);

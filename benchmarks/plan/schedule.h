@@ -1,4 +1,4 @@
-// When the messages of a collective travel, on a wire where each takes one step of a clock.
+// Computes when the messages of a collective travel, if each message takes one step of a clock.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -8,21 +8,20 @@
 
 namespace rota::bench {
 
-// A message.
+// A message from one rank to another.
 struct Arrow {
   std::size_t step = 0;
   std::size_t from = 0;
   std::size_t to = 0;
-  Slice elements{};  // Of the collective, wherever they lie at either end.
-  collectives::Verb verb = collectives::Verb::kReceive;  // What the receiver does: or kReduce.
+  Slice elements{};  // Elements of the collective, at any place.
+  collectives::Verb verb = collectives::Verb::kReceive;  // The receiver's: kReceive or kReduce.
 };
 
-// Runs the plans of all ranks, index = rank. In each step a rank sends to each peer the next
-// message that was ready when the step began. What a rank does in its own memory costs nothing:
-// only what has to wait for another message comes a step later. In the order of the steps.
-// `input_offsets`: where a rank's input begins among the elements of the collective, index = rank;
-// empty: every input is all of them.
-// Throws std::logic_error where the plans wait for each other for ever.
+// Runs the plans of all ranks (index = rank) and returns the messages in the order of the steps. In
+// each step a rank sends to each peer the next message that was ready when the step began. Work in
+// the rank's own memory takes no time. Only a message that waits for another message travels in a
+// later step. `input_offsets` has the first element of each rank's input (index = rank); empty:
+// every input has all elements. Throws std::logic_error if the plans wait for each other forever.
 std::vector<Arrow> schedule(std::span<const collectives::Plan> plans,
                             std::span<const std::size_t> input_offsets = {});
 

@@ -1,4 +1,4 @@
-// Writes SVG by hand: lines of life, slanting messages, a legend below.
+// Draws a plan as SVG: a vertical line for each rank, slanting messages, a legend below.
 #include "plan/drawings.h"
 
 #include <algorithm>
@@ -14,17 +14,19 @@ namespace {
 
 using collectives::Verb;
 
-// In pixels, as all that follows.
+// All sizes are in pixels.
 constexpr std::size_t kLeft = 70;
 constexpr std::size_t kTop = 92;
 constexpr std::size_t kRight = 50;
-constexpr std::size_t kLeastColumn = 120;  // From rank to rank;
-constexpr std::size_t kMostColumn = 300;   // more where many messages leave a rank at once.
-constexpr std::size_t kLeastHeight = 52;   // Of a step: the same.
+// The distance between two ranks, and the height of a step. Both grow with the number of messages
+// that leave a rank in one step.
+constexpr std::size_t kLeastColumn = 120;
+constexpr std::size_t kMostColumn = 300;
+constexpr std::size_t kLeastHeight = 52;
 constexpr std::size_t kMostHeight = 160;
 constexpr std::size_t kLeastWidth = 700;    // For the title.
 constexpr std::size_t kLabelDistance = 26;  // From the sender's line to the first label.
-constexpr std::size_t kLetter = 7;          // Of a label.
+constexpr std::size_t kLetter = 7;          // Width of a letter of a label.
 constexpr std::size_t kLegendLine = 20;
 constexpr std::size_t kLegendEntry = 130;
 
@@ -58,7 +60,7 @@ std::size_t hops_of(const Arrow& arrow) {
 
 const char* class_of(Verb verb) { return verb == Verb::kReduce ? "adds" : "replaces"; }
 
-// The most messages that leave one rank in one step.
+// Returns the largest number of messages that leave one rank in one step.
 std::size_t crowd_of(std::span<const Arrow> arrows) {
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> leaving;
   std::size_t most = 1;
@@ -95,7 +97,7 @@ class Picture {
     draw_ranks();
     draw_steps();
     for (const Arrow& arrow : arrows_) draw_message(arrow);
-    draw_labels();  // Last, so that no line goes through them.
+    draw_labels();  // Last, so that no line crosses a label.
     draw_keys();
     for (std::size_t i = 0; i < legend.size(); ++i) {
       write_text("left", 20 + i % entries_a_line * kLegendEntry,
@@ -135,7 +137,7 @@ class Picture {
     }
   }
 
-  // From the beginning of its step to the end of it.
+  // Draws a message from the beginning of its step to the end.
   void draw_message(const Arrow& arrow) {
     const std::size_t y = top_of(arrow.step);
     const std::string name = chunks_.name_of(arrow);
@@ -149,7 +151,7 @@ class Picture {
     out_ << "</title></path>\n";
   }
 
-  // Near the sender, one beside the other: further on, messages cross.
+  // Places labels near the sender, side by side: further away the messages cross.
   void draw_labels() {
     std::map<std::tuple<std::size_t, std::size_t, bool>, std::size_t> labels;
     std::vector<Arrow> nearest_first(arrows_.begin(), arrows_.end());

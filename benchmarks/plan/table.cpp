@@ -1,4 +1,4 @@
-// Puts each field of a plan into words.
+// Prints each field of a plan in words.
 #include "plan/table.h"
 
 #include <algorithm>
@@ -29,6 +29,8 @@ const char* to_text(Buffer buffer) {
       return "feedback";
     case Buffer::kCoded:
       return "coded";
+    case Buffer::kStaging:
+      return "staging";
   }
   return "unknown";
 }

@@ -1,4 +1,4 @@
-// Plans as they are: lanes and steps.
+// Lists the lanes and steps of plans.
 #pragma once
 #include <span>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rota::bench {
 
-// All that the plans say, index = rank, a line a step.
+// Returns everything in the plans (index = rank), one line for each step.
 std::string tabulate(std::span<const collectives::Plan> plans);
 
 }  // namespace rota::bench

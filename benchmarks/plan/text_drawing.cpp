@@ -1,4 +1,4 @@
-// Lines of life for the ranks, and messages between them where there is room.
+// Draws a plan as text: a vertical line for each rank, and messages between them.
 #include "plan/drawings.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace {
 
 using collectives::Verb;
 
-constexpr std::size_t kMargin = 6;        // Columns left of rank 0.
-constexpr std::size_t kLastColumn = 96;   // Of the last rank, if that can be.
+constexpr std::size_t kMargin = 6;        // Columns to the left of rank 0.
+constexpr std::size_t kLastColumn = 96;   // Column of the last rank, if possible.
 constexpr std::size_t kWidest = 12;       // Columns from rank to rank.
-constexpr std::size_t kMaxColumns = 100;  // Of the legend.
+constexpr std::size_t kMaxColumns = 100;  // Width of the legend.
 
 struct Labelled {
   std::size_t low;  // The two ranks.
@@ -23,7 +23,7 @@ struct Labelled {
   std::string label;
 };
 
-// Messages side by side.
+// Messages side by side in one line of text.
 using Line = std::vector<Labelled>;
 
 bool has_room(const Line& line, const Labelled& message) {
@@ -32,7 +32,7 @@ bool has_room(const Line& line, const Labelled& message) {
   });
 }
 
-// The shortest messages first, each in the first line with room for it.
+// Places the shortest messages first, each in the first line that has room.
 std::vector<Line> lines_of(std::vector<Labelled> messages) {
   std::ranges::stable_sort(messages, {}, [](const Labelled& m) { return m.high - m.low; });
   std::vector<Line> lines;
@@ -49,7 +49,7 @@ class Canvas {
   Canvas(std::size_t world_size, std::size_t longest_label) : world_size_(world_size) {
     const std::size_t gaps = std::max<std::size_t>(world_size - 1, 1);
     const std::size_t wanted = std::min(kWidest, (kLastColumn - kMargin) / gaps);
-    width_ = std::max(wanted, longest_label + 4);  // A head, a dash either side, a rank.
+    width_ = std::max(wanted, longest_label + 4);  // Room for an arrow head, two dashes, a rank.
   }
 
   std::string names(const std::string& head, const std::vector<std::string>& names) const {
@@ -87,7 +87,7 @@ class Canvas {
   std::size_t width_;
 };
 
-// Entries in columns as wide as the widest.
+// Puts entries into columns of the width of the widest entry.
 std::string in_columns(const std::vector<std::string>& entries) {
   std::size_t widest = 0;
   for (const std::string& entry : entries) widest = std::max(widest, entry.size() + 3);

@@ -1,4 +1,4 @@
-// Writes SVG by hand: axes, a grid at every decade, a polyline a curve.
+// Draws line charts as SVG: axes, a grid at every decade, a polyline for each curve.
 #include "plot/chart.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace rota::bench {
 namespace {
 
-// In pixels, as all that follows.
-constexpr double kWidth = 560;  // Of a chart, with what is around it.
+// All sizes are in pixels.
+constexpr double kWidth = 560;  // Width of a chart with its margins.
 constexpr double kHeight = 350;
 constexpr double kLeft = 70;
 constexpr double kTop = 36;
@@ -23,7 +23,7 @@ constexpr double kBottom = 46;
 constexpr double kPictureTop = 44;
 constexpr double kLegendEntry = 150;
 constexpr double kLegendHeight = 30;
-constexpr double kTickDistance = 55;  // Between labels of sizes, at least.
+constexpr double kTickDistance = 55;  // Smallest distance between labels of sizes.
 
 constexpr std::array kColours = {"#d1495b", "#1f5fbf", "#2f8f5b", "#b4770c",
                                  "#7a4fb5", "#4a4a4a", "#1aa0a8", "#a8437f"};
@@ -40,7 +40,7 @@ constexpr const char* kStyle = R"(  <style>
   </style>
 )";
 
-// Where logarithms from `least` to `most` lie.
+// A logarithmic axis from `least` to `most`.
 struct Axis {
   double least = 0;
   double most = 1;
@@ -150,7 +150,7 @@ class Picture {
     }
   }
 
-  // Every second or fourth power of two, and so on, that labels have room.
+  // Labels every second power of two, or every fourth, and so on, until the labels have room.
   void draw_sizes() {
     const int first = static_cast<int>(std::ceil(sizes_.least));
     const int last = static_cast<int>(std::floor(sizes_.most));
@@ -196,9 +196,9 @@ class Picture {
 
   std::string title_;
   const std::vector<Chart>& charts_;
-  std::vector<std::string> names_;  // Of curves, in the order of their colours.
-  Axis sizes_;                      // Logarithms to base 2,
-  Axis times_;                      // and to base 10.
+  std::vector<std::string> names_;  // Names of curves, in the order of colours.
+  Axis sizes_;                      // Logarithms to base 2.
+  Axis times_;                      // Logarithms to base 10.
   std::ostringstream out_;
 };
 

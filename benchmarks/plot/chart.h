@@ -1,4 +1,4 @@
-// Line charts of time by size, both logarithmic, as SVG.
+// Draws line charts of time by size as SVG. Both axes are logarithmic.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -12,7 +12,7 @@ struct Point {
 };
 
 struct Curve {
-  std::string name;  // Curves of one name have one colour in all charts of a picture.
+  std::string name;  // Curves with one name have one colour in all charts.
   std::vector<Point> points;
 };
 
@@ -21,8 +21,8 @@ struct Chart {
   std::vector<Curve> curves;
 };
 
-// A picture of all charts, two side by side, with one legend. All have the same axes, so that they
-// can be compared. Points at 0 are left out: a logarithm has no place for them.
+// Returns a picture of all charts, two side by side, with one legend. All charts have the same
+// axes, so that they can be compared. Points at 0 are left out: they have no logarithm.
 std::string draw_charts(const std::string& title, const std::vector<Chart>& charts);
 
 }  // namespace rota::bench

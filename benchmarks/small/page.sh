@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Many small buffers beside a large one, as a page: in several jobs, since where a job's pages and
-# processes lie is decided when it starts.
+# Compares many small buffers with one large buffer, and makes a page. Runs several jobs, since the
+# places of a job's pages and processes are decided when it starts.
 #
 # usage: page.sh BIN OUT COMMAND [JOBS [ROUNDS]]
-# BIN has the programs. OUT gets small.md, which says that it was made by COMMAND.
+# BIN has the programs. The script writes OUT/small.md, which names COMMAND as its origin.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=../pages/head.sh
@@ -21,14 +21,15 @@ rows_of() {
   local job
   for ((job = 0; job < jobs; ++job)); do
     timeout $limit "$bin/rotarun" -np 2 "$bin/rota-bench" small --memory "$1" --rounds "$rounds" \
-      --json || return 1  # Whoever keeps the rows has no `set -e`.
+      --json || return 1  # A command substitution has no `set -e`.
   done
 }
 
-# values_of ROWS MANNER NAME: a line a job, sorted.
+# values_of ROWS MANNER NAME: prints a value for each job, sorted.
 values_of() { sed -n "s/.*\"manner\": \"$2\".*\"$3\": \([^,}]*\).*/\1/p" <<<"$1" | sort -n; }
 
-# spread FORMAT: of sorted numbers the median, and as far as the format has them the least and most.
+# spread FORMAT: prints the median of sorted numbers. If FORMAT formats three numbers, prints the
+# minimum and the maximum too.
 spread() {
   awk -v format="$1" '{a[NR] = $1} END {
     printf format, NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2, a[1], a[NR]}'
@@ -37,7 +38,7 @@ spread() {
 table_of() {
   local rows manner
   rows=$(rows_of "$1")
-  printf '**memory %s**\n\n| manner | µs | by one call |\n|---|---:|---:|\n' "$1"
+  printf '**memory %s**\n\n| way | µs | ratio to one call |\n|---|---:|---:|\n' "$1"
   sed -n 's/.*"manner": "\([^"]*\)".*/\1/p' <<<"$rows" | awk '!seen[$0]++' |
     while read -r manner; do
       echo "| $manner | $(values_of "$rows" "$manner" median_us | spread %.2f)" \
@@ -46,7 +47,7 @@ table_of() {
   echo
 }
 
-# Of so many thousand calls, in a world of one rank.
+# instructions_of N: prints how many instructions N thousand calls take in a world of one rank.
 instructions_of() {
   valgrind --tool=callgrind --callgrind-out-file=/dev/null "$bin/rota-bench" all-reduce --sizes 4 \
     --placement in-place --calls back-to-back --iterations "$1" 2>&1 >/dev/null |
@@ -56,16 +57,21 @@ instructions_of() {
 {
   head_of_page small "$command" \
     "rota $("$bin/rotarun" --version | sed -n 's/^rotarun \([0-9.]*\).*/\1/p')"
-  echo "All-reduce of 64 buffers of 4 KiB, float32, sum, 2 ranks over shared memory, beside that of"
-  echo "one of 256 KiB. Medians of $jobs jobs of $rounds rounds, each of which takes the mean of 20"
-  echo "calls of every manner; ratios are taken round by round, and their least and most are jobs'."
+  echo "2 ranks sum 64 buffers of 4 KiB of float32 over shared memory, in several ways of calling"
+  echo "all-reduce. The first way is one call for one buffer of 256 KiB. In a round, each way sums"
+  echo "all buffers 20 times. The result of a round is, for each way, its mean time divided by the"
+  echo "mean time of the first way. The result of a job is the median of $rounds rounds. The table"
+  echo "has the median of $jobs jobs; in brackets are the smallest and the largest result of a job."
+  echo "[What is measured](../benchmarks.md#what-is-measured) explains memory shared and memory" \
+    "any."
   echo
   table_of shared
   table_of any
   if command -v valgrind >/dev/null; then
-    echo "How much of that is rota's own code, and not the other core's answer, a world of one rank"
-    echo "shows: an all-reduce of 4 bytes is" \
-      "$((($(instructions_of 3) - $(instructions_of 1)) / 2000)) instructions there."
+    echo "In a world of one rank, which never waits for another core, an all-reduce of 4 bytes" \
+      "takes"
+    echo "$((($(instructions_of 3) - $(instructions_of 1)) / 2000)) instructions. This is rota's" \
+      "own code."
   fi
 } >"$out/small.new"
 mv "$out/small.new" "$out/small.md"

@@ -1,5 +1,6 @@
-// Runs every manner once a round, so that a machine that is slow for a while is slow for all, and
-// takes ratios within the rounds.
+// `rota-bench small`: compares ways to all-reduce many small buffers. It runs every way once in
+// each round, so that a machine that is slow for a while slows all ways. Ratios are taken within
+// the rounds.
 #include "commands.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ constexpr std::size_t kCallsOfARound = 20;
 
 struct Arguments {
   std::size_t buffers = 64;
-  std::size_t bytes = 4096;  // Of each.
+  std::size_t bytes = 4096;  // Size of each buffer.
   std::size_t rounds = 51;
   bool any_memory = false;
   bool json = false;
@@ -38,22 +39,24 @@ struct Arguments {
 struct Manner {
   const char* name;
   std::function<void()> call;
-  std::vector<double> seconds;  // By round, of the slowest rank.
+  std::vector<double> seconds;  // Time of the slowest rank in each round.
 };
 
 cxxopts::Options options_of_small() {
   cxxopts::Options options(
       "rotarun -np RANKS rota-bench small",
-      "Times the all-reduce of many small buffers of float32, beside that of one as large as all "
-      "of "
-      "them.\nMedians of rounds, each of which takes the mean of a few calls of every manner.");
+      "Times the all-reduce of many small buffers of float32, and of one buffer as large as all of "
+      "them.\n"
+      "Prints medians of rounds. A round sums all buffers a few times in each manner, and takes "
+      "the mean time.");
   options.add_options()                                                                     //
-      ("buffers", "How many", cxxopts::value<std::size_t>()->default_value("64"))           //
-      ("bytes", "Of each, such as 4K", cxxopts::value<std::string>()->default_value("4K"))  //
-      ("rounds", "How many", cxxopts::value<std::size_t>()->default_value("51"))            //
-      ("memory", "shared or any", cxxopts::value<std::string>()->default_value("shared"))   //
-      ("json", "Print a JSON object a manner")                                              //
-      ("help", "Print this");
+      ("buffers", "Number of buffers", cxxopts::value<std::size_t>()->default_value("64"))  //
+      ("bytes", "Size of each buffer, such as 4K",
+       cxxopts::value<std::string>()->default_value("4K"))                                 //
+      ("rounds", "Number of rounds", cxxopts::value<std::size_t>()->default_value("51"))   //
+      ("memory", "shared or any", cxxopts::value<std::string>()->default_value("shared"))  //
+      ("json", "Print one JSON object per manner")                                         //
+      ("help", "Print this help");
   return options;
 }
 
@@ -65,7 +68,7 @@ Arguments arguments_of(cxxopts::Options& options, int argument_count, char** arg
   const auto sizes = parse_sizes(given["bytes"].as<std::string>());
   const auto memory = given["memory"].as<std::string>();
   if (memory != "shared" && memory != "any") {
-    throw std::invalid_argument("--memory: shared or any");
+    throw std::invalid_argument("--memory must be shared or any");
   }
   const Arguments wanted{.buffers = given["buffers"].as<std::size_t>(),
                          .bytes = sizes.front() / sizeof(float) * sizeof(float),
@@ -73,9 +76,10 @@ Arguments arguments_of(cxxopts::Options& options, int argument_count, char** arg
                          .any_memory = memory == "any",
                          .json = given.count("json") != 0,
                          .help = given.count("help") != 0};
-  if (sizes.size() != 1) throw std::invalid_argument("--bytes: one size");
+  if (sizes.size() != 1) throw std::invalid_argument("--bytes takes one size");
   if (wanted.buffers == 0 || wanted.rounds == 0 || wanted.bytes == 0) {
-    throw std::invalid_argument("--buffers, --bytes, --rounds: at least one, and 4 bytes");
+    throw std::invalid_argument(
+        "--buffers and --rounds must be at least 1, and --bytes at least 4");
   }
   return wanted;
 }
@@ -110,7 +114,7 @@ double seconds_of_call(Communicator& comm, const std::function<void()>& call) {
   return seconds / kCallsOfARound;
 }
 
-// By the manner that is divided by, round by round.
+// Returns manner / divisor, round by round.
 std::vector<double> ratios_of(const Manner& manner, const Manner& divisor) {
   std::vector<double> ratios(manner.seconds.size());
   std::ranges::transform(manner.seconds, divisor.seconds, ratios.begin(), std::divides<>());
@@ -121,7 +125,7 @@ void print(const Communicator& comm, const Arguments& wanted, const std::vector<
   std::printf("# all-reduce of %zu buffers of %zu bytes, float32, sum, %zu ranks, memory %s\n",
               wanted.buffers, wanted.bytes, comm.world_size(),
               wanted.any_memory ? "any" : "shared");
-  std::printf("%-20s %10s %10s %12s %18s\n", "manner", "least us", "median us", "by one call",
+  std::printf("%-20s %10s %10s %12s %18s\n", "manner", "least us", "median us", "/ one call",
               "(least to most)");
   for (const Manner& manner : manners) {
     const std::vector<double> ratios = ratios_of(manner, manners.front());
@@ -159,7 +163,7 @@ void measure(const Arguments& wanted) {
   for (std::size_t round = 0; round < wanted.rounds + 1; ++round) {
     for (Manner& manner : manners) {
       const double seconds = seconds_of_call(comm, manner.call);
-      if (round > 0) manner.seconds.push_back(seconds);  // The first one warms up.
+      if (round > 0) manner.seconds.push_back(seconds);  // The first round warms up.
     }
   }
   if (comm.rank() != 0) return;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Trains LeNet on MNIST by each codec: what is lost, and what is gained where cables are slow.
+# Trains LeNet on MNIST with each codec. Shows what a codec loses, and what it gains on slow cables.
 #
 # usage: by_codec.sh BIN DATA OUT COMMAND [RATE [EPOCHS [SEEDS [CODEC...]]]]
-# BIN has the programs, DATA the MNIST files. OUT gets codecs-training.md, which says that it was
-# made by COMMAND.
+# BIN has the programs, DATA the MNIST files. The script writes OUT/codecs-training.md, which names
+# COMMAND as its origin.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=../contest/peers.sh
@@ -21,17 +21,17 @@ seeds=${7:-5}
 codecs=("${@:8}")
 ((${#codecs[@]})) || codecs=(identity bf16 fp16 int8 int8-stochastic top-k)
 limit=1800 goal=0.99 all=60000
-# Of the pace: the first epoch warms up.
+# Settings for measuring the pace. The first epoch warms up.
 images=4000 steps=10 epochs_of_pace=21
 mkdir -p "$out"
 begin_page codecs-training
 make_hosts 4 "$rate"
 first_images "$data" $images 400 "$folder/part"
 
-# field NAME of each epoch's line on the standard input.
+# field NAME: prints the field of each epoch's line on standard input.
 field() { sed -n "s/.*\"event\":\"epoch\".*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
 
-# pace_of CODEC: images a second on the hosts, of all epochs but the first.
+# pace_of CODEC: prints the images a second on the hosts, over all epochs except the first.
 pace_of() {
   on_each "$bin/rotarun" --ports 7720-7729 --key-file "$folder/key" "$bin/mnist" \
     --data "$folder/part" --epochs $epochs_of_pace --model lenet --codec "$1" --json |
@@ -39,15 +39,15 @@ pace_of() {
       NR == 1 {first = $1} END {print (NR - 1) * images / ($1 - first)}'
 }
 
-# train CODEC SEED prints after how many epochs the goal was met, or else nothing, and the accuracy
-# at the end.
+# train CODEC SEED: prints the number of epochs until the goal was met (empty if it was not), and
+# the accuracy at the end.
 train() {
   timeout $limit "$bin/rotarun" -np 4 --oversubscribe "$bin/mnist" --data "$data" --model lenet \
     --epochs "$epochs" --codec "$1" --seed "$2" --json | field test_accuracy |
     awk -v goal=$goal '!met && $1 >= goal {met = NR} END {print met ":" $1}'
 }
 
-# row_of CODEC PACE: of all seeds that train() has told on the standard input.
+# row_of CODEC PACE: prints the row of a codec. Reads the output of train() for all seeds.
 row_of() {
   awk -F : -v codec="$1" -v pace="$2" -v all=$all '
     function least(a, b) {return a == "" || b < a ? b : a}
@@ -66,7 +66,8 @@ row_of() {
     }'
 }
 
-# Paces first: what counts epochs does not mind other work beside it, and takes longer.
+# Measures the paces first. Counting epochs takes longer, and other work on the machine does not
+# change the counts.
 declare -A paces
 for codec in "${codecs[@]}"; do paces[$codec]=$(pace_of "$codec"); done
 
@@ -75,16 +76,17 @@ rows=$(for codec in "${codecs[@]}"; do
     row_of "$codec" "${paces[$codec]}"
 done)
 
-# The head last: it fails where the sources have changed meanwhile.
+# Makes the head last: it fails if the sources have changed meanwhile.
 {
   describe codecs-training "$command" rota
   cat <<END
-LeNet on MNIST, four ranks, 100 images a step on each, $epochs epochs, $seeds seeds: means, and the
-least to the most. Training gives the same bits over every transport, and so epochs were counted in
-this host's memory. The pace is that of four hosts which are network namespaces, $rate each way,
-in $(((epochs_of_pace - 1) * steps)) steps after $steps. Seconds are worked out from both: epochs of
-60,000 images, at that pace. So they differ by bytes and by epochs, and of the latter a part may be
-luck.
+LeNet trains on MNIST for $epochs epochs, on four ranks with 100 images a step each. The table has
+the means of $seeds seeds, and in brackets the smallest and the largest value. Training gives the
+same bits over every transport, so the epochs were counted over shared memory on this host. The rate
+(images/s) was measured on four hosts, which are network namespaces with $rate each way, during
+$(((epochs_of_pace - 1) * steps)) steps after $steps steps of warm-up. The seconds are computed: the
+number of epochs times 60,000 images, divided by the rate. So the seconds of two codecs differ
+because of their bytes and because of their epochs, and chance may explain a difference in epochs.
 
 | codec | epochs to 99 % | accuracy at the end | images/s | seconds to 99 % |
 |---|---|---:|---:|---:|

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# After how many epochs each system classifies 98 % of the test images of MNIST correctly, counted
-# over many seeds: a difference between systems is one of arithmetic, or chance.
+# Counts, over many seeds, the epochs until each system classifies 98 % of the MNIST test images
+# correctly. A difference between systems comes from arithmetic or from chance.
 #
 # usage: epochs.sh BIN PEERS DATA [SEEDS [NAME...]]
 # BIN has the programs, PEERS is the Python environment of the peers, DATA has the MNIST files.
-# NAME: rota, pytorch, tensorflow; by default those that are installed. Two workers train mlp, as
-# for run.sh; how busy the machine is makes no difference.
+# NAME: rota, pytorch, tensorflow; by default all of these that are installed. Two workers train
+# mlp, as for run.sh. The load of the machine makes no difference.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 (($# >= 3)) || {
@@ -13,7 +13,7 @@ here=$(dirname "${BASH_SOURCE[0]}")
   exit 2
 }
 bin=$(realpath "$1") python=$2/bin/python data=$(realpath "$3") seeds=${4:-20}
-# What systems.sh and jobs.sh want.
+# Variables that systems.sh and jobs.sh need.
 # shellcheck disable=SC2034
 programs=$here/../peers accuracy=0.98 to_accuracy=1 parts= models=(mlp)
 names=("${@:5}")
@@ -41,7 +41,7 @@ for ((seed = 1; seed <= seeds; ++seed)); do
     echo "seed $seed, ${titles[$name]}: $counted" >&2
   done
 done
-echo "| | seeds | epochs to $accuracy | how often which |"
+echo "| | seeds | epochs to $accuracy | epochs: seeds that needed so many |"
 echo '|---|---:|---:|---|'
 for name in "${names[@]}"; do
   counts=$work/$name.epochs.mlp

@@ -1,13 +1,13 @@
-# Smaller data sets, for the scripts beside this one.
+# Makes smaller data sets, for the other scripts in this folder.
 # shellcheck shell=bash
 
 big_endian() {
-  # The format is made here, of bytes.
+  # The format string is built here, byte by byte.
   # shellcheck disable=SC2059
   printf "$(printf '\\x%02x' $(($1 >> 24)) $(($1 >> 16 & 255)) $(($1 >> 8 & 255)) $(($1 & 255)))"
 }
 
-# first_of FILE COUNT HEADER BYTES: an IDX file's first elements, of so many bytes each.
+# first_of FILE COUNT HEADER BYTES: prints the first COUNT elements, of BYTES bytes, of an IDX file.
 first_of() {
   local idx
   idx=$(mktemp)
@@ -16,7 +16,8 @@ first_of() {
   rm "$idx"
 }
 
-# first_images DATA TRAIN TEST FOLDER: a folder as the example takes it, with so many of each.
+# first_images DATA TRAIN TEST FOLDER: makes a data folder that examples/mnist can read, with the
+# first TRAIN training images and the first TEST test images of DATA.
 first_images() {
   local name count
   mkdir -p "$4"

@@ -1,12 +1,12 @@
-# Jobs of two workers that train on all of the data, and what is noted of them: for run.sh and
-# epochs.sh, which set `work` and `accuracy` beside what systems.sh wants. Values, a line a run, are
-# in files $work/NAME.WHAT.MODEL.
+# Runs jobs of two workers that train on all data, and records their results, for run.sh and
+# epochs.sh. These scripts set `work`, `accuracy`, and what systems.sh needs. The results,
+# one line for each run, go into files $work/NAME.WHAT.MODEL.
 # shellcheck shell=bash
 
-# note NAME WHAT MODEL VALUE
+# note NAME WHAT MODEL VALUE: records a value.
 note() { echo "$4" >>"$work/$1.$2.$3"; }
 
-# A value of a line of JSON, by its name.
+# value LINE NAME: prints a value of a line of JSON.
 value() { sed -n "s/.*\"$2\":\"\{0,1\}\([^\",}]*\).*/\1/p" <<<"$1"; }
 
 fail() { echo "${titles[$1]}: a run failed, or took more than $limit s; see $errors" >&2; }
@@ -18,9 +18,9 @@ reaches_accuracy() {
     BEGIN {exit !(reached >= wanted)}'
 }
 
-# What a job says on the standard input, to notes of one model's run on all of the data.
-# note_job NAME MODEL BEGIN [JOB]: a job of rota's is looked at, and stopped where the next step
-# would tell no more; a peer's ends by itself, and says what memory it has had.
+# note_job NAME MODEL BEGIN [JOB]: reads the output of a job from standard input, and records the
+# results of one model's run on all data. A rota job is measured from outside, and note_job stops
+# reading when more steps would add nothing. A peer's job ends on its own, and reports its memory.
 note_job() {
   local name=$1 model=$2 begin=$3 job=${4:-} line
   while read -r line; do
@@ -43,7 +43,8 @@ note_job() {
   done
 }
 
-# The most that one process of a tree has had in memory, in bytes.
+# memory_of PID: prints the largest peak memory, in bytes, of a process among PID and its
+# descendants.
 memory_of() {
   local children child
   read -r children <"/proc/$1/task/$1/children" || true
@@ -53,8 +54,8 @@ memory_of() {
   } | sort -n | tail -1
 }
 
-# run_job NAME MODEL EPOCHS: two workers, on all of the data. A peer evaluates where that is wanted.
-# $seed decides the first weights and the order of the data.
+# run_job NAME MODEL EPOCHS: trains with two workers on all data. A peer evaluates if to_accuracy is
+# set. $seed decides the first weights and the order of the data.
 run_job() {
   local name=$1 model=$2 epochs=$3 begin=$EPOCHREALTIME job
   if [[ $name != rota ]]; then
@@ -69,15 +70,15 @@ run_job() {
   wait "$job" || true
 }
 
-# The quantile of Student's t for intervals that have the true value in them 95 times of 100, by
-# Cornish and Fisher.
-# shellcheck disable=SC2016  # It is awk's.
+# The quantile of Student's t for 95 % confidence intervals, by the expansion of Cornish and Fisher.
+# shellcheck disable=SC2016  # The text is an awk program.
 student='function quantile(degrees,   z) {
   z = 1.96
   return z + (z^3 + z) / (4 * degrees) + (5 * z^5 + 16 * z^3 + 3 * z) / (96 * degrees^2)
 }'
 
-# mean_with_interval: of the standard input's numbers, "7.4 ± 0.3".
+# mean_with_interval: prints the mean and its interval for the numbers on standard input, as in "7.4
+# ± 0.3".
 mean_with_interval() {
   awk "$student"'{sum += $1; squares += $1 * $1} END {
     mean = sum / NR
@@ -86,8 +87,8 @@ mean_with_interval() {
     printf "%.1f ± %.1f", mean, quantile(NR - 1) * deviation / sqrt(NR)}'
 }
 
-# difference_with_interval FILE OTHER: how much larger the mean of FILE's numbers is, "0.4 ± 0.8";
-# by Welch.
+# difference_with_interval FILE OTHER: prints by how much the mean of FILE's numbers is larger, with
+# Welch's interval: "0.4 ± 0.8".
 difference_with_interval() {
   awk "$student"'FNR == 1 {++i} {++n[i]; sum[i] += $1; squares[i] += $1 * $1}
     function variance(i) {return (squares[i] / n[i] - (sum[i] / n[i])^2) / (n[i] - 1)}

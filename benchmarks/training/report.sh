@@ -1,8 +1,8 @@
-# Makes the page of what run.sh, which includes this, has noted.
+# Makes the page from the results that run.sh, which includes this file, has recorded.
 # shellcheck shell=bash
 
-# file_of NAME WHAT MODEL: where a run failed, as if there were none, for then lines of different
-# rounds would stand beside each other.
+# file_of NAME WHAT MODEL: prints the path of the file with the results. If a run failed, prints
+# /dev/null: otherwise a ratio would combine lines of different rounds.
 file_of() {
   local file=$work/$1.$2.$3 runs
   case $2 in
@@ -14,7 +14,7 @@ file_of() {
   echo "$file"
 }
 
-# median NAME WHAT MODEL FORMAT [FACTOR]; a dash where there is nothing.
+# median NAME WHAT MODEL FORMAT [FACTOR]: prints the median, or a dash if there is no result.
 median() {
   local file
   file=$(file_of "$1" "$2" "$3")
@@ -26,7 +26,7 @@ median() {
     printf format, NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'
 }
 
-# ratio NAME WHAT NAME WHAT MODEL FORMAT [FACTOR]: the median of the rounds' ratios.
+# ratio NAME WHAT NAME WHAT MODEL FORMAT [FACTOR]: prints the median of the ratios of the rounds.
 ratio() {
   local above below
   above=$(file_of "$1" "$2" "$5") below=$(file_of "$3" "$4" "$5")
@@ -45,7 +45,7 @@ epochs_of() {
   if [[ -s $file ]]; then mean_with_interval <"$file"; else echo -; fi
 }
 
-# verdict_on_epochs NAME MODEL: a sentence, whether rota needs more epochs than NAME, or it is chance.
+# verdict_on_epochs NAME MODEL: prints whether rota and NAME differ in epochs, or only by chance.
 verdict_on_epochs() {
   local ours theirs difference
   ours=$(file_of rota epochs "$2") theirs=$(file_of "$1" epochs "$2")
@@ -53,9 +53,9 @@ verdict_on_epochs() {
   difference=$(difference_with_interval "$ours" "$theirs")
   awk -v name="${titles[$1]}" -v model="$2" -v said="$difference" 'BEGIN {
     split(said, part, " ± ")
-    printf "Epochs of %s, those of rota minus those of %s: %s, ", model, name, said
-    if (part[1] <= part[2] && -part[1] <= part[2]) print "no difference that these seeds show.\n"
-    else print "which is more than chance.\n"}'
+    printf "Epochs of %s, rota minus %s: %s: ", model, name, said
+    if (part[1] <= part[2] && -part[1] <= part[2]) print "these seeds show no difference.\n"
+    else print "chance does not explain this difference.\n"}'
 }
 
 report_of() {
@@ -75,7 +75,7 @@ report_of() {
   losses_of "$model"
 }
 
-# losses_of MODEL: a sentence for each rate that is higher than rota's.
+# losses_of MODEL: prints a sentence for each rate of a peer that is higher than rota's rate.
 losses_of() {
   local name what share
   declare -A workers=([together]='2 workers' [alone]='1 worker')
@@ -93,20 +93,24 @@ make_report() {
   local name model
   head_of_page training "$command" "$(versions)"
   cat <<END
-The example's models on MNIST, in batches of 100 images a worker, by SGD with a learning rate of
-0.05 and a momentum of 0.9 (\`seed\`: 0.001 and none): two workers of one thread each on two cores,
-the same two without communication, and one alone. Efficiency is the share of the rate without
-communication that is left with it: they were measured one after the other, and so a share may be
-above 100 %. Medians of $rounds rounds, and of the rounds' ratios.
+The example's models train on MNIST by SGD, with batches of 100 images for each worker. The learning
+rate is 0.05, and the momentum is 0.9. Only the model named \`seed\` has a learning rate of 0.001,
+and no momentum. The tables compare two workers of one thread each on two cores, the same workers
+without communication, and one worker. Efficiency is the rate of two workers with communication,
+divided by their rate without it. These rates were measured one after the other, so the efficiency
+may be above 100 %. The tables have the medians of $rounds rounds, and the medians of the rounds'
+ratios.
 
 END
   for model in "${models[@]}"; do report_of "$model"; done
   cat <<END
-From the command to the end of the first step; the most memory of a worker, of mlp at the end of the
-last epoch, and of the others after the first step; and the seconds of training mlp, without
-evaluation, until $accuracy of the test images are classified correctly at the end of an epoch. All
-on the whole training set: mlp is the median of $rounds_to_accuracy runs, each with a seed of its
-own, the others of $rounds. Epochs are the mean of the runs, with its interval of 95 %.
+In the next table, the first step is the time from the command to the end of the first step. Memory
+is the largest memory of a worker: for mlp at the end of the last epoch, for the other models after
+the first step. Seconds to $accuracy are the seconds of training, without evaluation, until
+$accuracy of the test images are classified correctly at the end of an epoch; only mlp was trained
+that long. All runs use the whole training set. The values of mlp are medians of
+$rounds_to_accuracy runs, each with its own seed; the values of other models are medians of $rounds
+runs. Epochs are the mean of the runs of mlp, with a confidence interval of 95 %.
 
 | | model | first step, s | memory, MB | seconds to $accuracy | rota / this | epochs |
 |---|---|---:|---:|---:|---:|---:|

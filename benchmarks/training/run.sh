@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Trains the example's models by rota, PyTorch and TensorFlow in turn, each once a round, so that a
-# machine that is slow for a while is slow for all: two workers of one thread on two cores; the same
-# two without communication; and one alone.
+# Trains the example's models with rota, PyTorch and TensorFlow in turn, each once a round. So a
+# machine that is slow for a while slows all of them. Measures two workers of one thread on two
+# cores, the same two without communication, and one worker alone.
 #
 # usage: run.sh BIN PEERS DATA OUT COMMAND [ROUNDS [MODEL...]]
 # BIN has the programs, PEERS is the Python environment of the peers, DATA has the MNIST files. OUT
-# gets training.md, which says that it was made by COMMAND, and training.errors. Peers that are not
+# gets training.md, which names COMMAND as its origin, and training.errors. Peers that are not
 # installed are named, and left out.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -34,7 +34,8 @@ source "$here/report.sh"
 seed=1 rounds=${6:-3} rounds_to_accuracy=20 accuracy=0.98 most_epochs=20
 models=("${@:7}")
 ((${#models[@]})) || models=(mlp seed lenet)
-# How many images an epoch of a round has: what takes a second or so. The second epoch is measured.
+# The number of images in an epoch of a round: with these, an epoch takes about a second. The second
+# epoch is measured.
 declare -A images=([mlp]=10000 [seed]=30000 [lenet]=4000)
 
 begin_page training
@@ -46,11 +47,12 @@ done | head -2 | xargs)"
   exit 1
 }
 
-# A model's part of the training set, and some of the test set: rota's example takes whole folders.
+# Makes a folder with a part of the data set for each model, because rota's example takes all images
+# of a folder.
 for model in "${models[@]}"; do first_images "$data" "${images[$model]}" 1000 "$parts/$model"; done
 of_parts=$(for model in "${models[@]}"; do echo "$model=${images[$model]}"; done | paste -sd,)
 
-# Both at once, each on a core of its own.
+# apart NAME [ARGUMENT...]: runs two independent workers at the same time, each on its own core.
 apart() {
   local core jobs=()
   for core in "${cores[@]}"; do
@@ -60,7 +62,7 @@ apart() {
   wait_each "${jobs[@]}"
 }
 
-# Notes the images a second of second epochs, those of workers that know of no other added up.
+# Records the images a second of the second epochs. The rates of independent workers are added.
 note_rates() {
   local model rate
   while read -r model rate; do note "$1" "$2" "$model" "$rate"; done < <(
@@ -80,10 +82,10 @@ for name in rota pytorch tensorflow; do ! is_there $name || names+=("$name"); do
 name_missing
 for ((round = 1; round <= rounds; ++round)); do
   for name in "${names[@]}"; do run_round "$name"; done
-  # Rota's starts take so little that each model has its own.
+  # rota starts so quickly that each model gets its own start.
   for model in "${models[@]}"; do run_job rota "$model" 1; done
 done
-# After how many epochs is a matter of luck, and so each has as many seeds.
+# The number of epochs depends on chance, so each system trains with the same number of seeds.
 for ((seed = 1; seed <= rounds_to_accuracy; ++seed)); do
   [[ " ${models[*]} " == *' mlp '* ]] || break
   for name in "${names[@]}"; do to_accuracy=1 run_job "$name" mlp $most_epochs; done

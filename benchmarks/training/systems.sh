@@ -1,7 +1,7 @@
-# How each system's workers are started, and what is said of it: for run.sh and epochs.sh, which set
-# `bin`, `python`, `programs`, `parts`, `models`, `seed` and `errors`. A run trains all of the
-# models, one after the other, and prints a JSON object a line, in the words of `mnist --json`, with
-# the model's name.
+# Starts the workers of each system, and describes the system, for run.sh and epochs.sh. These
+# scripts set `bin`, `python`, `programs`, `parts`, `models`, `seed` and `errors`. A run trains all
+# models in turn. It prints one JSON object a line, with the names of `mnist --json` and the name of
+# the model.
 # shellcheck shell=bash
 
 declare -A titles=([rota]=rota [pytorch]='PyTorch DDP' [tensorflow]='TensorFlow MWMS')
@@ -9,7 +9,8 @@ declare -A missing=()
 limit=300  # Seconds that one run may take.
 port=$((20000 + RANDOM % 10000))
 
-# What all train with, with $seed, at a rate that stays. The peers' are in their program.
+# Settings of the example's models, with $seed and a constant rate. The programs of the peers
+# contain the same settings.
 declare -A settings=([mlp]='--learning-rate 0.05 --momentum 0.9'
   [lenet]='--learning-rate 0.05 --momentum 0.9' [seed]='--learning-rate 0.001')
 
@@ -45,15 +46,15 @@ versions() {
   echo
 }
 
-# mnist MODEL DATA EPOCHS PREFIX...: becomes the example, started by the prefix.
+# mnist MODEL DATA EPOCHS PREFIX...: replaces the shell by the example, started with the prefix.
 mnist() {
-  # Of words without blanks.
+  # No argument contains a blank.
   # shellcheck disable=SC2086
   exec timeout $limit "${@:4}" "$bin/mnist" --model "$1" --data "$2" --epochs "$3" ${settings[$1]} \
     --decay-to 1 --seed "$seed" --json 2>>"$errors"
 }
 
-# The same for all models, in turn: each line says which.
+# all_of_mnist PREFIX...: runs mnist for all models in turn, and adds the model to each line.
 all_of_mnist() {
   local model
   for model in "${models[@]}"; do
@@ -61,13 +62,13 @@ all_of_mnist() {
   done
 }
 
-# A peer finds neither a GPU nor a second thread.
+# as_peer COMMAND...: hides GPUs from the peer, and limits it to one thread.
 as_peer() {
   CUDA_VISIBLE_DEVICES='' OMP_NUM_THREADS=1 TF_CPP_MIN_LOG_LEVEL=3 timeout $limit "$@" 2>>"$errors"
 }
 
-# alone NAME CORE [ARGUMENT...]: one worker, which knows of no other, on the models' parts.
-# Arguments are for a peer's program.
+# alone NAME CORE [ARGUMENT...]: runs one independent worker, on the models' parts of the data. The
+# arguments are for the program of a peer.
 alone() {
   if [[ $1 == rota ]]; then
     all_of_mnist taskset -c "$2"
@@ -76,14 +77,14 @@ alone() {
   fi
 }
 
-# wait_each JOB...: fails where any of them does, which a bare `wait` does not say.
+# wait_each JOB...: fails if any job fails, which a bare `wait` does not report.
 wait_each() {
   local job status=0
   for job in "$@"; do wait "$job" || status=1; done
   return "$status"
 }
 
-# together NAME [ARGUMENT...]: two workers that add up their gradients.
+# together NAME [ARGUMENT...]: runs two workers that sum their gradients.
 together() { "together_$1" "${@:2}"; }
 
 together_rota() { all_of_mnist "$bin/rotarun" -np 2; }

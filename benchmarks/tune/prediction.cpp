@@ -1,4 +1,5 @@
-// Runs the plans of all ranks, message by message, the earliest first.
+// Simulates the plans of all ranks, message by message. The next simulated message is always the
+// one that can begin first.
 #include "tune/prediction.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ using collectives::Plan;
 using collectives::Step;
 using collectives::Verb;
 
-// How far one rank has come, and when.
+// The progress of one rank, in simulated time.
 class Progress {
  public:
   explicit Progress(Plan plan) : plan_(std::move(plan)), ends_(plan_.lanes.size()) {}
@@ -28,7 +29,7 @@ class Progress {
     return plan_.steps[plan_.lanes[lane].first_step + ends_[lane].size()];
   }
 
-  // From when on the lane's next step may go; empty where that is not known yet.
+  // Returns the time from which the lane's next step may run; empty if it is not known yet.
   std::optional<double> ready(std::size_t lane) const {
     if (is_done(lane)) return std::nullopt;
     const Step& step = next(lane);
@@ -43,7 +44,7 @@ class Progress {
 
   void finish(std::size_t lane, double time) { ends_[lane].push_back(time); }
 
-  // The lane that sends to `peer`.
+  // Returns the lane that sends to `peer`.
   std::size_t lane_to(std::size_t peer) const {
     const auto found = std::ranges::find_if(plan_.lanes, [&](const Lane& lane) {
       return lane.kind == Lane::Kind::kSends && lane.peer == peer;
@@ -59,7 +60,7 @@ class Progress {
 
  private:
   Plan plan_;
-  std::vector<std::vector<double>> ends_;  // By lane: when each of its steps was done.
+  std::vector<std::vector<double>> ends_;  // Index = lane: the end of each finished step.
 };
 
 class Simulation {
@@ -84,7 +85,8 @@ class Simulation {
     while (const auto event = earliest()) {
       const std::size_t peer = ranks_[event->rank].lane(event->lane).peer;
       take(*event);
-      // Whom it concerns: both ends, and those that share a cable with the one.
+      // After the event, the ranks at both ends may be able to begin other steps. The other ranks
+      // on the host of `event->rank` share the host's cable, so the same is true for them.
       for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
         if (rank == peer || is_near(rank, event->rank)) look_at(rank);
       }
@@ -95,14 +97,14 @@ class Simulation {
   }
 
  private:
-  // What can happen next: a lane's next step.
+  // The next step of a lane, and the time at which the step can begin.
   struct Event {
     double begin;
     std::size_t rank;
     std::size_t lane;
   };
 
-  // A lane's next step begins when it may, the rank has time for it, and the cable is free.
+  // A lane's next step begins when it is ready, the rank is free and the cable is free.
   std::optional<Event> event_of(std::size_t rank, std::size_t lane) const {
     const auto ready = ranks_[rank].ready(lane);
     if (!ready) return std::nullopt;
@@ -144,6 +146,8 @@ class Simulation {
       case Lane::Kind::kReceives:
         return receive(event);
       case Lane::Kind::kLocal:
+      case Lane::Kind::kFillsSegments:
+      case Lane::Kind::kEmptiesSegments:
         break;
     }
     Progress& rank = ranks_[event.rank];
@@ -160,11 +164,11 @@ class Simulation {
     const double flight = std::max(0.0, link.latency_seconds - 2 * link.busy_seconds);
     busy_until_[event.rank] = left;
     auto& on_their_way = on_their_way_[way_of(event.rank, lane)];
-    if (is_near(event.rank, lane.peer)) {  // Finished when it has been taken.
+    if (is_near(event.rank, lane.peer)) {  // The step ends when the peer has taken the message.
       on_their_way.push_back(left + flight);
       return;
     }
-    // The bytes leave by one cable while they arrive by the other.
+    // The bytes leave on one cable while they arrive on the other.
     const double on_wire =
         static_cast<double>(bytes_of(rank.next(event.lane))) * link.seconds_per_byte;
     double& leaving = leaving_until_[model_.hosts[event.rank]];
@@ -180,7 +184,7 @@ class Simulation {
     const Lane& lane = rank.lane(event.lane);
     const Link& link = link_to(event.rank, lane.peer);
     const bool is_near = this->is_near(event.rank, lane.peer);
-    // Within a host, the receiver's own pass over the values is what moves them.
+    // Within a host, the receiver moves the values itself when it reads them.
     double pass = is_near ? link.seconds_per_byte : 0;
     if (rank.next(event.lane).verb == Verb::kReduce) pass = model_.reduce_seconds_per_byte;
     const auto bytes = static_cast<double>(bytes_of(rank.next(event.lane)));
@@ -196,7 +200,7 @@ class Simulation {
     return is_near(a, b) ? model_.within_host : model_.between_hosts;
   }
 
-  // From whom to whom a lane goes, as an index.
+  // Returns an index for the pair of sender and receiver of a lane.
   std::size_t way_of(std::size_t rank, const Lane& lane) const {
     const bool receives = lane.kind == Lane::Kind::kReceives;
     return receives ? lane.peer * ranks_.size() + rank : rank * ranks_.size() + lane.peer;
@@ -206,15 +210,15 @@ class Simulation {
 
   const WorldModel& model_;
   std::vector<Progress> ranks_;
-  std::vector<std::deque<double>> on_their_way_;  // When messages arrive; by way_of.
-  std::vector<double> busy_until_;                // By rank.
-  std::vector<double> leaving_until_;             // By host, and
-  std::vector<double> arriving_until_;            // these too.
-  std::vector<std::optional<Event>> nexts_;       // By rank.
+  std::vector<std::deque<double>> on_their_way_;  // Arrival times of messages, by way_of().
+  std::vector<double> busy_until_;                // Index = rank.
+  std::vector<double> leaving_until_;             // Index = host.
+  std::vector<double> arriving_until_;            // Index = host.
+  std::vector<std::optional<Event>> nexts_;       // Index = rank.
 };
 
-// All say that they are there, each adds up its share where it lies and writes it back to all, and
-// all say that they are done.
+// Predicts the shared-memory plan: all ranks signal that they are there, each rank reduces its
+// slice in place and writes the result to all ranks, and all ranks signal that they are done.
 double predict_shared(const WorldModel& model, std::size_t bytes) {
   const auto n = static_cast<double>(model.hosts.size());
   const double passes = 2 * (n - 1) / n;

@@ -1,4 +1,4 @@
-// Times messages, additions and all-reduces.
+// Measures messages, additions and all-reduces.
 #include "tune/ranks.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "communicator/found.h"
+#include "communicator/create_group.h"
 #include "communicator/join.h"
 #include "statistics.h"
 
@@ -24,7 +24,7 @@ constexpr std::size_t kBandwidthRounds = 5;
 constexpr std::size_t kBandwidthBytes = 1 << 20;
 constexpr std::size_t kMessages = 32;
 constexpr std::size_t kReduceRounds = 9;
-constexpr std::size_t kReduceBytes = 8 << 20;  // More than a cache next to the core holds.
+constexpr std::size_t kReduceBytes = 8 << 20;  // More than the cache of a core holds.
 constexpr std::size_t kLeastRounds = 7;
 constexpr std::size_t kMostRounds = 301;
 
@@ -38,7 +38,7 @@ CommunicatorOptions untuned(CommunicatorOptions options) {
   return options;
 }
 
-// A tuned file that rotarun was told of is not for what is measured.
+// Ignores a tuned file of rotarun: the file must not change the measured plans.
 Group join_untuned(const CommunicatorOptions& options) {
   Group group = join(options);
   group.tuned.reset();
@@ -81,7 +81,7 @@ CommunicatorImpl& TunedRanks::by(Algorithm plan) {
   if (!ranks) {
     CommunicatorOptions options;
     options.plan = to_string(plan);
-    ranks = std::make_unique<CommunicatorImpl>(split_group(all_, 0, rank()), Settings(options));
+    ranks = std::make_unique<CommunicatorImpl>(split_group(all_, 0, rank(), {}), Settings(options));
   }
   return *ranks;
 }
@@ -177,16 +177,17 @@ Link TunedRanks::measure_link(Pair pair, std::size_t to, std::size_t from) {
 
 WorldModel TunedRanks::measure_model() {
   WorldModel model{.hosts = topology().hosts, .shares_memory = shares_memory()};
-  std::vector<std::size_t> firsts;  // Of each host.
-  std::vector<std::size_t> own;     // The ranks of this one.
-  std::optional<Pair> neighbours;   // On one host.
+  std::vector<std::size_t> firsts;  // The first rank of each host.
+  std::vector<std::size_t> own;     // The ranks of this host.
+  std::optional<Pair> neighbours;   // Two ranks of one host.
   for (std::size_t rank = 0; rank < model.hosts.size(); ++rank) {
     const std::size_t host = model.hosts[rank];
     if (host == rank) firsts.push_back(rank);
     if (host != rank && !neighbours) neighbours.emplace(host, rank);
     if (host == model.hosts[this->rank()]) own.push_back(rank);
   }
-  // A ring of those of `ranks`; a rank that is none of them is its own neighbour.
+  // Returns the rank that is `by` places after this rank in the ring of `ranks`; this rank itself
+  // if it is not among them.
   const auto shift = [&](const std::vector<std::size_t>& ranks, std::size_t by) {
     const auto at = std::ranges::find(ranks, rank());
     if (at == ranks.end()) return rank();
@@ -218,7 +219,7 @@ std::vector<Times> TunedRanks::measure_all_reduces(const std::vector<Algorithm>&
   double round = 0;
   for (std::size_t i = 0; i < 2 * plans.size(); ++i) {
     const double time = once(i % plans.size());
-    if (i >= plans.size()) round += time;  // The first ones make plans, and touch memory.
+    if (i >= plans.size()) round += time;  // The first runs only make plans and touch memory.
   }
   const double wanted = seconds / std::max(as_rank_0_says(round), 1e-9);
   const auto rounds = static_cast<std::size_t>(

@@ -1,5 +1,5 @@
-// The ranks that are tuned: one communicator a plan, and what is measured with them. Every call is
-// collective, and gives the same on every rank.
+// Measures the ranks of the job that is tuned, with one communicator for each plan. Every call is
+// collective, and returns the same on every rank.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -23,11 +23,13 @@ class ROTA_HIDDEN TunedRanks {
   Topology topology() const;
   bool shares_memory() const;
 
-  // Latencies are of one pair alone, bandwidths and the rate of additions of all ranks at once.
+  // Measures latencies with one pair of ranks alone. Measures bandwidths in rings: in a ring of the
+  // ranks of each host, and then in a ring of the first ranks of all hosts. Measures additions on
+  // all ranks at the same time.
   WorldModel measure_model();
 
-  // Index = that of `plans`, which are run in turns: what disturbs the machine disturbs all of
-  // them.
+  // Returns the times of `plans`, with the same index. The plans run in turn, so that a disturbance
+  // of the machine affects all of them.
   std::vector<Times> measure_all_reduces(const std::vector<collectives::Algorithm>& plans,
                                          std::size_t bytes, double seconds);
 
@@ -35,14 +37,14 @@ class ROTA_HIDDEN TunedRanks {
   using Pair = std::pair<std::size_t, std::size_t>;
 
   void barrier();
-  std::vector<double> gather(double own);  // By rank.
+  std::vector<double> gather(double own);  // Index = rank.
   double slowest(double own);
   double as_rank_0_says(double own) { return gather(own).front(); }
   CommunicatorImpl& by(collectives::Algorithm plan);
 
   double measure_latency(Pair pair);
-  double measure_bandwidth(std::size_t to, std::size_t from);  // Seconds a byte.
-  double measure_messages(std::size_t to, std::size_t from);   // Seconds a message and end.
+  double measure_bandwidth(std::size_t to, std::size_t from);  // Seconds per byte.
+  double measure_messages(std::size_t to, std::size_t from);   // Seconds per message, at each end.
   double measure_reduction();
   Link measure_link(Pair pair, std::size_t to, std::size_t from);
 

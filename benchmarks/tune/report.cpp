@@ -1,4 +1,4 @@
-// Lines of text.
+// Formats the results as lines of text.
 #include "tune/report.h"
 
 #include <array>
@@ -58,15 +58,16 @@ std::string to_text(const Size& size, double margin) {
                    measured(candidate).c_str(), is_default ? "  default" : "",
                    candidate.algorithm == winner ? "  <-" : "");
   }
-  return text + format("%9s  the default takes %.2f of the fastest one's time\n", "",
+  return text + format("%9s  the default takes %.2f times as long as the fastest plan\n", "",
                        default_by_fastest(size));
 }
 
 std::string tuned_text(const TunedTable& table, const WorldModel& model,
                        const std::vector<Size>& sizes, double margin) {
   std::string text = to_text(table);
-  text += "\n# By rota-bench tune. Take it by rotarun --tuned FILE, or ROTA_TUNED=FILE.\n" +
-          commented(to_text(table.topology, model));
+  text +=
+      "\n# Written by rota-bench tune. Use it with rotarun --tuned FILE, or ROTA_TUNED=FILE.\n" +
+      commented(to_text(table.topology, model));
   for (const Size& size : sizes) text += commented(to_text(size, margin));
   return text;
 }

@@ -1,4 +1,4 @@
-// Compares numbers.
+// Compares predicted and measured times.
 #include "tune/selection.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 using collectives::Algorithm;
 
-// A model of a few numbers is not more exact than this.
+// A prediction may be wrong by this factor, because the model is simple.
 constexpr double kNearly = 1.5;
 
 const Candidate& of(const Size& size, Algorithm algorithm) {
@@ -38,8 +38,10 @@ std::vector<Algorithm> plans_of_all_reduce(bool shares_memory, bool same_bits) {
                                Algorithm::kByHost};
   if (shares_memory) plans.push_back(Algorithm::kShared);
   if (same_bits) return plans;
-  plans.insert(plans.end(), {Algorithm::kHalvingDoubling, Algorithm::kTree, Algorithm::kTwoLevel,
-                             Algorithm::kStar});
+  for (const Algorithm plan :
+       {Algorithm::kHalvingDoubling, Algorithm::kTree, Algorithm::kTwoLevel, Algorithm::kStar}) {
+    plans.push_back(plan);
+  }
   return plans;
 }
 

@@ -1,4 +1,4 @@
-// Which plans are worth a run, and which of those that were run is kept. Pure.
+// Selects the plans to measure, and the winner among the measured plans. All functions are pure.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace rota::bench {
 
-// Of the slowest rank.
+// Times of the slowest rank.
 struct Times {
   double median_seconds = 0;
   double least_seconds = 0;
@@ -18,7 +18,7 @@ struct Times {
 struct Candidate {
   collectives::Algorithm algorithm = collectives::Algorithm::kRing;
   double predicted_seconds = 0;
-  std::optional<Times> measured{};  // Empty: it was not run.
+  std::optional<Times> measured{};  // Empty: the plan was not run.
 };
 
 struct Size {
@@ -27,23 +27,24 @@ struct Size {
   std::vector<Candidate> candidates{};
 };
 
-// The plans of an all-reduce, as far as ranks can run them; those with the ring's bits alone where
-// `same_bits`.
+// Returns the plans of an all-reduce that the ranks can run. With `same_bits`, only plans that give
+// the bits of the ring.
 std::vector<collectives::Algorithm> plans_of_all_reduce(bool shares_memory, bool same_bits);
 
-// Of the candidates, which are worth a run: the default, the `count` that are predicted to be the
-// fastest, and whatever is predicted to be nearly as fast as the last of them.
+// Returns the candidates to measure: the default, the `count` candidates with the fastest
+// predictions, and all candidates that are predicted to be nearly as fast as the slowest of those
+// `count`.
 std::vector<collectives::Algorithm> worth_a_run(const Size& size, std::size_t count);
 
-// The fastest that was measured; the default where it is less than `margin` slower. Requires that
-// the default was.
+// Returns the fastest measured candidate, or the default if it is at most `margin` slower. The
+// default must be measured.
 collectives::Algorithm winner_of(const Size& size, double margin);
 
-// How many times as long as the fastest one the default took.
+// Returns the time of the default / the time of the fastest candidate.
 double default_by_fastest(const Size& size);
 
-// What a tuned file says: between two sizes, the smaller one's winner up to their geometric mean.
-// `sizes` are not empty, and ascend.
+// Returns the rows of a tuned file. Between two sizes, the winner of the smaller size applies up to
+// their geometric mean. `sizes` must not be empty, and must ascend.
 std::vector<TunedTable::Row> rows_of(const std::vector<Size>& sizes, double margin);
 
 }  // namespace rota::bench

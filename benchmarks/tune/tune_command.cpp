@@ -1,4 +1,5 @@
-// Measures the world's model, predicts, runs the best few, and writes down what won.
+// `rota-bench tune`: measures a model of the world, predicts costs, runs the best few plans and
+// writes the winners into a file.
 #include "commands.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ using collectives::Algorithm;
 
 constexpr int kUsageError = 2;
 
-// What a plan has to gain to be taken in place of the default.
+// A plan replaces the default only if the default is slower by more than this fraction.
 constexpr double kMargin = 0.05;
 
 struct TuneArguments {
@@ -39,24 +40,24 @@ cxxopts::Options tune_options() {
       "rotarun -np RANKS rota-bench tune",
       "Finds the fastest plan of an all-reduce of each size in this world: predicts the cost of "
       "each\nfrom a few measured numbers, runs the best few, and writes the winners into a file, "
-      "which\nrotarun --tuned takes.");
+      "which\nrotarun --tuned reads.");
   options.add_options()                                                              //
-      ("o,output", "The file (default: none, and what was found is printed alone)",  //
+      ("o,output", "The file to write (default: none; the result is only printed)",  //
        cxxopts::value<std::string>()->default_value(""))                             //
-      ("sizes", "In bytes, ascending",                                               //
+      ("sizes", "Sizes in bytes, ascending",                                         //
        cxxopts::value<std::string>()->default_value("4:64M:x4"))                     //
-      ("try", "How many of a size's plans to run, beside the default",               //
+      ("try", "Number of plans to run for each size, besides the default",           //
        cxxopts::value<std::size_t>()->default_value("3"))                            //
-      ("seconds", "How long a size may take, about",                                 //
+      ("seconds", "Approximate time for each size",                                  //
        cxxopts::value<double>()->default_value("1"))                                 //
       ("same-bits",
-       "Only plans that give the bits of the default: ring, direct, hub, by-host and "
+       "Only plans that give the same bits as the default: ring, direct, hub, by-host and "
        "shared-memory")  //
-      ("help", "Print this");
+      ("help", "Print this help");
   return options;
 }
 
-// Empty where help was asked for.
+// Returns empty if --help was given.
 std::optional<TuneArguments> read(int argument_count, char** arguments) {
   auto options = tune_options();
   const auto given = options.parse(argument_count, arguments);
@@ -74,7 +75,7 @@ std::optional<TuneArguments> read(int argument_count, char** arguments) {
                      .same_bits = given.count("same-bits") != 0};
   for (std::size_t& bytes : read.sizes) bytes = std::max<std::size_t>(4, bytes / 4 * 4);
   if (std::ranges::adjacent_find(read.sizes, std::ranges::greater_equal()) != read.sizes.end()) {
-    throw std::invalid_argument("--sizes: they are to ascend");
+    throw std::invalid_argument("--sizes must ascend");
   }
   return read;
 }
@@ -137,7 +138,8 @@ int run_tune_command(int argument_count, char** arguments) {
   if (!given) return 0;
   TunedRanks ranks(CommunicatorOptions::from_environment());
   if (ranks.world_size() == 1) {
-    std::cerr << "rota-bench tune: one rank has nothing to choose; start several by rotarun -np\n";
+    std::cerr
+        << "rota-bench tune: one rank has nothing to choose; start several with rotarun -np\n";
     return kUsageError;
   }
   tune(ranks, *given);

@@ -1,7 +1,9 @@
-# Configuring and compiling a preset in build/PRESET.
+# Configures and compiles a preset in build/PRESET.
 # shellcheck shell=bash
+source cmake/dev/cuda.sh
 
-# As many processes as there are cores, but no more than fit into memory at some 700 MB each.
+# Prints how many compilers may run at the same time: one for each core, but only as many as fit
+# into memory, at about 700 MB each.
 job_count() {
   local cores available
   cores=$(nproc)
@@ -10,31 +12,37 @@ job_count() {
   echo $((fitting < 1 ? 1 : fitting < cores ? fitting : cores))
 }
 
-# cached VARIABLE FOLDER prints what a build's cache has for a variable.
+# cached VARIABLE FOLDER prints the value of a variable in the CMake cache of a build.
 cached() { sed -n "s/^$1:[A-Z]*=//p" "$2/CMakeCache.txt"; }
 
-# why_afresh FOLDER prints why what was configured there cannot be gone on with, if so.
+# found VARIABLE FOLDER prints what CMake has found out about the compiler of a build. If a toolchain
+# file names the compiler, the CMake cache does not have it.
+found() {
+  sed -n "s/^set($1 \"\(.*\)\")\$/\1/p" "$2"/CMakeFiles/*/CMakeCXXCompiler.cmake 2>/dev/null || true
+}
+
+# why_afresh FOLDER prints why the build in this folder must be configured again from the start. It
+# prints nothing if the build can be used.
 why_afresh() {
   [[ -f $1/CMakeCache.txt ]] || return 0
   local compiler version
-  compiler=$(cached CMAKE_CXX_COMPILER "$1")
-  version=$(sed -n 's/^set(CMAKE_CXX_COMPILER_VERSION "\(.*\)")$/\1/p' \
-    "$1"/CMakeFiles/*/CMakeCXXCompiler.cmake 2>/dev/null || true)
+  compiler=$(found CMAKE_CXX_COMPILER "$1")
+  version=$(found CMAKE_CXX_COMPILER_VERSION "$1")
   if [[ ! $(cached CMAKE_HOME_DIRECTORY "$1") -ef $PWD ]]; then
-    echo "it is of another folder, or cut"
+    echo "it was configured in another folder, or is incomplete"
   elif [[ ! -f $1/CMakeFiles/cmake.check_cache || ! -f $1/build.ninja ]]; then
     echo "its configuration was interrupted"
   elif [[ $("$compiler" -dumpfullversion -dumpversion 2>/dev/null) != "${version:-none}" ]]; then
-    echo "it is of another compiler"
+    echo "it was configured for another compiler"
   fi
 }
 
-# begin_afresh PRESET removes what was configured and cannot be gone on with.
+# begin_afresh PRESET removes the build of the preset if it cannot be used.
 begin_afresh() {
   local why
   why=$(why_afresh "build/$1")
   [[ -n $why ]] || return 0
-  say "building build/$1 afresh: $why"
+  say "building build/$1 from scratch: $why"
   rm -rf "build/$1"
 }
 
@@ -42,14 +50,14 @@ begin_afresh() {
 configure() {
   local werror=OFF
   if [[ ${CI:-} == true || ${ROTA_WERROR:-} == 1 ]]; then werror=ON; fi
-  # By GCC's own word, sanitized code makes its warnings see what is not there.
+  # GCC documents that sanitizers cause false warnings.
   if [[ $1 == asan || $1 == tsan ]]; then werror=OFF; fi
   want_space
   begin_afresh "$1"
   cmake --preset "$1" -DROTA_WARNINGS_AS_ERRORS=$werror "${@:2}" >/dev/null || failed
 }
 
-# is_configured PRESET: whether an earlier command has said what is to be built there.
+# is_configured PRESET succeeds if an earlier command has configured this preset.
 is_configured() {
   begin_afresh "$1"
   [[ -f build/$1/CMakeCache.txt ]]
@@ -57,8 +65,11 @@ is_configured() {
 
 # configure_all PRESET [CMAKE-ARGUMENT...]
 configure_all() {
+  local cuda=
+  [[ $1 != release ]] || cuda=$(cuda_root)
   configure "$1" -DROTA_BUILD_MANIFEST=ON -DROTA_BUILD_TESTS=ON -DROTA_LONG_TESTS=ON \
-    -DROTA_BUILD_BENCHMARKS=ON "${@:2}"
+    -DROTA_BUILD_BENCHMARKS=ON -DROTA_MPI_PROGRAM_TESTS=OFF -DROTA_ARM_TESTS=OFF \
+    -DROTA_CUDA="$cuda" "${@:2}"
 }
 
 # compile PRESET [TARGET...]
@@ -75,14 +86,15 @@ compile() {
   ((status == 0)) || failed
 }
 
-# want_space ends before anything is half-built, where the tree's disk is full.
+# want_space ends the command if the disk of the tree is full, so that nothing is half-built.
 want_space() {
   local left
   left=$(df --output=avail -m . | tail -n 1)
   ((left >= 100)) || die "the disk of $PWD is full: $((left)) MB are left"
 }
 
-# failed ends after a command that has said why, or whose disk is full.
+# failed ends after a command that failed. That command has printed the reason, unless the disk is
+# full.
 failed() {
   want_space
   exit 1

@@ -1,10 +1,12 @@
-# Writes, for each compiled source, a file that has everything its lint depends on in this tree: its
-# command, and the digest of each file that it includes, directly or not. Read are, in this order:
+# Writes a file for each compiled source, with everything in this tree that its lint depends on: its
+# compile command, and the digest of each file that it includes, directly or not. Reads these files,
+# in this order:
 #   sums      lines of sha256sum, of all sources and headers
-#   includes  lines "FILE:#include ...", as grep has them
+#   includes  lines "FILE:#include ...", as grep prints them
 #   commands  lines "FILE<tab>COMMAND"
-# The variables are the folder to write to and what all depend on in common.
-# An include is followed to each file whose path ends with it: rather one too many than one too few.
+# The variable `folder` is the folder to write to, and `common` is what all sources depend on. An
+# include may mean any file whose path ends with it, and all of these files count: a file too many
+# costs time, and a file too few would hide a change.
 FILENAME == ARGV[1] {
   path = substr($0, 67)
   sum[path] = $1

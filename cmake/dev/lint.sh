@@ -1,14 +1,16 @@
-# clang-tidy over what is compiled, each source once for the same contents. The records of record.sh
-# say what has passed. Sources are looked at in the units that they are compiled in: most of the time
-# goes into the headers that they share.
+# Runs clang-tidy on the compiled sources, except those that have passed with the same contents: see
+# record.sh. clang-tidy checks the units in which sources are compiled, because it spends most of
+# its time in the headers that these sources share.
 # shellcheck shell=bash
 
-# lint_keys FOLDER prints "KEY SOURCE" for each source that is compiled in build/tidy, units included,
-# without what else a build generates. Whoever asks for its status has switched off `set -e`.
+# lint_keys FOLDER prints "KEY SOURCE" for each source that is compiled in build/tidy. The key is a
+# digest of all that clang-tidy's verdict depends on: the source, what it includes, its command and
+# clang-tidy itself. Units count as sources, and other generated files do not. A caller that tests
+# the status switches off `set -e` here, so the commands are joined by &&.
 lint_keys() {
   local folder=$1 common
   [[ -s build/tidy/compile_commands.json ]] || return
-  # What is not the tree's own and is included is of packages that are called so.
+  # Includes from outside of the tree come from packages named *-dev.
   common=$(cat .clang-tidy <(clang-tidy --version) \
     <(dpkg-query -W '*-dev' 2>/dev/null) cmake/dev/lint_one.sh | digest)
   {
@@ -16,7 +18,7 @@ lint_keys() {
     find build/tidy -type f -path '*/units/*' -name '*.cpp' -print0
   } | xargs -0r sha256sum >"$folder/sums" &&
     cut -c 67- "$folder/sums" | xargs -r -d '\n' grep -HE '^ *# *include' >"$folder/includes" &&
-    # A command is the same in each checkout, so it is read without the tree's own path.
+    # Removes the path of the tree from the commands, so that they are the same in each checkout.
     awk -v tree="$PWD" '
       /^ *"(command|file)": "/ {
         while (at = index($0, tree "/")) $0 = substr($0, 1, at - 1) substr($0, at + length(tree) + 1)
@@ -24,7 +26,7 @@ lint_keys() {
         is_file = /^ *"file"/
         gsub(/^ *"[a-z]*": "|",?$/, "")
         if (!is_file) command = $0
-        else if (command ~ / -fsanitize=/) next  # The simulation compiles once more what lib/ has.
+        else if (command ~ / -fsanitize=/) next  # The simulation compiles lib/ a second time.
         else if ((!/^build\// || /\/units\//) && !seen[$0]++) print $0 "\t" command
       }' build/tidy/compile_commands.json >"$folder/commands" &&
     mkdir "$folder/files" &&
@@ -35,8 +37,8 @@ lint_keys() {
     cut -c 1-64 | paste -d ' ' - "$folder/sources"
 }
 
-# changed_lately prints the files of tests/ that the newest commit has changed, or that are not
-# committed. Without history there are none.
+# changed_lately prints the files of tests/ that the newest commit has changed, or that have
+# uncommitted changes. Without a git history it prints nothing.
 changed_lately() {
   {
     git diff --name-only HEAD^ -- tests || git diff --name-only HEAD -- tests
@@ -44,23 +46,25 @@ changed_lately() {
   } 2>/dev/null || true
 }
 
-# is_of_tests SOURCE, or unit.
+# is_of_tests SOURCE succeeds if the source or unit is in tests/.
 is_of_tests() { [[ ${1#build/tidy/} == tests/* ]]; }
 
-# was_changed SOURCE LIST: whether it is one of the listed, or a unit of which one is a part.
+# was_changed SOURCE LIST succeeds if the source is in the list, or if it is a unit that includes a
+# listed source.
 was_changed() {
   grep -qxF -e "$1" "$2" || { [[ $1 == build/* ]] && grep -qF -f "$2" "$1"; }
 }
 
-# lint [--all] fails where clang-tidy finds something. Of tests/ it sees what has passed before, what
-# was changed lately, and what is new since all have passed: all of it takes longer than all else.
+# lint [--all] fails if clang-tidy finds something. Without --all, and until one run with --all has
+# passed, it leaves out sources of tests/ that it has never checked and that were not changed
+# lately. Otherwise the first run would spend most of its time in tests/.
 lint() {
   local folder key source status=0 left
   folder=$(mktemp -d)
   touch "$folder"/{chosen,left}
   changed_lately >"$folder/lately"
   if ! lint_keys "$folder" >"$folder/keys"; then
-    say "clang-tidy: the sources that build/tidy compiles cannot be listed"
+    say "clang-tidy: cannot list the sources that build/tidy compiles"
     return 1
   fi
   while read -r key source; do
@@ -74,8 +78,8 @@ lint() {
     fi
   done <"$folder/keys"
   left=$(wc -l <"$folder/left")
-  say "clang-tidy: $(wc -l <"$folder/chosen") of $(wc -l <"$folder/keys") units, as the others \
-have passed as they are$( ((left == 0)) || echo ", but for $left of tests/ that never did here")"
+  say "clang-tidy: checks $(wc -l <"$folder/chosen") of $(wc -l <"$folder/keys") units; the others \
+have passed unchanged$( ((left == 0)) || echo ", except $left of tests/, never checked here")"
   xargs -r -n 1 -P "$(job_count)" cmake/dev/lint_one.sh "$folder" <"$folder/chosen" || status=1
   ((status)) || [[ ${1:-} != --all ]] || note_passed lint-all all
   rm -r "$folder"

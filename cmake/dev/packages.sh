@@ -1,31 +1,43 @@
-# The Debian packages that commands need, by group, and how they are installed.
+# Lists the Debian packages that commands need, in groups, and installs them.
 # shellcheck shell=bash
 
 packages_of() {
   case $1 in
-    # What trains MNIST, and no more. With ccache, what the demo has compiled is compiled once.
+    # Only the packages that training MNIST needs. With ccache, later builds reuse the objects of
+    # the demo.
     demo) echo ccache cmake g++ libc-ares-dev libcxxopts-dev libeigen3-dev libhwloc-dev \
-      libopenblas-pthread-dev libssl-dev ninja-build nlohmann-json3-dev pkgconf zlib1g-dev ;;
+      libopenblas-pthread-dev libprotozero-dev libssl-dev ninja-build nlohmann-json3-dev pkgconf \
+      zlib1g-dev ;;
     build) echo "$(packages_of demo)" libyaml-cpp-dev ;;
-    test) echo git iproute2 libgmock-dev libgtest-dev munge openmpi-bin slurm-client slurmctld slurmd ;;
-    cluster) echo containernetworking-plugins iproute2 iptables libgmock-dev libgtest-dev openssl \
-      runc ;;
+    test) echo git iproute2 libgmock-dev libgtest-dev libmpich-dev libopenmpi-dev libpmix-dev mpich \
+      munge openmpi-bin slurm-client slurmctld slurmd ;;
+    cluster) echo containernetworking-plugins iproute2 iptables libgmock-dev libgtest-dev \
+      libopenmpi-dev libpmix-dev openmpi-bin openssl runc ;;
+    mpi) echo hpcc iproute2 libboost-mpi-dev libgmock-dev libgtest-dev libmpich-dev \
+      libopenmpi-dev libpmix-dev mpich mpich-doc netpipe-mpich2 netpipe-openmpi openmpi-bin \
+      python3-mpi4py python3-venv ;;
     check) echo clang clang-format clang-tidy ;;
     fuzz | sanitize) echo clang libclang-rt-dev ;;
     docs) echo doxygen ;;
+    arm) echo g++-aarch64-linux-gnu g++-arm-linux-gnueabihf mmdebstrap qemu-user ;;
+    cycles) echo llvm-19 ;;
+    machine) echo cpio qemu-system-arm ;;
     planted) echo patch ;;
+    packages) echo dpkg-dev fakeroot file ;;
     bench) echo iproute2 libbenchmark-dev libgloo-dev libmpich-dev libopenmpi-dev mpich \
       openmpi-bin valgrind ;;
-    peers) echo python3-venv ;;
-    *) die "no group of packages is called '$1'; there are demo, test, cluster, sanitize, check, \
-fuzz, planted, docs, bench and peers" ;;
+    cuda) echo python3-venv xz-utils ;;
+    judges | peers | pytorch) echo python3-venv ;;
+    *) die "there is no group of packages '$1'; the groups are demo, test, judges, cuda, mpi, \
+cluster, sanitize, check, fuzz, planted, packages, docs, arm, cycles, machine, bench, pytorch and \
+peers" ;;
   esac
 }
 
-# Without these all is built, if more slowly, and some tests are skipped.
-optional_packages='ccache|git|openmpi-bin|valgrind'
+# Without these packages everything is built, but more slowly, and some tests are skipped.
+optional_packages='ccache|git|libmpich-dev|libopenmpi-dev|libpmix-dev|mpich|openmpi-bin|valgrind'
 
-# missing_of PACKAGE... prints those that are not installed as a whole.
+# missing_of PACKAGE... prints the packages that are not completely installed.
 missing_of() {
   local package installed
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)
@@ -34,10 +46,11 @@ missing_of() {
   done
 }
 
-# lacks_what_is_needed: whether any of `missing` is not optional.
+# lacks_what_is_needed succeeds if any package in `missing` is not optional.
 lacks_what_is_needed() { printf '%s\n' "${missing[@]}" | grep -qvxE "$optional_packages"; }
 
-# setup GROUP... installs what is missing or, where it may not, says how to.
+# setup GROUP... installs missing packages. Without the permission to do so, it prints the command
+# that installs them.
 setup() {
   local group packages wanted=() missing as_root=(env)
   for group in "$@"; do
@@ -46,7 +59,7 @@ setup() {
     wanted+=("${packages[@]}")
   done
   if ! command -v dpkg-query >/dev/null; then
-    echo "dev: not Debian, so please see to it that these are here: ${wanted[*]}" >&2
+    echo "dev: this system is not Debian, so install these packages yourself: ${wanted[*]}" >&2
     return
   fi
   mapfile -t missing < <(missing_of "${wanted[@]}" | sort -u)
@@ -64,13 +77,13 @@ setup() {
   install_packages "${as_root[@]}" DEBIAN_FRONTEND=noninteractive
 }
 
-# install_packages AS-ROOT... installs `missing`. What apt and dpkg say is told only where they
-# fail.
+# install_packages AS-ROOT... installs the packages in `missing`. It shows the output of apt and
+# dpkg only if they fail.
 install_packages() {
   local log apt=("$@" apt-get -qq -y
     -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
   log=$(mktemp)
-  # An installation that was interrupted is ended first: apt does nothing before that.
+  # First completes an installation that was interrupted: apt refuses to work before that.
   if {
     "$@" dpkg --force-confdef --force-confold --configure -a && "${apt[@]}" update &&
       "${apt[@]}" install --no-install-recommends "${missing[@]}"
@@ -81,9 +94,9 @@ install_packages() {
   local why
   why=$(grep -m 1 -E '^(E:|W: Failed|dpkg: error)' "$log" || true)
   if ! lacks_what_is_needed; then
-    say "going on without ${missing[*]} (${why:-see $log})"
+    say "continuing without ${missing[*]} (${why:-see $log})"
     return
   fi
-  die "packages cannot be installed (${why:-see $log}), so nothing was built; all that apt said is \
-in $log, and this is what to install: ${missing[*]}"
+  die "packages cannot be installed (${why:-see $log}), so nothing was built; the output of apt \
+is in $log; install these packages: ${missing[*]}"
 }

@@ -1,15 +1,15 @@
-# The copy of the tree in which faults are planted: $planted_tree. It has builds of its own, which go
-# on from fault to fault.
+# Makes $planted_tree, the copy of the tree in which faults are planted. The copy has its own
+# builds, which all faults reuse.
 # shellcheck shell=bash
 
-# sums_in FOLDER prints the digest and the name of each file of a tree, without what was built.
+# sums_in FOLDER prints the digest and the name of each file of a tree, except built files.
 sums_in() {
   (cd "$1" && find . '(' -path ./build -o -path ./.git ')' -prune -o -type f -print0 |
     LC_ALL=C sort -z | xargs -0r sha256sum)
 }
 
-# renew_copy makes the copy what the tree is, or fails. Only what differs is written, and then it is
-# newer than what was compiled of it.
+# renew_copy makes the copy equal to the tree, or fails. It writes only files that differ, so only
+# these files are newer than the objects that were compiled from them.
 renew_copy() {
   local here there name
   mkdir -p "$planted_tree"
@@ -26,8 +26,9 @@ renew_copy() {
 # in_copy COMMAND...
 in_copy() { (cd "$planted_tree" && "$@"); }
 
-# programs_of TEST PRESET prints the targets that a test, which is a regular expression, needs: the
-# program that its name starts with, or those that its command names.
+# programs_of TEST PRESET prints the targets that a test needs. TEST is a regular expression for
+# names of ctest. The targets are the program whose name begins the name of the test (faults_test in
+# faults_test.Suite.Name), and the programs in the command of the test.
 programs_of() {
   local folder=$planted_tree/build/$2 name
   name=$(sed 's/^^//; s/[^A-Za-z0-9_-].*//' <<<"$1")

@@ -1,15 +1,16 @@
-# Records of what has passed, in a folder outside of the tree, so that nothing is done twice for the
-# same contents. A record is a list of digests, the newest first; one that is damaged has none that
-# fits.
+# Records which checks have passed, in a folder outside of the tree, so that no check runs twice on
+# the same contents. A record is a list of digests, the newest first. A damaged record contains no
+# matching digest, so the check runs again.
 # shellcheck shell=bash
 
-# What is kept between runs: compiled objects, records, the cluster's programs.
+# The folder of files that are kept between runs: compiled objects, records, the programs of the
+# cluster.
 kept=${ROTA_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/rota}
 
 digest() { sha256sum | cut -c 1-64; }
 
-# digest_of PATH...: of the names, modes and contents of all files there. One that is missing counts
-# too.
+# digest_of PATH... prints the digest of the names, modes and contents of all files there. A missing
+# path changes the digest too.
 digest_of() {
   {
     LC_ALL=C ls -d "$@" 2>&1 || true
@@ -18,7 +19,7 @@ digest_of() {
   } | digest
 }
 
-# What tells this machine from another.
+# Prints facts that distinguish this machine from others.
 machine() {
   cat /etc/machine-id /proc/sys/kernel/hostname 2>/dev/null || true
   sed -n '/^model name/{p;q}' /proc/cpuinfo
@@ -27,11 +28,11 @@ machine() {
 # has_passed NAME DIGEST
 has_passed() { grep -qsxF -e "$2" "$kept/passed/$1"; }
 
-# was_recorded NAME: whether it has passed at all, whatever its contents were.
+# was_recorded NAME succeeds if the check has ever passed, with any contents.
 was_recorded() { [[ -s $kept/passed/$1 ]]; }
 
-# note_passed NAME DIGEST. Several checkouts may take turns, so more than the last is kept. Where
-# nothing can be kept, nothing is.
+# note_passed NAME DIGEST records that the check has passed. The record keeps eight digests, because
+# several checkouts may share it. If the folder cannot be written, nothing is recorded.
 note_passed() {
   local file=$kept/passed/$1 new
   mkdir -p "${file%/*}" 2>/dev/null && new=$(mktemp "$file.XXXXXX" 2>/dev/null) || return 0

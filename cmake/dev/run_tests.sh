@@ -1,7 +1,7 @@
-# Running a preset's tests by ctest.
+# Runs the tests of a preset with ctest.
 # shellcheck shell=bash
 
-# Whether ctest's arguments choose among the tests.
+# Succeeds if one of the arguments makes ctest select tests.
 chooses_tests() {
   local argument
   for argument in "$@"; do
@@ -17,7 +17,7 @@ run_tests() {
   local slots
   slots=$(cached ROTA_TEST_SLOTS "build/$1")
   say "testing build/$1"
-  # What the tests build themselves is compiled as all else is.
+  # Some tests compile projects. They use ccache too.
   CMAKE_CXX_COMPILER_LAUNCHER=$PWD/cmake/ccache.sh \
     ctest --test-dir "build/$1" --output-on-failure --no-tests=error \
     -j $(($(nproc) * slots)) "${@:2}"

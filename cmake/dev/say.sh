@@ -1,4 +1,4 @@
-# How ./dev speaks: what it is at, and what stopped it.
+# Prints what ./dev is doing, and why it stopped.
 # shellcheck shell=bash
 
 say() { echo "==> $*"; }

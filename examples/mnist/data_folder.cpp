@@ -1,5 +1,5 @@
-// Where the data set lies, unless the command line says. The build gives MNIST_DATA to this file
-// alone.
+// Finds the data set if the command line names no folder. The build defines MNIST_DATA only for
+// this file.
 #include "data_folder.h"
 
 #include <system_error>

@@ -1,6 +1,7 @@
-// Where the data set lies, unless the command line says.
+// The default folder of the data set.
 #pragma once
 #include <filesystem>
 
-// Where the build found it or, on a machine that has no such folder, beside this program.
+// Returns the folder that the build found. On a machine without this folder, returns data/ next to
+// the program.
 std::filesystem::path data_folder();

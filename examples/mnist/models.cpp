@@ -1,4 +1,4 @@
-// Each model, layer by layer.
+// Lists the layers of each model.
 #include "models.h"
 
 std::vector<rota::Layer> layers_of(const std::string& model, std::size_t classes) {

@@ -1,4 +1,4 @@
-// The models that can be trained.
+// The models that the example can train.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,5 +6,5 @@
 
 #include <rota/model.h>
 
-// Of "seed", "mlp" or "lenet".
+// Returns the layers of "seed", "mlp" or "lenet".
 std::vector<rota::Layer> layers_of(const std::string& model, std::size_t classes);

@@ -1,9 +1,11 @@
-// The flags, and each model's defaults.
+// Parses the flags, and contains the defaults of each model.
 #include "settings.h"
 
 #include <rota/nearest_name.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <cxxopts.hpp>
 #include <iostream>
@@ -17,19 +19,43 @@ cxxopts::Options known_flags() {
   auto add = flags.allow_unrecognised_options().add_options();
   add("model", "seed, mlp or lenet", cxxopts::value<std::string>()->default_value("mlp"));
   add("data", "Folder of the four IDX files", cxxopts::value<std::string>(), "DIR");
-  add("replicas", "Threads a process, each a rank", cxxopts::value<std::size_t>(), "N");
+  add("replicas", "Threads per process; each is a rank", cxxopts::value<std::size_t>(), "N");
+  add("device", "cpu or cuda", cxxopts::value<std::string>()->default_value("cpu"));
   add("epochs", "Passes over the training set", cxxopts::value<std::size_t>(), "N");
-  add("batch-size", "Samples a rank and step", cxxopts::value<std::size_t>(), "N");
+  add("batch-size", "Samples per rank and step", cxxopts::value<std::size_t>(), "N");
   add("optimizer", "sgd or adam", cxxopts::value<std::string>()->default_value("sgd"));
-  add("learning-rate", "At the start", cxxopts::value<double>(), "X");
-  add("momentum", "Of sgd", cxxopts::value<double>(), "X");
+  add("learning-rate", "Learning rate at the start", cxxopts::value<double>(), "X");
+  add("momentum", "Momentum of sgd", cxxopts::value<double>(), "X");
   add("decay-to", "Share of the learning rate that is left at the end", cxxopts::value<double>(),
       "X");
-  add("seed", "Of everything random", cxxopts::value<std::uint64_t>()->default_value("1"), "N");
-  add("plan", "Of every all-reduce: auto, ring, direct, star, ...",
+  add("seed", "Seed of all random numbers", cxxopts::value<std::uint64_t>()->default_value("1"),
+      "N");
+  add("plan", "Plan of every all-reduce: auto, ring, direct, star, ...",
       cxxopts::value<std::string>()->default_value("auto"), "NAME");
-  add("codec", "Of gradients: identity, bf16, fp16, int8, int8-stochastic or top-k",
+  add("codec", "Codec of gradients: identity, bf16, fp16, int8, int8-stochastic or top-k",
       cxxopts::value<std::string>()->default_value("identity"), "NAME");
+  add("accumulate", "Micro-batches of a rank in a step; less memory", cxxopts::value<std::size_t>(),
+      "N");
+  add("validation", "Share of the training set that is not trained on, but evaluated: 0.1",
+      cxxopts::value<double>(), "X");
+  add("evaluate", "Evaluate each new checkpoint of --checkpoint-dir, or --from, and do not train");
+  add("checkpoint-dir", "Folder of checkpoints: resume from the newest, and save new ones",
+      cxxopts::value<std::string>(), "DIR");
+  add("checkpoint-storage",
+      "shared: all hosts see the folder; per-host: each host keeps a copy in a folder of its own",
+      cxxopts::value<std::string>(), "HOW");
+  add("checkpoint-every", "Save every N steps, or every N seconds (30s)",
+      cxxopts::value<std::string>(), "N|Ns");
+  add("keep", "Checkpoints to keep", cxxopts::value<std::size_t>(), "N");
+  add("resume", "auto, required, never or parameters", cxxopts::value<std::string>(), "HOW");
+  add("from",
+      "The checkpoint to resume from, instead of the newest; with --evaluate, a checkpoint or a "
+      "safetensors file to score",
+      cxxopts::value<std::string>(), "PATH");
+  add("logdir", "Folder of curves for TensorBoard, such as logs/first",
+      cxxopts::value<std::string>(), "DIR");
+  add("export", "Folder in which the trained model is published as the next version",
+      cxxopts::value<std::string>(), "DIR");
   add("json", "Print JSON lines, and nothing else");
   add("help", "Print this text");
   return flags;
@@ -59,6 +85,11 @@ rota::Codec codec_of(const std::string& name) {
                    ": expected identity, bf16, fp16, int8, int8-stochastic or top-k");
 }
 
+std::string device_of(const std::string& name) {
+  if (name == "cpu" || name == "cuda") return name;
+  throw UsageError("--device " + name + ": expected cpu or cuda");
+}
+
 struct Defaults {
   std::size_t epochs;
   rota::Sgd sgd;
@@ -86,24 +117,93 @@ rota::OptimizerOptions optimizer_of(const cxxopts::ParseResult& flags, rota::Sgd
   return adam;
 }
 
+// Takes "200" as steps, and "30s" or "0.5s" as seconds.
+void take_interval(const std::string& text, rota::CheckpointOptions& checkpoints) {
+  const bool is_time = text.ends_with('s');
+  const std::string number = text.substr(0, text.size() - (is_time ? 1 : 0));
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  const bool is_number = error == std::errc() && end == number.data() + number.size();
+  if (!is_number || !(value > 0) || (!is_time && value != std::floor(value)) || value > 1e15) {
+    throw UsageError("--checkpoint-every " + text +
+                     ": expected a number of steps, such as 200, or of seconds, such as 30s");
+  }
+  checkpoints.every_steps = is_time ? 0 : static_cast<std::uint64_t>(value);
+  checkpoints.every_seconds = is_time ? value : 0;
+}
+
+// Returns an empty path if the flag is not there.
+std::filesystem::path folder_of(const cxxopts::ParseResult& flags, const char* name) {
+  if (flags.count(name) == 0) return {};
+  const auto folder = flags[name].as<std::string>();
+  if (folder.empty()) throw UsageError(std::string("--") + name + " needs the name of a folder");
+  return folder;
+}
+
+rota::CheckpointOptions checkpoints_of(const cxxopts::ParseResult& flags) {
+  rota::CheckpointOptions checkpoints;
+  const bool scores_one = flags.count("evaluate") > 0 && flags.count("from") > 0;
+  if (flags.count("from") > 0) checkpoints.from = flags["from"].as<std::string>();
+  if (flags.count("checkpoint-dir") == 0) {
+    if (scores_one) return checkpoints;
+    for (const char* flag :
+         {"checkpoint-storage", "checkpoint-every", "keep", "resume", "from", "evaluate"}) {
+      if (flags.count(flag) == 0) continue;
+      throw UsageError(std::string("--") + flag + " needs --checkpoint-dir");
+    }
+    return checkpoints;
+  }
+  checkpoints.folder = folder_of(flags, "checkpoint-dir");
+  if (flags.count("checkpoint-storage") > 0) {
+    const auto name = flags["checkpoint-storage"].as<std::string>();
+    const auto storage = rota::checkpoint_storage_named(name);
+    if (!storage)
+      throw UsageError("--checkpoint-storage " + name + ": expected shared or per-host");
+    checkpoints.storage = *storage;
+  }
+  if (flags.count("checkpoint-every") > 0) {
+    take_interval(flags["checkpoint-every"].as<std::string>(), checkpoints);
+  }
+  take(flags, "keep", checkpoints.keep);
+  if (flags.count("resume") > 0) {
+    const auto name = flags["resume"].as<std::string>();
+    const auto resume = rota::resume_named(name);
+    if (!resume) {
+      throw UsageError("--resume " + name + ": expected auto, required, never or parameters");
+    }
+    checkpoints.resume = *resume;
+  }
+  return checkpoints;
+}
+
 Settings settings_of(const cxxopts::ParseResult& flags) {
   Settings settings;
   settings.model = flags["model"].as<std::string>();
   settings.data = data_folder();
   if (flags.count("data") > 0) settings.data = flags["data"].as<std::string>();
   settings.plan = flags["plan"].as<std::string>();
+  settings.device = device_of(flags["device"].as<std::string>());
   settings.codec = codec_of(flags["codec"].as<std::string>());
+  settings.logs = folder_of(flags, "logdir");
+  settings.exports = folder_of(flags, "export");
   settings.json = flags.count("json") > 0;
+  settings.evaluates = flags.count("evaluate") > 0;
+  if (settings.evaluates && settings.device == "cuda") {
+    throw UsageError("--evaluate computes on the CPU: leave out --device cuda");
+  }
   rota::TrainerOptions& trainer = settings.trainer;
   const Defaults defaults = defaults_of(settings.model);
   trainer.epochs = defaults.epochs;
   trainer.optimizer = optimizer_of(flags, defaults.sgd);
   trainer.final_learning_rate_factor = defaults.decay_to;
   trainer.seed = flags["seed"].as<std::uint64_t>();
+  take(flags, "validation", settings.validation);
   take(flags, "replicas", settings.replicas);
   take(flags, "epochs", trainer.epochs);
   take(flags, "batch-size", trainer.batch_size);
   take(flags, "decay-to", trainer.final_learning_rate_factor);
+  take(flags, "accumulate", trainer.accumulation_steps);
+  trainer.session.checkpoints = checkpoints_of(flags);
   return settings;
 }
 

@@ -1,4 +1,4 @@
-// What the command line asks for.
+// The settings that the command line gives.
 #pragma once
 #include <filesystem>
 #include <stdexcept>
@@ -11,9 +11,14 @@ struct Settings {
   std::string model;
   std::filesystem::path data;
   std::string plan;
+  std::string device = "cpu";
   rota::Codec codec = rota::Codec::kIdentity;
-  std::size_t replicas = 1;  // Threads of this process.
+  std::size_t replicas = 1;  // Threads of this process; each is a rank.
   bool json = false;
+  bool evaluates = false;         // Instead of training.
+  double validation = 0;          // Share of the training set that is only evaluated.
+  std::filesystem::path logs;     // For TensorBoard. Empty: no summaries.
+  std::filesystem::path exports;  // For published models. Empty: nothing is published.
   rota::TrainerOptions trainer;
 };
 
@@ -21,5 +26,5 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Prints the help and ends the program where that is asked for. Throws UsageError.
+// Parses the command line. For --help, prints the help and ends the program. Throws UsageError.
 Settings parse_settings(int argc, char** argv);

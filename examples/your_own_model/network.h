@@ -1,5 +1,5 @@
-// A network of two layers, written by hand, that learns to tell the inside of a circle from its
-// outside. It knows nothing of rota.
+// A handwritten network of two layers, which learns to distinguish the inside of a circle from its
+// outside. It does not use rota.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -28,8 +28,9 @@ inline std::vector<Point> draw_points(std::size_t count) {
 
 struct Network {
   static constexpr std::size_t kUnits = 16;
-  std::vector<double> hidden = std::vector<double>(3 * kUnits);  // For x, for y, and the biases.
-  std::vector<double> output = std::vector<double>(kUnits + 1);  // The bias last.
+  std::vector<double> hidden =
+      std::vector<double>(3 * kUnits);  // Weights of x and of y, then biases.
+  std::vector<double> output = std::vector<double>(kUnits + 1);  // Weights, then the bias.
 
   void draw(unsigned seed) {
     std::mt19937 random(seed);
@@ -37,7 +38,7 @@ struct Network {
     for (double& value : hidden) value = start(random);
   }
 
-  void clear() {  // In place: others may know where the values lie.
+  void clear() {  // In place: the values must not move.
     std::fill(hidden.begin(), hidden.end(), 0.0);
     std::fill(output.begin(), output.end(), 0.0);
   }
@@ -54,7 +55,7 @@ struct Network {
     return 1 / (1 + std::exp(-sum));
   }
 
-  // Adds the gradient of the cross-entropy of one point.
+  // Adds the gradient of the cross-entropy of one point to `gradient`.
   void backward(const Point& point, Network& gradient) const {
     Units units;
     const double error = probability_of_inside(point, units) - (point.inside ? 1 : 0);

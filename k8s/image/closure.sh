@@ -1,38 +1,46 @@
 #!/usr/bin/env bash
-# closure.sh FOLDER makes FOLDER, which holds programs and libraries where an image is to have them,
-# a root that they run from: it adds the libraries they need and the loader, and strips them all of
-# symbols. A library that a program opens by name at run time is not seen; rota opens none.
+# closure.sh FOLDER [--keep-symbols] completes FOLDER, which will be the root folder of an image and
+# already has its programs. It adds the loader and all libraries that the programs need, and strips
+# the symbols of all files. It does not find a library that a program opens by name at run time; rota
+# opens none.
 set -euo pipefail
 root=$(realpath "$1")
 
 is_elf() { [[ $(head -c 4 "$1" | tr -d '\0') == $'\x7fELF' ]]; }
 
-# Debian's loader looks there without a table, for whatever architecture.
+# Debian's loader searches this folder even without ld.so.cache, on every architecture.
 libraries=$root/usr/lib
 mkdir -p "$libraries"
+
+# Starting a process for each file would take minutes, and an image may have thousands of files.
+candidates=(find "$root" -type f '(' -perm /111 -o -name '*.so' -o -name '*.so.*' ')' -print0)
 
 programs=()
 while IFS= read -r -d '' file; do
   ! is_elf "$file" || programs+=("$file")
-done < <(find "$root" -type f -print0)
+done < <("${candidates[@]}")
 
-# Asked before anything is added; the libraries of the folder come before those of the machine.
+# List all libraries before any is added. A library of the folder replaces the machine's own one.
 needs=$(for file in "${programs[@]}"; do
   LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} ldd "$file"
 done)
 while read -r name arrow path _; do
   to=$libraries/$name
-  if [[ $name == /* ]]; then # The loader, which programs name by its path.
+  if [[ $name == /* ]]; then # The loader: programs name its path.
     path=$name to=$root$name
-  elif [[ $arrow != '=>' ]]; then # The kernel's, which is no file.
+  elif [[ $arrow != '=>' ]]; then # The kernel provides this library: it is not a file.
     continue
   elif [[ $path != /* ]]; then
-    echo "closure.sh: $name is needed, and is not on this machine" >&2
+    echo "closure.sh: $name is needed, but is not on this machine" >&2
     exit 1
+  elif [[ $path == "$root"/* ]]; then # The program finds the library where it is.
+    continue
   fi
   [[ -e $to ]] || install -D "$(realpath "$path")" "$to"
 done <<<"$needs"
 
+# Python's packages have libraries that strip would damage, since patchelf has changed them.
+[[ ${2:-} != --keep-symbols ]] || exit 0
 while IFS= read -r -d '' file; do
   ! is_elf "$file" || strip --strip-unneeded "$file"
-done < <(find "$root" -type f -print0)
+done < <("${candidates[@]}")

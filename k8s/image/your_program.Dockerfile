@@ -1,4 +1,5 @@
-# A program of your own, which a CMakeLists.txt beside this file makes with find_package(rota).
+# Makes an image with your own program. The CMakeLists.txt next to this file must build the program
+# with find_package(rota).
 FROM rota-dev AS build
 COPY . /src
 RUN cmake -S /src -B /build -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON && cmake --build /build && \

@@ -1,4 +1,4 @@
-// Looks for companions, and turns into them.
+// Finds companions, and turns this process into one of them.
 #include "launcher/command/companions.h"
 
 #include <filesystem>
@@ -23,8 +23,8 @@ void become_companion(const std::string& name, const std::vector<std::string>& a
   std::vector<std::string> words{os::own_executable()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   const os::StartFailure failure = os::become_program(path, words);
-  throw Error(ErrorCode::kSystem, user + " needs " + path + ", which is installed with " +
-                                      installed_with + ": " + failure.text);
+  throw Error(ErrorCode::kSystem, user + " cannot start " + path + ": " + failure.text +
+                                      "; this program is installed with " + installed_with);
 }
 
 bool is_render(const std::vector<std::string>& arguments) {
@@ -33,7 +33,7 @@ bool is_render(const std::vector<std::string>& arguments) {
 
 void become_render(const std::vector<std::string>& arguments) {
   become_companion("rota-manifest", {arguments.begin() + 1, arguments.end()}, "rotarun render",
-                   "rotarun unless it was built without");
+                   "rotarun, unless rota was built without rota-manifest");
 }
 
 }  // namespace rota::launcher

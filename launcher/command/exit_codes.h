@@ -1,5 +1,5 @@
-// What is fixed about rotarun's exit codes beside the program's own. docs/exit_codes.md has the
-// whole table.
+// Names the exit codes that rotarun itself chooses. All other codes come from the program.
+// docs/exit_codes.md has the whole table.
 #pragma once
 
 namespace rota::launcher {

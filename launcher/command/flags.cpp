@@ -1,4 +1,4 @@
-// The flags that rotarun knows, and which of them somebody may have meant.
+// Has the flags that rotarun knows, and searches for the flag that a user may have meant.
 #include "launcher/command/flags.h"
 
 #include <rota/nearest_name.h>
@@ -13,104 +13,113 @@ constexpr std::string_view kHosts = "Several hosts";
 constexpr std::string_view kPrograms = "Programs";
 constexpr std::string_view kData = "Data";
 constexpr std::string_view kOutput = "Output";
-constexpr std::string_view kEnd = "The end";
-constexpr std::string_view kAsked = "Asked";
+constexpr std::string_view kEnd = "End of the job";
+constexpr std::string_view kAsked = "Information";
 
 constexpr Flag kFlags[] = {
     {kRanks, "n", "np", "N", "Ranks to start (default: one for each slot)"},
     {kHosts, "H", "host", "HOST[:SLOTS],...",
-     "The hosts of the job, and how many ranks each has room for; the same on each of them"},
-    {kHosts, "", "hostfile", "FILE", "The same, with a line \"HOST slots=N\" for each host"},
+     "The hosts of the job, and how many ranks each has room for; the same list on each host"},
+    {kHosts, "", "hostfile", "FILE",
+     "Read the hosts and their slots from a file, with a line \"HOST slots=N\" for each host"},
     {kHosts, "", "this-host", "",
-     "A world of this host alone, whatever the environment says about others"},
+     "A world of this host alone, whatever the environment says about other hosts"},
     {kHosts, "", "agent", "COMMAND",
-     "Start rotarun on the hosts of --host and --hostfile by this, where {host} is the host's name "
-     "(default: \"ssh -o BatchMode=yes {host}\"; srun in an allocation of Slurm's; none: it is "
-     "started there already)"},
+     "The command that starts rotarun on the hosts of --host and --hostfile; {host} is the host's "
+     "name (default: \"ssh -o BatchMode=yes {host}\"; in a Slurm allocation: srun; none: you start "
+     "rotarun on each host)"},
     {kHosts, "", "prefix", "DIR",
-     "Where rotarun is installed on those hosts (default: where this one is)"},
-    {kHosts, "", "address", "NUMBER",
-     "The address by which they reach this host (default: that of the way to each)"},
+     "Where rota is installed on the other hosts (default: where this rotarun is)"},
+    {kHosts, "", "address", "ADDRESS",
+     "The IP address of this host to which the other hosts connect (default: for each other host, "
+     "the address that this host has on the route to that host)"},
     {kInternal, "", "follow", "",
-     "What --agent starts: do what the rotarun says that writes to our input"},
+     "Started by --agent: obey the rotarun that writes to standard input"},
     {kHosts, "", "key-file", "FILE",
      "The key that the hosts share (default: ROTA_KEY_FILE, /etc/rota/key, ~/.config/rota/key)"},
     {kHosts, "", "key-fd", "N",
-     "Read it from descriptor N, which is 3 or more, to its end; nobody else gets the descriptor"},
+     "Read the key from descriptor N, which is 3 or more, to its end; no other process gets the "
+     "descriptor"},
     {kHosts, "", "encrypt", "",
-     "Encrypt what hosts and ranks say to each other over TCP, on all hosts or on none (default: "
+     "Encrypt all TCP traffic between hosts and ranks; set it on all hosts or on none (default: "
      "ROTA_ENCRYPT)"},
-    {kHosts, "", "insecure", "", "Do without a key, among hosts that are all on loopback"},
+    {kHosts, "", "insecure", "", "Use no key; all hosts must be on loopback"},
     {kHosts, "", "join-timeout", "SECONDS",
-     "How long the hosts may take to find each other (default: 600; 30 on loopback)"},
+     "How long the hosts may take to find each other (default: 600; 30 on loopback), and how long "
+     "the ranks of an MPI may wait for each other (default: 600)"},
     {kPrograms, "x", "export", "NAME[=VALUE]",
-     "Set a variable for the ranks. They have rotarun's environment anyway; a NAME without VALUE "
-     "warns when it is not set there"},
+     "Set a variable for the ranks, which have rotarun's environment anyway. If VALUE is left out "
+     "and rotarun does not have the variable, rotarun warns"},
     {kRanks, "", "bind-to", "none|core|numa",
-     "What a rank is bound to (default: what --map-by names, none otherwise)"},
+     "What a rank is bound to (default: core or numa if --map-by names it, otherwise none)"},
     {kRanks, "", "map-by", "slot|node|ppr:N:node|core|numa",
-     "How ranks are dealt: slot fills a host before the next one, and there each core's hardware "
-     "threads in turn; node goes around the hosts; ppr:N:node gives N to each of them; core and "
-     "numa are slot, and go around a host's cores or NUMA nodes (default: slot)"},
+     "How ranks are dealt to hosts: slot fills a host, core by core, before the next host; node "
+     "goes around the hosts; ppr:N:node gives N ranks to each host; core and numa fill hosts as "
+     "slot does, and go around a host's cores or NUMA nodes (default: slot)"},
     {kRanks, "", "rank-by", "slot|node",
-     "How ranks are numbered: slot goes from host to host, node around them (default: slot)"},
+     "How ranks are numbered: slot numbers all ranks of a host, then of the next; node goes around "
+     "the hosts (default: slot)"},
     {kRanks, "", "cpus-per-rank", "N",
-     "A slot is N CPUs; so many are bound to each rank, if ranks are bound, and are its "
-     "OMP_NUM_THREADS"},
-    {kRanks, "", "oversubscribe", "", "There may be more ranks than slots"},
-    {kPrograms, "", "allow-mpi", "",
-     "Start a program also where it needs a library of MPI's, and so would be as many MPI worlds "
-     "of one as there are ranks"},
-    {kRanks, "", "report-bindings", "", "Say where each rank is, and which CPUs it is bound to"},
+     "A slot is N CPUs. N is each rank's OMP_NUM_THREADS, and a rank that is bound is bound to N "
+     "CPUs"},
+    {kRanks, "", "oversubscribe", "", "Allow more ranks than slots"},
+    {kRanks, "", "share-devices", "", "Let ranks of a host use the same CUDA devices"},
+    {kPrograms, "", "mpi", "auto|pmix|pmi|none",
+     "How MPI_Init in a rank learns about the other ranks. auto: as the MPI library that the "
+     "program's file names needs it; pmix: for Open MPI; pmi: for MPICH; none: not at all, so that "
+     "for MPI each rank is a world of one (default: auto)"},
+    {kRanks, "", "report-bindings", "",
+     "Print where each rank runs, and which CPUs it is bound to"},
     {kHosts, "", "ports", "FIRST-LAST",
-     "Where rotarun and the ranks may listen for other hosts, and programs of another kind for "
-     "each other (default: ROTA_PORTS, or 7700-7955)"},
-    {kData, "", "transport", "auto|shm|tcp",
-     "How ranks move data (default: auto, which is shm between those that one rotarun starts, "
-     "and tcp between others)"},
+     "The ports at which rotarun and the ranks may listen for other hosts, and where programs "
+     "without rota may find each other (default: ROTA_PORTS, or 7700-7955)"},
+    {kData, "", "transport", "auto|shm|tcp|mpi",
+     "How ranks move data (default: auto, which is shm between ranks of one rotarun, or if all "
+     "ranks are on one machine; otherwise tcp). mpi: over an MPI, which the program need not know"},
     {kData, "", "tuned", "FILE",
-     "Take the plans of all-reduces from this file of rota-bench tune's, which rank 0 reads "
+     "Take the plans of all-reduces from this file, which rota-bench tune wrote and rank 0 reads "
      "(default: ROTA_TUNED, or no file)"},
     {kOutput, "", "tag-output", "", "Begin each line of output with the rank that wrote it"},
     {kOutput, "", "timestamp-output", "",
-     "Begin each line of output with the time at which it came, in UTC"},
+     "Begin each line of output with the time at which rotarun read it, in UTC"},
     {kOutput, "", "gather-output", "",
-     "Show the output of all hosts where host 0 is, which decides on it (default: each shows that "
-     "of its own ranks)"},
+     "Show the output of all hosts at host 0; only host 0 needs this option (default: each host "
+     "shows the output of its own ranks)"},
     {kOutput, "", "output-filename", "DIR",
      "Copy each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr as well"},
-    {kPrograms, "", "wdir", "DIR", "Where the ranks run; a relative program path starts there too"},
+    {kPrograms, "", "wdir", "DIR",
+     "The working directory of the ranks; a relative program path starts there"},
     {kPrograms, "", "role", "worker|evaluator",
-     "Of a program: worker makes ranks of it; evaluator starts it beside them, without a rank, "
-     "until they have ended (default: worker)"},
+     "The role of a program. worker: its processes are ranks; evaluator: it runs beside the ranks, "
+     "without a rank, until they have ended (default: worker)"},
     {kEnd, "", "timeout", "SECONDS", "End the job after this time (default: never)"},
     {kEnd, "", "deadline", "SECONDS",
      "How long one collective may take, and how long a rank may stay stopped (default: 60)"},
     {kEnd, "", "grace", "SECONDS",
-     "How long ranks have to end before SIGKILL (default: 0.5 after a failure, 20 when rotarun was "
+     "How long ranks have to end before SIGKILL (default: 0.5 after a failure, 20 if rotarun was "
      "asked to end the job)"},
     {kAsked, "", "status-port", "[ADDRESS:]PORT",
-     "Answer there over HTTP how the job is: /livez, /readyz and /ranks (default address: "
-     "127.0.0.1; default: nowhere)"},
+     "Report the state of the job there over HTTP: /livez, /readyz and /ranks (default address: "
+     "127.0.0.1; default: no port)"},
     {kEnd, "", "when-done", "exit|wait",
-     "After the success of all hosts exit; or wait until somebody asks for the end, answer at "
-     "--status-port that it is done, and exit with 0 then (default: exit)"},
+     "When all hosts have succeeded: exit; or report at --status-port that the job is done, wait "
+     "until rotarun is asked to end, and exit with 0 (default: exit)"},
     {kAsked, "", "show-ranks", "", "Print the rank table and start nothing"},
     {kAsked, "", "preflight", "",
-     "Look on all hosts whether the job could run, and how fast each edge of the ring is; start "
-     "nothing of it. Ends with 0: fine, 10: degraded, 20: unusable, 30: could not tell"},
-    {kAsked, "", "json", "", "Print that as JSON: the rank table, or what --preflight finds"},
+     "Check on all hosts whether the job could run, and how fast each edge of the ring is; do not "
+     "start the job. Exit codes: 0 fine, 10 degraded, 20 unusable, 30 could not tell"},
+    {kAsked, "", "json", "", "Print the rank table, or what --preflight finds, as JSON"},
     {kAsked, "", "explain", "",
-     "Print what the environment says about hosts and ranks, which source decides, and the rank "
-     "table; start nothing"},
-    {kAsked, "v", "verbose", "", "Say what was decided, and why"},
+     "Print what the environment says about hosts and ranks, which source decides, the rank table, "
+     "and which MPI each program has; start nothing"},
+    {kAsked, "v", "verbose", "", "Print what rotarun decides, and why"},
     {kAsked, "V", "version", "", "Print the version"},
-    {kAsked, "h", "help", "", "Print this text"},
+    {kAsked, "h", "help", "", "Print this help"},
 };
 
 constexpr std::string_view kNoModules =
-    "it sets parameters of Open MPI's modules, and rotarun needs none: leave it out";
-constexpr std::string_view kAsks = "rotarun asks nobody's leave for that: leave it out";
+    "it sets parameters of Open MPI modules, which rotarun does not have: leave it out";
+constexpr std::string_view kAsks = "rotarun always allows that: leave it out";
 
 constexpr Habit kHabits[] = {
     {"machinefile", "hostfile"},
@@ -123,12 +132,16 @@ constexpr Habit kHabits[] = {
     {.name = "pmca", .flag = "", .advice = kNoModules},
     {.name = "prtemca", .flag = "", .advice = kNoModules},
     {.name = "allow-run-as-root", .flag = "", .advice = kAsks},
-    {.name = "npersocket", .flag = "", .advice = "--map-by numa goes around the NUMA nodes"},
-    {.name = "genv", .flag = "", .advice = "-x NAME=VALUE sets a variable for the ranks"},
-    {.name = "env", .flag = "", .advice = "-x NAME=VALUE sets a variable for the ranks"},
+    {.name = "npersocket",
+     .flag = "",
+     .advice = "use --map-by numa, which goes around the NUMA nodes"},
+    {.name = "genv",
+     .flag = "",
+     .advice = "use -x NAME=VALUE, which sets a variable for the ranks"},
+    {.name = "env", .flag = "", .advice = "use -x NAME=VALUE, which sets a variable for the ranks"},
     {.name = "genvall", .flag = "", .advice = "ranks have rotarun's environment: leave it out"},
-    {.name = "display-map", .flag = "", .advice = "--show-ranks prints it"},
-    {.name = "display-allocation", .flag = "", .advice = "--explain prints it"},
+    {.name = "display-map", .flag = "", .advice = "use --show-ranks"},
+    {.name = "display-allocation", .flag = "", .advice = "use --explain"},
     {.name = "use-hwthread-cpus",
      .flag = "",
      .advice = "each hardware thread is a CPU: leave it out"},

@@ -1,4 +1,4 @@
-// Who runs which program.
+// Finds the group of each rank and of each evaluator.
 #include "launcher/command/groups.h"
 
 #include <algorithm>

@@ -1,24 +1,24 @@
-// The command line of rotarun. What belongs to rotarun is told from what belongs to the program
-// first; then cxxopts parses the former.
+// Parses the command line of rotarun. First it separates rotarun's options from the program and its
+// arguments; then cxxopts parses the options.
 #include "launcher/command/options.h"
 
 #include <algorithm>
 
-// A value of -x may hold commas; cxxopts would cut it there. Regular expressions are more
-// than these options need.
+// A value of -x may contain commas. By default, cxxopts would cut the value there. cxxopts can
+// parse the options of rotarun without regular expressions.
 #define CXXOPTS_VECTOR_DELIMITER '\0'
 #define CXXOPTS_NO_REGEX
 #include <cxxopts.hpp>
 
 #include "cluster/environment.h"
 #include "launcher/command/flags.h"
-#include "launcher/command/values.h"
+#include "launcher/command/option_values.h"
 #include "rendezvous/job.h"
 
 namespace rota::launcher {
 namespace {
 
-// As mpirun has it.
+// Separates groups, as for mpirun.
 constexpr std::string_view kNextGroup = ":";
 
 [[noreturn]] void throw_unknown(const std::string& argument) {
@@ -30,11 +30,11 @@ constexpr std::string_view kNextGroup = ":";
   throw UsageError(text);
 }
 
-// One option of ours, read off the front of the arguments.
+// An option of rotarun, read from the front of the arguments.
 struct Given {
   const Flag* flag = nullptr;
-  std::optional<std::string> value;  // What stands in the same argument: --np=4, -n4.
-  const Habit* habit = nullptr;      // By which it was named.
+  std::optional<std::string> value;  // The value in the same argument: --np=4, -n4.
+  const Habit* habit = nullptr;      // mpirun's flag that was typed; null: `flag` was typed.
 };
 
 Given read_habit(const Habit& habit, const std::string& argument,
@@ -44,7 +44,7 @@ Given read_habit(const Habit& habit, const std::string& argument,
   throw UsageError(argument.substr(0, argument.find('=')) + ": " + std::string(habit.advice));
 }
 
-// mpirun takes long names after one hyphen as well, such as -np.
+// Reads a flag. A long name may also follow one hyphen, such as -np, as for mpirun.
 Given read_flag(const std::string& argument) {
   const std::size_t name_begin = argument.starts_with("--") ? 2 : 1;
   const std::size_t name_end = std::min(argument.find('='), argument.size());
@@ -59,21 +59,21 @@ Given read_flag(const std::string& argument) {
   const std::string rest = argument.substr(2);
   if (find_flag(rest.substr(0, 1)) == nullptr && by_letter->name == "np" &&
       rest.find_first_not_of("0123456789") != std::string::npos) {
-    throw_unknown(argument);  // -nq is a slip, not a count of q.
+    throw_unknown(argument);  // -nq is a typing error, not a count of q.
   }
   return {by_letter, rest, nullptr};
 }
 
-// What belongs to one group.
+// The arguments of one group.
 struct Divided {
   std::vector<std::string> ours;  // "--name=value" and "--name".
   std::vector<std::string> program;
-  bool has_next = false;  // There is another group behind its ":".
+  bool has_next = false;  // Another group follows ":".
 };
 
 using Arguments = std::vector<std::string>;
 
-// Reads one group, from `next` on.
+// Reads one group that begins at `next`. Moves `next` to the group that follows.
 Divided divide(Arguments::const_iterator& next, Arguments::const_iterator end) {
   Divided divided;
   while (next != end && next->starts_with('-') && *next != "-") {
@@ -127,7 +127,7 @@ PortRange ports_of(const cluster::Environment& environment) {
 bool is_to_encrypt(const cluster::Environment& environment) {
   const std::string text = environment.text("ROTA_ENCRYPT");
   const auto is_on = cluster::parse_switch(text);
-  if (!is_on) throw UsageError("ROTA_ENCRYPT=" + text + ": 1 or 0 is needed");
+  if (!is_on) throw UsageError("ROTA_ENCRYPT=" + text + ": the value must be 1 or 0");
   return *is_on;
 }
 
@@ -145,7 +145,7 @@ Value choose(const std::string& flag, const std::string& text,
     if (choice.name == text) return choice.value;
     names += (names.empty() ? "" : ", ") + std::string(choice.name);
   }
-  throw UsageError("--" + flag + " " + text + ": one of " + names + " is needed");
+  throw UsageError("--" + flag + " " + text + ": the value must be one of " + names);
 }
 
 std::vector<Choice<const base::TransportRow*>> transport_choices() {
@@ -156,13 +156,14 @@ std::vector<Choice<const base::TransportRow*>> transport_choices() {
   return choices;
 }
 
-// mpirun has names for more than the memory that is near.
+// Refuses a place that only mpirun knows, such as "socket".
 void require_known_place(const std::string& flag, const std::string& text) {
   for (const std::string_view name : {"socket", "package", "l3cache", "l2cache", "hwthread"}) {
     if (text != name) continue;
     const bool is_small = name == "hwthread" || name == "l2cache";
-    throw UsageError("--" + flag + " " + text + ": rotarun knows cores and NUMA nodes; --" + flag +
-                     (is_small ? " core" : " numa") + " is the nearest");
+    throw UsageError("--" + flag + " " + text +
+                     ": rotarun knows only cores and NUMA nodes; use --" + flag +
+                     (is_small ? " core" : " numa"));
   }
 }
 
@@ -177,7 +178,7 @@ void read_map_by(const std::string& text, Options& options) {
                            : to_count(std::string_view(text).substr(0, end).substr(kBefore.size()),
                                       rendezvous::kMaxWorldSize);
     if (!count) {
-      throw UsageError("--map-by " + text + ": ppr:N:node is needed, with N from 1 to " +
+      throw UsageError("--map-by " + text + ": the value must be ppr:N:node, with N from 1 to " +
                        std::to_string(rendezvous::kMaxWorldSize));
     }
     options.map_by = MapBy::kFixedPerNode;
@@ -197,11 +198,11 @@ void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.timestamp_output = given.count("timestamp-output") > 0;
   options.gather_output = given.count("gather-output") > 0;
   options.oversubscribe = given.count("oversubscribe") > 0;
+  options.share_devices = given.count("share-devices") > 0;
   options.report_bindings = given.count("report-bindings") > 0;
   options.this_host = given.count("this-host") > 0;
   options.follow = given.count("follow") > 0;
   options.insecure = given.count("insecure") > 0;
-  options.allow_mpi = given.count("allow-mpi") > 0;
   options.encrypt = given.count("encrypt") > 0;
   options.show_ranks = given.count("show-ranks") > 0;
   options.preflight = given.count("preflight") > 0;
@@ -212,7 +213,8 @@ void read_switches(const cxxopts::ParseResult& given, Options& options) {
   options.help = given.count("help") > 0;
 }
 
-// -N is one of them under another name.
+// Refuses two values of one flag: -N 2 is read as --map-by ppr:2:node, so -N and --map-by give two
+// values.
 void require_one_mapping(const cxxopts::ParseResult& given) {
   std::optional<std::string> first;
   for (const auto& pair : given.arguments()) {
@@ -220,7 +222,7 @@ void require_one_mapping(const cxxopts::ParseResult& given) {
     if (!first) first = pair.value();
     if (*first == pair.value()) continue;
     throw UsageError("--map-by " + *first + " and --map-by " + pair.value() +
-                     ": give one of them; -N 2 is --map-by ppr:2:node");
+                     ": give only one of them; -N 2 means --map-by ppr:2:node");
   }
 }
 
@@ -263,21 +265,40 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
   }
 }
 
-// Of those that are asked in place of a job.
+// Refuses --preflight with --show-ranks or --explain, and --json with neither --show-ranks nor
+// --preflight.
 void require_one_question(const Options& options) {
   if (options.preflight && (options.show_ranks || options.explain)) {
     throw UsageError(std::string("--preflight and --") +
-                     (options.show_ranks ? "show-ranks" : "explain") + ": give one of them");
+                     (options.show_ranks ? "show-ranks" : "explain") + ": give only one of them");
   }
   if (options.json && !options.show_ranks && !options.preflight) {
     throw UsageError(
-        "--json is a form of the rank table or of what --preflight finds: it goes with "
-        "--show-ranks or --preflight");
+        "--json prints the rank table or what --preflight finds: give it with --show-ranks or "
+        "--preflight");
+  }
+}
+
+// Refuses options that contradict --transport mpi.
+void require_open_messages(const Options& options) {
+  if (!goes_over_mpi(options)) return;
+  if (options.encrypt) {
+    throw UsageError(
+        "--encrypt (or ROTA_ENCRYPT) and --transport mpi: rota cannot encrypt what MPI sends; "
+        "leave "
+        "out one of them");
+  }
+  for (const Group& group : options.groups) {
+    if (group.is_evaluator || group.mpi != MpiChoice::kNone) continue;
+    throw UsageError(
+        "--mpi none and --transport mpi: the ranks would have no MPI to send with; leave out one "
+        "of "
+        "them");
   }
 }
 
 bool is_of_group(const std::string& name) {
-  return name == "np" || name == "export" || name == "wdir" || name == "role";
+  return name == "np" || name == "export" || name == "wdir" || name == "role" || name == "mpi";
 }
 
 Group read_group(const cxxopts::ParseResult& given, std::vector<std::string> program) {
@@ -291,15 +312,22 @@ Group read_group(const cxxopts::ParseResult& given, std::vector<std::string> pro
     if (name == "role") {
       group.is_evaluator = choose<bool>(name, text, {{"worker", false}, {"evaluator", true}});
     }
+    if (name == "mpi") {
+      group.mpi = choose<MpiChoice>(name, text,
+                                    {{"auto", MpiChoice::kAuto},
+                                     {"pmix", MpiChoice::kPmix},
+                                     {"pmi", MpiChoice::kPmi},
+                                     {"none", MpiChoice::kNone}});
+    }
   }
   return group;
 }
 
-// One that follows another one: what is for all stands before the first program.
+// Checks a group after the first one: options for all programs must come before the first program.
 void require_of_group(const cxxopts::ParseResult& given) {
   for (const auto& pair : given.arguments()) {
     if (is_of_group(pair.key())) continue;
-    throw UsageError("--" + pair.key() + " is for all programs: give it before the first one");
+    throw UsageError("--" + pair.key() + " is for all programs: give it before the first program");
   }
 }
 
@@ -313,29 +341,36 @@ void check_groups(const Options& options) {
   const auto& groups = options.groups;
   const bool are_several = groups.size() > 1;
   if ((!starts_nothing || are_several) && !std::ranges::all_of(groups, has_program)) {
-    throw UsageError(are_several ? "no program to start on one side of ':'"
-                                 : "no program to start");
+    throw UsageError(are_several ? "there is no program to start on one side of ':'"
+                                 : "there is no program to start");
   }
   const auto group_count = std::ranges::count(groups, false, &Group::is_evaluator);
-  if (group_count == 0) throw UsageError("every program is an evaluator, and nobody trains");
+  if (group_count == 0)
+    throw UsageError(
+        "every program is an evaluator, so no rank would train: give a program without --role "
+        "evaluator");
   if (group_count > 1 && !options.rank_count) {
-    throw UsageError("of several programs that have ranks, each needs its --np");
+    throw UsageError("several programs have ranks: give each of them its own --np");
   }
 }
 
 void check_together(const Options& options) {
   if (options.this_host && (options.host_list || options.hostfile)) {
-    throw UsageError("--this-host is for no other, and --host and --hostfile are for several");
+    throw UsageError(
+        "--this-host runs the job on this host alone, but --host and --hostfile name several "
+        "hosts: leave out one of them");
   }
   if (options.host_list && options.hostfile) {
-    throw UsageError("--host and --hostfile: give one of them");
+    throw UsageError("--host and --hostfile: give only one of them");
   }
   if (options.key_fd && !options.key_file.empty()) {
-    throw UsageError("--key-file and --key-fd: give one of them");
+    throw UsageError("--key-file and --key-fd: give only one of them");
   }
   if (options.insecure && (options.key_fd || !options.key_file.empty())) {
-    throw UsageError("--insecure is without a key, and --key-file and --key-fd name one");
+    throw UsageError(
+        "--insecure uses no key, but --key-file or --key-fd names one: leave out one of the two");
   }
+  require_open_messages(options);
   require_one_question(options);
 }
 
@@ -346,7 +381,7 @@ cxxopts::ParseResult parse(const std::vector<std::string>& ours) {
   return parser.parse(static_cast<int>(argv.size()), argv.data());
 }
 
-// What is asked for there, and not by a flag.
+// Reads from the environment the options that no flag gives.
 void read_environment(const cxxopts::ParseResult& given,
                       const std::vector<std::string>& environment, Options& options) {
   if (options.help || options.version) return;
@@ -360,6 +395,10 @@ void read_environment(const cxxopts::ParseResult& given,
 }
 
 }  // namespace
+
+bool goes_over_mpi(const Options& options) noexcept {
+  return options.transport && options.transport->name == base::kOverMpi;
+}
 
 Options parse_options(const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment) {
@@ -395,17 +434,17 @@ std::string help_text() {
     if (is_new && group != kInternal) groups.push_back(group);
   }
   return make_parser().help(groups) + R"(
-Options end at the program; what follows is the program's, up to ":", behind which another program
-may follow with its own -np, -x, --wdir and --role. "--" ends options too.
+Options end at the program. The words after it are its arguments, up to ":". After ":" another
+program may follow, with its own -np, -x, --wdir and --role. "--" also ends the options.
 SECONDS may have a unit: 2.5, 500ms, 10s, 3m.
 
 Examples:
   rotarun -np 4 ./train --epochs 5          four ranks on this machine
   rotarun -np 2 --bind-to core --tag-output ./train
-                                            a core each, lines tagged with their rank
+                                            a core for each rank, lines tagged with their rank
   rotarun -np 4 --transport tcp --deadline 5 --output-filename logs ./train
-                                            over loopback TCP; a rank that is silent for 5 s
-                                            ends the job; output also in logs/rank.N/
+                                            over loopback TCP; if a rank is silent for 5 s, the
+                                            job ends; output also in logs/rank.N/
   rotarun render --help                     manifests for Kubernetes, printed and checked
 )";
 }

@@ -1,4 +1,4 @@
-// The command line of rotarun.
+// Parses the command line of rotarun into options.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class MapBy { kSlot, kNode, kFixedPerNode, kCore, kNuma };
 enum class RankBy { kSlot, kNode };
 enum class WhenDone { kExit, kWait };
 
-// Those that the job's sockets may listen at, both ends included.
+// The ports that the job's sockets may listen at, both ends included.
 struct PortRange {
   std::uint16_t first = 7700;
   std::uint16_t last = 7955;
@@ -29,11 +29,11 @@ struct Options {
   std::optional<std::size_t> rank_count;  // Of all groups; empty: as many as there are slots.
   std::optional<BindTo> bind_to;          // Empty: as map_by implies.
   MapBy map_by = MapBy::kSlot;
-  std::size_t ranks_per_node = 0;  // Of kFixedPerNode.
+  std::size_t ranks_per_node = 0;  // For kFixedPerNode.
   RankBy rank_by = RankBy::kSlot;
-  std::optional<std::size_t> cpus_per_rank;  // Empty: nobody counts them.
+  std::optional<std::size_t> cpus_per_rank;  // Empty: a slot has one CPU.
   bool oversubscribe = false;
-  bool allow_mpi = false;  // Programs of MPI's too, each rank of which is a world of one there.
+  bool share_devices = false;
   bool report_bindings = false;
   PortRange ports;
   bool tag_output = false;
@@ -42,25 +42,25 @@ struct Options {
   std::string output_directory;  // Empty: no files.
   std::optional<base::Duration> timeout;
   base::Duration deadline = std::chrono::seconds(60);
-  std::optional<base::Duration> grace;  // Empty: as exit_policy.h has it.
-  // What was asked for; null: as where ranks are makes it.
+  std::optional<base::Duration> grace;  // Empty: as in exit_policy.h.
+  // The requested transport; null: the places of the ranks decide.
   const base::TransportRow* transport = nullptr;
-  std::string tuned_file;                      // What plans are chosen by; empty: no file.
+  std::string tuned_file;                      // The file that chooses the plans; empty: no file.
   std::optional<std::string> host_list;        // "a:2,b:2"
-  std::optional<std::string> hostfile;         // Its path.
-  std::string key_file;                        // Empty: found in one of the usual places.
-  std::optional<int> key_fd;                   // Where the key is read from in place of a file.
-  bool encrypt = false;                        // What goes over TCP.
-  bool insecure = false;                       // No key is needed, on loopback.
-  std::optional<base::Duration> join_timeout;  // For hosts to find each other.
-  std::string agent;    // Starts rotarun on other hosts; empty: ssh, or srun.
-  std::string prefix;   // Where rotarun is installed there; empty: where this one is.
-  std::string address;  // By which hosts that are started reach this one; empty: found out.
+  std::optional<std::string> hostfile;         // The path of the host file.
+  std::string key_file;                        // Empty: in one of the usual places.
+  std::optional<int> key_fd;                   // Descriptor of the key; empty: a file has the key.
+  bool encrypt = false;                        // Encrypt all TCP traffic.
+  bool insecure = false;                       // No key is needed; on loopback only.
+  std::optional<base::Duration> join_timeout;  // Time for hosts to find each other.
+  std::string agent;    // The command to start rotarun on other hosts; empty: ssh, or srun.
+  std::string prefix;   // Where rotarun is on other hosts; empty: as on this one.
+  std::string address;  // This host's address for the hosts it starts; empty: rotarun finds it.
   bool follow = false;
   bool this_host = false;
   bool show_ranks = false;
   bool preflight = false;
-  bool json = false;  // The form of show_ranks and of preflight.
+  bool json = false;  // show_ranks and preflight print JSON.
   WhenDone when_done = WhenDone::kExit;
   std::optional<std::string> status_address;  // "127.0.0.1:8080": numeric.
   bool explain = false;
@@ -69,20 +69,23 @@ struct Options {
   bool help = false;
 };
 
-// The command line makes no sense; the text says what to write instead.
+// Returns whether the ranks' messages go over an MPI.
+bool goes_over_mpi(const Options& options) noexcept;
+
+// Thrown if the command line makes no sense. The text says what to write instead.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// `arguments` without argv[0]. Options end at the first argument that is none, or at "--"; a
-// program ends at ":", after which the options and the program of another group follow.
-// `environment` has ROTA_PORTS, for where --ports is not given, ROTA_ENCRYPT and
-// ROTA_TUNED. Throws UsageError.
+// Parses `arguments`, which must not have argv[0]. Options end at the first argument that is not an
+// option, or at "--". A program ends at ":"; then the options and the program of another group
+// follow. ROTA_PORTS, ROTA_ENCRYPT and ROTA_TUNED in `environment` are used if their flags are not
+// given. Throws UsageError.
 Options parse_options(const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment = {});
 
-// What --help prints.
+// Returns the text that --help prints.
 std::string help_text();
 
 }  // namespace rota::launcher

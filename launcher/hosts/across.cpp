@@ -1,4 +1,5 @@
-// A job across hosts, run by the same command on each of them.
+// Runs this host's part of a job across hosts: makes the host plan and the key, listens if other
+// hosts connect here, then leads or follows.
 #include "launcher/hosts/across.h"
 
 #include <cstdio>
@@ -7,10 +8,10 @@
 
 #include <rota/error.h>
 
-#include "launcher/hosts/meet/meeting.h"
-#include "launcher/hosts/meet/part.h"
-#include "launcher/hosts/meet/pod.h"
-#include "launcher/hosts/meet/tree.h"
+#include "launcher/hosts/rendezvous/host_plan.h"
+#include "launcher/hosts/rendezvous/host_setup.h"
+#include "launcher/hosts/rendezvous/host_tree.h"
+#include "launcher/hosts/rendezvous/pod_hints.h"
 #include "os/host.h"
 
 namespace rota::launcher {
@@ -21,8 +22,8 @@ os::Listener listen_for_others(const std::string& place, const RunContext& conte
     return os::listen_at(place);
   } catch (const Error& error) {
     throw Error(error.code(), std::string(error.what()) +
-                                  ": there rotarun waits for the other hosts; where another job "
-                                  "has it, give this one other ports by --ports" +
+                                  ": rotarun waits there for the other hosts; if another job has "
+                                  "this port, give this job other ports with --ports" +
                                   port_hint(read_pod_facts(context.environment)));
   }
 }
@@ -34,24 +35,25 @@ int run_across(const Options& options, const Facts& facts, const Others& others,
   for (const std::string& remark : others.hosts.remarks) {
     std::fprintf(stderr, "rotarun: note: %s\n", remark.c_str());
   }
-  Meeting meeting = plan_meeting(others.hosts, options);
-  Hello hello = make_hello(meeting, options, facts, context);
-  const auth::Key key = others.key ? auth::job_key(others.key->bytes(), meeting.job_id)
-                                   : key_of_job(options, meeting, context.environment);
-  const bool leads = meeting.own_host == meeting.leader_host;
-  Part part{.options = options,
-            .facts = facts,
-            .context = context,
-            .signals = signals,
-            .meeting = std::move(meeting),
-            .key = key,
-            .own = std::move(hello)};
-  // Where the others call: all of them, or those that are below this host.
-  const std::size_t own_host = part.meeting.own_host;
-  if (leads || !children_of(part.meeting, own_host).empty()) {
-    part.listener = listen_for_others(place_of(part.meeting, own_host), context);
+  HostPlan host_plan = plan_hosts(others.hosts, options);
+  Hello hello = make_hello(host_plan, options, facts, context);
+  const auth::Key key = others.key ? auth::job_key(others.key->bytes(), host_plan.job_id)
+                                   : key_of_job(options, host_plan, context.environment);
+  const bool leads = host_plan.own_host == host_plan.leader_host;
+  HostSetup setup{.options = options,
+                  .facts = facts,
+                  .context = context,
+                  .signals = signals,
+                  .host_plan = std::move(host_plan),
+                  .key = key,
+                  .own = std::move(hello)};
+  // The children of this host connect to this listener. Without a host tree, the leader's children
+  // are all other hosts.
+  const std::size_t own_host = setup.host_plan.own_host;
+  if (leads || !children_of(setup.host_plan, own_host).empty()) {
+    setup.listener = listen_for_others(place_of(setup.host_plan, own_host), context);
   }
-  return leads ? lead(std::move(part)) : follow(std::move(part));
+  return leads ? lead(std::move(setup)) : follow(std::move(setup));
 }
 
 }  // namespace rota::launcher

@@ -1,4 +1,5 @@
-// A job across hosts, run by the same command on each of them.
+// Runs this host's part of a job that is started by the same command on each host: one host leads,
+// the others follow.
 #pragma once
 #include <optional>
 
@@ -11,14 +12,14 @@
 
 namespace rota::launcher {
 
-// What is known before this rotarun splits in two.
+// What is known about the hosts of the job before rotarun splits into two processes.
 struct Others {
   cluster::Specification hosts;
-  std::optional<auth::SharedKey> key{};  // Where it does not come from a file.
+  std::optional<auth::SharedKey> key{};  // Set if the key does not come from a file.
 };
 
-// Returns the exit code, which is the same on every host. Nothing of the job is left on this one
-// then. Throws KeyError, SpecificationError, UsageError, Error.
+// Returns the exit code, which is the same on every host. When run_across() returns, no process of
+// the job is left on this host. Throws KeyError, SpecificationError, UsageError, Error.
 int run_across(const Options& options, const Facts& facts, const Others& others,
                const RunContext& context, os::SignalWatch& signals);
 

@@ -1,5 +1,7 @@
-// The part of a host that does not lead, until its ranks are prepared: the way into the job, and
-// what it hears from above, from below and from itself.
+// Runs a follower, a host that does not lead, up to the point at which it prepares its ranks. The
+// follower joins the job. It reacts to its parent, to the hosts below it and to signals. If an
+// agent started it, it also reacts to the end of its lifeline, the standard input that the agent
+// gave it.
 #include "launcher/hosts/follower.h"
 
 #include <algorithm>
@@ -10,8 +12,8 @@
 #include <rota/error.h>
 
 #include "launcher/command/exit_codes.h"
+#include "launcher/job/end_report.h"
 #include "launcher/job/exit_policy.h"
-#include "launcher/job/report.h"
 #include "launcher/job/start.h"
 #include "launcher/ranks/heartbeat.h"
 #include "os/host.h"
@@ -23,14 +25,14 @@ constexpr std::chrono::milliseconds kPauseBetweenWorlds{200};
 
 }  // namespace
 
-Follower::Follower(Part part)
-    : part_(std::move(part)),
-      is_alone_(part_.lifeline < 0),
+Follower::Follower(HostSetup setup)
+    : setup_(std::move(setup)),
+      is_alone_(setup_.lifeline < 0),
       start_(base::Clock::now()),
       now_(start_) {
-  if (!part_.options.status_address) return;
+  if (!setup_.options.status_address) return;
   status_port_.emplace(
-      *part_.options.status_address, [this] { return status(); }, own_names(part_.meeting));
+      *setup_.options.status_address, [this] { return status(); }, own_names(setup_.host_plan));
 }
 
 int Follower::run() {
@@ -44,265 +46,281 @@ int Follower::run() {
 
 void Follower::speak(const std::string& line) {
   note_reason(line);
-  household_ ? household_->say(line) : complain(line);
+  processes_ ? processes_->say(line) : complain(line);
 }
 
-// The exit code where it is not let in.
+// Joins the job. Returns the exit code if this host cannot join.
 std::optional<int> Follower::enter() {
   comes_again_ = false;
-  auto outcome = approach(part_, start_, status_port_ ? &*status_port_ : nullptr);
+  auto outcome = join_parent(setup_, start_, status_port_ ? &*status_port_ : nullptr);
   if (const int* code = std::get_if<int>(&outcome)) return *code;
-  Arrival arrival = std::get<Arrival>(std::move(outcome));
+  ParentLink parent_link = std::get<ParentLink>(std::move(outcome));
   now_ = base::Clock::now();
-  address_ = std::move(arrival.address);
-  trunk_ = std::move(arrival.trunk);
-  branch_ = std::make_unique<Branch>(part_.meeting,
-                                     Branch::Access{.secret = secret_of(part_),
-                                                    .incarnation = arrival.incarnation,
-                                                    .listener = std::move(part_.listener)},
-                                     part_.own, [this](const std::string& line) { speak(line); });
+  address_ = std::move(parent_link.address);
+  link_ = std::move(parent_link.link);
+  subtree_ =
+      std::make_unique<Subtree>(setup_.host_plan,
+                                Subtree::Access{.secret = secret_of(setup_),
+                                                .incarnation = parent_link.incarnation,
+                                                .listener = std::move(setup_.listener)},
+                                setup_.own, [this](const std::string& line) { speak(line); });
   say_at_ = now_ + kSayTime;
   tell_parent();
   return std::nullopt;
 }
 
-// Nothing has started. Those below call again as well. One that hangs up on whom it has let in is
-// not called in haste.
+// Leaves the job before any rank has started. This host and the hosts below it connect again. The
+// pause keeps this host from connecting in a tight loop to a parent that admits it and then hangs
+// up.
 void Follower::leave() {
-  part_.listener = branch_->take_listener();
-  lines_.reset();
+  setup_.listener = subtree_->take_listener();
+  connections_.reset();
   local_.reset();
-  household_.reset();
-  seating_.reset();
-  branch_.reset();
-  trunk_.reset();
+  processes_.reset();
+  prepared_.reset();
+  subtree_.reset();
+  link_.reset();
   std::this_thread::sleep_for(kPauseBetweenWorlds);
 }
 
 void Follower::turn() {
   wait();
   if (status_port_) status_port_->handle(polls_, now_);
-  const bool were_polled = household_ != nullptr;
+  const bool were_polled = processes_ != nullptr;
   hear_parent();
   hear_children();
   hear_lifeline();
   hear_signals();
   if (were_polled) {
-    household_->hear_starts(polls_);
-    lines_->handle(polls_, now_);
-    household_->hear_processes();
-    household_->pass_on_output(polls_);
+    processes_->hear_starts(polls_);
+    connections_->handle(polls_, now_);
+    for (const JobEvent& event : local_->hear_mpi(polls_, now_)) report(event);
+    processes_->hear_processes();
+    processes_->pass_on_output(polls_);
     local_->look(now_);
-    lines_->send_all(now_);
+    connections_->send_all(now_);
   }
   regulate_output();
   watch_end();
 }
 
 void Follower::wait() {
-  trunk_->send_all(now_);
-  branch_->send_all(now_);
+  link_->send_all(now_);
+  subtree_->send_all(now_);
   polls_.clear();
-  signal_position_ = polls_.add(part_.signals.fd(), true, false);
-  lifeline_position_ = part_.lifeline < 0 ? 0 : polls_.add(part_.lifeline, true, false);
-  trunk_->add_to(polls_);
-  branch_->add_to(polls_);
-  auto end = trunk_->next_deadline();
+  signal_position_ = polls_.add(setup_.signals.fd(), true, false);
+  lifeline_position_ = setup_.lifeline < 0 ? 0 : polls_.add(setup_.lifeline, true, false);
+  link_->add_to(polls_);
+  subtree_->add_to(polls_);
+  auto end = link_->next_deadline();
   const auto take = [&](std::optional<base::TimePoint> other) {
     if (other && (!end || *other < *end)) end = other;
   };
-  take(branch_->next_deadline());
+  take(subtree_->next_deadline());
   take(kill_at_);
   if (status_port_) {
     status_port_->add_to(polls_, now_);
     take(status_port_->next_deadline());
   }
-  if (household_) {
-    household_->add_to(polls_);
-    lines_->add_to(polls_, now_);
-    take(lines_->next_deadline(now_));
-    take(local_->next_look());
+  if (processes_) {
+    processes_->add_to(polls_);
+    connections_->add_to(polls_, now_);
+    take(connections_->next_deadline(now_));
+    local_->add_to(polls_);
+    take(local_->next_deadline());
   }
   wait_beating(polls_, end);
   now_ = base::Clock::now();
 }
 
 void Follower::hear_parent() {
-  if (!trunk_->is_open()) return;
-  for (const Dispatch& dispatch : trunk_->receive(now_)) on_dispatch(dispatch);
+  if (!link_->is_open()) return;
+  for (const ControlMessage& message : link_->receive(now_)) on_message(message);
   watch_parent();
 }
 
 void Follower::hear_children() {
-  for (const Dispatch& dispatch : branch_->handle(now_)) trunk_->send(dispatch);
+  for (const ControlMessage& message : subtree_->handle(now_)) link_->send(message);
   tell_parent();
-  if (branch_->is_gathering() && now_ >= say_at_) say_who_is_absent();
+  if (subtree_->is_gathering() && now_ >= say_at_) say_who_is_absent();
 }
 
 void Follower::tell_parent() {
-  if (const auto hello = branch_->muster().take_hello(now_)) trunk_->send(*hello);
-  const auto ready = seating_ ? branch_->muster().take_ready() : std::nullopt;
-  if (ready) trunk_->send(*ready);
+  if (const auto hello = subtree_->registry().take_hello(now_)) link_->send(*hello);
+  const auto ready = prepared_ ? subtree_->registry().take_ready() : std::nullopt;
+  if (ready) link_->send(*ready);
 }
 
-// What cannot be taken where it is shown, nor be sent at once, is left where it is written.
+// Leaves output in the pipes of the ranks while the leader cannot take it, or while the link cannot
+// send it immediately.
 void Follower::regulate_output() {
   constexpr std::size_t kMostUnsent = std::size_t{1} << 20;
   Flow flow = flow_;
-  flow.is_held = flow.is_held || trunk_->unsent_bytes() > kMostUnsent;
+  flow.is_held = flow.is_held || link_->unsent_bytes() > kMostUnsent;
   if (flow == applied_flow_) return;
   applied_flow_ = flow;
-  branch_->send({.type = DispatchType::kFlow, .value = to_number(flow)});
-  if (household_ && seating_->share.sends_output) household_->output().on_flow(flow);
+  subtree_->send({.type = ControlMessageType::kFlow, .value = to_number(flow)});
+  if (processes_ && prepared_->assignment.sends_output) processes_->output().on_flow(flow);
 }
 
 void Follower::say_who_is_absent() {
   say_at_ = now_ + kSayTime;
-  if (branch_->muster().is_complete()) return;
-  speak("waiting at " + place_of(part_.meeting, part_.meeting.own_host) + " for " +
-        branch_->muster().absent_text() + branch_->stranger_text() +
-        absence_hint(part_, branch_->muster().absent()));
+  if (subtree_->registry().is_complete()) return;
+  speak("waiting at " + place_of(setup_.host_plan, setup_.host_plan.own_host) + " for " +
+        subtree_->registry().absent_text() + subtree_->stranger_text() +
+        absence_hint(setup_, subtree_->registry().absent()));
 }
 
-// Nothing comes over it but its end.
+// Notices the end of the lifeline, which carries no data.
 void Follower::hear_lifeline() {
   if (lifeline_position_ == 0 || exit_code_ || !polls_.readable(lifeline_position_)) return;
-  if (!has_ended(part_.lifeline)) return;
-  part_.lifeline = -1;
-  if (!kill_at_) on_parent_lost("the program by which it started this host ended");
+  if (!has_ended(setup_.lifeline)) return;
+  setup_.lifeline = -1;
+  if (!kill_at_) on_parent_lost("the agent with which it started this host ended");
 }
 
 void Follower::watch_parent() {
-  using Verdict = SilenceWatch::Verdict;
+  using Verdict = LivenessWatch::Verdict;
   if (exit_code_ || kill_at_ || comes_again_) return;
-  if (!trunk_->is_open()) return on_parent_lost(std::string(trunk_->why_ended()));
-  const Verdict verdict = trunk_->judge(now_);
-  if (verdict == Verdict::kVanished) on_parent_lost("its kernel acknowledges nothing any more");
-  if (verdict == Verdict::kSilent) on_parent_lost("its launcher says nothing any more");
+  if (!link_->is_open()) return on_parent_lost(std::string(link_->why_ended()));
+  const Verdict verdict = link_->judge(now_);
+  if (verdict == Verdict::kVanished) on_parent_lost("its kernel no longer acknowledges anything");
+  if (verdict == Verdict::kSilent) on_parent_lost("its launcher no longer sends anything");
 }
 
-// Before the job has begun there may be another one soon in the place of the one that is gone.
+// Ends this host's part of the job, or connects again if its ranks have not started and no other
+// host started it: another rotarun may soon replace the lost parent.
 void Follower::on_parent_lost(const std::string& why) {
-  comes_again_ = !has_started_ && part_.lifeline < 0;
+  comes_again_ = !has_started_ && setup_.lifeline < 0;
   const bool was_said = comes_again_ && lost_at_ && now_ - *lost_at_ < kSayTime;
   const std::string loss = "lost " + parent() + ": " + why;
   if (!was_said) {
-    speak(loss + (comes_again_ ? "; calls it again" : ""));
+    speak(loss + (comes_again_ ? "; this host connects to it again" : ""));
     lost_at_ = now_;
   }
   if (comes_again_) return;
   note_cause(loss);
-  *trunk_ = Trunk(nullptr, now_);
-  if (!household_) {
+  *link_ = LauncherLink(nullptr, now_);
+  if (!processes_) {
     exit_code_ = kExitSilent;
-    branch_->refuse(
-        {.type = DispatchType::kRefused, .value = kExitSilent, .text = own_name() + " " + loss},
-        now_);
+    subtree_->refuse({.type = ControlMessageType::kRefused,
+                      .value = kExitSilent,
+                      .text = own_name() + " " + loss},
+                     now_);
     return;
   }
-  household_->output().carry_away({});
-  household_->output().on_flow({});
-  // Those below have nobody else to hear it from.
-  branch_->send({.type = DispatchType::kAskToEnd,
-                 .value = SIGTERM,
-                 .text = "rotarun: " + own_name() + " " + loss + "\n"});
-  household_->ask_to_end(SIGTERM);
-  kill_at_ = now_ + part_.options.grace.value_or(kFaultGrace);
+  processes_->output().carry_away({});
+  processes_->output().on_flow({});
+  // Only this host can tell the hosts below it that the job ends.
+  subtree_->send({.type = ControlMessageType::kAskToEnd,
+                  .value = SIGTERM,
+                  .text = "rotarun: " + own_name() + " " + loss + "\n"});
+  processes_->ask_to_end(SIGTERM);
+  kill_at_ = now_ + setup_.options.grace.value_or(kFaultGrace);
 }
 
 void Follower::hear_signals() {
   if (!polls_.readable(signal_position_)) return;
-  while (const auto signal = part_.signals.next()) {
+  while (const auto signal = setup_.signals.next()) {
     if (signal->number == SIGCHLD) continue;
-    // Before its ranks have started a host may go, and another one come in its place.
+    // Before its ranks have started, a host may leave, and another rotarun may join as this host.
     if (!has_started_) {
       speak("got " + os::signal_name(signal->number) + " before the job began");
       exit_code_ = kExitSignalBase + signal->number;
       return;
     }
-    const bool has_guard = os::parent_process() == part_.context.guard;
+    const bool has_guard = os::parent_process() == setup_.context.guard;
     if (has_guard) {
-      tell({.kind = News::Kind::kSignal, .value = signal->number, .text = own_name()});
+      tell({.kind = JobEvent::Kind::kSignal, .value = signal->number, .text = own_name()});
     } else {
-      tell({.kind = News::Kind::kHostLost,
-            .rank = part_.meeting.own_host,
+      tell({.kind = JobEvent::Kind::kHostLost,
+            .rank = setup_.host_plan.own_host,
             .value = kExitSilent,
-            .text = household_->describe_guard_loss(own_name())});
+            .text = processes_->describe_guard_loss(own_name())});
     }
     const bool is_second =
         signal_at_ && now_ - *signal_at_ >= same_request_time(was_typed(*signal));
-    if (is_second && household_) household_->kill();
+    if (is_second && processes_) processes_->kill();
     if (!signal_at_) signal_at_ = now_;
-    if (!has_guard && household_) household_->ask_to_end(SIGTERM);
+    if (!has_guard && processes_) processes_->ask_to_end(SIGTERM);
   }
 }
 
-// What all are told goes to those below first: it is no news there that this host has ended.
-void Follower::pass_down(const Dispatch& dispatch) {
-  switch (dispatch.type) {
-    case DispatchType::kRefused:
-      return branch_->refuse(dispatch, now_);
-    case DispatchType::kFinish:
-      branch_->on_finish(dispatch.value);
-      return branch_->send(dispatch);
-    case DispatchType::kStart:
-    case DispatchType::kAskToEnd:
-    case DispatchType::kKill:
-      return branch_->send(dispatch);
-    case DispatchType::kFlow:
-      flow_ = to_flow(dispatch.value);
+// Passes a message for all hosts on to the hosts below, before this host acts on it. So the hosts
+// below learn of the job's end from that message, and not from the end of this host.
+void Follower::pass_down(const ControlMessage& message) {
+  switch (message.type) {
+    case ControlMessageType::kRefused:
+      return subtree_->refuse(message, now_);
+    case ControlMessageType::kFinish:
+      subtree_->on_finish(message.value);
+      return subtree_->send(message);
+    case ControlMessageType::kStart:
+    case ControlMessageType::kFence:
+    case ControlMessageType::kAskToEnd:
+    case ControlMessageType::kKill:
+      return subtree_->send(message);
+    case ControlMessageType::kFlow:
+      flow_ = to_flow(message.value);
       return;
     default:
       return;
   }
 }
 
-void Follower::on_dispatch(const Dispatch& dispatch) {
-  pass_down(dispatch);
-  switch (dispatch.type) {
-    case DispatchType::kRefused:
-      comes_again_ = dispatch.value == kCallAgain && part_.lifeline < 0;
+void Follower::on_message(const ControlMessage& message) {
+  pass_down(message);
+  switch (message.type) {
+    case ControlMessageType::kRefused:
+      comes_again_ = message.value == kCallAgain && setup_.lifeline < 0;
       if (comes_again_) return;
-      is_alone_ ? complain(dispatch.text) : note_reason(dispatch.text);
-      exit_code_ = dispatch.value;
+      is_alone_ ? complain(message.text) : note_reason(message.text);
+      exit_code_ = message.value;
       return;
-    case DispatchType::kShare:
-      return on_shares(dispatch);
-    case DispatchType::kStart:
-      if (const auto beginning = decode_beginning(dispatch.text)) start(*beginning);
+    case ControlMessageType::kAssignment:
+      return on_assignments(message);
+    case ControlMessageType::kStart:
+      if (const auto start_info = decode_start_info(message.text)) start(*start_info);
       return;
-    case DispatchType::kToRank:
-      return pass_to_rank(dispatch);
-    case DispatchType::kAskToEnd:
-      if (!household_) return;
-      note_cause(dispatch.text);
-      if (is_alone_) household_->output().say(dispatch.text);
-      if (dispatch.value == SIGINT || dispatch.value == SIGCONT) {
-        return household_->ask_to_end(dispatch.value);
+    case ControlMessageType::kFence:
+      if (const auto result = decode_fence_result(message.text); result && processes_) {
+        local_->end_fence(*result, now_);
       }
-      return household_->ask_to_end(SIGTERM);
-    case DispatchType::kKill:
-      if (household_) household_->kill();
       return;
-    case DispatchType::kFinish:
-      exit_code_ = dispatch.value;
-      last_host_ = dispatch.rank;
+    case ControlMessageType::kLetter:
+      return pass_letter(message);
+    case ControlMessageType::kToRank:
+      return pass_to_rank(message);
+    case ControlMessageType::kAskToEnd:
+      if (!processes_) return;
+      note_cause(message.text);
+      if (is_alone_) processes_->output().say(message.text);
+      if (message.value == SIGINT || message.value == SIGCONT) {
+        return processes_->ask_to_end(message.value);
+      }
+      return processes_->ask_to_end(SIGTERM);
+    case ControlMessageType::kKill:
+      if (processes_) processes_->kill();
+      return;
+    case ControlMessageType::kFinish:
+      exit_code_ = message.value;
+      last_host_ = message.rank;
       return;
     default:
       return;
   }
 }
 
-// Those of this host and of all below it.
-void Follower::on_shares(const Dispatch& dispatch) {
-  const auto shares = decode_host_texts(dispatch.text);
-  if (!shares || !branch_->is_gathering()) return;
-  branch_->assign(*shares);
-  const auto own = std::ranges::find(*shares, part_.meeting.own_host, &HostText::host);
-  auto share = own == shares->end() ? std::nullopt : decode_share(own->text);
-  if (share) prepare(std::move(*share));
+// `message` has the assignments of this host and of all hosts below it.
+void Follower::on_assignments(const ControlMessage& message) {
+  const auto assignments = decode_host_texts(message.text);
+  if (!assignments || !subtree_->is_gathering()) return;
+  subtree_->assign(*assignments);
+  const auto own = std::ranges::find(*assignments, setup_.host_plan.own_host, &HostText::host);
+  auto assignment = own == assignments->end() ? std::nullopt : decode_assignment(own->text);
+  if (assignment) prepare(std::move(*assignment));
 }
 
-int follow(Part part) { return Follower(std::move(part)).run(); }
+int follow(HostSetup setup) { return Follower(std::move(setup)).run(); }
 
 }  // namespace rota::launcher

@@ -1,6 +1,6 @@
-// The part of a host that does not lead: calls the leader, or the host that is above it in a tree
-// of them, prepares its ranks, starts them when it is told to, and passes on what they, the hosts
-// below and the leader say to each other.
+// A Follower runs a host that does not lead. The host connects to its parent, which is the leader
+// or a host between this one and the leader. It prepares its ranks and starts them when the leader
+// says so. It passes messages between its ranks, the hosts below it and the leader.
 #pragma once
 #include <memory>
 #include <optional>
@@ -8,22 +8,22 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/hosts/branch.h"
-#include "launcher/hosts/meet/approach.h"
-#include "launcher/hosts/meet/part.h"
-#include "launcher/hosts/meet/seating.h"
-#include "launcher/hosts/wire/trunk.h"
-#include "launcher/ranks/household.h"
+#include "launcher/hosts/rendezvous/host_setup.h"
+#include "launcher/hosts/rendezvous/join_parent.h"
+#include "launcher/hosts/rendezvous/prepared_ranks.h"
+#include "launcher/hosts/subtree.h"
+#include "launcher/hosts/wire/launcher_link.h"
+#include "launcher/ranks/local_processes.h"
 #include "launcher/ranks/local_ranks.h"
 #include "launcher/status/status_port.h"
 #include "os/poll_set.h"
-#include "rendezvous/lines.h"
+#include "rendezvous/connections.h"
 
 namespace rota::launcher {
 
 class Follower {
  public:
-  explicit Follower(Part part);
+  explicit Follower(HostSetup setup);
 
   // Returns the exit code.
   int run();
@@ -38,16 +38,19 @@ class Follower {
   void tell_parent();
   void hear_lifeline();
   void hear_signals();
-  void on_dispatch(const Dispatch& dispatch);
-  void pass_down(const Dispatch& dispatch);
-  void on_shares(const Dispatch& dispatch);
-  void prepare(Share share);
-  void start(const Beginning& beginning);
+  void on_message(const ControlMessage& message);
+  void pass_down(const ControlMessage& message);
+  void on_assignments(const ControlMessage& message);
+  void prepare(HostAssignment assignment);
+  void start(const StartInfo& start_info);
   void show_life();
-  void pass_to_rank(const Dispatch& dispatch);
-  void report(const News& news);
+  void pass_to_rank(const ControlMessage& relayed);
+  void pass_letter(const ControlMessage& message);
+  void report(const JobEvent& event);
   void tell_obstacle(int exit_code, const std::string& why);
-  void tell(const News& news) { trunk_->send({.type = DispatchType::kNews, .text = encode(news)}); }
+  void tell(const JobEvent& event) {
+    link_->send({.type = ControlMessageType::kEvent, .text = encode(event)});
+  }
   void on_parent_lost(const std::string& why);
   void watch_parent();
   void watch_end();
@@ -59,40 +62,43 @@ class Follower {
   void take_leave();
   void stay();
   JobStatus status() const;
-  std::string own_name() const { return name_of_host(part_.meeting, part_.meeting.own_host); }
-  std::string parent() const { return parent_text(part_.meeting); }
+  std::string own_name() const { return name_of_host(setup_.host_plan, setup_.host_plan.own_host); }
+  std::string parent() const { return parent_text(setup_.host_plan); }
   void speak(const std::string& line);
 
-  Part part_;
-  bool is_alone_;  // Nobody who has started it passes on what it says, beside what the leader says.
+  HostSetup setup_;
+  // True if no other host started this one. Then this host prints what the leader says. If another
+  // host started this one, that other host prints it.
+  bool is_alone_;
   base::TimePoint start_;
   base::TimePoint now_;
-  std::string address_;  // By which the parent, and so the others, reach this host.
-  std::unique_ptr<Trunk> trunk_;
-  std::unique_ptr<Branch> branch_;
-  base::TimePoint say_at_;  // Who of those below is absent.
-  std::optional<Seating> seating_;
-  std::unique_ptr<Household> household_;  // With its ranks, once they are prepared.
+  std::string address_;  // The address by which the parent and others reach this host.
+  std::unique_ptr<LauncherLink> link_;
+  std::unique_ptr<Subtree> subtree_;
+  base::TimePoint say_at_;  // When to name the hosts below that are absent.
+  std::optional<PreparedRanks> prepared_;
+  std::unique_ptr<LocalProcesses> processes_;  // With the ranks of this host, once prepared.
   std::unique_ptr<LocalRanks> local_;
-  std::unique_ptr<rendezvous::Lines> lines_;
+  std::unique_ptr<rendezvous::Connections> connections_;
   auth::Key data_key_;
   bool has_started_ = false;
-  std::optional<base::TimePoint> lost_at_;  // Whom it had called, when that was said last.
-  bool comes_again_ = false;  // There is no world yet, and whom it has called is gone.
+  std::optional<base::TimePoint> lost_at_;  // When the loss of the parent was last reported.
+  // The job has not begun, and the parent is gone or said kCallAgain: connect again.
+  bool comes_again_ = false;
   bool has_said_end_ = false;
   bool is_done_ = false;
-  std::uint32_t last_host_ = kNoHost;         // To exit.
-  std::optional<base::TimePoint> signal_at_;  // When the first one came.
-  std::optional<base::TimePoint> kill_at_;    // Without a leader.
+  std::uint32_t last_host_ = kNoHost;         // The host that exits last.
+  std::optional<base::TimePoint> signal_at_;  // When the first signal came.
+  std::optional<base::TimePoint> kill_at_;  // When to kill the ranks; set once the parent is lost.
   std::optional<int> exit_code_;
   std::optional<StatusPort> status_port_;
-  RankTable table_;                // Once it has started.
+  RankTable table_;                // Set once the job has started.
   std::vector<RankState> states_;  // By rank.
-  Flow flow_;                      // Of the output that is shown where the leader is.
+  Flow flow_;                      // Whether the leader can take more output.
   Flow applied_flow_;
   os::PollSet polls_;
   std::size_t signal_position_ = 0;
-  std::size_t lifeline_position_ = 0;  // 0: there is none.
+  std::size_t lifeline_position_ = 0;  // 0: no lifeline.
 };
 
 }  // namespace rota::launcher

@@ -1,17 +1,19 @@
-// The other hosts, as the leader's run of the job sees them.
+// Sends the leader's decisions to all other hosts, and turns the messages of these hosts into job
+// events and messages of ranks.
 #include "launcher/hosts/followers.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "auth/handshake.h"
+#include "base/byte_stream.h"
 #include "rendezvous/job.h"
 #include "rendezvous/message.h"
 
 namespace rota::launcher {
 namespace {
 
-// What a rank is to get, without the key of the data: its own host puts that in again.
+// Returns a message for a rank, without the data key. The rank's own host puts the key in again.
 std::vector<std::byte> without_secret(std::span<const std::byte> bytes) {
   auto message = rendezvous::decode(bytes);
   if (!message || message->type != rendezvous::MessageType::kWelcome) {
@@ -21,25 +23,21 @@ std::vector<std::byte> without_secret(std::span<const std::byte> bytes) {
   return encode(*message);
 }
 
-std::string as_text(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 }  // namespace
 
-// The line of a rank that is on another host: what it says arrives by the trunk.
-class Followers::RelayedLine final : public rendezvous::Line {
+// The connection to a rank on another host: the rank's messages arrive over the launcher link.
+class Followers::RelayedConnection final : public rendezvous::Connection {
  public:
-  RelayedLine(Followers& followers, std::size_t rank) : followers_(followers), rank_(rank) {}
+  RelayedConnection(Followers& followers, std::size_t rank) : followers_(followers), rank_(rank) {}
 
   int fd() const noexcept override { return -1; }
   bool is_sending() const noexcept override { return false; }
 
   os::Io send(std::span<const std::byte> bytes, std::span<const int> /*fds*/) override {
-    if (!followers_.branch_.reaches_rank(rank_)) return os::Io::kClosed;
-    followers_.branch_.send_to_rank(rank_, {.type = DispatchType::kToRank,
-                                            .rank = static_cast<std::uint32_t>(rank_),
-                                            .text = as_text(without_secret(bytes))});
+    if (!followers_.subtree_.reaches_rank(rank_)) return os::Io::kClosed;
+    followers_.subtree_.send_to_rank(rank_, {.type = ControlMessageType::kToRank,
+                                             .rank = static_cast<std::uint32_t>(rank_),
+                                             .text = base::text_of(without_secret(bytes))});
     return os::Io::kDone;
   }
 
@@ -47,7 +45,7 @@ class Followers::RelayedLine final : public rendezvous::Line {
     fds.clear();
     auto& said = followers_.said_[rank_];
     if (said.empty()) {
-      const bool is_open = followers_.branch_.reaches_rank(rank_);
+      const bool is_open = followers_.subtree_.reaches_rank(rank_);
       return is_open ? os::Io::kWouldBlock : os::Io::kClosed;
     }
     bytes = std::move(said.front());
@@ -60,88 +58,100 @@ class Followers::RelayedLine final : public rendezvous::Line {
   std::size_t rank_;
 };
 
-Followers::Followers(const Meeting& meeting, const auth::Credentials& secret, Hello own,
-                     os::Listener listener, Branch::Say say)
+Followers::Followers(const HostPlan& host_plan, const auth::Credentials& secret, Hello own,
+                     os::Listener listener, Subtree::Say say)
     : incarnation_(auth::new_incarnation()),
-      branch_(meeting,
-              {.secret = secret, .incarnation = incarnation_, .listener = std::move(listener)},
-              std::move(own), std::move(say)) {}
+      subtree_(host_plan,
+               {.secret = secret, .incarnation = incarnation_, .listener = std::move(listener)},
+               std::move(own), std::move(say)) {}
 
 Followers::~Followers() = default;
 
-void Followers::assign(const std::vector<Share>& shares, Seats own) {
-  said_.assign(shares.front().world_size, {});
+void Followers::assign(const std::vector<HostAssignment>& assignments, HostEndpoints own) {
+  said_.assign(assignments.front().world_size, {});
   std::vector<HostText> by_host;
-  for (std::size_t host = 0; host < shares.size(); ++host) {
-    by_host.push_back({host, encode(shares[host])});
+  for (std::size_t host = 0; host < assignments.size(); ++host) {
+    by_host.push_back({host, encode(assignments[host])});
   }
-  branch_.assign(by_host);
-  branch_.muster().set_own_seats(std::move(own));
+  subtree_.assign(by_host);
+  subtree_.registry().set_own_endpoints(std::move(own));
 }
 
-std::unique_ptr<rendezvous::Line> Followers::line_to(std::size_t rank) {
-  return std::make_unique<RelayedLine>(*this, rank);
+std::unique_ptr<rendezvous::Connection> Followers::connection_to(std::size_t rank) {
+  return std::make_unique<RelayedConnection>(*this, rank);
 }
 
-// While they gather, one that is lost may come again.
-std::vector<News> Followers::handle(const os::PollSet& /*polls*/, base::TimePoint now) {
-  std::vector<News> news;
-  const std::size_t limit = std::max(said_.size(), branch_.host_count());
-  for (Dispatch& dispatch : branch_.handle(now)) {
-    if (dispatch.type == DispatchType::kSaid) {
-      const auto bytes = std::as_bytes(std::span(dispatch.text));
-      const auto world = static_cast<std::uint32_t>(dispatch.value);
-      // Who had this number in another world has said what is late, as its news is.
-      const bool is_late = world != branch_.routes().world();
-      if (!is_late) said_[dispatch.rank].emplace_back(bytes.begin(), bytes.end());
-      news.push_back({.kind = News::Kind::kRankSpoke, .world = world, .rank = dispatch.rank});
+// Returns the events of other hosts. While the hosts gather, a lost host may come again, so its
+// loss is not an event.
+std::vector<JobEvent> Followers::handle(const os::PollSet& /*polls*/, base::TimePoint now) {
+  std::vector<JobEvent> events;
+  const std::size_t limit = std::max(said_.size(), subtree_.host_count());
+  for (ControlMessage& message : subtree_.handle(now)) {
+    if (message.type == ControlMessageType::kSaid) {
+      const auto bytes = std::as_bytes(std::span(message.text));
+      const auto world = static_cast<std::uint32_t>(message.value);
+      // If the message is from another world, the rank with this number in that world sent it. Such
+      // a message is late, like the events of that rank.
+      const bool is_late = world != subtree_.routes().world();
+      if (!is_late) said_[message.rank].emplace_back(bytes.begin(), bytes.end());
+      events.push_back({.kind = JobEvent::Kind::kRankSpoke, .world = world, .rank = message.rank});
       continue;
     }
-    if (dispatch.type == DispatchType::kOutput) {
-      const bool is_evaluator = dispatch.value >= kOfEvaluator;
-      news.push_back({.kind = is_evaluator ? News::Kind::kEvaluatorWrote : News::Kind::kRankWrote,
-                      .rank = dispatch.rank,
-                      .value = dispatch.value % kOfEvaluator,
-                      .text = std::move(dispatch.text)});
+    if (message.type == ControlMessageType::kOutput) {
+      const bool is_evaluator = message.value >= kOfEvaluator;
+      events.push_back(
+          {.kind = is_evaluator ? JobEvent::Kind::kEvaluatorWrote : JobEvent::Kind::kRankWrote,
+           .rank = message.rank,
+           .value = message.value % kOfEvaluator,
+           .text = std::move(message.text)});
       continue;
     }
-    auto told = decode_news(dispatch.text, limit);
-    const bool is_loss = told && told->kind == News::Kind::kHostLost;
-    if (told && !(is_loss && branch_.is_gathering())) news.push_back(std::move(*told));
+    auto told = decode_job_event(message.text, limit);
+    const bool is_loss = told && told->kind == JobEvent::Kind::kHostLost;
+    if (told && !(is_loss && subtree_.is_gathering())) events.push_back(std::move(*told));
   }
-  return news;
+  return events;
 }
 
 std::vector<std::size_t> Followers::ranks_of(std::size_t host) const {
-  return branch_.routes().ranks_of(host);
+  return subtree_.routes().ranks_of(host);
 }
 
 void Followers::refuse_all(int exit_code, const std::string& why, base::TimePoint now) {
-  branch_.refuse({.type = DispatchType::kRefused, .value = exit_code, .text = why}, now);
+  subtree_.refuse({.type = ControlMessageType::kRefused, .value = exit_code, .text = why}, now);
 }
 
 void Followers::start() {
-  branch_.send({.type = DispatchType::kStart, .text = encode(beginning_)});
+  subtree_.send({.type = ControlMessageType::kStart, .text = encode(start_info_)});
 }
 
 void Followers::ask_to_end(int signal, const std::string& text) {
-  branch_.send({.type = DispatchType::kAskToEnd, .value = signal, .text = text});
+  subtree_.send({.type = ControlMessageType::kAskToEnd, .value = signal, .text = text});
 }
 
-void Followers::kill() { branch_.send({.type = DispatchType::kKill}); }
+void Followers::kill() { subtree_.send({.type = ControlMessageType::kKill}); }
+
+void Followers::end_fence(const FenceResult& result) {
+  subtree_.send({.type = ControlMessageType::kFence, .text = encode(result)});
+}
+
+void Followers::send_letter(const MpiLetter& letter) {
+  subtree_.send_to_rank(
+      letter.to, {.type = ControlMessageType::kLetter, .rank = letter.to, .text = encode(letter)});
+}
 
 void Followers::set_flow(Flow flow) {
   if (flow == flow_) return;
   flow_ = flow;
-  branch_.send({.type = DispatchType::kFlow, .value = to_number(flow)});
+  subtree_.send({.type = ControlMessageType::kFlow, .value = to_number(flow)});
 }
 
 void Followers::finish(int exit_code, std::optional<std::size_t> last_rank) {
-  if (last_rank) last_host_ = branch_.routes().host_of(*last_rank);
-  branch_.on_finish(exit_code);
-  branch_.send({.type = DispatchType::kFinish,
-                .rank = static_cast<std::uint32_t>(last_host_),
-                .value = exit_code});
+  if (last_rank) last_host_ = subtree_.routes().host_of(*last_rank);
+  subtree_.on_finish(exit_code);
+  subtree_.send({.type = ControlMessageType::kFinish,
+                 .rank = static_cast<std::uint32_t>(last_host_),
+                 .value = exit_code});
 }
 
 }  // namespace rota::launcher

@@ -1,4 +1,5 @@
-// The other hosts, as the leader's run of the job sees them.
+// Followers represents all other hosts for the leader. Through this class the leader's JobRun
+// starts, watches and ends the ranks on other hosts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 #include "auth/key.h"
 #include "base/time.h"
-#include "launcher/hosts/branch.h"
-#include "launcher/hosts/meet/meeting.h"
+#include "launcher/hosts/rendezvous/host_plan.h"
+#include "launcher/hosts/subtree.h"
 #include "launcher/job/other_hosts.h"
 #include "os/listener.h"
 
@@ -19,54 +20,59 @@ namespace rota::launcher {
 
 class Followers final : public OtherHosts {
  public:
-  // `meeting` outlives it; the others call `listener`.
-  Followers(const Meeting& meeting, const auth::Credentials& secret, Hello own,
-            os::Listener listener, Branch::Say say);
+  // `host_plan` must outlive this object. The other hosts connect to `listener`.
+  Followers(const HostPlan& host_plan, const auth::Credentials& secret, Hello own,
+            os::Listener listener, Subtree::Say say);
   Followers(const Followers&) = delete;
   Followers& operator=(const Followers&) = delete;
   ~Followers() override;
 
-  const Muster& muster() const noexcept { return branch_.muster(); }
-  std::string stranger_text() const { return branch_.stranger_text(); }
+  const HostRegistry& registry() const noexcept { return subtree_.registry(); }
+  std::string stranger_text() const { return subtree_.stranger_text(); }
 
-  // Of the job: drawn here, and told to all.
+  // Returns the incarnation of the job, which distinguishes this run from other runs with the same
+  // key. The incarnation is a random number, which the leader chooses and sends to all hosts.
   std::uint64_t incarnation() const noexcept { return incarnation_; }
 
-  // The number by which the others have reached this host; one of them is here.
-  std::string own_address() const { return branch_.own_address(); }
+  // Returns the numeric address by which the other hosts have reached this host. Throws Error
+  // kPeerLost if no other host is connected.
+  std::string own_address() const { return subtree_.own_address(); }
 
-  // All are here: nobody else is let in, and who goes now is lost. `shares` by host, `own` of this
-  // one.
-  void assign(const std::vector<Share>& shares, Seats own);
+  // Gives each host its assignment, once all hosts have come. From then on no other host with ranks
+  // is admitted, and a host that leaves counts as lost. `assignments`: by host. `own`: the
+  // endpoints of this host.
+  void assign(const std::vector<HostAssignment>& assignments, HostEndpoints own);
 
-  // Sends all home, with this exit code and text.
+  // Refuses all hosts: each ends with this exit code and text.
   void refuse_all(int exit_code, const std::string& why, base::TimePoint now);
 
-  // What goes to all with start().
-  void set_beginning(Beginning beginning) { beginning_ = std::move(beginning); }
+  // Sets the start info that start() sends to all hosts.
+  void set_start_info(StartInfo start_info) { start_info_ = std::move(start_info); }
 
-  std::unique_ptr<rendezvous::Line> line_to(std::size_t rank) override;
-  void add_to(os::PollSet& polls) override { branch_.add_to(polls); }
-  std::vector<News> handle(const os::PollSet& polls, base::TimePoint now) override;
-  void send_all(base::TimePoint now) override { branch_.send_all(now); }
-  std::optional<base::TimePoint> next_deadline() const override { return branch_.next_deadline(); }
+  std::unique_ptr<rendezvous::Connection> connection_to(std::size_t rank) override;
+  void add_to(os::PollSet& polls) override { subtree_.add_to(polls); }
+  std::vector<JobEvent> handle(const os::PollSet& polls, base::TimePoint now) override;
+  void send_all(base::TimePoint now) override { subtree_.send_all(now); }
+  std::optional<base::TimePoint> next_deadline() const override { return subtree_.next_deadline(); }
   std::vector<std::size_t> ranks_of(std::size_t host) const override;
   void start() override;
   void ask_to_end(int signal, const std::string& text) override;
   void kill() override;
+  void end_fence(const FenceResult& result) override;
+  void send_letter(const MpiLetter& letter) override;
   void set_flow(Flow flow) override;
-  bool have_ended() const override { return branch_.have_ended(); }
+  bool have_ended() const override { return subtree_.have_ended(); }
   void finish(int exit_code, std::optional<std::size_t> last_rank) override;
-  bool are_gone() const override { return branch_.are_gone(last_host_); }
+  bool are_gone() const override { return subtree_.are_gone(last_host_); }
 
  private:
-  class RelayedLine;
+  class RelayedConnection;
 
   std::uint64_t incarnation_;
-  Branch branch_;
-  std::vector<std::deque<std::vector<std::byte>>> said_;  // By rank, of this world.
-  std::size_t last_host_ = kNoHost;                       // To exit.
-  Beginning beginning_;
+  Subtree subtree_;
+  std::vector<std::deque<std::vector<std::byte>>> said_;  // By rank: unread messages.
+  std::size_t last_host_ = kNoHost;                       // The host that exits last.
+  StartInfo start_info_;
   Flow flow_;
 };
 

@@ -1,4 +1,5 @@
-// In rotarun-hosts: launches a job of several hosts.
+// rotarun-hosts launches a job of several hosts. The other hosts start themselves, or this host
+// starts them through agents. rotarun-hosts also serves --follow, on a host that an agent started.
 #include <unistd.h>
 
 #include <numeric>
@@ -9,20 +10,20 @@
 #include <rota/error.h>
 
 #include "launcher/hosts/across.h"
-#include "launcher/hosts/meet/lookup.h"
-#include "launcher/hosts/meet/part.h"
+#include "launcher/hosts/rendezvous/host_setup.h"
+#include "launcher/hosts/rendezvous/lookup.h"
 #include "launcher/hosts/started.h"
 #include "launcher/job/preflight_job.h"
 #include "launcher/job/several_hosts.h"
 #include "launcher/job/start.h"
-#include "launcher/plan/reach.h"
+#include "launcher/plan/job_scope.h"
 #include "launcher/ranks/rank_environment.h"
 #include "os/host.h"
 
 namespace rota::launcher {
 namespace {
 
-// How long whoever has opened it may take to write it.
+// How long the writer of --key-fd may take to write the key.
 constexpr std::chrono::seconds kKeyTime{30};
 
 std::optional<auth::SharedKey> read_given_key(const Options& options) {
@@ -35,7 +36,8 @@ std::optional<auth::SharedKey> read_given_key(const Options& options) {
   }
 }
 
-// One that is started from another host leaves it to that one to speak.
+// Returns the options of the job, or of its preflight. If one host starts the others
+// (`is_started`), only rank 0 prints the report of the preflight.
 Options job_across(const Options& options, const std::vector<std::string>& arguments,
                    const Facts& facts, const cluster::Specification& hosts, bool is_started) {
   if (!options.preflight) return options;
@@ -46,17 +48,17 @@ Options job_across(const Options& options, const std::vector<std::string>& argum
                                  .arguments = arguments});
 }
 
-// As far as it is known before the hosts have met: where slots are not declared, they are taken to
-// be as many as here.
-bool hides_ranks_of(const cluster::Specification& hosts, const Options& options, const Facts& facts,
-                    const std::vector<std::string>& environment) {
+// Returns what MPI in a rank would know about the other ranks. The answer is an estimate, as the
+// hosts have not exchanged their slots yet: a host without declared slots is assumed to have as
+// many as this host.
+MpiView mpi_view_here(const cluster::Specification& hosts, const Options& options,
+                      const Facts& facts, const std::vector<std::string>& environment) {
   std::vector<std::size_t> slots = cluster::slots_of(hosts, slots_of(options, facts).count);
   if (options.map_by == MapBy::kFixedPerNode) slots.assign(slots.size(), options.ranks_per_node);
   const std::size_t own_host = hosts.own_host.value_or(slots.size());
   const std::size_t all = std::accumulate(slots.begin(), slots.end(), std::size_t{0});
-  return hides_ranks_from_mpi(own_host < slots.size() ? slots[own_host] : 0,
-                              options.rank_count.value_or(hosts.world_size.value_or(all)),
-                              environment);
+  return mpi_view_of(own_host < slots.size() ? slots[own_host] : 0,
+                     options.rank_count.value_or(hosts.world_size.value_or(all)), environment);
 }
 
 }  // namespace
@@ -69,15 +71,16 @@ int launch_across(const Options& options, const std::vector<std::string>& argume
   if (!known.own_host) known.own_host = find_this_host(answers);
   const bool starts = starts_others(options, known);
   if (!starts && !options.agent.empty() && options.agent != "none") {
-    throw UsageError("--agent starts the hosts of --host, --hostfile or an allocation; those of " +
-                     known.source + " start rotarun themselves");
+    throw UsageError(
+        "--agent starts rotarun on the hosts of --host, --hostfile or an allocation, but not on "
+        "those of " +
+        known.source + ": leave out --agent");
   }
   const Options job = job_across(options, arguments, facts, known, starts);
   const std::vector<std::string> environment = os::environment();
-  if (starts) discard_key(job);  // One is made for them.
+  if (starts) discard_key(job);  // A new key is made for the started hosts.
   const Others others{.hosts = known, .key = starts ? std::nullopt : read_given_key(job)};
-  const Found found =
-      find_program(job, environment, hides_ranks_of(known, job, facts, environment));
+  const Found found = find_program(job, environment, mpi_view_here(known, job, facts, environment));
   os::SignalWatch signals = watch_signals();
   if (!starts) {
     return start(environment, found, signals, [&](RunContext& context) {
@@ -96,17 +99,17 @@ int launch_across(const Options& options, const std::vector<std::string>& argume
 
 int launch_followed(const std::vector<std::string>& /*arguments*/) {
   const Facts facts = gather_facts();
-  FollowedOrders orders = follow_orders(STDIN_FILENO, facts);
-  cluster::Specification hosts = orders.meeting.cluster;
-  hosts.own_host = orders.meeting.own_host;
-  orders.options = job_across(orders.options, orders.arguments, facts, hosts, true);
+  FollowRequest request = receive_follow_request(STDIN_FILENO, facts);
+  cluster::Specification hosts = request.host_plan.cluster;
+  hosts.own_host = request.host_plan.own_host;
+  request.options = job_across(request.options, request.arguments, facts, hosts, true);
   const std::vector<std::string> environment = os::environment();
-  const Found found = find_program(orders.options, environment,
-                                   hides_ranks_of(hosts, orders.options, facts, environment));
+  const Found found = find_program(request.options, environment,
+                                   mpi_view_here(hosts, request.options, facts, environment));
   os::SignalWatch signals = watch_signals();
   return start(environment, found, signals, [&](RunContext& context) {
     context.has_input = false;
-    return follow_started(std::move(orders), STDIN_FILENO, facts, context, signals);
+    return follow_started(std::move(request), STDIN_FILENO, facts, context, signals);
   });
 }
 

@@ -1,52 +1,55 @@
-// Host 0's part: waits until all others are here, has them prepare, and runs the job.
+// The leader waits until all other hosts are here, has them prepare their ranks, and runs the job.
+// The leader is host 0, or the host that starts the others.
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include <rota/error.h>
 
-#include "base/islands.h"
+#include "base/byte_stream.h"
+#include "base/domains.h"
 #include "base/transports.h"
 #include "launcher/command/exit_codes.h"
 #include "launcher/hosts/followers.h"
-#include "launcher/hosts/meet/part.h"
-#include "launcher/hosts/meet/seating.h"
+#include "launcher/hosts/rendezvous/host_setup.h"
+#include "launcher/hosts/rendezvous/prepared_ranks.h"
 #include "launcher/job/job_run.h"
 #include "launcher/job/start.h"
-#include "launcher/plan/one_slot_each.h"
+#include "launcher/plan/nested_launch.h"
 #include "launcher/ranks/heartbeat.h"
 #include "launcher/status/status_port.h"
 #include "os/address.h"
 #include "os/host.h"
 #include "os/poll_set.h"
-#include "os/shared_memory.h"
+#include "os/shared_mapping.h"
 
 namespace rota::launcher {
 namespace {
 
 using base::Clock;
 
-// How long hosts that are all here may take to prepare.
-constexpr std::chrono::seconds kSeatTime{30};
+// How long the hosts may take to prepare their ranks, once all hosts are here.
+constexpr std::chrono::seconds kPrepareTime{30};
 
 std::string new_salt() {
   std::array<std::byte, 32> bytes{};
   os::fill_with_randomness(bytes);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  return base::text_of(bytes);
 }
 
 class Leader {
  public:
-  explicit Leader(Part part)
-      : part_(std::move(part)),
-        followers_(part_.meeting, secret_of(part_), part_.own, std::move(part_.listener), complain),
+  explicit Leader(HostSetup setup)
+      : setup_(std::move(setup)),
+        followers_(setup_.host_plan, secret_of(setup_), setup_.own, std::move(setup_.listener),
+                   complain),
         start_(Clock::now()) {
-    if (!part_.options.status_address) return;
+    if (!setup_.options.status_address) return;
     const auto status = [this] {
-      return JobStatus{.waiting_for = "waiting for " + followers_.muster().absent_text() +
+      return JobStatus{.waiting_for = "waiting for " + followers_.registry().absent_text() +
                                       followers_.stranger_text()};
     };
-    status_port_.emplace(*part_.options.status_address, status, own_names(part_.meeting));
+    status_port_.emplace(*setup_.options.status_address, status, own_names(setup_.host_plan));
   }
 
   int run() {
@@ -54,12 +57,12 @@ class Leader {
     try {
       return run_job();
     } catch (const UsageError& error) {
-      // What all were given by one command is wrong.
+      // All hosts have the same command, so the command is wrong on all of them.
       followers_.refuse_all(kExitUsage, error.what(), Clock::now());
       throw;
     } catch (const std::exception& error) {
       const std::string why =
-          name_of_host(part_.meeting, part_.meeting.own_host) + ": " + error.what();
+          name_of_host(setup_.host_plan, setup_.host_plan.own_host) + ": " + error.what();
       followers_.refuse_all(kExitCannotRun, why, Clock::now());
       throw;
     }
@@ -67,30 +70,30 @@ class Leader {
 
  private:
   std::optional<int> gather();
-  std::optional<int> seat();
+  std::optional<int> place();
   int run_job();
   std::optional<int> turn(base::TimePoint end);
   int give_up(int exit_code, const std::string& why);
   std::optional<int> hear_agents();
   std::optional<int> hear_signals();
   std::string name_in_table(std::size_t host) const;
-  bool is_ring_here() const;  // Where all other hosts have no ranks.
+  bool is_ring_here() const;  // Returns whether no other host has ranks.
   Layout lay_out_hosts() const;
-  base::Islands islands_between(const Layout& layout) const;
+  base::Domains domains_between(const Layout& layout) const;
   void deal(const Layout& layout);
   std::vector<os::Fd> make_arenas_of_all();
   void gather_output();
   Peers peers_of(const Layout& layout) const;
-  JobPlan plan_job(const Seating& own) const;
+  JobPlan plan_job(const PreparedRanks& own) const;
   KnownDevices devices() const;
 
-  Part part_;
+  HostSetup setup_;
   Followers followers_;
   base::TimePoint start_;
-  base::Islands islands_;                  // By rank, once they are laid out.
-  std::string transport_;                  // As they make it.
-  std::vector<Share> shares_;              // By host, once they are dealt.
-  std::optional<StatusPort> status_port_;  // While the hosts gather.
+  base::Domains domains_;                    // By rank, once the ranks are laid out.
+  std::string transport_;                    // The transport that the domains need.
+  std::vector<HostAssignment> assignments_;  // By host, once deal() has made them.
+  std::optional<StatusPort> status_port_;    // Set while the hosts gather.
 };
 
 int Leader::give_up(int exit_code, const std::string& why) {
@@ -99,90 +102,95 @@ int Leader::give_up(int exit_code, const std::string& why) {
   return exit_code;
 }
 
-// One turn before the job runs; the exit code where that was the last one.
+// Makes one iteration of the loop before the job runs. Returns the exit code if the job ends here.
 std::optional<int> Leader::turn(base::TimePoint end) {
   os::PollSet polls;
   followers_.send_all(Clock::now());
-  polls.add(part_.signals.fd(), true, false);
+  polls.add(setup_.signals.fd(), true, false);
   followers_.add_to(polls);
-  if (part_.agents) part_.agents->add_to(polls);
+  if (setup_.agents) setup_.agents->add_to(polls);
   if (status_port_) {
     status_port_->add_to(polls, Clock::now());
     end = std::min(end, status_port_->next_deadline().value_or(end));
   }
   wait_beating(polls, std::min(end, followers_.next_deadline().value_or(end)));
   if (status_port_) status_port_->handle(polls, Clock::now());
-  for (const News& news : followers_.handle(polls, Clock::now())) {
-    if (news.kind == News::Kind::kHostLost) return give_up(news.value, news.text);
-    if (news.kind == News::Kind::kNotStarted) return give_up(news.value, news.text);
-    if (news.kind != News::Kind::kSignal) continue;
-    return give_up(kExitSignalBase + news.value, news.text + " got a signal that ends the job");
+  for (const JobEvent& event : followers_.handle(polls, Clock::now())) {
+    if (event.kind == JobEvent::Kind::kHostLost) return give_up(event.value, event.text);
+    if (event.kind == JobEvent::Kind::kNotStarted) return give_up(event.value, event.text);
+    if (event.kind != JobEvent::Kind::kSignal) continue;
+    return give_up(kExitSignalBase + event.value, event.text + " got a signal that ends the job");
   }
   if (const auto code = hear_agents()) return code;
   return hear_signals();
 }
 
 std::optional<int> Leader::hear_signals() {
-  while (const auto signal = part_.signals.next()) {
+  while (const auto signal = setup_.signals.next()) {
     if (signal->number == SIGCHLD) continue;
     return give_up(kExitSignalBase + signal->number,
-                   name_of_host(part_.meeting, part_.meeting.own_host) + " got " +
+                   name_of_host(setup_.host_plan, setup_.host_plan.own_host) + " got " +
                        os::signal_name(signal->number) + " before the job began");
   }
   return std::nullopt;
 }
 
-// One that has ended before its host came has not started it, and says why itself.
+// Handles agents that have ended. An agent that ends before its host has come did not start the
+// host. The agent prints the reason.
 std::optional<int> Leader::hear_agents() {
-  if (!part_.agents) return std::nullopt;
-  part_.agents->send_orders();
-  while (const auto ending = part_.agents->next_ending()) {
-    const Muster& muster = followers_.muster();
-    if (ending->host ? muster.is_here(*ending->host) : muster.is_complete()) continue;
-    // One that has just been started may get what somebody types for us.
+  if (!setup_.agents) return std::nullopt;
+  setup_.agents->send_requests();
+  while (const auto ending = setup_.agents->next_ending()) {
+    const HostRegistry& registry = followers_.registry();
+    if (ending->host ? registry.is_here(*ending->host) : registry.is_complete()) continue;
+    // A signal that was typed for this rotarun may have ended an agent that had just been started.
+    // The signal is then the reason.
     if (const auto code = hear_signals()) return code;
     const Ending how{.was_killed = ending->event.kind == os::ProcessEvent::Kind::kKilled,
                      .value = ending->event.value};
     return give_up(kExitIncomplete,
                    "the agent " +
-                       (ending->host ? "of " + name_of_host(part_.meeting, *ending->host)
+                       (ending->host ? "of " + name_of_host(setup_.host_plan, *ending->host)
                                      : std::string("of the other hosts")) +
-                       " " + to_text(how) + " before rotarun called from there: see --agent");
+                       " " + to_text(how) + " before rotarun connected from there: see --agent");
   }
   return std::nullopt;
 }
 
 std::optional<int> Leader::gather() {
-  const base::TimePoint deadline = start_ + join_timeout(part_.options, part_.meeting);
+  const base::TimePoint deadline = start_ + join_timeout(setup_.options, setup_.host_plan);
   base::TimePoint say_at = start_ + kSayTime;
-  while (!followers_.muster().is_complete()) {
+  while (!followers_.registry().is_complete()) {
     const base::TimePoint now = Clock::now();
     if (now >= deadline) {
       return give_up(kExitIncomplete,
                      "the job is not complete after " + base::to_text(now - start_) +
-                         " (--join-timeout): " + followers_.muster().absent_text() +
-                         " did not come to " + part_.meeting.leader + followers_.stranger_text() +
-                         absence_hint(part_, followers_.muster().absent()));
+                         " (--join-timeout): " + followers_.registry().absent_text() +
+                         " did not connect to " + setup_.host_plan.leader +
+                         followers_.stranger_text() +
+                         absence_hint(setup_, followers_.registry().absent()));
     }
     if (now >= say_at) {
-      complain("waiting at " + part_.meeting.leader + " for " + followers_.muster().absent_text() +
-               followers_.stranger_text() + absence_hint(part_, followers_.muster().absent()));
+      complain("waiting at " + setup_.host_plan.leader + " for " +
+               followers_.registry().absent_text() + followers_.stranger_text() +
+               absence_hint(setup_, followers_.registry().absent()));
       say_at = now + kSayTime;
     }
     if (const auto code = turn(std::min(deadline, say_at))) return code;
   }
-  // Only now, so that all hear of it.
-  for (const std::string& warning : followers_.muster().warnings()) complain("warning: " + warning);
-  const auto obstacle = followers_.muster().obstacle();
+  // Obstacles are reported only now: every host is here, so every host gets the refusal.
+  for (const std::string& warning : followers_.registry().warnings())
+    complain("warning: " + warning);
+  const auto obstacle = followers_.registry().obstacle();
   return obstacle ? std::optional(give_up(obstacle->exit_code, obstacle->why)) : std::nullopt;
 }
 
-std::optional<int> Leader::seat() {
-  const base::TimePoint deadline = Clock::now() + kSeatTime;
-  while (!followers_.muster().is_seated()) {
+std::optional<int> Leader::place() {
+  const base::TimePoint deadline = Clock::now() + kPrepareTime;
+  while (!followers_.registry().has_all_endpoints()) {
     if (Clock::now() >= deadline) {
       return give_up(kExitSilent,
-                     "not every host has prepared its ranks within " + base::to_text(kSeatTime));
+                     "not every host has prepared its ranks within " + base::to_text(kPrepareTime));
     }
     if (const auto code = turn(deadline)) return code;
   }
@@ -191,103 +199,110 @@ std::optional<int> Leader::seat() {
 
 int Leader::run_job() {
   const Layout layout = lay_out_hosts();
-  islands_ = islands_between(layout);
-  transport_ = base::transport_between(islands_, part_.options.transport);
+  domains_ = domains_between(layout);
+  transport_ = base::transport_between(domains_, setup_.options.transport);
   deal(layout);
   std::vector<os::Fd> arenas = make_arenas_of_all();
   const std::string address = is_ring_here() ? os::kLoopback : followers_.own_address();
-  Seating own = take_seats(part_, shares_[part_.meeting.own_host], address);
-  followers_.assign(shares_, own.seats);
-  if (const auto code = seat()) return *code;
-  arenas.clear();  // Every rotarun has opened them.
+  PreparedRanks own = prepare_ranks(setup_, assignments_[setup_.host_plan.own_host], address);
+  followers_.assign(assignments_, own.endpoints);
+  if (const auto code = place()) return *code;
+  arenas.clear();  // Every launcher has opened the arenas.
   const JobPlan plan = plan_job(own);
-  const Beginning beginning{.salt = new_salt(),
-                            .table = rendezvous::encode_table(plan.job.table, plan.job.islands),
-                            .peers = peers_of(layout)};
-  followers_.set_beginning(beginning);
+  const StartInfo start_info{
+      .salt = new_salt(),
+      .table = rendezvous::encode_table(plan.job.table, plan.job.domains),
+      .peers = peers_of(layout),
+      .mpi = plan_mpi(setup_.context.mpi, assignments_, plan.job.table, setup_.context.mpi_name())};
+  followers_.set_start_info(start_info);
   Prepared prepared{.job = plan.job,
-                    .loan = std::move(own.loan),
+                    .handoff = std::move(own.handoff),
                     .provision = std::move(own.provision),
-                    .peers = beginning.peers,
+                    .peers = start_info.peers,
+                    .mpi = start_info.mpi,
                     .devices = devices(),
                     .status_port = std::exchange(status_port_, std::nullopt)};
-  prepared.job.key = key_of_data(part_.key, beginning.salt);
+  prepared.job.key = key_of_data(setup_.key, start_info.salt);
   prepared.job.incarnation = followers_.incarnation();
-  JobRun job(part_.options, plan, std::move(prepared), part_.context, part_.signals, &followers_);
+  JobRun job(setup_.options, plan, std::move(prepared), setup_.context, setup_.signals,
+             &followers_);
   return job.run();
 }
 
-// Those who meet at a local name are on one machine, whichever rotarun has started them.
-base::Islands Leader::islands_between(const Layout& layout) const {
-  const bool is_one = part_.meeting.is_local && may_share_memory(part_.options);
-  return is_one ? base::Islands(layout.seats.size(), 0) : islands_of(layout, part_.options);
+// Returns the domain of each rank. Launchers that meet at a local name are on one machine, so all
+// ranks are in one domain, whichever launcher starts them.
+base::Domains Leader::domains_between(const Layout& layout) const {
+  const bool is_one = setup_.host_plan.is_local && may_share_memory(setup_.options);
+  return is_one ? base::Domains(layout.places.size(), 0) : domains_of(layout, setup_.options);
 }
 
-// Empty where each rotarun makes those of its own ranks.
+// Makes the arenas of all ranks. Returns none if each launcher makes the arenas of its own ranks.
 std::vector<os::Fd> Leader::make_arenas_of_all() {
   const bool share_memory = base::sharing_over(transport_) != base::Sharing::kNone;
-  if (!part_.meeting.is_local || !share_memory) return {};
-  const std::size_t count = islands_.size();
-  const std::size_t bytes = size_arena(part_.facts, count);
+  if (!setup_.host_plan.is_local || !share_memory) return {};
+  const std::size_t count = domains_.size();
+  const std::size_t bytes = size_arena(setup_.facts, count);
   std::vector<os::Fd> arenas;
   std::vector<std::string> paths;
   for (std::size_t rank = 0; rank < count; ++rank) {
     arenas.push_back(os::make_shared_memory("rota-arena-" + std::to_string(rank), bytes));
     paths.push_back(os::path_of_shared_memory(arenas.back()));
   }
-  for (Share& share : shares_) share.arenas = paths;
+  for (HostAssignment& assignment : assignments_) assignment.arenas = paths;
   return arenas;
 }
 
-// The shares of all hosts, and of this one where it is none of them.
+// Makes the assignments of all hosts, and of this launcher if it is not one of the hosts.
 void Leader::deal(const Layout& layout) {
-  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    shares_.push_back(share_of(layout, host, part_.options.groups, transport_));
+  for (std::size_t host = 0; host < setup_.host_plan.host_count; ++host) {
+    assignments_.push_back(assignment_of(layout, host, setup_.options.groups, transport_));
   }
-  if (is_one_slot_each(part_.meeting.cluster)) {
+  if (is_nested_launch(setup_.host_plan.cluster)) {
     std::vector<OwnPlace> places;
-    for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-      const Hello& hello = followers_.muster().hello(host);
+    for (std::size_t host = 0; host < setup_.host_plan.host_count; ++host) {
+      const Hello& hello = followers_.registry().hello(host);
       places.push_back({hello.host, hello.local_rank, hello.local_count});
     }
-    seat_on_machines(places, shares_);
+    place_on_machines(places, assignments_);
   }
-  const std::size_t outside = shares_.size();
-  shares_.resize(member_count(part_.meeting), Share{.world_size = layout.seats.size(),
-                                                    .transport = transport_,
-                                                    .host_index = outside,
-                                                    .host_count = part_.meeting.host_count});
-  shares_[host_of_evaluators(part_.meeting)].evaluators = evaluators_of(part_.options.groups);
-  if (part_.options.gather_output) gather_output();
+  const std::size_t outside = assignments_.size();
+  assignments_.resize(member_count(setup_.host_plan),
+                      HostAssignment{.world_size = layout.places.size(),
+                                     .transport = transport_,
+                                     .host_index = outside,
+                                     .host_count = setup_.host_plan.host_count});
+  assignments_[host_of_evaluators(setup_.host_plan)].evaluators =
+      evaluators_of(setup_.options.groups);
+  if (setup_.options.gather_output) gather_output();
 }
 
 void Leader::gather_output() {
-  Share& own = shares_[part_.meeting.own_host];
-  for (Share& share : shares_) {
-    if (&share == &own) continue;
-    share.sends_output = true;
-    for (const std::size_t rank : share.ranks) own.guests.push_back({.number = rank});
-    for (std::size_t index = 0; index < share.evaluators.size(); ++index) {
-      own.guests.push_back({.number = index, .is_evaluator = true});
+  HostAssignment& own = assignments_[setup_.host_plan.own_host];
+  for (HostAssignment& assignment : assignments_) {
+    if (&assignment == &own) continue;
+    assignment.sends_output = true;
+    for (const std::size_t rank : assignment.ranks) own.remote_members.push_back({.number = rank});
+    for (std::size_t index = 0; index < assignment.evaluators.size(); ++index) {
+      own.remote_members.push_back({.number = index, .is_evaluator = true});
     }
   }
 }
 
 bool Leader::is_ring_here() const {
-  return part_.meeting.host_count == 1 && part_.meeting.own_host == 0;
+  return setup_.host_plan.host_count == 1 && setup_.host_plan.own_host == 0;
 }
 
 Layout Leader::lay_out_hosts() const {
-  LayoutRules rules = layout_rules(part_.options);
-  // A preflight is one rank on each host, and not the world that is declared.
-  if (!rules.rank_count && !part_.options.preflight) {
-    rules.rank_count = part_.meeting.cluster.world_size;
+  LayoutRules rules = layout_rules(setup_.options);
+  // A preflight has one rank on each host, whatever world size is declared.
+  if (!rules.rank_count && !setup_.options.preflight) {
+    rules.rank_count = setup_.host_plan.cluster.world_size;
   }
   std::vector<HostSlots> hosts;
-  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
+  for (std::size_t host = 0; host < setup_.host_plan.host_count; ++host) {
     hosts.push_back({.name = name_in_table(host),
-                     .slot_count = followers_.muster().hello(host).slot_count,
-                     .most = part_.meeting.cluster.hosts[host].most_slots});
+                     .slot_count = followers_.registry().hello(host).slot_count,
+                     .most = setup_.host_plan.cluster.hosts[host].most_slots});
   }
   Layout layout = lay_out(hosts, rules);
   if (!layout.warning.empty()) complain("warning: " + layout.warning);
@@ -296,54 +311,55 @@ Layout Leader::lay_out_hosts() const {
 
 Peers Leader::peers_of(const Layout& layout) const {
   std::vector<HostPorts> free;
-  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    free.push_back(followers_.muster().seats(host).free);
+  for (std::size_t host = 0; host < setup_.host_plan.host_count; ++host) {
+    free.push_back(followers_.registry().endpoints(host).free);
   }
   return describe_peers(layout, free);
 }
 
-// As the cluster names it, or else as it names itself.
+// Returns the name that the cluster gives the host. If the cluster gives no name, returns the name
+// that the host gives itself.
 std::string Leader::name_in_table(std::size_t host) const {
-  const std::string& name = part_.meeting.cluster.hosts[host].name;
-  return name.empty() ? followers_.muster().hello(host).host : name;
+  const std::string& name = setup_.host_plan.cluster.hosts[host].name;
+  return name.empty() ? followers_.registry().hello(host).host : name;
 }
 
-JobPlan Leader::plan_job(const Seating& own) const {
+JobPlan Leader::plan_job(const PreparedRanks& own) const {
   JobPlan plan;
-  plan.share = own.share;
+  plan.assignment = own.assignment;
   RankTable& table = plan.job.table;
-  table.epoch = part_.meeting.cluster.epoch.value_or(0);
-  table.source = part_.meeting.cluster.source;
+  table.epoch = setup_.host_plan.cluster.epoch.value_or(0);
+  table.source = setup_.host_plan.cluster.source;
   table.transport = transport_;
-  if (base::sharing_over(transport_) == base::Sharing::kIsland) plan.job.islands = islands_;
-  table.tuned = part_.options.tuned_file;
-  table.rows.resize(own.share.world_size);
+  if (base::sharing_over(transport_) == base::Sharing::kDomain) plan.job.domains = domains_;
+  table.tuned = setup_.options.tuned_file;
+  table.rows.resize(own.assignment.world_size);
   plan.job.may_spin = true;
-  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    const Seats& seats = followers_.muster().seats(host);
-    const Share& share = shares_[host];
-    plan.job.may_spin = plan.job.may_spin && seats.may_spin;
-    for (std::size_t local = 0; local < share.ranks.size(); ++local) {
-      table.rows[share.ranks[local]] = {.local_rank = share.earlier_count + local,
-                                        .host = name_in_table(host),
-                                        .address = seats.addresses[local],
-                                        .cores = seats.cores[local]};
+  for (std::size_t host = 0; host < setup_.host_plan.host_count; ++host) {
+    const HostEndpoints& endpoints = followers_.registry().endpoints(host);
+    const HostAssignment& assignment = assignments_[host];
+    plan.job.may_spin = plan.job.may_spin && endpoints.may_spin;
+    for (std::size_t local = 0; local < assignment.ranks.size(); ++local) {
+      table.rows[assignment.ranks[local]] = {.local_rank = assignment.earlier_count + local,
+                                             .host = name_in_table(host),
+                                             .address = endpoints.addresses[local],
+                                             .cores = endpoints.cores[local]};
     }
   }
-  plan.job.deadline = part_.options.deadline;
-  plan.job.verbose = part_.options.verbose;
-  plan.job.encrypts = part_.options.encrypt;
-  require_fitting(plan.job, part_.facts);
-  plan.why.push_back(std::to_string(part_.meeting.host_count) + " hosts met after " +
+  plan.job.deadline = setup_.options.deadline;
+  plan.job.verbose = setup_.options.verbose;
+  plan.job.encrypts = setup_.options.encrypt;
+  require_fitting(plan.job, setup_.facts);
+  plan.why.push_back(std::to_string(setup_.host_plan.host_count) + " hosts met after " +
                      base::to_text(Clock::now() - start_));
   return plan;
 }
 
 KnownDevices Leader::devices() const {
-  KnownDevices devices(shares_.front().world_size);
-  for (std::size_t host = 0; host < part_.meeting.host_count; ++host) {
-    const auto& of_host = followers_.muster().seats(host).devices;
-    const auto& ranks = shares_[host].ranks;
+  KnownDevices devices(assignments_.front().world_size);
+  for (std::size_t host = 0; host < setup_.host_plan.host_count; ++host) {
+    const auto& of_host = followers_.registry().endpoints(host).devices;
+    const auto& ranks = assignments_[host].ranks;
     for (std::size_t local = 0; local < ranks.size(); ++local) {
       devices[ranks[local]] = of_host[local];
     }
@@ -353,6 +369,6 @@ KnownDevices Leader::devices() const {
 
 }  // namespace
 
-int lead(Part part) { return Leader(std::move(part)).run(); }
+int lead(HostSetup setup) { return Leader(std::move(setup)).run(); }
 
 }  // namespace rota::launcher

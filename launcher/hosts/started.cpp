@@ -1,4 +1,5 @@
-// A job whose other hosts are started from this one.
+// Starts the other hosts of a job from this one: chooses the address and port for their
+// connections, writes the start requests, and makes the command of each agent.
 #include "launcher/hosts/started.h"
 
 #include <algorithm>
@@ -14,10 +15,10 @@
 #include "cluster/host_names.h"
 #include "cluster/sources.h"
 #include "launcher/hosts/across.h"
-#include "launcher/hosts/agents/orders.h"
-#include "launcher/hosts/meet/part.h"
-#include "launcher/plan/one_slot_each.h"
-#include "launcher/plan/reach.h"
+#include "launcher/hosts/agents/start_request.h"
+#include "launcher/hosts/rendezvous/host_setup.h"
+#include "launcher/plan/job_scope.h"
+#include "launcher/plan/nested_launch.h"
 #include "os/address.h"
 #include "os/host.h"
 
@@ -28,7 +29,7 @@ constexpr std::string_view kNoAgent = "none";
 constexpr std::string_view kSlurmAgent =
     "srun --nodes={n} --ntasks={n} --ntasks-per-node=1 --overlap --mpi=none --kill-on-bad-exit";
 
-// As --host takes it.
+// Returns the hosts in the form of --host.
 std::string list_of(const cluster::Specification& hosts) {
   std::string text;
   for (const cluster::Host& host : hosts.hosts) {
@@ -38,13 +39,14 @@ std::string list_of(const cluster::Specification& hosts) {
   return text;
 }
 
-// The number by which a host reaches this one: that of the way to it.
+// Returns the numeric address by which a host reaches this host: this host's address on the route
+// to that host.
 std::string address_toward(const std::string& name, const names::Answer& answer) {
   if (answer.addresses.empty()) {
     throw UsageError(
         "host " + name + " has no address: " + answer.failure +
-        "; so it is not known by which of ours it would reach us: give it by --address, or "
-        "start rotarun on each host with ROTA_HOSTS and --agent none");
+        "; so rotarun cannot find out which address of this host that host can reach: give this "
+        "address with --address, or start rotarun on each host with ROTA_HOSTS and --agent none");
   }
   return os::address_toward(answer.addresses.front());
 }
@@ -60,7 +62,7 @@ os::Listener listen_in(const PortRange& ports, const std::set<std::string>& own_
       trouble = error.what();
     }
   }
-  throw Error(ErrorCode::kSystem, "no port of " + std::to_string(ports.first) + " to " +
+  throw Error(ErrorCode::kSystem, "none of the ports " + std::to_string(ports.first) + " to " +
                                       std::to_string(ports.last) +
                                       " (--ports) is free: " + trouble);
 }
@@ -71,7 +73,8 @@ std::string random_name() {
   return base::to_hex(bytes);
 }
 
-// Some agents hand their words to a shell.
+// Returns the path of rotarun on the other hosts. Some agents pass their arguments to a shell, so
+// the path must not need quotes.
 std::string remote_rotarun(const Options& options) {
   std::string path =
       options.prefix.empty() ? os::own_executable() : options.prefix + "/bin/rotarun";
@@ -81,8 +84,8 @@ std::string remote_rotarun(const Options& options) {
   });
   if (is_plain) return path;
   throw UsageError("'" + path +
-                   "' has characters that a remote shell may take for its own: "
-                   "install rotarun elsewhere, and name the place by --prefix");
+                   "' has characters that a remote shell may interpret: install rota in another "
+                   "folder, and name that folder with --prefix");
 }
 
 std::vector<std::string> variables_to_pass(const Group& group,
@@ -97,37 +100,40 @@ std::vector<std::string> variables_to_pass(const Group& group,
   return variables;
 }
 
-// They have another environment.
+// Adds --encrypt to the arguments if this host encrypts. The setting may come from ROTA_ENCRYPT,
+// and the other hosts have another environment.
 std::vector<std::string> arguments_for_others(const Options& options,
                                               std::vector<std::string> arguments) {
   if (options.encrypt) arguments.insert(arguments.begin(), "--encrypt");
   return arguments;
 }
 
-// Empty: where we are.
+// Returns the absolute path of a directory. An empty `directory` is the current one.
 std::string whole_path(const std::string& directory) {
   if (directory.empty()) return std::filesystem::current_path().string();
   return std::filesystem::absolute(directory).string();
 }
 
-// What all hosts get alike. Some room is for what each has of its own.
-std::string write_down(const Orders& orders) {
-  constexpr std::size_t kMostOfAll = kMaxOrderBytes - 4096;
-  std::string text = encode_common(orders);
+// Encodes the fields that are the same for all hosts. Throws UsageError if they are so long that
+// fewer than 4096 bytes are left for the fields of a single host.
+std::string write_down(const StartRequest& request) {
+  constexpr std::size_t kMostOfAll = kMaxStartRequestBytes - 4096;
+  std::string text = encode_common(request);
   if (text.size() <= kMostOfAll) return text;
   throw UsageError("the command line, the list of hosts and the variables of -x have " +
-                   std::to_string(text.size()) + " bytes, and " + std::to_string(kMostOfAll) +
-                   " can be passed on to other hosts");
+                   std::to_string(text.size()) + " bytes, but at most " +
+                   std::to_string(kMostOfAll) + " can be sent to the other hosts");
 }
 
-// The command line has them, but for what was known where it was given.
-void take_groups(const Orders& orders, Options& options) {
-  const std::size_t count = std::min(options.groups.size(), orders.variables.size());
+// Gives the groups the directories, and the values of variables, from the host where the command
+// was given.
+void take_groups(const StartRequest& request, Options& options) {
+  const std::size_t count = std::min(options.groups.size(), request.variables.size());
   for (std::size_t index = 0; index < count; ++index) {
     Group& group = options.groups[index];
-    group.working_directory = orders.working_directories[index];
+    group.working_directory = request.working_directories[index];
     group.variables.clear();
-    for (const std::string& entry : orders.variables[index]) {
+    for (const std::string& entry : request.variables[index]) {
       const std::size_t equals = entry.find('=');
       group.variables.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
     }
@@ -137,7 +143,7 @@ void take_groups(const Orders& orders, Options& options) {
 }  // namespace
 
 bool starts_others(const Options& options, const cluster::Specification& hosts) {
-  if (options.agent == kNoAgent || is_one_slot_each(hosts)) return false;
+  if (options.agent == kNoAgent || is_nested_launch(hosts)) return false;
   return hosts.is_start_list || hosts.is_room;
 }
 
@@ -145,7 +151,7 @@ bool are_asked_for(const Options& options, const cluster::Specification& hosts) 
   const bool are_named =
       std::ranges::none_of(hosts.hosts, [](const auto& host) { return host.name.empty(); });
   const bool is_own_unknown =
-      !hosts.own_host && !hosts.is_room && !is_one_slot_each(hosts) && !hosts.hosts.empty();
+      !hosts.own_host && !hosts.is_room && !is_nested_launch(hosts) && !hosts.hosts.empty();
   const bool is_way_unknown = starts_others(options, hosts) && options.address.empty();
   return are_named && (is_own_unknown || is_way_unknown);
 }
@@ -157,12 +163,12 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
                           const os::SignalWatch& signals) {
   const bool by_slurm = hosts.is_room && options.agent.empty();
   cluster::Specification others = hosts;
-  if (by_slurm) others.own_host.reset();  // A step reaches this node like all others.
+  if (by_slurm) others.own_host.reset();  // The Slurm step starts rotarun on this node too.
   const std::vector<std::string> ours = os::own_addresses();
   const bool is_ours = options.address.empty() || cluster::is_loopback(options.address) ||
                        std::ranges::find(ours, options.address) != ours.end();
   if (!is_ours) {
-    throw UsageError("--address " + options.address + " is no address of this host");
+    throw UsageError("--address " + options.address + " is not an address of this host");
   }
   std::set<std::string> own_addresses;
   std::vector<std::string> address_by_host;
@@ -175,42 +181,42 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
     if (!is_own) own_addresses.insert(address_by_host.back());
   }
   StartedHosts started{
-      .meeting = {}, .key = {}, .listener = listen_in(options.ports, own_addresses)};
+      .host_plan = {}, .key = {}, .listener = listen_in(options.ports, own_addresses)};
   const std::string port = std::to_string(os::parse_address(started.listener.address).port());
-  started.meeting = plan_started_meeting(others, started.listener.address);
-  started.meeting.job_id = random_name();
-  started.key = auth::random_key();  // The agents carry it, so that no file has to be there.
-  Orders orders{.arguments = arguments_for_others(options, arguments),
-                .hosts = list_of(others),
-                .version = ROTA_VERSION,
-                .job_id = started.meeting.job_id,
-                .leader_host = others.own_host,
-                .key = started.key};
+  started.host_plan = plan_started_hosts(others, started.listener.address);
+  started.host_plan.job_id = random_name();
+  started.key = auth::random_key();  // Each agent carries the key, so no host needs a key file.
+  StartRequest request{.arguments = arguments_for_others(options, arguments),
+                       .hosts = list_of(others),
+                       .version = ROTA_VERSION,
+                       .job_id = started.host_plan.job_id,
+                       .leader_host = others.own_host,
+                       .key = started.key};
   for (const Group& group : options.groups) {
-    orders.variables.push_back(variables_to_pass(group, environment));
-    orders.working_directories.push_back(whole_path(group.working_directory));
+    request.variables.push_back(variables_to_pass(group, environment));
+    request.working_directories.push_back(whole_path(group.working_directory));
   }
-  std::string common = write_down(orders);
+  std::string common = write_down(request);
   const std::string rotarun = remote_rotarun(options);
   std::vector<AgentPlan> plans;
   for (std::size_t host = 0; host < others.hosts.size() && !by_slurm; ++host) {
     if (others.own_host == host) continue;
-    orders.own_host = host;
-    orders.leader = with_brackets(address_by_host[host]) + ":" + port;
+    request.own_host = host;
+    request.leader = with_brackets(address_by_host[host]) + ":" + port;
     const std::string agent = options.agent.empty() ? "ssh -o BatchMode=yes {host}" : options.agent;
     plans.push_back({.host = host,
                      .command = agent_command(agent, others.hosts[host].name, rotarun),
-                     .orders = encode_own(orders, common.size())});
+                     .request = encode_own(request, common.size())});
   }
   if (by_slurm) {
     std::string agent(kSlurmAgent);
     for (std::size_t at = 0; (at = agent.find("{n}")) != std::string::npos;) {
       agent.replace(at, 3, std::to_string(others.hosts.size()));
     }
-    orders.leader = with_brackets(*own_addresses.begin()) + ":" + port;
+    request.leader = with_brackets(*own_addresses.begin()) + ":" + port;
     plans.push_back({.host = {},
                      .command = agent_command(agent, "", rotarun),
-                     .orders = encode_own(orders, common.size())});
+                     .request = encode_own(request, common.size())});
   }
   started.agents = std::make_unique<Agents>(plans, std::move(common), environment, signals);
   return started;
@@ -218,58 +224,61 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
 
 int lead_started(StartedHosts hosts, const Options& options, const Facts& facts,
                  const RunContext& context, os::SignalWatch& signals) {
-  Hello own = make_hello(hosts.meeting, options, facts, context);
+  Hello own = make_hello(hosts.host_plan, options, facts, context);
   return lead({.options = options,
                .facts = facts,
                .context = context,
                .signals = signals,
-               .meeting = std::move(hosts.meeting),
+               .host_plan = std::move(hosts.host_plan),
                .key = hosts.key,
                .own = std::move(own),
                .listener = std::move(hosts.listener),
                .agents = hosts.agents.get()});
 }
 
-FollowedOrders follow_orders(int input, const Facts& facts) {
-  Orders orders = read_orders(input);
-  if (orders.version != ROTA_VERSION) {
-    throw SpecificationError("this is rota " ROTA_VERSION ", and the job is started by " +
-                             orders.version + ": install the same version everywhere");
+FollowRequest receive_follow_request(int input, const Facts& facts) {
+  StartRequest request = read_start_request(input);
+  if (request.version != ROTA_VERSION) {
+    throw SpecificationError("this host has rota " ROTA_VERSION
+                             ", but the host that starts the job has " +
+                             request.version + ": install the same version everywhere");
   }
-  FollowedOrders followed{.options = parse_options(orders.arguments),
-                          .arguments = orders.arguments,
-                          .meeting = {},
-                          .key = orders.key};
+  FollowRequest followed{.options = parse_options(request.arguments),
+                         .arguments = request.arguments,
+                         .host_plan = {},
+                         .key = request.key};
   Options& options = followed.options;
   options.status_address.reset();
   options.key_fd.reset();
-  take_groups(orders, options);
-  const cluster::Given given{.host_name = facts.host, .host_list = orders.hosts};
+  take_groups(request, options);
+  const cluster::Given given{.host_name = facts.host, .host_list = request.hosts};
   cluster::Specification hosts = *cluster::from_host_list(given);
-  hosts.own_host = orders.leader_host;
-  followed.meeting = plan_started_meeting(hosts, orders.leader);
-  followed.meeting.job_id = orders.job_id;
-  if (!orders.own_host) {
+  hosts.own_host = request.leader_host;
+  followed.host_plan = plan_started_hosts(hosts, request.leader);
+  followed.host_plan.job_id = request.job_id;
+  if (!request.own_host) {
     const std::string node = cluster::find_variable(os::environment(), "SLURMD_NODENAME");
-    orders.own_host =
+    request.own_host =
         cluster::find_host(hosts.hosts, node.empty() ? facts.host : node, os::own_addresses());
   }
-  if (!orders.own_host) {
-    throw SpecificationError("this host, " + facts.host + ", is none of " + orders.hosts);
+  if (!request.own_host) {
+    throw SpecificationError("this host, " + facts.host + ", was not found in the list of hosts " +
+                             request.hosts +
+                             ": list it once, by its host name or by one of its addresses");
   }
-  followed.meeting.own_host = *orders.own_host;
+  followed.host_plan.own_host = *request.own_host;
   return followed;
 }
 
-int follow_started(FollowedOrders orders, int lifeline, const Facts& facts,
+int follow_started(FollowRequest request, int lifeline, const Facts& facts,
                    const RunContext& context, os::SignalWatch& signals) {
-  Hello own = make_hello(orders.meeting, orders.options, facts, context);
-  return follow({.options = orders.options,
+  Hello own = make_hello(request.host_plan, request.options, facts, context);
+  return follow({.options = request.options,
                  .facts = facts,
                  .context = context,
                  .signals = signals,
-                 .meeting = std::move(orders.meeting),
-                 .key = orders.key,
+                 .host_plan = std::move(request.host_plan),
+                 .key = request.key,
                  .own = std::move(own),
                  .lifeline = lifeline});
 }

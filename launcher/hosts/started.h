@@ -1,4 +1,5 @@
-// A job whose other hosts are started from this one, through agents such as ssh.
+// Starts the other hosts of a job from this one, through agents such as ssh or srun, so that one
+// command starts the whole job.
 #pragma once
 #include <functional>
 #include <memory>
@@ -9,7 +10,7 @@
 #include "cluster/specification.h"
 #include "launcher/command/options.h"
 #include "launcher/hosts/agents/agents.h"
-#include "launcher/hosts/meet/meeting.h"
+#include "launcher/hosts/rendezvous/host_plan.h"
 #include "launcher/plan/job_plan.h"
 #include "launcher/ranks/local_ranks.h"
 #include "names/resolver.h"
@@ -18,43 +19,45 @@
 
 namespace rota::launcher {
 
-// Whether this rotarun is to start the others, rather than to wait for what was started there.
+// Returns whether this rotarun starts the other hosts. If not, this rotarun waits for launchers
+// that were started on the other hosts.
 bool starts_others(const Options& options, const cluster::Specification& hosts);
 
-// Whether the names of its hosts are to be looked up first: by the way to each host that is to be
-// started it is known by which address of ours it calls back, and by an address of its own a host
-// finds itself in a list that has another name for it.
+// Returns whether the names of the hosts must be looked up before the plan is made. There are two
+// reasons. If this host starts the others, the route to another host shows which address of this
+// host the other host can connect to. If this host's name is not in the list, this host finds
+// itself by its address.
 bool are_asked_for(const Options& options, const cluster::Specification& hosts);
 
-// Made in the outer process, before there is an inner one.
+// Has what start_others() has made, in the outer process, before the inner one exists.
 struct StartedHosts {
-  Meeting meeting;
+  HostPlan host_plan;
   auth::Key key;
   os::Listener listener;
   std::unique_ptr<Agents> agents;
 };
 
-// `arguments` are those of this rotarun, `answers` those of lookup.h for the hosts, where they are
-// asked for. Throws UsageError, Error.
+// Starts the other hosts. `arguments` are the arguments of this rotarun. `answers` come from
+// look_up() for the hosts, if are_asked_for(). Throws UsageError, Error.
 StartedHosts start_others(const Options& options, const std::vector<std::string>& arguments,
                           const cluster::Specification& hosts,
                           const std::vector<names::Answer>& answers,
                           const std::vector<std::string>& environment,
                           const os::SignalWatch& signals);
 
-// In the inner process; returns the exit code.
+// Runs in the inner process. Returns the exit code.
 int lead_started(StartedHosts hosts, const Options& options, const Facts& facts,
                  const RunContext& context, os::SignalWatch& signals);
 
-// For --follow: what this host was told to do, by the one that started it.
-struct FollowedOrders {
+// For --follow: the request of the host that started this one.
+struct FollowRequest {
   Options options;
-  std::vector<std::string> arguments;  // From which they are.
-  Meeting meeting;
+  std::vector<std::string> arguments;  // The arguments that `options` were parsed from.
+  HostPlan host_plan;
   auth::Key key;
 };
-FollowedOrders follow_orders(int input, const Facts& facts);
-int follow_started(FollowedOrders orders, int lifeline, const Facts& facts,
+FollowRequest receive_follow_request(int input, const Facts& facts);
+int follow_started(FollowRequest request, int lifeline, const Facts& facts,
                    const RunContext& context, os::SignalWatch& signals);
 
 }  // namespace rota::launcher

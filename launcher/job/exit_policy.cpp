@@ -1,4 +1,5 @@
-// Decides when a job is over, why, and with which code.
+// Decides when a job is over, why, and with which exit code. When one rank fails, the others are
+// ended, and the exit code reports the failure that came first.
 #include "launcher/job/exit_policy.h"
 
 #include <signal.h>
@@ -14,10 +15,11 @@ namespace {
 
 using rendezvous::MessageType;
 
-// How long ranks have when rotarun itself was killed.
+// How long ranks may take to end after the guard, rotarun's outer process, was killed.
 constexpr auto kShortGrace = std::chrono::milliseconds(500);
 
-// How long a reader that does not read may hold up the end of a job.
+// How long a reader of rotarun's output that does not read may delay the end of a job, once
+// somebody has asked for this end or the job's time is over.
 constexpr auto kLastOutputTime = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -27,11 +29,15 @@ void ExitPolicy::on_exit(std::size_t rank, const Ending& ending) {
   records_[rank].ending = ending;
   records_[rank].stopped_since.reset();
   ++ended_count_;
-  if (!ending.is_success())
-    note_failure(rank, ending.was_killed ? Weight::kDeath : Weight::kFailure);
+  if (ending.is_success()) return;
+  // A rank that MPI has ended says nothing new by its exit code.
+  const bool is_expected = records_[rank].report && records_[rank].report->code;
+  const Weight of_exit = is_expected ? Weight::kEcho : Weight::kFailure;
+  note_failure(rank, ending.was_killed ? Weight::kDeath : of_exit);
 }
 
-// One may come late, when the others have been asked to end.
+// Records an evaluator. It may start late, after the others have been asked to end. Then it must be
+// asked, too.
 void ExitPolicy::on_evaluator_start(std::size_t index) {
   evaluators_.insert(index);
   has_released_ = false;
@@ -63,7 +69,8 @@ void ExitPolicy::on_message(std::size_t rank, const rendezvous::Message& message
       record.waiting_for = message.blamed.value();
       break;
     case MessageType::kResumed:
-      // Once the job is broken, waits end because of that, and no longer say who is to blame.
+      // Once the job has failed, a wait may end only because of the failure. So the record keeps
+      // the rank that this rank waited for.
       if (!first_failure_) record.waiting_for.reset();
       break;
     case MessageType::kLeave:
@@ -72,7 +79,7 @@ void ExitPolicy::on_message(std::size_t rank, const rendezvous::Message& message
     case MessageType::kAbort: {
       if (record.report) break;
       const ErrorCode error = message.error.value_or(ErrorCode::kSystem);
-      // A rank that aborts on its own account blames nobody.
+      // A rank that aborts for its own reason blames no rank.
       const bool repeats = error == ErrorCode::kAborted && message.blamed;
       const bool is_echo = repeats && first_failure_.has_value();
       record.report = Report{error, message.blamed, message.text, is_echo, now};
@@ -82,6 +89,21 @@ void ExitPolicy::on_message(std::size_t rank, const rendezvous::Message& message
     default:
       break;
   }
+}
+
+void ExitPolicy::on_mpi_abort(std::size_t rank, int code, const std::string& text,
+                              base::TimePoint now) {
+  RankRecord& record = records_[rank];
+  if (record.report) return;
+  record.report = Report{.text = text, .at = now, .code = code};
+  note_failure(rank, Weight::kEcho);
+}
+
+void ExitPolicy::on_fault(Fault fault, base::TimePoint now) {
+  if (!is_running() || first_failure_ || outcome_.reason != Outcome::Reason::kSuccess) return;
+  Outcome outcome{.reason = Outcome::Reason::kFault, .code = code_of(fault)};
+  outcome.fault = std::move(fault);
+  end_with(std::move(outcome), now);
 }
 
 void ExitPolicy::on_not_started(const std::string& text, int code) {
@@ -104,8 +126,9 @@ void ExitPolicy::on_signal(int number, base::TimePoint now, const std::string& w
   if (is_cause && !first_failure_) set_signal(number, who);
 }
 
-// Several hosts may be asked one after the other by one who wants the same of all; but who asks
-// when a failure has long been ending the job has seen that.
+// Returns whether this is a second request to end. One person may send the same request to several
+// hosts, one after the other: these count as one request. But if a failure has been ending the job
+// for a while, even the first request counts as a second one: its sender has seen the failure.
 bool ExitPolicy::is_second(const std::string& who, base::TimePoint now, bool was_typed) {
   const bool is_first_of_all = requests_.empty();
   const auto [first, is_new] = requests_.try_emplace(who, now);
@@ -120,7 +143,8 @@ void ExitPolicy::set_signal(int number, const std::string& who) {
   outcome_.text = who;
 }
 
-// A rank that was killed elsewhere was killed before; what survivors say is about this.
+// Records a lost host. If the death of a rank is known already, the rank died before the host was
+// lost, so that death stays the cause. Reports of survivors are consequences of the lost host.
 void ExitPolicy::on_host_lost(std::span<const std::size_t> ranks, const std::string& text, int code,
                               base::TimePoint now) {
   for (const std::size_t rank : ranks) {
@@ -129,14 +153,20 @@ void ExitPolicy::on_host_lost(std::span<const std::size_t> ranks, const std::str
     records_[rank].stopped_since.reset();
     ++ended_count_;
   }
+  end_unless_known({.reason = Outcome::Reason::kHostLost, .code = code, .text = text}, now);
+}
+
+void ExitPolicy::on_mpi_failure(const std::string& text, int code, base::TimePoint now) {
+  end_unless_known({.reason = Outcome::Reason::kMpi, .code = code, .text = text}, now);
+}
+
+// Ends the job with a cause that explains the failures of ranks, unless a death of a rank is known:
+// such a death has come first.
+void ExitPolicy::end_unless_known(Outcome outcome, base::TimePoint now) {
   const bool is_other_cause = first_failure_ && first_weight_ == Weight::kDeath;
   if (phase_ >= Phase::kEnding || is_other_cause || outcome_.reason != Outcome::Reason::kSuccess) {
     return;
   }
-  Outcome outcome;
-  outcome.reason = Outcome::Reason::kHostLost;
-  outcome.code = code;
-  outcome.text = text;
   end_with(std::move(outcome), now);
 }
 
@@ -164,8 +194,8 @@ void ExitPolicy::on_guard_lost(base::TimePoint now) {
   give_up_at_ = std::min(give_up_at_, now + limits_.fault_grace);
 }
 
-// Failures keep their order, except that those which become known together give way to a death, and
-// an echo gives way to anything.
+// Records a failure. The first failure counts, with two exceptions. If several failures become
+// known together, a death among them counts. Any failure replaces an echo.
 void ExitPolicy::note_failure(std::size_t rank, Weight weight) {
   const bool is_settled =
       phase_ > Phase::kSettling || (phase_ == Phase::kSettling && first_weight_ != Weight::kEcho);
@@ -182,7 +212,7 @@ bool ExitPolicy::is_over(bool has_children) const noexcept {
          (phase_ == Phase::kEnding && (!has_children || has_agreed_));
 }
 
-// When nobody but evaluators is left, and one of them has not been asked yet.
+// Returns whether only evaluators still run, and one of them has not been asked to end.
 bool ExitPolicy::is_release_due() const noexcept {
   const bool may_ask = phase_ == Phase::kRunning || phase_ == Phase::kReleasing ||
                        (phase_ == Phase::kEnding && has_agreed_);
@@ -224,7 +254,7 @@ ExitPolicy::Action ExitPolicy::decide(base::TimePoint now, bool has_children, bo
   const bool is_releasing = phase_ == Phase::kReleasing;
   if (phase_ < Phase::kEnding && !is_releasing) return Action::kNone;
   const bool is_rest = phase_ == Phase::kEnding && all_ended() && evaluators_.empty();
-  if (is_rest) {  // What they have left behind saves nothing.
+  if (is_rest) {  // Processes that ranks left behind have nothing to save.
     give_up_at_ = std::min(give_up_at_, now + limits_.fault_grace);
   }
   const bool is_too_late = now >= give_up_at_;
@@ -253,10 +283,13 @@ void ExitPolicy::find_cause(base::TimePoint now) {
   give_up_at_ = now + limits_.fault_grace;
 }
 
-// A rank that said that it cannot go on is about to exit, with a code that only it knows.
+// Waits for the exit code of a rank that has reported that it cannot go on. This rank is about to
+// exit, and only the rank knows the code.
 void ExitPolicy::conclude(base::TimePoint now) {
   const Fault& fault = outcome_.fault;
-  const bool exits_soon = fault.kind == Fault::Kind::kReported && !records_[fault.rank].ending;
+  const RankRecord& record = records_[fault.rank];
+  const bool exits_soon =
+      fault.kind == Fault::Kind::kReported && !record.ending && !record.report->code;
   if (exits_soon && now < give_up_at_ && !asked_to_end_) return wake_at(give_up_at_);
   Outcome outcome = outcome_;
   outcome.code = code_of(outcome.fault);
@@ -304,6 +337,7 @@ void ExitPolicy::wake_at(base::TimePoint time) {
 
 int ExitPolicy::code_of(const Fault& fault) const {
   const auto& ending = records_[fault.rank].ending;
+  const auto& report = records_[fault.rank].report;
   switch (fault.kind) {
     case Fault::Kind::kStopped:
     case Fault::Kind::kSilent:
@@ -314,6 +348,8 @@ int ExitPolicy::code_of(const Fault& fault) const {
     case Fault::Kind::kReported:
       break;
   }
+  const bool is_aborted = fault.kind == Fault::Kind::kReported && report && report->code;
+  if (is_aborted) return *report->code == 0 ? kExitFailed : *report->code;
   if (!ending || ending->is_success()) return kExitFailed;
   return ending->was_killed ? kExitSignalBase + ending->value : ending->value;
 }

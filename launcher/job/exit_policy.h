@@ -1,7 +1,8 @@
-// Decides when a job is over, why, and with which code. A machine without a clock, a process or a
-// signal: it is told what happened, and answers what to do.
+// Decides when a job is over, why, and with which exit code. ExitPolicy is a state machine without
+// a clock, a process or a signal: the caller tells the policy what happened, and the policy answers
+// what to do.
 //
-//   running ──failure──► settling ──cause known──► concluding ──its code known──► ending ──► over
+//   running ──failure──► settling ──cause known──► concluding ──exit code known─► ending ──► over
 //      │                                                                            ▲
 //      ├──────────────────────── signal, --timeout, a rank stopped too long ────────┘
 //      └──all ranks have ended well──► releasing ──no evaluator runs any more──► over
@@ -16,41 +17,54 @@
 #include <vector>
 
 #include "base/time.h"
-#include "launcher/job/blame.h"
+#include "launcher/job/root_cause.h"
 #include "rendezvous/message.h"
 
 namespace rota::launcher {
 
-// How long ranks have to end, unless --grace says so: after a failure they have nothing to save;
-// when somebody asks for the end they may, and are done before a pod's grace period is over.
+// How long ranks may take to end, unless --grace says otherwise. After a failure the ranks have
+// nothing to save. If somebody asks for the end, the ranks get time to save their state. This time
+// is less than a pod's grace period.
 inline constexpr std::chrono::milliseconds kFaultGrace{500};
 inline constexpr std::chrono::seconds kRequestGrace{20};
 
-// Requests to end that come to one host no farther apart than this are one request. People press
-// Ctrl-C twice more slowly.
+// Requests to end that reach one host within this time are one request. People take longer to press
+// Ctrl-C twice.
 inline constexpr std::chrono::milliseconds kSameRequestTime{200};
 
-// The same where a process has sent it: to the whole group, perhaps, and then it comes again from
-// the outer process, which passes it on as soon as it gets a CPU.
+// This time is longer for a signal that a process has sent, and nobody has typed. Such a signal may
+// go to the whole process group: to rotarun's outer process (the guard) and to the inner process,
+// which runs the job. As soon as the outer process gets a CPU, it passes the signal on, so the
+// inner process receives the signal twice.
 inline constexpr std::chrono::milliseconds kSameSentRequestTime{1000};
 
 constexpr std::chrono::milliseconds same_request_time(bool was_typed) noexcept {
   return was_typed ? kSameRequestTime : kSameSentRequestTime;
 }
 
-// How long killed processes may take to vanish; only one that is stuck in the kernel takes longer.
+// How long killed processes may take to vanish. Only a process that is stuck in the kernel takes
+// longer.
 inline constexpr std::chrono::seconds kReapTime{5};
 
-// Why a job ended, once that is known.
+// Why a job ended, once the reason is known.
 struct Outcome {
-  enum class Reason { kSuccess, kFault, kSignal, kTimeout, kNotStarted, kHostLost, kEvaluator };
+  enum class Reason {
+    kSuccess,
+    kFault,
+    kSignal,
+    kTimeout,
+    kNotStarted,
+    kHostLost,
+    kMpi,
+    kEvaluator
+  };
   Reason reason = Reason::kSuccess;
   int code = 0;
   Fault fault{};                       // kFault
   int signal = 0;                      // kSignal
-  std::vector<std::size_t> running{};  // kTimeout: who had not ended.
-  std::string text{};                  // kNotStarted, kHostLost; kSignal: who got it, if not we.
-  std::size_t evaluator = 0;           // kEvaluator: which one failed, and how it ended.
+  std::vector<std::size_t> running{};  // kTimeout: ranks that had not ended.
+  std::string text{};         // kNotStarted, kHostLost, kMpi: why; kSignal: the other host.
+  std::size_t evaluator = 0;  // kEvaluator: which one failed, and how it ended.
   Ending ending{};
 };
 
@@ -58,8 +72,8 @@ class ExitPolicy {
  public:
   struct Limits {
     base::Duration deadline;  // How long a rank may stay stopped.
-    // Until SIGKILL: after a failure or the timeout, and of what all ranks have left behind; and of
-    // ranks where somebody asked for the end.
+    // The time until SIGKILL. fault_grace: after a failure or the timeout, and for processes that
+    // still run after all ranks have ended. request_grace: for ranks if somebody asked for the end.
     base::Duration fault_grace;
     base::Duration request_grace;
     std::optional<base::TimePoint> timeout;
@@ -67,43 +81,62 @@ class ExitPolicy {
   ExitPolicy(std::size_t world_size, Limits limits) : records_(world_size), limits_(limits) {}
 
   void on_exit(std::size_t rank, const Ending& ending);
-  // Evaluators have no rank. One that fails ends the job; one that ends well, or is asked to end,
-  // does not, and nobody waits for it while ranks run.
+  // Evaluators have no rank. An evaluator that fails ends the job. An evaluator that ends well, or
+  // after a request to end, does not end the job. The job does not wait for evaluators while ranks
+  // run.
   void on_evaluator_start(std::size_t index);
   void on_evaluator_end(std::size_t index, const Ending& ending, base::TimePoint now);
   void on_stopped(std::size_t rank, base::TimePoint now);
   void on_continued(std::size_t rank);
   void on_message(std::size_t rank, const rendezvous::Message& message, base::TimePoint now);
+  // Records that MPI in a rank ended the job, with an exit code. MPI does so for the program, or
+  // after it has lost a peer: a death that becomes known soon is the cause.
+  void on_mpi_abort(std::size_t rank, int code, const std::string& text, base::TimePoint now);
+  // Records a fault that somebody else has found. It is the cause, unless another cause is known.
+  void on_fault(Fault fault, base::TimePoint now);
   void on_not_started(const std::string& text, int code);
-  // Somebody wants the job to end: here, or on the host `who`. A second time means at once, unless
-  // it is the same request that came twice; or that comes to several hosts.
+  // Records a request to end: from here, or from the host `who`. A second request ends the job
+  // immediately. But one request may arrive twice, or at several hosts: that does not make it a
+  // second request.
   void on_signal(int number, base::TimePoint now, const std::string& who = {},
                  bool was_typed = false);
-  // A host is gone, with the ranks that it had; that is the cause, unless another one is known.
+  // Records the loss of a host with its ranks. The loss is the cause, unless another cause is
+  // known.
   void on_host_lost(std::span<const std::size_t> ranks, const std::string& text, int code,
                     base::TimePoint now);
-  // Our guard was killed. Whoever did that wants it over soon, whatever --grace says.
+  // Records that the MPI world cannot go on, without the fault of a rank that is known. This is the
+  // cause, unless another cause is known.
+  void on_mpi_failure(const std::string& text, int code, base::TimePoint now);
+  // Records that the guard of this process was killed. The killer wants a quick end, whatever
+  // --grace says.
   void on_guard_lost(base::TimePoint now);
 
   enum class Action { kNone, kTerminate, kAgree, kRelease, kKill, kFinish };
-  // To be called when all news is told; says each action once. kTerminate: the outcome is known,
-  // and the ranks are to be asked to end. kAgree: the same, but they are to agree on a step first.
-  // kRelease: all ranks have ended, and evaluators, which go on, are to be asked to end.
-  // kFinish: nothing is left to wait for. `can_agree`: whether the ranks can do that now.
+  // Returns what to do, each action once. Call it after all events have been reported. kTerminate:
+  // the outcome is known, and the ranks must be asked to end. kAgree: the same, but the ranks agree
+  // on a step first. kRelease: all ranks have ended, and the evaluators that still run must be
+  // asked to end. kFinish: nothing is left to wait for. `can_agree`: whether the ranks can agree
+  // now.
   Action decide(base::TimePoint now, bool has_children, bool can_agree = false);
 
-  // After kFinish, while output is left: whether to wait for its reader any longer. Readers may
-  // take their time, unless somebody wants the job to end, or its time is over.
+  // Returns whether to wait longer, after kFinish, for the reader of output that is not written
+  // yet. A slow reader gets time, unless somebody asked for the job's end, or the job's time is
+  // over.
   bool waits_for_reader(base::TimePoint now);
 
+  // Returns whether decide() has not seen a cause for the job's end yet.
+  bool is_running() const noexcept {
+    return phase_ == Phase::kRunning || phase_ == Phase::kReleasing;
+  }
   std::optional<base::TimePoint> next_deadline() const noexcept { return next_deadline_; }
   const Outcome& outcome() const noexcept { return outcome_; }
   std::span<const RankRecord> records() const noexcept { return records_; }
-  const std::set<std::size_t>& evaluators() const noexcept { return evaluators_; }  // Who run.
+  const std::set<std::size_t>& evaluators() const noexcept { return evaluators_; }  // Running.
 
  private:
-  // How much a failure says about its cause. An echo repeats what another rank has said, which may
-  // be on its way still; a rank that was killed was killed by none of its peers' failures.
+  // How much a failure tells about its cause. An echo repeats what another rank has said, and the
+  // message of that rank may still be on its way. A death tells most: no failure of a peer kills a
+  // rank.
   enum class Weight { kEcho, kFailure, kDeath };
   enum class Phase { kRunning, kReleasing, kSettling, kConcluding, kEnding, kKilling, kOver };
 
@@ -118,6 +151,7 @@ class ExitPolicy {
   void conclude(base::TimePoint now);
   void watch_stopped(base::TimePoint now);
   void watch_limits(base::TimePoint now);
+  void end_unless_known(Outcome outcome, base::TimePoint now);
   void end_with(Outcome outcome, base::TimePoint now);
   void wake_at(base::TimePoint time);
   int code_of(const Fault& fault) const;
@@ -134,9 +168,9 @@ class ExitPolicy {
   bool may_agree_ = true;
   bool has_agreed_ = false;
   bool is_kill_due_ = false;
-  std::optional<base::TimePoint> asked_to_end_;      // By somebody, or by a failure.
-  std::map<std::string, base::TimePoint> requests_;  // The first of each host.
-  base::TimePoint give_up_at_{};  // Of the phase: when to go on without what is waited for.
+  std::optional<base::TimePoint> asked_to_end_;      // When the ranks were first told to end.
+  std::map<std::string, base::TimePoint> requests_;  // The first request of each host.
+  base::TimePoint give_up_at_{};                     // When the phase stops waiting and goes on.
   std::optional<base::TimePoint> output_end_;
   std::optional<base::TimePoint> next_deadline_;
   Outcome outcome_;

@@ -1,4 +1,5 @@
-// The outer of rotarun's two processes.
+// The guard cleans up all processes of the job when the process that runs the job is killed, or
+// hangs.
 #include "launcher/job/guard.h"
 
 #include <algorithm>
@@ -7,7 +8,8 @@
 #include <string>
 
 #include "launcher/command/exit_codes.h"
-#include "launcher/job/report.h"
+#include "launcher/job/end_report.h"
+#include "launcher/job/start.h"
 #include "launcher/ranks/heartbeat.h"
 #include "os/host.h"
 #include "os/output.h"
@@ -19,14 +21,15 @@ namespace {
 
 constexpr auto kCleanUpTime = std::chrono::seconds(5);
 
-// How long agents of other hosts may take to end after the job; the latter where somebody waits for
-// an end that he has asked for.
+// How long agents (programs such as ssh, which started rotarun on other hosts) may take to end
+// after the job. kAskedAgentsTime is for the case that somebody has asked for the end and waits for
+// it.
 constexpr auto kAgentsTime = std::chrono::seconds(5);
 constexpr auto kAskedAgentsTime = std::chrono::seconds(1);
 constexpr auto kLastWordsTime = std::chrono::seconds(1);
 
-// Field 3 of /proc/PID/stat, behind the name: T is stopped, t is traced, D waits for a disk. Empty
-// where there is no such file.
+// Returns the state of a process, which /proc/PID/stat has after the program's name: T is stopped,
+// t is traced, D waits for a disk. Returns nothing if there is no such file.
 std::optional<char> state_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -41,8 +44,9 @@ bool is_excused(pid_t pid) {
   return state == 'D' || state == 't';
 }
 
-// A suspended child could not act on the signal, so it is woken first. One that is traced is not:
-// a debugger, or LeakSanitizer as the child ends, has stopped it and waits for that.
+// Passes a signal on. A suspended child cannot act on the signal, so it is woken first. A traced
+// child is not woken: a debugger, or LeakSanitizer as the child ends, has stopped it and waits for
+// the stop.
 void pass_on(const os::Signal& signal, pid_t child) {
   if (state_of(child).value_or('T') == 'T') os::send_signal(child, SIGCONT);
   os::send_signal(child, signal.number);
@@ -53,7 +57,7 @@ class Guard {
   Guard(os::SignalWatch& signals, pid_t child, OtherChildren* others)
       : signals_(signals), child_(child), others_(others) {}
 
-  // Whether it was ended for saying nothing.
+  // Returns whether the child was killed because it no longer sent heartbeats.
   bool was_hung() const noexcept { return was_hung_; }
 
   os::ProcessEvent watch() {
@@ -63,21 +67,21 @@ class Guard {
       turn(next_look_);
     }
     const base::TimePoint start = base::Clock::now();
-    while (others_ && !others_->have_ended() && base::Clock::now() < patience_from(start)) {
-      turn(patience_from(start));
+    while (others_ && !others_->have_ended() && base::Clock::now() < deadline_from(start)) {
+      turn(deadline_from(start));
     }
     return *ending_;
   }
 
  private:
-  // How long the others may take when the child is gone since `start`: somebody may ask for the end
-  // before that or after it.
-  base::TimePoint patience_from(base::TimePoint start) const {
+  // Returns the time until which the other children may run, if the child ended at `start`.
+  // Somebody may ask for the end before or after `start`.
+  base::TimePoint deadline_from(base::TimePoint start) const {
     const base::TimePoint end = start + kAgentsTime;
     return asked_at_ ? std::min(end, std::max(start, *asked_at_) + kAskedAgentsTime) : end;
   }
 
-  // Orphans that the child left to us are reaped on the way.
+  // Makes one iteration of the loop. Also reaps orphans that the child left to this process.
   void turn(base::TimePoint end) {
     os::PollSet polls;
     polls.add(signals_.fd(), true, false);
@@ -91,10 +95,10 @@ class Guard {
     while (const auto event = os::next_process_event().event) hear(*event);
   }
 
-  // Its descendants are ours when it is gone.
+  // Kills the child if it hangs. Its descendants then become children of this process.
   void look(base::TimePoint now) {
     next_look_ = now + kPulseTime;
-    // A stop that was under way when the end was asked for has come after it.
+    // A stop that was under way when somebody asked for the end may take effect only afterwards.
     if (asked_at_ && state_of(child_) == 'T') os::send_signal(child_, SIGCONT);
     if (was_hung_ || !watch_.is_hung(now, count_beats(), is_excused(child_))) return;
     was_hung_ = true;
@@ -111,12 +115,13 @@ class Guard {
   os::SignalWatch& signals_;
   pid_t child_;
   OtherChildren* others_;
-  // The child does not have what was typed before it was there, and may hear twice what was after.
+  // A signal typed before the child existed did not reach the child. A signal typed just after the
+  // child's start may reach it twice.
   bool has_early_ = signals_.has_other_than(SIGCHLD);
   HangWatch watch_;
   base::TimePoint next_look_ = base::Clock::now() + kPulseTime;
   bool was_hung_ = false;
-  std::optional<base::TimePoint> asked_at_;  // To end the job.
+  std::optional<base::TimePoint> asked_at_;  // When somebody asked for the end.
   std::optional<os::ProcessEvent> ending_;
 };
 
@@ -137,7 +142,11 @@ bool was_typed(const os::Signal& signal) noexcept {
 int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>& body,
                 OtherChildren* others) {
   const pid_t guard = os::own_process();
-  os::adopt_orphans();
+  if (!os::adopt_orphans()) {
+    complain(
+        "warning: this system does not let rotarun adopt orphans (PR_SET_CHILD_SUBREAPER): a "
+        "process whose parent ends before it may outlive the job");
+  }
   make_heartbeat();
   const pid_t child = os::fork_process();
   if (child == 0) {
@@ -145,7 +154,7 @@ int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>&
     os::adopt_orphans();
     return body(guard);
   }
-  forget_reason();  // The child says it.
+  forget_reason();  // The child reports the reason.
   if (others) others->after_fork();
   Guard watch(signals, child, others);
   const os::ProcessEvent ending = watch.watch();
@@ -154,7 +163,7 @@ int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>&
   if (ending.kind == os::ProcessEvent::Kind::kExited) return ending.value;
   const std::string silence = count_beats() == 0 ? "30 s" : "5 s";
   const std::string why = "rotarun: its own process " + std::to_string(child) +
-                          (watch.was_hung() ? " was stopped, or hung, for " + silence + " or nearly"
+                          (watch.was_hung() ? " was stopped, or hung, for about " + silence
                                             : " was killed by " + os::signal_name(ending.value)) +
                           "; the job was ended\n";
   note_cause(why);

@@ -1,6 +1,7 @@
-// The outer of rotarun's two processes. It does nothing that could fail, so that it can clean up
-// when the inner one, which runs the job, is killed; and the inner one ends the job when the outer
-// one is. Whichever is killed, no process of the job stays behind.
+// The guard is the outer one of rotarun's two processes. Whichever of the two is killed, no process
+// of the job stays behind. The guard does nothing that could fail, so it can clean up when the
+// inner process, which runs the job, is killed. The inner process ends the job when the guard is
+// killed.
 #pragma once
 #include <sys/types.h>
 
@@ -11,27 +12,31 @@
 
 namespace rota::launcher {
 
-// What else the outer process has to do with: children that were started before the inner one.
+// Other children of the guard, such as agents: programs like ssh, which start rotarun on other
+// hosts. They were started before the inner process.
 class OtherChildren {
  public:
   virtual ~OtherChildren() = default;
 
-  // The inner process exists from now on.
+  // Called once the inner process exists.
   virtual void after_fork() = 0;
 
-  // A child other than the inner one has changed its state.
+  // Called when a child other than the inner process has changed its state.
   virtual void on_process(const os::ProcessEvent& event) = 0;
 
-  // They are given some time to end after the inner one.
+  // Returns whether all of them have ended. After the inner process has ended, the guard gives them
+  // some time.
   virtual bool have_ended() const = 0;
 };
 
-// Whether somebody typed it at the terminal, so that both processes have it and the outer one keeps
-// it to itself. A hangup may have come to that one alone.
+// Returns whether somebody typed the signal at the terminal. Such a signal has reached both
+// processes of rotarun, so the guard does not pass it on. A hangup does not count as typed: it may
+// have come to the guard alone.
 bool was_typed(const os::Signal& signal) noexcept;
 
-// Runs `body` in a child, which is told the guard's id, and returns its result; returns twice, once
-// in each process. Signals that ask for the job's end are passed on to the child. Throws Error
+// Runs `body` in a child process. This function returns in both processes: in the child with the
+// result of `body`, and in the guard with the exit code for rotarun. `body` gets the guard's
+// process id. The guard passes signals that ask for the job's end on to the child. Throws Error
 // kSystem.
 int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>& body,
                 OtherChildren* others = nullptr);

@@ -1,4 +1,5 @@
-// A job from its first process to its last.
+// The loop of a job handles events of processes, output, signals and other hosts, and carries out
+// the decisions of the exit policy. At the end, it tells all hosts the exit code.
 #include "launcher/job/job_run.h"
 
 #include <utility>
@@ -15,7 +16,7 @@ namespace {
 
 using Action = ExitPolicy::Action;
 
-// How long other hosts may take to hear that the job is over.
+// How long other hosts may take to receive the end of the job.
 constexpr auto kFarewellTime = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -29,8 +30,9 @@ JobRun::JobRun(const Options& options, const JobPlan& plan, Prepared prepared,
       start_(base::Clock::now()),
       now_(start_),
       status_port_(std::exchange(prepared.status_port, std::nullopt)),
-      household_(options, context.guard, [this](const News& news) { world_.hear(news, now_); }),
-      world_({options, context, signals, household_, others, start_}, plan, std::move(prepared)) {
+      processes_(options, context.guard,
+                 [this](const JobEvent& event) { world_.hear(event, now_); }),
+      world_({options, context, signals, processes_, others, start_}, plan, std::move(prepared)) {
   if (options.status_address) serve_status(plan);
 }
 
@@ -50,18 +52,18 @@ int JobRun::run() {
 void JobRun::turn() {
   world_.send_all(now_);
   if (others_) {
-    if (!world_.share().guests.empty()) others_->set_flow(household_.output().flow());
+    if (!world_.assignment().remote_members.empty()) others_->set_flow(processes_.output().flow());
     others_->send_all(now_);
   }
   wait();
   hear_signals();
-  household_.hear_starts(polls_);
+  processes_.hear_starts(polls_);
   world_.handle(polls_, now_);
   if (others_) {
-    for (const News& news : others_->handle(polls_, now_)) world_.hear(news, now_);
+    for (const JobEvent& event : others_->handle(polls_, now_)) world_.hear(event, now_);
   }
-  household_.hear_processes();
-  household_.pass_on_output(polls_);
+  processes_.hear_processes();
+  processes_.pass_on_output(polls_);
   if (status_port_) status_port_->handle(polls_, now_);
   world_.on_time(now_);
 }
@@ -69,7 +71,7 @@ void JobRun::turn() {
 void JobRun::wait() {
   polls_.clear();
   signal_position_ = polls_.add(signals_.fd(), true, false);
-  household_.add_to(polls_);
+  processes_.add_to(polls_);
   world_.add_to(polls_, now_);
   if (status_port_) status_port_->add_to(polls_, now_);
   auto end = world_.next_deadline(now_);
@@ -83,7 +85,7 @@ void JobRun::wait() {
 }
 
 bool JobRun::has_processes() const {
-  return household_.has_children() || (others_ && !others_->have_ended());
+  return processes_.has_children() || (others_ && !others_->have_ended());
 }
 
 void JobRun::hear_signals() {
@@ -99,63 +101,67 @@ void JobRun::hear_signals() {
   }
 }
 
-// Nobody has asked for the end: whoever started this host may start it again.
+// Handles the loss of the guard, which is not a request to end. It counts as the loss of this host,
+// because the program that started rotarun here may start it again.
 void JobRun::on_guard_lost() {
   policy().on_guard_lost(now_);
-  policy().on_host_lost({}, household_.describe_guard_loss(os::host_name()), kExitSilent, now_);
+  policy().on_host_lost({}, processes_.describe_guard_loss(os::host_name()), kExitSilent, now_);
 }
 
-// For whoever has typed the signal, and may not want to wait for --grace.
+// Returns a hint for a person who has typed the signal, and perhaps does not want to wait for
+// --grace.
 std::string JobRun::hint_for_a_person() const {
-  return ranks_have_signal_ ? "rotarun: once more kills the ranks\n" : "";
+  return ranks_have_signal_ ? "rotarun: another signal kills the ranks\n" : "";
 }
 
-// Says why the job ends, and asks everybody to end.
+// Says why the job ends, and asks all ranks, evaluators and hosts to end.
 void JobRun::terminate() {
   const Outcome& outcome = policy().outcome();
   std::string text = "rotarun: " + world_.why_it_ends() + "\n" + world_.words_of_cause();
   note_cause(text);
-  if (options_.preflight && is_verdict(outcome.code)) text.clear();  // It was said at length.
+  if (options_.preflight && is_verdict(outcome.code)) text.clear();  // The report has the reason.
   const bool is_asked = outcome.reason == Outcome::Reason::kSignal;
-  household_.output().say(text + (is_asked ? hint_for_a_person() : ""));
+  processes_.output().say(text + (is_asked ? hint_for_a_person() : ""));
   const bool is_interrupt = outcome.reason == Outcome::Reason::kSignal && outcome.signal == SIGINT;
   const int signal = is_interrupt ? SIGINT : SIGTERM;
   if (others_) others_->ask_to_end(signal, text);
-  household_.ask_to_end(is_interrupt && ranks_have_signal_ ? SIGCONT : signal);
+  processes_.ask_to_end(is_interrupt && ranks_have_signal_ ? SIGCONT : signal);
 }
 
-// Those who are suspended could not answer.
+// Makes the ranks agree on a last step. Suspended ranks could not answer, so SIGCONT wakes them.
 void JobRun::stop_by_agreement() {
   const std::string text =
       "rotarun: " + world_.why_it_ends() + " after a step that the ranks agree on\n";
   note_cause(text);
-  household_.output().say(text + hint_for_a_person());
+  processes_.output().say(text + hint_for_a_person());
   if (others_) others_->ask_to_end(SIGCONT, text);
-  household_.ask_to_end(SIGCONT);
+  processes_.ask_to_end(SIGCONT);
   world_.stop();
 }
 
-// Evaluators, which are all that is left, may finish what they are at.
+// Asks the evaluators, the only members left, to end. They may finish their current work.
 void JobRun::release() {
-  if (options_.verbose) household_.say("all ranks have ended, so the evaluators are asked to end");
+  if (options_.verbose)
+    processes_.say("all ranks have ended, so rotarun asks the evaluators to end");
   if (others_) others_->ask_to_end(SIGTERM, "");
-  household_.ask_to_end(SIGTERM);
+  processes_.ask_to_end(SIGTERM);
 }
 
 void JobRun::kill() {
   const std::string names = world_.who_runs();
-  if (!names.empty()) household_.say("killed what had not ended: " + names);
+  if (!names.empty()) processes_.say("killed the processes that had not ended: " + names);
   if (others_) others_->kill();
-  household_.kill();
+  processes_.kill();
 }
 
 int JobRun::finish() {
-  if (!household_.finish(kReapTime)) household_.say("some processes of the job could not be ended");
-  // First, for nobody tells them anything while our reader is waited for.
+  if (!processes_.finish(kReapTime)) processes_.say("some processes of the job could not be ended");
+  // The other hosts come first: they receive nothing while rotarun waits for the reader of its
+  // output.
   if (others_) tell_others_the_end();
   write_rest();
-  if (household_.output().tell_losses()) write_rest();
-  note_cause(world_.why_it_ends());  // Where it became known only now.
+  if (processes_.output().tell_losses()) write_rest();
+  note_cause(world_.why_it_ends());  // The cause may have become known only now.
   const int code = policy().outcome().code;
   is_done_ = code == 0;
   if (is_done_ && options_.when_done == WhenDone::kWait) {
@@ -165,20 +171,20 @@ int JobRun::finish() {
 }
 
 void JobRun::write_rest() {
-  while (household_.output().has_pending() && policy().waits_for_reader(now_)) {
+  while (processes_.output().has_pending() && policy().waits_for_reader(now_)) {
     polls_.clear();
     signal_position_ = polls_.add(signals_.fd(), true, false);
-    household_.add_to(polls_);
+    processes_.add_to(polls_);
     if (status_port_) status_port_->add_to(polls_, now_);
     wait_beating(polls_, policy().next_deadline());
     now_ = base::Clock::now();
     hear_signals();
-    household_.pass_on_output(polls_);
+    processes_.pass_on_output(polls_);
     if (status_port_) status_port_->handle(polls_, now_);
   }
 }
 
-// All are to exit with the same code, and at about the same time.
+// Tells the other hosts the exit code, so that all hosts exit with it, at about the same time.
 void JobRun::tell_others_the_end() {
   const Outcome& outcome = policy().outcome();
   std::optional<std::size_t> last_rank;
@@ -191,25 +197,25 @@ void JobRun::tell_others_the_end() {
     others_->add_to(polls_);
     wait_beating(polls_, base::earlier(end, others_->next_deadline()));
     now_ = base::Clock::now();
-    for (const News& news : others_->handle(polls_, now_)) {
+    for (const JobEvent& event : others_->handle(polls_, now_)) {
       const bool is_output =
-          news.kind == News::Kind::kRankWrote || news.kind == News::Kind::kEvaluatorWrote;
-      if (is_output) household_.show(news);
+          event.kind == JobEvent::Kind::kRankWrote || event.kind == JobEvent::Kind::kEvaluatorWrote;
+      if (is_output) processes_.show(event);
     }
   }
-  household_.output().drain();  // What has no line's end.
+  processes_.output().drain();  // Takes last lines without a line end, too.
 }
 
 void JobRun::serve_status(const JobPlan& plan) {
   if (status_port_) return status_port_->ask([this] { return status(); });
   std::vector<std::string> names;
-  if (const auto& ranks = plan.share.ranks; !ranks.empty()) {
+  if (const auto& ranks = plan.assignment.ranks; !ranks.empty()) {
     names.push_back(plan.job.table.rows[ranks.front()].host);
   }
   status_port_.emplace(
       *options_.status_address, [this] { return status(); }, std::move(names));
   const bool is_known = status_port_->address() == *options_.status_address;
-  if (options_.verbose || !is_known) household_.say("status at http://" + status_port_->address());
+  if (options_.verbose || !is_known) processes_.say("status at http://" + status_port_->address());
 }
 
 JobStatus JobRun::status() const {

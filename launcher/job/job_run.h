@@ -1,7 +1,7 @@
-// A job from its first process to its last, where it is decided when it is over and why: on its
-// only host, or on the first of several. Has what lives as long as the job: processes and what they
-// write, signals, the status port. The loop hears all of them for the world, and acts on what is
-// decided there.
+// Runs a job from its first process to its last, on the host that decides when the job is over and
+// why: the only host, or the leader. Owns the parts that last as long as the job: processes and
+// their output, signals, the status port. The loop passes all events to the world, and carries out
+// the world's decisions.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -11,7 +11,7 @@
 #include "launcher/job/other_hosts.h"
 #include "launcher/job/world.h"
 #include "launcher/plan/job_plan.h"
-#include "launcher/ranks/household.h"
+#include "launcher/ranks/local_processes.h"
 #include "launcher/status/status_port.h"
 #include "os/poll_set.h"
 #include "os/signals.h"
@@ -20,12 +20,12 @@ namespace rota::launcher {
 
 class JobRun {
  public:
-  // All outlive it; `others` is null where there is one host. Throws Error when what the job needs
-  // cannot be had; nothing has started then.
+  // All references must outlive this object. `others` is null if there is one host. Throws Error if
+  // something that the job needs is missing. In this case nothing has started.
   JobRun(const Options& options, const JobPlan& plan, Prepared prepared, const RunContext& context,
          os::SignalWatch& signals, OtherHosts* others = nullptr);
 
-  // Returns the exit code. Nothing that descends from this process is left then.
+  // Returns the exit code. When run() returns, no descendant of this process is left.
   int run();
 
  private:
@@ -53,12 +53,12 @@ class JobRun {
   base::TimePoint start_;
   base::TimePoint now_;
   std::optional<StatusPort> status_port_;
-  Household household_;
+  LocalProcesses processes_;
   World world_;
   os::PollSet polls_;
   std::size_t signal_position_ = 0;
-  bool is_done_ = false;            // With success, on all hosts.
-  bool ranks_have_signal_ = false;  // It was typed at the terminal that they share with us.
+  bool is_done_ = false;            // The job ended with success, on all hosts.
+  bool ranks_have_signal_ = false;  // The signal came from the terminal, so the ranks here got it.
 };
 
 }  // namespace rota::launcher

@@ -1,4 +1,5 @@
-// The other hosts of a job, as it looks from the one where it is decided what they are to do.
+// OtherHosts is the interface to the other hosts of a job, for the host that decides what they do.
+// Through OtherHosts, this host starts the other hosts, receives their events and ends them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,10 +9,12 @@
 #include <vector>
 
 #include "base/time.h"
+#include "launcher/mpi/fence.h"
+#include "launcher/mpi/mpi_letter.h"
 #include "launcher/output/rank_output.h"
-#include "launcher/ranks/news.h"
+#include "launcher/ranks/job_event.h"
 #include "os/poll_set.h"
-#include "rendezvous/line.h"
+#include "rendezvous/connection.h"
 
 namespace rota::launcher {
 
@@ -19,31 +22,40 @@ class OtherHosts {
  public:
   virtual ~OtherHosts() = default;
 
-  // To a rank that is not on this host; its fd is none to wait for: kRankSpoke says when to read.
-  virtual std::unique_ptr<rendezvous::Line> line_to(std::size_t rank) = 0;
+  // Returns the connection to a rank on another host. The connection's fd cannot be waited for: the
+  // event kRankSpoke shows when to read.
+  virtual std::unique_ptr<rendezvous::Connection> connection_to(std::size_t rank) = 0;
 
-  // One turn of a loop. Never blocks.
+  // Each of these functions makes one iteration of a loop, and never blocks.
   virtual void add_to(os::PollSet& polls) = 0;
-  virtual std::vector<News> handle(const os::PollSet& polls, base::TimePoint now) = 0;
+  virtual std::vector<JobEvent> handle(const os::PollSet& polls, base::TimePoint now) = 0;
   virtual void send_all(base::TimePoint now) = 0;
   virtual std::optional<base::TimePoint> next_deadline() const = 0;
 
-  // Which ranks are lost with a host.
+  // Returns the ranks that are lost with a host.
   virtual std::vector<std::size_t> ranks_of(std::size_t host) const = 0;
 
-  // What they are told. `text` is what is to be said there; `signal` as Household has it.
+  // Each of these functions sends a message to all other hosts. `text` is printed on those hosts.
+  // `signal`: as for LocalProcesses::ask_to_end().
   virtual void start() = 0;
   virtual void ask_to_end(int signal, const std::string& text) = 0;
   virtual void kill() = 0;
 
-  // How their output can be taken now, where it is shown here.
+  // Tells the other hosts that a fence of MPI ranks has ended.
+  virtual void end_fence(const FenceResult& result) = 0;
+
+  // Sends a letter to the MPI server of another host.
+  virtual void send_letter(const MpiLetter& letter) = 0;
+
+  // Tells the other hosts whether this host can take more of their output now, if it shows that
+  // output.
   virtual void set_flow(Flow flow) = 0;
 
-  // Whether nothing of the job is left on any of them.
+  // Returns whether no other host has a process of the job any more.
   virtual bool have_ended() const = 0;
 
-  // Tells them the job's exit code: the host of `last_rank`, if there is such, exits after the
-  // others. To be followed by turns until all have gone.
+  // Sends the job's exit code to the other hosts. The host of `last_rank`, if given, exits after
+  // the others. Afterwards the caller continues its loop until are_gone().
   virtual void finish(int exit_code, std::optional<std::size_t> last_rank) = 0;
   virtual bool are_gone() const = 0;
 };

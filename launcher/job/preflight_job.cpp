@@ -1,4 +1,4 @@
-// The job that --preflight runs, and what its end means.
+// Makes the job of --preflight, and turns the exit code of that job into a verdict.
 #include "launcher/job/preflight_job.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include "launcher/command/companions.h"
 #include "launcher/command/exit_codes.h"
-#include "launcher/job/report.h"
+#include "launcher/job/end_report.h"
 
 namespace rota::launcher {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::string_view kSpeaks = "speaks";
 constexpr std::string_view kIsQuiet = "quiet";
 constexpr std::size_t kOwnArguments = 4;
 
-// The codes that say that the job itself would not run.
+// The exit codes that mean that the job itself would not run.
 constexpr std::array kRefusals = {kExitUsage,     kExitKey,      kExitSpecification,
                                   kExitCannotRun, kExitNotFound, kExitIncomplete,
                                   kExitSilent,    kExitSlotHeld};
@@ -33,7 +33,8 @@ std::optional<std::size_t> to_number(const std::string& text) {
   return number;
 }
 
-// The variables of -x: the names are enough to look for what lacks, and the values may be secret.
+// Removes the values of -x. The names are enough to find what is missing, and the values may be
+// secret.
 std::vector<std::string> without_values(std::vector<std::string> arguments) {
   constexpr std::string_view kLong = "--export=";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -74,41 +75,42 @@ Verdict verdict_of(int exit_code) noexcept {
   return is_refusal ? Verdict::kUnusable : Verdict::kUnknown;
 }
 
-std::vector<std::string> encode(const PreflightOrders& orders) {
-  std::vector<std::string> arguments = {std::to_string(orders.world_size.value_or(0)),
-                                        std::to_string(orders.slot_count),
-                                        std::string(orders.speaks ? kSpeaks : kIsQuiet)};
-  arguments.push_back(std::to_string(orders.directories.size()));
-  arguments.insert(arguments.end(), orders.directories.begin(), orders.directories.end());
-  arguments.insert(arguments.end(), orders.arguments.begin(), orders.arguments.end());
+std::vector<std::string> encode(const PreflightRequest& request) {
+  std::vector<std::string> arguments = {std::to_string(request.world_size.value_or(0)),
+                                        std::to_string(request.slot_count),
+                                        std::string(request.speaks ? kSpeaks : kIsQuiet)};
+  arguments.push_back(std::to_string(request.directories.size()));
+  arguments.insert(arguments.end(), request.directories.begin(), request.directories.end());
+  arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
   return arguments;
 }
 
-std::optional<PreflightOrders> decode_preflight_orders(std::span<const std::string> arguments) {
+std::optional<PreflightRequest> decode_preflight_request(std::span<const std::string> arguments) {
   if (arguments.size() < kOwnArguments) return std::nullopt;
   const auto world_size = to_number(arguments[0]);
   const auto slot_count = to_number(arguments[1]);
   const bool speaks = arguments[2] == kSpeaks;
   if (!world_size || !slot_count || (!speaks && arguments[2] != kIsQuiet)) return std::nullopt;
-  PreflightOrders orders{.slot_count = *slot_count, .speaks = speaks};
-  if (*world_size > 0) orders.world_size = world_size;
+  PreflightRequest request{.slot_count = *slot_count, .speaks = speaks};
+  if (*world_size > 0) request.world_size = world_size;
   const auto directory_count = to_number(arguments[3]);
   auto rest = arguments.subspan(kOwnArguments);
   if (!directory_count || *directory_count > rest.size()) return std::nullopt;
-  orders.directories.assign(rest.begin(), rest.begin() + static_cast<long>(*directory_count));
+  request.directories.assign(rest.begin(), rest.begin() + static_cast<long>(*directory_count));
   rest = rest.subspan(*directory_count);
-  orders.arguments.assign(rest.begin(), rest.end());
-  return orders;
+  request.arguments.assign(rest.begin(), rest.end());
+  return request;
 }
 
-Options preflight_job(const Options& options, PreflightOrders orders) {
+Options preflight_job(const Options& options, PreflightRequest request) {
   Options job = options;
   Group group = first_of_ranks(options.groups);
+  if (!goes_over_mpi(options)) group.mpi = MpiChoice::kNone;
   group.count.reset();
   group.working_directory.clear();
-  for (const Group& each : options.groups) orders.directories.push_back(each.working_directory);
-  orders.arguments = without_values(std::move(orders.arguments));
-  group.program = encode(orders);
+  for (const Group& each : options.groups) request.directories.push_back(each.working_directory);
+  request.arguments = without_values(std::move(request.arguments));
+  group.program = encode(request);
   group.program.insert(group.program.begin(), companion_path(kInspector));
   job.groups = {std::move(group)};
   job.rank_count.reset();
@@ -123,15 +125,15 @@ Options preflight_job(const Options& options, PreflightOrders orders) {
   job.timestamp_output = false;
   job.gather_output = false;
   job.when_done = WhenDone::kExit;
-  job.tuned_file.clear();  // It is for the job's ranks.
+  job.tuned_file.clear();  // The tuned file is for the job's own ranks.
   return job;
 }
 
 int conclude_preflight(const Options& options, int exit_code) {
   if (is_verdict(exit_code)) {
-    forget_reason();  // Its report has it.
+    forget_reason();  // The preflight's report has the reason.
     note_reason("preflight: " + std::string(to_string(verdict_of(exit_code))) +
-                ": see the report that it has printed");
+                ": see the report of --preflight");
     return exit_code;
   }
   const Verdict verdict = verdict_of(exit_code);

@@ -1,6 +1,6 @@
-// A job of several hosts, as main() sees it. What that takes, OpenSSL and c-ares, is in a program
-// of its own, rotarun-hosts; rotarun turns into it where there are several, and starts fast where
-// not.
+// Declares how main() starts a job of several hosts. Only such a job needs OpenSSL and c-ares, so
+// it has its own program, rotarun-hosts. rotarun turns into that program if there are several
+// hosts, and starts fast if there is one.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,12 +11,12 @@
 
 namespace rota::launcher {
 
-// `arguments` are those of the command line. Both return the exit code, and throw what main()
-// knows.
+// Runs this host's part of a job. `arguments` are those of the command line. This function and the
+// next one return the exit code, and throw exceptions that main() knows.
 int launch_across(const Options& options, const std::vector<std::string>& arguments,
                   const Facts& facts, const cluster::Specification& hosts);
 
-// For --follow: another rotarun has started this one, for its own host.
+// Runs this host's part of a job for --follow: another rotarun has started this one.
 int launch_followed(const std::vector<std::string>& arguments);
 
 }  // namespace rota::launcher

@@ -1,17 +1,21 @@
-// What every launch begins with.
+// Begins every launch: prints complaints, watches signals, finds the program, and splits rotarun
+// into two processes.
 #include "launcher/job/start.h"
 
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include <rota/error.h>
 
 #include "launcher/command/exit_codes.h"
-#include "launcher/job/report.h"
+#include "launcher/job/end_report.h"
+#include "launcher/mpi/pmix/session_folders.h"
 #include "launcher/ranks/heartbeat.h"
 #include "launcher/ranks/program_check.h"
 #include "os/host.h"
@@ -22,13 +26,14 @@
 namespace rota::launcher {
 namespace {
 
-// How long a reader who does not read, such as a terminal that is stopped, may hold up the rest.
+// How long a reader that does not read, such as a stopped terminal, may delay rotarun.
 constexpr std::chrono::seconds kComplaintTime{1};
 
 }  // namespace
 
-// Whoever has begun to beat is to go on, and soon to turn again. Before that he may wait, for less
-// than half a minute where somebody waits for the first beat.
+// Prints a line. A process that has sent a heartbeat waits for the reader at most kComplaintTime,
+// because it must soon return to its event loop. Before its first heartbeat the process may block.
+// But if the process has a guard, the guard kills it when there is no heartbeat for half a minute.
 void complain(const std::string& text) {
   note_reason(text);
   const std::string line = "rotarun: " + text + "\n";
@@ -57,7 +62,7 @@ os::SignalWatch watch_signals() {
 
 void discard_key(const Options& options) {
   constexpr std::chrono::seconds kPatience{30};
-  constexpr std::size_t kMostReads = 32;  // Of more than what a pipe holds.
+  constexpr std::size_t kMostReads = 32;  // Together more than a pipe holds.
   if (!options.key_fd) return;
   const os::Fd fd(*options.key_fd);
   const base::TimePoint end = base::Clock::now() + kPatience;
@@ -70,30 +75,41 @@ void discard_key(const Options& options) {
       if (!polls.readable(position)) break;
       if (os::read_available(fd.get(), bytes).io == os::Io::kClosed) break;
     }
-  } catch (const Error&) {  // It is nothing to read from, so there is no key in it.
+  } catch (const Error&) {  // The descriptor cannot be read, so it has no key.
   }
   os::wipe(std::as_writable_bytes(std::span(bytes)));
 }
 
 Found find_program(const Options& options, const std::vector<std::string>& environment,
-                   bool hides_ranks) {
-  const ProgramCheck check = check_program(options, environment, hides_ranks);
+                   MpiView view) {
+  const ProgramCheck check = check_program(options, environment, view);
   for (const std::string& warning : check.warnings) complain("warning: " + warning);
-  Found found{.program_paths = check.program_paths};
+  for (const std::string& why : check.why_mpi) {
+    if (options.verbose && !options.preflight) complain(why);
+  }
+  Found found{
+      .program_paths = check.program_paths, .mpi = check.mpi, .mpi_libraries = check.mpi_libraries};
   if (check.exit_code == 0) return found;
   complain(check.complaint);
-  // That ours is missing says nothing about theirs.
+  // A missing rota-preflight says nothing about the job's own program.
   const bool is_ours = options.preflight && check.exit_code != kExitUsage;
-  found.obstacle = News{.kind = News::Kind::kNotStarted,
-                        .value = is_ours ? kExitFailed : check.exit_code,
-                        .text = check.complaint};
+  found.obstacle = JobEvent{.kind = JobEvent::Kind::kNotStarted,
+                            .value = is_ours ? kExitFailed : check.exit_code,
+                            .text = check.complaint};
   return found;
 }
 
 int start(const std::vector<std::string>& environment, const Found& found, os::SignalWatch& signals,
           const std::function<int(RunContext& context)>& run, OtherChildren* others) {
+  // Both processes of rotarun have this object, so that one of them removes the folders.
+  std::optional<SessionFolders> mpi_folders;
+  const auto has_mpi = [](MpiKind kind) { return kind != MpiKind::kNone; };
+  if (std::ranges::any_of(found.mpi, has_mpi)) mpi_folders.emplace(environment);
   const auto body = [&](pid_t guard) {
     RunContext context{.program_paths = found.program_paths,
+                       .mpi = found.mpi,
+                       .mpi_libraries = found.mpi_libraries,
+                       .mpi_folders = mpi_folders ? &*mpi_folders : nullptr,
                        .environment = environment,
                        .open_file_limit = os::raise_open_file_limit(),
                        .guard = guard,

@@ -1,4 +1,5 @@
-// What every launch begins with: the program is looked for, and rotarun splits in two.
+// The beginning of every launch: rotarun finds the program, watches signals, and splits into the
+// guard and the process that runs the job.
 #pragma once
 #include <functional>
 #include <optional>
@@ -7,34 +8,37 @@
 
 #include "launcher/command/options.h"
 #include "launcher/job/guard.h"
+#include "launcher/ranks/job_event.h"
 #include "launcher/ranks/local_ranks.h"
-#include "launcher/ranks/news.h"
+#include "launcher/ranks/rank_environment.h"
 #include "os/signals.h"
 
 namespace rota::launcher {
 
-// A line to stderr, before there is anybody to keep it apart from. In the inner process it is left
-// out, or cut, where nobody takes it for a second.
+// Prints a line to stderr, before there is any output of ranks with which it could mix. In the
+// inner process the line is left out or cut if nobody reads it within a second.
 void complain(const std::string& text);
 
-// Signals of rotarun's processes are read from here.
+// Watches signals from now on: both processes of rotarun read their signals from this watch.
 os::SignalWatch watch_signals();
 
-// The programs as they are found here, by group. Where it cannot run, that is known to be the job's
-// end on one host; several have to hear of it.
+// The programs as found here, by group. A program that cannot run ends a job on one host. In a job
+// of several hosts, all hosts must be told about such a program.
 struct Found {
   std::vector<std::string> program_paths;
-  std::optional<News> obstacle;
+  std::vector<MpiKind> mpi;
+  std::vector<std::string> mpi_libraries;
+  std::optional<JobEvent> obstacle;
 };
-// `hides_ranks` as of check_program().
+// Finds the programs, and decides which MPI they have. `view`: as for check_program().
 Found find_program(const Options& options, const std::vector<std::string>& environment,
-                   bool hides_ranks);
+                   MpiView view);
 
-// Of --key-fd, where no key is needed: reads it to its end, for others may hold the same pipe, and
-// closes it.
+// Handles --key-fd if no key is needed: reads the descriptor to its end, and closes it. A key that
+// stayed in the pipe could be read by other processes that have the pipe open.
 void discard_key(const Options& options);
 
-// Runs `run` in the inner process, and returns the exit code in both.
+// Runs `run` in the inner process, and returns the exit code in both processes.
 int start(const std::vector<std::string>& environment, const Found& found, os::SignalWatch& signals,
           const std::function<int(RunContext& context)>& run, OtherChildren* others = nullptr);
 

@@ -1,4 +1,4 @@
-// What is left for whoever looks at a container that has ended.
+// Writes the termination message, so that `kubectl describe pod` shows why the job ended.
 #include "launcher/job/termination_message.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cluster/environment.h"
-#include "launcher/job/report.h"
+#include "launcher/job/end_report.h"
 #include "os/file.h"
 
 namespace rota::launcher {
@@ -17,7 +17,8 @@ constexpr const char* kFileVariable = "ROTA_TERMINATION_LOG";
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// How many bytes the character at the front takes; 0 where it is none.
+// Returns the number of bytes of the first character; 0 if the character is not valid or not
+// printable.
 std::size_t character_bytes(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   const bool is_printable = (first >= 0x20 && first < 0x7F) || first == '\n' || first == '\t';
@@ -25,7 +26,8 @@ std::size_t character_bytes(std::string_view text) {
   const std::size_t count = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
   if (first < 0xC2 || first > 0xF4 || text.size() < count) return 0;
   if (!std::ranges::all_of(text.substr(1, count - 1), is_continuation)) return 0;
-  // Longer than it need be, half of a pair, or beyond the last character.
+  // Some sequences are not valid: one that is longer than necessary, one half of a surrogate pair,
+  // or one beyond the last character.
   const auto second = static_cast<unsigned char>(text[1]);
   const bool is_wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
                         (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
@@ -48,7 +50,7 @@ std::string_view cut(std::string_view text, std::size_t most_bytes) {
   return text.substr(0, most_bytes);
 }
 
-// Where the lines begin that end the text and are quoted from a rank.
+// Returns where the quoted lines of a rank begin. These lines are at the end of the text.
 std::size_t begin_of_quote(std::string_view text) {
   std::size_t begin = text.size();
   while (begin > 0) {

@@ -1,4 +1,5 @@
-// A rotarun that is to stay after the job.
+// Keeps rotarun running after a job that succeeded, so that a StatefulSet does not start the job
+// again.
 #include "launcher/job/when_done.h"
 
 #include <signal.h>
@@ -25,7 +26,8 @@ bool is_asked_to_end(os::SignalWatch& signals) {
 }  // namespace
 
 void stay_when_done(os::SignalWatch& signals, StatusPort* status_port, OtherHosts* others) {
-  complain("done: every rank ended with 0; waits to be asked to end (--when-done wait)");
+  complain(
+      "done: every rank ended with 0; rotarun waits until it is asked to end (--when-done wait)");
   os::PollSet polls;
   while (!is_asked_to_end(signals)) {
     polls.clear();

@@ -1,5 +1,5 @@
-// A rotarun that is to stay after the job: where it would be started again if it ended, as in a
-// StatefulSet, it says that it is done, and waits until it is asked to end.
+// --when-done wait: rotarun stays after a job that succeeded, until it is asked to end. If rotarun
+// ended, a StatefulSet, for example, would start it again.
 #pragma once
 #include "launcher/job/other_hosts.h"
 #include "launcher/status/status_port.h"
@@ -7,8 +7,8 @@
 
 namespace rota::launcher {
 
-// Returns on the first signal that asks for the end. Answers at `status_port` meanwhile, and hosts
-// of the same job that come too late; both may be null.
+// Returns on the first signal that asks for the end. Until then, answers at `status_port`, and
+// answers hosts of the same job that come too late. Both pointers may be null.
 void stay_when_done(os::SignalWatch& signals, StatusPort* status_port, OtherHosts* others);
 
 }  // namespace rota::launcher

@@ -1,4 +1,4 @@
-// All rules over all workloads.
+// Applies all rules to all workloads.
 #include <set>
 
 #include "launcher/manifest/rules.h"
@@ -6,7 +6,7 @@
 namespace rota::manifest {
 namespace {
 
-constexpr std::size_t kMostFindings = 1000;  // More than anybody mends at a time.
+constexpr std::size_t kMostFindings = 1000;  // More than a person fixes at a time.
 
 Findings check(const Manifest& manifest, const Workload& workload) {
   Findings all;
@@ -24,18 +24,18 @@ Findings check(const Manifest& manifest, const Workload& workload) {
 Findings check(const Manifest& manifest) {
   if (manifest.workloads.empty()) {
     return {
-        error("nothing here starts rotarun: no Job, JobSet, TrainJob, StatefulSet or Pod "
-              "has it as a container's command; give the whole manifest")};
+        error("nothing here starts rotarun: no Job, JobSet, TrainJob, StatefulSet or Pod has a "
+              "container with this command; give the whole manifest")};
   }
   Findings all;
-  std::set<Finding> told;  // Pods of one kind say the same of what they share.
+  std::set<Finding> told;  // Workloads that share an object repeat its findings.
   for (const Workload& workload : manifest.workloads) {
     for (Finding& finding : check(manifest, workload)) {
       finding.text = on_one_line(std::move(finding.text));
       if (!told.insert(finding).second) continue;
       if (all.size() == kMostFindings) {
-        all.push_back(error("there is more: mend these " + std::to_string(kMostFindings) +
-                            " first, and check again"));
+        all.push_back(error("there are more errors: correct these " +
+                            std::to_string(kMostFindings) + " first, and check again"));
         return all;
       }
       all.push_back(std::move(finding));

@@ -1,5 +1,5 @@
-// rota-manifest: what rotarun becomes for "rotarun render". Prints the objects of a job, or says
-// what is wrong with those of a file, so that YAML burdens no other start.
+// rota-manifest is the program that rotarun becomes for "rotarun render". It prints the objects of
+// a job, or reports what is wrong in a file. It is separate so that no other start loads YAML code.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -50,7 +50,8 @@ struct FieldsFlag {
 constexpr std::array kFlags = {FieldsFlag{"resources.limits.memory is", "--memory"},
                                FieldsFlag{"resources.requests.cpu is", "--cpu-request"}};
 
-// What check() refuses is not printed, and the flag is named where the field is that of one.
+// Throws UsageError if check() refuses the manifest; the manifest is not printed in this case. The
+// message names the flag if the wrong field comes from a flag.
 void require_sound(const Manifest& manifest) {
   for (const Finding& finding : check(manifest)) {
     if (!finding.is_error) continue;
@@ -69,7 +70,8 @@ int render(const Parameters& parameters) {
   return print(to_yaml(manifest.objects));
 }
 
-// No more than is taken, and some of what is too much.
+// Reads the stream, and stops soon after kMostYamlBytes; the YAML reader then refuses the text as
+// too large.
 std::string read_all(std::istream& stream) {
   std::string text;
   std::array<char, 1 << 16> part{};
@@ -87,21 +89,21 @@ std::string read_all(std::istream& stream) {
 std::string read_file(const std::string& path) {
   if (path == "-") {
     std::string text = read_all(std::cin);
-    if (std::cin.bad() || std::ferror(stdin) != 0) refuse_file(path, "it cannot be read");
+    if (std::cin.bad() || std::ferror(stdin) != 0) refuse_file(path, "the file cannot be read");
     return text;
   }
-  std::error_code ignored;  // Opening it says so again.
+  std::error_code ignored;  // Opening the file reports the same error.
   if (std::filesystem::is_directory(path, ignored)) {
-    refuse_file(path, "it is a folder: name its files, or write kubectl kustomize " + path +
+    refuse_file(path, "this is a folder: name its files, or run kubectl kustomize " + path +
                           " | rotarun render --check -");
   }
   std::ifstream file(path);
   std::string text = read_all(file);
-  if (!file.is_open() || file.bad()) refuse_file(path, "it cannot be read");
+  if (!file.is_open() || file.bad()) refuse_file(path, "the file cannot be read");
   return text;
 }
 
-// Together, since what one names may be in another.
+// Reads all files together: an object may name an object in another file.
 std::vector<Tree> read_files(const std::vector<std::string>& paths) {
   YamlReader reader;
   for (const std::string& path : paths) {
@@ -114,10 +116,11 @@ std::vector<Tree> read_files(const std::vector<std::string>& paths) {
   return reader.take();
 }
 
-// What a stranger's files may cost, whatever they make of a parser: docs/manifests.md promises it.
+// Limits on the cost of untrusted files, whatever work the files cause in the parser.
+// docs/manifests.md promises these limits.
 constexpr rlim_t kMostSeconds = 2;
 #if defined(ROTA_LIMITS_MEMORY)
-// The data, and the pages of programs and libraries beside it, are less than 64 MiB.
+// 48 MiB of data, and the pages of the program and of its libraries, are less than 64 MiB together.
 constexpr rlim_t kMostDataBytes = rlim_t{48} << 20;
 #endif
 
@@ -130,7 +133,7 @@ void lower_limit(__rlimit_resource resource, rlim_t most) {
 
 extern "C" void end_late(int /*signal*/) {
   constexpr std::string_view kWhy =
-      "rotarun render: this takes more than 2 s to check; give the manifest of one job\n";
+      "rotarun render: the check takes more than 2 s; give the manifest of one job\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kWhy.data(), kWhy.size());
   ::_exit(launcher::kExitSpecification);
 }
@@ -153,7 +156,8 @@ int check_files(const std::vector<std::string>& paths) {
     is_wrong = is_wrong || finding.is_error;
   }
   if (findings.empty()) {
-    text = "nothing is wrong with these " + std::to_string(manifest.objects.size()) + " objects\n";
+    text = "rotarun render found nothing wrong with these " +
+           std::to_string(manifest.objects.size()) + " objects\n";
   }
   const int code = print(text);
   return is_wrong ? launcher::kExitSpecification : code;
@@ -173,7 +177,7 @@ int run(const std::vector<std::string>& arguments) {
     complain(error.what());
     return launcher::kExitSpecification;
   } catch (const std::bad_alloc&) {
-    complain("this takes more than 64 MiB to check; give the manifest of one job");
+    complain("the check needs more than 64 MiB; give the manifest of one job");
     return launcher::kExitSpecification;
   } catch (const std::exception& error) {
     complain(error.what());

@@ -1,4 +1,4 @@
-// Finds what starts rotarun among the objects.
+// Finds the workloads: the objects that start rotarun.
 #include "launcher/manifest/manifest.h"
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 namespace rota::manifest {
 namespace {
 
-// Where the runtime's or the JobSet's replicated jobs start rotarun; empty where none does.
+// Returns the path of the first replicated job (of a runtime or a JobSet) that starts rotarun;
+// empty if none does.
 std::string path_of_set(const Tree& owner, const std::string& jobs_path) {
   const std::size_t count = list_at(owner, jobs_path).size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -36,7 +37,7 @@ void read_host_count(const Tree& tree, const std::string& path, Workload& worklo
   workload.host_count_field = path;
 }
 
-// Those of Kubeflow Trainer, and which of them some TrainJob names.
+// The runtimes of Kubeflow Trainer, and which of them a TrainJob uses.
 class Runtimes {
  public:
   explicit Runtimes(const std::vector<Tree>& objects) {
@@ -63,7 +64,7 @@ class Runtimes {
   std::set<const Tree*> used_;
 };
 
-// What is too large for a number is the largest.
+// Returns the product. On overflow, returns the largest number.
 std::size_t product(std::size_t one, std::size_t other) {
   std::size_t result = 0;
   return __builtin_mul_overflow(one, other, &result) ? std::numeric_limits<std::size_t>::max()
@@ -102,7 +103,8 @@ bool is_candidate(const Tree& object, const Runtimes& runtimes) {
   return std::ranges::find(kKinds, view_at(object, "kind")) != kKinds.end();
 }
 
-// A TrainJob counts without its runtime too; whatever else does not start rotarun is not ours.
+// Returns whether the object is a workload: it starts rotarun, or it is a TrainJob whose runtime is
+// not among the objects.
 bool finish(Workload& workload) {
   const Tree& containers = list_at(workload.pod_spec(), "containers");
   const auto found = std::ranges::find_if(containers, is_ours);

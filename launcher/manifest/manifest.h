@@ -1,4 +1,5 @@
-// All objects that are checked together, and those among them that start rotarun.
+// A Manifest has all objects that are checked together, and finds the workloads among them: the
+// objects that start rotarun.
 #pragma once
 #include <array>
 #include <map>
@@ -14,12 +15,12 @@ struct Manifest {
   Manifest(const Manifest&) = delete;  // Workloads point into the objects.
   Manifest& operator=(const Manifest&) = delete;
 
-  // The first object of a name; null where there is none. A namespace that is not said is one of
-  // its own.
+  // Returns the first object with this name, or null. Objects without a namespace form a namespace
+  // of their own.
   const Tree* named(std::string_view kind, std::string_view name_space,
                     std::string_view name) const;
 
-  // The Services whose selector begins with that label.
+  // Returns the Services whose selector begins with this label.
   std::vector<const Tree*> services_of(std::string_view name_space, std::string_view label,
                                        std::string_view value) const;
 
@@ -27,7 +28,8 @@ struct Manifest {
   std::vector<Workload> workloads;
 
  private:
-  // Of what workloads look for, since both may be many. Keys are the objects' own texts.
+  // Indexes keep lookups fast: there may be many objects and many workloads. Keys point into the
+  // objects.
   using Index = std::multimap<std::array<std::string_view, 3>, const Tree*>;
 
   void index(const Tree& object);

@@ -1,4 +1,4 @@
-// What may be the name of an object.
+// Has the rules of Kubernetes for the names of objects and pods.
 #include "launcher/manifest/names.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::string longest_pod_name(std::string_view kind, const std::string& name, con
 }
 
 std::size_t most_letters(std::string_view kind) {
-  constexpr std::size_t kRevisionLetters = 11;  // "-" and a digest of ten.
+  constexpr std::size_t kRevisionLetters = 11;  // "-" and a digest of ten letters.
   return kind == "StatefulSet" ? kMostNameLetters - kRevisionLetters : kMostNameLetters;
 }
 

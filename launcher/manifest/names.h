@@ -1,4 +1,4 @@
-// What may be the name of an object, and of the pods that are made of it.
+// Has the rules of Kubernetes for the names of objects, and of the pods that an object makes.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,25 +6,27 @@
 
 namespace rota::manifest {
 
-// Of a host's name, and of what is selected by a label.
+// Longest host name, and longest value of a label that selects pods.
 inline constexpr std::size_t kMostNameLetters = 63;
 
-// Lower-case letters, digits and hyphens, with a letter or a digit at either end: DNS-1123.
+// Returns whether the name is a DNS-1123 label: lower-case letters, digits and hyphens, with a
+// letter or digit at either end.
 bool is_label(std::string_view name);
 
-// A Service's name, and so one that pods are found by: the first is a letter: DNS-1035.
+// Returns whether a Service may have the name: it must be a DNS-1035 label, which begins with a
+// letter. Pods are found by this name.
 bool is_service_name(std::string_view name);
 
-// Of an object that is no host: labels and dots.
+// Returns whether an object that is not a host may have the name: labels joined by dots.
 bool is_object_name(std::string_view name);
 
-// The longest name among the pods: "mnist-3" for the Job mnist of 4. `kind` is Job, JobSet,
-// TrainJob or StatefulSet; `set` the name of the replicated job, where the kind has one.
+// Returns the longest name among the pods: "mnist-3" for the Job mnist with 4 hosts. `kind` is Job,
+// JobSet, TrainJob or StatefulSet. `set` is the name of the replicated job, if the kind has one.
 std::string longest_pod_name(std::string_view kind, const std::string& name, const std::string& set,
                              std::size_t host_count);
 
-// How long a name of that kind may be beside that of its pods: a StatefulSet's is a label with a
-// revision behind it.
+// Returns the length limit of the object's own name. A StatefulSet's name becomes a label with a
+// revision suffix, so its limit is lower.
 std::size_t most_letters(std::string_view kind);
 
 }  // namespace rota::manifest

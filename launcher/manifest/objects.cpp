@@ -1,16 +1,16 @@
-// The objects of a job: one function for each kind, and for what each says of failures.
+// Builds the objects of a job: one function for each kind, and for each failure policy.
 #include "launcher/manifest/objects.h"
 
 #include <csignal>
 
 #include "launcher/command/exit_codes.h"
 #include "launcher/manifest/contract.h"
-#include "launcher/manifest/pod.h"
+#include "launcher/manifest/pod_template.h"
 
 namespace rota::manifest {
 namespace {
 
-constexpr std::size_t kSecondsToKeep = 24 * 60 * 60;  // A finished job, and its logs.
+constexpr std::size_t kSecondsToKeep = 24 * 60 * 60;  // How long a finished job and its logs stay.
 
 Tree object(const std::string& version, const std::string& kind, const Parameters& parameters,
             const std::string& name) {
@@ -44,7 +44,8 @@ Tree claim(const Parameters& parameters) {
   return tree;
 }
 
-// Gives each pod a name, whether or not it is ready: hosts find each other before they are.
+// Makes the Service. It gives pods their names before they are ready: a pod is ready only after it
+// has found the others.
 Tree service(const Parameters& parameters) {
   const auto port = [](const char* name, int number) {
     return Tree{{"name", name}, {"port", number}, {"targetPort", name}};
@@ -64,8 +65,9 @@ Tree indexed_pods(const Parameters& parameters) {
           {"completionMode", "Indexed"}};
 }
 
-// What Kubernetes is to make of rotarun's exit codes: which end the job for good, which do not
-// count, and which let the world form again. docs/exit_codes.md says what they mean.
+// The next functions make the policies for rotarun's exit codes: which codes end the job for good,
+// which codes do not count, and after which codes the world forms again. docs/exit_codes.md says
+// what the codes mean.
 constexpr int kAgreedStop = launcher::kExitSignalBase + SIGTERM;
 
 Tree on_disruption(const std::string& action) {
@@ -80,7 +82,7 @@ Tree on_codes(const std::string& action, const std::string& container, const std
       {"onExitCodes", {{"containerName", container}, {"operator", operation}, {"values", codes}}}};
 }
 
-// Of these trying again may give another result.
+// Returns the codes after which another try may give another result.
 Tree worth_a_try() {
   constexpr int kLastCode = 255;
   Tree codes = Tree::array();
@@ -94,12 +96,13 @@ Tree policy(const std::string& on_stop, const std::string& container) {
                                  on_codes("FailJob", container, "NotIn", worth_a_try())})}};
 }
 
-// Of a Job by itself: codes below 128 end it, an agreed stop does not count, all others do.
+// Returns the policy of a Job that is not part of a JobSet. A code below 128 ends the Job, a
+// disruption or code 143 does not count, and every other failure counts.
 Tree job_failure_policy(const std::string& container) { return policy("Ignore", container); }
 
-// Of the Job of a JobSet, whose failure is judged by jobset_failure_policy(). It has no retries of
-// its own, so that every failure fails it at once, and by its first two rules those that are not to
-// count: the JobSet knows them by the number of the rule.
+// Returns the policy of the Job in a JobSet. The Job has no retries, so every failure fails it
+// immediately, and jobset_failure_policy() judges the failure. The first two rules match failures
+// that must not count: the JobSet recognises these failures by the index of the rule.
 Tree set_job_failure_policy(const std::string& container) { return policy("FailJob", container); }
 
 Tree jobset_failure_policy(std::size_t restart_count) {
@@ -129,7 +132,7 @@ Tree job(const Parameters& parameters) {
   return tree;
 }
 
-// The Job of which a set has one.
+// Returns the only Job of a JobSet.
 Tree set_job(const Parameters& parameters, const std::string& container) {
   Tree spec = indexed_pods(parameters);
   spec["backoffLimit"] = 0;
@@ -155,7 +158,7 @@ Tree job_set(const Parameters& parameters) {
 
 Tree training_runtime(const Parameters& parameters) {
   Tree pods = set_job(parameters, "node");
-  // How many is the TrainJob's to say.
+  // The TrainJob sets the number of pods.
   pods["spec"].erase("completions");
   pods["spec"].erase("parallelism");
   Tree step = {
@@ -207,7 +210,7 @@ std::vector<Tree> objects_of(const Parameters& parameters, const std::string& ke
       objects.push_back(service(parameters));
       objects.push_back(job(parameters));
       break;
-    case Kind::kJobSet:  // It makes its Service itself.
+    case Kind::kJobSet:  // The JobSet makes its Service itself.
       objects.push_back(job_set(parameters));
       break;
     case Kind::kTrainJob:

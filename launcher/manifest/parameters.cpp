@@ -1,4 +1,4 @@
-// The command line of rotarun render: one table for parsing, --help and suggestions.
+// Parses the command line of rotarun render. One table serves parsing, --help and suggestions.
 #include "launcher/manifest/parameters.h"
 
 #include <rota/nearest_name.h>
@@ -28,25 +28,27 @@ struct Flag {
 };
 
 constexpr Flag kFlags[] = {
-    {"name", "NAME", "Of the job and its objects"},
-    {"workers", "N", "Pods that train together"},
-    {"slots", "N", "Ranks of each (default: 1)"},
-    {"image", "IMAGE", "With rotarun and the program"},
-    {"kind", "job|jobset|trainjob|statefulset", "What makes the pods (default: job)"},
+    {"name", "NAME", "The name of the job and of its objects"},
+    {"workers", "N", "The number of pods that train together"},
+    {"slots", "N", "Ranks of each pod (default: 1)"},
+    {"image", "IMAGE", "An image with rotarun and the program"},
+    {"kind", "job|jobset|trainjob|statefulset",
+     "The kind of object that makes the pods (default: job)"},
     {"gpu", "N", "GPUs of each pod, nvidia.com/gpu (default: 0)"},
-    {"cpu", "CORES", "That each pod may use (default: one for each slot)"},
-    {"cpu-request", "CORES", "That are kept for each pod (default: as --cpu)"},
-    {"memory", "BYTES", "Limit of each pod (default: by a formula, with 256Mi a rank for data)"},
-    {"parameters", "N", "Parameters of the model, for that formula and for --check"},
+    {"cpu", "CORES", "CPU limit of each pod (default: one core for each slot)"},
+    {"cpu-request", "CORES", "CPU request of each pod (default: as --cpu)"},
+    {"memory", "BYTES",
+     "Memory limit of each pod (default: from a formula, with 256Mi for the program of each rank)"},
+    {"parameters", "N", "Parameters of the model, for the memory formula and for --check"},
     {"data-claim", "NAME", "A volume claim to mount at /data"},
     {"data-size", "BYTES",
-     "Print that claim too, for many nodes to write to; it is deleted with the file"},
+     "Also print that claim, which many nodes can write to; kubectl delete -f deletes it too"},
     {"key-secret", "NAME",
-     "A Secret that exists, whose item key is the job's key (default: a fresh one is printed)"},
-    {"namespace", "NAME", "Where the objects go (default: where they are applied)"},
+     "An existing Secret with the job's key in its item \"key\" (default: a new one is printed)"},
+    {"namespace", "NAME", "The namespace of the objects (default: where they are applied)"},
     {"restarts", "N", "How often the world may form again after a failure (default: 3)"},
-    {"check", "", "Read manifests, FILE... or - for standard input, and say what is wrong"},
-    {"help", "", "Print this text"},
+    {"check", "", "Read manifests, from FILE... or - for standard input, and print what is wrong"},
+    {"help", "", "Print this help"},
 };
 
 struct KindName {
@@ -59,12 +61,13 @@ constexpr KindName kKinds[] = {{"job", Kind::kJob},
                                {"trainjob", Kind::kTrainJob},
                                {"statefulset", Kind::kStatefulSet}};
 
-constexpr std::uint64_t kMostWorkers = 4096;
+constexpr std::size_t kMostWorkers = 4096;
 constexpr std::uint64_t kMostParameters = 1'000'000'000'000;
 
 cxxopts::Options make_parser() {
-  cxxopts::Options parser("rotarun render",
-                          "Prints the Kubernetes objects of a job, or checks those of a file.\n");
+  cxxopts::Options parser(
+      "rotarun render",
+      "Prints the Kubernetes objects of a job, or checks the objects in a file.\n");
   parser.custom_help(
       "--name NAME --workers N --image IMAGE [options] -- [rotarun's options] "
       "program [arguments]\n  rotarun render --check FILE...");
@@ -98,50 +101,56 @@ void require_known(const std::vector<std::string>& arguments) {
   }
 }
 
-std::uint64_t to_count(const std::string& flag, const std::string& text, std::uint64_t least,
-                       std::uint64_t most) {
-  std::uint64_t count = 0;
+template <class Count>
+Count count_within(const std::string& flag, const std::string& text, Count least, Count most) {
+  Count count = 0;
   const char* end = text.data() + text.size();
   const auto [read_to, error] = std::from_chars(text.data(), end, count);
   if (error == std::errc() && read_to == end && count >= least && count <= most) return count;
-  throw UsageError("--" + flag + " " + text + ": a whole number from " + std::to_string(least) +
-                   " to " + std::to_string(most) + " is needed");
+  throw UsageError("--" + flag + " " + text + ": the value must be a whole number from " +
+                   std::to_string(least) + " to " + std::to_string(most));
 }
 
 std::string to_quantity(const std::string& flag, const std::string& text) {
   if (parse_quantity(text).value_or(0) > 0) return text;
-  throw UsageError("--" + flag + " " + text + ": an amount is needed, such as " +
+  throw UsageError("--" + flag + " " + text + ": the value must be an amount, such as " +
                    (flag.starts_with("cpu") ? "2 or 500m" : "512Mi or 2Gi"));
 }
 
 std::string to_object_name(const std::string& flag, const std::string& text) {
   if (is_object_name(text)) return text;
   throw UsageError("--" + flag + " " + text +
-                   ": a name of lower-case letters, digits, hyphens and dots is needed, with a "
-                   "letter or a digit at either end");
+                   ": a name must consist of lower-case letters, digits, hyphens and dots, with a "
+                   "letter or a digit at both ends");
 }
 
-// A namespace has no dots.
+// Checks the name of a namespace. A namespace has no dots in its name.
 std::string to_label(const std::string& flag, const std::string& text) {
   if (is_label(text)) return text;
   throw UsageError("--" + flag + " " + text +
-                   ": a name of lower-case letters, digits and hyphens is needed, with a letter or "
-                   "a digit at either end, and 63 of them at most");
+                   ": a name must consist of at most 63 lower-case letters, digits and hyphens, "
+                   "with a letter or a digit at both ends");
 }
 
 Kind to_kind(const std::string& text) {
   for (const KindName& each : kKinds) {
     if (each.name == text) return each.kind;
   }
-  throw UsageError("--kind " + text + ": one of job, jobset, trainjob, statefulset is needed");
+  throw UsageError("--kind " + text +
+                   ": the value must be one of job, jobset, trainjob, statefulset");
 }
 
 void read_counts(const std::string& name, const std::string& text, Parameters& parameters) {
-  if (name == "workers") parameters.worker_count = to_count(name, text, 1, kMostWorkers);
-  if (name == "slots") parameters.slot_count = to_count(name, text, 1, kMostWorkers);
-  if (name == "gpu") parameters.gpu_count = to_count(name, text, 0, kMostWorkers);
-  if (name == "restarts") parameters.restart_count = to_count(name, text, 0, kMostWorkers);
-  if (name == "parameters") parameters.parameter_count = to_count(name, text, 1, kMostParameters);
+  const auto ranks = [&](std::size_t least) {
+    return count_within(name, text, least, kMostWorkers);
+  };
+  if (name == "workers") parameters.worker_count = ranks(1);
+  if (name == "slots") parameters.slot_count = ranks(1);
+  if (name == "gpu") parameters.gpu_count = ranks(0);
+  if (name == "restarts") parameters.restart_count = ranks(0);
+  if (name == "parameters") {
+    parameters.parameter_count = count_within(name, text, std::uint64_t{1}, kMostParameters);
+  }
 }
 
 void read_texts(const std::string& name, const std::string& text, Parameters& parameters) {
@@ -157,7 +166,7 @@ void read_texts(const std::string& name, const std::string& text, Parameters& pa
   if (name == "namespace") parameters.name_space = to_label(name, text);
 }
 
-// The kind as the API has it, and its replicated job's name.
+// The name of the kind in the API, and the name of its replicated job.
 struct PodNames {
   std::string_view kind;
   std::string set;
@@ -181,53 +190,59 @@ void check_name(const Parameters& parameters) {
   const std::string& name = parameters.name;
   if (!is_service_name(name)) {
     throw UsageError("--name " + name +
-                     ": a name of lower-case letters, digits and hyphens is needed, with a letter "
-                     "first and no hyphen last, and 63 of them at most");
+                     ": a name must consist of at most 63 lower-case letters, digits and hyphens, "
+                     "with a letter first and no hyphen last");
   }
   const auto [kind, set] = pod_names(parameters.kind);
   const std::string pod = longest_pod_name(kind, name, set, parameters.worker_count);
   if (pod.size() > kMostNameLetters) {
     throw UsageError("--name " + name + ": the pod " + pod + " would have " +
-                     std::to_string(pod.size()) + " letters, and a host's name has 63 at most");
+                     std::to_string(pod.size()) + " letters, but a host's name has at most 63");
   }
   if (name.size() > most_letters(kind)) {
-    throw UsageError("--name " + name + ": a StatefulSet's name has " +
-                     std::to_string(most_letters(kind)) + " letters at most");
+    throw UsageError("--name " + name + ": a StatefulSet's name has at most " +
+                     std::to_string(most_letters(kind)) + " letters");
   }
 }
 
 void check_amounts(const cxxopts::ParseResult& given, const Parameters& parameters) {
   if (parameters.worker_count * parameters.slot_count > kMostWorkers) {
-    throw UsageError("--workers times --slots is the number of ranks: " +
-                     std::to_string(kMostWorkers) + " at most");
+    throw UsageError("--workers times --slots is the number of ranks: at most " +
+                     std::to_string(kMostWorkers));
   }
   if (parse_quantity(parameters.cpu).value_or(1) < 1) {
     throw UsageError("--cpu " + parameters.cpu +
-                     ": less than a core, so that a rank would be held "
-                     "up again and again; give 1 or more, and less by --cpu-request");
+                     ": with less than a core, a rank would be paused again and again; give 1 or "
+                     "more, and use --cpu-request for less");
   }
   if (!parameters.data_size.empty() && parameters.data_claim.empty()) {
-    throw UsageError("--data-size is of a claim: name it by --data-claim");
+    throw UsageError("--data-size is the size of a claim: name the claim with --data-claim");
   }
   if (parameters.kind == Kind::kStatefulSet && given.count("restarts") > 0) {
-    throw UsageError("--restarts: a StatefulSet starts its pods again for ever");
+    throw UsageError(
+        "--restarts does not apply to a StatefulSet, which always starts its pods again, without "
+        "a limit: leave --restarts out");
   }
 }
 
-// Rotarun's own words for what makes no sense to it.
+// Parses the words after "--" with rotarun's own parser, so that this parser's messages explain
+// errors.
 void read_command_line(std::vector<std::string> words, Parameters& parameters) {
-  if (words.empty()) throw UsageError("no program to start: give it behind \"--\"");
+  if (words.empty()) throw UsageError("there is no program to start: give it after \"--\"");
   const launcher::Options options = launcher::parse_options(words);
   const bool has_program = std::ranges::any_of(options.groups, [](const launcher::Group& group) {
     const std::string first = group.program.empty() ? "" : group.program.front();
     return first == "rotarun" || first.ends_with("/rotarun");
   });
-  if (has_program) throw UsageError("rotarun is put there already: leave it out behind --");
+  if (has_program) throw UsageError("rotarun render adds rotarun itself: leave it out after --");
   if (options.status_address) {
-    throw UsageError("--status-port: the pods answer at 8080, where their probes ask");
+    throw UsageError(
+        "--status-port: the pods answer at port 8080, which their probes use: leave it out");
   }
   if (options.host_list || options.hostfile || options.this_host || options.follow) {
-    throw UsageError("the hosts of the job are its pods, whose number is --workers");
+    throw UsageError(
+        "the hosts of the job are its pods, and --workers gives their number: leave out --host, "
+        "--hostfile, --this-host and --follow");
   }
   const auto grace = options.grace.value_or(launcher::kRequestGrace);
   parameters.grace_seconds =
@@ -262,7 +277,8 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     line.files = given.unmatched();
     if (line.is_check) {
       if (line.files.empty()) throw UsageError("--check needs a file, or - for standard input");
-      if (given.arguments().size() > 1) throw UsageError("--check goes with no other option");
+      if (given.arguments().size() > 1)
+        throw UsageError("--check cannot be combined with other options");
       return line;
     }
     for (const auto& pair : given.arguments()) {
@@ -270,7 +286,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
       read_texts(pair.key(), pair.value(), parameters);
     }
     if (!line.files.empty()) {
-      throw UsageError("the program and its arguments stand behind \"--\": -- " + line.files[0]);
+      throw UsageError("give the program and its arguments after \"--\": -- " + line.files[0]);
     }
     for (const char* needed : {"name", "workers", "image"}) {
       if (given.count(needed) == 0) throw UsageError("--" + std::string(needed) + " is needed");
@@ -286,12 +302,12 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
 
 std::string help_text() {
   return make_parser().help() + R"(
---check ends with 0 where nothing is wrong and with 78 otherwise; hints do not count.
+--check exits with 0 if nothing is wrong, and otherwise with 78; hints do not count.
 
 Examples:
   rotarun render --name mnist --workers 4 --slots 2 --image rota-mnist -- mnist | kubectl apply -f -
   rotarun render --kind jobset --name mnist --workers 4 --gpu 1 --image rota-mnist \
-                 --data-claim mnist-data -- --output-filename /data/logs mnist --model lenet
+                 --data-claim mnist-data -- mnist --checkpoint-dir /data/checkpoints
   kubectl kustomize k8s/overlays/job | rotarun render --check -
 )";
 }

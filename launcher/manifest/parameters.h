@@ -1,4 +1,4 @@
-// The command line of rotarun render: what a job is to be.
+// Parses the command line of rotarun render into the parameters of a job.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,25 +10,25 @@ namespace rota::manifest {
 
 enum class Kind { kJob, kJobSet, kTrainJob, kStatefulSet };
 
-// What a job is to be, from which all its objects follow.
+// Parameters of a job. All its objects are derived from them.
 struct Parameters {
   std::string name;
-  std::string name_space{};  // Empty: whichever they are applied to.
+  std::string name_space{};  // Empty: the namespace that kubectl applies to.
   std::string image;
   Kind kind = Kind::kJob;
   std::size_t worker_count = 1;
   std::size_t slot_count = 1;  // Ranks of each worker.
-  std::size_t gpu_count = 0;   // Of each worker.
+  std::size_t gpu_count = 0;   // GPUs of each worker.
   std::size_t restart_count = 0;
-  std::string data_claim{};  // Mounted at /data; empty: none.
-  std::string data_size{};   // Of the claim that is printed as well; empty: it exists.
-  std::string key_secret{};  // One that exists; empty: a fresh one is printed.
-  std::string cpu{};         // Limits and requests, as Kubernetes writes them.
+  std::string data_claim{};  // Claim to mount at /data; empty: none.
+  std::string data_size{};   // Size of the claim to print; empty: the claim exists.
+  std::string key_secret{};  // An existing Secret; empty: a new one is printed.
+  std::string cpu{};         // This and the next two: amounts as Kubernetes writes them.
   std::string cpu_request{};
   std::string memory{};
-  std::uint64_t parameter_count = 0;        // Of the model; 0: not told.
-  std::vector<std::string> command_line{};  // Of rotarun, in the pods: options, program, arguments.
-  std::uint64_t grace_seconds = 0;          // Of that command line, as the next two.
+  std::uint64_t parameter_count = 0;        // Parameters of the model; 0: unknown.
+  std::vector<std::string> command_line{};  // Of rotarun in the pods: options, program, arguments.
+  std::uint64_t grace_seconds = 0;          // This and the next two come from command_line.
   std::uint16_t first_port = 0;
   bool encrypts = false;
 };
@@ -36,14 +36,14 @@ struct Parameters {
 struct CommandLine {
   bool help = false;
   bool is_check = false;
-  std::vector<std::string> files{};  // To check; "-" is standard input.
+  std::vector<std::string> files{};  // Files to check; "-" is standard input.
   Parameters parameters{};
 };
 
-// Without "rotarun render". Throws launcher::UsageError, with a message for whoever typed it.
+// Parses what follows "rotarun render". Throws launcher::UsageError with a message for the user.
 CommandLine parse_command_line(const std::vector<std::string>& arguments);
 
-// As in --kind: "job".
+// Returns the name of the kind as in --kind: "job".
 std::string to_text(Kind kind);
 
 std::string help_text();

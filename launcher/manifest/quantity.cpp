@@ -1,4 +1,4 @@
-// Amounts as Kubernetes writes them.
+// Parses and prints amounts as Kubernetes writes them.
 #include "launcher/manifest/quantity.h"
 
 #include <charconv>

@@ -1,5 +1,5 @@
-// What can be wrong with a manifest, rule by rule: each looks at one workload among all objects
-// that are given, and says what is wrong in one sentence, with the field and what to do.
+// Has the rules of --check. Each rule looks at one workload among all given objects. A finding is
+// one sentence: what is wrong, in which field, and what to do.
 #pragma once
 #include <span>
 #include <string>
@@ -12,7 +12,7 @@
 namespace rota::manifest {
 
 struct Finding {
-  bool is_error = true;  // Otherwise a hint: it may well run so.
+  bool is_error = true;  // Otherwise a hint: the job may run anyway.
   std::string text;
 
   friend bool operator==(const Finding&, const Finding&) = default;
@@ -22,16 +22,16 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
-// Short enough to be read: a text of the manifest's in it may be of any length.
+// error() and hint() cut the text, because it may quote a string of any length from the manifest.
 inline Finding error(std::string text) { return {true, cut(std::move(text))}; }
 inline Finding hint(std::string text) { return {false, cut(std::move(text))}; }
 
 struct Rule {
-  std::string_view name;  // What it is about, in words of the documentation.
+  std::string_view name;  // Subject, as the documentation names it.
   Findings (*check)(const Manifest& manifest, const Workload& workload);
 };
 
-// In the order in which they report, by subject.
+// Return the rules by subject, in the order in which check() applies them.
 std::span<const Rule> rules_of_names();
 std::span<const Rule> rules_of_world();
 std::span<const Rule> rules_of_service();
@@ -39,7 +39,7 @@ std::span<const Rule> rules_of_failure();
 std::span<const Rule> rules_of_key();
 std::span<const Rule> rules_of_pod();
 
-// What all of them say about all workloads.
+// Applies all rules to all workloads.
 Findings check(const Manifest& manifest);
 
 }  // namespace rota::manifest

@@ -1,4 +1,4 @@
-// Failure: what is made of exit codes, and who starts again.
+// Has the rules about failures: how the manifest treats exit codes, and what is restarted.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -13,10 +13,11 @@ Findings ends_its_pods(const Manifest& /*manifest*/, const Workload& workload) {
   const std::string policy = text_at(workload.pod_spec(), "restartPolicy");
   const bool needs_never = find(workload.job_spec(), "podFailurePolicy") != nullptr;
   if (policy == "Never" || (!needs_never && policy == "OnFailure")) return {};
-  return {error(workload.pod_field("restartPolicy") + " is " +
-                (policy.empty() ? "missing" : policy) + ", and " +
-                (needs_never ? "podFailurePolicy takes Never alone" : "a Job takes no other") +
-                ": make it Never")};
+  return {error(
+      workload.pod_field("restartPolicy") + " is " + (policy.empty() ? "missing" : policy) +
+      ", but " +
+      (needs_never ? "podFailurePolicy allows only Never" : "a Job must have Never or OnFailure") +
+      ": make it Never")};
 }
 
 Findings check_codes(const Workload& workload, const std::string& path) {
@@ -27,13 +28,13 @@ Findings check_codes(const Workload& workload, const std::string& path) {
   Findings findings;
   if (!is_ordered) {
     findings.push_back(error(workload.job_field(path + ".values") +
-                             " are not in ascending order, or one is there twice, which the API "
+                             " are not in ascending order, or one appears twice, which the API "
                              "refuses: sort them, each once"));
   }
   const bool is_in = text_at(workload.job_spec(), path + ".operator") == "In";
   if (is_in && std::ranges::find(values, Tree(0)) != values.end()) {
-    findings.push_back(
-        error(workload.job_field(path + ".values") + " have 0, which is a success: leave it out"));
+    findings.push_back(error(workload.job_field(path + ".values") +
+                             " contain 0, which is a success: leave it out"));
   }
   return findings;
 }
@@ -53,12 +54,11 @@ Findings check_container(const Workload& workload, const std::string& path,
   if (name == ours) return {};
   if (name.empty()) {
     return {error(workload.job_field(path + ".containerName") +
-                  " is missing, so that the code of any other container counts too: make it " +
-                  ours)};
+                  " is missing, so the code of any other container counts too: make it " + ours)};
   }
   if (names.contains(name)) return {};
   return {error(workload.job_field(path + ".containerName") + " is " + name +
-                ", and no container is called so: make it " + ours)};
+                ", but no container has this name: make it " + ours)};
 }
 
 Findings reads_codes(const Manifest& /*manifest*/, const Workload& workload) {
@@ -81,15 +81,15 @@ Findings gives_up_together(const Manifest& /*manifest*/, const Workload& workloa
   if (most != nullptr && *most == 0) return {};
   return {error(workload.job_field("maxFailedIndexes") + " is " +
                 (most == nullptr ? "missing" : shown(*most)) +
-                ", so that pods would wait for one that does not come back any more: make it 0")};
+                ", so pods would wait for a pod that never comes back: make it 0")};
 }
 
 Findings tells_codes_apart(const Manifest& /*manifest*/, const Workload& workload) {
   if (workload.job_path.empty()) return {};
   if (find(workload.job_spec(), "podFailurePolicy") != nullptr) return {};
   return {hint(workload.job_field("podFailurePolicy") +
-               " is missing, so that what cannot succeed is tried again, and an eviction counts as "
-               "a failure: rotarun render has one")};
+               " is missing, so Kubernetes retries a job that cannot succeed, and counts an "
+               "eviction as a failure: add the policy that rotarun render prints")};
 }
 
 Findings counts_restarts_once(const Manifest& /*manifest*/, const Workload& workload) {
@@ -99,7 +99,7 @@ Findings counts_restarts_once(const Manifest& /*manifest*/, const Workload& work
   if (limit != nullptr && *limit == 0) return {};
   return {hint(workload.job_field("backoffLimit") + " is " +
                (limit == nullptr ? "6 by default" : shown(*limit)) +
-               ", so that single pods come back where the set should start again: make it 0")};
+               ", so single pods start again, although the whole set should: make it 0")};
 }
 
 Findings starts_in_parallel(const Manifest& /*manifest*/, const Workload& workload) {
@@ -108,8 +108,8 @@ Findings starts_in_parallel(const Manifest& /*manifest*/, const Workload& worklo
   if (policy == "Parallel" || workload.host_count.value_or(1) < 2) return {};
   return {error(workload.object_field("spec.podManagementPolicy") + " is " +
                 (policy.empty() ? "OrderedReady by default" : policy) +
-                ", by which a pod starts once the one before it is ready, and that one waits for "
-                "all: make it Parallel")};
+                ", so a pod starts only when the pod before it is ready, but that pod waits for "
+                "all pods: make it Parallel")};
 }
 
 Findings stays_when_done(const Manifest& /*manifest*/, const Workload& workload) {
@@ -120,14 +120,13 @@ Findings stays_when_done(const Manifest& /*manifest*/, const Workload& workload)
     if (value == "wait") return {};
     return {hint(workload.container_field("command") + " has " +
                  (value ? "--when-done " + *value : "no --when-done wait") +
-                 ", so that a job that has ended well is started again, as everything in a "
-                 "StatefulSet is: " +
+                 ", so a StatefulSet starts the job again after a success: " +
                  (value ? "make it wait" : "add it"))};
   }
   if (workload.kind == "Pod" || value != "wait") return {};
-  return {error(workload.container_field("command") + " has --when-done wait, so that no pod of " +
+  return {error(workload.container_field("command") + " has --when-done wait, so no pod of " +
                 name_of(*workload.object) +
-                " ends after a success, and it never completes: leave it out")};
+                " ends after a success, and the job never completes: leave it out")};
 }
 
 constexpr std::array kFailureRules = {

@@ -1,4 +1,5 @@
-// The key that the hosts share: that there is one, and that rotarun will trust it.
+// Has the rules about the key that the hosts share: the key must exist, and rotarun must trust its
+// key file.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -10,11 +11,11 @@ namespace rota::manifest {
 namespace {
 
 constexpr std::size_t kKeyBytes = 32;
-constexpr std::size_t kUsualMode = 0644;   // A Secret's files have it by default.
-constexpr std::size_t kForbidden = 0026;   // Others read or write; the group writes.
-constexpr std::size_t kOwnersRead = 0440;  // What fsGroup makes readable.
+constexpr std::size_t kUsualMode = 0644;   // Default mode of a Secret's files.
+constexpr std::size_t kForbidden = 0026;   // Others may read or write, or the group may write.
+constexpr std::size_t kOwnersRead = 0440;  // Owner or group may read; fsGroup is that group.
 
-// Where rotarun looks for it.
+// Returns the path at which rotarun looks for the key.
 std::string key_path(const Workload& workload) {
   if (const auto flag = flag_value(workload.words(), "key-file")) return *flag;
   const auto variables = workload.variables();
@@ -34,7 +35,7 @@ bool needs_key(const Workload& workload) {
   return has_several_hosts(workload) && !does_without;
 }
 
-// The volume that has the key, and how its file is called there.
+// The volume that holds the key, and the name of the key's file in the volume.
 struct Place {
   const Tree* volume = nullptr;
   std::string file;
@@ -63,17 +64,18 @@ Place find_place(const Workload& workload) {
 Findings has_key(const Manifest& /*manifest*/, const Workload& workload) {
   if (has_several_hosts(workload) && has_flag(workload.words(), "insecure")) {
     return {error(workload.container_field("command") +
-                  " has --insecure, which is for hosts on loopback, and these are several: leave "
-                  "it out, and mount a key at " +
+                  " has --insecure, which is only for hosts on loopback, but this job has several "
+                  "hosts: leave it out, and mount a key at " +
                   kKeyFolder)};
   }
   if (!needs_key(workload) || find_place(workload).volume != nullptr) return {};
-  return {error(workload.container_field("volumeMounts") + " has nothing at " + key_path(workload) +
-                ", and hosts prove by a key that they belong together: mount a Secret at " +
-                kKeyFolder + ", with 32 random bytes as its item " + kKeyItem)};
+  return {
+      error(workload.container_field("volumeMounts") + " has nothing at " + key_path(workload) +
+            ", but the hosts need a key to prove that they belong together: mount a Secret at " +
+            kKeyFolder + ", with 32 random bytes as its item " + kKeyItem)};
 }
 
-// The one that holds for the file, and which field says so.
+// The mode of the key file, and the field that sets the mode.
 struct Mode {
   std::string field;
   std::size_t mode = kUsualMode;
@@ -98,7 +100,7 @@ Findings is_key_trusted(const Manifest& /*manifest*/, const Workload& workload) 
   const auto [field, mode] = mode_of(place);
   if ((mode & kForbidden) != 0) {
     return {error(workload.pod_field("volumes") + ": " + field +
-                  ", so that others may read the key and rotarun refuses it: make it 0400, "
+                  ", so other users may read the key, and rotarun refuses it: make the mode 0400, "
                   "and give the pod an fsGroup")};
   }
   const Tree* user = find(workload.main_container(), "securityContext.runAsUser");
@@ -107,11 +109,11 @@ Findings is_key_trusted(const Manifest& /*manifest*/, const Workload& workload) 
   const bool has_group = find(workload.pod_spec(), "securityContext.fsGroup") != nullptr;
   if (is_root || has_group || (mode & kOwnersRead) == 0) return {};
   return {error(workload.pod_field("securityContext.fsGroup") +
-                " is missing, so that the key is root's alone and the pod's user cannot read it: "
-                "make it the user's number")};
+                " is missing, so only root can read the key, and the pod's user cannot: set it to "
+                "the user's number")};
 }
 
-// Of base64, without its line breaks.
+// Returns the number of bytes that the base64 text encodes; line breaks do not count.
 std::size_t decoded_bytes(const std::string& text) {
   const auto digits = std::ranges::count_if(text, [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
@@ -135,7 +137,7 @@ Findings is_key_there(const Manifest& manifest, const Workload& workload) {
   const Tree* secret = manifest.named("Secret", workload.name_space, name);
   if (secret == nullptr) {
     return {hint(workload.pod_field("volumes") + " has the Secret " + name +
-                 ", which is in none of these files: it has to be there before the pods")};
+                 ", which is in none of these files: it must exist before the pods")};
   }
   const std::string item = item_of(place);
   const Tree& data = map_at(*secret, "data");
@@ -147,11 +149,11 @@ Findings is_key_there(const Manifest& manifest, const Workload& workload) {
     bytes = texts[item].get<std::string>().size();
   } else {
     return {error(name_of(*secret) + ": data." + item +
-                  " is missing, and the pods look for their key there: add it")};
+                  " is missing, but the pods read their key from it: add it")};
   }
   if (bytes >= kKeyBytes) return {};
-  return {error(name_of(*secret) + ": data." + item + " holds " + std::to_string(bytes) +
-                " bytes, and a key has 32 or more: make it 32 random bytes")};
+  return {error(name_of(*secret) + ": data." + item + " has " + std::to_string(bytes) +
+                " bytes, but a key has 32 or more: set it to 32 random bytes")};
 }
 
 constexpr std::array kKeyRules = {

@@ -1,4 +1,4 @@
-// Names: of the objects, and of the pods that are made of them.
+// Has the rules about the names of workloads, and of the pods that they make.
 #include <array>
 
 #include "launcher/manifest/names.h"
@@ -9,10 +9,10 @@ namespace {
 
 Findings is_name(const Manifest& /*manifest*/, const Workload& workload) {
   if (is_label(workload.name)) return {};
-  if (workload.name.size() > kMostNameLetters) return {};  // The next rule's.
+  if (workload.name.size() > kMostNameLetters) return {};  // The next rule reports the length.
   return {error(workload.object_field("metadata.name") + " is " + shown(workload.name) +
-                ", and pods are to be found by it: use lower-case letters, digits and hyphens, "
-                "with a letter or a digit at either end")};
+                ", but pods must be found by this name: use lower-case letters, digits and "
+                "hyphens, with a letter or a digit at both ends")};
 }
 
 Findings fits_a_host_name(const Manifest& /*manifest*/, const Workload& workload) {
@@ -23,15 +23,15 @@ Findings fits_a_host_name(const Manifest& /*manifest*/, const Workload& workload
   if (pod.size() > kMostNameLetters) {
     return {error(workload.object_field("metadata.name") + " makes the pod " + pod + " of " +
                   std::to_string(pod.size()) +
-                  " letters, and a host's name has 63 at most: shorten it by " +
+                  " letters, but a host's name has at most 63: shorten it by " +
                   std::to_string(pod.size() - kMostNameLetters))};
   }
   const std::size_t most = most_letters(workload.kind);
   if (workload.name.size() <= most) return {};
   return {error(workload.object_field("metadata.name") + " has " +
-                std::to_string(workload.name.size()) + " letters, and a " + workload.kind +
-                "'s has " + std::to_string(most) +
-                " at most, since it is a label with a revision behind it: shorten it")};
+                std::to_string(workload.name.size()) + " letters, but a " + workload.kind +
+                "'s name has at most " + std::to_string(most) +
+                ", since it is also a label, with a revision after it: shorten it")};
 }
 
 constexpr std::array kNamesRules = {

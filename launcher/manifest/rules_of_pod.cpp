@@ -1,4 +1,5 @@
-// The pod itself: the key, memory, cores, probes, the end.
+// Has the rules about the pod: its command line, memory, cores, devices, probes, grace period and
+// network.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -6,7 +7,7 @@
 #include "launcher/command/options.h"
 #include "launcher/job/exit_policy.h"
 #include "launcher/manifest/contract.h"
-#include "launcher/manifest/memory_need.h"
+#include "launcher/manifest/job_memory.h"
 #include "launcher/manifest/quantity.h"
 #include "launcher/manifest/rules.h"
 
@@ -33,12 +34,12 @@ Findings has_memory(const Manifest& /*manifest*/, const Workload& workload) {
   if (workload.pod_spec().empty()) return {};
   const std::string field = workload.container_field("resources.limits.memory");
   if (!has_memory_limit(workload)) {
-    return {hint(field + " is missing, so that the pod may take its node's memory and be evicted "
-                         "for it: set it")};
+    return {hint(field +
+                 " is missing, so the pod may take its node's memory and then be evicted: set it")};
   }
   const std::string path = "resources.limits.memory";
   const auto limit = quantity_at(workload.main_container(), path);
-  if (!limit) return {error(field + " is no amount: write it like 512Mi")};
+  if (!limit) return {error(field + " is not an amount: write it like 512Mi")};
   const auto world_size = workload.world_size();
   if (!world_size) return {};
   const std::size_t slot_count = workload.slot_count();
@@ -48,7 +49,7 @@ Findings has_memory(const Manifest& /*manifest*/, const Workload& workload) {
                                           .parameter_count = parameter_count,
                                           .encrypts = has_flag(workload.words(), "encrypt")});
   if (*limit >= static_cast<double>(need)) return {};
-  return {error(field + " is " + shown(*find(workload.main_container(), path)) + ", and " +
+  return {error(field + " is " + shown(*find(workload.main_container(), path)) + ", but " +
                 std::to_string(slot_count) + " ranks of a model of " +
                 std::to_string(parameter_count) + " parameters need " + to_mebibytes(need) +
                 " before the program has any data: raise it")};
@@ -61,18 +62,17 @@ Findings has_cores(const Manifest& /*manifest*/, const Workload& workload) {
                             shown(*find(workload.main_container(), "resources.limits.cpu"));
   if (*limit < 1) {
     return {error(field +
-                  ", less than a core, so that its ranks stand still for a part of every "
-                  "tenth of a second, and all others with them: make it 1 or more, or leave "
-                  "it out")};
+                  ", less than a core, so its ranks pause for a part of every tenth of a second, "
+                  "and all other ranks wait for them: make it 1 or more, or leave it out")};
   }
   const std::size_t slot_count = workload.slot_count();
   if (*limit >= static_cast<double>(slot_count)) return {};
-  return {hint(field + ", and " + std::to_string(slot_count) +
-               " ranks share that: make it a core for each")};
+  return {hint(field + ", but " + std::to_string(slot_count) +
+               " ranks share it: give each rank a core")};
 }
 
 Findings keeps_no_more_than_it_may_use(const Manifest& /*manifest*/, const Workload& workload) {
-  constexpr double kRounding = 1 + 1e-9;  // 700m is 0.7, but for the last digit.
+  constexpr double kRounding = 1 + 1e-9;  // 700m differs from 0.7 in the last digit.
   Findings findings;
   for (const char* resource : {"cpu", "memory"}) {
     const std::string path = std::string("resources.requests.") + resource;
@@ -82,7 +82,7 @@ Findings keeps_no_more_than_it_may_use(const Manifest& /*manifest*/, const Workl
     if (!request || !limit || *request <= *limit * kRounding) continue;
     findings.push_back(error(
         workload.container_field(path) + " is " + shown(*find(workload.main_container(), path)) +
-        ", and the API refuses one above the limit, which is " +
+        ", but the API refuses a request above the limit, which is " +
         shown(*find(workload.main_container(), limit_path)) + ": lower it, or raise the limit"));
   }
   return findings;
@@ -96,8 +96,8 @@ Findings has_devices(const Manifest& /*manifest*/, const Workload& workload) {
   const std::size_t slot_count = workload.slot_count();
   if (!count || *count == slot_count) return {};
   return {hint(workload.container_field("resources.limits") + ": nvidia.com/gpu is " +
-               std::to_string(*count) + ", and there are " + std::to_string(slot_count) +
-               " ranks, which have a device each where there are as many: make them equal")};
+               std::to_string(*count) + ", but there are " + std::to_string(slot_count) +
+               " ranks; with equal numbers, each rank gets its own device: make them equal")};
 }
 
 Findings is_left_alone(const Manifest& /*manifest*/, const Workload& workload) {
@@ -105,23 +105,25 @@ Findings is_left_alone(const Manifest& /*manifest*/, const Workload& workload) {
   Findings findings;
   if (!is_at(workload.pod_spec(), "enableServiceLinks", false)) {
     findings.push_back(hint(workload.pod_field("enableServiceLinks") +
-                            " is not false, so that every Service of the namespace becomes some "
-                            "variables of every rank: make it false"));
+                            " is not false, so every rank gets variables for every Service of the "
+                            "namespace: make it false"));
   }
   if (!is_at(workload.pod_spec(), "automountServiceAccountToken", false)) {
-    findings.push_back(hint(workload.pod_field("automountServiceAccountToken") +
-                            " is not false, so that the pods can speak to the API, which they need "
-                            "not: make it false"));
+    findings.push_back(
+        hint(workload.pod_field("automountServiceAccountToken") +
+             " is not false, so the pods can use the API, which they do not need: make it false"));
   }
   return findings;
 }
 
-// By rotarun's own parser, but for what the kubelet puts into it first.
+// Checks the command line with rotarun's own parser. A command line with $(VARIABLE) is not
+// checked: only the kubelet knows the value.
 Findings is_understood(const Manifest& /*manifest*/, const Workload& workload) {
   if (workload.hides_its_program()) {
     return {hint(workload.container_field("command") +
-                 ": the command does not begin with rotarun, so that nothing of it is looked at: "
-                 "write its words one by one, as in [rotarun, mnist]")};
+                 ": no item of this list is rotarun, so rotarun's options are not checked: make "
+                 "rotarun an item, and each word after it an item of its own, as in [rotarun, "
+                 "mnist]")};
   }
   const std::vector<std::string> words = workload.words();
   const bool is_whole = std::ranges::none_of(
@@ -133,7 +135,7 @@ Findings is_understood(const Manifest& /*manifest*/, const Workload& workload) {
   } catch (const launcher::UsageError& error) {
     return {manifest::error(workload.container_field("command") +
                             ": rotarun would refuse it with " + "\"" + error.what() +
-                            "\": write it as rotarun --help says")};
+                            "\": see rotarun --help")};
   }
 }
 
@@ -142,7 +144,7 @@ struct StatusPort {
   std::string port;
 };
 
-// What stands before and after the last colon.
+// Splits an address at its last colon. Without a colon, the text is a port of the loopback address.
 StatusPort split_port(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos) return {"127.0.0.1", text};
@@ -153,7 +155,8 @@ bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address == "localhost" || address == "[::1]";
 }
 
-// The number behind a port, which may be the name of one of the container's; empty where none is.
+// Returns the number of a port, which may be given as the name of a container port. Empty if no
+// container port has this name.
 std::string number_of_port(const Workload& workload, const Tree& port) {
   if (!port.is_string()) return shown(port);
   for (const Tree& each : list_at(workload.main_container(), "ports")) {
@@ -171,21 +174,21 @@ Findings check_probe(const Workload& workload, const std::string& probe) {
                             (port->is_string() ? port->get<std::string>() : shown(*port));
   const std::string number = number_of_port(workload, *port);
   if (number.empty())
-    return {error(field + ", and no port of the container is called so: name it")};
-  if (workload.hides_its_program()) return {};  // Another rule says so.
+    return {error(field + ", but no port of the container has this name: add the name to a port")};
+  if (workload.hides_its_program()) return {};  // Another rule reports it.
   const auto flag = flag_value(workload.words(), "status-port");
   if (!flag) {
-    return {error(field + ", and nothing answers there: add --status-port [::]:" + number +
+    return {error(field + ", but nothing answers there: add --status-port [::]:" + number +
                   " before the program")};
   }
   const StatusPort status = split_port(*flag);
   if (status.port != number) {
-    return {error(field + ", which is " + number + ", and --status-port is " + status.port +
+    return {error(field + ", which is " + number + ", but --status-port is " + status.port +
                   ": make them equal")};
   }
   if (!is_loopback(status.address)) return {};
-  return {error(field + ", and --status-port " + *flag +
-                " answers within the pod alone: make it [::]:" + number)};
+  return {error(field + ", but --status-port " + *flag +
+                " answers only inside the pod: make it [::]:" + number)};
 }
 
 Findings answers_probes(const Manifest& /*manifest*/, const Workload& workload) {
@@ -196,9 +199,9 @@ Findings answers_probes(const Manifest& /*manifest*/, const Workload& workload) 
   for (const char* probe : {"startupProbe", "livenessProbe"}) {
     const std::string path = std::string(probe) + ".httpGet.path";
     if (text_at(workload.main_container(), path) != "/readyz") continue;
-    findings.push_back(error(workload.container_field(path) +
-                             " is /readyz, so that a host is killed which only waits for others: "
-                             "make it /livez"));
+    findings.push_back(
+        error(workload.container_field(path) +
+              " is /readyz, so a host that only waits for other hosts is killed: make it /livez"));
   }
   return findings;
 }
@@ -210,7 +213,7 @@ std::optional<double> seconds_of_grace(const std::vector<std::string>& words) {
   try {
     const auto options = launcher::parse_options({"--grace", *text, "program"});
     return std::chrono::duration<double>(options.grace.value()).count();
-  } catch (const launcher::UsageError&) {  // Rotarun will say so itself.
+  } catch (const launcher::UsageError&) {  // rotarun itself reports the error.
     return std::nullopt;
   }
 }
@@ -222,10 +225,9 @@ Findings ends_in_time(const Manifest& /*manifest*/, const Workload& workload) {
       count_at(workload.pod_spec(), "terminationGracePeriodSeconds").value_or(kUsual);
   const auto grace = seconds_of_grace(workload.words());
   if (!grace || static_cast<double>(period) > *grace) return {};
-  return {
-      error(workload.pod_field("terminationGracePeriodSeconds") + " is " + std::to_string(period) +
-            ", and the ranks have " + Tree(*grace).dump() +
-            " seconds by --grace, so that they are killed before an agreed stop: make it more")};
+  return {error(workload.pod_field("terminationGracePeriodSeconds") + " is " +
+                std::to_string(period) + ", but --grace gives the ranks " + Tree(*grace).dump() +
+                " seconds, so they are killed before they agree on a last step: make it longer")};
 }
 
 Findings resolves_on_the_host(const Manifest& /*manifest*/, const Workload& workload) {
@@ -233,11 +235,12 @@ Findings resolves_on_the_host(const Manifest& /*manifest*/, const Workload& work
   const bool is_on_host = is_at(workload.pod_spec(), "hostNetwork", true);
   if (!is_on_host || policy == "ClusterFirstWithHostNet") return {};
   return {error(workload.pod_field("dnsPolicy") + " is " + (policy.empty() ? "missing" : policy) +
-                ", and with hostNetwork the names of pods are asked for at the node's servers: "
-                "make it ClusterFirstWithHostNet")};
+                ", but with hostNetwork, pods then ask the node's name servers for the names of "
+                "pods: make it ClusterFirstWithHostNet")};
 }
 
-// A pod looks for its own name in a list too, which may be of the nodes' names.
+// Returns whether rotarun must know the pod by its own name: if pods are found by their names, or
+// if the host list has the names of pods, and not of nodes.
 bool is_known_by_name(const Workload& workload) {
   const auto list = workload.host_list();
   if (!list) return !workload.names_its_hosts();
@@ -251,8 +254,8 @@ Findings is_told_its_name(const Manifest& /*manifest*/, const Workload& workload
   if (!is_on_host || !is_known_by_name(workload) || find_variable(variables, "ROTA_HOST"))
     return {};
   return {error(workload.container_field("env") +
-                " has no ROTA_HOST, and with hostNetwork a pod is called as its node is: add it, "
-                "with the name that the pod would have, as in " +
+                " has no ROTA_HOST, but with hostNetwork a pod has the name of its node: add "
+                "ROTA_HOST with the name that the pod would have, as in " +
                 workload.name + (workload.kind == "Pod" ? "" : "-$(POD_INDEX)"))};
 }
 

@@ -1,4 +1,4 @@
-// Names: by which Service pods find each other.
+// Has the rules about the Service by which pods find each other.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -12,7 +12,7 @@ using Services = std::vector<const Tree*>;
 
 using Labels = std::map<std::string, Tree>;
 
-// With those that a Job's pods get from their controller.
+// Returns the labels of the pods, including those that the Job controller adds.
 Labels labels_of_pods(const Workload& workload) {
   Labels labels;
   for (const auto& [name, value] : workload.pod_labels().items()) labels[name] = value;
@@ -53,7 +53,7 @@ Services selecting(const Manifest& manifest, const Workload& workload) {
 
 bool are_several(const Workload& workload) { return workload.host_count.value_or(1) > 1; }
 
-// Whose pods need a Service that somebody writes; a set makes its own.
+// Returns whether the user must write a Service for the pods. A JobSet makes its own Service.
 bool needs_service(const Workload& workload) {
   const bool is_kind = workload.kind == "Job" || workload.kind == "StatefulSet";
   return is_kind && are_several(workload);
@@ -64,7 +64,8 @@ std::string field_of_service(const Workload& workload) {
                                         : workload.pod_field("subdomain");
 }
 
-// A JobSet's own is called as the set is, where that does not say otherwise.
+// Returns the name of the pods' Service. A JobSet's Service has the name of the set, unless the set
+// names another one.
 std::string named_service(const Workload& workload) {
   if (workload.kind == "StatefulSet") return text_at(*workload.object, "spec.serviceName");
   if (workload.kind != "JobSet") return text_at(workload.pod_spec(), "subdomain");
@@ -84,24 +85,23 @@ Findings names_its_service(const Manifest& manifest, const Workload& workload) {
   const std::string field = field_of_service(workload);
   if (!others.empty()) {
     return {error(field + " is " + (name.empty() ? "missing" : name) +
-                  ", and the Service that selects these pods is another: make it " +
+                  ", but another Service selects these pods: make it " +
                   text_at(*others.front(), "metadata.name"))};
   }
   if (name.empty()) {
-    return {error(field + " is missing, so that pods have no names to find each other by: make it "
-                          "the name of a headless Service")};
+    return {error(field + " is missing, so pods have no names by which they find each other: make "
+                          "it the name of a headless Service")};
   }
   return {hint(field + " is " + name +
-               ", and that Service is in none of these files: it has to be there before the pods, "
+               ", but that Service is in none of these files: it must exist before the pods, "
                "headless and with publishNotReadyAddresses")};
 }
 
 Findings is_service_headless(const Manifest& manifest, const Workload& workload) {
   const Tree* service = needs_service(workload) ? find_service(manifest, workload) : nullptr;
   if (service == nullptr || is_headless(*service)) return {};
-  return {error(name_of(*service) +
-                ": spec.clusterIP is not None, so that its name is one address and pods have none: "
-                "make it None")};
+  return {error(name_of(*service) + ": spec.clusterIP is not None, so its name has one address, "
+                                    "and the pods have no names: make it None")};
 }
 
 Findings does_service_select(const Manifest& manifest, const Workload& workload) {
@@ -111,32 +111,32 @@ Findings does_service_select(const Manifest& manifest, const Workload& workload)
   return {error(name_of(*service) + ": spec.selector is " +
                 (selector.empty() ? "missing" : shown(selector)) +
                 ", which selects none of the pods of " + name_of(*workload.object) +
-                ": make it labels that they have, " + shown(workload.pod_labels()))};
+                ": use labels that they have, " + shown(workload.pod_labels()))};
 }
 
 Findings does_service_publish(const Manifest& manifest, const Workload& workload) {
   const Tree* service = needs_service(workload) ? find_service(manifest, workload) : nullptr;
   if (service == nullptr || publishes(*service)) return {};
   return {error(name_of(*service) +
-                ": spec.publishNotReadyAddresses is not true, so that a pod has no name before it "
-                "is ready, and it is ready once it has found the others: make it true")};
+                ": spec.publishNotReadyAddresses is not true, so a pod has no name before it is "
+                "ready, but it is ready only after it has found the other pods: make it true")};
 }
 
-// Such as TFJob makes them, one Service for each of them.
+// Checks single pods with one Service each, as TFJob makes them.
 Findings is_pod_found(const Manifest& manifest, const Workload& workload) {
   if (workload.kind != "Pod") return {};
   Findings findings;
   const bool waits = text_at(workload.main_container(), "readinessProbe.httpGet.path") == "/readyz";
   for (const Tree* service : selecting(manifest, workload)) {
     if (!is_headless(*service)) {
-      findings.push_back(error(name_of(*service) + ": spec.clusterIP is not None, so that its name "
-                                                   "is not the pod's address: make it None"));
+      findings.push_back(error(name_of(*service) + ": spec.clusterIP is not None, so its name does "
+                                                   "not give the pod's address: make it None"));
     }
     if (waits && !publishes(*service)) {
-      findings.push_back(
-          error(workload.container_field("readinessProbe") +
-                " waits for the others, who cannot find a pod that is not ready by " +
-                name_of(*service) + ": leave it out, or set publishNotReadyAddresses: true there"));
+      findings.push_back(error(workload.container_field("readinessProbe") +
+                               " waits for the other pods, but with " + name_of(*service) +
+                               " they cannot find a pod that is not ready: leave out the probe, or "
+                               "set publishNotReadyAddresses: true in the Service"));
     }
   }
   return findings;
@@ -149,20 +149,20 @@ Findings are_ports_named(const Manifest& manifest, const Workload& workload) {
     for (std::size_t i = 0; i < ports.size(); ++i) {
       if (!text_at(ports[i], "name").empty()) continue;
       findings.push_back(error(name_of(*service) + ": spec.ports[" + std::to_string(i) +
-                               "].name is missing, and only a port with a name is found by it: "
-                               "give it one, such as rendezvous"));
+                               "].name is missing, but the Service needs it to find the port: add "
+                               "a name, such as rendezvous"));
     }
   }
   return findings;
 }
 
-// In a JobSet, JOBSET_NAME does for it.
+// Checks that the pods know the Service. In a JobSet, JOBSET_NAME can replace ROTA_SERVICE.
 Findings tells_the_service(const Manifest& /*manifest*/, const Workload& workload) {
   const bool is_kind = workload.kind == "JobSet" || needs_service(workload);
   if (!is_kind || !are_several(workload) || workload.names_its_hosts()) return {};
   const auto variables = workload.variables();
   const Variable* told = find_variable(variables, "ROTA_SERVICE");
-  // What the kubelet puts there is not known here.
+  // A value that the kubelet fills in is unknown here.
   const bool is_known =
       told == nullptr || (told->field_path.empty() && told->value.find("$(") == std::string::npos);
   if (!is_known) return {};
@@ -171,11 +171,10 @@ Findings tells_the_service(const Manifest& /*manifest*/, const Workload& workloa
   const std::string otherwise = is_of_set ? workload.name : "";
   const std::string value = told == nullptr ? otherwise : told->value;
   if (value == name || value.starts_with(name + ".")) return {};
-  return {error(workload.container_field("env") + ": ROTA_SERVICE is " +
-                (told == nullptr ? "missing" : value) + ", and the pods' Service is " +
-                (name.empty() ? "missing too" : name) +
-                ": make them the same, or nobody finds "
-                "host 0")};
+  const std::string field = workload.kind == "StatefulSet" ? "spec.serviceName" : "subdomain";
+  return {error(workload.container_field("env") + ": ROTA_SERVICE is " + shown_value(told) +
+                ", but " + (name.empty() ? field + " is missing" : "the pods' Service is " + name) +
+                ": make them the same, or no pod finds host 0")};
 }
 
 Findings has_a_network(const Manifest& /*manifest*/, const Workload& workload) {
@@ -184,12 +183,14 @@ Findings has_a_network(const Manifest& /*manifest*/, const Workload& workload) {
   const std::string path = is_runtime ? "spec.template.spec.network" : "spec.network";
   const Tree& owner = *workload.pods_owner;
   Findings findings;
-  for (const char* field : {"enableDNSHostnames", "publishNotReadyAddresses"}) {
-    if (!is_at(owner, path + "." + field, false)) continue;
-    findings.push_back(error(name_of(owner) + ": " + path + "." + field +
-                             " is false, so that pods do not find each other by name before they "
-                             "are ready: make it true"));
-  }
+  // Without DNS hostnames, the JobSet makes no headless Service, and gives its pods no subdomain.
+  const auto require = [&](const std::string& field, const std::string& otherwise) {
+    if (!is_at(owner, path + "." + field, false)) return;
+    findings.push_back(error(name_of(owner) + ": " + path + "." + field + " is false, so " +
+                             otherwise + ": make it true"));
+  };
+  require("enableDNSHostnames", "the pods have no names");
+  require("publishNotReadyAddresses", "pods do not find each other by name before they are ready");
   return findings;
 }
 

@@ -1,4 +1,4 @@
-// What makes the pods of a job, seen the same way whatever its kind.
+// Reads a workload, the object that makes the pods of a job, in the same way for every kind.
 #include "launcher/manifest/workload.h"
 
 #include <algorithm>
@@ -61,7 +61,8 @@ std::vector<Variable> Workload::variables() const {
   return all;
 }
 
-// "rotarun" is left out, and so is what stands before it; the entrypoint of an image is unknown.
+// Returns the words after "rotarun". Without "rotarun" it returns all words, since the entrypoint
+// of the image is unknown.
 std::vector<std::string> Workload::words() const {
   std::vector<std::string> all;
   for (const char* field : {"command", "args"}) {
@@ -81,7 +82,8 @@ bool Workload::hides_its_program() const {
   return !list_at(main_container(), "command").empty() && !has_program(main_container());
 }
 
-// By the library's own parser, but for what the kubelet puts into it first.
+// Reads the list with the library's own parser. A list with $(VARIABLE), which the kubelet fills
+// in, is empty.
 std::optional<HostList> Workload::host_list() const {
   const auto all = variables();
   const Variable* hosts = find_variable(all, "ROTA_HOSTS");
@@ -100,7 +102,8 @@ std::optional<HostList> Workload::host_list() const {
   }
 }
 
-// "mnist-3", or "mnist-hosts-0-3" where jobs are replicated; what follows a dot is the Service's.
+// Returns whether a pod has this name. A pod is "mnist-3", or "mnist-hosts-0-3" in a replicated
+// job. The part after the first dot names the Service.
 bool Workload::is_own_pod(std::string_view host_name) const {
   const std::string_view label = host_name.substr(0, host_name.find('.'));
   if (kind == "Pod") return label == name;
@@ -179,10 +182,15 @@ std::string name_of(const Tree& object) {
 }
 
 const Variable* find_variable(const std::vector<Variable>& variables, std::string_view name) {
-  // The last of a name is the one that counts.
+  // If a name occurs several times, the last one counts.
   const auto found = std::find_if(variables.rbegin(), variables.rend(),
                                   [&](const Variable& each) { return each.name == name; });
   return found == variables.rend() ? nullptr : &*found;
+}
+
+std::string shown_value(const Variable* variable) {
+  if (variable == nullptr) return "missing";
+  return variable->value.empty() ? "empty" : variable->value;
 }
 
 std::optional<std::string> flag_value(const std::vector<std::string>& words,

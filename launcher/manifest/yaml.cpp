@@ -1,4 +1,4 @@
-// The only file that knows yaml-cpp.
+// Reads and writes YAML. No other file uses yaml-cpp.
 #include "launcher/manifest/yaml.h"
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 namespace rota::manifest {
 namespace {
 
-// Far more than any job has. What is copied for an alias counts each time, since an alias of
-// aliases would be more than memory has.
+// The largest size of a document. No job needs nearly as much. Every copy that an alias makes adds
+// to the size: aliases of aliases would otherwise exhaust memory.
 constexpr std::size_t kMostTreeBytes = std::size_t{16} << 20;
-constexpr std::size_t kNodeBytes = 128;  // Beside its text; as measured, in the map that it is in.
+constexpr std::size_t kNodeBytes = 128;  // As measured: a node in its map, without its text.
 constexpr std::size_t kMostFields = 4096;
 constexpr std::size_t kMostDepth = 64;
 
@@ -28,7 +28,7 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
   return std::ranges::find(words, text) != words.end();
 }
 
-// YAML 1.1, as Kubernetes' tools have it.
+// Returns whether the text is a word for "true" in YAML 1.1, as Kubernetes' tools read it.
 bool is_true(std::string_view text) {
   return is_one_of(text, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"});
 }
@@ -76,7 +76,9 @@ Tree plain_scalar(const std::string& text) {
   return text;
 }
 
-// More than what would be misread, so that a reader of YAML 1.2 or of base 60 agrees as well.
+// Returns whether a string must have quotes. This is also true for some strings that this parser
+// would read correctly without quotes: parsers of YAML 1.2, or of base-60 numbers such as 1:30,
+// might read them as another type.
 bool needs_quotes(const std::string& text) {
   const auto is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/';
@@ -86,7 +88,7 @@ bool needs_quotes(const std::string& text) {
   return !is_plain || !plain_scalar(text).is_string();
 }
 
-// Short lists of scalars stand on one line, as people write them.
+// Returns whether the tree is a list of scalars. Such a list is on one line, as people write it.
 bool is_short_list(const Tree& tree) {
   return tree.is_array() && std::ranges::all_of(tree, &Tree::is_primitive);
 }
@@ -99,7 +101,7 @@ void write_map(YAML::Emitter& out, const Tree& tree) {
   for (const auto& [name, value] : tree.items()) {
     out << YAML::Key << name << YAML::Value;
     if (name == "defaultMode" && value.is_number_integer()) {
-      std::array<char, 24> octal{};  // As chmod has it.
+      std::array<char, 24> octal{};  // As chmod writes it.
       std::snprintf(octal.data(), octal.size(), "0%llo", value.get<unsigned long long>());
       out << octal.data();
     } else {
@@ -133,7 +135,7 @@ void write(YAML::Emitter& out, const Tree& tree) {
 
 std::string at(const YAML::Mark& mark) { return "line " + std::to_string(mark.line + 1) + ": "; }
 
-// Builds trees while yaml-cpp parses, so that its limits hold before there is anything to hold.
+// Builds trees while yaml-cpp parses, so that a limit stops the parser before memory is used.
 class Builder final : public YAML::EventHandler {
  public:
   explicit Builder(std::size_t& bytes) : bytes_(bytes) {}
@@ -152,7 +154,8 @@ class Builder final : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchored_.find(anchor);
-    if (found == anchored_.end()) throw YamlError(at(mark) + "an alias of what it is part of");
+    if (found == anchored_.end())
+      throw YamlError(at(mark) + "an alias refers to a node that contains the alias");
     begin(mark, 0, found->second.tree, found->second.bytes);
     end();
   }
@@ -177,13 +180,13 @@ class Builder final : public YAML::EventHandler {
   void OnMapEnd() override { end(); }
 
  private:
-  // What has begun, from the document inwards.
+  // A node that has begun and not ended.
   struct Open {
     Tree tree;
-    YAML::anchor_t anchor = 0;  // 0: none.
+    YAML::anchor_t anchor = 0;  // 0: no anchor.
     std::size_t bytes_before = 0;
     YAML::Mark mark{};
-    std::optional<std::string> name{};  // Of the next value, in a map.
+    std::optional<std::string> name{};  // Name of the next value, in a map.
     std::unordered_set<std::string> names{};
   };
   struct Anchored {
@@ -194,7 +197,8 @@ class Builder final : public YAML::EventHandler {
   void count(const YAML::Mark& mark, std::size_t bytes) {
     bytes_ += bytes;
     if (bytes_ <= kMostTreeBytes) return;
-    throw YamlError(at(mark) + "more than " + std::to_string(kMostTreeBytes >> 20) +
+    throw YamlError(at(mark) + "the document has more than " +
+                    std::to_string(kMostTreeBytes >> 20) +
                     " MiB with all aliases; give the manifest of one job");
   }
 
@@ -206,19 +210,20 @@ class Builder final : public YAML::EventHandler {
     Open& map = open_.back();
     count(mark, name.size());
     if (!map.names.insert(name).second) {
-      throw YamlError(at(mark) + "the field " + name + " is there twice; keep one");
+      throw YamlError(at(mark) + "the field " + name + " appears twice; keep one");
     }
     if (map.names.size() > kMostFields) {
-      throw YamlError(at(mark) + "more than " + std::to_string(kMostFields) +
-                      " fields in one object; no object of Kubernetes' has so many");
+      throw YamlError(at(mark) + "an object has more than " + std::to_string(kMostFields) +
+                      " fields; no Kubernetes object has so many");
     }
     map.name = name;
   }
 
-  // `bytes`: of the tree, as far as it is there.
+  // `bytes` counts `tree` as it is now. Nodes that are added to `tree` count later.
   void begin(const YAML::Mark& mark, YAML::anchor_t anchor, Tree tree, std::size_t bytes = 0) {
-    if (is_name_next()) throw YamlError(at(mark) + "a field's name is a text");
-    if (open_.size() > kMostDepth) throw YamlError(at(mark) + "nested too deeply for an object");
+    if (is_name_next()) throw YamlError(at(mark) + "a field's name must be a string");
+    if (open_.size() > kMostDepth)
+      throw YamlError(at(mark) + "this is nested too deeply for an object");
     const std::size_t bytes_before = bytes_;
     count(mark, kNodeBytes + bytes);
     open_.push_back(
@@ -238,7 +243,7 @@ class Builder final : public YAML::EventHandler {
     } else if (Open& outer = open_.back(); outer.tree.is_array()) {
       outer.tree.push_back(std::move(done.tree));
     } else {
-      // Behind the others: that it is none of them is known.
+      // Append without a search: the name is known to be new.
       outer.tree.get_ref<Tree::object_t&>().emplace_back(*outer.name, std::move(done.tree));
       outer.name.reset();
     }
@@ -253,7 +258,7 @@ class Builder final : public YAML::EventHandler {
 
 void add(Tree tree, std::vector<Tree>& objects) {
   if (tree.is_null()) return;
-  if (!tree.is_object()) throw YamlError("a document that is no object: apiVersion, kind, ...");
+  if (!tree.is_object()) throw YamlError("a document is not an object with apiVersion, kind, ...");
   const bool is_list = text_at(tree, "kind") == "List" && find(tree, "items") != nullptr;
   if (!is_list) return objects.push_back(std::move(tree));
   Tree& items = tree["items"];
@@ -277,11 +282,11 @@ std::string to_yaml(const std::vector<Tree>& objects) {
 void YamlReader::read(std::string text) {
   text_bytes_ += text.size();
   if (text_bytes_ > kMostYamlBytes) {
-    throw YamlError("more than " + std::to_string(kMostYamlBytes >> 20) +
+    throw YamlError("the text has more than " + std::to_string(kMostYamlBytes >> 20) +
                     " MiB; give the manifest of one job");
   }
   if (text.find('\0') != std::string::npos)
-    throw YamlError("a byte of zero, so that it is no text");
+    throw YamlError("the file has a zero byte, so it is not text");
   try {
     std::istringstream in(std::move(text));
     YAML::Parser parser(in);

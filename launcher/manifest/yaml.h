@@ -1,11 +1,11 @@
-// Trees as YAML, and YAML as trees: what Kubernetes' own tools read and write.
+// Converts trees to YAML and back, as Kubernetes' own tools read and write it.
 #pragma once
 #include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "launcher/manifest/tree.h"
+#include "launcher/manifest/object_tree.h"
 
 namespace rota::manifest {
 
@@ -14,19 +14,19 @@ class YamlError : public std::runtime_error {
   explicit YamlError(const std::string& text) : std::runtime_error(cut(on_one_line(text))) {}
 };
 
-// One document each. Texts that would be read as something else are quoted.
+// Writes one document for each object. Quotes a string that would be read as another type.
 std::string to_yaml(const std::vector<Tree>& objects);
 
-// Far more than any job has.
+// The limit of the length of a text. No job needs nearly as much.
 inline constexpr std::size_t kMostYamlBytes = std::size_t{4} << 20;
 
-// Reads one text after the other. Its bounds are for all of them together, so that many small ones
-// cost no more than a large one.
+// Reads several texts, one after another. The limits apply to all texts together, so that many
+// small texts cost at most as much as one large text.
 class YamlReader {
  public:
-  // Takes every document that is not empty; the items of a List are objects of their own. Scalars
-  // are what Kubernetes takes them for: 0400 is 256, yes is true. Throws YamlError, which says the
-  // line.
+  // Reads every document that is not empty. Each item of a List becomes an object of its own.
+  // Scalars have the types that Kubernetes gives them: 0400 is 256, yes is true. Throws YamlError,
+  // which names the line.
   void read(std::string text);
 
   std::vector<Tree> take() { return std::move(objects_); }
@@ -37,7 +37,7 @@ class YamlReader {
   std::size_t tree_bytes_ = 0;
 };
 
-// The objects of one text.
+// Returns the objects of one text.
 std::vector<Tree> from_yaml(std::string text);
 
 }  // namespace rota::manifest

@@ -1,4 +1,4 @@
-// Cuts a stream of bytes into lines.
+// Cuts a stream of bytes into lines, so that no two ranks' outputs mix within one line.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace rota::launcher {
 
-// A line ends with '\n', or with '\r' as a progress display rewrites it. What is longer than
-// kMostBytes is handed on in pieces, so that nobody can fill our memory with one line.
+// A line ends with '\n', or with '\r', after which a progress display overwrites it. A line that is
+// longer than kMostBytes is passed on in pieces, so that one line cannot fill rotarun's memory.
 class LineSplitter {
  public:
   static constexpr std::size_t kMostBytes = 64 * 1024;
 
-  // Calls emit(std::string_view) for each line that is whole now, its end included.
+  // Calls emit(std::string_view) for each line that is complete now, with its end.
   template <class Emit>
   void push(std::string_view bytes, Emit&& emit) {
     while (!bytes.empty()) {
@@ -29,7 +29,7 @@ class LineSplitter {
     }
   }
 
-  // Hands on a last line that was not ended.
+  // Emits a last line that was not ended.
   template <class Emit>
   void finish(Emit&& emit) {
     if (partial_.empty()) return;
@@ -40,7 +40,7 @@ class LineSplitter {
  private:
   static bool ends_line(char c) noexcept { return c == '\n' || c == '\r'; }
 
-  // How many of `bytes` belong to the first line, as far as it is there; `most` at most.
+  // Returns how many of `bytes` belong to the first line, which may be incomplete; `most` at most.
   static std::size_t first_line(std::string_view bytes, std::size_t most) noexcept {
     std::size_t end = bytes.find_first_of("\r\n");
     if (end == std::string_view::npos || end >= most) return std::min(bytes.size(), most);

@@ -1,4 +1,5 @@
-// Joins what the ranks write into two streams, line by line.
+// Joins the ranks' output into rotarun's stdout and stderr, line by line, with a tag or a time
+// before each line.
 #include "launcher/output/output_mux.h"
 
 #include <algorithm>
@@ -14,14 +15,14 @@ constexpr std::string_view kClearLine = "\x1b[2K";
 // The source of rotarun's own lines.
 constexpr std::size_t kOwnLines = static_cast<std::size_t>(-1);
 
-// Those of earlier names, whoever of them it was.
+// Stands for every source from before the last begin().
 constexpr std::size_t kFormer = static_cast<std::size_t>(-2);
 
 bool ends_line(std::string_view segment) {
   return segment.ends_with('\n') || segment.ends_with('\r');
 }
 
-// So many digits of `number` that end before `end`.
+// Writes the last `count` digits of `number`, the last one just before `end`.
 void write_digits(char* end, int count, unsigned number) {
   for (; count > 0; --count, number /= 10) *--end = static_cast<char>('0' + number % 10);
 }
@@ -95,13 +96,13 @@ void OutputMux::write(Source source, std::string_view segment) {
   if (segment.empty()) return;
   Queue& queue = queue_of(source.stream);
   const bool is_other = queue.last != source;
-  // Only the end of a line that was not its own: a piece of a long line, or a last line.
+  // Ends the unfinished line of another source: a piece of a long line, or a last line.
   if (is_other && !queue.is_at_line_start) {
     queue.text += '\n';
     queue.is_at_line_start = true;
   }
   if (queue.is_terminal && queue.live && *queue.live != source) queue.text += kClearLine;
-  const bool ends_live_line = segment == "\n" && queue.live == source;  // The half of a "\r\n".
+  const bool ends_live_line = segment == "\n" && queue.live == source;  // The "\n" of a "\r\n".
   if (queue.is_at_line_start && !ends_live_line) begin_line(source, queue);
   queue.text += segment;
   queue.is_at_line_start = ends_line(segment);
@@ -125,7 +126,7 @@ std::string_view OutputMux::pending(Stream stream) const noexcept {
 void OutputMux::consume(Stream stream, std::size_t count) {
   Queue& queue = queues_[static_cast<std::size_t>(stream)];
   queue.written += count;
-  // Moving the rest down each time would cost more than the writing itself.
+  // Moving the rest to the front each time would cost more than the writing itself.
   if (queue.written < queue.text.size() / 2 && queue.written < queue.text.size()) return;
   queue.text.erase(0, queue.written);
   queue.written = 0;
@@ -144,7 +145,7 @@ std::vector<std::string> OutputMux::last_words(std::size_t index) const {
 }
 
 void OutputMux::Tail::push(std::string_view line) {
-  // A progress display writes one line over the other.
+  // A progress display writes each line over the one before.
   if (!lines.empty() && lines.back().ends_with('\r')) lines.pop_back();
   const bool is_live = line.ends_with('\r');
   if (line == "\n") return;

@@ -1,4 +1,5 @@
-// The pipes from the ranks, the files that copy them, and our own two outputs.
+// Reads the ranks' pipes, and writes the ranks' output to rotarun's two outputs, to files, or to
+// the host that shows it.
 #include "launcher/output/rank_output.h"
 
 #include <algorithm>
@@ -152,7 +153,7 @@ void RankOutput::take(std::size_t index, Stream stream, std::string_view bytes) 
   if (!sinks_[index_of(sink_of(stream))].is_closed) mux_.on_bytes(index, stream, bytes);
 }
 
-void RankOutput::on_guest(std::size_t index, Stream stream, std::string_view bytes) {
+void RankOutput::on_remote_member(std::size_t index, Stream stream, std::string_view bytes) {
   take(index, stream, bytes);
 }
 
@@ -160,7 +161,7 @@ Flow RankOutput::flow() const noexcept {
   Flow flow;
   for (const Stream stream : kStreams) {
     flow.is_held = flow.is_held || mux_.pending(stream).size() > kMostPending;
-    // With files there is somebody who reads on.
+    // A stream that is copied to a file is not closed: the file still takes the output.
     const bool has_file = !pipes_.empty() && pipes_.back()[index_of(stream)].has_file();
     flow.is_closed[index_of(stream)] = sinks_[index_of(sink_of(stream))].is_closed && !has_file;
   }
@@ -180,7 +181,7 @@ void RankOutput::copy_to_file(const Pipe& pipe, std::string_view bytes) {
     os::write_file(pipe.copy->file, has_times_ ? with_times(*pipe.copy, bytes) : bytes);
   } catch (const Error& error) {
     pipe.copy->file.reset();
-    say(std::string("rotarun: warning: --output-filename: a file is cut short: ") + error.what() +
+    say(std::string("rotarun: warning: --output-filename: a file is incomplete: ") + error.what() +
         "\n");
   }
 }
@@ -211,7 +212,7 @@ void RankOutput::write_once(Stream stream) {
   }
 }
 
-// A full disk is no reason to end a training: what it does not take is dropped, and counted.
+// Drops and counts output that a disk does not take: a full disk does not end a training run.
 void RankOutput::lose_pending(Stream stream, int error) {
   Sink& sink = sinks_[index_of(stream)];
   const bool is_first = sink.lost_bytes == 0;
@@ -219,7 +220,7 @@ void RankOutput::lose_pending(Stream stream, int error) {
   mux_.discard(stream);
   if (!is_first) return;
   say("rotarun: warning: " + name_of(stream) +
-      " cannot be written, and what the ranks write to it is lost until it can: " +
+      " cannot be written; until it can, the ranks' output to it is lost: " +
       std::generic_category().message(error) + "\n");
 }
 
@@ -241,8 +242,8 @@ bool RankOutput::tell_losses() {
   return has_lost;
 }
 
-// Nobody reads this output any more: what a rank writes next ends it, as in a pipeline. With files
-// there is somebody who reads on.
+// Closes the pipes of a stream that nobody reads any more: the next write ends the rank, as in a
+// pipeline. A pipe that is copied to a file stays open, as the file still takes the output.
 void RankOutput::close_pipes_of(Stream stream) {
   for (auto& of_rank : pipes_) {
     Pipe& pipe = of_rank[index_of(stream)];
@@ -252,7 +253,7 @@ void RankOutput::close_pipes_of(Stream stream) {
 
 void RankOutput::catch_up(std::size_t index) {
   for (const Stream stream : kStreams) {
-    // A pipe holds 16 of these at most, unless its writer keeps on writing.
+    // A pipe holds 16 reads at most, unless its writer keeps on writing.
     for (int i = 0; i < 16 && read_once(index, stream); ++i) {
     }
   }

@@ -1,4 +1,5 @@
-// The pipes from the ranks, the files that copy them, and our own two outputs.
+// RankOutput handles the output of the ranks: it reads the ranks' pipes, copies the output to
+// files, and writes rotarun's stdout and stderr.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -10,14 +11,14 @@
 
 #include "launcher/command/options.h"
 #include "launcher/output/output_mux.h"
-#include "launcher/plan/host_share.h"
+#include "launcher/plan/host_assignment.h"
 #include "os/fd.h"
 #include "os/output.h"
 #include "os/poll_set.h"
 
 namespace rota::launcher {
 
-// How output can be taken, where it is shown.
+// Whether the host that shows the output can take more of it.
 struct Flow {
   bool is_held = false;             // Too much waits to be written.
   std::array<bool, 2> is_closed{};  // By stream: nobody reads it any more.
@@ -29,36 +30,39 @@ Flow to_flow(int number) noexcept;
 
 class RankOutput {
  public:
-  explicit RankOutput(const Options& options);  // Of nobody yet.
+  explicit RankOutput(const Options& options);  // No sources yet.
 
-  // From now on it is the output of those with these names, such as "rank 3"; all calls name one by
-  // its index. Of those before them all that is in their pipes now is taken, and no more. Makes
-  // DIR/rank.3/stdout and stderr for each where it makes files and the options have an
-  // output_directory; a file that it has made before goes on. Throws UsageError naming what cannot
-  // be made.
+  // Replaces the sources by sources with these names, such as "rank 3"; all calls name a source by
+  // its index. Reads the bytes that are in the pipes of the earlier sources now, and no more. If
+  // `makes_files` is set and the options have an output_directory, makes DIR/rank.3/stdout and
+  // stderr for each source. A file that this object made before is continued. Throws UsageError
+  // that names what cannot be made.
   void begin(const std::vector<std::string>& names, bool makes_files);
 
   // Takes the read ends of a rank's pipes.
   void attach(std::size_t index, os::Fd out, os::Fd err);
 
-  // One turn of the loop. Never blocks. While too much waits to be written to one of our outputs,
-  // the ranks' pipes for it are left alone, so that the ranks wait for the reader as in a pipeline.
+  // Each of these functions makes one iteration of the loop, and never blocks. While too much waits
+  // to be written to one of rotarun's outputs, rotarun does not read the ranks' pipes for that
+  // output: the ranks wait for the reader as in a pipeline.
   void add_to(os::PollSet& polls);
   void handle(const os::PollSet& polls);
 
-  // Reads all that is in the pipes now, and takes what is left in them for the end.
+  // Reads all that is in the pipes now, as the end of the output, and closes the pipes.
   void drain();
 
   // Reads all that is in one rank's pipes now.
   void catch_up(std::size_t index);
 
-  // Output that is shown on another host: it is handed on as it comes; never again once `carry` is
-  // empty.
+  // From now on, `carry` gets the output as it comes, and another host shows it. After a call with
+  // an empty `carry`, this host handles the output itself again.
   using Carry = std::function<void(std::size_t index, Stream stream, std::string_view bytes)>;
   void carry_away(Carry carry) { carry_ = std::move(carry); }
 
-  // There: what a guest wrote; how the output flows now; and here, what came of it.
-  void on_guest(std::size_t index, Stream stream, std::string_view bytes);
+  // Connect the host that shows the output with the host of a member. On the host that shows the
+  // output, on_remote_member() takes the output of a member, and flow() returns whether more can be
+  // taken now. On the host of the member, on_flow() takes that flow.
+  void on_remote_member(std::size_t index, Stream stream, std::string_view bytes);
   Flow flow() const noexcept;
   void on_flow(Flow flow);
 
@@ -66,7 +70,8 @@ class RankOutput {
   std::vector<std::string> last_words(std::size_t index) const { return mux_.last_words(index); }
   bool has_pending() const noexcept;
 
-  // Says how much our outputs did not take, for want of room; false where they took all.
+  // Prints how many bytes rotarun's outputs did not take, for example because of a full disk.
+  // Returns false if the outputs took all bytes.
   bool tell_losses();
 
  private:
@@ -76,7 +81,7 @@ class RankOutput {
   };
   struct Pipe {
     os::Fd fd;
-    Copy* copy = nullptr;  // Null: none is made.
+    Copy* copy = nullptr;  // Null: no file is made.
     std::size_t position = kNotPolled;
 
     bool has_file() const noexcept { return copy && copy->file; }
@@ -105,14 +110,14 @@ class RankOutput {
 
   bool is_joined_;
   bool has_times_;
-  std::string directory_;  // Of the files; empty: there are none.
+  std::string directory_;  // The folder of the files; empty: no files.
   OutputMux mux_;
   std::array<Sink, 2> sinks_;
-  std::map<std::string, Copy> copies_;      // By path: those that have been made.
-  std::vector<std::array<Pipe, 2>> pipes_;  // The second index: stream.
+  std::map<std::string, Copy> copies_;      // By path: the files made so far.
+  std::vector<std::array<Pipe, 2>> pipes_;  // Indexes: source, stream.
   std::vector<char> buffer_;
-  Timestamp time_;           // Of what was read last.
-  std::string timed_bytes_;  // Kept, so that a line takes no memory of its own.
+  Timestamp time_;           // The time of the last read.
+  std::string timed_bytes_;  // Kept between reads, so that no read has to allocate memory.
   Carry carry_;
   bool is_held_ = false;
 };

@@ -1,4 +1,4 @@
-// Reads, counts and deals CUDA devices.
+// Finds CUDA devices, and deals them to ranks.
 #include "launcher/plan/devices.h"
 
 #include <algorithm>
@@ -23,10 +23,10 @@ std::string_view without_spaces(std::string_view text) {
   return end == std::string_view::npos ? "" : text.substr(begin, end + 1 - begin);
 }
 
-// Those of this host.
+// The devices of this host.
 struct Devices {
   std::vector<std::string> all;
-  bool are_named = false;  // By -x: whoever does that has decided, and nobody is dealt one.
+  bool are_named = false;  // Named by -x: the user has decided, and no device is dealt.
 };
 
 Devices read_devices(const std::vector<Variable>& variables,
@@ -64,10 +64,10 @@ std::vector<std::string> parse_devices(std::string_view text) {
 
 std::vector<std::string> find_devices(const std::string& folder) {
   std::vector<std::string> devices;
-  std::error_code error;  // Without the folder there are none.
+  std::error_code error;  // Without the folder, there are no devices.
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
-    // A container may have nvidia3 alone, which is device 0 there.
+    // A container may have only nvidia3, which is device 0 there.
     if (is_device_file(entry->path().filename().native())) {
       devices.push_back(std::to_string(devices.size()));
     }
@@ -85,29 +85,30 @@ std::size_t device_count(const std::vector<std::string>& environment) {
   return read_devices({}, environment).all.size();
 }
 
-// Where other rotaruns have ranks here too, whoever has started them may have dealt them devices.
+// Gives devices to ranks. If other rotaruns have ranks here too, there is no warning: the launcher
+// that started them may have dealt devices to them.
 DevicesOfRanks devices_of_ranks(const Options& options, const std::vector<std::string>& environment,
-                                const Share& share) {
+                                const HostAssignment& assignment) {
   const Devices here = read_devices({}, environment);
-  const std::size_t rank_count = share.ranks.size();
-  const auto dealt = deal_devices(here.all, rank_count + share.other_count);
+  const std::size_t rank_count = assignment.ranks.size();
+  const auto dealt = deal_devices(here.all, rank_count + assignment.other_count);
   DevicesOfRanks devices;
   bool are_all_named = true;
   for (std::size_t local = 0; local < rank_count; ++local) {
-    const Group& group = options.groups[share.groups[local]];
+    const Group& group = options.groups[assignment.groups[local]];
     const Devices own = read_devices(group.variables, environment);
     const bool is_given_one = !own.are_named && !dealt.empty();
-    const std::string device = is_given_one ? dealt[share.earlier_count + local] : "";
+    const std::string device = is_given_one ? dealt[assignment.earlier_count + local] : "";
     devices.given.push_back(device);
     devices.visible.push_back(is_given_one ? device : joined(own.all));
     are_all_named = are_all_named && own.are_named;
   }
-  const bool is_told = are_all_named || share.other_count > 0;
+  const bool is_told = are_all_named || assignment.other_count > 0 || options.share_devices;
   if (is_told || here.all.empty() || !dealt.empty()) return devices;
   devices.warning = std::to_string(rank_count) + (rank_count == 1 ? " rank for " : " ranks for ") +
                     std::to_string(here.all.size()) +
                     (here.all.size() == 1 ? " CUDA device" : " CUDA devices") +
-                    ": every rank sees all of them";
+                    ": every rank sees all devices";
   return devices;
 }
 

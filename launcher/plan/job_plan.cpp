@@ -1,8 +1,9 @@
-// Everything about a job that is decided before anything starts.
+// Makes the plan of a job: everything that is decided before a process starts.
 #include "launcher/plan/job_plan.h"
 
 #include <algorithm>
 
+#include "base/domains.h"
 #include "base/transports.h"
 #include "cluster/environment.h"
 #include "launcher/plan/file_need.h"
@@ -15,17 +16,17 @@ namespace {
 
 constexpr bool kIs64Bit = sizeof(void*) == 8;
 
-// Less would not hold a rank's mailboxes.
+// A smaller arena could not hold a rank's mailboxes.
 constexpr std::size_t kLeastArenaBytes = 1024 * 1024;
 
-// Room for the port that a rank's row gets when it listens.
+// Room for the address that a rank's row gets when the rank listens.
 constexpr std::string_view kLongestAddress = "127.0.0.1:65535";
 
-// The slots of this host are those that somebody declares for it, or else as many as it has.
+// Uses the declared slots of this host or, if none are declared, the counted slots.
 Layout lay_out_here(const Options& options, const Facts& facts, const Slots& slots) {
   if (slots.count == 0) {
     throw UsageError("--cpus-per-rank " + std::to_string(*options.cpus_per_rank) +
-                     ": this host has fewer, with " + slots.reason);
+                     ": this host has fewer CPUs for ranks: " + slots.reason);
   }
   const HostSlots here{.name = facts.host,
                        .slot_count = facts.declared.count.value_or(slots.count),
@@ -36,10 +37,10 @@ Layout lay_out_here(const Options& options, const Facts& facts, const Slots& slo
 RankTable make_table(const Options& options, const Facts& facts, const Layout& layout,
                      const std::vector<Cpus>& places) {
   RankTable table;
-  table.source = "rotarun -np " + std::to_string(layout.seats.size());
+  table.source = "rotarun -np " + std::to_string(layout.places.size());
   table.tuned = options.tuned_file;
-  for (std::size_t rank = 0; rank < layout.seats.size(); ++rank) {
-    table.rows.push_back({.local_rank = layout.seats[rank].local_rank,
+  for (std::size_t rank = 0; rank < layout.places.size(); ++rank) {
+    table.rows.push_back({.local_rank = layout.places[rank].local_rank,
                           .host = facts.host,
                           .address = {},
                           .cores = to_text(places[rank])});
@@ -63,23 +64,25 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
                 (plan.slots.count == 1 ? " slot: " : " slots: ") + plan.slots.reason);
   why.push_back(std::to_string(rank_count) + (rank_count == 1 ? " rank" : " ranks") +
                 count_reason(options, facts) +
-                (plan.job.may_spin ? "" : "; more than slots, so waiting ranks give way"));
+                (plan.job.may_spin
+                     ? ""
+                     : "; there are more ranks than slots, so waiting ranks yield the CPU"));
   why.push_back("transport " + transport +
                 (options.transport ? ": as --transport says" : ": all ranks are on one host"));
   if (options.encrypt) {
     why.emplace_back(base::listens(transport)
-                         ? "what ranks say to each other is encrypted"
-                         : "nothing to encrypt: all stays in this host's memory");
+                         ? "traffic between ranks is encrypted"
+                         : "there is nothing to encrypt: all data stays in this host's memory");
   }
   if (!options.tuned_file.empty()) {
     why.push_back("plans of all-reduces as " + options.tuned_file + " says");
   }
   if (plan.arena_bytes > 0) {
     why.push_back("an arena of " + in_mebibytes(plan.arena_bytes) +
-                  " for each rank, which takes memory only where it is used");
+                  " for each rank; only the pages that are used take memory");
   }
   if (plan.slots.is_limited_by_quota && binding_of(options) != BindTo::kNone) {
-    why.emplace_back("a quota does not reserve CPUs: other jobs may be bound to the same ones");
+    why.emplace_back("a quota does not reserve CPUs: other jobs may be bound to the same CPUs");
   }
   return why;
 }
@@ -87,29 +90,29 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
 }  // namespace
 
 std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
-  const std::size_t wanted = arena_bytes(facts.memory_bytes, rank_count, kIs64Bit);
+  const std::size_t wanted = base::arena_bytes(facts.memory_bytes, rank_count, kIs64Bit);
   if (facts.file_size_limit >= wanted) return wanted;
   const auto bytes =
       static_cast<std::size_t>(facts.file_size_limit / kLeastArenaBytes * kLeastArenaBytes);
   if (bytes > 0) return bytes;
   throw UsageError("shared memory counts as a file, and the limit of " +
                    std::to_string(facts.file_size_limit) +
-                   " bytes (ulimit -f) leaves no room for it: raise it, or use --transport tcp, "
-                   "of several hosts on host 0");
+                   " bytes (ulimit -f) leaves no room for it: raise the limit, or use --transport "
+                   "tcp (if there are several hosts, on host 0)");
 }
 
 void require_fitting(const rendezvous::Job& job, const Facts& facts) {
   const std::size_t rank_count = job.table.rows.size();
   const bool listens = base::listens(job.table.transport);
-  const std::size_t bytes = rendezvous::encode_table(job.table, job.islands).size() +
+  const std::size_t bytes = rendezvous::encode_table(job.table, job.domains).size() +
                             (listens ? rank_count * kLongestAddress.size() : 0);
   const bool is_limited = facts.file_size_limit < rendezvous::kMaxTableBytes;
   const std::uint64_t most = is_limited ? facts.file_size_limit : rendezvous::kMaxTableBytes;
   if (bytes <= most) return;
   throw UsageError("--np " + std::to_string(rank_count) + ": a table of that many ranks takes " +
-                   std::to_string(bytes) + " bytes, and " + std::to_string(most) +
-                   (is_limited ? " are what a file may have (ulimit -f): raise it"
-                               : " are the most: give the hosts shorter names"));
+                   std::to_string(bytes) + " bytes, but " + std::to_string(most) +
+                   (is_limited ? " is the limit for a file (ulimit -f): raise the limit"
+                               : " is the most: give the hosts shorter names"));
 }
 
 Facts gather_facts() {
@@ -135,21 +138,21 @@ JobPlan make_plan(const Options& options, const Facts& facts,
   plan.slots = slots_of(options, facts);
   plan.layout = lay_out_here(options, facts, plan.slots);
   if (!plan.layout.warning.empty()) plan.warnings.push_back(plan.layout.warning);
-  const std::size_t rank_count = plan.layout.seats.size();
+  const std::size_t rank_count = plan.layout.places.size();
   const Binding binding = binding_rules(options);
   std::vector<Core> cores;
   if (binding.bind_to != BindTo::kNone) cores = limit_cores(read_cores(), plan.slots.cpu_count);
   const base::TransportRow& row =
       options.transport ? *options.transport : base::transport_for(base::Sharing::kAll);
   const std::string transport(row.name);
-  plan.share = share_of(plan.layout, 0, options.groups, transport);
-  plan.share.evaluators = evaluators_of(options.groups);
-  plan.share.places = place_ranks(cores, rank_count, binding);
-  const std::string lack = lack_of_files(files_needed(plan.share, options), facts.open_files);
+  plan.assignment = assignment_of(plan.layout, 0, options.groups, transport);
+  plan.assignment.evaluators = evaluators_of(options.groups);
+  plan.assignment.places = place_ranks(cores, rank_count, binding);
+  const std::string lack = lack_of_files(files_needed(plan.assignment, options), facts.open_files);
   if (!lack.empty()) plan.warnings.push_back(lack);
   const std::string cpu_lack = lack_of_cpu(rank_count, facts.cpu_quota, facts.is_pod);
   if (!cpu_lack.empty() && plan.layout.warning.empty()) plan.warnings.push_back(cpu_lack);
-  plan.job.table = make_table(options, facts, plan.layout, plan.share.places);
+  plan.job.table = make_table(options, facts, plan.layout, plan.assignment.places);
   plan.job.table.transport = transport;
   plan.job.deadline = options.deadline;
   plan.job.may_spin = rank_count <= plan.slots.cpu_count;

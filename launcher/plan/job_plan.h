@@ -1,4 +1,4 @@
-// Everything about a job that is decided before anything starts.
+// Makes the plan of a job on one host: everything that is decided before a process starts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "launcher/command/options.h"
-#include "launcher/plan/host_share.h"
+#include "launcher/plan/host_assignment.h"
 #include "launcher/plan/layout.h"
 #include "launcher/plan/placement.h"
 #include "launcher/plan/slots.h"
@@ -17,41 +17,41 @@
 
 namespace rota::launcher {
 
-// What the machine says about itself.
+// The facts that rotarun has found out about this machine.
 struct Facts {
   std::string host;
   std::vector<int> allowed_cpus;
   std::optional<double> cpu_quota;
-  DeclaredRanks declared;          // Where --np says nothing.
-  std::uint64_t memory_bytes = 0;  // Of the machine, or as much as the control group grants.
-  std::uint64_t file_size_limit = UINT64_MAX;  // Of an arena, which counts as a file.
+  DeclaredRanks declared;                      // What a source declares for this host.
+  std::uint64_t memory_bytes = 0;              // Of the machine, or the limit of its control group.
+  std::uint64_t file_size_limit = UINT64_MAX;  // Limits an arena, which counts as a file.
   os::OpenFileLimits open_files{UINT64_MAX, UINT64_MAX};
-  bool is_pod = false;  // Of Kubernetes.
+  bool is_pod = false;  // In a pod of Kubernetes.
 };
 
 struct JobPlan {
   rendezvous::Job job;
   Slots slots;
   Layout layout;
-  Share share;                        // Of this host.
+  HostAssignment assignment;          // Of this host.
   std::size_t arena_bytes = 0;        // 0: there are no arenas.
-  std::vector<std::string> why;       // A sentence each, for --verbose.
-  std::vector<std::string> warnings;  // A sentence each, for everybody.
+  std::vector<std::string> why;       // Sentences for --verbose.
+  std::vector<std::string> warnings;  // Sentences that are always shown.
 };
 
 Facts gather_facts();
 
-// How many ranks have CPUs to themselves here.
+// Returns how many ranks can have CPUs of their own here.
 Slots slots_of(const Options& options, const Facts& facts);
 
-// The bytes of a rank's arena. Throws UsageError where the limits of this host leave no room for
-// it.
+// Returns the bytes of a rank's arena. Throws UsageError if the limits of this host leave no room
+// for an arena.
 std::size_t size_arena(const Facts& facts, std::size_t rank_count);
 
-// Throws UsageError where the table is longer than one may be, or than a file of this host.
+// Throws UsageError if the rank table exceeds the largest table, or the largest file on this host.
 void require_fitting(const rendezvous::Job& job, const Facts& facts);
 
-// `read_cores` is called only when ranks are to be bound. Throws UsageError.
+// Makes the plan. Calls `read_cores` only if ranks are to be bound. Throws UsageError.
 JobPlan make_plan(const Options& options, const Facts& facts,
                   const std::function<std::vector<Core>()>& read_cores);
 

@@ -1,4 +1,4 @@
-// Deals ranks to hosts, and then numbers them.
+// Deals ranks to hosts, and then numbers the ranks.
 #include "launcher/plan/layout.h"
 
 #include <algorithm>
@@ -24,8 +24,7 @@ std::string mapping_text(const LayoutRules& rules) {
   return "--map-by ppr:" + std::to_string(rules.ranks_per_node) + ":node";
 }
 
-// Fills all slots once, as long as ranks are left: a host after the other, or a rank on each in
-// turn.
+// Fills all slots once, while ranks remain: host after host, or one rank on each host in turn.
 void deal_round(const Counts& slots, MapBy map_by, std::size_t& left, Counts& counts) {
   Counts room = slots;
   while (left > 0 && sum(room) > 0) {
@@ -51,31 +50,31 @@ Counts deal(const Counts& slots, const LayoutRules& rules) {
   return counts;
 }
 
-std::vector<Seat> number(const Counts& counts, RankBy rank_by) {
-  std::vector<Seat> seats;
+std::vector<RankPlace> number(const Counts& counts, RankBy rank_by) {
+  std::vector<RankPlace> places;
   if (rank_by == RankBy::kSlot) {
     for (std::size_t host = 0; host < counts.size(); ++host) {
-      for (std::size_t local = 0; local < counts[host]; ++local) seats.push_back({host, local});
+      for (std::size_t local = 0; local < counts[host]; ++local) places.push_back({host, local});
     }
-    return seats;
+    return places;
   }
   const std::size_t round_count = *std::max_element(counts.begin(), counts.end());
   for (std::size_t local = 0; local < round_count; ++local) {
     for (std::size_t host = 0; host < counts.size(); ++host) {
-      if (local < counts[host]) seats.push_back({host, local});
+      if (local < counts[host]) places.push_back({host, local});
     }
   }
-  return seats;
+  return places;
 }
 
-// What ppr makes is what --np says.
+// Requires that --np is the number of ranks that ppr:N:node fixes.
 void require_as_fixed(const std::vector<HostSlots>& hosts, const LayoutRules& rules) {
   if (rules.map_by != MapBy::kFixedPerNode) return;
   const std::size_t made = hosts.size() * rules.ranks_per_node;
   if (rules.rank_count.value_or(made) == made) return;
-  throw UsageError("--np is " + std::to_string(*rules.rank_count) + ", and " + mapping_text(rules) +
-                   " makes " + std::to_string(made) + " on " + count_of(hosts.size(), "host") +
-                   ": leave out the one that is wrong");
+  throw UsageError("--np is " + std::to_string(*rules.rank_count) + ", but " + mapping_text(rules) +
+                   " makes " + count_of(made, "rank") + " on " + count_of(hosts.size(), "host") +
+                   ": leave out the wrong one");
 }
 
 void require_a_world(const Counts& slots, const LayoutRules& rules) {
@@ -84,11 +83,12 @@ void require_a_world(const Counts& slots, const LayoutRules& rules) {
   const std::size_t rank_count =
       is_fixed ? slots.size() * rules.ranks_per_node : rules.rank_count.value_or(sum(slots));
   if (rank_count <= rendezvous::kMaxWorldSize) return;
-  throw UsageError(count_of(rank_count, "rank") + " are more than the " +
-                   std::to_string(rendezvous::kMaxWorldSize) + " that a job may have");
+  throw UsageError(count_of(rank_count, "rank") + " are too many: a job may have " +
+                   std::to_string(rendezvous::kMaxWorldSize));
 }
 
-// Several hosts are somebody else's too: more than their slots only when that is asked for.
+// Requires --oversubscribe if there are more ranks than slots, since several hosts may have other
+// users too.
 void require_room(const std::vector<HostSlots>& hosts, const Counts& slots,
                   const LayoutRules& rules) {
   const std::string remedy = ": give fewer ranks, more slots, or --oversubscribe";
@@ -107,14 +107,15 @@ void require_room(const std::vector<HostSlots>& hosts, const Counts& slots,
                    remedy);
 }
 
-// What a list calls max_slots is for nobody to pass.
+// Requires that no host has more ranks than its max_slots in the host list, whatever the options
+// are.
 void require_within_most(const std::vector<HostSlots>& hosts, const Counts& rank_counts) {
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     const std::size_t most = hosts[host].most.value_or(rank_counts[host]);
     if (rank_counts[host] <= most) continue;
     throw UsageError(hosts[host].name + " would have " + count_of(rank_counts[host], "rank") +
-                     ", and its max_slots is " + std::to_string(most) +
-                     ": give fewer ranks, or raise it");
+                     ", but its max_slots is " + std::to_string(most) +
+                     ": give fewer ranks, or raise max_slots");
   }
 }
 
@@ -140,11 +141,11 @@ Layout lay_out(const std::vector<HostSlots>& hosts, const LayoutRules& rules) {
   Layout layout;
   layout.host_rank_counts = deal(slots, rules);
   require_within_most(hosts, layout.host_rank_counts);
-  layout.seats = number(layout.host_rank_counts, rules.rank_by);
-  const std::size_t rank_count = layout.seats.size();
+  layout.places = number(layout.host_rank_counts, rules.rank_by);
+  const std::size_t rank_count = layout.places.size();
   if (hosts.size() == 1 && rank_count > slots.front() && !rules.oversubscribe) {
     layout.warning = count_of(rank_count, "rank") + " for " + count_of(slots.front(), "slot") +
-                     ": they take turns (--oversubscribe says that this is meant)";
+                     ": the ranks share CPUs (--oversubscribe leaves out this warning)";
   }
   return layout;
 }
@@ -153,13 +154,13 @@ bool may_share_memory(const Options& options) {
   return !options.transport || options.transport->sharing != base::Sharing::kNone;
 }
 
-base::Islands islands_of(const Layout& layout, const Options& options) {
-  base::Islands islands = base::each_alone(layout.seats.size());
-  if (!may_share_memory(options)) return islands;
-  for (std::size_t rank = 0; rank < islands.size(); ++rank) {
-    islands[rank] = static_cast<std::uint32_t>(layout.seats[rank].host);
+base::Domains domains_of(const Layout& layout, const Options& options) {
+  base::Domains domains = base::each_alone(layout.places.size());
+  if (!may_share_memory(options)) return domains;
+  for (std::size_t rank = 0; rank < domains.size(); ++rank) {
+    domains[rank] = static_cast<std::uint32_t>(layout.places[rank].host);
   }
-  return islands;
+  return domains;
 }
 
 }  // namespace rota::launcher

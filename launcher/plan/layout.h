@@ -1,15 +1,15 @@
-// Which host each rank is on, and its number there.
+// Decides which host each rank is on, and the rank's number on that host, its local rank.
 //
-// Slots are filled by what --map-by says; where there may be more ranks than slots, all hosts are
-// filled again from the first one on, so that each has a share by its slots. The same hosts and
-// options give the same layout, wherever and whenever it is made.
+// Slots are filled in the order that --map-by gives. If there may be more ranks than slots, all
+// hosts are filled again from the first one on, so each host gets ranks in proportion to its slots.
+// The same hosts and options give the same layout on every host and at any time.
 #pragma once
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/islands.h"
+#include "base/domains.h"
 #include "launcher/command/options.h"
 
 namespace rota::launcher {
@@ -17,14 +17,14 @@ namespace rota::launcher {
 struct HostSlots {
   std::string name;
   std::size_t slot_count = 0;
-  std::optional<std::size_t> most{};  // Whatever is asked for: --oversubscribe too.
+  std::optional<std::size_t> most{};  // The limit, even with --oversubscribe.
 };
 
-// What Options say about it.
+// The options that decide the layout.
 struct LayoutRules {
-  std::optional<std::size_t> rank_count{};  // Empty: what map_by fixes, or one for each slot.
-  MapBy map_by = MapBy::kSlot;              // kCore and kNuma are kSlot here.
-  std::size_t ranks_per_node = 0;           // Of kFixedPerNode.
+  std::optional<std::size_t> rank_count{};  // Empty: as map_by fixes it, or one for each slot.
+  MapBy map_by = MapBy::kSlot;              // kCore and kNuma act as kSlot here.
+  std::size_t ranks_per_node = 0;           // For kFixedPerNode.
   RankBy rank_by = RankBy::kSlot;
   bool oversubscribe = false;
 };
@@ -32,25 +32,26 @@ struct LayoutRules {
 LayoutRules layout_rules(const Options& options);
 
 // Where one rank is.
-struct Seat {
+struct RankPlace {
   std::size_t host = 0;
   std::size_t local_rank = 0;  // Among the ranks of its host, in their order.
 };
 
 struct Layout {
-  std::vector<Seat> seats;                    // Index: rank.
-  std::vector<std::size_t> host_rank_counts;  // Index: host. 0 where no rank is.
-  std::string warning;  // Empty, or how many ranks there are for how many slots.
+  std::vector<RankPlace> places;              // Index: rank.
+  std::vector<std::size_t> host_rank_counts;  // Index: host. 0: the host has no rank.
+  std::string warning;                        // Set if there are more ranks than slots.
 };
 
-// What one rotarun has started shares memory, unless a transport is asked for over which it cannot.
+// Returns whether ranks of one rotarun share memory. They do, unless the user requests a transport
+// without shared memory.
 bool may_share_memory(const Options& options);
-base::Islands islands_of(const Layout& layout, const Options& options);
+base::Domains domains_of(const Layout& layout, const Options& options);
 
-// `hosts` has one or more. One host alone takes more ranks than it has slots, with a warning unless
-// `oversubscribe` says that this is meant. Throws UsageError where several hosts have too few
-// slots, where all have none, where one would have more ranks than its most, or where --np is not
-// what ppr:N:node makes.
+// `hosts` must not be empty. A single host takes more ranks than it has slots, with a warning
+// unless `oversubscribe` is set. Throws UsageError if several hosts have too few slots, if all
+// hosts have none, or if a host would have more ranks than its `most`. Also throws UsageError if
+// --np is not the number that ppr:N:node makes, or if there are more ranks than a job may have.
 Layout lay_out(const std::vector<HostSlots>& hosts, const LayoutRules& rules);
 
 }  // namespace rota::launcher

@@ -1,4 +1,4 @@
-// Finds ports, and writes down who listens where.
+// Finds free ports, and writes down where each rank may listen.
 #include "launcher/plan/peers.h"
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 namespace rota::launcher {
 namespace {
 
-// Linux takes 128 KiB for one variable; its name and the task stand there too.
+// Linux allows 128 KiB for one variable. Besides the list, TF_CONFIG holds its name and the task.
 constexpr std::size_t kMaxListBytes = 128 * 1024 - 128;
 
 std::string to_text(const Endpoint& endpoint) {
@@ -39,19 +39,20 @@ ClaimedPorts claim_ports(const PortRange& range, std::size_t count) {
 
 Peers describe_peers(const Layout& layout, const std::vector<HostPorts>& hosts) {
   Peers peers;
-  const std::size_t first_host = layout.seats.front().host;
+  const std::size_t first_host = layout.places.front().host;
   const HostPorts& first = hosts[first_host];
   if (first.ports.empty()) return peers;
-  // None that is in the list: a program may listen at both.
+  // MASTER_PORT is a port that is not in the list of TF_CONFIG, since rank 0 may listen both there
+  // and at its port of the list.
   const std::size_t further = layout.host_rank_counts[first_host];
   const bool has_further = further < first.ports.size();
   peers.first = Endpoint{first.address, first.ports[has_further ? further : 0]};
   if (!has_further) return peers;
   nlohmann::json list = nlohmann::json::array();
-  for (const Seat& seat : layout.seats) {
-    const HostPorts& host = hosts[seat.host];
-    if (seat.local_rank >= host.ports.size()) return peers;
-    list.push_back(to_text({host.address, host.ports[seat.local_rank]}));
+  for (const RankPlace& place : layout.places) {
+    const HostPorts& host = hosts[place.host];
+    if (place.local_rank >= host.ports.size()) return peers;
+    list.push_back(to_text({host.address, host.ports[place.local_rank]}));
   }
   using Handler = nlohmann::json::error_handler_t;
   peers.list = list.dump(-1, ' ', false, Handler::replace);

@@ -1,5 +1,5 @@
-// Where the ranks of a job may listen for each other, if they are programs of another kind: what
-// MASTER_ADDR, MASTER_PORT and TF_CONFIG tell them. Ranks of rota's own do not look at it.
+// Chooses addresses where the ranks may listen for each other if their program does not use rota:
+// MASTER_ADDR, MASTER_PORT and TF_CONFIG. Programs that use rota ignore these variables.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +13,16 @@
 
 namespace rota::launcher {
 
-// Ports of this host on which nobody listens, and which no other rotarun gives away meanwhile.
+// Ports of this host on which no process listens. While the claims are kept, no other rotarun gives
+// these ports to its ranks.
 struct ClaimedPorts {
   std::vector<std::uint16_t> ports;
-  std::vector<os::Fd> claims;  // To be kept as long as the job runs.
+  std::vector<os::Fd> claims;  // Must be kept while the job runs.
 };
 
-// The last `count` of the range, or as many as there are, but for its first: there the launchers of
-// a job of several hosts meet. At the next ones its ranks listen. Throws Error kSystem.
+// Claims the last `count` free ports of the range, or as many as there are. Never claims the first
+// port of the range: there, the launchers of a job of several hosts find each other. The job's
+// ranks listen at the ports after the first one. Throws Error kSystem.
 ClaimedPorts claim_ports(const PortRange& range, std::size_t count);
 
 // An address or a name, without brackets, and a port.
@@ -29,24 +31,26 @@ struct Endpoint {
   std::uint16_t port = 0;
 };
 
-// A host as the others reach it, and the ports of its local ranks; with a further one for what all
-// ranks share, if one of them is rank 0.
+// The address by which other hosts reach a host, and the ports of its local ranks. The host of rank
+// 0 has one more port, which all ranks get as MASTER_PORT.
 struct HostPorts {
   std::string address;
   std::vector<std::uint16_t> ports;
 };
 
-// What all ranks are told alike; made once, since it is long.
+// The facts that are the same for all ranks. The list is long, so it is made once.
 struct Peers {
-  std::optional<Endpoint> first;  // At rank 0, and in no list; empty where its host has no port.
-  std::string list;  // Of all ranks, as JSON; empty where one has none, or a variable is too short.
+  // Rank 0's host and its extra port (MASTER_PORT), which the list does not contain. Empty if the
+  // host has no port.
+  std::optional<Endpoint> first;
+  std::string list;  // All ranks, as JSON; empty if a rank has no port, or if it is too long.
 };
 
-// `hosts` are those of the layout, in its order.
+// Returns the addresses of the ranks. `hosts` are the hosts of the layout, in its order.
 Peers describe_peers(const Layout& layout, const std::vector<HostPorts>& hosts);
 
-// The value of TF_CONFIG: every rank is a worker, and no evaluator is part of the cluster, as
-// TensorFlow has it. Empty where the list is.
+// Return the value of TF_CONFIG. Every rank is a worker. No evaluator is part of the cluster, as in
+// TensorFlow. The value is empty if the list is empty.
 std::string tf_config(const Peers& peers, std::size_t rank);
 std::string tf_config_of_evaluator(const Peers& peers, std::size_t index);
 

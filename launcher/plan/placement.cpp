@@ -1,4 +1,4 @@
-// Which CPUs a rank is bound to.
+// Decides which CPUs each rank is bound to.
 #include "launcher/plan/placement.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ std::map<int, std::vector<std::size_t>> by_node(const std::vector<Core>& cores) 
   return nodes;
 }
 
-// The cores in the order in which ranks take them; one that takes several ranks before the next
-// core's turn is there several times.
+// Returns the cores in the order in which ranks take them. A core that takes several ranks in a row
+// occurs several times.
 std::vector<Cpus> deal_cores(const std::vector<Core>& cores, MapBy map_by) {
   std::vector<Cpus> places;
   if (map_by == MapBy::kNuma) {
@@ -36,7 +36,7 @@ std::vector<Cpus> deal_cores(const std::vector<Core>& cores, MapBy map_by) {
   return places;
 }
 
-// The CPUs of the cores, one core after another.
+// Returns the CPUs of the cores, one core after another.
 Cpus cpus_of(const std::vector<Core>& cores, const std::vector<std::size_t>& members) {
   Cpus cpus;
   for (const std::size_t member : members) {
@@ -45,7 +45,7 @@ Cpus cpus_of(const std::vector<Core>& cores, const std::vector<std::size_t>& mem
   return cpus;
 }
 
-// Cuts off `count` of them after another, and leaves the rest, which are fewer.
+// Cuts pieces of `count` CPUs off `cpus`. The rest, which is fewer than `count`, stays in `cpus`.
 std::vector<Cpus> cut(Cpus& cpus, std::size_t count) {
   std::vector<Cpus> pieces;
   auto begin = cpus.begin();
@@ -57,8 +57,8 @@ std::vector<Cpus> cut(Cpus& cpus, std::size_t count) {
   return pieces;
 }
 
-// Places of `count` CPUs each. By NUMA node, they go around the nodes as long as one lies within a
-// node; then come those that are made of what is left of several.
+// Returns places of `count` CPUs each. With kNuma, places alternate between the nodes while they
+// fit into a node. The last places combine the CPUs that remain of several nodes.
 std::vector<Cpus> deal_cpus(const std::vector<Core>& cores, MapBy map_by, std::size_t count) {
   if (map_by != MapBy::kNuma) {
     std::vector<std::size_t> all(cores.size());
@@ -85,7 +85,7 @@ std::vector<Cpus> deal_cpus(const std::vector<Core>& cores, MapBy map_by, std::s
   return places;
 }
 
-// All CPUs of the nodes that have any of these.
+// Returns all CPUs of every node that has one of `cpus`.
 Cpus widen_to_nodes(const Cpus& cpus, const std::vector<Core>& cores) {
   Cpus wide;
   for (const auto& [node, members] : by_node(cores)) {

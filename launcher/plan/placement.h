@@ -1,4 +1,4 @@
-// Which CPUs a rank is bound to.
+// Decides which CPUs each rank is bound to.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -9,37 +9,38 @@
 
 namespace rota::launcher {
 
-// A core that this job may use, and those of its hardware threads that it may use.
+// A core that this job may use, with the hardware threads that the job may use.
 struct Core {
   std::vector<int> cpus;
   int numa_node = 0;
 };
 
-// Where one rank runs; empty: anywhere that rotarun may.
+// The CPUs of one rank; empty: all that rotarun may use.
 using Cpus = std::vector<int>;
 
-// What binding follows from the options: --map-by core or numa alone binds to the same.
+// Returns the binding that follows from the options. Without --bind-to, --map-by core binds to
+// cores, and --map-by numa to NUMA nodes.
 BindTo binding_of(const Options& options) noexcept;
 
-// Keeps the first cores, with `slot_count` hardware threads altogether: a CPU quota grants no more.
+// Keeps the first cores, until they have `slot_count` hardware threads: a CPU quota grants no more.
 std::vector<Core> limit_cores(std::vector<Core> cores, std::size_t slot_count);
 
 // How the ranks of one host are bound.
 struct Binding {
   BindTo bind_to = BindTo::kNone;
-  MapBy map_by = MapBy::kSlot;                 // What deals to hosts is kSlot here.
-  std::optional<std::size_t> cpus_per_rank{};  // Empty: a core each, whatever it has.
+  MapBy map_by = MapBy::kSlot;                 // kNode and kFixedPerNode act as kSlot here.
+  std::optional<std::size_t> cpus_per_rank{};  // Empty: one whole core each.
 };
 
 Binding binding_rules(const Options& options) noexcept;
 
-// Deals `rank_count` ranks to `cores`, which must not be empty and have `cpus_per_rank` CPUs; a
-// second round starts when the places are used up. Bound to NUMA nodes, a rank has all the CPUs of
-// the nodes that it is dealt. Empty sets when `bind_to` is kNone.
+// Deals `rank_count` ranks to `cores`, which must not be empty and must have `cpus_per_rank` CPUs.
+// When all places are used, a second round starts. If ranks are bound to NUMA nodes, a rank has all
+// CPUs of its nodes. The sets of CPUs are empty if `bind_to` is kNone.
 std::vector<Cpus> place_ranks(const std::vector<Core>& cores, std::size_t rank_count,
                               const Binding& binding);
 
-// "0-3,8": as the rank table shows it.
+// Returns the CPUs in the form of the rank table: "0-3,8".
 std::string to_text(const Cpus& cpus);
 
 }  // namespace rota::launcher

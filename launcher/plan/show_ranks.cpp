@@ -1,26 +1,26 @@
-// The rank table of a job that is declared to reach beyond this host.
+// Makes the rank table of a job that is declared to have other hosts.
 #include "launcher/plan/show_ranks.h"
 
 #include <rota/error.h>
 
 #include "launcher/plan/devices.h"
-#include "launcher/plan/reach.h"
+#include "launcher/plan/job_scope.h"
 
 namespace rota::launcher {
 namespace {
 
-// Of the own host alone: what the others have is not known here.
+// Returns the devices of this host only: the devices of other hosts are not known here.
 KnownDevices devices_of(const DeclaredTable& declared, const Options& options,
                         const std::vector<std::string>& environment) {
-  Share share;
+  HostAssignment assignment;
   for (const std::size_t rank : declared.own_ranks) {
-    share.ranks.push_back(rank);
-    share.groups.push_back(group_of_rank(options.groups, rank));
+    assignment.ranks.push_back(rank);
+    assignment.groups.push_back(group_of_rank(options.groups, rank));
   }
-  std::vector<std::string> visible = devices_of_ranks(options, environment, share).visible;
+  std::vector<std::string> visible = devices_of_ranks(options, environment, assignment).visible;
   KnownDevices devices(declared.table.rows.size());
   for (std::size_t local = 0; local < visible.size(); ++local) {
-    devices[share.ranks[local]] = std::move(visible[local]);
+    devices[assignment.ranks[local]] = std::move(visible[local]);
   }
   return devices;
 }

@@ -1,5 +1,5 @@
-// The rank table of a job that is declared to reach beyond this host: it is shown, although nothing
-// may have been started from it.
+// Makes the rank table of a job that is declared to have other hosts. The table can be shown before
+// anything has been started.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -17,12 +17,12 @@ namespace rota::launcher {
 struct ShownTable {
   RankTable table;
   KnownDevices devices{};  // Of the ranks that are on this host.
-  std::string note{};      // What was taken for granted.
+  std::string note{};      // What the table assumes.
 };
 
-// Nothing where this host is alone: then the plan of the job has the table. `slot_count` is that of
-// each host that declares none. Throws SpecificationError, and UsageError where what is declared is
-// not enough for a table, or the options do not go with it.
+// Returns nothing if this host is alone: then the plan of the job has the table. `slot_count` is
+// the number of slots of each host that declares none. Throws SpecificationError. Throws UsageError
+// if the declaration is not enough for a table, or does not fit the options.
 std::optional<ShownTable> table_of_several_hosts(const Options& options,
                                                  const cluster::Given& given,
                                                  std::size_t slot_count,

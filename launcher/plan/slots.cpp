@@ -1,4 +1,4 @@
-// How many ranks have a CPU to themselves here, and how much memory.
+// Counts how many ranks can have a CPU of their own here.
 #include "launcher/plan/slots.h"
 
 #include <algorithm>
@@ -7,10 +7,6 @@
 
 namespace rota::launcher {
 namespace {
-
-constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-constexpr std::uint64_t kMostGiB = 64;
-constexpr std::uint64_t kPageBytes = 64 * 1024;  // The largest page of any kernel of interest.
 
 std::string shortest(double number) {
   char text[32];
@@ -41,16 +37,10 @@ Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota,
 std::string lack_of_cpu(std::size_t rank_count, std::optional<double> quota, bool is_pod) {
   if (!quota || *quota + 1e-3 >= static_cast<double>(rank_count)) return {};
   const std::string ranks = rank_count == 1 ? "one rank" : std::to_string(rank_count) + " ranks";
-  return "the CPU limit is " + shortest(*quota) + " here for " + ranks +
-         ", so that ranks stand still whenever they have used it up: raise " +
+  return "the CPU limit is " + shortest(*quota) + " for " + ranks +
+         " here, so the ranks pause whenever they have used it up: raise " +
          (is_pod ? "resources.limits.cpu" : "the quota of the control group") + " to " +
-         std::to_string(rank_count) + " or more" + (is_pod ? ", or leave it out" : "");
-}
-
-std::size_t arena_bytes(std::uint64_t memory_bytes, std::size_t rank_count, bool is_64_bit) {
-  if (!is_64_bit) return static_cast<std::size_t>(kGiB / rank_count / kPageBytes * kPageBytes);
-  const std::uint64_t whole = (memory_bytes + kGiB - 1) / kGiB;
-  return static_cast<std::size_t>(std::clamp<std::uint64_t>(whole, 1, kMostGiB) * kGiB);
+         std::to_string(rank_count) + " or more" + (is_pod ? ", or remove the limit" : "");
 }
 
 }  // namespace rota::launcher

@@ -1,4 +1,4 @@
-// The rank table for programs.
+// Writes the rank table as JSON.
 #include "launcher/plan/table_json.h"
 
 #include <rota/error.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Names of hosts are bytes that others chose.
+// Returns the value as text. Host names may be any bytes, so invalid UTF-8 is replaced.
 std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -1,4 +1,4 @@
-// Asks this host, and writes down what it says.
+// Gathers the facts of this host, and encodes them as text.
 #include "launcher/preflight/host_facts.h"
 
 #include <filesystem>
@@ -29,36 +29,38 @@ std::optional<std::uint64_t> free_bytes(const std::string& folder) {
   return space.available;
 }
 
-// But the first, where launchers meet and no rank listens. One after the other, for they may be
-// more than the files that may be open at once.
+// Counts the free ports, except the first one, where launchers meet and no rank listens. It tries
+// one port at a time, since the range may be longer than the limit of open files.
 std::size_t count_free_ports(const launcher::PortRange& ports) {
   std::size_t count = 0;
   try {
     for (unsigned port = ports.first + 1U; port <= ports.last; ++port) {
       if (os::claim_port(static_cast<std::uint16_t>(port))) ++count;
     }
-  } catch (const Error&) {  // There are no sockets to ask with.
+  } catch (const Error&) {  // Without sockets no port can be tried.
   }
   return count;
 }
 
-// Of the job, not of the preflight, which has one rank on each host.
-bool hides_ranks_of_job(const launcher::Options& options, const launcher::PreflightOrders& orders,
-                        const std::vector<std::string>& environment) {
+// Returns what MPI would know about the other ranks of the job. The preflight's own ranks do not
+// matter.
+launcher::MpiView mpi_view_of_job(const launcher::Options& options,
+                                  const launcher::PreflightRequest& request,
+                                  const std::vector<std::string>& environment) {
   const bool is_only_host = cluster::find_variable(environment, "ROTA_WORLD_SIZE") == "1";
-  const std::size_t on_others = is_only_host ? 0 : 1;  // Or more: it is told of this host alone.
+  const std::size_t on_others = is_only_host ? 0 : 1;  // At least 1: others are unknown here.
   const bool is_fixed = options.map_by == launcher::MapBy::kFixedPerNode;
-  const std::size_t here = is_fixed ? options.ranks_per_node : orders.slot_count;
+  const std::size_t here = is_fixed ? options.ranks_per_node : request.slot_count;
   const std::size_t world_size =
-      options.rank_count.value_or(orders.world_size.value_or(here + on_others));
-  return launcher::hides_ranks_from_mpi(is_only_host ? world_size : here, world_size, environment);
+      options.rank_count.value_or(request.world_size.value_or(here + on_others));
+  return launcher::mpi_view_of(is_only_host ? world_size : here, world_size, environment);
 }
 
-void look_at_program(const launcher::Options& options, const launcher::PreflightOrders& orders,
+void look_at_program(const launcher::Options& options, const launcher::PreflightRequest& request,
                      HostFacts& facts) {
   const std::vector<std::string> environment = os::environment();
-  const launcher::ProgramCheck check = launcher::check_program(
-      options, environment, hides_ranks_of_job(options, orders, environment));
+  const launcher::ProgramCheck check =
+      launcher::check_program(options, environment, mpi_view_of_job(options, request, environment));
   facts.program_trouble = check.complaint;
   facts.is_program_of_mpi = check.is_of_mpi;
   std::vector<std::byte> digests;
@@ -85,12 +87,12 @@ bool operator==(const HostFacts& one, const HostFacts& other) {
   return encode(one) == encode(other);
 }
 
-HostFacts gather(const launcher::Options& options, const launcher::PreflightOrders& orders) {
+HostFacts gather(const launcher::Options& options, const launcher::PreflightRequest& request) {
   const launcher::Facts found = launcher::gather_facts();
   HostFacts facts{.version = ROTA_VERSION,
                   .architecture = os::architecture(),
                   .kernels = kernels::best_variant().name,
-                  .slot_count = orders.slot_count,
+                  .slot_count = request.slot_count,
                   .cpus = launcher::slots_of(options, found).reason,
                   .device_count = launcher::find_devices().size(),
                   .memory_bytes = found.memory_bytes,
@@ -98,14 +100,15 @@ HostFacts gather(const launcher::Options& options, const launcher::PreflightOrde
                   .shared_memory_bytes = free_bytes("/dev/shm"),
                   .open_files = found.open_files,
                   .free_port_count = count_free_ports(options.ports)};
-  look_at_program(options, orders, facts);
+  look_at_program(options, request, facts);
   return facts;
 }
 
 std::vector<std::string> transport_names() {
   std::vector<std::string> names;
   for (const base::TransportRow& row : base::kTransports) {
-    if (base::may_be_asked_for(row)) names.emplace_back(row.name);
+    // Without an installed MPI, ranks cannot use that transport.
+    if (base::may_be_asked_for(row) && row.name != base::kOverMpi) names.emplace_back(row.name);
   }
   return names;
 }

@@ -1,4 +1,4 @@
-// One function for each check.
+// Judges the facts and measurements of a preflight: one function for each check.
 #include "launcher/preflight/judgement.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 #include "base/transports.h"
 #include "launcher/plan/file_need.h"
-#include "launcher/plan/host_share.h"
+#include "launcher/plan/host_assignment.h"
 #include "launcher/plan/layout.h"
 
 namespace rota::preflight {
@@ -49,7 +49,7 @@ std::string limit_text(std::uint64_t limit, const std::string& text) {
   return limit == UINT64_MAX ? "no limit" : text;
 }
 
-// Which hosts have which value, in the order of the first that has it.
+// Groups the hosts by value. The groups are in the order of their first hosts.
 std::vector<std::pair<std::string, std::vector<std::string>>> by_value(const Hosts& hosts,
                                                                        const Rendered& value_of) {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> by_value(const Hos
   return groups;
 }
 
-// The value, or each one and who has it.
+// Returns the value if all hosts agree. Otherwise returns each value and its hosts.
 std::string spread(const Hosts& hosts, const Rendered& value_of) {
   const auto groups = by_value(hosts, value_of);
   if (groups.size() == 1) return groups.front().first;
@@ -82,8 +82,8 @@ Finding look_at_hosts(const Hosts& hosts) {
   return {.check = "hosts", .found = count + join(names)};
 }
 
-// As Kubernetes has them: "mnist-worker-0.space.svc" is a Service, and "mnist-0.mnist.space.svc" a
-// pod behind one.
+// Returns whether the name is that of a Service: in Kubernetes "mnist-worker-0.space.svc" names a
+// Service, and "mnist-0.mnist.space.svc" names a pod behind a Service.
 bool is_service(std::string_view name) {
   const std::size_t first = name.find('.');
   const std::size_t second = name.find('.', std::min(first, name.size() - 1) + 1);
@@ -92,27 +92,28 @@ bool is_service(std::string_view name) {
   return rest == "svc" || rest.starts_with("svc.");
 }
 
-// Empty where no name is a Service's.
+// Returns nothing if no host has the name of a Service.
 std::optional<Finding> look_at_names(const Hosts& hosts) {
   std::vector<std::string> services;
   for (const Host& host : hosts) {
     if (is_service(host.name)) services.push_back(host.name);
   }
   if (services.empty()) return std::nullopt;
-  return Finding{.check = "names",
-                 .found = "Services, not pods: " + join(services),
-                 .advice =
-                     "such a name has an address only while its pod is ready, unless the "
-                     "Service has publishNotReadyAddresses: true: so let no readiness probe "
-                     "wait for the world"};
+  return Finding{
+      .check = "names",
+      .found = "Services, not pods: " + join(services),
+      .advice =
+          "the name of a Service has an address only while its pod is ready, unless the Service "
+          "has publishNotReadyAddresses: true; without it, use no readiness probe that waits "
+          "for the world"};
 }
 
-// Nobody would have come so far without it.
+// Describes the key. The finding is always fine: a host without the key could not have joined.
 Finding look_at_key(const Hosts& hosts, const launcher::Options& options) {
   return {.check = "key",
-          .found = options.insecure ? "none, on loopback"
+          .found = options.insecure ? "no key, on loopback"
                                     : "all " + std::to_string(hosts.size()) +
-                                          " hosts have proved that they hold the same"};
+                                          " hosts have proved that they have the same key"};
 }
 
 Finding look_at_versions(const Hosts& hosts) {
@@ -142,7 +143,7 @@ std::string program_text(const Host& host) {
          facts.program_sha256.substr(0, kShownDigits);
 }
 
-// Where architectures differ, so do programs.
+// Compares the programs of the hosts. If the architectures differ, the programs may differ too.
 Finding look_at_program(const Hosts& hosts) {
   Finding finding{.check = "program", .found = spread(hosts, program_text)};
   const auto has_trouble = [](const Host& host) { return !host.facts.program_trouble.empty(); };
@@ -151,14 +152,15 @@ Finding look_at_program(const Hosts& hosts) {
     const auto is_of_mpi = [](const Host& host) { return host.facts.is_program_of_mpi; };
     if (std::ranges::any_of(hosts, is_of_mpi)) {
       finding.advice =
-          "start it by mpirun; or allow it by --allow-mpi, where no rank calls MPI_Init";
+          "start the program with mpirun; or use --mpi none, if no rank calls MPI_Init";
       return finding;
     }
     const bool is_forbidden = std::ranges::any_of(hosts, [](const Host& host) {
       return host.facts.program_trouble.find("Permission denied") != std::string::npos;
     });
-    finding.advice = is_forbidden ? "let it be executed there"
-                                  : "put it at the same place everywhere; see PATH and --wdir";
+    finding.advice =
+        is_forbidden ? "make the program executable there"
+                     : "put the program into the same folder on every host; see PATH and --wdir";
     return finding;
   }
   if (by_value(hosts, program_text).size() == 1) {
@@ -167,15 +169,15 @@ Finding look_at_program(const Hosts& hosts) {
   }
   const auto architecture = [](const Host& host) { return host.facts.architecture; };
   if (by_value(hosts, architecture).size() > 1) {
-    finding.advice = "the architectures differ; build all of the same sources";
+    finding.advice = "the architectures differ: build the programs from the same sources";
     return finding;
   }
   finding.verdict = Verdict::kDegraded;
-  finding.advice = "the programs differ: copy the same one to all hosts";
+  finding.advice = "the programs differ: copy the same program to all hosts";
   return finding;
 }
 
-// The layout of the job itself; empty where there can be none.
+// The layout of the job itself; empty if no layout is possible.
 struct Plan {
   launcher::Layout layout{};
   Finding finding{};
@@ -199,7 +201,7 @@ Plan lay_out_job(const Inspection& inspection) {
     counts.push_back(std::to_string(plan.layout.host_rank_counts[host]) + " on " +
                      slots[host].name);
   }
-  plan.finding.found = std::to_string(plan.layout.seats.size()) + ": " + join(counts) + "; " +
+  plan.finding.found = std::to_string(plan.layout.places.size()) + ": " + join(counts) + "; " +
                        spread(inspection.hosts, [](const Host& host) { return host.facts.cpus; });
   if (!plan.layout.warning.empty()) {
     plan.finding.verdict = Verdict::kDegraded;
@@ -208,7 +210,8 @@ Plan lay_out_job(const Inspection& inspection) {
   return plan;
 }
 
-// The rank of the preflight itself has one of them, where there are other hosts.
+// Judges the ports. With several hosts, the preflight's own rank holds one port of each host. That
+// port counts as free.
 Finding look_at_ports(const Inspection& inspection, const launcher::Layout& layout) {
   const launcher::PortRange& ports = inspection.options.ports;
   Finding finding{.check = "ports"};
@@ -220,26 +223,28 @@ Finding look_at_ports(const Inspection& inspection, const launcher::Layout& layo
     lacking.push_back(inspection.hosts[host].name + " has " + std::to_string(free) + " for " +
                       std::to_string(needed) + " ranks");
   }
-  finding.found = lacking.empty() ? "every host has enough of --ports " : "too few are free: ";
+  finding.found =
+      lacking.empty() ? "every host has enough free ports of --ports " : "too few ports are free: ";
   finding.found += lacking.empty() ? std::to_string(ports.first) + "-" + std::to_string(ports.last)
                                    : join(lacking);
   if (lacking.empty()) return finding;
   finding.verdict = Verdict::kUnusable;
-  finding.advice = "give others by --ports";
+  finding.advice = "give other ports with --ports";
   return finding;
 }
 
 Finding look_at_files(const Inspection& inspection, const launcher::Layout& layout) {
   Finding finding{.check = "files"};
   const std::string transport(base::transport_between(
-      launcher::islands_of(layout, inspection.options), inspection.options.transport));
+      launcher::domains_of(layout, inspection.options), inspection.options.transport));
   std::vector<std::string> lacks;
   std::vector<std::string> low;
   for (std::size_t host = 0; host < inspection.hosts.size(); ++host) {
     const Host& looked_at = inspection.hosts[host];
     const os::OpenFileLimits& limits = looked_at.facts.open_files;
     const auto need = launcher::files_needed(
-        launcher::share_of(layout, host, inspection.options.groups, transport), inspection.options);
+        launcher::assignment_of(layout, host, inspection.options.groups, transport),
+        inspection.options);
     const std::string lack = launcher::lack_of_files(need, limits);
     if (!lack.empty()) lacks.push_back(looked_at.name + ": " + lack);
     if (limits.soft < kUsualFileLimit) low.push_back(looked_at.name);
@@ -254,7 +259,7 @@ Finding look_at_files(const Inspection& inspection, const launcher::Layout& layo
     finding.advice = join(lacks, "; ");
   } else if (!low.empty()) {
     finding.verdict = Verdict::kDegraded;
-    finding.advice = "little for " + join(low) + ", enough for the ranks alone: ulimit -n " +
+    finding.advice = "the limit of " + join(low) + " is enough for the ranks, but low: ulimit -n " +
                      std::to_string(kUsualFileLimit);
   }
   return finding;
@@ -275,7 +280,7 @@ Finding look_at_shared_memory(const Hosts& hosts) {
                             const auto bytes = host.facts.shared_memory_bytes;
                             return bytes ? in_gibibytes(*bytes) + " free" : std::string("none");
                           }),
-          .advice = "rota itself needs none of it"};
+          .advice = "rota itself does not use /dev/shm"};
 }
 
 Finding look_at_clocks(const Hosts& hosts) {
@@ -287,12 +292,15 @@ Finding look_at_clocks(const Hosts& hosts) {
     most = std::max(most, difference);
     if (difference <= kMostClockDifference) continue;
     apart.push_back(host.name + " is " + format("%.1f s ", difference) +
-                    (host.clock_ahead > 0 ? "ahead" : "behind"));
+                    (host.clock_ahead > 0 ? "ahead of " : "behind ") + hosts.front().name +
+                    "'s clock");
   }
   finding.found = apart.empty()
-                      ? "within " + latency_text(most) + " of " + hosts.front().name + "'s"
-                      : join(apart) + " of " + hosts.front().name + "'s";
-  if (!apart.empty()) finding.advice = "rota does not go by them; times in logs do not compare";
+                      ? "within " + latency_text(most) + " of " + hosts.front().name + "'s clock"
+                      : join(apart);
+  if (!apart.empty())
+    finding.advice =
+        "rota does not use the clocks, but times in the logs of different hosts cannot be compared";
   return finding;
 }
 
@@ -321,7 +329,9 @@ Finding look_at_edges(const Inspection& inspection, const std::vector<EdgeRating
   if (!slow.empty()) {
     finding.verdict = Verdict::kDegraded;
     finding.found = join(slow, "; ");
-    finding.advice = "the whole ring goes at this pace: look at that way, or leave that host out";
+    finding.advice =
+        "the whole ring is as slow as this edge: check the network between the two hosts, or leave "
+        "out a host";
     return finding;
   }
   const auto less = [&](const Edge& one, const Edge& other) {
@@ -375,7 +385,7 @@ Judgement judge(const Inspection& inspection) {
   findings.push_back(look_at_program(hosts));
   const Plan plan = lay_out_job(inspection);
   findings.push_back(plan.finding);
-  if (!plan.layout.seats.empty()) {
+  if (!plan.layout.places.empty()) {
     if (are_several) findings.push_back(look_at_ports(inspection, plan.layout));
     findings.push_back(look_at_files(inspection, plan.layout));
   }

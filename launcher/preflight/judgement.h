@@ -1,11 +1,11 @@
-// Judges whether a job could run on the hosts that were looked at, and how well. Sees no clock, no
-// file and no socket.
+// Judges whether a job could run on the inspected hosts, and how well. This code uses no clock,
+// file or socket.
 //
 //   unusable   the job would not run: a program that is missing or cannot be run, too few slots,
 //              ports or files; another version of rota
-//   degraded   it would run, and not as meant: programs that differ, a soft limit of open files
-//              below the usual, more ranks than slots, an edge that is slow for this ring
-//   fine       all else, also what is told for information: clocks, memory, /dev/shm
+//   degraded   the job would run, but not as intended: programs that differ, a soft limit of open
+//              files below the usual, more ranks than slots, an edge that is slow for this ring
+//   fine       everything else, including facts for information: clocks, memory, /dev/shm
 #pragma once
 #include <cstddef>
 #include <string>
@@ -14,52 +14,52 @@
 #include "launcher/command/options.h"
 #include "launcher/job/preflight_job.h"
 #include "launcher/preflight/host_facts.h"
-#include "launcher/preflight/ring.h"
+#include "launcher/preflight/ring_measurement.h"
 
 namespace rota::preflight {
 
 using launcher::Verdict;
 
-// What is held against the median of the ring: an edge is slow with less than half of its
-// bandwidth, or with more than three times its latency where that is a millisecond more: what a
-// process waits for a busy CPU is no more than that, mostly.
+// Limits relative to the ring's median. An edge is slow with less than half of the median
+// bandwidth. It is also slow with more than three times the median latency, if the difference is
+// more than a millisecond: a process that waits for a busy CPU mostly waits less than that.
 inline constexpr double kLeastBandwidthRatio = 0.5;
 inline constexpr double kMostLatencyRatio = 3;
 inline constexpr double kLeastLatencyDifference = 1e-3;
 
-// More is said to be apart, in seconds. Nothing of rota's goes by wall clocks.
+// Clocks that differ by more seconds are reported. Rota itself does not depend on wall clocks.
 inline constexpr double kMostClockDifference = 1;
 
-// What most systems have. Data sets of many files, and whoever opens sockets, count on it.
+// The default of most systems. Data sets of many files, and programs that open sockets, rely on it.
 inline constexpr std::uint64_t kUsualFileLimit = 1024;
 
 struct Host {
   std::string name{};
-  std::string address{};  // Where its rank listened; empty where it is alone.
+  std::string address{};  // Where its rank listened; empty for a single host.
   HostFacts facts{};
-  double clock_ahead = 0;  // Of host 0's, in seconds.
+  double clock_ahead = 0;  // Ahead of host 0's clock, in seconds.
 };
 
 struct Inspection {
-  std::vector<Host> hosts{};  // By rank of the preflight, which is one on each.
+  std::vector<Host> hosts{};  // By rank of the preflight, which has one on each host.
   std::vector<Edge> edges{};
-  launcher::Options options{};              // Host 0's, which are the job's.
-  std::optional<std::size_t> world_size{};  // Where it is declared beside --np.
+  launcher::Options options{};              // Host 0's options, which hold for the job.
+  std::optional<std::size_t> world_size{};  // As a source other than --np declares it, if any.
 };
 
-// What one look at all hosts has shown.
+// The result of one check of all hosts.
 struct Finding {
   std::string check{};  // "program"
   Verdict verdict = Verdict::kFine;
   std::string found{};
-  std::string advice{};  // What to do, or what it means; empty where there is nothing to do.
+  std::string advice{};  // What to do, or what the result means; may be empty.
 };
 
-// What was found, and what to do.
+// Joins what was found and what to do.
 std::string to_text(const Finding& finding);
 
 struct EdgeRating {
-  double latency_ratio = 1;  // To the ring's median.
+  double latency_ratio = 1;  // This and the next: relative to the ring's median.
   double bandwidth_ratio = 1;
   bool has_long_latency = false;
   bool has_low_bandwidth = false;
@@ -69,18 +69,18 @@ struct EdgeRating {
 
 struct Judgement {
   Verdict verdict = Verdict::kFine;  // The worst of the findings.
-  std::string reason{};              // The first one that is as bad; empty where all is fine.
+  std::string reason{};              // The first finding with this verdict; empty if fine.
   std::vector<Finding> findings{};
-  std::vector<EdgeRating> edges{};  // Index: as in the inspection.
+  std::vector<EdgeRating> edges{};  // Same index as Inspection::edges.
 };
 
-// An even number of edges has two medians; the better one is meant, so that of two edges the slow
-// one can show.
+// Rates each edge against the median. An even number of edges has two medians. The better one
+// counts, so that the slow edge of two can be detected.
 std::vector<EdgeRating> rate(const std::vector<Edge>& edges);
 
 Judgement judge(const Inspection& inspection);
 
-// "9.4 Gbit/s", "38 us"
+// Return texts such as "9.4 Gbit/s" and "38 us".
 std::string bandwidth_text(double bytes_per_second);
 std::string latency_text(double seconds);
 

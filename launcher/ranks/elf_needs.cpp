@@ -1,5 +1,5 @@
-// Reads the dynamic section of an ELF file. Its numbers are somebody else's: each is held against
-// what the file has.
+// Reads the dynamic section of an ELF file. The numbers in the file may be wrong, so each is
+// checked against the file.
 #include "launcher/ranks/elf_needs.h"
 
 #include <elf.h>
@@ -32,14 +32,14 @@ struct Bits64 {
   using Entry = Elf64_Dyn;
 };
 
-constexpr std::size_t kMostEntries = 4096;  // Of a table; a dynamic section has some thirty.
+constexpr std::size_t kMostEntries = 4096;  // Of a table; a dynamic section has about thirty.
 constexpr std::size_t kLongestText = 4096;
 
 class File {
  public:
   explicit File(const std::string& path) : file_(path, std::ios::binary) {}
 
-  // Whether all of it is there.
+  // Returns whether the file has all these bytes.
   bool read(std::uint64_t offset, std::span<char> out) {
     file_.clear();
     file_.seekg(static_cast<std::streamoff>(offset));
@@ -54,7 +54,8 @@ class File {
     return std::bit_cast<Value>(bytes);
   }
 
-  // As many as there are, up to the first that `is_last` names.
+  // Reads up to `count` values, and ends before the first value for which `is_last` is true, or at
+  // the end of the file.
   template <class Value, class IsLast>
   std::vector<Value> read_table(std::uint64_t offset, std::uint64_t count, IsLast is_last) {
     std::vector<Value> table;
@@ -78,7 +79,7 @@ class File {
   std::ifstream file_;
 };
 
-// $ORIGIN is the folder of the file itself, wherever a link to it lies.
+// Returns $ORIGIN: the folder of the file itself, and not the folder of a link to it.
 std::string origin_of(const std::string& path) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::canonical(path, error);
@@ -102,7 +103,7 @@ void add_folders(const std::string& list, const std::string& path, ElfNeeds& nee
   }
 }
 
-// Where in the file lies what is to be loaded at `address`.
+// Returns the offset in the file of the bytes that are loaded at `address`.
 template <class Segment>
 std::optional<std::uint64_t> offset_of(std::uint64_t address,
                                        const std::vector<Segment>& segments) {

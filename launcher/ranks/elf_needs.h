@@ -1,4 +1,5 @@
-// What a program or a library names as its shared libraries, read from its file.
+// Reads which shared libraries a program or a library names in its file. From the names of the
+// libraries, rotarun recognizes an MPI program before it starts the program.
 #pragma once
 #include <optional>
 #include <string>
@@ -7,12 +8,12 @@
 namespace rota::launcher {
 
 struct ElfNeeds {
-  std::vector<std::string> libraries;  // "libmpi.so.40", in their order.
-  std::vector<std::string> folders;    // Of its own, where they are looked for first.
+  std::vector<std::string> libraries;  // "libmpi.so.40", in the file's order.
+  std::vector<std::string> folders;    // Folders that the file names, searched first.
 };
 
-// Empty where the file cannot be read, or is none of ELF with this machine's order of bytes: a
-// script, or a program that is linked statically, names no library.
+// Returns nothing if the file cannot be read, or is not an ELF file in this machine's byte order,
+// such as a script. A statically linked program names no library.
 std::optional<ElfNeeds> read_elf_needs(const std::string& path);
 
 }  // namespace rota::launcher

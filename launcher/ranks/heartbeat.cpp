@@ -1,4 +1,5 @@
-// A counter that two processes share.
+// Has a counter that rotarun's two processes share. Without the counter, a hung rotarun would never
+// end, and neither would its job.
 #include "launcher/ranks/heartbeat.h"
 
 #include <sys/mman.h>
@@ -13,22 +14,23 @@ namespace {
 
 using Counter = std::atomic<std::uint64_t>;
 
-// Four looks that it does not move are nearly five seconds.
+// Four checks without a new beat take nearly five seconds.
 constexpr std::uint64_t kMostMissed = 4;
 constexpr std::uint64_t kMostMissedAtFirst = 30;
 
-// A look that comes later than this tells nothing: the one who looks was stopped, too, as by
-// Ctrl-Z.
+// A check that comes later than this proves nothing: the checking process was stopped, too, for
+// example by Ctrl-Z.
 constexpr auto kLateLook = kPulseTime * 2;
 
-Counter* shared_counter = nullptr;  // NOLINT: one a process, like the process it has forked.
+Counter* shared_counter = nullptr;  // NOLINT: a process has only one.
 
 }  // namespace
 
 void make_heartbeat() {
   void* page =
       ::mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) throw Error(ErrorCode::kNoMemory, "no memory for a page");
+  if (page == MAP_FAILED)
+    throw Error(ErrorCode::kNoMemory, "there is no memory for the heartbeat's page");
   shared_counter = new (page) Counter(0);
 }
 

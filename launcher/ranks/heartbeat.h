@@ -1,5 +1,6 @@
-// The sign by which the outer of rotarun's two processes sees that the inner one still turns its
-// loop: a counter in memory that both have. Who only waits beats once a second as well.
+// By the heartbeat, the outer one of rotarun's two processes sees that the event loop of the inner
+// one is still running. The heartbeat is a counter in memory that both processes share. A process
+// that only waits also beats once a second.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -11,35 +12,38 @@
 
 namespace rota::launcher {
 
-// How often the inner process beats at least, and the outer one looks.
+// The inner process beats at least this often, and the outer one checks this often.
 inline constexpr std::chrono::seconds kPulseTime{1};
 
-// In the outer process, before there is an inner one. Throws Error kNoMemory.
+// Makes the counter. Call it in the outer process, before the inner one exists. Throws Error
+// kNoMemory.
 void make_heartbeat();
 
-// In the inner process; without an outer one it is for nobody.
+// Beats. Call it in the inner process. Without an outer process it has no effect.
 void beat() noexcept;
 
-// Waits for `polls`, until `end` at most, and no longer than until the next beat is due.
+// Beats, then waits for `polls`: until `end`, or until the next beat is due if that is earlier.
 void wait_beating(os::PollSet& polls, std::optional<base::TimePoint> end);
 
-// In the outer process: how many beats there were; 0 before the first.
+// Returns, in the outer process, the number of beats so far; 0 before the first.
 std::uint64_t count_beats() noexcept;
 
-// The counter itself, for other processes that the inner one forks; null where there is none.
+// Returns the counter itself, for other processes that the inner one forks; null if there is no
+// counter.
 const std::atomic<std::uint64_t>* heartbeat() noexcept;
 
-// Judges, once a kPulseTime, whether the other process hangs: where four looks in a row find no new
-// beat. One that was never heard has 30 looks, as it may wait for others before its loop turns.
+// Judges, once each kPulseTime, whether the other process hangs: it hangs if four checks in a row
+// find no new beat. Before the first beat, 30 such checks are needed, because the process may wait
+// for others before its loop runs.
 class HangWatch {
  public:
-  // `is_excused`: it waits for a disk, or somebody traces it. True once it has been silent for so
-  // long that it hangs.
+  // Returns true once the process has been silent for so long that it counts as hung. `is_excused`:
+  // the process waits for a disk, or is traced.
   bool is_hung(base::TimePoint now, std::uint64_t beats, bool is_excused) noexcept;
 
  private:
   std::uint64_t beats_ = 0;
-  std::uint64_t missed_ = 0;  // Looks in a row.
+  std::uint64_t missed_ = 0;  // Checks in a row without a new beat.
   std::optional<base::TimePoint> looked_at_;
 };
 

@@ -1,4 +1,5 @@
-// Finds libraries of MPI's.
+// Finds MPI libraries in programs and in processes, so that rotarun does not run an MPI program as
+// many MPI worlds of one rank each.
 #include "launcher/ranks/mpi_program.h"
 
 #include <algorithm>
@@ -16,12 +17,13 @@ namespace {
 constexpr auto kStems =
     std::to_array<std::string_view>({"libmpi.so", "libmpi_", "libmpich", "libmpicxx"});
 
-// After the start: while a program loads, once it has, and where it takes its time.
+// Times after the start: while a program loads, once it has loaded, and if it loads slowly.
 constexpr auto kLooks = std::to_array<std::chrono::milliseconds>(
     {std::chrono::milliseconds(500), std::chrono::seconds(3), std::chrono::seconds(15),
      std::chrono::seconds(60)});
 
-// In one turn of a loop that has other things to do, and is to say that it turns.
+// The largest number of processes read in one iteration: the loop has other work, and must send its
+// heartbeat.
 constexpr std::size_t kMostAtOnce = 8;
 
 std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -32,7 +34,8 @@ std::string first_of_mpi(const std::vector<std::string>& libraries) {
   return found == libraries.end() ? std::string() : std::string(file_name_of(*found));
 }
 
-// Where a library of the program's own lies; empty where it is none.
+// Returns the path of a library that is named by its path or is in one of `folders`. Returns
+// nothing for other libraries, such as those of the system.
 std::string own_library_of(const std::string& library, const std::vector<std::string>& folders) {
   if (library.find('/') != std::string::npos) return library;
   for (const std::string& folder : folders) {
@@ -43,7 +46,7 @@ std::string own_library_of(const std::string& library, const std::vector<std::st
   return {};
 }
 
-// The library of MPI's that a process has mapped.
+// Returns the MPI library that a process has mapped; empty if none.
 std::string mapped_by(int pid) {
   std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -51,6 +54,17 @@ std::string mapped_by(int pid) {
     if (line.find('/') != std::string::npos && is_mpi_library(name)) return std::string(name);
   }
   return {};
+}
+
+// Returns which options a person can give for a library with its whole version,
+// "libmpi.so.40.30.4".
+std::string options_for(const std::string& library) {
+  const std::size_t version = library.find(".so.");
+  const std::size_t end = version == std::string::npos ? version : library.find('.', version + 4);
+  const auto kind = kind_of_library(std::string_view(library).substr(0, end));
+  const std::string none = "--mpi none leaves out this warning";
+  if (!kind) return "--mpi pmi serves MPICH, --mpi pmix serves Open MPI, and " + none;
+  return (*kind == MpiKind::kPmi ? "--mpi pmi" : "--mpi pmix") + (" serves it, and " + none);
 }
 
 std::string name_of_process(int pid) {
@@ -67,6 +81,15 @@ std::string name_of_process(int pid) {
 bool is_mpi_library(std::string_view name) {
   return std::ranges::any_of(kStems, [&](auto stem) { return name.starts_with(stem); });
 }
+
+std::optional<MpiKind> kind_of_library(std::string_view name) {
+  if (is_of_standard_abi(name)) return std::nullopt;
+  if (name.ends_with(".so.40")) return MpiKind::kPmix;
+  if (name.ends_with(".so.12")) return MpiKind::kPmi;
+  return std::nullopt;
+}
+
+bool is_of_standard_abi(std::string_view name) { return name.starts_with("libmpi_abi.so"); }
 
 std::string mpi_library_of(const std::string& program_path, const std::string& library_path) {
   const auto needs = read_elf_needs(program_path);
@@ -88,9 +111,9 @@ std::string mpi_library_of(const std::string& program_path, const std::string& l
 
 std::string mpi_complaint(const std::string& program, const std::string& library) {
   return program + " needs " + library +
-         ", and rotarun does not tell MPI who the other ranks are: each would be an MPI world of "
-         "one. Start it by mpirun, or each rank so, mpirun -np N rotarun " +
-         program + "; where the ranks do not call MPI_Init, say --allow-mpi";
+         ", but rotarun does not tell this MPI about the other ranks: each rank would be an MPI "
+         "world of one. Start the program with mpirun, or with mpirun -np N rotarun " +
+         program + "; if the ranks do not call MPI_Init, use --mpi none";
 }
 
 std::optional<base::TimePoint> MpiWatch::next_look() const {
@@ -114,8 +137,9 @@ std::string MpiWatch::look(base::TimePoint now, const std::function<std::vector<
     unseen_.clear();
     return "process " + std::to_string(pid) + " (" + name_of_process(pid) + ") has loaded " +
            library +
-           ": rotarun does not tell MPI who the other ranks are, so that where they call MPI_Init "
-           "each is an MPI world of one; --allow-mpi leaves out this warning";
+           ": rotarun does not tell MPI about the other ranks, so a rank that calls MPI_Init is an "
+           "MPI world of one; " +
+           options_for(library);
   }
   return {};
 }

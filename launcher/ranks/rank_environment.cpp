@@ -1,4 +1,5 @@
-// The environment that a rank starts with.
+// Makes the environment that a rank or an evaluator starts with, from rotarun's own and from the
+// job.
 #include "launcher/ranks/rank_environment.h"
 
 #include <algorithm>
@@ -12,8 +13,9 @@ namespace {
 
 using Environment = std::vector<std::string>;
 
-// A launcher around this rotarun tells it under these names which rank of its own it is. A rank
-// that read them would believe to be another, or call a server that does not expect it.
+// A launcher that has started rotarun tells rotarun its rank by variables with these names. A rank
+// that read these variables would take itself for another rank, or connect to a server that does
+// not expect it.
 constexpr auto kStemsOfMpi =
     std::to_array<std::string_view>({"OMPI_COMM_WORLD_", "OMPI_MCA_ess", "OMPI_MCA_orte_", "PMI_",
                                      "PMIX_", "SLURM_SRUN_COMM_", "SLURM_STEP_"});
@@ -26,18 +28,18 @@ constexpr std::string_view kStemOfTorchrun = "TORCHELASTIC_";
 constexpr auto kNamesOfOthers = std::to_array<std::string_view>(
     {"MASTER_ADDR", "MASTER_PORT", "ROLE_NAME", "ROLE_RANK", "ROLE_WORLD_SIZE", "TF_CONFIG"});
 
-// What makes a process a rank, by the names that rotarun gives it.
+// The variables that make a process a rank, by the names that rotarun uses for them.
 constexpr auto kOfRanks = std::to_array<std::string_view>(
     {"GROUP_RANK", "GROUP_WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "OMPI_UNIVERSE_SIZE",
-     "RANK", "ROTA_LOCAL_RANK", "ROTA_LOCAL_WORLD_SIZE", "ROTA_RANK", "ROTA_RENDEZVOUS_FD",
-     "ROTA_WORLD_SIZE", "WORLD_SIZE"});
+     "RANK", "ROTA_LOCAL_RANK", "ROTA_LOCAL_WORLD_SIZE", "ROTA_MPI_LIBRARY", "ROTA_RANK",
+     "ROTA_RENDEZVOUS_FD", "ROTA_WORLD_SIZE", "WORLD_SIZE"});
 
 bool is_of(std::string_view entry, std::string_view name) {
   return entry.starts_with(name) && entry.substr(name.size()).starts_with('=');
 }
 
 bool is_of_mpi(std::string_view entry) {
-  if (entry.starts_with("PMIX_MCA_")) return false;  // A setting, and nobody's rank.
+  if (entry.starts_with("PMIX_MCA_")) return false;  // A setting, not a rank.
   return std::ranges::any_of(kStemsOfMpi, [&](auto stem) { return entry.starts_with(stem); }) ||
          std::ranges::any_of(kNamesOfMpi, [&](auto name) { return is_of(entry, name); });
 }
@@ -47,13 +49,13 @@ bool is_of_others(std::string_view entry) {
          std::ranges::any_of(kNamesOfOthers, [&](auto name) { return is_of(entry, name); });
 }
 
-// Whether a launcher of MPI waits for one process here to join its world.
+// Returns whether an MPI launcher waits for one process here to join its world.
 bool is_expected_by_mpi(const Environment& environment) {
   return cluster::is_set(environment, "PMIX_RANK") || cluster::is_set(environment, "PMI_RANK");
 }
 
-// Whether what launchers of MPI have told this process is true of the rank: each number that is
-// there.
+// Returns whether the numbers that MPI launchers gave this process are right for the rank: each
+// number that is set must agree.
 bool is_same_rank(const Environment& base, const RankContract& contract) {
   const auto agrees = [&](std::string_view name, std::size_t value) {
     return !cluster::is_set(base, name) ||
@@ -65,7 +67,7 @@ bool is_same_rank(const Environment& base, const RankContract& contract) {
          agrees("PMI_SIZE", contract.world_size) && agrees("PMIX_RANK", contract.rank);
 }
 
-// `base` without what others have told this process about itself.
+// Returns `base` without the variables in which other launchers describe this process.
 Environment without_outer(const Environment& base, bool keeps_mpi) {
   Environment environment;
   std::ranges::copy_if(base, std::back_inserter(environment), [&](const std::string& entry) {
@@ -83,7 +85,7 @@ void set(Environment& environment, std::string_view name, const std::string& val
   environment.push_back(std::string(name) + "=" + value);
 }
 
-// By the names that other programs know.
+// Sets the variables by the names that other programs know.
 void tell_strangers(const RankContract& contract, Environment& environment) {
   const auto tell = [&](std::string_view name, std::size_t value) {
     set(environment, name, std::to_string(value));
@@ -134,8 +136,16 @@ void tell_terminal(std::optional<int> columns, Environment& environment) {
 std::vector<std::string> make_environment(const std::vector<std::string>& base,
                                           const std::vector<Variable>& variables,
                                           const RankContract& contract) {
-  Environment environment = without_outer(base, is_same_rank(base, contract));
+  const bool is_served = !contract.mpi_variables.empty();
+  Environment environment = without_outer(base, !is_served && is_same_rank(base, contract));
   tell_strangers(contract, environment);
+  for (const std::string& entry : contract.mpi_variables) {
+    const std::size_t equals = entry.find('=');
+    set(environment, entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  unset(environment, "ROTA_MPI_LIBRARY");
+  if (!contract.mpi_library.empty()) set(environment, "ROTA_MPI_LIBRARY", contract.mpi_library);
+  if (contract.shares_devices) set(environment, "ROTA_SHARE_DEVICES", "1");
   apply(variables, base, environment);
   const auto tell = [&](std::string_view name, std::size_t value) {
     set(environment, name, std::to_string(value));
@@ -164,9 +174,15 @@ std::vector<std::string> environment_of_evaluator(const std::vector<std::string>
   return environment;
 }
 
-bool hides_ranks_from_mpi(std::size_t ranks_here, std::size_t world_size,
-                          const std::vector<std::string>& environment) {
-  return world_size > 1 && !(ranks_here == 1 && is_expected_by_mpi(environment));
+MpiView mpi_view_of(std::size_t ranks_here, std::size_t world_size,
+                    const std::vector<std::string>& environment) {
+  const auto agrees = [&](std::string_view name) {
+    return !cluster::is_set(environment, name) ||
+           cluster::find_variable(environment, name) == std::to_string(world_size);
+  };
+  const bool is_expected = ranks_here == 1 && is_expected_by_mpi(environment);
+  if (is_expected && agrees("PMI_SIZE") && agrees("OMPI_COMM_WORLD_SIZE")) return MpiView::kWorld;
+  return world_size > 1 ? MpiView::kNothing : MpiView::kAlone;
 }
 
 std::vector<std::string> unset_variables(const std::vector<std::string>& environment,

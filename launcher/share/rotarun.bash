@@ -1,6 +1,6 @@
 # Completes the command line of rotarun in bash: its flags, their values, and then the program.
 
-# What follows the program is the program's own: its completion, where it has one.
+# Completes the words after the program with the completion of the program, if it has one.
 _rotarun_program() {
   local at=$1
   if declare -F _command_offset >/dev/null; then
@@ -19,10 +19,11 @@ _rotarun_value() {
   case $flag in
     --bind-to) mapfile -t COMPREPLY < <(compgen -W "none core numa" -- "$word") ;;
     --map-by) mapfile -t COMPREPLY < <(compgen -W "slot node ppr:1:node core numa" -- "$word") ;;
+    --mpi) mapfile -t COMPREPLY < <(compgen -W "auto pmix pmi none" -- "$word") ;;
     --role) mapfile -t COMPREPLY < <(compgen -W "worker evaluator" -- "$word") ;;
     --when-done) mapfile -t COMPREPLY < <(compgen -W "exit wait" -- "$word") ;;
     --rank-by) mapfile -t COMPREPLY < <(compgen -W "slot node" -- "$word") ;;
-    --transport) mapfile -t COMPREPLY < <(compgen -W "auto shm tcp" -- "$word") ;;
+    --transport) mapfile -t COMPREPLY < <(compgen -W "auto shm tcp mpi" -- "$word") ;;
     --hostfile | --key-file | --tuned)
       compopt -o filenames
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
@@ -35,7 +36,7 @@ _rotarun_value() {
   esac
 }
 
-# What rotarun render takes, up to the "--" behind which rotarun's own command line begins.
+# Completes rotarun render up to the "--". The command line of rotarun begins after it.
 _rotarun_render() {
   local word=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD - 1]} at
   local flags="--name --workers --slots --image --kind --gpu --cpu --cpu-request --memory --parameters
@@ -55,10 +56,10 @@ _rotarun_render() {
 
 _rotarun() {
   local with_value=" -n --np -np -H --host --hostfile --agent --prefix --address --key-file --key-fd --join-timeout -x --export --bind-to --map-by
-    --rank-by --cpus-per-rank --ports --transport --tuned --output-filename --wdir --role --timeout --deadline --grace
+    --rank-by --cpus-per-rank --ports --transport --tuned --output-filename --wdir --role --mpi --timeout --deadline --grace
     --status-port --when-done "
   local flags="--np --host --hostfile --this-host --agent --prefix --address --key-file --key-fd --encrypt --insecure --join-timeout --export --bind-to
-    --map-by --rank-by --cpus-per-rank --oversubscribe --allow-mpi --report-bindings --ports --transport --tuned --tag-output
+    --map-by --rank-by --cpus-per-rank --oversubscribe --share-devices --mpi --report-bindings --ports --transport --tuned --tag-output
     --timestamp-output --gather-output --output-filename --wdir --role --timeout --deadline --grace --status-port --when-done --show-ranks --preflight --json --explain --verbose
     --version --help"
   local word=${COMP_WORDS[COMP_CWORD]} at=1 flag
@@ -67,13 +68,13 @@ _rotarun() {
     _rotarun_render
     return
   fi
-  # Walks to the word in question, so as to know whether it is a flag's value or the program's.
+  # Walks to the current word, to find whether it is the value of a flag or a word of the program.
   while ((at < COMP_CWORD)); do
     flag=${COMP_WORDS[at]}
     [[ $flag == -?* ]] || break
     ((++at))
     [[ $flag != -- ]] || break
-    [[ ${COMP_WORDS[at]} != "=" ]] || ((++at))  # Bash takes flag=value apart at the "=".
+    [[ ${COMP_WORDS[at]} != "=" ]] || ((++at))  # Bash splits flag=value at the "=".
     [[ $with_value == *[[:space:]]"$flag"[[:space:]]* ]] || continue
     if ((at >= COMP_CWORD)); then
       [[ $word != "=" ]] || word=

@@ -1,4 +1,5 @@
-// Reads the head of a request strictly: what is unclear is refused, and not guessed at.
+// Reads the head of an HTTP request strictly: refuses a request that is unclear, and does not
+// guess.
 #include "launcher/status/http_request.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ HttpReading refuse(std::string why, int status = kBadRequest) {
   return {HttpReading::State::kRefused, {}, status, std::move(why)};
 }
 
-// What methods and names of fields are made of.
+// Returns whether the text has only characters of methods and of field names.
 bool is_token(std::string_view text) {
   constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::ranges::all_of(text, [&](char c) {
@@ -27,13 +28,15 @@ bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Bytes above 127 and tabs may stand in a field's value, other controls may not.
+// Returns whether the text can be a field's value. It may have bytes above 127 and tabs, but no
+// other control characters.
 bool is_field_text(std::string_view text) {
   return std::ranges::all_of(
       text, [](char c) { return static_cast<unsigned char>(c) >= ' ' ? c != '\x7f' : c == '\t'; });
 }
 
-// Takes a line off the front, without its end; nothing where it has not ended yet.
+// Takes the first line off `bytes` and returns it without its end; returns nothing if the line has
+// not ended yet.
 std::optional<std::string_view> take_line(std::string_view& bytes) {
   const std::size_t end = bytes.find('\n');
   if (end == std::string_view::npos) return std::nullopt;
@@ -43,7 +46,7 @@ std::optional<std::string_view> take_line(std::string_view& bytes) {
   return line;
 }
 
-// "a:8080", "[fd00::1]": the name or the number.
+// Returns the host in "a:8080" or "[fd00::1]": the name or the address.
 std::string host_of(std::string_view text) {
   constexpr std::string_view kSpaces = " \t";
   text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
@@ -55,7 +58,7 @@ std::string host_of(std::string_view text) {
 
 constexpr std::string_view kScheme = "http://";
 
-// A proxy's way to name a path has the host before it.
+// Returns the path of a target. In a request to a proxy, scheme and host come before the path.
 std::string path_of(std::string_view target) {
   if (target.starts_with(kScheme)) {
     target.remove_prefix(std::min(target.find_first_of("/?#", kScheme.size()), target.size()));
@@ -64,7 +67,7 @@ std::string path_of(std::string_view target) {
   return std::string(target.substr(0, target.find_first_of("?#")));
 }
 
-// Which counts for more than a field does.
+// Returns the host in the target, which takes precedence over the Host field.
 std::string host_in(std::string_view target) {
   if (!target.starts_with(kScheme)) return {};
   target.remove_prefix(kScheme.size());
@@ -73,7 +76,7 @@ std::string host_in(std::string_view target) {
 
 struct RequestLine {
   HttpRequest request;
-  bool needs_host = false;  // HTTP/1.1 does.
+  bool needs_host = false;  // HTTP/1.1 needs a Host field.
 };
 
 std::optional<RequestLine> read_request_line(std::string_view line) {
@@ -93,13 +96,13 @@ std::optional<RequestLine> read_request_line(std::string_view line) {
                      version.back() != '0'};
 }
 
-// "Host: a".
+// A header field, such as "Host: a".
 struct Field {
   std::string_view name;
   std::string_view value;
 };
 
-// Nothing where the line is none.
+// Returns nothing if the line is not a field.
 std::optional<Field> read_field(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return std::nullopt;
@@ -116,7 +119,8 @@ bool is_host(std::string_view name) {
 
 HttpReading wait_for_more(std::size_t received_bytes) {
   if (received_bytes < kMaxRequestBytes) return {};
-  return refuse("A request has " + std::to_string(kMaxRequestBytes) + " bytes at most.", kTooLong);
+  return refuse("A request must have at most " + std::to_string(kMaxRequestBytes) + " bytes.",
+                kTooLong);
 }
 
 }  // namespace
@@ -130,21 +134,21 @@ HttpReading read_http_request(std::string_view bytes) {
   const auto first_line = take_line(bytes);
   if (!first_line) return wait_for_more(received_bytes);
   auto request_line = read_request_line(*first_line);
-  if (!request_line) return refuse("A request begins with a line such as GET /livez HTTP/1.1.");
+  if (!request_line) return refuse("A request must begin with a line such as GET /livez HTTP/1.1.");
   std::size_t host_count = 0;
   for (;;) {
     const auto line = take_line(bytes);
     if (!line) return wait_for_more(received_bytes);
     if (line->empty()) break;
     const auto field = read_field(*line);
-    if (!field) return refuse("A line of the head is not of the form NAME: VALUE.");
+    if (!field) return refuse("A header line does not have the form NAME: VALUE.");
     if (!is_host(field->name)) continue;
     ++host_count;
     std::string& host = request_line->request.host;
     if (host.empty()) host = host_of(field->value);
   }
   if (host_count > 1 || (host_count == 0 && request_line->needs_host)) {
-    return refuse("A request of HTTP/1.1 has one field Host.");
+    return refuse("An HTTP/1.1 request must have one Host header.");
   }
   return {HttpReading::State::kComplete, request_line->request, 0, {}};
 }

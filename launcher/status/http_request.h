@@ -1,5 +1,5 @@
-// The request of an HTTP client, as far as it has come: method and path, which is all that a probe
-// says.
+// Reads the part of an HTTP client's request that has come so far: the method, the path and the
+// host. A probe sends nothing else.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace rota::launcher {
 
-// A request that has not ended by then is refused.
+// A request that has not ended after this many bytes is refused.
 inline constexpr std::size_t kMaxRequestBytes = 4096;
 
 struct HttpRequest {
   std::string method{};  // "GET"
   std::string path{};    // "/readyz", without a query
-  std::string host{};  // Whom it is for: "a", "fd00::1", without a port; empty where it is not said
+  std::string host{};    // The host asked for: "a", "fd00::1", without a port; empty if not given
 };
 
 struct HttpReading {
@@ -24,7 +24,8 @@ struct HttpReading {
   std::string why{};      // kRefused: a sentence.
 };
 
-// Reads all that has come so far. HTTP/1.0 and 1.1; what follows the head is nobody's business.
+// Reads a request of HTTP/1.0 or 1.1, and ignores what follows the head. `bytes`: all that has come
+// so far.
 HttpReading read_http_request(std::string_view bytes);
 
 }  // namespace rota::launcher

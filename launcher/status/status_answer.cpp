@@ -1,4 +1,5 @@
-// What a status port answers.
+// Answers the status port's callers: probes of Kubernetes at /livez and /readyz, and people at
+// /ranks.
 #include "launcher/status/status_answer.h"
 
 #include <algorithm>
@@ -51,7 +52,8 @@ std::string to_text(const Page& page, bool is_head) {
   return is_head ? text : text + page.text;
 }
 
-// "rank 2 (b) has not started", "ranks 2 (b), 3 (b) and 4 more have not started".
+// Collects absent ranks for a text such as "rank 2 (b) has not started", or "ranks 2 (b), 3 (b) and
+// 4 more have not started".
 class Absent {
  public:
   void add(const std::string& name) {
@@ -70,14 +72,16 @@ class Absent {
   std::string names_;
 };
 
-// As names of hosts are compared.
+// Returns the text in the form in which host names are compared.
 std::string in_small_letters(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return text;
 }
 
-// Others' names may lead here for a while, so that a page of theirs could read what this port
-// tells: also such as begin with a name of ours, which is why none counts that goes on after it.
+// Returns whether a request is for this host. This check prevents DNS rebinding: a name that
+// somebody else owns may lead to this host for a while, and a web page of that owner could then
+// read the answers of this port. The owner's name may begin with a name of this host, so a name
+// that continues after a name of this host is not accepted.
 bool is_for_us(const std::string& host, const OwnNames& names) {
   if (host.empty() || cluster::is_address(host)) return true;
   const std::string name = in_small_letters(host);
@@ -96,11 +100,12 @@ Page readiness(const JobStatus& status) {
 
 Page page_for(const HttpRequest& request, const OwnNames& names, Moment& moment) {
   if (!is_for_us(request.host, names)) {
-    return {421, "This is asked of another host: name this one by its own name or by a number."};
+    return {421,
+            "The request names another host: use this host's own name or its numeric address."};
   }
   const std::string& path = request.path;
   if (path != "/livez" && path != "/readyz" && path != "/ranks") {
-    return {404, "There are /livez, /readyz and /ranks."};
+    return {404, "The paths are /livez, /readyz and /ranks."};
   }
   if (request.method != "GET" && request.method != "HEAD") {
     return {405, "Only GET and HEAD are answered here."};

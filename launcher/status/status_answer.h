@@ -1,4 +1,5 @@
-// What a status port answers: a pure function of the request and of the job.
+// Makes the status port's answers to /livez, /readyz and /ranks: a pure function of the request and
+// of the job.
 #pragma once
 #include <functional>
 #include <optional>
@@ -21,18 +22,18 @@ struct JobStatus {
   bool is_done = false;             // All hosts have agreed that every rank ended with 0.
 };
 
-// Who is not there, in a sentence; empty where the world is complete. A rank is there from its
-// start until it fails.
+// Returns which ranks are absent, in a sentence; empty if the world is complete. A rank is present
+// from its start until it fails.
 std::string absence_text(const JobStatus& status);
 
-// What is told of the job at one moment. It is found out when the first asks for it, and whoever
-// asks then gets the same: the table of a large job is long to make.
+// The job's status at one moment. The status is made when the first caller asks, and shared by all
+// callers that ask at this moment: the table of a large job takes long to make.
 class Moment {
  public:
   explicit Moment(std::function<JobStatus()> find) : find_(std::move(find)) {}
 
   const JobStatus& status();
-  const std::string& ranks();  // As JSON.
+  const std::string& ranks();  // The rank table as JSON.
 
  private:
   std::function<JobStatus()> find_;
@@ -40,14 +41,14 @@ class Moment {
   std::optional<std::string> ranks_;
 };
 
-// By which this host is asked, beside numbers and "localhost".
+// The names by which callers may address this host, besides addresses and "localhost".
 struct OwnNames {
-  std::string full;                 // Its own; what stands before a dot in it is one as well.
-  std::vector<std::string> of_job;  // What the job calls it.
+  std::string full;                 // The host's name, or its beginning up to a dot.
+  std::vector<std::string> of_job;  // The names that the job has for the host.
 };
 
-// The whole response. Requires a reading that is not incomplete; `moment` is asked only where the
-// answer has something of it.
+// Returns the whole response. Requires that `reading` is not incomplete. `moment` is made only if
+// the answer needs it.
 std::string answer(const HttpReading& reading, const OwnNames& names, Moment& moment);
 
 }  // namespace rota::launcher

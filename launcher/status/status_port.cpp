@@ -1,4 +1,5 @@
-// Callers side by side, each for a short while.
+// Serves the callers of the status port in parallel, each for a short while, so that no caller can
+// delay the job.
 #include "launcher/status/status_port.h"
 
 #include <algorithm>
@@ -17,8 +18,8 @@
 namespace rota::launcher {
 namespace {
 
-// Where so many descriptors are there: callers have an eighth of those that this process may have,
-// so that the job finds others.
+// Bounds of the number of callers. Within them, callers get an eighth of the descriptors that this
+// process may have, so that the job finds free ones.
 constexpr std::uint64_t kMostCallers = 1024;
 constexpr std::uint64_t kFewestCallers = 16;
 constexpr std::uint64_t kShareOfDescriptors = 8;
@@ -28,17 +29,18 @@ std::size_t most_callers() {
   return static_cast<std::size_t>(std::clamp(share, kFewestCallers, kMostCallers));
 }
 
-// In one turn, so that the job's own business is never far.
+// Limits for one iteration of the loop, so that the job's own work never waits long.
 constexpr std::size_t kMostNewcomers = 16;
 constexpr std::size_t kMostAnswers = 16;
 
-// For each of: to ask, to take the answer and to hang up.
-constexpr std::chrono::seconds kPatience{2};
+// How long a caller may take for each step: to ask, to take the answer, to hang up.
+constexpr std::chrono::seconds kRequestTimeout{2};
 
-// Where descriptors lack and no caller has any, somebody else has to give some back first.
-constexpr std::chrono::milliseconds kDeafTime{100};
+// How long no caller is accepted if no descriptor is free and no caller holds one: another part of
+// rotarun must close one first.
+constexpr std::chrono::milliseconds kFullTime{100};
 
-// So much may follow a request, such as the body of a POST.
+// The largest number of bytes that may follow a request, such as the body of a POST.
 constexpr std::size_t kMostIgnoredBytes = 64 * 1024;
 
 os::Listener listen(const std::string& address) {
@@ -68,15 +70,15 @@ StatusPort::StatusPort(const std::string& address, std::function<JobStatus()> st
       names_{.full = os::host_name(), .of_job = std::move(names_in_job)} {}
 
 void StatusPort::add_to(os::PollSet& polls, base::TimePoint now) {
-  if (deaf_until_ && now >= *deaf_until_) deaf_until_.reset();
-  position_ = deaf_until_ ? kNotPolled : polls.add(listener_.socket.get(), true, false);
+  if (full_until_ && now >= *full_until_) full_until_.reset();
+  position_ = full_until_ ? kNotPolled : polls.add(listener_.socket.get(), true, false);
   for (Caller& caller : callers_) {
     const bool speaks = caller.turn != Caller::Turn::kHearing;
     caller.position = polls.add(caller.socket.get(), speaks, !speaks);
   }
 }
 
-// Who has asked already is answered before anybody has to go.
+// Handles all callers. Callers that have asked already are answered before any caller has to go.
 void StatusPort::handle(const os::PollSet& polls, base::TimePoint now) {
   Moment moment(status_);
   answer_count_ = 0;
@@ -92,14 +94,15 @@ void StatusPort::handle(const os::PollSet& polls, base::TimePoint now) {
   make_room(most_callers_);
 }
 
-// Those from where most call have to go, the oldest first: whoever calls from elsewhere is heard.
+// Drops callers until `most` remain: those of the largest crowd, the oldest first, so that callers
+// from elsewhere are served.
 void StatusPort::make_room(std::size_t most) {
   if (callers_.size() <= most) return;
   std::map<std::string, std::size_t> counts;
   for (const Caller& caller : callers_) ++counts[caller.crowd];
   const auto size_of = [&](const Caller& caller) { return counts[caller.crowd]; };
   while (callers_.size() > most) {
-    const auto oldest = std::ranges::max_element(callers_, {}, size_of);  // The first of several.
+    const auto oldest = std::ranges::max_element(callers_, {}, size_of);  // The first if equal.
     --counts[oldest->crowd];
     callers_.erase(oldest);
   }
@@ -112,12 +115,12 @@ void StatusPort::accept(base::TimePoint now, Moment& moment) {
       make_room(callers_.size() - 1);
       continue;
     }
-    if (!accepted.lack.empty()) deaf_until_ = now + kDeafTime;
+    if (!accepted.lack.empty()) full_until_ = now + kFullTime;
     if (!accepted.socket) return;
     callers_.push_back({.socket = std::move(accepted.socket),
                         .crowd = crowd_of(*accepted.caller),
-                        .deadline = now + kPatience});
-    advance(callers_.back(), now, moment);  // Most have asked by then.
+                        .deadline = now + kRequestTimeout});
+    advance(callers_.back(), now, moment);  // Most callers have asked by then.
   }
 }
 
@@ -128,10 +131,11 @@ void StatusPort::advance(Caller& caller, base::TimePoint now, Moment& moment) {
   if (caller.turn == Turn::kLeaving) see_off(caller);
 }
 
-// Whoever is one too many in this turn is still readable in the next one.
+// Reads what a caller asks. A caller that gets no answer in this iteration is still readable in the
+// next one.
 void StatusPort::listen_to(Caller& caller, base::TimePoint now, Moment& moment) {
   if (answer_count_ == kMostAnswers) {
-    caller.deadline = now + kPatience;
+    caller.deadline = now + kRequestTimeout;
     return;
   }
   std::array<char, kMaxRequestBytes> buffer;
@@ -144,7 +148,7 @@ void StatusPort::listen_to(Caller& caller, base::TimePoint now, Moment& moment) 
   caller.response = answer(reading, names_, moment);
   ++answer_count_;
   caller.turn = Caller::Turn::kHearing;
-  caller.deadline = now + kPatience;
+  caller.deadline = now + kRequestTimeout;
 }
 
 void StatusPort::speak_to(Caller& caller) {
@@ -165,7 +169,7 @@ void StatusPort::see_off(Caller& caller) {
 }
 
 std::optional<base::TimePoint> StatusPort::next_deadline() const {
-  std::optional<base::TimePoint> next = deaf_until_;
+  std::optional<base::TimePoint> next = full_until_;
   for (const Caller& caller : callers_) {
     if (!next || caller.deadline < *next) next = caller.deadline;
   }

@@ -1,5 +1,5 @@
-// Where probes and people ask how a job is: GET /livez, /readyz and /ranks over HTTP. Whoever
-// calls may be slow, talk nonsense, or be one of thousands; the job goes on regardless.
+// At the status port, probes and people ask about a job: GET /livez, /readyz and /ranks over HTTP.
+// A caller may be slow, send nonsense, or be one of thousands; the job goes on regardless.
 #pragma once
 #include <functional>
 #include <list>
@@ -17,25 +17,26 @@
 
 namespace rota::launcher {
 
-// Where a caller counts as calling from: his address, of IPv6 the network of it, which one host may
-// have all of.
+// Returns the crowd that a caller belongs to: its address, or for IPv6 its network, as one host may
+// have a whole network.
 std::string crowd_of(const os::Address& caller);
 
 class StatusPort {
  public:
-  // Listens at a numeric address such as "127.0.0.1:8080", and nowhere else. `status` is asked
-  // when somebody wants to know, once a turn. `names_in_job`: what the job calls this host. Throws
-  // UsageError where it cannot listen there.
+  // Listens only at a numeric address such as "127.0.0.1:8080". `status` is called when somebody
+  // asks, at most once in an iteration. `names_in_job`: the names that the job has for this host.
+  // Throws UsageError if the port cannot listen at `address`.
   StatusPort(const std::string& address, std::function<JobStatus()> status,
              std::vector<std::string> names_in_job = {});
 
-  // From now on `status` is asked, as where the job goes on to another stage.
+  // Calls `status` from now on, for example when the job goes on to another stage.
   void ask(std::function<JobStatus()> status) { status_ = std::move(status); }
 
-  // Where it listens, also where the port was to be any.
+  // Returns the address where the status port listens. If the wanted port number was 0, the address
+  // has the number that the system chose.
   const std::string& address() const noexcept { return listener_.address; }
 
-  // One turn of a loop. Never blocks.
+  // Each of these functions makes one iteration of a loop, and never blocks.
   void add_to(os::PollSet& polls, base::TimePoint now);
   void handle(const os::PollSet& polls, base::TimePoint now);
   std::optional<base::TimePoint> next_deadline() const;
@@ -43,17 +44,18 @@ class StatusPort {
  private:
   static constexpr std::size_t kNotPolled = static_cast<std::size_t>(-1);
 
-  // He speaks, then we do, then he hangs up: an end that comes from us might overtake the answer.
+  // The caller asks, then rotarun answers, then the caller hangs up. If rotarun hung up first, the
+  // end of the connection might overtake the answer.
   struct Caller {
     enum class Turn { kAsking, kHearing, kLeaving };
     os::Fd socket;
-    std::string crowd;         // Of those who call from there.
-    base::TimePoint deadline;  // Of his turn.
+    std::string crowd;         // As crowd_of() names it.
+    base::TimePoint deadline;  // The end of its turn.
     Turn turn = Turn::kAsking;
     std::string request{};
     std::string response{};
     std::size_t sent_bytes = 0;
-    std::size_t ignored_bytes = 0;  // Of what he said after his request.
+    std::size_t ignored_bytes = 0;  // Bytes after its request.
     std::size_t position = kNotPolled;
   };
 
@@ -68,9 +70,9 @@ class StatusPort {
   std::function<JobStatus()> status_;
   std::size_t most_callers_;
   OwnNames names_;
-  std::size_t answer_count_ = 0;               // In this turn.
-  std::size_t position_ = kNotPolled;          // Of the listener.
-  std::optional<base::TimePoint> deaf_until_;  // For want of descriptors.
+  std::size_t answer_count_ = 0;               // Answers in this iteration.
+  std::size_t position_ = kNotPolled;          // The listener's.
+  std::optional<base::TimePoint> full_until_;  // Until then, no descriptor is free.
   std::list<Caller> callers_;                  // The oldest first.
 };
 

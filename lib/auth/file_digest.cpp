@@ -1,4 +1,4 @@
-// Reads a file piece by piece.
+// Reads a file piece by piece to make its digest.
 #include "auth/file_digest.h"
 
 #include <openssl/evp.h>
@@ -39,7 +39,7 @@ class Sha256 {
                                                                      &::EVP_MD_CTX_free};
 };
 
-// Adds so many bytes from where the file stands; false where it has fewer.
+// Adds the next `bytes` bytes of the file to the digest. Returns false when the file has fewer.
 bool add(std::istream& file, std::uint64_t bytes, Sha256& digest) {
   std::vector<char> piece(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kPieceBytes)));
   while (bytes > 0) {
@@ -69,7 +69,7 @@ std::optional<FileDigest> digest_of_ends(const std::string& path, std::size_t en
   return result;
 }
 
-// With ends that long there is nothing between them.
+// Ends of this length cover the whole file.
 std::optional<FileDigest> digest_of_file(const std::string& path) {
   return digest_of_ends(path, SIZE_MAX);
 }

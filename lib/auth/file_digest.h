@@ -1,4 +1,4 @@
-// What a file holds, told by its length and a digest, so that two hosts can compare theirs.
+// Makes a digest of a file, so that two hosts can compare their files by length and digest.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +16,12 @@ struct FileDigest {
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-// Of all that it holds, as sha256sum has it. Empty where it cannot be read.
+// Returns the digest of the whole file, as sha256sum gives it, or nothing if the file cannot be
+// read.
 std::optional<FileDigest> digest_of_file(const std::string& path);
 
-// Of its first and its last `end_bytes` alone: as fast however long it is.
+// Returns the digest of only the first and the last `end_bytes` bytes. This takes the same time for
+// a file of any length.
 std::optional<FileDigest> digest_of_ends(const std::string& path, std::size_t end_bytes);
 
 }  // namespace rota::auth

@@ -1,4 +1,4 @@
-// The tags of frames: HMAC-SHA256 over the frame's number and the frame, cut to 16 bytes.
+// Makes the tags of frames: HMAC-SHA256 of the frame's number and the frame, cut to 16 bytes.
 #include "auth/frame_seal.h"
 
 #include <openssl/core_names.h>
@@ -23,7 +23,7 @@ void FrameSeal::FreeMac::operator()(evp_mac_ctx_st* mac) const noexcept { ::EVP_
 FrameSeal::FrameSeal(const Key& key) {
   const std::unique_ptr<EVP_MAC, decltype(&::EVP_MAC_free)> hmac(
       ::EVP_MAC_fetch(nullptr, "HMAC", nullptr), &::EVP_MAC_free);
-  if (!hmac) throw_openssl_error("HMAC-SHA256");  // EVP_MAC_CTX_new() would follow the null.
+  if (!hmac) throw_openssl_error("HMAC-SHA256");  // EVP_MAC_CTX_new() does not check for null.
   mac_.reset(::EVP_MAC_CTX_new(hmac.get()));
   char digest[] = "SHA256";
   const OSSL_PARAM parameters[] = {
@@ -45,7 +45,7 @@ FrameSeal::Tag FrameSeal::next_tag(std::span<const std::byte> frame) {
   Digest digest{};
   std::size_t digest_bytes = 0;
   EVP_MAC_CTX* mac = mac_.get();
-  // Without a key it starts afresh with the one that it has.
+  // Without a key, EVP_MAC_init starts again with the key that `mac` has.
   if (::EVP_MAC_init(mac, nullptr, 0, nullptr) != 1 ||
       ::EVP_MAC_update(mac, as_chars(number), number.size()) != 1 ||
       ::EVP_MAC_update(mac, as_chars(frame), frame.size()) != 1 ||

@@ -1,4 +1,5 @@
-// Proves of each frame of a stream that the peer sent it, unchanged and in this place.
+// Proves for each frame of a stream that the peer sent this frame, unchanged and at this position
+// of the stream.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -8,12 +9,13 @@
 
 #include "auth/key.h"
 
-struct evp_mac_ctx_st;  // OpenSSL's.
+struct evp_mac_ctx_st;  // A type of OpenSSL.
 
 namespace rota::auth {
 
-// One for each direction: the sender's has SessionKeys::to_peer, the receiver's ::from_peer. Frames
-// are numbered by themselves, so that one that is repeated, lost or moved does not match.
+// Each direction has its own seal: the sender makes the seal from SessionKeys::to_peer, the
+// receiver from SessionKeys::from_peer. The seal numbers the frames, so a frame that is repeated,
+// lost or moved does not match.
 class FrameSeal {
  public:
   static constexpr std::size_t kTagBytes = 16;
@@ -22,11 +24,13 @@ class FrameSeal {
   // Throws Error kSystem.
   explicit FrameSeal(const Key& key);
 
-  // `frame` is all of it but the tag: length, type and payload.
+  // Makes the tag of the next frame. `frame` is the whole frame without its tag: length, type and
+  // payload.
   Tag next_tag(std::span<const std::byte> frame);
 
-  // To be asked before anything but the length is read. After a false the stream is to be closed:
-  // nothing matches any more.
+  // Returns whether `tag` is the tag of the next frame. Must be called before any part of the frame
+  // except its length is read. After a false result the stream must be closed: no later frame
+  // matches.
   bool matches_next(std::span<const std::byte> frame, std::span<const std::byte, kTagBytes> tag);
 
  private:

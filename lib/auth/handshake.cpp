@@ -1,25 +1,27 @@
-// Three messages, each of a fixed length, in integers that are big-endian:
+// There are three messages of fixed length. Integers are big-endian; each number is a field's size
+// in bytes.
 //
-//   header      "ROTA" | version (2) | suite (1) | which of the four (1)
-//   challenge   header | nonce (32)
-//   call        header | id of the key (8) | format (2) | channel (1) | job (16)
-//                      | incarnation (8) | epoch (8) | from (4) | to (4) | nonce (32) | proof (32)
+//   header      "ROTA" | version (2) | suite (1) | message number (1);
+//   challenge   header | nonce (32);
+//   call        header | id of the key (8) | format (2) | kind (1) | job (16)
+//                      | incarnation (8) | epoch (8) | from (4) | to (4) | nonce (32) | proof (32);
 //   verdict     header | format (2) | Verdict (1) | incarnation (8)
-//                      | reason, with zeros after it (200) | proof (32)
-//   farewell    header, of which the last is 2 + Verdict, in place of a verdict that could not be
-//               proved: so it proves nothing
-//   format      byte order (1), which is 1 for little-endian, 2 for big-endian | frames (1)
+//                      | reason, with zeros after it (200) | proof (32);
+//   farewell    header, with the message number 2 + Verdict. It replaces a verdict that could not
+//               be proved, so it proves nothing;
+//   format      byte order (1), which is 1 for little-endian, 2 for big-endian | frames (1).
 //
-// A proof is the HMAC, by the key, over a label and all that was said before it by both. The label
-// is the speaker's: what one side says proves nothing when it is thrown back. The nonces are drawn
-// for this connection alone: what was said on another proves nothing on this one. Anybody may call,
-// so that a challenge has nothing in it that follows from the key.
+// A proof is the HMAC, with the key, of a label and all bytes that both sides sent before the
+// proof. Each side has its own label, so a proof that is sent back to its author proves nothing.
+// The nonces are drawn for this connection alone, so messages of another connection prove nothing
+// on it. Any process can call, so a challenge contains nothing that is derived from the key.
 //
-// There is one version, and two suites: what proofs and keys are made with, and what follows is
-// protected by. Nothing is offered and nothing chosen: both sides say theirs in what is proved, and
-// where two differ they part, the caller with a refusal that is proved. So nobody between them can
-// talk them down to a weaker one. In the suite that encrypts, TLS begins after the challenge, and
-// what it has of its own goes before all that was said in proofs and keys.
+// There is one version, and there are two suites. A suite says how proofs and keys are made, and
+// how the data after the handshake is protected. Nothing is negotiated: each side states its suite
+// in bytes that are proved. If the suites differ, the call fails, and the caller gets a refusal
+// that is proved. So an attacker between the sides cannot make the sides use a weaker suite. In the
+// suite that encrypts, TLS begins after the challenge. Proofs and keys then depend on a value of
+// that TLS stream, too: the value precedes all bytes that were sent.
 #include "auth/handshake.h"
 
 #include <algorithm>
@@ -51,7 +53,8 @@ constexpr std::size_t kCallBytes = kHeaderBytes + kKeyIdBytes + kFormatBytes + 1
 constexpr std::size_t kVerdictBytes =
     kHeaderBytes + kFormatBytes + 1 + 8 + Handshake::kMaxReasonBytes + kProofBytes;
 
-// Where the messages begin in all that is said, and where the last one ends.
+// The offsets of the messages in all bytes that are sent. The last offset is the end of the last
+// message.
 constexpr std::array<std::size_t, 4> kBounds = {
     0,
     kChallengeBytes,
@@ -83,7 +86,7 @@ class Writer {
   std::span<std::byte> rest_;
 };
 
-// Reads fields of a message that is wholly there.
+// Reads fields of a message that has fully arrived.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> message) : rest_(message) {}
@@ -121,33 +124,34 @@ Writer begin_message(std::span<std::byte> message, std::uint8_t suite, std::uint
   return out;
 }
 
-// What a header says of the peer that sent it; empty where nothing is wrong.
+// Returns what is wrong with the peer, as its header shows; empty if nothing is wrong.
 std::string trouble_with(std::span<const std::byte> header, std::uint8_t expected,
                          std::uint8_t own_suite) {
   Reader in(header);
-  if (!std::ranges::equal(in.take(kMagic.size()), base::bytes_of(kMagic))) return "it is no rota";
+  if (!std::ranges::equal(in.take(kMagic.size()), base::bytes_of(kMagic)))
+    return "it is not a rota program";
   const auto version = in.take<std::uint16_t>();
   if (version != kVersion) {
-    return "it speaks another version of rota: its handshake is version " +
-           std::to_string(version) + ", ours " + std::to_string(kVersion);
+    return "it uses another version of rota: the version of its handshake is " +
+           std::to_string(version) + ", ours is " + std::to_string(kVersion);
   }
   const auto suite = in.take<std::uint8_t>();
   if (suite != kPlain && suite != kEncrypted) {
-    return "it proves itself in another way: its suite is " + std::to_string(suite) + ", ours " +
+    return "it authenticates in another way: its suite is " + std::to_string(suite) + ", ours is " +
            std::to_string(own_suite);
   }
   const bool is_expected = in.take<std::uint8_t>() == expected;
-  return is_expected ? "" : "it speaks out of turn";
+  return is_expected ? "" : "it sent a message out of order";
 }
 
-// Which of the messages a farewell is, beside the three.
+// Returns the message number of a farewell. It differs from the numbers of the three messages.
 constexpr std::uint8_t which_is(Verdict verdict) {
   return static_cast<std::uint8_t>(2 + static_cast<std::uint8_t>(verdict));
 }
 
 constexpr const char* kCrowdedPort =
-    "too many connections wait there without a proof, from this host's address or in all: is that "
-    "port flooded?";
+    "too many connections wait at its port without a proof of the key, from this host's address or "
+    "in total: is its port flooded?";
 
 void put(Writer& out, const DataFormat& format) {
   out.put(static_cast<std::uint8_t>(format.byte_order));
@@ -161,15 +165,15 @@ DataFormat take_format(Reader& in) {
   return format;
 }
 
-// Why hosts of these two formats cannot send data to each other; empty where they can.
+// Returns why hosts of these two formats cannot send data to each other; empty if they can.
 std::string trouble_between(const DataFormat& theirs, const DataFormat& ours) {
-  if (theirs.byte_order != ours.byte_order) return "it runs on a host of another byte order";
+  if (theirs.byte_order != ours.byte_order) return "its host has another byte order";
   if (theirs.frame_version == ours.frame_version) return "";
-  return "it speaks another version of data frames: version " +
-         std::to_string(theirs.frame_version) + ", ours " + std::to_string(ours.frame_version);
+  return "it uses another version of data frames: its version is " +
+         std::to_string(theirs.frame_version) + ", ours is " + std::to_string(ours.frame_version);
 }
 
-// At most what is sent of it, and no half of a character.
+// Cuts a reason to the longest length that is sent, but never inside a character.
 std::string_view shortened(std::string_view reason) {
   if (reason.size() <= Handshake::kMaxReasonBytes) return reason;
   std::size_t end = Handshake::kMaxReasonBytes;
@@ -237,7 +241,7 @@ void Handshake::sent(std::size_t bytes) {
 void Handshake::received(std::size_t bytes) {
   ROTA_ASSERT(bytes <= to_receive().size());
   moved_ += bytes;
-  // A stranger is known by his header: for the rest of his message nobody waits.
+  // If the header shows a stranger, this side does not wait for the rest of the message.
   if (bytes == 0 || moved_ < kBounds[message_] + kHeaderBytes) return;
   const std::span<const std::byte> header = message().first(kHeaderBytes);
   Farewell said;
@@ -264,7 +268,7 @@ void Handshake::write_challenge() {
   out.put(random_nonce());
 }
 
-// Where only one of the two encrypts the call is a plain one, so that the refusal can be proved.
+// If only one side encrypts, the call is not encrypted, so that the refusal can be proved.
 void Handshake::read_challenge() {
   const bool do_encrypt = own_.encrypts && theirs() == kEncrypted;
   message_ = kCall;
@@ -288,7 +292,7 @@ void Handshake::write_call() {
   Writer out = begin_message(message(), suite(), kCall);
   out.put(key_id(own_.key));
   put(out, format_);
-  out.put(static_cast<std::uint8_t>(identity_.channel));
+  out.put(static_cast<std::uint8_t>(identity_.kind));
   out.put(identity_.job_id);
   out.put(identity_.incarnation);
   out.put(identity_.epoch);
@@ -305,7 +309,7 @@ void Handshake::read_call() {
   }
   if (!is_proved()) return end(State::kStranger, Verdict::kNone, kNoProof);
   const DataFormat format = take_format(in);
-  identity_.channel = static_cast<Channel>(in.take<std::uint8_t>());
+  identity_.kind = static_cast<ConnectionKind>(in.take<std::uint8_t>());
   std::ranges::copy(in.take(identity_.job_id.size()), identity_.job_id.begin());
   identity_.incarnation = in.take<std::uint64_t>();
   identity_.epoch = in.take<std::uint64_t>();
@@ -343,7 +347,7 @@ void Handshake::read_verdict() {
   const DataFormat format = take_format(in);
   const auto verdict = static_cast<Verdict>(in.take<std::uint8_t>());
   const auto incarnation = in.take<std::uint64_t>();
-  // In this side's words, of who is the other one.
+  // If this side finds a problem, why() describes it in this side's words, not in the peer's.
   const Trouble trouble = trouble_with(format, incarnation);
   if (trouble.verdict != Verdict::kAccepted) {
     return end(State::kRefused, trouble.verdict, trouble.why);
@@ -372,13 +376,15 @@ bool Handshake::is_farewell(const Farewell& said) {
   return state_ == State::kStranger;
 }
 
-// Of the message that is being written or read: over everything before the proof itself.
+// Returns the proof of the message that is being written or read. The proof covers everything
+// before it.
 Digest Handshake::proof() const {
   const std::string_view label = message_ == kCall ? "rota/1 C" : "rota/1 S";
   return hmac_sha256(own_.key.bytes(), all_said(label, kBounds[message_ + 1] - kProofBytes));
 }
 
-// The first so many bytes, and before them where they were said.
+// Returns the label, the value of the encrypted stream if there is one, and the first `bytes` bytes
+// sent.
 std::vector<std::byte> Handshake::all_said(std::string_view label, std::size_t bytes) const {
   const std::span<const std::byte> stream =
       stream_ ? std::span<const std::byte>(*stream_) : std::span<const std::byte>();
@@ -394,12 +400,12 @@ bool Handshake::is_proved() { return are_equal(message().last(kProofBytes), proo
 
 std::uint8_t Handshake::suite() const noexcept { return own_.encrypts ? kEncrypted : kPlain; }
 
-// Of the message that has come.
+// Returns the suite of the message that has arrived.
 std::uint8_t Handshake::theirs() noexcept {
   return std::to_integer<std::uint8_t>(message()[kSuiteIndex]);
 }
 
-// Who encrypts does so on every stream, whatever the peer makes of it.
+// If this side encrypts, the stream must be encrypted: the statement of the peer is not enough.
 Handshake::Trouble Handshake::trouble_with_encryption() {
   const bool is_encrypted = theirs() == kEncrypted && (stream_ || !own_.encrypts);
   if (is_encrypted == own_.encrypts) return {};
@@ -408,14 +414,14 @@ Handshake::Trouble Handshake::trouble_with_encryption() {
                                      std::string(kBothOrNeither)};
 }
 
-// A side that knows of none takes the other's.
+// A side that knows no incarnation accepts the incarnation of the other side.
 Handshake::Trouble Handshake::trouble_with_incarnation(std::uint64_t theirs) const {
   if (theirs == 0 || incarnation_ == 0 || theirs == incarnation_) return {};
   return {Verdict::kNever,
-          "it is of another incarnation of the job, started before this one or after it"};
+          "it belongs to another incarnation of the job, which started before or after this one"};
 }
 
-// The first of what may be wrong with the message that has come.
+// Returns the first problem with the message that has arrived.
 Handshake::Trouble Handshake::trouble_with(const DataFormat& format, std::uint64_t incarnation) {
   Trouble trouble = trouble_with_encryption();
   if (trouble.verdict != Verdict::kAccepted) return trouble;

@@ -1,15 +1,16 @@
-// How two ends of a new connection prove to each other that they hold the same key, without any of
-// it leaving them. Three messages, a few hundred bytes: the one that accepted challenges, the one
-// that called says who it is and proves it, the first gives its verdict and proves itself with it.
-// No socket and no clock: whoever moves the bytes also ends what takes too long.
+// Lets the two ends of a new connection prove to each other that they hold the same key, without
+// sending any part of the key. There are three messages, of a few hundred bytes in total. The
+// answerer, which accepted the connection, sends a challenge. The caller states and proves its
+// identity. The answerer sends its verdict, which also proves the answerer. The handshake has no
+// socket and no clock: the code that moves the bytes must also end a handshake that lasts too long.
 //
 //   poll for reading if !to_receive().empty(), for writing if !to_send().empty();
 //   received(receive_some(socket, to_receive()));  sent(send_some(socket, to_send()));
 //   then look at state().
 //
-// This stops strangers, not somebody who holds the wire between two members and changes what they
-// say afterwards: against that stand frame seals, or encryption. Where both sides encrypt, they do
-// so after the challenge, and the other two messages are bound to the stream that they made.
+// The handshake stops strangers. It does not stop an attacker between two members from changing
+// their later data; frame seals or encryption stop this attack. If both sides encrypt, encryption
+// starts after the challenge, and the other two messages are bound to the encrypted stream.
 #pragma once
 #include <array>
 #include <bit>
@@ -26,67 +27,68 @@
 
 namespace rota::auth {
 
-// From rank to coordinator, between ranks, from launcher to launcher.
-enum class Channel : std::uint8_t { kControl = 1, kData, kHosts };
+// The two sides of a connection: a rank and the coordinator, two ranks, or two launchers.
+enum class ConnectionKind : std::uint8_t { kControl = 1, kData, kHosts };
 
-// What a side brings to a connection. Where one side encrypts and the other does not, the call is
-// refused.
+// What one side brings to a connection. If only one side encrypts, the call is refused.
 struct Credentials {
   Credentials(const Key& shared, bool is_on = false)  // NOLINT: implicit, as a key is enough.
       : key(shared), encrypts(is_on) {}
 
   Key key;
-  bool encrypts;  // What follows the handshake, and most of that.
+  bool encrypts;  // Encrypts the data, and most of the handshake.
 };
 
-// What both sides read where only one encrypts, after who does.
+// The end of an error message. Both sides show the message if only one side encrypts; it begins
+// with which side encrypts.
 inline constexpr std::string_view kBothOrNeither =
-    "let both (--encrypt, ROTA_ENCRYPT=1) or neither";
+    "let both sides encrypt (--encrypt, ROTA_ENCRYPT=1), or neither";
 
-// Who calls whom, and for what. Authenticated, but not secret.
+// The caller, the called side and the purpose of a call. Authenticated, but not secret.
 struct Identity {
-  Channel channel = Channel::kControl;
+  ConnectionKind kind = ConnectionKind::kControl;
   std::array<std::byte, 16> job_id{};
-  std::uint64_t incarnation = 0;  // Of the job, as the caller knows it; 0: not yet.
-  std::uint64_t epoch = 0;        // Within it.
+  std::uint64_t incarnation = 0;  // Of the job, as the caller knows it; 0: not known yet.
+  std::uint64_t epoch = 0;        // Within the incarnation.
   std::uint32_t from = 0;
   std::uint32_t to = 0;
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-// What became of a call, for programs; why() has it for people.
+// The outcome of a call, for programs. why() gives the outcome for people.
 enum class Verdict : std::uint8_t {
-  kNone,  // The connection ended before there was one.
-  // What these say is proved.
+  kNone,  // The connection ended before a verdict.
+  // The following verdicts are proved.
   kAccepted,
   kNotNow,       // The same call may be accepted later.
-  kNever,        // What the two were told differs.
-  kOneEncrypts,  // Of the two.
-  // What these say is not: there is no key in common, or it was never asked for.
+  kNever,        // The same call will never be accepted: the sides disagree about the job.
+  kOneEncrypts,  // Only one side encrypts.
+  // The following verdicts are not proved: the sides have no common key, or no proof was asked for.
   kOtherKey,
-  kCrowded,  // Too many connections wait there from the caller's address, or from all.
+  kCrowded,  // Too many connections wait at the answerer, from the caller's address or in total.
 };
 
-// Tells a run of a job from one before it, which had the same name and key: drawn by the one where
-// all meet, and told in its verdicts. Never 0. Throws Error kSystem.
+// Returns a number that distinguishes a run of a job from an earlier run with the same name and
+// key. The process at the rendezvous draws the number and sends it in its verdicts. The number is
+// never 0. Throws Error kSystem.
 std::uint64_t new_incarnation();
 
-// How a host lays out the data that it sends, which goes over the wire as it lies in memory: where
-// two differ, the call is refused.
+// How a host lays out the data that it sends: data is sent as it is in memory. If the formats of
+// two hosts differ, the call is refused.
 struct DataFormat {
   enum class ByteOrder : std::uint8_t { kLittle = 1, kBig };
 
   ByteOrder byte_order =
       std::endian::native == std::endian::little ? ByteOrder::kLittle : ByteOrder::kBig;
 
-  // To be raised when transport::Header, or what follows it, changes.
+  // Must be raised when transport::Header, or the data after it, changes.
   std::uint8_t frame_version = 1;
 
   friend bool operator==(const DataFormat&, const DataFormat&) = default;
 };
 
-// Fresh for each connection, one a direction.
+// New for each connection, one key per direction.
 struct SessionKeys {
   Key to_peer;
   Key from_peer;
@@ -96,28 +98,28 @@ class Handshake {
  public:
   enum class State : std::uint8_t {
     kTalking,
-    kEncrypting,  // Both are to encrypt: the stream, now; and then bind().
-    kAsking,    // Who answers knows who calls, and must accept() or refuse(). Is passed over where
-                // the formats of data differ, or the incarnations that both know: then the call is
-                // refused already.
-    kDone,      // Both hold the key, and the call was accepted. The stream is the user's.
-    kRefused,   // Both hold the key, and the call was refused. why() has the reason.
-    kStranger,  // The peer does not speak as one who holds the key. why() says what it does. It is
-                // told no more than its farewell.
+    kEncrypting,  // Encrypt the stream now, and then call bind(). If the caller does not encrypt,
+                  // the answerer calls stay_plain() instead.
+    kAsking,   // The answerer knows the caller, and must accept() or refuse(). Skipped if the call
+               // is already refused, because encryption, data formats or known incarnations differ.
+    kDone,     // Both hold the key, and the call was accepted. The stream is free for data.
+    kRefused,  // Both hold the key, and the call was refused. why() has the reason.
+    kStranger,  // The peer does not behave as a holder of the key; why() tells what is wrong. The
+                // peer gets only a farewell.
   };
 
-  // Said before the stream ends, in plain, by who answers.
+  // If the answerer cannot prove its verdict, it sends a farewell instead, which is not encrypted.
   static constexpr std::size_t kFarewellBytes = 8;
   using Farewell = std::array<std::byte, kFarewellBytes>;
 
-  // What of a reason is sent.
+  // The largest number of bytes of a reason that are sent.
   static constexpr std::size_t kMaxReasonBytes = 200;
 
-  // For the one that connected, and for the one that accepted. All that move it on may throw Error
-  // kSystem: there is no randomness, or no HMAC.
+  // call() is for the side that connected, answer() for the side that accepted. All functions that
+  // advance the handshake throw Error kSystem if random bytes or HMAC are not available.
   static Handshake call(const Credentials& own, const Identity& identity,
                         const DataFormat& format = {});
-  // `incarnation` is that of the answerer's job, 0 where that has none.
+  // `incarnation` is the incarnation of the answerer's job, 0 if the job has none.
   static Handshake answer(const Credentials& own, std::uint64_t incarnation = 0,
                           const DataFormat& format = {});
   Handshake(Handshake&&) noexcept = default;
@@ -127,61 +129,67 @@ class Handshake {
   bool is_caller() const noexcept { return side_ == Side::kCaller; }
   const Key& key() const noexcept { return own_.key; }
 
-  // What is to be sent next; empty where nothing is. sent() takes how much of it has gone.
+  // to_send() returns the bytes to send next, perhaps none. sent() gets the number of bytes that
+  // were sent.
   std::span<const std::byte> to_send() const noexcept;
   void sent(std::size_t bytes);
 
-  // Room for what is to be received next; empty where nothing is. Never has room for more than the
-  // handshake, so that what follows it stays in the socket. received() takes how much has come.
+  // to_receive() returns room for the bytes to receive next, perhaps none. There is never room for
+  // more than the handshake, so later data stays in the socket. received() gets the number of bytes
+  // that arrived.
   std::span<std::byte> to_receive() noexcept;
   void received(std::size_t bytes);
 
-  // In state kEncrypting, when the stream is encrypted: what it has of its own at both ends, which
-  // goes into all proofs and keys, so that they are worth nothing on another stream.
+  // Must be called in state kEncrypting, when the stream is encrypted. `stream` is a value that is
+  // equal at both ends of this stream, and that no other stream has. All proofs and keys depend on
+  // the value, so that they are worthless on another stream.
   void bind(const Digest& stream);
 
-  // In state kEncrypting, of who answers: the caller goes on as he is. Once he has proved himself
-  // he is told that he should not.
+  // Must be called in state kEncrypting, on the answerer's side: the caller continues without
+  // encryption. The call is refused once the caller has proved itself.
   void stay_plain();
 
-  // The peer does not encrypt as one who holds the key; `why` as of why().
+  // Ends the handshake: the peer does not encrypt as a holder of the key does. `why` is as for
+  // why().
   void give_up(std::string_view why, Verdict verdict = Verdict::kNone) {
     end(State::kStranger, verdict, why);
   }
 
-  // Of who answers: what the caller is told about kOtherKey or kCrowded.
+  // Returns, on the answerer's side, the bytes that tell the caller kOtherKey or kCrowded.
   Farewell farewell(Verdict verdict) const;
 
-  // Of who calls: whether this is one. If so, it has ended the handshake.
+  // Returns, on the caller's side, whether `said` is a farewell. If it is, this function has ended
+  // the handshake.
   bool is_farewell(const Farewell& said);
 
-  // The caller's identity, which is proved once state() has been kAsking, kDone or kRefused. Who
-  // answers has yet to see whether it is for him: whether `to`, the job and the epoch are his own.
-  // In state kDone the caller's has the incarnation that it was told.
+  // Returns the caller's identity. It is proved once state() has been kAsking, kDone or kRefused.
+  // The answerer must still check that the call is meant for the answerer: that `to`, the job and
+  // the epoch are its own. In state kDone the identity on the caller's side has the incarnation
+  // that the answerer sent.
   const Identity& identity() const noexcept { return identity_; }
 
-  // In state kAsking. The state becomes kDone or kRefused when the verdict is sent. Of a longer
-  // reason the first kMaxReasonBytes are sent.
+  // Both functions require state kAsking. The state becomes kDone or kRefused when the verdict is
+  // sent. Only the first kMaxReasonBytes of a longer reason are sent.
   void accept();
   void refuse(Verdict verdict, std::string_view reason);
 
-  // kNone until it is given or has come.
+  // Returns kNone until the verdict is given or has arrived.
   Verdict verdict() const noexcept { return verdict_; }
 
-  // In states kRefused and kStranger: the reason that was given, or what is wrong with the peer,
-  // such as "it holds another key". To be put behind a colon.
+  // Returns, in states kRefused and kStranger, the reason that was given, or what is wrong with the
+  // peer, such as "it holds another key". The text is meant to follow a colon.
   const std::string& why() const noexcept { return why_; }
 
-  // In state kDone.
+  // Returns the keys for the data of this connection. Requires state kDone.
   SessionKeys session_keys() const;
 
  private:
   enum class Side : std::uint8_t { kCaller, kAnswerer };
 
-  // In the order in which they are sent.
+  // The three messages, in the order in which they are sent.
   enum Message : std::uint8_t { kChallenge, kCall, kVerdict };
 
-  static constexpr std::size_t kAllBytes = 414;  // Of the three messages.
+  static constexpr std::size_t kAllBytes = 414;  // All three messages together.
 
   Handshake(Side side, Credentials own, const DataFormat& format)
       : side_(side), own_(std::move(own)), format_(format) {}
@@ -214,13 +222,13 @@ class Handshake {
   State state_ = State::kTalking;
   Message message_ = kChallenge;
   Credentials own_;
-  std::optional<Digest> stream_;  // That it is bound to.
-  DataFormat format_;             // This side's.
+  std::optional<Digest> stream_;  // The value of bind().
+  DataFormat format_;             // Of this side.
   Verdict verdict_ = Verdict::kNone;
   Identity identity_;
   std::uint64_t incarnation_ = 0;            // As this side knows it.
-  std::array<std::byte, kAllBytes> said_{};  // By both sides, one message after the other.
-  std::size_t moved_ = 0;                    // So much of said_ has been sent or received.
+  std::array<std::byte, kAllBytes> said_{};  // All messages of both sides, in order.
+  std::size_t moved_ = 0;                    // Bytes of said_ sent or received so far.
   std::string why_;
 };
 

@@ -1,4 +1,5 @@
-// Keys as such. What is made with them needs a library, which who merely holds one does without.
+// Stores keys. The derivation of keys needs a library, so it is in another file: code that only
+// holds keys does not need the library.
 #include "auth/key.h"
 
 #include <array>
@@ -15,9 +16,10 @@
 namespace rota::auth {
 namespace {
 
-constexpr std::size_t kKeysAtOnce = 128;  // A page, mostly.
+constexpr std::size_t kKeysAtOnce = 128;  // One page on most hosts.
 
-// For the keys of the process. Pages stay once they are there, and hold keys and zeros only.
+// Has the memory for the keys of the process. Pages are never given back, and hold only keys and
+// zeros.
 class Places {
  public:
   std::span<std::byte, kKeyBytes> take() {
@@ -57,7 +59,7 @@ class Places {
   std::forward_list<Page> pages_;
 };
 
-// Never destroyed: a key may be when all else has been.
+// Returns an object that is never destroyed, because a key may be destroyed after everything else.
 Places& all_places() {
   alignas(Places) static std::array<std::byte, sizeof(Places)> room;
   static auto* const kPlaces = new (room.data()) Places;

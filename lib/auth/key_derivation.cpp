@@ -1,4 +1,4 @@
-// What is made with keys, by OpenSSL.
+// Derives keys, and makes digests and proofs, with OpenSSL.
 #include "auth/key.h"
 
 #include <openssl/core_names.h>
@@ -25,13 +25,14 @@ const unsigned char* as_chars(const std::byte* bytes) {
   return reinterpret_cast<const unsigned char*>(bytes);
 }
 
-// OpenSSL takes a null pointer for something that is missing, even where nothing is what is there.
+// Returns a pointer that is never null. An empty span may have a null pointer, which OpenSSL treats
+// as a missing value.
 const std::byte* data_of(std::span<const std::byte> bytes) {
   static constexpr std::byte kNothing{};
   return bytes.empty() ? &kNothing : bytes.data();
 }
 
-// A parameter is not written to, but it is not const either.
+// OpenSSL does not write to the parameter, but its type is not const.
 OSSL_PARAM parameter(const char* name, std::span<const std::byte> bytes) {
   return ::OSSL_PARAM_construct_octet_string(name, const_cast<std::byte*>(data_of(bytes)),
                                              bytes.size());
@@ -45,9 +46,9 @@ bool operator==(const Key& one, const Key& other) noexcept {
 
 Key job_key(std::span<const std::byte> shared, std::string_view job_id) {
   if (shared.size() < kKeyBytes) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the shared key has " + std::to_string(shared.size()) + " bytes; make one of " +
-                    std::to_string(kKeyBytes) + " random bytes or more");
+    throw Error(ErrorCode::kInvalidArgument, "the shared key has " + std::to_string(shared.size()) +
+                                                 " bytes; use at least " +
+                                                 std::to_string(kKeyBytes) + " random bytes");
   }
   Key key;
   hkdf_sha256(shared, base::bytes_of(job_id), base::bytes_of("rota/1 job"), key.bytes());

@@ -1,4 +1,4 @@
-// The file in which hosts find the key that they share.
+// Finds and reads the file that holds the key that hosts share.
 #include "auth/key_file.h"
 
 #include <algorithm>
@@ -34,35 +34,36 @@ std::string octal(std::uint32_t permissions) {
   return text;
 }
 
-// What keeps a file from being trusted, and what to do about it; empty where nothing does.
+// Returns why a file cannot be trusted, and what to do about it; empty if the file can be trusted.
 std::string trouble_with(const os::OpenedFile& opened, const std::string& path) {
   if (opened.failure) {
     return "cannot be opened: " + *opened.failure + "; let this user read it, or name another file";
   }
-  if (!opened.is_regular) return "is not a regular file; name the one that holds the key";
+  if (!opened.is_regular) return "is not a regular file; name the file that holds the key";
   const std::uint32_t us = os::own_user();
   if (opened.owner != 0 && opened.owner != us) {
     return "belongs to user " + std::to_string(opened.owner) +
-           ", who could change it; make it root's or user " + std::to_string(us) + "'s own";
+           ", who could change it; make root or user " + std::to_string(us) + " its owner";
   }
   if ((opened.permissions & kForbidden) != 0) {
     return "has the permissions " + octal(opened.permissions) +
-           ", so that others than its owner may read or change it; chmod g-w,o-rw " + path;
+           ", so other users can read or change it; chmod g-w,o-rw " + path;
   }
   if (const auto folder = os::folder_open_to_all(path)) {
-    return "lies in the folder " + *folder +
-           ", where anybody may put another in its place; chmod o-w " + *folder;
+    return "is in the folder " + *folder + ", where every user can replace it; chmod o-w " +
+           *folder;
   }
   return {};
 }
 
-// What of a key has been read; leaves no trace of it.
+// The part of a key that has been read. Its memory leaves no trace of the key.
 struct Draft {
   os::SecretMemory memory{kMaxKeyFileBytes + 2};
   std::size_t count = 0;
 };
 
-// All that `fd` holds, or one byte more than it may. False where its end has not come.
+// Reads all bytes of `fd`, or one byte more than allowed. Returns false if the end is not reached
+// in time.
 bool read_all(int fd, base::TimePoint deadline, Draft& draft) {
   while (draft.count < draft.memory.bytes().size()) {
     os::PollSet polls;
@@ -85,7 +86,8 @@ bool has_few_different(std::span<const std::byte> bytes) {
   return seen.count() < kFewest;
 }
 
-// Less than a key's length, again and again: twice at least.
+// Returns whether the bytes repeat a pattern that is shorter than a key and is present at least
+// twice.
 bool repeats_itself(std::span<const std::byte> bytes) {
   const std::size_t longest = std::min(kKeyBytes - 1, bytes.size() / 2);
   for (std::size_t period = 1; period <= longest; ++period) {
@@ -95,7 +97,8 @@ bool repeats_itself(std::span<const std::byte> bytes) {
   return false;
 }
 
-// 0, 1, 2 or abc: most bytes are as far from the one before.
+// Returns whether the bytes are a sequence such as 0, 1, 2 or abc: most bytes differ from the
+// previous byte by the same number.
 bool is_counted(std::span<const std::byte> bytes) {
   std::array<std::size_t, 256> steps{};
   for (std::size_t i = 1; i < bytes.size(); ++i) {
@@ -120,31 +123,33 @@ bool reads_like_words(std::span<const std::byte> bytes) {
   throw Error(ErrorCode::kInvalidArgument, what + " " + why);
 }
 
-// `what` names where it is from, `remedy` how to make one there.
+// Reads a key from `fd`. `what` names the source of the key, and `remedy` tells how to make a key
+// there.
 SharedKey read_key(int fd, base::TimePoint deadline, const std::string& what,
                    const std::string& remedy) {
   Draft draft;
   try {
-    if (!read_all(fd, deadline, draft)) refuse(what, "does not end; write the key, and close it");
+    if (!read_all(fd, deadline, draft))
+      refuse(what, "has not ended; write the key to it, and close it");
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kInvalidArgument) throw;
     refuse(what, std::string("cannot be read: ") + error.what());
   }
   std::span<const std::byte> bytes = draft.memory.bytes().first(draft.count);
-  // One of 32 random bytes in 256 ends so itself.
+  // One in 256 random keys of 32 bytes ends with a newline, which is part of the key.
   if (bytes.size() > kKeyBytes && bytes.back() == std::byte{'\n'}) {
     bytes = bytes.first(bytes.size() - 1);
   }
   if (bytes.size() < kKeyBytes) {
-    refuse(what, "holds " + std::to_string(bytes.size()) + " bytes, and a key has " +
-                     std::to_string(kKeyBytes) + " or more; " + remedy);
+    refuse(what, "has " + std::to_string(bytes.size()) + " bytes, but a key needs at least " +
+                     std::to_string(kKeyBytes) + "; " + remedy);
   }
   if (bytes.size() > kMaxKeyFileBytes) {
-    refuse(what, "holds more than " + std::to_string(kMaxKeyFileBytes) +
-                     " bytes, so that it is no key; name the one that is");
+    refuse(what, "has more than " + std::to_string(kMaxKeyFileBytes) +
+                     " bytes, so it is not a key; give the right one");
   }
   if (is_hand_made(bytes)) {
-    refuse(what, "was made by hand, so that it may be guessed; draw one: " + remedy);
+    refuse(what, "looks typed or counted up, so it can be guessed; draw a random key: " + remedy);
   }
   return SharedKey(bytes);
 }
@@ -178,7 +183,7 @@ SharedKey read_key_file(const std::string& path) {
 
 SharedKey read_key_descriptor(int fd, base::TimePoint deadline) {
   return read_key(fd, deadline, "the key's descriptor " + std::to_string(fd),
-                  "write them to it, such as head -c 32 /dev/urandom does");
+                  "write 32 random bytes to it, as head -c 32 /dev/urandom does");
 }
 
 }  // namespace rota::auth

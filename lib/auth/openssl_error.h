@@ -1,4 +1,4 @@
-// OpenSSL's errors as ours.
+// Turns OpenSSL's errors into Error.
 #pragma once
 #include <openssl/err.h>
 

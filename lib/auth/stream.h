@@ -1,5 +1,5 @@
-// A connection as its users see it: the bare socket, or TLS over it. What is asked of it costs one
-// branch more than asking the socket.
+// Sends and receives over a connection: over the bare socket, or over TLS on the socket. A call
+// costs one branch more than a call of the socket.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -15,7 +15,7 @@ namespace rota::auth {
 class Stream {
  public:
   Stream() = default;
-  Stream(os::Fd socket) noexcept  // NOLINT: a bare socket is one, as it stands.
+  Stream(os::Fd socket) noexcept  // NOLINT: implicit, a bare socket is a Stream.
       : socket_(std::move(socket)) {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(socket_); }
@@ -25,7 +25,7 @@ class Stream {
     socket_.reset();
   }
 
-  // From here on all that is said is TLS's, its own beginning first. Throws Error kSystem.
+  // From here on TLS sends and receives everything, its own handshake first. Throws Error kSystem.
   void encrypt(Tls::Side side, const Key& key) {
     tls_ = std::make_unique<Tls>(socket_.get(), side, key);
   }
@@ -33,7 +33,8 @@ class Stream {
   Tls* tls() noexcept { return tls_.get(); }
   const Tls* tls() const noexcept { return tls_.get(); }
 
-  // Neither blocks nor raises SIGPIPE. What was not sent has to be what is sent next.
+  // Neither send() nor receive() blocks or raises SIGPIPE. The next send() must begin with the
+  // bytes that were not sent.
   os::Moved send(std::span<const std::byte> first, std::span<const std::byte> second) {
     return tls_ ? tls_->send(first, second) : os::send_some(socket_.get(), first, second);
   }
@@ -41,13 +42,13 @@ class Stream {
     return tls_ ? tls_->receive(into) : os::receive_some(socket_.get(), into);
   }
 
-  // It is worth to receive although the socket is not readable. Never after a receive() that left
-  // room.
+  // Returns whether receive() has bytes although the socket is not readable. Never true after a
+  // receive() that did not fill `into`.
   bool has_unread() const noexcept { return tls_ && tls_->has_unread(); }
 
  private:
   os::Fd socket_;
-  std::unique_ptr<Tls> tls_;  // Goes before the socket.
+  std::unique_ptr<Tls> tls_;  // Destroyed before the socket.
 };
 
 }  // namespace rota::auth

@@ -1,4 +1,4 @@
-// OpenSSL's TLS over sockets that do not block.
+// Runs OpenSSL's TLS over sockets that do not block.
 #include "auth/tls.h"
 
 #include <openssl/bio.h>
@@ -18,19 +18,21 @@ namespace {
 
 constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
 
-// A call leaves others their turn, however fast the peer is.
+// This limit lets the event loop serve other connections too, however fast the peer is.
 constexpr std::size_t kMostRecordsAtOnce = 16;
 
 constexpr std::byte kAlert{SSL3_RT_ALERT};
 
-// Of RFC 8446, B.4. Which of the two follows the key decides about the hash alone.
+// The session that holds the pre-shared key must name a cipher: this one, by its number in RFC
+// 8446, B.4. Only the hash of the named cipher matters there. Both ciphers below have this hash, so
+// either can be negotiated.
 constexpr std::array<unsigned char, 2> kAes128GcmSha256 = {0x13, 0x01};
 constexpr const char* kAesFirst = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256";
 constexpr const char* kChaChaFirst = "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256";
 
 }  // namespace
 
-// In the form in which OpenSSL calls them.
+// Callbacks in the form that OpenSSL calls.
 struct TlsCallbacks {
   static Tls& of(const SSL* ssl) { return *static_cast<Tls*>(SSL_get_app_data(ssl)); }
   static Tls& of(BIO* bio) { return *static_cast<Tls*>(::BIO_get_data(bio)); }
@@ -97,14 +99,15 @@ SSL_CTX* make_context() {
   ::SSL_CTX_clear_options(context, SSL_OP_ENABLE_MIDDLEBOX_COMPAT);
   ::SSL_CTX_set_options(context,
                         SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET);
-  // The slower of the two sides decides: an answerer that has the instructions follows the caller.
+  // The slower of the two sides decides: an answerer with AES instructions accepts the caller's
+  // order of ciphers.
   if (!has_aes) ::SSL_CTX_set_options(context, SSL_OP_CIPHER_SERVER_PREFERENCE);
   ::SSL_CTX_set_psk_use_session_callback(context, &TlsCallbacks::use_session);
   ::SSL_CTX_set_psk_find_session_callback(context, &TlsCallbacks::find_session);
   return context;
 }
 
-// Made once in a process, and kept.
+// The method is made once in a process, and never freed.
 BIO* new_bio() {
   static BIO_METHOD* const kMethod = make_method();
   return ::BIO_new(kMethod);
@@ -130,7 +133,7 @@ Tls::Tls(int socket, Side side, const Key& key, std::uint64_t records_per_key)
   SSL_set_app_data(ssl_.get(), this);
   if (side == Side::kCaller) {
     ::SSL_set_connect_state(ssl_.get());
-    ::SSL_set_verify(ssl_.get(), SSL_VERIFY_PEER, nullptr);  // No certificate would do.
+    ::SSL_set_verify(ssl_.get(), SSL_VERIFY_PEER, nullptr);  // Accepts no certificate.
   } else {
     ::SSL_set_accept_state(ssl_.get());
   }
@@ -138,7 +141,7 @@ Tls::Tls(int socket, Side side, const Key& key, std::uint64_t records_per_key)
 
 Tls::~Tls() = default;
 
-// To be freed by whoever asked for it.
+// Returns a session. The code that calls this function must free it.
 ssl_session_st* Tls::session() const {
   SSL_SESSION* session = ::SSL_SESSION_new();
   const auto* secret = reinterpret_cast<const unsigned char*>(secret_.bytes().data());
@@ -156,7 +159,7 @@ ssl_session_st* Tls::session() const {
 int Tls::read(BIO* bio, std::span<std::byte> into) {
   ::BIO_clear_retry_flags(bio);
   if (allowance_ == 0) {
-    why_ = "it says too much before it has proved itself";
+    why_ = "it sent too much before it proved that it holds the key";
     return 0;
   }
   const os::Moved moved = os::receive_some(socket_, into.first(std::min(into.size(), allowance_)));
@@ -170,7 +173,7 @@ int Tls::read(BIO* bio, std::span<std::byte> into) {
   return static_cast<int>(moved.bytes);
 }
 
-// A stranger is told nothing, not even by an alert.
+// Drops alerts to a peer that has not proved itself.
 int Tls::write(BIO* bio, std::span<const std::byte> bytes) {
   ::BIO_clear_retry_flags(bio);
   if (!is_ready_ && bytes.front() == kAlert) return static_cast<int>(bytes.size());
@@ -182,7 +185,7 @@ int Tls::write(BIO* bio, std::span<const std::byte> bytes) {
   return -1;
 }
 
-// Of a call that has moved nothing: whether no other will.
+// Called when a call of OpenSSL has moved nothing. Returns whether no later call can move anything.
 bool Tls::has_ended(int result) {
   const int error = ::SSL_get_error(ssl_.get(), result);
   if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return false;
@@ -190,8 +193,8 @@ bool Tls::has_ended(int result) {
   const char* reason = ::ERR_reason_error_string(::ERR_peek_error());
   ::ERR_clear_error();
   if (why_.empty() && is_ready_) {
-    why_ = std::string("what came over the connection cannot be decrypted: ") +
-           (reason != nullptr ? reason : "its end");
+    why_ = std::string("data from the connection cannot be decrypted: ") +
+           (reason != nullptr ? reason : "the connection ended");
   }
   return true;
 }
@@ -202,7 +205,7 @@ bool Tls::shake_hands() {
   const int result = ::SSL_do_handshake(ssl_.get());
   if (result != 1) return !has_ended(result);
   secret_ = Key();
-  is_over_ = ::SSL_session_reused(ssl_.get()) != 1;  // By another key than ours.
+  is_over_ = ::SSL_session_reused(ssl_.get()) != 1;  // The peer has another key.
   if (is_over_) why_ = kNoProof;
   is_ready_ = !is_over_;
   return is_ready_;
@@ -223,7 +226,8 @@ Digest Tls::binding() const {
   return binding;
 }
 
-// A header leaves with what is behind it. What was refused is given again as it was.
+// A header is sent in one record with the data that follows it. A record that the socket refused is
+// passed again unchanged.
 std::span<const std::byte> Tls::next_record(std::span<const std::byte> first,
                                             std::span<const std::byte> second) {
   const std::size_t room = refused_bytes_ > 0 ? refused_bytes_ : kRecordBytes;
@@ -277,7 +281,7 @@ os::Moved Tls::receive(std::span<std::byte> into) {
   return moved;
 }
 
-// The next record is preceded by the news that there is another key.
+// OpenSSL announces the new key before the next record.
 void Tls::count_record() {
   if (++record_count_ < records_per_key_) return;
   record_count_ = 0;

@@ -1,6 +1,6 @@
-// TLS 1.3 between two that hold one key: nobody has a certificate, and nothing is chosen but the
-// cipher. It keeps what is said from those who listen; who is at the other end the handshake of
-// handshake.h finds out, which runs inside of it and is bound to it.
+// TLS 1.3 between two sides that hold the same key. There are no certificates, and only the cipher
+// is negotiated. TLS hides the data from listeners. The handshake of handshake.h identifies the
+// other end: that handshake runs inside TLS and is bound to this TLS connection.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,53 +13,57 @@
 #include "auth/key.h"
 #include "os/tcp_socket.h"
 
-struct ssl_st;  // OpenSSL's, as are the next two.
+struct ssl_st;  // This and the next two: types of OpenSSL.
 struct bio_st;
 struct ssl_session_st;
 
 namespace rota::auth {
 
-// The content type with which a TLS connection begins.
+// The content type of the first record of a TLS connection.
 inline constexpr std::byte kTlsHandshake{22};
 
 class Tls {
  public:
   enum class Side : std::uint8_t { kCaller, kAnswerer };
 
-  // What is read at most of somebody who has not proved himself.
+  // The largest number of bytes read from a peer that has not proved itself.
   static constexpr std::size_t kMostUnprovedBytes = 4096;
 
-  // What one key is good for is some 24 million records: RFC 8446, 5.5.
+  // Below the limit of about 24 million records for one key: RFC 8446, 5.5.
   static constexpr std::uint64_t kRecordsPerKey = std::uint64_t{1} << 22;
 
-  // `socket` is the owner's, outlives it, and does not block. Throws Error kSystem.
+  // The owner of this object also owns `socket`, which must outlive this object and must not block.
+  // Throws Error kSystem.
   Tls(int socket, Side side, const Key& key, std::uint64_t records_per_key = kRecordsPerKey);
   Tls(const Tls&) = delete;
   Tls& operator=(const Tls&) = delete;
   ~Tls();
 
-  // Moves the beginning on, until is_ready(); false where it has failed.
+  // Advances the TLS handshake until is_ready(). Returns false if the handshake has failed.
   bool shake_hands();
   bool is_ready() const noexcept { return is_ready_; }
-  bool wants_to_send() const noexcept;  // Before it is ready.
+  bool wants_to_send() const noexcept;  // Only before is_ready().
   bool has_heard() const noexcept { return allowance_ != kMostUnprovedBytes; }
   bool has_met_other_key() const noexcept { return has_met_other_key_; }
 
-  // What is wrong with the peer, where it failed; empty where the connection just ended.
+  // Returns what is wrong with the peer, if TLS failed; empty if the connection only ended.
   const std::string& why() const noexcept { return why_; }
 
-  // Once it is ready: what this connection has of its own, the same at both ends. Throws kSystem.
+  // Returns a value that only this connection has, the same at both ends. Requires is_ready().
+  // Throws Error kSystem.
   Digest binding() const;
 
-  // The peer has proved himself: there is no limit any more.
+  // Must be called when the peer has proved itself: the limit on unproved bytes then ends.
   void trust() noexcept { allowance_ = kNoLimit; }
 
-  // As os::send_some and os::receive_some, but that a connection that has ended may have moved
-  // something before. What was not sent has to be what is sent next.
+  // Both functions work as os::send_some and os::receive_some do, except that a call on a
+  // connection that has ended may have moved bytes before the end. The next send() must begin with
+  // the bytes that were not sent.
   os::Moved send(std::span<const std::byte> first, std::span<const std::byte> second);
   os::Moved receive(std::span<std::byte> into);
 
-  // Something has come and left the socket already, which therefore does not tell of it.
+  // Returns whether received bytes have already left the socket: a poll of the socket does not show
+  // these bytes.
   bool has_unread() const noexcept;
 
  private:
@@ -70,7 +74,7 @@ class Tls {
     void operator()(ssl_st* ssl) const noexcept;
   };
 
-  // What OpenSSL asks for.
+  // OpenSSL calls these.
   int read(bio_st* bio, std::span<std::byte> into);
   int write(bio_st* bio, std::span<const std::byte> bytes);
   ssl_session_st* session() const;
@@ -87,12 +91,12 @@ class Tls {
   bool is_ready_ = false;
   bool is_over_ = false;
   bool has_met_other_key_ = false;
-  bool lacks_memory_ = false;  // Of this host's, as the socket's last call said.
+  bool lacks_memory_ = false;  // On this host, at the last call of the socket.
   std::size_t allowance_ = kMostUnprovedBytes;
   std::uint64_t records_per_key_;
-  std::uint64_t record_count_ = 0;  // By the key that sends now.
-  std::size_t refused_bytes_ = 0;   // Of the record that did not fit, and is to be given again.
-  std::vector<std::byte> staged_;   // A record of two parts.
+  std::uint64_t record_count_ = 0;  // Records sent with the current key.
+  std::size_t refused_bytes_ = 0;   // Size of a record that did not fit, and must be passed again.
+  std::vector<std::byte> staged_;   // Joins a record of two parts.
   std::string why_;
 };
 

@@ -1,4 +1,4 @@
-// Where a broken invariant ends: a line on stderr and an abort.
+// Ends the process if an invariant is broken: writes a line to stderr and aborts.
 #include "base/assert.h"
 
 #include <cstdio>

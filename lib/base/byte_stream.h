@@ -1,4 +1,4 @@
-// Writing and reading the fields of a message. Integers are little-endian and of fixed width.
+// Writes and reads the fields of a message. Integers are little-endian and of fixed width.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -10,14 +10,19 @@
 
 namespace rota::base {
 
-// Without a length.
+// Returns the bytes of the text, without a length field.
 inline std::span<const std::byte> bytes_of(std::string_view text) noexcept {
   return std::as_bytes(std::span(text));
 }
 
+// Returns the bytes as a text.
+inline std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 class ByteWriter {
  public:
-  // Makes room for so many bytes: up to that, what is written is written once.
+  // Reserves memory for `bytes` bytes in total, so that further writes do not move earlier bytes.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
 
   template <std::unsigned_integral T>
@@ -26,21 +31,26 @@ class ByteWriter {
       bytes_.push_back(static_cast<std::byte>((value >> (8 * i)) & 0xff));
     }
   }
-  void write(std::string_view text) {  // Length first.
+  void write(std::string_view text) {  // Writes the length first.
     write(static_cast<std::uint32_t>(text.size()));
     append(bytes_of(text));
+  }
+  void write(std::span<const std::uint32_t> numbers) {  // Writes their count first.
+    write(static_cast<std::uint32_t>(numbers.size()));
+    for (const std::uint32_t number : numbers) write(number);
   }
   void append(std::span<const std::byte> bytes) {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
   std::vector<std::byte> take() { return std::move(bytes_); }
+  std::string take_text() { return text_of(take()); }
 
  private:
   std::vector<std::byte> bytes_;
 };
 
-// Reads what ByteWriter wrote. Never reads past the end: a field that is not wholly there reads as
-// zero or empty, and ok() is false from then on.
+// Reads the output of ByteWriter. Never reads past the end: an incomplete field reads as zero or
+// empty, and ok() is false from then on.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) noexcept : rest_(bytes) {}
@@ -54,11 +64,14 @@ class ByteReader {
     }
     return value;
   }
-  std::string read_text() {
-    const auto bytes = read_bytes();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  std::string read_text() { return text_of(read_bytes()); }
+  std::vector<std::uint32_t> read_numbers() {
+    std::vector<std::uint32_t> numbers;
+    const auto count = read<std::uint32_t>();
+    for (std::uint32_t i = 0; i < count && ok_; ++i) numbers.push_back(read<std::uint32_t>());
+    return numbers;
   }
-  // A text where it lies.
+  // Reads a field of text. Returns a view of the field's bytes in the input, not a copy.
   std::span<const std::byte> read_bytes() noexcept {
     return take(read<std::uint32_t>()) ? taken_ : std::span<const std::byte>();
   }

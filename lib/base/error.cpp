@@ -1,4 +1,4 @@
-// The names of the error codes.
+// Gives the error codes their names.
 #include <rota/error.h>
 
 namespace rota {
@@ -25,6 +25,10 @@ std::string_view to_string(ErrorCode code) noexcept {
       return "bad data";
     case ErrorCode::kNotFinite:
       return "not finite";
+    case ErrorCode::kNotFound:
+      return "not found";
+    case ErrorCode::kCannotWrite:
+      return "cannot write";
   }
   return "unknown";
 }

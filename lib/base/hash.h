@@ -1,4 +1,4 @@
-// FNV-1a with 64 bits: tells whether two runs of bytes are the same, not who made them.
+// FNV-1a with 64 bits shows whether two byte sequences are equal. It does not prove who made them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace rota::base {
 
 inline constexpr std::uint64_t kFnvStart = 0xcbf29ce484222325;
 
-// Goes on from `hash`, so that runs can be hashed one after the other.
+// Continues from `hash`, so that several byte sequences can be hashed one after another.
 constexpr std::uint64_t fnv1a(std::span<const std::byte> bytes,
                               std::uint64_t hash = kFnvStart) noexcept {
   for (const std::byte byte : bytes) {

@@ -1,4 +1,4 @@
-// Compares names by Levenshtein's distance.
+// Finds the known name with the least Levenshtein distance.
 #include <rota/nearest_name.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known) {
   std::string_view nearest;
-  std::size_t least = std::max<std::size_t>(2, name.size() / 2) + 1;  // Farther is no likeness.
+  std::size_t least = std::max<std::size_t>(2, name.size() / 2) + 1;  // No match at this distance.
   for (const std::string_view candidate : known) {
     const std::size_t distance = edit_distance(name, candidate);
     if (distance < least) {

@@ -1,4 +1,4 @@
-// The monotonic clock, and waits that end. Nothing goes by wall-clock time.
+// Has the monotonic clock, and functions for time limits. No wait depends on wall-clock time.
 #pragma once
 #include <chrono>
 #include <optional>
@@ -10,10 +10,10 @@ using Clock = std::chrono::steady_clock;
 using TimePoint = Clock::time_point;
 using Duration = std::chrono::nanoseconds;
 
-// As good as for ever, and still a duration that a time can be asked to be later by.
+// A wait of this length practically never ends. A TimePoint plus kForever does not overflow.
 inline constexpr Duration kForever = std::chrono::hours(24 * 365);
 
-// Nothing is later than any time.
+// Returns the earlier of two times. An empty value counts as later than every time.
 inline std::optional<TimePoint> earlier(std::optional<TimePoint> one,
                                         std::optional<TimePoint> other) noexcept {
   return other && (!one || *other < *one) ? other : one;
@@ -23,7 +23,7 @@ inline double to_seconds(Duration duration) noexcept {
   return std::chrono::duration<double>(duration).count();
 }
 
-// "2 s", "0.5 s", "12 ms": as an error message says it.
+// Returns a text for error messages, such as "2 s", "0.5 s" or "12 ms".
 std::string to_text(Duration duration);
 
 }  // namespace rota::base

@@ -1,4 +1,5 @@
-// Looks through the table of transports, and counts islands.
+// Finds rows in the table of transports. Derives from the ranks' domains how the ranks share
+// memory.
 #include "base/transports.h"
 
 #include <algorithm>
@@ -20,29 +21,31 @@ const TransportRow& transport_for(Sharing sharing) noexcept {
   return *std::ranges::find(kTransports, sharing, &TransportRow::sharing);
 }
 
-Sharing sharing_between(std::span<const std::uint32_t> islands) {
-  const std::set<std::uint32_t> numbers(islands.begin(), islands.end());
-  if (numbers.size() == islands.size()) return Sharing::kNone;
-  return numbers.size() == 1 ? Sharing::kAll : Sharing::kIsland;
+Sharing sharing_between(std::span<const std::uint32_t> domains) {
+  const std::set<std::uint32_t> numbers(domains.begin(), domains.end());
+  if (numbers.size() == domains.size()) return Sharing::kNone;
+  return numbers.size() == 1 ? Sharing::kAll : Sharing::kDomain;
 }
 
-std::string_view transport_between(std::span<const std::uint32_t> islands,
+std::string_view transport_between(std::span<const std::uint32_t> domains,
                                    const TransportRow* asked) {
-  if (islands.size() == 1) return kNoTransport;
-  const Sharing sharing = sharing_between(islands);
+  if (domains.size() == 1) return kNoTransport;
+  const Sharing sharing = sharing_between(domains);
   return asked && asked->sharing == sharing ? asked->name : transport_for(sharing).name;
 }
 
 void refuse_transport(std::string_view name) {
-  throw Error(ErrorCode::kSystem, "the launcher chose the transport '" + std::string(name) +
-                                      "', which this program does not know");
+  throw Error(ErrorCode::kSystem,
+              "the launcher chose the transport '" + std::string(name) +
+                  "', which this program does not know: link it with the same rota as "
+                  "the launcher");
 }
 
-Islands islands_over(std::string_view transport, std::size_t world_size) {
+Domains domains_over(std::string_view transport, std::size_t world_size) {
   const TransportRow* row = find_transport(transport);
   if (!row) refuse_transport(transport);
-  ROTA_ASSERT(row->sharing != Sharing::kIsland);
-  return row->sharing == Sharing::kNone ? each_alone(world_size) : Islands(world_size, 0);
+  ROTA_ASSERT(row->sharing != Sharing::kDomain);
+  return row->sharing == Sharing::kNone ? each_alone(world_size) : Domains(world_size, 0);
 }
 
 Sharing sharing_over(std::string_view transport) noexcept {

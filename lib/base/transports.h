@@ -1,5 +1,6 @@
-// What transports there are: what a rank table calls each, and what its ranks are lent for it. Who
-// makes one is said by a row of transport/fabric.cpp, which the launcher does not see.
+// Has the table of transports. A row has the name of a transport, as rank tables show it, and says
+// which descriptors the launcher hands over to the ranks. The functions that make transports are in
+// transport/fabric.cpp, which the launcher does not use.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -7,57 +8,66 @@
 #include <span>
 #include <string_view>
 
-#include "base/islands.h"
+#include "base/domains.h"
 
 namespace rota::base {
 
-// Whose memory a rank reaches. It is lent the arenas of these ranks.
+// Says which other ranks' memory a rank can access. The launcher hands over the arenas of these
+// ranks.
 enum class Sharing : std::uint8_t {
-  kNone,    // Nobody's.
-  kIsland,  // That of the ranks of its island, who are told with the name: there are others.
-  kAll,     // Everybody's.
+  kNone,    // No other rank.
+  kDomain,  // The ranks of its domain. The launcher sends the domains.
+  kAll,     // All ranks.
 };
 
 struct TransportRow {
   std::string_view name;
   Sharing sharing = Sharing::kNone;
-  bool listens = false;  // Each is lent a listening socket: ranks call each other.
+  bool listens = false;  // Each rank gets a listening socket: ranks connect to each other.
 };
 
-// Where nobody asks for one, the first is taken that shares what the ranks do.
+// The transport over an MPI, for which the launcher must serve that MPI.
+inline constexpr std::string_view kOverMpi = "mpi";
+
+// The user can ask for a transport. Otherwise the ranks use the first row whose `sharing` equals
+// sharing_between() of the ranks' domains.
 inline constexpr std::array kTransports{
     TransportRow{.name = "shm", .sharing = Sharing::kAll},
-    TransportRow{.name = "tcp", .listens = true},
-    TransportRow{.name = "shm+tcp", .sharing = Sharing::kIsland, .listens = true}};
+    TransportRow{.name = "tcp", .listens = true}, TransportRow{.name = kOverMpi},
+    TransportRow{.name = "shm+tcp", .sharing = Sharing::kDomain, .listens = true}};
 
-// Whether a person may ask for it. What is of islands comes about by where ranks are.
+// Returns whether a user may ask for the transport. Only rota itself chooses a transport with
+// kDomain: such a transport fits only if ranks run in several domains.
 constexpr bool may_be_asked_for(const TransportRow& row) noexcept {
-  return row.sharing != Sharing::kIsland;
+  return row.sharing != Sharing::kDomain;
 }
 
-// Of a rank that is alone.
+// The transport of a world with one rank.
 inline constexpr std::string_view kNoTransport = "none";
 
-// Null where there is none of that name.
+// Returns null if no transport has this name.
 const TransportRow* find_transport(std::string_view name) noexcept;
 
-// That of ranks that share so, where nobody asks for another.
+// Returns the transport that ranks with this sharing use if the user asks for no other transport.
 const TransportRow& transport_for(Sharing sharing) noexcept;
 
-Sharing sharing_between(std::span<const std::uint32_t> islands);
+Sharing sharing_between(std::span<const std::uint32_t> domains);
 
-// What ranks talk over whose islands these are: `asked`, if it shares what they do.
-std::string_view transport_between(std::span<const std::uint32_t> islands,
+// Returns the name of the transport between ranks with these domains. This is the name of `asked`
+// if the sharing of `asked` is sharing_between(domains). Otherwise it is the name of the first row
+// with that sharing. For one rank, it is kNoTransport.
+std::string_view transport_between(std::span<const std::uint32_t> domains,
                                    const TransportRow* asked = nullptr);
 
-// What a rank says to a name that it was told and does not know: throws Error kSystem.
+// Throws Error kSystem: the launcher named a transport that this rank does not know.
 [[noreturn]] void refuse_transport(std::string_view name);
 
-// The islands of ranks whose transport says which these are. Throws Error kSystem where it is not
-// known, so that nobody guesses.
-Islands islands_over(std::string_view transport, std::size_t world_size);
+// Returns the domains of the ranks, for a transport whose name implies the domains. Throws Error
+// kSystem if the transport is unknown: a guess of the domains could be wrong.
+Domains domains_over(std::string_view transport, std::size_t world_size);
 
-// What its row says. What is no transport's name shares nothing, and does not listen.
+// The next two functions return a field of the transport's row. Without such a row, they return
+// kNone and false.
 Sharing sharing_over(std::string_view transport) noexcept;
 bool listens(std::string_view transport) noexcept;
 

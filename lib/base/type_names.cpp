@@ -1,4 +1,4 @@
-// The names of types, operations and codecs, as every message has them.
+// Gives types, operations and codecs the names that every message to users uses.
 #include <rota/codec.h>
 #include <rota/reduce_op.h>
 #include <rota/values.h>

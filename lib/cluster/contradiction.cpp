@@ -1,4 +1,4 @@
-// What cannot be true at once: of two sources, and of a source and a declaration.
+// Finds contradictions between two sources, and between a source and the ROTA_* declarations.
 #include "cluster/contradiction.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::optional<std::size_t> host_count_of(const Specification& specification) {
   return count > 0 ? std::optional(count) : std::nullopt;
 }
 
-// An address may be anybody's, so that a name cannot be held against it.
+// Returns false for a name and an address: an address may belong to any host.
 bool names_differ(const std::string& one, const std::string& other) {
   if (one.empty() || other.empty() || is_address(one) != is_address(other)) return false;
   return !agree(one, other);
@@ -41,7 +41,8 @@ std::string name_at(const Specification& specification, std::size_t index) {
   return index < specification.hosts.size() ? specification.hosts[index].name : std::string();
 }
 
-// A host of the first that the second has no room on; names that nobody gave cannot be missing.
+// Returns whether the allocation `room` has a node for every host of `hosts` that has ranks.
+// Loopback names and missing names fit any node.
 bool has_room_for(const Specification& room, const Specification& hosts) {
   const auto ring = std::span(hosts.hosts).first(ring_count(hosts));
   if (ring.size() > room.hosts.size()) return false;
@@ -67,8 +68,9 @@ bool own_differ(const Specification& one, const Specification& other) {
   return differ(one.own_host, other.own_host) || own_names_differ(one, other);
 }
 
-// Of a process: the hosts of one source are its tasks, each with a name, and several of them may be
-// on one node of the other.
+// Returns whether two sources that describe one process give different numbers of hosts. One source
+// may list tasks as hosts, each with a name, while the other lists nodes; one node may have several
+// tasks.
 bool are_tasks_on_nodes(const Specification& one, const Specification& other) {
   return one.level == Level::kProcess && other.level == Level::kProcess &&
          differ(host_count_of(one), host_count_of(other));
@@ -121,8 +123,9 @@ void require_as_declared(const Specification& specification, const Declared& dec
     refuse("ROTA_SLOTS is " + std::to_string(*declared.slots) + ", and " + specification.source +
            " has " + std::to_string(*own) + " for this host, " +
            name_of(specification, *specification.own_host) +
-           (specification.level == Level::kProcess ? ": a process is one rank; rotarun starts more"
-                                                   : ": leave out the one that is wrong"));
+           (specification.level == Level::kProcess
+                ? ": one process is one rank; rotarun can start several"
+                : ": leave out the one that is wrong"));
   }
 }
 
@@ -132,7 +135,7 @@ void add_declared(const Declared& declared, Specification& specification) {
     specification.world_source = "ROTA_WORLD";
   }
   if (specification.level == Level::kProcess) return;
-  // Hosts that were started alike were told alike.
+  // Hosts that are started alike have the same ROTA_SLOTS.
   if (declared.slots) specification.usual_slots = declared.slots;
   const bool is_known =
       specification.own_host && *specification.own_host < specification.hosts.size();

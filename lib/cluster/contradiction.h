@@ -1,4 +1,5 @@
-// What cannot be true at once.
+// Finds contradictions between sources, and between a source and the ROTA_* declarations. Without
+// this check, a host would believe one of two sources that cannot both be true.
 #pragma once
 #include <string>
 
@@ -7,13 +8,13 @@
 
 namespace rota::cluster {
 
-// How two specifications differ, with both sides; empty where they may both be true.
+// Returns how two specifications contradict each other, with both sides; empty if both may be true.
 std::string contradiction_of(const Specification& one, const Specification& other);
 
-// Throws Error kInvalidArgument where ROTA_HOSTS, ROTA_WORLD or ROTA_SLOTS say another thing.
+// Throws Error kInvalidArgument if ROTA_HOSTS, ROTA_WORLD or ROTA_SLOTS contradicts the source.
 void require_as_declared(const Specification& specification, const Declared& declared);
 
-// Adds what only the declaration knows.
+// Adds the values that only ROTA_WORLD and ROTA_SLOTS declare.
 void add_declared(const Declared& declared, Specification& specification);
 
 }  // namespace rota::cluster

@@ -1,4 +1,4 @@
-// Variables by their names.
+// Looks up environment variables by name.
 #include "cluster/environment.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Variables by their names. They are given: this folder never asks the process for its own.
+// Finds environment variables by name. The caller passes the variables in: code in this folder
+// never reads the environment of its own process.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -12,14 +13,15 @@
 
 namespace rota::cluster {
 
-// Ordinals may start anywhere.
+// The largest ordinal or index of a pod. Ordinals may start at any number.
 inline constexpr std::size_t kMaxOrdinal = 1'000'000'000;
 
-// "1" and "0"; nothing is "0". Empty where the text is something else.
+// Returns true for "1", false for "0" and for an empty string, and no value for any other string.
 std::optional<bool> parse_switch(std::string_view text);
 
-// Of "NAME=VALUE": the value of a variable, or empty; and whether it is set. The first of a name
-// holds.
+// `entries` are "NAME=VALUE". find_variable() returns the value of the variable, or an empty
+// string. is_set() returns whether the variable is set. If a name occurs twice, its first entry
+// counts.
 std::string find_variable(std::span<const std::string> entries, std::string_view name);
 bool is_set(std::span<const std::string> entries, std::string_view name);
 
@@ -27,17 +29,19 @@ class Environment {
  public:
   Environment() = default;
 
-  // Of "NAME=VALUE". The first of a name holds, as it does for getenv.
+  // `entries` are "NAME=VALUE". If a name occurs twice, its first entry counts, as for getenv.
   explicit Environment(std::span<const std::string> entries);
 
   bool has(std::string_view name) const { return find(name) != nullptr; }
-  const std::string* find(std::string_view name) const;  // Null where it is not set.
-  std::string text(std::string_view name) const;         // Empty where it is not set.
+  const std::string* find(std::string_view name) const;  // Returns null if it is not set.
+  std::string text(std::string_view name) const;         // Returns "" if it is not set.
 
-  // Empty where it is not set. Throws Error kInvalidArgument where it is no number in the range.
+  // Returns nothing if the variable is not set. Throws Error kInvalidArgument if its value is not a
+  // number in the range.
   std::optional<std::size_t> number(std::string_view name, Range range) const;
 
-  // Throws also where it is not set. `why` goes on after "is not set, ".
+  // Works like number(), but also throws if the variable is not set. `why` continues the error text
+  // "NAME is not set, ".
   std::size_t needed_number(std::string_view name, Range range, const std::string& why) const;
 
  private:

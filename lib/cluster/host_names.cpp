@@ -1,4 +1,4 @@
-// Names of hosts as people and systems write them.
+// Parses and compares host names as people and systems write them.
 #include "cluster/host_names.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ bool is_name(std::string_view text, std::string_view also) {
 
 [[noreturn]] void refuse_name(const std::string& what, std::string_view text) {
   const bool has_colons = std::ranges::count(text, ':') > 1;
-  refuse(what + " has " + shown(text) + ", which is no host" +
-         (has_colons ? "; an IPv6 address has brackets, [fd00::1]" : ""));
+  refuse(what + " has " + shown(text) + ", which is not a host" +
+         (has_colons ? "; an IPv6 address needs brackets, as in [fd00::1]" : ""));
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ void require_reachable(const Specification& specification) {
   if (are_apart) return;
   refuse(specification.source + " has " + std::to_string(count) + " hosts, and one of them is " +
          shown(loopback->name) +
-         ", by which every host means itself: give the name that the others reach it by");
+         "; every host means itself by that name: give the name by which other hosts reach it");
 }
 
 std::optional<std::size_t> find_host(const std::vector<Host>& hosts, std::string_view host_name,
@@ -110,7 +110,7 @@ std::optional<std::size_t> find_host(const std::vector<Host>& hosts, std::string
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     if (hosts[i].name == host_name) return i;
     if (hosts[i].name.empty() || !agree(hosts[i].name, host_name)) continue;
-    found = found ? hosts.size() : i;  // Two that agree: it is not known which.
+    found = found ? hosts.size() : i;  // If two hosts match, none is found.
   }
   if (found) return found == hosts.size() ? std::nullopt : found;
   for (std::size_t i = 0; i < hosts.size(); ++i) {

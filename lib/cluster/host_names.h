@@ -1,4 +1,4 @@
-// Names of hosts as people and systems write them.
+// Parses and compares host names as people and systems write them.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -11,47 +11,53 @@
 
 namespace rota::cluster {
 
-// The parts between separators; "a,,b" has an empty one, and "" has one.
+// Returns the parts between separators. "a,,b" has three parts; the second is empty. "" has one
+// empty part.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-// "name", "name:number", "[fd00::1]:number". `what` is the variable, or the place in it. Throws
-// Error kInvalidArgument where the name is none.
+// Splits "name", "name:number" or "[fd00::1]:number". For the error text, `what` names the
+// variable, or the place in the variable. Throws Error kInvalidArgument for a string of another
+// form.
 struct NameAndNumber {
   std::string name;
   std::optional<std::string> number;
 };
 NameAndNumber split_name(const std::string& what, std::string_view text);
 
-// "a:2222": a name, and a port from 1 on.
+// Parses "a:2222": a name and a port. Throws Error kInvalidArgument if the port is missing or not
+// from 1 to 65535.
 Host parse_address(const std::string& what, std::string_view text);
 
-// "localhost", 127.0.0.1, ::1: every host means itself by it.
+// Returns whether the name means the host itself on every host: "localhost", 127.0.0.1, ::1.
 bool is_loopback(std::string_view name);
 
-// A number, such as 10.0.0.1 or fd00::1, and not a name.
+// Returns whether the name is a numeric address, such as 10.0.0.1 or fd00::1.
 bool is_address(std::string_view name);
 
-// Whether two names may be of one host: equal, or equal up to a dot at which the longer goes on.
+// Returns whether two names may mean the same host: they are equal, or the longer name is the
+// shorter one followed by a dot and more.
 bool agree(std::string_view one, std::string_view other);
 
-// Throws Error kInvalidArgument where some hosts are loopback ones and others are not, or where
-// several hosts without ports are.
+// Throws Error kInvalidArgument if some hosts with ranks have loopback names and others do not, or
+// if several hosts have loopback names and one of them has no port.
 void require_reachable(const Specification& specification);
 
-// The index of the host of that name, or else of one of these numbers; empty where there is none,
-// or none for sure.
+// Returns the index of the host with that name. If no host has that name, returns the index of the
+// host with one of these numeric addresses. Returns nothing if no host matches, or if several hosts
+// match.
 std::optional<std::size_t> find_host(const std::vector<Host>& hosts, std::string_view host_name,
                                      std::span<const std::string> addresses);
 
-// "mnist-9", "mnist-9.service.namespace": what stands before and after the ordinal.
+// A pod's name, split around its ordinal: "mnist-9", "mnist-9.service.namespace".
 struct PodName {
   std::string prefix;  // "mnist-"
   std::size_t ordinal = 0;
-  std::string suffix;  // Empty, or from the first dot on.
+  std::string suffix;  // From the first dot on, or empty.
 };
 std::optional<PodName> parse_pod_name(std::string_view host_name);
 
-// The names of `count` pods from ordinal `first` on; `service` follows where no suffix does.
+// Returns hosts with names like `pod`: `count` ordinals from `first` on. If `pod` has no suffix,
+// the names end with `service`, unless `service` is empty.
 std::vector<Host> pods_like(const PodName& pod, std::size_t first, std::size_t count,
                             const std::string& service);
 

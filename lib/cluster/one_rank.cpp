@@ -1,4 +1,5 @@
-// Reads a process's rank, under whatever names, and looks whether it has one at all.
+// Reads the rank of a process from variables of given names, and checks whether the process is one
+// of several.
 #include "cluster/one_rank.h"
 
 #include <algorithm>
@@ -13,10 +14,10 @@ void require_below(std::string_view name, std::size_t value, std::string_view li
                    std::size_t limit) {
   if (value < limit) return;
   refuse(std::string(name) + " is " + std::to_string(value) + ", and " + std::string(limit_name) +
-         " is " + std::to_string(limit) + ": a rank is below the size of its world");
+         " is " + std::to_string(limit) + ": a rank must be below the size of its world");
 }
 
-// Of a number above `most`.
+// Returns "NAME is N" if the number is above `most`; otherwise an empty text.
 std::string sign_above(const Environment& environment, std::string_view name, Range range,
                        std::size_t most) {
   const auto number = environment.number(name, range);
@@ -28,7 +29,7 @@ std::string sign_above(const Environment& environment, std::string_view name, Ra
 Specification read_rank(const std::string& source, const Environment& environment,
                         const RankNames& names) {
   const auto why = [&](std::string_view other) {
-    return "and " + std::string(other) + " is: " + source + " sets both";
+    return "but " + std::string(other) + " is set: " + source + " sets both";
   };
   Specification specification{.source = source, .level = Level::kProcess};
   const std::size_t world_size =
@@ -47,24 +48,25 @@ Specification read_rank(const std::string& source, const Environment& environmen
     refuse(std::string(names.local_world_size) + " is " +
            std::to_string(*specification.local_world_size) + ", and " +
            std::string(names.world_size) + " is " + std::to_string(world_size) +
-           ": a host has no more ranks than the world");
+           ": a host cannot have more ranks than the world");
   }
   return specification;
 }
 
-std::optional<Meeting> read_meeting(const Environment& environment, std::string_view name,
-                                    std::string_view port) {
+std::optional<RendezvousEndpoint> read_rendezvous(const Environment& environment,
+                                                  std::string_view name, std::string_view port) {
   constexpr std::size_t kLargestPort = 65535;
   const auto number = environment.number(port, {.least = 1, .most = kLargestPort});
   const std::string* text = environment.find(name);
   if (!text) return std::nullopt;
-  // An IPv6 address stands there without brackets: the port is in a variable of its own.
+  // An IPv6 address has no brackets in this variable, because the port has its own variable.
   const bool is_bare = std::ranges::count(*text, ':') > 1 && !text->starts_with('[');
   const NameAndNumber parts = split_name(std::string(name), is_bare ? "[" + *text + "]" : *text);
-  if (parts.number) refuse(std::string(name) + " is " + shown(*text) + ": a host without a port");
-  Meeting meeting{.name = parts.name};
-  if (number) meeting.port = static_cast<std::uint16_t>(*number);
-  return meeting;
+  if (parts.number)
+    refuse(std::string(name) + " is " + shown(*text) + ": give a host without a port");
+  RendezvousEndpoint rendezvous{.name = parts.name};
+  if (number) rendezvous.port = static_cast<std::uint16_t>(*number);
+  return rendezvous;
 }
 
 std::string sign_of_several(const Environment& environment) {
@@ -75,7 +77,7 @@ std::string sign_of_several(const Environment& environment) {
     if (!is_in_step(environment)) break;
     if (auto sign = sign_above(environment, size, kAnyRankCount, 1); !sign.empty()) return sign;
   }
-  // Rank 0 says nothing about the size.
+  // Rank 0 exists in a world of any size, so PMIX_RANK=0 is not a sign.
   return sign_above(environment, "PMIX_RANK", kAnyRank, 0);
 }
 

@@ -1,4 +1,5 @@
-// What launchers of processes have in common: each tells a process its rank under names of its own.
+// Reads the rank that a launcher such as torchrun or mpirun gives to a process. Each launcher has
+// its own variable names.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@ namespace rota::cluster {
 inline constexpr Range kAnyRank{.least = 0, .most = kMaxRanks - 1};
 inline constexpr Range kAnyRankCount{.least = 1, .most = kMaxRanks};
 
-// The names of the variables; those of the local ones may be empty or unset.
+// The names of the variables. The local names may be empty, and their variables may be unset.
 struct RankNames {
   std::string_view rank;
   std::string_view world_size;
@@ -19,20 +20,21 @@ struct RankNames {
   std::string_view local_world_size{};
 };
 
-// Throws Error kInvalidArgument where one of the first two is not set, a number is none, or a rank
-// is not below its world's size.
+// Reads a rank from the variables in `names`. Throws Error kInvalidArgument if rank or world size
+// is not set, or if a value is not a number in its range. Also throws this error if a rank is not
+// below the size of its world, or if a host has more ranks than the world.
 Specification read_rank(const std::string& source, const Environment& environment,
                         const RankNames& names);
 
-// MASTER_ADDR and MASTER_PORT, or the like. Empty where `name` is not set.
-std::optional<Meeting> read_meeting(const Environment& environment, std::string_view name,
-                                    std::string_view port);
+// Reads MASTER_ADDR and MASTER_PORT, or similar variables. Returns nothing if `name` is not set.
+std::optional<RendezvousEndpoint> read_rendezvous(const Environment& environment,
+                                                  std::string_view name, std::string_view port);
 
-// A sign that somebody has started this process as one of several, such as "WORLD_SIZE is 4"; empty
-// where there is none. It matters where nothing says where the others are: a program that went on
-// alone would train beside them, and nobody would notice. Of Slurm's variables those of a step
-// count: a shell or a batch script in an allocation is no rank. Throws Error kInvalidArgument where
-// a number is none.
+// Returns a sign that a launcher has started this process as one of several, such as "WORLD_SIZE is
+// 4"; empty if there is none. The sign matters when no source says where the other processes are:
+// without the sign, each process would train alone, unnoticed. Slurm's variables count only inside
+// a step, because a shell or a batch script in an allocation is not a rank. Throws Error
+// kInvalidArgument if a value is not a number in its range.
 std::string sign_of_several(const Environment& environment);
 
 }  // namespace rota::cluster

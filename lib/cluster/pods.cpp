@@ -1,4 +1,4 @@
-// What sources in Kubernetes have in common.
+// Has the common code of the sources for Kubernetes: indices, process counts and names of pods.
 #include "cluster/pods.h"
 
 namespace rota::cluster {
@@ -8,7 +8,7 @@ void require_among(const std::string& index_name, std::size_t index, const std::
   if (index < count) return;
   refuse(index_name + " is " + std::to_string(index) + ", and " + count_name + " is " +
          std::to_string(count) + ": the indices go from 0 to " + std::to_string(count - 1) +
-         (count_name == "ROTA_HOSTS" ? "; ROTA_HOSTS is to be the number of pods, spec.completions"
+         (count_name == "ROTA_HOSTS" ? "; set ROTA_HOSTS to the number of pods, spec.completions"
                                      : ""));
 }
 
@@ -20,8 +20,8 @@ ProcessCount read_process_count(const Given& given) {
     return {.of_each = given.environment.number(kName, {.least = 1, .most = kMaxRanks})};
   }
   if (given.device_count == std::size_t{0} && text == "gpu") {
-    refuse("PET_NPROC_PER_NODE is gpu, and this host, " + shown(given.host_name) +
-           ", has no CUDA device that may be used: ask for some in the pod's resources, look at "
+    refuse("PET_NPROC_PER_NODE is gpu, but this host, " + shown(given.host_name) +
+           ", has no usable CUDA device: request some in the pod's resources, check "
            "CUDA_VISIBLE_DEVICES, or give a number of processes");
   }
   return {.of_own = given.device_count.value_or(0) > 0 ? given.device_count : std::nullopt};
@@ -35,17 +35,17 @@ void add_process_count(const ProcessCount& count, Specification& specification) 
   specification.usual_slots = count.of_own;
 }
 
-void name_first(std::optional<Meeting> meeting, Specification& specification) {
-  if (!meeting) return;
+void name_first(std::optional<RendezvousEndpoint> rendezvous, Specification& specification) {
+  if (!rendezvous) return;
   Host& first = specification.hosts[0];
-  first.port = meeting->port;
-  if (is_loopback(meeting->name) && specification.hosts.size() > 1) {
-    if (specification.own_host == std::size_t{0}) return;  // The first pod may be told so itself.
-    refuse(specification.source + " gives host 0 as " + shown(meeting->name) +
-           ", by which every host means itself: give the name that the others reach it by");
+  first.port = rendezvous->port;
+  if (is_loopback(rendezvous->name) && specification.hosts.size() > 1) {
+    if (specification.own_host == std::size_t{0}) return;  // Pod 0 itself may get a loopback name.
+    refuse(specification.source + " gives host 0 as " + shown(rendezvous->name) +
+           "; every host means itself by that name: give the name by which other hosts reach it");
   }
-  first.name = meeting->name;
-  specification.meeting = std::move(meeting);
+  first.name = rendezvous->name;
+  specification.rendezvous = std::move(rendezvous);
 }
 
 PodName pod_of(const std::string& host_name, const std::string& end,
@@ -54,10 +54,10 @@ PodName pod_of(const std::string& host_name, const std::string& end,
   const std::string label = host_name.substr(0, dot);
   if (!label.ends_with(end)) {
     refuse(
-        index_name + " makes this the pod …" + end + ", and the host is called " +
+        index_name + " makes this the pod …" + end + ", but the host is called " +
         shown(host_name) +
-        ": where pods have the node's name, as with hostNetwork, say this one's by ROTA_HOST, as "
-        "in NAME" +
+        ": if pods have the name of their node, as with hostNetwork, set ROTA_HOST to this pod's "
+        "name, as in NAME" +
         end);
   }
   const std::size_t last = label.rfind('-');

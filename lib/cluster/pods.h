@@ -1,4 +1,4 @@
-// What sources in Kubernetes have in common: pods that know their own index.
+// Has the common code of the sources for Kubernetes, where each pod knows its own index.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,29 +9,32 @@
 
 namespace rota::cluster {
 
-// Throws Error kInvalidArgument where `index` is not below `count`; the names are the variables'.
+// Throws Error kInvalidArgument if `index` is not below `count`. `index_name` and `count_name` are
+// the names of the variables.
 void require_among(const std::string& index_name, std::size_t index, const std::string& count_name,
                    std::size_t count);
 
-// PET_NPROC_PER_NODE: the same number for each host; or what it means on this one alone, as "gpu"
-// is the number of its CUDA devices, and so is "auto" where it has some. Both are empty where it is
-// not set, and where it leaves the number open: "cpu", and "auto" without devices. Throws Error
-// kInvalidArgument for "gpu" on a host without.
+// Reads PET_NPROC_PER_NODE. `of_each` is a number that holds for every host. `of_own` is the number
+// of CUDA devices of this host alone: "gpu" means this number, and so does "auto" on a host with
+// devices. Both are empty if the variable is not set, or if it leaves the number open: "cpu", and
+// "auto" without devices. Throws Error kInvalidArgument for "gpu" on a host without devices.
 struct ProcessCount {
   std::optional<std::size_t> of_each{};
   std::optional<std::size_t> of_own{};
 };
 ProcessCount read_process_count(const Given& given);
 
-// Declares it for the hosts, of which the own one is known.
+// Declares the count as the slots of the hosts. Requires that `specification.own_host` is known if
+// `of_own` is set.
 void add_process_count(const ProcessCount& count, Specification& specification);
 
-// The first host's name and port, where only these are told. Throws Error kInvalidArgument where
-// others are to reach it by a loopback name.
-void name_first(std::optional<Meeting> meeting, Specification& specification);
+// Gives host 0 the name and port of the rendezvous, for sources that name no other host. Throws
+// Error kInvalidArgument if other hosts would have to reach host 0 by a loopback name.
+void name_first(std::optional<RendezvousEndpoint> rendezvous, Specification& specification);
 
-// The pod whose name ends with these indices, "-2" or "-0-2"; throws Error kInvalidArgument, naming
-// the variable that `index_name` is, where this one's does not.
+// Returns the pod's name, split after its last hyphen; the ordinal stays 0. `end` is the end of the
+// name that the pod's indices require, "-2" or "-0-2". If the name has another end, throws Error
+// kInvalidArgument that names the variable `index_name`.
 PodName pod_of(const std::string& host_name, const std::string& end, const std::string& index_name);
 
 }  // namespace rota::cluster

@@ -1,8 +1,9 @@
-// Asks the sources in their order, and holds what they say against each other.
+// Asks the sources in their order, and compares what they say.
 #include "cluster/reading.h"
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include <rota/error.h>
 
@@ -36,7 +37,12 @@ constexpr Row kSources[] = {
     {"Indexed Job", from_indexed_job},
 };
 
-// Asked only where those above say nothing.
+// The first sources are launchers that start processes as ranks.
+constexpr std::size_t kLauncherCount = 5;
+static_assert(kSources[kLauncherCount - 1].name == "Slurm step");
+
+// rota asks for the pod's name only if all other sources, the Slurm allocation included, say
+// nothing.
 constexpr Row kPodName = {"StatefulSet", from_stateful_set};
 constexpr Row kRoom = {"Slurm allocation", from_slurm_allocation};
 
@@ -58,13 +64,13 @@ Specification this_host(const Given& given) {
   return specification;
 }
 
-// Alone by declaration, or for want of any.
+// Returns this host alone: because ROTA_* variables declare it so, or because nothing is declared.
 Specification alone(const Given& given, const Declared& declared) {
   if (declared.host_count.value_or(1) > 1) {
     refuse("ROTA_HOSTS is " + std::to_string(*declared.host_count) +
-           ", and nothing says which of them this host, " + shown(given.host_name) +
-           ", is: no JOB_COMPLETION_INDEX, and no ordinal in its name; name the hosts instead, "
-           "ROTA_HOSTS=a:2,b:2");
+           ", but nothing says which of them this host, " + shown(given.host_name) +
+           ", is: there is no JOB_COMPLETION_INDEX, and its name has no ordinal; name the hosts "
+           "instead, as in ROTA_HOSTS=a:2,b:2");
   }
   Specification own = this_host(given);
   const auto name = [&](bool is_there, const std::string& variable) {
@@ -76,7 +82,7 @@ Specification alone(const Given& given, const Declared& declared) {
   return own;
 }
 
-// What another one knows and the chosen one does not.
+// Adds to the chosen specification the values that only the other specification has.
 void fill_from(const Specification& other, Specification& chosen) {
   if (!chosen.world_size && other.level == Level::kProcess && chosen.level == Level::kProcess) {
     chosen.world_size = other.world_size;
@@ -92,11 +98,12 @@ void require_host_count(const Specification& chosen) {
   const std::string which =
       chosen.own_host ? "host " + std::to_string(*chosen.own_host) : "one of several hosts";
   refuse(chosen.source + " makes this " + which +
-         ", and nothing says how many there are: set ROTA_HOSTS to their number, also where it "
+         ", but nothing says how many hosts there are: set ROTA_HOSTS to their number, even if it "
          "is 1");
 }
 
-// This host has a name, also where the source has none for it; and all meet at the first one.
+// Gives this host a name if the source has none for this host. Puts the rendezvous at host 0 if the
+// source has no rendezvous.
 void finish(const Given& given, Specification& chosen) {
   const bool is_known = chosen.own_host && *chosen.own_host < chosen.hosts.size();
   if (is_known && chosen.level == Level::kHost && chosen.hosts[*chosen.own_host].name.empty()) {
@@ -104,13 +111,14 @@ void finish(const Given& given, Specification& chosen) {
     chosen.is_own_name_private = true;
   }
   const bool has_first = ring_count(chosen) > 0 && !chosen.hosts[0].name.empty();
-  if (!chosen.meeting && has_first && chosen.level == Level::kHost) {
-    chosen.meeting = Meeting{.name = chosen.hosts[0].name, .port = chosen.hosts[0].port};
+  if (!chosen.rendezvous && has_first && chosen.level == Level::kHost) {
+    chosen.rendezvous =
+        RendezvousEndpoint{.name = chosen.hosts[0].name, .port = chosen.hosts[0].port};
   }
 }
 
-// A rank of rotarun's knows its job from it, and an evaluator of rotarun's has none: what rotarun
-// itself was told is not meant for them.
+// Ignores the environment in a rank and in an evaluator that rotarun has started. The rank gets its
+// job from rotarun, the evaluator has none, and the variables were meant for rotarun itself.
 Given without_ancestors(Given given) {
   const Environment& environment = given.environment;
   if (environment.has("ROTA_RENDEZVOUS_FD") || environment.has("ROTA_ROLE")) given.environment = {};
@@ -160,6 +168,13 @@ Reading read(const Given& all) {
   return {.chosen = std::move(chosen), .statements = std::move(statements)};
 }
 
+bool is_started_as_rank(const Given& all) {
+  const Given given = without_ancestors(all);
+  std::vector<Statement> statements;
+  for (const Row& row : std::span(kSources).first(kLauncherCount)) ask(row, given, statements);
+  return !statements.empty();
+}
+
 std::string explain(const Given& all) {
   const Given given = without_ancestors(all);
   const std::vector<Statement> statements = hear(given);
@@ -185,7 +200,7 @@ std::string explain(const Given& all) {
     text = "undecided: " + std::string(error.what()) + "\n";
     if (statements.empty()) return text;
   }
-  return text + "in the order in which they decide:\n" + others + remarks;
+  return text + "all sources, in order of precedence:\n" + others + remarks;
 }
 
 }  // namespace rota::cluster

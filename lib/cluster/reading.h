@@ -1,16 +1,19 @@
-// Which of the sources decides, and whether the others agree.
+// Decides which source describes the cluster, and checks that the other sources agree.
 //
 // Sources are asked in a fixed order, and the first that says something decides:
-//   who has started this process as a rank:  torchrun, Open MPI, PMIx, PMI, a step of Slurm's;
-//   what a person wrote:                     --host, --hostfile, --worker_hosts, ROTA_HOSTS=a,b;
-//   who has started this host:               TF_CONFIG, Kubeflow Trainer (PET_*), PyTorchJob,
-//                                            JobSet, an Indexed Job, a StatefulSet;
-//   what there is room on:                   an allocation of Slurm's;
-//   nothing:                                 this host.
-// All others that say something are held against it and against each other. A contradiction is an
-// Error that has both sides; so is a source that makes no sense, even where another one decides.
-// A StatefulSet's pods are known by their names alone, so that it is asked only where all above say
-// nothing. ROTA_WORLD, ROTA_SLOTS and a ROTA_HOSTS that is a number are held against all of them.
+//   a launcher that started this process as a rank:  torchrun, Open MPI, PMIx, PMI, a Slurm step;
+//   a person:                                        --host, --hostfile, --worker_hosts,
+//                                                    ROTA_HOSTS=a,b;
+//   a system that started this host:                 TF_CONFIG, Kubeflow Trainer (PET_*),
+//                                                    PyTorchJob, JobSet, an Indexed Job;
+//   a system that reserved hosts:                    a Slurm allocation;
+//   the name of a pod:                               a StatefulSet;
+//   nothing:                                         this host.
+// All other sources that say something are compared with the first and with each other. A
+// contradiction is an Error that shows both sides. A source that makes no sense is also an Error,
+// even if another source decides. A StatefulSet's pods are known only by their names, so this
+// source is asked only if no other source says anything. ROTA_WORLD, ROTA_SLOTS and a ROTA_HOSTS
+// that is a number are compared with all sources.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,10 +25,10 @@
 
 namespace rota::cluster {
 
-// The source where nothing else says anything.
+// The name of the source if no other source says anything.
 inline constexpr std::string_view kThisHost = "this host";
 
-// One source, and what it says: a specification or, where it makes no sense, why.
+// One source, and what it says: a specification or, if it makes no sense, the reason.
 struct Statement {
   std::string source;
   std::optional<Specification> specification{};
@@ -34,16 +37,19 @@ struct Statement {
 
 struct Reading {
   Specification chosen;
-  std::vector<Statement> statements;  // Of all who said something, the one that decided first.
+  std::vector<Statement> statements;  // One for each source that says something; the first decides.
 };
 
-// Nothing of the environment is looked at in a rank that rotarun has started (ROTA_RENDEZVOUS_FD),
-// or an evaluator (ROTA_ROLE).
-// Throws Error kInvalidArgument.
+// Asks all sources and decides. Ignores the environment in a rank that rotarun has started
+// (ROTA_RENDEZVOUS_FD) and in an evaluator (ROTA_ROLE). Throws Error kInvalidArgument.
 Reading read(const Given& all);
 
-// For a person: who decided, what each of the others said, and what to know beside; lines that end
-// with a newline. Says what is wrong where read() throws.
+// Returns whether a launcher has started this process as a rank, even if what the launcher says
+// makes no sense. Ignores the environment as read() does.
+bool is_started_as_rank(const Given& all);
+
+// Returns text for a person: which source decides, what each of the other sources says, and
+// remarks. Every line ends with a newline. If read() throws, the text says what is wrong.
 std::string explain(const Given& all);
 
 }  // namespace rota::cluster

@@ -1,4 +1,4 @@
-// How a bad specification is refused, and the numbers that are not.
+// Refuses bad specifications, and parses the numbers in good ones.
 #include "cluster/refusal.h"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// How a bad specification is refused: by an Error that shows the variable and what is in it.
+// Refuses a bad specification with an Error that shows the variable and its value.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,7 +9,8 @@ namespace rota::cluster {
 // Throws Error kInvalidArgument.
 [[noreturn]] void refuse(const std::string& text);
 
-// The value as it can be printed: quoted, cut where it is long, without control characters.
+// Returns the value in a form that can be printed: quoted, cut if it is long, with "?" for every
+// byte that is not printable ASCII.
 std::string shown(std::string_view value);
 
 struct Range {
@@ -17,7 +18,8 @@ struct Range {
   std::size_t most = 0;
 };
 
-// `what` is the variable, or the place in it, that has the number.
+// Parses a whole number. For the error text, `what` names the variable, or the place in the
+// variable. Throws Error kInvalidArgument if the text is not a number in the range.
 std::size_t to_number(const std::string& what, std::string_view text, Range range);
 
 }  // namespace rota::cluster

@@ -1,10 +1,10 @@
-// Says what a specification says, and makes the rank table of it.
+// Turns a specification into text and into a rank table.
 #include "cluster/specification.h"
 
 #include <algorithm>
 #include <span>
 
-#include "base/islands.h"
+#include "base/domains.h"
 #include "base/transports.h"
 #include "cluster/refusal.h"
 
@@ -28,7 +28,7 @@ std::string place_text(const Specification& specification) {
   if (specification.rank) {
     std::string text = "rank " + std::to_string(*specification.rank);
     if (specification.world_size) text += " of " + std::to_string(*specification.world_size);
-    if (!specification.world_size) text += " of a world whose size it does not tell";
+    if (!specification.world_size) text += " of a world of unknown size";
     if (specification.local_rank) text += ", " + std::to_string(*specification.local_rank);
     if (specification.local_rank) text += " on its host";
     if (count > 0) text += ", on " + counted(count, "host");
@@ -36,11 +36,11 @@ std::string place_text(const Specification& specification) {
   }
   if (!specification.own_host) return counted(count, "host") + " (" + names_of(specification) + ")";
   std::string text = name_of(specification, *specification.own_host);
-  if (specification.hosts.empty()) return text + " of a number that it does not tell";
+  if (specification.hosts.empty()) return text + " of an unknown number of hosts";
   const Host& own = specification.hosts[*specification.own_host];
   if (!is_in_ring(own.role)) {
-    return std::string(to_string(own.role)) + " " + text + ", outside of the ring of " +
-           counted(count, "host");
+    return std::string(to_string(own.role)) + " " + text + ", which is not one of the " +
+           counted(count, "host") + " with ranks";
   }
   if (!own.name.empty()) {
     text = "host " + std::to_string(*specification.own_host) + " (" + text + ")";
@@ -48,11 +48,38 @@ std::string place_text(const Specification& specification) {
   return text + " of " + std::to_string(count);
 }
 
-// Both sides of what may not go together.
+// Returns the start of an error text: which source gave the world size and, if another source gave
+// the hosts, which source that is.
 std::string who_gave_world(const Specification& specification) {
   if (specification.world_source.empty()) return specification.source;
   return specification.world_source + " is " + std::to_string(*specification.world_size) +
          ", and " + specification.source + " has " + counted(ring_count(specification), "host");
+}
+
+// Returns the number of ranks of each of the `open_count` hosts without declared slots. Throws
+// Error kInvalidArgument if the slots cannot add up to the declared world.
+std::size_t share_of_open(const Specification& specification, std::size_t declared,
+                          std::size_t open_count) {
+  const std::size_t world = *specification.world_size;
+  const std::size_t left = world - std::min(world, declared);
+  const std::string start =
+      who_gave_world(specification) + ": a world of " + counted(world, "rank");
+  if (open_count == 0) {
+    if (world == declared) return 0;
+    refuse(start + ", but " + counted(declared, "declared slot") +
+           " in total: make the two numbers equal");
+  }
+  const std::string rest =
+      start + ", with " + counted(declared, "declared slot") + ", leaves " + counted(left, "rank");
+  const std::string open = counted(open_count, "host") + " without declared slots";
+  if (left < open_count) {
+    refuse(rest + " for " + open +
+           ", but each host needs a rank: make the world larger, or declare fewer slots or hosts");
+  }
+  if (left % open_count != 0) {
+    refuse(rest + ", which " + open + " cannot share equally: declare the slots of these hosts");
+  }
+  return left / open_count;
 }
 
 }  // namespace
@@ -100,8 +127,9 @@ std::string to_text(const Specification& specification) {
   if (!specification.rank && specification.world_size) {
     text += ", a world of " + counted(*specification.world_size, "rank");
   }
-  if (specification.meeting) {
-    text += ", meeting at " + with_port(specification.meeting->name, specification.meeting->port);
+  if (specification.rendezvous) {
+    text += ", rendezvous at " +
+            with_port(specification.rendezvous->name, specification.rendezvous->port);
   }
   if (specification.epoch.value_or(0) > 0) {
     text += ", epoch " + std::to_string(*specification.epoch);
@@ -127,17 +155,7 @@ std::vector<std::size_t> slots_of(const Specification& specification,
     declared += specification.hosts[i].slots.value_or(0);
     if (!specification.hosts[i].slots) ++open_count;
   }
-  if (specification.world_size) {
-    const std::size_t world = *specification.world_size;
-    const bool fits = open_count == 0 ? world == declared
-                                      : world > declared && (world - declared) % open_count == 0;
-    if (!fits) {
-      refuse(who_gave_world(specification) + ": a world of " + counted(world, "rank") +
-             " does not go with " + counted(declared, "declared slot") + " and " +
-             counted(open_count, "host") + " without: declare the slots of every host");
-    }
-    if (open_count > 0) usual = (world - declared) / open_count;
-  }
+  if (specification.world_size) usual = share_of_open(specification, declared, open_count);
   std::vector<std::size_t> slots;
   for (std::size_t i = 0; i < count; ++i) {
     slots.push_back(specification.hosts[i].slots.value_or(usual));
@@ -145,7 +163,8 @@ std::vector<std::size_t> slots_of(const Specification& specification,
   return slots;
 }
 
-// What the own host is told, no other one has to be told alike.
+// If only this host knows its own slots (are_own_slots_private), `usual_slots` may differ on other
+// hosts. In that case, the slots of a host that declares none count as unknown.
 bool has_unknown_slots(const Specification& specification) {
   if (specification.world_size) return false;
   if (specification.usual_slots && !specification.are_own_slots_private) return false;
@@ -164,16 +183,16 @@ RankTable make_table(const Specification& specification, std::size_t undeclared_
         return is_in_ring(host.role) && host.name.empty();
       });
   if (!are_known) {
-    refuse(specification.source + " does not name every host, so that there is no table yet");
+    refuse(specification.source + " does not name every host, so there is no rank table yet");
   }
   RankTable table;
   table.epoch = specification.epoch.value_or(0);
   table.source = specification.source;
   const std::vector<std::size_t> slots = slots_of(specification, undeclared_slots);
-  base::Islands islands;
+  base::Domains domains;
   for (std::size_t i = 0; i < count; ++i) {
     const Host& host = specification.hosts[i];
-    islands.insert(islands.end(), slots[i], static_cast<std::uint32_t>(i));
+    domains.insert(domains.end(), slots[i], static_cast<std::uint32_t>(i));
     for (std::size_t local = 0; local < slots[i]; ++local) {
       if (table.rows.size() == kMaxRanks) {
         refuse(specification.source + ": more than " + std::to_string(kMaxRanks) + " ranks");
@@ -183,9 +202,9 @@ RankTable make_table(const Specification& specification, std::size_t undeclared_
                             .address = host.port ? with_port(host.name, host.port) : ""});
     }
   }
-  // Ranks that each have a launcher of their own share nothing.
-  if (specification.level == Level::kProcess) islands = base::each_alone(table.rows.size());
-  table.transport = base::transport_between(islands);
+  // Ranks that each have their own launcher share no memory.
+  if (specification.level == Level::kProcess) domains = base::each_alone(table.rows.size());
+  table.transport = base::transport_between(domains);
   return table;
 }
 

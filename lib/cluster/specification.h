@@ -1,4 +1,4 @@
-// What a source says about the cluster: one value, whatever the source.
+// Says what a source knows about the cluster, in one form for all sources.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,24 +10,24 @@
 
 namespace rota::cluster {
 
-// More ranks, hosts or slots than this are taken for a slip.
+// More ranks, hosts or slots than this count as a mistake.
 inline constexpr std::size_t kMaxRanks = 4096;
 
-// Whom a source speaks to: it has started this process as one rank, or this host as a place for
-// several.
+// What the source has started: this process as one rank, or this host, on which several ranks may
+// run.
 enum class Level { kProcess, kHost };
 
 enum class Role { kChief, kWorker, kEvaluator, kParameterServer };
 
 struct Host {
-  std::string name{};  // As given, never cut at a dot; empty where only its number is known.
+  std::string name{};  // As given, never cut at a dot; empty if only its index is known.
   std::optional<std::uint16_t> port{};
-  std::optional<std::size_t> slots{};       // The ranks that it is declared to have.
-  std::optional<std::size_t> most_slots{};  // Those that it may have, whatever else is asked for.
+  std::optional<std::size_t> slots{};       // The declared number of ranks.
+  std::optional<std::size_t> most_slots{};  // The upper limit of ranks, even with --oversubscribe.
   Role role = Role::kWorker;
 };
 
-struct Meeting {
+struct RendezvousEndpoint {
   std::string name{};
   std::optional<std::uint16_t> port{};
 };
@@ -36,70 +36,72 @@ struct Specification {
   std::string source{};  // "TF_CONFIG", "torchrun", …
   Level level = Level::kHost;
 
-  // The chief, then the workers by their ordinals as numbers; after them who is outside of the
-  // ring: evaluators, parameter servers. Empty where not even their number is known.
+  // The chief, then the workers in the order of their ordinals as numbers. Hosts without ranks
+  // follow: evaluators, parameter servers. Empty if not even the number of hosts is known.
   std::vector<Host> hosts{};
-  std::optional<std::size_t> own_host{};  // Its index in `hosts`, or among them where these are
-                                          // unknown.
+  std::optional<std::size_t> own_host{};  // This host's index, even if `hosts` is empty.
 
-  // Whether only the own host knows its name or its slots, which the source does not have.
+  // True if only this host knows its own name, or its own slots: the source lacks them.
   bool is_own_name_private = false;
   bool are_own_slots_private = false;
 
-  // Of this process, where it is a rank.
+  // For this process, if it is a rank.
   std::optional<std::size_t> rank{};
   std::optional<std::size_t> local_rank{};
   std::optional<std::size_t> local_world_size{};
 
   std::optional<std::size_t> world_size{};  // In ranks.
-  std::string world_source{};               // Who gave that, where the source does not.
+  std::string world_source{};               // Who gave `world_size`, if not the source.
 
-  // The slots of each host that declares none: one where a list names tasks. Empty: as many as that
-  // host finds.
+  // The slots of each host that declares none: ROTA_SLOTS or this host's number of devices, if
+  // declared; otherwise 1 if hosts are tasks, as in TF_CONFIG. If this is empty, each such host
+  // decides by its own CPUs.
   std::optional<std::size_t> usual_slots{};
 
-  std::optional<Meeting> meeting{};      // Where all find each other: host 0's, rank 0's.
-  std::optional<std::uint64_t> epoch{};  // How often the job was started again.
+  std::optional<RendezvousEndpoint> rendezvous{};  // Where host 0 or rank 0 listens.
+  std::optional<std::uint64_t> epoch{};            // How often the job was restarted.
   std::string job_id{};
-  bool is_room = false;                // An allocation: what may be used, not what was started.
-  bool is_start_list = false;          // Whoever is given it starts what runs on the others.
-  std::vector<std::string> remarks{};  // To be said once.
+  bool is_room = false;                // An allocation: hosts that may be used; none is started.
+  bool is_start_list = false;          // The rotarun that gets the list starts the other hosts.
+  std::vector<std::string> remarks{};  // Notes for the user, to be printed once.
 };
 
-// The hosts that are part of the ring: chief and workers.
+// Returns the number of hosts in the ring: those with ranks, the chief and the workers.
 std::size_t ring_count(const Specification& specification);
 
 bool is_in_ring(Role role) noexcept;
 
-// "chief", "worker", "evaluator", "ps"
+// Returns "chief", "worker", "evaluator" or "ps".
 std::string_view to_string(Role role) noexcept;
 
-// "a:2222", "[fd00::1]:2222", "a"; "host 3" for the one at index 3 that has no name.
+// Returns "a:2222", "[fd00::1]:2222" or "a"; "host 3" for a host at index 3 without a name.
 std::string name_of(const Specification& specification, std::size_t index);
 
-// The names of the first few hosts of the ring, and how many more there are.
+// Returns the names of the first few hosts of the ring, and how many more hosts there are.
 std::string names_of(const Specification& specification);
 
-// What it says, in half a sentence: "host 1 (b:2222) of 3, meeting at a:2222".
+// Returns the specification as part of a sentence: "host 1 (b:2222) of 3, rendezvous at a:2222".
 std::string to_text(const Specification& specification);
 
-// Whether it speaks of a rank that is not on this host, or may; or of a host outside of the ring.
+// Returns whether the job has, or may have, a rank that is not on this host, or a host without
+// ranks.
 bool reaches_beyond_this_host(const Specification& specification);
 
-// How many ranks each host of the ring has. Where slots are not declared they are the same for each
-// such host: its share of the declared world, or else the usual ones, or else `undeclared_slots`.
-// Throws Error kInvalidArgument where they cannot make the declared world.
+// Returns the number of ranks of each host in the ring. Hosts without declared slots all have the
+// same number. With a declared world, they share equally the ranks that the declared slots leave
+// over. Without one, the number is `usual_slots`, or `undeclared_slots` if `usual_slots` is empty.
+// Throws Error kInvalidArgument if the slots cannot add up to the declared world.
 std::vector<std::size_t> slots_of(const Specification& specification, std::size_t undeclared_slots);
 
-// Whether some host of the ring alone knows how many slots it has.
+// Returns whether some host of the ring is the only one that knows its number of slots.
 bool has_unknown_slots(const Specification& specification);
 
-// Throws Error kInvalidArgument where the slots of the ring cannot make the declared world.
+// Throws Error kInvalidArgument if the slots of the ring cannot add up to the declared world.
 void require_fitting(const Specification& specification);
 
-// A row for each slot, host after host: a rank follows from the ordinals and the declared slots
-// alone. Throws Error kInvalidArgument where the hosts are
-// unknown, or their slots cannot make the declared world.
+// Makes a table with one row for each slot, host after host. A rank depends only on the ordinals
+// and on the declared slots. Throws Error kInvalidArgument if the hosts are unknown, or if their
+// slots cannot add up to the declared world.
 RankTable make_table(const Specification& specification, std::size_t undeclared_slots);
 
 }  // namespace rota::cluster

@@ -1,4 +1,5 @@
-// From jobs and tasks to hosts in the order of their ranks.
+// Turns the jobs of a TensorFlow cluster (chief, worker and others) and their tasks into hosts, in
+// the order of their ranks.
 #include "cluster/tasks.h"
 
 #include <unordered_map>
@@ -8,7 +9,7 @@
 namespace rota::cluster {
 namespace {
 
-// In the order of hosts.
+// The roles in the order of the hosts.
 constexpr Role kRoles[] = {Role::kChief, Role::kWorker, Role::kEvaluator, Role::kParameterServer};
 
 void require_few(const Tasks& tasks) {
@@ -16,7 +17,7 @@ void require_few(const Tasks& tasks) {
     const auto job = tasks.jobs.find(role);
     if (job == tasks.jobs.end() || job->second.addresses.size() < 2) continue;
     refuse(job->second.place + " has " + std::to_string(job->second.addresses.size()) +
-           " tasks, and there is one " + std::string(to_string(role)) + " at most");
+           " tasks, but there can be only one " + std::string(to_string(role)));
   }
   if (!tasks.jobs.contains(Role::kChief) && !tasks.jobs.contains(Role::kWorker)) {
     refuse(tasks.source + " has neither a chief nor a worker: nobody would train");
@@ -27,14 +28,14 @@ void require_own_task(const Tasks& tasks) {
   if (tasks.is_own_unlisted) return;
   const auto own = tasks.jobs.find(tasks.own_role);
   if (own == tasks.jobs.end()) {
-    refuse(tasks.source + " says that this is a " + std::string(to_string(tasks.own_role)) +
-           ", and has no such job");
+    refuse(tasks.source + " says that this process is a " + std::string(to_string(tasks.own_role)) +
+           ", but has no such job");
   }
   const std::size_t count = own->second.addresses.size();
   if (tasks.own_index >= count) {
-    refuse(tasks.index_place + " is " + std::to_string(tasks.own_index) + ", and " +
+    refuse(tasks.index_place + " is " + std::to_string(tasks.own_index) + ", but " +
            own->second.place + " has " + std::to_string(count) +
-           (count == 1 ? " task: the index is 0" : " tasks: the index is below that"));
+           (count == 1 ? " task: the index must be 0" : " tasks: the index must be below that"));
   }
 }
 
@@ -87,9 +88,9 @@ Specification specification_of(const Tasks& tasks, Asker asker) {
   require_different(specification);
   require_reachable(specification);
   if (const auto job = tasks.jobs.find(Role::kParameterServer); job != tasks.jobs.end()) {
-    specification.remarks.push_back(
-        tasks.source + " has " + std::to_string(job->second.addresses.size()) +
-        " ps: a ring needs no parameter server, so that they are not used");
+    specification.remarks.push_back(tasks.source + " has " +
+                                    std::to_string(job->second.addresses.size()) +
+                                    " ps: rota needs no parameter server, so they are not used");
   }
   specification.usual_slots = 1;
   if (asker == Asker::kLauncher) return specification;

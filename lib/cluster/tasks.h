@@ -1,5 +1,5 @@
-// A cluster of jobs and their tasks, and which task this is: what TF_CONFIG says in JSON and the
-// flags of old tutorials in words.
+// Describes a cluster as jobs and their tasks, and says which task this process is. TF_CONFIG has
+// this description in JSON, and programs of old tutorials get it as flags.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -13,26 +13,27 @@
 namespace rota::cluster {
 
 struct Job {
-  std::string name;                    // As it is called there: "chief" or "master", "worker", …
-  std::string place;                   // Where it is said: "TF_CONFIG: cluster.worker"
-  std::vector<std::string> addresses;  // Index = the task's.
+  std::string name;                    // As the source calls it: "chief" or "master", "worker", …
+  std::string place;                   // For error texts: "TF_CONFIG: cluster.worker"
+  std::vector<std::string> addresses;  // By task index.
 };
 
 struct Tasks {
   std::string source;
-  std::map<Role, Job> jobs{};  // None is empty.
+  std::map<Role, Job> jobs{};  // No job is empty.
   Role own_role = Role::kWorker;
   std::size_t own_index = 0;
   std::string index_place{};     // "TF_CONFIG: task.index"
-  bool is_own_unlisted = false;  // An evaluator that no job has: it comes after all others.
+  bool is_own_unlisted = false;  // This task is an evaluator that no job lists; it comes last.
 };
 
-// The role of a job of that name; empty where there is none. "master" is a chief.
+// Returns the role of a job with that name, or nothing if no role has the name. "master" is a
+// chief.
 std::optional<Role> role_of(std::string_view job_name) noexcept;
 
-// A rank is 0 for the chief; worker i is i, after the chief; who else there is has none.
-// Throws Error kInvalidArgument: two chiefs, nobody in the ring, an index beyond its job, an
-// address that is none or stands there twice.
+// The chief is rank 0, and the workers follow it in the order of their indices. Other tasks have no
+// rank. Throws Error kInvalidArgument for two chiefs, for a cluster without a chief or a worker,
+// for an index beyond its job, and for an address that is invalid or occurs twice.
 Specification specification_of(const Tasks& tasks, Asker asker);
 
 }  // namespace rota::cluster

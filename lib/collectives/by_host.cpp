@@ -1,8 +1,9 @@
-// By host: one rank of each host, its hub, speaks with other hosts. The ranks of a host hand it
-// their values whole; it bundles them, since nothing may be added before all of it is there: the
-// order of additions and the bits are the ring's. Some hosts add up a part of the values each, and
-// hubs tell each other the sums. With p of h hosts that is 2 p (h - 1) messages between hosts: one
-// host adds up few bytes, all hosts add up many. With all ranks as one host this is the plan hub.
+// By host: one rank of each host, its hub, talks to other hosts. The other ranks of a host send the
+// hub all their values. The hub sends bundles of unreduced values: an addition before all terms are
+// there would change the ring's order, and so the bits. Some hosts add up one part of the values
+// each, and the hubs exchange the sums. With h hosts and p adding hosts, there are 2 p (h - 1)
+// messages between hosts: p is 1 for few bytes, and h for many. With all ranks on one host, this
+// plan is the same as the plan hub.
 #include <algorithm>
 #include <bit>
 
@@ -12,8 +13,9 @@
 namespace rota::collectives {
 namespace {
 
-// The cable of a host that adds up carries its share of everybody's values. Up to this, which is 66
-// µs at 1 Gbit/s, they cost less than the messages of a further host that adds up.
+// The network link of an adding host carries that host's part of all ranks' values. Up to this
+// size, which takes 66 µs at 1 Gbit/s, these values cost less than the messages of one more adding
+// host.
 constexpr std::size_t kBytesWorthAHost = 8 * 1024;
 
 class ByHost {
@@ -22,7 +24,7 @@ class ByHost {
       : request_(request),
         hosts_(std::move(hosts)),
         host_(host_of(hosts_, request.rank)),
-        plan_(request.rank) {}
+        plan_(request) {}
 
   Plan all_reduce() {
     const Place whole = values_at({0, request_.count});
@@ -67,7 +69,9 @@ class ByHost {
   std::size_t ahead(std::size_t hops) const { return (host_ + hops) % hosts_.size(); }
   std::span<const std::size_t> other_ranks() const { return std::span(hosts_[host_]).subspan(1); }
 
-  // The ring's chunks that a host adds up: the first hosts, as many as that is worth.
+  // Returns the indices of the chunks that `host` adds up. The chunks are those of the ring. Only
+  // the first hosts add up values: one host for each kBytesWorthAHost bytes of all ranks' values,
+  // and at least one host.
   Slice chunks_of(std::size_t host) const {
     const std::size_t n = request_.world_size;
     const std::size_t bytes_of_all = n * request_.count * request_.element_bytes;
@@ -80,7 +84,7 @@ class ByHost {
     return chunk_of({0, request_.count}, index, request_.world_size);
   }
 
-  // Their elements.
+  // Returns the elements of the chunks that `host` adds up.
   Slice part_of_host(std::size_t host) const {
     const Slice chunks = chunks_of(host);
     if (chunks.count == 0) return {};
@@ -101,7 +105,8 @@ class ByHost {
     }
   }
 
-  // To each other host: what this one's ranks have of its part, one behind the other.
+  // Sends a bundle to each other host. The bundle has the values that the other host adds up: those
+  // of each rank of this host, rank after rank.
   void give_bundles() {
     for (std::size_t hop = 1; hop < hosts_.size(); ++hop) {
       const Slice part = part_of_host(ahead(hop));
@@ -116,7 +121,7 @@ class ByHost {
     }
   }
 
-  // Sets terms_.
+  // Receives the bundles, and sets terms_.
   void take_bundles() {
     const Slice part = part_of_host(host_);
     terms_.resize(request_.world_size);
@@ -142,8 +147,9 @@ class ByHost {
     }
   }
 
-  // The terms of chunk c are added in the order c + 1, c + 2, …, c. What was added up before this
-  // rank's own term comes is added to that one, which lies in the values.
+  // Adds the terms of chunk c in the order c + 1, c + 2, …, c. At first, the sum is in the place of
+  // the first term. When this rank's own term is added, the sum moves to the place of the own term.
+  // That place is in the values.
   void add_up(std::size_t c, Slice chunk) {
     const std::size_t n = request_.world_size;
     std::size_t sum = (c + 1) % n;
@@ -160,7 +166,9 @@ class ByHost {
     }
   }
 
-  // Those of others answer the bundles, not the sums that this host sends.
+  // receive_answer() receives an answer to all messages that this rank has sent so far. The sums of
+  // other hosts answer this host's bundles, and do not answer this host's sums. So the plan lists
+  // the receives before the sends.
   void exchange_sums() {
     for (std::size_t hop = hosts_.size() - 1; hop > 0; --hop) {
       plan_.receive_answer(hub_of(ahead(hop)), values_at(part_of_host(ahead(hop))));
@@ -171,11 +179,11 @@ class ByHost {
 
   const PlanRequest& request_;
   std::vector<HostRanks> hosts_;
-  std::size_t host_;  // Of this rank.
+  std::size_t host_;  // This rank's host.
   PlanBuilder plan_;
-  // Of a hub:
-  std::vector<Place> own_values_;  // Whole, of its host's ranks in their order, itself the first.
-  std::vector<Place> terms_;       // By rank: of the part that is added up here.
+  // Only a hub uses the next two members.
+  std::vector<Place> own_values_;  // All values of each rank of the host; the hub first.
+  std::vector<Place> terms_;       // Index = rank; value = the rank's term of this host's part.
 };
 
 }  // namespace

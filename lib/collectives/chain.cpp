@@ -1,7 +1,8 @@
 // The chain: the values travel along the ring in pieces, and a rank passes a piece on while the
-// next one arrives. The first piece is passed on n - 2 times before the last rank has it, so that
-// all takes as long as one copy, and n - 2 pieces more: that is a sixteenth of a copy, or less, up
-// to 66 ranks where pieces do not become too small.
+// next piece arrives. The first piece is passed on n - 2 times before the last rank has it. So the
+// collective takes as long as to send all values once, and then n - 2 more pieces. With up to 66
+// ranks, these n - 2 pieces are at most a sixteenth of the values, unless pieces would be smaller
+// than kLeastPieceBytes.
 #include <algorithm>
 
 #include "base/assert.h"
@@ -10,8 +11,8 @@
 namespace rota::collectives {
 namespace {
 
-constexpr std::size_t kPieceBytes = 256 * 1024;      // Stays in a second-level cache.
-constexpr std::size_t kLeastPieceBytes = 16 * 1024;  // Takes longer than a message's own cost.
+constexpr std::size_t kPieceBytes = 256 * 1024;      // Fits a second-level cache.
+constexpr std::size_t kLeastPieceBytes = 16 * 1024;  // Takes longer than a message's fixed cost.
 constexpr std::size_t kMostChainPieces = 1024;
 
 std::size_t pieces_of(const PlanRequest& request) noexcept {
@@ -25,7 +26,7 @@ std::size_t pieces_of(const PlanRequest& request) noexcept {
 Plan broadcast(const PlanRequest& request) {
   const std::size_t n = request.world_size;
   const std::size_t position = (request.rank + n - request.root) % n;  // The root's is 0.
-  PlanBuilder plan(request.rank);
+  PlanBuilder plan(request);
   for (const Slice& piece : cut({0, request.count}, pieces_of(request))) {
     if (position > 0) plan.receive((request.rank + n - 1) % n, values_at(piece));
     if (position + 1 < n) plan.send((request.rank + 1) % n, values_at(piece));
@@ -33,13 +34,14 @@ Plan broadcast(const PlanRequest& request) {
   return plan.build();
 }
 
-// The same way round, so that the root is last: terms are added in the order root + 1, …, root.
+// A reduce goes in the same direction as a broadcast, but the root is last: terms are added in the
+// order root + 1, …, root.
 Plan reduce(const PlanRequest& request) {
   const std::size_t n = request.world_size;
   const std::size_t position = (request.rank + n - request.root + n - 1) % n;  // The root's: n - 1.
   const bool is_root = position + 1 == n;
-  PlanBuilder plan(request.rank);
-  // Away from the root there may be no values to add to.
+  PlanBuilder plan(request);
+  // Ranks other than the root may have no output buffer to add to.
   const bool borrows = !request.in_place && !is_root;
   const bool only_sends = borrows && position == 0 && !request.pre_scales;
   const Place sum = borrows && !only_sends ? plan.scratch(request.count) : Place{};

@@ -1,4 +1,4 @@
-// The default table.
+// The default table of algorithms.
 #include "collectives/choice.h"
 
 #include <algorithm>
@@ -8,21 +8,22 @@
 namespace rota::collectives {
 namespace {
 
-// Over a network, up to this a hop costs more than the bytes that it moves.
+// Over a network, up to this size, a hop costs more than the bytes that it moves.
 constexpr std::size_t kFewBytes = 64 * 1024;
 
-// A hub's cable carries everybody's values: up to this, which is 33 µs at 1 Gbit/s, they cost less
-// than more messages would.
+// A hub's network link carries all ranks' values. Up to this size, which takes 33 µs at 1 Gbit/s,
+// these values cost less than the messages of another plan.
 constexpr std::size_t kFewBytesOfAll = 4 * 1024;
 
-// One rank of a host has memory for so much of all ranks' values.
+// The most bytes of memory that one rank of a host may need for all ranks' values.
 constexpr std::size_t kMostInOneRank = 1024 * 1024;
 
 std::size_t bytes_of_values(const Description& call) noexcept {
   return call.count * bytes_of(call.type);
 }
 
-// Ranks that share a host share its cable, and what a message costs.
+// Returns whether there are several hosts, and some ranks share a host. Ranks of one host also
+// share the network link of the host, and the cost of its messages.
 bool share_hosts(const Surroundings& world) noexcept {
   return world.host_count > 1 && world.host_count < world.world_size;
 }
@@ -63,7 +64,7 @@ Choice of_one_root(const Description& call) noexcept {
   if (bytes_of_values(call) <= kFewBytes) {
     return {Algorithm::kTree, "few bytes: log2(world size) hops"};
   }
-  return {Algorithm::kChain, "many bytes: a piece goes on while the next one arrives"};
+  return {Algorithm::kChain, "many bytes: a rank passes a piece on while the next one arrives"};
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ Choice choose(const Description& call, const Surroundings& world) noexcept {
     case Collective::kBroadcast:
       return of_one_root(call);
     case Collective::kReduce:
-      return {Algorithm::kChain, "terms in the ring's order"};
+      return {Algorithm::kChain, "terms are added in the order of the ring"};
     case Collective::kBarrier:
       if (share_hosts(world)) {
         return {Algorithm::kByHost, "one rank of each host speaks with the others"};
@@ -91,7 +92,7 @@ Choice choose(const Description& call, const Surroundings& world) noexcept {
     case Collective::kReceive:
       break;
   }
-  return {Algorithm::kDirect, "each part goes where it belongs"};
+  return {Algorithm::kDirect, "each part goes directly to its rank"};
 }
 
 }  // namespace rota::collectives

@@ -1,4 +1,4 @@
-// Which algorithm a collective takes where the caller leaves it open.
+// Chooses the algorithm of a collective if the caller does not.
 #pragma once
 #include <cstddef>
 
@@ -6,11 +6,11 @@
 
 namespace rota::collectives {
 
-// The world of a call.
+// The properties of the world that the choice depends on.
 struct Surroundings {
   std::size_t world_size = 1;
   bool shares_memory = false;  // Peers read each other's memory.
-  std::size_t host_count = 1;  // That they are on.
+  std::size_t host_count = 1;  // The number of hosts with ranks.
 };
 
 struct Choice {
@@ -18,7 +18,8 @@ struct Choice {
   const char* why = "";
 };
 
-// A function of what all ranks have in common. For sums, whatever it takes gives the ring's bits.
+// Returns the algorithm for `call`, and why. The result depends only on facts that are the same on
+// all ranks. For sums, every choice gives the ring's bits.
 Choice choose(const Description& call, const Surroundings& world) noexcept;
 
 }  // namespace rota::collectives

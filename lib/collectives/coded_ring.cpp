@@ -1,6 +1,7 @@
-// The ring of an all-reduce by a codec: partial sums travel encoded and are added decoded; a
-// finished chunk is encoded once, by its owner, and goes on from rank to rank as it came. So all
-// ranks end with the same bits, the owner too: it keeps what it has sent.
+// The ring of an all-reduce with a codec. A rank sends partial sums encoded, and the next rank
+// decodes and adds them. The owner of a finished chunk encodes it once, and the chunk travels from
+// rank to rank unchanged. So all ranks end with the same bits. The owner too: it decodes what it
+// has sent, and keeps the decoded values.
 #include <algorithm>
 
 #include "base/assert.h"
@@ -10,10 +11,11 @@
 namespace rota::collectives {
 namespace {
 
-// A piece is on its way while the next one is encoded. In a first-level cache's reach when it comes
-// to be sent, and long enough for the wire not to wait for us.
+// A piece travels while the next one is encoded. In chunks of up to 16 MiB, an encoded piece has at
+// most 128 KiB, so it is still in a second-level cache when it is sent. It is long enough that the
+// network does not wait.
 constexpr std::size_t kPieceCount = 64 * 1024;
-// Of a chunk. A plan should not grow with the values.
+// The largest number of pieces of a chunk: the plan must not grow with the values.
 constexpr std::size_t kMostPieces = 64;
 
 std::vector<Slice> pieces_of(Slice chunk, std::size_t grain) {
@@ -33,7 +35,7 @@ class CodedRing {
         n_(request.world_size),
         next_((request.rank + 1) % n_),
         previous_((request.rank + n_ - 1) % n_),
-        plan_(request.rank) {}
+        plan_(request) {}
 
   Plan all_reduce() {
     for (const Slice& piece : chunk(1)) {
@@ -54,8 +56,8 @@ class CodedRing {
   }
 
  private:
-  // The pieces of the chunk that this rank sends in that hop, and that comes back to it in that
-  // hop of the second time round.
+  // Returns the pieces of the chunk that this rank sends in hop `hop` of the first round. In hop
+  // `hop` of the second round, this rank receives that chunk again, complete.
   std::vector<Slice> chunk(std::size_t hop) const {
     const std::size_t index = (request_.rank + 2 * n_ - hop) % n_;
     const std::size_t grain = kernels::coded_grain(request_.codec);
@@ -67,7 +69,7 @@ class CodedRing {
     if (request_.feeds_back) plan_.add({Buffer::kFeedback, piece}, values_at(piece), false);
   }
 
-  // What is finished is kept as the others will have it.
+  // This rank decodes a finished piece too, so that all ranks have the same bits.
   void send(const Slice& piece, bool finished) {
     plan_.encode(values_at(piece), finished);
     plan_.send(next_, coded_at(piece));
@@ -94,8 +96,8 @@ class CodedRing {
 Plan coded_ring_plan(const PlanRequest& request) {
   ROTA_ASSERT(request.collective == Collective::kAllReduce);
   if (request.world_size > 1) return CodedRing(request).all_reduce();
-  // What is sent to nobody is not encoded, and what was not lost not fed back.
-  PlanBuilder plan(request.rank);
+  // A world of one sends nothing: nothing is encoded, nothing is lost, and no feedback is added.
+  PlanBuilder plan(request);
   contribute(plan, request, {0, request.count});
   return plan.build();
 }

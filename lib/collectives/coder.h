@@ -1,4 +1,4 @@
-// A codec's kernels, chosen once for an operation.
+// The kernels of a codec, chosen once for an operation.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,18 +12,25 @@ namespace rota::collectives {
 
 class Coder {
  public:
-  // `seed` and, later, an operation's number are what stochastic rounding depends on, beside the
-  // rank and the element.
+  // Stochastic rounding depends on `seed`, on `rank`, on encode()'s `number`, and on the element.
   Coder(const kernels::Codings& codings, Codec codec, ReduceOp op, std::size_t rank,
         std::size_t world_size, std::uint64_t seed) noexcept;
 
-  // Of elements from the start of a buffer: `count` is a multiple of the grain, or all of them.
+  // Returns how many bytes the encoded form of the first `count` elements of a buffer has. `count`
+  // must be a multiple of the codec's grain, or the number of all elements.
   std::size_t bytes(std::size_t count) const noexcept {
     return kernels::coded_bytes(codec_, count);
   }
 
-  // The values from element `first` on. What is lost replaces `feedback`, where that is not null:
-  // in the units of a contribution, so that of a finished mean it is world_size times as much.
+  // An executor that runs kernels of a device gives them the same arguments as encode() does.
+  Codec codec() const noexcept { return codec_; }
+  kernels::Dither dither(std::size_t first, std::uint64_t number) const noexcept;
+  float factor_of_addition(bool last) const noexcept { return last ? mean_factor_ : 1.0F; }
+  float factor_of_loss(bool last) const noexcept { return last ? loss_factor_ : 1.0F; }
+
+  // Encodes `count` values. `first` is the index of the first of these values in the operation's
+  // buffer. If `feedback` is not null, the encoding loss is written there, in the units of a
+  // contribution: the loss of a finished mean is multiplied by world_size.
   void encode(std::byte* coded, const std::byte* values, std::byte* feedback, std::size_t count,
               std::size_t first, std::uint64_t number, bool last) const noexcept;
   void decode(std::byte* values, const std::byte* coded, std::size_t count) const noexcept;
@@ -33,7 +40,7 @@ class Coder {
  private:
   kernels::Coding coding_;
   Codec codec_;
-  float mean_factor_;  // Of the last addition.
+  float mean_factor_;  // For the last addition.
   float loss_factor_;
   std::uint64_t seed_;
 };

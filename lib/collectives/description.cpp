@@ -1,4 +1,4 @@
-// A description as a number to look it up by; a signature as words, and as a sentence.
+// Computes the hash of a description, and turns a signature into words, and into text for messages.
 #include "collectives/description.h"
 
 #include <functional>
@@ -52,7 +52,7 @@ std::string to_text(const Signature& signature) {
 Error mismatch(const Signature& own, const Signature& theirs, std::size_t peer,
                const std::string& detail) {
   return {ErrorCode::kMismatch,
-          "this rank is in " + to_text(own) + ", rank " + std::to_string(peer) + " in " +
+          "this rank is in " + to_text(own) + ", but rank " + std::to_string(peer) + " is in " +
               to_text(theirs) + detail + ": every rank must make the same calls in the same order",
           peer};
 }

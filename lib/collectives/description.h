@@ -1,5 +1,5 @@
-// What a call asks for, without its addresses: one description from where it is examined to what
-// its messages carry.
+// Describes a call without the addresses of its buffers. The check of the arguments makes the
+// description; the planner and the signature in each message use it.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -10,6 +10,7 @@
 
 #include <rota/codec.h>
 #include <rota/error.h>
+#include <rota/memory_kind.h>
 #include <rota/reduce_op.h>
 #include <rota/values.h>
 
@@ -31,49 +32,66 @@ enum class Collective : std::uint8_t {
 inline constexpr std::size_t kCollectives = static_cast<std::size_t>(Collective::kReceive) + 1;
 
 enum class Algorithm : std::uint8_t {
-  kRing = 1,         // Neighbours only, all links busy.
-  kDirect,           // Everybody with everybody, in one go.
+  kRing = 1,         // Between neighbours only; all links are busy.
+  kDirect,           // Each rank with each other rank, in one hop.
   kHalvingDoubling,  // Partners at distances of powers of two: log2(world size) rounds each way.
-  kTree,             // A binomial tree: the whole of the values up it, and down again.
+  kTree,             // A binomial tree: all values go up, and down again.
   kTwoLevel,         // Inside each host, between hosts along rings, inside each host again.
-  kStar,             // By way of rank 0: the parameter server, as a baseline.
-  kChain,            // Pieces along the ring, one behind the other.
-  kDissemination,    // Bare messages at distances of powers of two.
-  kHub,              // By way of rank 0 as well, with the ring's bits: the fewest messages.
-  kByHost,           // By way of one rank of each host, with the ring's bits.
-  kShared,           // In memory that all ranks reach, without messages and without a plan.
+  kStar,             // Through rank 0: the parameter server, as a baseline.
+  kChain,            // Pieces along the ring, one after another.
+  kDissemination,    // Messages without values, at distances of powers of two.
+  kHub,              // Through rank 0 like kStar, but with the ring's bits. The fewest messages.
+  kByHost,           // Through one rank of each host, with the ring's bits.
+  kShared,           // In shared memory of all ranks, without messages or a plan.
+  kMpi,              // By MPI's own collectives.
+  kNccl,             // By NCCL's own collectives.
 };
-inline constexpr Algorithm kLastAlgorithm = Algorithm::kShared;
+inline constexpr Algorithm kLastAlgorithm = Algorithm::kNccl;
 
 struct Description {
   Collective collective = Collective::kAllReduce;
-  Algorithm algorithm = Algorithm::kRing;  // Open until one is chosen.
+  Algorithm algorithm = Algorithm::kRing;  // Not valid until an algorithm is chosen.
   DataType type = DataType::kFloat32;
-  // Elements: of the values of all ranks together where each rank has a part of them (all_gather,
-  // reduce_scatter, gather, scatter), of each rank's values elsewhere.
+  MemoryKind memory{};  // Where this rank's values lie. May differ between ranks.
+  // The number of elements in each rank's values. If each rank has one part of the values
+  // (all_gather, reduce_scatter, gather, scatter): the number of elements in all parts together.
   std::size_t count = 0;
-  std::size_t root = 0;  // Of kReduce, kBroadcast, kGather, kScatter; the peer of kSend, kReceive.
-  bool in_place = true;  // There is no input beside the values. Each rank may do as it likes.
-  bool uneven = false;   // The parts have counts of their own.
-  Reduction reduction = ReduceOp::kSum;  // Each rank may have a factor of its own.
-  Codec codec = Codec::kIdentity;        // As the reduction says, or taken: of kAllReduce by kRing.
-  bool feeds_back = false;               // A codec's: there is a feedback.
+  std::size_t root = 0;  // Root of kReduce, kBroadcast, kGather, kScatter; peer of kSend, kReceive.
+  bool in_place = true;  // No separate input. May differ between ranks.
+  bool uneven = false;   // Each part has its own count.
+  Reduction reduction = ReduceOp::kSum;  // Each rank may have its own factor.
+  Codec codec = Codec::kIdentity;  // From the reduction, or chosen; only for a kRing kAllReduce.
+  bool feeds_back = false;         // The call has a feedback buffer.
 
-  friend bool operator==(const Description&, const Description&) = default;
+  // Every call compares descriptions. The compiler compares the first four members as one word.
+  friend bool operator==(const Description& a, const Description& b) noexcept {
+    return a.kinds() == b.kinds() && a.count == b.count && a.root == b.root &&
+           a.in_place == b.in_place && a.uneven == b.uneven && a.reduction == b.reduction &&
+           a.codec == b.codec && a.feeds_back == b.feeds_back;
+  }
 
-  // For who looks at each: all there are.
+  // Returns all members, for code that visits each of them.
   constexpr auto members() const noexcept {
-    return std::tuple(collective, algorithm, type, count, root, in_place, uneven, reduction.op(),
-                      reduction.factor(), reduction.codec(), codec, feeds_back);
+    return std::tuple(collective, algorithm, type, memory.code(), count, root, in_place, uneven,
+                      reduction.op(), reduction.factor(), reduction.codec(), codec, feeds_back);
+  }
+
+ private:
+  constexpr std::uint32_t kinds() const noexcept {
+    return std::uint32_t{static_cast<std::uint8_t>(collective)} |
+           std::uint32_t{static_cast<std::uint8_t>(algorithm)} << 8 |
+           std::uint32_t{static_cast<std::uint8_t>(type)} << 16 |
+           std::uint32_t{memory.code()} << 24;
   }
 };
 std::size_t hash_of(const Description& call) noexcept;
 
-// What all ranks of a call have to agree on, as every message carries it: it is compared before a
-// byte of the message touches the caller's values.
+// The part of a call that all ranks must agree on. Every message carries the sender's signature.
+// The receiver compares it with its own signature before a byte of the message touches the caller's
+// values.
 class Signature {
  public:
-  // In the last a message has its own number.
+  // The last word is for a message's index in its lane (see Lane in plan.h).
   using Words = std::array<std::uint64_t, 4>;
   static constexpr std::size_t kSequence = 2;                  // The word of the sequence.
   static constexpr std::uint64_t kUneven = ~std::uint64_t{0};  // Counts differ from pair to pair.
@@ -81,7 +99,8 @@ class Signature {
   Signature() = default;
   explicit constexpr Signature(const Words& words) noexcept
       : words_{words[0], words[1], words[2], 0} {}
-  // Of a call on rank `rank`: both ends of a message say that it is sent, and by whom.
+  // Makes the signature of a call on rank `rank`. The two ranks of a kSend and its kReceive make
+  // the same signature: a send, with the sender as root.
   Signature(const Description& call, std::size_t rank) noexcept;
 
   constexpr const Words& words() const noexcept { return words_; }
@@ -92,7 +111,8 @@ class Signature {
   constexpr Codec codec() const noexcept { return part<Codec, 28, 0xf>(); }
   constexpr std::uint32_t root() const noexcept { return part<std::uint32_t, 32, ~0U>(); }
   constexpr std::uint64_t count() const noexcept { return words_[1]; }
-  // The how-manieth operation of its communicator this is; of a message, between its two ranks.
+  // Returns the index of the collective in its communicator, from 1. For a send, returns the index
+  // of the send among all sends from this sender to this receiver.
   constexpr std::uint64_t sequence() const noexcept { return words_[kSequence]; }
 
   constexpr void set_sequence(std::uint64_t sequence) noexcept { words_[kSequence] = sequence; }
@@ -108,16 +128,18 @@ class Signature {
   Words words_{};
 };
 
-// "all_reduce #7 of 1000 float32 (mean, ring)", "all_reduce #8 of 99999 float32 (sum, ring, int8)"
+// Returns a text such as "all_reduce #7 of 1000 float32 (mean, ring)" or "all_reduce #8 of 99999
+// float32 (sum, ring, int8)"
 std::string to_text(const Signature& signature);
 
-// What a rank throws that finds a peer in another operation; `detail` follows the two.
+// Returns the Error of a rank that finds a peer in another operation. The text has both signatures,
+// then `detail`.
 Error mismatch(const Signature& own, const Signature& theirs, std::size_t peer,
                const std::string& detail = {});
 
 std::string_view to_string(Collective collective) noexcept;
 bool reduces(Collective collective) noexcept;
 bool has_root(Collective collective) noexcept;
-bool is_between_two(Collective collective) noexcept;  // A message, at either of its ends.
+bool is_between_two(Collective collective) noexcept;  // kSend or kReceive.
 
 }  // namespace rota::collectives

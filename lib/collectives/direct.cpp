@@ -1,6 +1,7 @@
-// Direct: everybody exchanges with everybody at once. As many bytes a rank as on the ring, in one
-// hop instead of n - 1: right where a hop costs more than the bytes, and where peers read each
-// other's memory. Chunks and order of additions are the ring's, and so are the bits.
+// Direct: each rank exchanges values with all other ranks in one hop instead of n - 1 hops. Each
+// rank sends as many bytes as on the ring. Direct suits worlds in which a hop costs more than the
+// bytes that it moves, or in which peers read each other's memory. Its chunks and its order of
+// additions are the ring's, and so are its bits.
 #include "base/assert.h"
 #include "collectives/algorithms.h"
 
@@ -10,7 +11,7 @@ namespace {
 class Direct {
  public:
   explicit Direct(const PlanRequest& request)
-      : request_(request), n_(request.world_size), plan_(request.rank) {}
+      : request_(request), n_(request.world_size), plan_(request) {}
 
   Plan make() {
     switch (request_.collective) {
@@ -63,8 +64,8 @@ class Direct {
     return parts;
   }
 
-  // Where this rank's contribution to `chunk` is. Without an input, and for a factor, it is brought
-  // to a place that may be written.
+  // Returns the place of this rank's contribution to `chunk`. If the input must be multiplied, the
+  // plan first copies it to scratch memory, because no step writes the input.
   Place contribution(Slice chunk) {
     if (request_.in_place) {
       if (request_.pre_scales) plan_.pre_scale(values_at(chunk));
@@ -77,7 +78,7 @@ class Direct {
     return place;
   }
 
-  // Each rank adds up its own chunk: rank + 1, rank + 2, …, rank.
+  // Each rank adds up its own chunk, in the order rank + 1, rank + 2, …, rank.
   void scatter(const std::vector<Slice>& chunks, const Place& result) {
     for (std::size_t hop = 1; hop < n_; ++hop) {
       plan_.send(ahead(hop), contribution(chunks[ahead(hop)]));
@@ -134,8 +135,9 @@ class Direct {
     if (!stays) plan_.copy(parts.back(), own);
   }
 
-  // Where the parts for so many ranks ahead are, of which the last may be the own one: in place
-  // they are first brought to where nothing is received.
+  // Returns the places of the parts for the ranks 1 to `hops` ahead. With `hops` = n, the last part
+  // is this rank's own. If the call is in place, the plan first copies the parts to scratch memory,
+  // because received parts overwrite the values.
   std::vector<Place> outgoing_parts(std::size_t hops) {
     std::vector<Place> parts;
     for (std::size_t hop = 1; hop <= hops; ++hop) {
@@ -146,7 +148,8 @@ class Direct {
     return parts;
   }
 
-  // Also of nothing, so that counts that differ are seen.
+  // A send of 0 elements also sends a message, so that a receiver with another count detects the
+  // difference.
   void send() {
     if (request_.count == 0) return plan_.send_bare(request_.root);
     plan_.send(request_.root, input_at({0, request_.count}));

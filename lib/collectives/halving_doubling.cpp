@@ -1,7 +1,9 @@
-// Recursive halving and doubling: in each round a rank exchanges half of what it still works on
-// with a partner, at a distance that halves; then the same way back. log2(n) rounds each way, for
-// values that are too few for the ring's n - 1. Where n is no power of two, the ranks beyond it
-// give their values to a neighbour first, and get the result from it.
+// Recursive halving and doubling. In each round, a rank exchanges half of its current values with a
+// partner. The distance to the partner halves from round to round; then the rounds run backwards.
+// There are log2(n) rounds in each direction. The algorithm suits values that are too few for the
+// ring's n - 1 hops. If n is not a power of two, some ranks first give their values to a neighbour,
+// and get the result from this neighbour at the end. So the number of ranks in the rounds is a
+// power of two.
 #include <bit>
 
 #include "base/assert.h"
@@ -12,8 +14,8 @@ namespace {
 
 struct Round {
   std::size_t partner;  // A rank.
-  Slice kept;           // What this rank goes on with,
-  Slice given;          // and its partner.
+  Slice kept;           // The slice that this rank continues with.
+  Slice given;          // The partner's slice.
 };
 
 Slice join(const std::vector<Slice>& pieces, std::size_t first, std::size_t last) {
@@ -21,7 +23,9 @@ Slice join(const std::vector<Slice>& pieces, std::size_t first, std::size_t last
   return {pieces[first].offset, end - pieces[first].offset};
 }
 
-// Member i of the power of two is rank 2 i while there are ranks to be folded in, i + folded after.
+// Returns the rank of `member`. The members are the ranks that take part in the rounds. `folded` is
+// the number of the other ranks, which are the odd ranks below 2 * folded. So member i has rank 2 i
+// if i is less than `folded`, and otherwise rank i + folded.
 std::size_t rank_of(std::size_t member, std::size_t folded) {
   return member < folded ? 2 * member : member + folded;
 }
@@ -51,7 +55,7 @@ Plan halving_doubling_plan(const PlanRequest& request) {
   const std::size_t members = std::bit_floor(request.world_size);
   const std::size_t folded = request.world_size - members;
   const Slice whole{0, request.count};
-  PlanBuilder plan(request.rank);
+  PlanBuilder plan(request);
   contribute(plan, request, whole);
 
   const bool in_fold = request.rank < 2 * folded;

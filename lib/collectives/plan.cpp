@@ -1,4 +1,5 @@
-// Picks the function that makes a plan, and names things.
+// The table of algorithms: the name of each algorithm, its collectives, and the function that makes
+// its plans.
 #include "collectives/plan.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 struct Row {
   Algorithm algorithm;
   std::string_view name;
-  Plan (*make)(const PlanRequest&);  // Null: has no plans.
+  Plan (*make)(const PlanRequest&);  // Null: no plans.
   std::initializer_list<Collective> collectives;
 };
 
@@ -32,9 +33,14 @@ const Row kRows[] = {
     {Algorithm::kHub, "hub", hub_plan, {kAllReduce}},
     {Algorithm::kByHost, "by-host", by_host_plan, {kAllReduce, kBarrier}},
     {Algorithm::kShared, "shared-memory", nullptr, {kAllReduce, kReduce, kBroadcast, kBarrier}},
+    {Algorithm::kMpi, "mpi", nullptr, {kAllReduce, kReduce, kAllGather, kBroadcast, kBarrier}},
+    {Algorithm::kNccl,
+     "nccl",
+     nullptr,
+     {kAllReduce, kReduce, kReduceScatter, kAllGather, kGather, kScatter, kAllToAll, kBroadcast}},
 };
 
-// Null for what is no algorithm: a peer's word may be anything.
+// Returns null for a value that is not an algorithm: a peer's message may contain any number.
 const Row* row_of(Algorithm algorithm) noexcept {
   for (const Row& row : kRows) {
     if (row.algorithm == algorithm) return &row;

@@ -1,5 +1,6 @@
-// Two rules make the dependencies: what is read must have been written, and what is overwritten
-// must have been read. Of these, a step keeps the ones that nothing else on this rank implies.
+// Derives the dependencies of steps by two rules: a place must be written before it is read, and
+// read before it is overwritten. A step keeps only the dependencies that nothing else on this rank
+// implies.
 #include "collectives/plan_builder.h"
 
 #include <algorithm>
@@ -9,18 +10,27 @@
 #include "base/assert.h"
 
 namespace rota::collectives {
+namespace {
+
+// While the channel carries one segment, the next one is filled or emptied. The other two are for a
+// network or a device that is late for a moment.
+constexpr std::uint32_t kSegments = 4;
+
+}  // namespace
 
 void PlanBuilder::send(std::size_t peer, const Place& place) {
   if (place.slice.count == 0) return;
+  if (stages(place)) return send_staged(peer, place);
   wait_for_writers(place);
-  mark_read(place, add_step(lane(Lane::Kind::kSends, peer), {.verb = Verb::kSend, .at = place}));
+  mark_read(place, add_message(lane(Lane::Kind::kSends, peer), {.verb = Verb::kSend, .at = place}));
 }
 
 void PlanBuilder::receive(std::size_t peer, const Place& place) {
   if (place.slice.count == 0) return;
+  if (stages(place)) return receive_staged(peer, place, Verb::kCopy, false);
   wait_for_all(place);
   const Step step{.verb = Verb::kReceive, .at = place};
-  mark_written(place, add_step(lane(Lane::Kind::kReceives, peer), step));
+  mark_written(place, add_message(lane(Lane::Kind::kReceives, peer), step));
 }
 
 void PlanBuilder::receive_answer(std::size_t peer, const Place& place) {
@@ -34,20 +44,78 @@ void PlanBuilder::receive_answer(std::size_t peer, const Place& place) {
 
 void PlanBuilder::reduce(std::size_t peer, const Place& place, bool last) {
   if (place.slice.count == 0) return;
+  if (stages(place)) return receive_staged(peer, place, Verb::kAdd, last);
   wait_for_all(place);
   const Step step{.verb = Verb::kReduce, .last = last, .at = place};
-  mark_written(place, add_step(lane(Lane::Kind::kReceives, peer), step));
+  mark_written(place, add_message(lane(Lane::Kind::kReceives, peer), step));
+}
+
+// Calls f with each part of a message: its elements, its segment, and its description.
+template <class F>
+void PlanBuilder::for_parts(std::uint32_t lane, const Place& place, F f) {
+  const std::uint32_t message = traffic_of(lane).messages++;
+  for (std::size_t at = 0; at < place.slice.count; at += segment_count_) {
+    const std::size_t count = std::min(segment_count_, place.slice.count - at);
+    f(Place{place.buffer, {place.slice.offset + at, count}},
+      Place{Buffer::kStaging, next_segment(lane, count)},
+      Part{.message = message,
+           .begins = at == 0,
+           .ends = at + count == place.slice.count,
+           .count = place.slice.count});
+  }
+}
+
+void PlanBuilder::send_staged(std::size_t peer, const Place& place) {
+  const std::uint32_t sends = lane(Lane::Kind::kSends, peer);
+  const std::uint32_t fills = lane(Lane::Kind::kFillsSegments, peer);
+  for_parts(sends, place, [&](const Place& own, const Place& segment, const Part& part) {
+    wait_for_writers(own);
+    wait_for_all(segment);
+    const After copied = add_step(fills, {.verb = Verb::kCopy, .at = segment, .from = own});
+    mark_read(own, copied);
+    mark_written(segment, copied);
+    wait_for_writers(segment);
+    mark_read(segment, add_part(sends, {.verb = Verb::kSend, .at = segment}, part));
+  });
+}
+
+void PlanBuilder::receive_staged(std::size_t peer, const Place& place, Verb verb, bool last) {
+  const std::uint32_t receives = lane(Lane::Kind::kReceives, peer);
+  const std::uint32_t empties = lane(Lane::Kind::kEmptiesSegments, peer);
+  for_parts(receives, place, [&](const Place& own, const Place& segment, const Part& part) {
+    wait_for_all(segment);
+    mark_written(segment, add_part(receives, {.verb = Verb::kReceive, .at = segment}, part));
+    wait_for_writers(segment);
+    wait_for_all(own);
+    const After taken = add_step(empties, {.verb = verb, .last = last, .at = own, .from = segment});
+    mark_read(segment, taken);
+    mark_written(own, taken);
+  });
+}
+
+PlanBuilder::Traffic& PlanBuilder::traffic_of(std::uint32_t lane) {
+  traffic_.resize(std::max(traffic_.size(), plan_.lanes.size()));
+  return traffic_[lane];
+}
+
+Slice PlanBuilder::next_segment(std::uint32_t lane, std::size_t count) {
+  Traffic& traffic = traffic_of(lane);
+  if (traffic.parts == 0) {
+    traffic.first = plan_.staging_count;
+    plan_.staging_count += kSegments * segment_count_;
+  }
+  return {traffic.first + traffic.parts++ % kSegments * segment_count_, count};
 }
 
 void PlanBuilder::send_bare(std::size_t peer, std::size_t received) {
   std::ranges::copy_if(
       std::span(bare_).first(received), std::back_inserter(pending_),
       [&](const After& message) { return plan_.lanes[message.lane].peer != peer; });
-  add_step(lane(Lane::Kind::kSends, peer), {.verb = Verb::kSend});
+  add_message(lane(Lane::Kind::kSends, peer), {.verb = Verb::kSend});
 }
 
 void PlanBuilder::receive_bare(std::size_t peer) {
-  bare_.push_back(add_step(lane(Lane::Kind::kReceives, peer), {.verb = Verb::kReceive}));
+  bare_.push_back(add_message(lane(Lane::Kind::kReceives, peer), {.verb = Verb::kReceive}));
 }
 
 void PlanBuilder::copy(const Place& from, const Place& to) {
@@ -59,7 +127,7 @@ void PlanBuilder::add(const Place& from, const Place& to, bool last) {
   add_local({.verb = Verb::kAdd, .last = last, .at = to, .from = from});
 }
 
-// What is read and written of the feedback are local steps, which keep their order.
+// Derives no waits for the feedback: only local steps use it, and local steps keep their order.
 void PlanBuilder::encode(const Place& place, bool last) {
   plan_.coded_count = std::max(plan_.coded_count, place.slice.offset + place.slice.count);
   add_local({.verb = Verb::kEncode, .last = last, .at = coded_at(place.slice), .from = place});
@@ -73,7 +141,7 @@ void PlanBuilder::decode_add(const Place& place, bool last) {
   add_local({.verb = Verb::kDecodeAdd, .last = last, .at = place, .from = coded_at(place.slice)});
 }
 
-// From one place to another.
+// Adds a local step from one place to another.
 void PlanBuilder::add_local(const Step& step) {
   if (step.at.slice.count == 0) return;
   wait_for_writers(step.from);
@@ -101,6 +169,9 @@ Plan PlanBuilder::build() {
     plan_.lanes[i].first_step = static_cast<std::uint32_t>(plan_.steps.size());
     plan_.lanes[i].step_count = static_cast<std::uint32_t>(lane_steps_[i].size());
     plan_.steps.insert(plan_.steps.end(), lane_steps_[i].begin(), lane_steps_[i].end());
+    if (segment_count_ == 0) continue;
+    lane_parts_[i].resize(lane_steps_[i].size());
+    plan_.parts.insert(plan_.parts.end(), lane_parts_[i].begin(), lane_parts_[i].end());
   }
   return std::move(plan_);
 }
@@ -113,11 +184,13 @@ std::uint32_t PlanBuilder::lane(Lane::Kind kind, std::size_t peer) {
   }
   plan_.lanes.push_back({.kind = kind, .peer = static_cast<std::uint32_t>(peer)});
   lane_steps_.emplace_back();
+  lane_parts_.emplace_back();
   lane_ended_.emplace_back();
   return static_cast<std::uint32_t>(plan_.lanes.size() - 1);
 }
 
-// Makes a run begin at `offset`. What was one becomes two with the same history.
+// Makes a run begin at `offset`. If `offset` is inside a run, splits this run into two runs with
+// the same history.
 void PlanBuilder::split(Runs& runs, std::size_t offset) {
   auto after = runs.upper_bound(offset);
   const bool first = after == runs.begin();
@@ -150,7 +223,9 @@ void PlanBuilder::wait_for_writers(const Place& place) {
   });
 }
 
-// Who has read has waited for the writer.
+// Makes the step wait for the readers of each run of elements. If a run has no readers, makes the
+// step wait for the writer. Each reader has waited for the writer, so no step needs to wait for
+// both.
 void PlanBuilder::wait_for_all(const Place& place) {
   for_runs(place, [&](const History& history) {
     for (const After& after : history.read) wait_for(after);
@@ -158,7 +233,8 @@ void PlanBuilder::wait_for_all(const Place& place) {
   });
 }
 
-// What has ended when the last of these steps starts.
+// Returns how many steps of each lane have ended when the last of the steps that `after` counts
+// starts.
 std::span<const std::uint32_t> PlanBuilder::ended_before(const After& after) const {
   const Slice& row = lane_ended_[after.lane][after.count - 1];
   return std::span(ended_).subspan(row.offset, row.count);
@@ -172,7 +248,7 @@ bool PlanBuilder::follows_from_others(const After& after) const {
   return (answered_ && is_implied_by(*answered_)) || std::ranges::any_of(pending_, is_implied_by);
 }
 
-// Adds what has ended when the last of these steps starts.
+// Adds the steps of ended_before(after) to `ended`.
 void PlanBuilder::learn(std::span<std::uint32_t> ended, const After& after) const {
   const auto before = ended_before(after);
   for (std::size_t i = 0; i < before.size(); ++i) ended[i] = std::max(ended[i], before[i]);
@@ -199,6 +275,18 @@ After PlanBuilder::add_step(std::uint32_t lane, const Step& step) {
   lane_ended_[lane].push_back(row);
   pending_.clear();
   return {lane, done + 1};
+}
+
+// Adds a step that is a whole message.
+After PlanBuilder::add_message(std::uint32_t lane, const Step& step) {
+  if (segment_count_ == 0) return add_step(lane, step);
+  return add_part(lane, step,
+                  {.message = traffic_of(lane).messages++, .count = step.at.slice.count});
+}
+
+After PlanBuilder::add_part(std::uint32_t lane, const Step& step, const Part& part) {
+  lane_parts_[lane].push_back(part);
+  return add_step(lane, step);
 }
 
 void PlanBuilder::mark_read(const Place& place, After by) {

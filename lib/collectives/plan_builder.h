@@ -1,5 +1,6 @@
-// Collects the steps of a plan in the order in which its author thinks of them, and derives what
-// each has to wait for. A step lists no wait that follows from its others.
+// Collects the steps of a plan in the order in which an algorithm adds them, and derives the waits
+// of each step. A step does not list a wait that its other waits imply. If the channels cannot
+// access the values, adds the steps that copy messages into and out of segments.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,19 +14,22 @@
 
 namespace rota::collectives {
 
-// Steps on places without elements are dropped: every rank drops the same ones. Bare messages are
-// for where the message itself is the point.
+// Steps on empty places are dropped, on every rank alike. Bare messages carry no values: the
+// message itself is the signal.
 class PlanBuilder {
  public:
-  explicit PlanBuilder(std::size_t rank) noexcept : rank_(rank) {}
+  explicit PlanBuilder(const PlanRequest& request) noexcept
+      : rank_(request.rank), segment_count_(request.segment_count) {}
 
   void send(std::size_t peer, const Place& place);
   void receive(std::size_t peer, const Place& place);
-  // The same of what the peer sends once it has received all that has been sent to it so far,
-  // which is not nothing.
+  // Receives as receive() does, but the message is an answer. The peer sends it after receiving all
+  // messages that this rank has sent to the peer so far. This rank must have sent at least one
+  // message to the peer.
   void receive_answer(std::size_t peer, const Place& place);
   void reduce(std::size_t peer, const Place& place, bool last);
-  // Once the first so many bare messages have come, the peer's own aside: it knows of those.
+  // Sends a bare message once the first `received` bare messages have arrived. The send does not
+  // wait for messages from `peer`, because the peer knows which messages it has sent.
   void send_bare(std::size_t peer, std::size_t received = 0);
   void receive_bare(std::size_t peer);
 
@@ -33,23 +37,42 @@ class PlanBuilder {
   void add(const Place& from, const Place& to, bool last);
   void pre_scale(const Place& place);
 
-  // To and from the place of the same elements in Buffer::kCoded.
+  // The next three functions work between `place` and the place of the same elements in
+  // Buffer::kCoded.
   void encode(const Place& place, bool last);
   void decode(const Place& place);
   void decode_add(const Place& place, bool last);
 
-  // A place of the plan's own.
+  // Reserves a place in the plan's scratch memory.
   Place scratch(std::size_t count);
 
   Plan build();
 
  private:
-  // What has been done to a run of elements, as lanes' finished steps.
+  // The finished steps that have read or written some contiguous elements.
   struct History {
-    After written;            // By whom last; of count 0: by nobody.
-    std::vector<After> read;  // Since then.
+    After written;            // The last writer; count 0: none.
+    std::vector<After> read;  // The readers since then.
   };
-  using Runs = std::map<std::size_t, History>;  // By offset; each up to the next.
+  using Runs = std::map<std::size_t, History>;  // Key: offset of a run of elements. A run
+                                                // ends where the next run begins.
+
+  // The messages of a sending or receiving lane, and its segments, which it uses one after another.
+  struct Traffic {
+    std::uint32_t messages = 0;
+    std::uint32_t parts = 0;
+    std::size_t first = 0;  // Of the segments in Buffer::kStaging, if there is a part.
+  };
+
+  bool stages(const Place& place) const noexcept {
+    return segment_count_ > 0 && place.buffer != Buffer::kCoded;
+  }
+  Traffic& traffic_of(std::uint32_t lane);
+  Slice next_segment(std::uint32_t lane, std::size_t count);
+  template <class F>
+  void for_parts(std::uint32_t lane, const Place& place, F f);
+  void send_staged(std::size_t peer, const Place& place);
+  void receive_staged(std::size_t peer, const Place& place, Verb verb, bool last);
 
   std::uint32_t lane(Lane::Kind kind, std::size_t peer);
   void split(Runs& runs, std::size_t offset);
@@ -61,21 +84,27 @@ class PlanBuilder {
   std::span<const std::uint32_t> ended_before(const After& after) const;
   bool follows_from_others(const After& after) const;
   After add_step(std::uint32_t lane, const Step& step);
+  After add_message(std::uint32_t lane, const Step& step);
+  After add_part(std::uint32_t lane, const Step& step, const Part& part);
   void learn(std::span<std::uint32_t> ended, const After& after) const;
   void add_local(const Step& step);
   void mark_read(const Place& place, After by);
   void mark_written(const Place& place, After by);
 
   std::size_t rank_;
+  std::size_t segment_count_;
   Plan plan_;
   std::vector<std::vector<Step>> lane_steps_;
-  // How many steps of each lane have ended when a step starts, by lane. Further lanes: none.
+  std::vector<std::vector<Part>> lane_parts_;  // Indexed as lane_steps_, if the plan stages.
+  std::vector<Traffic> traffic_;               // Index = lane.
+  // Rows, one for each step: how many steps of each lane have ended when the step starts; index =
+  // lane. A lane beyond the end of the row has ended no step.
   std::vector<std::uint32_t> ended_;
-  std::vector<std::vector<Slice>> lane_ended_;  // Of ended_, for each of lane_steps_.
+  std::vector<std::vector<Slice>> lane_ended_;  // Rows of ended_, indexed as lane_steps_.
   std::array<Runs, kBufferCount> runs_;
-  std::vector<After> pending_;     // Of the step that is being added.
-  std::optional<After> answered_;  // What it answers: has started, and perhaps not ended.
-  std::vector<After> bare_;        // The bare messages that come, in order.
+  std::vector<After> pending_;     // Waits of the step that is being added.
+  std::optional<After> answered_;  // The answered send. It has started, but may not have ended.
+  std::vector<After> bare_;        // The bare messages received, in order.
 };
 
 }  // namespace rota::collectives

@@ -1,14 +1,14 @@
-// The loop over the lanes of a plan, and what a send and a receive do in one round of it.
+// The loop over the lanes of a plan, and the work of one round for a send and for a receive.
 #include "collectives/plan_run.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include <rota/error.h>
 
 #include "base/assert.h"
+#include "collectives/device_executor.h"
 
 namespace rota::collectives {
 
@@ -16,35 +16,42 @@ using transport::Channel;
 using transport::Header;
 using transport::Progress;
 
-PlanRun::PlanRun(std::span<Channel* const> channels, const Flags* flags, std::size_t first_stream)
+template <class Executor>
+PlanRunBy<Executor>::PlanRunBy(std::span<Channel* const> channels, const Flags* flags,
+                               std::size_t first_stream)
     : channels_(channels), flags_(flags), first_stream_(static_cast<std::uint32_t>(first_stream)) {
-  lanes_.reserve(2 * channels.size() + 1);  // No plan has more.
+  lanes_.reserve((Executor::kStages ? 4 : 2) * channels.size() + 1);  // No plan has more lanes.
 }
 
-void PlanRun::add_streams(const Operation& operation, Streams& streams) const noexcept {
+template <class Executor>
+void PlanRunBy<Executor>::add_streams(const Operation& operation, Streams& streams) const noexcept {
   for (const Lane& lane : operation.planned->plan.lanes) {
-    if (lane.kind == Lane::Kind::kLocal) continue;
+    if (is_local(lane.kind)) continue;
     streams.add(first_stream_ + 2 * lane.peer + (lane.kind == Lane::Kind::kSends ? 0 : 1));
   }
 }
 
-void PlanRun::start(const Operation& operation) {
+template <class Executor>
+void PlanRunBy<Executor>::start(const Operation& operation) {
   ROTA_ASSERT(done());
   operation_ = &operation;
   lanes_.assign(plan().lanes.size(), LaneState{});
   lanes_left_ = static_cast<std::uint32_t>(lanes_.size());
+  if constexpr (Executor::kStages) executor_.start(operation, lanes_.size());
 }
 
-Turn PlanRun::step() {
+template <class Executor>
+Turn PlanRunBy<Executor>::step() {
   bool moved = false;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     if (lanes_[lane].done < plan().lanes[lane].step_count && advance(lane)) moved = true;
   }
-  if (done()) return Turn::kDone;
+  if (done() && executor_has_come()) return Turn::kDone;
   return moved ? Turn::kMoved : Turn::kNothing;
 }
 
-bool PlanRun::may_start(const Step& step) const noexcept {
+template <class Executor>
+bool PlanRunBy<Executor>::may_start(const Step& step) const noexcept {
   for (std::uint32_t i = 0; i < step.after_count; ++i) {
     const After& after = plan().afters[step.first_after + i];
     if (lanes_[after.lane].done < after.count) return false;
@@ -52,7 +59,8 @@ bool PlanRun::may_start(const Step& step) const noexcept {
   return true;
 }
 
-bool PlanRun::advance(std::size_t lane) {
+template <class Executor>
+bool PlanRunBy<Executor>::advance(std::size_t lane) {
   const Lane& row = plan().lanes[lane];
   const Step& step = plan().steps[row.first_step + lanes_[lane].done];
   if (!lanes_[lane].started && !may_start(step)) return false;
@@ -62,16 +70,23 @@ bool PlanRun::advance(std::size_t lane) {
     case Lane::Kind::kReceives:
       return advance_receive(lane, step);
     case Lane::Kind::kLocal:
+    case Lane::Kind::kFillsSegments:
+    case Lane::Kind::kEmptiesSegments:
       return advance_local(lane, step);
   }
   ROTA_ASSERT(false);
 }
 
-bool PlanRun::advance_send(std::size_t lane, const Step& step) {
+template <class Executor>
+bool PlanRunBy<Executor>::advance_send(std::size_t lane, const Step& step) {
   Channel& channel = *channels_[plan().lanes[lane].peer];
   const bool first = !lanes_[lane].started;
   if (first) {
-    channel.start_send(header_of(lane, step), bytes_at(step.at));
+    if (begins_message(lane)) {
+      channel.start_send(header_of(lane, step), bytes_at(step.at));
+    } else {
+      channel.send_more(bytes_at(step.at));
+    }
     lanes_[lane].started = true;
   }
   const Progress progress = channel.progress_send();
@@ -79,65 +94,47 @@ bool PlanRun::advance_send(std::size_t lane, const Step& step) {
   return first || progress != Progress::kNone;
 }
 
-bool PlanRun::advance_receive(std::size_t lane, const Step& step) {
+template <class Executor>
+bool PlanRunBy<Executor>::advance_receive(std::size_t lane, const Step& step) {
   Channel& channel = *channels_[plan().lanes[lane].peer];
   LaneState& state = lanes_[lane];
   const bool first = !state.started;
   if (first) {
-    const Header* header = channel.incoming();
-    if (!header) return false;
-    check_header(*header, lane, step);
+    if (begins_message(lane)) {
+      const Header* header = channel.incoming();
+      if (!header) return false;
+      check_header(*header, lane, step);
+    }
     state.started = true;
   }
   const std::size_t taken = take_payload(channel, step, state);
   if (state.received < bytes_at(step.at).size()) return first || taken > 0;
-  // What the peer has taken back while it was read must not be passed on: the step stays open.
+  // If the peer's program got its memory back during the read, the values may be wrong. Then this
+  // rank must not pass them on, so the step does not finish.
   if (!channel.is_intact()) return first || taken > 0;
-  channel.finish_receive();
+  if (ends_message(lane)) channel.finish_receive();
   finish_step(lane);
   return true;
 }
 
-bool PlanRun::advance_local(std::size_t lane, const Step& step) noexcept {
-  std::byte* to = bytes_at(step.at).data();
-  const std::byte* from = bytes_at(step.from).data();
-  const std::size_t count = step.at.slice.count;
-  switch (step.verb) {
-    case Verb::kCopy:
-      std::memcpy(to, from, bytes_at(step.at).size());
-      break;
-    case Verb::kAdd:
-      reducer().add(to, from, count, step.last);
-      break;
-    case Verb::kPreScale:
-      reducer().pre_scale(to, count);
-      break;
-    case Verb::kEncode:
-      encode(step);
-      break;
-    case Verb::kDecode:
-      coder().decode(to, from, count);
-      break;
-    case Verb::kDecodeAdd:
-      coder().decode_add(to, from, count, step.last);
-      break;
-    case Verb::kSend:
-    case Verb::kReceive:
-    case Verb::kReduce:
-      ROTA_ASSERT(false);
+template <class Executor>
+bool PlanRunBy<Executor>::advance_local(std::size_t lane, const Step& step) {
+  const LocalStep local{*operation_, step, bytes_at(step.at), bytes_at(step.from)};
+  if constexpr (Executor::kStages) {
+    const bool first = !lanes_[lane].started;
+    if (first) executor_.begin(lane, local);
+    lanes_[lane].started = true;
+    if (!executor_.is_done(lane)) return first;
+  } else {
+    executor_.begin(local);
   }
   finish_step(lane);
   return true;
 }
 
-void PlanRun::encode(const Step& step) const noexcept {
-  std::byte* feedback = operation_->buffers[static_cast<std::size_t>(Buffer::kFeedback)];
-  if (feedback) feedback = bytes_at({Buffer::kFeedback, step.from.slice}).data();
-  coder().encode(bytes_at(step.at).data(), bytes_at(step.from).data(), feedback,
-                 step.from.slice.count, step.from.slice.offset, operation_->sequence, step.last);
-}
-
-std::size_t PlanRun::take_payload(Channel& channel, const Step& step, LaneState& state) {
+template <class Executor>
+std::size_t PlanRunBy<Executor>::take_payload(Channel& channel, const Step& step,
+                                              LaneState& state) {
   const auto rest = bytes_at(step.at).subspan(state.received);
   if (rest.empty()) return 0;
   std::size_t taken = 0;
@@ -154,14 +151,26 @@ std::size_t PlanRun::take_payload(Channel& channel, const Step& step, LaneState&
   return taken;
 }
 
-void PlanRun::finish_step(std::size_t lane) {
+template <class Executor>
+void PlanRunBy<Executor>::finish_step(std::size_t lane) {
   const std::uint32_t finished = lanes_[lane].done + 1;
   lanes_[lane] = {.done = finished};
   if (finished == plan().lanes[lane].step_count) --lanes_left_;
 }
 
-std::span<std::byte> PlanRun::bytes_at(const Place& place) const noexcept {
-  std::byte* buffer = operation_->buffers[static_cast<std::size_t>(place.buffer)];
+template <class Executor>
+std::byte* PlanRunBy<Executor>::start_of(Buffer buffer) const noexcept {
+  if constexpr (Executor::kStages) {
+    const PlannedCollective& planned = *operation_->planned;
+    if (buffer == Buffer::kStaging) return planned.staging.bytes().data();
+    if (buffer == Buffer::kScratch) return planned.device_scratch.bytes().address();
+  }
+  return operation_->buffers[static_cast<std::size_t>(buffer)];
+}
+
+template <class Executor>
+std::span<std::byte> PlanRunBy<Executor>::bytes_at(const Place& place) const noexcept {
+  std::byte* buffer = start_of(place.buffer);
   if (place.buffer == Buffer::kCoded) {
     return {buffer + coder().bytes(place.slice.offset), coder().bytes(place.slice.count)};
   }
@@ -169,57 +178,89 @@ std::span<std::byte> PlanRun::bytes_at(const Place& place) const noexcept {
   return {buffer + place.slice.offset * element_bytes, place.slice.count * element_bytes};
 }
 
-// The signature, and the how-manieth message in its direction this is.
-Header PlanRun::header_of(std::size_t lane, const Step& step) const noexcept {
+// Returns the header of the lane's next message. The last word of the signature is the index of the
+// message in its lane.
+template <class Executor>
+Header PlanRunBy<Executor>::header_of(std::size_t lane, const Step& step) const noexcept {
   Header header{.bytes = bytes_at(step.at).size(), .signature = operation_->signature().words()};
   header.signature[3] = lanes_[lane].done;
+  if constexpr (Executor::kStages) {
+    const Part& part = part_of(lane);
+    if (step.at.buffer == Buffer::kStaging) {
+      header.bytes = part.count * reducer().element_bytes();
+    }
+    header.signature[3] = part.message;
+  }
   return header;
 }
 
-void PlanRun::check_header(const Header& header, std::size_t lane, const Step& step) const {
+template <class Executor>
+void PlanRunBy<Executor>::check_header(const Header& header, std::size_t lane,
+                                       const Step& step) const {
   const Header expected = header_of(lane, step);
   if (header.signature == expected.signature && header.bytes == expected.bytes) return;
   const std::size_t peer = plan().lanes[lane].peer;
   const Signature theirs(header.signature);
   std::string detail;
   if (theirs == operation_->signature()) {
-    detail = ", which sends " + std::to_string(header.bytes) + " bytes where " +
-             std::to_string(expected.bytes) + " are expected (message " +
+    detail = ", which sends " + std::to_string(header.bytes) + " bytes instead of " +
+             std::to_string(expected.bytes) + " (message " +
              std::to_string(header.signature[3] + 1) + ")";
   }
   throw mismatch(operation_->signature(), theirs, peer, detail);
 }
 
-void PlanRun::compare_with(std::size_t peer) const {
+template <class Executor>
+void PlanRunBy<Executor>::compare_with(std::size_t peer) const {
   if (!flags_ || is_between_two(operation_->planned->call.collective)) return;
-  const auto* words = flags_->signature_of(peer, flags_->number() + 1);
-  if (!words) return;
-  const Signature theirs(*words);
-  // A peer that has done with this operation may be in the next one.
-  if (theirs.sequence() != operation_->sequence) return;
-  throw mismatch(operation_->signature(), theirs, peer);
+  const auto theirs = flags_->known_signature_of(peer, flags_->number() + 1);
+  // Another sequence is no mismatch: a peer that has finished this operation may be in the next
+  // one.
+  if (!theirs || theirs->sequence() != operation_->sequence) return;
+  throw mismatch(operation_->signature(), *theirs, peer);
 }
 
-std::optional<Wait> PlanRun::waiting() const noexcept {
+template <class Executor>
+std::optional<Wait> PlanRunBy<Executor>::waiting() const noexcept {
   if (done()) return std::nullopt;
   std::optional<Wait> found;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     const Lane& row = plan().lanes[lane];
     const LaneState& state = lanes_[lane];
     if (state.done == row.step_count) continue;
+    // A local step that is under way is the device's, and peers may wait for it.
+    if (is_local(row.kind) && state.started) return std::nullopt;
     const Step& step = plan().steps[row.first_step + state.done];
-    if (row.kind == Lane::Kind::kLocal || (!state.started && !may_start(step))) continue;
+    if (is_local(row.kind) || (!state.started && !may_start(step))) continue;
     const bool sends = row.kind == Lane::Kind::kSends;
-    // A missing arrival says more than an unfinished departure, and what comes first in the plan
-    // does not wait for what comes later: so ranks that wait in a circle blame who began it.
+    // A missing message tells more than an unfinished send. A step never waits for a later step of
+    // the plan, so the earliest step is the cause: ranks that wait in a circle blame the rank that
+    // began the circle.
     if (found && std::pair(found->sends, found->step) <= std::pair(sends, state.done)) continue;
     found = {row.peer, sends, state.done, row.step_count, state.received, bytes_at(step.at).size()};
   }
   return found;
 }
 
+template <class Executor>
+std::string_view PlanRunBy<Executor>::keeps_buffers() const noexcept {
+  if constexpr (Executor::kStages) {
+    return executor_.is_idle() ? "" : "a device";
+  }
+  return {};
+}
+
+template class PlanRunBy<HostExecutor>;
+template class PlanRunBy<DeviceExecutor>;
+
 std::unique_ptr<Running> Plans::make_place(std::size_t, std::size_t first_stream) {
+  first_stream_ = first_stream;
   return std::make_unique<PlanRun>(channels_, flags_, first_stream);
+}
+
+std::unique_ptr<Running> DevicePlans::make_place(std::size_t, std::size_t) {
+  return std::make_unique<PlanRunBy<DeviceExecutor>>(plans_.channels(), plans_.flags(),
+                                                     plans_.first_stream());
 }
 
 }  // namespace rota::collectives

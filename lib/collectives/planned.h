@@ -1,9 +1,10 @@
-// A call that can run, as often as it comes again.
+// A call that is ready to run. It is cached for the next time the same call is made.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include <rota/device_memory.h>
 #include <rota/memory.h>
 
 #include "collectives/coder.h"
@@ -14,15 +15,17 @@
 namespace rota::collectives {
 
 struct PlannedCollective {
-  Description call{};     // As it was asked for.
-  Signature signature{};  // As it was chosen, but for the sequence.
+  Description call{};     // As the caller asked.
+  Signature signature{};  // With the chosen algorithm and codec, without the sequence.
   Plan plan{};
   Reducer reducer;
-  std::optional<Coder> coder{};  // Of a coded plan.
+  std::optional<Coder> coder{};  // For a coded plan.
   Block scratch{};
   Block coded{};
-  std::uint8_t method = 0;      // Of the group's: which makes it.
-  std::size_t value_bytes = 0;  // Of the memory that the caller lends.
+  Block staging{};               // For a plan that stages, as the next one.
+  DeviceBlock device_scratch{};  // In place of `scratch`.
+  std::uint8_t method = 0;       // Index in the group's methods.
+  std::size_t value_bytes = 0;   // The next three are sizes of the caller's memory.
   std::size_t input_bytes = 0;
   std::size_t feedback_bytes = 0;
 };

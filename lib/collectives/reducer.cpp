@@ -1,4 +1,4 @@
-// Picks the kernels of a type and a reduction.
+// Selects the kernels for a data type and a reduction.
 #include "collectives/reducer.h"
 
 namespace rota::collectives {
@@ -9,18 +9,14 @@ double mean_factor_of(DataType type, std::size_t world_size) noexcept {
                                     : 1.0F / static_cast<float>(world_size);
 }
 
-// A mean is a sum but for its last hop.
-ReduceOp op_of_hops(const Reduction& reduction) noexcept {
-  return reduction.op() == ReduceOp::kMean ? ReduceOp::kSum : reduction.op();
-}
-
 }  // namespace
 
 Reducer::Reducer(const kernels::Reductions& reductions, DataType type, const Reduction& reduction,
                  std::size_t world_size) noexcept
-    : combine_(reductions.combine(type, op_of_hops(reduction))),
+    : combine_(reductions.combine(type, op_of_addition(reduction.op(), false))),
       combine_last_(reductions.combine(type, reduction.op())),
-      combine_few_(kernels::reference<kernels::Reductions>().combine(type, op_of_hops(reduction))),
+      combine_few_(kernels::reference<kernels::Reductions>().combine(
+          type, op_of_addition(reduction.op(), false))),
       combine_few_last_(kernels::reference<kernels::Reductions>().combine(type, reduction.op())),
       combine_to_both_(reductions.combine_to_both(type, reduction.op())),
       scale_(reductions.scale(type)),

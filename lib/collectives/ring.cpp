@@ -1,8 +1,8 @@
-// The ring: every rank talks to its two neighbours only, and all links are busy all the time. Each
-// rank sends 2 (n - 1) / n of the values in an all-reduce, whatever n is.
+// The ring: every rank talks to its two neighbours only, and all links are always busy. Each rank
+// sends 2 (n - 1) / n of the values in an all-reduce: less than twice the values for any n.
 //
-// Chunk c starts its way at rank c + 1, collects one contribution a hop and is complete at rank c.
-// So its terms are always added in the order c + 1, c + 2, …, c.
+// Chunk c starts at rank c + 1, collects one contribution per hop and is complete at rank c. So its
+// terms are always added in the order c + 1, c + 2, …, c.
 #include <algorithm>
 #include <array>
 
@@ -19,11 +19,11 @@ class Ring {
         n_(request.world_size),
         next_((request.rank + 1) % n_),
         previous_((request.rank + n_ - 1) % n_),
-        plan_(request.rank) {}
+        plan_(request) {}
 
   Plan all_reduce() {
     const std::vector<Slice> chunks = cut({0, request_.count}, n_);
-    // In the order in which they are needed.
+    // Contributes the chunks in the order in which the hops need them.
     for (std::size_t hop = 1; hop <= n_; ++hop) contribute(plan_, request_, chunks[behind(hop)]);
     scatter_in_place(chunks);
     gather(chunks);
@@ -69,7 +69,8 @@ class Ring {
     }
   }
 
-  // The input stays as it is: what passes through lies in two places of our own, by turns.
+  // The input is not changed. Values that pass through this rank are in two scratch places, used
+  // alternately.
   Plan reduce_scatter_from_input() {
     const std::vector<Slice> chunks = parts();
     std::size_t longest = 0;

@@ -1,6 +1,6 @@
-// The star: rank 0 takes everybody's values, adds them in rank order and hands the result out, as a
-// parameter server does. Its link carries 2 (n - 1) times the values: what the ring is there to
-// replace, kept so that the difference can be seen.
+// The star: rank 0 receives all ranks' values, adds them in rank order and sends out the result, as
+// a parameter server does. The link of rank 0 carries 2 (n - 1) times the values. The ring replaces
+// the star, which is kept to show the difference.
 #include "base/assert.h"
 #include "collectives/algorithms.h"
 
@@ -10,7 +10,7 @@ Plan star_plan(const PlanRequest& request) {
   ROTA_ASSERT(request.collective == Collective::kAllReduce);
   constexpr std::size_t kServer = 0;
   const Place whole = values_at({0, request.count});
-  PlanBuilder plan(request.rank);
+  PlanBuilder plan(request);
   contribute(plan, request, whole.slice);
   if (request.rank != kServer) {
     plan.send(kServer, whole);

@@ -1,5 +1,6 @@
-// The binomial tree: the values travel whole, and after round k a rank speaks for the 2^k ranks
-// behind it. Few messages and few hops, for values that are small.
+// The binomial tree: all values travel together. On the way up, after round k, a rank has the sum
+// of 2^k ranks: itself and the ranks after it. The tree is for few bytes: it needs few messages and
+// few hops.
 #include <bit>
 
 #include "base/assert.h"
@@ -14,7 +15,7 @@ class Tree {
       : request_(request),
         n_(request.world_size),
         position_((request.rank + n_ - request.root) % n_),
-        plan_(request.rank) {
+        plan_(request) {
     const std::size_t reach = position_ == 0 ? std::bit_ceil(n_) : position_ & (~position_ + 1);
     for (std::size_t distance = 1; distance < reach && position_ + distance < n_; distance *= 2) {
       children_.push_back(rank_at(position_ + distance));
@@ -40,7 +41,7 @@ class Tree {
  private:
   std::size_t rank_at(std::size_t position) const { return (position + request_.root) % n_; }
 
-  // Away from the root there may be no values to add to.
+  // Ranks other than the root may have no output buffer to add to.
   Place place_of_sum(Slice whole) {
     if (request_.in_place || position_ == 0) {
       contribute(plan_, request_, whole);
@@ -60,7 +61,7 @@ class Tree {
     if (position_ > 0) plan_.send(parent_, place);
   }
 
-  // The largest subtree first: it takes longest.
+  // Sends to the largest subtree first, because this subtree needs the most time.
   void down(const Place& place) {
     if (position_ > 0) plan_.receive(parent_, place);
     for (std::size_t i = children_.size(); i-- > 0;) plan_.send(children_[i], place);
@@ -70,7 +71,7 @@ class Tree {
   std::size_t n_;
   std::size_t position_;  // The root's is 0.
   std::size_t parent_ = 0;
-  std::vector<std::size_t> children_;  // The nearest first.
+  std::vector<std::size_t> children_;  // Nearest first.
   PlanBuilder plan_;
 };
 

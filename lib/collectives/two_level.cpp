@@ -1,6 +1,7 @@
 // Two levels: the ranks of a host add up among themselves, hosts combine their sums along rings,
-// and each host hands the result round. The values are cut into as many rails as every host has
-// ranks for; rail k belongs to the k-th rank of each host, and each rail is a ring of hosts.
+// and each host passes the result to its ranks. The values are cut into rails, as many as the
+// smallest host has ranks. Rail k belongs to the k-th rank of each host, and each rail is a ring of
+// hosts.
 #include <algorithm>
 
 #include "base/assert.h"
@@ -15,7 +16,7 @@ class TwoLevel {
       : request_(request),
         hosts_(ranks_by_host(request.hosts)),
         host_(host_of(hosts_, request.rank)),
-        plan_(request.rank) {
+        plan_(request) {
     std::size_t rail_count = request.world_size;
     for (const HostRanks& ranks : hosts_) rail_count = std::min(rail_count, ranks.size());
     const auto own = std::ranges::find(own_host(), request.rank);
@@ -37,8 +38,9 @@ class TwoLevel {
     return own_host()[(index_ + hops) % own_host().size()];
   }
 
-  // The chunks of each rail that hosts pass on, in the order in which this host needs them: what
-  // is added up inside first travels while the next is added up.
+  // Returns the chunk of a rail that this host passes on in hop `hops`. The hops are in the order
+  // in which this host needs the chunks. So a chunk that is added up inside the host travels while
+  // the host adds up the next chunk.
   Slice behind(std::size_t rail, std::size_t hops) const {
     const std::size_t n = hosts_.size();
     return chunk_of(rails_[rail], (host_ + 2 * n - hops) % n, n);
@@ -71,7 +73,7 @@ class TwoLevel {
     }
   }
 
-  // In the order in which they become whole.
+  // Sends the chunks in the order in which they become complete.
   void hand_round_inside() {
     for (std::size_t hop = 0; hop < hosts_.size(); ++hop) {
       for (std::size_t peer = 1; index_ < rails_.size() && peer < own_host().size(); ++peer) {
@@ -85,8 +87,8 @@ class TwoLevel {
 
   const PlanRequest& request_;
   std::vector<HostRanks> hosts_;
-  std::size_t host_;       // Of this rank,
-  std::size_t index_ = 0;  // and its place there.
+  std::size_t host_;       // This rank's host.
+  std::size_t index_ = 0;  // This rank's index in its host.
   std::vector<Slice> rails_;
   PlanBuilder plan_;
 };

@@ -1,4 +1,5 @@
-// Counts the steps of one communicator, and asks its membership about each.
+// Counts the steps of one communicator, and asks the membership before each step whether to take
+// it.
 #include <rota/agreed_steps.h>
 
 #include <set>
@@ -9,7 +10,7 @@ namespace rota {
 
 struct AgreedSteps::State {
   std::shared_ptr<CommunicatorImpl> communicator;
-  std::shared_ptr<Membership> membership;  // None where nobody asks.
+  std::shared_ptr<Membership> membership;  // Null: no agreement.
 };
 
 namespace {

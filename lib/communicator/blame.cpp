@@ -1,7 +1,9 @@
-// Puts what is known into sentences.
+// Writes the messages of the Errors that end a group.
 #include "communicator/blame.h"
 
 #include <algorithm>
+
+#include "memory/kind.h"
 
 namespace rota {
 namespace {
@@ -12,18 +14,20 @@ Error error_of(ErrorCode code, const std::string& text, std::optional<std::size_
   return blamed ? Error(code, text, *blamed) : Error(code, text);
 }
 
-// What the others are told: that ranks disagree is true of all of them.
+// Returns the code that the other ranks throw. A mismatch concerns all ranks, so they throw
+// kMismatch too.
 ErrorCode code_for_all(ErrorCode code) noexcept {
   return code == ErrorCode::kMismatch ? code : ErrorCode::kAborted;
 }
 
-// Where both sides of a swap receive into the memory that they send from, neither ever sends.
+// If both sides of a swap receive into the memory that they send from, neither side ever sends:
+// each send waits for the receive before it.
 std::string describe_held_up(const Evidence& evidence) {
   const auto is_send = [](const collectives::Signature& signature) {
     return signature.collective() == collectives::Collective::kSend;
   };
   if (!evidence.held_up || !is_send(*evidence.held_up) || !is_send(*evidence.oldest)) return "";
-  return "; " + to_text(*evidence.held_up) + " waits for it, as they use the same memory";
+  return "; " + to_text(*evidence.held_up) + " waits for it, because both use the same memory";
 }
 
 }  // namespace
@@ -33,7 +37,7 @@ std::string name_of(std::size_t rank, const RankTable& table) {
 }
 
 std::string to_text(const Wait& wait, const std::string& peer) {
-  if (is_for_words(wait)) return "hearing from " + peer + " why it gave up";
+  if (is_for_words(wait)) return "waiting for " + peer + " to say why it gave up";
   return (wait.sends ? "sending to " : "receiving from ") + peer + " (step " +
          std::to_string(wait.step + 1) + " of " + std::to_string(wait.step_count) + ", " +
          std::to_string(wait.bytes) + " of " + std::to_string(wait.step_bytes) + " bytes)";
@@ -63,11 +67,15 @@ Error loss_of(const Error& error, const std::optional<std::string>& how, const E
 
 Error in_own_words(const Error& error, const Evidence& evidence) {
   const ErrorCode code = error.code();
+  // Where a device or the system has failed, other ranks must learn of what host that is.
   const bool is_of_this_rank = code == ErrorCode::kTimeout || code == ErrorCode::kPeerLost ||
+                               code == ErrorCode::kSystem ||
                                (code == ErrorCode::kMismatch && evidence.oldest);
   if (!is_of_this_rank) return error;
   std::string text = name_of(evidence.rank, evidence.table) + ": ";
-  if (evidence.oldest) text += to_text(*evidence.oldest) + ": ";
+  if (evidence.oldest) text += to_text(*evidence.oldest);
+  if (!evidence.memory.is_host()) text += " in " + memory::to_text(evidence.memory);
+  if (evidence.oldest) text += ": ";
   return error_of(code, text + error.what(), error.blamed_rank());
 }
 
@@ -80,6 +88,14 @@ Error told_by_launcher(const Error& cause, std::span<const std::size_t> members)
       cause.blamed_rank() ? std::ranges::find(members, *cause.blamed_rank()) : members.end();
   if (blamed == members.end()) return {cause.code(), cause.what()};
   return {cause.code(), cause.what(), static_cast<std::size_t>(blamed - members.begin())};
+}
+
+Error with_kept_buffers(const Error& error, std::string_view keeper) {
+  return error_of(error.code(),
+                  std::string(error.what()) + "; " + std::string(keeper) +
+                      " may still use the buffers of calls that failed: keep them until the "
+                      "process ends",
+                  error.blamed_rank());
 }
 
 Error with_words_of(const Error& reason, ErrorCode code) {

@@ -1,5 +1,5 @@
-// Who is to blame where a group ends, and in which words a rank says so. Pure: it is told the time
-// and what is known, and asks for nothing.
+// Decides which rank to blame when a group ends, and writes the message. All functions are pure:
+// callers pass the time and all known facts.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -18,63 +18,77 @@
 
 namespace rota {
 
-// What a rank knows when its group ends.
+// The knowledge of a rank when its group ends.
 struct Evidence {
-  std::size_t rank = 0;  // Its own.
+  std::size_t rank = 0;  // This rank.
   const RankTable& table;
   base::Duration deadline{0};
-  std::optional<collectives::Signature> oldest{};   // The oldest of its operations, and
-  std::optional<collectives::Wait> wait{};          // whom that one waits for.
-  std::optional<collectives::Signature> held_up{};  // What waits for it: both use the same memory.
-  std::string_view trouble{};  // Why its own host keeps it from moving, as a clause, or empty.
+  std::optional<collectives::Signature> oldest{};  // The rank's oldest operation.
+  MemoryKind memory{};                             // Where its values lie.
+  std::optional<collectives::Wait> wait{};         // The wait of this operation.
+  // An operation that waits for the oldest one, because both use the same memory.
+  std::optional<collectives::Signature> held_up{};
+  std::string_view trouble{};  // How this rank's host delays the rank, as a clause; or empty.
 };
 
-// "rank 3 (host)"
+// Returns a text such as "rank 3 (host)".
 std::string name_of(std::size_t rank, const RankTable& table);
 
-// A rank that gives up is waited for in no step, but until it has told why.
+// Returns whether the awaited rank has given up and must still tell why. Otherwise the wait is for
+// a step.
 constexpr bool is_for_words(const collectives::Wait& wait) noexcept { return wait.step_count == 0; }
 
-// Whom an operation waits for, and how far it has come. `peer`: the name of wait.peer.
+// Returns a text that tells which peer an operation waits for, and how far the operation is.
+// `peer`: the name of wait.peer.
 std::string to_text(const collectives::Wait& wait, const std::string& peer);
 
-// Of a wait whose deadline has passed. Where this rank's own host keeps it from moving, no peer is
-// to blame.
+// Returns the Error of a wait whose deadline has passed. If this rank's own host delays the rank,
+// the Error blames no peer.
 Error timeout_of(const collectives::Wait& wait, const Evidence& evidence);
 
-// Of a peer that has ended, as others say.
+// Returns the Error for a peer whose end another process has reported.
 Error end_of(std::size_t peer);
 
-// Of a peer that was lost, as `error` says, and is blamed in it. `how`: how it went, in words that
-// follow its name, where that is known.
+// Returns the Error for a lost peer. `error` blames this peer. `how`: how the peer ended, if known,
+// as text that follows the peer's name.
 Error loss_of(const Error& error, const std::optional<std::string>& how, const Evidence& evidence);
 
-// What this rank has found by itself: it says which rank it is, and what it was doing.
+// Returns the Error for a cause that this rank has found itself. The text names the rank and its
+// operation.
 Error in_own_words(const Error& error, const Evidence& evidence);
 
-// What others have said, in their words.
+// These two functions return the Error for a cause that peers or the launcher have sent, with the
+// text that they have sent.
 Error told_by_peers(const transport::Cause& cause);
 Error told_by_launcher(const Error& cause, std::span<const std::size_t> members);
 
-// What is to be told, and whom.
+// Returns the Error with a further clause: the library `keeper` may still use the buffers of the
+// calls that failed.
+Error with_kept_buffers(const Error& error, std::string_view keeper);
+
+// These functions make parts of the cause that a rank sends. with_words_of() returns an Error with
+// the text of `reason` and another code. cause_of() returns the cause for peers. blamed_in_job()
+// returns the blamed rank's number in the job.
 Error with_words_of(const Error& reason, ErrorCode code);
 transport::Cause cause_of(const Error& error, std::size_t rank);
 std::optional<std::size_t> blamed_in_job(const Error& error, std::span<const std::size_t> members);
 
-// A rank that gives up may not be the first to do so, and the launcher knows who was, or how a peer
-// went: so it listens, but not for long.
+// The time in which a rank that gives up listens to the launcher. Another rank may have failed
+// first, and the launcher knows which one, or how a peer ended. So the rank listens, but not for
+// long.
 class Listening {
  public:
   static constexpr std::chrono::milliseconds kMost{50};
 
   explicit Listening(base::TimePoint now) noexcept : until_(now + kMost) {}
 
-  // Whether it is worth another look. `knows_how`: the lost peer went.
+  // Returns whether another look is worthwhile. `knows_how`: it is known how the lost peer ended.
   bool goes_on(base::TimePoint now, bool knows_how) const noexcept {
     return !is_over_ && !knows_how && now < until_;
   }
 
-  // What the launcher has said. That it is gone itself is no reason.
+  // Records an Error that came from the launcher. The end of the launcher itself (kSystem) is not a
+  // reason.
   void on_heard(const Error& error) {
     is_over_ = true;
     if (error.code() != ErrorCode::kSystem) reason_ = error;

@@ -1,4 +1,4 @@
-// The questions that are asked of a call, and the sentences with which it is refused.
+// Checks the arguments of a call, and writes the message of each refusal.
 #include "communicator/call.h"
 
 #include <bit>
@@ -9,6 +9,8 @@
 #include <rota/error.h>
 
 #include "collectives/plan.h"
+#include "device/calls.h"
+#include "memory/kind.h"
 
 namespace rota {
 namespace {
@@ -16,10 +18,13 @@ namespace {
 using collectives::Collective;
 using collectives::Description;
 
+// More bytes would cost instructions in every call.
+static_assert(sizeof(Values) == 2 * sizeof(void*) + 8 && sizeof(ConstValues) == sizeof(Values));
+
 class Examiner {
  public:
-  Examiner(const Call& call, std::size_t rank, std::size_t world_size)
-      : call_(call), asked_(call.what), rank_(rank), n_(world_size) {}
+  Examiner(const Call& call, std::size_t rank, std::size_t world_size, KnownAddresses* known)
+      : call_(call), asked_(call.what), rank_(rank), n_(world_size), known_(known) {}
 
   Description describe() {
     if (asked_.root >= n_) {
@@ -50,7 +55,7 @@ class Examiner {
 
   void look_at(const char* name, const ConstValues& values) const {
     if (values.count() > 0 && !values.data()) refuse(std::string(name) + "'s address is null");
-    const std::size_t bytes = bytes_of(values.type());  // A power of two: no need to divide.
+    const std::size_t bytes = bytes_of(values.type());  // A power of two: no division is needed.
     if ((reinterpret_cast<std::uintptr_t>(values.data()) & (bytes - 1)) != 0) {
       refuse(std::string(name) + "'s address is not aligned for " +
              std::string(to_string(values.type())));
@@ -59,6 +64,31 @@ class Examiner {
     if (values.count() > kMost >> std::countr_zero(bytes)) {
       refuse(std::string(name) + " is longer than the address space");
     }
+    if (!device::calls_in_use() || (known_ && known_->knows(values))) return;
+    look_where(name, "'s address is", values.data(), values.memory());
+    look_where(name, "'s last byte is", values.data() + values.bytes() - 1, values.memory());
+    if (known_) known_->add(values);
+  }
+
+  // Compares the memory that the caller says with the memory that an address belongs to. `is` ends
+  // with a verb.
+  void look_where(const char* name, const char* is, const std::byte* address,
+                  MemoryKind said) const {
+    cuda::Memory memory = cuda::Memory::kHost;
+    std::uint8_t device = 0;
+    const int error = device::calls().find_memory(address, memory, device);
+    if (error == device::kNotSupported && !said.is_host()) {
+      refuse(std::string(name) + is +
+             " in managed memory, which CUDA moves between the host and devices: use memory of "
+             "allocate_device() or cudaMalloc()");
+    }
+    if (!said.is_host()) device::check(error, said.device(), "the search for an address");
+    if (error != 0) return;  // Values in host memory need no device.
+    const MemoryKind found =
+        memory == cuda::Memory::kDevice ? MemoryKind::of_device(device) : MemoryKind();
+    if (found == said) return;
+    refuse(std::string(name) + is + " in " + memory::to_text(found) + ", and not in " +
+           memory::to_text(said) + " as the caller says");
   }
 
   void look_at_buffers() {
@@ -67,12 +97,13 @@ class Examiner {
     for (const Values& values : call_.group) look_at("a buffer of the group", values);
     if (call_.values && call_.input && call_.values->count() > 0 &&
         call_.values->type() != call_.input->type()) {
-      refuse("the input is " + std::string(to_string(call_.input->type())) + ", the output " +
-             std::string(to_string(call_.values->type())));
+      refuse("the input is " + std::string(to_string(call_.input->type())) +
+             ", but the output is " + std::string(to_string(call_.values->type())));
     }
+    look_at_memory();
     for (const Values& values : call_.group) {
       if (values.type() != call_.group.front().type()) {
-        refuse("the buffers of a group have one type; here are " +
+        refuse("the buffers of a group must have one type; here are " +
                std::string(to_string(call_.group.front().type())) + " and " +
                std::string(to_string(values.type())));
       }
@@ -80,11 +111,35 @@ class Examiner {
     if (call_.input) asked_.type = call_.input->type();
   }
 
+  // A rank's buffers of one call lie in one memory. Other ranks may use other memory.
+  void look_at_memory() {
+    if (call_.input && values_count() == 0) {
+      asked_.memory = call_.input->memory();
+    } else if (input_count() > 0) {
+      expect_memory("the input", call_.input->memory(), "the output is", call_.values->memory());
+    }
+    if (call_.feedback && call_.values) {
+      expect_memory("the feedback", call_.feedback->memory(), "the values are",
+                    call_.values->memory());
+    }
+    for (const Values& values : call_.group) {
+      expect_memory("a buffer of the group", values.memory(), "its first buffer is",
+                    call_.group.front().memory());
+    }
+  }
+
+  // Expects one memory. `but` ends with a verb: "the output is".
+  void expect_memory(const char* name, MemoryKind memory, const char* but, MemoryKind other) const {
+    if (memory == other) return;
+    refuse(std::string(name) + " is in " + memory::to_text(memory) + ", but " + but + " in " +
+           memory::to_text(other) + "; a rank's buffers of one call lie in one memory");
+  }
+
   void look_at_codec() const {
     const bool codes = asked_.codec != Codec::kIdentity;
     if (codes && asked_.collective != Collective::kAllReduce) refuse("codecs are for all_reduce");
     if (!call_.feedback) return;
-    if (!codes) refuse("there is a feedback, and no codec that loses anything");
+    if (!codes) refuse("a feedback needs a codec that loses precision");
     look_at("the feedback", *call_.feedback);
     if (call_.feedback->type() != DataType::kFloat32) refuse("the feedback is not float32");
     expect("the feedback", call_.feedback->count(), asked_.count);
@@ -121,8 +176,8 @@ class Examiner {
 
   Slice own_part() const { return collectives::part_of(call_.counts, asked_.count, rank_, n_); }
 
-  // The input and the output are apart or, where `place` is given, the smaller lies just there in
-  // the larger: then the call is in place.
+  // The input and the output must not overlap. Exception: if `place` is given, the smaller buffer
+  // may be exactly this slice of the larger buffer. Then the call is in place.
   void look_for_overlap(std::optional<Slice> place = std::nullopt) {
     if (!call_.input || !call_.values || values_count() == 0 || input_count() == 0) return;
     const std::byte* input = call_.input->data();
@@ -215,8 +270,8 @@ class Examiner {
       asked_.count = values_count();
       if (call_.input) expect("the input", input_count(), values_count());
       if (asked_.count % n_ != 0) {
-        refuse(std::to_string(asked_.count) + " elements make no equal parts for " +
-               std::to_string(n_) + " ranks; all_to_all_v takes unequal ones");
+        refuse(std::to_string(asked_.count) + " elements cannot be divided equally among " +
+               std::to_string(n_) + " ranks; all_to_all_v takes unequal parts");
       }
     }
     look_for_overlap();
@@ -226,12 +281,14 @@ class Examiner {
   Description asked_;
   std::size_t rank_;
   std::size_t n_;
+  KnownAddresses* known_;
 };
 
 }  // namespace
 
-Description describe(const Call& call, std::size_t rank, std::size_t world_size) {
-  return Examiner(call, rank, world_size).describe();
+Description describe(const Call& call, std::size_t rank, std::size_t world_size,
+                     KnownAddresses* known) {
+  return Examiner(call, rank, world_size, known).describe();
 }
 
 }  // namespace rota

@@ -1,13 +1,13 @@
-// The public face: every call is a line that says what is asked for.
+// The public interface: each method builds a Call and submits it.
 #include <rota/communicator.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "communicator/found.h"
-#include "communicator/held.h"
+#include "communicator/create_group.h"
 #include "communicator/impl.h"
 #include "communicator/join.h"
+#include "communicator/joined.h"
 #include "communicator/thread_world.h"
 #include "communicator/tuned_file.h"
 
@@ -97,7 +97,7 @@ Call with_counts(Call call, Counts counts) {
   throw Error(ErrorCode::kClosed, "this communicator was moved from");
 }
 
-// A call stays where it was made: a copy of what was just written makes a processor wait.
+// The Call is not copied: a processor stalls when it copies bytes that were just written.
 void run(const Communicator& communicator, Call&& call) {
   CommunicatorImpl& impl = *CommunicatorImpl::of(communicator);
   impl.wait(impl.submit(call));
@@ -124,18 +124,18 @@ Communicator::Communicator(const CommunicatorOptions& options) {
 
 std::vector<Communicator> Communicator::for_threads(std::size_t count,
                                                     const CommunicatorOptions& options) {
-  if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs one thread or more");
+  if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs at least one thread");
   if (is_alone(options)) {
     return ThreadWorld::make({.world_size = count, .arena_bytes = 0, .communicator = options});
   }
   const Settings settings(options);
-  const std::shared_ptr<Impl> held = held_by(options);
-  // One that is joined for this alone ends with this call.
+  const std::shared_ptr<Impl> held = find_joined(options);
+  // If this call has to join the job itself, the communicator of the job ends with the call.
   const auto processes = held ? held : std::make_shared<Impl>(join(options), settings);
   std::vector<Communicator> world;
   for (Group& group : groups_for_threads(*processes, count)) {
     if (held) {
-      forget_foreign_topology(group);  // What it has is right for the processes.
+      forget_foreign_topology(group);  // The tuned table is for ranks that are processes.
       group.deadline =
           std::min<base::Duration>(options.deadline.value_or(group.deadline), base::kForever);
     } else {
@@ -146,10 +146,12 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
   return world;
 }
 
-Communicator Communicator::split(std::size_t color, std::size_t key, const std::string& plan) {
+Communicator Communicator::split(std::size_t color, std::size_t key, const std::string& plan,
+                                 std::optional<std::chrono::nanoseconds> deadline) {
   Impl& parent = *CommunicatorImpl::of(*this);
-  const Settings settings = plan.empty() ? parent.settings() : parent.settings().with_plan(plan);
-  Group group = split_group(parent, color, key);
+  const Settings asked = plan.empty() ? parent.settings() : parent.settings().with_plan(plan);
+  Group group = split_group(parent, color, key, deadline);
+  const Settings settings = plan.empty() ? asked.for_part(group) : asked;
   forget_foreign_topology(group);
   return Communicator(std::make_shared<Impl>(std::move(group), settings));
 }

@@ -1,4 +1,4 @@
-// Runs the operations of one group, and notices when they cannot go on.
+// Runs the operations of one group, and detects when they cannot continue.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -17,42 +17,48 @@
 
 namespace rota {
 
-// One thread at a time; whose turn it is, is its owner's business.
+// Only one thread at a time may use a Driver; its owner decides which one.
 class Driver {
  public:
   Driver(Group& group, OperationQueue& queue);
 
-  // Moves what can be moved, finishes what is finished. True if anything happened. Reads no clock.
-  // Throws Error kPeerLost, kMismatch, kAborted, kNoMemory.
+  // Moves what can be moved, and finishes complete operations. Returns true if anything happened.
+  // Reads no clock. Throws Error kPeerLost, kMismatch, kAborted, kNoMemory.
   bool turn();
 
-  // What a thread does that finds nothing to move: looks at the first cause, at what the launcher
-  // says, and at the deadline. Throws the Error that ends the group.
+  // For a thread that finds nothing to move: checks for the first cause of an abort, for messages
+  // from the launcher, and for the deadline. Throws the Error that ends the group.
   void look_around(base::TimePoint now);
 
-  // For who is about to queue an operation, and none is under way.
+  // Called before an operation is queued, if no other operation is under way.
   void make_ready() noexcept {
     for (collectives::Method* method : made_ready_) method->make_ready();
   }
 
   // Sleeps until something may have moved.
-  void rest(base::Duration at_most);
+  void sleep(base::Duration at_most);
 
-  // Ends the group: tells launcher and peers why. Returns the error as later calls will throw it,
-  // which says what this rank was doing, and prefers what is known of the cause.
+  // Ends the group: tells the launcher and the peers why. Returns the Error that later calls throw.
+  // That Error tells what this rank was doing, and the known cause if there is one.
   Error fail(const Error& error) noexcept;
+
+  // Returns which library may still use the buffers of operations, after fail(). Empty if none
+  // does.
+  std::string_view keeps_buffers() const noexcept;
 
  private:
   std::optional<collectives::Wait> awaited() const noexcept;
-  // Throws the Error of a wait that has ended.
+  std::size_t one_of_all(std::size_t first) const;
+  // Throws the Error of a wait that is over: the peer has ended, or the deadline has passed.
   void judge(const collectives::Wait& wait);
+  void judge_device();
   void report(const collectives::Wait& wait);
   std::string_view own_trouble() const noexcept;
   Evidence evidence() noexcept;
 
   Group& group_;
   OperationQueue& queue_;
-  std::vector<collectives::Method*> made_ready_;  // Those that have anything to be made ready.
+  std::vector<collectives::Method*> made_ready_;  // Methods whose make_ready() does something.
   Window window_;
   Watch watch_;
   Messenger messenger_;

@@ -1,4 +1,4 @@
-// Queues operations, and decides whose turn it is to drive.
+// Queues operations, and decides which thread drives the communicator, that is, moves its data.
 #include "communicator/impl.h"
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "communicator/memory_need.h"
 #include "communicator/methods.h"
+#include "memory/kept.h"
 
 namespace rota {
 namespace {
@@ -16,21 +17,33 @@ namespace {
 using collectives::Collective;
 using collectives::PlannedCollective;
 
-transport::Manner manner_of(const Group& group) noexcept {
-  return group.transport ? group.transport->manner() : transport::Manner{};
+transport::WaitTraits wait_traits_of(const Group& group) noexcept {
+  return group.transport ? group.transport->wait_traits() : transport::WaitTraits{};
 }
 
 std::string one_thread_of(const Group& group) {
-  if (manner_of(group).one_thread) return "the transport " + group.table.transport;
+  if (wait_traits_of(group).one_thread) return "the transport " + group.table.transport;
   for (const auto& method : group.methods) {
     if (!method->one_thread().empty()) return std::string(method->one_thread());
   }
   return {};
 }
 
-Backoff patience_of(bool may_spin, const transport::Manner& manner) noexcept {
-  return Backoff(may_spin ? Backoff::Manner::kSpin : Backoff::Manner::kYield,
-                 manner.looks_at_memory ? Backoff::kSpins : Backoff::kSpinsOnSockets);
+Backoff::Patience patience_for(transport::Look look) noexcept {
+  switch (look) {
+    case transport::Look::kMemory:
+      return Backoff::kOnMemory;
+    case transport::Look::kLibrary:
+      return Backoff::kOnLibraries;
+    case transport::Look::kSocket:
+      break;
+  }
+  return Backoff::kOnSockets;
+}
+
+Backoff backoff_for(bool may_spin, const transport::WaitTraits& wait_traits) noexcept {
+  return Backoff(may_spin ? Backoff::Mode::kSpin : Backoff::Mode::kYield,
+                 patience_for(wait_traits.look));
 }
 
 Error out_of_memory(std::size_t rank) {
@@ -38,12 +51,19 @@ Error out_of_memory(std::size_t rank) {
           "rank " + std::to_string(rank) + " ran out of memory in a collective"};
 }
 
-// The longest that a resting thread is deaf to what only the coordinator knows.
-constexpr std::chrono::milliseconds kLongestRest{2};
+bool is_on_device(const Call& call) noexcept {
+  const auto is_there = [](const auto& run) { return run && !run->memory().is_host(); };
+  return is_there(call.values) || is_there(call.input);
+}
+
+// The longest sleep of a waiting thread. Messages from the coordinator do not wake the thread, so
+// it reads them only after the sleep.
+constexpr std::chrono::milliseconds kLongestSleep{2};
 
 constexpr std::uint64_t kManyPending = 8;
 
-// Without a look at whether somebody else wants to drive, or a wait is to end.
+// The turns that a waiting thread takes before it checks whether another thread wants to drive, and
+// whether its own wait must end.
 constexpr int kTurnsAtOnce = 64;
 
 constexpr base::TimePoint kNever = base::TimePoint::max();
@@ -53,17 +73,24 @@ constexpr base::TimePoint kNever = base::TimePoint::max();
 Communicator::Impl::Impl(Group group, const Settings& settings)
     : group_(with_own_methods(std::move(group))),
       settings_(settings.in(group_)),
-      manner_(manner_of(group_)),
+      wait_traits_(wait_traits_of(group_)),
       one_thread_(one_thread_of(group_)),
       maker_(std::this_thread::get_id()),
-      patience_(patience_of(group_.may_spin, manner_)),
+      backoff_(backoff_for(group_.may_spin, wait_traits_)),
       driver_(group_, queue_),
       planner_(group_, settings_),
       packer_(group_, queue_),
       sent_counts_(group_.world_size()),
       received_counts_(group_.world_size()),
+      driving_(wait_traits_.driving ? wait_traits_.driving : &own_driving_),
       no_memory_(out_of_memory(group_.rank)),
-      progress_thread_([this] { return drive_unattended(); }, manner_.naps) {}
+      progress_thread_([this] { return drive_unattended(); }, wait_traits_.cannot_wake) {}
+
+Communicator::Impl::~Impl() {
+  close();
+  // A stream that has not come to its word yet will look at it.
+  if (posts_ && !posts_->is_idle()) memory::keep_for_ever(posts_);
+}
 
 std::uint64_t Communicator::Impl::submit(Call& call) try {
   if (broken()) throw_cause();
@@ -75,7 +102,7 @@ std::uint64_t Communicator::Impl::submit(Call& call) try {
   QueuedOperation& operation = queue_.next_slot();
   if (operation.keeps != known.planned) operation.keeps = known.planned;
   operation.planned = &planned;
-  // An operation has one kind of pointer; no plan writes to its input.
+  // All pointers of an operation are mutable, but no plan writes to its input.
   auto* input = call.input ? const_cast<std::byte*>(call.input->data()) : nullptr;
   operation.buffers = {
       call.values ? call.values->data() : nullptr, input, planned.scratch.bytes().data(),
@@ -83,22 +110,31 @@ std::uint64_t Communicator::Impl::submit(Call& call) try {
   operation.parts = nullptr;
   if (!call.group.empty()) {
     const Packing& packing =
-        packer_.pack(call.group, known.number, planned.call.count * bytes_of(planned.call.type),
-                     *group_.methods[planned.method]);
+        packer_.prepare(call.group, known.number, planned.call.count * bytes_of(planned.call.type),
+                        *group_.methods[planned.method]);
     operation.packing = &packing;
     operation.parts = packing.list();
     operation.buffers[0] = packing.values();
-  } else if (operation.packing) {  // Of the operation that had this slot.
+  } else if (operation.packing) {  // The packing of the slot's last operation.
     packer_.forget();
     operation.packing = nullptr;
   }
+  if (!planned.call.memory.is_host()) {
+    operation.arrivals = caller_streams_.note(call, queue_.next());
+  }
   operation.sequence = next_sequence(planned.call);
+  operation.draw = call.draw;
   return queue_.push();
+} catch (const Error& error) {
+  if (error.code() != ErrorCode::kSystem || broken()) rethrow_or_break();
+  break_between_turns(error);  // A device has failed. The other ranks would wait for this call.
+  throw_cause();
 } catch (...) {
   rethrow_or_break();
 }
 
-// The others would wait for a call that there is no memory for.
+// If a call fails for lack of memory, the communicator breaks: otherwise the other ranks would wait
+// for this call.
 void Communicator::Impl::rethrow_or_break() {
   try {
     throw;
@@ -111,7 +147,8 @@ void Communicator::Impl::rethrow_or_break() {
   throw_cause();
 }
 
-// Both ends of a message count those between them.
+// Both ends count the messages from this sender to this receiver, so both give a message the same
+// number.
 std::uint64_t Communicator::Impl::next_sequence(const collectives::Description& call) noexcept {
   if (call.collective == Collective::kSend) return ++sent_counts_[call.root];
   if (call.collective == Collective::kReceive) return ++received_counts_[call.root];
@@ -119,9 +156,11 @@ std::uint64_t Communicator::Impl::next_sequence(const collectives::Description& 
 }
 
 Request Communicator::Impl::start(const std::shared_ptr<Impl>& self, Call& call) {
-  // A rank that is alone finishes what it begins. Where one thread alone may drive, it does so
-  // while it waits.
-  const bool may_start = self->group_.transport && self->one_thread_.empty();
+  // In a world of one, a call on host memory finishes immediately, so no progress thread is needed.
+  // If only one thread may drive the communicator, none is needed either: that thread drives while
+  // it waits.
+  const bool may_start =
+      (self->group_.transport || is_on_device(call)) && self->one_thread_.empty();
   if (may_start && !self->progress_thread_.has_started()) self->start_progress_thread();
   const std::uint64_t number = self->submit(call);
   self->run_unattended();
@@ -145,10 +184,10 @@ bool Communicator::Impl::drive(Move move) noexcept {
 }
 
 void Communicator::Impl::run_unattended() {
-  // Where many are under way it does not pay to look for each that is added.
+  // With many operations pending, a turn for each new operation costs more than it gains.
   const std::uint64_t pending = queue_.submitted() - queue_.finished();
   if (pending > kManyPending && pending % kManyPending != 0) return;
-  // The first chunks may leave at once.
+  // One turn may send the first chunks immediately.
   if (try_to_drive()) {
     drive([this] { return driver_.turn(); });
     stop_driving();
@@ -156,30 +195,51 @@ void Communicator::Impl::run_unattended() {
   if (!queue_.empty() && !broken()) progress_thread_.wake();
 }
 
-// While peers are about to come, a look at them is all that there is to do. Returns what the last
-// drive_or_rest() did.
+// While peers may answer soon, the thread takes up to kTurnsAtOnce turns without a break. Returns
+// the result of the last drive_or_sleep().
 template <class Done>
 bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept {
   for (int turns = 1;; ++turns) {
-    const bool rests = drive_or_rest(backoff);
-    if (turns == kTurnsAtOnce || !backoff.fast() || done() || broken()) return rests;
+    const bool may_sleep = drive_or_sleep(backoff);
+    if (turns == kTurnsAtOnce || !backoff.fast() || done() || broken()) return may_sleep;
   }
+}
+
+// An operation that is done while the words are made is in them from the start.
+void Communicator::Impl::wait_on(std::uint64_t number, const cuda::On& on) {
+  if (!one_thread_.empty()) return wait(number);
+  const std::scoped_lock lock(posts_mutex_);
+  if (!posts_ && !broken()) make_posts();
+  if (!queue_.is_done(number) && !broken()) {
+    posts_->hold(on, number % OperationQueue::kCapacity, number);
+  }
+}
+
+void Communicator::Impl::make_posts() {
+  auto posts = std::make_shared<device::Posts>(OperationQueue::kCapacity);
+  between_turns([&] {
+    posts_ = std::move(posts);
+    queue_.post_to(*posts_);
+    if (broken()) posts_->post_all();
+  });
 }
 
 template <class Done>
 bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
   if (done()) return true;
-  // Where no call was asynchronous so far, there is nobody else to be told, or to wait.
+  // If no call has been asynchronous yet, no other thread needs to know of this wait, and no other
+  // thread can wait.
   const bool counts = progress_thread_.has_started();
   if (counts) waiters_.fetch_add(1, std::memory_order_acq_rel);
-  Backoff backoff = patience_;
+  Backoff backoff = backoff_;
   while (!done() && !broken()) {
     if (try_to_drive()) {
-      const bool rests = drive_while_fast(backoff, done);
+      const bool may_sleep = drive_while_fast(backoff, done);
       stop_driving();
-      if (rests) driver_.rest(kLongestRest);
+      if (may_sleep) driver_.sleep(kLongestSleep);
     } else {
-      // The progress thread is in the middle of a turn, or of a nap.
+      // The progress thread drives the communicator: it moves data, or sleeps in the transport and
+      // must be woken.
       if (group_.transport) group_.transport->wake();
       std::this_thread::yield();
     }
@@ -199,7 +259,7 @@ bool Communicator::Impl::wait_until(std::uint64_t number, base::TimePoint until)
   return wait_for([&] { return queue_.is_done(number); }, until);
 }
 
-// Who asks again and again may be the only one that drives for a while.
+// A caller that polls may be the only thread that moves data for a while.
 bool Communicator::Impl::test(std::uint64_t number) {
   require_own_thread();
   if (!queue_.is_done(number) && !broken() && try_to_drive()) {
@@ -209,7 +269,7 @@ bool Communicator::Impl::test(std::uint64_t number) {
   return queue_.is_done(number) || broken();
 }
 
-bool Communicator::Impl::drive_or_rest(Backoff& backoff) noexcept {
+bool Communicator::Impl::drive_or_sleep(Backoff& backoff) noexcept {
   return drive([&] {
     if (driver_.turn()) {
       backoff.reset();
@@ -220,8 +280,8 @@ bool Communicator::Impl::drive_or_rest(Backoff& backoff) noexcept {
     if (backoff.fast()) return false;
     driver_.look_around(backoff.now());
     if (!sleepy) return false;
-    if (manner_.naps) return true;
-    driver_.rest(kLongestRest);
+    if (wait_traits_.cannot_wake) return true;
+    driver_.sleep(kLongestSleep);
     return false;
   });
 }
@@ -232,8 +292,8 @@ ProgressThread::Work Communicator::Impl::drive_unattended() noexcept {
     return Work::kNone;
   }
   if (!try_to_drive()) return Work::kStands;
-  Backoff backoff(Backoff::Manner::kSleep);
-  const bool stands = drive_or_rest(backoff);
+  Backoff backoff(Backoff::Mode::kSleep);
+  const bool stands = drive_or_sleep(backoff);
   stop_driving();
   return stands ? Work::kStands : Work::kMoves;
 }
@@ -242,12 +302,16 @@ void Communicator::Impl::break_with(const Error& error) noexcept {
   if (broken()) return;
   cause_.emplace(driver_.fail(error));
   broken_.store(true, std::memory_order_release);
+  if (posts_) posts_->post_all();
+  // The library may use memory of this object, too: packed groups, and the scratch of plans.
+  if (!driver_.keeps_buffers().empty()) memory::keep_for_ever(weak_from_this().lock());
 }
 
 void Communicator::Impl::require_maker() const {
   if (std::this_thread::get_id() == maker_) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              one_thread_ + " takes one thread: call from the one that made the communicator");
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      one_thread_ + " allows only one thread: call from the thread that created the communicator");
 }
 
 void Communicator::Impl::throw_cause() const { throw Error(*cause_); }
@@ -265,15 +329,21 @@ Error Communicator::Impl::in_own_words(ErrorCode code, std::string_view text,
   }
 }
 
-void Communicator::Impl::break_between_turns(const Error& error) noexcept {
-  waiters_.fetch_add(1, std::memory_order_acq_rel);  // The progress thread steps back.
+template <class Change>
+void Communicator::Impl::between_turns(Change change) {
+  waiters_.fetch_add(1, std::memory_order_acq_rel);  // The progress thread stops driving.
   while (!try_to_drive()) {
     if (group_.transport) group_.transport->wake();
     std::this_thread::yield();
   }
-  break_with(error);
+  change();
   stop_driving();
-  waiters_.fetch_sub(1, std::memory_order_acq_rel);
+  const bool last_waiter = waiters_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  if (last_waiter && !queue_.empty() && !broken()) progress_thread_.wake();
+}
+
+void Communicator::Impl::break_between_turns(const Error& error) noexcept {
+  between_turns([&] { break_with(error); });
 }
 
 void Communicator::Impl::close() noexcept {
@@ -293,8 +363,9 @@ void Communicator::Impl::close() noexcept {
   group_.transport.reset();
 }
 
-// A thread that waits for a request sees that the communicator is broken, and leaves. One that
-// comes after this has read the count, in the order of all that change it, sees so before it does
+// A thread that waits for a request sees that the communicator is broken, and leaves. This function
+// reads the count of waiting threads with a read-modify-write, which has a place in the order of
+// all changes of the count. A thread that changes the count later sees broken_ before it does
 // anything.
 void Communicator::Impl::wait_for_waiters() noexcept {
   while (waiters_.fetch_add(0, std::memory_order_acq_rel) > 0) {

@@ -1,10 +1,12 @@
-// What a Communicator is made of. Two threads may meet here, the caller's and the progress thread;
-// one atomic exchange decides which of them drives.
+// The implementation of a Communicator. Two threads may use it at the same time: the caller's
+// thread and the progress thread. One atomic exchange decides which thread drives the communicator:
+// only this thread moves data.
 #pragma once
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +18,7 @@
 
 #include "communicator/backoff.h"
 #include "communicator/call.h"
+#include "communicator/caller_streams.h"
 #include "communicator/driver.h"
 #include "communicator/group.h"
 #include "communicator/operation_queue.h"
@@ -27,79 +30,91 @@
 
 namespace rota {
 
-class Communicator::Impl final : public Request::Source {
+class Communicator::Impl final : public Request::Source,
+                                 public std::enable_shared_from_this<Communicator::Impl> {
  public:
   Impl(Group group, const Settings& settings);
-  ~Impl() override { close(); }
+  ~Impl() override;
 
   static Communicator communicator(std::shared_ptr<Impl> impl) {
     return Communicator(std::move(impl));
   }
 
-  // Throws Error kClosed where the communicator was moved from.
+  // Throws Error kClosed if the communicator was moved from.
   static const std::shared_ptr<Impl>& of(const Communicator& communicator);
 
   const Group& group() const noexcept { return group_; }
   const Settings& settings() const noexcept { return settings_; }
 
-  // Queues a collective and returns its number. Makes what `call` says of itself complete. Throws
-  // Error kInvalidArgument; kNoMemory, which breaks the communicator; and what broke it.
+  // Queues a collective and returns its number. Fills in the rest of `call.what`. Throws Error
+  // kInvalidArgument; kNoMemory, which breaks the communicator; and the Error that broke it.
   std::uint64_t submit(Call& call);
   std::uint64_t submit(Call&& call) { return submit(call); }
 
-  // Queues a collective that goes on while nobody waits for it. Throws what submit() throws, and
-  // Error kSystem, before anything is queued.
+  // Queues a collective that makes progress while no thread waits for it. Throws the Errors of
+  // submit(), and Error kSystem before anything is queued.
   static Request start(const std::shared_ptr<Impl>& self, Call& call);
 
   void wait(std::uint64_t number) override;
   bool wait_until(std::uint64_t number, base::TimePoint until) override;
   bool test(std::uint64_t number) override;
+  void wait_on(std::uint64_t number, const cuda::On& on) override;
 
   void abort(std::string_view reason) noexcept;
   void close() noexcept;
 
   Block allocate(std::size_t bytes);
 
-  // Of AgreedSteps: how many it has begun with this communicator.
+  // For AgreedSteps: returns the number of steps that were begun with this communicator.
   std::uint64_t& step_count() noexcept { return step_count_; }
 
-  // The how-manieth group this is to be made of it.
+  // Returns the index of the next group that is made from this communicator, from 1.
   std::size_t next_child() noexcept { return ++child_count_; }
 
  private:
-  [[noreturn]] void rethrow_or_break();  // In a handler of what a call has thrown.
+  [[noreturn]] void rethrow_or_break();  // Call it in a catch handler only.
   void start_progress_thread();
   std::uint64_t next_sequence(const collectives::Description& call) noexcept;
 
   template <class Done>
   bool drive_while_fast(Backoff& backoff, Done done) noexcept;
 
-  // Drives until `done()`. False at `until`; throws what broke the communicator.
+  // Drives until `done()` is true. Returns false if the time `until` passes earlier. Throws the
+  // Error that broke the communicator.
   template <class Done>
   bool wait_for(Done done, base::TimePoint until);
-  bool broken() const noexcept { return broken_.load(std::memory_order_acquire); }
-  bool try_to_drive() noexcept { return !driving_.test_and_set(std::memory_order_acquire); }
-  void stop_driving() noexcept { driving_.clear(std::memory_order_release); }
+  bool broken() const noexcept { return broken_.load(std::memory_order_acquire); }  // Of cause_.
+  // A thread that begins to drive acquires all that the last one did while it drove.
+  bool try_to_drive() noexcept { return !driving_->test_and_set(std::memory_order_acquire); }
+  void stop_driving() noexcept { driving_->clear(std::memory_order_release); }
 
-  // What `move` returns, of whoever drives; false where the communicator is broken. The only place
-  // that catches what the data path throws.
+  // Calls `move` and returns its result; false if the communicator is broken, or if `move` throws.
+  // Only the driving thread may call it. Only this function catches the exceptions of the data
+  // path: they break the communicator.
   template <class Move>
   bool drive(Move move) noexcept;
 
-  // One turn of who waits. True where it is time to rest, and somebody else may drive meanwhile:
-  // memory does not wake who rests.
-  bool drive_or_rest(Backoff& backoff) noexcept;
-  void run_unattended();  // What was just submitted.
+  // Makes one turn of a waiting thread. Returns true if the thread must stop driving before it
+  // sleeps: over shared memory nothing wakes a sleeping thread, so another thread must be able to
+  // drive.
+  bool drive_or_sleep(Backoff& backoff) noexcept;
+  void run_unattended();  // After a submit().
   ProgressThread::Work drive_unattended() noexcept;
-  void break_with(const Error& error) noexcept;           // By whoever drives.
-  void break_between_turns(const Error& error) noexcept;  // By anybody else.
-  // "rank 3", `text` and `more`; without memory for that, the Error that says so.
+  void break_with(const Error& error) noexcept;           // Only the driving thread may call it.
+  void break_between_turns(const Error& error) noexcept;  // For all other threads.
+  // Calls `change` while no thread drives.
+  template <class Change>
+  void between_turns(Change change);
+  void make_posts();
+  // Returns an Error whose text is the name of this rank, such as "rank 3", followed by `text` and
+  // `more`. Returns no_memory_ if there is no memory for the text.
   Error in_own_words(ErrorCode code, std::string_view text,
                      std::string_view more = {}) const noexcept;
   void wait_for_waiters() noexcept;
   [[noreturn]] void throw_cause() const;
 
-  // Throws Error kInvalidArgument where another thread alone may call.
+  // Throws Error kInvalidArgument if calls are restricted to one thread, and this thread is another
+  // one.
   void require_own_thread() const {
     if (!one_thread_.empty()) require_maker();
   }
@@ -107,25 +122,30 @@ class Communicator::Impl final : public Request::Source {
 
   Group group_;
   Settings settings_;
-  transport::Manner manner_;  // The transport's.
-  std::string one_thread_;    // What takes one thread alone; empty: nothing does.
-  std::thread::id maker_;     // The thread that made the communicator.
-  Backoff patience_;          // That of a thread that begins to wait.
+  transport::WaitTraits wait_traits_;  // Of the transport.
+  std::string one_thread_;             // What restricts calls to one thread; empty: nothing.
+  std::thread::id maker_;              // The thread that made the communicator.
+  Backoff backoff_;                    // The initial state of each wait.
   OperationQueue queue_;
   Driver driver_;
   Planner planner_;
   Packer packer_;
+  CallerStreams caller_streams_;
+  std::mutex posts_mutex_;  // For threads that let streams wait.
+  // For streams that wait for operations; null until one does. The driving thread posts.
+  std::shared_ptr<device::Posts> posts_;
   std::uint64_t collective_count_ = 0;
   std::size_t child_count_ = 0;
   std::uint64_t step_count_ = 0;
-  std::vector<std::uint64_t> sent_counts_;      // By peer: messages, as are
-  std::vector<std::uint64_t> received_counts_;  // these.
+  std::vector<std::uint64_t> sent_counts_;      // Index = peer: messages sent.
+  std::vector<std::uint64_t> received_counts_;  // Index = peer: messages received.
 
-  std::atomic_flag driving_;
+  std::atomic_flag own_driving_;
+  std::atomic_flag* driving_;  // Of this communicator, or shared by several: see WaitTraits.
   std::atomic<int> waiters_{0};
   std::atomic<bool> broken_{false};
   std::optional<Error> cause_;  // Written once, before broken_.
-  Error no_memory_;             // Made while there was some.
+  Error no_memory_;             // Made while there is memory.
   bool closed_ = false;
   ProgressThread progress_thread_;
 };

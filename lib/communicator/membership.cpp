@@ -1,4 +1,4 @@
-// Keeps what the coordinator says, so that every communicator of the process hears it.
+// Keeps the coordinator's notices, so that every communicator of the process sees them.
 #include "communicator/membership.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using rendezvous::MessageType;
 
-// How often a rank that has to wait listens.
+// The poll interval of a rank that waits for the ranks to agree on the last step.
 constexpr std::chrono::microseconds kAgreeEvery{200};
 
 }  // namespace
@@ -34,7 +34,7 @@ void Membership::take_in() {
   }
   for (std::size_t rank = 0; board_ && rank < departures_.size(); ++rank) {
     if (!departures_[rank] && (*board_)[rank].load(std::memory_order_acquire)) {
-      departures_[rank] = "left";
+      departures_[rank] = kLeft;
     }
   }
 }
@@ -50,7 +50,8 @@ void Membership::take_in(const rendezvous::Message& notice) {
     case MessageType::kDeparted:
       if (notice.blamed && *notice.blamed < departures_.size()) {
         auto& departure = departures_[*notice.blamed];
-        if (!departure) departure = notice.text;  // The first word: "left" comes before the end.
+        // Keep the first notice: "left" comes before the notice of the end.
+        if (!departure) departure = notice.text;
       }
       return;
     case MessageType::kStopAsked:
@@ -80,7 +81,7 @@ void Membership::end_training() noexcept {
   if (--training_count_ == 0 && client_) client_->report_trained(begun_);
 }
 
-// What broke the job is for the step's collectives to say.
+// Does not throw cause_: the collectives of the step throw it.
 bool Membership::begin_step(std::uint64_t step, base::Duration timeout) {
   std::unique_lock lock(mutex_);
   take_in();
@@ -90,9 +91,9 @@ bool Membership::begin_step(std::uint64_t step, base::Duration timeout) {
     if (base::Clock::now() >= end) {
       throw Error(ErrorCode::kTimeout,
                   "rank " + std::to_string(rank_) +
-                      ": the ranks were to agree on their last step, " +
-                      "and have not done so within " + base::to_text(timeout) +
-                      ": one of them takes too long for a step, or between two");
+                      ": the ranks did not agree on their last step within " +
+                      base::to_text(timeout) +
+                      ": one of them takes too long for a step, or between two steps");
     }
     lock.unlock();
     std::this_thread::sleep_for(kAgreeEvery);

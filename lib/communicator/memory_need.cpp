@@ -1,17 +1,17 @@
-// Whether the memory that the control group allows has room for a buffer that every rank has.
+// Allocates a group's buffers, and warns if the control group's memory limit is too low for them.
 #include "communicator/memory_need.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 
-#include "memory/host.h"
+#include "memory/host_block.h"
 #include "os/cgroup.h"
 
 namespace rota {
 namespace {
 
-// What is smaller fits, and is asked for often.
+// There is no warning for smaller buffers: they fit, and are allocated often.
 constexpr std::size_t kLeastBytes = 1 << 20;
 
 std::string in_mebibytes(std::uint64_t bytes) {
@@ -28,8 +28,8 @@ std::string lack_of_memory(std::size_t buffer_bytes, std::size_t local_rank_coun
                                 : "a buffer of " + in_mebibytes(buffer_bytes) + " on each of the " +
                                       std::to_string(local_rank_count) + " ranks here takes " +
                                       in_mebibytes(needed)) +
-         ", and the memory limit is " + in_mebibytes(*limit_bytes) + ": raise " +
-         (is_pod ? "resources.limits.memory" : "that of the control group");
+         ", but the memory limit is " + in_mebibytes(*limit_bytes) + ": raise " +
+         (is_pod ? "resources.limits.memory" : "the limit of the control group");
 }
 
 namespace {

@@ -1,4 +1,5 @@
-// Whether the memory that the control group allows has room for a buffer that every rank has.
+// Allocates a group's buffers, and warns if the control group's memory limit is too low for a
+// buffer on every rank.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,17 +12,17 @@
 
 namespace rota {
 
-// Empty where it has, and where there is no limit; else a sentence with what to raise, which in a
-// pod is a field of its manifest.
+// Returns a message that tells which limit to raise. In a pod, the limit is a field of the
+// manifest. Empty if the memory suffices, or if there is no limit.
 std::string lack_of_memory(std::size_t buffer_bytes, std::size_t local_rank_count,
                            std::optional<std::uint64_t> limit_bytes, bool is_pod);
 
-// Whether this process runs in a pod; from the environment.
+// Returns whether this process runs in a pod. Reads the environment.
 bool is_in_pod();
 
-// Memory that the group's ranks reach in place where they can. Where the control group has no room
-// for it, says so on stderr before the kernel ends somebody: once, by the first rank of a host.
-// Throws Error kNoMemory.
+// Returns memory that the group's ranks can access in place if the transport allows it. If the
+// control group's limit is too low, writes a warning to stderr, before the kernel ends a process:
+// once, from the first rank of a host. Throws Error kNoMemory.
 Block allocate_for(const Group& group, std::size_t bytes);
 
 }  // namespace rota

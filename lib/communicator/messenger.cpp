@@ -1,4 +1,5 @@
-// Listens, tells the launcher, and then the peers.
+// Receives causes from the launcher, and sends this rank's cause to the launcher and then to the
+// peers.
 #include "communicator/messenger.h"
 
 #include <chrono>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kHearEvery{1};
 
-// A rank that gives up listens twice, and writes it down.
+// A rank that gives up listens up to twice before it writes its cause. The peers must wait longer.
 static_assert(Watch::kTellsWithin >= 4 * Listening::kMost);
 
 }  // namespace
@@ -40,7 +41,7 @@ bool Messenger::hear(base::TimePoint now) {
   return true;
 }
 
-// Throws what broke the job, in this group's words.
+// Throws the job's cause. The blamed rank is numbered as in this group.
 void Messenger::hear() {
   const auto cause = group_.membership->hear();
   if (!cause) return;
@@ -56,7 +57,7 @@ std::optional<std::string> Messenger::departure(std::size_t peer) const {
   return std::nullopt;
 }
 
-// Messages concern two ranks only, which find out by themselves.
+// The key of a send is empty: a send concerns two ranks only, which detect a mismatch themselves.
 void Messenger::report_waiting(std::size_t peer, const collectives::Signature& own) {
   const bool is_between_two = own.collective() == collectives::Collective::kSend;
   group_.membership->report_waiting(
@@ -66,25 +67,29 @@ void Messenger::report_waiting(std::size_t peer, const collectives::Signature& o
 }
 
 Error Messenger::fail(const Error& error, const Evidence& evidence) noexcept {
-  // Peers that share memory stop at once, and hear the cause once it is known.
+  // Peers that share memory stop immediately, and get the cause once it is known.
   if (group_.transport) group_.transport->begin_abort(group_.rank);
   try {
     return tell_all(error, evidence);
   } catch (const std::exception&) {
-    // There is no memory for more words.
+    // There is no memory for another message.
     if (group_.transport) group_.transport->abort(speechless_);
     return error;
   }
 }
 
-// The launcher first: peers that lose this rank then hear why.
+// Tells the launcher first: peers that lose this rank then learn the cause from the launcher.
 Error Messenger::tell_all(const Error& error, const Evidence& evidence) {
-  const bool is_loss = error.code() == ErrorCode::kPeerLost && error.blamed_rank();
-  Error cause = is_loss ? cause_of_loss(error, evidence) : error;
+  Error cause = error;
+  if (error.code() == ErrorCode::kPeerLost) {
+    cause = error.blamed_rank() ? cause_of_loss(error, evidence)
+                                : cause_of_unknown_loss(error, evidence);
+  }
   if (teller_ == Teller::kSelf) cause = in_own_words(cause, evidence);
   if (group_.membership) {
     group_.membership->abort(cause.code(), blamed_in_job(cause, group_.members), cause.what());
-    // Whom one waits for may wait for another one; the coordinator knows how that goes on.
+    // The awaited peer may itself wait for another rank. The coordinator knows the end of this
+    // chain.
     if (teller_ == Teller::kSelf && cause.code() == ErrorCode::kTimeout) {
       if (const auto root = listen(std::nullopt)) cause = with_words_of(*root, cause.code());
     }
@@ -93,8 +98,8 @@ Error Messenger::tell_all(const Error& error, const Evidence& evidence) {
   return cause;
 }
 
-// A broken connection says that a peer is gone; the coordinator knows how it went, or that it was
-// not the first to go.
+// A broken connection only shows that a peer is gone. The coordinator knows how the peer ended, or
+// which rank failed first.
 Error Messenger::cause_of_loss(const Error& error, const Evidence& evidence) {
   const std::size_t peer = *error.blamed_rank();
   if (group_.membership) group_.membership->report_waiting(group_.members[peer], {}, {});
@@ -102,7 +107,19 @@ Error Messenger::cause_of_loss(const Error& error, const Evidence& evidence) {
   return loss_of(error, departure(peer), evidence);
 }
 
-// Until it is known who was the first to fail, or how the peer went that was lost.
+// A library that moves the values itself may know only that some rank is gone.
+Error Messenger::cause_of_unknown_loss(const Error& error, const Evidence& evidence) {
+  if (const auto first = listen(std::nullopt)) return *first;
+  for (std::size_t peer = 0; peer < group_.world_size(); ++peer) {
+    const auto how = peer == group_.rank ? std::nullopt : departure(peer);
+    if (how && *how != Membership::kLeft) {
+      return loss_of(Error(error.code(), error.what(), peer), how, evidence);
+    }
+  }
+  return error;
+}
+
+// Listens until it is known which rank failed first, or how the lost peer ended.
 std::optional<Error> Messenger::listen(std::optional<std::size_t> lost) {
   if (!has_coordinator()) return std::nullopt;
   Listening listening(base::Clock::now());

@@ -1,5 +1,5 @@
-// What a rank hears of the end of its group, and how it tells of it: peers that share memory, and
-// the launcher. What is said is blame.h's; this has the clock, and those who listen.
+// Receives and sends the reason for the end of a group: from and to the launcher, and peers that
+// share memory. blame.h writes the messages; this class has the clock and knows the receivers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,45 +15,48 @@
 
 namespace rota {
 
-// By whoever drives.
+// Only the thread that drives the communicator (impl.h), and so moves its data, may use the
+// communicator's Messenger.
 class Messenger {
  public:
   explicit Messenger(const Group& group);
 
-  // Throws what broke the group, once a peer has said it.
+  // Throws the Error that broke the group, if a peer has sent it.
   void throw_if_aborted();
 
-  // Listens to the launcher now and then. True where there may be news since the last look. Throws
-  // what broke the job.
+  // Listens to the launcher at intervals. Returns true if there may be new messages since the last
+  // look. Throws the Error that broke the job.
   bool hear(base::TimePoint now);
 
-  // How a peer ended, in words that follow its name; empty while it has not.
+  // Returns how a peer ended, as text that follows the peer's name. Returns nothing if the peer has
+  // not ended.
   std::optional<std::string> departure(std::size_t peer) const;
 
-  // The launcher follows who waits for whom.
+  // Returns whether there is a launcher. The launcher tracks which rank waits for which peer.
   bool has_coordinator() const noexcept {
     return group_.membership && group_.membership->has_coordinator();
   }
   void report_waiting(std::size_t peer, const collectives::Signature& own);
   void report_resumed() noexcept { group_.membership->report_resumed(); }
 
-  // Tells the launcher and all peers why the group ends. Returns the error as later calls will
-  // throw it, which prefers what is known of the cause.
+  // Tells the launcher and all peers why the group ends. Returns the Error that later calls throw,
+  // with the known cause if there is one.
   Error fail(const Error& error, const Evidence& evidence) noexcept;
 
  private:
-  // In whose words the group ends.
+  // The source of the text with which the group ends.
   enum class Teller : std::uint8_t { kSelf, kPeers, kCoordinator };
 
   void hear();
   std::optional<Error> listen(std::optional<std::size_t> lost);
   Error cause_of_loss(const Error& error, const Evidence& evidence);
+  Error cause_of_unknown_loss(const Error& error, const Evidence& evidence);
   Error tell_all(const Error& error, const Evidence& evidence);
 
   const Group& group_;
-  base::TimePoint last_heard_{};  // When the launcher was listened to.
+  base::TimePoint last_heard_{};  // The last time of hear().
   Teller teller_ = Teller::kSelf;
-  transport::Cause speechless_;  // What peers are told where no memory is left for words.
+  transport::Cause speechless_;  // The cause for peers if there is no memory for a text.
 };
 
 }  // namespace rota

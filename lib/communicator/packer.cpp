@@ -1,4 +1,4 @@
-// Looks for what can be used again among operations that are done, the latest first.
+// Reuses the packings of finished operations, the latest first.
 #include "communicator/packer.h"
 
 #include <utility>
@@ -9,7 +9,9 @@
 
 namespace rota {
 
-// Of the operations that are done and still have their slots, the latest whose packing will do.
+// Looks at the finished operations whose slots are not reused yet, and finds the latest packing for
+// which `will_do` is true. Moves this packing out of its slot and returns it. Returns an empty
+// packing if `will_do` is true for none.
 template <class WillDo>
 Packing Packer::take_over(WillDo will_do) {
   constexpr std::uint64_t kSlots = OperationQueue::kCapacity;
@@ -21,8 +23,8 @@ Packing Packer::take_over(WillDo will_do) {
   return {};
 }
 
-const Packing& Packer::pack(std::span<const Values> parts, std::uint64_t call, std::size_t bytes,
-                            const collectives::Method& method) {
+const Packing& Packer::prepare(std::span<const Values> parts, std::uint64_t call, std::size_t bytes,
+                               const collectives::Method& method) {
   Packing packing = take_over([&](const Packing& done) {
     return done.method == &method && (done.call == call || is_of(done, parts));
   });
@@ -35,15 +37,18 @@ const Packing& Packer::pack(std::span<const Values> parts, std::uint64_t call, s
 Packing Packer::pack_anew(std::span<const Values> parts, std::size_t bytes,
                           const collectives::Method& method) {
   const auto memory = method.memory_of_parts(bytes);
-  const bool is_listed = !memory.empty() && can_list(parts, memory, sorted_);
+  const ListIf when = method.host_reads_values() ? ListIf::kCheaper : ListIf::kPossible;
+  const bool is_listed = !memory.empty() && can_list(parts, memory, when, sorted_);
   if (!is_listed && !method.host_reads_values()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "buffers that the host cannot read go by one call each: it cannot bring those of a "
-                "group together");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "the host cannot read these buffers, so it cannot pack them into a group: make one call "
+        "for each buffer");
   }
-  const std::size_t needed = is_listed ? sizeof(collectives::PartList) : bytes;
+  const std::size_t needed = is_listed ? sizeof(collectives::ScatterList) : bytes;
   const Packing& forgotten = packing_of(queue_.next());
-  // Lists are small, and of groups that may come again.
+  // A new list costs little memory, and the lists in other slots may be for groups that the program
+  // repeats. So a list is taken only from the slot that is about to be reused.
   Packing packing = take_over([&](const Packing& done) {
     return done.memory.bytes().size() == needed && done.is_listed == is_listed &&
            (!is_listed || &done == &forgotten);

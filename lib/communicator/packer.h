@@ -1,4 +1,4 @@
-// Makes one operation of the buffers of each grouped call, and keeps what it needed for the next.
+// Packs the buffers of a grouped call into one operation, and keeps the packing for the next call.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -14,20 +14,21 @@
 
 namespace rota {
 
-// The same groups come again and again, so what an operation that is done has used is taken over.
+// Prepares the Packing of grouped calls. Programs repeat the same groups of buffers, so a new
+// operation reuses the packing of a finished operation.
 class Packer {
  public:
-  // Both outlive it.
+  // Both arguments must outlive the object.
   Packer(const Group& group, const OperationQueue& queue) : group_(group), queue_(queue) {}
 
-  // For the operation that is queued next, which `method` makes: of `parts`, which have `bytes`
-  // together. `call` tells calls apart that were found to be different. Valid until the operation's
-  // slot is used again. Throws Error kNoMemory, and kInvalidArgument where the host would have to
-  // copy values that it cannot read.
-  const Packing& pack(std::span<const Values> parts, std::uint64_t call, std::size_t bytes,
-                      const collectives::Method& method);
+  // Prepares the packing of the operation that is queued next. `method` runs this operation.
+  // `parts` have `bytes` bytes in total. `call` identifies a call that the planner has examined.
+  // The result is valid until the operation's slot is reused. Throws Error kNoMemory;
+  // kInvalidArgument if the host would have to copy values that it cannot read.
+  const Packing& prepare(std::span<const Values> parts, std::uint64_t call, std::size_t bytes,
+                         const collectives::Method& method);
 
-  // What the slot of the operation that is queued next has kept.
+  // Frees the packing in the slot of the operation that is queued next.
   void forget() noexcept { packing_of(queue_.next()) = {}; }
 
  private:
@@ -41,8 +42,8 @@ class Packer {
 
   const Group& group_;
   const OperationQueue& queue_;
-  std::array<Packing, OperationQueue::kCapacity> packings_;  // By the queue's slots.
-  std::vector<Values> sorted_;                               // Parts that are looked at.
+  std::array<Packing, OperationQueue::kCapacity> packings_;  // Index = the queue's slot.
+  std::vector<Values> sorted_;                               // Scratch for can_list().
 };
 
 }  // namespace rota

@@ -1,4 +1,4 @@
-// Lists the parts, or copies them.
+// Lists the parts of a grouped call, or copies them.
 #include "communicator/packing.h"
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 namespace rota {
 namespace {
 
-using collectives::PartList;
+using collectives::ScatterList;
 
-// Of smaller buffers a list costs more than two copies of what is in it.
+// If the average part is smaller, a list costs more than copying the values in and out.
 constexpr std::size_t kLeastBytesOfAPart = 256;
 
 bool lies_in(const Values& values, std::span<const std::byte> memory) noexcept {
@@ -23,7 +23,8 @@ bool lies_in(const Values& values, std::span<const std::byte> memory) noexcept {
 
 bool are_same(std::span<const Values> group, std::span<const Values> other) noexcept {
   return std::ranges::equal(group, other, [](const Values& a, const Values& b) {
-    return a.data() == b.data() && a.count() == b.count() && a.type() == b.type();
+    return a.data() == b.data() && a.count() == b.count() && a.type() == b.type() &&
+           a.memory() == b.memory();
   });
 }
 
@@ -31,7 +32,7 @@ bool is_of(const Packing& packing, std::span<const Values> group) noexcept {
   return are_same(packing.parts, group);
 }
 
-bool can_list(std::span<const Values> group, std::span<const std::byte> memory,
+bool can_list(std::span<const Values> group, std::span<const std::byte> memory, ListIf when,
               std::vector<Values>& scratch) {
   scratch.clear();
   std::size_t bytes = 0;
@@ -41,8 +42,9 @@ bool can_list(std::span<const Values> group, std::span<const std::byte> memory,
     bytes += values.bytes();
     scratch.push_back(values);
   }
-  if (scratch.size() > PartList::kMost || bytes < scratch.size() * kLeastBytesOfAPart) return false;
-  // What is there twice would be added up twice, in place.
+  if (scratch.size() > ScatterList::kMost) return false;
+  if (when == ListIf::kCheaper && bytes < scratch.size() * kLeastBytesOfAPart) return false;
+  // Parts must not overlap: in place, a value in two parts would be added up twice.
   std::ranges::sort(scratch, {}, &Values::data);
   const auto overlap = [](const Values& a, const Values& b) {
     return a.data() + a.bytes() > b.data();
@@ -51,7 +53,7 @@ bool can_list(std::span<const Values> group, std::span<const std::byte> memory,
 }
 
 void list_parts(Packing& packing, std::span<const std::byte> memory) noexcept {
-  auto& list = *reinterpret_cast<PartList*>(packing.memory.bytes().data());
+  auto& list = *reinterpret_cast<ScatterList*>(packing.memory.bytes().data());
   std::size_t count = 0;
   for (const Values& part : packing.parts) {
     if (part.count() == 0) continue;
@@ -61,7 +63,7 @@ void list_parts(Packing& packing, std::span<const std::byte> memory) noexcept {
   packing.is_listed = true;
 }
 
-void pack(const Packing& packing) noexcept {
+void copy_in(const Packing& packing) noexcept {
   if (packing.is_listed) return;
   std::byte* to = packing.memory.bytes().data();
   for (const Values& part : packing.parts) {
@@ -70,7 +72,7 @@ void pack(const Packing& packing) noexcept {
   }
 }
 
-void unpack(const Packing& packing) noexcept {
+void copy_out(const Packing& packing) noexcept {
   if (packing.is_listed) return;
   const std::byte* from = packing.memory.bytes().data();
   for (const Values& part : packing.parts) {

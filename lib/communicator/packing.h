@@ -1,5 +1,6 @@
-// How the buffers of a grouped call become one operation: where peers reach all of them, by a list
-// of where they are; else they lie side by side while it runs.
+// Turns the buffers of a grouped call into one operation. If peers can access all buffers, the
+// operation has a scatter list of their addresses. Otherwise their values are copied into one
+// buffer before the operation runs, and back afterwards.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,19 +11,19 @@
 #include <rota/values.h>
 
 #include "collectives/running.h"
-#include "collectives/shared/reach.h"
+#include "collectives/shared/scatter_list.h"
 
 namespace rota {
 
 struct Packing {
   std::vector<Values> parts;
-  Block memory;            // The list, or room for the values of all parts.
-  bool is_listed = false;  // It is the list.
-  std::uint64_t call = 0;  // The last one that was found to be of these buffers.
-  const collectives::Method* method = nullptr;  // Of its operation.
+  Block memory;                                 // The list, or the values of all parts.
+  bool is_listed = false;                       // `memory` is the list.
+  std::uint64_t call = 0;                       // Planner::Known::number of the latest call.
+  const collectives::Method* method = nullptr;  // The operation's method.
 
-  const collectives::PartList* list() const noexcept {
-    return is_listed ? reinterpret_cast<const collectives::PartList*>(memory.bytes().data())
+  const collectives::ScatterList* list() const noexcept {
+    return is_listed ? reinterpret_cast<const collectives::ScatterList*>(memory.bytes().data())
                      : nullptr;
   }
   std::byte* values() const noexcept { return is_listed ? nullptr : memory.bytes().data(); }
@@ -30,19 +31,23 @@ struct Packing {
 
 bool are_same(std::span<const Values> group, std::span<const Values> other) noexcept;
 
-// Whether it is of just these buffers.
+// Returns whether the packing is for exactly these buffers.
 bool is_of(const Packing& packing, std::span<const Values> group) noexcept;
 
-// Whether peers that reach `memory` can work on the buffers where they lie, and it pays. May sort
-// `scratch`, whose contents do not matter.
-bool can_list(std::span<const Values> group, std::span<const std::byte> memory,
+// kCheaper: a list must cost less than copies. kPossible: there can be no copies.
+enum class ListIf : std::uint8_t { kCheaper, kPossible };
+
+// Returns whether peers with access to `memory` can work on the buffers in place. Uses `scratch`
+// for sorting; its contents do not matter.
+bool can_list(std::span<const Values> group, std::span<const std::byte> memory, ListIf when,
               std::vector<Values>& scratch);
 
-// Makes packing.memory, of sizeof(PartList), the list of its parts. Requires can_list().
+// Writes the list of the parts to packing.memory, which has sizeof(ScatterList) bytes. Requires
+// can_list().
 void list_parts(Packing& packing, std::span<const std::byte> memory) noexcept;
 
-// Brings the parts' values together, and apart again. Where they are listed there is nothing to do.
-void pack(const Packing& packing) noexcept;
-void unpack(const Packing& packing) noexcept;
+// Copies the values of all parts into `memory`, and back. With a list, both do nothing.
+void copy_in(const Packing& packing) noexcept;
+void copy_out(const Packing& packing) noexcept;
 
 }  // namespace rota

@@ -1,4 +1,4 @@
-// Asks the settings, the tuned file and the table of choices, in this order.
+// Chooses algorithms from the settings, the tuned file and the default table, in this order.
 #include "communicator/planner.h"
 
 #include <algorithm>
@@ -9,6 +9,10 @@
 #include "base/assert.h"
 #include "communicator/memory_need.h"
 #include "communicator/topology.h"
+#include "device/begin.h"
+#include "device/block.h"
+#include "device/calls.h"
+#include "memory/kind.h"
 
 namespace rota {
 namespace {
@@ -19,7 +23,7 @@ using collectives::Collective;
 using collectives::Description;
 using collectives::PlannedCollective;
 
-// "64 bytes", "1.5 KiB", "4 MiB"
+// Returns a text such as "64 bytes", "1.5 KiB" or "4 MiB".
 std::string in_units(std::size_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
   const char* const units[] = {" KiB", " MiB", " GiB"};
@@ -46,15 +50,24 @@ Planner::Planner(const Group& group, const Settings& settings)
              .shares_memory = group.transport && group.transport->shared_memory(),
              .host_count = host_count_of(hosts_of(group.table))} {}
 
+bool Planner::has_addresses_of(const KnownAddresses& known, const Call& call) noexcept {
+  return (!call.values || known.knows(*call.values)) && (!call.input || known.knows(*call.input));
+}
+
 void Planner::examine(const Call& call, Known& known) {
-  PlannedPtr planned = planned_for(call, describe(call, group_.rank, group_.world_size()));
+  PlannedPtr planned =
+      planned_for(call, describe(call, group_.rank, group_.world_size(), &addresses_));
   known.group.assign(call.group.begin(), call.group.end());
   known.number = ++examined_;
+  known.repeats = call.what.uneven || call.what.feeds_back ? nullptr : planned.get();
+  known.value_count = call.values ? call.values->count() : 0;
+  known.input_count = call.input ? call.input->count() : 0;
+  known.addresses = device::calls_in_use() ? &addresses_ : nullptr;
   known.planned = std::move(planned);
 }
 
-// What is chosen follows from what was asked for. Calls with counts of their own are not expected
-// to come again.
+// The choice depends only on the description, so the result is cached. Calls with uneven counts are
+// not cached: they are not expected to be repeated.
 Planner::PlannedPtr Planner::planned_for(const Call& call, const Description& what) {
   if (!what.uneven) {
     const auto found = planned_.find(what);
@@ -67,7 +80,8 @@ Planner::PlannedPtr Planner::planned_for(const Call& call, const Description& wh
   say_once(chosen, choice.why);
   PlannedPtr planned = make(call, what, chosen);
   if (what.uneven) return planned;
-  // A program that never uses a count twice would fill the memory with plans.
+  // The number of plans is limited, because a program that never repeats a count would fill the
+  // memory with them.
   if (planned_.size() >= kMostPlanned) planned_.clear();
   planned_[what] = planned;
   return planned;
@@ -83,13 +97,46 @@ Codec Planner::codec_for(const Description& call) const noexcept {
 
 Choice Planner::choice_for(const Description& call) const noexcept {
   if (call.codec != Codec::kIdentity) return {Algorithm::kRing, "coded"};
-  if (call.collective == Collective::kAllReduce && settings_.all_reduce) {
+  if (library_runs(call)) return {*settings_.all_reduce, "asked for"};
+  const bool asks_for_plan =
+      settings_.all_reduce && !collectives::is_of_library(*settings_.all_reduce);
+  if (call.collective == Collective::kAllReduce && asks_for_plan) {
     return {*settings_.all_reduce, "asked for"};
   }
   if (call.collective == Collective::kAllReduce && group_.tuned) {
     return {tuned_all_reduce(*group_.tuned, bytes_of_values(call)), "as the tuned file says"};
   }
   return collectives::choose(call, world_);
+}
+
+// Returns whether the user asks for the collectives of another library, and that library can run
+// this call. What it cannot run goes as if the user had asked for nothing.
+bool Planner::library_runs(const Description& call) const noexcept {
+  if (!settings_.all_reduce || !collectives::is_of_library(*settings_.all_reduce)) return false;
+  const collectives::Method& method = *group_.methods[method_of(*settings_.all_reduce)];
+  return collectives::makes(*settings_.all_reduce, call.collective) && method.takes(call.memory) &&
+         method.why_not(call).empty();
+}
+
+std::size_t Planner::method_of(Algorithm algorithm) const noexcept {
+  const auto method = std::ranges::find_if(
+      group_.methods, [&](const auto& each) { return each->makes(algorithm); });
+  ROTA_ASSERT(method != group_.methods.end());
+  return static_cast<std::size_t>(method - group_.methods.begin());
+}
+
+// Returns the method that runs the chosen algorithm on values in the memory of the call.
+std::size_t Planner::method_for(const Description& chosen) const {
+  const auto method = std::ranges::find_if(group_.methods, [&](const auto& each) {
+    return each->makes(chosen.algorithm) && each->takes(chosen.memory);
+  });
+  if (method != group_.methods.end()) {
+    return static_cast<std::size_t>(method - group_.methods.begin());
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string(to_string(chosen.collective)) + ": the plan " +
+                  std::string(to_string(chosen.algorithm)) + " cannot use values in " +
+                  memory::to_text(chosen.memory) + " here: copy them to host memory first");
 }
 
 Planner::PlannedPtr Planner::make(const Call& call, const Description& what,
@@ -105,11 +152,9 @@ Planner::PlannedPtr Planner::make(const Call& call, const Description& what,
     planned->coder.emplace(*settings_.codings, chosen.codec, what.reduction.op(), group_.rank,
                            group_.world_size(), settings_.codec_seed);
   }
-  const auto method = std::ranges::find_if(
-      group_.methods, [&](const auto& each) { return each->makes(chosen.algorithm); });
-  ROTA_ASSERT(method != group_.methods.end());
-  planned->method = static_cast<std::uint8_t>(method - group_.methods.begin());
-  if ((*method)->runs_plans()) make_plan(call, chosen, *planned);
+  const std::size_t method = method_for(chosen);
+  planned->method = static_cast<std::uint8_t>(method);
+  if (group_.methods[method]->runs_plans()) make_plan(call, chosen, *planned);
   return planned;
 }
 
@@ -123,7 +168,20 @@ void Planner::make_plan(const Call& call, const Description& chosen,
   std::vector<std::size_t> hosts;
   if (collectives::looks_at_hosts(chosen.algorithm)) hosts = hosts_of(group_.table);
   request.hosts = hosts;
+  if (!chosen.memory.is_host()) {
+    // Segments of a few values need no more memory than the values.
+    const std::size_t most = transport::Channel::kPartGrain / element_bytes;
+    request.segment_count = std::clamp<std::size_t>(chosen.count, 1, most);
+  }
   planned.plan = collectives::make_plan(request);
+  if (chosen.memory.is_host()) {
+    allocate_on_host(planned, element_bytes);
+  } else {
+    allocate_on_device(planned, element_bytes);
+  }
+}
+
+void Planner::allocate_on_host(PlannedCollective& planned, std::size_t element_bytes) const {
   const collectives::Plan& plan = planned.plan;
   if (plan.scratch_count > 0) {
     planned.scratch = allocate_for(group_, plan.scratch_count * element_bytes);
@@ -133,8 +191,22 @@ void Planner::make_plan(const Call& call, const Description& chosen,
   }
 }
 
-// For whoever started the job with --verbose: one line for each way to make a collective. Where
-// there is one rank, there is no choice.
+// What is coded is in pinned memory: the device encodes into it, and messages come from it.
+void Planner::allocate_on_device(PlannedCollective& planned, std::size_t element_bytes) {
+  const collectives::Plan& plan = planned.plan;
+  device::begin_use(planned.call.memory.device());  // Pinned memory takes a device that is in use.
+  planned.staging = device::allocate_pinned(plan.staging_count * element_bytes);
+  if (plan.scratch_count > 0) {
+    planned.device_scratch =
+        allocate_device(plan.scratch_count * element_bytes, planned.call.memory.device());
+  }
+  if (plan.coded_count > 0) {
+    planned.coded = device::allocate_pinned(planned.coder->bytes(plan.coded_count));
+  }
+}
+
+// For --verbose: prints the way in which a collective runs, when it runs in this way for the first
+// time. Prints nothing in a world of one, where there is no choice.
 void Planner::say_once(const Description& call, const char* why) {
   if (!group_.verbose || group_.rank != 0 || group_.world_size() == 1) return;
   const std::string collective(to_string(call.collective));
@@ -151,7 +223,7 @@ void Planner::say_once(const Description& call, const char* why) {
   line += " on " + std::to_string(group_.world_size()) + " ranks";
   if (group_.name != Group{}.name) line += " of communicator " + group_.name;
   line += " over " + group_.table.transport + ": " + way + "\n";
-  std::fputs(line.c_str(), stderr);  // In one piece: others write there too.
+  std::fputs(line.c_str(), stderr);  // In one write: other processes write there too.
 }
 
 }  // namespace rota

@@ -1,5 +1,5 @@
-// From what a caller asks for to what can run: a call is examined, an algorithm chosen, a plan
-// made. Programs make the same calls again and again, so all of it is kept.
+// Turns calls into operations that can run: checks a call, chooses an algorithm and makes a plan.
+// Programs repeat the same calls, so all results are cached.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,18 +21,25 @@ namespace rota {
 
 class Planner {
  public:
-  // Both outlive it.
+  // Both arguments must outlive the object.
   Planner(const Group& group, const Settings& settings);
 
-  // A call that was looked at.
+  // A call that was examined.
   struct Known {
-    std::vector<Values> group;  // Its buffers, where it has several.
-    std::uint64_t number = 0;   // The how-manieth that was examined.
+    std::vector<Values> group;  // The buffers of a grouped call.
+    std::uint64_t number = 0;   // Calls examined so far, with this one.
     std::shared_ptr<const collectives::PlannedCollective> planned;
+    // The same, if a call with this description and these counts is known to be valid.
+    const collectives::PlannedCollective* repeats = nullptr;
+    std::size_t value_count = 0;
+    std::size_t input_count = 0;
+    // With devices, an address may be in other memory than the caller says. Then only addresses of
+    // this table pass. Null without devices.
+    const KnownAddresses* addresses = nullptr;
   };
 
-  // Makes what `call` says of itself complete. Valid until the next call. Throws Error
-  // kInvalidArgument with a sentence that says what does not fit; kNoMemory.
+  // Completes `call.what`, and returns the planned call. The result is valid until the next call of
+  // plan(). Throws Error kInvalidArgument with a message that tells what does not fit; kNoMemory.
   const Known& plan(Call& call) {
     call.look_at_buffers();
     const std::size_t place = place_of(call.what);
@@ -55,39 +62,50 @@ class Planner {
     }
   };
 
-  // Buckets of a training step have different counts, and all of them come again.
+  // The buckets of a training step have different counts, and the next step repeats all of them. So
+  // calls with different counts should have different places in known_.
   static std::size_t place_of(const collectives::Description& what) noexcept {
     const std::uint64_t mixed = (what.count + 1) * 0x9e3779b97f4a7c15U >> 61;
     return static_cast<std::size_t>(mixed ^ static_cast<std::uint64_t>(what.collective)) % kPlaces;
   }
 
-  // Whether describe() would say of it what it said of the one that is known, by a few looks. False
-  // where that would take more.
+  // Returns whether describe() would return the same result for `call` as for the known call. Makes
+  // only a few comparisons, and returns false if these do not suffice.
   static bool is_again(const Call& call, const Known& known) noexcept {
-    return known.planned && call.what == known.planned->call && is_plain(call) &&
-           (!call.values || call.values->bytes() == known.planned->value_bytes) &&
-           (!call.input || call.input->bytes() == known.planned->input_bytes) &&
+    return known.repeats && call.what == known.repeats->call && is_plain(call) &&
+           (!call.values || call.values->count() == known.value_count) &&
+           (!call.input || call.input->count() == known.input_count) &&
            call.group.size() == known.group.size() &&
+           (!known.addresses || has_addresses_of(*known.addresses, call)) &&
            (call.group.empty() || are_same(call.group, known.group));
   }
+  // Not inline, so that calls without devices save no registers for it.
+  static bool has_addresses_of(const KnownAddresses& known, const Call& call) noexcept;
 
   void examine(const Call& call, Known& known);
   PlannedPtr planned_for(const Call& call, const collectives::Description& what);
   Codec codec_for(const collectives::Description& call) const noexcept;
   collectives::Choice choice_for(const collectives::Description& call) const noexcept;
+  std::size_t method_of(collectives::Algorithm algorithm) const noexcept;
+  std::size_t method_for(const collectives::Description& chosen) const;
+  bool library_runs(const collectives::Description& call) const noexcept;
   PlannedPtr make(const Call& call, const collectives::Description& what,
                   const collectives::Description& chosen) const;
   void make_plan(const Call& call, const collectives::Description& chosen,
                  collectives::PlannedCollective& planned) const;
+  void allocate_on_host(collectives::PlannedCollective& planned, std::size_t element_bytes) const;
+  static void allocate_on_device(collectives::PlannedCollective& planned,
+                                 std::size_t element_bytes);
   void say_once(const collectives::Description& call, const char* why);
 
   const Group& group_;
   const Settings& settings_;
   collectives::Surroundings world_;
-  std::array<Known, kPlaces> known_{};  // The last calls, two by two as place_of() says.
+  std::array<Known, kPlaces> known_{};  // The last calls; two places for each place_of().
   std::unordered_map<collectives::Description, PlannedPtr, Hash> planned_;
-  std::vector<std::string> said_;  // What rank 0 has said of its choices.
-  std::uint64_t examined_ = 0;     // Calls.
+  KnownAddresses addresses_;       // Used if there is a library for devices.
+  std::vector<std::string> said_;  // The choices that rank 0 has printed.
+  std::uint64_t examined_ = 0;     // Calls examined.
 };
 
 }  // namespace rota

@@ -1,4 +1,4 @@
-// A thread that sleeps until it is woken.
+// The progress thread works, polls, and sleeps until it is woken.
 #include "communicator/progress_thread.h"
 
 #include <algorithm>
@@ -27,27 +27,28 @@ void ProgressThread::stop() noexcept {
 
 void ProgressThread::run() noexcept {
   while (true) {
-    // Before anything is looked at: what is said after that is not slept over.
+    // The count is read before anything else, so that a wake() after this point is not missed.
     const std::uint32_t seen = wakes_.load(std::memory_order_acquire);
     if (stopping_.load(std::memory_order_acquire)) return;
     const Work work = work_();
-    if (work == Work::kMoves) next_nap_ = kShortNap;
-    if (work == Work::kStands && naps_) nap();
-    if (work != Work::kNone || is_woken_from_naps(seen)) continue;
+    if (work == Work::kMoves) next_sleep_ = kShortSleep;
+    if (work == Work::kStands && polls_) sleep_between_polls();
+    if (work != Work::kNone || is_woken_between_polls(seen)) continue;
     wakes_.wait(seen, std::memory_order_acquire);
   }
 }
 
-void ProgressThread::nap() {
-  std::this_thread::sleep_for(next_nap_);
-  next_nap_ = std::min(4 * next_nap_, kLongNap);
+void ProgressThread::sleep_between_polls() {
+  std::this_thread::sleep_for(next_sleep_);
+  next_sleep_ = std::min(4 * next_sleep_, kLongSleep);
 }
 
-// To wake it from deep sleep costs a call of the system's, and a core at the wrong time.
-bool ProgressThread::is_woken_from_naps(std::uint32_t seen) {
-  for (int naps = naps_ ? kNaps : 0; naps > 0; --naps) {
-    next_nap_ = kLongNap;
-    nap();
+// Polls for a while without work, and returns true if the thread was woken. It is cheaper than
+// wait(): to wake a thread from wait() costs a system call, and interrupts a thread that computes.
+bool ProgressThread::is_woken_between_polls(std::uint32_t seen) {
+  for (int polls = polls_ ? kPolls : 0; polls > 0; --polls) {
+    next_sleep_ = kLongSleep;
+    sleep_between_polls();
     if (wakes_.load(std::memory_order_acquire) != seen) return true;
   }
   return false;

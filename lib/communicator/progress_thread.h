@@ -1,4 +1,4 @@
-// Drives requests that nobody waits for.
+// The thread that drives requests while no other thread waits for them.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -9,21 +9,21 @@
 
 namespace rota {
 
-// Sleeps until woken, then works until `work` says that there is nothing left for it. Started where
-// it is needed first, so that a program without asynchronous calls has no second thread.
+// Sleeps until woken, then works until `work` returns kNone. The thread starts when it is first
+// needed, so that a program without asynchronous calls has no second thread.
 class ProgressThread {
  public:
   enum class Work : std::uint8_t {
     kNone,    // There is nothing to do.
-    kStands,  // There is, and nothing moves.
+    kStands,  // There is work, but nothing moves.
     kMoves,
   };
 
-  // `work` is called again and again; it must not throw. `naps`: nothing ends its rests, and so the
-  // thread naps between them: briefly after it has moved something, then longer, as far as is short
-  // beside a step of a training. A nap that ends costs a core that computes some 20 µs.
-  explicit ProgressThread(std::function<Work()> work, bool naps = false)
-      : work_(std::move(work)), naps_(naps) {}
+  // `work` is called again and again; it must not throw. `polls`: peers cannot wake the thread
+  // (shm), so it polls: 100 µs after progress, then at intervals that grow to 2 ms, well below a
+  // training step. Each poll takes about 20 µs of a core that computes.
+  explicit ProgressThread(std::function<Work()> work, bool polls = false)
+      : work_(std::move(work)), polls_(polls) {}
   ~ProgressThread() { stop(); }
 
   void start();  // Requires !has_started(). Throws Error kSystem.
@@ -32,17 +32,17 @@ class ProgressThread {
   void stop() noexcept;  // Returns when the thread has ended.
 
  private:
-  static constexpr std::chrono::microseconds kShortNap{100};
-  static constexpr std::chrono::microseconds kLongNap{2000};
-  static constexpr int kNaps = 20;  // Without work, before it sleeps until it is woken.
+  static constexpr std::chrono::microseconds kShortSleep{100};
+  static constexpr std::chrono::microseconds kLongSleep{2000};
+  static constexpr int kPolls = 20;  // Polls without work before the thread sleeps until woken.
 
   void run() noexcept;
-  void nap();
-  bool is_woken_from_naps(std::uint32_t seen);
+  void sleep_between_polls();
+  bool is_woken_between_polls(std::uint32_t seen);
 
   std::function<Work()> work_;
-  bool naps_;
-  std::chrono::microseconds next_nap_ = kShortNap;
+  bool polls_;
+  std::chrono::microseconds next_sleep_ = kShortSleep;
   std::atomic<std::uint32_t> wakes_{0};
   std::atomic<bool> started_{false};
   std::atomic<bool> stopping_{false};

@@ -1,4 +1,4 @@
-// A request asks its source.
+// The methods of Request: each asks the request's communicator.
 #include <rota/request.h>
 
 #include <algorithm>
@@ -23,6 +23,11 @@ bool Request::wait_for(std::chrono::nanoseconds timeout) {
 }
 
 bool Request::test() { return !source_ || source_->test(sequence_); }
+
+void Request::wait_on(const void* stream, std::uint8_t device) {
+  if (!source_) return;
+  source_->wait_on(sequence_, {.device = device, .stream = to_stream_number(stream)});
+}
 
 void wait_all(std::span<Request> requests) {
   std::exception_ptr first;

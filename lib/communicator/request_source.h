@@ -1,7 +1,8 @@
-// Where a Request asks how its collective is doing.
+// The interface by which a Request asks its communicator about its collective.
 #pragma once
 #include <cstdint>
 
+#include <rota/cuda_calls.h>
 #include <rota/request.h>
 
 #include "base/time.h"
@@ -14,6 +15,7 @@ class Request::Source {
   virtual void wait(std::uint64_t number) = 0;
   virtual bool wait_until(std::uint64_t number, base::TimePoint until) = 0;
   virtual bool test(std::uint64_t number) = 0;
+  virtual void wait_on(std::uint64_t number, const cuda::On& on) = 0;
 };
 
 }  // namespace rota

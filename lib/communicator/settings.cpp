@@ -1,5 +1,8 @@
-// Looks plans and kernels up by their names, and refuses what does not go together.
+// Finds plans and kernels by their names, and refuses combinations that are not possible.
 #include "communicator/settings.h"
+
+#include <algorithm>
+#include <string>
 
 #include <rota/error.h>
 
@@ -18,7 +21,22 @@ std::optional<Algorithm> all_reduce_from(const std::string& plan) {
   throw Error(ErrorCode::kInvalidArgument,
               "there is no plan '" + plan +
                   "' for an all-reduce: take auto, ring, direct, hub, by-host, halving-doubling, "
-                  "tree, two-level, star or shared-memory");
+                  "tree, two-level, star, shared-memory, mpi or nccl");
+}
+
+bool runs(const Group& group, Algorithm algorithm) {
+  return std::ranges::any_of(group.methods,
+                             [&](const auto& each) { return each->makes(algorithm); });
+}
+
+[[noreturn]] void refuse_library(Algorithm algorithm) {
+  throw Error(ErrorCode::kInvalidArgument,
+              "the plan " + std::string(to_string(algorithm)) +
+                  (algorithm == Algorithm::kMpi
+                       ? " needs a communicator from rota::mpi::communicator that was not split "
+                         "off: take auto"
+                       : " must be in the options of the communicator that this one is made from: "
+                         "take auto"));
 }
 
 }  // namespace
@@ -39,14 +57,25 @@ Settings Settings::with_plan(const std::string& plan) const {
   return settings;
 }
 
+Settings Settings::for_part(const Group& group) const {
+  Settings settings = *this;
+  const bool is_of_library = all_reduce && collectives::is_of_library(*all_reduce);
+  if (is_of_library && !runs(group, *all_reduce)) settings.all_reduce.reset();
+  return settings;
+}
+
 Settings Settings::in(const Group& group) const {
   Settings settings = *this;
-  if (all_reduce != Algorithm::kShared) return settings;
+  const bool is_of_library = all_reduce && collectives::is_of_library(*all_reduce);
+  if (!is_of_library && all_reduce != Algorithm::kShared) return settings;
+  if (is_of_library && runs(group, *all_reduce)) return settings;
   if (group.world_size() == 1) {
     settings.all_reduce.reset();
+  } else if (is_of_library) {
+    refuse_library(*all_reduce);
   } else if (!group.transport->shared_memory()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "the plan shared-memory takes ranks that all share memory, and these go over " +
+                "the plan shared-memory needs ranks that all share memory, but these use " +
                     group.table.transport + ": take auto");
   }
   return settings;
@@ -57,8 +86,8 @@ void Settings::check_codec_of(const std::string& plan) const {
     return;
   }
   throw Error(ErrorCode::kInvalidArgument,
-              "what is coded as " + std::string(to_string(codec)) +
-                  " goes along the ring: take plan auto or ring, not " + plan);
+              "values with the codec " + std::string(to_string(codec)) +
+                  " go along the ring: take plan auto or ring, not " + plan);
 }
 
 }  // namespace rota

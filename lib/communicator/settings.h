@@ -1,4 +1,4 @@
-// What the options of a communicator ask for, found to exist.
+// The options of a communicator after they were checked.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,17 +14,22 @@
 
 namespace rota {
 
-// Made before any other rank is met.
+// A rank makes its Settings before it connects to any other rank.
 struct Settings {
-  // Throws Error kInvalidArgument for a plan or kernels that do not exist, and for a plan that does
-  // not go with the codec.
+  // Throws Error kInvalidArgument for a plan or kernels that do not exist, and for a plan that
+  // cannot be used with the codec.
   explicit Settings(const CommunicatorOptions& options);
   Settings with_plan(const std::string& plan) const;
 
-  // For a group. Throws Error kInvalidArgument for a plan that its ranks cannot run.
+  // Returns the settings for a group that is made from another one: some libraries of collectives
+  // serve only the first group.
+  Settings for_part(const Group& group) const;
+
+  // Returns the settings in a group. Throws Error kInvalidArgument for a plan that the group's
+  // ranks cannot run.
   Settings in(const Group& group) const;
 
-  std::optional<collectives::Algorithm> all_reduce;  // None: chosen call by call.
+  std::optional<collectives::Algorithm> all_reduce;  // Empty: chosen for each call.
   Codec codec;
   std::uint64_t codec_seed;
   const kernels::Reductions* reductions;

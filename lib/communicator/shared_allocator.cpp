@@ -1,4 +1,4 @@
-// Blocks by address.
+// Stores the blocks of shared allocators, with their addresses as keys.
 #include <rota/shared_allocator.h>
 
 #include <mutex>

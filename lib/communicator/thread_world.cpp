@@ -1,10 +1,11 @@
-// One communicator a rank, over transports that are there or over arenas that are made here.
+// Makes one communicator per rank, over given transports or over arenas that are made here.
 #include "communicator/thread_world.h"
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "base/transports.h"
 #include "communicator/impl.h"
 #include "communicator/tuned_file.h"
+#include "communicator/with_nccl.h"
 #include "os/host.h"
 #include "transport/fabric.h"
 
@@ -31,14 +33,15 @@ std::vector<std::shared_ptr<Membership>> memberships_of_threads(std::size_t worl
 }  // namespace
 
 std::vector<Communicator> ThreadWorld::make(const ThreadWorldOptions& options) {
-  return over(base::Islands(options.world_size, 0),
+  return over(base::Domains(options.world_size, 0),
               transport::join_threads(options.world_size, options.arena_bytes),
               options.communicator);
 }
 
 std::vector<Communicator> ThreadWorld::over(
-    const base::Islands& islands, std::vector<std::unique_ptr<transport::Transport>> transports,
-    const CommunicatorOptions& options, std::vector<std::shared_ptr<Membership>> memberships) {
+    const base::Domains& domains, std::vector<std::unique_ptr<transport::Transport>> transports,
+    const CommunicatorOptions& options, std::vector<std::shared_ptr<Membership>> memberships,
+    std::vector<std::unique_ptr<collectives::Method>> methods) {
   const std::size_t world_size = transports.size();
   RankTable table;
   table.source = "threads of one process";
@@ -54,6 +57,13 @@ std::vector<Communicator> ThreadWorld::over(
   }
   if (memberships.empty()) memberships = memberships_of_threads(world_size);
   const Settings settings(options);
+  std::optional<nccl::Id> nccl_id;
+  if (asks_for_nccl(options) && world_size == 1) {
+    nccl_id = nccl_id_of_one();
+  } else if (asks_for_nccl(options)) {
+    nccl_of_this_rank();
+    nccl_id = make_nccl_id();
+  }
 
   std::vector<Communicator> world;
   for (std::size_t rank = 0; rank < world_size; ++rank) {
@@ -61,7 +71,7 @@ std::vector<Communicator> ThreadWorld::over(
     group.rank = rank;
     group.table = told.table;
     group.tuned = told.tuned;
-    group.islands = islands;
+    group.domains = domains;
     group.deadline =
         std::min<base::Duration>(options.deadline.value_or(kUsualDeadline), base::kForever);
     group.may_spin = world_size <= std::thread::hardware_concurrency();
@@ -69,6 +79,8 @@ std::vector<Communicator> ThreadWorld::over(
     std::iota(group.members.begin(), group.members.end(), std::size_t{0});
     group.membership = std::move(memberships[rank]);
     group.transport = std::move(transports[rank]);
+    if (!methods.empty()) group.methods.push_back(std::move(methods[rank]));
+    if (nccl_id) add_nccl(group, *nccl_id, options);
     world.push_back(CommunicatorImpl::communicator(
         std::make_shared<CommunicatorImpl>(std::move(group), settings)));
   }

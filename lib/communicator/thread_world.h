@@ -6,7 +6,8 @@
 
 #include <rota/communicator.h>
 
-#include "base/islands.h"
+#include "base/domains.h"
+#include "collectives/running.h"
 #include "communicator/membership.h"
 #include "transport/transport.h"
 
@@ -14,21 +15,22 @@ namespace rota {
 
 struct ThreadWorldOptions {
   std::size_t world_size = 1;
-  std::size_t arena_bytes = std::size_t{64} << 20;  // Of each rank; sparse. 0: the most.
-  CommunicatorOptions communicator;                 // Its deadline is 60 s where it says none.
+  std::size_t arena_bytes = std::size_t{64} << 20;  // Per rank; sparse. 0: the maximum.
+  CommunicatorOptions communicator;                 // If it has no deadline: 60 s.
 };
 
 struct ThreadWorld {
-  // Over shared memory. Index = rank. Each is used by one thread at a time, as any Communicator is.
-  // Throws Error kSystem, kNoMemory, kInvalidArgument.
+  // Makes communicators over shared memory. Index = rank. Only one thread at a time may use each
+  // Communicator. Throws Error kSystem, kNoMemory, kInvalidArgument.
   static std::vector<Communicator> make(const ThreadWorldOptions& options);
 
-  // Over transports that are connected with each other, as `islands` says. `memberships`: index =
-  // rank; without them the ranks are a job of their own.
+  // Makes communicators over transports that are already connected with each other. `domains`:
+  // which ranks share memory over these transports. `memberships`: index = rank; if empty, these
+  // ranks form a separate job. `methods`: index = rank; a further method of each to run operations.
   static std::vector<Communicator> over(
-      const base::Islands& islands, std::vector<std::unique_ptr<transport::Transport>> transports,
-      const CommunicatorOptions& options,
-      std::vector<std::shared_ptr<Membership>> memberships = {});
+      const base::Domains& domains, std::vector<std::unique_ptr<transport::Transport>> transports,
+      const CommunicatorOptions& options, std::vector<std::shared_ptr<Membership>> memberships = {},
+      std::vector<std::unique_ptr<collectives::Method>> methods = {});
 };
 
 }  // namespace rota

@@ -1,4 +1,4 @@
-// Finds the hosts in a rank table, and says who is where.
+// Finds the hosts in a rank table, and describes the ranks of each host.
 #include "communicator/topology.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace rota {
 namespace {
 
-// "0-2,5"
+// Returns a text such as "0-2,5".
 std::string in_runs(const std::vector<std::size_t>& ranks) {
   std::string text;
   for (std::size_t begin = 0; begin < ranks.size();) {

@@ -1,4 +1,4 @@
-// Reads a tuned file, and holds it against the group.
+// Reads a tuned file, and compares it with the group.
 #include "communicator/tuned_file.h"
 
 #include <rota/error.h>
@@ -32,7 +32,7 @@ std::string read_tuned_file(const std::string& path) {
   }
   text.resize(count);
   if (count <= kMaxTunedBytes) return text;
-  refuse(path, "is longer than the " + std::to_string(kMaxTunedBytes) + " bytes that one may have");
+  refuse(path, "has more than the allowed " + std::to_string(kMaxTunedBytes) + " bytes");
 }
 
 void give_tuned(Group& group, const std::string& path, std::string_view text) {
@@ -42,9 +42,9 @@ void give_tuned(Group& group, const std::string& path, std::string_view text) {
 
 void require_own_topology(const Group& group) {
   if (is_own(group)) return;
-  refuse(group.table.tuned, "is for " + to_text(group.tuned->topology) + ", and this is " +
+  refuse(group.table.tuned, "is for " + to_text(group.tuned->topology) + ", but this world is " +
                                 to_text(topology_of(group.table, group.encrypts)) +
-                                ": tune this one by rota-bench tune, or leave it out");
+                                ": tune this world with rota-bench tune, or leave the file out");
 }
 
 void forget_foreign_topology(Group& group) {

@@ -1,4 +1,4 @@
-// Where a group's tuned table comes from, and whether it is for that group.
+// Gives a group its tuned table, and checks that the table is for the group's topology.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,17 +7,19 @@
 
 namespace rota {
 
-// Throws Error kInvalidArgument where it cannot be opened, is no file, or is longer than
-// kMaxTunedBytes; kSystem where a read fails.
+// Reads a tuned file. Throws Error kInvalidArgument if it cannot be opened, is not a regular file,
+// or is longer than kMaxTunedBytes; kSystem if a read fails.
 std::string read_tuned_file(const std::string& path);
 
-// The group is given the table, whether it is for its topology or not. Throws as parse_tuned does.
+// Gives the group the table, whether or not it is for the group's topology. Throws what
+// parse_tuned() throws.
 void give_tuned(Group& group, const std::string& path, std::string_view text);
 
-// Throws Error kInvalidArgument, with both topologies, where the table is for another one.
+// Throws Error kInvalidArgument, which names both topologies, if the table is for another topology.
 void require_own_topology(const Group& group);
 
-// A part of a job takes the default table where the job's tuned one is not for it.
+// Removes the tuned table if it is for another topology. Groups that split() and for_threads() make
+// then use the default table.
 void forget_foreign_topology(Group& group);
 
 }  // namespace rota

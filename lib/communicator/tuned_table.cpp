@@ -1,4 +1,4 @@
-// Reads a tuned file line by line.
+// Parses a tuned file line by line.
 #include "communicator/tuned_table.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   return words;
 }
 
-// "shm, tcp, tcp encrypted": what may stand after 'transport'.
+// Returns the possible values after 'transport', such as "shm, tcp, tcp encrypted".
 std::string transports_in_words() {
   std::string words;
   for (const base::TransportRow& row : base::kTransports) {
@@ -83,14 +83,15 @@ class Parser {
       refuse("it does not begin with 'rota-tuned 1'");
     }
     if (words[1] != "1") {
-      refuse("its form is " + cluster::shown(words[1]) + ", and this rota knows 1: tune again");
+      refuse("its format is " + cluster::shown(words[1]) +
+             ", but this rota knows format 1: tune again");
     }
     has_version_ = true;
   }
 
   void read_transport(const Words& words) {
     Topology& topology = table_.topology;
-    if (!topology.transport.empty()) refuse("a second line 'transport'");
+    if (!topology.transport.empty()) refuse("it is a second line 'transport'");
     const std::string_view name = words.size() >= 2 ? words[1] : std::string_view();
     topology.encrypts = base::listens(name) && words.size() == 3 && words[2] == "encrypted";
     if (!base::find_transport(name) || words.size() != (topology.encrypts ? 3U : 2U)) {
@@ -99,7 +100,7 @@ class Parser {
     topology.transport = name;
   }
 
-  // "3" or "0-2".
+  // Reads one rank or a range of ranks: "3" or "0-2".
   void read_run(std::string_view text, std::vector<std::size_t>& ranks) const {
     const std::size_t dash = text.find('-');
     const std::size_t first = number(text.substr(0, dash), kMaxRanks - 1);
@@ -109,7 +110,7 @@ class Parser {
     for (std::size_t rank = first; rank <= last; ++rank) ranks.push_back(rank);
   }
 
-  // "0-2,5": ranks that no other host has.
+  // Reads the ranks of one host, such as "0-2,5". No other host may have these ranks.
   void read_host(std::string_view text, std::vector<std::size_t>& hosts) const {
     std::vector<std::size_t> ranks;
     for (const std::string_view run : split(text, ",")) read_run(run, ranks);
@@ -117,13 +118,13 @@ class Parser {
     hosts.resize(std::max(hosts.size(), std::ranges::max(ranks) + 1), kNobody);
     const std::size_t host = std::ranges::min(ranks);
     for (const std::size_t rank : ranks) {
-      if (hosts[rank] != kNobody) refuse("rank " + std::to_string(rank) + " comes twice");
+      if (hosts[rank] != kNobody) refuse("rank " + std::to_string(rank) + " appears twice");
       hosts[rank] = host;
     }
   }
 
   void read_hosts(const Words& words) {
-    if (!table_.topology.hosts.empty()) refuse("a second line 'hosts'");
+    if (!table_.topology.hosts.empty()) refuse("it is a second line 'hosts'");
     std::vector<std::size_t> hosts;
     for (std::size_t i = 1; i < words.size(); ++i) read_host(words[i], hosts);
     const auto missing = std::ranges::find(hosts, kNobody);
@@ -143,13 +144,13 @@ class Parser {
     }
     const bool share_all = base::sharing_over(table_.topology.transport) == base::Sharing::kAll;
     if (!collectives::has_plans(*algorithm) && !share_all) {
-      refuse("the plan " + cluster::shown(words[2]) + " is for the transport " +
-             std::string(base::transport_for(base::Sharing::kAll).name) + " alone");
+      refuse("the plan " + cluster::shown(words[2]) + " works only over the transport " +
+             std::string(base::transport_for(base::Sharing::kAll).name));
     }
     auto& rows = table_.all_reduce;
-    if (rows.empty() && bytes != 0) refuse("the first line 'all-reduce' is to be from 0 on");
+    if (rows.empty() && bytes != 0) refuse("the first line 'all-reduce' must start at 0 bytes");
     if (!rows.empty() && bytes <= rows.back().from_bytes) {
-      refuse("the bytes of lines 'all-reduce' are to ascend");
+      refuse("the bytes of the lines 'all-reduce' must ascend");
     }
     rows.push_back({bytes, *algorithm});
   }

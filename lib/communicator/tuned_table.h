@@ -1,13 +1,13 @@
-// The plans that were measured to be the fastest in one topology: what rota-bench tune writes into
-// a file, and what a job takes from it.
+// The fastest measured plans in one topology. rota-bench tune writes these plans to a file, and a
+// job reads the file.
 //
 //   rota-tuned 1                 # What the file is, and the version of its form.
 //   transport tcp encrypted      # Or shm, tcp, shm+tcp, shm+tcp encrypted.
 //   hosts 0-1 2-3                # The ranks of each host.
-//   all-reduce 0 direct          # From so many bytes on, this plan:
-//   all-reduce 32768 ring        # from 0 on, then in ascending order.
+//   all-reduce 0 direct          # The plan from this number of bytes on. The first line
+//   all-reduce 32768 ring        # starts at 0, and the numbers ascend.
 //
-// What follows a '#' is for people.
+// Text after '#' is a comment.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -32,16 +32,17 @@ struct TunedTable {
   friend bool operator==(const TunedTable&, const TunedTable&) = default;
 };
 
-// The file's longest text: it travels to all ranks in one message.
+// The largest size of a file in bytes: its text travels to all ranks in one message.
 inline constexpr std::size_t kMaxTunedBytes = std::size_t{32} * 1024;
 
-// `name` stands for the text in errors. Throws Error kInvalidArgument, naming the line.
+// Parses a tuned file. `name` names the text in errors. Throws Error kInvalidArgument, which names
+// the line.
 TunedTable parse_tuned(const std::string& name, std::string_view text);
 
-// What parse_tuned reads; without comments.
+// Returns the text that parse_tuned() reads, without comments.
 std::string to_text(const TunedTable& table);
 
-// The plan of an all-reduce of so many bytes.
+// Returns the plan of an all-reduce of `bytes` bytes.
 collectives::Algorithm tuned_all_reduce(const TunedTable& table, std::size_t bytes) noexcept;
 
 }  // namespace rota

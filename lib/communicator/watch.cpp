@@ -1,4 +1,4 @@
-// Compares times. A time of zero is none.
+// Compares times. A time of zero means that no time is set.
 #include "communicator/watch.h"
 
 #include <utility>
@@ -23,19 +23,19 @@ bool Watch::wants_report_of(std::size_t peer) const noexcept {
 }
 
 Watch::Verdict Watch::judge(std::size_t peer, bool tells_why, bool stream_goes_on) noexcept {
-  if (departed_ == peer) {
-    // What it sent before it ended is here by now or, in a stream, comes before the stream's end.
-    if (departure_seen_ == TimePoint{}) departure_seen_ = now_;
-    const bool may_come = stream_goes_on && now_ - departure_seen_ < kStreamEnds;
-    return may_come ? Verdict::kWaits : Verdict::kEnded;
-  }
   if (first_look_ == TimePoint{}) {
     first_look_ = now_;
   } else if (passed_ > kSuspended) {
     first_look_ += passed_;
   }
   const base::Duration more = tells_why ? base::Duration(kTellsWithin) : base::Duration(0);
-  return now_ - first_look_ <= deadline_ + more ? Verdict::kWaits : Verdict::kTimedOut;
+  const bool is_late = now_ - first_look_ > deadline_ + more;
+  if (departed_ != peer) return is_late ? Verdict::kTimedOut : Verdict::kWaits;
+  // All data that the peer sent before it ended has arrived by now. Exception: in a stream, data
+  // may still arrive until the end of the stream.
+  if (departure_seen_ == TimePoint{}) departure_seen_ = now_;
+  const bool may_come = stream_goes_on && !is_late && now_ - departure_seen_ < kStreamEnds;
+  return may_come ? Verdict::kWaits : Verdict::kEnded;
 }
 
 }  // namespace rota

@@ -1,4 +1,4 @@
-// Starts operations in their order, and finishes each as it is done.
+// Starts operations in their order, and finishes each when it is done.
 #include "communicator/window.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ Extent extent_at(const std::byte* start, std::size_t bytes) noexcept {
   return {address, address + bytes};
 }
 
-// From the first part to the last: what lies between counts as well.
+// Returns the extent from the first part to the last part. This extent includes the memory between
+// parts.
 Extent extent_of(const Packing& packing) noexcept {
   Extent all{~std::uintptr_t{0}, 0};
   for (const Values& part : packing.parts) {
@@ -85,7 +86,7 @@ Window::Turn Window::advance(std::uint64_t number, bool is_oldest) {
   collectives::Running& place = place_of(operation, number);
   if (state == State::kWaits) {
     if (!is_oldest && !may_start(number)) return Turn::kNothing;
-    if (operation.packing) pack(*operation.packing);
+    if (operation.packing) copy_in(*operation.packing);
     state = State::kRuns;
     place.start(operation);
   }
@@ -96,10 +97,11 @@ Window::Turn Window::advance(std::uint64_t number, bool is_oldest) {
     }
     state = State::kDone;
   }
-  // A peer that failed has its values back and may change them: what was read of them since then
-  // is not what it promised. It says that it failed before it gives anything back.
+  // A peer that fails takes its values back, and may change them. Values that this rank reads from
+  // the peer afterwards are not the values that the peer offered. A peer announces its failure
+  // before it takes anything back, so this check comes after all reads.
   if (transport_ && transport_->broken()) return Turn::kBroken;
-  if (operation.packing) unpack(*operation.packing);
+  if (operation.packing) copy_out(*operation.packing);
   queue_.mark_done(number);
   state = State::kFinished;
   return Turn::kMoved;
@@ -129,7 +131,7 @@ bool Window::shares_memory(std::uint64_t number, std::uint64_t before) noexcept 
   return memory_of(queue_.at(number)).conflicts_with(memory_of(queue_.at(before)));
 }
 
-// Worked out where another operation is under way, and once.
+// Streams are computed only if another operation is under way, and once per operation.
 Streams Window::streams_of(std::uint64_t number) noexcept {
   const std::size_t words = stream_words_.size() / kPlaces;
   const std::span<std::uint64_t> all(stream_words_);
@@ -140,6 +142,13 @@ Streams Window::streams_of(std::uint64_t number) noexcept {
   const QueuedOperation& operation = queue_.at(number);
   place_of(operation, number).add_streams(operation, streams);
   return streams;
+}
+
+std::string_view Window::keeps_buffers() const noexcept {
+  for (const auto& place : places_) {
+    if (const auto keeper = place->keeps_buffers(); !keeper.empty()) return keeper;
+  }
+  return {};
 }
 
 const QueuedOperation* Window::held_up_by_memory() noexcept {

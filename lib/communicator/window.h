@@ -1,7 +1,7 @@
-// The operations of a group that are under way, and the one rule of their order: an operation may
-// start when nothing before it that is unfinished holds a stream that it uses, or memory that
-// either of them writes. A method may want its own operations to start in the order of their calls
-// as well.
+// The operations of a group that are under way, and the rule for their order. An operation may
+// start unless it conflicts with an earlier, unfinished operation. Two operations conflict if they
+// use the same stream (see collectives::Streams), or the same memory and one of them writes it. A
+// method may also require that its own operations start in the order of their calls.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "collectives/running.h"
@@ -17,7 +18,7 @@
 
 namespace rota {
 
-// From the first address to behind the last one.
+// A range of addresses: from the first address to the address after the last one.
 struct Extent {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
@@ -26,10 +27,10 @@ struct Extent {
   }
 };
 
-// The caller's memory that an operation touches.
+// The caller's memory that an operation reads and writes.
 struct MemoryUse {
   Extent read;
-  std::array<Extent, 2> written;  // The values; a codec's feedback.
+  std::array<Extent, 2> written;  // The values; the feedback of a codec.
   bool conflicts_with(const MemoryUse& other) const noexcept {
     return writes_what(other) || other.writes_what(*this);
   }
@@ -43,47 +44,57 @@ struct MemoryUse {
   }
 };
 
-// One thread at a time.
+// Only one thread at a time may use a Window.
 class Window {
  public:
   enum class Turn : std::uint8_t {
     kNothing,
     kMoved,
-    kBroken,  // Some rank has begun to abort: nothing is finished any more.
+    kBroken,  // A rank has begun to abort: no further operation is finished.
   };
 
-  // `methods`: what PlannedCollective::method counts; they outlive this. `transport`: null in a
-  // world of one.
+  // `methods`: the list in which PlannedCollective::method is an index. The methods must outlive
+  // this object. `transport`: null in a world of one.
   Window(OperationQueue& queue, std::span<const std::unique_ptr<collectives::Method>> methods,
          const transport::Transport* transport);
 
-  // Starts what may start, moves what can be moved, finishes what is done. Reads no clock. Throws
-  // Error kPeerLost, kMismatch, kNoMemory.
+  // Starts the operations that may start, moves what can be moved, finishes operations that are
+  // done. Reads no clock. Throws Error kPeerLost, kMismatch, kNoMemory.
   Turn turn();
 
-  // How many have a place, counted from the oldest that is not finished.
+  // Returns the number of operations that have a place, from the oldest unfinished one on.
   std::uint64_t count() const noexcept { return admitted_ - queue_.finished(); }
-  // The oldest that is not finished. These require count() > 0, and a turn() before.
+  // The next two functions return the oldest unfinished operation, and the place in which it runs.
+  // Both require count() > 0, and an earlier turn().
   const QueuedOperation& oldest() const noexcept { return queue_.at(queue_.finished() + 1); }
   const collectives::Running& oldest_run() const noexcept {
     return place_of(oldest(), queue_.finished() + 1);
   }
-  // Whether it is done, and some rank's abort keeps it from being finished.
+  // Returns whether the oldest operation is done, but is not finished because a rank has begun to
+  // abort.
   bool oldest_is_kept() const noexcept {
     return states_[(queue_.finished() + 1) % kPlaces] == State::kDone;
   }
 
-  // The first operation that waits for one before it because both use the same memory, or null.
+  // Returns which library may still use the buffers of operations under way, after the group has
+  // failed. Empty if none does.
+  std::string_view keeps_buffers() const noexcept;
+
+  // Returns the first operation that waits for an earlier one because both use the same memory, or
+  // null.
   const QueuedOperation* held_up_by_memory() noexcept;
 
  private:
-  static constexpr std::uint64_t kPlaces = collectives::kMostRunning;
+  static constexpr std::size_t kPlaces = collectives::kMostRunning;
 
   enum class State : std::uint8_t { kWaits, kRuns, kDone, kFinished };
-  State& state_of(std::uint64_t number) noexcept { return states_[number % kPlaces]; }
+  static std::size_t number_in_ring(std::uint64_t number) noexcept {
+    return static_cast<std::size_t>(number % kPlaces);
+  }
+  State& state_of(std::uint64_t number) noexcept { return states_[number_in_ring(number)]; }
   collectives::Running& place_of(const QueuedOperation& operation,
                                  std::uint64_t number) const noexcept {
-    return *places_[operation.planned->method * kPlaces + number % kPlaces];
+    return *places_[operation.planned->method * kPlaces + number_in_ring(number)];
   }
   void admit(std::uint64_t oldest) noexcept;
   bool may_start(std::uint64_t number) noexcept;
@@ -94,14 +105,14 @@ class Window {
 
   OperationQueue& queue_;
   const transport::Transport* transport_;
-  std::vector<std::unique_ptr<collectives::Running>> places_;  // By method and place.
-  std::uint64_t admitted_ = 0;  // Operations that have been given a place.
+  std::vector<std::unique_ptr<collectives::Running>> places_;  // Index: method and place.
+  std::uint64_t admitted_ = 0;                                 // Operations that have had a place.
   // Index: the operation's number % kPlaces.
   std::array<State, kPlaces> states_{};
-  std::array<std::uint64_t, kPlaces> streams_known_{};  // Of which operation.
-  std::array<std::uint64_t, kPlaces> waits_for_{};  // The operation that it was found to wait for.
-  std::vector<std::uint64_t> stream_words_;         // Of all places.
-  std::vector<bool> starts_in_order_;               // By method.
+  std::array<std::uint64_t, kPlaces> streams_known_{};  // The operation with known streams.
+  std::array<std::uint64_t, kPlaces> waits_for_{};      // The operation that this one waits for.
+  std::vector<std::uint64_t> stream_words_;             // The streams of all places.
+  std::vector<bool> starts_in_order_;                   // Index = method.
 };
 
 }  // namespace rota

@@ -1,4 +1,4 @@
-// Which variants there are, and which of them has kernels of which sort.
+// Has the tables of variants and of their kernels, and chooses a variant.
 #include <rota/error.h>
 
 #include <string>
@@ -13,6 +13,11 @@ constexpr const Variant* kVariants[] = {
 #if defined(__x86_64__)
     &cpu::kAvx512,
     &cpu::kAvx2,
+#elif defined(__aarch64__)
+    &cpu::kNeonFp16,
+    &cpu::kNeon,
+#elif defined(ROTA_HAS_NEON)
+    &cpu::kNeon,
 #endif
     &cpu::kScalar,
 };
@@ -21,6 +26,11 @@ constexpr const Reductions* kReductions[] = {
 #if defined(__x86_64__)
     &cpu::kAvx512Reductions,
     &cpu::kAvx2Reductions,
+#elif defined(__aarch64__)
+    &cpu::kNeonFp16Reductions,
+    &cpu::kNeonReductions,
+#elif defined(ROTA_HAS_NEON)
+    &cpu::kNeonReductions,
 #endif
     &cpu::kScalarReductions,
 };
@@ -29,6 +39,8 @@ constexpr const Codings* kCodings[] = {
 #if defined(__x86_64__)
     &cpu::kAvx512Codings,
     &cpu::kAvx2Codings,
+#elif defined(__aarch64__)
+    &cpu::kNeonCodings,
 #endif
     &cpu::kScalarCodings,
 };
@@ -37,6 +49,8 @@ constexpr const Optimizers* kOptimizers[] = {
 #if defined(__x86_64__)
     &cpu::kAvx512Optimizers,
     &cpu::kAvx2Optimizers,
+#elif defined(__aarch64__)
+    &cpu::kNeonOptimizers,
 #endif
     &cpu::kScalarOptimizers,
 };
@@ -45,6 +59,8 @@ constexpr const Tiles* kTiles[] = {
 #if defined(__x86_64__)
     &cpu::kAvx512Tiles,
     &cpu::kAvx2Tiles,
+#elif defined(__aarch64__)
+    &cpu::kNeonTiles,
 #endif
     &cpu::kScalarTiles,
 };

@@ -1,4 +1,4 @@
-// The transforms of tiles that Winograd's convolutions take.
+// Has the kernels that transform tiles for Winograd's convolutions.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -7,12 +7,13 @@
 
 namespace rota::kernels {
 
-struct TileSteps {  // From an element of a tile to the next, in elements of the memory.
+struct TileSteps {  // Distances between neighbours in a tile, in elements.
   std::size_t row;
   std::size_t column;
 };
 
-// Of a square tile each of whose elements is a run of `count` numbers. With a matrix L of 8 x side:
+// Transforms a square tile. Each of its elements is an array of `count` numbers. L is a matrix of 8
+// x side.
 template <class T>
 struct TileTransform {
   using Function = void (*)(const T* from, TileSteps from_steps, T* to, TileSteps to_steps,
@@ -21,30 +22,30 @@ struct TileTransform {
   Function contract_add;  // to += Lᵀ · from · L: from 8 x 8 to side x side.
 };
 
-// Of a convolution by square windows, after Winograd: the expanded outputs are the products,
-// element by element, of the expanded inputs and weights; and gradients contract what values
-// expand.
+// The transforms of a convolution with square windows, after Winograd. The expanded inputs
+// and the expanded weights are multiplied element by element. outputs.contract_add turns these
+// products into outputs. For gradients, expand and contract_add swap their roles.
 template <class T>
 struct TileTransforms {
-  TileTransform<T> inputs;   // 8 x 8. What is expanded gives the outputs by `outputs`' contraction.
+  TileTransform<T> inputs;   // 8 x 8.
   TileTransform<T> weights;  // window x window.
-  TileTransform<T> outputs;  // 9 - window, squared.
+  TileTransform<T> outputs;  // (9 - window) x (9 - window).
 };
 
 template <class T>
-struct TypeTiles {  // Of one type.
+struct TypeTiles {  // For one type.
   TileTransforms<T> of_window_3;
   TileTransforms<T> of_window_5;
 };
 
 struct Tiles {
-  static std::span<const Tiles* const> table() noexcept;  // Best first; the last is scalar's.
+  static std::span<const Tiles* const> table() noexcept;  // Best first; the last is "scalar".
 
   const Variant* variant;
   TypeTiles<float> float32;
   TypeTiles<double> float64;
 
-  // Of windows of 3 x 3 or of 5 x 5: requires that `window` is 3 or 5.
+  // Returns the transforms for windows of 3 x 3 or 5 x 5. Requires that `window` is 3 or 5.
   template <class T>
   const TileTransforms<T>& transforms(std::size_t window) const noexcept {
     if constexpr (sizeof(T) == sizeof(float)) {

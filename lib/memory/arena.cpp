@@ -1,4 +1,4 @@
-// First fit over a map of what is free.
+// Allocates runs (contiguous ranges) of the arena by first fit. A map lists all runs.
 #include "memory/arena.h"
 
 #include <iterator>
@@ -10,18 +10,16 @@
 #include "base/assert.h"
 
 namespace rota::memory {
-namespace {
 
-std::size_t whole_pages(std::size_t bytes) noexcept {
-  return (bytes + Arena::kPage - 1) / Arena::kPage * Arena::kPage;
+Arena::Arena(os::SharedMapping& mapping, std::size_t first, std::shared_ptr<void> keep_alive,
+             std::size_t page_bytes)
+    : keep_alive_(std::move(keep_alive)), mapping_(mapping), page_bytes_(page_bytes) {
+  ROTA_ASSERT(first % page_bytes == 0 && first < mapping.bytes().size());
+  runs_[first] = {.bytes = mapping.bytes().size() - first};
 }
 
-}  // namespace
-
-Arena::Arena(os::SharedMapping& mapping, std::size_t first, std::shared_ptr<void> keep_alive)
-    : keep_alive_(std::move(keep_alive)), mapping_(mapping) {
-  ROTA_ASSERT(first % kPage == 0 && first < mapping.bytes().size());
-  runs_[first] = {.bytes = mapping.bytes().size() - first};
+std::size_t Arena::whole_pages(std::size_t bytes) const noexcept {
+  return (bytes + page_bytes_ - 1) / page_bytes_ * page_bytes_;
 }
 
 Block Arena::allocate(std::size_t bytes) {
@@ -34,19 +32,20 @@ std::span<std::byte> Arena::take(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   for (auto& [offset, run] : runs_) {
     if (!run.is_free || needed < bytes || run.bytes < needed) continue;
-    std::map<std::size_t, Run> rest;  // Made first: it may be that there is no memory for it.
+    std::map<std::size_t, Run> rest;  // Made before any change: this may throw.
     if (run.bytes > needed) rest[offset + needed] = {.bytes = run.bytes - needed};
     mapping_.reserve(offset, needed);
     run = {.bytes = needed, .is_free = false};
     runs_.merge(rest);
     return mapping_.bytes().subspan(offset, bytes);
   }
-  throw Error(ErrorCode::kNoMemory, "no run of " + std::to_string(bytes) +
-                                        " bytes is left in this rank's shared arena of " +
-                                        std::to_string(mapping_.bytes().size()) + " bytes");
+  throw Error(ErrorCode::kNoMemory,
+              "no " + std::to_string(bytes) +
+                  " contiguous bytes are left in this rank's shared arena of " +
+                  std::to_string(mapping_.bytes().size()) + " bytes");
 }
 
-// Allocates nothing: what lacks memory ends by giving some back.
+// Allocates nothing: a caller that lacks memory can still give memory back.
 void Arena::release(std::span<std::byte> bytes) noexcept {
   if (bytes.empty() || quarantined_) return;
   const auto offset = static_cast<std::size_t>(bytes.data() - mapping_.bytes().data());

@@ -1,4 +1,5 @@
-// Deals out runs of one shared mapping, which peers have mapped too and read in place.
+// Hands out contiguous ranges (runs) of one shared mapping. Peers map it too, and read and write
+// the runs in place.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -8,30 +9,32 @@
 
 #include <rota/memory.h>
 
-#include "os/shared_memory.h"
+#include "os/host.h"
+#include "os/shared_mapping.h"
 
 namespace rota::memory {
 
-// First fit by address. Each run starts on a page of its own and is backed by real pages before it
-// is handed out, so that a full host is an Error here and never a SIGBUS later. Thread-safe.
+// Hands out the first free range that is large enough. Each run starts on its own page. The arena
+// backs a run with real pages before it hands the run out. So a full host causes an Error here, and
+// never a SIGBUS later. Thread-safe.
 class Arena : public Block::Owner, public std::enable_shared_from_this<Arena> {
  public:
-  // Deals from `first` (a multiple of the page) to the end of `mapping`. `keep_alive` owns it.
-  Arena(os::SharedMapping& mapping, std::size_t first, std::shared_ptr<void> keep_alive);
+  // Hands out memory from offset `first` (a multiple of the page) to the end of `mapping`.
+  // `keep_alive` owns `mapping`. `page_bytes` is the size of a page, a power of two.
+  Arena(os::SharedMapping& mapping, std::size_t first, std::shared_ptr<void> keep_alive,
+        std::size_t page_bytes = os::page_bytes());
 
-  // Zeroed. Throws Error kNoMemory when the arena or the host is full.
+  // The memory is zeroed. Throws Error kNoMemory if the arena or the host is full.
   Block allocate(std::size_t bytes);
 
-  // The same, but it is never given back.
+  // Allocates as allocate() does, but the memory is never given back.
   std::span<std::byte> take(std::size_t bytes);
 
   void release(std::span<std::byte> bytes) noexcept override;
 
-  // From now on nothing that is released is used again, nor changed: a peer may not know yet that
-  // it is no longer lent.
+  // From now on, released memory is neither reused nor changed: perhaps a peer does not know yet
+  // that it must no longer use that memory.
   void quarantine() noexcept { quarantined_ = true; }
-
-  static constexpr std::size_t kPage = 4096;
 
  private:
   struct Run {
@@ -39,11 +42,14 @@ class Arena : public Block::Owner, public std::enable_shared_from_this<Arena> {
     bool is_free = true;
   };
 
+  std::size_t whole_pages(std::size_t bytes) const noexcept;
+
   std::shared_ptr<void> keep_alive_;
   os::SharedMapping& mapping_;
+  std::size_t page_bytes_;
   std::atomic<bool> quarantined_{false};
   std::mutex mutex_;
-  std::map<std::size_t, Run> runs_;  // By offset: all there is. Free neighbours are merged.
+  std::map<std::size_t, Run> runs_;  // By offset; covers the arena. Free neighbours are merged.
 };
 
 }  // namespace rota::memory

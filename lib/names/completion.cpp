@@ -1,4 +1,4 @@
-// Puts names and domains together.
+// Completes a name with the domains of the search list.
 #include "names/completion.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ constexpr std::size_t kMaxLabelBytes = 63;
 constexpr std::size_t kMaxNameBytes = 253;  // Without the last dot.
 constexpr std::size_t kLabelsOfAPod = 3;    // pod.service.namespace
 
-// Without a last dot. The name itself is never taken apart otherwise than to look at it.
+// Splits a name without a last dot into labels. Labels serve decisions only: a server always gets
+// the whole name.
 std::vector<std::string_view> labels_of(std::string_view name) {
   std::vector<std::string_view> labels;
   while (true) {
@@ -33,7 +34,7 @@ bool is_name(std::string_view text) {
   });
 }
 
-// The name is in the domain, or is the domain.
+// Returns whether the name is in the domain, or is the domain.
 bool is_in(std::string_view name, std::string_view domain) {
   if (name.size() < domain.size()) return false;
   const std::string_view end = name.substr(name.size() - domain.size());
@@ -41,7 +42,7 @@ bool is_in(std::string_view name, std::string_view domain) {
          (name.size() == domain.size() || name[name.size() - domain.size() - 1] == '.');
 }
 
-// Names to ask, each once.
+// Collects the names to ask for, each once.
 class Names {
  public:
   explicit Names(std::string_view name) : name_(name) {}
@@ -66,7 +67,7 @@ std::vector<std::string> complete_in_cluster(std::string_view name, const Resolv
                                              const std::string& zone) {
   Names names(name);
   const auto labels = labels_of(name);
-  // "_port._tcp" is no part of where a service is.
+  // Labels such as "_port._tcp" do not say where a service is, so they do not count.
   const auto label_count = static_cast<std::size_t>(std::ranges::count_if(
       labels, [](std::string_view label) { return !label.starts_with('_'); }));
   if (is_in(name, zone)) {

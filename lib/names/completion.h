@@ -1,4 +1,4 @@
-// Which absolute names a name may be short for.
+// Finds the absolute names that a short name may stand for.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,20 +9,25 @@
 
 namespace rota::names {
 
-// The names to ask for in turn, each with its last dot; none where it is no name. A name that ends
-// with a dot is what it says, and all others are completed with domains of the search list.
+// Returns the names to ask for, in this order, each with its last dot. Returns none if `name` is
+// not a valid name. A name that ends with a dot stays unchanged. All other names are completed with
+// domains of the search list.
 //
-// Outside of Kubernetes that goes as the system does it: as it stands before or after the completed
-// ones, by `ndots`. In Kubernetes, which shows in the search list, a record is missing until its
-// pod is there, and what is asked as it stands goes out of the cluster, where somebody else's host
-// may answer. So there
-//   pod.service, pod.service.namespace   are completed below svc.ZONE, and asked in no other form;
-//   service.namespace.svc                becomes that of ZONE;
-//   names in ZONE                        are asked as they stand;
-//   names of more labels                 are no pod's: first as they stand, then below svc.ZONE.
+// Outside of Kubernetes, the names are those that the system's resolver would try. `ndots` decides
+// whether the unchanged name comes before or after the completed names. The search list shows
+// whether this is Kubernetes. In Kubernetes, a pod has no record until the pod exists. Before that,
+// a question for the unchanged name leaves the cluster, and a host outside may answer. So in
+// Kubernetes:
+//   names of one to three labels, such   are completed only with the domains of the search list
+//   as pod.service.namespace             in svc.ZONE: NAMESPACE.svc.ZONE and svc.ZONE;
+//   names that end with .svc             are completed with ZONE;
+//   names in ZONE                        stay unchanged;
+//   other names with more labels         are not names of pods: they are asked for unchanged first,
+//                                        and then completed with the domains in svc.ZONE.
 std::vector<std::string> complete(std::string_view name, const ResolvConf& conf);
 
-// "cluster.local" where the search list has "NAMESPACE.svc.cluster.local".
+// Returns "cluster.local" if the search list has "NAMESPACE.svc.cluster.local", and nothing outside
+// of Kubernetes.
 std::optional<std::string> cluster_zone(const std::vector<std::string>& search);
 
 }  // namespace rota::names

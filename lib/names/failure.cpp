@@ -1,4 +1,4 @@
-// Puts what c-ares says into sentences that name who said it.
+// Turns the statuses of c-ares into sentences that name the servers.
 #include "names/failure.h"
 
 #include <ares.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint16_t kUsualPort = 53;
 
-// "a", "a and b", "a, b and c".
+// Returns "a", "a and b", or "a, b and c".
 std::string listed(const std::vector<std::string>& words, const std::string& last) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -25,12 +25,13 @@ std::string name_of(const os::Address& server) {
   return server.port() == kUsualPort ? server.host() : server.to_text();
 }
 
-// How much it says beyond there being no record.
+// Returns how much a status says beyond "no record". Of several statuses, the one that says most is
+// reported.
 int weight_of(int status) noexcept {
   switch (status) {
     case ARES_ENOTFOUND:
       return 0;
-    case ARES_SUCCESS:  // With records that say nothing.
+    case ARES_SUCCESS:  // The records have no address.
     case ARES_ENODATA:
       return 1;
     default:
@@ -43,7 +44,7 @@ int weight_of(int status) noexcept {
 Failure::Failure(std::vector<std::string> names, std::vector<os::Address> servers)
     : names_(std::move(names)), servers_(std::move(servers)), worst_(ARES_ENOTFOUND) {
   for (std::string& name : names_) {
-    if (name.size() > 1) name.pop_back();  // Nobody else writes the last dot.
+    if (name.size() > 1) name.pop_back();  // People do not write the last dot.
   }
 }
 
@@ -58,7 +59,9 @@ void Failure::add(int status) {
 }
 
 std::string Failure::to_text() const {
-  if (names_.empty()) return "it is no name that a name server knows";
+  if (names_.empty()) {
+    return "it is not a valid host name, so no name server was asked: correct the name";
+  }
   std::vector<std::string> who;
   for (const os::Address& server : servers_) who.push_back(name_of(server));
   const bool are_many = who.size() > 1;
@@ -81,7 +84,7 @@ std::string Failure::to_text() const {
     case ARES_EREFUSED:
       return "the name server refuses to answer (REFUSED" + from;
     default:
-      return std::string("no answer that can be read (") + ::ares_strerror(worst_) + from;
+      return std::string("the answer cannot be read (") + ::ares_strerror(worst_) + from;
   }
 }
 

@@ -1,4 +1,4 @@
-// "10.0.0.1 one other": a number, and the names that it has.
+// Parses lines such as "10.0.0.1 one other": a numeric address, and its names.
 #include "names/hosts_file.h"
 
 #include <algorithm>

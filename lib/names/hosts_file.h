@@ -1,4 +1,4 @@
-// What a host's file of hosts says.
+// Looks up a name in the text of a host's /etc/hosts.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace rota::names {
 
-// The addresses that the text gives to the name, in its order, each once and with that port.
+// Returns the addresses of `name` in the text, in the text's order, each once and with `port`.
 std::vector<os::Address> addresses_in(std::string_view text, std::string_view name,
                                       std::string_view port);
 

@@ -1,4 +1,4 @@
-// Compares run by run: of digits, or of none.
+// Compares names run by run. A run has only digits, or no digit.
 #include "names/order.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// Takes the first run off the text.
+// Removes the first run from the text, and returns the run.
 std::string_view take_run(std::string_view& text) noexcept {
   const bool wants_digits = is_digit(text.front());
   std::size_t end = 1;
@@ -41,7 +41,7 @@ bool comes_before(std::string_view one, std::string_view other) noexcept {
     if (std::is_neq(order)) return std::is_lt(order);
   }
   if (first.empty() != second.empty()) return first.empty();
-  return one < other;  // "a-01" and "a-1".
+  return one < other;  // Equal as numbers: "a-01" and "a-1".
 }
 
 }  // namespace rota::names

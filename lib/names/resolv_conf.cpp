@@ -1,4 +1,4 @@
-// Reads resolv.conf word by word; a word that is not known says nothing.
+// Reads resolv.conf word by word, and ignores unknown words.
 #include "names/resolv_conf.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ ResolvConf parse_resolv_conf(std::string_view text, std::string_view host_name) 
   ResolvConf conf;
   bool names_domains = false;
   for (const std::string_view line : lines_of(text)) {
-    // With a space before it, a word is none of the system's.
+    // The system ignores a line that begins with a space.
     if (line.empty() || is_space(line.front())) continue;
     const auto words = words_of(line);
     if (words.size() < 2) continue;

@@ -1,4 +1,4 @@
-// Completes a name, and asks for what it may be short for, one after the other.
+// Completes a name, and asks for the completed names, one after the other.
 #include "names/resolver.h"
 
 #include <ares.h>
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-#include "names/channel.h"
+#include "names/ares_channel.h"
 #include "names/completion.h"
 #include "names/failure.h"
 #include "names/hosts_file.h"
@@ -19,16 +19,18 @@
 namespace rota::names {
 namespace {
 
-constexpr int kInternet = 1;  // The class of a record, and then its type.
-constexpr int kService = 33;
+constexpr int kInternet = 1;  // The class IN of a record.
+constexpr int kService = 33;  // The type SRV of a record.
 
-// Empty where there is none: the system, too, does without.
+// Returns the text of a file, or an empty text if there is no such file: the system's resolver
+// works without the file, too.
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// This host means itself by it, whatever others say.
+// Returns whether the name is "localhost", or ends with ".localhost". Such a name means this host,
+// even if a name server says otherwise.
 bool is_own_name(std::string_view host) {
   if (host.ends_with('.')) host.remove_suffix(1);
   constexpr std::string_view kLocalhost = "localhost";
@@ -43,10 +45,11 @@ std::vector<os::Address> own_addresses(const std::string& port) {
 
 }  // namespace
 
-// A name at the name servers. Stays where it is, because c-ares calls back.
+// One question to the name servers. A Question cannot move, because c-ares calls back at its
+// address.
 class Resolver::Question {
  public:
-  // The port of addresses; none where the question is for targets.
+  // `port` is the port of the addresses; it is empty if the question is for targets.
   Question(const std::string& name, std::optional<std::string> port, const Options& options)
       : port_(std::move(port)) {
     ResolvConf conf = parse_resolv_conf(text_of(options.resolv_conf), os::host_name());
@@ -54,7 +57,7 @@ class Resolver::Question {
     names_ = complete(name, conf);
     failure_ = Failure(names_, conf.servers);
     if (names_.empty()) return;
-    channel_.emplace(Channel::Options{conf.servers, conf.by_stream, options.patience});
+    channel_.emplace(AresChannel::Options{conf.servers, conf.by_stream, options.patience});
     ask();
   }
   Question(const Question&) = delete;
@@ -109,7 +112,7 @@ class Resolver::Question {
     ::ares_freeaddrinfo(found);
   }
 
-  // A target of "." says that there is none.
+  // A target of "." means that the service does not exist.
   static void take_targets(void* self, int status, int /*timeouts*/, unsigned char* reply,
                            int reply_bytes) {
     if (status == ARES_EDESTRUCTION) return;
@@ -130,11 +133,12 @@ class Resolver::Question {
 
   std::optional<std::string> port_;
   std::vector<std::string> names_;
-  std::size_t asked_ = 0;  // The name that is being asked for.
+  std::size_t asked_ = 0;  // Index of the name that is being asked for.
   Failure failure_;
-  std::optional<int> status_;  // Of c-ares, once it has answered.
+  std::optional<int> status_;  // The status of c-ares, once it has answered.
   Answer answer_;
-  std::optional<Channel> channel_;  // The first to go: it calls back. None where there is no name.
+  std::optional<AresChannel>
+      channel_;  // Destroyed first, because it calls back. Empty if there is no name.
 };
 
 Resolver::Resolver(Options options) : options_(std::move(options)) {}
@@ -179,7 +183,7 @@ std::optional<Answer> Resolver::advance() {
   return answer;
 }
 
-// What is known already is due at once.
+// An answer that is already known is due immediately.
 std::optional<base::TimePoint> Resolver::next_deadline() const {
   if (answer_) return base::TimePoint{};
   return question_ ? question_->next_deadline() : std::nullopt;

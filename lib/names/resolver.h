@@ -1,5 +1,5 @@
-// Asks what a name stands for, without ever waiting: numbers and this host's own names at once, all
-// others at the name servers.
+// Resolves names without blocking. Numeric addresses, names in /etc/hosts and localhost need no
+// query; all other names are looked up at the name servers.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -15,29 +15,28 @@
 namespace rota::names {
 
 struct Options {
-  std::string resolv_conf = "/etc/resolv.conf";  // Looked at for each question, as is the next.
+  std::string resolv_conf = "/etc/resolv.conf";  // Read for each question, like `hosts`.
   std::string hosts = "/etc/hosts";
-  std::vector<os::Address> servers;  // In place of those of resolv.conf.
-  std::chrono::milliseconds patience{
-      2000};  // With each server, for each name that it is asked for.
+  std::vector<os::Address> servers;          // If not empty, replace those of resolv.conf.
+  std::chrono::milliseconds patience{2000};  // Timeout for each server and each name.
 };
 
-// Where a service is, as an SRV record says it.
+// Where a service is, from an SRV record.
 struct Target {
-  std::string host;  // Whole, and without its last dot.
+  std::string host;  // Complete, without its last dot.
   std::uint16_t port = 0;
 
   friend bool operator==(const Target&, const Target&) = default;
 };
 
-// An answer to one question. Where it has nothing, the same question may fare better later.
+// The answer to one question. If it is empty, the same question may succeed later.
 struct Answer {
   std::vector<os::Address> addresses;  // The best first, by RFC 6724.
-  std::vector<Target> targets;         // Numbers in their names as numbers: mnist-9, mnist-10.
+  std::vector<Target> targets;         // Sorted with numbers as numbers: mnist-9, mnist-10.
   std::string failure;                 // Why there is nothing, such as "no record yet (…)".
 };
 
-// One question at a time, and nothing remembered from one to the next.
+// Handles one question at a time, and remembers nothing between questions.
 class Resolver {
  public:
   explicit Resolver(Options options = {});
@@ -45,16 +44,18 @@ class Resolver {
   Resolver& operator=(Resolver&& other) noexcept;
   ~Resolver();
 
-  // What "host:port" stands for. In place of what was being asked. Throws Error kInvalidArgument
-  // for a text of another form, kSystem.
+  // Asks for the addresses of "host:port". Replaces the current question. Throws Error
+  // kInvalidArgument for a string of another form, kSystem.
   void ask_addresses(const std::string& address);
 
-  // Where "_port._tcp.service" is. In place of what was being asked. Throws Error kSystem.
+  // Asks for the targets of "_port._tcp.service". Replaces the current question. Throws Error
+  // kSystem.
   void ask_targets(const std::string& service);
 
   bool is_asking() const noexcept;
 
-  // One turn of a loop. Never blocks. The answer comes once. advance() throws Error kSystem.
+  // Runs one iteration of an event loop. Never blocks. advance() returns the answer once, and
+  // throws Error kSystem.
   void add_to(os::PollSet& polls) const;
   std::optional<Answer> advance();
   std::optional<base::TimePoint> next_deadline() const;
@@ -63,12 +64,12 @@ class Resolver {
   class Question;
 
   Options options_;
-  std::unique_ptr<Question> question_;  // To name servers.
-  std::optional<Answer> answer_;        // Which needed none.
+  std::unique_ptr<Question> question_;  // The question to name servers.
+  std::optional<Answer> answer_;        // An answer that needed no name server.
 };
 
-// Waits for what "host:port" stands for; no longer than Options::patience with each server for each
-// name. Throws what Resolver throws.
+// Waits for the addresses of "host:port", at most Options::patience for each server and each name.
+// Throws what Resolver throws.
 Answer resolve(const std::string& address, const Options& options = {});
 
 }  // namespace rota::names

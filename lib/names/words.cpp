@@ -1,4 +1,4 @@
-// Takes lines apart.
+// Splits text into lines, and lines into words.
 #include "names/words.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace rota::names {
 namespace {
 
-// Of ASCII alone, whatever the locale.
+// Converts only ASCII letters, whatever the locale.
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace

@@ -1,11 +1,12 @@
-// What a layer does with its biases: one vector for all rows.
+// The biases of a layer: one vector that is added to all rows.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 
 namespace rota::nn {
 
-// Every row becomes `row`. Copies ever more of what is filled already: a few long runs.
+// Sets every row of `matrix` to `row`. Each copy doubles the filled part, so a few long copies are
+// enough.
 template <class T>
 void fill_rows(const T* row, std::size_t columns, T* matrix, std::size_t rows) noexcept {
   std::copy_n(row, rows == 0 ? 0 : columns, matrix);

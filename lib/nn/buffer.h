@@ -13,10 +13,10 @@ class Buffer {
  public:
   T* data() const noexcept { return data_.get(); }
 
-  // What was held before is lost if it was not enough.
+  // Makes room for `count` elements. If the buffer grows, its old contents are lost.
   void reserve(std::size_t count) {
     if (count <= count_) return;
-    data_.reset();  // First: two at once might be more than there is.
+    data_.reset();  // Frees the old memory first: there may be no room for both.
     count_ = 0;
     data_.reset(static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t(kAlignment))));
     count_ = count;

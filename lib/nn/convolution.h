@@ -1,24 +1,24 @@
-// Filters that slide over an image padded with zeros: each output pixel is the product of the
-// window around it and the weights. This way has a product for all windows of some images.
+// A convolution: filters slide over an image padded with zeros. Each output pixel is the product of
+// the window around it and the weights. This implementation multiplies all windows of a few images
+// in one matrix product.
 #pragma once
-#include "nn/buffer.h"
 #include "nn/filters.h"
-#include "nn/padded_images.h"
 
 namespace rota::nn {
 
-template <class T>
-class Convolution final : public Filters<T> {
+template <class Math>
+class Convolution final : public Filters<typename Math::Element> {
  public:
-  Convolution(ImageShape input, const Layer& layer);
+  using T = typename Math::Element;
 
+  Convolution(const Math& math, ImageShape input, const Layer& layer);
+
+  void reserve(std::size_t samples) override;
   void forward(const Pass& pass, const T* input, T* output) override;
   void parameter_gradients(const Pass& pass, const Backward<T>& backward) override;
   void input_gradient(const Pass& pass, const Backward<T>& backward) override;
 
  private:
-  void turn_weights() noexcept;
-
   using Filters<T>::input_;
   using Filters<T>::output_;
   using Filters<T>::window_;
@@ -27,9 +27,10 @@ class Convolution final : public Filters<T> {
   using Filters<T>::biases_;
   using Filters<T>::biases_gradient_;
 
-  PaddedImages<T> inputs_;
-  PaddedImages<T> output_gradients_;
-  Buffer<T> turned_weights_;  // window × window × filters × channels.
+  [[no_unique_address]] Math math_;
+  typename Math::Windows inputs_;
+  typename Math::Windows output_gradients_;
+  typename Math::Memory turned_weights_;  // window × window × filters × channels.
 };
 
 }  // namespace rota::nn

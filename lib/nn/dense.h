@@ -4,10 +4,12 @@
 
 namespace rota::nn {
 
-template <class T>
-class Dense final : public Module<T> {
+template <class Math>
+class Dense final : public Module<typename Math::Element> {
  public:
-  Dense(std::size_t inputs, const Layer& layer);
+  using T = typename Math::Element;
+
+  Dense(const Math& math, std::size_t inputs, const Layer& layer);
 
   ImageShape output_shape() const noexcept override { return {1, 1, outputs_}; }
   std::vector<Parameter> parameters() const override;
@@ -17,6 +19,7 @@ class Dense final : public Module<T> {
   void input_gradient(const Pass& pass, const Backward<T>& backward) override;
 
  private:
+  [[no_unique_address]] Math math_;
   std::size_t inputs_;
   std::size_t outputs_;
   Initializer initializer_;

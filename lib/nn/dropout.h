@@ -1,26 +1,30 @@
-// While training, drops units at random and scales up the rest, so that their expectation stays.
+// In training, drops units at random and scales up the other units, so that the expected value of
+// each unit stays the same.
 #pragma once
 #include "nn/activations.h"
-#include "nn/buffer.h"
 
 namespace rota::nn {
 
-template <class T>
-class Dropout final : public Activation<T> {
+template <class Math>
+class Dropout final : public Activation<Math> {
  public:
-  // `position` is the layer's among all layers: two dropout layers drop different units.
-  Dropout(ImageShape shape, const Layer& layer, std::size_t position);
+  using T = typename Math::Element;
 
-  void reserve(std::size_t samples) override { factors_.reserve(samples * this->shape().count()); }
+  // `position` is the index of the layer among all layers: two dropout layers drop different units.
+  Dropout(const Math& math, ImageShape shape, const Layer& layer, std::size_t position);
+
+  void reserve(std::size_t samples) override {
+    this->math_.reserve(factors_, samples * this->shape().count());
+  }
+  void prepare(const Pass& pass) override;
 
  private:
-  void apply(const Pass& pass, std::span<T> values) noexcept override;
-  void differentiate(std::span<T> gradient, const T* output) noexcept override;
-  void draw_factors(const Pass& pass) noexcept;
+  void apply(const Pass& pass, std::span<T> values) override;
+  void differentiate(std::span<T> gradient, const T* output) override;
 
   double rate_;
   std::size_t position_;
-  Buffer<T> factors_;  // Of the last pass: 0 for a dropped unit, else 1 / (1 - rate).
+  typename Math::Memory factors_;  // Last pass: 0 for a dropped unit, otherwise 1 / (1 - rate).
 };
 
 }  // namespace rota::nn

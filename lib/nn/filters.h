@@ -1,4 +1,4 @@
-// What all ways to convolve have in common: the shapes, and the parameters.
+// The common part of all convolutions: the shapes and the parameters.
 #pragma once
 #include "nn/initializer.h"
 #include "nn/module.h"

@@ -1,4 +1,4 @@
-// Normally distributed numbers by position, from Philox and the Box-Muller transform.
+// Draws normally distributed numbers by position, with Philox and the Box-Muller transform.
 #include "nn/initializer.h"
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace rota::nn {
 namespace {
 
-// The Box-Muller transform: two independent draws from N(0, 1).
+// Returns two independent draws from N(0, 1), by the Box-Muller transform.
 std::array<double, 2> normal_pair(const RandomBlock& random) noexcept {
   constexpr double kUnit = 0x1p-53;
   const double radius_share =

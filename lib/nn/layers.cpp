@@ -1,4 +1,4 @@
-// The public functions that describe layers, and what checks and builds the modules they mean.
+// The public functions that describe layers, and the functions that check layers and make modules.
 #include <rota/error.h>
 #include <rota/model.h>
 
@@ -7,9 +7,11 @@
 #include "nn/activations.h"
 #include "nn/convolution.h"
 #include "nn/dense.h"
+#include "nn/device_math.h"
 #include "nn/dropout.h"
+#include "nn/host_math.h"
+#include "nn/make_module.h"
 #include "nn/max_pool.h"
-#include "nn/module.h"
 #include "nn/tiled_convolution.h"
 
 namespace rota {
@@ -52,7 +54,8 @@ std::string describe(const Layer& layer) {
   return text;
 }
 
-// What is wrong with `layer` on such an image; empty if nothing is.
+// Returns what is wrong with `layer` on an image of this shape, or an empty text if nothing is
+// wrong.
 std::string fault_of(const Layer& layer, ImageShape input) {
   switch (layer.kind) {
     case Layer::Kind::kDense:
@@ -70,7 +73,7 @@ std::string fault_of(const Layer& layer, ImageShape input) {
     case Layer::Kind::kSigmoid:
       return "";
   }
-  return "it is of no known kind";
+  return "its kind is unknown";
 }
 
 }  // namespace
@@ -93,8 +96,10 @@ std::string kind_name(Layer::Kind kind) {
   return "unknown";
 }
 
-template <class T>
-std::unique_ptr<Module<T>> make_module(const Layer& layer, std::size_t position, ImageShape input) {
+template <class Math>
+std::unique_ptr<Module<typename Math::Element>> make_module(const Math& math, const Layer& layer,
+                                                            std::size_t position,
+                                                            ImageShape input) {
   const std::string fault = fault_of(layer, input);
   if (!fault.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -102,26 +107,31 @@ std::unique_ptr<Module<T>> make_module(const Layer& layer, std::size_t position,
   }
   switch (layer.kind) {
     case Layer::Kind::kDense:
-      return std::make_unique<Dense<T>>(input.count(), layer);
+      return std::make_unique<Dense<Math>>(math, input.count(), layer);
     case Layer::Kind::kConvolution:
-      if (TiledConvolution<T>::suits(input, layer)) {
-        return std::make_unique<TiledConvolution<T>>(input, layer);
+      if constexpr (Math::kIsHost) {
+        using Tiled = TiledConvolution<typename Math::Element>;
+        if (Tiled::suits(input, layer)) return std::make_unique<Tiled>(input, layer);
       }
-      return std::make_unique<Convolution<T>>(input, layer);
+      return std::make_unique<Convolution<Math>>(math, input, layer);
     case Layer::Kind::kMaxPool:
-      return std::make_unique<MaxPool<T>>(input, layer);
+      return std::make_unique<MaxPool<Math>>(math, input, layer);
     case Layer::Kind::kRelu:
-      return std::make_unique<Relu<T>>(input);
+      return std::make_unique<Relu<Math>>(math, input);
     case Layer::Kind::kSigmoid:
-      return std::make_unique<Sigmoid<T>>(input);
+      return std::make_unique<Sigmoid<Math>>(math, input);
     case Layer::Kind::kDropout:
-      return std::make_unique<Dropout<T>>(input, layer, position);
+      return std::make_unique<Dropout<Math>>(math, input, layer, position);
   }
   return nullptr;
 }
 
-template std::unique_ptr<Module<float>> make_module(const Layer&, std::size_t, ImageShape);
-template std::unique_ptr<Module<double>> make_module(const Layer&, std::size_t, ImageShape);
+template std::unique_ptr<Module<float>> make_module(const HostMath<float>&, const Layer&,
+                                                    std::size_t, ImageShape);
+template std::unique_ptr<Module<double>> make_module(const HostMath<double>&, const Layer&,
+                                                     std::size_t, ImageShape);
+template std::unique_ptr<Module<float>> make_module(const DeviceMath&, const Layer&, std::size_t,
+                                                    ImageShape);
 
 }  // namespace nn
 }  // namespace rota

@@ -1,25 +1,30 @@
-// Keeps the greatest value of each window × window square, channel by channel.
+// Max pooling keeps the greatest value of each window × window square, for each channel.
 #pragma once
 #include "nn/module.h"
 
 namespace rota::nn {
 
-template <class T>
-class MaxPool final : public Module<T> {
+template <class Math>
+class MaxPool final : public Module<typename Math::Element> {
  public:
-  MaxPool(ImageShape input, const Layer& layer);
+  using T = typename Math::Element;
+
+  MaxPool(const Math& math, ImageShape input, const Layer& layer)
+      : output_{input.rows / layer.window, input.columns / layer.window, input.channels},
+        pooling_(math.pooling(input, output_, layer.window)) {}
 
   ImageShape output_shape() const noexcept override { return output_; }
-  void forward(const Pass& pass, const T* input, T* output) override;
-  void input_gradient(const Pass& pass, const Backward<T>& backward) override;
+  void forward(const Pass& pass, const T* input, T* output) override {
+    pooling_.forward(pass.samples, input, output);
+  }
+  void input_gradient(const Pass& pass, const Backward<T>& backward) override {
+    pooling_.backward(pass.samples, backward.input, backward.output_gradient,
+                      backward.input_gradient);
+  }
 
  private:
-  ImageShape input_;
   ImageShape output_;
-  std::size_t window_;
-  std::vector<std::size_t> offsets_;  // Of a square's values from its first, row by row.
-  std::vector<T> greatest_;           // One a channel, as is the next.
-  std::vector<T> left_;               // Of the gradient, not yet passed on.
+  typename Math::Pooling pooling_;
 };
 
 }  // namespace rota::nn

@@ -1,15 +1,12 @@
-// Model: checks what it is given, lends memory to the modules and calls them in order.
+// A Model checks its arguments, and lets a runner compute.
 #include <rota/error.h>
 #include <rota/model.h>
 
-#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "nn/buffer.h"
-#include "nn/initializer.h"
-#include "nn/module.h"
-#include "nn/product.h"
-#include "nn/softmax_cross_entropy.h"
+#include "nn/runner.h"
 
 namespace rota {
 namespace {
@@ -18,8 +15,9 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, what);
 }
 
-// So many samples at a time are evaluated: how many are asked for takes no memory.
-constexpr std::size_t kEvaluatedTogether = 100;
+std::string text_of(MemoryKind memory) {
+  return memory.is_host() ? "the host" : "device " + std::to_string(memory.device());
+}
 
 }  // namespace
 
@@ -32,112 +30,102 @@ std::size_t ParameterInfo::count() const noexcept {
 template <class T>
 class Model<T>::Impl {
  public:
-  Impl(ImageShape input, const std::vector<Layer>& layers);
+  Impl(ImageShape input, const std::vector<Layer>& layers, MemoryKind memory);
 
-  std::size_t classes() const noexcept { return stages_.back().features; }
+  std::size_t classes() const noexcept { return classes_; }
   ImageShape input_shape() const noexcept { return input_; }
+  MemoryKind memory() const noexcept { return memory_; }
+  cuda::On stream() const noexcept { return runner_->stream(); }
+  std::span<const Layer> layers() const noexcept { return layers_; }
   std::span<const ParameterInfo> parameters() const noexcept { return parameters_; }
 
-  void bind(std::size_t index, std::span<T> values, std::span<T> gradient);
+  void bind(std::size_t index, MemoryKind memory, std::span<T> values, std::span<T> gradient,
+            cuda::Handle event = 0);
   void initialize(std::uint64_t seed);
   Score forward(const Batch<T>& batch);
+  Score late_score() { return runner_->late_score(); }
   void backward(const std::function<void(std::size_t)>& gradient_ready, Gradients gradients);
   Score evaluate(const Batch<T>& batch);
 
  private:
-  // A module and where its output lies.
-  struct Stage {
-    std::unique_ptr<nn::Module<T>> module;
-    std::size_t features = 0;
-    std::size_t first_parameter = 0;
-    std::size_t parameter_count = 0;
-    bool in_place = false;  // The output overwrites the previous stage's.
-    nn::Buffer<T> memory;   // Unused if in_place.
-    T* output = nullptr;
-  };
+  // Where a parameter is, in the memory where the model computes.
   struct Binding {
     std::span<T> values;
     std::span<T> gradient;
-    double deviation = 0;  // Of the values it starts with.
+    double deviation = 0;  // Of the initial values.
   };
 
-  void add(const Layer& layer, std::size_t position, ImageShape input);
+  ImageShape add(const Layer& layer, std::size_t position, ImageShape input);
   void check(const Batch<T>& batch) const;
   void check_bound(std::size_t index) const;
-  void reserve(std::size_t samples);
-  const T* run_forward(const nn::Pass& pass, const T* input);
-  void run_backward(const std::function<void(std::size_t)>& gradient_ready);
   void announce_nothing(const std::function<void(std::size_t)>& gradient_ready,
                         Gradients gradients);
 
   ImageShape input_;
-  std::vector<Stage> stages_;
+  MemoryKind memory_;
+  std::unique_ptr<nn::Runner<T>> runner_;
+  std::vector<Layer> layers_;
   std::vector<ParameterInfo> parameters_;
-  std::vector<Binding> bindings_;  // One a parameter.
+  std::vector<Binding> bindings_;  // One for each parameter.
+  std::size_t classes_ = 0;
   bool has_dropout_ = false;
-  std::size_t capacity_ = 0;         // In samples.
-  nn::Buffer<T> gradients_[2];       // Of a stage's output and of its input, in turn.
-  nn::Pass pass_;                    // The latest forward(), and
-  const T* input_values_ = nullptr;  // what it was given.
+  nn::Pass pass_;  // Of the latest forward().
 };
 
 template <class T>
-Model<T>::Impl::Impl(ImageShape input, const std::vector<Layer>& layers) : input_(input) {
-  nn::use_one_thread();
+Model<T>::Impl::Impl(ImageShape input, const std::vector<Layer>& layers, MemoryKind memory)
+    : input_(input), memory_(memory), layers_(layers) {
   if (input.count() == 0) refuse("the input has no values: give rows, columns and channels");
   if (layers.empty()) refuse("a model needs at least one layer");
+  runner_ = nn::make_runner<T>(memory, input);
   ImageShape shape = input;
   for (std::size_t position = 0; position < layers.size(); ++position) {
-    add(layers[position], position, shape);
-    shape = stages_.back().module->output_shape();
+    shape = add(layers[position], position, shape);
   }
-  if (classes() < 2) {
-    refuse("the last layer has " + std::to_string(classes()) +
+  classes_ = shape.count();
+  if (classes_ < 2) {
+    refuse("the last layer has " + std::to_string(classes_) +
            " output; it needs one for each class, and at least 2");
   }
 }
 
 template <class T>
-void Model<T>::Impl::add(const Layer& layer, std::size_t position, ImageShape input) {
-  Stage stage;
-  stage.module = nn::make_module<T>(layer, position, input);
-  stage.features = stage.module->output_shape().count();
-  stage.first_parameter = parameters_.size();
-  stage.in_place = !stages_.empty() && stage.module->works_in_place() &&
-                   !stages_.back().module->rereads_output();
-  for (nn::Parameter& parameter : stage.module->parameters()) {
+ImageShape Model<T>::Impl::add(const Layer& layer, std::size_t position, ImageShape input) {
+  const nn::Module<T>& module = runner_->add(layer, position, input);
+  for (nn::Parameter& parameter : module.parameters()) {
     parameters_.push_back(
         {std::to_string(position) + "." + nn::kind_name(layer.kind) + "." + parameter.name,
          std::move(parameter.shape)});
     bindings_.push_back({{}, {}, parameter.deviation});
   }
-  stage.parameter_count = parameters_.size() - stage.first_parameter;
   has_dropout_ = has_dropout_ || layer.kind == Layer::Kind::kDropout;
-  stages_.push_back(std::move(stage));
+  return module.output_shape();
 }
 
 template <class T>
-void Model<T>::Impl::bind(std::size_t index, std::span<T> values, std::span<T> gradient) {
+void Model<T>::Impl::bind(std::size_t index, MemoryKind memory, std::span<T> values,
+                          std::span<T> gradient, cuda::Handle event) {
   if (index >= parameters_.size()) {
     refuse("parameter " + std::to_string(index) + " cannot be bound: there are " +
-           std::to_string(parameters_.size()));
+           std::to_string(parameters_.size()) + " parameters, numbered from 0");
   }
   const ParameterInfo& info = parameters_[index];
-  for (const std::span<T>& memory : {values, gradient}) {
-    if (memory.size() != info.count()) {
+  for (const std::span<T>& bound : {values, gradient}) {
+    if (bound.size() != info.count()) {
       refuse("parameter " + info.name + " has " + std::to_string(info.count()) +
-             " values, but is bound to memory for " + std::to_string(memory.size()));
+             " values, but is bound to memory for " + std::to_string(bound.size()));
     }
-    if (reinterpret_cast<std::uintptr_t>(memory.data()) % nn::kAlignment != 0) {
+    if (reinterpret_cast<std::uintptr_t>(bound.data()) % nn::kAlignment != 0) {
       refuse("parameter " + info.name + " is bound to memory that is not 64-byte aligned");
     }
   }
+  if (memory != memory_) {
+    refuse("parameter " + info.name + " is bound to memory of " + text_of(memory) +
+           ", but the model computes on " + text_of(memory_));
+  }
   bindings_[index].values = values;
   bindings_[index].gradient = gradient;
-  for (Stage& stage : stages_) {
-    const std::size_t local = index - stage.first_parameter;
-    if (local < stage.parameter_count) stage.module->bind(local, values.data(), gradient.data());
-  }
+  runner_->bind(index, values.data(), gradient.data(), event);
 }
 
 template <class T>
@@ -151,7 +139,9 @@ template <class T>
 void Model<T>::Impl::initialize(std::uint64_t seed) {
   for (std::size_t index = 0; index < bindings_.size(); ++index) {
     check_bound(index);
-    nn::fill_normal(bindings_[index].values, bindings_[index].deviation, seed, index);
+    const Binding& binding = bindings_[index];
+    runner_->initialize(binding.values.data(), binding.values.size(), binding.deviation, seed,
+                        index);
   }
 }
 
@@ -159,10 +149,14 @@ template <class T>
 void Model<T>::Impl::check(const Batch<T>& batch) const {
   for (std::size_t index = 0; index < bindings_.size(); ++index) check_bound(index);
   const std::size_t samples = batch.labels.size();
-  if (batch.inputs.size() != samples * input_.count()) {
-    refuse("a batch of " + std::to_string(samples) + " labels has " +
-           std::to_string(batch.inputs.size()) + " input values; this model takes " +
-           std::to_string(input_.count()) + " a sample");
+  if (const char* const why = runner_->why_not(batch)) refuse(why);
+  const bool has_pixels = !batch.pixels.empty();
+  const std::size_t inputs = has_pixels ? batch.pixels.size() : batch.inputs.size();
+  if (inputs != samples * input_.count() || (has_pixels && !batch.inputs.empty())) {
+    refuse("a batch of " + std::to_string(samples) + " labels has " + std::to_string(inputs) +
+           (has_pixels ? " pixels" : " input values") + "; this model takes " +
+           std::to_string(input_.count()) + " for each sample" +
+           (has_pixels ? ", and either pixels or input values" : ""));
   }
   for (std::size_t sample = 0; sample < samples; ++sample) {
     if (batch.labels[sample] < classes()) continue;
@@ -173,55 +167,12 @@ void Model<T>::Impl::check(const Batch<T>& batch) const {
 }
 
 template <class T>
-void Model<T>::Impl::reserve(std::size_t samples) {
-  if (samples <= capacity_) return;
-  std::size_t most_features = 0;
-  for (std::size_t i = 0; i < stages_.size(); ++i) {
-    Stage& stage = stages_[i];
-    stage.module->reserve(samples);
-    if (!stage.in_place) stage.memory.reserve(samples * stage.features);
-    stage.output = stage.in_place ? stages_[i - 1].output : stage.memory.data();
-    most_features = std::max(most_features, stage.features);
-  }
-  for (nn::Buffer<T>& gradient : gradients_) gradient.reserve(samples * most_features);
-  capacity_ = samples;
-}
-
-template <class T>
-const T* Model<T>::Impl::run_forward(const nn::Pass& pass, const T* input) {
-  for (Stage& stage : stages_) {
-    stage.module->forward(pass, input, stage.output);
-    input = stage.output;
-  }
-  return input;
-}
-
-template <class T>
-void Model<T>::Impl::run_backward(const std::function<void(std::size_t)>& gradient_ready) {
-  T* output_gradient = gradients_[0].data();
-  T* input_gradient = gradients_[1].data();
-  for (std::size_t i = stages_.size(); i-- > 0;) {
-    const Stage& stage = stages_[i];
-    const nn::Backward<T> backward = {
-        .input = i == 0 ? input_values_ : stages_[i - 1].output,
-        .output = stage.output,
-        .output_gradient = output_gradient,
-        .input_gradient = stage.module->works_in_place() ? output_gradient : input_gradient};
-    stage.module->parameter_gradients(pass_, backward);
-    for (std::size_t k = stage.parameter_count; k-- > 0;) {
-      if (gradient_ready) gradient_ready(stage.first_parameter + k);
-    }
-    if (i == 0) break;  // Nobody asks for the gradient of the data.
-    stage.module->input_gradient(pass_, backward);
-    if (!stage.module->works_in_place()) std::swap(output_gradient, input_gradient);
-  }
-}
-
-template <class T>
 void Model<T>::Impl::announce_nothing(const std::function<void(std::size_t)>& gradient_ready,
                                       Gradients gradients) {
   for (std::size_t index = bindings_.size(); index-- > 0;) {
-    if (gradients == Gradients::kOverwrite) std::ranges::fill(bindings_[index].gradient, T{0});
+    const std::span<T> gradient = bindings_[index].gradient;
+    if (gradients == Gradients::kOverwrite) runner_->clear(gradient.data(), gradient.size());
+    runner_->mark(index);
     if (gradient_ready) gradient_ready(index);
   }
 }
@@ -232,18 +183,15 @@ Score Model<T>::Impl::forward(const Batch<T>& batch) {
   const std::size_t samples = batch.labels.size();
   if (has_dropout_ && batch.samples.size() != samples) {
     refuse("a batch of " + std::to_string(samples) + " labels has " +
-           std::to_string(batch.samples.size()) + " identities of samples, which dropout needs");
+           std::to_string(batch.samples.size()) +
+           " identities of samples; dropout needs one for each label");
   }
   pass_ = {.samples = samples,
            .training = true,
            .identities = batch.samples,
            .seed = batch.seed,
            .step = batch.step};
-  input_values_ = batch.inputs.data();
-  if (samples == 0) return {};
-  reserve(samples);
-  const T* logits = run_forward(pass_, input_values_);
-  return nn::softmax_cross_entropy(logits, classes(), batch.labels, gradients_[0].data());
+  return samples == 0 ? Score() : runner_->forward(pass_, batch);
 }
 
 template <class T>
@@ -254,31 +202,18 @@ void Model<T>::Impl::backward(const std::function<void(std::size_t)>& gradient_r
     return;
   }
   pass_.add_gradients = gradients == Gradients::kAdd;
-  run_backward(gradient_ready);
+  runner_->backward(pass_, gradient_ready);
 }
 
 template <class T>
 Score Model<T>::Impl::evaluate(const Batch<T>& batch) {
   check(batch);
-  Score total;
-  for (std::size_t first = 0; first < batch.labels.size(); first += kEvaluatedTogether) {
-    const std::size_t samples = std::min(kEvaluatedTogether, batch.labels.size() - first);
-    reserve(samples);
-    nn::Pass pass;
-    pass.samples = samples;
-    const T* logits = run_forward(pass, batch.inputs.data() + first * input_.count());
-    const Score score = nn::softmax_cross_entropy<T>(logits, classes(),
-                                                     batch.labels.subspan(first, samples), nullptr);
-    total.loss += score.loss;
-    total.correct += score.correct;
-    total.samples += score.samples;
-  }
-  return total;
+  return runner_->evaluate(batch);
 }
 
 template <class T>
-Model<T>::Model(ImageShape input, const std::vector<Layer>& layers)
-    : impl_(std::make_unique<Impl>(input, layers)) {}
+Model<T>::Model(ImageShape input, const std::vector<Layer>& layers, MemoryKind memory)
+    : impl_(std::make_unique<Impl>(input, layers, memory)) {}
 template <class T>
 Model<T>::Model(Model&&) noexcept = default;
 template <class T>
@@ -294,13 +229,35 @@ template <class T>
 ImageShape Model<T>::input_shape() const noexcept {
   return impl_->input_shape();
 }
+
+template <class T>
+MemoryKind Model<T>::memory() const noexcept {
+  return impl_->memory();
+}
+template <class T>
+cuda::On Model<T>::stream() const noexcept {
+  return impl_->stream();
+}
+template <class T>
+std::span<const Layer> Model<T>::layers() const noexcept {
+  return impl_->layers();
+}
+
 template <class T>
 std::span<const ParameterInfo> Model<T>::parameters() const noexcept {
   return impl_->parameters();
 }
 template <class T>
 void Model<T>::bind(std::size_t index, std::span<T> values, std::span<T> gradient) {
-  impl_->bind(index, values, gradient);
+  impl_->bind(index, {}, values, gradient);
+}
+template <class T>
+void Model<T>::bind(std::size_t index, DeviceSpan<T> values, DeviceSpan<T> gradient,
+                    cuda::Handle event) {
+  if (values.device() != gradient.device())
+    refuse("a parameter and its gradient are on two devices");
+  impl_->bind(index, MemoryKind::of_device(values.device()), {values.address(), values.size()},
+              {gradient.address(), gradient.size()}, event);
 }
 template <class T>
 void Model<T>::initialize(std::uint64_t seed) {
@@ -309,6 +266,10 @@ void Model<T>::initialize(std::uint64_t seed) {
 template <class T>
 Score Model<T>::forward(const Batch<T>& batch) {
   return impl_->forward(batch);
+}
+template <class T>
+Score Model<T>::late_score() {
+  return impl_->late_score();
 }
 template <class T>
 void Model<T>::backward(const std::function<void(std::size_t)>& gradient_ready,
@@ -320,7 +281,7 @@ Score Model<T>::train(const Batch<T>& batch, const std::function<void(std::size_
                       Gradients gradients) {
   const Score score = forward(batch);
   backward(gradient_ready, gradients);
-  return score;
+  return memory().is_host() ? score : late_score();
 }
 template <class T>
 Score Model<T>::evaluate(const Batch<T>& batch) {

@@ -1,11 +1,14 @@
-// Optimizer: checks the options and keeps what each parameter remembers between steps.
+// An Optimizer checks the options, keeps values for each parameter between steps, and updates the
+// parameters.
 #include <rota/error.h>
 #include <rota/optimizer.h>
 
 #include <cmath>
 #include <sstream>
+#include <type_traits>
 
 #include "base/assert.h"
+#include "device/calls.h"
 #include "kernels/optimizers.h"
 
 namespace rota {
@@ -44,49 +47,26 @@ void check(const Adam& adam) {
 }
 
 template <class T>
-struct AdamFactors {
-  T beta1;
-  T beta2;
-  T weight_decay;
-  T rate;        // learning_rate / (1 - beta1^step)
-  T correction;  // 1 / (1 - beta2^step)
-  T epsilon;
-};
-
-template <class T>
-AdamFactors<T> factors_at(const Adam& adam, double learning_rate, std::uint64_t step) noexcept {
+kernels::AdamFactors<T> factors_at(const Adam& adam, double learning_rate, std::uint64_t step,
+                                   T gradient_scale) noexcept {
   const auto power = static_cast<double>(step);
   return {static_cast<T>(adam.beta1),
           static_cast<T>(adam.beta2),
           static_cast<T>(adam.weight_decay),
           static_cast<T>(learning_rate / (1 - std::pow(adam.beta1, power))),
           static_cast<T>(1 / (1 - std::pow(adam.beta2, power))),
-          static_cast<T>(adam.epsilon)};
+          static_cast<T>(adam.epsilon),
+          gradient_scale};
 }
 
 template <class T>
-struct AdamState {
-  T* values;
-  const T* gradient;
-  T* mean;
-  T* mean_square;
-  std::size_t count;
-};
-
-template <class T>
-void adam_update(const AdamState<T>& state, const AdamFactors<T>& factors,
-                 T gradient_scale) noexcept {
-  const auto [values, gradient, mean, mean_square, count] = state;
-  const auto [beta1, beta2, weight_decay, rate, correction, epsilon] = factors;
-  for (std::size_t i = 0; i < count; ++i) {
-    const T g = gradient[i] * gradient_scale + weight_decay * values[i];
-    mean[i] = beta1 * mean[i] + (1 - beta1) * g;
-    mean_square[i] = beta2 * mean_square[i] + (1 - beta2) * (g * g);
-    values[i] -= rate * mean[i] / (std::sqrt(mean_square[i] * correction) + epsilon);
-  }
+kernels::Hyperparameters<T> factors_at(const Sgd& sgd, double learning_rate,
+                                       T gradient_scale) noexcept {
+  return {static_cast<T>(learning_rate), static_cast<T>(sgd.momentum),
+          static_cast<T>(sgd.weight_decay), gradient_scale};
 }
 
-// Chosen once, since asking the processor what it has may take longer than a small update.
+// The kernels are chosen once: querying the processor may take longer than a small update.
 template <class T>
 const kernels::Updates<T>& updates() noexcept {
   static const kernels::Updates<T>& chosen = kernels::select<kernels::Optimizers>().updates<T>();
@@ -119,14 +99,41 @@ void Optimizer<T>::update(std::size_t index, std::span<T> values, std::span<cons
   if (const auto* sgd = std::get_if<Sgd>(&options_)) {
     updates<T>().sgd(
         values.data(), first_[index].data(), gradient.data(), values.size(),
-        {static_cast<T>(sgd->learning_rate * learning_rate_factor_), static_cast<T>(sgd->momentum),
-         static_cast<T>(sgd->weight_decay), gradient_scale});
+        factors_at<T>(*sgd, sgd->learning_rate * learning_rate_factor_, gradient_scale));
     return;
   }
   const Adam& adam = std::get<Adam>(options_);
-  adam_update<T>(
-      {values.data(), gradient.data(), first_[index].data(), second_[index].data(), values.size()},
-      factors_at<T>(adam, adam.learning_rate * learning_rate_factor_, step_), gradient_scale);
+  updates<T>().adam(
+      values.data(), first_[index].data(), second_[index].data(), gradient.data(), values.size(),
+      factors_at<T>(adam, adam.learning_rate * learning_rate_factor_, step_, gradient_scale));
+}
+
+template <class T>
+void Optimizer<T>::update_on(const cuda::On& on, T* values, std::span<T* const> kept,
+                             const T* gradient, std::size_t count, T gradient_scale) const {
+  ROTA_ASSERT(kept.size() == kept_count());
+  if constexpr (std::is_same_v<T, float>) {
+    const cuda::ModelCalls& models = device::calls().models;
+    int error = 0;
+    if (const auto* sgd = std::get_if<Sgd>(&options_)) {
+      const auto [learning_rate, momentum, weight_decay, scale] =
+          factors_at<T>(*sgd, sgd->learning_rate * learning_rate_factor_, gradient_scale);
+      error = models.sgd(on, values, kept[0], gradient, count,
+                         {learning_rate, momentum, weight_decay, scale});
+    } else {
+      const Adam& adam = std::get<Adam>(options_);
+      const auto [beta1, beta2, weight_decay, rate, correction, epsilon, scale] =
+          factors_at<T>(adam, adam.learning_rate * learning_rate_factor_, step_, gradient_scale);
+      error = models.adam(on, values, kept[0], kept[1], gradient, count,
+                          {beta1, beta2, weight_decay, rate, correction, epsilon, scale});
+    }
+    device::check(error, on.device, "the update of parameters");
+  }
+}
+
+template <class T>
+std::size_t Optimizer<T>::kept_count() const noexcept {
+  return std::holds_alternative<Adam>(options_) ? 2 : 1;
 }
 
 template <class T>
@@ -137,11 +144,12 @@ void Optimizer<T>::visit_state(StateVisitor& visitor, std::span<const ParameterI
   for (std::size_t index = 0; index < parameters.size(); ++index) {
     const ParameterInfo& parameter = parameters[index];
     const std::string name = "optimizer/" + parameter.name;
-    visitor.visit_tensor({.name = name + (is_adam ? "/mean" : "/velocity")}, parameter.shape,
-                         first_[index]);
-    if (is_adam) {
-      visitor.visit_tensor({.name = name + "/mean of squares"}, parameter.shape, second_[index]);
-    }
+    const auto visit = [&](const std::string& what, std::vector<T>& kept) {
+      visitor.visit_tensor({.name = name + what, .writer = StateWriter::kUpdate, .index = index},
+                           parameter.shape, kept);
+    };
+    visit(is_adam ? "/mean" : "/velocity", first_[index]);
+    if (is_adam) visit("/mean of squares", second_[index]);
   }
 }
 

@@ -1,4 +1,4 @@
-// Writes out the windows of images, row by row of each window.
+// Writes the windows of images into a matrix.
 #include "nn/padded_images.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void PaddedImages<T>::pad(const T* image) noexcept {
   }
 }
 
-// Pixels beside each other share most of their windows; each row of a window is one run.
+// Copies each row of a window in one piece.
 template <class T>
 T* PaddedImages<T>::write_windows(T* to) const noexcept {
   const std::size_t run = window_ * shape_.channels;
@@ -66,8 +66,9 @@ T* PaddedImages<T>::write_windows(T* to) const noexcept {
   return to;
 }
 
-// A row of a window of one channel is too short a run. So here all windows' first values come
-// first, then their second ones, each a run as long as an image's row.
+// With one channel, a row of a window is too short to be copied on its own. So this function writes
+// the first value of every window, then the second value of every window, and so on. Each copied
+// piece is as long as a row of the image.
 template <class T>
 void PaddedImages<T>::write_places(T* to, std::size_t place_step) const noexcept {
   for (std::size_t i = 0; i < window_ * window_; ++i, to += place_step) {

@@ -1,5 +1,5 @@
-// Images of a few samples with a border of zeros around each, and the matrix of their windows: what
-// a convolution multiplies.
+// The matrix of the windows of a few images. Each image has a border of zeros. The matrix is a
+// factor in the products of a convolution.
 #pragma once
 #include <rota/model.h>
 
@@ -13,15 +13,18 @@ namespace rota::nn {
 template <class T>
 class PaddedImages {
  public:
-  // The border is half the side of a window wide.
+  // The border is half as wide as a window.
   PaddedImages(ImageShape shape, std::size_t window);
 
-  // How many images are handled at once: so few that OpenBLAS takes their product for a small one,
-  // and multiplies it as it lies.
+  void reserve(std::size_t /*images*/) noexcept {}  // The constructor has made room.
+
+  // Returns the number of images handled together. This number is so small that OpenBLAS treats the
+  // matrix product as a small one, and multiplies the matrices in place, without copying them.
   std::size_t capacity() const noexcept { return capacity_; }
 
-  // Takes `count` images, at most capacity(). The result has a row for each of their pixels: the
-  // window around it, by rows, columns and channels. Valid until the next call.
+  // Returns the matrix of `count` images, at most capacity(). It has one row for each pixel of the
+  // images: the window around the pixel, by rows, columns and channels. It is valid until the next
+  // call.
   Matrix<T> windows(const T* images, std::size_t count) noexcept;
 
  private:
@@ -32,10 +35,10 @@ class PaddedImages {
   ImageShape shape_;
   std::size_t window_;
   ImageShape padded_shape_;
-  std::size_t window_count_;  // Values of a window.
+  std::size_t window_count_;  // Number of values in a window.
   std::size_t capacity_;
   Buffer<T> padded_;   // One image; its border stays zero.
-  Buffer<T> windows_;  // Of capacity_ images.
+  Buffer<T> windows_;  // Windows of capacity_ images.
 };
 
 }  // namespace rota::nn

@@ -1,10 +1,10 @@
-// Hands products to OpenBLAS where ROTA_BLAS (CMake) says so, and else to Eigen.
+// The matrix product, by OpenBLAS if CMake chose it (ROTA_BLAS), otherwise by Eigen.
 #include "nn/product.h"
 
 #include <mutex>
 
 #if defined(ROTA_OPENBLAS)
-// All flavours have these; those of BLAS itself are as Fortran calls them.
+// All builds of OpenBLAS have these functions; sgemm_ and dgemm_ have the Fortran interface.
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" void openblas_set_num_threads(int count);
 extern "C" int openblas_get_parallel();
@@ -33,7 +33,8 @@ int step_of(const Matrix<T>& matrix) noexcept {
   return static_cast<int>(matrix.column_major ? matrix.rows : matrix.columns);
 }
 
-// BLAS knows matrices by columns. Seen so, ours are transposed, and so is the product: bᵀ · aᵀ.
+// BLAS stores matrices by columns, and these matrices are stored by rows. So BLAS sees them
+// transposed, and computes the transposed product: bᵀ · aᵀ.
 template <class T>
 void multiply_at_once(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) noexcept {
   const char transposed = 'T';
@@ -50,9 +51,9 @@ void multiply_at_once(const Matrix<T>& a, const Matrix<T>& b, T* result, Result 
                   &rows);
 }
 
-// The serial flavour of OpenBLAS hands out its working memory without a lock: products that threads
-// took at once came out wrong. So replicas of one process take turns there. It is the library's
-// memory, one for the process, and so is the lock.
+// The serial build of OpenBLAS hands out its working memory without a lock: products of several
+// threads at the same time gave wrong results. So the replicas of a process multiply one after the
+// other. The library has one working memory for the process, so there is one lock for the process.
 std::unique_lock<std::mutex> take_turn() {
   static const bool kIsSerial = openblas_get_parallel() == 0;
   static std::mutex turn;
@@ -105,7 +106,7 @@ void multiply(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) no
 
 void use_one_thread() noexcept {
 #if defined(ROTA_OPENBLAS)
-  // Once, since other replicas of this process may be in the middle of a product.
+  // Called only once, because other replicas of this process may be in the middle of a product.
   [[maybe_unused]] static const bool kDone = (openblas_set_num_threads(1), true);
 #endif
 }

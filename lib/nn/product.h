@@ -1,10 +1,10 @@
-// The matrix product, where most of the time goes: OpenBLAS's or, where that is not found, Eigen's.
+// The matrix product, which takes most of the time: by OpenBLAS, or by Eigen without OpenBLAS.
 #pragma once
 #include <cstddef>
 
 namespace rota::nn {
 
-// Row-major or, seen transposed, column-major; without gaps.
+// A matrix without gaps: row-major, or column-major after transposed().
 template <class T>
 struct Matrix {
   const T* data;
@@ -22,14 +22,14 @@ Matrix<T> row_major(const T* data, std::size_t rows, std::size_t columns) noexce
 
 enum class Result : bool { kOverwrite, kAdd };
 
-// result = a · b, or result += a · b, which is row-major, without gaps, and overlaps neither.
-// The same values give the same bits wherever they lie in memory. Allocates nothing of ours. Any
-// number of threads may multiply; where OpenBLAS is its serial flavour, they wait for one another.
+// result = a · b, or result += a · b. The result is row-major, without gaps, and overlaps neither
+// factor. The same values give the same bits, wherever they are in memory. rota allocates nothing.
+// Any number of threads may multiply; with the serial build of OpenBLAS they wait for one another.
 template <class T>
 void multiply(const Matrix<T>& a, const Matrix<T>& b, T* result, Result mode) noexcept;
 
-// Keeps the library to the calling thread. A program may find a flavour of OpenBLAS that starts a
-// thread for each core, while each rank has but its share of them.
+// Makes OpenBLAS use the calling thread only. Some builds of OpenBLAS start a thread for each
+// core, but a rank has only a part of the cores.
 void use_one_thread() noexcept;
 
 }  // namespace rota::nn

@@ -1,4 +1,4 @@
-// The loss: how surprised the model is by the labels, taking its logits for log probabilities.
+// The loss: cross-entropy of the labels, with the logits as log probabilities before normalization.
 #pragma once
 #include <rota/model.h>
 
@@ -7,8 +7,9 @@
 
 namespace rota::nn {
 
-// `logits` are labels.size() × classes; labels are below `classes`. Where `gradient` is not null,
-// it becomes the gradient of the summed loss with respect to the logits; it may be `logits`.
+// Returns the score of the samples. `logits` are labels.size() × classes; labels are below
+// `classes`. If `gradient` is not null, it becomes the gradient of the summed loss with respect to
+// the logits. `gradient` may be `logits`.
 template <class T>
 Score softmax_cross_entropy(const T* logits, std::size_t classes,
                             std::span<const std::uint8_t> labels, T* gradient);

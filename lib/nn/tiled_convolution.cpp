@@ -1,5 +1,7 @@
-// Values go to the points, are multiplied there, and come back. So do gradients, by the transforms'
-// transposes.
+// Winograd's transform turns each tile of the input, and the window of each filter, into 8 × 8
+// transformed values. The places of these values are called points. Inputs and weights are
+// multiplied point by point, and the products are transformed back. Gradients go through the same
+// steps with the transposed transforms.
 #include "nn/tiled_convolution.h"
 
 #include <algorithm>
@@ -13,17 +15,19 @@ namespace {
 constexpr std::size_t kPointRows = 8;
 constexpr std::size_t kPoints = kPointRows * kPointRows;
 constexpr std::size_t kFewestChannels = 16;
-// Enough for long products, and little enough for a second-level cache, or nearly.
+// A run is a few consecutive samples that are transformed together. Its transformed inputs and
+// outputs have at most this many bytes. More samples make the matrix products longer, and so
+// faster. With many more bytes, the values would not stay in a second-level cache.
 constexpr std::size_t kPointCacheBytes = 2 * 1024 * 1024;
 
-// Of points that lie `count` elements apart.
+// Returns the steps for points that are `count` elements apart.
 kernels::TileSteps point_steps(std::size_t count) noexcept { return {kPointRows * count, count}; }
 
 kernels::TileSteps pixel_steps(const ImageShape& shape) noexcept {
   return {shape.columns * shape.channels, shape.channels};
 }
 
-// Calls `transform(pixels of a tile)` for all of an image, row by row.
+// Calls `transform(pixels of a tile)` for all tiles of an image, row by row.
 template <class T, class Transform>
 void for_each_tile(T* image, const ImageShape& shape, std::size_t side, std::size_t tile_rows,
                    std::size_t tile_columns, const Transform& transform) {
@@ -34,7 +38,8 @@ void for_each_tile(T* image, const ImageShape& shape, std::size_t side, std::siz
   }
 }
 
-// An image's rows into, or out of, a larger one, `border` pixels from its corner.
+// Returns the place of a row of an image that lies in a larger image, `border` pixels from the
+// corner of the larger image.
 template <class T, class Large>
 Large* row_within(Large* large, const ImageShape& shape, std::size_t border, std::size_t row) {
   return large + ((row + border) * shape.columns + border) * shape.channels;
@@ -147,7 +152,7 @@ void TiledConvolution<T>::contract_input_gradients(T* images, Run run) noexcept 
   const std::size_t apart = tiles_of(run) * shape.channels;
   const T* from = inputs_.data();
   for (std::size_t i = run.first; i < run.first + run.count; ++i) {
-    std::fill_n(image_.data(), padded_input_.count(), T{0});  // Tiles overlap, and so do sums.
+    std::fill_n(image_.data(), padded_input_.count(), T{0});  // Overlapping tiles add to it.
     for_each_tile(image_.data(), padded_input_, side_, tile_rows_, tile_columns_, [&](T* pixels) {
       transforms_.inputs.contract_add(from, point_steps(apart), pixels, pixel_steps(padded_input_),
                                       shape.channels);
@@ -179,8 +184,8 @@ void TiledConvolution<T>::forward(const Pass& pass, const T* input, T* output) {
   }
 }
 
-// The gradient at the points lies where the weights at the points would: who asks for these later
-// expands them anew.
+// The gradients at the points overwrite the weights at the points. A later call that needs these
+// weights expands them anew.
 template <class T>
 void TiledConvolution<T>::parameter_gradients(const Pass& pass, const Backward<T>& backward) {
   const std::size_t channels = input_.channels;

@@ -1,6 +1,8 @@
-// A convolution after Winograd: tile by tile, and in each as products at 64 points, which are a
-// fifth of the multiplications that a window of 5 × 5 takes otherwise, and a quarter of 3 × 3's.
-// Lavin and Gray, "Fast algorithms for convolutional neural networks", CVPR 2016.
+// A convolution by Winograd's method. It transforms each tile, and the window of each filter,
+// into 64 values, which have places called points. It multiplies inputs and weights point by point,
+// and transforms the products back. For a whole tile, 64 multiplications replace 400 for a window
+// of 5 × 5, and 324 for 3 × 3. Lavin and Gray, "Fast algorithms for convolutional neural networks",
+// CVPR 2016.
 #pragma once
 #include "kernels/tiles.h"
 #include "nn/buffer.h"
@@ -11,7 +13,8 @@ namespace rota::nn {
 template <class T>
 class TiledConvolution final : public Filters<T> {
  public:
-  // Whether it is the faster way: the products need some channels on either side.
+  // Returns whether this method can run the layer, and is faster than Convolution. It is faster
+  // only with several input channels and several filters.
   static bool suits(ImageShape input, const Layer& layer) noexcept;
 
   TiledConvolution(ImageShape input, const Layer& layer);
@@ -29,7 +32,7 @@ class TiledConvolution final : public Filters<T> {
   using Filters<T>::biases_;
   using Filters<T>::biases_gradient_;
 
-  // A run of `count` of the batch's samples.
+  // `count` consecutive samples of the batch.
   struct Run {
     std::size_t first;
     std::size_t count;
@@ -44,15 +47,17 @@ class TiledConvolution final : public Filters<T> {
   void contract_input_gradients(T* images, Run run) noexcept;
 
   kernels::TileTransforms<T> transforms_;
-  std::size_t side_;  // Of the square that a tile has of the output.
+  std::size_t side_;  // Side of the square of output pixels of a tile.
   std::size_t tile_rows_;
   std::size_t tile_columns_;
-  ImageShape padded_input_;  // What the tiles take in and
-  ImageShape
-      padded_output_;     // what they give: borders, and what is beyond the last row and column.
-  std::size_t capacity_;  // Images that are handled at once.
-  Buffer<T> image_;       // One, padded.
-  // By points: tiles × channels, tiles × filters, and channels × filters.
+  // Whole tiles reach beyond the output's last row and column. padded_output_ is the shape of all
+  // output tiles together. padded_input_ is the shape of the input pixels from which they are
+  // computed: it also has the border, half a window on each side.
+  ImageShape padded_input_;
+  ImageShape padded_output_;
+  std::size_t capacity_;  // Number of images handled together.
+  Buffer<T> image_;       // One padded image.
+  // For each point: tiles × channels, tiles × filters, and channels × filters.
   Buffer<T> inputs_;
   Buffer<T> outputs_;
   Buffer<T> weights_at_points_;

@@ -1,4 +1,4 @@
-// Asks the system what a number means.
+// Parses and prints numeric addresses and local names, and finds this host's own addresses.
 #include "os/address.h"
 
 #include <arpa/inet.h>
@@ -30,7 +30,8 @@ bool is_port(const std::string& text) {
   return result.ec == std::errc() && result.ptr == end;
 }
 
-// A name of the abstract kind begins with a zero, and ends with the address.
+// An abstract socket name begins with a zero byte. It has no terminator: the address length gives
+// its end.
 constexpr std::size_t kNameOffset = offsetof(sockaddr_un, sun_path) + 1;
 static_assert(kNameOffset + kLongestLocalName == sizeof(sockaddr_un));
 
@@ -78,7 +79,7 @@ std::uint64_t Address::source() const noexcept {
   return half;
 }
 
-// Both families have it at the same place, but nobody promises that.
+// IPv4 and IPv6 addresses have the port at the same offset, but no standard promises that.
 std::uint16_t Address::port() const noexcept {
   return ntohs(family() == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(storage_).sin6_port
                                     : reinterpret_cast<const sockaddr_in&>(storage_).sin_port);
@@ -125,7 +126,7 @@ Address parse_address(const std::string& text) {
   return *address;
 }
 
-// Nobody is asked, so that it does not wait.
+// Asks no name server, so it never waits.
 std::optional<Address> numeric_address(const HostAndPort& parts) {
   if (parts.host.starts_with(kLocalSign)) return local_name(parts);
   addrinfo hints{};
@@ -168,11 +169,20 @@ Address local_address(int socket) {
   return without_mapping(storage, bytes);
 }
 
+Address peer_address(int socket) {
+  sockaddr_storage storage{};
+  socklen_t bytes = sizeof storage;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&storage), &bytes) != 0) {
+    throw_errno("getpeername");
+  }
+  return without_mapping(storage, bytes);
+}
+
 std::string address_toward(const Address& target) {
   const Fd socket(::socket(target.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) throw_errno("socket");
-  if (::connect(socket.get(), target.get(), target.bytes()) != 0) {  // Sends nothing.
-    throw_errno("a way to " + target.host());
+  if (::connect(socket.get(), target.get(), target.bytes()) != 0) {  // A UDP connect sends nothing.
+    throw_errno("finding a route to " + target.host());
   }
   return local_address(socket.get()).host();
 }

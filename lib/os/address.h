@@ -1,5 +1,5 @@
-// Addresses of stream sockets: numbers, and local names. What other names stand for is asked by
-// lib/names.
+// Has addresses of stream sockets: numeric addresses and local names. lib/names resolves other
+// names.
 #pragma once
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -14,13 +14,15 @@ namespace rota::os {
 
 inline constexpr const char* kLoopback = "127.0.0.1";
 
-// What a local name begins with, "@rota-0-job:7700": that of an abstract Unix socket. It belongs to
-// a network namespace, as ports do, needs no file, and goes with whoever listens. Only processes of
-// one user reach each other by it: os/tcp_socket.h.
+// The first character of a local name, such as "@rota-0-job:7700". A local name is the name of an
+// abstract Unix socket. Like a port, a local name belongs to a network namespace. It needs no file,
+// and disappears with the listening socket. Only processes of the same user can connect over a
+// local name: see os/tcp_socket.h.
 inline constexpr char kLocalSign = '@';
-inline constexpr std::size_t kLongestLocalName = 107;  // The port with it.
+inline constexpr std::size_t kLongestLocalName = 107;  // In bytes, including the port.
 
-// A numeric address and a port, of either family; or a local name, whose host is loopback.
+// A numeric IPv4 or IPv6 address with a port, or a local name. The host of a local name is
+// loopback.
 class Address {
  public:
   Address(const sockaddr* start, socklen_t bytes) noexcept;
@@ -32,7 +34,8 @@ class Address {
   bool is_loopback() const noexcept;
   bool is_any() const noexcept;  // "0.0.0.0", "::"
 
-  // Who has it, as far as it tells: of IPv6 the first half, as a host has all of the other one.
+  // Returns a number that identifies the host of the address. For IPv6, the number is the first 64
+  // bits of the address, because one host can use every address that begins with these bits.
   std::uint64_t source() const noexcept;
   std::uint16_t port() const noexcept;
   std::string host() const;     // "10.0.0.1", "fd00::1"
@@ -43,39 +46,44 @@ class Address {
   socklen_t bytes_ = 0;
 };
 
-// "host:port", taken apart; "[::1]:7001" without the brackets.
-// Throws Error kInvalidArgument where it is not of that form.
+// Splits "host:port" in two, and removes the brackets of "[::1]:7001". Throws Error
+// kInvalidArgument for a string of another form.
 struct HostAndPort {
   std::string host;
   std::string port;
 };
 HostAndPort split_address(const std::string& text);
 
-// Throws Error kInvalidArgument for a text that is no numeric address, or local name, and a port.
+// Parses a numeric address or a local name, with a port. Throws Error kInvalidArgument for any
+// other text.
 Address parse_address(const std::string& text);
 
-// The same of its two parts; empty where nobody but a name server knows the host.
+// Returns the address of a text that split_address() has split. Returns nothing when the host is a
+// name for a name server, or a local name that is too long.
 std::optional<Address> numeric_address(const HostAndPort& parts);
 
-// Whether the host of "host:port" is a number, or a local name. Throws Error kInvalidArgument for
-// another form.
+// Returns whether the host of "host:port" is numeric or a local name. Throws Error kInvalidArgument
+// for a string of another form.
 bool is_numeric(const std::string& text);
 
-// "host:port" with another port: "a:1" and 2 make "a:2".
+// Returns "host:port" with another port: "a:1" and 2 make "a:2".
 std::string with_port(const std::string& address, std::uint16_t port);
 
-// The numbers by which others may reach this host, loopback and link-local ones left out:
-// "10.0.0.1". Throws Error kSystem.
+// Returns the numeric addresses through which other hosts may reach this host, such as "10.0.0.1".
+// Leaves out loopback and IPv6 link-local addresses. Throws Error kSystem.
 std::vector<std::string> own_addresses();
 
-// This host's own number on the way to `target`: the one that it answers. Throws Error kSystem
-// where there is no way.
+// Returns this host's own numeric address on the route to `target`: `target` sends its answers to
+// this address. Throws Error kSystem when there is no route.
 std::string address_toward(const Address& target);
 
-// As a system call gives it; one of IPv4 where it is that, over a socket of both families.
+// Returns the address that a system call has stored. If a socket of both families shows an IPv4
+// address as IPv6, the result is the IPv4 address.
 Address without_mapping(const sockaddr_storage& storage, socklen_t bytes);
 
-// Of the socket's own end, without mapping. Throws Error kSystem.
+// Return the addresses of the socket's own end and of the other end, in the form of
+// without_mapping(). Throw Error kSystem.
 Address local_address(int socket);
+Address peer_address(int socket);
 
 }  // namespace rota::os

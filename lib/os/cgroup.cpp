@@ -1,4 +1,4 @@
-// What the control group of this process grants it, whatever the hardware has.
+// Reads the limits of the control group of this process from files of the kernel.
 #include "os/cgroup.h"
 
 #include <algorithm>
@@ -45,11 +45,11 @@ std::optional<std::string> read_file(const std::string& path) {
 
 struct Mount {
   std::string_view root;   // The part of the hierarchy that is mounted.
-  std::string_view point;  // Where.
+  std::string_view point;  // Where it is mounted.
 };
 
-// A line: "32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu", where any number
-// of optional fields may come before the hyphen.
+// A line looks like this: "32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu". Any
+// number of optional fields may come before the hyphen.
 std::optional<Mount> find_mount(std::string_view controller, bool is_v2, std::string_view mounts) {
   for (const std::string_view line : split(mounts, '\n')) {
     const auto fields = split(line, ' ');
@@ -61,7 +61,8 @@ std::optional<Mount> find_mount(std::string_view controller, bool is_v2, std::st
   return std::nullopt;
 }
 
-// The group's path in the hierarchy. A line: "4:memory:/a/b"; version 2 has an empty middle.
+// Returns the group's path in the hierarchy. A line looks like this: "4:memory:/a/b". In version 2
+// the middle field is empty.
 std::optional<std::string_view> find_group(std::string_view controller, bool is_v2,
                                            std::string_view groups) {
   for (const std::string_view line : split(groups, '\n')) {
@@ -87,13 +88,12 @@ std::vector<std::string> folders_of(const Mount& mount, std::string_view group) 
   return folders;
 }
 
-// A hybrid host mounts version 2 beside version 1, without any controller in it.
 std::optional<CgroupPlace> own_cgroup(std::string_view controller, const std::string& root) {
   return find_cgroup(controller, read_file(root + "/proc/self/cgroup").value_or(""),
                      read_file(root + "/proc/self/mountinfo").value_or(""));
 }
 
-// The tightest of what `read_limit` finds in the folders of `controller`.
+// Returns the smallest limit that `read_limit` finds in the folders of `controller`.
 template <class Value, class ReadLimit>
 std::optional<Value> tightest(std::string_view controller, const std::string& root,
                               ReadLimit read_limit) {
@@ -111,7 +111,7 @@ std::optional<Value> tightest(std::string_view controller, const std::string& ro
 
 std::optional<CgroupPlace> find_cgroup(std::string_view controller, std::string_view groups,
                                        std::string_view mounts) {
-  for (const bool is_v2 : {false, true}) {  // A controller is in version 1 or in version 2.
+  for (const bool is_v2 : {false, true}) {  // If a host mounts both, version 1 has the controllers.
     const auto group = find_group(controller, is_v2, groups);
     const auto mount = find_mount(controller, is_v2, mounts);
     if (group && mount) return CgroupPlace{is_v2, folders_of(*mount, *group)};
@@ -163,7 +163,8 @@ std::optional<std::uint64_t> parse_oom_kills(std::string_view text) {
   return std::nullopt;
 }
 
-// That of the groups around it counts others as well.
+// Reads the counter of the innermost group that has one: the counters of the groups around it
+// include other processes.
 std::optional<std::uint64_t> oom_kill_count(const std::string& root) {
   const auto place = own_cgroup("memory", root);
   if (!place) return std::nullopt;

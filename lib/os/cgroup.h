@@ -1,4 +1,5 @@
-// What the control group of this process grants it, whatever the hardware has.
+// Finds the CPU time and the memory that the control group of this process allows. The hardware may
+// have more.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,39 +9,42 @@
 
 namespace rota::os {
 
-// CPUs' worth of time, such as 2.5. Empty: no limit.
+// Returns the limit of CPU time, in CPUs, such as 2.5. Returns nothing if there is no limit. `root`
+// is the folder to read in place of "/".
 std::optional<double> cpu_quota(const std::string& root = "");
 
-// Empty: no limit.
+// Returns the limit of memory, in bytes. Returns nothing if there is no limit.
 std::optional<std::uint64_t> memory_limit_bytes(const std::string& root = "");
 
-// How many processes of this one's own group were killed for want of memory. Empty: nobody counts.
+// Returns how many processes of this process's own group were killed because memory ran out.
+// Returns nothing if the kernel does not count them.
 std::optional<std::uint64_t> oom_kill_count(const std::string& root = "");
 
-// Where the limits of one controller lie: files in each of these folders, this process's own group
-// first, then the groups around it, which limit it too.
+// The folders with the limit files of one controller. The folder of this process's own group is
+// first. The folders of the groups around it follow, because those groups limit this process too.
 struct CgroupPlace {
   bool is_v2 = false;
   std::vector<std::string> folders;
 };
 
-// `groups` is /proc/self/cgroup and `mounts` /proc/self/mountinfo. Inside a container the first may
-// name the host's path while the second shows the container's mount, so both the joined path and
-// the mount itself are among the folders; those that do not exist are to be skipped.
+// Finds the folders from `groups`, the text of /proc/self/cgroup, and `mounts`, the text of
+// /proc/self/mountinfo. Inside a container, `groups` may name the host's path while `mounts` shows
+// the container's mount. So the folders include both the joined path and the mount itself. The
+// caller skips folders that do not exist.
 std::optional<CgroupPlace> find_cgroup(std::string_view controller, std::string_view groups,
                                        std::string_view mounts);
 
-// Version 2, cpu.max: "max 100000" or "150000 100000".
+// Parses cpu.max of version 2: "max 100000" or "150000 100000".
 std::optional<double> parse_cpu_max(std::string_view text);
 
-// Version 1: cpu.cfs_quota_us and cpu.cfs_period_us; a quota of -1 is none.
+// Parses cpu.cfs_quota_us and cpu.cfs_period_us of version 1. A quota of -1 means no limit.
 std::optional<double> parse_cfs_quota(std::string_view quota, std::string_view period);
 
-// Version 1, memory.limit_in_bytes, and version 2, memory.max. Version 1 says a huge number for
-// none.
+// Parses memory.limit_in_bytes of version 1, or memory.max of version 2. Version 1 gives a huge
+// number when there is no limit.
 std::optional<std::uint64_t> parse_memory_limit(std::string_view text);
 
-// Version 1, memory.oom_control, and version 2, memory.events: the line "oom_kill 3".
+// Finds the line "oom_kill 3" in memory.oom_control of version 1, or in memory.events of version 2.
 std::optional<std::uint64_t> parse_oom_kills(std::string_view text);
 
 }  // namespace rota::os

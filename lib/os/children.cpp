@@ -1,4 +1,4 @@
-// The children of this process, from the kernel's list or by asking for each number.
+// Finds the children of this process in the kernel's list, or else by testing each process number.
 #include "os/children.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 namespace rota::os {
 namespace {
 
-constexpr pid_t kHighestPid = 4 * 1024 * 1024;  // Of any kernel: PID_MAX_LIMIT.
+constexpr pid_t kHighestPid = 4 * 1024 * 1024;  // The highest on any kernel: PID_MAX_LIMIT.
 
 bool is_child(pid_t pid) noexcept {
   siginfo_t info;
@@ -29,8 +29,8 @@ bool signal_child(pid_t pid, int signal) noexcept {
   return true;
 }
 
-// From the kernel's list, which not every kernel is built with. A /proc that is of other processes
-// names nobody, or children of ours by chance.
+// Uses the kernel's list of children. Some kernels are built without it. If /proc belongs to
+// another PID namespace, the numbers in the list mean other processes, so each number is checked.
 int signal_listed(int signal) noexcept {
   const int file = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -60,7 +60,7 @@ int signal_between(pid_t first, pid_t last, int signal) noexcept {
   return count;
 }
 
-// The number that a process has which starts now; 0 where none can be had.
+// Returns the number of a process that starts now, or 0 when no process can be started.
 pid_t newest_pid() noexcept {
   const pid_t pid = ::fork();
   if (pid == 0) ::_exit(0);
@@ -72,8 +72,8 @@ pid_t newest_pid() noexcept {
 
 }  // namespace
 
-// Numbers are given in turn, so that children mostly have one between ours and the newest. To ask
-// for all there may be takes half a second.
+// The kernel gives process numbers in order, so most children have a number between this process's
+// number and the newest number. Testing all possible numbers takes half a second.
 int signal_children(int signal) noexcept {
   if (!has_child()) return 0;
   int count = signal_listed(signal);

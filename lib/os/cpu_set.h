@@ -1,4 +1,4 @@
-// A set of CPUs as the kernel takes it, of any size.
+// Owns a CPU set of any size, in the form that the kernel expects.
 #pragma once
 #include <sched.h>
 

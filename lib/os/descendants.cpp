@@ -1,11 +1,11 @@
-// Finding and ending all that descends from this process: its children, and the orphans that it
-// adopts.
+// Finds, signals and ends descendants of a process: its children, their children, and so on.
 #include <dirent.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -24,7 +24,7 @@ struct DirectoryCloser {
   void operator()(DIR* directory) const noexcept { ::closedir(directory); }
 };
 
-// The entries of a directory whose names are numbers.
+// Returns those names of a directory's entries that are numbers.
 std::vector<pid_t> numbers_in(const std::string& path) {
   std::vector<pid_t> numbers;
   const std::unique_ptr<DIR, DirectoryCloser> directory(::opendir(path.c_str()));
@@ -37,7 +37,8 @@ std::vector<pid_t> numbers_in(const std::string& path) {
   return numbers;
 }
 
-// Field 4 of /proc/PID/stat. The name before it is in parentheses and may hold anything.
+// Reads field 4 of /proc/PID/stat. An earlier field, the program name, is in parentheses and may
+// hold any character.
 pid_t parent_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -47,7 +48,7 @@ pid_t parent_of(pid_t pid) {
   return static_cast<pid_t>(std::strtol(line.c_str() + name_end + 4, nullptr, 10));
 }
 
-// From the kernel's own lists of children, which not every kernel is built with.
+// Uses the kernel's own lists of children. Some kernels are built without them.
 bool add_listed(pid_t parent, std::vector<pid_t>& found) {
   const std::string tasks = "/proc/" + std::to_string(parent) + "/task";
   for (const pid_t task : numbers_in(tasks)) {
@@ -70,15 +71,17 @@ std::vector<pid_t> scan_all_processes(pid_t parent) {
   return found;
 }
 
-// Without a /proc, or with one of another space of process numbers, the numbers there are no use.
+// Returns whether /proc shows the process numbers of this process's PID namespace. This is false
+// when /proc is missing or belongs to another PID namespace.
 bool is_proc_ours() {
   char text[16] = {};
   const ssize_t length = ::readlink("/proc/self", text, sizeof text - 1);
   return length > 0 && std::strtol(text, nullptr, 10) == ::getpid();
 }
 
-// Parents come before their children. A list of numbers is old as soon as it is read: each process
-// is held first, and is one of the tree if then its parent is, which must not have gone meanwhile.
+// Returns descendants of `root`, parents before their children. A list of process numbers is
+// outdated as soon as it is read. So the function first holds each process by a descriptor. A held
+// process belongs to the tree if its parent belongs to the tree and is still alive.
 std::vector<HeldProcess> hold_descendants(pid_t root) {
   std::vector<HeldProcess> held;
   std::unordered_map<pid_t, std::size_t> position_of;
@@ -102,15 +105,19 @@ std::vector<pid_t> descendants_of(pid_t parent) {
   if (!is_proc_ours()) return found;
   if (!add_listed(parent, found)) return scan_all_processes(parent);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    (void)add_listed(found[i], found);  // One that has just ended has no list, and no children.
+    (void)add_listed(found[i], found);  // An ended process has no list and no children.
   }
   return found;
 }
 
 std::size_t signal_descendants_of(pid_t root, int signal) noexcept {
-  const std::vector<HeldProcess> held = hold_descendants(root);
-  // Keepers come after what they keep: they end it where whoever kills here is killed meanwhile.
-  for (std::size_t i = held.size(); i-- > 0;) (void)signal_held(held[i], signal);
+  std::vector<HeldProcess> held = hold_descendants(root);
+  // Parents come first. Otherwise a shell that waits for a child would see the child end, and might
+  // finish its script before the signal reaches the shell. SIGKILL goes in the opposite order, so
+  // it reaches a keeper (keeper.h) after the keeper's tree. If this process is killed meanwhile,
+  // the keeper still ends that tree.
+  if (signal == SIGKILL) std::ranges::reverse(held);
+  for (const HeldProcess& process : held) (void)signal_held(process, signal);
   return held.size();
 }
 

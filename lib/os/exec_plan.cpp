@@ -1,4 +1,4 @@
-// Turns a split of this process into a program.
+// Turns a forked child of this process into another program.
 #include "os/exec_plan.h"
 
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 namespace rota::os {
 namespace {
 
-// Moves three descriptors to 0, 1 and 2. Duplicates first, as one of them may be where another is
-// to go.
+// Moves three descriptors to 0, 1 and 2. Duplicates them first, because one of the three may have a
+// number that another of them needs.
 bool place_standard_descriptors(const ProcessPlan& plan) noexcept {
   const int wanted[3] = {plan.standard_input, plan.standard_output, plan.standard_error};
   int copies[3];
@@ -68,7 +68,7 @@ ExecPlan prepare(const ProcessPlan& plan) {
   int count = 0;
   for (const int cpu : plan.cpus) count = std::max(count, cpu + 1);
   prepared.cpus.reset(CPU_ALLOC(static_cast<std::size_t>(count)));
-  if (!prepared.cpus) throw_errno("a set of CPUs", ENOMEM);
+  if (!prepared.cpus) throw_errno("allocating a set of CPUs", ENOMEM);
   prepared.cpu_bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(count));
   CPU_ZERO_S(prepared.cpu_bytes, prepared.cpus.get());
   for (const int cpu : plan.cpus) {
@@ -79,10 +79,12 @@ ExecPlan prepare(const ProcessPlan& plan) {
 
 void become(const ProcessPlan& plan, const ExecPlan& prepared, pid_t parent) noexcept {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
-  if (::getppid() != parent) ::_exit(kCannotStart);  // It died before it was watched.
+  if (::getppid() != parent) ::_exit(kCannotStart);  // The parent died before prctl() watched it.
   if (!place_standard_descriptors(plan)) return;
   if (plan.own_session && ::setsid() < 0) return;
-  if (plan.kept_fd >= 0 && ::fcntl(plan.kept_fd, F_SETFD, 0) != 0) return;
+  for (const int fd : plan.kept_fds) {
+    if (::fcntl(fd, F_SETFD, 0) != 0) return;
+  }
   if (!bind_to(prepared.cpus.get(), prepared.cpu_bytes)) return;
   if (!limit_open_files(plan.open_file_limit)) return;
   if (!plan.working_directory.empty() && ::chdir(plan.working_directory.c_str()) != 0) return;

@@ -1,4 +1,4 @@
-// What turns a split of this process into a program: used by what starts processes.
+// Turns a forked child into another program. All code that starts processes uses it.
 #pragma once
 #include <sys/types.h>
 
@@ -10,9 +10,9 @@
 
 namespace rota::os {
 
-inline constexpr int kCannotStart = 127;  // What a split exits with that could not be the program.
+inline constexpr int kCannotStart = 127;  // Exit code of a child that could not run its program.
 
-// What the child needs, made before the fork, so that nothing is allocated after it.
+// What the child needs, made before the fork, so that the child allocates nothing.
 struct ExecPlan {
   std::vector<char*> arguments;
   std::vector<char*> environment;
@@ -20,16 +20,16 @@ struct ExecPlan {
   std::size_t cpu_bytes = 0;
 };
 
-// Points into `plan`. Throws Error kNoMemory.
+// The result points into `plan`. Throws Error kNoMemory.
 ExecPlan prepare(const ProcessPlan& plan);
 
-// Runs in the child of process `parent`, between fork and exec: system calls only. Returns when one
-// of them failed, with errno.
+// Runs in the child of process `parent`, between fork and exec. Makes system calls only. Returns
+// only when a system call has failed; errno has the reason.
 void become(const ProcessPlan& plan, const ExecPlan& prepared, pid_t parent) noexcept;
 
 std::vector<char*> to_pointers(const std::vector<std::string>& texts);
 
-// Which error that number is.
+// Describes an errno value.
 StartFailure to_failure(int error_number);
 
 }  // namespace rota::os

@@ -1,4 +1,4 @@
-// Files that one looks at before one trusts them.
+// Opens and overwrites files that must be checked before they are trusted.
 #include "os/file.h"
 
 #include <fcntl.h>
@@ -48,6 +48,13 @@ std::optional<std::string> folder_open_to_all(const std::string& path) {
   return std::nullopt;
 }
 
+std::optional<std::string> make_private_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0) return std::nullopt;
+  return std::generic_category().message(errno);
+}
+
 std::uint32_t own_user() noexcept { return ::geteuid(); }
+
+std::uint32_t own_group() noexcept { return ::getegid(); }
 
 }  // namespace rota::os

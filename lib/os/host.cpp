@@ -1,4 +1,4 @@
-// What this process may ask its host: a name, memory, CPUs, descriptors, randomness.
+// Asks the system about this host and this process: name, memory, CPUs, descriptors, random bytes.
 #include "os/host.h"
 
 #include <sched.h>
@@ -16,8 +16,13 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <memory>
 
+#include "base/byte_stream.h"
+#include "base/hash.h"
+#include "base/hex.h"
 #include "os/cpu_set.h"
 #include "os/system_error.h"
 
@@ -26,9 +31,9 @@ namespace {
 
 constexpr std::size_t kMostCpus = 1 << 16;
 
-using Resource = decltype(RLIMIT_FSIZE);  // An enumeration of its own with glibc.
+using Resource = decltype(RLIMIT_FSIZE);  // With glibc an enumeration, not an int.
 
-// UINT64_MAX where there is none.
+// Returns UINT64_MAX when there is no limit.
 std::uint64_t soft_limit(Resource resource) {
   rlimit limit{};
   const bool is_known = ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -43,10 +48,25 @@ std::string host_name() {
   return name;
 }
 
+std::string machine_id() {
+  std::string kernel;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), kernel);
+  struct stat network {};
+  const bool is_known = !kernel.empty() && ::stat("/proc/self/ns/net", &network) == 0;
+  const std::string text = is_known ? kernel + " " + std::to_string(network.st_dev) + " " +
+                                          std::to_string(network.st_ino)
+                                    : host_name();
+  return base::to_hex(base::fnv1a(base::bytes_of(text)));
+}
+
 std::uint64_t physical_memory_bytes() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) : 0;
+  return pages > 0 ? static_cast<std::uint64_t>(pages) * page_bytes() : 0;
+}
+
+std::size_t page_bytes() noexcept {
+  static const auto kBytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return kBytes;
 }
 
 std::uint64_t file_size_limit_bytes() { return soft_limit(RLIMIT_FSIZE); }
@@ -59,11 +79,11 @@ std::string architecture() {
 }
 
 std::vector<int> allowed_cpus() {
-  // The kernel refuses a set smaller than its own; how large that is, it does not say.
+  // The kernel refuses a set smaller than its own, and does not say how large its own is.
   for (std::size_t count = CPU_SETSIZE; count <= kMostCpus; count *= 2) {
     const CpuSet set(CPU_ALLOC(count));
     const std::size_t bytes = CPU_ALLOC_SIZE(count);
-    if (!set) throw_errno("a set of CPUs", ENOMEM);
+    if (!set) throw_errno("allocating a set of CPUs", ENOMEM);
     CPU_ZERO_S(bytes, set.get());
     if (::sched_getaffinity(0, bytes, set.get()) != 0) {
       if (errno == EINVAL) continue;
@@ -135,7 +155,17 @@ bool has_aes_instructions() noexcept {
 }
 
 void wipe(std::span<std::byte> bytes) noexcept {
-  if (!bytes.empty()) ::explicit_bzero(bytes.data(), bytes.size());
+  if (bytes.empty()) return;
+  ::explicit_bzero(bytes.data(), bytes.size());
+  // What the C library copied last is still in vector registers. Core files have registers, and the
+  // dynamic linker saves them on the stack at the first call of a function. The C library chooses
+  // registers by the size, so copies of zeros overwrite those for all sizes.
+  static constexpr std::array<char, 1024> kZeros{};
+  std::array<char, 1024> copied{};
+  void* (*const volatile copy)(void*, const void*, std::size_t) = &std::memcpy;
+  for (std::size_t size = 16; size <= kZeros.size(); size *= 2) {
+    copy(copied.data(), kZeros.data(), size);
+  }
 }
 
 std::string own_executable() {

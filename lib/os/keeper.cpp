@@ -1,4 +1,5 @@
-// The life of a keeper: system calls only, as it is a split of a process that may have threads.
+// Does a keeper's work from its start to its end. A keeper makes system calls only, because it is
+// forked from a process that may have threads.
 #include "os/keeper.h"
 
 #include <poll.h>
@@ -18,7 +19,7 @@
 #include "os/pidfd.h"
 
 #if !defined(SYS_close_range)
-#define SYS_close_range 436  // As on every architecture.
+#define SYS_close_range 436  // The same on x86, ARM, POWER and RISC-V.
 #endif
 
 namespace rota::os {
@@ -26,11 +27,12 @@ namespace {
 
 constexpr timespec kPauseBetweenKills{0, 1'000'000};
 
-// Of a parent that has lost its own: how often it is woken, and how long it may be silent.
+// If the keeper's parent has lost its own parent, the keeper wakes its parent after each
+// kPauseBetweenLooks. If the parent gives no heartbeat for kMostSilence, the keeper kills it.
 constexpr timespec kPauseBetweenLooks{0, 500'000'000};
 constexpr auto kMostSilence = std::chrono::seconds(5);
 
-// Nobody may be there to read it any more.
+// Ignores a failed write: the reader of the pipe may be gone.
 void tell(int pipe, KeeperRecord::Kind kind, int value) noexcept {
   const KeeperRecord record{kind, value};
   while (::write(pipe, &record, sizeof record) < 0 && errno == EINTR) {
@@ -39,15 +41,18 @@ void tell(int pipe, KeeperRecord::Kind kind, int value) noexcept {
 
 void close_between(unsigned first, unsigned last) noexcept {
   if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
-  // A kernel before Linux 5.9. The limit of open files may be a number that takes minutes.
+  // Linux before 5.9 has no close_range. Closing every number up to the limit of open files may
+  // take minutes, so the loop ends at 65536.
   constexpr unsigned kMostOfALauncher = 1U << 16;
   for (unsigned number = first; number <= last && number < kMostOfALauncher; ++number) {
     ::close(static_cast<int>(number));
   }
 }
 
-// Whoever holds a pipe or a socket of ours would think that somebody is at its other end; what is
-// meant for our group, our terminal or our name is not meant for a keeper.
+// Closes the descriptors that the keeper inherited from its parent: if the keeper kept the parent's
+// pipes and sockets open, their peers would not see that the parent has closed them. Then leaves
+// the parent's process group, terminal and process name: a signal to all processes of that group,
+// terminal or name must not reach a keeper.
 void withdraw(const KeeperLinks& links) noexcept {
   const auto pipe = static_cast<unsigned>(links.pipe);
   const auto guard = links.guard < 0 ? pipe : static_cast<unsigned>(links.guard);
@@ -72,7 +77,7 @@ class Keeper {
     if (links_.guard >= 0) signals_ = ::signalfd(-1, &heard_, SFD_CLOEXEC | SFD_NONBLOCK);
   }
 
-  // Until nothing is left to keep.
+  // Runs until no process is left to keep.
   void run() noexcept {
     while (reap()) {
       is_ending_ = is_ending_ || ::getppid() != links_.parent;
@@ -89,7 +94,7 @@ class Keeper {
   }
 
  private:
-  // None where it is time to look at the parent again.
+  // Returns the next signal, or -1 when it is time to check the parent again.
   int next_signal(siginfo_t& info) noexcept {
     if (has_lost_guard_) {
       rouse_parent();
@@ -103,10 +108,11 @@ class Keeper {
     return ::sigtimedwait(&heard_, &info, &kAtOnce);
   }
 
-  // It has been told that its own parent has ended, and acts on that unless it is stopped or hangs.
+  // Wakes the parent, which has lost its own parent. Kills the parent if it gives no heartbeat. A
+  // parent that is stopped or hangs does not act on the end of its own parent.
   void rouse_parent() noexcept {
     const HeldProcess parent = hold_process(links_.parent);
-    if (::getppid() != links_.parent) return;  // The number may be another's.
+    if (::getppid() != links_.parent) return;  // The number may belong to another process.
     const base::TimePoint now = base::Clock::now();
     const std::uint64_t beats = links_.beats ? links_.beats->load(std::memory_order_relaxed) : 0;
     if (beats != beats_ || silence_end_ == base::TimePoint{}) silence_end_ = now + kMostSilence;
@@ -114,7 +120,7 @@ class Keeper {
     (void)signal_held(parent, now < silence_end_ ? SIGCONT : SIGKILL);
   }
 
-  // False: no child is left.
+  // Reaps children that have ended. Returns false when no child is left.
   bool reap() noexcept {
     for (;;) {
       int status = 0;
@@ -127,14 +133,14 @@ class Keeper {
     }
   }
 
-  pid_t first_;  // -1: it has ended.
+  pid_t first_;  // -1: the process has ended.
   KeeperLinks links_;
   sigset_t heard_;
-  int signals_ = -1;  // Readable while one of them waits; -1: nobody looks for the guard.
+  int signals_ = -1;  // Readable while a signal waits; -1: the guard is not watched.
   bool is_ending_ = false;
   bool has_lost_guard_ = false;
   std::uint64_t beats_ = 0;
-  base::TimePoint silence_end_;  // Of the parent, since the guard's end.
+  base::TimePoint silence_end_;  // The parent's deadline for its next heartbeat.
 };
 
 }  // namespace
@@ -143,15 +149,17 @@ void keep(const ProcessPlan& plan, const ExecPlan& prepared, const KeeperLinks& 
   sigset_t all;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
-  ::signal(SIGCHLD, SIG_DFL);  // Ignored, it would have children vanish without a status.
-  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || ::prctl(PR_SET_PDEATHSIG, end_all_signal()) != 0) {
+  ::signal(SIGCHLD, SIG_DFL);  // If SIGCHLD is ignored, children leave no status.
+  // On a system that refuses this, the keeper keeps the first process alone.
+  adopt_orphans();
+  if (::prctl(PR_SET_PDEATHSIG, end_all_signal()) != 0) {
     tell(links.pipe, KeeperRecord::Kind::kNoProcess, errno);
     ::_exit(kCannotStart);
   }
   const pid_t keeper = ::getpid();
   const pid_t first = ::fork();
   if (first == 0) {
-    // By itself, so that it is heard before anything that the program does.
+    // The child reports itself, so that this record comes before anything that the program does.
     tell(links.pipe, KeeperRecord::Kind::kStarted, ::getpid());
     become(plan, prepared, keeper);
     tell(links.pipe, KeeperRecord::Kind::kNoProgram, errno);

@@ -1,4 +1,5 @@
-// Binds, and says where. A port is claimed by a name that one process at a time can have.
+// Makes listening sockets. A process claims a port by binding a name that only one process can
+// have.
 #include "os/listener.h"
 
 #include <sys/un.h>
@@ -20,7 +21,7 @@ void set_option(const Fd& socket, int level, int option, int value, const char* 
 
 Listener open_at(Fd socket, const Address& address) {
   const std::string name = address.to_text();
-  // A port whose last connections are still winding up is free.
+  // With this option, a port counts as free while its last connections are still closing.
   set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
   if (::bind(socket.get(), address.get(), address.bytes()) != 0) throw_errno("bind to " + name);
   if (::listen(socket.get(), SOMAXCONN) != 0) throw_errno("listen at " + name);
@@ -32,7 +33,7 @@ Fd open_socket(int family) {
   return Fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// Of both families, as far as the system has them.
+// Listens for IPv4 and IPv6, or for IPv4 alone when the system has no IPv6.
 Listener listen_everywhere(const std::string& port) {
   Fd socket = open_socket(AF_INET6);
   if (!socket) return listen_on(parse_address("0.0.0.0:" + port));
@@ -40,8 +41,8 @@ Listener listen_everywhere(const std::string& port) {
   return open_at(std::move(socket), parse_address("[::]:" + port));
 }
 
-// An abstract name: it belongs to a network namespace, as ports do, needs no file, and goes with
-// the socket.
+// An abstract name belongs to a network namespace, as ports do. It needs no file and disappears
+// with the socket.
 std::optional<Fd> claim_name(const std::string& name) {
   Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) throw_errno("socket");
@@ -55,7 +56,7 @@ std::optional<Fd> claim_name(const std::string& name) {
   throw_errno("bind to @" + name);
 }
 
-// On every interface, and of both families where the system has both.
+// Returns whether the port is free on every interface, for both families when the system has both.
 bool is_free(std::uint16_t port) {
   Fd socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const bool has_both = static_cast<bool>(socket);
@@ -64,7 +65,7 @@ bool is_free(std::uint16_t port) {
   const int off = 0;
   const int on = 1;
   if (has_both) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  // Connections of an earlier job that are still winding up do not hold the port.
+  // With SO_REUSEADDR, an earlier job's connections that are still closing do not block the port.
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   const Address everywhere =
       parse_address((has_both ? "[::]:" : "0.0.0.0:") + std::to_string(port));

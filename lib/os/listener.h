@@ -1,4 +1,4 @@
-// Listening sockets, and ports that are set aside for somebody who listens there later.
+// Makes listening sockets, and reserves ports for a process that listens there later.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,20 +14,21 @@ struct Listener {
   std::string address;  // "127.0.0.1:41234"
 };
 
-// Port 0: one that the system picks; "[::]" is everywhere, on both families where the system has
-// both. Throws Error kSystem.
+// Listens at `address`. For port 0, the system picks a port. With "[::]", the socket listens on
+// every interface, for both families when the system has both. Throws Error kSystem.
 Listener listen_on(const Address& address);
 Listener listen_on_loopback();
 
-// At "host:port" as a person wrote it. A number is where it says, and "localhost" on the loopback
-// interface. Any other name is everywhere: no interface may have the name's address, or others may
-// know it by another one.
+// Listens at "host:port" as a person wrote it. A numeric host selects its interface, and
+// "localhost" selects the loopback interface. Any other name means every interface: perhaps no
+// interface has the address of the name, or other hosts know this host by another address.
 Listener listen_at(const std::string& address);
 
-// Claims a port of this host on which nobody listens; empty where somebody does, or has claimed it.
-// The port stays free, so that whoever is told of it can have it. The claim holds among those who
-// ask here, of whatever user, and ends with the descriptor. Throws Error kSystem where there are no
-// sockets to ask with.
+// Claims a port of this host on which no process listens. Returns nothing when a process listens
+// there or has claimed the port. The port itself stays free, so that the process that gets its
+// number can listen there. The claim counts for all processes that call this function, of any user.
+// The claim ends when the returned descriptor is closed. Throws Error kSystem when no socket can be
+// made to check the port.
 std::optional<Fd> claim_port(std::uint16_t port);
 
 }  // namespace rota::os

@@ -1,4 +1,4 @@
-// Sequenced packets over a local socket pair, with descriptors as ancillary data.
+// Sends and receives sequenced packets over local sockets, with descriptors as ancillary data.
 #include "os/message_socket.h"
 
 #include <fcntl.h>
@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "os/file.h"
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -33,6 +34,12 @@ void take_fds(const msghdr& header, std::vector<Fd>& fds) {
   }
 }
 
+Fd open_message_socket() {
+  Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) throw_errno("socket");
+  return socket;
+}
+
 }  // namespace
 
 std::pair<Fd, Fd> make_message_socket_pair() {
@@ -55,12 +62,47 @@ int maker_of_pair(int fd) noexcept {
   return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &maker, &bytes) == 0 ? maker.pid : 0;
 }
 
+bool is_of_own_user(int socket) noexcept {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
+         peer.uid == own_user();
+}
+
 void close_on_exec(int fd) {
   if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) throw_errno("fcntl");
 }
 
 void keep_on_exec(int fd) {
   if (::fcntl(fd, F_SETFD, 0) != 0) throw_errno("fcntl");
+}
+
+Fd listen_for_messages(const Address& name) {
+  Fd socket = open_message_socket();
+  if (::bind(socket.get(), name.get(), name.bytes()) != 0) throw_errno("bind to " + name.to_text());
+  if (::listen(socket.get(), SOMAXCONN) != 0) throw_errno("listen at " + name.to_text());
+  return socket;
+}
+
+std::optional<Fd> accept_messages(int listener) {
+  for (;;) {
+    Fd socket(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket && is_of_own_user(socket.get())) return socket;
+    if (socket || errno == EINTR || errno == ECONNABORTED) continue;
+    if (errno == EAGAIN) return std::nullopt;
+    throw_errno("accept");
+  }
+}
+
+std::optional<Fd> connect_for_messages(const Address& name) {
+  Fd socket = open_message_socket();
+  while (::connect(socket.get(), name.get(), name.bytes()) != 0) {
+    if (errno == EAGAIN) return std::nullopt;
+    if (errno != EINTR) throw_errno("connect to " + name.to_text());
+  }
+  if (is_of_own_user(socket.get())) return socket;
+  throw Error(ErrorCode::kSystem,
+              "connect to " + name.to_text() + ": a process of another user listens there");
 }
 
 Io send_message(int socket, std::span<const std::byte> bytes, std::span<const int> fds) {
@@ -105,13 +147,15 @@ Io receive_message(int socket, std::vector<std::byte>& bytes, std::vector<Fd>& f
     if (received < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN) return Io::kWouldBlock;
-      if (errno == ECONNRESET) continue;  // It ended with something unread: what it sent is here.
+      if (errno == ECONNRESET) continue;  // The peer closed without reading all; read what it sent.
       throw_errno("recvmsg");
     }
     take_fds(header, fds);
     if (received == 0) return Io::kClosed;
     if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
-      throw Error(ErrorCode::kSystem, "recvmsg: a message larger than the limit");
+      throw Error(ErrorCode::kSystem,
+                  "recvmsg: the message is too large, or this process may open no more files "
+                  "(ulimit -n)");
     }
     bytes.resize(static_cast<std::size_t>(received));
     return Io::kDone;

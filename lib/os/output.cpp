@@ -1,4 +1,4 @@
-// Writing without ever blocking, also to a descriptor that others share and want to block.
+// Writes without ever blocking, even to a descriptor that other processes share in blocking mode.
 #include "os/output.h"
 
 #include <fcntl.h>
@@ -19,19 +19,19 @@ namespace {
 
 constexpr std::size_t kMostAtOnce = 64 * 1024;
 
-// What a pipe that is writable at all takes without blocking.
+// A writable pipe always accepts this many bytes without blocking.
 constexpr std::size_t kAlwaysFits = PIPE_BUF;
 
-// Who reads is there, and may find room again.
+// Returns whether the output still exists and may have room again later.
 bool is_for_want_of_room(int error, bool is_file) noexcept {
   return error == ENOSPC || error == EDQUOT || error == EFBIG || (error == EIO && is_file);
 }
 
 [[noreturn]] void refuse_link(const std::string& path) {
-  throw Error(ErrorCode::kSystem, path + ": a link is there, which is not followed; remove it");
+  throw Error(ErrorCode::kSystem, path + ": this is a symbolic or hard link; remove it");
 }
 
-// A terminal or a pipe is waited for by nobody.
+// Opening never waits, not even for a terminal or a pipe.
 Fd open_regular(const Fd& folder, const std::string& named, const std::string& name) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   Fd file(::openat(folder.get(), name.c_str(), kFlags, 0666));
@@ -39,7 +39,7 @@ Fd open_regular(const Fd& folder, const std::string& named, const std::string& n
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) throw_errno(named);
   if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorCode::kSystem, named + ": what is there is not a regular file; remove it");
+    throw Error(ErrorCode::kSystem, named + ": this is not a regular file; remove it");
   }
   if (status.st_nlink > 1) refuse_link(named);
   return file;
@@ -84,7 +84,7 @@ Fd create_folder(const std::string& path) {
   return folder;
 }
 
-// It is looked at before it is emptied.
+// Checks the file before emptying it, so that a refused file keeps its contents.
 Fd create_file(const Fd& folder, const std::string& path, const std::string& name) {
   const std::string named = path + "/" + name;
   Fd file = open_regular(folder, named, name);

@@ -1,4 +1,4 @@
-// Writing without ever blocking, also to a descriptor that others share and want to block.
+// Writes without ever blocking, even to a descriptor that other processes share in blocking mode.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -13,8 +13,9 @@ namespace rota::os {
 inline constexpr int kStdout = 1;
 inline constexpr int kStderr = 2;
 
-// A standard output of ours. Its O_NONBLOCK flag belongs to everybody who shares it, so it is left
-// alone: a pipe or terminal is opened once more, under a flag of our own.
+// A standard output of this process. All processes that share the descriptor share its O_NONBLOCK
+// flag, so this class does not change the flag. Instead the class opens the pipe or terminal a
+// second time, and so gets a flag of its own.
 class Output {
  public:
   explicit Output(int fd);
@@ -22,11 +23,11 @@ class Output {
   int fd() const noexcept { return own_ ? own_.get() : fd_; }
 
   struct WriteResult {
-    Io io = Io::kWouldBlock;  // kClosed: nobody reads any more, or it cannot be written.
+    Io io = Io::kWouldBlock;  // kClosed: no reader is left, or writing is impossible.
     std::size_t count = 0;
-    int refusal = 0;  // With kWouldBlock: the errno of a file that takes no more now: a full disk.
+    int refusal = 0;  // With kWouldBlock: errno of a file that takes no more now (full disk).
   };
-  // Call it when fd() is writable.
+  // Writes as many bytes as the output takes now. Must be called when fd() is writable.
   WriteResult write(std::string_view text) noexcept;
 
  private:
@@ -37,19 +38,19 @@ class Output {
   Kind kind_ = Kind::kMayBlock;
 };
 
-// Makes the folder where it is not there, and opens it. Follows no link in the last part of its
-// path: that may be somebody else's. Throws Error kSystem naming it.
+// Creates the folder `path` if it is missing, and opens it. Follows no link in the last part of its
+// path, as the link may belong to another user. Throws Error kSystem that names the path.
 Fd create_folder(const std::string& path);
 
-// Makes or empties the file `name` of a folder, which `path` names in errors. Follows no link, and
-// leaves a file alone that has another name too, or is none: that may be somebody else's. Throws
-// Error kSystem naming it.
+// Creates or empties the file `name` of `folder`; `path` names the folder in errors. Follows no
+// link. Refuses a file with a second name (a hard link), and anything that is not a regular file:
+// these may belong to another user. Throws Error kSystem that names the file.
 Fd create_file(const Fd& folder, const std::string& path, const std::string& name);
 
-// The same, but what is in the file stays, and what is written comes after it.
+// Opens the file as create_file() does, but keeps its contents: new text comes after them.
 Fd continue_file(const Fd& folder, const std::string& path, const std::string& name);
 
-// Writes all of it to a file. Throws Error kSystem, kNoMemory.
+// Writes all of `text` to a file. Throws Error kSystem, kNoMemory.
 void write_file(const Fd& file, std::string_view text);
 
 }  // namespace rota::os

@@ -1,4 +1,4 @@
-// Processes held by a descriptor, by system calls that the C library may not know yet.
+// Holds processes by descriptors, with system calls for which the C library may lack functions.
 #include "os/pidfd.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #if !defined(SYS_pidfd_send_signal)
-#define SYS_pidfd_send_signal 424  // As on every architecture.
+#define SYS_pidfd_send_signal 424  // The same on x86, ARM, POWER and RISC-V.
 #endif
 #if !defined(SYS_pidfd_open)
 #define SYS_pidfd_open 434
@@ -27,7 +27,7 @@ bool signal_held(const HeldProcess& process, int signal) noexcept {
   if (!process.handle) return ::kill(process.pid, signal) == 0 || errno != ESRCH;
   const int handle = process.handle.get();
   if (::syscall(SYS_pidfd_send_signal, handle, signal, nullptr, 0) == 0) return true;
-  // A filter of system calls may allow the one and not the other.
+  // A filter of system calls may allow pidfd_open and refuse pidfd_send_signal.
   if (errno == ENOSYS) return ::kill(process.pid, signal) == 0 || errno != ESRCH;
   return errno != ESRCH;
 }

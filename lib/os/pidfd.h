@@ -1,5 +1,5 @@
-// A process that is held by a descriptor, so that a signal reaches it and never a later process of
-// the same number.
+// Holds a process by a descriptor, so that a signal never reaches a later process with the same
+// number.
 #pragma once
 #include <sys/types.h>
 
@@ -7,8 +7,8 @@
 
 namespace rota::os {
 
-// Empty where the process has gone, or the kernel has no such descriptors (before Linux 5.3) or no
-// more of them; `is_gone` tells these apart.
+// The handle is empty when the process is gone (then `is_gone` is set), when the kernel has no such
+// descriptors (before Linux 5.3), or when no more descriptors are available.
 struct HeldProcess {
   pid_t pid = -1;
   Fd handle;
@@ -16,8 +16,8 @@ struct HeldProcess {
 };
 HeldProcess hold_process(pid_t pid) noexcept;
 
-// Without a handle to the process that has the number now. False where it has gone. Signal 0 only
-// asks.
+// Sends `signal` to the process. Without a handle, sends it to the process that has the number now.
+// Returns false when the process is gone. Signal 0 only checks whether the process exists.
 bool signal_held(const HeldProcess& process, int signal) noexcept;
 
 }  // namespace rota::os

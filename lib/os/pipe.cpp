@@ -1,4 +1,4 @@
-// Pipes, and descriptors that may have nothing to say yet, or no room.
+// Makes pipes, and reads from and writes to descriptors that do not block.
 #include "os/pipe.h"
 
 #include <fcntl.h>

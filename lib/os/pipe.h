@@ -1,4 +1,4 @@
-// Pipes, and descriptors that may have nothing to say yet, or no room.
+// Makes pipes, and reads from and writes to descriptors that do not block.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace rota::os {
 
-// The read end, which does not block, and the write end, which does. Both are closed on exec.
+// Returns the read end, which does not block, and the write end, which blocks. Both close on exec.
 // Throws Error kSystem.
 std::pair<Fd, Fd> make_pipe();
 
@@ -19,8 +19,8 @@ struct ReadResult {
   std::size_t count = 0;  // Bytes read; above zero with kDone only.
 };
 
-// Reads once from a descriptor that does not block. kClosed: there will be nothing more.
-// Throws Error kSystem.
+// Reads once from a descriptor that does not block. kClosed: no more data will come. Throws Error
+// kSystem.
 ReadResult read_available(int fd, std::span<char> buffer);
 
 struct WriteResult {
@@ -28,14 +28,14 @@ struct WriteResult {
   std::size_t count = 0;  // Bytes written; above zero with kDone only.
 };
 
-// Writes once to a descriptor that does not block. kClosed: it takes nothing any more.
+// Writes once to a descriptor that does not block. kClosed: the descriptor accepts no more data.
 WriteResult write_available(int fd, std::string_view text) noexcept;
 
-// The null device, for reading and writing. Throws Error kSystem.
+// Opens the null device, for reading and writing. Throws Error kSystem.
 Fd open_null();
 
-// Opens the null device in place of the standard descriptors that this process was started without,
-// so that none of our own descriptors is taken for one of them. Throws Error kSystem.
+// Opens the null device for each standard descriptor that was closed when this process started.
+// Otherwise a later descriptor could get the number 0, 1 or 2. Throws Error kSystem.
 void fill_standard_descriptors();
 
 }  // namespace rota::os

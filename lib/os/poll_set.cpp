@@ -1,4 +1,4 @@
-// Waiting for any of several descriptors, with an end to the wait.
+// Waits for any of several descriptors, until a deadline.
 #include "os/poll_set.h"
 
 #include <sys/eventfd.h>
@@ -19,7 +19,7 @@ std::size_t PollSet::add(int fd, bool for_reading, bool for_writing) {
 void PollSet::expect(std::size_t position) { expected_.push_back(position); }
 
 void PollSet::wait(std::optional<base::TimePoint> deadline) {
-  if (!expected_.empty()) deadline = base::TimePoint();  // Long past.
+  if (!expected_.empty()) deadline = base::TimePoint();  // Long past: do not wait.
   for (;;) {
     timespec rest{};
     if (deadline) {
@@ -45,7 +45,7 @@ Wakeup::Wakeup() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!fd_) throw_errno("eventfd");
 }
 
-// Neither can fail but by EAGAIN, which says that it is as it should be already.
+// Both eventfd calls can fail only with EAGAIN: the descriptor is then already in the wanted state.
 void Wakeup::wake() noexcept { (void)::eventfd_write(fd_.get(), 1); }
 
 void Wakeup::clear() noexcept {

@@ -1,4 +1,4 @@
-// Waiting for any of several descriptors, with an end to the wait.
+// Waits for any of several descriptors, until a deadline.
 #pragma once
 #include <poll.h>
 
@@ -11,7 +11,8 @@
 
 namespace rota::os {
 
-// Filled anew for each wait: clear, add, wait, then ask by the position that add gave.
+// The caller fills the set again for each wait: clear(), add(), wait(). Then the caller asks about
+// a descriptor by the position that add() returned.
 class PollSet {
  public:
   void clear() noexcept {
@@ -20,15 +21,17 @@ class PollSet {
   }
   std::size_t add(int fd, bool for_reading, bool for_writing);
 
-  // What was added at `position` counts as readable whatever the descriptor says: what it is for
-  // has taken something from it already that nobody has seen yet.
+  // Makes the entry at `position` count as readable, even if its descriptor is not. This is for a
+  // connection that has received bytes from the descriptor and whose caller has not read these
+  // bytes.
   void expect(std::size_t position);
 
   // Returns when a descriptor is ready or `deadline` has passed; no deadline means no limit.
   // Throws Error kSystem.
   void wait(std::optional<base::TimePoint> deadline);
 
-  // An end or an error of the descriptor counts as ready, so that whoever asks comes to see it.
+  // The next two functions return whether the descriptor is ready. A descriptor that has ended or
+  // failed counts as ready, so that the caller reads or writes and sees the end or the error.
   bool readable(std::size_t position) const noexcept;
   bool writable(std::size_t position) const noexcept;
 
@@ -37,14 +40,14 @@ class PollSet {
   std::vector<std::size_t> expected_;
 };
 
-// A descriptor among others that a thread waits for, with which another thread ends the wait.
+// Lets a thread end the wait of another thread, which has fd() in its PollSet.
 class Wakeup {
  public:
   Wakeup();  // Throws Error kSystem.
 
   int fd() const noexcept { return fd_.get(); }
 
-  // Makes it readable until the next clear(). Any thread may call it.
+  // Makes fd() readable until the next clear(). Any thread may call it.
   void wake() noexcept;
   void clear() noexcept;
 

@@ -1,4 +1,4 @@
-// Starting other processes, and learning how they end.
+// Starts processes, and reports how they end.
 #include "os/process.h"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ std::string find_program(const std::string& name, const std::string& search_path
     failure = to_failure(error_number);
     return {};
   }
-  int worst = ENOENT;  // A file that cannot be run says more than a file that is not there.
+  int worst = ENOENT;  // EACCES says more than ENOENT.
   for (std::size_t begin = 0; begin <= search_path.size();) {
     const std::size_t end = std::min(search_path.find(':', begin), search_path.size());
     const std::string directory = search_path.substr(begin, end - begin);
@@ -93,9 +93,7 @@ pid_t fork_process() {
 
 void send_signal(pid_t pid, int signal) noexcept { ::kill(pid, signal); }
 
-void adopt_orphans() {
-  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) throw_errno("prctl(PR_SET_CHILD_SUBREAPER)");
-}
+bool adopt_orphans() noexcept { return ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
 void die_with_parent(pid_t parent, int signal) {
   if (::prctl(PR_SET_PDEATHSIG, signal) != 0) throw_errno("prctl(PR_SET_PDEATHSIG)");

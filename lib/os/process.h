@@ -1,4 +1,4 @@
-// Starting other processes, learning how they end, and ending all that descend from this one.
+// Starts processes, reports how they end, and ends all descendants of this process.
 #pragma once
 #include <sys/types.h>
 
@@ -15,22 +15,22 @@
 namespace rota::os {
 
 struct ProcessPlan {
-  std::string program;                   // A path; nothing is searched for it.
+  std::string program;                   // A path; PATH is not searched.
   std::vector<std::string> arguments;    // argv[0] included.
-  std::vector<std::string> environment;  // "NAME=VALUE", all of it.
-  std::string working_directory;         // Empty: ours.
-  int standard_input = 0;                // What become the descriptors 0, 1 and 2.
+  std::vector<std::string> environment;  // "NAME=VALUE", all variables.
+  std::string working_directory;         // Empty: as this process.
+  int standard_input = 0;                // These three become descriptors 0, 1 and 2.
   int standard_output = 1;
   int standard_error = 2;
-  int kept_fd = -1;                   // Stays open in the child, under the number that it has here.
-  std::vector<int> cpus;              // Those it may run on; empty: ours.
-  SignalState signals;                // Mask and dispositions that it starts with.
-  std::uint64_t open_file_limit = 0;  // 0: ours.
-  bool own_session = false;           // Away from our terminal.
+  std::vector<int> kept_fds;          // Stay open in the child, under the same numbers.
+  std::vector<int> cpus;              // The child's CPUs; empty: as this process.
+  SignalState signals;                // Mask and dispositions at the child's start.
+  std::uint64_t open_file_limit = 0;  // 0: as this process.
+  bool own_session = false;           // A new session, without this process's terminal.
 };
 
-// Starts a child that is killed when the calling thread's process dies. One whose program cannot be
-// run exits with 127. Throws Error kSystem, kNoMemory when no process can be had.
+// Starts a child that the kernel kills when the calling thread ends. A child whose program cannot
+// be run exits with 127. Throws Error kSystem, or kNoMemory when no process can be made.
 pid_t start_process(const ProcessPlan& plan);
 
 struct StartFailure {
@@ -39,12 +39,13 @@ struct StartFailure {
   bool is_missing = false;  // There is no such file.
 };
 
-// The path of `name`, as a process in `working_directory` with this PATH would find it. Fills
-// `failure` and returns an empty text where there is none that can be run.
+// Returns the path of the program `name`. Searches as a process in `working_directory` whose PATH
+// is `search_path` would search. When no such file can be run, fills `failure` and returns an empty
+// string.
 std::string find_program(const std::string& name, const std::string& search_path,
                          const std::string& working_directory, StartFailure& failure);
 
-// Runs another program in place of this one, with our environment; returns where it cannot.
+// Runs another program in place of this one, with the same environment. Returns only on failure.
 StartFailure become_program(const std::string& program, const std::vector<std::string>& arguments);
 
 struct ProcessEvent {
@@ -54,46 +55,50 @@ struct ProcessEvent {
   int value = 0;  // The exit code, or the number of the signal.
 };
 
-// `status`: as waitpid gives it.
+// Makes an event of a status that waitpid() returned.
 ProcessEvent to_event(pid_t pid, int status) noexcept;
 
 struct ProcessEvents {
   std::optional<ProcessEvent> event;
-  bool has_children = true;  // False: none is left, and there will be no more events.
+  bool has_children = true;  // False: no child is left, so no more events come.
 };
 
-// Reaps at most one child, adopted ones too, without blocking.
+// Returns the next event of any child, adopted ones too. Reaps the child if it has ended. Never
+// blocks.
 ProcessEvents next_process_event();
 
-// Splits this process in two; the new one gets 0, the old one the new one's id. Throws Error
-// kSystem, kNoMemory.
+// Forks this process. Returns 0 in the child, and the process ID of the child in the parent. Throws
+// Error kSystem, kNoMemory.
 pid_t fork_process();
 
-// Sends a signal to one process; one that has gone is no error.
+// Sends a signal to one process. Does nothing if the process is gone.
 void send_signal(pid_t pid, int signal) noexcept;
 
-// From now on this process adopts its descendants whose own parent has ended.
-void adopt_orphans();
+// From now on this process adopts its descendants whose own parent has ended. Returns false if the
+// system refuses that, as emulators of processes do.
+bool adopt_orphans() noexcept;
 
-// Asks for `signal` when the parent, which is process `parent`, dies. Exits at once when that has
-// happened already.
+// Asks the kernel to send `signal` to this process when its parent, process `parent`, dies. Exits
+// immediately when the parent has already died.
 void die_with_parent(pid_t parent, int signal);
 
-// The children of `parent`, and their children and so on; as of now, so it may miss newborn ones.
-// From /proc: empty where there is none, or where it is not of our processes.
+// Returns the children of `parent`, their children, and so on. The list is a snapshot, so it may
+// miss processes that start now. The list comes from /proc: it is empty when /proc is missing or
+// belongs to another PID namespace.
 std::vector<pid_t> descendants_of(pid_t parent);
 
-// Sends `signal` to the descendants of `root`, which is this process or a child that nobody has
-// reaped; returns how many that were. Nobody else is met, though a number be given anew between
-// reading and signalling, where the kernel can hold processes (Linux 5.3).
+// Sends `signal` to the descendants of `root` and returns the number of descendants. `root` is this
+// process, or a child that is not reaped yet. From Linux 5.3 on, each process is held by a
+// descriptor. So the signal reaches no other process, even if the kernel reuses a process number
+// between reading and signalling.
 std::size_t signal_descendants_of(pid_t root, int signal) noexcept;
 
-// Sends `signal` to all descendants of this process; where /proc shows none, to its children.
+// Sends `signal` to all descendants of this process, or to its children when /proc shows none.
 void signal_descendants(int signal) noexcept;
 
-// Kills and reaps until nothing descends from this process, for at most `limit`; without /proc as
-// well, as the orphans come to this process, if it adopts them. False when something is left then,
-// which only a process stuck in the kernel can cause.
+// Kills and reaps descendants until this process has none, for at most `limit`. Also works without
+// /proc if this process adopts orphans, because the orphans then become its children. Returns false
+// when a process is left at the limit: only a process stuck in the kernel can be left.
 bool end_descendants(base::Duration limit) noexcept;
 
 }  // namespace rota::os

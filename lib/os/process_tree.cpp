@@ -1,4 +1,4 @@
-// A process with all that it starts, behind its keeper.
+// Starts, signals and ends a process tree through its keeper.
 #include "os/process_tree.h"
 
 #include <signal.h>
@@ -20,7 +20,8 @@
 namespace rota::os {
 namespace {
 
-// The next record, which is written at once, so that there is never a part of one.
+// Reads the next record. The keeper writes a record in one call, so a part of a record never
+// arrives.
 Io read_record(const Fd& pipe, KeeperRecord& record) {
   char bytes[sizeof record];
   const ReadResult result = read_available(pipe.get(), bytes);
@@ -28,7 +29,8 @@ Io read_record(const Fd& pipe, KeeperRecord& record) {
   return result.io;
 }
 
-// Empty where it is not our parent any more: the number may be another's.
+// Holds process `parent`. Returns nothing if `parent` is no longer the parent of this process:
+// another process may have its number by now.
 Fd hold_parent(pid_t parent) noexcept {
   if (parent <= 0) return {};
   HeldProcess held = hold_process(parent);
@@ -67,7 +69,7 @@ ProcessTree::~ProcessTree() {
   if (keeper_ > 0) signal(SIGKILL);
 }
 
-// The keeper has to say the number of the first process, or why there is none.
+// Waits until the keeper has reported the number of the first process, or why there is none.
 void ProcessTree::wait_for_start() {
   KeeperRecord record;
   PollSet polls;
@@ -110,7 +112,7 @@ void ProcessTree::signal(int signal) noexcept {
   if (keeper_ <= 0) return;
   if (signal == SIGKILL) {
     ::kill(keeper_, end_all_signal());
-    ::kill(keeper_, SIGCONT);
+    ::kill(keeper_, SIGCONT);  // A stopped keeper would not obey.
     return;
   }
   if (signal_descendants_of(keeper_, signal) > 0) return;

@@ -1,10 +1,11 @@
-// A process with all that it starts, grandchildren and daemons included: started, signalled and
-// ended as one, by an ordinary user and without control groups.
+// Starts a process, and signals and ends it together with all processes that it starts,
+// grandchildren and daemons included. An ordinary user can do this, without control groups.
 //
-// Its first process is a child of a keeper, a small process that stays between it and this one (see
-// keeper.h). What leaves its session and its parents comes to the keeper, so it stays in the tree.
-// When this process dies, however that is, the keeper ends the tree. Only whoever kills the keeper
-// itself sets the tree free: the first process dies then, the rest goes to this process, if it
+// The first process is a child of a keeper, a small process between this process and the first
+// process (see keeper.h). The keeper adopts processes that leave their session and lose their
+// parents, so these processes stay in the tree. When this process dies in any way, the keeper ends
+// the tree. The tree can outlive its keeper only if someone kills the keeper itself. The first
+// process then dies with the keeper. The other processes become children of this process if it
 // adopts orphans.
 #pragma once
 #include <sys/types.h>
@@ -19,47 +20,51 @@
 
 namespace rota::os {
 
-// How a keeper knows that this process does not act on the end of its own parent, as it is stopped
-// or hangs. The keeper wakes it then, and kills it where it stays silent for five seconds. Before
-// Linux 5.3 nobody looks.
+// Lets a keeper notice that this process has lost its parent but does not act, because this process
+// is stopped or hangs. The keeper then wakes this process, and kills it after five seconds without
+// a heartbeat. Before Linux 5.3 the keeper does not check.
 struct Oversight {
-  pid_t guard = 0;  // The parent of this process; 0: nobody looks.
-  const std::atomic<std::uint64_t>* beats = nullptr;  // In shared memory; null: it is silent.
+  pid_t guard = 0;  // The parent of this process; 0: no check.
+  // Heartbeats, in shared memory. Null: this process gives no heartbeat.
+  const std::atomic<std::uint64_t>* beats = nullptr;
 };
 
 class ProcessTree {
  public:
-  ProcessTree() = default;  // Of no processes.
-  // Throws Error kSystem, kNoMemory when no process can be had. Whether the program could be run
-  // shows later, at start_failure().
+  ProcessTree() = default;  // No processes.
+  // Throws Error kSystem, or kNoMemory when no process can be made. take_start_failure() reports
+  // later whether the program could be run.
   explicit ProcessTree(const ProcessPlan& plan, const Oversight& oversight = {});
   ProcessTree(ProcessTree&& other) noexcept;
   ProcessTree& operator=(ProcessTree&& other) noexcept;
-  // Tells the keeper to end what is left, and does not wait for that.
+  // Tells the keeper to end all processes that are left, and does not wait for their end.
   ~ProcessTree();
 
-  pid_t pid() const noexcept { return pid_; }  // Of the first process.
+  pid_t pid() const noexcept { return pid_; }  // The first process.
   pid_t keeper() const noexcept { return keeper_; }
 
-  // Readable when next_event() has something; none when nothing more will come.
+  // Readable when next_event() has an event. Empty when no more events will come.
   const Fd& events() const noexcept { return events_; }
 
-  // What has happened to the first process. Once the keeper has gone there is an end of it, if it
-  // was not heard before: a kill, as it dies with its keeper. Never blocks.
+  // Returns the next event of the first process. If the keeper ends before it has reported the end
+  // of the first process, the event is a kill, as the first process dies with its keeper. Never
+  // blocks.
   std::optional<ProcessEvent> next_event();
 
-  // Why the program could not be run, once next_event() has come across that; then empty again.
+  // Returns why the program could not be run, after next_event() has read the failure. Returns each
+  // failure only once.
   std::optional<StartFailure> take_start_failure();
 
-  // Signals all of the tree. Without /proc SIGKILL alone does; another signal reaches the first
-  // process. SIGKILL is the keeper's to spread, so that nothing gets away that is born meanwhile.
+  // Signals the whole tree. Without /proc, only SIGKILL reaches the whole tree; any other signal
+  // reaches only the first process. The keeper sends SIGKILL, and repeats it, so that processes
+  // that start meanwhile do not escape.
   void signal(int signal) noexcept;
 
-  // Kills all of the tree, and waits until that is gone, for at most `limit`. False where something
-  // stays, or the keeper was killed.
+  // Kills the whole tree, and waits for its end for at most `limit`. Returns false when a process
+  // is left, or when the keeper was killed.
   bool end(base::Duration limit) noexcept;
 
-  // For whoever has reaped the keeper by next_process_event().
+  // Must be called when next_process_event() has reaped the keeper.
   void on_keeper_end() noexcept { keeper_ = -1; }
 
  private:
@@ -68,7 +73,7 @@ class ProcessTree {
   pid_t pid_ = -1;
   pid_t keeper_ = -1;
   Fd events_;
-  bool has_ended_ = false;  // The first process.
+  bool has_ended_ = false;  // The first process has ended.
   std::optional<StartFailure> start_failure_;
 };
 

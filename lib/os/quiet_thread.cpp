@@ -1,4 +1,4 @@
-// Blocks signals while the thread is made, for it inherits the mask.
+// Blocks signals while the thread is made, because a thread inherits the mask.
 #include "os/quiet_thread.h"
 
 #include <csignal>
@@ -10,8 +10,8 @@
 namespace rota::os {
 namespace {
 
-// Of the thread that does something wrong. Where they are blocked the process dies without a word
-// from the handler that it may have for them.
+// Signals that a fault of the thread itself causes. If they were blocked, the process would die
+// without running its handler for them.
 constexpr int kOwnFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 
 class SignalsBlocked {

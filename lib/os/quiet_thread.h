@@ -1,4 +1,4 @@
-// A thread that no signal from elsewhere is delivered to: those belong to the program's own
+// Starts a thread that gets no signals from other processes: such signals are for the program's
 // threads.
 #pragma once
 #include <functional>

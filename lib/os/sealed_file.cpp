@@ -1,4 +1,4 @@
-// memfd_create, and the seals of fcntl.
+// Makes sealed files with memfd_create and the seals of fcntl.
 #include "os/sealed_file.h"
 
 #include <fcntl.h>

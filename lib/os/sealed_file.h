@@ -1,4 +1,5 @@
-// A memfd that holds some bytes and can never change again: several processes read it side by side.
+// Makes a memfd whose bytes never change again, so that several processes can read the memfd at the
+// same time.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -9,11 +10,12 @@
 
 namespace rota::os {
 
-// `name` shows up in /proc only. Throws Error kSystem, also where a limit on files is below `text`.
+// Makes a file that holds `text`. `name` appears in /proc only. Throws Error kSystem, for example
+// when the limit on file sizes is below the size of `text`.
 Fd make_sealed_file(const std::string& name, std::string_view text);
 
-// The first `bytes` of it; fewer where it holds fewer. Leaves alone where the descriptor stands,
-// which every process that has it shares. Throws Error kSystem.
+// Returns the first `bytes` bytes, or fewer if the file has fewer. Does not move the file position,
+// which all processes with the descriptor share. Throws Error kSystem.
 std::string read_sealed_file(const Fd& file, std::size_t bytes);
 
 }  // namespace rota::os

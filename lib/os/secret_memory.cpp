@@ -1,4 +1,4 @@
-// Anonymous pages, and the advice not to dump them.
+// Maps anonymous pages, and advises the kernel not to dump them.
 #include "os/secret_memory.h"
 
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ SecretMemory::SecretMemory(std::size_t bytes) {
   void* const start =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) throw_errno("mmap of " + std::to_string(bytes) + " bytes for a secret");
-  // A kernel that does not know the advice writes no worse core files than without it.
+  // Best effort: a kernel that does not know this advice writes the pages into core files.
   (void)::madvise(start, bytes, MADV_DONTDUMP);
   bytes_ = {static_cast<std::byte*>(start), bytes};
 }

@@ -1,12 +1,13 @@
-// Memory for secrets: no core file has it.
+// Allocates memory for secrets: no core file contains this memory.
 #pragma once
 #include <cstddef>
 #include <span>
 
 namespace rota::os {
 
-// A mapping of its own, which the kernel leaves out of core files (MADV_DONTDUMP), also of those of
-// processes that are forked from here; gcore does so, too. Zeros at first, and wiped when it goes.
+// A separate mapping that the kernel leaves out of core files (MADV_DONTDUMP), of this process and
+// of processes forked from it. gcore leaves the mapping out, too. The memory is zero at first, and
+// the destructor wipes it.
 class SecretMemory {
  public:
   SecretMemory() noexcept = default;
@@ -22,8 +23,9 @@ class SecretMemory {
   std::span<std::byte> bytes_;
 };
 
-// Byte by byte: what is copied at once goes through wide registers, which a program may save on its
-// stack, as the linker does that looks for a function when it is called first. `to` has room.
+// Copies byte by byte. A copy in larger units would leave the secret in wide registers, and a
+// program may save wide registers on its stack. The dynamic linker does that when it looks up a
+// function at the function's first call. `to` must have room.
 void copy_secret(std::span<const std::byte> from, std::span<std::byte> to) noexcept;
 
 }  // namespace rota::os

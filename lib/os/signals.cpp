@@ -1,4 +1,5 @@
-// Signals as values: named, and read from a descriptor instead of interrupting anything.
+// Turns signals into values: a signal has a name, and is read from a descriptor instead of
+// interrupting code.
 #include "os/signals.h"
 
 #include <sys/signalfd.h>
@@ -36,7 +37,7 @@ std::string signal_name(int number) {
 }
 
 SignalWatch::SignalWatch(std::span<const int> numbers) {
-  ::signal(SIGCHLD, SIG_DFL);  // Ignored, it would have children vanish without a status.
+  ::signal(SIGCHLD, SIG_DFL);  // If SIGCHLD is ignored, children leave no status.
   sigemptyset(&watched_);
   for (const int number : numbers) {
     if (!is_ignored(number)) sigaddset(&watched_, number);

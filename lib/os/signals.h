@@ -1,4 +1,5 @@
-// Signals as values: named, and read from a descriptor instead of interrupting anything.
+// Turns signals into values: a signal has a name, and is read from a descriptor instead of
+// interrupting code.
 #pragma once
 #include <signal.h>
 
@@ -10,25 +11,25 @@
 
 namespace rota::os {
 
-// "SIGKILL"; "signal 40" for one without a name of its own.
+// Returns the name of a signal, such as "SIGKILL", or "signal 40" for a signal without a name.
 std::string signal_name(int number);
 
 struct Signal {
   int number = 0;
-  bool from_terminal = false;  // Typed at a terminal, so the whole foreground group has it.
+  bool from_terminal = false;  // Typed at a terminal: the whole foreground group gets it.
 };
 
-// What this process was started with, for programs that it starts in turn.
+// The signal state at the start of this process, for programs that it starts.
 struct SignalState {
   sigset_t mask;
   bool ignores_pipe = false;
   bool ignores_file_size = false;
 };
 
-// Blocks `numbers` for the life of the process and makes a descriptor that is readable while one
-// of them waits. A signal that the process was started to ignore stays ignored, as nohup wants it.
-// SIGPIPE and SIGXFSZ are ignored from here on: an output that is closed or may grow no more is a
-// value, not a death.
+// Blocks the signals `numbers` for the life of the process, and makes a descriptor that is readable
+// while one of them waits. A signal that was ignored at the start stays ignored: nohup relies on
+// that. SIGPIPE and SIGXFSZ are ignored from here on: a closed or full output is then a return
+// value and does not kill the process.
 class SignalWatch {
  public:
   explicit SignalWatch(std::span<const int> numbers);  // Throws Error kSystem.
@@ -36,10 +37,11 @@ class SignalWatch {
   int fd() const noexcept { return fd_.get(); }
   const SignalState& state_at_start() const noexcept { return at_start_; }
 
-  // The next signal that waits; empty when there is none. Never blocks.
+  // Returns the next waiting signal, or nothing when there is none. Never blocks.
   std::optional<Signal> next();
 
-  // Whether another one than this waits. It is left to next().
+  // Returns whether a watched signal other than `number` waits. The signal keeps waiting for
+  // next().
   bool has_other_than(int number) const noexcept;
 
  private:

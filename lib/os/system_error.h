@@ -10,4 +10,9 @@ namespace rota::os {
 [[noreturn]] void throw_errno(const std::string& what);
 [[noreturn]] void throw_errno(const std::string& what, int error_number);
 
+// Throws Error kCannotWrite that also says what to do: "PATH: cannot be synced after 4096 bytes:
+// Input/output error; look at the disk …". `what` is a participle.
+[[noreturn]] void throw_cannot_write(const std::string& path, const std::string& what,
+                                     int error_number);
+
 }  // namespace rota::os

@@ -1,4 +1,4 @@
-// Non-blocking calls whose outcomes are values.
+// Makes socket calls that do not block and that return their outcome as a value.
 #include "os/tcp_socket.h"
 
 #include <netinet/in.h>
@@ -6,17 +6,18 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
 
-#include "os/file.h"
+#include "os/message_socket.h"
 #include "os/system_error.h"
 
 namespace rota::os {
 namespace {
 
-// Would-block moves nothing; anything else that fails is the end of the connection.
+// A call that would block or lacks memory moves nothing. Any other failure ends the connection.
 Moved from_result(ssize_t result) {
   if (result >= 0) return {.bytes = static_cast<std::size_t>(result)};
   if (errno == EAGAIN || errno == EINTR) return {};
@@ -30,16 +31,7 @@ Moved receive(int socket, std::span<std::byte> into, int flags) {
   return from_result(result);
 }
 
-// Of a local socket: whether the process at its other end, as it called or began to listen, acted
-// for the user that we act for.
-bool is_of_own_user(int socket) {
-  ucred peer{};
-  socklen_t bytes = sizeof peer;
-  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
-         peer.uid == own_user();
-}
-
-// False: the socket is a local one, which has nothing between its ends that this could be asked of.
+// Returns false for a local socket, which has no TCP options.
 bool set_for_tcp(int socket, int option, int value, const char* name) {
   if (::setsockopt(socket, IPPROTO_TCP, option, &value, sizeof value) == 0) return true;
   if (errno == EOPNOTSUPP) return false;
@@ -55,7 +47,8 @@ Connecting start_connect(const Address& target) {
       errno != EINTR) {
     return {std::move(socket), std::generic_category().message(errno)};
   }
-  // Any user may take any local name; whoever listens there is another job's, or worse.
+  // Any user can claim any local name. A listener of another user belongs to another job, or is an
+  // attacker.
   if (target.family() == AF_UNIX && !is_of_own_user(socket.get())) {
     return {std::move(socket), "a process of another user listens there"};
   }
@@ -92,7 +85,7 @@ Accepted accept_connection(int listener) {
       case ENOTSOCK:
         throw_errno("accept");
       default:
-        break;  // An error of the network, about a caller that has gone.
+        break;  // A network error of a peer that is gone.
     }
   }
   return {};
@@ -116,7 +109,8 @@ std::optional<base::Duration> unacknowledged_for(int socket) noexcept {
   socklen_t bytes = sizeof info;
   const bool is_known = ::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0;
   if (!is_known || info.tcpi_unacked == 0) return std::nullopt;
-  return std::chrono::milliseconds(info.tcpi_last_ack_recv);
+  // A packet with data that acknowledges nothing new does not count as an acknowledgement.
+  return std::chrono::milliseconds(std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv));
 }
 
 void set_no_delay(int socket) { set_for_tcp(socket, TCP_NODELAY, 1, "TCP_NODELAY"); }

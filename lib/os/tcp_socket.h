@@ -1,5 +1,5 @@
-// Stream sockets that never block: of TCP, and local ones, over which only processes of one user
-// reach each other.
+// Uses stream sockets without blocking: TCP sockets, and local sockets, which connect only
+// processes of one user.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -12,42 +12,45 @@
 
 namespace rota::os {
 
-// A connection on its way, or why it could not even set out.
+// A connection under way, or the reason why it failed immediately.
 struct Connecting {
   Fd socket;
   std::optional<std::string> failure;
 };
 
-// Starts to connect; once it is writable, ask connect_result(). Throws Error kSystem (no socket).
+// Starts to connect. Once the socket is writable, call connect_result(). Throws Error kSystem when
+// no socket can be made.
 Connecting start_connect(const Address& target);
 
-// Empty when the connection stands, else the reason why it does not.
+// Returns nothing when the connection is made. Otherwise returns the reason why it is not.
 std::optional<std::string> connect_result(int socket);
 
-// The next waiting connection of a listening socket, if there is one. Callers that are gone again
-// are passed over, and so are those of other users who call a local name. Throws Error kSystem.
+// Accepts the next waiting connection of a listening socket, if there is one. Skips peers that have
+// already gone, and peers of other users at a local name. Throws Error kSystem.
 struct Accepted {
   Fd socket{};
-  std::optional<Address> caller{};  // Where there is a socket.
-  std::string lack{};               // What there is too little of to take it: descriptors, memory.
+  std::optional<Address> caller{};  // Set when there is a socket.
+  std::string lack{};               // Why no connection can be accepted: no descriptors, no memory.
 };
 Accepted accept_connection(int listener);
 
-// A peer whose host is gone ends the connection within a minute, although nobody sends.
+// Ends the connection within a minute after the host of the peer is gone, even if neither side
+// sends.
 void keep_alive(int socket);
 
-// How long the peer's kernel has said nothing, while it has something to acknowledge; empty where
-// nothing is under way to it.
+// Returns how long the peer's kernel has sent nothing while it has data to acknowledge. Returns
+// nothing when all data is acknowledged.
 std::optional<base::Duration> unacknowledged_for(int socket) noexcept;
 
-// Small messages leave at once.
+// Makes the socket send small messages without delay.
 void set_no_delay(int socket);
 
-// The peer reads what was sent, and then the end.
+// Ends sending: the peer reads all bytes that were sent, and then end-of-file.
 void end_sending(int socket) noexcept;
 
-// What one call moved. A connection that ended has `closed` and the reason. Where this host had no
-// memory for the call, it moved nothing, and may move something later.
+// The result of one call. When the connection has ended, `closed` is set and `reason` says why.
+// When `lacks_memory` is set, this host had no memory for the call: the call moved nothing, and a
+// later call may succeed.
 struct Moved {
   std::size_t bytes = 0;
   bool closed = false;
@@ -55,11 +58,11 @@ struct Moved {
   bool lacks_memory = false;
 };
 
-// Neither blocks nor raises SIGPIPE.
+// The next three functions neither block nor raise SIGPIPE.
 Moved send_some(int socket, std::span<const std::byte> first, std::span<const std::byte> second);
 Moved receive_some(int socket, std::span<std::byte> into);
 
-// The same, but that what comes stays where it is.
+// Does the same as receive_some(), but leaves the bytes in the socket.
 Moved peek_some(int socket, std::span<std::byte> into);
 
 }  // namespace rota::os

@@ -1,4 +1,5 @@
-// Requests and their answers; what comes unasked is kept for next_notice().
+// Sends requests and waits for their answers. Messages that answer no request are kept for
+// next_notice().
 #include "rendezvous/client.h"
 
 #include <algorithm>
@@ -15,10 +16,11 @@ using base::Clock;
 using base::Duration;
 using base::TimePoint;
 
-// The coordinator keeps the deadlines; this is how much later we give up on the coordinator.
+// The coordinator enforces the deadlines. After a deadline, the client waits this much longer for
+// the coordinator's answer.
 constexpr std::chrono::seconds kMargin{5};
 
-// Of a sentence for a person; a longer one is cut.
+// The longest text for a person; the client cuts a longer text.
 constexpr std::size_t kMostTextBytes = 4096;
 
 [[noreturn]] void throw_gone() {
@@ -37,8 +39,9 @@ std::vector<std::byte> encode_to_send(const Message& message) {
   auto bytes = encode(message);
   if (bytes.size() <= os::kMaxMessageBytes) return bytes;
   throw Error(ErrorCode::kInvalidArgument,
-              "a message of " + std::to_string(bytes.size()) + " bytes to the coordinator: " +
-                  std::to_string(os::kMaxMessageBytes) + " are the most, key and value together");
+              "a message of " + std::to_string(bytes.size()) +
+                  " bytes to the coordinator is too long: key and value together have at most " +
+                  std::to_string(os::kMaxMessageBytes) + " bytes");
 }
 
 }  // namespace
@@ -51,12 +54,13 @@ Client::Welcome Client::join(TimePoint deadline, std::string own_table) {
   auto terms = decode_job(answer.text);
   os::wipe(std::as_writable_bytes(std::span(answer.text)));
   if (!terms) throw_other_version();
-  Welcome welcome{.job = std::move(terms->job), .fds = {}};
-  const std::string table = welcome.job.lends
-                                ? take_lent_table(terms->table)
+  Welcome welcome{.job = std::move(terms->job), .fds = {}, .table_file = {}};
+  if (welcome.job.hands_descriptors) welcome.table_file = take_table_file();
+  const std::string table = welcome.table_file
+                                ? read_table_file(welcome.table_file, terms->table)
                                 : take_table(std::move(own_table), terms->table, deadline);
   if (!add_table(table, welcome.job)) throw_other_version();
-  const std::size_t expected_fds = lent_count(welcome.job);
+  const std::size_t expected_fds = descriptor_count(welcome.job);
   std::move(fds_.begin(), fds_.end(), std::back_inserter(welcome.fds));
   while (welcome.fds.size() < expected_fds) {
     next_welcome(deadline);
@@ -65,7 +69,7 @@ Client::Welcome Client::join(TimePoint deadline, std::string own_table) {
   return welcome;
 }
 
-// With its descriptors in fds_. What else comes is for later.
+// Waits for a kWelcome, and puts its descriptors into fds_. Keeps other messages for next_notice().
 Message Client::next_welcome(TimePoint deadline) {
   while (auto message = receive(deadline)) {
     if (message->error) throw_answer(*message);
@@ -75,14 +79,15 @@ Message Client::next_welcome(TimePoint deadline) {
   throw Error(ErrorCode::kTimeout, who() + " did not answer this rank's join");
 }
 
-std::string Client::take_lent_table(const TableMark& mark) {
+os::Fd Client::take_table_file() {
   if (fds_.empty()) throw_other_version();
-  const os::Fd file = std::move(fds_.front());
+  os::Fd file = std::move(fds_.front());
   fds_.erase(fds_.begin());
-  return read_table_file(file, mark);
+  return file;
 }
 
-// It comes where this rank's own is another one.
+// Returns the rank table. The coordinator sends the table only if this rank has no table, or a
+// different one.
 std::string Client::take_table(std::string own_table, const TableMark& mark, TimePoint deadline) {
   if (mark_of(own_table) == mark) return own_table;
   std::string table;
@@ -111,7 +116,7 @@ void Client::barrier(const std::string& key, Duration timeout) {
 }
 
 void Client::begin_training(Duration timeout) {
-  if (host_) return;  // Only a launcher is asked to stop a job.
+  if (coordinator_rank_) return;  // A job can be asked to stop only through its launcher.
   call({.type = MessageType::kTraining, .timeout = timeout, .key = "training"},
        Clock::now() + timeout + kMargin);
 }
@@ -143,9 +148,9 @@ std::optional<Message> Client::next_notice() {
 template <class Make>
 void Client::send_quietly(Make make) noexcept {
   try {
-    line_->send(encode_to_send(make()), {});
+    connection_->send(encode_to_send(make()), {});
   } catch (const std::exception&) {
-    // Nobody is there to hear it.
+    // The coordinator is gone, so nobody can receive the message.
   }
 }
 
@@ -186,30 +191,34 @@ void Client::leave() noexcept {
 }
 
 std::string Client::who() const {
-  return host_ ? "rank " + std::to_string(*host_) + ", where the ranks meet," : "the launcher";
+  return coordinator_rank_
+             ? "rank " + std::to_string(*coordinator_rank_) + ", which hosts the rendezvous,"
+             : "the launcher";
 }
 
 void Client::throw_other_version() const {
-  throw Error(ErrorCode::kSystem, who() + " speaks another version of rota");
+  throw Error(ErrorCode::kSystem, who() + " uses another version of rota");
 }
 
-// Said once: what comes from nobody is nothing.
+// Called when the connection to the coordinator has ended. If the coordinator was in the process of
+// a rank, the first call adds a notice.
 void Client::on_gone() {
-  if (!host_) throw_gone();
-  if (std::exchange(is_host_gone_, true)) return;
+  if (!coordinator_rank_) throw_gone();
+  if (std::exchange(is_coordinator_gone_, true)) return;
   notices_.push_back({.type = MessageType::kDeparted,
-                      .blamed = static_cast<std::uint32_t>(*host_),
+                      .blamed = static_cast<std::uint32_t>(*coordinator_rank_),
                       .text = "ended"});
 }
 
 void Client::send(const Message& message, TimePoint deadline) {
   const auto bytes = encode_to_send(message);
   os::PollSet polls;
-  polls.add(line_->fd(), false, true);
+  polls.add(connection_->fd(), false, true);
   for (;;) {
-    const os::Io io = line_->send(bytes, {});
+    const os::Io io = connection_->send(bytes, {});
     if (io == os::Io::kDone) return;
-    if (io == os::Io::kClosed && host_) return;  // What it said before has yet to be read.
+    // The coordinator's rank has ended, but its last messages are still to be read.
+    if (io == os::Io::kClosed && coordinator_rank_) return;
     if (io == os::Io::kClosed) throw_gone();
     if (Clock::now() >= deadline) {
       throw Error(ErrorCode::kTimeout, who() + " does not read this rank's messages");
@@ -222,23 +231,23 @@ std::optional<Message> Client::receive(TimePoint deadline) {
   os::PollSet polls;
   for (;;) {
     if (auto message = receive_now()) return message;
-    if (is_host_gone_) {
-      throw Error(ErrorCode::kPeerLost, who() + " has ended", *host_);
+    if (is_coordinator_gone_) {
+      throw Error(ErrorCode::kPeerLost, who() + " has ended", *coordinator_rank_);
     }
     if (Clock::now() >= deadline) return std::nullopt;
     polls.clear();
-    polls.add(line_->fd(), true, line_->is_sending());
+    polls.add(connection_->fd(), true, connection_->is_sending());
     polls.wait(deadline);
   }
 }
 
 std::optional<Message> Client::receive_now() {
-  if (is_host_gone_) return std::nullopt;
-  const os::Io io = line_->receive(buffer_, fds_);
+  if (is_coordinator_gone_) return std::nullopt;
+  const os::Io io = connection_->receive(buffer_, fds_);
   if (io == os::Io::kClosed) on_gone();
   if (io != os::Io::kDone) return std::nullopt;
   auto message = decode(buffer_);
-  os::wipe(buffer_);  // A welcome has a key in it.
+  os::wipe(buffer_);  // A kWelcome contains the key.
   if (!message) throw_other_version();
   return message;
 }

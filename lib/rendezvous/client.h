@@ -1,5 +1,5 @@
-// A rank's side of the rendezvous: it talks to the job's coordinator, which is in the launcher, or
-// else in the process of one of the ranks.
+// Implements a rank's side of the rendezvous. The client talks to the job's coordinator, which is
+// in the launcher or in the process of one of the ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,58 +12,69 @@
 
 #include "base/time.h"
 #include "os/fd.h"
+#include "rendezvous/connection.h"
 #include "rendezvous/job.h"
-#include "rendezvous/line.h"
 #include "rendezvous/message.h"
 
 namespace rota::rendezvous {
 
-// One thread at a time.
+// Threads: only one thread at a time may use a client.
 class Client {
  public:
-  // Of the launcher, over the descriptor that it left to this rank.
-  explicit Client(os::Fd socket) : line_(std::make_unique<LocalLine>(std::move(socket))) {}
+  // Makes a client of the launcher, over the descriptor that this rank inherited from the launcher.
+  explicit Client(os::Fd socket)
+      : connection_(std::make_unique<LocalConnection>(std::move(socket))) {}
 
-  // Of the process of rank `host`. When it goes, that is a notice that the rank has departed; the
-  // other ranks may go on without it.
-  Client(std::unique_ptr<Line> line, std::size_t host) noexcept
-      : line_(std::move(line)), host_(host) {}
+  // Makes a client of the coordinator in the process of rank `coordinator_rank`. When that process
+  // ends, next_notice() reports that rank `coordinator_rank` has departed; the other ranks may go
+  // on without that rank.
+  Client(std::unique_ptr<Connection> connection, std::size_t coordinator_rank) noexcept
+      : connection_(std::move(connection)), coordinator_rank_(coordinator_rank) {}
 
   struct Welcome {
     Job job;
-    std::vector<os::Fd> fds;  // As job.h says; that of the table has been read.
+    // The descriptors that job.h lists. The table's descriptor is not among them.
+    std::vector<os::Fd> fds;
+    // The file with the table, which all ranks have that this rotarun has started. It is closed if
+    // no rotarun has started this rank.
+    os::Fd table_file;
   };
-  // `own_table` is the text of the table that this rank has been given by hand; else empty. Throws
-  // Error kTimeout, kSystem (the launcher is gone or speaks another version), kMismatch (this rank
-  // has joined before), and what the job was aborted with.
+  // Joins the job. `own_table` is the text of the rank table that the user gave this rank; empty
+  // without one. Throws Error kTimeout, kSystem (the launcher is gone or speaks another version),
+  // kMismatch (this rank has joined before), and the error with which the job was aborted.
   Welcome join(base::TimePoint deadline, std::string own_table = {});
 
-  // All throw Error kTimeout naming who is absent, kPeerLost when somebody who is needed has ended,
-  // the host included, kAborted (or kMismatch) with the first cause when the job broke, kSystem
-  // when the launcher is gone, kInvalidArgument when key and value are more than a message holds.
+  // The next three functions throw Error:
+  //   kTimeout: the text names the absent ranks;
+  //   kPeerLost: a rank that is needed has ended, or the process of the coordinator has ended;
+  //   kAborted, kMismatch: the job has failed; the text is the first cause;
+  //   kSystem: the launcher is gone;
+  //   kInvalidArgument: key and value together are larger than a message.
   void put(const std::string& key, const std::string& value);
   std::string get(const std::string& key, base::Duration timeout);
   void barrier(const std::string& key, base::Duration timeout);
 
-  // To be called before a first step; from then on this rank has to answer kStopAsked. Returns when
-  // it may take that step, which is after kStopAfter where the ranks are about to agree on one.
-  // Throws as these do.
+  // Must be called before the first step. From then on, this rank must answer kStopAsked. The
+  // function returns when the rank may take its first step. While the ranks agree on a last step,
+  // the function returns only after kStopAfter. Throws the same errors as put(), get() and
+  // barrier().
   void begin_training(base::Duration timeout);
 
-  // The next kAborted (with the code of the first cause), kDeparted, kStopAsked or kStopAfter, if
-  // one has come. Never blocks, and allocates nothing while none has. Throws Error kSystem when the
-  // launcher is gone.
+  // Returns the next kAborted (with the code of the first cause), kDeparted, kStopAsked or
+  // kStopAfter, if one has come. Never blocks, and allocates nothing if none has come. Throws Error
+  // kSystem if the launcher is gone.
   std::optional<Message> next_notice();
 
-  // These say what they can and never fail: who cannot be told is gone.
-  // Texts are cut to what a person will read.
-  // A wait in the operation `operation_key`, which every rank that is in it describes in the same
-  // words, or the job is broken. An empty key is compared with nothing.
+  // These reports never fail: a message that cannot be sent is dropped, because its receiver is
+  // gone. Texts are cut to a length that a person will read. report_waiting() reports that this
+  // rank waits for `peer` in the operation `operation_key`. All ranks in that operation must
+  // describe the operation by the same text. If two texts differ, the job fails. Texts with an
+  // empty key are not compared.
   void report_waiting(std::size_t peer, const std::string& operation_key = {},
                       const std::string& operation_text = {}) noexcept;
   void report_resumed() noexcept;
   void report_begun(std::uint64_t step) noexcept;    // The answer to kStopAsked.
-  void report_trained(std::uint64_t step) noexcept;  // The end of what begin_training began.
+  void report_trained(std::uint64_t step) noexcept;  // Training ends; `step` is the last one begun.
   void abort(ErrorCode code, std::optional<std::size_t> blamed, const std::string& text) noexcept;
   void leave() noexcept;
 
@@ -75,20 +86,20 @@ class Client {
   void send_quietly(Make make) noexcept;
   Message call(Message request, base::TimePoint deadline);
   Message next_welcome(base::TimePoint deadline);
-  std::string take_lent_table(const TableMark& mark);
+  os::Fd take_table_file();
   std::string take_table(std::string own_table, const TableMark& mark, base::TimePoint deadline);
   [[noreturn]] void throw_other_version() const;
-  // Empty at the deadline.
+  // Returns nothing if the deadline passes.
   std::optional<Message> receive(base::TimePoint deadline);
   std::optional<Message> receive_now();
 
-  std::unique_ptr<Line> line_;
-  std::optional<std::size_t> host_;  // None: the launcher.
-  bool is_host_gone_ = false;
+  std::unique_ptr<Connection> connection_;
+  std::optional<std::size_t> coordinator_rank_;  // Empty: the coordinator is in the launcher.
+  bool is_coordinator_gone_ = false;
   std::uint32_t last_id_ = 0;
   std::deque<Message> notices_;
   std::vector<std::byte> buffer_;
-  std::vector<os::Fd> fds_;  // That came with the last message.
+  std::vector<os::Fd> fds_;  // Descriptors of the last message.
 };
 
 }  // namespace rota::rendezvous

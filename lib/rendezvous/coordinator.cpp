@@ -1,4 +1,5 @@
-// The launcher's side of the rendezvous, as a machine without a clock, a socket or a thread.
+// Implements the coordinator's side of the rendezvous: a state machine without a clock, a socket or
+// a thread.
 #include "rendezvous/coordinator.h"
 
 #include <algorithm>
@@ -11,10 +12,10 @@ namespace {
 
 constexpr std::size_t kMostNamed = 8;
 
-// Of a rank's words in a sentence of ours, which has to fit into a message.
+// The largest number of bytes of a rank's text in an error text, which must fit into a message.
 constexpr std::size_t kMostQuotedBytes = 1024;
 
-// Of the table in one message.
+// The largest number of bytes of the rank table's text in one message. The text is sent in pieces.
 constexpr std::size_t kPieceBytes = 32 * std::size_t{1024};
 
 bool may_come_from_rank(const Message& message, std::size_t world_size) {
@@ -31,7 +32,8 @@ std::string name_of(const Message& request) {
          request.key.substr(0, kMostQuotedBytes) + "\"";
 }
 
-// A wait asked for by a rank, which may have asked for any length.
+// Returns the deadline of a wait. A rank can ask for any length: the limit keeps the sum from
+// overflowing.
 base::TimePoint end_of_wait(const Message& request, base::TimePoint now) {
   constexpr base::Duration kLongest = std::chrono::hours(24 * 365);
   return now + std::clamp(request.timeout, base::Duration(0), kLongest);
@@ -46,14 +48,15 @@ Message read_from_rank(std::size_t rank, std::size_t world_size, std::span<const
   failure.type = MessageType::kAbort;
   failure.error = ErrorCode::kBadData;
   failure.text = name_of(rank) + " sent " + std::to_string(bytes.size()) +
-                 " bytes over its rendezvous descriptor that are no message of this version of "
-                 "rota: link it with the same rota as the others, and write nothing else there";
+                 " bytes over its rendezvous descriptor that are not a message of this version of "
+                 "rota: link it with the same rota as the other ranks, and write nothing else to "
+                 "the descriptor";
   return failure;
 }
 
 Coordinator::Coordinator(Job job)
     : job_(std::move(job)),
-      table_text_(encode_table(job_.table, job_.islands)),
+      table_text_(encode_table(job_.table, job_.domains)),
       table_mark_(mark_of(table_text_)),
       ranks_(job_.table.rows.size()),
       agreement_(job_.table.rows.size()) {
@@ -103,7 +106,8 @@ void Coordinator::on_put(const Message& message) {
 void Coordinator::on_join(std::size_t rank, const Message& message) {
   if (ranks_[rank].joined) {
     return refuse(rank, message, ErrorCode::kMismatch,
-                  name_of(rank) + " has joined already: one program a rank can, and once");
+                  name_of(rank) +
+                      " has joined already: only one program can join as this rank, and only once");
   }
   ranks_[rank].joined = true;
   if (first_cause_) return refuse(rank, message, ErrorCode::kAborted, first_cause_->text);
@@ -112,8 +116,8 @@ void Coordinator::on_join(std::size_t rank, const Message& message) {
       {rank,
        {.type = MessageType::kWelcome, .id = message.id, .text = encode(job_, table_mark_)},
        true});
-  if (!job_.lends && message.text != encode(table_mark_)) send_table(rank);
-  if (!departed_.empty()) tell_departure(rank, *departed_.begin());  // One is enough to be missed.
+  if (!job_.hands_descriptors && message.text != encode(table_mark_)) send_table(rank);
+  if (!departed_.empty()) tell_departure(rank, *departed_.begin());  // One missing rank is enough.
 }
 
 void Coordinator::send_table(std::size_t rank) {
@@ -137,7 +141,7 @@ void Coordinator::on_barrier(std::size_t rank, const Message& message, base::Tim
   if (first_cause_) return refuse(rank, message, ErrorCode::kAborted, first_cause_->text);
   if (ranks_[rank].barriers.contains(message.key)) {
     return refuse(rank, message, ErrorCode::kInvalidArgument,
-                  name_of(rank) + " waits at " + name_of(message) + " already");
+                  name_of(rank) + " already waits at " + name_of(message));
   }
   const Waiting arrival{rank, message, end_of_wait(message, now)};
   if (const auto missed = missed_by(arrival)) return fail_for_want_of(arrival, *missed);
@@ -152,8 +156,8 @@ void Coordinator::on_barrier(std::size_t rank, const Message& message, base::Tim
   barriers_.erase(message.key);
 }
 
-// Ranks that are in the same operation describe it in the same words, or they would wait for each
-// other until the deadline.
+// Compares the texts of operations. Ranks in the same operation must describe it by the same text.
+// Otherwise the ranks would wait for each other until the deadline.
 void Coordinator::on_waiting(std::size_t rank, const Message& message) {
   ranks_[rank].waiting_for = message.blamed;
   ranks_[rank].operation.reset();
@@ -169,19 +173,27 @@ void Coordinator::on_abort(std::size_t rank, const Message& message) {
   cause.type = MessageType::kAborted;
   cause.id = 0;
   if (!cause.blamed) cause.blamed = static_cast<std::uint32_t>(rank);
-  // Whose deadline passed first sees one wait; who else waits for whom is known here.
+  // The rank whose deadline passes first knows only its own wait; the coordinator knows all waits.
   const bool is_timeout = cause.error == ErrorCode::kTimeout;
   if (is_timeout) follow_waits(cause);
   break_job(std::move(cause), is_timeout ? std::nullopt : std::optional(rank));
 }
 
-// To the rank that waits for nobody. Where they wait in a circle, nobody is more to blame.
+// Blames the rank at the end of the chain of waits, which waits for no rank. If the ranks wait in a
+// circle, it blames a rank that left without them; if none did, no rank is more to blame than
+// another.
 void Coordinator::follow_waits(Message& timeout) const {
   std::set<std::size_t> seen;
   std::size_t rank = *timeout.blamed;
   std::string text = timeout.text;
   while (const auto next = ranks_[rank].waiting_for) {
-    if (!seen.insert(rank).second) return;
+    if (!seen.insert(rank).second) {
+      const auto absent = absent_from_operation(rank);
+      if (!absent) return;
+      text += "; " + name_with_host(*absent) + " " + *ranks_[*absent].departure;
+      rank = *absent;
+      break;
+    }
     text += "; " + name_with_host(rank) + " waits for " + name_with_host(*next);
     rank = *next;
   }
@@ -189,13 +201,25 @@ void Coordinator::follow_waits(Message& timeout) const {
   timeout.text = text.substr(0, 4 * kMostQuotedBytes);
 }
 
+// Returns a rank that has left, if all others wait in the operation of `waiting`. A library of
+// collectives does not tell for which rank it waits, but there is no other.
+std::optional<std::size_t> Coordinator::absent_from_operation(std::size_t waiting) const {
+  const auto& own = ranks_[waiting].operation;
+  const auto is_in_it = [&](const Rank& rank) {
+    return rank.departure || (rank.operation && rank.operation->key == own->key);
+  };
+  if (!own || departed_.empty() || !std::ranges::all_of(ranks_, is_in_it)) return std::nullopt;
+  return *departed_.begin();
+}
+
 void Coordinator::abort(ErrorCode error, const std::string& why) {
   if (first_cause_) return;
   break_job({.type = MessageType::kAborted, .error = error, .text = why}, std::nullopt);
 }
 
-// One that has been told the last step already is told it again before it is let in: it may have
-// come when nobody knew it.
+// If the last step is known, the rank gets kStopAfter before kReply. Some ranks get kStopAfter
+// twice. A rank that joined late missed the kStopAfter to all ranks, and the coordinator does not
+// record which ranks missed it.
 void Coordinator::on_training(std::size_t rank, const Message& message) {
   if (first_cause_) return refuse(rank, message, ErrorCode::kAborted, first_cause_->text);
   if (!agreement_.may_train(rank)) {
@@ -222,10 +246,10 @@ void Coordinator::settle_stop() {
   for (const Waiting& held : std::exchange(held_, {})) on_training(held.rank, held.request);
 }
 
-// Tells all but `teller`, who knows.
+// Informs all ranks except `teller`, which knows the cause.
 void Coordinator::break_job(Message cause, std::optional<std::size_t> teller) {
   first_cause_ = std::move(cause);
-  erase_waits([](const Waiting&) { return true; });  // What follows answers them all.
+  erase_waits([](const Waiting&) { return true; });  // The kAborted below answers all waits.
   held_.clear();
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     if (rank != teller && ranks_[rank].joined && !ranks_[rank].departure) {
@@ -242,7 +266,7 @@ void Coordinator::on_departure(std::size_t rank, const std::string& how) {
 void Coordinator::depart(std::size_t rank, const std::string& how, bool is_in_order) {
   ranks_[rank].operation.reset();
   ranks_[rank].waiting_for.reset();
-  if (ranks_[rank].departure) return;  // It had left, and now its process ended.
+  if (ranks_[rank].departure) return;  // The rank had left; now its process ended.
   ranks_[rank].departure = how;
   departed_.insert(rank);
   const bool is_for_all = !is_in_order && !std::exchange(is_missed_told_, true);
@@ -252,7 +276,7 @@ void Coordinator::depart(std::size_t rank, const std::string& how, bool is_in_or
     const bool is_there = ranks_[other].joined && !ranks_[other].departure;
     if (is_there && (is_for_all || ranks_[other].waiting_for == rank)) tell_departure(other, rank);
   }
-  fail_all_in_vain();
+  fail_all_waiting();
   agreement_.on_departure(rank);
   settle_stop();
 }
@@ -265,7 +289,8 @@ void Coordinator::tell_departure(std::size_t listener, std::size_t departed) {
 
 void Coordinator::on_time(base::TimePoint now) {
   const auto is_late = [&](const Waiting& waiting) { return waiting.deadline <= now; };
-  // All who have waited long enough are still present for the texts of each other's errors.
+  // First sends all errors and then erases the waits. So in the error texts, a rank whose wait ends
+  // now still counts as present.
   for (const auto* waits : {&gets_, &barriers_}) {
     for (const auto& [key, waiting] : *waits) {
       for (const Waiting& each : waiting) {
@@ -310,7 +335,7 @@ void Coordinator::reply(std::size_t rank, const Message& request, const std::str
   send(rank, {.type = MessageType::kReply, .id = request.id, .text = value});
 }
 
-// After an abort, what anybody asks for is answered with the first cause.
+// After an abort, every request is answered with the first cause.
 void Coordinator::refuse(std::size_t rank, const Message& request, ErrorCode error,
                          const std::string& text) {
   Message answer{.type = MessageType::kReply, .error = error, .text = text};
@@ -332,7 +357,7 @@ void Coordinator::fail_for_want_of(const Waiting& waiting, std::size_t missed) {
        "cannot be completed: " + name_of(missed) + " " + *ranks_[missed].departure, missed);
 }
 
-void Coordinator::fail_all_in_vain() {
+void Coordinator::fail_all_waiting() {
   erase_waits([&](const Waiting& waiting) {
     const auto missed = missed_by(waiting);
     if (missed) fail_for_want_of(waiting, *missed);
@@ -345,7 +370,7 @@ void Coordinator::time_out(const Waiting& waiting) {
   if (waiting.request.type == MessageType::kBarrier) {
     const auto absent = absent_from(waiting.request.key);
     const std::string stranger =
-        stranger_.empty() ? "" : "; the last who called in vain: " + stranger_;
+        stranger_.empty() ? "" : "; the last refused connection: " + stranger_;
     return fail(waiting, ErrorCode::kTimeout, after + name_absent(absent) + stranger,
                 absent.front());
   }
@@ -375,12 +400,13 @@ std::string Coordinator::name_absent(const std::vector<std::size_t>& absent) con
       return text + " and " + std::to_string(absent.size() - named) + " more";
     }
     text += (named++ == 0 ? "" : ", ") + name_of(rank);
-    if (!ranks_[rank].joined) text += " (has not joined)";  // Nobody has ended: see missed_by().
+    if (!ranks_[rank].joined) text += " (has not joined)";  // It has not ended: see missed_by().
   }
   return text;
 }
 
-// The lowest rank is taken to be right; of those who differ from it, the last to say so is blamed.
+// Finds two ranks whose texts differ. The lowest rank counts as right. Of the ranks that differ
+// from it, the last one to report is blamed.
 std::optional<Message> Coordinator::find_mismatch(const std::string& operation_key) const {
   std::optional<std::size_t> first;
   std::optional<std::size_t> other;
@@ -398,12 +424,13 @@ std::optional<Message> Coordinator::find_mismatch(const std::string& operation_k
   return Message{.type = MessageType::kAborted,
                  .error = ErrorCode::kMismatch,
                  .blamed = static_cast<std::uint32_t>(*other),
-                 .text = name_of(*first) + " is in " + text_of(*first) + ", " + name_of(*other) +
-                         " in " + text_of(*other) +
+                 .text = name_of(*first) + " is in " + text_of(*first) + ", but " +
+                         name_of(*other) + " is in " + text_of(*other) +
                          ": every rank must make the same calls in the same order"};
 }
 
-// Who has departed without whom what `waiting` waits for cannot come.
+// Returns a departed rank without which the wait cannot succeed, or nothing if it may still
+// succeed.
 std::optional<std::size_t> Coordinator::missed_by(const Waiting& waiting) const {
   auto missed = departed_.begin();
   if (missed != departed_.end() && *missed == waiting.rank) ++missed;
@@ -413,7 +440,7 @@ std::optional<std::size_t> Coordinator::missed_by(const Waiting& waiting) const 
   if (blamed)
     return departed_.contains(*blamed) ? std::optional<std::size_t>(*blamed) : std::nullopt;
   const std::size_t gone = departed_.size() - departed_.count(waiting.rank);
-  if (gone + 1 < ranks_.size()) return std::nullopt;  // Another one may still put the key.
+  if (gone + 1 < ranks_.size()) return std::nullopt;  // Another rank may still put the key.
   return *missed;
 }
 

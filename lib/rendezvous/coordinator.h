@@ -1,5 +1,6 @@
-// The launcher's side of the rendezvous, as a machine without a clock, a socket or a thread: it is
-// told what ranks say and when they end, and leaves what is to be sent in its outbox.
+// Implements the coordinator's side of the rendezvous: a state machine without a clock, a socket or
+// a thread. The owner of the Coordinator passes in the messages and departures of ranks, and sends
+// the messages in the outbox.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,66 +20,70 @@
 namespace rota::rendezvous {
 
 struct Outgoing {
-  std::size_t rank = 0;  // To whom.
+  std::size_t rank = 0;  // The receiver.
   Message message;
-  bool with_descriptors = false;  // A kWelcome, with which the job's descriptors go.
+  bool with_descriptors = false;  // A kWelcome, which hands over the job's descriptors.
 };
 
-// Reads what `rank` sent. Bytes that are no message, or none that a rank may send, read as a kAbort
-// with kBadData: a rank that talks nonsense has failed.
+// Decodes what `rank` sent. Returns a kAbort with kBadData if the bytes are not a message, or are a
+// message that no rank may send: a rank that sends nonsense has failed.
 Message read_from_rank(std::size_t rank, std::size_t world_size, std::span<const std::byte> bytes);
 
 class Coordinator {
  public:
-  // `job` is what every rank is told, apart from its rank.
+  // `job` is sent to every rank, each time with the receiver's rank.
   explicit Coordinator(Job job);
 
-  // A key that is put twice holds the last value. A kGet may name in `blamed` the rank that is to
-  // put the key: then that rank's departure ends the wait.
+  // Handles a message of `rank`. If a key is put twice, the last value counts. A kGet may name in
+  // `blamed` the rank that must put the key: then that rank's departure ends the wait.
   void on_message(std::size_t rank, const Message& message, base::TimePoint now);
 
-  // The process of `rank` ended; `how` is what others are told: "exited with code 0". The first
-  // that ends without having left is told to all, as it is missed; every other one, and who leaves,
-  // to those who wait for him: what all ranks are told when all of them go grows with the world.
+  // Handles the end of the process of `rank`. `how` is the text for the other ranks: "exited with
+  // code 0". The first rank that ends without kLeave counts as missing, and all ranks are told. For
+  // any other departure, only the ranks that wait for the departed rank are told. So the number of
+  // messages at the end of a job grows with the world, not with its square.
   void on_departure(std::size_t rank, const std::string& how);
 
-  // Breaks the job for a reason that no rank has.
+  // Aborts the job for a reason that does not come from a rank.
   void abort(ErrorCode error, const std::string& why);
 
-  // Whether the ranks can agree on a step to stop after; and has them do it.
+  // can_stop() returns whether the ranks can agree on a step to stop after; stop() makes them
+  // agree.
   bool can_stop() const { return !first_cause_ && agreement_.is_possible(); }
   void stop();
 
-  // What was wrong with the last caller who was turned away, for those who wait in vain.
+  // Notes why the last process that tried to connect was refused. The text appears when a barrier
+  // times out.
   void note_stranger(const std::string& why) { stranger_ = why; }
 
-  // Ends the waits whose time is over.
+  // Ends the waits whose deadline has passed.
   void on_time(base::TimePoint now);
   std::optional<base::TimePoint> next_deadline() const;
 
-  // In the order in which it is to be sent.
+  // Returns the messages to send, in their order, and empties the outbox.
   std::vector<Outgoing> take_outbox();
 
   bool has_joined(std::size_t rank) const { return ranks_[rank].joined; }
 
-  // What each welcome has the mark of. Ranks that are lent descriptors get it as one of these; of
-  // the others, who has another text or none gets it behind the welcome, in pieces.
+  // Returns the rank table as text; each kWelcome has its TableMark. If the coordinator hands
+  // descriptors to a rank, one of them is a file with the text. Any other rank gets the text in
+  // pieces after its kWelcome, unless the rank has the same text already.
   const std::string& table_text() const noexcept { return table_text_; }
 
  private:
-  // What a rank has been in for a while, waiting.
+  // The operation in which a rank has been waiting for a while.
   struct Operation {
     std::string key;  // Never empty.
     std::string text;
-    std::size_t number = 0;  // Counts reports, to tell which came later.
+    std::size_t number = 0;  // Counts reports: a higher number came later.
   };
 
   struct Rank {
     bool joined = false;
-    std::optional<std::string> departure;  // How it left or ended.
+    std::optional<std::string> departure;  // How the rank left or ended.
     std::optional<Operation> operation;
-    std::optional<std::size_t> waiting_for;  // Another rank, for a while already.
-    std::set<std::string> barriers;          // That it has come to.
+    std::optional<std::size_t> waiting_for;  // The peer of its last kWaiting.
+    std::set<std::string> barriers;          // The barriers in which the rank waits, by key.
   };
 
   // A kGet or kBarrier that is not answered yet.
@@ -98,6 +103,7 @@ class Coordinator {
   void on_training(std::size_t rank, const Message& message);
   void settle_stop();
   void follow_waits(Message& timeout) const;
+  std::optional<std::size_t> absent_from_operation(std::size_t waiting) const;
   void break_job(Message cause, std::optional<std::size_t> teller);
   void depart(std::size_t rank, const std::string& how, bool is_in_order);
   void tell_departure(std::size_t listener, std::size_t departed);
@@ -108,7 +114,7 @@ class Coordinator {
   void fail(const Waiting& waiting, ErrorCode error, const std::string& why,
             std::optional<std::size_t> blamed);
   void fail_for_want_of(const Waiting& waiting, std::size_t missed);
-  void fail_all_in_vain();
+  void fail_all_waiting();
   void time_out(const Waiting& waiting);
 
   std::string name_with_host(std::size_t rank) const;
@@ -123,16 +129,16 @@ class Coordinator {
   TableMark table_mark_;
   std::vector<Rank> ranks_;
   std::set<std::size_t> departed_;
-  bool is_missed_told_ = false;  // Of the first that ended without having left.
+  bool is_missed_told_ = false;  // All ranks know about the first end without kLeave.
   std::map<std::string, std::string> values_;
-  std::map<std::string, std::vector<Waiting>> gets_;      // By key, as is the next.
-  std::map<std::string, std::vector<Waiting>> barriers_;  // None of them empty.
+  std::map<std::string, std::vector<Waiting>> gets_;      // By key; no list is empty.
+  std::map<std::string, std::vector<Waiting>> barriers_;  // By key; no list is empty.
   StopAgreement agreement_;
   bool is_stop_settled_ = false;
-  std::vector<Waiting> held_;           // Until it is: a kTraining of each of them.
-  std::optional<Message> first_cause_;  // The kAborted that everybody gets.
-  std::string stranger_;                // What was wrong with the last.
-  std::size_t report_count_ = 0;        // Of operations.
+  std::vector<Waiting> held_;           // The kTraining requests held until the stop is settled.
+  std::optional<Message> first_cause_;  // The kAborted that every rank gets.
+  std::string stranger_;                // The text of note_stranger().
+  std::size_t report_count_ = 0;        // Reported operations so far.
   std::vector<Outgoing> outbox_;
 };
 

@@ -1,4 +1,4 @@
-// The fields of a message, one after the other.
+// Encodes and decodes the fields of a message, one after the other.
 #include "rendezvous/message.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace {
 constexpr std::uint8_t kVersion = 2;
 constexpr std::uint32_t kNobody = 0xffffffff;
 
-// More than a message has beside its key and its text.
+// This is more than the fields of a message need besides key and text.
 constexpr std::size_t kMostFieldBytes = 64;
 
-// What a text ends with that is a secret: the key, where it is a job.
+// Returns the secret at the end of a text: the key, if the text is a job; otherwise nothing.
 std::span<const std::byte> secret_in(MessageType type, std::span<const std::byte> text) {
   const bool has_key = type == MessageType::kWelcome && text.size() >= auth::kKeyBytes;
   return has_key ? text.last(auth::kKeyBytes) : std::span<const std::byte>();
@@ -27,7 +27,8 @@ std::span<const std::byte> secret_in(MessageType type, std::span<const std::byte
 
 std::vector<std::byte> encode(const Message& message) {
   base::ByteWriter out;
-  out.reserve(kMostFieldBytes + message.key.size() + message.text.size());  // See Lines::Parcel.
+  out.reserve(kMostFieldBytes + message.key.size() +
+              message.text.size());  // No stray copy of a key: see Connections::Pending.
   out.write(kVersion);
   out.write(static_cast<std::uint8_t>(message.type));
   out.write(message.id);
@@ -69,7 +70,7 @@ std::optional<Message> decode(std::span<const std::byte> bytes) noexcept {
       type > static_cast<std::uint8_t>(MessageType::kStopAfter)) {
     return std::nullopt;
   }
-  if (error > static_cast<std::uint8_t>(ErrorCode::kNotFinite)) return std::nullopt;
+  if (error > static_cast<std::uint8_t>(ErrorCode::kCannotWrite)) return std::nullopt;
   message.type = static_cast<MessageType>(type);
   if (error != 0) message.error = static_cast<ErrorCode>(error);
   if (blamed != kNobody) message.blamed = blamed;

@@ -1,4 +1,4 @@
-// The highest step that anybody has begun: all others have to take it too, and can.
+// Finds the highest step that any rank has begun. All other ranks must do that step too.
 #include "rendezvous/stop_agreement.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::vector<std::size_t> StopAgreement::begin() {
   return asked;
 }
 
-// Those who have gone do not count: what they began alone, nobody can end.
+// Ranks that have gone do not count: a step that only such ranks have begun cannot be finished.
 std::optional<std::uint64_t> StopAgreement::settle() {
   if (!has_begun_ || last_step_) return last_step_;
   std::uint64_t highest = 0;

@@ -1,4 +1,5 @@
-// Rows, one after the other; then, where some ranks share memory, the island of each.
+// Encodes and decodes the rows, one after the other. If some ranks share memory, the domain of each
+// rank follows.
 #include "rendezvous/table_text.h"
 
 #include <utility>
@@ -6,20 +7,14 @@
 #include <rota/error.h>
 
 #include "base/hash.h"
+#include "base/sizes.h"
 #include "base/transports.h"
 #include "os/sealed_file.h"
 
 namespace rota::rendezvous {
-namespace {
+namespace {}  // namespace
 
-std::string text_of(base::ByteWriter out) {
-  const auto bytes = out.take();
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-}  // namespace
-
-std::string encode_table(const RankTable& table, const base::Islands& islands) {
+std::string encode_table(const RankTable& table, const base::Domains& domains) {
   base::ByteWriter out;
   out.write(table.epoch);
   out.write(table.source);
@@ -32,8 +27,8 @@ std::string encode_table(const RankTable& table, const base::Islands& islands) {
     out.write(row.address);
     out.write(row.cores);
   }
-  for (const std::uint32_t island : islands) out.write(island);
-  return text_of(std::move(out));
+  for (const std::uint32_t domain : domains) out.write(domain);
+  return out.take_text();
 }
 
 std::optional<Places> decode_table(std::string_view text) {
@@ -48,18 +43,20 @@ std::optional<Places> decode_table(std::string_view text) {
   if (!in.ok() || count == 0 || count > kMaxWorldSize) return std::nullopt;
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
     RankRow row;
-    row.local_rank = in.read<std::uint64_t>();
+    const auto local_rank = base::as_size(in.read<std::uint64_t>());
+    if (!local_rank) return std::nullopt;
+    row.local_rank = *local_rank;
     row.host = in.read_text();
     row.address = in.read_text();
     row.cores = in.read_text();
     table.rows.push_back(std::move(row));
   }
-  const bool has_islands = base::sharing_over(table.transport) == base::Sharing::kIsland;
-  for (std::uint32_t i = 0; i < count && has_islands && in.ok(); ++i) {
-    places.islands.push_back(in.read<std::uint32_t>());
+  const bool has_domains = base::sharing_over(table.transport) == base::Sharing::kDomain;
+  for (std::uint32_t i = 0; i < count && has_domains && in.ok(); ++i) {
+    places.domains.push_back(in.read<std::uint32_t>());
   }
   if (!in.ok() || !in.at_end()) return std::nullopt;
-  const bool fits = !has_islands || base::sharing_between(places.islands) == base::Sharing::kIsland;
+  const bool fits = !has_domains || base::sharing_between(places.domains) == base::Sharing::kDomain;
   if (!fits) return std::nullopt;
   return places;
 }
@@ -83,7 +80,7 @@ TableMark read_mark(base::ByteReader& in) {
 std::string encode(const TableMark& mark) {
   base::ByteWriter out;
   write(mark, out);
-  return text_of(std::move(out));
+  return out.take_text();
 }
 
 os::Fd make_table_file(std::string_view table_text) {
@@ -94,9 +91,10 @@ std::string read_table_file(const os::Fd& file, const TableMark& mark) {
   std::string text = os::read_sealed_file(file, static_cast<std::size_t>(mark.bytes));
   if (mark_of(text) == mark) return text;
   throw Error(ErrorCode::kSystem,
-              "the rank table that this rank was given is not the job's: it has " +
-                  std::to_string(text.size()) + " bytes of " + std::to_string(mark.bytes) +
-                  ", or others");
+              "the rank table that this rank was given differs from the table of the job, in its "
+              "length (" +
+                  std::to_string(text.size()) + " bytes, expected " + std::to_string(mark.bytes) +
+                  ") or in its contents");
 }
 
 }  // namespace rota::rendezvous

@@ -1,5 +1,6 @@
-// The table of a job as text. All ranks have the same one, and it is long: it travels once to each
-// host, and reaches the ranks there as one file. What a rank is told of it is which text it is.
+// Has the rank table of a job as text. The text is long, and it is the same for all ranks. So it
+// travels once to each host, and reaches the ranks there as one file. A kWelcome has only the
+// table's mark (TableMark).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,28 +11,28 @@
 #include <rota/rank_table.h>
 
 #include "base/byte_stream.h"
-#include "base/islands.h"
+#include "base/domains.h"
 #include "os/fd.h"
 
 namespace rota::rendezvous {
 
 inline constexpr std::size_t kMaxWorldSize = 4096;
 
-// A KiB for each rank of the largest world.
+// The limit allows 1 KiB for each rank of the largest world.
 inline constexpr std::size_t kMaxTableBytes = kMaxWorldSize * 1024;
 
-// `islands`: empty, unless the transport is one of islands.
-std::string encode_table(const RankTable& table, const base::Islands& islands);
+// `domains` must be empty unless the transport uses shared-memory domains.
+std::string encode_table(const RankTable& table, const base::Domains& domains);
 
 struct Places {
   RankTable table;
-  base::Islands islands;
+  base::Domains domains;
 };
-// Empty when `text` is not a whole, well-formed table.
+// Returns nothing if `text` is not a complete, well-formed table.
 std::optional<Places> decode_table(std::string_view text);
 
-// Tells one text from another. Who may say which it is has been proved before, so nobody makes two
-// of one mark.
+// A mark tells one table text from another. The sender of a mark has been authenticated before, so
+// no attacker makes two texts with one mark.
 struct TableMark {
   std::uint64_t bytes = 0;
   std::uint64_t hash = 0;
@@ -43,10 +44,10 @@ void write(const TableMark& mark, base::ByteWriter& out);
 TableMark read_mark(base::ByteReader& in);
 std::string encode(const TableMark& mark);
 
-// What the ranks of a host read. Throws Error kSystem.
+// Makes the file that the ranks of a host read. Throws Error kSystem.
 os::Fd make_table_file(std::string_view table_text);
 
-// Throws Error kSystem where the file holds another text than the mark says.
+// Reads the text of the table. Throws Error kSystem if `mark` is not the mark of the file's text.
 std::string read_table_file(const os::Fd& file, const TableMark& mark);
 
 }  // namespace rota::rendezvous

@@ -1,4 +1,4 @@
-// Comparison of what ranks are about to train, with no more than all-gathers of bytes.
+// Compares what ranks are about to train. The comparison needs only all-gathers of bytes.
 #include "training/agreement.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Facts decode(std::span<const std::byte> bytes) {
   return facts;
 }
 
-// Gives `mine` and returns what all ranks gave, rank after rank. Counts must be equal.
+// Gathers `mine` of all ranks, rank after rank. All ranks must give the same number of bytes.
 std::vector<std::byte> gather(Communicator& communicator, std::span<const std::byte> mine) {
   std::vector<std::byte> all(mine.size() * communicator.world_size());
   std::copy(mine.begin(), mine.end(),
@@ -52,7 +52,7 @@ std::vector<std::byte> gather(Communicator& communicator, std::span<const std::b
   return all;
 }
 
-// What each rank's facts are, in brief: enough to see that nothing more needs to be sent.
+// A digest of a rank's facts. If all digests are equal, no facts need to be sent.
 struct Digest {
   std::uint64_t bytes = 0;
   std::uint64_t hash = 0;
@@ -104,9 +104,9 @@ std::optional<std::string> difference(const RankFacts& theirs, const RankFacts& 
       std::mismatch(theirs.facts.begin(), theirs.facts.end(), ours.facts.begin(), ours.facts.end());
   const auto text = [](const RankFacts& side, Facts::const_iterator fact) {
     return "rank " + std::to_string(side.rank) + " has " +
-           (fact == side.facts.end() ? "no more" : fact->first + " " + fact->second);
+           (fact == side.facts.end() ? "nothing more" : fact->first + " " + fact->second);
   };
-  return text(theirs, left) + ", " + text(ours, right);
+  return text(theirs, left) + ", but " + text(ours, right);
 }
 
 void check_agreement(Communicator& communicator, const Facts& facts) {
@@ -117,7 +117,7 @@ void check_agreement(Communicator& communicator, const Facts& facts) {
                                 [&](const Digest& digest) { return digest != digests.front(); });
   if (odd == digests.end()) return;
 
-  // Every rank sees this, so every rank takes part in showing both sides.
+  // Every rank sees the difference, so every rank takes part in showing both sides.
   std::uint64_t longest = 0;
   for (const Digest& digest : digests) longest = std::max(longest, digest.bytes);
   const auto stride = static_cast<std::size_t>(longest);
@@ -131,7 +131,7 @@ void check_agreement(Communicator& communicator, const Facts& facts) {
   const Facts theirs = facts_of_rank(blamed);
   const Facts ours = facts_of_rank(0);
   throw Error(ErrorCode::kMismatch,
-              "ranks are not about to train the same: " +
+              "the ranks would not train the same: " +
                   difference({blamed, theirs}, {0, ours}).value_or("nothing differs") +
                   "; start every rank with the same program and options",
               blamed);

@@ -1,4 +1,4 @@
-// Finds out whether all ranks are about to train the same thing.
+// Checks that all ranks are about to train the same thing.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -13,16 +13,16 @@
 
 namespace rota::training {
 
-// What ranks must have in common, one thing a row: its name, and its value as text.
+// The facts that must be equal on all ranks. Each row is one fact: its name, and its value as text.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-// A row for each parameter: ("2.dense.weights", "[512, 10]").
+// Returns a row for each parameter, such as ("2.dense.weights", "[512, 10]").
 Facts facts_of(std::span<const ParameterInfo> parameters);
 
-// The shortest that reads back as the same value.
+// Returns the shortest string from which the same value can be read.
 std::string to_text(double value);
 
-// "sgd, learning rate 0.05, momentum 0.9, weight decay 0"
+// Returns a text such as "sgd, learning rate 0.05, momentum 0.9, weight decay 0".
 std::string to_text(const OptimizerOptions& options);
 
 struct RankFacts {
@@ -30,11 +30,11 @@ struct RankFacts {
   const Facts& facts;
 };
 
-// The first thing in which `theirs` is not `ours`, in words; none when they agree.
+// Returns the first difference between `theirs` and `ours`, in words, or nothing if they agree.
 std::optional<std::string> difference(const RankFacts& theirs, const RankFacts& ours);
 
-// Collective. Throws Error kMismatch with the same text on every rank when the facts of one differ
-// from rank 0's; it blames the first such rank.
+// Collective: every rank must call it. Throws Error kMismatch, with the same text on every rank, if
+// the facts of a rank differ from rank 0's. The error blames the first rank that differs.
 void check_agreement(Communicator& communicator, const Facts& facts);
 
 }  // namespace rota::training

@@ -1,4 +1,4 @@
-// Reading of plain and gzipped files with memory of a fixed size.
+// Reads plain and gzipped files with a fixed amount of memory.
 #include "training/data_file.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace rota::training {
 namespace {
 
 constexpr std::array<std::uint8_t, 2> kGzipMagic = {0x1f, 0x8b};
-constexpr std::size_t kMostInflation = 1032;  // Of deflate: 258 bytes in 2 bits.
-constexpr int kGzipWindow = 15 + 16;          // The largest window; a gzip header, and no other.
+constexpr std::size_t kMostInflation = 1032;  // The limit of deflate: 258 bytes in 2 bits.
+constexpr int kGzipWindow = 15 + 16;          // The largest window; accepts only a gzip header.
 
 const char* kind_of(std::filesystem::file_type type) noexcept {
   switch (type) {
@@ -35,7 +35,9 @@ DataFile::DataFile(const std::filesystem::path& path) : name_(path.string()) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::status_known(status) || !std::filesystem::exists(status)) {
-    throw Error(ErrorCode::kSystem, name_ + ": " + error.message());
+    const bool is_missing = std::filesystem::status_known(status);
+    throw Error(is_missing ? ErrorCode::kNotFound : ErrorCode::kSystem,
+                name_ + ": " + error.message());
   }
   if (!std::filesystem::is_regular_file(status)) {
     throw Error(ErrorCode::kBadData,
@@ -43,7 +45,7 @@ DataFile::DataFile(const std::filesystem::path& path) : name_(path.string()) {
   }
   file_.reset(std::fopen(name_.c_str(), "rb"));
   if (!file_) os::throw_errno(name_);
-  std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // The window is buffer enough.
+  std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // window_ is the only buffer.
 
   std::array<std::uint8_t, 2> magic{};
   gzipped_ = read_raw(magic) == magic.size() && magic == kGzipMagic;
@@ -102,10 +104,10 @@ std::size_t DataFile::inflate_into(std::span<std::uint8_t> bytes) {
   return done;
 }
 
-// A gzip file may hold several members, whose contents follow one another.
+// A gzip file may have several members; their contents follow one another.
 void DataFile::end_member() {
   if (stream_.avail_in < kGzipMagic.size()) {
-    // What is left may be half of the next member's magic.
+    // The rest of the input may be half of the next member's magic.
     const std::size_t left = stream_.avail_in;
     std::copy_n(stream_.next_in, left, window_.begin());
     const std::size_t more = read_raw(std::span(window_).subspan(left));

@@ -1,4 +1,4 @@
-// The contents of a file as a stream of bytes, inflated where they are gzipped.
+// The contents of a file as a stream of bytes; a gzipped file is inflated.
 #pragma once
 #include <zlib.h>
 
@@ -15,23 +15,22 @@ namespace rota::training {
 
 class DataFile {
  public:
-  // Throws Error kSystem when the file is missing or cannot be opened, kBadData when it is not a
-  // regular file.
+  // Throws Error kNotFound if the file is missing, kSystem if it cannot be opened, kBadData if it
+  // is not a regular file.
   explicit DataFile(const std::filesystem::path& path);
   ~DataFile();
   DataFile(const DataFile&) = delete;
   DataFile& operator=(const DataFile&) = delete;
 
-  // As a message names it.
+  // Returns the name of the file in messages.
   const std::string& name() const noexcept { return name_; }
 
-  // Fills `bytes` as far as the contents go and returns how many those were: fewer than asked for
-  // means that the contents have ended, whole and undamaged.
-  // Throws Error kSystem, kNoMemory, and kBadData for a gzip stream that is damaged, ends early or
-  // is followed by something else.
+  // Fills `bytes` from the contents and returns the number of bytes read. Fewer bytes than asked
+  // for mean that the contents have ended, complete and undamaged. Throws Error kSystem, kNoMemory,
+  // and kBadData for a gzip stream that is damaged, ends early or is followed by other data.
   std::size_t read(std::span<std::uint8_t> bytes);
 
-  // The most bytes that the contents can have, by the size that the file had.
+  // Returns the largest number of bytes that the contents can have, computed from the file's size.
   std::size_t most_contents() const noexcept { return most_contents_; }
 
  private:

@@ -1,14 +1,20 @@
-// Gathering of samples into batches.
+// Views of data sets, and batches of their samples.
 #include <rota/dataset.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+
+#include <rota/error.h>
 
 #include "base/assert.h"
+#include "kernels/layer_steps.h"
 
 namespace rota {
 namespace {
 
-// Samples lie anywhere in memory. While one is converted, one behind the next is on its way.
+// Samples are scattered in memory. While sample i of the batch is converted, sample i + 2 is
+// prefetched.
 constexpr std::size_t kFetchedAhead = 2;
 
 void fetch(std::span<const std::uint8_t> pixels) noexcept {
@@ -17,6 +23,18 @@ void fetch(std::span<const std::uint8_t> pixels) noexcept {
 }
 
 }  // namespace
+
+DatasetView::DatasetView(const Dataset& data) : data_(&data), is_whole_(true) {}
+
+DatasetView::DatasetView(const Dataset& data, std::vector<std::uint64_t> samples)
+    : data_(&data), is_whole_(false), samples_(std::move(samples)) {
+  for (const std::uint64_t sample : samples_) {
+    if (sample < data.count()) continue;
+    throw Error(ErrorCode::kInvalidArgument, "sample " + std::to_string(sample) +
+                                                 " of a view is not in its data set of " +
+                                                 std::to_string(data.count()) + " samples");
+  }
+}
 
 template <class T>
 BatchBuffer<T>::BatchBuffer(const Dataset& dataset, std::size_t capacity)
@@ -36,7 +54,7 @@ Batch<T> BatchBuffer<T>::gather(std::span<const std::uint64_t> samples) noexcept
     labels_[i] = dataset_->labels[static_cast<std::size_t>(samples[i])];
     const std::span<const std::uint8_t> pixels = pixels_of(i);
     input = std::transform(pixels.begin(), pixels.end(), input,
-                           [](std::uint8_t pixel) { return static_cast<T>(pixel) / T{255}; });
+                           [](std::uint8_t pixel) { return kernels::scaled_pixel<T>(pixel); });
   }
   Batch<T> batch;
   batch.inputs = std::span<const T>(inputs_).first(samples.size() * pixel_count);

@@ -1,4 +1,5 @@
-// IDX: two zero bytes, the element type, the number of dimensions, the dimensions, the elements.
+// Reads IDX files: two zero bytes, the element type, the number of dimensions, the dimensions, the
+// elements.
 #include <rota/idx.h>
 
 #include <algorithm>
@@ -42,7 +43,7 @@ std::uint32_t big_endian(std::span<const std::uint8_t> bytes) noexcept {
   return value;
 }
 
-// What the header says, and no more than that: nothing may be allocated by it.
+// The contents of the header. They may be wrong, so memory must not be allocated from them alone.
 struct Header {
   std::vector<std::size_t> dimensions;
   std::size_t element_count = 0;
@@ -59,8 +60,9 @@ void check_magic(const DataFile& file, std::span<const std::uint8_t> magic,
                  std::size_t dimension_count) {
   const std::array<std::uint8_t, kMagicBytes> expected = {
       0, 0, kUnsignedByte, static_cast<std::uint8_t>(dimension_count)};
-  const std::string found_expected = "its magic is " + hex(magic) + ", expected " + hex(expected);
-  if (magic[0] != 0 || magic[1] != 0) refuse(file, "is no IDX file: " + found_expected);
+  const std::string found_expected =
+      "its magic number is " + hex(magic) + ", expected " + hex(expected);
+  if (magic[0] != 0 || magic[1] != 0) refuse(file, "is not an IDX file: " + found_expected);
   if (magic[2] != kUnsignedByte) {
     refuse(file, "has elements of type " + hex(magic.subspan(2, 1)) +
                      ", expected unsigned bytes (" + found_expected + ")");
@@ -102,8 +104,8 @@ Header read_header(DataFile& file, std::size_t dimension_count) {
 
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 
-// Memory that is asked for and not written takes none of the machine's: a header that lies costs
-// nothing, as long as what it says could be true.
+// The size of the file limits the reserved memory, even if the header claims more elements.
+// Reserved memory that is not written takes no physical memory, so a wrong header costs none.
 std::vector<std::uint8_t> reserve_elements(const DataFile& file, const Header& header) {
   std::vector<std::uint8_t> elements;
   try {
@@ -115,7 +117,7 @@ std::vector<std::uint8_t> reserve_elements(const DataFile& file, const Header& h
   return elements;
 }
 
-// All of them, and on to the file's end, so that a checksum is checked too.
+// Reads all elements, and then to the end of the file, so that a checksum is checked too.
 std::vector<std::uint8_t> read_elements(DataFile& file, const Header& header) {
   std::vector<std::uint8_t> elements = reserve_elements(file, header);
   while (elements.size() < header.element_count) {
@@ -125,13 +127,13 @@ std::vector<std::uint8_t> read_elements(DataFile& file, const Header& header) {
     const std::size_t read = file.read(std::span(elements).subspan(before));
     if (read == wanted) continue;
     refuse(file, "ends after " + std::to_string(before + read) + " of the " +
-                     std::to_string(header.element_count) +
-                     " bytes that its header says follow it (" + header.text() + ")");
+                     std::to_string(header.element_count) + " bytes that its header announces (" +
+                     header.text() + ")");
   }
   std::uint8_t more = 0;
   if (file.read({&more, 1}) > 0) {
     refuse(file, "goes on after the " + std::to_string(header.element_count) +
-                     " bytes that its header says follow it (" + header.text() + ")");
+                     " bytes that its header announces (" + header.text() + ")");
   }
   return elements;
 }
@@ -145,15 +147,15 @@ void check_labels(const DataFile& file, const Dataset& data, bool classes_given)
                    ", the number of classes");
 }
 
-// `stem` or `stem`.gz, whichever is there.
+// Returns the path of `stem` or of `stem`.gz, whichever exists.
 std::filesystem::path find_file(const std::filesystem::path& folder, const std::string& stem) {
   for (const char* suffix : {"", ".gz"}) {
     std::error_code ignored;
     std::filesystem::path path = folder / (stem + suffix);
     if (std::filesystem::exists(path, ignored)) return path;
   }
-  throw Error(ErrorCode::kSystem, "neither " + stem + " nor " + stem + ".gz is in " +
-                                      folder.string() + ": say where the data is");
+  throw Error(ErrorCode::kNotFound, "neither " + stem + " nor " + stem + ".gz is in " +
+                                        folder.string() + ": say where the data is");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Lines that show how training goes.
+// Writes the lines that show the progress of a training run.
 #include <rota/progress.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "os/host.h"
 
@@ -17,9 +18,9 @@ namespace rota {
 namespace {
 
 constexpr int kStandardOutput = 1;
-constexpr double kLiveSeconds = 0.1;     // Between two states of the live line.
-constexpr double kPlainSeconds = 5.0;    // Between two plain lines, and
-constexpr std::size_t kPlainLines = 10;  // how many of them an epoch may have.
+constexpr double kLiveSeconds = 0.1;     // Between two updates of the live line.
+constexpr double kPlainSeconds = 5.0;    // The shortest time between two plain lines.
+constexpr std::size_t kPlainLines = 10;  // The limit of plain lines in an epoch.
 
 std::string fixed(double value, int digits) {
   std::array<char, 64> text{};
@@ -27,12 +28,28 @@ std::string fixed(double value, int digits) {
   return text.data();
 }
 
-// JSON knows neither infinities nor NaN.
+// JSON has neither infinities nor NaN. For them, returns "null".
 std::string json_number(double value) {
   if (!std::isfinite(value)) return "null";
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
   return {text.data(), end};
+}
+
+std::string json_text(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') json += '\\';
+    if (code >= 0x20) {
+      json += c;
+    } else {
+      std::array<char, 8> escape{};
+      std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(code));
+      json += escape.data();
+    }
+  }
+  return json + '"';
 }
 
 std::string hex(std::uint64_t value) {
@@ -41,7 +58,7 @@ std::string hex(std::uint64_t value) {
   return text.data();
 }
 
-// "0:07", "12:34", "1:02:03"
+// Returns a text such as "0:07", "12:34" or "1:02:03".
 std::string to_clock(double seconds) {
   const auto total = static_cast<long long>(std::ceil(std::clamp(seconds, 0.0, 3.6e8)));
   const auto two = [](long long value) { return (value < 10 ? "0" : "") + std::to_string(value); };
@@ -78,6 +95,17 @@ std::size_t to_columns(const char* text) noexcept {
   return columns;
 }
 
+// Without the brace at the end.
+std::string evaluation_json(std::uint64_t step, const Score& score) {
+  return R"({"event":"evaluation","step":)" + std::to_string(step) + R"(,"samples":)" +
+         std::to_string(score.samples) + R"(,"loss":)" + json_number(mean_loss(score)) +
+         R"(,"accuracy":)" + json_number(accuracy(score));
+}
+
+std::string path_of(const EndReport& report) {
+  return report.checkpoint.empty() ? "" : R"(,"path":)" + json_text(report.checkpoint);
+}
+
 }  // namespace
 
 std::string to_text(const StepReport& report, double loss) {
@@ -91,21 +119,92 @@ std::string to_text(const StepReport& report, double loss) {
          " images/s  loss " + fixed(loss, 4) + "  " + to_clock(left) + " left";
 }
 
-std::string to_text(const EpochReport& report) {
-  return "epoch " + of(report.epoch, report.epoch_count) + "  " + fixed(report.epoch_seconds, 2) +
-         " s  " + fixed(images_per_second(report), 0) + " images/s  loss " +
-         fixed(mean_loss(report.train), 4) + "  test loss " + fixed(mean_loss(report.test), 4) +
-         "  test accuracy " + fixed(100 * accuracy(report.test), 2) + " %";
+std::string to_text(const EvaluationReport& report) {
+  return "evaluation of step " + std::to_string(report.steps) + "  " +
+         std::to_string(report.score.samples) + " samples  loss " +
+         fixed(mean_loss(report.score), 4) + "  accuracy " +
+         fixed(100 * accuracy(report.score), 2) + " %";
 }
 
-// What was evaluated last is not what was learnt last, where it was stopped.
+std::string to_text(const CheckpointScore& score) {
+  return to_text(EvaluationReport{.steps = score.step, .score = score.score}) + "  " + score.path;
+}
+
+std::string to_text(const EvaluatorReport& report) {
+  const auto counted = [](std::uint64_t count, const char* what) {
+    return count == 0 ? "" : ", " + std::to_string(count) + what;
+  };
+  return "evaluated " + std::to_string(report.evaluated) +
+         (report.evaluated == 1 ? " checkpoint" : " checkpoints") +
+         counted(report.missed, " missed") + counted(report.damaged, " damaged") +
+         counted(report.left, " left over") + (report.has_ended ? "" : "; asked to end");
+}
+
+std::string to_text(const EpochReport& report) {
+  const std::string validation =
+      report.validation.samples == 0
+          ? ""
+          : "  validation loss " + fixed(mean_loss(report.validation), 4) +
+                "  validation accuracy " + fixed(100 * accuracy(report.validation), 2) + " %";
+  return "epoch " + of(report.epoch, report.epoch_count) + "  " + fixed(report.epoch_seconds, 2) +
+         " s  " + fixed(images_per_second(report), 0) + " images/s  loss " +
+         fixed(mean_loss(report.train), 4) + validation + "  test loss " +
+         fixed(mean_loss(report.test), 4) + "  test accuracy " +
+         fixed(100 * accuracy(report.test), 2) + " %";
+}
+
+std::string to_text(const BeginReport& report) {
+  if (report.path.empty()) return {};
+  const std::string what = report.fresh ? "starts with the parameters of " + report.path
+                                        : "resumes after step " + std::to_string(report.step) +
+                                              ", in epoch " + std::to_string(report.epoch) +
+                                              ", from " + report.path;
+  return what + (report.note.empty() ? "" : "  (" + report.note + ")");
+}
+
+std::string to_text(const CheckpointReport& report) {
+  return "checkpoint of step " + std::to_string(report.step) + "  " +
+         fixed(static_cast<double>(report.bytes) * 1e-6, 1) + " MB in " + fixed(report.seconds, 2) +
+         " s  " + report.path;
+}
+
+// After a stop, the last evaluation is older than the weights, so its accuracy is not shown.
 std::string to_text(const EndReport& report) {
   const std::string seconds = fixed(report.seconds, 1) + " s";
-  const std::string how =
-      report.stopped ? "stopped after step " + std::to_string(report.steps) + ", " + seconds
-                     : "done in " + seconds + "  test accuracy " +
-                           fixed(100 * accuracy(report.test), 2) + " %";
+  const std::string how = report.stopped
+                              ? "stopped after " + std::to_string(report.steps) +
+                                    (report.steps == 1 ? " step" : " steps") + " in all, " + seconds
+                              : "done in " + seconds + "  test accuracy " +
+                                    fixed(100 * accuracy(report.test), 2) + " %";
   return how + "  weights " + hex(report.weights_hash);
+}
+
+std::string to_json(const BeginReport& report) {
+  return R"({"event":"restored","step":)" + std::to_string(report.step) + R"(,"epoch":)" +
+         std::to_string(report.epoch) + R"(,"path":)" + json_text(report.path) + R"(,"world":)" +
+         std::to_string(report.saved_world_size) + R"(,"note":)" + json_text(report.note) + "}";
+}
+
+std::string to_json(const CheckpointReport& report) {
+  return R"({"event":"checkpoint","step":)" + std::to_string(report.step) + R"(,"path":)" +
+         json_text(report.path) + R"(,"bytes":)" + std::to_string(report.bytes) +
+         R"(,"stall_us":)" + std::to_string(report.stall_us) + R"(,"seconds":)" +
+         json_number(report.seconds) + "}";
+}
+
+std::string to_json(const EvaluationReport& report) {
+  return evaluation_json(report.steps, report.score) + "}";
+}
+
+std::string to_json(const CheckpointScore& score) {
+  return evaluation_json(score.step, score.score) + R"(,"path":)" + json_text(score.path) + "}";
+}
+
+std::string to_json(const EvaluatorReport& report) {
+  return R"({"event":"evaluated","checkpoints":)" + std::to_string(report.evaluated) +
+         R"(,"missed":)" + std::to_string(report.missed) + R"(,"damaged":)" +
+         std::to_string(report.damaged) + R"(,"left":)" + std::to_string(report.left) +
+         R"(,"training_ended":)" + (report.has_ended ? "true" : "false") + "}";
 }
 
 std::string to_json(const EpochReport& report) {
@@ -120,7 +219,7 @@ std::string to_json(const EpochReport& report) {
 
 std::string to_json(const EndReport& report) {
   const std::string what = report.stopped
-                               ? R"("steps":)" + std::to_string(report.steps)
+                               ? R"("steps":)" + std::to_string(report.steps) + path_of(report)
                                : R"("test_accuracy":)" + json_number(accuracy(report.test));
   return std::string(R"({"event":")") + (report.stopped ? "stopped" : "done") + R"(","world":)" +
          std::to_string(report.world_size) + R"(,"transport":")" + report.transport +
@@ -138,8 +237,12 @@ ProgressOptions ProgressOptions::from_environment() {
 Progress::Progress(std::ostream& out, const ProgressOptions& options)
     : out_(out), options_(options) {}
 
+void Progress::on_begin(const BeginReport& report) {
+  if (const std::string text = to_text(report); !text.empty()) write_line(text);
+}
+
 void Progress::on_step(const StepReport& report) {
-  if (report.train_seconds < line_seconds_) {  // The clock of another run, which starts at zero.
+  if (report.train_seconds < line_seconds_) {  // Another run: its clock starts at zero.
     since_line_ = {};
     line_step_ = 0;
     line_seconds_ = 0;
@@ -173,6 +276,8 @@ void Progress::on_epoch(const EpochReport& report) {
   line_step_ = 0;
 }
 
+void Progress::on_checkpoint(const CheckpointReport& report) { write_line(to_text(report)); }
+
 void Progress::on_end(const EndReport& report) { write_line(to_text(report)); }
 
 void Progress::write_line(const std::string& text) {
@@ -180,9 +285,22 @@ void Progress::write_line(const std::string& text) {
 }
 
 void JsonLines::on_step(const StepReport& report) {
-  if (report.epoch != 1 || report.step != 1) return;
+  if (std::exchange(has_stepped_, true)) return;
   out_ << R"({"event":"first_step","train_seconds":)" << json_number(report.train_seconds) << "}"
        << std::endl;
+}
+
+void JsonLines::on_begin(const BeginReport& report) {
+  has_stepped_ = false;
+  if (!report.path.empty()) out_ << to_json(report) << std::endl;
+}
+
+void JsonLines::on_checkpoint(const CheckpointReport& report) {
+  out_ << to_json(report) << std::endl;
+}
+
+void JsonLines::on_evaluation(const EvaluationReport& report) {
+  if (report.is_validation) out_ << to_json(report) << std::endl;
 }
 
 void JsonLines::on_epoch(const EpochReport& report) { out_ << to_json(report) << std::endl; }

@@ -1,4 +1,4 @@
-// The replica of the models that are here, compiled once.
+// Compiles the replicas of rota's own models once.
 #include <rota/replica.h>
 
 namespace rota {

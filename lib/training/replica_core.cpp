@@ -1,14 +1,17 @@
-// What a step does after the forward pass, in the order in which it does it.
+// The parts of a training step after the forward pass, in the order in which they run.
 #include <rota/replica_core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <variant>
 
 #include <rota/error.h>
 
 #include "base/hash.h"
 #include "training/agreement.h"
+#include "training/device_replica.h"
+#include "training/load_parameters.h"
 #include "training/squared_norm.h"
 #include "training/state.h"
 
@@ -31,23 +34,40 @@ Block allocate_values(Communicator& communicator, std::span<const ParameterInfo>
   return communicator.allocate(count * sizeof(T));
 }
 
-// What ranks compare, beside the parameters; and a state has to share.
+// Returns the facts that ranks compare besides the parameters. A state must have the same facts.
 template <class T>
-training::Facts facts_of(const ReplicaOptions& options) {
-  training::Facts facts;
-  facts.emplace_back("elements of", std::is_same_v<T, float> ? "float" : "double");
-  facts.emplace_back("optimizer", training::to_text(options.optimizer));
-  facts.emplace_back("largest gradient norm", training::to_text(options.max_gradient_norm));
-  facts.emplace_back("buckets of", std::to_string(options.buckets.first_bucket_bytes) + ", then " +
-                                       std::to_string(options.buckets.bucket_bytes) + " bytes");
+std::vector<Agreement> facts_of(const ReplicaOptions& options) {
+  constexpr StateFit kLoose = StateFit::kLoose;
+  const bool is_adam = std::holds_alternative<Adam>(options.optimizer);
+  std::vector<Agreement> facts = {
+      {"elements of", std::is_same_v<T, float> ? "float" : "double"},
+      {"optimizer", training::to_text(options.optimizer), kLoose},
+      {"kind of optimizer", is_adam ? "adam" : "sgd"},
+      {"largest gradient norm", training::to_text(options.max_gradient_norm), kLoose},
+      {"buckets of",
+       std::to_string(options.buckets.first_bucket_bytes) + ", then " +
+           std::to_string(options.buckets.bucket_bytes) + " bytes",
+       kLoose}};
   facts.insert(facts.end(), options.agreements.begin(), options.agreements.end());
   return facts;
 }
 
-training::Facts joined(training::Facts first, const training::Facts& then) {
-  first.insert(first.end(), then.begin(), then.end());
+training::Facts joined(training::Facts first, const std::vector<Agreement>& then) {
+  for (const Agreement& fact : then) first.emplace_back(fact.name, fact.value);
   return first;
 }
+
+// Finds the memory of the pieces that an object visits.
+class PieceFinder final : public StateVisitor {
+ public:
+  std::vector<std::span<float>> tensors;
+
+  void visit_fact(const StatePiece&, const std::string&) override {}
+  void visit_counter(const StatePiece&, std::uint64_t&) override {}
+  void visit_tensor(const StatePiece&, std::span<const std::size_t>, Values values) override {
+    tensors.emplace_back(reinterpret_cast<float*>(values.data()), values.count());
+  }
+};
 
 double checked_norm(double norm) {
   if (norm >= 0 && std::isfinite(norm)) return norm;
@@ -59,7 +79,7 @@ double checked_norm(double norm) {
 
 template <class T>
 ReplicaCore<T>::ReplicaCore(Communicator& communicator, std::span<const ParameterInfo> parameters,
-                            const ReplicaOptions& options)
+                            const ReplicaOptions& options, const std::optional<cuda::On>& stream)
     : communicator_(communicator),
       max_gradient_norm_(checked_norm(options.max_gradient_norm)),
       facts_(facts_of<T>(options)),
@@ -67,7 +87,9 @@ ReplicaCore<T>::ReplicaCore(Communicator& communicator, std::span<const Paramete
       memory_(allocate_values<T>(communicator, parameters)),
       buckets_(communicator, value_counts(parameters), options.buckets),
       optimizer_(options.optimizer, value_counts(parameters)),
-      gradient_ready_([this](std::size_t parameter) { buckets_.ready(parameter); }) {
+      gradient_ready_([this](std::size_t parameter) {
+        device_ ? device_->ready(parameter) : buckets_.ready(parameter);
+      }) {
   training::check_agreement(communicator, joined(training::facts_of(parameters), facts_));
   constexpr std::size_t kValuesAlignment = 64;
   std::span<T> rest(reinterpret_cast<T*>(memory_.bytes().data()),
@@ -78,57 +100,132 @@ ReplicaCore<T>::ReplicaCore(Communicator& communicator, std::span<const Paramete
     rest = rest.subspan((count * sizeof(T) + kValuesAlignment - 1) / kValuesAlignment *
                         kValuesAlignment / sizeof(T));
   }
+  if (stream) make_device_replica(*stream, options.buckets);
+}
+
+template <class T>
+ReplicaCore<T>::~ReplicaCore() = default;
+
+// A model on a device computes in float, so no other T comes here.
+template <class T>
+void ReplicaCore<T>::make_device_replica(const cuda::On& stream, const BucketOptions& buckets) {
+  if constexpr (std::is_same_v<T, float>) {
+    training::HostCopies copies;
+    copies.values = values_;
+    for (std::size_t index = 0; index < values_.size(); ++index) {
+      copies.gradients.push_back(gradient(index));
+    }
+    PieceFinder kept;
+    optimizer_.visit_state(kept, parameters_);
+    copies.kept = std::move(kept.tensors);
+    device_ = std::make_unique<training::DeviceReplica>(communicator_, stream, optimizer_, buckets,
+                                                        copies);
+  }
+}
+
+template <class T>
+DeviceSpan<T> ReplicaCore<T>::device_values(std::size_t index) const noexcept {
+  if constexpr (std::is_same_v<T, float>) return device_->values(index);
+  return {};
+}
+
+template <class T>
+DeviceSpan<T> ReplicaCore<T>::device_gradient(std::size_t index) const noexcept {
+  if constexpr (std::is_same_v<T, float>) return device_->gradient(index);
+  return {};
+}
+
+template <class T>
+cuda::Handle ReplicaCore<T>::event_for_model(std::size_t index) noexcept {
+  return device_->event_for_model(index);
+}
+
+template <class T>
+void ReplicaCore<T>::refresh() const {
+  if (!device_) return;
+  device_->read_values(guard_);
+  device_->read_gradients();
 }
 
 template <class T>
 void ReplicaCore<T>::share_parameters() {
   const std::span<T> all(reinterpret_cast<T*>(memory_.bytes().data()),
                          memory_.bytes().size() / sizeof(T));
+  if (device_) device_->read_values(guard_);
   communicator_.broadcast(all, 0);
+  if (device_) device_->write_values();
 }
 
 template <class T>
 void ReplicaCore<T>::begin_step(std::uint64_t samples, std::span<const double> sums,
                                 const StepPlace& place) {
   if (!sums.empty()) check_finite("loss", sums.front(), place);
-  buckets_.begin_step(samples, sums);
+  sums_.assign(sums.begin(), sums.end());
+  sums_.insert(sums_.end(), place.more_sums.begin(), place.more_sums.end());
+  if (device_) return device_->begin_step(samples, sums_);
+  buckets_.begin_step(samples, sums_);
   buckets_.send_sums();
 }
 
 template <class T>
+const std::function<void(std::size_t)>& ReplicaCore<T>::gradient_ready() noexcept {
+  if (device_) device_->begin_pass();
+  return gradient_ready_;
+}
+
+template <class T>
+std::span<const double> ReplicaCore<T>::world_sums() {
+  return device_ ? device_->buckets().world_sums() : buckets_.world_sums();
+}
+
+template <class T>
+void ReplicaCore<T>::settle() {
+  if (device_) device_->settle();
+}
+
+template <class T>
 std::uint64_t ReplicaCore<T>::finish_step(const StepPlace& place) {
-  const std::uint64_t samples = buckets_.world_sample_count();
-  const std::span<const double> sums = buckets_.world_sums();
-  if (!sums.empty()) check_finite("loss", sums.front(), place);
+  const std::uint64_t samples =
+      device_ ? device_->buckets().world_sample_count() : buckets_.world_sample_count();
+  const std::span<const double> sums = world_sums();
+  if (sums.size() > place.more_sums.size()) check_finite("loss", sums.front(), place);
   if (samples > 0) update(samples, place);
-  buckets_.wait();
+  device_ ? device_->finish_step() : buckets_.wait();
   return samples;
 }
 
-// In the order of arrival: the last layers are updated while the first ones still travel. What is
-// to be clipped has to arrive first, all of it.
+// Updates the parameters in the order in which their sums arrive: the last layers are updated while
+// the sums of the first layers still travel. Clipping needs all sums first.
 template <class T>
 void ReplicaCore<T>::update(std::uint64_t world_sample_count, const StepPlace& place) {
   T scale = T{1} / static_cast<T>(world_sample_count);
   if (max_gradient_norm_ > 0) scale *= static_cast<T>(clipping_factor(world_sample_count, place));
   optimizer_.begin_step(place.learning_rate_factor);
+  if (device_) return device_->update(static_cast<float>(scale));
   for (std::size_t index = values_.size(); index-- > 0;) {
     wait_for(index);
+    if (guard_ != nullptr) guard_->before_update(index);
     optimizer_.update(index, values_[index], buckets_.gradient(index), scale);
   }
 }
 
-// From sums that have the same bits on every rank, in one order: so it has, too.
+// The factor is computed from sums that have the same bits on every rank, in one order. So the
+// factor has the same bits, too.
 template <class T>
 double ReplicaCore<T>::clipping_factor(std::uint64_t world_sample_count, const StepPlace& place) {
-  double square = 0;
-  for (std::size_t index = values_.size(); index-- > 0;) {
+  double square = device_ ? device_->squared_norm() : 0;
+  for (std::size_t index = device_ ? 0 : values_.size(); index-- > 0;) {
     wait_for(index);
     square += training::squared_norm<T>(buckets_.gradient(index));
   }
   const double norm = std::sqrt(square) / static_cast<double>(world_sample_count);
   check_finite("norm of the gradient", norm, place);
   return norm > max_gradient_norm_ ? max_gradient_norm_ / norm : 1;
+}
+
+template <class T>
+double ReplicaCore<T>::waited_seconds() const noexcept {
+  return device_ ? device_->buckets().waited_seconds() : buckets_.waited_seconds();
 }
 
 template <class T>
@@ -143,7 +240,7 @@ void ReplicaCore<T>::check_finite(const char* what, double value, const StepPlac
                           (std::isnan(value) ? "not a number" : "infinite") + " in step " +
                           std::to_string(place.step) + " of epoch " + std::to_string(place.epoch) +
                           ": try a lower learning rate";
-  communicator_.abort(why);  // Which puts this rank in front of it.
+  communicator_.abort(why);  // abort() puts this rank before the text.
   throw Error(ErrorCode::kNotFinite, "rank " + std::to_string(communicator_.rank()) + ": " + why);
 }
 
@@ -156,19 +253,64 @@ std::uint64_t ReplicaCore<T>::sum_over_world(std::uint64_t samples, std::span<do
   return static_cast<std::uint64_t>(all.back());
 }
 
-// A rank's own pieces are of no use to another rank, or in another world.
+template <class T>
+void ReplicaCore<T>::set_guard(StepGuard* guard) noexcept {
+  guard_ = guard;
+  buckets_.set_guard(guard);
+}
+
+template <class T>
+void ReplicaCore<T>::load(const SafetensorsFile& file) {
+  const std::vector<Values> values(values_.begin(), values_.end());
+  training::load_parameters(communicator_, parameters_, values, file);
+  if (device_) device_->write_values();
+}
+
+template <class T>
+std::vector<NamedTensor> ReplicaCore<T>::tensors() const {
+  if (device_) device_->read_values(guard_);
+  std::vector<NamedTensor> tensors;
+  for (std::size_t index = 0; index < parameters_.size(); ++index) {
+    const ParameterInfo& parameter = parameters_[index];
+    tensors.push_back({.name = parameter.name, .shape = parameter.shape, .values = values_[index]});
+  }
+  return tensors;
+}
+
+template <class T>
+std::vector<NamedTensor> ReplicaCore<T>::gradients() const {
+  if (device_) device_->read_gradients();
+  std::vector<NamedTensor> gradients = tensors();
+  for (std::size_t index = 0; index < gradients.size(); ++index) {
+    gradients[index].values = gradient(index);
+  }
+  return gradients;
+}
+
+// Some pieces belong to one rank. So the rank and the size of the world are facts of the state. A
+// visitor sees the copies of what is on a device, and may change them.
 template <class T>
 void ReplicaCore<T>::visit_state(StateVisitor& visitor) {
-  visitor.visit_fact({.name = "world of"}, std::to_string(communicator_.world_size()) + " ranks");
-  visitor.visit_fact({.name = "rank", .owner = StateOwner::kRank},
+  if (device_) {
+    device_->settle();
+    device_->read_state(guard_);
+  }
+  visitor.visit_fact({.name = "world of", .fit = StateFit::kLoose},
+                     std::to_string(communicator_.world_size()) + " ranks");
+  visitor.visit_fact({.name = "rank", .owner = StateOwner::kRank, .fit = StateFit::kLoose},
                      std::to_string(communicator_.rank()));
-  for (const auto& [name, value] : facts_) visitor.visit_fact({.name = name}, value);
-  buckets_.visit_state(visitor);
+  for (const auto& [name, value, fit] : facts_) {
+    visitor.visit_fact({.name = name, .fit = fit}, value);
+  }
+  device_ ? device_->buckets().visit_state(visitor) : buckets_.visit_state(visitor);
   for (std::size_t index = 0; index < parameters_.size(); ++index) {
-    visitor.visit_tensor({.name = "model/" + parameters_[index].name}, parameters_[index].shape,
-                         values_[index]);
+    visitor.visit_tensor({.name = "model/" + parameters_[index].name,
+                          .writer = StateWriter::kUpdate,
+                          .index = index},
+                         parameters_[index].shape, values_[index]);
   }
   optimizer_.visit_state(visitor, parameters_);
+  if (device_ && visitor.writes()) device_->write_state();
 }
 
 template <class T>
@@ -177,7 +319,8 @@ void ReplicaCore<T>::give_state(const State& state, const StateVisit& visit) {
 }
 
 template <class T>
-std::uint64_t ReplicaCore<T>::weights_hash() const noexcept {
+std::uint64_t ReplicaCore<T>::weights_hash() const {
+  if (device_) device_->read_values(guard_);
   std::uint64_t hash = base::kFnvStart;
   for (const std::span<T>& values : values_) hash = base::fnv1a(std::as_bytes(values), hash);
   return hash;

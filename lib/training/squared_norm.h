@@ -1,4 +1,4 @@
-// The sum of the squares of many values, the same bits on every machine.
+// The sum of the squares of many values, with the same bits on every machine.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -6,8 +6,9 @@
 
 namespace rota::training {
 
-// In double, whatever T. The squares are dealt out to lanes in turn, and the lanes are added up in
-// order: that order is all that the result depends on, and the lanes fill a vector register.
+// Computes in double for every T. The squares are added to lanes in turn, and then the lanes are
+// added up in order. The result depends on that order alone. There are as many lanes as fill a
+// vector register.
 template <class T>
 double squared_norm(std::span<const T> values) noexcept {
   constexpr std::size_t kLanes = 8;

@@ -18,7 +18,7 @@ std::vector<std::byte> bytes_from(const void* data, std::size_t bytes) {
   return {begin, begin + bytes};
 }
 
-// Makes an item of whatever is visited, but for a tensor's elements.
+// Makes an item of every visited piece, without the value of a counter or the elements of a tensor.
 class ItemVisitor : public StateVisitor {
  public:
   void visit_fact(const StatePiece& piece, const std::string& value) final {
@@ -39,13 +39,15 @@ class ItemVisitor : public StateVisitor {
   }
 
  private:
-  // `memory` is where the counter or the elements lie.
+  // `memory` is the memory of the counter or of the elements.
   virtual void take(StateItem item, std::span<std::byte> memory) = 0;
 };
 
 class Copier final : public ItemVisitor {
  public:
   State state;
+
+  bool writes() const noexcept override { return false; }
 
  private:
   void take(StateItem item, std::span<std::byte> memory) override {
@@ -54,9 +56,10 @@ class Copier final : public ItemVisitor {
   }
 };
 
-// "optimizer sgd, learning rate 0.05", "counter optimizer/step", "model/0.dense.biases [4] of …"
+// Returns a text such as "optimizer sgd, learning rate 0.05", "counter optimizer/step" or
+// "model/0.dense.biases [4] of …".
 std::string text_of(const StateItem& item, std::size_t bytes) {
-  const std::string whose = item.owner == StateOwner::kRank ? " of a rank's own" : "";
+  const std::string whose = item.owner == StateOwner::kRank ? ", of one rank" : "";
   if (item.kind == Kind::kCounter) return "counter " + item.name + whose;
   if (item.kind == Kind::kFact) {
     const auto* text = reinterpret_cast<const char*>(item.bytes.data());
@@ -70,10 +73,12 @@ std::string text_of(const StateItem& item, std::size_t bytes) {
          std::to_string(bytes) + " bytes" + whose;
 }
 
-// Goes through the items of a state beside the visit, as far as both are alike.
+// Compares the items of a state with the visited pieces, up to the first difference.
 class Comparer final : public ItemVisitor {
  public:
   explicit Comparer(const State& state) : state_(state) {}
+
+  bool writes() const noexcept override { return false; }
 
   std::string finish() {
     if (why_.empty() && at_ < state_.items.size()) refuse("nothing more");
@@ -102,7 +107,7 @@ class Comparer final : public ItemVisitor {
     const std::string given = at_ < state_.items.size()
                                   ? text_of(state_.items[at_], state_.items[at_].bytes.size())
                                   : "nothing more";
-    why_ = "the state does not fit: it has " + given + ", this training has " + asked;
+    why_ = "the state does not fit: it has " + given + ", but this training run has " + asked;
   }
 
   const State& state_;
@@ -125,7 +130,7 @@ class Writer final : public ItemVisitor {
   std::size_t at_ = 0;
 };
 
-// Of the pieces that ranks share.
+// Returns the hash of the pieces that ranks share.
 std::uint64_t hash_of_shared(const State& state) {
   std::uint64_t hash = base::kFnvStart;
   for (const StateItem& item : state.items) {
@@ -162,7 +167,7 @@ namespace training {
 void give_state(Communicator& communicator, const State& state, const StateVisit& visit) {
   const std::string why = why_state_does_not_fit(state, visit);
   const Facts facts = {{"state of", why.empty() ? "hash " + std::to_string(hash_of_shared(state))
-                                                : "another training: " + why}};
+                                                : "another training run: " + why}};
   check_agreement(communicator, facts);
   write_state(state, visit);
 }

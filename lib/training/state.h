@@ -1,14 +1,15 @@
-// What is common to all that can be given a state.
+// Gives a state to a training run: the common part of all classes that have a state.
 #pragma once
 #include <rota/communicator.h>
 #include <rota/training_state.h>
 
 namespace rota::training {
 
-// Writes `state` to what `visit` names, once all ranks have compared what they share. Collective.
-// Throws Error kMismatch, on every rank, where ranks were given different states, or where it fits
-// on some alone; kInvalidArgument, on every rank, where it fits on none. Nothing has been written
-// then. And what collectives throw.
+// Collective: every rank must call it. Ranks compare the pieces that they share, and then write
+// `state` to the pieces that `visit` names. Throws Error kMismatch on every rank if ranks were
+// given different states, or if the state fits on some ranks only. Throws Error kInvalidArgument on
+// every rank if the state fits on no rank. In these cases nothing has been written. Also throws
+// what collectives throw.
 void give_state(Communicator& communicator, const State& state, const StateVisit& visit);
 
 }  // namespace rota::training

@@ -1,4 +1,4 @@
-// Runs a program on every replica of this process, and finds out which failed first.
+// Runs a program on every replica of this process, and finds the replica that failed first.
 #include <rota/strategy.h>
 
 #include <exception>
@@ -13,9 +13,9 @@
 namespace rota {
 namespace {
 
-// What a program ended with, in words, and whether that is only what another replica's end did to
-// it: a replica may tell the others before it throws, so the first to throw need not be the first
-// to have failed.
+// How a program ended, in words. `is_echo` says that the program only reacted to the end of another
+// replica. A replica may tell the others before it throws, so the replica that throws first may not
+// be the one that failed first.
 struct Failure {
   std::exception_ptr exception;
   std::string reason;
@@ -30,13 +30,13 @@ Failure current_failure() {
   } catch (const std::exception& error) {
     return {std::current_exception(), error.what()};
   } catch (...) {
-    return {std::current_exception(), "its program threw what is no std::exception"};
+    return {std::current_exception(), "its program threw something that is not a std::exception"};
   }
 }
 
 class FirstFailure {
  public:
-  // Runs `program`. If that throws, the other ranks are told, after the failure has been kept.
+  // Runs `program`. If it throws, keeps the failure and then tells the other ranks.
   void guard(Communicator& communicator, const std::function<void()>& program) {
     try {
       program();
@@ -70,6 +70,17 @@ std::jthread start_thread(const std::function<void()>& body) {
   }
 }
 
+std::size_t replica_count_of(const MirroredOptions& options) {
+  if (options.devices.empty()) return options.replicas;
+  if (options.replicas == 1 || options.replicas == options.devices.size()) {
+    return options.devices.size();
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              std::to_string(options.replicas) + " replicas, but " +
+                  std::to_string(options.devices.size()) +
+                  " devices for them: name the device of each replica");
+}
+
 std::vector<Communicator> join_as_one(const CommunicatorOptions& options) {
   std::vector<Communicator> communicators;
   communicators.emplace_back(options);
@@ -78,22 +89,30 @@ std::vector<Communicator> join_as_one(const CommunicatorOptions& options) {
 
 }  // namespace
 
-Strategy::Strategy(std::vector<Communicator> communicators) noexcept
-    : communicators_(std::move(communicators)) {}
+Strategy::Strategy(std::vector<Communicator> communicators,
+                   std::vector<std::uint8_t> devices) noexcept
+    : communicators_(std::move(communicators)), devices_(std::move(devices)) {}
 
 void Strategy::run(const std::function<void(Communicator&)>& program) {
+  run([&](Communicator& communicator, MemoryKind) { program(communicator); });
+}
+
+void Strategy::run(const std::function<void(Communicator&, MemoryKind)>& program) {
   FirstFailure failure;
-  const auto run_replica = [&](Communicator& communicator) {
-    failure.guard(communicator, [&] { program(communicator); });
+  const auto run_program = [&](std::size_t i) {
+    program(communicators_[i],
+            devices_.empty() ? MemoryKind() : MemoryKind::of_device(devices_[i]));
   };
   {
     std::vector<std::jthread> threads;  // Joined at the end of this block.
-    // Where a thread cannot be started, the first replica has failed, and those before it hear so.
+    // If a thread cannot be started, the first replica counts as failed. Its abort ends the
+    // replicas that already run.
     failure.guard(communicators_.front(), [&] {
       for (std::size_t i = 1; i < communicators_.size(); ++i) {
-        threads.push_back(start_thread([&, i] { run_replica(communicators_[i]); }));
+        threads.push_back(
+            start_thread([&, i] { failure.guard(communicators_[i], [&] { run_program(i); }); }));
       }
-      program(communicators_.front());
+      run_program(0);
     });
   }
   failure.rethrow();
@@ -103,8 +122,9 @@ MultiWorkerStrategy::MultiWorkerStrategy(const CommunicatorOptions& options)
     : Strategy(join_as_one(options)) {}
 
 MirroredStrategy::MirroredStrategy(const MirroredOptions& options)
-    : Strategy(options.replicas == 1
+    : Strategy(replica_count_of(options) == 1
                    ? join_as_one(options.communicator)
-                   : Communicator::for_threads(options.replicas, options.communicator)) {}
+                   : Communicator::for_threads(replica_count_of(options), options.communicator),
+               options.devices) {}
 
 }  // namespace rota

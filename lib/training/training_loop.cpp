@@ -1,21 +1,23 @@
-// The training loop.
+// Checks the options of a training run, and keeps its place, which is a part of its state.
 #include <rota/training_loop.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include <rota/error.h>
 
-#include "base/time.h"
+#include "base/hash.h"
+#include "training/agreement.h"
+#include "training/checkpoints.h"
+#include "training/sample_facts.h"
 #include "training/state.h"
 
 namespace rota {
 namespace {
 
-enum Seconds : std::size_t { kInAll, kBeforeEpoch };
+constexpr std::size_t kMostPrefetched = 1000;
 
 const TrainerOptions& checked(const TrainerOptions& options) {
   if (options.epochs == 0) {
@@ -23,6 +25,11 @@ const TrainerOptions& checked(const TrainerOptions& options) {
   }
   if (options.accumulation_steps == 0) {
     throw Error(ErrorCode::kInvalidArgument, "accumulation steps 0: expected 1 or more");
+  }
+  if (options.prefetch > kMostPrefetched) {
+    throw Error(ErrorCode::kInvalidArgument, "prefetch " + std::to_string(options.prefetch) +
+                                                 ": expected 0 to " +
+                                                 std::to_string(kMostPrefetched) + " steps");
   }
   const double factor = options.final_learning_rate_factor;
   if (!(factor >= 0 && factor <= 1)) {
@@ -34,18 +41,28 @@ const TrainerOptions& checked(const TrainerOptions& options) {
 
 SamplerOptions sampler_options(const Communicator& communicator, const SampleFacts& train,
                                const TrainerOptions& options) {
-  return {train.count, options.batch_size, communicator.rank(), communicator.world_size(),
-          options.seed};
+  return {train.count,  options.batch_size,     communicator.rank(), communicator.world_size(),
+          options.seed, options.shuffle_window, train.shards};
 }
 
-// `sums` has the samples behind the sums.
-ScoreSums as_score(std::span<const double> sums) {
-  return {sums.first(sums.size() - 1), static_cast<std::uint64_t>(sums.back())};
+// The part of a training run's definition that says how samples are shuffled.
+std::string text_of_order(const SampleFacts& train, const TrainerOptions& options) {
+  if (options.shuffle_window == 0) return "of all samples";
+  const std::size_t whole[] = {train.count};
+  const std::span<const std::size_t> shards =
+      train.shards.empty() ? whole : std::span(train.shards);
+  std::uint64_t hash = base::kFnvStart;
+  for (const std::uint64_t shard : shards) {
+    hash = base::fnv1a(std::as_bytes(std::span(&shard, 1)), hash);
+  }
+  return "by windows of " + std::to_string(options.shuffle_window) + " samples, shards " +
+         std::to_string(shards.size()) + ", hash of their sizes " + std::to_string(hash);
 }
 
-void add(std::vector<double>& sums, const ScoreSums& score) {
-  for (std::size_t i = 0; i < score.sums.size(); ++i) sums[i] += score.sums[i];
-  sums.back() += static_cast<double>(score.samples);
+// Hosts with a folder of their own may name different folders.
+std::string text_of_folder(const CheckpointOptions& checkpoints) {
+  const bool is_shared = checkpoints.storage == CheckpointStorage::kShared;
+  return is_shared ? checkpoints.folder.string() : "a folder of each host";
 }
 
 }  // namespace
@@ -63,129 +80,57 @@ TrainingLoop::TrainingLoop(Communicator& communicator, const TrainerOptions& opt
       test_(test),
       sum_count_(sum_count),
       sampler_(sampler_options(communicator, train, options)),
-      test_order_(test.count),
-      test_sums_(sum_count + 1),
-      place_(place_at_start(sum_count)) {
-  std::iota(test_order_.begin(), test_order_.end(), std::uint64_t{0});
+      evaluation_order_(test.count),
+      place_(place_at_start()) {
+  validation_sums_.resize(sum_count + 1);
+  std::iota(evaluation_order_.begin(), evaluation_order_.end(), std::uint64_t{0});
 }
 
 TrainingLoop::~TrainingLoop() = default;
 
-TrainingLoop::Place TrainingLoop::place_at_start(std::size_t sum_count) {
+TrainingLoop::Place TrainingLoop::place_at_start() const {
   Place place;
-  place.sums.resize(sum_count + 1);
+  place.world_batch = world_batch();
+  place.sums.resize(sum_count_ + 1);
+  place.test_sums.resize(sum_count_ + 1);
   return place;
 }
 
-// Ranks that disagree here would wait for one another, or train on other data than they say.
+// Returns the options on which all ranks must agree. Ranks with different options would wait for
+// each other, or train on other data than they report.
 ReplicaOptions TrainingLoop::replica_options() const {
-  const auto text_of = [](const SampleFacts& data) {
-    return std::to_string(data.count) + " samples" +
-           (data.digest.empty() ? "" : ", " + data.digest);
-  };
   return {options_.optimizer,
           options_.buckets,
           options_.seed,
           options_.max_gradient_norm,
-          {{"training set of", text_of(train_)},
-           {"test set of", text_of(test_)},
-           {"epochs", std::to_string(options_.epochs)},
-           {"batch size", std::to_string(options_.batch_size)},
+          {{training::kTrainingSetFact, training::to_text(train_)},
+           {"test set of", training::to_text(test_)},
+           {"epochs", std::to_string(options_.epochs), StateFit::kLoose},
+           {"batch size", std::to_string(options_.batch_size), StateFit::kLoose},
            {"seed", std::to_string(options_.seed)},
-           {"final learning rate factor", std::to_string(options_.final_learning_rate_factor)}}};
+           {"shuffle", text_of_order(train_, options_)},
+           {"final learning rate factor", std::to_string(options_.final_learning_rate_factor),
+            StateFit::kLoose},
+           {"checkpoints in", text_of_folder(options_.session.checkpoints), StateFit::kLoose}}};
 }
 
-BasicEndReport<ScoreSums> TrainingLoop::run_loop() {
-  const base::TimePoint start = base::Clock::now();
-  if (!std::exchange(goes_on_, false)) place_ = place_at_start(sum_count_);
-  AgreedSteps steps(communicator_);
-  BasicEndReport<ScoreSums> end;
-  std::ranges::fill(test_sums_, 0);
-  end.test = as_score(test_sums_);
-  while (place_.epoch <= options_.epochs) {
-    BasicEpochReport<ScoreSums> report;
-    end.stopped = !train_epoch(steps, report);
-    if (end.stopped) break;
-    report.test = end.test = evaluate(report.epoch);
-    ++place_.epoch;
-    place_.samples = 0;
-    std::ranges::fill(place_.sums, 0);
-    place_.seconds[kBeforeEpoch] = place_.seconds[kInAll];
-    tell_of_epoch(report);
-  }
-  end.steps = static_cast<std::size_t>(place_.steps);
-  end.world_size = communicator_.world_size();
-  end.transport = communicator_.rank_table().transport;
-  end.seconds = base::to_seconds(base::Clock::now() - start);
-  end.weights_hash = weights_hash();
-  tell_of_end(end);
-  return end;
+void TrainingLoop::set_validation_facts(const SampleFacts& facts) {
+  training::check_agreement(communicator_, {{"validation set of", training::to_text(facts)}});
+  if (facts.count == 0) throw Error(ErrorCode::kInvalidArgument, "the validation set is empty");
+  validation_ = facts;
+  evaluation_order_.resize(std::max(test_.count, facts.count));
+  std::iota(evaluation_order_.begin(), evaluation_order_.end(), std::uint64_t{0});
 }
 
-// False where the ranks have agreed to stop in this epoch, or before it. Only where a step begins
-// is that looked at: an epoch whose steps are all done is evaluated on all ranks.
-bool TrainingLoop::train_epoch(AgreedSteps& steps, BasicEpochReport<ScoreSums>& report) {
-  const base::TimePoint start = base::Clock::now();
-  const double seconds_at_start = place_.seconds[kInAll];
-  const std::size_t step_count = sampler_.step_count();
-  const auto epoch = static_cast<std::size_t>(place_.epoch);
-  const std::size_t steps_before = (epoch - 1) * step_count;
-  const double decay =
-      (1 - options_.final_learning_rate_factor) / static_cast<double>(options_.epochs * step_count);
-  sampler_.shuffle(epoch);
-  for (std::size_t step = sampler_.step_at(place_.samples); step < step_count; ++step) {
-    if (!steps.begin()) return false;
-    const ScoreSums score =
-        take_step(sampler_.batch(step), steps_before + step,
-                  {.epoch = epoch,
-                   .step = step + 1,
-                   .learning_rate_factor = 1 - decay * static_cast<double>(steps_before + step)});
-    place_.seconds[kInAll] = seconds_at_start + base::to_seconds(base::Clock::now() - start);
-    finish_step(score, step + 1);
-  }
-  report.epoch = epoch;
-  report.epoch_count = options_.epochs;
-  report.step_count = step_count;
-  epoch_sums_ = place_.sums;
-  report.train = as_score(epoch_sums_);
-  report.epoch_seconds = place_.seconds[kInAll] - place_.seconds[kBeforeEpoch];
-  report.train_seconds = place_.seconds[kInAll];
-  return true;
+std::unique_ptr<TrainingSession> TrainingLoop::make_session() const {
+  if (options_.session.checkpoints.folder.empty()) return nullptr;
+  return training::make_session(communicator_, options_.session.checkpoints);
 }
 
-// The place is behind the step already, so that a hook may ask for the state.
-void TrainingLoop::finish_step(const ScoreSums& score, std::size_t step) {
-  place_.samples += score.samples;
-  place_.samples_in_all += score.samples;
-  ++place_.steps;
-  add(place_.sums, score);
-  tell_of_step({.epoch = static_cast<std::size_t>(place_.epoch),
-                .epoch_count = options_.epochs,
-                .step = step,
-                .step_count = sampler_.step_count(),
-                .score = score,
-                .samples = place_.samples_in_all,
-                .train_seconds = place_.seconds[kInAll]});
-}
-
-// Each rank takes a run of the test set; the sum tells every rank the same.
-ScoreSums TrainingLoop::evaluate(std::size_t epoch) {
-  const Slice share = slice_of(test_.count, communicator_.rank(), communicator_.world_size());
-  std::span<const std::uint64_t> rest = std::span(test_order_).subspan(share.offset, share.count);
-  std::vector<double> mine(sum_count_ + 1);
-  while (!rest.empty()) {
-    const auto samples = rest.first(std::min(rest.size(), options_.batch_size));
-    add(mine, evaluate_some(samples));
-    rest = rest.subspan(samples.size());
-  }
-  const ScoreSums sum = sum_over_world(as_score(mine));
-  std::ranges::fill(test_sums_, 0);
-  add(test_sums_, sum);
-  if (sum_count_ > 0 && !std::isfinite(test_sums_.front())) {
-    throw Error(ErrorCode::kNotFinite, "the loss of the test set is not finite after epoch " +
-                                           std::to_string(epoch) + ": try a lower learning rate");
-  }
-  return as_score(test_sums_);
+void TrainingLoop::heed(TrainingSession& session) {
+  if (session_ != nullptr) std::erase(wishers_, session_);
+  session_ = &session;
+  wishers_.push_back(&session);
 }
 
 void TrainingLoop::abort_for_hook(const std::exception& error) {
@@ -194,26 +139,45 @@ void TrainingLoop::abort_for_hook(const std::exception& error) {
 
 void TrainingLoop::require_step_at(const Place& place) const {
   const bool is_epoch = place.epoch >= 1 && place.epoch <= options_.epochs + 1;
-  if (is_epoch && sampler_.samples_before(sampler_.step_at(place.samples)) == place.samples) return;
+  const bool is_sample = place.cut_at <= place.samples && place.samples <= train_.count;
+  const bool is_step =
+      place.samples == train_.count || (place.samples - place.cut_at) % world_batch() == 0;
+  if (is_epoch && is_sample && is_step) return;
   throw Error(ErrorCode::kInvalidArgument,
               "the state is " + std::to_string(place.samples) + " samples into epoch " +
-                  std::to_string(place.epoch) + ", where no step of this training begins");
+                  std::to_string(place.epoch) + ", where no step of this training run begins");
 }
 
-// It comes first in a visit: where it is refused, nothing has been written.
+// The place comes first in a visit: if it is refused, nothing has been written. The run that saved
+// the state may have had steps of another size. From the place on, steps have the size of this run.
 void TrainingLoop::visit_place(StateVisitor& visitor) {
   Place place = place_;
   const std::size_t sum_count = place.sums.size();
   const std::size_t second_count = place.seconds.size();
+  const std::size_t one = 1;
+  if (validation_.count > 0) {
+    visitor.visit_fact({.name = "validation set of"}, training::to_text(validation_));
+  }
   visitor.visit_counter({.name = "place/epoch"}, place.epoch);
   visitor.visit_counter({.name = "place/samples of the epoch's order"}, place.samples);
+  visitor.visit_counter({.name = "place/equal steps from sample"}, place.cut_at);
+  visitor.visit_counter({.name = "place/samples of a step"}, place.world_batch);
+  visitor.visit_counter({.name = "place/steps of the epoch"}, place.epoch_steps);
   visitor.visit_counter({.name = "place/steps"}, place.steps);
   visitor.visit_counter({.name = "place/samples"}, place.samples_in_all);
   visitor.visit_tensor({.name = "place/score of the epoch"}, std::span(&sum_count, 1), place.sums);
-  visitor.visit_tensor({.name = "place/seconds", .owner = StateOwner::kRank},
-                       std::span(&second_count, 1), place.seconds);
+  visitor.visit_tensor({.name = "place/score of the last evaluation"}, std::span(&sum_count, 1),
+                       place.test_sums);
+  visitor.visit_tensor({.name = "place/learning rate factor"}, std::span(&one, 1),
+                       std::span(&place.learning_rate_factor, 1));
+  visitor.visit_tensor(
+      {.name = "place/seconds", .owner = StateOwner::kRank, .fit = StateFit::kLoose},
+      std::span(&second_count, 1), place.seconds);
+  if (std::exchange(place.world_batch, world_batch()) != world_batch()) {
+    place.cut_at = place.samples;
+  }
   require_step_at(place);
-  place_ = std::move(place);
+  place_ = place;  // A copy keeps the memory of the sums, to which reports refer.
 }
 
 void TrainingLoop::give_state_to(const State& state, const StateVisit& visit) {

@@ -1,4 +1,4 @@
-// Both directions to one peer. Knows bytes and their order, never what they mean.
+// Carries bytes to and from one peer. A channel knows bytes and their order, never their meaning.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace rota::transport {
 
-// Goes before every message. The signature is the upper layer's: carried, never read. A change
-// raises auth::DataFormat::frame_version.
+// Precedes every message. The signature belongs to the upper layer: a channel carries it and never
+// reads it. If you change this struct, raise auth::DataFormat::frame_version.
 struct Header {
   std::uint64_t bytes = 0;  // Of the payload; may be 0.
   std::array<std::uint64_t, 4> signature{};
@@ -18,37 +18,47 @@ static_assert(sizeof(Header) == 40);
 
 enum class Progress : std::uint8_t { kNone, kSome, kDone };
 
-// Messages arrive whole and in order; one at a time is under way in each direction. Nothing here
-// blocks, and would-block is a value. A connection that ended throws Error kPeerLost, once all
-// that had arrived before has been handed out.
+// Messages arrive whole and in order. Each direction carries one message at a time. No call here
+// blocks, and would-block is a return value. When the connection has ended, the channel first hands
+// out all data that has arrived. After that, a call throws Error kPeerLost.
 class Channel {
  public:
   virtual ~Channel() = default;
 
-  // Starts a message. `payload` is lent until progress_send() has said kDone.
+  // Starts a message. `payload` is borrowed until progress_send() returns kDone. It may be only the
+  // first part of the message: then the caller gives each further part with send_more(), after
+  // progress_send() has returned kDone for the part before. All parts except the last have a
+  // multiple of kPartGrain bytes.
   virtual void start_send(const Header& header, std::span<const std::byte> payload) = 0;
+  virtual void send_more(std::span<const std::byte> payload) = 0;
   virtual Progress progress_send() = 0;
+  static constexpr std::size_t kPartGrain = std::size_t{256} * 1024;
 
-  // The header of the message that is arriving, or nullptr before it has. Stays valid until
-  // finish_receive().
+  // Returns the header of the arriving message, or nullptr before the header has arrived. The
+  // header stays valid until finish_receive().
   virtual const Header* incoming() = 0;
 
-  // Two ways to take the payload, in any mixture:
-  // a view of what has arrived, in the transport's own memory or the peer's, then release() of as
-  // much as was used, from its front; the view is aligned for the elements that were released.
+  // A caller can read the payload with two functions, and may mix them. The first is peek(): it
+  // returns a view of the bytes that have arrived, in the memory of the transport or of the peer.
+  // release() then gives back the used bytes at the front of the view. If the caller releases whole
+  // elements only, the view stays aligned for them.
   virtual std::span<const std::byte> peek() = 0;
   virtual void release(std::size_t bytes) = 0;
-  // or straight into the caller's memory; returns how many bytes landed.
+  // The second is receive(): it writes into the memory of the caller, and returns the number of
+  // bytes that it wrote.
   virtual std::size_t receive(std::span<std::byte> into) = 0;
 
-  // Whether what has been taken so far is what the peer sent: where payload is read in the peer's
-  // own memory, the peer may have failed meanwhile, and have its memory back.
+  // Returns whether the payload bytes that the caller has read so far are the bytes that the peer
+  // sent. If false, the payload was in the memory of a peer that may have failed, and the peer's
+  // program may have changed that memory.
   virtual bool is_intact() const noexcept { return true; }
 
-  // What keeps it from moving, where that is not the peer's doing: a clause, or empty.
+  // Returns why the channel cannot move data, if the peer is not the cause. The text is a clause of
+  // a sentence, or empty.
   virtual std::string_view trouble() const noexcept { return {}; }
 
-  // To be called once when the whole payload has been taken, also when it is empty.
+  // Ends the arriving message. Must be called once for each message, when the whole payload has
+  // been read, even if the payload is empty.
   virtual void finish_receive() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which name of a rank table is made by whom.
+// Finds the factory for the transport that a rank table names.
 #include "transport/fabric.h"
 
 #include <algorithm>
@@ -7,26 +7,27 @@
 
 #include "base/transports.h"
 #include "transport/mixed_transport.h"
+#include "transport/mpi/job_world.h"
 #include "transport/shm/transport.h"
 #include "transport/tcp/transport.h"
 
 namespace rota::transport {
 namespace {
 
-// One for each row of base::kTransports.
-constexpr std::array kMakers{Maker{"shm", shm::join}, Maker{"tcp", tcp::join},
-                             Maker{"shm+tcp", join_mixed}};
+// One factory for each row of base::kTransports.
+constexpr std::array kFactories{Factory{"shm", shm::join}, Factory{"tcp", tcp::join},
+                                Factory{base::kOverMpi, mpi::join}, Factory{"shm+tcp", join_mixed}};
 
 }  // namespace
 
-std::span<const Maker> makers() noexcept { return kMakers; }
+std::span<const Factory> factories() noexcept { return kFactories; }
 
-std::unique_ptr<Transport> join(std::string_view name, const Site& site, Lent lent,
-                                const CallTerms& terms, base::TimePoint deadline,
-                                std::span<const Maker> among) {
-  const auto maker = std::ranges::find(among, name, &Maker::name);
-  if (maker == among.end()) base::refuse_transport(name);
-  return maker->join(site, std::move(lent), terms, deadline);
+std::unique_ptr<Transport> join(std::string_view name, const GroupShape& shape,
+                                Descriptors descriptors, const CallTerms& terms,
+                                base::TimePoint deadline, std::span<const Factory> among) {
+  const auto factory = std::ranges::find(among, name, &Factory::name);
+  if (factory == among.end()) base::refuse_transport(name);
+  return factory->join(shape, std::move(descriptors), terms, deadline);
 }
 
 }  // namespace rota::transport

@@ -1,4 +1,4 @@
-// Makes the transports of a group: of the job's ranks, or of one that is founded later.
+// Makes the transports of a group: of the job's ranks, or of a group that is created later.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,85 +11,89 @@
 #include <vector>
 
 #include "auth/key.h"
-#include "base/islands.h"
+#include "base/domains.h"
 #include "base/time.h"
 #include "os/fd.h"
 #include "transport/transport.h"
 
 namespace rota::transport {
 
-// A group that is to be, as one process sees it.
-struct Site {
-  base::Islands islands;         // Index = rank.
+// A group to be created, as one process sees it.
+struct GroupShape {
+  base::Domains domains;         // Index = rank.
   std::vector<std::size_t> own;  // The ranks of this process, in order.
 };
 
-// Where a rank can be met.
+// Where other ranks find a rank.
 struct Ticket {
-  std::uint64_t port = 0;                // Where others call it; 0: nobody does.
-  std::array<std::uint64_t, 3> place{};  // For its fabric alone.
+  std::uint64_t port = 0;                // The rank listens here; 0: no rank connects to it.
+  std::array<std::uint64_t, 3> place{};  // Only the fabric reads it.
 };
 
-// How the ranks of a group call each other over a network, whichever of them calls. Ranks that are
-// threads of one process make the calls below at the same time.
+// Says how the ranks of a group connect over a network. The same terms hold for the connecting rank
+// and for the accepting rank. Ranks that are threads of one process may call the functions below at
+// the same time.
 struct CallTerms {
   std::vector<std::string> addresses;   // Index = rank.
-  auth::Key key;                        // Held by the job's ranks alone.
-  bool encrypts = false;                // All of them do, or none.
-  std::uint64_t incarnation = 0;        // Of the job, and
-  std::uint64_t epoch = 0;              // within it.
-  std::function<void()> look_around{};  // Called now and then while waiting; may throw to end it.
-  // Called once a peer has been waited for longer than others.
+  auth::Key key;                        // Only the job's launchers and ranks hold it.
+  bool encrypts = false;                // All ranks encrypt, or no rank does.
+  std::uint64_t incarnation = 0;        // Of the job: see auth::new_incarnation().
+  std::uint64_t epoch = 0;              // How often the job was restarted.
+  std::function<void()> look_around{};  // Called at intervals in a wait; a throw ends the wait.
+  // Called once for each peer for which this rank has waited 100 ms.
   std::function<void(std::size_t peer)> report_wait{};
 };
 
-// For one group. Every rank issues a ticket, all ranks are told all tickets, and then connect.
+// Connects one group. Every rank issues a ticket, all ranks get all tickets, and then all ranks
+// connect.
 class Fabric {
  public:
   virtual ~Fabric() = default;
 
-  // Of this process's ranks, in order. Where they are called, it is at a new port of `address`.
-  // Throws Error kNoMemory, kSystem.
+  // Returns the tickets of this process's ranks, in order. A rank that others connect to listens at
+  // a new port of `address`. Throws Error kNoMemory, kSystem.
   virtual std::vector<Ticket> issue(const std::string& address) = 0;
 
-  // The transports of this process's ranks, in order. `tickets`: index = rank. Throws Error
-  // kMismatch, kNoMemory, kSystem; kTimeout at `deadline`, kPeerLost, and what `terms` throws.
+  // Connects this process's ranks, and returns their transports, in order. The index of `tickets`
+  // is the rank. Throws Error kMismatch, kNoMemory, kSystem, kPeerLost; kTimeout at `deadline`; and
+  // what the functions of `terms` throw.
   virtual std::vector<std::unique_ptr<Transport>> connect(std::span<const Ticket> tickets,
                                                           const CallTerms& terms,
                                                           base::TimePoint deadline) = 0;
 };
 
-// For threads of a process that has no transport yet: a world of one.
-std::unique_ptr<Fabric> fabric_of_threads(const Site& site);
+// Makes the fabric for threads of a process that has no transport, because its world has one rank.
+std::unique_ptr<Fabric> fabric_of_threads(const GroupShape& shape);
 
-// For a world of threads alone; index = rank. Each rank has so much memory of which others read
-// in place, or as much as there may be where `bytes` is 0. Throws Error kNoMemory, kSystem.
+// Makes the transports for a world in which all ranks are threads; the index is the rank. Each rank
+// has `bytes` bytes of memory that the other ranks access in place. If `bytes` is 0, the number is
+// that of shm::thread_arena_bytes(). Throws Error kNoMemory, kSystem.
 std::vector<std::unique_ptr<Transport>> join_threads(std::size_t count, std::size_t bytes);
 
-// What rotarun lends a rank, or what it has brought itself.
-struct Lent {
-  os::Fd listener;             // Where others call it.
-  std::vector<os::Fd> arenas;  // One for each rank of its island, in order.
+// The descriptors that rotarun hands over to a rank, or that the rank has opened itself.
+struct Descriptors {
+  os::Fd listener;             // Other ranks connect to it.
+  std::vector<os::Fd> arenas;  // One for each rank of its domain, in order.
 };
 
-// Makes the first transport of a rank, the only one of `site.own`. Throws what Fabric::connect()
-// does.
-using Join = std::unique_ptr<Transport> (*)(const Site& site, Lent lent, const CallTerms& terms,
-                                            base::TimePoint deadline);
+// Makes the first transport of a rank, the only rank in `shape.own`. Throws what Fabric::connect()
+// throws.
+using Join = std::unique_ptr<Transport> (*)(const GroupShape& shape, Descriptors descriptors,
+                                            const CallTerms& terms, base::TimePoint deadline);
 
-// Of a transport that has a row among base::kTransports.
-struct Maker {
+// How to make a transport that has a row among base::kTransports.
+struct Factory {
   std::string_view name;
   Join join;
 };
 
-// All that there are.
-std::span<const Maker> makers() noexcept;
+std::span<const Factory> factories() noexcept;
 
-// By the one of `among` that the rank table names. Throws what it throws, and kSystem where there
-// is none.
-std::unique_ptr<Transport> join(std::string_view name, const Site& site, Lent lent,
-                                const CallTerms& terms, base::TimePoint deadline,
-                                std::span<const Maker> among = makers());
+// Joins with the factory in `among` that the rank table names. Throws what the factory throws, and
+// kSystem if there is no such factory.
+std::unique_ptr<Transport> join(std::string_view name, const GroupShape& shape,
+                                Descriptors descriptors, const CallTerms& terms,
+                                base::TimePoint deadline,
+                                std::span<const Factory> among = factories());
 
 }  // namespace rota::transport

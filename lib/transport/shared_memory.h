@@ -1,5 +1,5 @@
-// Memory that all ranks of a group reach. A transport lends it; what is written there, and in which
-// order, is its user's business.
+// Describes memory that all ranks of a group can access. A transport provides this memory. The user
+// of the memory decides what ranks write there, and in which order.
 #pragma once
 #include <array>
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace rota::transport {
 
-// Begins as zeros, and only its rank writes to it.
+// A page has zeros at first. Only the rank that the page belongs to writes to the page.
 struct alignas(64) SharedPage {
   std::array<std::byte, 2048> bytes;
 };
@@ -26,13 +26,14 @@ struct SharedMemory {
 
   std::size_t rank = 0;
   std::vector<OfRank> ranks;
-  // Not zero once some rank has failed: from then on nobody may begin to write to the memory of
-  // others, which have it back.
+  // Nonzero once some rank has failed. From then on, a rank must not begin to write to the memory
+  // of other ranks, because the programs of those ranks may use that memory again.
   const std::atomic<std::uint32_t>* abort_word = nullptr;
-  std::function<Block(std::size_t)> allocate;  // Of this rank's memory. Throws Error kNoMemory.
+  std::function<Block(std::size_t)> allocate;  // From this rank's memory. Throws Error kNoMemory.
 
-  // Payload that this rank has let others read, or written to them; and what of it was copied to
-  // where they reach it. Counted by the one thread that works with the memory; any may ask.
+  // sent_bytes: payload that this rank has let other ranks read, or has written to them.
+  // staged_bytes: the part of this payload that was first copied to shared memory. Only the thread
+  // that works with the memory adds to the counters. Any thread may read them.
   std::atomic<std::uint64_t> sent_bytes{0};
   std::atomic<std::uint64_t> staged_bytes{0};
 };

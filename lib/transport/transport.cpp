@@ -1,13 +1,13 @@
-// What a transport does that says nothing else.
+// Defines the default behaviour of a transport.
 #include "transport/transport.h"
 
 #include "transport/fabric.h"
 
 namespace rota::transport {
 
-std::unique_ptr<Fabric> Transport::found(const Site&) {
+std::unique_ptr<Fabric> Transport::group_fabric(const GroupShape&) {
   throw Error(ErrorCode::kInvalidArgument,
-              "over this transport there are no further groups: neither split() nor for_threads()");
+              "this transport allows no further groups: neither split() nor for_threads()");
 }
 
 }  // namespace rota::transport

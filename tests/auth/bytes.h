@@ -1,4 +1,4 @@
-// Bytes as tests write them.
+// Makes byte strings for tests from text, hexadecimal digits and numbers.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -20,7 +20,7 @@ inline Bytes bytes_of(std::string_view text) {
 
 inline Bytes bytes_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
-// "0aff" is two bytes.
+// Returns the bytes that hexadecimal digits stand for: two bytes for "0aff".
 inline Bytes from_hex(std::string_view digits) {
   const auto digit = [](char c) {
     return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
@@ -32,7 +32,7 @@ inline Bytes from_hex(std::string_view digits) {
   return bytes;
 }
 
-// `first`, the following, and so on.
+// Returns `count` bytes: `first`, `first` + 1, and so on.
 inline Bytes counting(std::size_t count, unsigned first = 0) {
   Bytes bytes(count);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(first++);

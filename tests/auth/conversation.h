@@ -1,5 +1,5 @@
-// A caller and an answerer without a wire between them: the test carries what they say, and may
-// change it on the way.
+// The two sides of a handshake, caller and answerer, without a connection between them. The test
+// carries their messages and may change them.
 #pragma once
 #include "auth/bytes.h"
 #include "auth/handshake.h"
@@ -10,7 +10,7 @@ using State = Handshake::State;
 
 inline Identity some_identity() {
   Identity identity;
-  identity.channel = Channel::kData;
+  identity.kind = ConnectionKind::kData;
   std::ranges::copy(counting(identity.job_id.size(), 0x40), identity.job_id.begin());
   identity.incarnation = 0x3132333435363738;
   identity.epoch = 0x0102030405060708;
@@ -19,7 +19,7 @@ inline Identity some_identity() {
   return identity;
 }
 
-// All that `speaker` has to say until somebody answers.
+// Returns all that `speaker` sends until it needs an answer.
 inline Bytes said_by(Handshake& speaker) {
   Bytes said;
   while (!speaker.to_send().empty()) {
@@ -29,7 +29,7 @@ inline Bytes said_by(Handshake& speaker) {
   return said;
 }
 
-// Returns how much of it `listener` wanted to hear.
+// Returns how many bytes of `said` the listener accepted.
 inline std::size_t tell(Handshake& listener, std::span<const std::byte> said) {
   std::size_t heard = 0;
   while (heard < said.size() && !listener.to_receive().empty()) {
@@ -49,7 +49,7 @@ struct Conversation {
   Bytes call;
   Bytes verdict;
 
-  // Each step takes what the one before has left in the three messages.
+  // Each function stores one side's next message in a field above, and gives it to the other side.
   void listen_to_challenge() {
     challenge = said_by(answerer);
     tell(caller, challenge);

@@ -1,5 +1,5 @@
-// Whoever encrypts is understood by the one he shook hands with and by nobody else, and does not
-// let himself be talked out of it.
+// Only the peer of the handshake understands an encrypted stream. No attacker can make the two
+// peers use an unencrypted stream.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ bool has(const Bytes& bytes, std::string_view text) {
          std::string_view::npos;
 }
 
-// Whether what it says to its peer can be read on the way.
+// Returns whether an eavesdropper can read what the caller says to its peer.
 bool is_overheard(Talk& talk) {
   const Bytes secret = bytes_of("what nobody else is to know");
   EXPECT_EQ(talk.caller.stream.send(secret, {}).bytes, secret.size());
@@ -63,7 +63,7 @@ TEST(Encryption, KeepsFromListenersWhatWouldBeHeardWithoutIt) {
   EXPECT_TRUE(is_overheard(plain));
 }
 
-// Once: in the challenge. The other two messages are within the encryption.
+// Only the challenge is readable. The other two messages are inside the encryption.
 TEST(Encryption, BeginsAfterTheChallenge) {
   Talk talk(kEncrypts, kEncrypts);
   talk.run();
@@ -78,7 +78,7 @@ TEST(Encryption, TellsAStrangerNothing) {
   Talk talk(kOther, kEncrypts);
   talk.run();
   EXPECT_EQ(talk.answerer.handshake.state(), State::kStranger);
-  EXPECT_EQ(talk.answerer.handshake.why(), "it holds another key, or is of another job");
+  EXPECT_EQ(talk.answerer.handshake.why(), "it holds another key, or belongs to another job");
   EXPECT_NE(talk.caller.handshake.state(), State::kDone);
   EXPECT_EQ(talk.answerer.said.size(), kChallengeBytes);
 }
@@ -92,7 +92,7 @@ TEST(Encryption, IsWhatBothHaveToMean) {
     EXPECT_EQ(end.handshake.state(), State::kRefused);
     return end.handshake.why();
   };
-  const std::string remedy = "let both (--encrypt, ROTA_ENCRYPT=1) or neither";
+  const std::string remedy = "let both sides encrypt (--encrypt, ROTA_ENCRYPT=1), or neither";
   const std::string peer_is_plain = "it does not encrypt, and this side does: " + remedy;
   const std::string peer_encrypts = "it encrypts, and this side does not: " + remedy;
   EXPECT_EQ(why(plain_caller.caller), peer_encrypts);
@@ -101,14 +101,15 @@ TEST(Encryption, IsWhatBothHaveToMean) {
   EXPECT_EQ(why(plain_answerer.answerer), peer_encrypts);
 }
 
-// Who changes the suite makes two of one mind part, and never lets them go on in clear.
+// The suite in a message says whether its sender encrypts. If an attacker changes it, two peers
+// with the same setting hang up. They never continue in clear text.
 TEST(Encryption, CannotBeTalkedDown) {
   for (const Credentials& own : {kEncrypts, kPlain}) {
     Talk talk(own, own);
     bool is_first = true;
     talk.change = [&](Bytes& said, bool is_callers) {
       if (is_callers || said.size() <= kSuiteIndex || !std::exchange(is_first, false)) return;
-      said[kSuiteIndex] ^= std::byte{3};  // The one becomes the other.
+      said[kSuiteIndex] ^= std::byte{3};  // Swaps the two suites.
     };
     talk.run();
     EXPECT_FALSE(is_first);
@@ -119,7 +120,8 @@ TEST(Encryption, CannotBeTalkedDown) {
   }
 }
 
-// Who encrypts with each of two members for himself cannot pass on what one says to the other.
+// A man in the middle has one encrypted stream with each of the two peers. A proof from one stream
+// is not valid in the other.
 TEST(Encryption, BindsProofsToItsStream) {
   const auto state_of_answerer = [](unsigned of_caller, unsigned of_answerer) {
     Handshake caller = Handshake::call(kEncrypts, {});
@@ -134,7 +136,7 @@ TEST(Encryption, BindsProofsToItsStream) {
   EXPECT_EQ(state_of_answerer(1, 2), State::kStranger);
 }
 
-// Who holds the key may say what he likes: what is not encrypted is not taken for it.
+// A key holder can claim any suite, but an unencrypted message never counts as an encrypted one.
 TEST(Encryption, IsNotAMatterOfWords) {
   Handshake caller = Handshake::call(kPlain, {});
   Handshake answerer = Handshake::answer(kEncrypts);
@@ -153,7 +155,7 @@ TEST(Encryption, IsNotAMatterOfWords) {
   EXPECT_THAT(answerer.why(), HasSubstr("it does not encrypt"));
 }
 
-// A bit that is changed on the way.
+// An attacker changes one bit of the encrypted bytes on the way.
 TEST(Encryption, EndsAtWhatWasChanged) {
   Talk talk(kEncrypts, kEncrypts);
   talk.run();

@@ -1,4 +1,5 @@
-// Digests of files, whole and of their ends, held against sha256() of the same bytes.
+// Tests digests of whole files, and of the ends of files: they must equal sha256() of the same
+// bytes.
 #include "auth/file_digest.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ class FileDigestOf : public ::testing::Test {
   std::string path_ = ::testing::TempDir() + "file_digest_" + std::to_string(::getpid());
 };
 
-// Longer than what is read at once, too.
+// Some files are longer than one read.
 TEST_F(FileDigestOf, AllThatAFileHolds) {
   for (const std::size_t bytes : {0, 1, 1000, (1 << 18) - 1, 1 << 18, 700'001}) {
     std::string text(bytes, 'x');

@@ -1,4 +1,4 @@
-// A frame passes once, unchanged, in its place.
+// A frame is accepted only once, unchanged, and in its place.
 #include "auth/frame_seal.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@
 namespace rota::auth {
 namespace {
 
-// HMAC, which has its own test, over the number and the frame: another release makes the same.
+// The seal is an HMAC of the frame's number and the frame, so another release computes the same
+// seal. HMAC has its own test.
 TEST(FrameSeal, IsTheHmacOfTheNumberAndTheFrame) {
   FrameSeal seal(some_key());
   const Bytes frame = bytes_of("a frame");
@@ -86,14 +87,14 @@ TEST(FrameSeal, MatchesNothingAfterWhatItRefused) {
   EXPECT_FALSE(receiver.matches_next(frame, sender.next_tag(frame)));
 }
 
-// As where OpenSSL is set up for algorithms that are certified, and none is installed.
+// The test makes OpenSSL behave as if it allowed only certified algorithms and none were installed.
 TEST(FrameSeal, SaysThatThereIsNoHmac) {
   ASSERT_EQ(::EVP_set_default_properties(nullptr, "rota=absent"), 1);
   const auto restore = [](OSSL_LIB_CTX* library) { ::EVP_set_default_properties(library, ""); };
   try {
     FrameSeal seal(some_key());
     restore(nullptr);
-    FAIL() << "it found one";
+    FAIL() << "OpenSSL found an HMAC";
   } catch (const Error& error) {
     restore(nullptr);
     EXPECT_EQ(error.code(), ErrorCode::kSystem);

@@ -1,4 +1,5 @@
-// Whoever does not hold the key gets nowhere, whatever he has heard and whatever he changes.
+// An attacker without the key never completes a handshake, whatever bytes the attacker reads or
+// changes.
 #include <gtest/gtest.h>
 
 #include "auth/conversation.h"
@@ -11,15 +12,16 @@ Bytes with_flipped(Bytes bytes, std::size_t bit) {
   return bytes;
 }
 
-// Method: in each conversation one bit changes on its way. Who hears it changed ends there, and in
-// time: not because more was to come. Its caller, who heard nothing, is not done either.
+// Method: in each conversation one bit changes on the way. The side that receives the changed bit
+// ends the handshake. It ends immediately, instead of waiting for more bytes. A caller that
+// received no answer has not completed the handshake either.
 TEST(Handshake, NoticesAnyBitOfTheChallengeThatChanged) {
   for (std::size_t bit = 0; bit < 8 * accepted_conversation().challenge.size(); ++bit) {
     Conversation talk;
     talk.challenge = with_flipped(said_by(talk.answerer), bit);
     tell(talk.caller, talk.challenge);
     if (talk.caller.state() == State::kStranger) continue;
-    talk.listen_to_call();  // The nonce tells the caller nothing, so that the answerer notices.
+    talk.listen_to_call();  // The caller cannot check the nonce; the answerer can.
     EXPECT_EQ(talk.answerer.state(), State::kStranger) << "bit " << bit;
     EXPECT_EQ(talk.caller.state(), State::kTalking) << "bit " << bit;
   }
@@ -60,19 +62,22 @@ TEST(Handshake, NoticesAnyBitOfARefusalThatChanged) {
   expect_any_bit_of_the_verdict_noticed(false);
 }
 
-// Whoever answers knows it, and has nothing to prove: who moves the bytes may say farewell.
+// The answerer detects that the caller holds another key. The answerer proves nothing to this
+// caller, so its handshake sends nothing. A farewell, if any, comes from the code that moves the
+// bytes.
 TEST(Handshake, TellsThatTheCallerHoldsAnotherKey) {
   Conversation talk{.answerer = Handshake::answer(some_key(1))};
   talk.listen_to_challenge();
   talk.listen_to_call();
   EXPECT_EQ(talk.answerer.state(), State::kStranger);
-  EXPECT_EQ(talk.answerer.why(), "it holds another key, or is of another job");
+  EXPECT_EQ(talk.answerer.why(), "it holds another key, or belongs to another job");
   EXPECT_EQ(talk.answerer.verdict(), Verdict::kOtherKey);
   EXPECT_TRUE(talk.answerer.to_send().empty());
   EXPECT_EQ(talk.caller.state(), State::kTalking);
 }
 
-// Anybody can have one, and could try keys on it at home.
+// Anybody can get a challenge, and then try keys on it without a connection. So the challenge must
+// not depend on the key.
 TEST(Handshake, SaysNothingOfTheKeyInItsChallenge) {
   Handshake one = Handshake::answer(some_key());
   Handshake other = Handshake::answer(some_key(1));
@@ -84,7 +89,7 @@ TEST(Handshake, SaysNothingOfTheKeyInItsChallenge) {
   EXPECT_EQ(without_nonce(one), without_nonce(other));
 }
 
-// The id of the key is no secret: whoever has seen it can say it.
+// The id of the key is not a secret: anyone who has seen it can repeat it.
 TEST(Handshake, WantsTheKeyAndNotItsId) {
   Conversation talk;
   talk.listen_to_challenge();
@@ -103,37 +108,38 @@ TEST(Handshake, TellsWhatSpeaksAnotherLanguage) {
   said_by(answerer);
   tell(answerer, bytes_of("GET / HT"));
   EXPECT_EQ(answerer.state(), State::kStranger);
-  EXPECT_EQ(answerer.why(), "it is no rota");
+  EXPECT_EQ(answerer.why(), "it is not a rota program");
   EXPECT_TRUE(answerer.to_send().empty());
   EXPECT_TRUE(answerer.to_receive().empty());
 
   Conversation talk;
   tell(talk.caller, bytes_of("SSH-2.0-"));
   EXPECT_EQ(talk.caller.state(), State::kStranger);
-  EXPECT_EQ(talk.caller.why(), "it is no rota");
+  EXPECT_EQ(talk.caller.why(), "it is not a rota program");
 }
 
-// The header is all that releases have to agree about.
+// Different releases of rota have to agree only about the header.
 TEST(Handshake, TellsThatThePeerIsAnotherRelease) {
   Conversation talk;
   tell(talk.caller, joined({bytes_of("ROTA"), from_hex("00020100")}));
   EXPECT_EQ(talk.caller.state(), State::kStranger);
   EXPECT_EQ(talk.caller.why(),
-            "it speaks another version of rota: its handshake is version 2, ours 1");
+            "it uses another version of rota: the version of its handshake is 2, ours is 1");
 }
 
-// Two that would both rather speak a better suite are not to be brought down to a worse one.
+// A suite says whether a peer encrypts. An attacker cannot make two peers use another suite than
+// the one that both have.
 TEST(Handshake, LetsNobodyBetweenTheTwoChangeTheSuite) {
   Conversation talk;
   tell(talk.caller, joined({bytes_of("ROTA"), from_hex("00010000")}));
   EXPECT_EQ(talk.caller.state(), State::kStranger);
-  EXPECT_EQ(talk.caller.why(), "it proves itself in another way: its suite is 0, ours 1");
+  EXPECT_EQ(talk.caller.why(), "it authenticates in another way: its suite is 0, ours is 1");
 
   talk = Conversation();
   talk.listen_to_challenge();
   tell(talk.answerer, joined({bytes_of("ROTA"), from_hex("00010001")}));
   EXPECT_EQ(talk.answerer.state(), State::kStranger);
-  EXPECT_EQ(talk.answerer.why(), "it proves itself in another way: its suite is 0, ours 1");
+  EXPECT_EQ(talk.answerer.why(), "it authenticates in another way: its suite is 0, ours is 1");
 }
 
 TEST(Handshake, IsNotDoneByItsOwnWordsThrownBack) {
@@ -147,7 +153,8 @@ TEST(Handshake, IsNotDoneByItsOwnWordsThrownBack) {
   EXPECT_EQ(talk.caller.state(), State::kStranger);
 }
 
-// Even where they are dressed up as what is expected: the proof of a call is none of a verdict.
+// The proof of a call is not a proof of a verdict, even inside a message with the form of a
+// verdict.
 TEST(Handshake, TakesNoProofOfACallForOneOfAVerdict) {
   const Bytes verdict = accepted_conversation().verdict;
   Conversation talk;

@@ -1,4 +1,4 @@
-// Two that hold the same key find out, in whatever pieces their words come.
+// Two peers with the same key accept each other, however their messages are cut into pieces.
 #include "auth/handshake.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ TEST(Handshake, GivesEachDirectionOfEachConnectionItsOwnKey) {
   EXPECT_NE(other.caller.session_keys().from_peer, calling.from_peer);
 }
 
-// Moves one byte when there is one. False when nothing moved.
+// Moves one byte if there is one. Returns false if nothing moved.
 bool move_one_byte(Handshake& from, Handshake& to) {
   if (from.to_send().empty()) return false;
   EXPECT_FALSE(to.to_receive().empty());
@@ -65,7 +65,8 @@ TEST(Handshake, GoesByteByByteToo) {
   EXPECT_EQ(talk.caller.session_keys().to_peer, talk.answerer.session_keys().from_peer);
 }
 
-// In whole messages with something behind them: none of it is taken.
+// Each message arrives whole, with further bytes behind it. The handshake accepts only the message,
+// and none of the further bytes.
 TEST(Handshake, HasRoomForItsOwnMessagesAlone) {
   Conversation talk;
   const Bytes more = bytes_of("what the user says");
@@ -79,7 +80,8 @@ TEST(Handshake, HasRoomForItsOwnMessagesAlone) {
   EXPECT_EQ(talk.caller.state(), State::kDone);
 }
 
-// A socket that has nothing to give or no room to take, at any time.
+// At any time, a socket may have no bytes to give, or no room for more. The state of the handshake
+// then stays the same.
 TEST(Handshake, IsNotMovedOnByNothing) {
   Conversation talk;
   const auto poke = [&] {
@@ -132,7 +134,7 @@ TEST(Handshake, CarriesWhatARefusalMeans) {
   }
 }
 
-// In place of the challenge, or of the verdict.
+// The farewell comes in place of the challenge, or of the verdict.
 TEST(Handshake, HearsAFarewell) {
   for (const Verdict verdict : {Verdict::kOtherKey, Verdict::kCrowded}) {
     for (const bool has_called : {false, true}) {
@@ -165,7 +167,8 @@ TEST(Handshake, CutsALongReasonBetweenCharacters) {
   EXPECT_EQ(refused_with(one_less + "é"), one_less);
 }
 
-// By the key, of the last message of `text`, whose own last 32 bytes are the place for it.
+// Returns the proof, made with the key, for the last message of `text`. The last 32 bytes of `text`
+// are the place of the proof, and do not count.
 Bytes proof(std::string_view label, const Bytes& text) {
   const Bytes labelled = joined({bytes_of(label), text});
   return bytes_of(hmac_sha256(some_key().bytes(), std::span(labelled).first(labelled.size() - 32)));
@@ -176,7 +179,8 @@ DataFormat other_byte_order() {
   return {.byte_order = DataFormat().byte_order == kLittle ? kBig : kLittle};
 }
 
-// What both sides say when the formats are these, the caller first. Nobody is asked.
+// Returns the reasons that the caller and the answerer give when they refuse because of these
+// formats. The answerer never reaches kAsking, the state in which the answerer's user decides.
 std::pair<std::string, std::string> refused_for(const DataFormat& of_caller,
                                                 const DataFormat& of_answerer) {
   Conversation talk{.caller = Handshake::call(some_key(), some_identity(), of_caller),
@@ -192,20 +196,21 @@ std::pair<std::string, std::string> refused_for(const DataFormat& of_caller,
 }
 
 TEST(Handshake, RefusesAHostOfAnotherByteOrder) {
-  const std::string why = "it runs on a host of another byte order";
+  const std::string why = "its host has another byte order";
   EXPECT_EQ(refused_for(other_byte_order(), {}), std::pair(why, why));
   EXPECT_EQ(refused_for({}, other_byte_order()), std::pair(why, why));
 }
 
 TEST(Handshake, RefusesAHostThatFramesItsDataOtherwise) {
   const DataFormat next{.frame_version = 2};
-  const std::string opening = "it speaks another version of data frames: version ";
-  EXPECT_EQ(refused_for(next, {}), std::pair(opening + "1, ours 2", opening + "2, ours 1"));
-  EXPECT_EQ(refused_for({}, next), std::pair(opening + "2, ours 1", opening + "1, ours 2"));
+  const std::string opening = "it uses another version of data frames: its version is ";
+  EXPECT_EQ(refused_for(next, {}), std::pair(opening + "1, ours is 2", opening + "2, ours is 1"));
+  EXPECT_EQ(refused_for({}, next), std::pair(opening + "2, ours is 1", opening + "1, ours is 2"));
 }
 
-// What each side knows of the incarnation, and what the caller knows in the end; 0 where the call
-// was refused by both.
+// An incarnation is a number that distinguishes the starts of a job. Returns the incarnation that
+// the caller knows after the handshake, given the incarnation that each side knew before; 0 if both
+// sides refused.
 std::uint64_t incarnation_between(std::uint64_t of_caller, std::uint64_t of_answerer) {
   Identity identity = some_identity();
   identity.incarnation = of_caller;
@@ -230,7 +235,7 @@ TEST(Handshake, RefusesWhoKnowsTheJobInAnotherIncarnation) {
   EXPECT_EQ(incarnation_between(6, 7), 0U);
 }
 
-// An answerer that takes any caller for one of its own.
+// Method: the answerer accepts a caller of another incarnation. The caller checks too, and refuses.
 TEST(Handshake, TakesNoAcceptanceByAnotherIncarnation) {
   Conversation talk{.answerer = Handshake::answer(some_key())};
   talk.listen_to_challenge();
@@ -250,7 +255,7 @@ TEST(Handshake, DrawsADifferentIncarnationEachTime) {
   EXPECT_NE(new_incarnation(), new_incarnation());
 }
 
-// A release that takes any caller for one that it understands.
+// Method: the answerer accepts a caller of another byte order. The caller checks too, and refuses.
 TEST(Handshake, TakesNoAcceptanceByAHostOfAnotherByteOrder) {
   Conversation talk;
   talk.listen_to_challenge();
@@ -262,10 +267,10 @@ TEST(Handshake, TakesNoAcceptanceByAHostOfAnotherByteOrder) {
                     verdict.end() - 32);
   tell(talk.caller, verdict);
   EXPECT_EQ(talk.caller.state(), State::kRefused);
-  EXPECT_EQ(talk.caller.why(), "it runs on a host of another byte order");
+  EXPECT_EQ(talk.caller.why(), "its host has another byte order");
 }
 
-// What other releases and other programs are held to: the table at the top of handshake.cpp.
+// Other releases and other programs must follow the table at the top of handshake.cpp.
 TEST(Handshake, SaysWhatItsTableSays) {
   const Conversation talk = accepted_conversation();
   const Bytes id = bytes_of(key_id(some_key()));

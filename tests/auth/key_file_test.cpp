@@ -1,4 +1,5 @@
-// A key file is trusted when nobody else can have read or written it, and only then.
+// A key file is refused if other users could read or change it. As an exception, the group of the
+// file may read it.
 #include "auth/key_file.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +34,7 @@ std::string counted(int first, int step) {
   return text;
 }
 
-// What a descriptor says from which that can be read.
+// Reads a key from a descriptor that holds `text`. Returns the message of the error, or "none".
 std::string trouble_with_descriptor(const std::string& text) {
   auto [read, write] = os::make_pipe();
   EXPECT_EQ(::write(write.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
@@ -56,7 +57,7 @@ class KeyFile : public ::testing::Test {
     return path;
   }
 
-  // What reading it says; what it ends with where that is kInvalidArgument.
+  // Reads the key file. Returns the message of the error without the file's name, or "none".
   std::string trouble_with(const std::string& path) {
     try {
       read_key_file(path);
@@ -82,7 +83,7 @@ TEST_F(KeyFile, IsReadButForOneNewline) {
   EXPECT_EQ(read(write(kText + "\n" + kText)), bytes_of(kText + "\n" + kText));
 }
 
-// As one of 256 that were drawn from /dev/urandom does.
+// One in 256 keys drawn from /dev/urandom ends in a newline byte.
 TEST_F(KeyFile, MayEndInANewlineOfItsOwn) {
   const std::string drawn = testing::key_text('k', 31) + "\n";
   EXPECT_EQ(read(write(drawn)), bytes_of(drawn));
@@ -96,12 +97,12 @@ TEST_F(KeyFile, HoldsFrom32To4096Bytes) {
   EXPECT_EQ(read(write(longest + "\n")), bytes_of(longest));
   const std::string too_short = write(std::string(31, 'k'));
   EXPECT_EQ(trouble_with(too_short),
-            "holds 31 bytes, and a key has 32 or more; (umask 077; head -c 32 /dev/urandom > " +
+            "has 31 bytes, but a key needs at least 32; (umask 077; head -c 32 /dev/urandom > " +
                 too_short + ")");
-  EXPECT_TRUE(trouble_with(write(std::string(30, 'k') + "\n")).starts_with("holds 31 bytes"));
-  EXPECT_TRUE(trouble_with(write("")).starts_with("holds 0 bytes"));
+  EXPECT_TRUE(trouble_with(write(std::string(30, 'k') + "\n")).starts_with("has 31 bytes"));
+  EXPECT_TRUE(trouble_with(write("")).starts_with("has 0 bytes"));
   EXPECT_EQ(trouble_with(write(longest + "k")),
-            "holds more than 4096 bytes, so that it is no key; name the one that is");
+            "has more than 4096 bytes, so it is not a key; give the right one");
   EXPECT_NE(trouble_with(write(longest + "\n\n")), "none");
   EXPECT_NE(trouble_with(write(longest + longest)), "none");
 }
@@ -120,12 +121,12 @@ TEST_F(KeyFile, HoldsWhatWasDrawn) {
         std::string("0123456789abcdef0123456789abcdef0123456789abcdef0123"),
         testing::key_text('k', 16) + testing::key_text('k', 16),
         testing::key_text('k', 31) + testing::key_text('k', 31)}) {
-    EXPECT_THAT(trouble_with(write(weak)), ::testing::HasSubstr("was made by hand")) << weak;
+    EXPECT_THAT(trouble_with(write(weak)), ::testing::HasSubstr("looks typed")) << weak;
   }
   EXPECT_EQ(trouble_with(write(testing::key_text('k', 32) + testing::key_text('k', 32))), "none");
 }
 
-// All of them as bytes, and some as people write these down.
+// Tests all drawn keys as bytes, and some of them in hexadecimal, as people write keys down.
 TEST(DrawnKeys, AreNotTakenForTypedOnes) {
   std::mt19937_64 random(18);
   std::array<std::uint64_t, 4> words{};
@@ -143,7 +144,7 @@ TEST(DrawnKeys, AreNotTakenForTypedOnes) {
   EXPECT_LT(hex_count, kInHex / 1000);
 }
 
-// Of all permissions: 0440 is what a Secret has in a pod whose fsGroup is set.
+// Tries all permissions. A Secret has 0440 in a pod that sets fsGroup.
 TEST_F(KeyFile, IsRefusedWhereOthersReadOrWriteOrTheGroupWrites) {
   const std::string path = write(kText);
   for (mode_t permissions = 0; permissions <= 0777; ++permissions) {
@@ -154,7 +155,7 @@ TEST_F(KeyFile, IsRefusedWhereOthersReadOrWriteOrTheGroupWrites) {
   }
   ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
   EXPECT_EQ(trouble_with(path),
-            "has the permissions 0644, so that others than its owner may read or change it; chmod "
+            "has the permissions 0644, so other users can read or change it; chmod "
             "g-w,o-rw " +
                 path);
 }
@@ -164,12 +165,12 @@ TEST_F(KeyFile, IsRefusedWhereItBelongsToSomebodyElse) {
   const std::string path = write(kText);
   ASSERT_EQ(::chown(path.c_str(), 12345, 0), 0);
   EXPECT_EQ(trouble_with(path),
-            "belongs to user 12345, who could change it; make it root's or user 0's own");
+            "belongs to user 12345, who could change it; make root or user 0 its owner");
   ASSERT_EQ(::chown(path.c_str(), 0, 12345), 0);
   EXPECT_EQ(trouble_with(path), "none");
 }
 
-// As another user: the file is his own, or root's.
+// Method: root acts as another user. The key file may belong to that user or to root.
 TEST_F(KeyFile, MayBelongToRootOrToUs) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
   const std::string own = write(kText, 0400, "own");
@@ -187,12 +188,13 @@ TEST_F(KeyFile, MayBelongToRootOrToUs) {
   EXPECT_EQ(trouble_with(secret),
             "cannot be opened: Permission denied; let this user read it, or name another file");
   EXPECT_EQ(trouble_with(of_another),
-            "belongs to user 54321, who could change it; make it root's or user 12345's own");
+            "belongs to user 54321, who could change it; make root or user 12345 its owner");
   ASSERT_EQ(::seteuid(0), 0);
   ASSERT_EQ(::setegid(0), 0);
 }
 
-// As Kubernetes mounts a Secret: key -> ..data/key, ..data -> ..2024. What counts is the file.
+// Kubernetes mounts a Secret like this: key -> ..data/key, ..data -> ..2024. The permissions of the
+// links do not count, only those of the file. (Folders count too: see the next tests.)
 TEST_F(KeyFile, MayLieBehindLinks) {
   const fs::path& root = folder_.path();
   fs::create_directory(root / "..2024");
@@ -204,15 +206,14 @@ TEST_F(KeyFile, MayLieBehindLinks) {
   EXPECT_NE(trouble_with(root / "key"), "none");
 }
 
-// A Secret's volume is 01777.
+// The volume of a Secret has the permissions 01777: only the owner of a file may replace the file.
 TEST_F(KeyFile, IsRefusedInAFolderWhereAnybodyMayReplaceIt) {
   const std::string folder = folder_.path();
   const std::string path = write(kText);
   for (const mode_t permissions : {0702, 0777, 02777}) {
     ASSERT_EQ(::chmod(folder.c_str(), permissions), 0);
-    EXPECT_EQ(trouble_with(path), "lies in the folder " + folder +
-                                      ", where anybody may put another in its place; chmod o-w " +
-                                      folder);
+    EXPECT_EQ(trouble_with(path), "is in the folder " + folder +
+                                      ", where every user can replace it; chmod o-w " + folder);
   }
   for (const mode_t permissions : {0700, 0755, 0770, 01777, 01703}) {
     ASSERT_EQ(::chmod(folder.c_str(), permissions), 0);
@@ -230,7 +231,7 @@ TEST_F(KeyFile, IsRefusedWhereALinkToItOrItselfLiesInSuchAFolder) {
   for (const char* name : {"links", "keys"}) {
     const std::string folder = root / name;
     ASSERT_EQ(::chmod(folder.c_str(), 0777), 0);
-    EXPECT_TRUE(trouble_with(link).starts_with("lies in the folder " + folder + ","));
+    EXPECT_TRUE(trouble_with(link).starts_with("is in the folder " + folder + ","));
     ASSERT_EQ(::chmod(folder.c_str(), 0755), 0);
   }
 }
@@ -240,7 +241,7 @@ TEST_F(KeyFile, IsRefusedWhereItIsNoFile) {
   EXPECT_EQ(trouble_with(root / "absent"),
             "cannot be opened: No such file or directory; let this user read it, or name another "
             "file");
-  const char* no_file = "is not a regular file; name the one that holds the key";
+  const char* no_file = "is not a regular file; name the file that holds the key";
   EXPECT_EQ(trouble_with(root), no_file);
   ASSERT_EQ(::mkfifo((root / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(trouble_with(root / "pipe"), no_file);
@@ -256,7 +257,8 @@ TEST_F(KeyFile, IsFoundWhereItIsNamedThenForTheHostThenAtHome) {
   const std::string system = write(kText, 0600, "system");
   EXPECT_EQ(find_key_file(places), system);
   places.named = root / "absent";
-  EXPECT_EQ(find_key_file(places), places.named) << "who names a file wants no other";
+  EXPECT_EQ(find_key_file(places), places.named)
+      << "a named key file is used, even if it is absent";
 }
 
 TEST_F(KeyFile, IsNotLookedForAtHomeWhereThereIsNoHome) {
@@ -289,10 +291,10 @@ TEST(KeyDescriptor, MayBeAFile) {
 }
 
 TEST(KeyDescriptor, HasToHoldAKey) {
-  EXPECT_NE(trouble_with_descriptor("").find("holds 0 bytes, and a key has 32 or more"),
+  EXPECT_NE(trouble_with_descriptor("").find("has 0 bytes, but a key needs at least 32"),
             std::string::npos);
-  EXPECT_NE(trouble_with_descriptor(kText.substr(0, 31)).find("holds 31 bytes"), std::string::npos);
-  EXPECT_NE(trouble_with_descriptor(std::string(4098, 'k')).find("holds more than 4096 bytes"),
+  EXPECT_NE(trouble_with_descriptor(kText.substr(0, 31)).find("has 31 bytes"), std::string::npos);
+  EXPECT_NE(trouble_with_descriptor(std::string(4098, 'k')).find("has more than 4096 bytes"),
             std::string::npos);
   EXPECT_EQ(trouble_with_descriptor(testing::key_text('k', 4096)), "none");
 }
@@ -304,7 +306,7 @@ TEST(KeyDescriptor, IsGivenUpWhereItDoesNotEnd) {
     read_key_descriptor(read.get(), base::Clock::now() + std::chrono::milliseconds(20));
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("does not end"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("has not ended"), std::string::npos) << error.what();
   }
 }
 

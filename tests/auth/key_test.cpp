@@ -1,5 +1,5 @@
-// HMAC and HKDF are held against the vectors of their RFCs, our keys against what those two give:
-// another release of rota must derive the same.
+// HMAC and HKDF are compared with the vectors of their RFCs. Rota's keys are compared with the
+// results of HMAC and HKDF, because another release of rota must derive the same keys.
 #include "auth/key.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(HmacSha256, GivesTheVectorsOfRfc4231) {
        bytes_of("Test Using Larger Than Block-Size Key - Hash Key First"),
        "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"},
   };
-  // Not of the RFC.
+  // The RFC does not have this test vector.
   EXPECT_EQ(bytes_of(hmac_sha256({}, {})),
             from_hex("b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"));
   for (const HmacVector& vector : vectors) {
@@ -95,10 +95,10 @@ TEST(JobKey, IsAnotherForAnotherJobOrAnotherSharedKey) {
 TEST(JobKey, IsNotMadeOfASharedKeyThatIsTooShort) {
   try {
     job_key(counting(31), "job-7");
-    FAIL() << "made of 31 bytes";
+    FAIL() << "a key was made of 31 bytes";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_STREQ(error.what(), "the shared key has 31 bytes; make one of 32 random bytes or more");
+    EXPECT_STREQ(error.what(), "the shared key has 31 bytes; use at least 32 random bytes");
   }
 }
 
@@ -107,7 +107,8 @@ TEST(Key, IsAnotherEachTimeOneIsDrawn) {
   EXPECT_NE(random_key(), Key());
 }
 
-// Looks at the bytes where the key was: the place outlives it.
+// Looks at the bytes where the key was. The pages of keys are never given back, so the test can
+// still read these bytes.
 TEST(Key, LeavesNoTraceOfItself) {
   std::optional<Key> key(some_key(1));
   const std::span<const std::byte> place = key->bytes();
@@ -116,20 +117,20 @@ TEST(Key, LeavesNoTraceOfItself) {
   EXPECT_EQ(bytes_of(place), Bytes(kKeyBytes));
 }
 
-// Whether a core file has what lies there.
+// Returns whether a core file would contain these bytes.
 bool is_dumped(std::span<const std::byte> bytes) {
   const auto at = reinterpret_cast<std::uintptr_t>(bytes.data());
   for (const auto& mapping : rota::testing::mappings_of(::getpid())) {
     if (at >= mapping.begin && at < mapping.end) return mapping.is_dumped;
   }
-  ADD_FAILURE() << "no mapping has it";
+  ADD_FAILURE() << "no mapping contains these bytes";
   return true;
 }
 
 TEST(Key, IsWhereNoCoreFileHasIt) {
   const Bytes elsewhere = counting(kKeyBytes);
   EXPECT_TRUE(is_dumped(elsewhere));
-  std::vector<Key> many(1000, some_key(1));  // More than a page of them.
+  std::vector<Key> many(1000, some_key(1));  // More keys than fit in a page.
   for (std::size_t i = 0; i < many.size(); i += 100) {
     many.push_back(many[i]);
     EXPECT_FALSE(is_dumped(many[i].bytes()));
@@ -139,7 +140,7 @@ TEST(Key, IsWhereNoCoreFileHasIt) {
   EXPECT_FALSE(is_dumped(SharedKey(elsewhere).bytes()));
 }
 
-// Of whom one takes the place that another has left.
+// Threads store keys where other threads have freed keys.
 TEST(Key, IsItsOwnWhereThreadsMakeMany) {
   std::vector<std::thread> threads;
   std::atomic<std::size_t> wrong{0};

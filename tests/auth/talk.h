@@ -1,5 +1,5 @@
-// Two that shake hands over a connection, and somebody on the way between them, who hears all that
-// they say and may change it.
+// A handshake over a connection. The test is between the two ends of the connection. It receives
+// all bytes that they send, and may change these bytes.
 #pragma once
 #include <sys/socket.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "auth/bytes.h"
-#include "auth/exchange.h"
+#include "auth/handshake_io.h"
 #include "os/fd.h"
 #include "os/tcp_socket.h"
 
@@ -27,8 +27,8 @@ class Talk {
   struct End {
     Handshake handshake;
     Stream stream;
-    os::Fd way{};  // The other end of its connection.
-    Bytes said{};  // As it left.
+    os::Fd way{};  // The test's end of the connection.
+    Bytes said{};  // All bytes that this end sent, before any change.
     bool is_open = true;
 
     bool is_under_way() const {
@@ -47,7 +47,8 @@ class Talk {
     }
   }
 
-  // Until both are done, or neither has anything to say. Whoever may come in is let in.
+  // Runs until both ends are done, or neither end has anything to say. The answerer accepts every
+  // caller.
   void run() {
     for (int turn = 0; turn < 100 && (caller.is_under_way() || answerer.is_under_way()); ++turn) {
       advance(answerer);
@@ -57,7 +58,7 @@ class Talk {
     }
   }
 
-  // What both have said so far arrives.
+  // Delivers all bytes that both ends have sent so far.
   void pass_on() {
     pass_on(caller, answerer);
     pass_on(answerer, caller);

@@ -1,5 +1,5 @@
-// TLS over a socket that takes little at once, that brings too much, and for longer than a key
-// should last.
+// Tests TLS over a socket that takes few bytes per call, and over a socket that delivers more bytes
+// than one call asks for. Also tests that a connection outlives the lifetime of a key.
 #include "auth/tls.h"
 
 #include <gtest/gtest.h>
@@ -47,8 +47,8 @@ TEST_F(TlsTest, BothEndsKnowTheirStreamAndTellItFromOthers) {
   EXPECT_NE(first, caller_->binding());
 }
 
-// Method: both send at once more than the sockets hold, a head before it, and read what has come in
-// pieces that no record ends with.
+// Method: both sides send a head and then more than the sockets hold. They read in pieces that do
+// not end where a record ends.
 TEST_F(TlsTest, CarriesMoreThanTheSocketHoldsBothWays) {
   meet();
   const Bytes head = counting(72);
@@ -71,7 +71,7 @@ TEST_F(TlsTest, CarriesMoreThanTheSocketHoldsBothWays) {
       was_full = was_full || (moved.bytes == 0 && !rest.empty());
       way.sent += moved.bytes;
     }
-    if (turn < 30) continue;  // Nobody reads.
+    if (turn < 30) continue;  // No side reads yet.
     for (Way& way : ways) {
       Bytes piece(10'007);
       const os::Moved moved = way.to.receive(piece);
@@ -97,8 +97,8 @@ TEST_F(TlsTest, SaysWhenTheSocketDoesNotTellOfWhatCame) {
   EXPECT_FALSE(answerer_->has_unread());
 }
 
-// Method: the records are counted as they lie in the socket, before they are read by one who
-// understands only what has the right key.
+// Method: the test counts the records in the socket. Then the receiver reads them, which shows that
+// each record has the right key.
 TEST_F(TlsTest, DrawsANewKeyAfterSoManyRecords) {
   meet(3);
   const Bytes text = counting(100);
@@ -121,14 +121,15 @@ TEST_F(TlsTest, DrawsANewKeyAfterSoManyRecords) {
   for (std::size_t i = 0; i < heard.size(); ++i) ASSERT_EQ(heard[i], text[i % text.size()]);
 }
 
-// The longest record that there may be, of which no more is read than its place is worth.
+// The sender sends the longest possible record. Before the sender has proved its key, only
+// kMostUnprovedBytes of the record are read.
 TEST_F(TlsTest, ReadsLittleOfWhoHasNotProvedHimself) {
   answerer_.emplace(answerer_socket_.get(), Tls::Side::kAnswerer, some_key());
   Bytes said(5 + 16384);
   std::ranges::copy(from_hex("1603014000"), said.begin());
   ASSERT_EQ(os::send_some(caller_socket_.get(), said, {}).bytes, said.size());
   EXPECT_FALSE(answerer_->shake_hands());
-  EXPECT_EQ(answerer_->why(), "it says too much before it has proved itself");
+  EXPECT_EQ(answerer_->why(), "it sent too much before it proved that it holds the key");
   Bytes rest(1 << 16);
   const std::size_t unread = os::receive_some(answerer_socket_.get(), rest).bytes;
   EXPECT_EQ(unread, said.size() - Tls::kMostUnprovedBytes);

@@ -1,4 +1,4 @@
-// Message fields come back as they were written, and damaged ones are noticed.
+// Message fields come back as they were written, and damaged fields are noticed.
 #include "base/byte_stream.h"
 
 #include <gtest/gtest.h>

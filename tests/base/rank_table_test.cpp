@@ -1,4 +1,4 @@
-// The rank table as a person reads it.
+// Tests the printed form of the rank table.
 #include <gtest/gtest.h>
 
 #include <rota/rank_table.h>

@@ -1,5 +1,5 @@
-// What the benchmark knows of collectives: factors, layouts, values; sizes, statistics, rows,
-// tables and charts.
+// Tests what the benchmark knows and computes about collectives: factors, layouts, values, sizes,
+// statistics, rows, tables and charts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,7 +127,7 @@ TEST(Work, KnowsWhereValuesLie) {
   EXPECT_EQ(layout_of(work, 2, 3), (Layout{{0, 0}, {0, 0}}));
 }
 
-// In a world of one every collective is a copy, but for the operation, which has one operand.
+// In a world of one rank every collective copies its input. This also holds for reductions.
 TEST(Numbers, AreThoseThatAWorldOfOneHasToLeave) {
   constexpr std::size_t kCount = 23;
   std::vector<double> memory(kCount);  // Aligned for every type.
@@ -203,7 +203,8 @@ TEST(Row, SaysWhatACodecLost) {
   EXPECT_THAT(Table().add({.out_of_place = {}, .in_place = row}), EndsWith(" 2.0e-02\n"));
 }
 
-// Those of nccl-tests, whose readers count them.
+// The table has the columns of nccl-tests, because programs that read the output of nccl-tests
+// count its columns.
 TEST(Table, HasTheColumnsOfNcclTests) {
   Line line{.out_of_place = some_row(), .in_place = {}};
   const auto words_of = [](const std::string& text) {
@@ -226,7 +227,7 @@ TEST(Table, HasTheColumnsOfNcclTests) {
               HasSubstr("  redop  root     time   algbw   busbw #wrong"));
 }
 
-// What is measured by the way waits until what was begun is done.
+// Rows of another section wait until the current section is finished.
 TEST(Table, HasASectionForEachManner) {
   Table table;
   Line line{.out_of_place = some_row(), .in_place = {}};

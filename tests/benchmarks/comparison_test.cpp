@@ -1,5 +1,5 @@
-// A comparison pairs the right rows, and refuses rows that it cannot pair; a report says what came
-// of it, wins and losses alike.
+// A comparison pairs the right rows and refuses rows that it cannot pair. A report shows the
+// results, both wins and losses.
 #include "contest/comparison.h"
 
 #include <gmock/gmock.h>
@@ -34,8 +34,8 @@ Row row(const std::string& name, std::size_t bytes, double seconds, State state 
 }
 
 TEST(Comparison, TakesTheRatioRoundByRound) {
-  // The machine is four times as slow in the second round. By the medians alone the ratio would
-  // depend on which rounds they fall on.
+  // The machine is four times as slow in the second round. If the ratio were computed from the two
+  // medians, it would depend on the rounds from which the medians come.
   const std::vector<Row> rows = {
       row("ours", 64, 1e-6), row("theirs", 64, 2e-6), row("other", 64, 7),  //
       row("ours", 64, 4e-6), row("theirs", 64, 8e-6), row("other", 64, 7),  //
@@ -50,7 +50,7 @@ TEST(Comparison, HasALineForEachSize) {
   const std::string table = compare(rows, "ours", "theirs");
   EXPECT_THAT(table, HasSubstr("2.00 (2.00 to 2.00)"));
   EXPECT_THAT(table, HasSubstr("1.00 (1.00 to 1.00)"));
-  EXPECT_LT(table.find("2.00"), table.find("1.00 ("));  // The smallest size is first.
+  EXPECT_LT(table.find("2.00"), table.find("1.00 ("));  // The smallest size comes first.
 }
 
 TEST(Comparison, NeverMixesWhatWasMeasuredInDifferentWays) {
@@ -76,7 +76,7 @@ TEST(Rounds, NameALineThatIsNoRow) {
     std::istringstream lines(whole + "\n" + text + "\n");
     try {
       read_rows(lines);
-      FAIL() << "took " << text;
+      FAIL() << "this line was accepted: " << text;
     } catch (const std::runtime_error& error) {
       EXPECT_THAT(error.what(), HasSubstr(text));
     }
@@ -93,7 +93,8 @@ TEST(Report, DividesByTheBestPeerAndHoldsAgainstTheLimit) {
                               "50 % |\n"));
 }
 
-// Rota's other plans are its own, not peers, and each stands beside the best peer.
+// rota with another plan is not a peer. So it is compared with the best peer, as rota with the
+// default plan is.
 TEST(Report, DividesWhateverIsOursByTheBestPeer) {
   const std::vector<Row> rows = {row("rota tcp", 1024, 3e-6), row("rota tcp ring", 1024, 2e-6),
                                  row("peer", 1024, 4e-6)};
@@ -117,10 +118,9 @@ TEST(Report, SaysBelowTheTableWhereOursWinsAndWhereItLoses) {
                                  row("rota", 8, 2e-6),    row("peer", 8, 2e-6),
                                  row("rota", 1024, 2e-6), row("peer", 1024, 4e-6),
                                  row("rota", 4096, 1e-6), row("peer", 4096, 4e-6)};
-  EXPECT_EQ(
-      verdict_of(contests_of(rows).front(), {"rota", "limit"}),
-      "Beside the best peer, rota takes less time at 1 KiB to 4 KiB (0.25 to 0.50); as much at "
-      "8 B (1.00); more at 4 B (2.00).\n\n");
+  EXPECT_EQ(verdict_of(contests_of(rows).front(), {"rota", "limit"}),
+            "Compared with the best peer, rota takes less time at 1 KiB to 4 KiB (0.25 to 0.50); "
+            "about the same time at 8 B (1.00); more time at 4 B (2.00).\n\n");
 }
 
 TEST(Report, SaysNothingThatAQuarterOfTheRoundsContradicts) {
@@ -130,7 +130,7 @@ TEST(Report, SaysNothingThatAQuarterOfTheRoundsContradicts) {
     rows.push_back(row("peer", 4, 4e-6));
   }
   EXPECT_EQ(verdict_of(contests_of(rows).front(), {"rota", "limit"}),
-            "Beside the best peer, rota takes as much at 4 B (0.25).\n\n");
+            "Compared with the best peer, rota takes about the same time at 4 B (0.25).\n\n");
 }
 
 TEST(Report, SaysNothingOfNobody) {

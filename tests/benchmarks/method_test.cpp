@@ -1,4 +1,4 @@
-// The method of the benchmark, on a group of one rank that can be told to do sums wrong.
+// Tests the method of the benchmark on a group of one rank that computes wrong sums on request.
 #include "collectives/method.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Has all-reduces of floats, in place and out of place, and broadcasts in place.
+// A group with all-reduces of floats, in place and out of place, and broadcasts in place.
 class Alone final : public Group {
  public:
   explicit Alone(float error) : error_(error) {}
@@ -65,7 +65,8 @@ TEST(Method, HasALineForEachSizeAndManner) {
                                       .memories = {Memory::kShared, Memory::kAny},
                                       .states = {State::kWarm, State::kFresh},
                                       .iterations = 3});
-  // Few bytes: isolated, back to back, fresh. Many: isolated, fresh.
+  // For each kind of memory, calls with 4 bytes are measured isolated, back-to-back and fresh.
+  // Calls with 1 MiB are measured isolated and fresh.
   ASSERT_EQ(lines.size(), 10U);
   EXPECT_EQ(lines[1].in_place->calls, Calls::kBackToBack);
   EXPECT_EQ(lines[2].in_place->state, State::kFresh);
@@ -83,7 +84,7 @@ TEST(Method, HasALineForEachSizeAndManner) {
 TEST(Method, MakesAsManyCallsAsItIsTold) {
   Alone group(0);
   lines_of(group, {.sizes = {1 << 20}, .placements = {Placement::kInPlace}, .iterations = 10});
-  EXPECT_EQ(group.calls, 12U);  // Two of them to warm up.
+  EXPECT_EQ(group.calls, 12U);  // Two calls warm up.
 }
 
 TEST(Method, MakesFewerCallsBackToBackWhereTheyAreLarge) {
@@ -93,7 +94,7 @@ TEST(Method, MakesFewerCallsBackToBackWhereTheyAreLarge) {
                      .placements = {Placement::kInPlace},
                      .calls = {Calls::kBackToBack},
                      .iterations = 1});
-    EXPECT_EQ(group.calls, 2U * (bytes == 4 ? 1000 : 256));  // A sample of them to warm up.
+    EXPECT_EQ(group.calls, 2U * (bytes == 4 ? 1000 : 256));  // One sample warms up.
   }
 }
 
@@ -121,7 +122,7 @@ TEST(Method, LeavesOutOperationsThatATypeDoesNotHave) {
   EXPECT_TRUE(lines_of(group, {.sizes = {4}, .ops = {ReduceOp::kBitOr}, .iterations = 1}).empty());
 }
 
-// Plans are of all-reduces that travel as they are.
+// Only all-reduces without a codec are measured with each plan.
 TEST(Method, HasALineForEachPlanOfASize) {
   Alone group(0);
   Method method;
@@ -210,7 +211,8 @@ TEST(Program, ChecksUnlessItIsToldNotTo) {
         [](const cxxopts::ParseResult&) { return std::make_unique<Alone>(1.0F); });
     return std::pair(code, testing::internal::GetCapturedStdout());
   };
-  // An element in each of two manners, out of place and in place.
+  // One element of the result is wrong in each of four measurements: out of place and in place,
+  // isolated and back-to-back.
   const auto said = [](const char* words) { return HasSubstr(words); };
   EXPECT_THAT(run({}), testing::Pair(1, said("# Out of bounds values : 4 FAILED\n")));
   EXPECT_THAT(run({"--check"}), testing::Pair(1, said(": 4 FAILED\n")));

@@ -1,4 +1,4 @@
-// What `rota-bench overlap` concludes from its times, and what it refuses.
+// Tests what `rota-bench overlap` concludes from its times, and which results it refuses.
 #include "overlap/report.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// The machine is half as fast in the last of three rounds.
+// Returns the times of three rounds. In the last round the machine runs at half speed.
 ContestResult result_of_three_rounds() {
   return {.options = {.batch_size = 50, .steps = 2, .rounds = 3},
           .transport = "tcp",
@@ -49,7 +49,7 @@ TEST(OverlapReport, TakesRatiosRoundByRound) {
 TEST(OverlapReport, CountsWhatALinkCarries) {
   ContestResult result = result_of_three_rounds();
   EXPECT_DOUBLE_EQ(link_bytes_per_second(result), 80e6);
-  result.ranks = 4;  // Each then sends, and receives, six quarters.
+  result.ranks = 4;  // Each rank then sends and receives 6 / 4 of the bytes.
   EXPECT_DOUBLE_EQ(link_bytes_per_second(result), 120e6);
 }
 
@@ -96,12 +96,12 @@ struct RefusedOverlap {
 
 TEST(OverlapCommand, RefusesWhatMakesNoSense) {
   const RefusedOverlap refusals[] = {
-      {{"--rounds", "0"}, "--rounds 0: at least 1"},
-      {{"--steps", "0"}, "--steps 0: at least 1"},
-      {{"--batch-size", "0"}, "--batch-size 0: at least 1"},
-      {{"--rank", "0"}, "--rank and --addresses go together"},
-      {{"--addresses", "127.0.0.1:7001,127.0.0.1:7002"}, "--rank and --addresses go together"},
-      {{"--key-file", "key"}, "--key-file is of use with --rank and --addresses"},
+      {{"--rounds", "0"}, "--rounds is 0; it must be at least 1"},
+      {{"--steps", "0"}, "--steps is 0; it must be at least 1"},
+      {{"--batch-size", "0"}, "--batch-size is 0; it must be at least 1"},
+      {{"--rank", "0"}, "--rank and --addresses need each other"},
+      {{"--addresses", "127.0.0.1:7001,127.0.0.1:7002"}, "--rank and --addresses need each other"},
+      {{"--key-file", "key"}, "--key-file needs --rank and --addresses"},
       {{"--rank", "0", "--addresses", "127.0.0.1:7001", "--key-file", "/nowhere/key"},
        "--key-file: cannot read /nowhere/key"},
       {{"lenet"}, "'lenet' is not an option"},

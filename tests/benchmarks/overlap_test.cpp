@@ -1,7 +1,6 @@
-// `rota-bench overlap` as it is run: that it measures what it says, and that it changes no bit to
-// send gradients during the backward pass instead of after it.
-// Method: two ranks, batches of a few images and two steps a round; over shared memory and TCP, and
-// started by hand.
+// `rota-bench overlap` as users run it. It measures what it reports, and gradients sent during the
+// backward pass give the same bits as gradients sent after it. Method: two ranks, batches of a few
+// images and two steps a round; over shared memory and TCP, and started by hand.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -60,7 +59,7 @@ void expect_whole(const Result& result, const std::string& transport) {
   EXPECT_GT(gain["link_bytes_per_second"], 0);
   EXPECT_EQ(gain["buckets"], 3);
   EXPECT_GE(gain["gradient_bytes"], kLenetParameters * sizeof(float));
-  EXPECT_LE(gain["gradient_bytes"], kLenetParameters * sizeof(float) + 1024) << "padding is small";
+  EXPECT_LE(gain["gradient_bytes"], kLenetParameters * sizeof(float) + 1024) << "too much padding";
   EXPECT_EQ(gain["overlapped_hash"].get<std::string>().size(), 16u);
   EXPECT_EQ(gain["overlapped_hash"], gain["at_end_hash"]);
 }
@@ -80,16 +79,16 @@ TEST(Overlap, RunsOnRanksThatWereStartedByHand) {
     const os::Listener first = os::listen_on_loopback();
     const os::Listener second = os::listen_on_loopback();
     addresses = first.address + "," + second.address;
-  }  // The ranks take their places.
+  }  // The listeners are closed, so the ranks can use the addresses.
   Command command;
   command.arguments = benchmark({"--addresses", addresses, "--rank", "1"});
   Process second(command);
   command.arguments.back() = "0";
   Process first(command);
-  expect_whole(first.wait(), "tcp");
+  expect_whole(first.wait(), "shm");  // Both are on this machine.
   const Result result = second.wait();
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(result.out, "") << "rank 0 alone speaks";
+  EXPECT_EQ(result.out, "") << "only rank 0 prints";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What `rota-bench plan` prints, and what it refuses.
+// Tests the output of `rota-bench plan`, and which arguments it refuses.
 #include "commands.h"
 
 #include <gmock/gmock.h>
@@ -49,8 +49,9 @@ std::size_t count_of(const std::string& part, const std::string& text) {
   return count;
 }
 
-// What makes `text` no XML; empty where nothing does. Enough of the rules for what we write: tags
-// are closed in order, values of attributes are quoted, and there is one element at the top.
+// Returns the reason why `text` is not XML; empty if `text` is XML. Checks only the rules that
+// matter for the output of `rota-bench plan`: tags close in order, values of attributes are quoted,
+// and there is one element at the top.
 std::string flaw_of(const std::string& text) {
   std::vector<std::string> open;
   std::size_t tops = 0;
@@ -211,7 +212,7 @@ TEST(PlanCommand, RefusesWhatMakesNoSense) {
       {{"--plan", "xyzzyplugh"}, "--plan 'xyzzyplugh' is not known; there are ring, direct"},
       {{"--collective", "allreduce"}, "did you mean all_reduce?"},
       {{"--plan", "tree", "--collective", "gather"},
-       "tree is no plan for gather: it makes all_reduce, reduce and broadcast"},
+       "tree is not a plan for gather: it is for all_reduce, reduce and broadcast"},
       {{"--plan", "direct", "--collective", "send"}, "a send is one message"},
       {{"--world", "0"}, "--world 0 is not from 1 to 64"},
       {{"--world", "65"}, "--world 65 is not from 1 to 64"},
@@ -219,9 +220,9 @@ TEST(PlanCommand, RefusesWhatMakesNoSense) {
       {{"--world", "2", "--root", "2"}, "--root 2 is not from 0 to 1"},
       {{"--count", "18446744073709551615"}, "18446744073709551615"},
       {{"--world", "4", "--hosts", "a,b"}, "--hosts names 2 hosts for 4 ranks"},
-      {{"--world", "2", "--hosts", "a,<b>"}, "'<b>' is no host's name"},
-      {{"--world", "2", "--hosts", "a,"}, "'' is no host's name"},
-      {{"--format", "svg"}, "--format is of use with --draw"},
+      {{"--world", "2", "--hosts", "a,<b>"}, "'<b>' is not a host name"},
+      {{"--world", "2", "--hosts", "a,"}, "'' is not a host name"},
+      {{"--format", "svg"}, "--format needs --draw"},
       {{"--draw", "--format", "pdf"}, "--format 'pdf' is not known; there are text and svg"},
       {{"--unknown"}, "unknown"},
       {{"ring"}, "'ring' is not an option"},

@@ -1,5 +1,6 @@
-// What a page may not show: a limit that is none, isolated calls that are too short, and a hole
-// where a peer could have been measured in another way.
+// Tests what a page of results leaves out or borrows. A limit (the best time that the machine can
+// reach) is refused if rota is faster. Isolated calls that are too short are left out. A peer
+// without a result in place is shown with its result out of place.
 #include "contest/preparation.h"
 
 #include <gmock/gmock.h>
@@ -43,18 +44,18 @@ TEST(Limit, IsNoneWhereOursTakesLessTime) {
                 kRoles);
   };
   EXPECT_NO_THROW(check(2e-4));
-  EXPECT_NO_THROW(check(0.977e-4));  // It prints as 102 %.
+  EXPECT_NO_THROW(check(0.977e-4));  // This prints as 102 %.
   EXPECT_THROW(check(0.974e-4), std::runtime_error);
   try {
     check(0.9e-4);
-    FAIL() << "a share of 111 % was let pass";
+    FAIL() << "a share of 111 % was accepted";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("reduce-scatter of float32, sum, 2 ranks, warm, isolated"));
     EXPECT_THAT(error.what(), HasSubstr("1 MiB: rota shm is at 111 % of the limit"));
   }
 }
 
-// A machine may be twice as fast in one round as in another.
+// A machine may run twice as fast in one round as in another.
 TEST(Limit, IsHeldAgainstOursRoundByRoundAtItsBest) {
   const auto check = [](const std::vector<double>& limits) {
     std::vector<Row> rows;
@@ -65,7 +66,7 @@ TEST(Limit, IsHeldAgainstOursRoundByRoundAtItsBest) {
   EXPECT_NO_THROW(check({9e-4, 1.1e-4, 2.2e-4, 9e-4, 1.1e-4, 9e-4}));
   EXPECT_NO_THROW(check({1.1e-4, 2.2e-4, 9e-4}));  // One round may be disturbed.
   EXPECT_THROW(check({1.1e-4, 3.0e-4, 1.3e-4}), std::runtime_error);
-  EXPECT_THROW(check({1.1e-4, 2.2e-4}), std::runtime_error);  // A round lacks it.
+  EXPECT_THROW(check({1.1e-4, 2.2e-4}), std::runtime_error);  // The third round has no limit.
 }
 
 TEST(ShortCalls, AreShownBackToBackOnly) {
@@ -74,7 +75,7 @@ TEST(ShortCalls, AreShownBackToBackOnly) {
     rows.push_back(row_of("rota shm", 4, 2e-6, Placement::kInPlace, calls));
     rows.push_back(row_of("peer", 4, 0.9e-6, Placement::kInPlace, calls));
     rows.push_back(row_of("rota shm", 1024, 1e-6, Placement::kInPlace, calls));
-    rows.push_back(row_of("limit", 1024, 0.5e-6, Placement::kInPlace, calls));  // No library.
+    rows.push_back(row_of("limit", 1024, 0.5e-6, Placement::kInPlace, calls));  // Not a library.
   }
   auto contests = contests_of(rows);
   leave_out_short_calls(contests, kRoles);
@@ -84,7 +85,8 @@ TEST(ShortCalls, AreShownBackToBackOnly) {
   EXPECT_THAT(contests[1].left_out, IsEmpty());
   EXPECT_EQ(contests[1].sizes.size(), 2U);
   EXPECT_THAT(markdown_of(contests, kRoles),
-              HasSubstr("Not shown, as somebody's isolated call takes less than 1 µs: 4 B.\n"));
+              HasSubstr("The table leaves out sizes at which an isolated call of at least one "
+                        "program takes less than 1 µs: 4 B.\n"));
 }
 
 TEST(ShortCalls, LeaveNoEmptyTable) {

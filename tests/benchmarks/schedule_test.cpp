@@ -1,4 +1,4 @@
-// Messages travel in as few steps as the plans promise, and carry the elements that they should.
+// Messages take as few steps as the plans promise, and carry the right elements.
 #include "plan/schedule.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,9 @@ TEST(Schedule, TakesALogarithmOfStepsEachWayForTreesAndHalvings) {
   }
 }
 
-// One less where the last round tells of so few ranks that it need not wait for the one before it.
+// In the last round, a message may report so few ranks that the sender knew of them one round
+// earlier. Then the message need not wait for the round before, and the barrier takes one step
+// less.
 TEST(Schedule, TakesALogarithmOfStepsForDissemination) {
   for (std::size_t n = 1; n <= 17; ++n) {
     const auto log = static_cast<std::size_t>(std::bit_width(n - 1));
@@ -87,8 +89,9 @@ std::size_t count_sends(const std::vector<Plan>& plans) {
   return count;
 }
 
-// The first piece goes n - 1 hops, and each of the others comes a step behind it. There are so many
-// that the hops are a sixteenth of all steps: it takes that much longer than one copy, at most.
+// The first piece travels n - 1 hops, and each further piece follows one step behind. There are so
+// many pieces that the hops are at most a sixteenth of all steps. So a chain takes at most a
+// sixteenth longer than one copy.
 TEST(Schedule, LetsPiecesFollowEachOtherAlongAChain) {
   for (const Collective collective : {Collective::kBroadcast, Collective::kReduce}) {
     for (std::size_t n = 2; n <= 66; n += n < 17 ? 1 : 49) {
@@ -103,7 +106,7 @@ TEST(Schedule, LetsPiecesFollowEachOtherAlongAChain) {
   }
 }
 
-// Also: no step has two messages from one rank to the same other.
+// Every message arrives, and in each step a rank sends at most one message to each other rank.
 TEST(Schedule, DeliversEveryMessageOfEveryPlan) {
   for (std::uint8_t a = 1; a <= static_cast<std::uint8_t>(Algorithm::kDissemination); ++a) {
     for (std::uint8_t c = 1; c <= static_cast<std::uint8_t>(Collective::kBarrier); ++c) {
@@ -127,7 +130,8 @@ TEST(Schedule, DeliversEveryMessageOfEveryPlan) {
   }
 }
 
-// The input stays as it is, so what passes through lies in scratch, and the result at 0.
+// The input does not change: partial results are in scratch memory, and the result begins at
+// element 0.
 TEST(Schedule, KnowsElementsByTheirPlaceInTheWhole) {
   Question question = question_of(Algorithm::kRing, Collective::kReduceScatter, 4);
   question.in_place = false;
@@ -135,7 +139,7 @@ TEST(Schedule, KnowsElementsByTheirPlaceInTheWhole) {
   ASSERT_EQ(scattered.size(), 12U);
   for (const Arrow& arrow : scattered) {
     EXPECT_EQ(arrow.verb, Verb::kReduce);
-    // Chunk c starts at rank c + 1 and goes one rank a step.
+    // Chunk c starts at rank c + 1 and moves one rank per step.
     EXPECT_EQ(arrow.elements, slice_of(64, (arrow.from + 3 - arrow.step) % 4, 4));
   }
   question = question_of(Algorithm::kDirect, Collective::kGather, 3);
@@ -152,7 +156,7 @@ TEST(Schedule, NamesARankThatWaitsForEver) {
   plans[1].steps.push_back({.verb = Verb::kReceive, .at = {.slice = {0, 1}}});
   try {
     schedule(plans);
-    FAIL() << "it ended";
+    FAIL() << "schedule() ended, although a rank waits for ever";
   } catch (const std::logic_error& error) {
     EXPECT_NE(std::string(error.what()).find("rank 1 waits"), std::string::npos) << error.what();
   }

@@ -1,5 +1,5 @@
-// The benchmark of training as `./dev bench training` starts it, where no peer is installed: it
-// says so, and measures rota. Method: one round of the smallest model.
+// The training benchmark as `./dev bench training` starts it, on a host where no peer is installed.
+// It reports the missing peers and measures rota. Method: one round of the smallest model.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-# tune_and_take.sh ROTARUN ROTA_BENCH TRANSPORT: what is tuned is a file that the next job of the
-# same topology takes, and that another one refuses.
+# tune_and_take.sh ROTARUN ROTA_BENCH TRANSPORT: rota-bench tune writes a file. The next job of the
+# same topology uses the file, and a job of another topology refuses it.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,4 +1,5 @@
-// What tuning decides: predictions from a model, which plans are run, and what is kept.
+// Tests the decisions of `rota-bench tune`: what it predicts from a model, which plans it runs, and
+// which plans it keeps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
 
-// Hosts of one rank each, where nothing costs anything but what a test says.
+// Returns a model of hosts with one rank each. All costs are zero unless a test sets them.
 WorldModel hosts_of_one(std::size_t count) {
   WorldModel model;
   for (std::size_t rank = 0; rank < count; ++rank) model.hosts.push_back(rank);
@@ -48,7 +49,8 @@ TEST(Prediction, OfMessagesIsWhoHasMostOfThem) {
   model.between_hosts.busy_seconds = 1;
   constexpr std::size_t kBytes = 1 << 10;
   EXPECT_LT(predict(model, Algorithm::kHub, kBytes), predict(model, Algorithm::kDirect, kBytes));
-  EXPECT_EQ(predict(model, Algorithm::kRing, kBytes), 12);  // Of each hop, both ends.
+  // Each rank sends 6 messages and receives 6.
+  EXPECT_EQ(predict(model, Algorithm::kRing, kBytes), 12);
 }
 
 TEST(Prediction, OfAdditionsIsTheBusiestRank) {
@@ -87,7 +89,7 @@ TEST(Selection, RunsTheBestFewAndTheDefault) {
                                 {Algorithm::kStar, 30}});
   EXPECT_THAT(worth_a_run(size, 1),
               ElementsAre(Algorithm::kDirect, Algorithm::kTree, Algorithm::kRing));
-  EXPECT_THAT(worth_a_run(size, 2), Contains(Algorithm::kHub));  // Nearly as fast as the second.
+  EXPECT_THAT(worth_a_run(size, 2), Contains(Algorithm::kHub));  // Nearly as fast as the tree.
   EXPECT_THAT(worth_a_run(size, 2), Not(Contains(Algorithm::kStar)));
   EXPECT_EQ(worth_a_run(size, 9).size(), 5u);
   EXPECT_THAT(worth_a_run(size, 0), Contains(Algorithm::kDirect));

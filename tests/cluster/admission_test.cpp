@@ -1,4 +1,4 @@
-// What a strict namespace admits, and what a pod sees of its node: its own share.
+// Tests which pods a strict namespace admits, and which cores of its node a pod sees.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// The rank table of a pod with so many cores of its node, and no word about slots.
+// Returns the rank table of a pod with this limit of cores and without declared slots.
 json table_with(const Namespace& place, const std::string& cores) {
   const std::string name = "mnist-" + cores;
   const std::string job = render({"--name", name, "--workers", "1", "--cpu", cores},
@@ -22,7 +22,7 @@ json table_with(const Namespace& place, const std::string& cores) {
   return json::parse(place.kubectl({"logs", "job/" + name}));
 }
 
-// Method: on nodes with more than one core. On others there would be nothing to see.
+// Method: needs nodes with more than one core. With one core the limit would not show.
 TEST(APod, SeesTheCoresOfItsLimit) {
   int fewest = 1000;
   const json nodes = json::parse(kubectl({"get", "nodes", "-o", "json"}));
@@ -36,8 +36,8 @@ TEST(APod, SeesTheCoresOfItsLimit) {
   EXPECT_EQ(table_with(place, "2")["world"], 2);
 }
 
-// Method: each rank has a shared buffer of twice what a runtime gives a pod as /dev/shm, where no
-// volume says otherwise.
+// Method: the ranks' shared buffers are twice as large as the /dev/shm that a runtime gives a pod
+// without a volume for it.
 TEST(APod, HasRoomForSharedBuffersWithoutAVolumeForThem) {
   const Namespace place;
   place.apply(
@@ -48,7 +48,7 @@ TEST(APod, HasRoomForSharedBuffersWithoutAVolumeForThem) {
               AllOf(HasSubstr("/dev/shm has 64 MiB"), HasSubstr("128 MiB are right")));
 }
 
-// Method: a Job is made also where its pods are not admitted; its events say so then.
+// Method: a Job exists even if its pods are not admitted. The events then give the reason.
 TEST(ARestrictedNamespace, AdmitsThePodsOfEveryKind) {
   for (const std::string kind : {"job", "jobset", "statefulset", "trainjob"}) {
     SCOPED_TRACE(kind);
@@ -64,7 +64,7 @@ TEST(ARestrictedNamespace, RefusesWhatIsNotRestricted) {
   const Namespace place;
   try {
     place.kubectl({"run", "root", "--image", image("rota")});
-    ADD_FAILURE() << "it was admitted";
+    ADD_FAILURE() << "an unrestricted pod was admitted";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("violates PodSecurity"));
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# dockerfile_test.sh SOURCE builds the images as k8s/image/ has them, by buildah and from a Debian that
-# mmdebstrap makes, and trains in them: the example, and a program of a user's own. Everything is
-# compiled anew, so it takes its time. Ends with 77 where it cannot be tried.
+# dockerfile_test.sh SOURCE: builds the images of k8s/image/ with buildah, on a Debian made by
+# mmdebstrap. Then trains in them with the example and with a user's own program. Everything is
+# compiled again, so the test takes long. Exits with 77 if the test cannot run here.
 set -euo pipefail
 source=$(realpath "$1")
 for program in buildah mmdebstrap runc; do
@@ -10,7 +10,7 @@ done
 ((EUID == 0)) || { echo "SKIPPED: only root may build images without a user namespace" && exit 77; }
 
 place=$(mktemp -d)
-# buildah's own storage stays as it is, and no layer of it is mounted when it goes.
+# buildah's own storage does not change, and none of its layers is mounted when the test ends.
 export BUILDAH_ISOLATION=oci CONTAINERS_STORAGE_CONF=$place/storage.conf
 trap 'buildah rm --all >/dev/null; rm -rf "$place"' EXIT
 cat >"$CONTAINERS_STORAGE_CONF" <<TOML
@@ -31,7 +31,7 @@ build() {
   buildah bud --runtime runc --network host --layers --build-arg DEBIAN=localhost/debian \
     --file "$1" ${2:+--target "$2"} --tag "${2:-your-program}" "$3"
 }
-for target in rota-dev rota rota-mnist; do
+for target in rota-dev rota rota-mnist rota-tensorboard; do
   build "$source/k8s/image/Dockerfile" $target "$source"
 done
 
@@ -46,7 +46,7 @@ target_link_libraries(your_program PRIVATE rota::rota)
 CMAKE
 build "$source/k8s/image/your_program.Dockerfile" '' "$place/program"
 
-# run IMAGE COMMAND...: a user's container has no shell, and none is needed.
+# run IMAGE COMMAND...: a user's container has no shell and needs none.
 run() {
   local container status=0
   container=$(buildah from "$1")
@@ -57,3 +57,4 @@ run() {
 run rota rotarun --version
 run rota-mnist rotarun -np 2 mnist --epochs 1 | grep 'test accuracy'
 run your-program rotarun -np 2 your_program
+run rota-tensorboard tensorboard --version

@@ -1,15 +1,14 @@
-// What is left of a job, and how it goes when it is deleted.
+// Tests what remains of a job after its end, and how a job ends when it is deleted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 
 #include "cluster/harm.h"
+#include "cluster/volume.h"
 #include "cluster/world.h"
 #include "testing/process.h"
 
@@ -26,7 +25,7 @@ std::unique_ptr<Process> kubectl_beside(const Namespace& place, const Arguments&
   return std::make_unique<Process>(Command{.arguments = all});
 }
 
-// Method: with the pods their logs go, so both are followed.
+// Method: logs and exit codes vanish with the pods, so the test follows them while the pods exist.
 TEST(ADeletedJob, StopsByAgreementWithinTheGracePeriod) {
   const World world({}, World::Length::kEndless);
   std::vector<std::string> names;
@@ -49,44 +48,9 @@ TEST(ADeletedJob, StopsByAgreementWithinTheGracePeriod) {
     const Result log = logs[i]->wait();
     EXPECT_THAT(log.out,
                 HasSubstr(" got SIGTERM, so the job ends after a step that the ranks agree on"));
-    EXPECT_EQ(log.out.find("stopped after step ") != std::string::npos, i == 0);  // Rank 0 says it.
+    EXPECT_EQ(log.out.find("stopped after ") != std::string::npos, i == 0);  // Rank 0 says it.
   }
 }
-
-// A folder of this machine as a volume for claims of several pods, which goes with this.
-class SharedVolume {
- public:
-  explicit SharedVolume(const Namespace& place) : name_(place.name()) {
-    std::string pattern = std::filesystem::temp_directory_path() / "rota-test-volume-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-    ::chmod(folder_.c_str(), 0777);  // The pods have a user of their own.
-    const json volume = {{"apiVersion", "v1"},
-                         {"kind", "PersistentVolume"},
-                         {"metadata", {{"name", name_}}},
-                         {"spec",
-                          {{"capacity", {{"storage", "1Gi"}}},
-                           {"accessModes", {"ReadWriteMany"}},
-                           {"persistentVolumeReclaimPolicy", "Retain"},
-                           {"claimRef", {{"namespace", place.name()}, {"name", "data"}}},
-                           {"hostPath", {{"path", folder_.string()}}}}}};
-    kubectl({"apply", "-f", "-"}, volume.dump());
-  }
-  SharedVolume(SharedVolume&&) = delete;
-  ~SharedVolume() {
-    try {
-      kubectl({"delete", "persistentvolume", name_, "--wait=false"});
-      std::filesystem::remove_all(folder_);
-    } catch (const std::exception& error) {
-      ADD_FAILURE() << error.what();
-    }
-  }
-
-  const std::filesystem::path& folder() const noexcept { return folder_; }
-
- private:
-  std::string name_;
-  std::filesystem::path folder_;
-};
 
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -96,7 +60,7 @@ std::string text_of(const std::filesystem::path& path) {
 TEST(OutputOnAVolume, OutlivesThePods) {
   if (!may_harm()) GTEST_SKIP() << "The nodes have no folder in common: ROTA_TEST_HARM is not set.";
   const Namespace place;
-  const SharedVolume volume(place);
+  const SharedVolume volume(place, "data");
   place.apply(render({"--workers", "3", "--data-claim", "data", "--data-size", "1Gi"},
                      {"--output-filename", "/data/logs", "mnist", "--model", "seed", "--batch-size",
                       "1000", "--epochs", "1"}));

@@ -1,5 +1,6 @@
-// What befalls pods and nodes while a world trains: everybody knows at once, the world forms again
-// as often as it may and ends with the weights of one that nothing has befallen, or it fails.
+// Tests faults of pods and nodes while a world trains. Every host is told about the fault
+// immediately. The world forms again, and ends with the weights of an undisturbed world. If it has
+// no restarts left, it fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using Clock = std::chrono::system_clock;
 
-// Five times what it is to be, as the machine may be busy.
+// One second is intended. Five are allowed, because the machine may be busy.
 constexpr double kAtOnceSeconds = 5;
 
 bool has_condition(const World& world, const std::string& type) {
@@ -36,24 +37,26 @@ bool has_condition(const World& world, const std::string& type) {
   return false;
 }
 
-// What a JobSet's host 0 has printed, and how often its pods were started again: all, and counted.
+// Returns the log of a JobSet's host 0.
 std::string log_of_set(const World& world) {
   return world.place().log(name_of(world.place().pods().at(0)));
 }
 
+// Returns the number of restarts of a JobSet's pods: all restarts, and those that count towards the
+// limit.
 json restarts_of_set(const World& world) {
   const json status = world.place().get("jobset/mnist")["status"];
   return {status.value("restarts", 0), status.value("restartsCountTowardsMax", 0)};
 }
 
-// Each pod that is left of it and was not killed says the whole cause in its log.
+// Expects that each failed pod except `killed` prints the whole cause within kAtOnceSeconds.
 void expect_that_all_know(const std::string& cause, const World& world, Clock::time_point moment,
                           const std::string& killed = {}) {
   EXPECT_THAT(world.seconds_until_said(cause, moment, killed),
               AllOf(Not(IsEmpty()), Each(Le(kAtOnceSeconds))));
 }
 
-// Whatever happened to a Job's world and a JobSet's, they end as one that was left alone.
+// Expects that, after any fault, a Job's world and a JobSet's world end like an undisturbed world.
 void expect_the_same_weights(const World& undisturbed, const World& job, const World& set) {
   const std::string end = undisturbed.end();
   EXPECT_THAT(end, MatchesRegex("Complete [0-9a-f]+"));
@@ -110,10 +113,11 @@ TEST_F(AHarmedWorld, WhoseContainerIsKilledFormsAgainWithinItsBudgetAndFailsBeyo
   EXPECT_THAT(log_of_set(set), HasSubstr("epoch 1 · world 3"));
 }
 
-// Method: whose container is killed gets another pod, and the others are those that they were.
+// Method: the pod whose container is killed is replaced. The other pods stay, and their containers
+// start again.
 TEST_F(AHarmedWorld, StartsAgainInPlaceWhereRulesSaySo) {
   const World undisturbed;
-  const World world({}, World::Length::kShort, "restart-rules");
+  const World world({}, World::Length::kShort, {"restart-rules"});
   const std::vector<json> before = world.training_pods();
   kill_container(before.at(1));
   EXPECT_EQ(world.end(), undisturbed.end());
@@ -129,8 +133,8 @@ TEST_F(AHarmedWorld, StartsAgainInPlaceWhereRulesSaySo) {
   }
 }
 
-// Method: hosts agree on a success, so those of other nodes end with one only where the rank on the
-// node without a kubelet has trained to its end.
+// Method: hosts agree on a success. So hosts on other nodes end with a success only if the rank on
+// the node without a kubelet has trained to its end.
 TEST_F(AHarmedWorld, TrainsOnWithoutAKubelet) {
   const World undisturbed;
   const World world;
@@ -145,13 +149,13 @@ TEST_F(AHarmedWorld, TrainsOnWithoutAKubelet) {
         return true;
       },
       60s));
-  EXPECT_FALSE(has_condition(world, "Complete"));  // Nobody says what has become of the pods there.
+  EXPECT_FALSE(has_condition(world, "Complete"));  // No kubelet reports those pods.
   harmed.cure();
   EXPECT_EQ(world.end(), undisturbed.end());
   EXPECT_THAT(world.place().phases(), AllOf(SizeIs(3), Each(Eq("Succeeded"))));
 }
 
-// Method: all on one cut, which whoever else uses the cluster has to live with.
+// Method: one cut serves all worlds, because each cut disturbs everything else in the cluster.
 TEST_F(AHarmedWorld, WhoseNodeIsCutOffFormsAgainWithinItsBudgetAndFailsBeyond) {
   const World without_budget({"--restarts", "0"}, World::Length::kEndless);
   without_budget.training_pods();
@@ -163,7 +167,7 @@ TEST_F(AHarmedWorld, WhoseNodeIsCutOffFormsAgainWithinItsBudgetAndFailsBeyond) {
   HarmedNode harmed = HarmedNode::cut_off(node);
 
   EXPECT_TRUE(becomes_true([&] { return has_condition(without_budget, "FailureTarget"); }, 30s));
-  // Nobody knows whether its pods still run.
+  // Nobody knows whether the pods on the cut node still run.
   EXPECT_FALSE(has_condition(without_budget, "Failed"));
   harmed.cure();
   const World undisturbed;

@@ -1,4 +1,4 @@
-// The script, run once for each harm.
+// Runs the script that ROTA_TEST_HARM names, once for each fault.
 #include "cluster/harm.h"
 
 #include <gtest/gtest.h>

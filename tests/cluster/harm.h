@@ -1,5 +1,5 @@
-// What befalls nodes and what runs on them, by the script that ROTA_TEST_HARM names: there is one
-// where the nodes are of this machine, and nobody else's.
+// Makes faults of nodes and containers, with the script that ROTA_TEST_HARM names. The script
+// exists only for a cluster that runs on this machine and that nobody else uses.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,10 +8,10 @@ namespace rota::testing {
 
 bool may_harm();
 
-// By SIGKILL, as the kernel does where there is no memory left.
+// Sends SIGKILL, as the kernel does when memory runs out.
 void kill_container(const nlohmann::json& pod);
 
-// A node that is harmed until this is cured or goes.
+// A node that is harmed. It stays harmed until cure() is called or the object is destroyed.
 class HarmedNode {
  public:
   HarmedNode(HarmedNode&&) = delete;
@@ -26,7 +26,7 @@ class HarmedNode {
   HarmedNode(std::string node, const std::string& harm, std::string cure);
 
   std::string node_;
-  std::string cure_;  // Empty once it is.
+  std::string cure_;  // Empty: the node is cured.
 };
 
 }  // namespace rota::testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# image_size_test.sh IMAGES holds how much is fetched for an image against what was promised: 15 MB for
-# rota, and for rota-mnist 15 MB more than its data set.
+# image_size_test.sh IMAGES: compares the download size of each image with the promised limit: 15 MB
+# for rota, and for rota-mnist 15 MB more than its data set.
 set -euo pipefail
 cd "$1"
 status=0
@@ -9,7 +9,7 @@ within() {
   local bytes
   bytes=$(tar -C "$1" -c . | gzip | wc -c)
   echo "$1: $bytes bytes, compressed by gzip"
-  ((bytes <= $2)) || { echo "FAILED: that is more than $2" && status=1; }
+  ((bytes <= $2)) || { echo "FAILED: $1 may have at most $2 bytes" && status=1; }
 }
 within rota 15000000
 within rota-mnist $((15000000 + $(cat rota-mnist/usr/share/rota/mnist/* | gzip | wc -c)))

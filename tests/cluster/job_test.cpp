@@ -1,4 +1,4 @@
-// A job as one apply makes it: every pod the same, and the ranks of all of them one world.
+// A job made by one `kubectl apply`: all pods are alike, and the ranks of all pods form one world.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,14 +17,16 @@ using ::testing::ElementsAre;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 
-// The table that the pod's first rank shows, behind what rotarun says while it waits.
+// Returns the table that the pod's first rank prints, without rotarun's earlier messages about
+// waiting.
 std::string table_of(const Namespace& place, const json& pod) {
   const std::string log = place.log(name_of(pod));
   const std::size_t begin = log.find("epoch 0 ");
   return begin == std::string::npos ? "no table in " + log : log.substr(begin);
 }
 
-// That which all pods show, and which has to be the same; it has to end well, too.
+// Returns the table that all pods print. Expects that the table is the same for all pods, and that
+// the job succeeds.
 std::string table_of_all(const Namespace& place) {
   EXPECT_EQ(place.end_of("job/mnist", 120s), "Complete");
   std::vector<std::string> tables;
@@ -33,7 +35,7 @@ std::string table_of_all(const Namespace& place) {
   return tables.at(0);
 }
 
-// The column of the hosts, below two lines of headings.
+// Returns the column of the hosts, below two header lines.
 std::vector<std::string> hosts_of(const std::string& table) {
   std::istringstream lines(table);
   std::string line;
@@ -73,7 +75,7 @@ TEST(AJobOfFourPods, HasTheSameRanksForAll) {
                           "mnist-2.mnist", "mnist-2.mnist", "mnist-3.mnist", "mnist-3.mnist"));
 }
 
-// Method: with names as words mnist-10 would come before mnist-2.
+// Method: if names were sorted as words, mnist-10 would come before mnist-2.
 TEST(AJobOfTwelvePods, CountsItsPodsAsNumbers) {
   const Namespace place;
   place.apply(render({"--image", image("rota-test"), "--workers", "12"}, {"show_table"}));

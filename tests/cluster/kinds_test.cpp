@@ -1,6 +1,5 @@
-// What makes the pods is no matter: the same training ends with the same bits, whether they are an
-// Indexed Job's, a JobSet's, a TrainJob's, a StatefulSet's, TFJob's, or on their nodes' own
-// network.
+// The kind of controller does not matter: the same training run ends with the same bits on pods of
+// an Indexed Job, a JobSet, a TrainJob, a StatefulSet or TFJob, and on the network of the nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +24,7 @@ using ::testing::SizeIs;
 constexpr std::chrono::seconds kPatience = 180s;
 const Arguments kTraining = {"mnist", "--epochs", "1"};
 
-// Eight ranks, on four hosts unless `hosts` says otherwise.
+// Returns a job of eight ranks, on four hosts unless `hosts` says otherwise.
 std::string eight_ranks(const std::string& kind,
                         const Arguments& hosts = {"--workers", "4", "--slots", "2"}) {
   Arguments options = {"--kind", kind};
@@ -33,7 +32,7 @@ std::string eight_ranks(const std::string& kind,
   return render(options, kTraining);
 }
 
-// What rank 0 prints when it is done; empty before.
+// Returns the weights that rank 0 prints at its end; empty before.
 std::string weights_in(const std::string& log) {
   std::smatch found;
   return std::regex_search(log, found, std::regex("done in .* weights ([0-9a-f]{16})"))
@@ -49,7 +48,7 @@ bool is_done(const Namespace& place, const json& pod) {
   }
 }
 
-// Pods that are seen after they were deleted, as long as this lives.
+// Keeps deleted pods visible while this object lives.
 class Kept {
  public:
   Kept(const Namespace& place, const std::vector<json>& pods) : place_(place) {
@@ -86,7 +85,7 @@ class EveryKind : public ::testing::Test {
     ASSERT_THAT(job_weights, SizeIs(16));
   }
 
-  // Of a kind that ends by itself, with that condition.
+  // Runs a job of a kind that ends on its own. `condition`: the expected end of the job.
   static void expect_the_same_weights(const std::string& kind, const std::string& condition) {
     const Namespace place;
     place.apply(eight_ranks(kind));
@@ -107,7 +106,8 @@ TEST_F(EveryKind, TrainsAsATrainJobToTheSameWeights) {
   expect_the_same_weights("trainjob", "Complete");
 }
 
-// Method: a pod that is deleted is gone before its container's code can be read, unless it is kept.
+// Method: a deleted pod vanishes before its container's exit code can be read, unless the pod is
+// kept.
 TEST_F(EveryKind, TrainsAsAStatefulSetThatSaysDoneAndEndsWithZeroWhenDeleted) {
   const Namespace place;
   place.apply(eight_ranks("statefulset"));
@@ -132,7 +132,8 @@ TEST_F(EveryKind, TrainsAsAStatefulSetThatSaysDoneAndEndsWithZeroWhenDeleted) {
   }
 }
 
-// As the controller of TFJob makes the objects: names with the namespace, in a Service for each.
+// Returns the objects as TFJob's controller makes them: names include the namespace, and each pod
+// has a Service.
 std::string as_tf_job(const std::string& name_space) {
   std::string yaml = kubectl({"kustomize", source_path("k8s/overlays/tfjob")});
   const auto replace_all = [&](const std::string& pattern, const std::string& by) {
@@ -147,7 +148,7 @@ std::string as_tf_job(const std::string& name_space) {
   return yaml;
 }
 
-// Method: the parameter server and the evaluator have no ranks, and end with the others.
+// Method: the parameter server and the evaluator have no ranks and end when the workers end.
 TEST_F(EveryKind, TrainsByTheTfConfigOfTfJobToTheSameWeights) {
   const Namespace place;
   place.kubectl({"create", "secret", "generic", "mnist-key",
@@ -162,8 +163,8 @@ TEST_F(EveryKind, TrainsByTheTfConfigOfTfJobToTheSameWeights) {
   }
 }
 
-// The pods of a job on their nodes' network, where they have their nodes' names too, and so have to
-// be told their own.
+// Returns a job with pods on the network of their nodes. The host name of such a pod is its node's
+// name, so the manifest sets ROTA_HOST.
 std::string on_host_network(std::string job) {
   job = replaced(std::move(job), "      restartPolicy: Never\n",
                  "      restartPolicy: Never\n"
@@ -179,7 +180,8 @@ std::string on_host_network(std::string job) {
 )");
 }
 
-// Method: a port of a pod is one of its node here, so that there is one pod for each node at most.
+// Method: on the host network a pod's port is a port of its node, so each node can have only one
+// pod.
 TEST_F(EveryKind, TrainsOnTheNetworkOfTheNodesToTheSameWeights) {
   const Namespace place("privileged");
   place.apply(on_host_network(eight_ranks("job", {"--workers", "2", "--slots", "4"})));

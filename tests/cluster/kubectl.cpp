@@ -1,4 +1,4 @@
-// kubectl, run once for each question.
+// Runs kubectl once for each request.
 #include "cluster/kubectl.h"
 
 #include <gtest/gtest.h>
@@ -31,13 +31,14 @@ std::string succeed(Arguments arguments, std::string_view input) {
                            result.err + result.out);
 }
 
-// Trainer's webhook may not know yet of the runtime that the same file has made.
+// Returns whether a message says that a runtime is missing. Trainer's webhook may not yet know the
+// runtime that the same file has made.
 bool misses_a_runtime(const std::string& message) {
   const std::size_t webhook = message.find("admission webhook");
   return webhook != std::string::npos && message.find("not found", webhook) != std::string::npos;
 }
 
-// So that two runs in one cluster do not meet.
+// Returns a unique name, so that two runs in one cluster do not collide.
 std::string fresh_name() {
   static int count = 0;
   return "rota-test-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
@@ -46,7 +47,7 @@ std::string fresh_name() {
 }  // namespace
 
 std::string kubectl(Arguments arguments, std::string_view input) {
-  arguments.insert(arguments.begin(), {"/usr/bin/env", "kubectl"});  // It is looked for in PATH.
+  arguments.insert(arguments.begin(), {"/usr/bin/env", "kubectl"});  // env finds it in PATH.
   return succeed(std::move(arguments), input);
 }
 
@@ -87,7 +88,7 @@ std::string with_pod_field(const std::string& manifests, std::string_view field)
                   std::string(field) + "\n" + indent + std::string(kNeighbour));
 }
 
-// Method: kustomize wants relative paths, and nothing in a folder but what it is told of.
+// Method: kustomize accepts only relative paths, and only files named in kustomization.yaml.
 std::string with_component(const std::string& manifests, const std::string& component) {
   std::string pattern = std::filesystem::temp_directory_path() / "rota-kustomize-XXXXXX";
   const std::filesystem::path folder = ::mkdtemp(pattern.data());
@@ -98,7 +99,10 @@ std::string with_component(const std::string& manifests, const std::string& comp
       << "components: [" << relative(components, folder).string() << "/" << component << "]\n";
   std::string yaml = kubectl({"kustomize", folder});
   std::filesystem::remove_all(folder);
-  return yaml;
+  constexpr std::string_view kImage = "image: rota-tensorboard\n";
+  const std::size_t place = yaml.find(kImage);
+  if (place == std::string::npos) return yaml;
+  return yaml.replace(place, kImage.size(), "image: " + image("rota-tensorboard") + "\n");
 }
 
 std::string name_of(const json& object) { return object["metadata"]["name"]; }
@@ -111,15 +115,17 @@ Namespace::Namespace(std::string_view level) : name_(fresh_name()) {
 
 Namespace::~Namespace() {
   try {
-    // A test that throws has not failed yet.
+    // While the test's exception unwinds, GoogleTest has not yet recorded a failure.
     if (::testing::Test::HasFailure() || std::uncaught_exceptions() > 0) print_what_is_known();
   } catch (const std::exception& error) {
     ADD_FAILURE() << "namespace " << name_ << ": " << error.what();
   }
   try {
-    // Nothing new comes into it any more; it goes by itself when the pods are gone.
+    // From now on nothing can be created in the namespace. The namespace vanishes when its pods are
+    // gone.
     testing::kubectl({"delete", "namespace", name_, "--wait=false"});
-    // Else pods stay: their Job has them kept until it has made others, which it may not any more.
+    // If the Job were not deleted, pods would stay: the Job keeps them until it has made
+    // replacements, which it can no longer make.
     kubectl({"delete", "jobs", "--all", "--wait=false"});
     kubectl({"delete", "pods", "--all", "--grace-period=1", "--timeout=60s"});
   } catch (const std::exception& error) {
@@ -166,11 +172,11 @@ std::vector<std::string> Namespace::phases() const {
 }
 
 std::vector<std::string> Namespace::ends(const std::string& but) const {
-  constexpr std::size_t kMessageBytes = 2048;  // What Kubernetes keeps.
+  constexpr std::size_t kMessageBytes = 2048;  // Kubernetes keeps no more.
   std::vector<std::string> ends;
   for (const json& pod : pods()) {
     if (name_of(pod) == but) continue;
-    // One that is pending has no container yet.
+    // A pending pod has no container yet.
     for (const json& container : pod["status"].value("containerStatuses", json::array())) {
       if (!container["state"].contains("terminated")) continue;
       const json& end = container["state"]["terminated"];

@@ -1,5 +1,5 @@
-// The cluster that KUBECONFIG names, spoken to by kubectl as a user would, and namespaces in it
-// that go with the test.
+// Uses the cluster of KUBECONFIG through kubectl, as a user would. Each test has its own
+// namespaces, which are deleted at its end.
 #pragma once
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -12,29 +12,32 @@ namespace rota::testing {
 
 using Arguments = std::vector<std::string>;
 
-// What it prints. Throws std::runtime_error with what it says where it fails.
+// Returns the output of kubectl. If it fails, throws std::runtime_error with its message.
 std::string kubectl(Arguments arguments, std::string_view input = {});
 
-// The images of the tests: `name` below ROTA_TEST_IMAGES, which is "localhost" where it is not set.
+// Returns the image `name` below ROTA_TEST_IMAGES, or below "localhost" if ROTA_TEST_IMAGES is not
+// set.
 std::string image(const std::string& name);
 
-// What `rotarun render` prints for a job called mnist, whose pods ask for so little that the
-// smallest cluster takes them. A later option goes before an earlier one. Throws as kubectl() does.
+// Returns the output of `rotarun render` for a job called mnist. Its pods ask for so few resources
+// that the smallest cluster can run them. A later option overrides an earlier one. Throws as
+// kubectl() does.
 std::string render(const Arguments& options, const Arguments& command);
 
-// `text` with the only `before` in it replaced. Throws where there is none, or are several.
+// Returns `text` with `after` in place of `before`. Throws unless `before` occurs exactly once.
 std::string replaced(std::string text, std::string_view before, std::string_view after);
 
-// `manifests` with a field more in the one pod template that they have.
+// Returns `manifests` with one more field in their only pod template.
 std::string with_pod_field(const std::string& manifests, std::string_view field);
 
-// What kustomize makes of manifests with a component of k8s/components.
+// Returns the output of kustomize for manifests with a component of k8s/components. A container of
+// the component gets the tests' image of the same name.
 std::string with_component(const std::string& manifests, const std::string& component);
 
 std::string name_of(const nlohmann::json& object);
 
-// A namespace of the restricted kind, or of another. Where the test has failed by its end, all that
-// is known of its pods is printed.
+// A namespace with the security level `level`. If a test has failed, the destructor prints all that
+// is known about the pods.
 class Namespace {
  public:
   explicit Namespace(std::string_view level = "restricted");
@@ -47,23 +50,24 @@ class Namespace {
   void apply(const std::string& manifests) const;
   nlohmann::json get(const std::string& what) const;
 
-  // The pods with the job's label, by their index.
+  // Returns the pods with the job's label, by index.
   std::vector<nlohmann::json> pods() const;
-  std::vector<std::string> phases() const;  // Theirs: Running, Succeeded, ...
+  std::vector<std::string> phases() const;  // Running, Succeeded, ...
   std::string log(const std::string& pod) const;
 
-  // Of those that have ended, code and termination message: "143 host 1 (mnist-1.mnist) got ...".
-  // But not of one that is about to vanish.
+  // Returns the exit code and the termination message of each ended pod: "143 host 1
+  // (mnist-1.mnist) got ...". Leaves out the pod `but`, which is about to vanish.
   std::vector<std::string> ends(const std::string& but = {}) const;
 
-  // Before each line the moment when the node has read it, as in 2026-01-31T12:00:00.123456789Z.
+  // Returns the log with the time at which the node read each line, such as
+  // 2026-01-31T12:00:00.123456789Z.
   std::string log_with_moments(const std::string& pod) const;
 
-  // What the pod's status port answers, by way of the API server.
+  // Returns the answer of the pod's status port, fetched through the API server.
   std::string status(const std::string& pod, const std::string& path) const;
 
-  // Waits until the object has the condition, or another that is an end as well, and says which.
-  // Empty when there is none before `limit` is over.
+  // Waits until the object has a condition that is an end, and returns the type of this condition.
+  // Returns nothing if there is none within `limit`.
   std::string end_of(const std::string& object, std::chrono::seconds limit) const;
 
  private:
@@ -72,7 +76,7 @@ class Namespace {
   std::string name_;
 };
 
-// Asks until `holds()` is true; false when it is not before `limit` is over.
+// Calls `holds()` until it returns true. Returns false if `limit` passes first.
 template <class Condition>
 bool becomes_true(Condition holds, std::chrono::seconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;

@@ -1,4 +1,5 @@
-// A rank whose buffers are more than a pod's /dev/shm, added up over memory that all ranks share.
+// This program is a rank with buffers larger than a pod's /dev/shm. It sums them over memory that
+// all ranks share.
 #include <sys/statvfs.h>
 
 #include <algorithm>

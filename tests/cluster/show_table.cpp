@@ -1,4 +1,4 @@
-// A rank that shows who is where, once on each host, as this rank sees it.
+// Every rank runs this program. The first rank of each host prints its rank table.
 #include <cstdio>
 
 #include <rota/communicator.h>

@@ -1,5 +1,5 @@
-// Pods that start one after the other, or never, or in vain: who waits for whom, who says so, and
-// what is left to be read of it.
+// Tests pods that start one after the other, never start, or fail at the start: which pod waits for
+// which, which pod reports the problem, and what can still be read afterwards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,8 @@ std::string gated(const std::string& manifests) {
   return with_pod_field(manifests, "schedulingGates: [{name: rota.test/later}]");
 }
 
-// The names of the pods that wait at a gate, by index, once there are so many.
+// Waits until `count` pods wait at their scheduling gate, and returns the names of these pods, by
+// index.
 std::vector<std::string> gated_pods(const Namespace& place, std::size_t count) {
   std::vector<std::string> names;
   becomes_true(
@@ -35,7 +36,7 @@ std::vector<std::string> gated_pods(const Namespace& place, std::size_t count) {
         return names.size() == count;
       },
       30s);
-  if (names.size() != count) throw std::runtime_error("there are not the pods that are to be");
+  if (names.size() != count) throw std::runtime_error("too few or too many pods wait at a gate");
   return names;
 }
 
@@ -50,7 +51,7 @@ bool says(const Namespace& place, const std::string& pod, const std::string& tex
         try {
           return place.log(pod).find(text) != std::string::npos;
         } catch (const std::runtime_error&) {
-          return false;  // Its container is not there yet.
+          return false;  // The container does not exist yet.
         }
       },
       60s);
@@ -71,7 +72,7 @@ json failure_of(const Namespace& place) {
   return {};
 }
 
-// Method: a pod that waits longer than the probe's patience, host 0 neither first nor last.
+// Method: a pod waits longer than the liveness probe allows. Host 0 starts neither first nor last.
 TEST(PodsThatStartSecondsApart, WaitAliveAndAreReadyOnceTheWorldIsComplete) {
   const Namespace place;
   place.apply(replaced(gated(render({"--workers", "3"}, {"mnist", "--model", "seed", "--batch-size",
@@ -83,8 +84,8 @@ TEST(PodsThatStartSecondsApart, WaitAliveAndAreReadyOnceTheWorldIsComplete) {
   let_start(place, pods[0]);
   EXPECT_TRUE(
       says(place, pods[0],
-           "for 1 of 3 hosts: host 2 (mnist-2.mnist); whether its pod is suspended, pending "
-           "or pulling its image cannot be told from here"));
+           "for 1 of 3 hosts: host 2 (mnist-2.mnist); rotarun cannot see whether its pod is "
+           "suspended, pending or pulling its image: try kubectl describe pod"));
   EXPECT_THAT(place.status(pods[0], "/livez"), HasSubstr("ok"));
   for (const json& pod : place.pods()) EXPECT_FALSE(is_ready(pod)) << name_of(pod);
   let_start(place, pods[2]);
@@ -104,11 +105,11 @@ TEST(APodWhoseImageIsMissing, IsNamedByTheOthersWhichEndAtTheDeadline) {
 
   ASSERT_TRUE(becomes_true([&] { return place.ends().size() == 2; }, 60s));
   constexpr const char* kCause =
-      "1 of 3 hosts: host 2 (mnist-2.mnist) did not come to mnist-0.mnist:7700";
+      "1 of 3 hosts: host 2 (mnist-2.mnist) did not connect to mnist-0.mnist:7700";
   EXPECT_THAT(place.ends(), Each(AllOf(HasSubstr("200 "), HasSubstr(kCause))));
   for (int i = 0; i < 2; ++i) EXPECT_THAT(place.log(pods[i]), HasSubstr(kCause));
 
-  // Those in their place end in the same way, and use up the budget.
+  // The replacement pods end in the same way and use up the job's restarts.
   for (const std::string& pod : gated_pods(place, 2)) let_start(place, pod);
   EXPECT_EQ(place.end_of("job/mnist", 120s), "Failed");
   EXPECT_THAT(place.ends(), Each(HasSubstr("200 ")));

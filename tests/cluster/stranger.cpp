@@ -1,6 +1,6 @@
-// Somebody who is no member of the job: `stranger HOST PORT [SECONDS]` speaks to a port of it
-// without a key, in several ways, and says how each ended. Ends with 0 where it was hung up on
-// every time, and at once where nobody is there for so long, a minute by default.
+// A program outside the job: `stranger HOST PORT [SECONDS]` connects to a port of the job without a
+// key, in several ways, and prints how each attempt ended. Exits with 0 if the job hung up every
+// time. Gives up if nobody answers within SECONDS (default: 60).
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -16,7 +16,7 @@
 
 namespace {
 
-// More than five times what a caller has to prove who he is.
+// More than five times the time in which a caller has to prove its identity.
 constexpr int kPatienceMs = 30000;
 
 struct Target {
@@ -25,7 +25,7 @@ struct Target {
   std::chrono::seconds patience;
 };
 
-// Calls until the name and the port are there: a stranger may be earlier than the job.
+// Retries until the name and the port exist, because a stranger may start before the job.
 int call(const Target& target) {
   const auto end = std::chrono::steady_clock::now() + target.patience;
   while (std::chrono::steady_clock::now() < end) {
@@ -34,7 +34,7 @@ int call(const Target& target) {
     if (::getaddrinfo(target.host, target.port, &hints, &found) == 0) {
       const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
       const int wire = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      const timeval second{.tv_sec = 1, .tv_usec = 0};  // For connect() too.
+      const timeval second{.tv_sec = 1, .tv_usec = 0};  // The limit also ends connect().
       ::setsockopt(wire, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
       if (::connect(wire, found->ai_addr, found->ai_addrlen) == 0) return wire;
       ::close(wire);
@@ -44,7 +44,7 @@ int call(const Target& target) {
   return -1;
 }
 
-// True once the other side has ended the connection.
+// Returns whether the other side has ended the connection.
 bool is_hung_up_on(int wire) {
   std::array<char, 4096> taken;
   pollfd readable{.fd = wire, .events = POLLIN};
@@ -60,7 +60,7 @@ bool try_out(const char* what, const std::string& words, const Target& target) {
     std::printf("%s: nobody is there\n", what);
     return false;
   }
-  // What is no longer taken is no matter.
+  // The job may close early, so a short send does not matter.
   [[maybe_unused]] const ssize_t sent = ::send(wire, words.data(), words.size(), MSG_NOSIGNAL);
   const bool is_refused = is_hung_up_on(wire);
   std::printf("%s: %s\n", what, is_refused ? "hung up" : "left waiting");

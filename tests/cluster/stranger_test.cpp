@@ -1,5 +1,5 @@
-// Pods of the same namespace that are no members of the job: what they say at the port where its
-// pods meet is refused and named, and the job does not notice.
+// Tests pods of the same namespace that are not members of the job. The job refuses them at its
+// rendezvous port, prints which pods they are, and is not disturbed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A pod of its own that the restricted kind of namespace admits. `more` goes into its container.
+// Returns a pod that the restricted security level admits. `more` goes into its container.
 std::string pod_of(const std::string& name, const std::string& image_name,
                    const std::string& command, const json& more = json::object()) {
   json container = {{"name", "rota"},
@@ -40,7 +40,7 @@ std::string pod_of(const std::string& name, const std::string& image_name,
   return pod.dump();
 }
 
-// One who holds another key, and says that he is the last pod of the job.
+// Returns a pod that holds another key and claims to be the last pod of the job.
 std::string impostor(const std::string& name, const std::string& secret) {
   json pod = json::parse(
       pod_of(name, "rota-mnist", R"(["rotarun", "--join-timeout", "20", "mnist"])",
@@ -55,7 +55,7 @@ std::string impostor(const std::string& name, const std::string& secret) {
   return pod.dump();
 }
 
-// The Secret of another job, under its name.
+// Creates the Secret that `rotarun render` prints for a job of this name.
 void keep_key_of(const Namespace& place, const std::string& name) {
   const std::string objects = render({"--name", name, "--workers", "2"}, {"mnist"});
   const std::string secret = objects.substr(0, objects.find("---\n"));
@@ -78,8 +78,8 @@ std::string address_of(const Namespace& place, const std::string& pod) {
   return place.get("pod/" + pod)["status"]["podIP"];
 }
 
-// Method: the job's second pod comes when the strangers have had their turn, so that they meet a
-// job that is waiting, at a port that is open for everybody who holds its key.
+// Method: the job's second pod starts after the strangers' attempts. So the strangers meet a
+// waiting job, at a port that is open to every holder of the job's key.
 TEST(AStranger, IsRefusedAndNamedAndTheJobTrains) {
   const Namespace place;
   const std::string job = render({"--workers", "2"}, {"mnist", "--epochs", "1"});
@@ -103,13 +103,13 @@ TEST(AStranger, IsRefusedAndNamedAndTheJobTrains) {
   const auto names = [&](const std::string& what, const std::string& pod) {
     return HasSubstr("turned away: " + what + " (it called from " + address_of(place, pod) + ")");
   };
-  const std::string other_key = "it holds another key, or is of another job";
-  EXPECT_THAT(log, AllOf(names("it is no rota", "nobody"), names(other_key, "elsewhere"),
+  const std::string other_key = "it holds another key, or belongs to another job";
+  EXPECT_THAT(log, AllOf(names("it is not a rota program", "nobody"), names(other_key, "elsewhere"),
                          names(other_key, "last-week")));
 }
 
-// Method: the job is complete only when the stranger, who else would be hung up on, has waited in
-// vain for an answer.
+// Method: the job becomes complete only after the stranger has waited for an answer without
+// success. Without the policy the job would hang up on the stranger.
 TEST(AStranger, DoesNotReachAJobUnderANetworkPolicy) {
   if (!may_harm()) GTEST_SKIP() << "Not every cluster enforces policies, and this is not ours.";
   const Namespace place;
@@ -124,7 +124,7 @@ TEST(AStranger, DoesNotReachAJobUnderANetworkPolicy) {
   place.apply(pod_of("nobody", "rota-test", R"(["stranger", "mnist-0.mnist", "7700", "15"])"));
   EXPECT_EQ(end_of_pod(place, "nobody"), "Failed");
   EXPECT_THAT(place.log("nobody"), HasSubstr("nobody is there"));
-  EXPECT_THAT(place.status(leader, "/livez"), HasSubstr("ok"));  // Which is for everybody.
+  EXPECT_THAT(place.status(leader, "/livez"), HasSubstr("ok"));  // This port is open to everyone.
 
   place.kubectl({"patch", "job", "mnist", "--patch", R"({"spec": {"parallelism": 3}})"});
   EXPECT_EQ(place.end_of("job/mnist", 120s), "Complete");

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# test.sh BUILD [--family FAMILY] [CTEST-ARGUMENT...] runs the tests in the cluster that KUBECONFIG
-# names, which must have their images; or in one of this machine, which goes again unless it was up
-# before. Without an argument these are all tests, and those of a job for each family of addresses.
+# test.sh BUILD [--family FAMILY] [CTEST-ARGUMENT...]: runs the tests in the cluster of KUBECONFIG,
+# which must have the tests' images. Without KUBECONFIG, uses a cluster on this machine, and takes
+# it down again unless it was up before. Without arguments, runs all tests there, and the tests of a
+# job once more for each other family of addresses.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$1

@@ -1,4 +1,4 @@
-// What pods print is what is known of a world.
+// Reads all facts about a world from the output of its pods.
 #include "cluster/world.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ bool is_set(const Arguments& options) {
   return std::ranges::find(options, "jobset") != options.end();
 }
 
-// Such as 2026-01-31T12:00:00.123456789Z.
+// Parses a time such as 2026-01-31T12:00:00.123456789Z.
 std::chrono::system_clock::time_point moment_of(const std::string& text) {
   std::tm calendar = {};
   const char* const fraction = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &calendar);
@@ -49,8 +49,8 @@ double seconds_until(const std::string& log, const std::string& text,
   return std::numeric_limits<double>::infinity();
 }
 
-// Whether its container has ended with an error. The pod's phase says so later, when the node has
-// cleared away what belonged to the pod.
+// Returns whether a container of the pod has ended with an error. The pod's phase shows this only
+// later, when the node has removed what belonged to the pod.
 bool has_failed(const json& pod) {
   for (const json& container : pod["status"].value("containerStatuses", json::array())) {
     const json end = container["state"].value("terminated", json::object());
@@ -61,15 +61,19 @@ bool has_failed(const json& pod) {
 
 }  // namespace
 
-World::World(const Arguments& options, Length length, const std::string& component)
+World::World(const Arguments& options, Length length, const Arguments& components)
     : object_(is_set(options) ? "jobset/mnist" : "job/mnist") {
-  // Few steps and much to do in each, so that it takes no longer where many wait for a core. Even a
-  // fast machine trains for seconds after the first epoch, in which a test does its harm.
-  const std::string manifests =
+  // The training has few steps with much work in each: ranks rarely wait for each other, so the
+  // training takes hardly longer if many processes share a core. Even a fast machine trains for
+  // seconds after the first epoch, and a test does its harm in that time.
+  std::string manifests =
       render(with_workers(options), {"mnist", "--model", "seed", "--batch-size", "1000", "--epochs",
                                      length == Length::kShort ? "30" : "100000"});
-  const std::string spread = with_pod_field(manifests, kTwoNodes);
-  place_.apply(component.empty() ? spread : with_component(spread, component));
+  manifests = with_pod_field(manifests, kTwoNodes);
+  for (const std::string& component : components) {
+    manifests = with_component(manifests, component);
+  }
+  place_.apply(manifests);
 }
 
 std::vector<json> World::training_pods() const {
@@ -81,7 +85,7 @@ std::vector<json> World::training_pods() const {
         try {
           return place_.log(pods[0]["metadata"]["name"]).find("loss ") != std::string::npos;
         } catch (const std::runtime_error&) {
-          return false;  // Its container is not there yet.
+          return false;  // The container does not exist yet.
         }
       },
       90s);

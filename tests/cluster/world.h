@@ -1,4 +1,4 @@
-// A job of three pods on two nodes that trains in a namespace of its own until something befalls
+// A World is a job of three pods on two nodes. It trains in its own namespace until a test harms
 // it.
 #pragma once
 #include <chrono>
@@ -14,22 +14,23 @@ class World {
  public:
   enum class Length { kShort, kEndless };  // Some epochs, or more than any test waits for.
 
-  // `options` are those of rotarun render; `component` is one of k8s/components, or none.
+  // Applies the job. `options` are the options of rotarun render. `components` are names of folders
+  // of k8s/components.
   explicit World(const Arguments& options = {}, Length length = Length::kShort,
-                 const std::string& component = {});
+                 const Arguments& components = {});
 
   const Namespace& place() const noexcept { return place_; }
 
-  // Its pods, by index, once it trains; throws where it does not.
+  // Waits until the job trains, and returns its pods by index. Throws if the job does not train.
   std::vector<nlohmann::json> training_pods() const;
 
-  // Of each pod that has failed, but for the one called so: how long after `moment`, by the clock
-  // of this machine, it has said something with `text` in it; infinity where it has not.
+  // Returns, for each failed pod except `but`, the seconds from `moment`, by this machine's clock,
+  // until the pod printed a line with `text`; infinity if the pod never printed it.
   std::vector<double> seconds_until_said(const std::string& text,
                                          std::chrono::system_clock::time_point moment,
                                          const std::string& but = {}) const;
 
-  // The end as end_of() has it, with the weights that host 0 has printed: "Complete
+  // Returns the end from end_of() and the weights that host 0 has printed: "Complete
   // 594e98146f8cefbc".
   std::string end() const;
 

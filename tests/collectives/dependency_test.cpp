@@ -1,5 +1,5 @@
-// No plan waits too little or too much: without any one of its dependencies, two steps that touch
-// the same elements are in no order, or a rank may leave a barrier too early.
+// No plan waits too little or too much. If any one dependency is removed, two steps that touch the
+// same elements have no order, or a rank may leave a barrier too early.
 #include <gtest/gtest.h>
 
 #include "collectives/every_request.h"
@@ -18,7 +18,7 @@ class DependencyTest : public ::testing::TestWithParam<std::size_t> {
  protected:
   std::size_t n() const { return GetParam(); }
 
-  // Each dependency is removed in turn.
+  // Removes each dependency in turn.
   static void check(const PlanRequest& request) {
     const auto requests = testing::for_each_rank(request);
     auto plans = testing::plans_of(requests);

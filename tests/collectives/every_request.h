@@ -1,4 +1,4 @@
-// What is asked of plans where tests go through all kinds of them.
+// Lists plan requests, for tests that go through plans of all kinds.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -34,8 +34,8 @@ inline std::string describe(const collectives::PlanRequest& request) {
          (request.feeds_back ? ", fed back" : "");
 }
 
-// Which host each rank is on: all on one, one each, in pairs, or on three, of unequal numbers and
-// not with their neighbours.
+// The host of each rank, in four kinds: all ranks on one host; one rank per host; pairs of ranks;
+// or three hosts with unequal numbers of ranks, where successive ranks are on different hosts.
 inline constexpr std::size_t kHostsKinds = 4;
 inline std::vector<std::size_t> hosts_of(std::size_t kind, std::size_t world_size) {
   std::vector<std::size_t> hosts(world_size);
@@ -45,10 +45,12 @@ inline std::vector<std::size_t> hosts_of(std::size_t kind, std::size_t world_siz
   return hosts;
 }
 
-// Of so many bytes 16 elements, as many as lie between two cuts, are worth a piece of a chain.
+// Elements of this size are so large that the plan chain can make a piece of 16 elements. No piece
+// is smaller, because a buffer is cut only at multiples of 16 elements.
 inline constexpr std::size_t kChainElementBytes = 1024;
 
-// Calls f with `request` in place and out of place, and where it reduces also pre-scaled.
+// Calls f with `request` in place and out of place. For reductions, also calls it with a pre-scaled
+// request.
 template <class F>
 void for_each_way(collectives::PlanRequest request, F f) {
   for (const bool in_place : {true, false}) {
@@ -62,9 +64,10 @@ void for_each_way(collectives::PlanRequest request, F f) {
   }
 }
 
-// Calls f with a request for every collective of all ranks, by every algorithm that makes it, in
-// every way, from the first root, a middle one and the last: with one element, with few, and with
-// some for every chunk.
+// Calls f with a request for each collective that all ranks call, with each algorithm that supports
+// the collective, and in each way of for_each_way(). The root is the first, a middle and the last
+// rank. With the smallest count some chunks are empty; with the largest count, each chunk has
+// elements.
 template <class F>
 void for_every_kind(std::size_t n, F f) {
   using collectives::Algorithm;
@@ -95,7 +98,8 @@ void for_every_kind(std::size_t n, F f) {
   }
 }
 
-// The same for the all-reduce by a codec: of a chunk in one piece, and in three.
+// Does the same for the all-reduce with a codec. With the first count a chunk has one piece, with
+// the second count three pieces.
 template <class F>
 void for_every_coded_kind(std::size_t n, F f) {
   for (const bool feeds_back : {false, true}) {

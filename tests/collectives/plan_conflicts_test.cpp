@@ -1,5 +1,5 @@
-// The order of a plan's steps is judged rightly: what counts as an order and what does not, on
-// plans of a few steps; and what is said about a dependency that is missing or too much.
+// Tests, with plans of a few steps, what orders two steps and what does not. Other tests of this
+// file check what is reported about missing and redundant dependencies.
 #include "testing/plan_conflicts.h"
 
 #include <gmock/gmock.h>
@@ -32,10 +32,10 @@ using testing::PlanOrder;
 constexpr Place kFirst{Buffer::kValues, {0, 1}};
 constexpr Place kSecond{Buffer::kValues, {1, 1}};
 
-// Plans of ranks that do nothing yet.
+// Returns plans without steps, one for each rank.
 std::vector<PlanBuilder> builders(std::size_t n) {
   std::vector<PlanBuilder> builders;
-  for (std::size_t rank = 0; rank < n; ++rank) builders.emplace_back(rank);
+  for (std::size_t rank = 0; rank < n; ++rank) builders.emplace_back(PlanRequest{{}, rank, n});
   return builders;
 }
 
@@ -46,7 +46,7 @@ std::vector<Plan> built(std::vector<PlanBuilder> builders) {
   return plans;
 }
 
-// Has the first step of a lane wait for that and for nothing else.
+// Makes the first step of a lane wait only for `after`.
 void set_after(Plan& plan, std::size_t lane, After after) {
   auto& step = plan.steps[plan.lanes[lane].first_step];
   step.first_after = static_cast<std::uint32_t>(plan.afters.size());
@@ -65,7 +65,7 @@ std::string conflict_of(const std::vector<Plan>& plans,
   return find_conflict(order, requests).value_or("");
 }
 
-// What is said where the n-th dependency of a rank is removed.
+// Returns the conflict that is reported if this dependency is removed.
 std::string conflict_without(const PlanRequest& request, const Dependency& dependency) {
   const auto requests = testing::for_each_rank(request);
   auto plans = testing::plans_of(requests);
@@ -96,7 +96,7 @@ TEST(PlanOrder, LanesAreInNone) {
             "them, and neither waits for the other");
 }
 
-// Rank 1's word to rank 2, and rank 2's to rank 0, come after what rank 0 has sent to rank 1.
+// Rank 0 receives from rank 1. Then rank 0 sends to rank 2, and after that rank 2 sends to rank 0.
 TEST(PlanOrder, MessagesThroughOtherRanksOrderAReceive) {
   auto ranks = builders(3);
   ranks[0].receive(1, kFirst);
@@ -114,7 +114,7 @@ TEST(PlanOrder, MessagesThroughOtherRanksOrderAReceive) {
   EXPECT_EQ(conflict_of(plans), "");
 }
 
-// The peer's answer may come before the wire has given back what was sent.
+// The peer's answer may arrive before the wire has finished with the bytes that were sent.
 TEST(PlanOrder, AnAnswerDoesNotEndTheSend) {
   auto ranks = builders(2);
   ranks[0].send(1, kFirst);
@@ -138,7 +138,7 @@ TEST(PlanOrder, ReadersNeedNone) {
   EXPECT_EQ(conflict_of(built(ranks)), "");
 }
 
-// Each rank receives when it has sent, which in place is when the other one has received.
+// Each rank receives after its send. In place, a send ends only when the other rank has received.
 TEST(PlanOrder, WaitsForEverIfMemoryIsReadInPlace) {
   auto ranks = builders(2);
   for (std::size_t rank = 0; rank < 2; ++rank) {
@@ -162,7 +162,7 @@ TEST(PlanOrder, WaitsForEverIfRanksReceiveFirst) {
   EXPECT_THAT(wait_of(built(ranks)), HasSubstr("waits for ever in step 1"));
 }
 
-// Parts of places are compared, and steps that touch three of them at once.
+// Overlapping parts of places conflict.
 TEST(PlanConflicts, AreSeenInPartsOfPlaces) {
   auto ranks = builders(2);
   ranks[0].receive(1, {Buffer::kValues, {0, 10}});
@@ -173,6 +173,7 @@ TEST(PlanConflicts, AreSeenInPartsOfPlaces) {
   EXPECT_THAT(conflict_of(plans), HasSubstr("the values from 9 to 9"));
 }
 
+// An encoding touches three places: the values, their code and the feedback.
 TEST(PlanConflicts, AreSeenInWhatAnEncodingLoses) {
   auto ranks = builders(2);
   ranks[0].encode({Buffer::kValues, {0, 16}}, false);
@@ -213,7 +214,8 @@ TEST(RedundantDependencies, AreThoseThatFollowFromOthers) {
   const auto requests = testing::for_each_rank(request);
   auto plans = testing::plans_of(requests);
   EXPECT_TRUE(testing::redundant_dependencies(plans, requests).empty());
-  // The second step to rank 3 waits for the first from rank 1. Now the third one does so as well.
+  // In the plan, the second step to rank 3 waits for the first step from rank 1. The test makes the
+  // third step wait for that step too, which is redundant.
   Plan& plan = plans[2];
   const After first = plan.afters[plan.steps[1].first_after];
   auto& third = plan.steps[2];

@@ -1,6 +1,6 @@
-// Every plan is right for every world: each element gets what the collective promises (for sums:
-// each rank's contribution exactly once), in whatever order the steps run, and none waits for ever.
-// Counts are awkward for the world in question.
+// Every plan is right for every world. Each element gets what the collective promises (for sums:
+// each rank's contribution exactly once), in whatever order the steps run. No step waits for ever.
+// Most counts are not multiples of the world size.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -13,9 +13,11 @@ namespace {
 
 using collectives::Algorithm;
 using collectives::Collective;
+using collectives::Plan;
 using collectives::PlanRequest;
 
-// Beyond 16 n every chunk of an all-reduce has elements, the last one fewer.
+// The last count is larger than 16 n, so each chunk of an all-reduce has elements. The last chunk
+// has fewer elements than the others.
 std::vector<std::size_t> awkward_counts(std::size_t n) {
   return {0, 1, n - 1, n, n + 1, 211, 16 * n + 1};
 }
@@ -68,7 +70,8 @@ class PlanProofTest : public ::testing::TestWithParam<std::size_t> {
     }
   }
 
-  // Rank r has a part of r mod 5 elements: some have none.
+  // Proves a request with uneven parts: rank r has a part of 3 (r mod 5) elements, so some ranks
+  // have no elements.
   void prove_uneven_parts(PlanRequest request) {
     std::vector<std::size_t> counts(n());
     for (std::size_t rank = 0; rank < n(); ++rank) counts[rank] = rank % 5 * 3;
@@ -87,7 +90,7 @@ TEST_P(PlanProofTest, CodedRingAllReduce) {
     ASSERT_NO_FATAL_FAILURE(prove_all_counts(request));
   }
 }
-// Chunks of more than 64 Ki elements travel in pieces: two here.
+// A chunk of more than 64 Ki elements travels in pieces. Here each chunk has two pieces.
 TEST(PlanProof, CodedRingAllReduceInPieces) {
   for (const std::size_t n : {2, 3, 4}) {
     testing::for_each_way({{.collective = Collective::kAllReduce,
@@ -186,6 +189,31 @@ TEST_P(PlanProofTest, DirectAllToAllOfUnevenParts) {
 TEST_P(PlanProofTest, DisseminationBarrier) {
   prove_ways(request_of(Collective::kBarrier, Algorithm::kDissemination));
 }
+
+// The channels cannot access the values, so messages go through segments. A segment of 3 elements
+// cuts most messages into several parts, and most last parts are shorter.
+class StagedPlanProofTest : public PlanProofTest {};
+
+TEST_P(StagedPlanProofTest, OfEveryKind) {
+  testing::for_every_kind(n(), [](PlanRequest way) {
+    way.segment_count = 3;
+    if (!HasFatalFailure()) prove(testing::for_each_rank(way));
+  });
+}
+
+// What is coded is in the host's memory, so its messages need no segments.
+TEST_P(StagedPlanProofTest, WithACodec) {
+  testing::for_every_coded_kind(n(), [](PlanRequest way) {
+    way.segment_count = 3;
+    if (!HasFatalFailure()) prove(testing::for_each_rank(way));
+    for (const Plan& plan : testing::plans_of(testing::for_each_rank(way))) {
+      ASSERT_EQ(plan.staging_count, 0U);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, StagedPlanProofTest, ::testing::Values(1, 2, 3, 5, 8),
+                         ::testing::PrintToStringParamName());
 
 INSTANTIATE_TEST_SUITE_P(Worlds, PlanProofTest, ::testing::Range<std::size_t>(1, 65),
                          ::testing::PrintToStringParamName());

@@ -1,4 +1,5 @@
-// The prover can say no: it names what is wrong with a plan that was spoilt, one flaw of each kind.
+// The prover rejects wrong plans: it names the flaw of each damaged plan. There is one such plan
+// for each kind of flaw.
 #include "testing/plan_prover.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +27,8 @@ using collectives::Step;
 using collectives::Verb;
 using ::testing::HasSubstr;
 
-// The plans of a request, to be spoilt. Four ranks, 64 elements: chunks of 16.
+// The plans of a request, ready to be damaged. There are four ranks and 64 elements, so each chunk
+// has 16 elements.
 class SpoiltPlan {
  public:
   explicit SpoiltPlan(PlanRequest request) {
@@ -43,7 +45,7 @@ class SpoiltPlan {
       return lane.kind == kind && lane.peer == peer;
     });
   }
-  // Steps count from 1, as in what the prover says.
+  // Steps count from 1, as in the messages of the prover.
   Step& to(std::size_t rank, std::size_t peer, std::size_t step) {
     return step_of(rank, Lane::Kind::kSends, peer, step);
   }
@@ -135,7 +137,7 @@ TEST(PlanProver, SeesAWaitForAStepThatThereIsNot) {
 
 TEST(PlanProver, SeesRanksThatWaitForEachOther) {
   auto plan = ring();
-  for (std::size_t rank = 0; rank < 4; ++rank) {  // All receive before they send.
+  for (std::size_t rank = 0; rank < 4; ++rank) {  // All ranks receive before they send.
     plan.plans[rank].afters.push_back({.lane = 1, .count = 1});
     Step& first = plan.to(rank, (rank + 1) % 4, 1);
     first.first_after = static_cast<std::uint32_t>(plan.plans[rank].afters.size() - 1);

@@ -1,7 +1,7 @@
-// A plan that is run leaves the promised values on every rank, on a network that misbehaves as a
-// seed says. Method: all ranks run in this thread; the seed picks delays, short writes and whose
-// turn it is. Values are small integers held in floats: their sums are exact, so rounding cannot
-// hide a mistake.
+// When a plan has run, every rank has the promised values, although the network misbehaves. Method:
+// all ranks run in this thread. A seed picks the delays, the short writes and the order of turns.
+// Values are small integers held in floats: their sums are exact, so rounding cannot hide a
+// mistake.
 #include "collectives/plan_run.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class PlanRunTest : public ::testing::TestWithParam<std::size_t> {
     return {0, 1, n - 1, n, n + 1, 1009};
   }
 
-  // Runs `request` for every count and some seeds, then hands the world to `check`.
+  // Runs `request` for every count and some seeds, and passes each finished world to `check`.
   template <class Check>
   void for_all(PlanRequest request, ReduceOp op, Check check) {
     for (const std::size_t count : counts()) {
@@ -142,8 +142,9 @@ TEST_P(PlanRunTest, NobodyLeavesABarrierBeforeTheLastHasCome) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, PlanRunTest, ::testing::Values(1, 2, 3, 4, 5, 8));
 
-// Every collective by every algorithm that makes it, every type and every reduction that it has,
-// in place and from an input, against what is promised element by element.
+// Runs every collective by every algorithm that supports it, with every type and each of its
+// reductions, in place and from an input. The results are compared with the promises element by
+// element.
 template <class T>
 class EveryCollective : public ::testing::Test {
  protected:
@@ -228,8 +229,9 @@ TYPED_TEST(EveryCollective, LeavesWhatIsPromised) {
   for (const std::size_t n : {1, 2, 3, 4, 5, 8}) this->run_world(n);
 }
 
-// A rank that is lost at any moment ends the collective on all others: with an error that names a
-// lost rank, or with the right result where everything had been received before.
+// A rank may be lost at any moment. The collective then ends on all other ranks, with an error that
+// names a lost rank. If a rank had already received everything, its collective ends with the right
+// result.
 TEST(PlanRunFaults, NobodyWaitsForARankThatIsLost) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const std::size_t world_size = 2 + seed % 4;
@@ -257,7 +259,7 @@ TEST(PlanRunFaults, ARankThatFallsSilentIsWhomItsNeighbourWaitsFor) {
     world.start_all(request_of(Collective::kAllReduce, Algorithm::kRing, 257));
     world.silence(victim);
     EXPECT_FALSE(world.run(2000));
-    // The chain of waits leads to the victim from wherever it is entered.
+    // From every rank, the chain of waits leads to the victim.
     for (std::size_t rank = 0; rank < 4; ++rank) {
       std::size_t at = rank;
       for (int hops = 0; hops < 4 && at != victim; ++hops) {

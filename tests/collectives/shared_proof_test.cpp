@@ -1,8 +1,9 @@
-// Collectives over shared memory are right in every order in which ranks can run: each read comes
-// after the write that it needs, and each write after all that came before, by what ranks wait for
-// and by nothing else; and each element gets each contribution once, in the documented order.
-// Method: the product's own window of operations, for all ranks in one thread. Its sources are
-// compiled with the calls that a compiler makes for a race detector, which come to HappensBefore.
+// Collectives over shared memory are right in every order in which ranks can run. Each read comes
+// after the write that it needs, and each write after every earlier access; only the ranks' waits
+// ensure this order. Each element gets each contribution once, in the documented order. Method: the
+// library's own window of operations runs for all ranks in one thread. The sources of the window
+// are compiled with the calls that a compiler inserts for a race detector. HappensBefore receives
+// these calls.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +26,10 @@ namespace {
 
 using rota::testing::HappensBefore;
 
-// While a rank of the world under proof is in the product's code; else null.
+// Set while a rank under proof runs library code; otherwise null.
 HappensBefore* watcher = nullptr;
+
+void note_caller(const void*) {}
 
 bool is_shared(const volatile void* address) {
   return watcher && watcher->is_watched(const_cast<const void*>(address));
@@ -52,7 +55,7 @@ void store(volatile T* address, T value, int order) {
   watcher->store(const_cast<T*>(address), sizeof(T), value, order != __ATOMIC_RELAXED);
 }
 
-// Nothing here changes what is shared in one step.
+// Never called: the library changes no shared word with an atomic read-modify-write.
 template <class T, class F>
 T modify(volatile T*, int, int, F) {
   std::abort();
@@ -64,7 +67,7 @@ bool compare_exchange(volatile T* address, T* expected, T desired, int, int) {
                                      __ATOMIC_SEQ_CST);
 }
 
-// What a fence adds is not counted, so that what is proved needs none.
+// Fences are ignored, so the proof does not rely on them.
 void fence(int) {}
 
 }  // namespace
@@ -95,12 +98,12 @@ constexpr std::size_t kPage = 4096;
 constexpr std::size_t kStageBytes = 256 * 1024;
 constexpr std::array<transport::Channel*, 64> kNoChannels{};
 
-// A collective of the sequence that all ranks go through.
+// In this file, a job is one collective of the sequence that all ranks run.
 struct Job {
   Collective collective = Collective::kAllReduce;
   std::size_t count = 0;
   bool in_place = true;
-  bool is_private = false;  // The values of rank 0 are where no other rank reaches them.
+  bool is_private = false;  // Other ranks cannot reach the values of rank 0.
   std::uint32_t root = 0;
 };
 
@@ -108,7 +111,8 @@ float value_of(std::size_t rank, std::size_t job, std::size_t i) {
   return 1.0F / static_cast<float>(3 + i + 7 * rank + 13 * job);
 }
 
-// The terms of chunk c are added in the order c + 1, c + 2, …, c; those of a root as its chunk's.
+// Returns the values that a job must leave. Without a root, the values of chunk c are added in the
+// order of the ranks c + 1, c + 2, …, c. With the root r, the order is r + 1, r + 2, …, r.
 std::vector<float> result_of(const Job& job, std::size_t number, std::size_t n) {
   std::vector<float> result(job.count);
   for (std::size_t c = 0; c < n; ++c) {
@@ -128,8 +132,8 @@ std::vector<float> result_of(const Job& job, std::size_t number, std::size_t n) 
   return result;
 }
 
-// Where the values of each job lie in each rank's memory, and its input behind them. A job has the
-// place of one long before it, and begins at a page.
+// The memory of a rank has this many places for the values of jobs: job i uses place i % kPlaces.
+// Each place begins at a page boundary. The input of a job lies behind its values.
 constexpr std::size_t kPlaces = 12;
 
 std::vector<std::size_t> places_of(const std::vector<Job>& jobs) {
@@ -144,13 +148,13 @@ std::vector<std::size_t> places_of(const std::vector<Job>& jobs) {
   return places;
 }
 
-// Room that outlives what is given of it.
+// Owns nothing: the memory outlives its blocks.
 class Room final : public Block::Owner {
  public:
   void release(std::span<std::byte>) noexcept override {}
 };
 
-// Its memory is | page | values and inputs of jobs | stage |.
+// The memory of a rank is | page | values and inputs of jobs | stage |.
 class Rank {
  public:
   Rank(std::size_t rank, std::size_t world_size, std::span<std::byte> memory,
@@ -178,7 +182,8 @@ class Rank {
 
   bool is_done() const { return queue_.finished() == jobs_.size(); }
 
-  // Calls what it may, so many ahead, and moves what can be moved.
+  // Starts collectives while fewer than `ahead` started collectives are unchecked. Moves the
+  // started collectives until none can move, and checks those that are done.
   void turn(HappensBefore& watcher, std::size_t ahead) {
     watcher.enter(rank_);
     while (queue_.submitted() < jobs_.size() && queue_.submitted() - checked_ < ahead) {
@@ -203,7 +208,7 @@ class Rank {
     return own_[job].data() + behind;
   }
 
-  // What the program does before it calls.
+  // Records the writes of the program before the call, and queues the call.
   void call(HappensBefore& watcher, std::size_t number) {
     const Job& job = jobs_[number];
     const std::size_t bytes = job.count * sizeof(float);
@@ -242,7 +247,7 @@ class Rank {
            (job.collective == Collective::kReduce && rank_ == job.root);
   }
 
-  // What the program reads once the call is done.
+  // Records the reads of the program after the call, and checks the result.
   void check(HappensBefore& watcher, std::size_t number) {
     const Job& job = jobs_[number];
     if (!gets_result(job)) return;
@@ -254,9 +259,9 @@ class Rank {
 
   std::size_t rank_;
   const std::vector<Job>& jobs_;
-  const std::vector<std::vector<float>>& results_;  // By job.
+  const std::vector<std::vector<float>>& results_;  // Index = job.
   std::vector<std::size_t> places_;
-  std::vector<std::vector<std::byte>> own_;  // By job: values that others do not reach.
+  std::vector<std::vector<std::byte>> own_;  // Index = job: values that other ranks cannot reach.
   std::span<std::byte> memory_;
   std::atomic<std::uint32_t> abort_word_{0};
   transport::SharedMemory shared_;
@@ -266,14 +271,14 @@ class Rank {
   std::deque<PlannedCollective> planned_;
   collectives::Coder coder_{
       kernels::reference<kernels::Codings>(), Codec::kIdentity, ReduceOp::kSum, 0, 1, 0};
-  std::size_t checked_ = 0;  // Calls that are done, and looked at.
+  std::size_t checked_ = 0;  // Number of calls that are done and checked.
 };
 
-// More calls than a page has posts, and each kind beside each other.
+// Returns more jobs than a rank's page of flags has posts, with jobs of every kind among them.
 std::vector<Job> jobs_of(std::size_t n) {
   const std::size_t page = kPage / sizeof(float);
-  const std::size_t few_pages = n / 2 * page + 5;     // Some ranks have no share.
-  const std::size_t pages = n * page + page / 2 + 3;  // Every rank has one.
+  const std::size_t few_pages = n / 2 * page + 5;     // Some ranks have no slice.
+  const std::size_t pages = n * page + page / 2 + 3;  // Every rank has a slice.
   const auto last = static_cast<std::uint32_t>(n - 1);
   std::vector<Job> jobs{{.count = 1},
                         {.count = 12},
@@ -300,7 +305,7 @@ Block allocate_pages(std::size_t bytes) {
   return {{memory, bytes}, std::make_shared<Heap>()};
 }
 
-// Ranks call so many ahead of what is done.
+// Runs all jobs. A rank starts at most `ahead` collectives more than it has completed.
 void prove(std::size_t n, const std::vector<Job>& jobs, std::size_t ahead) {
   const std::size_t bytes_each = Rank::memory_bytes(jobs);
   const Block block = allocate_pages(n * bytes_each);

@@ -1,6 +1,6 @@
-// A collective over shared memory step by step: what a rank may still touch once another one has
-// failed, and what it makes of words that are not true. Method: the ranks take turns in one thread,
-// over plain memory.
+// Tests a collective over shared memory step by step. After a rank has failed, no rank writes any
+// further. Ranks reduce in the order of their posts. A rank does not follow a wrong scatter list of
+// a peer. Method: the ranks take turns in one thread, over plain memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 namespace rota::collectives {
 namespace {
 
-constexpr std::size_t kCount = 400'000;  // Floats; a share takes several pieces.
+constexpr std::size_t kCount = 400'000;  // Floats; a slice takes several pieces.
 
 constexpr std::array<transport::Channel*, 2> kNoChannels{};
 
-// Plain memory in the place of an arena.
+// A rank with plain memory in place of an arena.
 struct Rank {
   explicit Rank(std::size_t count)
       : memory(std::make_unique<float[]>(count)),
@@ -72,9 +72,10 @@ class SharedRunTest : public ::testing::Test {
     return std::count(ranks_[0]->memory.get(), ranks_[0]->memory.get() + kCount, 3.0F);
   }
 
-  // A list in the front of a rank's memory, of parts that are behind it.
-  PartList& list_of(Rank& rank) {
-    auto& list = *reinterpret_cast<PartList*>(rank.bytes.data());
+  // Writes a scatter list at the front of a rank's memory, and makes the rank's operation use this
+  // list. The parts of the list lie behind it.
+  ScatterList& list_of(Rank& rank) {
+    auto& list = *reinterpret_cast<ScatterList*>(rank.bytes.data());
     list.count = 2;
     list.parts[0] = {8192, 40000};
     list.parts[1] = {80000, 40000};
@@ -86,7 +87,7 @@ class SharedRunTest : public ::testing::Test {
     start_all();
     try {
       while (ranks_[0]->run->step() != Turn::kNothing) continue;
-      FAIL() << "rank 0 believes it";
+      FAIL() << "rank 0 accepted the scatter list of rank 1";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kPeerLost) << error.what();
       EXPECT_EQ(error.blamed_rank(), 1U);
@@ -109,7 +110,7 @@ TEST_F(SharedRunTest, WritesNoFurtherOnceARankHasFailed) {
     EXPECT_EQ(ranks_[1]->run->step(), Turn::kNothing);
   }
   EXPECT_EQ(sums(), so_far);
-  EXPECT_FALSE(ranks_[0]->run->waiting()) << "it is nobody's turn but its own";
+  EXPECT_FALSE(ranks_[0]->run->waiting()) << "rank 0 waits for another rank";
 }
 
 TEST_F(SharedRunTest, TakesTurnsInTheOrderOfPosts) {
@@ -124,10 +125,9 @@ TEST_F(SharedRunTest, TakesTurnsInTheOrderOfPosts) {
   }
   start_all();
   for (std::size_t i = 0; i < 2; ++i) second[i]->start(operations[i]);
-  EXPECT_EQ(second[0]->step(), Turn::kNothing) << "the first is to be worked on before";
+  EXPECT_EQ(second[0]->step(), Turn::kNothing) << "it moved before the first operation";
   while (ranks_[0]->run->step() != Turn::kNothing) continue;
-  while (second[0]->step() != Turn::kNothing)
-    continue;  // Though rank 1 has not begun with the first.
+  while (second[0]->step() != Turn::kNothing) continue;  // Rank 1 has made no step yet.
   EXPECT_GT(sums(), 0);
   EXPECT_LT(sums(), std::ptrdiff_t{kCount}) << "rank 1 has done nothing";
   while (ranks_[1]->run->step() != Turn::kDone) continue;

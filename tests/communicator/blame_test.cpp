@@ -1,5 +1,5 @@
-// Whom a rank blames, in which words, and how long it listens for better ones. Method: a clock of
-// the test's own.
+// Tests which other rank a rank blames for an error, and with which message. Also tests how long a
+// rank that gives up waits for a better reason. Method: a clock that the test sets.
 #include "communicator/blame.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,8 @@ TEST_F(BlameTest, SaysWhomItWaitsForAndHowFarItIs) {
   const Wait sending{
       .peer = kPeer, .sends = true, .step = 1, .step_count = 4, .bytes = 5, .step_bytes = 9};
   EXPECT_EQ(to_text(sending, "rank 3 (d)"), "sending to rank 3 (d) (step 2 of 4, 5 of 9 bytes)");
-  EXPECT_EQ(to_text(Wait{.peer = kPeer}, "rank 3 (d)"), "hearing from rank 3 (d) why it gave up");
+  EXPECT_EQ(to_text(Wait{.peer = kPeer}, "rank 3 (d)"),
+            "waiting for rank 3 (d) to say why it gave up");
 }
 
 TEST_F(BlameTest, BlamesWhomItWaitedForInVain) {
@@ -69,7 +70,8 @@ TEST_F(BlameTest, NamesBothMessagesOfASwapInOneBuffer) {
   const Signature message = signature_of(Collective::kSend, kPeer);
   evidence_.oldest = signature_of(Collective::kReceive, kPeer);
   evidence_.held_up = message;
-  const std::string both = "; " + to_text(message) + " waits for it, as they use the same memory";
+  const std::string both =
+      "; " + to_text(message) + " waits for it, because both use the same memory";
   EXPECT_EQ(timeout_of(wait_, evidence_).what(), waiting_ + " timed out after 5 s" + both);
   evidence_.held_up = signature_of(Collective::kAllReduce);
   EXPECT_EQ(timeout_of(wait_, evidence_).what(), waiting_ + " timed out after 5 s");
@@ -101,6 +103,7 @@ TEST_F(BlameTest, SaysWhoItIsAndWhatItWasDoing) {
   const std::string doing = "rank 1 (b): " + to_text(*evidence_.oldest) + ": why";
   EXPECT_EQ(text_of(ErrorCode::kTimeout), doing);
   EXPECT_EQ(text_of(ErrorCode::kPeerLost), doing);
+  EXPECT_EQ(text_of(ErrorCode::kSystem), doing);
   EXPECT_EQ(text_of(ErrorCode::kMismatch), doing);
   EXPECT_EQ(text_of(ErrorCode::kAborted), "why") << "its own program said it";
   EXPECT_EQ(text_of(ErrorCode::kNoMemory), "why");
@@ -129,7 +132,7 @@ TEST_F(BlameTest, RepeatsWhatOthersHaveSaid) {
 
 class ListeningTest : public ::testing::Test {
  protected:
-  // Looks as often as a rank does that gives up.
+  // Returns how long a rank that gives up listens, if it polls once a millisecond.
   base::Duration listen(bool knows_how = false) {
     const auto begin = now_;
     while (listening_.goes_on(now_, knows_how)) now_ += milliseconds(1);

@@ -1,5 +1,5 @@
-// What breaks a communicator, what everybody hears, and what is left of its memory.
-// Method: ranks are threads, over the real shared-memory transport.
+// Tests what breaks a communicator, which error each rank gets, and what remains of the rank's
+// memory. Method: ranks are threads, over the real shared-memory transport.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,8 +22,9 @@ namespace {
 using testing::error_of;
 using testing::on_every_rank;
 
-// Whoever compared, every rank has the same words for it, which name both sides, and no rank adds
-// its own to another's.
+// Expects that this rank's error has the message of a mismatch. Whichever rank compared the calls,
+// all ranks have the same message. The message names both sides, and no rank adds its own words to
+// it.
 void expect_mismatch(const Communicator& comm, const std::optional<Error>& error,
                      std::initializer_list<const char*> words) {
   ASSERT_TRUE(error) << "rank " << comm.rank();
@@ -60,7 +61,7 @@ TEST_P(BrokenWorldTest, BreaksForGoodOnEveryRankWithTheFirstCause) {
     for (int attempt = 0; attempt < 2; ++attempt) {
       try {
         for (int i = 0; i < 1000; ++i) comm.all_reduce(values, ReduceOp::kSum);
-        FAIL() << "rank " << comm.rank() << " heard nothing";
+        FAIL() << "rank " << comm.rank() << " got no error";
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::kAborted);
         EXPECT_NE(std::string(error.what()).find("rank 1: the disk is on fire"), std::string::npos)
@@ -76,11 +77,11 @@ TEST_P(BrokenWorldTest, NamesWhomAWaitWasFor) {
   options.communicator.deadline = std::chrono::milliseconds(200);
   auto world = ThreadWorld::make(options);
   on_every_rank(world, [](Communicator& comm) {
-    if (comm.rank() == 0) return;  // Never comes.
+    if (comm.rank() == 0) return;  // Rank 0 never calls.
     std::vector<float> values(1000);
     try {
       comm.all_reduce(values, ReduceOp::kSum);
-      FAIL() << "rank " << comm.rank() << " waited for nobody";
+      FAIL() << "rank " << comm.rank() << " did not wait for rank 0";
     } catch (const Error& error) {
       if (error.code() == ErrorCode::kTimeout) {
         EXPECT_TRUE(error.blamed_rank().has_value());
@@ -102,7 +103,7 @@ TEST_P(BrokenWorldTest, RefusesCallsThatDiffer) {
   });
 }
 
-// One of them is in an all-reduce, the others in a broadcast.
+// Rank 0 is in a broadcast, the other ranks are in an all-reduce.
 TEST_P(BrokenWorldTest, RefusesCallsInAnotherOrder) {
   auto world = make_world();
   on_every_rank(world, [](Communicator& comm) {
@@ -166,7 +167,7 @@ TEST(Broken, EveryLaterCallAndRequestTellsTheFirstCause) {
     ASSERT_TRUE(error);
     EXPECT_STREQ(error->what(), "rank 0: enough");
   }
-  EXPECT_TRUE(pending.test()) << "a failed request has ended";
+  EXPECT_TRUE(pending.test()) << "a failed request counts as done";
 }
 
 TEST(Broken, AMovedFromCommunicatorSaysSo) {
@@ -209,7 +210,7 @@ TEST(Broken, WaitAllWaitsForAllAndThrowsTheFirst) {
   EXPECT_THROW(wait_all(requests), Error);
 }
 
-// A request that is dropped is neither waited for nor cancelled.
+// A dropped request is neither waited for nor cancelled.
 TEST(Broken, ADroppedRequestIsDoneAllTheSame) {
   auto world = breakable_world(2);
   on_every_rank(world, [](Communicator& comm) {
@@ -220,8 +221,8 @@ TEST(Broken, ADroppedRequestIsDoneAllTheSame) {
   });
 }
 
-// Rank 1 is stopped with rank 0's message before it: it has not read it yet. Rank 0 gives up, gives
-// its memory back, and goes on with a new communicator. Then rank 1 wakes up.
+// Rank 1 is stopped before it has read rank 0's message. Rank 0 gives up, gives its memory back,
+// and goes on with a new communicator. Then rank 1 wakes up.
 TEST(Broken, ASleeperThatWakesUpFindsTheOldMemoryAndLeavesTheNewAlone) {
   auto old_world = breakable_world(2, std::chrono::milliseconds(100));
   const std::byte* old_start = nullptr;

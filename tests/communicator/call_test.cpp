@@ -1,4 +1,4 @@
-// What makes no sense is refused with a sentence, before anything is done.
+// Calls with invalid arguments are refused, with a sentence, before anything happens.
 #include "communicator/call.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using collectives::Collective;
 constexpr std::size_t kRank = 1;
 constexpr std::size_t kWorldSize = 3;
 
-// The sentence; empty where the call is fine.
+// Returns the refusal of a call; empty if the call is accepted.
 std::string refusal(Call call) {
   try {
     call.look_at_buffers();
@@ -69,7 +69,7 @@ TEST_F(CallTest, RootsAndPeersAreInTheWorld) {
 TEST_F(CallTest, InputAndOutputHaveOneTypeAndFit) {
   EXPECT_EQ(
       refusal({.what = {.collective = Collective::kAllReduce}, .values = nine_, .input = doubles_}),
-      "all_reduce: the input is float64, the output float32");
+      "all_reduce: the input is float64, but the output is float32");
   EXPECT_EQ(
       refusal({.what = {.collective = Collective::kAllReduce}, .values = nine_, .input = three_}),
       "all_reduce: the input has 3 elements; expected 9");
@@ -92,7 +92,7 @@ TEST_F(CallTest, RootsOfGatherAndScatterHaveRoomForAll) {
                      .values = three_,
                      .input = three_}),
             "")
-      << "elsewhere it is not looked at";
+      << "only the root's output is checked";
   EXPECT_EQ(refusal({.what = {.collective = Collective::kScatter, .root = kRank},
                      .values = three_,
                      .input = three_}),
@@ -137,8 +137,8 @@ TEST_F(CallTest, CountsAreOneARankAndAddUp) {
 TEST_F(CallTest, ExchangesHaveEqualParts) {
   std::vector<float> ten(10);
   EXPECT_EQ(refusal({.what = {.collective = Collective::kAllToAll}, .values = ten}),
-            "all_to_all: 10 elements make no equal parts for 3 ranks; all_to_all_v takes unequal "
-            "ones");
+            "all_to_all: 10 elements cannot be divided equally among 3 ranks; all_to_all_v takes "
+            "unequal parts");
 }
 
 TEST_F(CallTest, OperationsFitTheirType) {
@@ -153,10 +153,40 @@ TEST_F(CallTest, OperationsFitTheirType) {
   EXPECT_NE(refusal(bits).find("bitwise operations are for integers"), std::string::npos);
 }
 
+TEST_F(CallTest, BuffersLieInOneMemory) {
+  const DeviceSpan<float> there(nine_.data(), 9, 0);
+  const DeviceSpan<float> elsewhere(other_nine_.data(), 9, 1);
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce}, .values = there}), "");
+  EXPECT_EQ(
+      refusal(
+          {.what = {.collective = Collective::kAllReduce}, .values = there, .input = other_nine_}),
+      "all_reduce: the input is in host memory, but the output is in the memory of device 0; "
+      "a rank's buffers of one call lie in one memory");
+  const std::array<Values, 2> apart{Values(there), Values(elsewhere)};
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce}, .group = apart}),
+            "all_reduce: a buffer of the group is in the memory of device 1, but its first buffer "
+            "is in the memory of device 0; a rank's buffers of one call lie in one memory");
+  const Call coded{.what = {.collective = Collective::kAllReduce,
+                            .reduction = Reduction(ReduceOp::kSum).by(Codec::kInt8)},
+                   .values = there,
+                   .feedback = other_nine_};
+  EXPECT_NE(refusal(coded).find("the feedback is in host memory, but the values are in"),
+            std::string::npos);
+}
+
+// An output that no rank looks at may be empty, and an empty buffer lies nowhere.
+TEST_F(CallTest, TheMemoryIsThatOfTheBufferThatHasElements) {
+  Call call{.what = {.collective = Collective::kReduce},
+            .values = std::span<float>(),
+            .input = DeviceSpan<float>(nine_.data(), 9, 2)};
+  call.look_at_buffers();
+  EXPECT_EQ(describe(call, kRank, kWorldSize).memory, MemoryKind::of_device(2));
+}
+
 TEST_F(CallTest, GroupsHaveOneType) {
   const std::array<Values, 2> mixed{Values(nine_), Values(doubles_)};
   EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce}, .group = mixed}),
-            "all_reduce: the buffers of a group have one type; here are float32 and float64");
+            "all_reduce: the buffers of a group must have one type; here are float32 and float64");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a rank that closes its communicator owes a thread that waits for one of its requests.
+// A rank that closes its communicator ends the waits of threads that wait for its requests.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -23,7 +23,7 @@ using std::chrono::seconds;
 using testing::error_of;
 using testing::world_in_memory;
 
-// Who waits for a request may be another thread than who has the communicator.
+// A thread other than the communicator's may wait for a request.
 TEST(Closing, EndsTheWaitOfAnotherThread) {
   for (int round = 0; round < 100; ++round) {
     auto world = world_in_memory(2, seconds(20));
@@ -43,7 +43,7 @@ TEST(Closing, EndsTheWaitOfAnotherThread) {
   }
 }
 
-// The thread that rests, and what the transport's end finds.
+// The state of the sleeping thread, and what the transport's destructor saw.
 struct Rest {
   std::atomic<bool> has_begun{false};
   std::atomic<bool> is_woken{false};
@@ -51,8 +51,8 @@ struct Rest {
   std::atomic<bool> had_ended{false};  // When the transport was destroyed.
 };
 
-// Whose rests last until somebody wakes it, and then for so long that nobody who does not wait for
-// their end comes after it.
+// A sleep lasts until the thread is woken, and then 100 ms more. If the communicator did not wait
+// for the end of the sleep, it would destroy this transport earlier.
 class RestingTransport final : public testing::SilentTransport {
  public:
   explicit RestingTransport(Rest& rest) : rest_(rest) {}
@@ -61,9 +61,9 @@ class RestingTransport final : public testing::SilentTransport {
     rest_.is_woken = true;
   }
 
-  transport::Manner manner() const noexcept override { return {.naps = true}; }
-  void rest(base::Duration) override {
-    Rest& rest = rest_;  // Outlives this.
+  transport::WaitTraits wait_traits() const noexcept override { return {.cannot_wake = true}; }
+  void sleep(base::Duration) override {
+    Rest& rest = rest_;  // This reference outlives the transport.
     rest.has_begun = true;
     while (!rest.is_woken) std::this_thread::yield();
     std::this_thread::sleep_for(milliseconds(100));

@@ -1,5 +1,6 @@
-// All-reduces by codecs: the bits that their formats give, the same on every rank, and what is lost
-// is known. Method: ranks are threads, over the real shared-memory transport.
+// All-reduces with codecs: every rank gets the same bits, as the codec's format defines them, and
+// the loss is known.
+// Method: ranks are threads, over the real shared-memory transport.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,8 +56,9 @@ std::vector<double> absolute(std::vector<double> values) {
   return values;
 }
 
-// By how much sums by stochastic int8 may be off: each rank that encodes rounds up or down to one
-// of 127 levels either way, of its largest partial sum in a block of 256. By element.
+// Returns, for each element, the largest possible error of a sum by stochastic int8. Each rank that
+// encodes rounds up or down by at most one step, 1/127 of its largest partial sum in a block of 256
+// elements.
 std::vector<double> most_lost_by_chance(std::size_t world_size, std::size_t count) {
   const auto all = contributions_of(world_size, count);
   std::vector<double> lost(count);
@@ -85,7 +87,7 @@ class CodecTest : public ::testing::TestWithParam<std::size_t> {
   static std::size_t n() { return GetParam(); }
 };
 
-// Around blocks, chunks and pieces.
+// Counts below and above the sizes of blocks, chunks and pieces.
 constexpr std::size_t kCounts[] = {1, 100, 4097, 70'001, 300'000};
 
 TEST_P(CodecTest, LosesWhatItsFormatLosesAndNothingElse) {
@@ -129,8 +131,8 @@ TEST_P(CodecTest, AnInputStaysAsItIsAndGivesTheSameBits) {
   });
 }
 
-// What one step loses, all ranks know together, each of what it has encoded; fed back, the sums of
-// many steps are those of the contributions but for the last loss.
+// Each rank knows the loss of what it has encoded; together the ranks know the whole loss of a
+// step. Results plus all feedback equal the contributions of all steps.
 TEST_P(CodecTest, WhatIsLostComesBack) {
   constexpr std::size_t kCount = 9'000;
   constexpr std::size_t kSteps = 8;
@@ -207,7 +209,7 @@ TEST_P(CodecTest, OfTheCommunicatorIsForLargeSumsOfFloat32Alone) {
   });
 }
 
-// A group, and calls in flight together.
+// A codec also works for a group of buffers, and for calls that are in flight together.
 TEST_P(CodecTest, GroupsAndRequestsTakeThemToo) {
   auto world = world_of(n());
   on_every_rank(world, [&](Communicator& comm) {
@@ -225,7 +227,8 @@ TEST_P(CodecTest, GroupsAndRequestsTakeThemToo) {
   });
 }
 
-// Buffers that peers reach: as they are they are listed, by a codec they lie side by side.
+// The buffers are in shared memory. Without a codec the operation uses them where they are. With a
+// codec it copies them into one buffer.
 TEST_P(CodecTest, OneGroupMayTravelBothWays) {
   auto world = world_of(n());
   on_every_rank(world, [&](Communicator& comm) {
@@ -260,9 +263,33 @@ TEST_P(CodecTest, ByChanceIsTheSameForTheSameSeed) {
   }
 }
 
+// Method: sum_of() makes a new world, makes `earlier` other calls there, and then a sum whose
+// rounding is drawn by `number`.
+TEST_P(CodecTest, ByChanceCanIgnoreEarlierCalls) {
+  const auto sum_of = [](int earlier, std::uint64_t number) {
+    auto world = world_of(n());
+    std::vector<float> result;
+    on_every_rank(world, [&](Communicator& comm) {
+      for (int call = 0; call < earlier; ++call) comm.barrier();
+      auto values = contribution_of(comm.rank(), 5'000);
+      const auto chance = Reduction(ReduceOp::kSum).by(Codec::kInt8Stochastic);
+      comm.all_reduce(values, chance.drawn_by(number));
+      if (comm.rank() == 0) result = values;
+    });
+    return result;
+  };
+  EXPECT_EQ(sum_of(0, 8), sum_of(2, 8));
+  if (n() > 1) {
+    EXPECT_NE(sum_of(0, 8), sum_of(0, 9));
+    EXPECT_NE(sum_of(0, 0), sum_of(2, 0)) << "number 0 means the index of the call";
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds, CodecTest, ::testing::Values(1, 2, 3, 4, 7));
 
-// A sum goes along the ring; neither a message across it nor shared memory takes the same way.
+// Expects that later calls with the feedback wait for the coded sum. The coded sum travels along
+// the ring. The later calls take other paths, to the opposite rank or over shared memory, so
+// without the wait they could read the feedback too early.
 void expect_feedback_is_awaited(std::vector<Communicator> world) {
   on_every_rank(world, [](Communicator& comm) {
     constexpr std::size_t kCount = 500'000;
@@ -278,7 +305,7 @@ void expect_feedback_is_awaited(std::vector<Communicator> world) {
     requests.push_back(comm.send_async(lost, across));
     requests.push_back(comm.all_reduce_async(lost, lost_by_all, ReduceOp::kSum));
     wait_all(requests);
-    // Now that all of it is known for certain.
+    // All values are final now.
     std::vector<float> again(kCount);
     Request receiving = comm.receive_async(again, across);
     comm.send(lost, across);
@@ -321,7 +348,7 @@ TEST(Codecs, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_EQ(refusal_of([&](Communicator& comm) {
               comm.all_reduce_with_feedback(floats, floats, ReduceOp::kSum);
             }),
-            "all_reduce: there is a feedback, and no codec that loses anything");
+            "all_reduce: a feedback needs a codec that loses precision");
   EXPECT_EQ(
       refusal_of([&](Communicator& comm) { comm.all_reduce_with_feedback(floats, fewer, coded); }),
       "all_reduce: the feedback has 7 elements; expected 8");
@@ -339,10 +366,10 @@ TEST(Codecs, GoAlongTheRingAlone) {
   options.plan = "star";
   try {
     world_of(2, options);
-    FAIL() << "a star was taken";
+    FAIL() << "the plan star was accepted with a codec";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "what is coded as bf16 goes along the ring: take plan auto or ring, not star");
+                 "values with the codec bf16 go along the ring: take plan auto or ring, not star");
   }
 }
 
@@ -353,7 +380,7 @@ TEST(Codecs, ThatDifferAreAMismatch) {
     const Codec own = comm.rank() == 0 ? Codec::kInt8 : Codec::kInt8Stochastic;
     try {
       comm.all_reduce(values, Reduction(ReduceOp::kSum).by(own));
-      ADD_FAILURE() << "rank " << comm.rank() << " saw nothing";
+      ADD_FAILURE() << "rank " << comm.rank() << " got no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kMismatch) << error.what();
       EXPECT_NE(std::string(error.what()).find("(sum, ring, int8)"), std::string::npos)

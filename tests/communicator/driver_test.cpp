@@ -1,5 +1,5 @@
-// What a rank does that gives up, and in which order. Method: the launcher is the other end of a
-// socket, and a transport writes down what it is asked for.
+// Tests what a rank does when it gives up, and in which order. Method: the test holds the
+// launcher's end of a socket, and a transport records its calls.
 #include "communicator/driver.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ namespace {
 using rendezvous::Message;
 using rendezvous::MessageType;
 
-// The launcher's end, and all that was said and done so far.
+// Holds the launcher's end of the socket. Lists the messages that the launcher received and the
+// calls that the transport recorded, in order.
 class Record {
  public:
   explicit Record(os::Fd launcher) : launcher_(std::move(launcher)) {}
@@ -85,8 +86,8 @@ class DriverTest : public ::testing::Test {
   Driver driver_{group_, queue_};
 };
 
-// Peers that share memory may go on reading what this rank gets back until they are stopped, and
-// the launcher may take its time.
+// Peers that share memory read this rank's buffers until they are stopped, and the launcher may
+// answer late. So the peers are stopped first.
 TEST_F(DriverTest, StopsItsPeersBeforeItTellsTheLauncherAndThemWhy) {
   record_.say({.type = MessageType::kAborted,
                .error = ErrorCode::kAborted,

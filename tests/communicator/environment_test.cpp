@@ -1,15 +1,33 @@
-// Programs that something started which says TF_CONFIG: each task is a process, and a rank, without
-// a launcher. Method: real processes on loopback, each with an environment of its own.
+// Programs that rotarun has not started: each task of TF_CONFIG, and each process of another
+// launcher, is a rank.
+// Method: real processes on loopback, each with its own environment.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/time.h"
+#include "os/address.h"
+#include "os/listener.h"
+#include "os/message_socket.h"
+#include "testing/core_memory.h"
+#include "testing/fake_pmi.h"
+#include "testing/key_text.h"
+#include "testing/leaks_of_others.h"
 #include "testing/own_ports.h"
 #include "testing/paths.h"
 #include "testing/process.h"
+#include "training/temporary_folder.h"
 
 namespace rota::testing {
 namespace {
@@ -32,6 +50,13 @@ std::string tf_config(const std::string& jobs, const std::string& type, std::siz
          std::to_string(index) + "}}";
 }
 
+std::string write_key(const TemporaryFolder& folder, const std::string& name, char byte) {
+  std::string path = (folder.path() / name).string();
+  std::ofstream(path) << key_text(byte);
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+  return path;
+}
+
 std::unique_ptr<Process> start(std::vector<std::string> environment) {
   return std::make_unique<Process>(
       Command{.arguments = {kProgram}, .environment = std::move(environment)});
@@ -50,8 +75,8 @@ TEST(TfConfig, MakesARankOfEachTask) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(result.out, "rank " + std::to_string(rank) + " of 3 by TF_CONFIG: 6\n");
     EXPECT_EQ(result.err, rank > 0 ? ""
-                                   : "rota: TF_CONFIG has 1 ps: a ring needs no parameter server, "
-                                     "so that they are not used\n");
+                                   : "rota: TF_CONFIG has 1 ps: rota needs no parameter server, "
+                                     "so they are not used\n");
   }
 }
 
@@ -69,7 +94,7 @@ TEST(TfConfig, TellsAParameterServerThatItCanGo) {
   const Result result = start({tf_config(jobs, "ps", 0)})->wait();
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_EQ(result.err,
-            "invalid argument: TF_CONFIG makes this process a parameter server, p:1: a ring needs "
+            "invalid argument: TF_CONFIG makes this process a parameter server, p:1: rota needs "
             "none, and no worker waits for it, so it can exit\n");
 }
 
@@ -90,18 +115,18 @@ TEST(TfConfig, IsHeldAgainstWhatOthersSay) {
       error_of({own, "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=4"}),
       HasSubstr("Open MPI and TF_CONFIG contradict each other about the size of the world"));
   EXPECT_THAT(error_of({own, "ROTA_SLOTS=2"}),
-              HasSubstr("ROTA_SLOTS is 2, and TF_CONFIG has 1 for this host, 127.0.0.1:2: a "
-                        "process is one rank; rotarun starts more"));
+              HasSubstr("ROTA_SLOTS is 2, and TF_CONFIG has 1 for this host, 127.0.0.1:2: one "
+                        "process is one rank; rotarun can start several"));
   EXPECT_THAT(error_of({"TF_CONFIG=nonsense"}), HasSubstr("TF_CONFIG is 'nonsense'"));
 }
 
-// Others reach it there, so that strangers could.
+// Other hosts reach the rank at its address in TF_CONFIG, so strangers could reach the rank too.
 TEST(TfConfig, NeedsAKeyBetweenHosts) {
   const std::string jobs = job("worker", {"10.0.0.1:7001", "10.0.0.2:7001"});
   const Result result =
       start({tf_config(jobs, "worker", 0), "HOME=/nonexistent", "ROTA_KEY_FILE="})->wait();
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_THAT(result.err, HasSubstr("so that the ranks need a key"));
+  EXPECT_THAT(result.err, HasSubstr("so the ranks need a key"));
 }
 
 TEST(TfConfig, IsNotReadInARankOfRotarun) {
@@ -112,45 +137,245 @@ TEST(TfConfig, IsNotReadInARankOfRotarun) {
   EXPECT_THAT(result.out, HasSubstr("rank 1 of 2 by rotarun -np 2: 3\n"));
 }
 
-// Each would train alone, and end with 0.
+// Pods of a PyTorchJob have WORLD_SIZE, but rota has no address of each of their processes. If rota
+// ignored the variable, each process would train alone, and end with 0.
 TEST(OneOfSeveral, IsNoWorldOfOne) {
-  for (const char* sign : {"OMPI_COMM_WORLD_SIZE=3", "PMI_SIZE=2", "WORLD_SIZE=4", "PMIX_RANK=1"}) {
-    const Result result = start({sign})->wait();
-    EXPECT_EQ(result.exit_code, 3) << sign;
-    const std::string words(sign);
-    const std::size_t end = words.find('=');
-    EXPECT_THAT(result.err,
-                AllOf(HasSubstr(words.substr(0, end) + " is " + words.substr(end + 1)),
-                      HasSubstr("put rotarun before the program"), HasSubstr("ROTA_WORLD=1")));
-  }
-  const Result step =
-      start({"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_JOB_ID=7"})->wait();
-  EXPECT_THAT(step.err, HasSubstr("SLURM_NTASKS is 2"));
+  const Result result = start({"RANK=1", "WORLD_SIZE=4"})->wait();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("WORLD_SIZE is 4"), HasSubstr("put rotarun before the program"),
+                    HasSubstr("ROTA_WORLD=1")));
   const Result task = start({R"(TF_CONFIG={"task":{"type":"worker","index":2}})"})->wait();
   EXPECT_EQ(task.exit_code, 3);
-  EXPECT_THAT(task.err, HasSubstr("TF_CONFIG has no cluster, and its task has the index 2"));
+  EXPECT_THAT(task.err, HasSubstr("TF_CONFIG has no cluster, but its task has the index 2"));
 }
 
 TEST(OneOfSeveral, MayBeOneWhereThatIsMeantOrNobodyIsThere) {
   const std::string alone = "rank 0 of 1 by started by hand: 1\n";
   EXPECT_EQ(start({"WORLD_SIZE=4", "ROTA_WORLD=1"})->wait().out, alone);
   EXPECT_EQ(start({"WORLD_SIZE=4", "ROTA_ROLE=evaluator"})->wait().out, alone);
-  EXPECT_EQ(start({"WORLD_SIZE=1", "OMPI_COMM_WORLD_SIZE=1"})->wait().out, alone);
-  EXPECT_EQ(start({"PMIX_RANK=0"})->wait().out, alone);
-  EXPECT_EQ(start({"SLURM_NTASKS=8", "SLURM_JOB_ID=7"})->wait().out, alone);  // salloc's shell.
+  EXPECT_EQ(start({"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=1"})->wait().out, alone);
+  EXPECT_EQ(start({"SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_NTASKS=1"})->wait().out, alone);
+  EXPECT_EQ(start({"SLURM_NTASKS=8", "SLURM_JOB_ID=7"})->wait().out, alone);  // A shell of salloc.
   EXPECT_EQ(start({R"(TF_CONFIG={"task":{"type":"worker","index":0}})"})->wait().out, alone);
 }
 
-// It has the rank's variables, and not its descriptor.
+// Returns a port that belongs to this test. It tells jobs of one user apart. torchrun's agent
+// listens at MASTER_PORT, so ranks with a key meet at the first port of ROTA_PORTS.
+const std::string& meeting_port() {
+  static const std::string address = free_addresses(1).front();
+  static const std::string port = address.substr(address.find(':') + 1);
+  return port;
+}
+
+// Returns the variables of a process that torchrun has started on this machine.
+std::vector<std::string> by_torchrun(std::size_t rank, std::size_t world_size,
+                                     std::size_t local_world_size) {
+  return {"RANK=" + std::to_string(rank),
+          "WORLD_SIZE=" + std::to_string(world_size),
+          "LOCAL_RANK=" + std::to_string(rank),
+          "LOCAL_WORLD_SIZE=" + std::to_string(local_world_size),
+          "MASTER_ADDR=127.0.0.1",
+          "MASTER_PORT=" + meeting_port(),
+          "ROTA_PORTS=" + meeting_port(),
+          "TORCHELASTIC_USE_AGENT_STORE=True",
+          "TORCHELASTIC_RUN_ID=none",
+          "ROTA_KEY_FILE="};
+}
+
+TEST(OfAnotherLauncher, IsARankOfItsWorld) {
+  std::vector<std::unique_ptr<Process>> ranks;
+  for (std::size_t rank = 0; rank < 3; ++rank) ranks.push_back(start(by_torchrun(rank, 3, 3)));
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const Result result = ranks[rank]->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out, "rank " + std::to_string(rank) + " of 3 by torchrun: 6\n");
+  }
+}
+
+// A key file is used, even if the ranks of one machine need none. A rank with another key is not
+// let in.
+TEST(OfAnotherLauncher, HasTheKeyThatIsNamed) {
+  const auto run_two = [](const std::string& first, const std::string& second) {
+    std::vector<std::unique_ptr<Process>> ranks;
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      auto variables = by_torchrun(rank, 2, 2);
+      variables.back() = "ROTA_KEY_FILE=" + (rank == 0 ? first : second);
+      variables.push_back("JOIN_SECONDS=3");
+      ranks.push_back(start(std::move(variables)));
+    }
+    return ranks;
+  };
+  const TemporaryFolder folder;
+  const std::string one = write_key(folder, "one", 'k');
+  const std::string other = write_key(folder, "other", 'x');
+  for (const auto& rank : run_two(one, one)) EXPECT_EQ(rank->wait().exit_code, 0) << rank->err();
+  const auto unlike = run_two(one, other);
+  EXPECT_EQ(unlike[1]->wait().exit_code, 3);
+  EXPECT_THAT(unlike[1]->err(), HasSubstr("another key"));
+  EXPECT_EQ(unlike[0]->wait().exit_code, 3);
+}
+
+// Rank 0 of one job and rank 1 of another job use the same port and key file. They must not become
+// a world of two.
+TEST(OfAnotherLauncher, IsOfTheJobThatItsLauncherNames) {
+  const TemporaryFolder folder;
+  const std::string key = write_key(folder, "key", 'k');
+  const auto run_two = [&](std::vector<std::string> ids) {
+    std::vector<std::unique_ptr<Process>> ranks;
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      auto variables = by_torchrun(rank, 2, 1);
+      std::ranges::replace(variables, std::string("LOCAL_RANK=1"), std::string("LOCAL_RANK=0"));
+      std::ranges::replace(variables, std::string("TORCHELASTIC_RUN_ID=none"), ids[rank]);
+      variables.back() = "ROTA_KEY_FILE=" + key;
+      variables.push_back("JOIN_SECONDS=3");
+      ranks.push_back(start(std::move(variables)));
+    }
+    return std::pair(ranks[0]->wait(), ranks[1]->wait());
+  };
+  const auto [first, second] = run_two({"TORCHELASTIC_RUN_ID=one", "TORCHELASTIC_RUN_ID=one"});
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  const auto [of_one, of_two] = run_two({"TORCHELASTIC_RUN_ID=one", "TORCHELASTIC_RUN_ID=two"});
+  EXPECT_EQ(of_one.exit_code, 3);
+  EXPECT_EQ(of_two.exit_code, 3);
+  EXPECT_THAT(of_two.err, HasSubstr("another key"));
+}
+
+TEST(OfAnotherLauncher, IsRefusedWhereItsVariablesMakeNoSense) {
+  const auto error_of = [](std::vector<std::string> environment) {
+    const Result result = start(std::move(environment))->wait();
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_EQ(result.out, "");
+    return result.err;
+  };
+  EXPECT_THAT(error_of({"OMPI_COMM_WORLD_SIZE=3"}),
+              HasSubstr("OMPI_COMM_WORLD_RANK is not set, but OMPI_COMM_WORLD_SIZE is set"));
+  EXPECT_THAT(error_of({"PMI_RANK=2", "PMI_SIZE=2"}), HasSubstr("PMI_RANK is 2"));
+  EXPECT_THAT(error_of({"PMIX_RANK=1"}), HasSubstr("PMIX_NAMESPACE is not"));
+  EXPECT_THAT(
+      error_of({"PMI_RANK=1", "PMI_SIZE=2", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2"}),
+      HasSubstr("Open MPI and PMI contradict each other about the rank"));
+  EXPECT_THAT(error_of({"PMI_RANK=1", "PMI_SIZE=2", "ROTA_WORLD=3"}),
+              HasSubstr("ROTA_WORLD is 3, and PMI says rank 1 of 2"));
+  EXPECT_THAT(error_of({"PMI_RANK=1", "PMI_SIZE=2", "PMI_FD=x"}),
+              HasSubstr("PMI_FD is 'x', not a descriptor's number"));
+  EXPECT_THAT(error_of({"PMI_RANK=1", "PMI_SIZE=2", "PMI_FD=99"}),
+              HasSubstr("PMI_FD is 99, but this process has no socket there"));
+  EXPECT_THAT(error_of({"PMI_RANK=1", "PMI_SIZE=2"}),
+              HasSubstr("but not where rank 0 is: for all ranks, set MASTER_ADDR"));
+  auto port = by_torchrun(0, 2, 1);
+  std::ranges::replace(port, "ROTA_PORTS=" + meeting_port(), std::string("ROTA_PORTS=x"));
+  EXPECT_THAT(error_of(port), HasSubstr("the first port of ROTA_PORTS is 'x'"));
+}
+
+// Without a store, only a key keeps strangers away from a port that other hosts can reach.
+TEST(OfAnotherLauncher, NeedsAKeyBetweenHostsThatHaveNoStore) {
+  auto variables = by_torchrun(0, 2, 1);
+  variables.insert(variables.end(), {"MASTER_ADDR=10.0.0.1", "HOME=/nonexistent"});
+  std::erase(variables, "MASTER_ADDR=127.0.0.1");
+  const Result result = start(std::move(variables))->wait();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("its ranks meet at 10.0.0.1:" + meeting_port() +
+                                          ", which other hosts can"),
+                                HasSubstr("ROTA_KEY_FILE"), HasSubstr("srun --mpi=pmi2")));
+}
+
+TEST(OfAnotherLauncher, IsToldThatItsServerIsGone) {
+  const Result result =
+      start({"PMIX_RANK=0", "PMIX_NAMESPACE=x", "PMIX_SERVER_URI41=x.0;tcp4://127.0.0.1:1",
+             testing::kWithLeaksOfOthers})
+          ->wait();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, ::testing::AnyOf(HasSubstr("the launcher's PMIx server: connecting"),
+                                           HasSubstr("libpmix.so.2 cannot be used")));
+}
+
+// The server takes the connection, and never answers.
+TEST(OfAnotherLauncher, WaitsForItsServerNoLongerThanItMay) {
+  const os::Listener server = os::listen_on(os::parse_address("127.0.0.1:0"));
+  const std::string uri = "x.0;tcp4://" + server.address;
+  const Result result =
+      start({"PMIX_RANK=0", "PMIX_NAMESPACE=x", "PMIX_SERVER_URI41=" + uri,
+             "PMIX_SERVER_URI4=" + uri, "PMIX_SERVER_URI3=" + uri, "OMPI_COMM_WORLD_RANK=0",
+             "OMPI_COMM_WORLD_SIZE=2", "JOIN_SECONDS=1", testing::kWithLeaksOfOthers})
+          ->wait();
+  if (result.err.find("libpmix.so.2 cannot be used") != std::string::npos) {
+    GTEST_SKIP() << "libpmix is not installed";
+  }
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.err, "timeout: the launcher's PMIx server: it does not answer\n");
+}
+
+// Rank 0's key goes through the store as text. Neither end keeps the text for long.
+// Method: rank 0 waits for rank 1 for ever. Then the test plays rank 0, whose word leads nowhere.
+TEST(OfAnotherLauncher, LeavesNoKeyInItsMemory) {
+#if defined(ROTA_IS_SANITIZED)
+  GTEST_SKIP() << "a sanitizer keeps what a process has freed";
+#endif
+  FakePmi launcher;
+  std::vector<std::string> traces;
+  for (const std::string rank : {"0", "1"}) {
+    int ends[2] = {-1, -1};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    const os::Fd own(ends[0]);
+    os::Fd of_rank(ends[1]);
+    os::close_on_exec(own.get());
+    Process process({.arguments = {kProgram},
+                     .environment = {"PMI_RANK=" + rank, "PMI_SIZE=2", "ROTA_KEY_FILE=", "PMI_FD=0",
+                                     "JOIN_SECONDS=60"},
+                     .standard_input = of_rank.get()});
+    of_rank.reset();
+    launcher.serve(own.get());
+    std::string& word = launcher.word();
+    const std::size_t begin = word.find(';', word.find(';') + 1) + 1;
+    const std::string key = word.substr(begin, 64);
+    ASSERT_EQ(key.size(), 64U) << word;
+    if (rank == "0") traces = {key.substr(0, 32), key.substr(32)};
+    word = "rota1;elsewhere;" + key + ";127.0.0.1:1";
+    EXPECT_EQ(key.find_first_not_of("0123456789abcdef"), std::string::npos);
+    // The rank wipes the text once the store has it.
+    const auto end = base::Clock::now() + std::chrono::seconds(5);
+    while (!exposure_of(process.pid(), traces).empty() && base::Clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(exposure_of(process.pid(), traces), "") << "rank " << rank;
+    process.signal(SIGKILL);
+    process.wait();
+  }
+}
+
+// A child process of a rank has the rank's variables, but not the rank's descriptor.
 TEST(OneOfSeveral, IsWhatARankStartsByItself) {
   const Result result = start({"ROTA_RENDEZVOUS_FD=99", "WORLD_SIZE=2"})->wait();
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_THAT(result.err, HasSubstr("what a rank starts by itself is no rank"));
+  EXPECT_THAT(result.err, HasSubstr("a process that a rank starts is not a rank"));
   EXPECT_EQ(start({"ROTA_RENDEZVOUS_FD=99", "WORLD_SIZE=2", "ROTA_WORLD=1"})->wait().out,
             "rank 0 of 1 by started by hand: 1\n");
 }
 
-// Where nobody gives every rank's address, a program without a launcher is a world of one.
+TEST(Role, IsThatOfRotarunOrOfTfConfig) {
+  const auto role_in = [](std::vector<std::string> environment) {
+    const Result result =
+        run({.arguments = {kProgram, "role"}, .environment = std::move(environment)});
+    return result.out + result.err;
+  };
+  const std::string jobs = job("worker", {"127.0.0.1:1", "127.0.0.1:2"});
+  EXPECT_EQ(role_in({}), "worker\n");
+  EXPECT_EQ(role_in({tf_config(jobs, "worker", 1)}), "worker\n");
+  EXPECT_EQ(role_in({tf_config(jobs, "evaluator", 0)}), "evaluator\n");
+  EXPECT_EQ(role_in({"ROTA_ROLE=evaluator", tf_config(jobs, "worker", 0)}), "evaluator\n");
+  EXPECT_EQ(role_in({"ROTA_ROLE=worker", tf_config(jobs, "evaluator", 0)}), "worker\n");
+  EXPECT_EQ(role_in({"ROTA_RENDEZVOUS_FD=99", tf_config(jobs, "evaluator", 0)}), "worker\n");
+  EXPECT_THAT(role_in({"ROTA_ROLE=chief"}), HasSubstr("'chief': expected worker or evaluator"));
+  EXPECT_THAT(role_in({"TF_CONFIG=x"}), HasSubstr("TF_CONFIG"));
+  const Result job = run_rotarun({"-np", "1", "sh", "-c", kProgram + " role; sleep 1", ":",
+                                  "--role", "evaluator", kProgram, "role"});
+  EXPECT_THAT(job.out, AllOf(HasSubstr("worker\n"), HasSubstr("evaluator\n"))) << job.err;
+}
+
+// The last program of this test has no table of addresses, so it is a world of one. It checks the
+// value of ROTA_ENCRYPT all the same.
 TEST(Environment, AsksForEncryption) {
   const auto addresses = free_addresses(2);
   const auto run_two = [&](const std::string& first, const std::string& second) {
@@ -173,7 +398,8 @@ TEST(Environment, AsksForEncryption) {
               HasSubstr("ROTA_ENCRYPT is 'yes', not 1 or 0"));
 }
 
-// The launcher decides, and a rank does not make do with less than it was told to want.
+// The launcher decides whether to encrypt. A rank that demands encryption never runs over TCP
+// without it.
 TEST(Environment, AsksARankOfRotarunForNoMoreThanRotarunGives) {
   const auto run_ranks = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"-x", "ROTA_ENCRYPT=1", kProgram});
@@ -181,8 +407,8 @@ TEST(Environment, AsksARankOfRotarunForNoMoreThanRotarunGives) {
   };
   const Result refused = run_ranks({"-np", "2", "--transport", "tcp"});
   EXPECT_NE(refused.exit_code, 0);
-  EXPECT_THAT(refused.err, HasSubstr("is to encrypt what goes over TCP, and rotarun was not told "
-                                     "so: --encrypt"));
+  EXPECT_THAT(refused.err, HasSubstr("is set to encrypt TCP connections, but rotarun is not: "
+                                     "start rotarun with --encrypt"));
   EXPECT_EQ(run_ranks({"-np", "2", "--transport", "tcp", "--encrypt"}).exit_code, 0);
   EXPECT_EQ(run_ranks({"-np", "2", "--transport", "shm"}).exit_code, 0);
 }

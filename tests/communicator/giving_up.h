@@ -1,4 +1,4 @@
-// What tests of ranks that give up share.
+// Helpers for the tests of ranks that give up.
 #pragma once
 #include <algorithm>
 #include <chrono>

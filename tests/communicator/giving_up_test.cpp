@@ -1,5 +1,6 @@
-// What a rank that gives up, or leaves, does to the others at the edges: what they pass on, what
-// overtakes, what it leaves half told. Method: ranks are threads, over the real transports.
+// Tests what happens to the other ranks when a rank gives up or leaves at an awkward moment. The
+// other ranks may still pass on that rank's data, may be in a later call, or may receive only half
+// of the reason. Method: ranks are threads, over the real transports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,7 +23,7 @@
 #include "base/transports.h"
 #include "communicator/giving_up.h"
 #include "communicator/thread_world.h"
-#include "os/shared_memory.h"
+#include "os/shared_mapping.h"
 #include "testing/error_of.h"
 #include "testing/mixed_world.h"
 #include "testing/on_every_rank.h"
@@ -47,8 +49,9 @@ double cpu_seconds() {
   return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
-// Three ranks over shared memory. Rank 2 is killed, or stopped, when it has begun to give up and
-// before it has told why; `last` is what it did before that, and `call` what the others do then.
+// Runs three ranks over shared memory. Rank 2 calls `last` and begins to give up. Then it does
+// nothing more, as if it were killed or stopped before it told why. The other ranks then make
+// `call`, which must time out and blame rank 2.
 template <class Last, class Call>
 void expect_end_where_it_is_never_told(Last last, Call call) {
   std::vector<os::Fd> arenas;
@@ -64,7 +67,7 @@ void expect_end_where_it_is_never_told(Last last, Call call) {
         domain, rank, std::vector<std::size_t>{0, 1, 2}));
   }
   transport::Transport& killed = *transports[2];
-  auto world = ThreadWorld::over(base::islands_over("shm", 3), std::move(transports),
+  auto world = ThreadWorld::over(base::domains_over("shm", 3), std::move(transports),
                                  {.deadline = seconds(1)});
   std::atomic<bool> has_begun{false};
   const double before = cpu_seconds();
@@ -74,7 +77,7 @@ void expect_end_where_it_is_never_told(Last last, Call call) {
       killed.begin_abort(2);
       has_begun = true;
       std::this_thread::sleep_for(seconds(2));
-      const Communicator closed = std::move(comm);  // Tells those that still wait, if any do.
+      const Communicator closed = std::move(comm);  // Ends the waits of the other ranks, if any.
       return;
     }
     while (!has_begun) std::this_thread::yield();
@@ -83,7 +86,7 @@ void expect_end_where_it_is_never_told(Last last, Call call) {
     EXPECT_EQ(error->blamed_rank(), 2U) << error->what();
     EXPECT_THAT(error->what(), AllOf(HasSubstr("rank 2"), HasSubstr("timed out")));
   });
-  EXPECT_LT(cpu_seconds() - before, 0.5);  // They sleep meanwhile.
+  EXPECT_LT(cpu_seconds() - before, 0.5);  // The ranks sleep while they wait.
 }
 
 TEST(GivingUp, EndsByTheDeadlineWhereItIsNeverTold) {
@@ -94,7 +97,7 @@ TEST(GivingUp, EndsByTheDeadlineWhereItIsNeverTold) {
                                     });
 }
 
-// All that rank 2 owed them is there, so that nothing is left to be moved.
+// Rank 2 has sent all that it owed, so no data is left to move.
 TEST(GivingUp, EndsByTheDeadlineWhereNothingElseIsMissing) {
   std::array<float, 4> owed{};
   expect_end_where_it_is_never_told(
@@ -105,18 +108,21 @@ TEST(GivingUp, EndsByTheDeadlineWhereNothingElseIsMissing) {
       });
 }
 
-// As where the pids of a pod are used up. What was refused was not begun.
+// A pod may have used up its process ids. A call that is refused for this reason has not begun.
 TEST(AsyncCall, LeavesItsValuesAloneWhereNoThreadCanBeStarted) {
   auto world = world_in_memory(2, seconds(20));
+  std::atomic<bool> all_run{false};
   std::atomic<bool> was_refused{false};
   on_every_rank(world, [&](Communicator& comm) {
     std::vector<float> values(1000, 1);
     if (comm.rank() == 0) {
+      while (!all_run) std::this_thread::yield();  // From here on, no thread can be started.
       pthread_attr_t usual;
       pthread_attr_t huge;
       ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);
       ASSERT_EQ(::pthread_getattr_default_np(&huge), 0);
-      ASSERT_EQ(::pthread_attr_setstacksize(&huge, std::size_t{1} << 47), 0);
+      constexpr std::size_t kTooMuch = std::numeric_limits<std::size_t>::max() / 4 * 3;
+      ASSERT_EQ(::pthread_attr_setstacksize(&huge, kTooMuch), 0);
       ASSERT_EQ(::pthread_setattr_default_np(&huge), 0);
       const auto error = error_of([&] { comm.all_reduce_async(values, ReduceOp::kSum).wait(); });
       ASSERT_EQ(::pthread_setattr_default_np(&usual), 0);
@@ -127,12 +133,30 @@ TEST(AsyncCall, LeavesItsValuesAloneWhereNoThreadCanBeStarted) {
       comm.barrier();
       EXPECT_TRUE(all_are(values, -5)) << values.front();
     } else {
+      all_run = true;
       while (!was_refused) std::this_thread::yield();
       comm.barrier();
     }
     std::ranges::fill(values, 1.0F);
     comm.all_reduce(values, ReduceOp::kSum);
     EXPECT_TRUE(all_are(values, 2));
+  });
+}
+
+// A group may have a deadline of its own. The group that saves checkpoints has one, because saving
+// may take longer than a step may.
+TEST(GivingUp, EndsByTheDeadlineOfTheGroupWhereItHasOne) {
+  auto world = world_in_memory(2, seconds(60));
+  on_every_rank(world, [](Communicator& comm) {
+    Communicator group = comm.split(0, 0, {}, milliseconds(200));
+    if (comm.rank() == 0) {
+      const auto start = base::Clock::now();
+      const auto error = error_of([&] { group.barrier(); });
+      ASSERT_TRUE(error);
+      EXPECT_EQ(error->code(), ErrorCode::kTimeout) << error->what();
+      EXPECT_LT(base::Clock::now() - start, seconds(30));
+    }
+    comm.barrier();
   });
 }
 
@@ -145,7 +169,7 @@ std::vector<Communicator> memory_world_of(std::size_t world_size,
 
 class OnEachTransport : public ::testing::TestWithParam<WorldMaker> {};
 
-// Of a group: its members go on in the world that it was split off.
+// The rank leaves a group; the members of the group go on in the world.
 TEST_P(OnEachTransport, ARankThatLeftIsMissedAtOnce) {
   auto world = GetParam()(2, {.deadline = seconds(60)});
   const auto start = base::Clock::now();
@@ -179,17 +203,18 @@ TEST_P(OnEachTransport, TheLargestDeadlineWaits) {
   });
 }
 
-// By the progress thread, which looks at the clock; then by the caller, which spins first.
+// The progress thread waits first, and checks the clock. Then the caller waits, and spins at the
+// beginning of its wait.
 TEST_P(OnEachTransport, WhatIsWaitedForLateEndsByTheDeadlineToo) {
   auto world = GetParam()(2, {.deadline = milliseconds(300)});
   std::vector<float> values(4);
   Request request = world[0].receive_async(values, 1);
   std::this_thread::sleep_for(milliseconds(100));
   const bool is_over = error_of([&] { request.wait_for(seconds(5)); }).has_value();
-  EXPECT_TRUE(is_over) << "it still waits after 5 s";
+  EXPECT_TRUE(is_over) << "a rank still waits after 5 s";
 }
 
-// Each waits for what is in front of it, where either of the two writes.
+// If one of two messages writes the memory of both, the later message waits for the earlier one.
 TEST_P(OnEachTransport, MessagesThatUseTheSameMemoryKeepTheirOrder) {
   auto world = GetParam()(3, {.deadline = seconds(20)});
   on_every_rank(world, [](Communicator& comm) {
@@ -208,7 +233,8 @@ TEST_P(OnEachTransport, MessagesThatUseTheSameMemoryKeepTheirOrder) {
   });
 }
 
-// Which nobody would do if the second had to wait: rank 1 takes it first.
+// Rank 2 receives only after rank 1 has received. If rank 0's send to rank 1 had to wait for its
+// earlier send to rank 2, no rank would go on.
 TEST_P(OnEachTransport, MessagesThatOnlyReadTheSameMemoryGoSideBySide) {
   auto world = GetParam()(3, {.deadline = seconds(20)});
   std::atomic<bool> has_come{false};
@@ -239,7 +265,7 @@ TEST_P(OnEachTransport, ASwapInOneBufferEndsAndNamesBothCalls) {
       send.wait();
     });
     ASSERT_TRUE(error);
-    // Over TCP, and without a launcher, the second one sees no more than a lost connection.
+    // Without a launcher, over TCP, the second rank sees only a lost connection.
     if (error->code() == ErrorCode::kPeerLost) return;
     EXPECT_THAT(error->what(), AllOf(HasSubstr("by rank 0"), HasSubstr("by rank 1"),
                                      HasSubstr("use the same memory")));
@@ -248,9 +274,9 @@ TEST_P(OnEachTransport, ASwapInOneBufferEndsAndNamesBothCalls) {
   EXPECT_GE(named, 1);
 }
 
-std::string name_of(const ::testing::TestParamInfo<WorldMaker>& maker) {
+std::string name_of(const ::testing::TestParamInfo<WorldMaker>& info) {
   constexpr const char* kNames[] = {"Memory", "Tcp", "Mixed"};
-  return kNames[maker.index];
+  return kNames[info.index];
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, OnEachTransport,

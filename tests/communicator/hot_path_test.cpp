@@ -1,6 +1,6 @@
-// A collective that was planned before allocates nothing, whoever drives it; and one ends where
-// nothing can be allocated.
-// Method: operator new counts, and fails on demand; ranks are threads over shared memory.
+// A collective whose plan is cached allocates nothing, whichever thread drives it. If a collective
+// cannot allocate memory, it ends with an error. Method: operator new counts, and fails on demand;
+// ranks are threads over shared memory.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -28,7 +28,7 @@ constexpr long kAsManyAsThereAre = -1;
 thread_local long allocations_left = kAsManyAsThereAre;
 }  // namespace
 
-// Not inlined, or the compiler would see malloc and free where it knows new and delete.
+// Not inlined: otherwise the compiler would see malloc and free where it expects new and delete.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (allocations_left == 0) throw std::bad_alloc();
@@ -42,7 +42,8 @@ thread_local long allocations_left = kAsManyAsThereAre;
 namespace rota {
 namespace {
 
-// Runs `round` on both ranks: a few times to warm up, then many times counted.
+// Returns how many allocations the calls of `round` made on both ranks. The first few calls warm up
+// and are not counted.
 template <class Round>
 long allocations_of(Round round) {
   auto world = ThreadWorld::make({.world_size = 2});
@@ -100,7 +101,7 @@ TEST(HotPath, RequestsAllocateNothing) {
             0);
 }
 
-// The words of an error want memory, and so does a message to the launcher.
+// The message of an error needs memory, and so does a message to the launcher.
 TEST(OutOfMemory, EndsACallAlsoWhereNothingMoreCanBeAllocated) {
   auto world = ThreadWorld::make(
       {.world_size = 3, .communicator = {.deadline = std::chrono::milliseconds(200)}});
@@ -110,13 +111,13 @@ TEST(OutOfMemory, EndsACallAlsoWhereNothingMoreCanBeAllocated) {
     threads.emplace_back([comm = &communicator] {
       std::vector<float> values(1000);
       comm->all_reduce(values, ReduceOp::kSum);
-      if (comm->rank() == 2) return;  // It has no second call.
+      if (comm->rank() == 2) return;  // Rank 2 does not make the second call.
       if (comm->rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(100));
       if (comm->rank() == 0) allocations_left = 0;
       try {
         comm->all_reduce(values, ReduceOp::kSum);
         allocations_left = kAsManyAsThereAre;
-        FAIL() << "rank 2 has no second call";
+        FAIL() << "the second call ended without rank 2";
       } catch (const Error& error) {
         allocations_left = kAsManyAsThereAre;
         const bool is_told = std::string_view(error.what()).find("had no memory to say why") !=
@@ -132,13 +133,14 @@ TEST(OutOfMemory, EndsACallAlsoWhereNothingMoreCanBeAllocated) {
 using Lends = std::array<std::span<float>, 3>;  // Values that a call may use.
 using FirstCall = void (*)(Communicator&, const Lends&);
 
-// What a rank threw, and what it threw at the next call.
+// What a rank threw in the call, and what it threw in the next call.
 struct Ends {
   std::optional<Error> first;
   std::optional<Error> next;
 };
 
-// Ranks make `call` once; rank 0 may allocate `allocations` times. By rank.
+// Lets both ranks make `call` once. During this call, rank 0 may allocate `allocations` times.
+// Index of the result = rank.
 std::array<Ends, 2> ends_of(FirstCall call, long allocations) {
   auto world =
       ThreadWorld::make({.world_size = 2, .communicator = {.deadline = std::chrono::seconds(20)}});
@@ -153,7 +155,7 @@ std::array<Ends, 2> ends_of(FirstCall call, long allocations) {
       own.first = testing::error_of([&] { call(comm, lent); });
     } catch (const std::bad_alloc&) {
       allocations_left = kAsManyAsThereAre;
-      ADD_FAILURE() << "rank " << comm.rank() << " threw what is no Error";
+      ADD_FAILURE() << "rank " << comm.rank() << " threw something other than an Error";
     }
     allocations_left = kAsManyAsThereAre;
     if (own.first) own.next = testing::error_of([&] { comm.barrier(); });
@@ -182,7 +184,7 @@ constexpr std::pair<const char*, FirstCall> kFirstCalls[] = {
      }},
 };
 
-// Nothing was planned before, so that a call is cut short in the midst of it.
+// No plan is cached yet, so an allocation may fail in the middle of a call.
 TEST(OutOfMemory, EndsAFirstCallAtWhateverItCannotAllocate) {
   for (const auto& [what, call] : kFirstCalls) {
     long allocations = 0;
@@ -193,7 +195,7 @@ TEST(OutOfMemory, EndsAFirstCallAtWhateverItCannotAllocate) {
       EXPECT_EQ(ends[0].first->code(), ErrorCode::kNoMemory) << ends[0].first->what();
       ASSERT_TRUE(ends[0].next);
       EXPECT_STREQ(ends[0].next->what(), ends[0].first->what());
-      ASSERT_TRUE(ends[1].first) << "it was told nothing";
+      ASSERT_TRUE(ends[1].first) << "rank 1 got no error";
       EXPECT_EQ(ends[1].first->code(), ErrorCode::kAborted) << ends[1].first->what();
       EXPECT_EQ(ends[1].first->blamed_rank(), 0U);
     }
@@ -201,7 +203,7 @@ TEST(OutOfMemory, EndsAFirstCallAtWhateverItCannotAllocate) {
   }
 }
 
-// Where one rank alone has no room left for what it would copy, all hear of it, and at once.
+// If one rank's arena has no room for a copy, all ranks get the error immediately.
 TEST(OutOfMemory, OfTheArenaEndsTheGroup) {
   auto world = ThreadWorld::make({.world_size = 3,
                                   .arena_bytes = std::size_t{4} << 20,
@@ -217,7 +219,8 @@ TEST(OutOfMemory, OfTheArenaEndsTheGroup) {
       });
       ASSERT_TRUE(error) << "rank " << comm.rank();
       EXPECT_EQ(error->code(), comm.rank() == 0 ? ErrorCode::kNoMemory : ErrorCode::kAborted);
-      EXPECT_EQ(std::string(error->what()).find("rank 0: no run of 8000000 bytes is left in"), 0U)
+      EXPECT_EQ(std::string(error->what()).find("rank 0: no 8000000 contiguous bytes are left in"),
+                0U)
           << error->what();
     }
   });

@@ -1,6 +1,6 @@
-// A program that never uses a count twice: plans are dropped now and then, whatever goes on.
-// Method: ranks are threads over shared memory. There are calls under way at every moment at which
-// plans may be dropped, and they need a later call of the same rank to end.
+// Tests a program that never uses a count twice: its communicator drops cached plans from time to
+// time, even while calls are under way. Method: ranks are threads over shared memory. Whenever
+// plans may be dropped, calls are under way that end only after a later call of the same rank.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 namespace rota {
 namespace {
 
-// Counts go from 1 to this: more than a communicator keeps plans.
+// Counts go from 1 to this number, which is more than the number of plans that a communicator
+// keeps.
 constexpr std::size_t kMostCount = 1400;
 
 std::vector<Communicator> planning_world(std::size_t world_size) {
@@ -23,7 +24,7 @@ std::vector<Communicator> planning_world(std::size_t world_size) {
   return ThreadWorld::make(options);
 }
 
-// Small integers, so that sums are exact.
+// Returns a small integer, so that sums are exact.
 std::int32_t value_of(std::size_t rank, std::size_t count, std::size_t index) {
   return static_cast<std::int32_t>(rank * 10007 + count * 13 + index % 101);
 }
@@ -34,7 +35,7 @@ std::vector<std::int32_t> values_of(std::size_t rank, std::size_t count) {
   return values;
 }
 
-// An Error on a rank's thread is a failed test, and no more.
+// Runs `body` on every rank. An Error on a rank's thread fails the test but does not end it.
 template <class Body>
 void run_on_every_rank(std::vector<Communicator>& world, Body body) {
   testing::on_every_rank(world, [&](Communicator& comm) {
@@ -46,8 +47,8 @@ void run_on_every_rank(std::vector<Communicator>& world, Body body) {
   });
 }
 
-// Rank 0 is a receive ahead: the values it waits for come only once rank 1 has those that rank 0
-// sends after it.
+// Rank 0 has one receive in flight. Rank 1 sends the values for this receive only after it has
+// received what rank 0 sends later.
 TEST(KeptPlans, AreDroppedWhileMessagesWaitForLaterOnes) {
   auto world = planning_world(2);
   run_on_every_rank(world, [](Communicator& comm) {
@@ -80,7 +81,7 @@ TEST(KeptPlans, AreDroppedWhileMessagesWaitForLaterOnes) {
   });
 }
 
-// Every rank makes dozens of calls before it waits for the first of them.
+// Every rank starts dozens of calls before it waits for the first of them.
 TEST(KeptPlans, AreDroppedWhileCollectivesAreQueued) {
   constexpr std::size_t kAtOnce = 50;
   auto world = planning_world(3);

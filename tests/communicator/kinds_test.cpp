@@ -1,5 +1,6 @@
-// Kinds of operations that the library does not know, in its own communicators. Method: a toy in
-// the place of the plan star, and of one thread, so that a test decides what moves.
+// The library's communicators run kinds of operations that the library does not know. Method: a toy
+// method takes the place of the plan star. It runs on one thread, so the test decides when an
+// operation goes on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,10 +85,10 @@ TEST_F(KindsTest, AreRefusedToAnotherThreadWhereTheyTakeOne) {
 TEST_F(KindsTest, MoveOnlyWhileTheirThreadWaits) {
   Request request = begin(0, 3);
   const auto* started = std::exchange(toys_.started, nullptr);
-  EXPECT_TRUE(started) << "what is begun may leave at once";
+  EXPECT_TRUE(started) << "an operation may start in the call that begins it";
   Request behind = begin(0, 3);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_FALSE(toys_.started) << "a thread of its own drives";
+  EXPECT_FALSE(toys_.started) << "another thread drives";
   behind.wait();
   EXPECT_TRUE(request.test());
 }
@@ -131,13 +132,28 @@ TEST_F(KindsTest, RefuseAGroupThatTheHostCannotBringTogether) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
   EXPECT_STREQ(error->what(),
-               "buffers that the host cannot read go by one call each: it cannot bring those of a "
-               "group together");
+               "the host cannot read these buffers, so it cannot pack them into a group: make one "
+               "call for each buffer");
   comm_.all_reduce(floats(0, 100), ReduceOp::kSum);
 }
 
-// One rank of two that share memory: the toy's operation is under way before the others begin, and
-// ends behind them.
+TEST_F(KindsTest, GetValuesInTheMemoryThatTheyTake) {
+  const DeviceSpan<float> on_device(values_.data(), 100, 3);
+  const auto error = error_of([&] { comm_.all_reduce(on_device, ReduceOp::kSum); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(error->what(),
+               "all_reduce: the plan star cannot use values in the memory of device 3 here: copy "
+               "them to host memory first");
+  toys_.memory = MemoryKind::of_device(3);
+  comm_.all_reduce(on_device, ReduceOp::kSum);
+  ASSERT_TRUE(toys_.started);
+  EXPECT_EQ(toys_.started->planned->call.memory, MemoryKind::of_device(3));
+  EXPECT_EQ(toys_.started->buffers[0], reinterpret_cast<std::byte*>(values_.data()));
+}
+
+// Expects, on one of two ranks that share memory, that the toy's operation starts before the other
+// operations and ends after them.
 void expect_all_kinds_side_by_side(Communicator& comm, ToyManner& toys) {
   std::vector<float> slow(3);
   std::vector<float> shared(3, static_cast<float>(comm.rank()));

@@ -1,9 +1,9 @@
-// An all-reduce that was planned before takes no lock to move its values: all that has one is what
-// a waiting rank hears of the job, which it listens to once a millisecond.
-// Method: this program stands before the C library's locks and counts who comes; and before its
-// clock, which it stops. So no millisecond passes, and each rank may listen once at most, however
-// long the machine takes. Ranks are threads, over shared memory and over TCP; with more ranks than
-// cores nobody spins, so that a wait looks around all the time.
+// An all-reduce whose plan is cached takes no lock to move its values. A waiting rank locks only to
+// check for job events, once a millisecond.
+// Method: this program replaces the C library's locks and counts the calls. It also replaces the
+// clock and stops it: no millisecond passes, so each rank checks for job events at most once,
+// however slow the machine is. Ranks are threads, over shared memory and over TCP. With more ranks
+// than cores no rank spins, so a wait polls all the time.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ int count_and_call(const char* name, Arguments... arguments) {
   return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name))(arguments...);
 }
 
-// What the monotonic clock shows while it stands, in nanoseconds; 0: it goes.
+// The time in nanoseconds that the stopped monotonic clock shows; 0: the clock runs.
 std::atomic<std::int64_t> stopped_at{0};
 
 void stop_clock() {
@@ -47,9 +47,10 @@ void start_clock() { stopped_at = 0; }
 
 }  // namespace
 
-// A sanitizer stands there itself, or takes locks of its own.
+// Sanitizers replace these functions themselves, or take locks of their own.
 #if !defined(ROTA_IS_SANITIZED)
-// Names of our own, for the headers have declared the C library's, by which they are linked.
+// The headers have already declared the C library's names. So the functions here have other names
+// in C++, and the library's names for the linker.
 extern "C" {
 int counted_mutex_lock(pthread_mutex_t* mutex) noexcept __asm__("pthread_mutex_lock");
 int counted_mutex_trylock(pthread_mutex_t* mutex) noexcept __asm__("pthread_mutex_trylock");
@@ -139,7 +140,8 @@ class LockTest : public ::testing::TestWithParam<std::tuple<std::string, std::si
     return ThreadWorld::make({.world_size = world_size, .communicator = options});
   }
 
-  // Runs `round` on every rank: a few times to warm up, then many times counted.
+  // Calls `round` on every rank a few times to warm up, and then many times. Expects that no rank
+  // takes a lock in the many calls.
   template <class Round>
   static void expect_no_locks(Round round) {
     constexpr int kRounds = 500;
@@ -152,7 +154,8 @@ class LockTest : public ::testing::TestWithParam<std::tuple<std::string, std::si
       comm.barrier();
       if (comm.rank() == 0) stop_clock();
       comm.barrier();
-      // A thread may have read the time before, and have been kept from listening until now.
+      // A thread may have read the time before the clock was stopped, and may check for job events
+      // only now.
       for (int i = 0; i < 10; ++i) round(comm, shared, other);
       comm.barrier();
       const long before = lock_calls;
@@ -163,7 +166,7 @@ class LockTest : public ::testing::TestWithParam<std::tuple<std::string, std::si
       comm.barrier();
       if (comm.rank() != 0) return;
       start_clock();
-      // Each rank may have listened once: for news, and whether the one it waits for has left.
+      // Each rank may take two locks: one to check for job events, one to check for its peer's end.
       EXPECT_LE(calls, 2 * static_cast<long>(comm.world_size())) << "in " << kRounds << " rounds";
     });
   }
@@ -180,7 +183,7 @@ TEST_P(LockTest, NoneIsTakenByRequests) {
   expect_no_locks([](Communicator& comm, std::span<float> shared, std::vector<double>& other) {
     Request first = comm.all_reduce_async(shared, ReduceOp::kMean);
     Request second = comm.all_reduce_async(other, ReduceOp::kSum);
-    while (!first.test()) std::this_thread::yield();  // The progress thread drives.
+    while (!first.test()) std::this_thread::yield();  // Here only the progress thread drives.
     second.wait();
   });
 }
@@ -205,7 +208,7 @@ TEST(StoppedClock, ShowsTheSameTimeUntilItGoesOn) {
   EXPECT_GT(std::chrono::steady_clock::now(), before);
 }
 
-// What the library would lock with, were it to lock.
+// The kinds of locks that the library could use.
 TEST(LockCounter, CountsLocksOfEveryKind) {
   if (!kCounts) GTEST_SKIP() << "a sanitizer has locks of its own";
   std::mutex mutex;

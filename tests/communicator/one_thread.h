@@ -1,4 +1,4 @@
-// What a call says that another thread makes than the one that may.
+// Checks the error of a call from a thread that must not make it.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,17 +10,19 @@
 
 namespace rota::testing {
 
-// `what`: of it, one thread alone may be in use.
+// Expects that `call` throws on another thread than the right one. `what` is the error's name for
+// the part that only one thread may use.
 template <class Call>
 void expect_refused_elsewhere(const std::string& what, Call call) {
   std::thread([&] {
     try {
       call();
-      FAIL() << "another thread was let in";
+      FAIL() << "a call from another thread was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-      EXPECT_EQ(std::string(error.what()),
-                what + " takes one thread: call from the one that made the communicator");
+      EXPECT_EQ(
+          std::string(error.what()),
+          what + " allows only one thread: call from the thread that created the communicator");
     }
   }).join();
 }

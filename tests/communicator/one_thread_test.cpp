@@ -1,5 +1,6 @@
-// A transport that takes one thread: what others call is refused, and nothing moves but while that
-// thread waits. Method: a toy transport over which nothing ever comes.
+// A transport that only one thread may use: calls from other threads are refused, and data moves
+// only while that thread waits.
+// Method: a toy transport over which nothing arrives.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -32,7 +33,7 @@ class OneThreadTransport final : public testing::SilentTransport {
  public:
   explicit OneThreadTransport(WatchedChannel& channel) : channel_(channel) {}
 
-  transport::Manner manner() const noexcept override { return {.one_thread = true}; }
+  transport::WaitTraits wait_traits() const noexcept override { return {.one_thread = true}; }
   transport::Channel& channel(std::size_t) noexcept override { return channel_; }
 
  private:
@@ -67,7 +68,7 @@ TEST_F(OneThreadTest, RefusesCallsFromAnotherThread) {
   Request request = comm.all_reduce_async(values_, ReduceOp::kSum);
   expect_refused_elsewhere([&] { request.wait(); });
   expect_refused_elsewhere([&] { (void)request.test(); });
-  EXPECT_THROW(request.wait(), Error) << "nobody else is there";
+  EXPECT_THROW(request.wait(), Error) << "nothing arrives, so the wait times out";
 }
 
 TEST_F(OneThreadTest, MovesNothingWhileNobodyWaits) {
@@ -75,7 +76,7 @@ TEST_F(OneThreadTest, MovesNothingWhileNobodyWaits) {
   Request request = comm.all_reduce_async(values_, ReduceOp::kSum);
   channel_.looks_from = {};
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(channel_.looks_from, std::thread::id()) << "a thread of its own drives";
+  EXPECT_EQ(channel_.looks_from, std::thread::id()) << "another thread drives";
   EXPECT_FALSE(request.test());
   EXPECT_EQ(channel_.looks_from, std::this_thread::get_id());
   EXPECT_THROW(request.wait(), Error);
@@ -84,8 +85,8 @@ TEST_F(OneThreadTest, MovesNothingWhileNobodyWaits) {
 TEST_F(OneThreadTest, HasNoFurtherGroupsWhereItsTransportFoundsNone) {
   OneThreadTransport transport(channel_);
   try {
-    (void)transport.found({});
-    FAIL() << "founded";
+    (void)transport.group_fabric({});
+    FAIL() << "the transport made a fabric";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
     EXPECT_NE(std::string(error.what()).find("no further groups"), std::string::npos)

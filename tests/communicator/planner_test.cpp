@@ -1,4 +1,4 @@
-// What is planned once for calls that come again, and what has to be examined anew.
+// Tests what the planner does once for repeated calls, and what it checks again in every call.
 #include "communicator/planner.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using collectives::Collective;
 using collectives::Description;
 using collectives::PlannedCollective;
 
-// As its rank 0 has it: nothing is sent, and everything is planned.
+// Returns a group as its rank 0 sees it. The group is only for planning: it sends nothing.
 Group group_of(std::size_t world_size) {
   Group group;
   for (std::size_t rank = 0; rank < world_size; ++rank) {
@@ -65,7 +65,7 @@ TEST_F(PlannerTest, ExaminesACallOnce) {
   for (const std::size_t start : {0, 3, 20}) {
     const Found again = plan(sum_of(all_.subspan(start, 10)));
     EXPECT_EQ(again.planned, first.planned);
-    EXPECT_EQ(again.number, first.number) << "it was examined again";
+    EXPECT_EQ(again.number, first.number) << "the call was examined again";
   }
 }
 
@@ -76,10 +76,10 @@ TEST_F(PlannerTest, ExaminesACallWithAnInputOnce) {
             .input = all_.subspan(input, count)};
   };
   const Found first = plan(call(10, 8));
-  EXPECT_EQ(plan(call(8, 8)).number, first.number) << "it was examined again";
+  EXPECT_EQ(plan(call(8, 8)).number, first.number) << "the call was examined again";
   EXPECT_EQ(refusal(call(7, 8)),
             "all_reduce: the input overlaps the output; the form with one argument works in place");
-  EXPECT_EQ(plan(call(8, 8)).number, first.number) << "it was examined again";
+  EXPECT_EQ(plan(call(8, 8)).number, first.number) << "the call was examined again";
   EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce},
                      .values = all_.first(8),
                      .input = all_.last(7)}),
@@ -113,6 +113,7 @@ TEST_F(PlannerTest, PlansWhatDiffersInAnything) {
       {.what = {.collective = Collective::kBarrier}},
   };
   std::vector<std::shared_ptr<const PlannedCollective>> planned;
+  planned.reserve(std::size(calls));
   for (const Call& call : calls) planned.push_back(plan(call).planned);
   for (std::size_t i = 0; i < calls.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(planned[i], planned[j]) << i << " and " << j;
@@ -128,7 +129,7 @@ TEST_F(PlannerTest, LooksAtAddressesOfACallThatComesAgain) {
   auto* crooked = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(memory_.data()) + 2);
   EXPECT_EQ(refusal(sum_of(std::span(crooked, 4))),
             "all_reduce: the output's address is not aligned for float32");
-  // The same but for what is read or written beside the values.
+  // The next calls differ from the first call only in the input or in the feedback.
   EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce},
                      .values = all_.first(4),
                      .input = all_.subspan(2, 4)}),
@@ -149,12 +150,13 @@ TEST_F(PlannerTest, ExaminesASendOnceAndLooksAtItsAddress) {
     return planner.plan(call).number;
   };
   const std::uint64_t first = send(std::span<const float>(all_.first(4)));
-  EXPECT_EQ(send(std::span<const float>(all_.last(4))), first) << "it was examined again";
+  EXPECT_EQ(send(std::span<const float>(all_.last(4))), first) << "the call was examined again";
   EXPECT_NE(send(std::span<const float>(all_.first(5))), first);
   EXPECT_THROW(send(std::span(static_cast<const float*>(nullptr), 4)), Error);
 }
 
-// A part that lies in its place makes the call one in place, and then it is as if there were none.
+// If an input is at its place in the output, the call is in place. The plan is the same as without
+// an input.
 TEST_F(PlannerTest, KnowsACallInPlaceHoweverItWasMade) {
   const Found with_part = plan({.what = {.collective = Collective::kAllGather},
                                 .values = all_.first(8),
@@ -174,23 +176,25 @@ TEST_F(PlannerTest, KnowsGroupsByTheirBuffers) {
   };
   const Found whole = plan(sum_of(all_.first(10)));
   const Found first = plan(sum(group));
-  EXPECT_EQ(first.planned, whole.planned) << "of as many elements";
+  EXPECT_EQ(first.planned, whole.planned) << "both calls have 10 elements";
   EXPECT_NE(first.number, whole.number);
   EXPECT_EQ(plan(sum(std::vector(group.begin(), group.end()))).number, first.number);
   EXPECT_NE(plan(sum(elsewhere)).number, first.number);
   EXPECT_NE(plan(sum(cut_elsewhere)).number, first.number);
   std::array<std::int32_t, 6> integers{};
   EXPECT_EQ(refusal(sum(std::array<Values, 2>{all_.first(4), integers})),
-            "all_reduce: the buffers of a group have one type; here are float32 and int32");
+            "all_reduce: the buffers of a group must have one type; here are float32 and int32");
 }
 
-// Its own of everything that may differ: else one of them has the other's plan.
+// Each description differs in one member. If a member did not count, one call would get the plan of
+// another.
 TEST(Descriptions, DifferInEachMember) {
   const Description plain;
   const std::vector<Description> others{
       {.collective = Collective::kReduce},
       {.algorithm = collectives::Algorithm::kDirect},
       {.type = DataType::kInt32},
+      {.memory = MemoryKind::of_device(0)},
       {.count = 1},
       {.root = 1},
       {.in_place = false},
@@ -205,7 +209,8 @@ TEST(Descriptions, DifferInEachMember) {
     EXPECT_NE(other, plain);
     EXPECT_NE(hash_of(other), hash_of(plain)) << &other - others.data();
   }
-  EXPECT_EQ(others.size(), std::tuple_size_v<decltype(plain.members())>) << "a member is not here";
+  EXPECT_EQ(others.size(), std::tuple_size_v<decltype(plain.members())>)
+      << "`others` lacks a member";
 }
 
 }  // namespace

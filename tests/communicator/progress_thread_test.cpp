@@ -1,4 +1,5 @@
-// The thread that drives what nobody waits for: when it works, and that it ends.
+// Tests the thread that drives requests for which no caller waits: when this thread works, and that
+// it ends.
 #include "communicator/progress_thread.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +12,9 @@ namespace {
 
 using Work = ProgressThread::Work;
 
-// Method: many of them, each told a little later after it was woken, so that the word comes at
-// every moment of its way to work and back to sleep.
+// Method: many threads, one after the other. The time between waking a thread and asking it to end
+// grows from thread to thread. So the request to end arrives at every point between waking up,
+// working and sleeping again.
 TEST(ProgressThread, EndsWheneverItIsToldTo) {
   for (int i = 0; i < 10000; ++i) {
     std::atomic<int> turns = 0;
@@ -28,7 +30,7 @@ TEST(ProgressThread, EndsWheneverItIsToldTo) {
 }
 
 TEST(ProgressThread, WorksUntilThereIsNothingLeft) {
-  for (const bool naps : {false, true}) {
+  for (const bool polls : {false, true}) {
     std::atomic<int> left = 0;
     std::atomic<int> turns = 0;
     ProgressThread thread(
@@ -37,7 +39,7 @@ TEST(ProgressThread, WorksUntilThereIsNothingLeft) {
           ++turns;
           return --left > 0 ? Work::kMoves : Work::kStands;
         },
-        naps);
+        polls);
     EXPECT_FALSE(thread.has_started());
     thread.start();
     for (int round = 1; round <= 3; ++round) {

@@ -1,4 +1,4 @@
-// Reduces and broadcasts by way of the board. Method: ranks are threads, over the real
+// Tests reduces and broadcasts through shared memory. Method: ranks are threads, over the real
 // shared-memory transport.
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class RootedSharedCollectiveTest
   static std::size_t count() { return std::get<1>(GetParam()); }
 };
 
-// For each root, from where peers reach and from elsewhere.
+// Tests each root, with values in shared memory and in private memory.
 TEST_P(RootedSharedCollectiveTest, ReducesInTheOrderOfAChain) {
   for (std::size_t root = 0; root < n(); ++root) {
     const auto expected = summed_along_a_chain(n(), count(), root);
@@ -70,7 +70,7 @@ TEST_P(RootedSharedCollectiveTest, BroadcastsWhatTheRootHas) {
     std::vector<float> other(count());
     for (std::size_t root = 0; root < n(); ++root) {
       const auto expected = contribution_of<float>(root, count());
-      for (const bool mixed : {false, true}) {  // Rank 1 alone has memory of its own.
+      for (const bool mixed : {false, true}) {  // In mixed trials only rank 1 has private memory.
         const auto values = mixed && comm.rank() == 1 ? std::span(other) : shared;
         std::ranges::copy(contribution_of<float>(comm.rank(), count()), values.begin());
         comm.broadcast(values, root);
@@ -80,7 +80,8 @@ TEST_P(RootedSharedCollectiveTest, BroadcastsWhatTheRootHas) {
   });
 }
 
-// A mean, and factors of each rank's own; rank 1 alone has memory of its own.
+// Tests a mean, and a sum with a factor for each rank. In mixed trials only rank 1 has private
+// memory.
 TEST_P(RootedSharedCollectiveTest, ReducesByWhatEachRankIsMultipliedBy) {
   const auto reduction_of = [](std::size_t rank, bool is_mean) {
     return is_mean ? Reduction(ReduceOp::kMean)
@@ -97,7 +98,7 @@ TEST_P(RootedSharedCollectiveTest, ReducesByWhatEachRankIsMultipliedBy) {
         std::ranges::fill(values, static_cast<float>(2 * comm.rank() + 2));
         comm.reduce(values, n() - 1, reduction_of(comm.rank(), is_mean));
         if (comm.rank() + 1 < n()) continue;
-        const std::size_t sum = n() * (n() + 1);  // Of 2, 4, …, or of 2, 8, 18, …
+        const std::size_t sum = n() * (n() + 1);  // The sum of 2, 4, …, or of 2, 8, 18, …
         const auto expected = static_cast<float>(is_mean ? n() + 1 : sum * (2 * n() + 1) / 3);
         EXPECT_EQ(std::ranges::count(values, expected), std::ssize(values)) << is_mean << mixed;
       }
@@ -109,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(Worlds, RootedSharedCollectiveTest,
                          ::testing::Combine(::testing::Values(2, 3, 5),
                                             ::testing::ValuesIn(kSharedCounts)));
 
-// Of other roots, with and without an input, and asked for until they are done.
+// The calls have different roots, with and without an input. The test polls the requests until they
+// are done.
 TEST(RootedSharedCollective, HasReducesAndBroadcastsUnderWayAtOnce) {
   for (const std::size_t n : {2, 3}) {
     auto world = shared_world(n);

@@ -1,5 +1,6 @@
-// All-reduces and barriers by way of the board: the ring's bits, and what is seen where ranks do
-// not do the same. Method: ranks are threads, over the real shared-memory transport.
+// All-reduces through shared memory give the ring's bits. All-reduces and barriers notice ranks
+// that do not make the same calls. Method: ranks are threads, over the real shared-memory
+// transport.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ using testing::on_every_rank;
 using testing::shared_world;
 using testing::values_in;
 
-// Each rank has its own factor, and one of them none.
+// Each rank has its own factor; the factor of rank 1 is 1.
 struct OwnFactor {
   Reduction operator()(std::size_t rank) const {
     return Reduction::pre_scaled_sum(rank == 1 ? 1.0 : 0.3 + static_cast<double>(rank));
@@ -60,7 +61,7 @@ class SharedCollectiveTest : public ::testing::TestWithParam<std::tuple<std::siz
       const Block other = comm.allocate(std::max<std::size_t>(1, own.size() * sizeof(T)));
       const std::span<T> values = values_in<T>(block, count());
       const std::span<T> output = values_in<T>(other, count());
-      for (int round = 0; round < 3; ++round) {  // As exchanges take turns with two posts.
+      for (int round = 0; round < 3; ++round) {  // The rounds use different posts.
         std::ranges::copy(own, values.begin());
         comm.all_reduce(std::span<const T>(values), output, reduction(comm.rank()));
         EXPECT_TRUE(std::ranges::equal(values, own)) << "the input was written to";
@@ -73,7 +74,8 @@ class SharedCollectiveTest : public ::testing::TestWithParam<std::tuple<std::siz
     });
   }
 
-  // By stages, of which 150000 numbers need several.
+  // Expects the same results for values in private memory, which go through staging buffers. 150000
+  // numbers need several segments.
   template <class T, class ReductionOf>
   static void expect_the_same_of_private_memory(Communicator& comm, ReductionOf reduction,
                                                 const std::vector<T>& expected) {
@@ -102,7 +104,8 @@ INSTANTIATE_TEST_SUITE_P(Worlds, SharedCollectiveTest,
                          ::testing::Combine(::testing::Values(2, 3, 5),
                                             ::testing::ValuesIn(kSharedCounts)));
 
-// Whoever has private memory, all go by their stages, and come back to their memory.
+// If the values of one rank are in private memory, all ranks use staging buffers in this call. In
+// later calls all ranks again use their values in place.
 TEST(SharedCollective, IsStagedByAllWhereARanksMemoryIsItsOwn) {
   for (std::size_t who = 0; who < 3; ++who) {
     auto world = shared_world(3);
@@ -121,8 +124,8 @@ TEST(SharedCollective, IsStagedByAllWhereARanksMemoryIsItsOwn) {
   }
 }
 
-// Of `count` floats: parts of awkward sizes, an empty one among them, in another order than in
-// memory.
+// Splits `count` floats into parts of awkward sizes, one of them empty. The order of the parts
+// differs from their order in memory.
 std::vector<Values> parts_of(std::span<float> values, std::size_t part_count) {
   std::vector<Values> parts;
   while (!values.empty()) {
@@ -135,7 +138,7 @@ std::vector<Values> parts_of(std::span<float> values, std::size_t part_count) {
   return parts;
 }
 
-// What a group of them should have, in the order of their parts.
+// Returns the values of a group, in the order of its parts.
 std::vector<float> in_order(const std::vector<Values>& parts) {
   std::vector<float> all;
   for (const Values& part : parts) {
@@ -145,8 +148,8 @@ std::vector<float> in_order(const std::vector<Values>& parts) {
   return all;
 }
 
-// Each rank has parts of its own sizes. All of them lie where peers reach them, or one rank's do
-// not.
+// Each rank has parts of its own sizes. In some rounds all parts are in shared memory. In the other
+// rounds one rank's parts are in private memory.
 TEST(SharedCollective, HasTheRingsBitsInTheBuffersOfAGroup) {
   for (const std::size_t n : {2, 3, 5}) {
     for (const std::size_t count : {13, 1000, 40001, 150000}) {
@@ -176,7 +179,8 @@ TEST(SharedCollective, HasTheRingsBitsInTheBuffersOfAGroup) {
   }
 }
 
-// Of a rank that calls it a group, and of one whose memory is its own: then all go by stages.
+// Ranks 0 and 1 call with a group of buffers, and rank 2 has private memory. So all ranks use
+// staging buffers.
 TEST(SharedCollective, StagesTheBuffersOfAGroup) {
   constexpr std::size_t kCount = 150000;
   const auto expected = reduced_by_ring<float>(3, kCount, Same{ReduceOp::kSum});
@@ -200,7 +204,8 @@ TEST(SharedCollective, StagesTheBuffersOfAGroup) {
   });
 }
 
-// Small ones, of which most ranks reduce nothing: who is late may not read what a list has become.
+// The calls use a large and a small group of buffers in turn. In a call with the small group most
+// ranks reduce nothing. A late rank must not read a scatter list that was already overwritten.
 TEST(SharedCollective, AlternatesBetweenGroups) {
   auto world = shared_world(5);
   on_every_rank(world, [](Communicator& comm) {
@@ -221,7 +226,8 @@ TEST(SharedCollective, AlternatesBetweenGroups) {
   });
 }
 
-// As it would be if they were copied together: each of them has the sum of what it had.
+// The result is the same as if the parts were copied into one buffer: each part has the sum of its
+// own values.
 TEST(SharedCollective, AddsUpOnceWhatIsInAGroupTwice) {
   auto world = shared_world(2);
   on_every_rank(world, [&](Communicator& comm) {
@@ -233,8 +239,8 @@ TEST(SharedCollective, AddsUpOnceWhatIsInAGroupTwice) {
   });
 }
 
-// More than may be under way at once, of all sizes, and some by way of stages. They give what they
-// give one after the other.
+// The test makes more calls than may be under way together. The calls have all sizes, and some of
+// them use staging buffers. The results are the same as if each call waited for the call before.
 TEST(SharedCollective, HasManyUnderWayAtOnce) {
   for (const std::size_t n : {2, 3}) {
     auto world = shared_world(n);
@@ -267,7 +273,7 @@ TEST(SharedCollective, HasManyUnderWayAtOnce) {
   }
 }
 
-// What one writes another one reads, so they are not under way together.
+// One call reads what another writes, so they do not run together.
 TEST(SharedCollective, KeepsTheOrderOfCallsThatShareMemory) {
   auto world = shared_world(2);
   on_every_rank(world, [&](Communicator& comm) {
@@ -289,8 +295,8 @@ TEST(SharedCollective, KeepsTheOrderOfCallsThatShareMemory) {
   });
 }
 
-// Rank 0 is in the middle of many, the last of which rank 1 never calls. Rank 1 may give up before
-// rank 0 has called them all: then the call throws what the wait would have thrown.
+// Rank 0 starts many calls, and rank 1 never makes the last one. Rank 1 may give up before rank 0
+// has started them all. Then a call on rank 0 throws the error that the wait would throw otherwise.
 TEST(SharedCollective, EndsWhatIsUnderWayWhereARankFails) {
   auto world = shared_world(2);
   on_every_rank(world, [&](Communicator& comm) {
@@ -313,7 +319,7 @@ TEST(SharedCollective, EndsWhatIsUnderWayWhereARankFails) {
     try {
       call(8);
       requests.back().wait();
-      FAIL() << "heard nothing";
+      FAIL() << "rank 0 got no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kAborted) << error.what();
       EXPECT_NE(std::string(error.what()).find("the disk is on fire"), std::string::npos);
@@ -321,8 +327,8 @@ TEST(SharedCollective, EndsWhatIsUnderWayWhereARankFails) {
   });
 }
 
-// A rank of them is in an exchange, the other in an operation with messages, and no launcher is
-// there to compare what they wait in.
+// One rank is in an operation through shared memory, and the other rank is in an operation with
+// messages. No launcher compares the operations in which the ranks wait.
 TEST(SharedCollective, SeesAnOperationWithMessages) {
   for (const std::size_t in_exchange : {0, 1}) {
     auto world = shared_world(2);
@@ -348,7 +354,7 @@ TEST(SharedCollective, SeesAnOperationWithMessages) {
   }
 }
 
-// Both are in an exchange, each in one of its own.
+// Both ranks are in operations through shared memory, but not in the same one.
 TEST(SharedCollective, SeesAnotherCollectiveAndAnotherRoot) {
   for (const bool same_collective : {false, true}) {
     auto world = shared_world(2);
@@ -361,7 +367,7 @@ TEST(SharedCollective, SeesAnotherCollectiveAndAnotherRoot) {
         } else {
           comm.broadcast(values, comm.rank());
         }
-        FAIL() << "rank " << comm.rank() << " saw nothing";
+        FAIL() << "rank " << comm.rank() << " got no error";
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::kMismatch) << error.what();
         EXPECT_NE(std::string(error.what()).find("broadcast"), std::string::npos) << error.what();
@@ -370,21 +376,23 @@ TEST(SharedCollective, SeesAnotherCollectiveAndAnotherRoot) {
   }
 }
 
-// Few bytes travel with the post, more do not: they are one operation all the same.
+// A post contains few values, but not many values. Calls with few and with many values still count
+// as the same operation.
 TEST(SharedCollective, SeesThatCountsDifferAcrossWhatTravelsWithAPost) {
   auto world = shared_world(2);
   on_every_rank(world, [&](Communicator& comm) {
     std::vector<float> values(comm.rank() == 0 ? 12 : 13);
     try {
       comm.all_reduce(values, ReduceOp::kSum);
-      FAIL() << "rank " << comm.rank() << " saw nothing";
+      FAIL() << "rank " << comm.rank() << " got no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kMismatch) << error.what();
     }
   });
 }
 
-// A star's rank 1 sends all that it has, a ring's of three 4 / 3 of it.
+// With the plan star, rank 1 sends all its bytes once. With the ring, each of three ranks sends 4/3
+// of its bytes.
 TEST(SharedCollective, IsNotThereForAGroupOfAnotherPlan) {
   auto world = shared_world(3);
   on_every_rank(world, [](Communicator& comm) {
@@ -408,7 +416,7 @@ TEST(SharedCollective, IsRefusedAPlanThatThereIsNot) {
   CommunicatorOptions options;
   options.codec = Codec::kFloat16;
   Communicator alone(options);
-  for (const char* plan : {"rong", "chain", "tree"}) {  // The last does not go with the codec.
+  for (const char* plan : {"rong", "chain", "tree"}) {  // tree does not support the codec.
     try {
       Communicator other = alone.split(0, 0, plan);
       FAIL() << plan;

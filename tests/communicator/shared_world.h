@@ -1,4 +1,4 @@
-// What the tests of exchanges share: worlds of threads over shared memory, and numbers to add up.
+// Helpers for tests of collectives: worlds of threads over shared memory, and values to add up.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -24,7 +24,7 @@ std::span<T> values_in(const Block& block, std::size_t count) {
   return {reinterpret_cast<T*>(block.bytes().data()), count};
 }
 
-// Numbers whose sums round, so that another order of additions has other bits.
+// Returns numbers whose sums are rounded, so another order of additions gives other bits.
 template <class T>
 std::vector<T> contribution_of(std::size_t rank, std::size_t count) {
   std::mt19937 random(static_cast<std::mt19937::result_type>(rank * 7919 + count));
@@ -34,7 +34,7 @@ std::vector<T> contribution_of(std::size_t rank, std::size_t count) {
   return values;
 }
 
-// Counts around what travels with a post, a line, a page, a piece, and shares of whole pages.
+// Counts around the capacity of a post, a cache line, a page, a piece, and slices of whole pages.
 inline constexpr std::size_t kSharedCounts[] = {0,  1,    5,     11,    12,    13,    16,
                                                 25, 1000, 16384, 16385, 40001, 70003, 150000};
 

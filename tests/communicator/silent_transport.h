@@ -1,4 +1,4 @@
-// A transport over which nothing ever comes, for what a test wants of one beside that.
+// A transport over which nothing ever arrives. Tests override what they need.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "communicator/group.h"
-#include "memory/host.h"
+#include "memory/host_block.h"
 #include "transport/transport.h"
 
 namespace rota::testing {
@@ -18,6 +18,7 @@ namespace rota::testing {
 class SilentChannel : public transport::Channel {
  public:
   void start_send(const transport::Header&, std::span<const std::byte>) override {}
+  void send_more(std::span<const std::byte>) override {}
   transport::Progress progress_send() override { return transport::Progress::kNone; }
   const transport::Header* incoming() override { return nullptr; }
   std::span<const std::byte> peek() override { return {}; }
@@ -30,7 +31,7 @@ class SilentTransport : public transport::Transport {
  public:
   std::string_view name() const noexcept override { return "toy"; }
   transport::Channel& channel(std::size_t) noexcept override { return channel_; }
-  void rest(base::Duration) override {}
+  void sleep(base::Duration) override {}
   void wake() noexcept override {}
   bool ends_by_itself(std::size_t) const noexcept override { return false; }
   Block allocate(std::size_t bytes) override { return memory::allocate_host(bytes); }
@@ -44,7 +45,7 @@ class SilentTransport : public transport::Transport {
   SilentChannel channel_;
 };
 
-// Rank 0 of two, on hosts "a" and "b".
+// Returns the group of rank 0 of two ranks, on hosts "a" and "b".
 inline Group group_over(std::unique_ptr<transport::Transport> transport, base::Duration deadline) {
   Group group;
   group.table.transport = transport->name();

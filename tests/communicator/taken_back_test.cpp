@@ -1,5 +1,5 @@
-// What peers make of values that a rank has taken back while they read them.
-// Method: that race is the test, so ThreadSanitizer does not run it; ranks are threads.
+// Tests what peers do if a rank takes its values back while the peers read them. Method: the test
+// makes this race on purpose, so it is not built for ThreadSanitizer. Ranks are threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ using testing::floats_of;
 using testing::on_every_rank;
 using testing::world_in_memory;
 
-// Two ranks a host, on two hosts: what rank 1 reads in rank 0's memory goes on to the other host.
+// Two ranks on each of two hosts: rank 1 reads rank 0's memory and passes the values to the other
+// host.
 TEST(TakenBack, GoesToNoOtherHost) {
   constexpr std::size_t kCount = std::size_t{1} << 20;
   for (int trial = 0; trial < 20; ++trial) {
@@ -50,13 +51,14 @@ TEST(TakenBack, GoesToNoOtherHost) {
       if (!is_root && !error) {
         EXPECT_TRUE(all_are(values, 1)) << "rank " << comm.rank() << ", trial " << trial;
       }
-      for (++ended; ended < 4;) std::this_thread::yield();  // Nobody leaves before all have ended.
+      for (++ended; ended < 4;) std::this_thread::yield();  // No rank leaves before all have ended.
     });
   }
 }
 
-// A receive that is done before the one in front of it looks before it says so, too. Large copies
-// may go backwards: rank 1 begins to write at the end that is read last.
+// A receive that ends before an earlier receive also checks for an abort before it reports success.
+// A large copy may run backwards. So rank 1 finds out where rank 0's copy began, and overwrites the
+// values from the other end on.
 TEST(TakenBack, IsSeenByAReceiveThatOvertakesAnother) {
   constexpr std::size_t kCount = std::size_t{32} << 20;
   for (int trial = 0; trial < 5 && !::testing::Test::HasFailure(); ++trial) {

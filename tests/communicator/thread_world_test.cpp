@@ -1,5 +1,5 @@
-// Communicators whose ranks are threads, over the real shared-memory transport: where a race
-// detector sees both ends of every hand-over.
+// Tests communicators whose ranks are threads, over the real shared-memory transport. Here a race
+// detector sees both ends of every transfer.
 #include "communicator/thread_world.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ namespace {
 
 using testing::on_every_rank;
 
-// Small integers held in floats: their sums are exact, so rounding cannot hide a mistake.
+// Returns a small integer held in a float. Sums of these values are exact, so rounding cannot hide
+// a mistake.
 float value_of(std::size_t rank, std::size_t index) {
   return static_cast<float>(rank * 3 + index % 7);
 }
@@ -86,8 +87,8 @@ TEST_P(ThreadWorldTest, FinishesRequestsThatNobodyWaitsFor) {
   });
 }
 
-// One of them is 1, one is 0: ranks that have nothing to scale, or nothing to give, take part
-// alike.
+// One factor is 1 and one is 0: a rank that has nothing to scale, or contributes nothing, takes
+// part like the others.
 TEST_P(ThreadWorldTest, ScalesByEachRanksOwnFactor) {
   constexpr std::array kFactors{1.0, 0.5, -3.0, 0.0, 4.0};
   constexpr std::size_t kCount = 1009;
@@ -139,7 +140,8 @@ TEST_P(ThreadWorldTest, LeavesABarrierWhenTheLastHasEntered) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, ThreadWorldTest, ::testing::Values(1, 2, 3, 4, 5));
 
-// A process that nothing started, as one that rotarun did.
+// Even without a launcher, a process may have a world of threads in addition to its own
+// communicator.
 TEST(ThreadWorld, StandsBesideWhatTheProcessHas) {
   Communicator alone{CommunicatorOptions{}};
   for (int time = 0; time < 2; ++time) {
@@ -156,7 +158,8 @@ TEST(ThreadWorld, StandsBesideWhatTheProcessHas) {
   EXPECT_EQ(values[999], 1);
 }
 
-// Memory that is shared counts as a file, and to make a file larger than allowed ends a process.
+// Shared memory counts as a file. The system kills a process that makes a larger file than the
+// process's limit allows.
 TEST(ThreadWorld, TakesAsMuchMemoryAsFilesMayHave) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -173,7 +176,7 @@ TEST(ThreadWorld, TakesAsMuchMemoryAsFilesMayHave) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   try {
     transport::shm::thread_arena_bytes(2);
-    ADD_FAILURE() << "took 4096 bytes";
+    ADD_FAILURE() << "4096 bytes were enough";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kNoMemory);
   }

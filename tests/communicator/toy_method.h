@@ -1,5 +1,5 @@
-// Operations of a toy kind, which the library does not know: each finishes after as many steps as
-// it says, and leaves its values alone.
+// A toy method, which the library does not know. Each of its operations ends after a given number
+// of steps, and does not change its values.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -11,19 +11,22 @@
 
 namespace rota::testing {
 
-// What a toy is like, and what it was asked; a test may change it at any time.
+// The properties of the toy method, and a record of its calls. A test may change the properties at
+// any time.
 struct ToyManner {
   bool in_order = false;
-  bool own_streams = false;              // A stream each, in place of the one that it names.
+  bool own_streams = false;              // Each operation has a stream of its own, not the call's.
   bool is_held = false;                  // No operation moves.
-  bool host_reads = true;                // The host may read its values.
-  std::string_view one_thread{};         // What of it takes one thread.
-  std::span<const std::byte> reached{};  // Where it takes parts as they lie.
-  std::size_t made_ready = 0;            // How often.
-  const collectives::Operation* started = nullptr;  // The last one.
+  bool host_reads = true;                // The host may read an operation's values.
+  MemoryKind memory{};                   // The memory of its values.
+  std::string_view one_thread{};         // The part that only one thread may use.
+  std::span<const std::byte> reached{};  // What memory_of_parts() returns.
+  std::size_t made_ready = 0;            // How often the method was made ready.
+  const collectives::Operation* started = nullptr;  // The operation that was started last.
 };
 
-// Its call's count: its steps; its root: its stream.
+// A toy operation. The call's count is the operation's number of steps, and the call's root is its
+// stream.
 class ToyRun final : public collectives::Running {
  public:
   ToyRun(ToyManner& manner, std::size_t place, std::size_t first_stream)
@@ -52,15 +55,16 @@ class ToyRun final : public collectives::Running {
   std::size_t left_ = 0;
 };
 
-// Takes the place of the plan star, by which a person may ask for it.
+// Replaces the plan star, so a test gets the toy method by the name star.
 class Toys final : public collectives::Method {
  public:
-  // `manner` outlives it.
+  // `manner` must outlive the object.
   explicit Toys(ToyManner& manner) : manner_(manner) {}
 
   bool makes(collectives::Algorithm algorithm) const noexcept override {
     return algorithm == collectives::Algorithm::kStar;
   }
+  bool takes(MemoryKind memory) const noexcept override { return memory == manner_.memory; }
   std::span<const std::byte> memory_of_parts(std::size_t) const noexcept override {
     return manner_.reached;
   }

@@ -1,4 +1,4 @@
-// One office a group, where a letter lies until who it is for has taken it.
+// Each group has one post office, which keeps a letter until the receiver has taken it.
 #include "communicator/toy_transport.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "memory/host.h"
+#include "memory/host_block.h"
 
 namespace rota::testing {
 namespace {
@@ -24,7 +24,7 @@ struct Office {
   std::mutex mutex;
   std::condition_variable news;
   std::uint64_t news_count = 0;
-  std::map<std::pair<std::size_t, std::size_t>, std::deque<Letter>> letters{};  // From, to.
+  std::map<std::pair<std::size_t, std::size_t>, std::deque<Letter>> letters{};  // Key: from, to.
   std::atomic<bool> is_closed = false;
 
   void tell() {
@@ -33,7 +33,7 @@ struct Office {
   }
 };
 
-// Made by whoever asks first.
+// Returns the office with this number. The first caller creates the office.
 std::shared_ptr<Office> office_of(std::uint64_t number) {
   static std::mutex mutex;
   static std::map<std::uint64_t, std::shared_ptr<Office>> offices;
@@ -43,7 +43,8 @@ std::shared_ptr<Office> office_of(std::uint64_t number) {
   return office;
 }
 
-// Above those of jobs.
+// Returns the number of a new group's office. These numbers are larger than those of the offices of
+// jobs.
 std::uint64_t new_number() {
   static std::atomic<std::uint64_t> last{std::uint64_t{1} << 32};
   return ++last;
@@ -55,8 +56,15 @@ class LetterChannel final : public transport::Channel {
       : office_(office), out_{rank, peer}, in_{peer, rank} {}
 
   void start_send(const transport::Header& header, std::span<const std::byte> payload) override {
+    written_ = {header, {}};
+    send_more(payload);
+  }
+  // A letter is handed in when all of it is written.
+  void send_more(std::span<const std::byte> payload) override {
+    written_.payload.insert(written_.payload.end(), payload.begin(), payload.end());
+    if (written_.payload.size() < written_.header.bytes) return;
     const std::scoped_lock lock(office_.mutex);
-    office_.letters[out_].push_back({header, {payload.begin(), payload.end()}});
+    office_.letters[out_].push_back(std::move(written_));
     office_.tell();
   }
   transport::Progress progress_send() override { return transport::Progress::kDone; }
@@ -87,7 +95,8 @@ class LetterChannel final : public transport::Channel {
   Office& office_;
   std::pair<std::size_t, std::size_t> out_;
   std::pair<std::size_t, std::size_t> in_;
-  const Letter* letter_ = nullptr;  // The one that is arriving.
+  Letter written_{};                // The letter that is not handed in yet.
+  const Letter* letter_ = nullptr;  // The arriving letter.
   std::size_t taken_ = 0;
 };
 
@@ -102,7 +111,7 @@ class LetterTransport final : public transport::Transport {
 
   std::string_view name() const noexcept override { return kToyRow.name; }
   transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
-  void rest(base::Duration at_most) override {
+  void sleep(base::Duration at_most) override {
     std::unique_lock lock(office_->mutex);
     office_->news.wait_for(lock, at_most, [&] { return office_->news_count != heard_; });
     heard_ = office_->news_count;
@@ -112,7 +121,7 @@ class LetterTransport final : public transport::Transport {
     office_->tell();
   }
   bool ends_by_itself(std::size_t) const noexcept override { return true; }
-  std::unique_ptr<transport::Fabric> found(const transport::Site& site) override;
+  std::unique_ptr<transport::Fabric> group_fabric(const transport::GroupShape& shape) override;
   Block allocate(std::size_t bytes) override { return memory::allocate_host(bytes); }
   std::uint64_t sent_bytes() const noexcept override { return 0; }
   std::uint64_t staged_bytes() const noexcept override { return 0; }
@@ -129,13 +138,13 @@ class LetterTransport final : public transport::Transport {
   std::uint64_t heard_ = 0;
 };
 
-// Every new rank offers an office, and all meet in that of the first.
+// Every rank of a new group offers an office, and all of them use the office of the first rank.
 class LetterFabric final : public transport::Fabric {
  public:
-  explicit LetterFabric(transport::Site site) : site_(std::move(site)) {}
+  explicit LetterFabric(transport::GroupShape shape) : shape_(std::move(shape)) {}
 
   std::vector<transport::Ticket> issue(const std::string&) override {
-    std::vector<transport::Ticket> tickets(site_.own.size());
+    std::vector<transport::Ticket> tickets(shape_.own.size());
     for (transport::Ticket& ticket : tickets) ticket.place[0] = new_number();
     return tickets;
   }
@@ -144,27 +153,29 @@ class LetterFabric final : public transport::Fabric {
       std::span<const transport::Ticket> tickets, const transport::CallTerms&,
       base::TimePoint) override {
     std::vector<std::unique_ptr<transport::Transport>> transports;
-    for (const std::size_t rank : site_.own) {
+    for (const std::size_t rank : shape_.own) {
       transports.push_back(std::make_unique<LetterTransport>(office_of(tickets.front().place[0]),
-                                                             rank, site_.islands.size()));
+                                                             rank, shape_.domains.size()));
     }
     return transports;
   }
 
  private:
-  transport::Site site_;
+  transport::GroupShape shape_;
 };
 
-std::unique_ptr<transport::Fabric> LetterTransport::found(const transport::Site& site) {
-  return std::make_unique<LetterFabric>(site);
+std::unique_ptr<transport::Fabric> LetterTransport::group_fabric(
+    const transport::GroupShape& shape) {
+  return std::make_unique<LetterFabric>(shape);
 }
 
 }  // namespace
 
-std::unique_ptr<transport::Transport> join_toy(const transport::Site& site, transport::Lent,
+std::unique_ptr<transport::Transport> join_toy(const transport::GroupShape& shape,
+                                               transport::Descriptors,
                                                const transport::CallTerms& terms, base::TimePoint) {
-  return std::make_unique<LetterTransport>(office_of(terms.incarnation), site.own.front(),
-                                           site.islands.size());
+  return std::make_unique<LetterTransport>(office_of(terms.incarnation), shape.own.front(),
+                                           shape.domains.size());
 }
 
 }  // namespace rota::testing

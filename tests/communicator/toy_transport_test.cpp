@@ -1,5 +1,5 @@
-// A further transport takes its own files and two rows, and no change elsewhere: ranks join over
-// it, every collective runs over it, and groups that are split off keep it and its name.
+// Another transport needs its own files and two table rows, and no change elsewhere. Ranks join
+// over it, every collective runs over it, and groups split off keep the transport and its name.
 #include "communicator/toy_transport.h"
 
 #include <gtest/gtest.h>
@@ -19,22 +19,22 @@
 namespace rota {
 namespace {
 
-constexpr std::array kWithToy{testing::kToyMaker};
+constexpr std::array kWithToy{testing::kToyFactory};
 
 std::vector<Communicator> toy_world(std::size_t world_size) {
   static std::uint64_t worlds = 0;
   ++worlds;
-  const base::Islands islands = base::each_alone(world_size);
+  const base::Domains domains = base::each_alone(world_size);
   std::vector<std::unique_ptr<transport::Transport>> transports;
   for (std::size_t rank = 0; rank < world_size; ++rank) {
     const transport::CallTerms terms{.addresses = {}, .key = {}, .incarnation = worlds};
-    transports.push_back(transport::join(base::transport_between(islands, &testing::kToyRow),
-                                         {.islands = islands, .own = {rank}}, {}, terms,
+    transports.push_back(transport::join(base::transport_between(domains, &testing::kToyRow),
+                                         {.domains = domains, .own = {rank}}, {}, terms,
                                          base::Clock::now(), kWithToy));
   }
   CommunicatorOptions options;
   options.deadline = std::chrono::seconds(20);
-  return ThreadWorld::over(islands, std::move(transports), options);
+  return ThreadWorld::over(domains, std::move(transports), options);
 }
 
 void expect_all_over_toy(Communicator& communicator) {

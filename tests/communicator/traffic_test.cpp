@@ -1,6 +1,6 @@
-// What an all-reduce gives to other ranks, and what it copies on the way, counted byte by byte.
-// Method: ranks are threads, over shared memory and over TCP. S bytes are cut into n equal chunks,
-// of whole pages, so that the formulas of docs/memory.md are exact on every rank.
+// What an all-reduce sends to other ranks, and what it copies on the way, counted in bytes.
+// Method: ranks are threads, over shared memory and over TCP. S bytes are cut into n equal chunks
+// of whole pages, so the formulas of docs/memory.md are exact on every rank.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class TrafficTest : public ::testing::TestWithParam<std::tuple<std::size_t, std:
   static std::size_t n() { return std::get<0>(GetParam()); }
   static std::size_t count() {
     return n() * 1024 * 27;
-  }  // A chunk a rank, in pages of 1024 floats.
+  }  // A chunk of each rank has 27 pages of 1024 floats.
   static std::uint64_t bytes() { return count() * sizeof(float); }
 
   static std::vector<Communicator> make_world(const std::string& transport) {
@@ -55,7 +55,7 @@ class TrafficTest : public ::testing::TestWithParam<std::tuple<std::size_t, std:
     ASSERT_EQ(values[3], ranks * 3 + ranks * (ranks - 1) / 2);
   }
 
-  // Calls `expect` on every rank with what one all-reduce, planned before, has moved.
+  // Calls `expect` on every rank with the traffic of one all-reduce whose plan is cached.
   template <class Expect>
   static void count_traffic(const std::string& transport, bool is_shared, Expect expect) {
     auto world = make_world(transport);
@@ -92,8 +92,9 @@ TEST_P(TrafficTest, IsACopyOfWhatLeavesMemoryThatIsNotShared) {
   });
 }
 
-// What arrives to be added passes through the slots, all else lands where it stays: in the direct
-// plan the first of the chunks that are added up does, unless there is but one.
+// Arriving values that are added pass through the slots, the receive buffers of the connections.
+// All other values land at their final place. In the direct plan, the first of several chunks that
+// are added also lands at its final place.
 TEST_P(TrafficTest, PassesThroughSlotsOverTcpOnlyToBeAdded) {
   const bool first_lands = std::get<1>(GetParam()) == "direct" && n() > 2;
   const std::uint64_t added = once_round() - (first_lands ? bytes() / n() : 0);
@@ -105,18 +106,19 @@ TEST_P(TrafficTest, PassesThroughSlotsOverTcpOnlyToBeAdded) {
   }
 }
 
-// Between each two ranks as over that transport alone. Islands are 0-1, 2-3 and so on.
+// Between two ranks, the traffic is the same as in a world that has only the transport of these two
+// ranks. Domains are ranks 0-1, 2-3 and so on.
 class MixedTrafficTest : public TrafficTest {};
 
 TEST_P(MixedTrafficTest, IsThatOfEachNeighbourWhereSomeShareMemory) {
-  const auto are_mates = [](std::size_t a, std::size_t b) { return a / 2 == b / 2; };
+  const auto are_local = [](std::size_t a, std::size_t b) { return a / 2 == b / 2; };
   for (const bool is_shared : {true, false}) {
     count_traffic("shm+tcp", is_shared, [&](const Traffic& traffic) {
-      const bool sends_to_mate = are_mates(traffic.rank, (traffic.rank + 1) % n());
-      const bool receives_from_mate = are_mates(traffic.rank, (traffic.rank + n() - 1) % n());
+      const bool sends_to_local = are_local(traffic.rank, (traffic.rank + 1) % n());
+      const bool receives_from_local = are_local(traffic.rank, (traffic.rank + n() - 1) % n());
       EXPECT_EQ(traffic.sent, 2 * once_round());
-      EXPECT_EQ(traffic.staged, (sends_to_mate && !is_shared ? 2 * once_round() : 0) +
-                                    (receives_from_mate ? 0 : once_round()));
+      EXPECT_EQ(traffic.staged, (sends_to_local && !is_shared ? 2 * once_round() : 0) +
+                                    (receives_from_local ? 0 : once_round()));
     });
   }
 }

@@ -1,4 +1,5 @@
-// Tuned files: what is one, what is chosen by it, and with which words others are refused.
+// Tests the format of tuned files, the plans that they choose, and the messages about files that
+// are refused.
 #include "communicator/tuned_table.h"
 
 #include <gmock/gmock.h>
@@ -67,19 +68,19 @@ TEST(TunedTable, RefusesWhatMakesNoSenseAndNamesTheLine) {
       {"", "line 1: it does not begin with 'rota-tuned 1'"},
       {"# Nothing.\n\n", "line 3: it does not begin with 'rota-tuned 1'"},
       {"transport shm\n", "line 1: it does not begin with 'rota-tuned 1'"},
-      {"rota-tuned 2\n", "line 1: its form is '2', and this rota knows 1: tune again"},
+      {"rota-tuned 2\n", "line 1: its format is '2', but this rota knows format 1: tune again"},
       {head + "speed 9\n", "line 2: 'speed' is none of transport, hosts and all-reduce"},
       {head + "transport udp\n",
-       "line 2: after 'transport' one of shm, tcp, tcp encrypted, shm+tcp, shm+tcp encrypted is "
-       "needed"},
+       "line 2: after 'transport' one of shm, tcp, tcp encrypted, mpi, shm+tcp, shm+tcp encrypted "
+       "is needed"},
       {head + "transport shm encrypted\n",
-       "line 2: after 'transport' one of shm, tcp, tcp encrypted, shm+tcp, shm+tcp encrypted is "
-       "needed"},
-      {world + "transport shm\n", "line 4: a second line 'transport'"},
-      {world + "hosts 0-1\n", "line 4: a second line 'hosts'"},
+       "line 2: after 'transport' one of shm, tcp, tcp encrypted, mpi, shm+tcp, shm+tcp encrypted "
+       "is needed"},
+      {world + "transport shm\n", "line 4: it is a second line 'transport'"},
+      {world + "hosts 0-1\n", "line 4: it is a second line 'hosts'"},
       {head + "hosts\n", "line 2: the ranks of each host are needed, such as 'hosts 0-1 2-3'"},
       {head + "hosts 0 2\n", "line 2: rank 1 is on no host"},
-      {head + "hosts 0-1 1\n", "line 2: rank 1 comes twice"},
+      {head + "hosts 0-1 1\n", "line 2: rank 1 appears twice"},
       {head + "hosts 3-1\n", "line 2: '3-1' ends before it begins"},
       {head + "hosts ,\n", "line 2: ',' has no rank"},
       {head + "hosts 0-4096\n",
@@ -89,9 +90,9 @@ TEST(TunedTable, RefusesWhatMakesNoSenseAndNamesTheLine) {
        "line 4: a number is '-1': a whole number from 0 to 18446744073709551615 is needed"},
       {world + "all-reduce 0 chain\n", "line 4: no all-reduce has the plan 'chain'"},
       {world + "all-reduce 0 r\1ng\n", "line 4: no all-reduce has the plan 'r?ng'"},
-      {world + "all-reduce 4 ring\n", "line 4: the first line 'all-reduce' is to be from 0 on"},
+      {world + "all-reduce 4 ring\n", "line 4: the first line 'all-reduce' must start at 0 bytes"},
       {world + "all-reduce 0 ring\nall-reduce 0 hub\n",
-       "line 5: the bytes of lines 'all-reduce' are to ascend"},
+       "line 5: the bytes of the lines 'all-reduce' must ascend"},
       {world, "line 4: it has no line 'all-reduce 0 PLAN'"},
       {head + "hosts 0-1\nall-reduce 0 ring\n", "line 4: it has no line 'transport'"},
       {head + "transport shm\nall-reduce 0 ring\n", "line 4: it has no line 'hosts'"},

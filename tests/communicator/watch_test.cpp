@@ -1,4 +1,4 @@
-// When a wait is told of, and when it ends. Method: a clock of the test's own.
+// Tests the times at which a long wait is reported and times out. Method: the test sets the clock.
 #include "communicator/watch.h"
 
 #include <gtest/gtest.h>
@@ -13,11 +13,12 @@ using std::chrono::seconds;
 using Verdict = Watch::Verdict;
 
 constexpr base::Duration kDeadline = seconds(10);
-constexpr base::Duration kOften = milliseconds(2);  // As a waiting thread looks.
+constexpr base::Duration kOften = milliseconds(2);  // The poll interval of a waiting thread.
 
 class WatchTest : public ::testing::Test {
  protected:
-  // Looks as often as a thread does, until so much time has passed. Returns the last verdict.
+  // Asks the watch as often as a waiting thread does, until `time` has passed. Returns the last
+  // verdict.
   Verdict look_for(base::Duration time, bool tells_why = false, bool stream_goes_on = false) {
     Verdict verdict = Verdict::kWaits;
     for (const auto end = now_ + time; now_ < end;) {
@@ -38,7 +39,7 @@ class WatchTest : public ::testing::Test {
 };
 
 TEST_F(WatchTest, EndsAtTheDeadlineAndNotBefore) {
-  const auto begin = now_ + kOften;  // Of the first look.
+  const auto begin = now_ + kOften;  // The time of the first look.
   EXPECT_EQ(look_for(kDeadline), Verdict::kWaits);
   EXPECT_EQ(look_for(seconds(1)), Verdict::kTimedOut);
   EXPECT_EQ(now_ - begin, kDeadline + kOften);
@@ -86,11 +87,20 @@ TEST_F(WatchTest, WaitsForTheEndOfAStreamThatMayStillBringSomething) {
   watch_.on_departure_of(kPeer);
   const auto begin = now_ + kOften;
   EXPECT_EQ(look_for(seconds(1), false, true), Verdict::kWaits);
-  watch_.on_moved();  // Something came: it may go on.
+  watch_.on_moved();  // Something arrived, so more may follow.
   const auto again = now_ + kOften;
   EXPECT_EQ(look_for(seconds(3), false, true), Verdict::kEnded);
   EXPECT_EQ(now_ - again, Watch::kStreamEnds);
   EXPECT_GT(now_ - begin, Watch::kStreamEnds);
+}
+
+// Method: the stream neither moves nor ends, and the time that it may take would end later.
+TEST_F(WatchTest, EndsTheWaitForAStreamAtTheDeadline) {
+  const auto begin = now_ + kOften;
+  EXPECT_EQ(look_for(kDeadline - seconds(1)), Verdict::kWaits);
+  watch_.on_departure_of(kPeer);
+  EXPECT_EQ(look_for(seconds(3), false, true), Verdict::kEnded);
+  EXPECT_EQ(now_ - begin, kDeadline + kOften);
 }
 
 TEST_F(WatchTest, TellsOfALongWaitOnceAndOfItsEnd) {
@@ -102,9 +112,9 @@ TEST_F(WatchTest, TellsOfALongWaitOnceAndOfItsEnd) {
   EXPECT_TRUE(watch_.wants_report_of(kPeer));
   watch_.on_report_of(kPeer);
   EXPECT_FALSE(watch_.wants_report_of(kPeer));
-  EXPECT_TRUE(watch_.wants_report_of(kPeer + 1)) << "it waits for another one now";
+  EXPECT_TRUE(watch_.wants_report_of(kPeer + 1)) << "the rank now waits for another peer";
   EXPECT_TRUE(watch_.on_finished());
-  EXPECT_FALSE(watch_.on_finished()) << "it was told";
+  EXPECT_FALSE(watch_.on_finished()) << "the end was already reported";
   look();
   EXPECT_FALSE(watch_.wants_report_of(kPeer)) << "the next operation has its own clock";
 }

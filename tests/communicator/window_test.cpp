@@ -1,5 +1,5 @@
-// The one rule of order, for any kind of operation. Method: operations of a toy kind, beside plans
-// that have no step.
+// Tests the rule by which an operation of any kind may start while earlier ones are under way.
+// Method: toy operations, and plans without a step.
 #include "communicator/window.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace {
 using collectives::PlannedCollective;
 using Turn = Window::Turn;
 
-// Of it, a window asks for nothing but whether some rank has begun to abort.
+// A window asks a transport only whether some rank has begun to abort.
 class BreakableTransport final : public testing::SilentTransport {
  public:
   bool is_broken = false;
@@ -32,7 +32,7 @@ class BreakableTransport final : public testing::SilentTransport {
   bool broken() const noexcept override { return is_broken; }
 };
 
-// What a toy operation is made of.
+// The properties of a toy operation.
 struct Toy {
   std::size_t steps = 1;
   std::uint32_t stream = 0;
@@ -73,7 +73,8 @@ class WindowTest : public ::testing::Test {
     operation.planned = &planned;
     return queue_.push();
   }
-  // How many turns pass until it is done. What starts in a turn is stepped in it.
+  // Returns the number of turns until the operation is done. An operation that starts in a turn
+  // also makes a step in this turn.
   int turns_until_done(std::uint64_t number) {
     int turns = 0;
     for (; !queue_.is_done(number) && turns < 1000; ++turns) window_->turn();
@@ -101,7 +102,7 @@ TEST_F(WindowTest, FinishesOperationsAsTheyAreDone) {
   EXPECT_EQ(turns_until_done(quick), 2);
   EXPECT_FALSE(queue_.is_done(slow));
   EXPECT_TRUE(queue_.is_done(plan));
-  EXPECT_EQ(queue_.finished(), 0U) << "the first is not done";
+  EXPECT_EQ(queue_.finished(), 0U) << "the first operation is not done";
   EXPECT_EQ(turns_until_done(slow), 3);
   EXPECT_EQ(queue_.finished(), 3U);
   EXPECT_EQ(window_->turn(), Turn::kNothing);
@@ -175,7 +176,8 @@ TEST_F(WindowTest, LetsReadersAndOthersMemoryGoSideBySide) {
 }
 
 TEST_F(WindowTest, HasSoManyPlaces) {
-  // Of one stream, none of the others could begin: each has one step, and a turn finishes it.
+  // If all operations were in one stream, no other operation could begin before this one ends. Each
+  // of the others is a plan without steps, and one turn finishes it.
   push({.steps = 100, .stream = 0});
   for (std::uint64_t i = 1; i < collectives::kMostRunning; ++i) push_plan();
   const auto one_more = push_plan();
@@ -203,7 +205,8 @@ TEST_F(WindowTest, NamesWhatWaitsForMemory) {
   EXPECT_EQ(window_->held_up_by_memory(), nullptr);
   const auto same_stream = push({.stream = 0});
   window_->turn();
-  EXPECT_EQ(window_->held_up_by_memory(), nullptr) << "a stream is no memory";
+  EXPECT_EQ(window_->held_up_by_memory(), nullptr)
+      << "the operation waits for a stream, not for memory";
   turns_until_done(same_stream);
   push({.steps = 9, .stream = 0, .written = all});
   const auto reader = push({.stream = 1, .read = all});

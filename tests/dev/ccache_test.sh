@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Builds share what they compile by ccache, and go on without one that does not work.
-# Functions are called by expect, and scripts expand their own variables.
+# Builds share compiled objects through ccache, and continue without a ccache that does not work.
+# ShellCheck does not know that the quoted scripts expand their own variables.
 # shellcheck disable=SC2016
 
 source "$(dirname "${BASH_SOURCE[0]}")/small_tree.sh"
 left_out=
 
-# goes_on WHY: the build is done, with one line about ccache.
+# goes_on WHY: the build succeeds and prints one line about ccache.
 goes_on() {
   make_tree tree
   run 0 tree/dev build
-  expect "one line, about: $1" test "$(grep -c ccache output)" = 1
-  expect "why: $1" says "^==> ccache is left aside: .*$1"
-  expect "it is built" test -x tree/build/release/bin/one -o -x tree/build/release/one
+  expect "ccache is named in one line, about: $1" test "$(grep -c ccache output)" = 1
+  expect "the line gives the reason: $1" says "^==> building without ccache: .*$1"
+  expect "the program is built without ccache" \
+    test -x tree/build/release/bin/one -o -x tree/build/release/one
   rm -r tree
 }
 
@@ -20,13 +21,13 @@ if [[ -x $(command -v ccache) ]]; then
   make_tree here
   make_tree there/and/deeper
   run 0 here/dev build
-  expect "nothing is there at first" says '^==> ccache: 0 of 1 objects were there$'
+  expect "an empty cache has no hits" says '^==> ccache: 0 of 1 objects came from the cache$'
   run 0 there/and/deeper/dev build
   expect "what one tree has compiled is there for another" \
-    says '^==> ccache: 1 of 1 objects were there$'
-  # cmake alone, without ./dev.
+    says '^==> ccache: 1 of 1 objects came from the cache$'
+  # The next build uses the presets alone, without ./dev.
   make_tree alone
-  expect "presets use it too" bash -c 'cd alone && export CCACHE_STATSLOG=$PWD/log &&
+  expect "presets use the cache too" bash -c 'cd alone && export CCACHE_STATSLOG=$PWD/log &&
     cmake --preset release >/dev/null && cmake --build build/release >/dev/null &&
     grep -q cache_hit log'
 
@@ -36,37 +37,37 @@ if [[ -x $(command -v ccache) ]]; then
     mkdir full
     if mount -t tmpfs -o size=64k tmpfs full 2>/dev/null; then
       head -c 65536 /dev/zero >full/most 2>/dev/null
-      CCACHE_DIR=$work/full goes_on 'it keeps nothing'
+      CCACHE_DIR=$work/full goes_on 'it stores nothing'
       mount -o remount,ro full
-      CCACHE_DIR=$work/full goes_on 'it keeps nothing|Read-only'
+      CCACHE_DIR=$work/full goes_on 'it stores nothing|Read-only'
       umount full
     else
-      left_out="no tmpfs can be mounted here: a full and a read-only one"
+      left_out="tests of a full and of a read-only cache, because no tmpfs can be mounted here"
     fi
   else
-    left_out="only root may mount: a full and a read-only one"
+    left_out="tests of a full and of a read-only cache, because only root may mount"
   fi
 else
-  left_out="there is no ccache here: what it shares"
+  left_out="tests of shared objects, because there is no ccache here"
 fi
 fake ccache <<'SH'
 exit 1
 SH
-goes_on 'it ends with an error'
+goes_on 'it ended with an error'
 fake ccache <<'SH'
 kill -SEGV $$
 SH
-goes_on 'it ends with an error|Segmentation'
+goes_on 'it ended with an error|Segmentation'
 fake ccache <<'SH'
 exec "$@"
 SH
-goes_on 'it keeps nothing'
+goes_on 'it stores nothing'
 
-# Without any, nothing is said.
+# Without ccache, ./dev prints nothing about it.
 rm fake/ccache
 make_tree tree
 ROTA_NO_CCACHE=1 run 0 tree/dev build
-expect "nothing is said" says_not ccache
+expect "./dev says nothing about ccache" says_not ccache
 ((failures)) || [[ -z $left_out ]] || {
   echo "left out: $left_out"
   exit 77

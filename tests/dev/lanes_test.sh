@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A lane that need not run: it runs after a change in anything that its list names, and where there
-# is no record of this machine's that fits.
-# Functions are called by expect, and scripts expand their own variables.
+# A lane may be skipped if nothing relevant changed. The lane runs after a change in anything that
+# its list names, and if this machine has no matching record.
+# ShellCheck does not know that the quoted scripts expand their own variables, and that expect calls
+# functions.
 # shellcheck disable=SC2016,SC2317
 
 source "$(dirname "${BASH_SOURCE[0]}")/small_tree.sh"
@@ -14,7 +15,8 @@ source .ci/lanes.sh
 is_unchanged() { has_passed "lanes/$1" "$(lane_key "$1")"; }
 is_due() { ! is_unchanged "$1"; }
 
-# in_each_place LANE COMMAND...: with one file changed of each path that the lane's list names.
+# in_each_place LANE COMMAND...: runs the command for each path in the lane's list, with one file
+# changed.
 in_each_place() {
   local path file
   while read -r path; do
@@ -42,16 +44,16 @@ for list in .ci/lanes/*; do
   expect "$lane would run with another list" is_due "$lane"
   note_passed "lanes/$lane" "$(lane_key "$lane")"
 
-  # Another compiler.
+  # Now the compiler is another one.
   fake c++ <<<'echo "c++ 99"'
   expect "$lane would run with another compiler" is_due "$lane"
   rm fake/c++
   expect "$lane need not run with the same again" is_unchanged "$lane"
-  # Another machine's record.
+  # Now the record is another machine's.
   expect "$lane would run elsewhere" bash -c 'source cmake/dev/say.sh; source .ci/lanes.sh
     machine() { echo another; }
     ! has_passed "lanes/$1" "$(lane_key "$1")"' - "$lane"
-  # A record that is damaged.
+  # Now the record is damaged.
   head -c 40 "$kept/passed/lanes/$lane" >half && mv half "$kept/passed/lanes/$lane"
   expect "$lane would run with a cut record" is_due "$lane"
   head -c 999 /dev/urandom >"$kept/passed/lanes/$lane"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# clang-tidy sees each source, and each unit of sources, once for the same contents, and those of
-# tests/ that never passed only where they were changed lately.
-# Functions are called by expect, and scripts expand their own variables.
+# clang-tidy checks each source and each unit of sources once for the same contents. A source of
+# tests/ that never passed is checked only if it changed lately.
+# ShellCheck does not know that the quoted scripts expand their own variables, and that expect calls
+# functions.
 # shellcheck disable=SC2016,SC2317
 
 source "$(dirname "${BASH_SOURCE[0]}")/small_tree.sh"
@@ -14,7 +15,7 @@ echo >lib/os/deep.h
 echo '#include "os/fd.h"' >tests/one_test.cpp
 echo >tests/two_test.cpp
 echo >.clang-tidy
-# commands FLAG [SOURCE...] writes how each is compiled.
+# commands FLAG [SOURCE...]: writes the command that compiles each source.
 commands() {
   local flag=$1 source
   shift
@@ -36,7 +37,7 @@ export where=tree
 lint_tree() { bash -c 'set -euo pipefail; cd "$where"
   for part in say build record lint; do source cmake/dev/$part.sh; done; lint "$@"' - "$@"; }
 linted() { diff <(for source; do echo "$source"; done) <(sort linted 2>/dev/null); }
-# checks STATUS SOURCE...: what a run of clang-tidy sees.
+# checks STATUS SOURCE...: runs the linter, which checks exactly these sources.
 checks() {
   rm -f linted
   run "$1" lint_tree
@@ -68,10 +69,11 @@ where=elsewhere/tree
 checks 0
 where=tree
 
-# A file of tests/ that never passed here is left to --all, unless it was changed lately.
+# A file of tests/ that never passed here is checked only by --all, unless it changed lately.
 rm -r kept
 checks 0 lib/one.cpp lib/two.cpp
-expect "what is left is told" says 'but for 2 of tests/ that never did here$'
+expect "the number of sources that were left out is told" \
+  says 'except 2 of tests/, never checked here$'
 rm linted
 run 0 lint_tree --all
 expect "--all has all" linted tests/one_test.cpp tests/two_test.cpp
@@ -91,7 +93,7 @@ commit "The second"
 echo >>tree/lib/one.cpp
 checks 0 lib/one.cpp tests/one_test.cpp
 
-# A unit is of all that it includes.
+# A unit consists of everything that it includes.
 made=(build/tidy/{lib/units/lib,tests/units/tests}_1.cpp)
 mkdir -p tree/build/tidy/{lib,tests}/units
 echo '#include "lib/one.cpp"' >"tree/${made[0]}"

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# What ./dev says where packages are missing and cannot be installed: one sentence, and nothing is
-# built.
+# If packages are missing and cannot be installed, ./dev prints one sentence and builds nothing.
 source "$(dirname "${BASH_SOURCE[0]}")/small_tree.sh"
 make_tree tree
 
-# A package that was left half-configured is as good as missing.
+# A half-configured package counts as missing.
 fake dpkg-query <<'SH'
 for package in "${@:3}"; do
   [[ $package == cmake ]] && status=half-configured || status=installed
@@ -25,7 +24,7 @@ expect "what is half-configured is configured, then installed" \
   diff tree/calls <(printf '%s\n' 'dpkg --force-confdef --force-confold --configure -a' \
     'apt-get update' 'apt-get cmake')
 
-# No network.
+# There is no network.
 fake apt-get <<'SH'
 [[ $* == *install* ]] || exit 0
 echo "Err:1 http://deb.debian.org bookworm/main cmake"
@@ -33,12 +32,13 @@ echo "E: Unable to fetch some archives, maybe run apt-get update or try with --f
 exit 100
 SH
 run 2 tree/dev demo
-expect "two lines: what it is at, and one sentence" test "$(wc -l <output)" = 2
-expect "with apt's own word" says '^dev: packages cannot be installed \(E: Unable to fetch'
-expect "and what is missing" says 'nothing was built.*: cmake$'
+expect "./dev prints what it does, and one sentence" test "$(wc -l <output)" = 2
+expect "the sentence has the reason that apt gave" \
+  says '^dev: packages cannot be installed \(E: Unable to fetch'
+expect "the sentence names the missing package" says 'nothing was built.*: cmake$'
 expect "nothing is built" test ! -e tree/build
 
-# The same, where the build can do without.
+# The next package is optional.
 fake dpkg-query <<'SH'
 for package in "${@:3}"; do
   [[ $package == ccache ]] && status=half-configured || status=installed
@@ -46,10 +46,11 @@ for package in "${@:3}"; do
 done
 SH
 run 0 tree/dev setup
-expect "it goes on" says '^==> going on without ccache \(E: Unable to fetch'
+expect "./dev continues without an optional package" \
+  says '^==> continuing without ccache \(E: Unable to fetch'
 sed -i 's/== ccache/== cmake/' fake/dpkg-query
 
-# No root. Where the test has it, it gives it away.
+# The user has no root rights. If the test has them, it gives them up.
 fake sudo <<'SH'
 exit 1
 SH
@@ -57,6 +58,7 @@ chmod -R a+rX "$work"
 as_nobody=()
 ((EUID != 0)) || as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 run 2 "${as_nobody[@]}" tree/dev demo
-expect "what to do" says 'sudo apt-get install --no-install-recommends cmake'
+expect "./dev prints the command that installs the package" \
+  says 'sudo apt-get install --no-install-recommends cmake'
 expect "nothing is built" test ! -e tree/build
 exit "$failures"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# ./dev planted finds what is to be found, and fails on each fault that is not, no longer applies,
-# or whose test is not there or fails anyway.
+# A planted fault is a patch that names the test that must find it. ./dev planted fails if that test
+# does not find the fault, does not exist, or fails without the patch too, or if the patch no longer
+# applies.
 source "$(dirname "${BASH_SOURCE[0]}")/small_tree.sh"
 make_tree tree
 
@@ -28,41 +29,52 @@ run 0 tree/dev planted --changed
 expect "what has not changed is not planted again" says 'unchanged: good'
 echo >>tree/tests/planted/good.patch
 run 0 tree/dev planted --changed
-expect "a changed patch is" says '^good: found'
+expect "a fault whose patch has changed is planted again" says '^good: found'
 
+run 2 tree/dev planted --changed --minutes soon
+expect "the minutes are a number" says "planted: --minutes wants a number, not 'soon'"
+echo >>tree/tests/planted/good.patch
+run 0 tree/dev planted --changed --minutes 0
+expect "after its minutes none is planted" says_not 'good: found'
+expect "what was left is listed" grep -qx good tree/build/planted/left
+run 0 tree/dev planted --changed --minutes 5
+expect "the next run plants it" says '^good: found'
+expect "nothing is left then" test ! -s tree/build/planted/left
 plant harmless '^one$' "$was" 'int main() { return 0 + 0; }'
 run 2 tree/dev planted harmless
-expect "one that nothing finds is named" says '^harmless: NOT FOUND by \^one\$'
+expect "a fault that no test finds is named" says '^harmless: NOT FOUND by \^one\$'
 plant old '^one$' 'int main() { return 7; }' 'int main() { return 3; }'
 run 2 tree/dev planted old
-expect "one that does not apply is named" says '^old: does not apply'
+expect "a patch that does not apply is named" says '^old: does not apply'
 plant misspelt '^won$' "$was" 'int main() { return 3; }'
 run 2 tree/dev planted misspelt
-expect "one without a test is named" says '^misspelt: \^won\$ is not there'
+expect "a fault whose test does not exist is named" says '^misspelt: \^won\$ is not there'
 plant broken '^one$' "$was" 'int main() { return three; }'
 run 2 tree/dev planted broken
-expect "one that does not compile is named" says '^broken: does not build: '
+expect "a fault that does not compile is named" says '^broken: does not build: '
 sed -i '/Found-by/d' tree/tests/planted/old.patch
 run 2 tree/dev planted old
-expect "one that names no test is named" says '^old: names no test'
+expect "a patch that names no test is named" says '^old: names no test'
 run 2 tree/dev planted nobody
-expect "one that is not there is named" says 'there is no tests/planted/nobody.patch'
+expect "a fault that does not exist is named" says 'there is no tests/planted/nobody.patch'
 
 run 2 tree/dev planted
-expect "all are tried" says '^dev: planted: see above: broken harmless misspelt old$'
-expect "the good one among them" says '^good: found'
+expect "all faults are tried" \
+  says '^dev: planted: these faults failed, see above: broken harmless misspelt old$'
+expect "the good fault is among them" says '^good: found'
 
 rm tree/tests/planted/{harmless,old,misspelt,broken}.patch
 
-# Faults of the simulation go two at once, each in a copy of its own.
+# Faults of the simulation are tested two at a time, each in its own copy of the tree.
 cat >>tree/CMakeLists.txt <<'CMAKE'
 add_test(NAME simulation COMMAND one)
 CMAKE
 for name in first second third; do plant "$name" '^simulation$' "$was" 'int main() { return 3; }'; done
 plant harmless '^simulation$' "$was" 'int main() { return 0 + 0; }'
 run 2 tree/dev planted
-expect "all of these are tried" test "$(grep -cE '^(first|second|third): found by' output)" = 3
-expect "one that nothing finds is named among these" says 'see above: harmless$'
+expect "all faults of the simulation are tried" \
+  test "$(grep -cE '^(first|second|third): found by' output)" = 3
+expect "a fault of the simulation that no test finds is named" says 'see above: harmless$'
 rm tree/tests/planted/{first,second,third,harmless}.patch
 sed -i 's/return 0/return 5/' tree/lib/one.cpp
 plant good '^one$' 'int main() { return 5; }' 'int main() { return 3; }'

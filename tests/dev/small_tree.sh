@@ -1,5 +1,5 @@
-# A tree with the real ./dev, .ci/run and presets, and a program of one line in place of all else.
-# The tests here source this first and then are in $work, which goes with them.
+# Makes a tree with the real ./dev, .ci/run and presets. A program of one line replaces the rest.
+# The tests here source this file first. They then run in $work, which is removed when they end.
 # shellcheck shell=bash
 
 source_tree=$1
@@ -29,19 +29,19 @@ set_tests_properties(lasting PROPERTIES LABELS "hosts;long")
 CMAKE
 }
 
-# fake NAME: a program of that name, whose script is read from standard input.
+# fake NAME: makes a program of that name. Its script is read from standard input.
 fake() {
   { echo '#!/bin/bash' && cat; } >"fake/$1"
   chmod +x "fake/$1"
 }
 
-# Whatever is asked for is installed.
+# Every package that is asked for is installed.
 fake dpkg-query <<'SH'
 for package in "${@:3}"; do echo "installed $package"; done
 SH
 
-# expect WHAT COMMAND...: the command must succeed; what was printed last, by run, is shown where it
-# does not.
+# expect WHAT COMMAND...: the command must succeed. If it fails, the output of the last run is
+# shown.
 expect() {
   "${@:2}" && return
   echo "FAILED: $1"
@@ -49,7 +49,7 @@ expect() {
   ((++failures))
 }
 
-# run STATUS COMMAND...: it must end so; what it prints is in the file output.
+# run STATUS COMMAND...: the command must end with STATUS. The file output gets what it prints.
 run() {
   local status=0
   "${@:2}" >output 2>&1 </dev/null || status=$?

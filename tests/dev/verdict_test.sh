@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# What .ci/run makes of its lanes: failures and skips by name, a skip that is not allowed is a
-# failure, and what the clock leaves out is the first of the next run.
-# Functions are called by expect, and scripts expand their own variables.
+# Tests the verdict of .ci/run: it names failures and skips. A skip that is not allowed is a
+# failure. A lane that was left out for lack of time comes first in the next run.
+# ShellCheck does not know that the quoted scripts expand their own variables.
 # shellcheck disable=SC2016
 
 source "$(dirname "${BASH_SOURCE[0]}")/small_tree.sh"
 make_tree tree
 mkdir -p tree/tests/cluster/provider
 echo "built=$work" >tree/tests/cluster/provider/place.sh
-sed -i 's/^  ((EUID == 0)) || /  true || /' tree/.ci/run  # These nodes are made by nobody.
+sed -i 's/^  ((EUID == 0)) || /  true || /' tree/.ci/run  # Makes no nodes: root is not needed.
 
-# In place of ./dev: ctest over the tests of the folder lane, for all lanes that have tests.
+# Replaces ./dev: runs ctest over the tests of the folder lane, for all lanes that have tests.
 cat >tree/dev <<SH
 #!/bin/bash
 cd "$work/lane"
@@ -43,12 +43,13 @@ echo 'tests.*: partly: Moon.Rises: the moon is full.*' >>tree/.ci/allowed_skips
 echo 'fuzzers.*: partly: Moon.Rises: the moon is full.*' >>tree/.ci/allowed_skips
 rm -rf kept
 run 0 tree/.ci/run
-expect "an allowed one is told" says '^##### skipped: tests: partly: Moon.Rises: the moon is full'
+expect "a skip that is allowed is told" \
+  says '^##### skipped: tests: partly: Moon.Rises: the moon is full'
 expect "the last line counts" \
-  test "$(tail -n 1 output)" = "14 passed, 0 failed, 6 skipped"
+  test "$(tail -n 1 output)" = "18 passed, 0 failed, 8 skipped"
 run 0 tree/.ci/run
 expect "a lane that need not run is a skip with its name" \
-  says '^##### skipped: tests in a cluster: it has passed with all that its list names as it is$'
+  says '^##### skipped: tests in a cluster: it has passed, and nothing in its list has changed$'
 
 rm lane/CTestTestfile.cmake
 add good true
@@ -64,9 +65,23 @@ expect "what GoogleTest says is told, also where much is printed after it" \
   test "$(grep -A 2 '^##### failed: long of tests$' output | tail -n 1)" = "Expected: spring"
 expect "a skip that is not allowed counts as a failure" \
   says 'failed: skipped.*: tests: seen: Moon.Sets: why$'
-expect "6 lanes fail three times, and 2 pass" \
-  test "$(tail -n 1 output)" = "8 passed, 18 failed"
+expect "8 lanes fail three times, and 2 pass" \
+  test "$(tail -n 1 output)" = "10 passed, 24 failed"
 expect "each lane's time is told" test "$(grep -c '^ *[0-9]* s  tests$' output)" = 1
+
+rm -r lane/CTestTestfile.cmake kept
+add good true
+add late '[[ -e tried ]] || { touch tried; echo too late; exit 1; }'
+run 0 tree/.ci/run
+expect "a test that passes when it runs again is told, with its first output" \
+  test "$(grep -A 1 '^##### unsteady: late of tests$' output | tail -n 1)" = "too late"
+expect "such a test counts as passed" test "$(tail -n 1 output)" = "18 passed, 0 failed"
+rm -r lane/CTestTestfile.cmake lane/tried kept
+add good true
+add race '[[ -e tried ]] || { touch tried; echo "SUMMARY: ThreadSanitizer: data race"; exit 1; }'
+run 1 tree/.ci/run
+expect "what a sanitizer has found is a failure" says '^##### failed: race of tests$'
+rm lane/tried
 
 rm lane/CTestTestfile.cmake
 add good true
@@ -85,31 +100,34 @@ run 0 tree/.ci/run
 expect "what has failed is the first of the next run" \
   test "$(sed -n 3p calls)" = "cluster test"
 
-# The clock. What it leaves out is told and allowed once, and comes first then.
+# A lane may be left out because of the time limit. This is reported, and is allowed once. The lane
+# comes first in the next run.
 rm -rf kept lane/CTestTestfile.cmake calls
 add good true
 ROTA_CI_MINUTES=10 run 0 tree/.ci/run
 expect "the cluster's tests are left out by name" \
   says '^##### skipped: tests in a cluster: left out once, as it takes 12 minutes and there are'
-expect "they were not run" bash -c '! grep -q cluster calls'
+expect "the cluster's tests were not run" bash -c '! grep -q cluster calls'
 rm calls
 ROTA_CI_MINUTES=10 run 1 tree/.ci/run
-expect "not twice" says '^##### failed: skipped.*: tests in a cluster: left out again'
+expect "leaving them out twice is a failure" \
+  says '^##### failed: skipped.*: tests in a cluster: left out again'
 rm calls
 run 0 tree/.ci/run
-expect "they are the first of the next run" test "$(head -n 1 calls)" = "cluster test"
-expect "and run once" test "$(grep -c cluster calls)" = 1
+expect "the cluster's tests are the first of the next run" \
+  test "$(head -n 1 calls)" = "cluster test"
+expect "the cluster's tests run once" test "$(grep -c cluster calls)" = 1
 rm calls
 run 0 tree/.ci/run
-expect "and are owed no more" test "$(head -n 1 calls)" = "test --all"
+expect "the cluster's tests are owed no more" test "$(head -n 1 calls)" = "test --all"
 
-# A lane that lasts too long is cut off. Nothing of it stays.
+# A lane that takes too long is stopped, and none of its processes remains.
 rm -r kept
 add slow "set -m; sleep 997 & wait"
 sed -i 's/^seconds=.*/seconds=3/' tree/.ci/run
 sed -i 's/^grace=.*/grace=2  /' tree/.ci/count.sh
 run 1 tree/.ci/run
-expect "it is told" \
+expect "the lane that was stopped is told" \
   says '^##### failed: skipped.*: tests: cut off, as the run has had its 0 minutes$'
-expect "nothing stays" bash -c '! grep -qszx "99[7]" /proc/[0-9]*/cmdline'
+expect "no process of the stopped lane stays" bash -c '! grep -qszx "99[7]" /proc/[0-9]*/cmdline'
 exit "$failures"

@@ -1,5 +1,5 @@
-// What reproducibility_ranks says of a world's bits, and what docs/reproducibility.md says of them
-// in any one world.
+// Reads the output of reproducibility_ranks, and checks it against the statements of
+// docs/reproducibility.md about a single world.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace rota::testing {
 inline constexpr std::array kPlans = {"ring", "direct", "hub",      "by-host", "halving-doubling",
                                       "tree", "star",   "two-level"};
 
-// By "PLAN WAY": "ring in-place".
+// Key: "PLAN WAY", such as "ring in-place".
 using BitsOfPlans = std::map<std::string, std::string>;
 
 inline BitsOfPlans bits_in(const Result& result) {
@@ -32,7 +32,7 @@ inline BitsOfPlans bits_in(const Result& result) {
   return bits;
 }
 
-// The columns that compare calls of one world of three ranks or more.
+// Checks the columns that compare calls within one world. Needs three ranks or more.
 inline void expect_columns_of_one_world(BitsOfPlans bits) {
   for (const std::string plan : kPlans) {
     const std::string whole = bits[plan + " in-place"];
@@ -49,7 +49,8 @@ inline void expect_columns_of_one_world(BitsOfPlans bits) {
   EXPECT_NE(bits["tree in-place"], bits["ring in-place"]);
 }
 
-// The last column: the same six terms, dealt out to two ranks and to three.
+// Checks the last column: each plan gives other bits if the same six terms are distributed over two
+// ranks and over three.
 inline void expect_other_bits_in_another_world(BitsOfPlans two, BitsOfPlans three) {
   for (const std::string plan : kPlans) {
     EXPECT_NE(two[plan + " of-six-terms"], three[plan + " of-six-terms"]) << plan;
@@ -58,13 +59,14 @@ inline void expect_other_bits_in_another_world(BitsOfPlans two, BitsOfPlans thre
   }
 }
 
-// All but those of the plan that looks at which ranks share a host.
+// Returns all plans except two-level, whose bits depend on which ranks share a host.
 inline BitsOfPlans without_two_level(BitsOfPlans bits) {
   std::erase_if(bits, [](const auto& entry) { return entry.first.starts_with("two-level"); });
   return bits;
 }
 
-// Those of the plan that has one transport, whose bits are the ring's.
+// Removes and returns the bits of the shared-memory plan, under the ring's name: the plan has the
+// ring's bits.
 inline BitsOfPlans take_shared_memory(BitsOfPlans& bits) {
   constexpr std::string_view kName = "shared-memory";
   BitsOfPlans taken;
@@ -75,7 +77,7 @@ inline BitsOfPlans take_shared_memory(BitsOfPlans& bits) {
   return taken;
 }
 
-// The ring's, by call.
+// Returns the bits of the ring only, for each way to call it.
 inline BitsOfPlans ring_in(BitsOfPlans bits) {
   std::erase_if(bits, [](const auto& entry) { return !entry.first.starts_with("ring"); });
   return bits;

@@ -1,5 +1,5 @@
-// What the pages show is what is built: every block of C++ is a file of this tree, every console
-// block is typed here, and every link leads somewhere.
+// The pages agree with the code: every block of C++ is a file of this tree, every console block
+// prints what it shows, and every link has a target.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,14 +9,14 @@
 #include "docs/pages.h"
 #include "testing/paths.h"
 #include "testing/process.h"
+#include "training/temporary_folder.h"
 
 namespace rota {
 namespace {
 
 const std::filesystem::path kRoot = testing::source_path();
-constexpr const char* kPrograms = "tests/docs/programs/";  // Each of them is built, as docs_NAME.
-constexpr const char* kExample =
-    "examples/your_own_model/";  // Built, and run by a test of its own.
+constexpr const char* kPrograms = "tests/docs/programs/";     // Each program is built as docs_NAME.
+constexpr const char* kExample = "examples/your_own_model/";  // Another test builds and runs it.
 
 std::vector<testing::CodeBlock> all_blocks(const std::string& language) {
   std::vector<testing::CodeBlock> blocks;
@@ -55,7 +55,8 @@ TEST(Docs, HaveNoBlockWhoseLanguageNobodyKnows) {
   }
 }
 
-// "./darts" is the program of that name in kPrograms.
+// Returns the words of a command, with the paths of programs. "./darts" is the program of that name
+// in kPrograms.
 std::vector<std::string> arguments_of(const testing::Typed& typed) {
   std::vector<std::string> arguments;
   for (const std::string& word : typed.words) {
@@ -74,10 +75,12 @@ std::vector<std::string> arguments_of(const testing::Typed& typed) {
 TEST(Docs, ShowWhatProgramsSay) {
   std::set<std::string> run;
   for (const auto& block : all_blocks("console")) {
+    const testing::TemporaryFolder folder;  // Some programs write files.
     for (const auto& typed : testing::typed_in(block.text)) {
       ASSERT_FALSE(typed.words.empty()) << place_of(block);
       testing::Command command;
       command.arguments = arguments_of(typed);
+      command.directory = folder.path().string();
       const testing::Result result = testing::run(std::move(command));
       EXPECT_EQ(result.exit_code, 0) << place_of(block) << ": " << result.err;
       EXPECT_EQ(result.out, typed.output) << place_of(block) << ": " << result.err;

@@ -1,9 +1,10 @@
-// The page about errors quotes what is really said: each of its messages is provoked here. The
-// name of this host stands as "host" on the page, and a file's as the page has it.
+// The page about errors quotes real messages: this test provokes each of them. In the page "host"
+// stands for the name of this host. The files of this test have the names that the page uses.
 #include <gtest/gtest.h>
 #include <rota/gradient_buckets.h>
 #include <rota/idx.h>
 #include <rota/replica.h>
+#include <rota/safetensors.h>
 
 #include <fstream>
 #include <functional>
@@ -28,7 +29,8 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-// The page has a section of the code's name, and the message in a block of its own in it.
+// Expects that the page has a section with the code's name, and that a block of this section
+// contains exactly the message.
 void expect_quoted(const Error& error, ErrorCode code, const std::string& where = {}) {
   ASSERT_EQ(error.code(), code) << error.what();
   std::string text = replaced(error.what(), "(" + os::host_name() + ")", "(host)");
@@ -50,13 +52,14 @@ Error error_of(const std::function<void()>& provoke) {
   return {ErrorCode::kSystem, "nothing was thrown"};
 }
 
-// What rank `rank` of some threads hears.
+// Returns the error of rank `rank` when `world_size` threads run `body`.
 Error error_of_rank(std::size_t rank, std::size_t world_size,
                     const std::function<void(Communicator&)>& body) {
   return testing::error_of(testing::outcomes_of_ranks(world_size, body)[rank]);
 }
 
-// That of a rank which waits for one that does not come, until the deadline.
+// Returns the error of a rank that waits for an absent rank. If `leaves`, the communicator of the
+// absent rank has ended. Otherwise the waiting rank waits until its deadline.
 Error error_of_waiting(bool leaves) {
   CommunicatorOptions options;
   options.deadline = std::chrono::milliseconds(500);
@@ -80,7 +83,8 @@ TEST(ErrorsPage, QuotesInvalidArgument) {
                 ErrorCode::kInvalidArgument);
 }
 
-// What rank 1 of two over TCP hears, where one rank alone receives: it is the one that compares.
+// Returns the error of rank 1 of two over TCP, where only rank 1 receives. The receiver compares
+// the calls.
 Error error_of_receiver(const std::function<void(Communicator&)>& body) {
   auto world = testing::tcp_world_of(2, {});
   std::vector<Error> errors(2, Error(ErrorCode::kSystem, "nothing was thrown"));
@@ -130,14 +134,19 @@ TEST(ErrorsPage, QuotesNoMemory) {
   expect_quoted(error_of([&] { world[0].allocate(std::size_t{1} << 30); }), ErrorCode::kNoMemory);
 }
 
-TEST(ErrorsPage, QuotesSystemAndBadData) {
+TEST(ErrorsPage, QuotesWhatFilesCause) {
   const std::string folder = testing::test_path("errors_test_data");
   std::filesystem::create_directories(folder);
-  expect_quoted(error_of([&] { read_idx_folder(folder); }), ErrorCode::kSystem, folder);
+  expect_quoted(error_of([&] { read_idx_folder(folder); }), ErrorCode::kNotFound, folder);
+  std::filesystem::create_symlink("link", folder + "/link");
+  expect_quoted(error_of([&] { read_idx(folder + "/link", folder + "/link"); }), ErrorCode::kSystem,
+                folder);
   std::ofstream(folder + "/images") << "Error 404";
   std::ofstream(folder + "/labels") << "Error 404";
   expect_quoted(error_of([&] { read_idx(folder + "/images", folder + "/labels"); }),
                 ErrorCode::kBadData, folder);
+  expect_quoted(error_of([&] { write_safetensors(folder + "/nowhere/model.safetensors", {}); }),
+                ErrorCode::kCannotWrite, folder);
   std::filesystem::remove_all(folder);
 }
 

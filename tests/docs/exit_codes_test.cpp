@@ -1,6 +1,5 @@
-// docs/exit_codes.md has the codes that the code has, and no others.
-// Method: the codes are read from the launcher's sources, so that a new one cannot be left out
-// here.
+// docs/exit_codes.md lists exactly the exit codes of rotarun. Method: the codes are read from the
+// launcher's sources, so a new code cannot be left out here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +33,7 @@ std::vector<std::smatch> matches_of(const std::string& text, const std::regex& p
   return {std::sregex_iterator(text.begin(), text.end(), pattern), std::sregex_iterator()};
 }
 
-// Every constant of the launcher that is called so, by name.
+// Returns all kExit constants of the launcher, by name. rota-checkpoint is another program.
 std::map<std::string, int> constants() {
   static const std::regex kPattern(R"(constexpr int kExit(\w+) = (\d+);)");
   std::map<std::string, int> found;
@@ -42,13 +41,14 @@ std::map<std::string, int> constants() {
        std::filesystem::recursive_directory_iterator(testing::source_path("launcher"))) {
     const std::string extension = entry.path().extension();
     if (extension != ".h" && extension != ".cpp") continue;
+    if (entry.path().parent_path().filename() == "checkpoint") continue;
     const std::string text = text_of(entry.path());
     for (const auto& match : matches_of(text, kPattern)) found[match[1]] = std::stoi(match[2]);
   }
   return found;
 }
 
-// What rotarun itself ends with, beside signals: a success, and the constants.
+// Returns the exit codes of rotarun itself, without signals: success and the constants.
 Codes own_codes() {
   Codes codes = {0};
   for (const auto& [name, code] : constants()) {
@@ -57,14 +57,14 @@ Codes own_codes() {
   return codes;
 }
 
-// The signals that a launcher watches, as it names them.
+// Returns the signals that a launcher watches, by the names in the launcher's source.
 std::set<std::string> watched_signals() {
   const std::string text = text_of(testing::source_path("launcher/job/start.cpp"));
   const std::size_t begin = text.find("kWatched = {");
   const std::string list = text.substr(begin, text.find('}', begin) - begin);
   std::set<std::string> names;
   for (const auto& match : matches_of(list, std::regex(R"(SIG\w+)"))) names.insert(match.str());
-  names.erase("SIGCHLD");  // News of a rank, no request.
+  names.erase("SIGCHLD");  // It reports a rank's end, and asks for nothing.
   return names;
 }
 
@@ -73,7 +73,7 @@ struct Row {
   std::string meaning;
 };
 
-// Of the table whose head has `column` beside the code.
+// Returns the rows of the table that has the columns `code` and `column`.
 std::vector<Row> rows_of(const std::string& column) {
   std::istringstream page(text_of(testing::source_path("docs/exit_codes.md")));
   std::vector<Row> rows;
@@ -94,7 +94,7 @@ bool is_number(const std::string& text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// The signal that a row is about: "SIGABRT: …", "rotarun got SIGHUP"; empty for other rows.
+// Returns the signal of a row such as "SIGABRT: …" or "rotarun got SIGHUP"; empty for other rows.
 std::string signal_of(const Row& row) {
   std::smatch match;
   const std::regex pattern(R"((rotarun got )?(SIG\w+)[:., ].*)");
@@ -123,7 +123,7 @@ TEST(ExitCodes, OfSignalsAre128AndTheirNumbers) {
   EXPECT_EQ(got, watched_signals());
 }
 
-// "3–76, 80–123, 125"
+// The page has one row for all other codes, such as "3–76, 80–123, 125".
 TEST(ExitCodes, ThatAreLeftAreTheProgramsOwn) {
   Codes left;
   const Codes own = own_codes();

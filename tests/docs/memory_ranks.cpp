@@ -1,8 +1,9 @@
-// Run by rotarun: memory_ranks MIB. Measures what a rank's collectives take beyond the buffer that
-// it gives them, and holds it against the formula of docs/memory.md: it may not be more, nor less
-// than half, as a bound that is so far away holds nothing. Rank 0 prints a line for each rank; the
-// exit code is the verdict. What malloc keeps for a thread's next calls counts as heap, so it wants
-// GLIBC_TUNABLES=glibc.malloc.tcache_count=0 in the environment.
+// Run by rotarun: memory_ranks MIB. Measures how much memory a rank's collectives take beyond the
+// rank's buffer, and compares it with the formula of docs/memory.md. The measured value must not
+// exceed the bound. It must not be less than half of the bound either, because a bound that is much
+// too high is useless. Rank 0 prints a line for each rank, and the exit code is the verdict. malloc
+// keeps freed memory for the next calls of a thread, and this memory counts as heap. So the program
+// needs GLIBC_TUNABLES=glibc.malloc.tcache_count=0 in the environment.
 #include <malloc.h>
 #include <rota/communicator.h>
 #include <sys/stat.h>
@@ -24,7 +25,7 @@ constexpr std::size_t kStage = 256 * 1024;
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
-// Pages that this rank's shared memory has in the host's; 0 where it has none.
+// Returns how many bytes of this rank's arena have real pages; 0 if the rank has no arena.
 std::size_t arena_bytes(std::size_t rank) {
   const std::string name = "/memfd:rota-arena-" + std::to_string(rank) + " ";
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -53,7 +54,7 @@ std::size_t peak_resident_bytes() {
   return 0;
 }
 
-// The formula, for this program's calls.
+// Returns the bound that the formula gives for this program's calls.
 std::size_t bound(std::size_t n, bool is_shm) {
   constexpr std::size_t kPlans = 5;
   const std::size_t coordinator = 64 * 1024;
@@ -61,8 +62,10 @@ std::size_t bound(std::size_t n, bool is_shm) {
   const std::size_t proof = is_shm ? 0 : 192 * 1024;
   const std::size_t communicator = 24 * 1024 + 1536 * n;
   const std::size_t plans = kPlans * (768 * n + 512);
-  // The small all-reduce goes by the direct plan, which adds up what all peers but one send, and of
-  // two ranks by the ring, as the large one does: from the neighbour, who is among them.
+  // Over TCP, the large all-reduce uses the ring, which stages the messages of one neighbour. With
+  // more than two ranks, the small one uses the direct plan, which stages the messages of all peers
+  // except one; the ring's neighbour is among them. With two ranks, the small one uses the hub,
+  // which stages nothing.
   const std::size_t stages = is_shm || n == 2 ? kStage : (n - 2) * kStage;
   return coordinator + front + proof + communicator + plans + stages;
 }
@@ -78,7 +81,7 @@ int main(int argc, char** argv) {
   const rota::Block block = ranks.allocate(count * sizeof(float));
   const std::span values(reinterpret_cast<float*>(block.bytes().data()), count);
   std::fill(values.begin(), values.end(), 1.0F);
-  std::vector<float> own(1000, 1.0F);  // Private: staged, or sent as it is.
+  std::vector<float> own(1000, 1.0F);  // Private memory: staged, or sent directly.
 
   for (int round = 0; round < 3; ++round) {
     ranks.all_reduce(values, rota::ReduceOp::kMean);
@@ -107,7 +110,7 @@ int main(int argc, char** argv) {
         static_cast<double>(all[3 * rank + 2]) / (1024.0 * 1024));
   }
   std::fflush(stdout);
-  ranks.barrier();  // Rank 0 has spoken, should any fail.
+  ranks.barrier();  // Rank 0 has printed before a rank can fail.
   const bool has_seen_its_arena = !is_shm || arena >= count * sizeof(float);
   const bool is_bound = beyond <= allowed && 2 * beyond >= allowed;
   return has_seen_its_arena && is_bound ? 0 : 1;

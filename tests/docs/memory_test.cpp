@@ -1,5 +1,5 @@
-// The terms of docs/memory.md that need no second process: the tables and scratch memory of plans,
-// and the heap that a communicator takes.
+// Tests those formulas of docs/memory.md that one process is enough to measure: the tables and
+// scratch memory of plans, and the heap of a communicator and of encrypted connections.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -20,7 +20,7 @@ using collectives::Collective;
 using collectives::Plan;
 using collectives::PlanRequest;
 
-// In the page's words.
+// The formulas of the page.
 constexpr std::size_t table_bytes(std::size_t n) { return 768 * n; }
 constexpr std::size_t communicator_bytes(std::size_t n) { return 24 * 1024 + 1536 * n; }
 
@@ -36,7 +36,7 @@ std::size_t bytes_of(const Plan& plan) {
          plan.lanes.capacity() * sizeof(plan.lanes[0]);
 }
 
-// Hands `check` every kind of plan of a rank in a world of `n`, with what asked for it.
+// Calls `check` with every kind of plan for a rank in a world of `n` ranks, and with its request.
 template <class Check>
 void for_every_plan(std::size_t n, std::size_t rank, Check check) {
   const auto last_collective = static_cast<int>(Collective::kReceive);
@@ -83,7 +83,7 @@ TEST(Memory, APlansTablesAndScratchAreAsSmallAsThePageSays) {
   EXPECT_GT(seen, 1000u);
 }
 
-// A chunk of 16 pieces a rank.
+// Each rank's chunk has 16 pieces.
 TEST(Memory, ACodedPlanIsAsSmallAsThePageSays) {
   for (const std::size_t n : {2, 3, 8, 32}) {
     const std::size_t count = n * 16 * 64 * 1024;
@@ -105,7 +105,7 @@ TEST(Memory, ACodedPlanIsAsSmallAsThePageSays) {
   }
 }
 
-// What a training needs: sums in place.
+// A training run needs sums in place.
 TEST(Memory, AnAllReduceInPlaceNeedsOneChunkAtMost) {
   for (const std::size_t n : {2, 3, 5, 8, 64}) {
     for (const Algorithm algorithm :
@@ -132,6 +132,23 @@ TEST(Memory, AHubNeedsRoomForAllAndIsChosenWhereThatIsLittle) {
     const std::size_t most = 4 * 1024 / (n - 1);
     EXPECT_EQ(chosen_for(most, {.world_size = n}), Algorithm::kHub);
     EXPECT_NE(chosen_for(most + 1, {.world_size = n}), Algorithm::kHub);
+  }
+}
+
+TEST(Memory, AReduceWithAnInputNeedsRoomAtRanksThatAddOrScaleWithoutAnOutput) {
+  for (const std::size_t n : {2, 3, 8, 13}) {
+    for (std::size_t rank = 0; rank < n; ++rank) {
+      const std::size_t position = (rank + 1) % n;  // The root is rank n - 1, at position 0.
+      for_every_plan(n, rank, [&](const PlanRequest& request, const Plan& plan) {
+        if (request.collective != Collective::kReduce) return;
+        const bool is_chain = request.algorithm == Algorithm::kChain;
+        const bool receives = is_chain ? position != 1 : position % 2 == 0 && position + 1 < n;
+        const bool adds_or_scales = receives || request.pre_scales;
+        const bool needs_room = !request.in_place && position > 0 && adds_or_scales;
+        EXPECT_EQ(plan.scratch_count, needs_room ? request.count : 0)
+            << to_string(request.algorithm) << ", rank " << rank << " of " << n;
+      });
+    }
   }
 }
 
@@ -175,7 +192,7 @@ TEST(Memory, ACommunicatorTakesNoMoreHeapWhereSomeRanksShareMemory) {
   }
 }
 
-// Those of the process come with its first connection.
+// The first connection also allocates the memory that encryption needs once per process.
 TEST(Memory, EncryptionTakesAsLittleHeapAsThePageSays) {
   const auth::Credentials own(auth::random_key(), true);
   const std::vector<std::byte> message(40'000);

@@ -1,4 +1,4 @@
-// Reads Markdown, as much of it as the pages use.
+// Reads the part of Markdown that the pages use.
 #include "docs/pages.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// One rank of a world that says which bits all-reduces leave in it: reproducibility_ranks [KERNELS]
-// Rank 0 prints a line for each plan and each way to call it: "ring in-place 1f0e…", a hash of the
-// result's bits. Exits with 1 where a rank has other bits than rank 0.
-// Method: values are fractions that no float holds, so that another order of additions has other
-// bits.
+// One rank of a world that prints the bits of its all-reduces: reproducibility_ranks [KERNELS].
+// Rank 0 prints a line for each plan and each way to call it, such as "ring in-place 1f0e…".
+// The line ends with a hash of the result's bits. Exits with 1 if a rank has other bits than rank
+// 0. Method: the values are fractions that no float holds, so another order of additions gives
+// other bits.
 #include <rota/communicator.h>
 
 #include <array>
@@ -18,8 +18,8 @@ namespace {
 using Floats = std::vector<float>;
 
 constexpr std::size_t kCount = 1009;
-constexpr std::size_t kFirst = 333;  // Of two buckets.
-constexpr std::size_t kTerms = 6;    // Dealt out to 2 ranks or to 3.
+constexpr std::size_t kFirst = 333;  // Length of the first of two buckets.
+constexpr std::size_t kTerms = 6;    // Distributed over 2 or 3 ranks.
 
 float value_of(std::size_t rank, std::size_t index) {
   return 1.0F / static_cast<float>(3 + index + 7 * rank);
@@ -29,7 +29,7 @@ class Rank {
  public:
   explicit Rank(rota::Communicator& world) : world_(world) {}
 
-  // False where ranks differ.
+  // Prints all lines. Returns false if ranks differ.
   bool say_all() {
     std::vector<const char*> plans = {"ring", "direct", "hub",      "by-host", "halving-doubling",
                                       "tree", "star",   "two-level"};
@@ -80,7 +80,7 @@ class Rank {
   }
   Floats in_a_group(rota::Communicator& comm) const {
     Floats values = given();
-    Floats other = given();  // Lies before it, so that it is at another place in the group.
+    Floats other = given();  // Comes before `values` in the group, so `values` have other chunks.
     comm.all_reduce({std::span(other).first(kFirst), values}, rota::ReduceOp::kMean);
     return values;
   }

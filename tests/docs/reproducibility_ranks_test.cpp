@@ -1,6 +1,6 @@
-// Each cell of the table in docs/reproducibility.md that one host can show, over shared memory and
-// over TCP, between real processes. reproducibility_test.cpp has what a simulated network shows,
-// and tests/hosts/reproducibility_hosts_test.cpp what two hosts do.
+// Tests each cell of the table in docs/reproducibility.md that one host can show, over shared
+// memory and TCP, between real processes. reproducibility_test.cpp has the cells that a simulated
+// network shows, and tests/hosts/reproducibility_hosts_test.cpp the cells that need two hosts.
 #include <gtest/gtest.h>
 
 #include <string>

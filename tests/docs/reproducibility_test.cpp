@@ -1,6 +1,6 @@
-// Each cell of the table in docs/reproducibility.md. Values are fractions that no float holds, so
-// that another order of additions has other bits: "keeps" is equality of every bit, and where a
-// plan does not keep them at least one element says so.
+// Tests each cell of the table in docs/reproducibility.md that a simulated network can show. The
+// values are fractions that no float holds, so another order of additions gives other bits. "Keeps"
+// means that every bit is equal. If a plan does not keep the bits, at least one element differs.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -43,7 +43,7 @@ Bits bits_of(const std::vector<float>& values) {
 struct Case {
   Algorithm plan;
   std::size_t world_size;
-  std::vector<std::size_t> hosts;  // Of each rank; empty: all on one.
+  std::vector<std::size_t> hosts;  // The host of each rank; empty: one host for all.
   std::uint64_t seed = 1;
   bool in_place = true;
   ReduceOp op = ReduceOp::kMean;
@@ -65,8 +65,8 @@ Algorithm chosen_for(Collective collective, std::size_t bytes,
       .algorithm;
 }
 
-// The reduction of elements [first, first + count) of every rank, by one call, as all ranks have
-// it.
+// Returns the results for the elements of `run`, reduced over all ranks with one call. Expects the
+// same bits on all ranks.
 template <class F>
 Bits reduced(const Case& what, Slice run, F value) {
   std::vector<std::size_t> hosts = what.hosts;
@@ -88,7 +88,7 @@ Bits reduced(const Case& what, Slice run, F value) {
 
 Bits reduced(const Case& what) { return reduced(what, {0, kCount}, value_of); }
 
-// The same by two calls, as when the buffer were two buckets.
+// Does the same with two calls, as if the buffer were two buckets.
 Bits reduced_in_two(const Case& what) {
   constexpr std::size_t kFirst = 333;
   Bits bits = reduced(what, {0, kFirst}, value_of);
@@ -119,8 +119,9 @@ TEST(Reproducibility, EveryPlanKeepsItsBitsInPlaceOrNot) {
   }
 }
 
-// Real threads, shared memory and the machine's best kernels, against a simulated network and the
-// scalar ones. Private memory, which is staged, and memory that peers read in place.
+// Compares real threads, shared memory and the machine's best kernels with a simulated network and
+// the scalar kernels. The test uses private memory, which is staged, and memory that peers read in
+// place.
 TEST(Reproducibility, EveryPlanKeepsItsBitsOverAnyTransportAndMemory) {
   constexpr std::size_t kWorld = 3;
   std::vector<Algorithm> plans(std::begin(kPlans), std::end(kPlans));
@@ -163,8 +164,8 @@ TEST(Reproducibility, RingDirectHubAndByHostGiveTheSameBits) {
   EXPECT_NE(reduced({Algorithm::kTree, 5, {}}), reduced({Algorithm::kRing, 5, {}}));
 }
 
-// What a rank with all terms at hand adds, as the page says: where element i lies in chunk c, those
-// of the ranks c + 1, c + 2, …, c.
+// Returns the sum that one rank computes if it has all terms. As the page says, if element i is in
+// chunk c, the rank adds the terms of the ranks c + 1, c + 2, …, c.
 float sum_by_hand(std::size_t c, std::size_t n, std::size_t i) {
   float sum = value_of((c + 1) % n, i);
   for (std::size_t hop = 2; hop <= n; ++hop) sum += value_of((c + hop) % n, i);
@@ -176,7 +177,7 @@ std::vector<float> summed_by_hand(std::size_t n, std::size_t count, bool along_a
   for (std::size_t c = 0; c < n; ++c) {
     const Slice chunk = chunk_of(count, c, n);
     for (std::size_t i = chunk.offset; i < chunk.offset + chunk.count; ++i) {
-      sums[i] = sum_by_hand(along_a_ring ? c : n - 1, n, i);  // A star's begin with rank 0.
+      sums[i] = sum_by_hand(along_a_ring ? c : n - 1, n, i);  // A star's sum begins with rank 0.
     }
   }
   return sums;
@@ -284,7 +285,7 @@ TEST(Reproducibility, AllButTwoLevelKeepTheirBitsOnAnyHosts) {
   EXPECT_NE(reduced({Algorithm::kTwoLevel, 5, some}), reduced({Algorithm::kTwoLevel, 5, others}));
 }
 
-// The same six terms, dealt out to two ranks and to three.
+// The same six terms are distributed over two ranks, and over three.
 TEST(Reproducibility, NoPlanKeepsItsBitsInAnotherWorld) {
   const auto sum_of = [](std::size_t first, std::size_t terms, std::size_t i) {
     float sum = 0;

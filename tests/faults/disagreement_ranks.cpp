@@ -1,4 +1,4 @@
-// One rank of a job whose ranks do not make the same calls. It prints what it is told and fails.
+// One rank of a job whose ranks do not make the same calls. It prints its error, and fails.
 #include <rota/communicator.h>
 
 #include <cstdio>
@@ -7,12 +7,12 @@
 
 namespace {
 
-// Rank 1 does something else than the others.
+// Rank 1 makes a call that differs from the other ranks' calls.
 void run(rota::Communicator& comm, const std::string& kind) {
   const bool other = comm.rank() == 1;
   std::vector<float> few(100);
   std::vector<float> many(1000000);
-  if (kind == "counts") {  // So many that they are summed by another plan.
+  if (kind == "counts") {  // Rank 1 sums so many values that its plan differs, too.
     comm.all_reduce(other ? many : few, rota::ReduceOp::kSum);
   } else if (kind == "order") {
     if (!other) comm.all_reduce(few, rota::ReduceOp::kSum);
@@ -26,7 +26,7 @@ void run(rota::Communicator& comm, const std::string& kind) {
     if (comm.rank() == 0) comm.send(few, 1);
     if (other) comm.receive(many, 0);
   }
-  comm.barrier();  // Where a rank hears of it that had returned already.
+  comm.barrier();  // A rank whose call has returned gets the error here.
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Ranks that do not make the same calls are told so, all of them and soon, with both sides.
-// Method: real ranks under rotarun, with a deadline that is too far away to be of use.
+// When ranks do not make the same calls, all of them soon get an error that names both sides.
+// Method: real ranks under rotarun, with a deadline so long that it cannot be the cause of the
+// error.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// One rank of a job in which one rank comes to harm: fault_ranks KIND VICTIM MOMENT
+// One rank of a job in which one rank fails: fault_ranks KIND VICTIM MOMENT
 //   KIND    kill (SIGKILL), stop (SIGSTOP), segv, exit3, exit0
-//   MOMENT  "join": before joining; else microseconds after joining, in the middle of all-reduces
-// The victim says on stderr when that is: "harm at 123456789", of the monotonic clock.
+//   MOMENT  "join": before joining; or microseconds after joining, in the middle of all-reduces
+// The victim prints the time of the failure on stderr: "harm at 123456789", by the monotonic clock.
 #include <signal.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ void come_to_harm(const std::string& kind) {
   if (kind == "kill") ::kill(::getpid(), SIGKILL);
   if (kind == "stop") ::kill(::getpid(), SIGSTOP);
   if (kind == "segv") {
-    std::signal(SIGSEGV, SIG_DFL);  // A sanitizer would make an exit code of it.
+    std::signal(SIGSEGV, SIG_DFL);  // A sanitizer would turn the signal into an exit code.
     ::kill(::getpid(), SIGSEGV);
   }
   if (kind == "exit3") ::_exit(3);

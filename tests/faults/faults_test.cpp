@@ -1,7 +1,7 @@
-// A rank comes to harm at a random moment: the job ends with the code that is documented, naming
-// that rank, and leaves nothing behind. How soon that is, tests/timed looks at.
-// Method: real ranks under rotarun (fault_ranks), one of which harms itself. The seed picks victim
-// and moment.
+// A rank fails at a random moment: the job ends with the documented code, names that rank, and
+// leaves nothing behind. tests/timed measures how soon the job ends. Method: real ranks under
+// rotarun (fault_ranks), and one of them kills or stops itself. The seed picks the victim and the
+// moment.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -21,7 +21,7 @@ using testing::Result;
 struct Harm {
   const char* kind;
   int exit_code;
-  const char* words;  // What rotarun says, beside the rank's number.
+  const char* words;  // What rotarun says after the rank's number.
 };
 
 constexpr Harm kHarms[] = {
@@ -70,9 +70,15 @@ TEST_P(FaultsTest, BeforeItHasJoined) {
   }
 }
 
+// The same tests are also a program of their own for ranks over MPI.
+#if defined(ROTA_OVER_MPI)
+const auto kTransports = ::testing::Values("mpi");
+#else
+const auto kTransports = ::testing::Values("shm", "tcp");
+#endif
+
 INSTANTIATE_TEST_SUITE_P(Harms, FaultsTest,
-                         ::testing::Combine(::testing::ValuesIn(kHarms),
-                                            ::testing::Values("shm", "tcp")),
+                         ::testing::Combine(::testing::ValuesIn(kHarms), kTransports),
                          [](const auto& instance) {
                            return std::string(std::get<0>(instance.param).kind) + "_" +
                                   std::get<1>(instance.param);

@@ -1,4 +1,5 @@
-// All sources at once. The first line is the host's name, each other one a variable.
+// Fuzzes the reading of all variables that can describe a job, together. The first line is the
+// host's name, and each other line is a variable.
 #include "cluster/host_names.h"
 #include "cluster/reading.h"
 #include "fuzz/fuzz.h"

@@ -1,4 +1,4 @@
-// What the fuzzed parsers are held to: they end, and what they refuse they refuse with an Error.
+// Has the requirements for fuzzed parsers: a parser ends, and refuses bad input with an Error.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,8 @@ inline void require(bool condition, const char* what) {
   std::abort();
 }
 
-// Runs `parse`; an Error must say that the argument is bad, and be of a length to be read.
+// Runs `parse`. If it throws an Error, the Error must say that the argument is bad, and be short
+// enough to read.
 template <class Parse>
 void may_refuse(const Parse& parse) {
   try {

@@ -1,8 +1,8 @@
-// A handshake whose words are changed on their way, in pieces of any length.
-//   first byte    1: to the caller, else to the answerer; 2: by somebody who holds the key, so that
-//                 his proof is right; 4: the answerer refuses
-//   second byte   how long the pieces are
-//   the rest      is added, bit by bit, to what is said
+// Fuzzes a handshake whose messages change on the way, in pieces of any length.
+//   first byte    flag 1: changes go to the caller, otherwise to the answerer; flag 2: the
+//                 attacker holds the key, so the proof is right; flag 4: the answerer refuses
+//   second byte   the length of the pieces
+//   the rest      the changes: the message is XORed with them
 #include <algorithm>
 #include <span>
 #include <string>
@@ -45,7 +45,7 @@ void tell(Handshake& listener, std::span<const std::byte> said, std::size_t piec
   }
 }
 
-// Changes the message, and says whether it did.
+// Changes the message. Returns whether a bit changed.
 bool change(Bytes& message, std::span<const std::uint8_t> changes) {
   bool has_changed = false;
   for (std::size_t i = 0; i < std::min(message.size(), changes.size()); ++i) {
@@ -55,7 +55,7 @@ bool change(Bytes& message, std::span<const std::uint8_t> changes) {
   return has_changed;
 }
 
-// Ends the message with the proof that belongs to it after what was said before.
+// Ends the message with its proof. `before` holds the messages before it.
 void prove(Bytes& message, const char* label, std::span<const std::byte> before) {
   Bytes text;
   for (const char* c = label; *c != '\0'; ++c) text.push_back(static_cast<std::byte>(*c));

@@ -1,4 +1,4 @@
-// Lists of hosts: "a:2,b:2", and the lines of a hostfile.
+// Fuzzes lists of hosts: "a:2,b:2", and the lines of a hostfile.
 #include "cluster/sources/host_list.h"
 #include "fuzz/fuzz.h"
 

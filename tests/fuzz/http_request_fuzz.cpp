@@ -1,4 +1,4 @@
-// Requests to a status port: any bytes, whole and as they come.
+// Fuzzes requests to a status port: any bytes, whole and in parts.
 #include <algorithm>
 
 #include "fuzz/fuzz.h"
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
   require_sound(whole);
   fuzz::require(count < launcher::kMaxRequestBytes || whole.state != State::kIncomplete,
                 "a request has an end");
-  // What is decided early is decided for good, up to a longer request.
+  // A decision on the first bytes must not change when more bytes arrive.
   for (std::size_t bytes = 0; bytes < std::min(count, launcher::kMaxRequestBytes); ++bytes) {
     const launcher::HttpReading early = launcher::read_http_request(text.substr(0, bytes));
     if (early.state == State::kIncomplete) continue;

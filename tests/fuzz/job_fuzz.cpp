@@ -1,4 +1,5 @@
-// What a rank is told when it joins, but for the table.
+// Fuzzes the description of the job, which a rank gets when it joins. The rank table is not part of
+// this message.
 #include "fuzz/fuzz.h"
 #include "rendezvous/job.h"
 

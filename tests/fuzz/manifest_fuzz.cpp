@@ -1,4 +1,4 @@
-// Manifests that somebody else has written: YAML, and what the rules say to it.
+// Fuzzes manifests from other authors: the YAML parser, and the rules that check its result.
 #include "fuzz/fuzz.h"
 #include "launcher/manifest/rules.h"
 #include "launcher/manifest/yaml.h"

@@ -1,4 +1,4 @@
-// What ranks and the coordinator say to each other.
+// Fuzzes the messages between ranks and the coordinator.
 #include <algorithm>
 #include <span>
 

@@ -1,4 +1,4 @@
-// The table that all ranks of a job read.
+// Fuzzes the rank table that all ranks of a job read.
 #include "fuzz/fuzz.h"
 #include "rendezvous/job.h"
 
@@ -9,12 +9,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
   if (!places) return 0;
   const std::size_t world_size = places->table.rows.size();
   fuzz::require(world_size >= 1 && world_size <= rendezvous::kMaxWorldSize, "a world has limits");
-  const std::string again = rendezvous::encode_table(places->table, places->islands);
+  const std::string again = rendezvous::encode_table(places->table, places->domains);
   fuzz::require(again == text, "what was decoded is encoded to the same");
   rendezvous::Job job;
   job.rank = world_size - 1;
   fuzz::require(rendezvous::add_table(text, job), "its last rank has a row");
-  fuzz::require(rendezvous::lent_count(job) <= world_size, "what is lent has a limit");
+  fuzz::require(rendezvous::descriptor_count(job) <= world_size, "what is lent has a limit");
   job.rank = world_size;
   fuzz::require(!rendezvous::add_table(text, job), "a rank beyond it has none");
   return 0;

@@ -1,4 +1,4 @@
-// Gives every file of a folder to a fuzzed parser once, where there is no fuzzer to do it.
+// Runs a fuzzed parser once on every file of a folder, in builds without a fuzzer.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

@@ -1,4 +1,5 @@
-// resolv.conf and a name: the first line is the name, the second the host's, the rest the file.
+// Fuzzes resolv.conf, and a name to look up. The first line is the name, the second line is the
+// host's name, and the rest is the file.
 #include "fuzz/fuzz.h"
 #include "names/completion.h"
 #include "names/hosts_file.h"
@@ -7,13 +8,13 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t count) {
   using namespace rota;
   std::string_view text = fuzz::text_of(data, count);
-  const auto take_line = [&] {
+  const auto take_connection = [&] {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     return line;
   };
-  const std::string_view name = take_line();
-  const std::string_view host_name = take_line();
+  const std::string_view name = take_connection();
+  const std::string_view host_name = take_connection();
   const names::ResolvConf conf = names::parse_resolv_conf(text, host_name);
   fuzz::require(!conf.servers.empty() && conf.servers.size() <= names::kMaxServers,
                 "there are some servers");

@@ -1,4 +1,4 @@
-// Slurm's lists of nodes and of counts.
+// Fuzzes Slurm's lists of nodes and of counts.
 #include <set>
 
 #include "cluster/sources/slurm_lists.h"

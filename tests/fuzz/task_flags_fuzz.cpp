@@ -1,4 +1,4 @@
-// The flags of old tutorials, one argument a line.
+// Fuzzes the flags of old TensorFlow tutorials (--worker_hosts, …), one argument per line.
 #include "cluster/host_names.h"
 #include "cluster/sources.h"
 #include "cluster/sources/task_flags.h"

@@ -1,4 +1,4 @@
-// TF_CONFIG: any text, asked for by a launcher and by a program.
+// Fuzzes TF_CONFIG: any text, read by a launcher and by a program.
 #include "cluster/reading.h"
 #include "fuzz/fuzz.h"
 

@@ -1,4 +1,4 @@
-// Files of rota-bench tune's, which people may have changed.
+// Fuzzes tuned files, which rota-bench tune writes and people may change.
 #include "communicator/tuned_table.h"
 #include "fuzz/fuzz.h"
 

@@ -1,4 +1,4 @@
-// rotarun on several hosts, which are network namespaces: what the tests of that share.
+// Has helpers for the tests of rotarun on several hosts, which are network namespaces.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// For a rank that is a shell: says "inner " and the number of the inner process of its rotarun,
-// which is the parent of its keeper.
+// For a rank that is a shell: prints "inner " and the process id of the inner process of its
+// rotarun. That process is the parent of the rank's keeper.
 inline const std::string kSayInner =
     "read -r _ _ _ inner _ < /proc/$PPID/stat; echo inner $inner; ";
 
@@ -47,7 +47,7 @@ class AcrossHosts : public ::testing::Test {
     return path;
   }
 
-  // "10.77.0.1:2,10.77.0.2:1,…": so many slots on each host.
+  // Returns the number of slots on each host: "10.77.0.1:2,10.77.0.2:1,…".
   std::string hosts(const std::vector<std::size_t>& slots) const {
     std::string text;
     for (std::size_t host = 0; host < slots.size(); ++host) {
@@ -56,7 +56,7 @@ class AcrossHosts : public ::testing::Test {
     return text;
   }
 
-  // rotarun on one of the hosts, with what all of them are told.
+  // Starts rotarun on one host, with the environment that all hosts get.
   std::unique_ptr<Process> start(std::size_t host, std::vector<std::string> arguments) const {
     Command command = rotarun(std::move(arguments));
     command.environment = environment_;
@@ -64,7 +64,7 @@ class AcrossHosts : public ::testing::Test {
     return std::make_unique<Process>(network_->on(host, std::move(command)));
   }
 
-  // The same command on each of them.
+  // Starts the same command on every host.
   std::vector<std::unique_ptr<Process>> start_all(const std::vector<std::string>& arguments) const {
     std::vector<std::unique_ptr<Process>> all;
     for (std::size_t host = 0; host < network_->host_count(); ++host) {
@@ -73,7 +73,7 @@ class AcrossHosts : public ::testing::Test {
     return all;
   }
 
-  // A program for --agent that enters the host of that address.
+  // Writes a program for --agent. The program runs a command on the host with the given address.
   std::string write_agent() const {
     std::string path = folder_ + "/agent";
     std::ofstream script(path);

@@ -1,5 +1,5 @@
-// rotarun that starts the others, on hosts that are network namespaces: its agent is a script that
-// enters the one of that address.
+// One rotarun starts rotarun on the other hosts. The hosts are network namespaces. The agent is a
+// script that enters the namespace of the host with the given address.
 #include <algorithm>
 #include <csignal>
 #include <iterator>
@@ -9,7 +9,7 @@
 namespace rota::testing {
 namespace {
 
-// Whether a process runs whose command line has these words.
+// Returns whether a process runs with these words in its command line.
 bool runs(const std::string& words) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "cmdline");
@@ -28,7 +28,7 @@ class AgentsTest : public AcrossHosts {
     agent_ = write_agent();
   }
 
-  // One rotarun, on host `first`.
+  // Starts one rotarun, on host `first`.
   std::unique_ptr<Process> start_from(std::size_t first, std::vector<std::string> arguments,
                                       const std::vector<std::size_t>& slots = {2, 1, 3}) const {
     std::vector<std::string> all = {"-H", hosts(slots), "--agent", agent_ + " {host}"};
@@ -42,7 +42,7 @@ class AgentsTest : public AcrossHosts {
 };
 
 TEST_F(AgentsTest, OneCommandStartsTheJobEverywhere) {
-  for (const std::size_t first : {0, 2}) {  // Any of the hosts may start it.
+  for (const std::size_t first : {0, 2}) {  // Any host may start the job.
     const Result result = start_from(first, {rank_program()})->wait();
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(result.err, "");
@@ -91,7 +91,8 @@ TEST_F(AgentsTest, OthersGetThemOfEachProgram) {
   EXPECT_THAT(result.out, HasSubstr("two 5 from here in /usr\n"));
 }
 
-// They have another environment, and one that did not encrypt would be refused.
+// The other hosts do not have the variable ROTA_ENCRYPT. If they did not get the setting, they
+// would not encrypt, and would be refused.
 TEST_F(AgentsTest, OthersEncryptWhereThisOneDoes) {
   environment_ = {"ROTA_ENCRYPT=1"};
   const Result result = start_from(0, {rank_program()})->wait();
@@ -127,7 +128,7 @@ TEST_F(AgentsTest, AnAgentThatIsNotThereIsNamed) {
   EXPECT_THAT(result.err, HasSubstr("--agent: cannot run /nonexistent/ssh"));
 }
 
-// Nothing is left on the other hosts, however it ends here.
+// However the job ends on the first host, nothing stays behind on the other hosts.
 TEST_F(AgentsTest, TheOthersEndWithTheOneThatStartedThem) {
   for (const int signal : {SIGTERM, SIGINT, SIGKILL}) {
     const std::string mark = "1000." + std::to_string(::getpid()) + std::to_string(signal);
@@ -163,7 +164,7 @@ TEST_F(AgentsTest, WhatIsStartedByHandWithFollowSaysWhatItIsFor) {
   command.input = "nonsense that is long enough to be taken for a number of bytes";
   const Result result = run(std::move(command));
   EXPECT_EQ(result.exit_code, 126);
-  EXPECT_THAT(result.err, HasSubstr("it is for a rotarun that another one starts"));
+  EXPECT_THAT(result.err, HasSubstr("this option is only for --agent"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// SIGTERM to one host's rotarun stops a training on all hosts, after the same step.
+// SIGTERM to the rotarun of one host stops a training run on all hosts after the same step.
 #include <signal.h>
 
 #include <random>
@@ -23,7 +23,7 @@ class AgreedStop : public AcrossHosts {
     return start_all({test_path("training_stop_ranks"), mode});
   }
 
-  // Of every rank, wherever it is.
+  // Expects that every rank on every host reports the same step.
   static void expect_agreement(const std::vector<std::unique_ptr<Process>>& all,
                                const std::string& who) {
     std::string out;
@@ -56,7 +56,7 @@ TEST_F(AgreedStop, IsAfterTheSameStepWhicheverHostIsAsked) {
   }
 }
 
-// As when a cluster deletes the job.
+// A cluster that deletes a job sends SIGTERM to all of its hosts.
 TEST_F(AgreedStop, IsOneWhenAllHostsAreAskedAtOnce) {
   const auto all = start_training("threads");
   ASSERT_TRUE(all[0]->wait_for("ready\n"));

@@ -1,5 +1,5 @@
-// Whoever tries to disturb a job across hosts is refused, and the job does not notice; who stands
-// between its hosts and changes what they say ends it, and changes nothing else.
+// Attackers of a job on several hosts are refused, and the job does not notice. If an attacker
+// between two hosts changes their messages, the job ends. The attacker achieves nothing else.
 #include <fstream>
 
 #include "hosts/across_hosts.h"
@@ -21,30 +21,31 @@ class AttackTest : public AcrossHosts {
     environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1}), "ROUNDS=400"};
   }
 
-  // As host 2 would call the launcher of host 0, but for what is attacked.
+  // Returns host 0's launcher as a target, which attackers call in the same way as host 2. Each
+  // attack then changes one part.
   Target launcher_target(std::size_t attacker) const {
-    const launcher::Meeting meeting = meeting_of(*network_, {1, 1, 1});
+    const launcher::HostPlan host_plan = host_plan_of(*network_, {1, 1, 1});
     const std::string shared = key_text('k');
     return {.network = *network_,
             .attacker = attacker,
-            .address = meeting.leader,
-            .key = auth::job_key(std::as_bytes(std::span(shared)), meeting.job_id),
-            .identity = {.channel = auth::Channel::kHosts,
-                         .job_id = launcher::to_bytes(meeting.job_id),
+            .address = host_plan.leader,
+            .key = auth::job_key(std::as_bytes(std::span(shared)), host_plan.job_id),
+            .identity = {.kind = auth::ConnectionKind::kHosts,
+                         .job_id = launcher::to_bytes(host_plan.job_id),
                          .from = 2,
                          .to = 0}};
   }
 
-  // As rank 0 would call another rank, but for the key, which nobody can make who was not told the
-  // salt.
+  // Returns another rank as a target, which attackers call as rank 0 would, but with another key:
+  // ranks use the data key, which is made with the salt, and the attacker does not know the salt.
   Target rank_target(std::size_t attacker, const std::string& address) const {
     Target target = launcher_target(attacker);
     target.address = address;
-    target.identity = {.channel = auth::Channel::kData, .from = 0, .to = 1};
+    target.identity = {.kind = auth::ConnectionKind::kData, .from = 0, .to = 1};
     return target;
   }
 
-  // Whether rank 0 may call the others, who wait for it.
+  // Lets rank 0 reach the other ranks, which wait for its call, or blocks it.
   void let_rank_0_call(bool may_call) const {
     network_->configure(0, std::string("ip rule ") + (may_call ? "del" : "add") +
                                " ipproto tcp dport 7701 unreachable");
@@ -54,12 +55,13 @@ class AttackTest : public AcrossHosts {
     const Result second = start(1, {"echo", "started"})->wait();
     EXPECT_EQ(second.exit_code, 202);
     EXPECT_EQ(second.out, "");
-    EXPECT_THAT(second.err, HasSubstr("host 1 (10.77.0.2) is here already, on "));
-    EXPECT_THAT(second.err, HasSubstr("and alive: this is another instance of it"));
+    EXPECT_THAT(second.err, HasSubstr("host 1 (10.77.0.2) has already joined, on "));
+    EXPECT_THAT(second.err, HasSubstr("and is alive: this is another instance of it"));
   }
 };
 
-// Method: the same attacks while the hosts gather, while their ranks meet, and while they work.
+// Method: the same attacks come while the hosts gather, while their ranks meet, and while the ranks
+// work.
 TEST_F(AttackTest, NobodyGetsInWhoIsNotMeantTo) {
   const Target launcher = launcher_target(2);
   std::vector<std::unique_ptr<Process>> all;
@@ -82,7 +84,7 @@ TEST_F(AttackTest, NobodyGetsInWhoIsNotMeantTo) {
   for (const auto& each : all) ASSERT_TRUE(each->wait_for("sum 6"));
   expect_refused(attacks_without_the_key(), launcher);
   expect_refused(attacks_with_the_key(), launcher);
-  for (const auto& each : all) EXPECT_NE(state_of(each->pid()), 'Z') << "over before the attacks";
+  for (const auto& each : all) EXPECT_NE(state_of(each->pid()), 'Z') << "the job ended too early";
   for (const auto& each : all) {
     const Result result = each->wait();
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -90,7 +92,7 @@ TEST_F(AttackTest, NobodyGetsInWhoIsNotMeantTo) {
   }
 }
 
-// Resident memory of a process and its descendants, in KiB.
+// Returns the resident memory of a process and its descendants, in KiB.
 std::size_t memory_of(pid_t pid) {
   std::vector<pid_t> family = os::descendants_of(pid);
   family.push_back(pid);
@@ -107,8 +109,8 @@ std::size_t memory_of(pid_t pid) {
   return kib;
 }
 
-// Method: they come before the third host, and stay for as long as they may. What each of them may
-// cost is multiplied by five.
+// Method: the strangers come before the third host, and stay as long as the launcher lets them. The
+// limit is five times the allowed cost of a stranger.
 TEST_F(AttackTest, AThousandStrangersCostLittleMemoryAndKeepNobodyOut) {
   environment_.back() = "ROUNDS=1";
   constexpr std::size_t kStrangers = 1000;
@@ -127,7 +129,7 @@ TEST_F(AttackTest, AThousandStrangersCostLittleMemoryAndKeepNobodyOut) {
   all.push_back(start(2, {rank_program()}));
   ASSERT_TRUE(all[2]->wait_for("sum 6"));
   const std::size_t after = memory_of(all[0]->pid());
-#if !defined(ROTA_IS_SANITIZED)  // They take more themselves.
+#if !defined(ROTA_IS_SANITIZED)  // Sanitizers use more memory.
   EXPECT_LT(after, before + kStrangers * kMostKibEach);
 #endif
   EXPECT_GE(after, before);
@@ -176,12 +178,12 @@ TEST_F(ManInTheMiddleTest, IsNoticedWhateverHeDoesToAFrame) {
     Trick trick;
     const char* words;
   };
-  const char* changed = "what came over the connection was changed, repeated or moved on its way";
+  const char* changed = "data on the connection was changed, repeated or reordered on its way";
   const Case cases[] = {{Trick::kFlipABit, changed},
                         {Trick::kRepeat, changed},
                         {Trick::kSwap, changed},
                         {Trick::kLeaveOut, changed},
-                        {Trick::kLengthen, " bytes came over the connection"}};
+                        {Trick::kLengthen, " bytes is longer than any message"}};
   for (const Case& each : cases) {
     for (const bool is_to_leader : {true, false}) {
       start_two();
@@ -202,7 +204,7 @@ TEST_F(ManInTheMiddleTest, CannotTalkThemDownToAnotherSuite) {
   environment_.back() = "ROUNDS=1";
   man_->change_suites(true);
   start_two();
-  ASSERT_TRUE(all_[1]->wait_for("it proves itself in another way: its suite is 0, ours 1"));
+  ASSERT_TRUE(all_[1]->wait_for("it authenticates in another way: its suite is 0, ours is 1"));
   man_->change_suites(false);
   for (const auto& each : all_) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
 }

@@ -1,4 +1,4 @@
-// Attackers, each with a connection of his own.
+// Makes the attacks, each over its own connection.
 #include "hosts/attacks.h"
 
 #include <gmock/gmock.h>
@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "auth/conversation.h"
-#include "auth/exchange.h"
-#include "launcher/hosts/wire/dispatch.h"
+#include "auth/handshake_io.h"
+#include "launcher/hosts/wire/control_message.h"
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
-#include "rendezvous/remote_line.h"
+#include "rendezvous/remote_connection.h"
 
 namespace rota::testing {
 namespace {
@@ -25,8 +25,8 @@ using auth::Bytes;
 using auth::Handshake;
 using base::Clock;
 
-// How long to wait for the end of a connection: five times what a stranger is granted.
-constexpr std::chrono::seconds kPatience{10};
+// The longest wait for the end of a connection: five times the time that a stranger gets.
+constexpr std::chrono::seconds kHandshakeTimeout{10};
 
 constexpr std::size_t kChallengeBytes = 40;
 
@@ -39,18 +39,18 @@ bool is_farewell(const Bytes& heard) {
 
 class Wire {
  public:
-  // Calls until somebody is there. Throws std::runtime_error where nobody comes.
-  explicit Wire(const Target& target) : end_(Clock::now() + kPatience) {
+  // Calls until the port accepts. Throws std::runtime_error if it never does.
+  explicit Wire(const Target& target) : end_(Clock::now() + kHandshakeTimeout) {
     const os::Address address = os::parse_address(target.address);
     do {
       target.network.act_on(target.attacker, [&] { stream_ = os::start_connect(address).socket; });
       wait(false);
     } while (os::connect_result(stream_.fd()) && Clock::now() < end_);
     if (os::connect_result(stream_.fd())) throw std::runtime_error("nobody is there");
-    end_ = Clock::now() + kPatience;
+    end_ = Clock::now() + kHandshakeTimeout;
   }
 
-  // As far as the other side takes it.
+  // Sends until all bytes are sent or the other side closes.
   void send(std::span<const std::byte> bytes) {
     while (!bytes.empty() && Clock::now() < end_) {
       const os::Moved moved = os::send_some(stream_.fd(), bytes, {});
@@ -60,7 +60,7 @@ class Wire {
     }
   }
 
-  // Fewer bytes where the connection ends before.
+  // Receives `count` bytes, or fewer if the connection ends earlier.
   Bytes receive(std::size_t count) {
     Bytes bytes(count);
     std::size_t received = 0;
@@ -74,7 +74,8 @@ class Wire {
     return bytes;
   }
 
-  // Says so where anything is said to him yet: a stranger is to be told a farewell at most.
+  // Returns how the connection ended: "answered" if the other side sends anything except a farewell
+  // before it hangs up.
   std::string end_within(base::Duration limit) {
     const base::TimePoint end = std::min(end_, Clock::now() + limit);
     Bytes heard;
@@ -88,9 +89,9 @@ class Wire {
     } while (Clock::now() < end);
     return heard.empty() ? kLeftWaiting : "answered";
   }
-  std::string end() { return end_within(kPatience); }
+  std::string end() { return end_within(kHandshakeTimeout); }
 
-  // Tells how the handshake ended.
+  // Returns how the handshake ended.
   std::string shake_hands(Handshake& handshake) {
     using State = Handshake::State;
     while (auth::advance(handshake, stream_)) {
@@ -121,7 +122,7 @@ std::string call_as(const Target& target, const auth::Key& key, const auth::Iden
   return wire.shake_hands(handshake);
 }
 
-// What a member would say now, at this wire.
+// Receives the challenge of this connection, and returns the bytes with which a member answers it.
 Bytes genuine_call(Wire& wire, const Target& target) {
   Handshake handshake = Handshake::call(target.key, target.identity);
   auth::tell(handshake, wire.receive(kChallengeBytes));
@@ -135,7 +136,7 @@ std::string say(const Target& target, const Bytes& bytes) {
   return wire.end();
 }
 
-// A genuine call, with one byte of it changed.
+// Returns an attack by a genuine call with one changed byte.
 Attack changed_call(const std::string& name, std::size_t index, std::byte change) {
   return {name,
           [=](const Target& target) {
@@ -154,7 +155,7 @@ std::string replay(const Target& target) {
     Wire wire(target);
     call = genuine_call(wire, target);
     wire.send(call);
-    wire.receive(1);  // It has been taken for what it is.
+    wire.receive(1);  // The answer proves that the call was accepted.
   }
   return say(target, call);
 }
@@ -186,7 +187,7 @@ Attack identity_attack(const std::string& name, const std::function<void(auth::I
           "refused: " + why};
 }
 
-// Comes in, and then says this.
+// Returns an attack that completes the handshake as a member, and then sends these bytes.
 Attack words_of_a_member(const std::string& name, const Bytes& words) {
   return {name,
           [=](const Target& target) {
@@ -194,23 +195,24 @@ Attack words_of_a_member(const std::string& name, const Bytes& words) {
             Handshake handshake = Handshake::call(target.key, target.identity);
             if (std::string end = wire.shake_hands(handshake); end != kLetIn) return end;
             wire.send(words);
-            std::string end = "answered";  // By signs of life, while it is in.
+            std::string end = "answered";  // Heartbeats arrive until the other side hangs up.
             while (end == "answered") end = wire.end();
             return end;
           },
           kHungUp};
 }
 
-// In a frame as it should be.
+// Attacks with a valid frame whose content is not valid.
 std::string introduce_nonsense(const Target& target) {
   Wire wire(target);
   Handshake handshake = Handshake::call(target.key, target.identity);
   if (std::string end = wire.shake_hands(handshake); end != kLetIn) return end;
-  rendezvous::RemoteLine line(wire.take_stream(), handshake.session_keys());
-  line.send(launcher::encode({.type = launcher::DispatchType::kHello, .text = "nonsense"}), {});
+  rendezvous::RemoteConnection line(wire.take_stream(), handshake.session_keys());
+  line.send(launcher::encode({.type = launcher::ControlMessageType::kHello, .text = "nonsense"}),
+            {});
   std::vector<std::byte> bytes;
   std::vector<os::Fd> fds;
-  for (const auto end = Clock::now() + kPatience; Clock::now() < end;) {
+  for (const auto end = Clock::now() + kHandshakeTimeout; Clock::now() < end;) {
     if (line.receive(bytes, fds) == os::Io::kClosed) return kHungUp;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -233,7 +235,7 @@ Bytes noise(std::size_t count) {
 
 }  // namespace
 
-// The places of what is changed are those of the table in lib/auth/handshake.cpp.
+// The table in lib/auth/handshake.cpp gives the positions of the changed bytes.
 std::vector<Attack> attacks_without_the_key() {
   const auto with_key = [](const auth::Key& key) {
     return [=](const Target& target) { return call_as(target, key, target.identity); };
@@ -267,7 +269,7 @@ std::vector<Attack> attacks_with_the_key() {
   return {
       identity_attack(
           "another epoch", [](Identity& identity) { identity.epoch = 1; },
-          "not now: this is epoch 0 of the job, and not 1"),
+          "not now: the job is in epoch 0, but the caller is in epoch 1"),
       identity_attack(
           "a host that there is not", [](Identity& identity) { identity.from = 3; },
           "this job has 3 hosts"),
@@ -276,19 +278,19 @@ std::vector<Attack> attacks_with_the_key() {
           "this job has 3 hosts"),
       identity_attack(
           "host 0 itself", [](Identity& identity) { identity.from = 0; },
-          "host 0 (10.77.0.1) is here"),
+          "host 0 (10.77.0.1) is this host"),
       identity_attack(
           "somebody else called", [](Identity& identity) { identity.to = 1; },
-          "here the launchers"),
+          "only launchers of hosts"),
       identity_attack(
-          "a rank", [](Identity& identity) { identity.channel = auth::Channel::kControl; },
-          "here the launchers"),
+          "a rank", [](Identity& identity) { identity.kind = auth::ConnectionKind::kControl; },
+          "only launchers of hosts"),
       identity_attack(
           "another job", [](Identity& identity) { identity.job_id[3] ^= std::byte{1}; },
-          "not now: here another job meets"),
+          "not now: another job uses this port"),
       identity_attack(
           "another incarnation", [](Identity& identity) { identity.incarnation = 1; },
-          "it is of another incarnation of the job"),
+          "it belongs to another incarnation of the job"),
       words_of_a_member("a frame of 4 GiB", Bytes(4, std::byte{0xff})),
       words_of_a_member("a frame without a tag",
                         auth::joined({auth::from_hex("01000000"), Bytes(17)})),
@@ -296,13 +298,13 @@ std::vector<Attack> attacks_with_the_key() {
   };
 }
 
-launcher::Meeting meeting_of(const Network& network, const std::vector<std::size_t>& slots) {
+launcher::HostPlan host_plan_of(const Network& network, const std::vector<std::size_t>& slots) {
   cluster::Specification cluster{.source = "ROTA_HOSTS", .own_host = 0};
   for (std::size_t host = 0; host < slots.size(); ++host) {
     cluster.hosts.push_back({.name = network.address(host), .slots = slots[host]});
   }
-  cluster.meeting = cluster::Meeting{.name = network.address(0)};
-  return launcher::plan_meeting(cluster, launcher::Options());
+  cluster.rendezvous = cluster::RendezvousEndpoint{.name = network.address(0)};
+  return launcher::plan_hosts(cluster, launcher::Options());
 }
 
 void expect_refused(const std::vector<Attack>& attacks, const Target& target) {

@@ -1,4 +1,4 @@
-// Ranks on hosts of their own, started by hand.
+// Tests ranks that are started by hand, each on its own host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,8 +68,9 @@ TEST_F(ByHandHostsTest, ARankThatIsKilledIsNamedByTheOthers) {
   }
 }
 
-// Nothing closes a connection there: only time tells. Whom the first deadline names may itself wait
-// for the one that is gone.
+// A host that vanishes closes no connection: only the deadline ends the wait. The rank with the
+// first deadline may blame a rank that itself waits for the lost rank. The error must name the lost
+// rank.
 TEST_F(ByHandHostsTest, AHostThatVanishesIsNamedAtTheDeadline) {
   const auto ranks = start_all("100000");
   for (const auto& rank : ranks) ASSERT_TRUE(rank->wait_for("sum 6"));
@@ -82,7 +83,7 @@ TEST_F(ByHandHostsTest, AHostThatVanishesIsNamedAtTheDeadline) {
   EXPECT_EQ(ranks[2]->wait().exit_code, 3);
 }
 
-// Nothing is said but what a scheduler says: the tasks' addresses, and a file with the key.
+// The ranks get only what a scheduler gives: the tasks' addresses, and a file with the key.
 TEST_F(ByHandHostsTest, RanksMeetAcrossHostsByTfConfig) {
   const std::string key_file = ::testing::TempDir() + "tf_config_key_" + std::to_string(::getpid());
   std::ofstream(key_file) << kKey;
@@ -108,7 +109,34 @@ TEST_F(ByHandHostsTest, RanksMeetAcrossHostsByTfConfig) {
   std::filesystem::remove(key_file);
 }
 
-// Method: what the senders have sent when they leave takes some five seconds to arrive.
+// MPICH's launcher starts two ranks on each of two hosts, and has a store. So the ranks need no key
+// and no address from a person. Ranks of one host share memory. Where ranks are dealt out in turn,
+// rank 1 calls rank 2, which is on rank 0's host.
+TEST_F(ByHandHostsTest, RanksMeetAcrossHostsThroughTheStoreOfTheirLauncher) {
+  const std::string mpiexec = "/usr/bin/mpiexec.mpich";
+  if (!std::filesystem::exists(mpiexec)) GTEST_SKIP() << "mpich is not installed";
+  const std::string agent = ::testing::TempDir() + "agent_" + std::to_string(::getpid());
+  std::ofstream(agent) << "#!/bin/sh\nwhile [ \"$1\" != " + network_->address(1) +
+                              " ]; do shift; done; shift\nexec " + network_->command_prefix(1) +
+                              " sh -c \"$*\"\n";
+  std::filesystem::permissions(agent, std::filesystem::perms::owner_all);
+  for (const std::string in_a_row : {"1", "2"}) {
+    const Command command{
+        .arguments = {mpiexec, "-launcher", "ssh", "-launcher-exec", agent, "-localhost",
+                      network_->address(0), "-hosts",
+                      network_->address(0) + "," + network_->address(1), "-ppn", in_a_row, "-np",
+                      "4", test_path("environment_rank"), "transport"},
+        .environment = {"HOME=/nonexistent", "ROTA_KEY_FILE="}};
+    const Result result = run(network_->on(0, command));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    for (const std::string rank : {"0", "1", "2", "3"}) {
+      EXPECT_THAT(result.out, HasSubstr("rank " + rank + " of 4 by PMI over shm+tcp: 10\n"));
+    }
+  }
+  std::filesystem::remove(agent);
+}
+
+// Method: the data of the leaving senders takes about five seconds to arrive.
 TEST_F(ByHandHostsTest, WhatARankSentBeforeItLeftArrivesHoweverSlowly) {
   for (const std::size_t host : {1, 2}) network_->limit_rate(host, "2mbit");
   gathered_ = "300000";
@@ -121,7 +149,7 @@ TEST_F(ByHandHostsTest, WhatARankSentBeforeItLeftArrivesHoweverSlowly) {
 TEST_F(ByHandHostsTest, AddressesThatOthersReachNeedAKey) {
   const Result result = start(0, "1", "")->wait();
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_THAT(result.err, HasSubstr("so that the ranks need a key"));
+  EXPECT_THAT(result.err, HasSubstr("so the ranks need a key"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// A rank that is started by hand:  by_hand_rank RANK KEY ADDRESS...
-// Adds up over all ranks, again and again for `ROUNDS` rounds of 10 ms, and says what it got; then
-// gathers `GATHERED` values of each, if that is set.
+// A rank started by hand: by_hand_rank RANK KEY ADDRESS...
+// It repeats an all-reduce for `ROUNDS` rounds of 10 ms, and prints the sum. Then it gathers
+// `GATHERED` values of each rank, if that variable is set.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
     }
     if (const char* count = std::getenv("GATHERED")) {
-      // Leaves when what it gave is on its way.
+      // This rank leaves as soon as it has passed its values to the kernel.
       const std::vector<float> part(std::strtoul(count, nullptr, 10), 1.0F);
       std::vector<float> all(comm.rank() == 0 ? part.size() * comm.world_size() : 0);
       comm.gather(part, all, 0);

@@ -1,20 +1,18 @@
-// What hosts and ranks say to each other cannot be read on its way where they encrypt, and all of
-// them do or none.
-// Method: somebody on the way between two hosts, who passes on what he hears and keeps it.
+// With encryption nobody on the way can read what hosts and ranks send. Either all hosts encrypt or
+// none. Method: an eavesdropper between two hosts passes on all bytes, and keeps a copy.
 #include "hosts/across_hosts.h"
 #include "hosts/man_in_the_middle.h"
 
 namespace rota::testing {
 namespace {
 
-// What rank 0 gives to each sum, as it lies in memory: 1.0, again and again.
-// Of ranks that have 1 and 2 to add.
+// Returns four values in a row, as they are in memory. The two ranks add 1 and 2.
 std::string payload_of(double value) {
   const double values[] = {value, value, value, value};
   return {reinterpret_cast<const char*>(values), sizeof values};
 }
 
-// Of a host's introduction.
+// A part of a host's introduction.
 const std::string kControlText = "2 hosts that meet at 10.77.0.1:7700";
 
 class EncryptionTest : public AcrossHosts {
@@ -22,11 +20,11 @@ class EncryptionTest : public AcrossHosts {
   void SetUp() override {
     AcrossHosts::SetUp();
     if (!network_) return;
-    network_ = std::make_unique<Network>(4);  // The last two are for those who listen.
+    network_ = std::make_unique<Network>(4);  // The last two hosts are for the eavesdroppers.
     environment_ = {"ROTA_HOSTS=" + hosts({1, 1}), "ROUNDS=5"};
   }
 
-  // What goes over the wire between the launchers, and between the ranks.
+  // The bytes on the wire between the launchers, and between the ranks.
   struct Overheard {
     std::string control;
     std::string data;
@@ -60,11 +58,11 @@ TEST_F(EncryptionTest, IsWhatKeepsListenersFromReading) {
   }
 }
 
-// And there is something to be read without it.
+// Shows that the eavesdropper would find these bytes if the hosts did not encrypt.
 TEST_F(EncryptionTest, IsMissedWhereItIsNotAskedFor) {
   const Overheard heard = overhear({"--join-timeout", "30", rank_program()});
   EXPECT_NE(heard.control.find(kControlText), std::string::npos);
-  EXPECT_NE(heard.data.find(payload_of(3)), std::string::npos);  // By whatever plan.
+  EXPECT_NE(heard.data.find(payload_of(3)), std::string::npos);  // Every plan sends the sum.
 }
 
 TEST_F(EncryptionTest, LetsRanksMeetOnUnevenHosts) {
@@ -79,14 +77,14 @@ TEST_F(EncryptionTest, LetsRanksMeetOnUnevenHosts) {
   }
 }
 
-// It may be started anew; the others wait for it.
+// The refused host may be started again; the others wait for it.
 TEST_F(EncryptionTest, RefusesAHostThatDoesNotEncrypt) {
   const auto leader = start(0, {"--encrypt", rank_program()});
   const Result plain = start(1, {rank_program()})->wait();
   EXPECT_EQ(plain.exit_code, 78);
   EXPECT_THAT(plain.err, HasSubstr("rotarun: host 0 (10.77.0.1) at 10.77.0.1:7700 did not let this "
-                                   "host in: it encrypts, and this side does not: let both "
-                                   "(--encrypt, ROTA_ENCRYPT=1) or neither\n"));
+                                   "host in: it encrypts, and this side does not: let both sides "
+                                   "encrypt (--encrypt, ROTA_ENCRYPT=1), or neither\n"));
   EXPECT_TRUE(leader->wait_for("the last caller who was turned away: it does not encrypt"));
   const Result encrypted = start(1, {"--encrypt", rank_program()})->wait();
   EXPECT_EQ(encrypted.exit_code, 0) << encrypted.err;

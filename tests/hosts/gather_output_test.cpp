@@ -1,5 +1,5 @@
-// --gather-output: what the ranks of all hosts write is shown, tagged and filed where host 0 is,
-// and nowhere else.
+// With --gather-output, host 0 shows the output of the ranks on all hosts, tags it and writes it to
+// files. No other host does this.
 #include <csignal>
 
 #include <chrono>
@@ -19,7 +19,7 @@ class GatherOutput : public AcrossHosts {
     if (network_) environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 1})};
   }
 
-  // The same on all hosts, where host 0 writes into a pipe.
+  // Starts the same command on all hosts; host 0 writes into a pipe.
   std::vector<std::unique_ptr<Process>> start_into(os::Fd write_end,
                                                    const std::vector<std::string>& arguments) {
     Command command = rotarun(arguments);
@@ -65,7 +65,7 @@ TEST_F(GatherOutput, IsHost0sDecision) {
   EXPECT_EQ(all[2]->out(), "3\n");
 }
 
-// Method: host 0's reader goes away, and its rank is not the one that writes.
+// Method: host 0's reader closes the pipe, and host 0's rank does not write any more.
 TEST_F(GatherOutput, LeavesOthersToTheirOwnReadersWhereItIsNotAskedFor) {
   auto [read_end, write_end] = os::make_pipe();
   const auto all = start_into(
@@ -77,7 +77,8 @@ TEST_F(GatherOutput, LeavesOthersToTheirOwnReadersWhereItIsNotAskedFor) {
   EXPECT_EQ(all[2]->out(), "first\nsecond\n");
 }
 
-// Method: the hosts share this machine's files, so that a copy of another host's would be seen.
+// Method: all hosts here have the same files, those of this machine. So if another host also wrote
+// files, the test would see them.
 TEST_F(GatherOutput, MakesFilesWhereHost0Is) {
   std::vector<std::unique_ptr<Process>> all;
   for (std::size_t host = 0; host < 3; ++host) {
@@ -103,8 +104,8 @@ TEST_F(GatherOutput, QuotesTheLastWordsOfARankThatFailsElsewhere) {
   }
 }
 
-// Method: 40 MB come from host 2, and nobody reads for two seconds: what is not read yet waits in
-// the rank, which has not written all of it then, and not in the memory of the launchers.
+// Method: host 2 sends 40 MB, and nobody reads for two seconds. Unread output waits in the rank,
+// which cannot have written all of it by then. It does not wait in the memory of the launchers.
 TEST_F(GatherOutput, WaitsForASlowReader) {
   auto [read_end, write_end] = os::make_pipe();
   const auto all = start_into(std::move(write_end),
@@ -129,7 +130,7 @@ TEST_F(GatherOutput, WaitsForASlowReader) {
   EXPECT_THAT(all[0]->err(), HasSubstr("wrote all"));
 }
 
-// As in a pipeline on one host.
+// If nobody reads the output of a rank any more, the rank ends, as in a pipeline on one host.
 TEST_F(GatherOutput, EndsWhoWritesWhereNobodyReadsAnyMore) {
   auto [read_end, write_end] = os::make_pipe();
   const auto all = start_into(std::move(write_end), {"--gather-output", "/bin/sh", "-c",

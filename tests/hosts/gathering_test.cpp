@@ -1,4 +1,5 @@
-// Hosts that do not come together: each says why, and all that met exit with the same code.
+// If not all hosts join a job, each host prints the reason, and all hosts that have joined exit
+// with the same code.
 #include <signal.h>
 
 #include <stop_token>
@@ -28,7 +29,7 @@ TEST_F(Gathering, NamesWhoIsAbsentAndEndsWith200) {
     const Result result = (*each)->wait();
     EXPECT_EQ(result.exit_code, 200);
     EXPECT_THAT(result.err, HasSubstr("the job is not complete after 7"));
-    EXPECT_THAT(result.err, HasSubstr("1 of 3 hosts: host 2 (10.77.0.3) did not come"));
+    EXPECT_THAT(result.err, HasSubstr("1 of 3 hosts: host 2 (10.77.0.3) did not connect"));
   }
 }
 
@@ -50,7 +51,8 @@ TEST_F(Gathering, AnotherKeyIsNamedOnBothSides) {
   EXPECT_THAT(result.err, HasSubstr("it holds another key"));
 }
 
-// As where it is flooded, and hangs up on those whose answer takes its time.
+// If strangers flood a port, it hangs up on callers whose answer takes time. Such a caller must not
+// blame the key.
 TEST_F(Gathering, APortThatHangsUpSaysNothingOfKeys) {
   os::Listener port;
   network_->act_on(0, [&] { port = os::listen_on(os::parse_address("10.77.0.1:7700")); });
@@ -64,7 +66,7 @@ TEST_F(Gathering, APortThatHangsUpSaysNothingOfKeys) {
   });
   const Result result = start(1, {"--join-timeout", "1", "true"})->wait();
   EXPECT_EQ(result.exit_code, 200);
-  EXPECT_THAT(result.err, HasSubstr("it hung up without a word"));
+  EXPECT_THAT(result.err, HasSubstr("it closed the connection and gave no reason"));
   EXPECT_THAT(result.err, Not(HasSubstr("key")));
 }
 
@@ -75,7 +77,7 @@ TEST_F(Gathering, WithoutAKeyNothingStarts) {
   EXPECT_THAT(result.err, HasSubstr(key_file_));
 }
 
-// Method: the follower was told of other slots on host 2.
+// Method: the follower is given another number of slots for host 2 than the leader.
 TEST_F(Gathering, HostsThatWereToldDifferentThingsEndWith78) {
   const auto leader = start(0, {"--join-timeout", "3", "true"});
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 2})};
@@ -121,7 +123,7 @@ TEST_F(Gathering, AListMayNameAHostAsRotaHostSays) {
   EXPECT_THAT(all[2]->out(), HasSubstr("rank 2 of 3 on third: sum 6"));
 }
 
-// As pods' probes ask, each its own.
+// Each pod has its own probe, which asks its own host.
 TEST_F(Gathering, EachHostAnswersAtItsStatusPort) {
   const std::vector<std::string> command = {"--status-port", "127.0.0.1:8099", "/bin/sh", "-c",
                                             "echo ready; exec sleep 3"};
@@ -145,7 +147,8 @@ TEST_F(Gathering, EachHostAnswersAtItsStatusPort) {
   for (const auto* each : {&leader, &second, &third}) EXPECT_EQ((*each)->wait().exit_code, 0);
 }
 
-// Each until it is asked to end itself; a host that comes then is told that it is too late.
+// After the success each host stays until it is asked to end. If a new rotarun connects to host 0
+// during that time, host 0 tells the new one that it is too late.
 TEST_F(Gathering, HostsMayStayWhenAllIsDone) {
   const auto all =
       start_all({"--status-port", "127.0.0.1:8099", "--when-done", "wait", rank_program()});
@@ -204,7 +207,7 @@ TEST_F(Gathering, ASecondInstanceOfAHostIsRefusedWhileTheFirstLives) {
   }();
   EXPECT_EQ(second.exit_code, 202);
   EXPECT_EQ(second.out, "");
-  EXPECT_THAT(second.err, HasSubstr("host 1 (10.77.0.2) is here already"));
+  EXPECT_THAT(second.err, HasSubstr("host 1 (10.77.0.2) has already joined"));
   EXPECT_EQ(first->wait().exit_code, 0);
   EXPECT_EQ(leader->wait().exit_code, 0);
 }
@@ -216,7 +219,7 @@ TEST_F(Gathering, AHostThatWentAwayMayComeAgain) {
     EXPECT_TRUE(leader->wait_for("waiting at"));
     lost->signal(SIGKILL);
   }
-  EXPECT_TRUE(leader->wait_for("host 1 (10.77.0.2) has gone again"));
+  EXPECT_TRUE(leader->wait_for("host 1 (10.77.0.2) has left: "));
   const auto again = start(1, {"echo", "started"});
   const auto third = start(2, {"echo", "started"});
   for (const auto* each : {&leader, &again, &third}) {

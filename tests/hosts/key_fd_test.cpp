@@ -1,4 +1,4 @@
-// The key from a descriptor: it makes the job what a file would, and nobody else gets hold of it.
+// A key from a descriptor (--key-fd) works like a key from a file, and no other process gets it.
 #include <csignal>
 
 #include "hosts/across_hosts.h"
@@ -13,14 +13,14 @@ class KeyFdTest : public AcrossHosts {
   void SetUp() override {
     AcrossHosts::SetUp();
     if (!network_) return;
-    key_file_ = folder_ + "/nowhere";  // Nothing is read from there.
+    key_file_ = folder_ + "/nowhere";  // No file is there to read.
     environment_ = {"ROTA_HOSTS=" + hosts({1, 1})};
     says_descriptors_ = folder_ + "/rank";
     std::ofstream(says_descriptors_) << "#!/bin/sh\nls -l /proc/$$/fd\necho said\n$1\n";
     std::filesystem::permissions(says_descriptors_, std::filesystem::perms::owner_all);
   }
 
-  // By a shell, which opens descriptor 7.
+  // Starts rotarun from a shell that opens descriptor 7.
   std::unique_ptr<Process> start_with(std::size_t host, const std::string& arguments,
                                       const std::string& redirection) const {
     Command command{.arguments = {"/bin/bash", "-c",
@@ -32,7 +32,7 @@ class KeyFdTest : public AcrossHosts {
 
   std::string from_pipe(const std::string& key) const { return "7< <(printf %s " + key + ")"; }
 
-  std::string says_descriptors_;  // A rank that lists what its descriptors lead to.
+  std::string says_descriptors_;  // A rank that lists the targets of its descriptors.
 };
 
 TEST_F(KeyFdTest, MayBeAPipeOrAFile) {
@@ -46,7 +46,7 @@ TEST_F(KeyFdTest, MayBeAPipeOrAFile) {
   }
 }
 
-// The launcher itself has closed it by then.
+// While the job runs, the launcher itself has closed the descriptor, too.
 TEST_F(KeyFdTest, IsNobodysAfterwards) {
   const std::string file = write_key("by-descriptor", kKey);
   const std::string rank = says_descriptors_ + " 'exec sleep 100'";
@@ -72,7 +72,7 @@ TEST_F(KeyFdTest, IsNobodysAfterwards) {
   for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 143);
 }
 
-// No key is needed there, and the descriptor goes nowhere all the same.
+// One host needs no key, and the descriptor still goes to no rank.
 TEST_F(KeyFdTest, IsNoRanksOnOneHostEither) {
   const std::string file = write_key("by-descriptor", kKey);
   environment_.clear();
@@ -82,7 +82,8 @@ TEST_F(KeyFdTest, IsNoRanksOnOneHostEither) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("said"), Not(HasSubstr(file))));
 }
 
-// A shell may keep the pipe that it made, and hand it to all that it starts.
+// rotarun reads the key from the pipe even if it needs no key: the shell, or a program that it
+// starts, may also have the pipe open, and must find no key there.
 TEST_F(KeyFdTest, IsReadAlsoWhereNoKeyIsNeeded) {
   environment_.clear();
   const Result result =
@@ -94,8 +95,8 @@ TEST_F(KeyFdTest, IsReadAlsoWhereNoKeyIsNeeded) {
 
 TEST_F(KeyFdTest, HasToHoldAKey) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {from_pipe("short"), "holds 5 bytes, and a key has 32 or more"},
-      {"7< /dev/zero", "holds more than 4096 bytes"},
+      {from_pipe("short"), "has 5 bytes, but a key needs at least 32"},
+      {"7< /dev/zero", "has more than 4096 bytes"},
       {"7< /", "cannot be read: "},
       {"7<&-", "--key-fd 7: "},
   };
@@ -109,7 +110,7 @@ TEST_F(KeyFdTest, HasToHoldAKey) {
 TEST_F(KeyFdTest, IsNotForADescriptorBesideAFile) {
   const Result result = start_with(0, "--key-fd 7 --key-file key true", from_pipe(kKey))->wait();
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("--key-file and --key-fd: give one of them"));
+  EXPECT_THAT(result.err, HasSubstr("--key-file and --key-fd: give only one of them"));
 }
 
 }  // namespace

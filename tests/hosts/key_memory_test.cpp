@@ -1,5 +1,6 @@
-// No core file of a job has a key: what lies where such a file has nothing is to be nowhere else in
-// the job's processes. Not looked for: what OpenSSL derives for one connection, in its own memory.
+// No core file of a job contains a key. Method: core files leave out the pages that hold keys, and
+// the bytes of the keys must not occur anywhere else in the job's processes. The test does not
+// search for OpenSSL's own keys of single connections.
 #include <csignal>
 #include <iterator>
 #include <map>
@@ -18,7 +19,7 @@ const std::string kMarker = "MARKED=so that a core file is known to have the sta
 
 struct OfJob {
   std::vector<pid_t> ranks;
-  std::vector<pid_t> launchers;  // All processes of each rotarun, keepers too.
+  std::vector<pid_t> launchers;  // All processes of each rotarun, with keepers.
 };
 
 OfJob live_processes() {
@@ -48,14 +49,15 @@ std::vector<std::string> traces_of_secrets(const std::set<std::string>& secrets)
   return traces;
 }
 
-// Each rank holds keys and so does some process of a rotarun; `known` are looked for as well.
+// Expects that no process exposes a key. Each rank holds keys, and so does one process of each
+// rotarun. The search also covers the keys in `known`.
 void expect_hidden(std::size_t rank_count, const std::vector<std::string>& known) {
   const OfJob processes = live_processes();
   ASSERT_EQ(processes.ranks.size(), rank_count);
   std::set<std::string> secrets = halves_of(known);
   for (const pid_t pid : processes.ranks) {
     const auto own = undumped_secrets_of(pid);
-    EXPECT_FALSE(own.empty()) << "a rank without a key";
+    EXPECT_FALSE(own.empty()) << "a rank has no key";
     secrets.insert(own.begin(), own.end());
   }
   std::size_t holders = 0;
@@ -82,7 +84,7 @@ class KeyMemoryTest : public AcrossHosts {
   }
 
   std::string job_key() const {
-    const std::string job_id = meeting_of(*network_, kSlotsOfJob).job_id;
+    const std::string job_id = host_plan_of(*network_, kSlotsOfJob).job_id;
     const auth::Key key = auth::job_key(std::as_bytes(std::span(key_)), job_id);
     return {reinterpret_cast<const char*>(key.bytes().data()), key.bytes().size()};
   }
@@ -103,7 +105,7 @@ class KeyMemoryTest : public AcrossHosts {
   std::string key_;
 };
 
-// A search that finds nothing would find nothing wrong.
+// Without this test, a search that never finds anything would also pass.
 TEST(KeyMemorySearch, FindsWhatACoreFileHas) {
   const auto traces = traces_of_secrets(halves_of({key_text('f', auth::kKeyBytes)}));
   for (const std::string& trace : traces) {
@@ -137,7 +139,7 @@ TEST_F(KeyMemoryTest, HasTheKeyOfADescriptorThereToo) {
   for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 143);
 }
 
-// The key is drawn here, and an agent carries it.
+// rotarun on host 0 makes the key, and an agent carries it to the other hosts.
 TEST_F(KeyMemoryTest, HasTheKeyOfOrdersThereToo) {
   Command command = rotarun({"-H", hosts(kSlotsOfJob), "--agent", write_agent() + " {host}", "-x",
                              "ROUNDS", rank_program()});
@@ -157,7 +159,7 @@ class KeyMemoryOfOneHost : public ::testing::Test {
   }
   ~KeyMemoryOfOneHost() override { std::filesystem::remove_all(folder_); }
 
-  // Two ranks over TCP, whose core files, and rotarun's, come to folder_.
+  // Starts two ranks over TCP. Core files of the ranks and of rotarun go to folder_.
   std::unique_ptr<Process> start() const {
     return std::make_unique<Process>(
         Command{.arguments = {"/bin/sh", "-c",
@@ -167,7 +169,7 @@ class KeyMemoryOfOneHost : public ::testing::Test {
                 .directory = folder_});
   }
 
-  // Whatever it is called.
+  // Returns the content of the core file, whatever the name of the file is.
   std::string core_file() const {
     std::string bytes;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {

@@ -1,5 +1,6 @@
-// A job across hosts, by the same rotarun command on each: how it starts, and that it ends alike on
-// all of them, however it ends. tests/timed has the hosts that vanish or fall silent.
+// Tests a job on several hosts, started with the same rotarun command on each: how it starts, and
+// that it always ends in the same way on all hosts. tests/timed covers hosts that vanish or stop
+// answering.
 #include <csignal>
 
 #include "hosts/across_hosts.h"
@@ -9,7 +10,7 @@ namespace {
 
 class LauncherHosts : public AcrossHosts {};
 
-// Everybody's last lines, and the same code from all.
+// Expects the same exit code and these last lines on every host.
 void expect_all_end(std::vector<std::unique_ptr<Process>>& all, int exit_code,
                     const std::string& words) {
   for (std::size_t host = 0; host < all.size(); ++host) {
@@ -41,8 +42,8 @@ TEST_F(LauncherHosts, RanksMeetOnUnevenHosts) {
   }
 }
 
-// No host calls itself by its name in the list. Method: a file of hosts of their own, which lies
-// over the system's.
+// No host has its own name in the list. Method: a separate /etc/hosts, mounted over the system's,
+// gives a name to each address of the list.
 TEST_F(LauncherHosts, FindThemselvesInTheListByTheirAddresses) {
   std::ofstream(folder_ + "/hosts") << "10.77.0.1 one\n10.77.0.2 two\n10.77.0.3 three\n";
   std::vector<std::unique_ptr<Process>> all;
@@ -64,7 +65,7 @@ TEST_F(LauncherHosts, FindThemselvesInTheListByTheirAddresses) {
   }
 }
 
-// Its table is longer than a message.
+// The rank table is longer than one message.
 TEST_F(LauncherHosts, HoldMoreRanksThanAMessageHasRowsFor) {
 #if defined(ROTA_IS_SANITIZED)
   GTEST_SKIP() << "a sanitizer takes more memory than there is for so many ranks";
@@ -126,10 +127,10 @@ TEST_F(LauncherHosts, AParameterServerWaitsForTheEndAndSucceeds) {
   for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
   EXPECT_THAT(all[0]->out(), HasSubstr("rank 0 of 2 on 10.77.0.1: sum 3\n"));
   EXPECT_EQ(all[2]->out(), "");
-  EXPECT_THAT(all[2]->err(), HasSubstr("a ring needs no parameter server"));
+  EXPECT_THAT(all[2]->err(), HasSubstr("rota needs no parameter server"));
 }
 
-// Ranks 0 to 2 are the first program's, on hosts 0 and 1; 3 and 4 the second one's.
+// Ranks 0 to 2, on hosts 0 and 1, run the first program; ranks 3 and 4 run the second.
 TEST_F(LauncherHosts, SeveralProgramsAreOneWorld) {
   environment_ = {"ROTA_HOSTS=" + hosts({2, 2, 1})};
   const std::string say = "echo $0 $ROTA_RANK of $ROTA_WORLD_SIZE $A";
@@ -146,7 +147,7 @@ TEST_F(LauncherHosts, SeveralProgramsAreOneWorld) {
   }
 }
 
-// Goes on until it is asked to end, and then says so.
+// Runs until it is asked to end, and then prints "asked".
 const std::vector<std::string> kEvaluator = {
     ":",         "--role",
     "evaluator", "sh",
@@ -168,7 +169,7 @@ TEST_F(LauncherHosts, AnEvaluatorIsOnHostZeroWhereNoTaskIsIts) {
   EXPECT_EQ(all[1]->out() + all[2]->out(), "");
 }
 
-// As TFJob writes it: only the evaluator itself knows that there is one.
+// TFJob writes TF_CONFIG this way: only the evaluator itself knows that an evaluator exists.
 TEST_F(LauncherHosts, AnEvaluatorMayBeLeftOutOfTheCluster) {
   const std::string cluster = R"({"cluster":{"worker":[")" + network_->address(0) + R"(:2222",")" +
                               network_->address(1) + R"(:2222"]},"task":{"type":)";
@@ -183,7 +184,8 @@ TEST_F(LauncherHosts, AnEvaluatorMayBeLeftOutOfTheCluster) {
   EXPECT_EQ(all[2]->out(), "");
 }
 
-// Method: the inner process notices, and tells the others before it ends.
+// Method: the inner process notices that the outer one is gone, and tells the other hosts before it
+// ends.
 TEST_F(LauncherHosts, EndWith201WhereTheOuterProcessOfOneIsKilled) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
   auto all = start_all({"/bin/sh", "-c", "echo began; exec sleep 1000"});
@@ -191,11 +193,13 @@ TEST_F(LauncherHosts, EndWith201WhereTheOuterProcessOfOneIsKilled) {
   all[1]->signal(SIGKILL);
   for (const std::size_t host : {0U, 2U}) {
     EXPECT_EQ(all[host]->wait().exit_code, 201) << all[host]->err();
-    EXPECT_THAT(all[host]->err(), HasSubstr("lost host 1 (10.77.0.2): its outer process ended"));
+    EXPECT_THAT(all[host]->err(),
+                HasSubstr("lost host 1 (10.77.0.2): the outer process of its rotarun ended"));
   }
 }
 
-// As an OOM killer does it, which nobody has asked: whoever started the hosts may do so again.
+// Method: the outer process of host 0 is killed, as an OOM killer may do. Nobody has asked for the
+// end of the job, so the hosts may be started again.
 TEST_F(LauncherHosts, EndWith201WhereTheOuterProcessOfTheFirstIsKilled) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
   auto all = start_all({"/bin/sh", "-c", "echo began; exec sleep 1000"});
@@ -203,7 +207,7 @@ TEST_F(LauncherHosts, EndWith201WhereTheOuterProcessOfTheFirstIsKilled) {
   all[0]->signal(SIGKILL);
   for (const std::size_t host : {1U, 2U}) {
     EXPECT_EQ(all[host]->wait().exit_code, 201) << all[host]->err();
-    EXPECT_THAT(all[host]->err(), HasSubstr("its outer process ended"));
+    EXPECT_THAT(all[host]->err(), HasSubstr("the outer process of its rotarun ended"));
   }
 }
 
@@ -211,7 +215,7 @@ TEST_F(LauncherHosts, AnAgentIsForHostsThatItStarts) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
   const Result result = start(0, {"--agent", "ssh {host}", "true"})->wait();
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("those of ROTA_HOSTS start rotarun themselves"));
+  EXPECT_THAT(result.err, HasSubstr("but not on those of ROTA_HOSTS: leave out --agent"));
 }
 
 TEST_F(LauncherHosts, NameTheCauseWhereThePortIsTaken) {
@@ -220,14 +224,15 @@ TEST_F(LauncherHosts, NameTheCauseWhereThePortIsTaken) {
   EXPECT_TRUE(first->wait_for("waiting at 10.77.0.1:7700"));
   const Result second = start(0, {"true"})->wait();
   EXPECT_EQ(second.exit_code, 126);
-  EXPECT_THAT(second.err, HasSubstr("10.77.0.1:7700: Address already in use: there rotarun waits"));
+  EXPECT_THAT(second.err, HasSubstr("10.77.0.1:7700: Address already in use: rotarun waits there"));
   first->signal(SIGTERM);
   EXPECT_EQ(first->wait().exit_code, 143);
 }
 
 class Evaluating : public LauncherHosts {
  protected:
-  // One worker or two, and the evaluator on the host after them.
+  // Starts rotarun on a host. There are one or two workers, and the evaluator is on the host after
+  // them.
   std::unique_ptr<Process> start_task(std::size_t host, std::size_t worker_count,
                                       const std::vector<std::string>& arguments) {
     std::string workers;
@@ -271,7 +276,7 @@ TEST_F(Evaluating, EndsTheJobWhereItFails) {
   }
 }
 
-// The ring does not need it.
+// The ranks do not need the evaluator: their job goes on.
 TEST_F(Evaluating, IsTurnedAwayWhereItComesLateAndCannotRun) {
   const std::string file = folder_ + "/go";
   const std::vector<std::string> wait = {
@@ -285,20 +290,21 @@ TEST_F(Evaluating, IsTurnedAwayWhereItComesLateAndCannotRun) {
   for (const auto& each : workers) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
 }
 
-// Method: one that waits for the end, beside a ring that is this host alone.
+// Method: all ranks of the job are on one host. The evaluator on another host waits for the job's
+// end.
 TEST_F(Evaluating, OfARingOfOneHostIsToldItsEnd) {
   const std::string file = folder_ + "/go";
   const std::vector<std::string> wait = {"sh", "-c",
                                          "until [ -e " + file + " ]; do sleep 0.02; done; exit 5"};
   auto worker = start_task(0, 1, wait);
   auto evaluator = start_task(1, 1, wait);
-  EXPECT_TRUE(evaluator->wait_for("no ranks here: waits for the job's end"));
+  EXPECT_TRUE(evaluator->wait_for("this host has no ranks: rotarun waits here until the job ends"));
   std::ofstream(file) << "\n";
   EXPECT_EQ(worker->wait().exit_code, 5);
   EXPECT_EQ(evaluator->wait().exit_code, 5);
 }
 
-// Method: rank 3 of 6 is on host 2; its words were written there.
+// Method: rank 3 of 6 runs on host 2, and writes its last words there.
 TEST_F(LauncherHosts, TheFirstFailureEndsTheJobEverywhereWithItsCode) {
   environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 3})};
   auto all = start_all({"/bin/sh", "-c",
@@ -342,8 +348,8 @@ TEST_F(LauncherHosts, ASignalToOneEndsAllAndNoneWith0) {
   }
 }
 
-// Method: more than a pipe holds is written there at the end, and read after longer than a silent
-// launcher is waited for.
+// Method: at the end the program writes more than a pipe holds. The reader begins to read only
+// after the time in which a silent launcher would count as lost.
 TEST_F(LauncherHosts, ASlowReaderOfOneHostIsNoSilenceForTheOthers) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
   const std::string program = "[ $ROTA_RANK != 0 ] || head -c 100000 /dev/zero | tr '\\0' x";

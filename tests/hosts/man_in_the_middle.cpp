@@ -1,4 +1,4 @@
-// Two sockets for each connection, in networks of two hosts.
+// Joins two sockets for each connection, in the networks of two hosts.
 #include "hosts/man_in_the_middle.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr std::size_t kSuiteIndex = 6;
 constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kTagBytes = 16;
 
-// What little goes over such a connection always finds room.
+// Sends all bytes. These connections carry so little that a socket always has room for all of them.
 void send_all(int socket, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const os::Moved moved = os::send_some(socket, bytes, {});
@@ -30,8 +30,8 @@ void send_all(int socket, std::span<const std::byte> bytes) {
 
 }  // namespace
 
-// The victim's packets to that port take another way; to its new goal they are its own, which it
-// does not tell to others that ask who has the address.
+// A separate route leads the victim's packets for the port in `address` to the attacker's host. The
+// attacker's host has the leader's address too, but does not answer ARP requests for it.
 ManInTheMiddle::ManInTheMiddle(const Network& network, const Place& place,
                                const std::string& address)
     : network_(network), place_(place), address_(address) {
@@ -101,7 +101,7 @@ void ManInTheMiddle::accept() {
   connection.up.is_to_leader = true;
 }
 
-// False where the connection has ended.
+// Returns false if the connection has ended.
 bool ManInTheMiddle::pass_on(Stream& stream) {
   Bytes bytes(65536);
   const os::Moved moved = os::receive_some(stream.from.get(), bytes);

@@ -1,5 +1,5 @@
-// Somebody on the way between two launchers, who passes on what they say to each other and, when
-// he is told to, something else.
+// A ManInTheMiddle is an attacker between two launchers. It passes on their messages and, on
+// request, changes them.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace rota::testing {
 
 class ManInTheMiddle {
  public:
-  // What `victim` sends to `leader`, "10.77.0.1:7700", comes to this one on the host `own` instead,
-  // who calls the real one from its own host.
+  // What `victim` sends to `leader` at "10.77.0.1:7700" goes to the attacker on host `own` instead.
+  // The attacker calls the real leader from the leader's own host.
   struct Place {
     std::size_t victim = 0;
     std::size_t own = 0;
@@ -29,25 +29,25 @@ class ManInTheMiddle {
 
   enum class Trick { kNone, kFlipABit, kRepeat, kSwap, kLeaveOut, kLengthen };
 
-  // Once, with the next frame in that direction.
+  // Plays the trick once, with the next frame in that direction.
   void play(Trick trick, bool is_to_leader);
 
-  // Before anybody calls: passes on all that comes as it comes, and keeps it.
+  // Passes on all bytes unchanged, and keeps a copy. Call it before any connection.
   void only_listen() { only_listens_ = true; }
   std::string heard() const;
 
-  // From now on, or no longer: the leader's challenge offers another suite.
+  // Starts or stops changing the suite that the leader's challenge offers.
   void change_suites(bool do_change) { changes_suites_ = do_change; }
 
  private:
   struct Stream {
     os::Fd from;
     os::Fd* to = nullptr;
-    std::size_t handshake_bytes = 0;  // Yet to come.
+    std::size_t handshake_bytes = 0;  // Still to come.
     bool is_to_leader = false;
     bool is_first = true;
-    auth::Bytes unsent;  // A frame that is not whole.
-    auth::Bytes kept;    // To follow the next one.
+    auth::Bytes unsent;  // An incomplete frame.
+    auth::Bytes kept;    // Sent after the next frame.
   };
   struct Connection {
     Stream up;

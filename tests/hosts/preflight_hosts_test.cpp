@@ -1,5 +1,5 @@
-// rotarun --preflight between hosts: what it finds, which code all end with, and what is printed
-// where.
+// Tests rotarun --preflight on several hosts: what it finds, the exit code of all hosts, and which
+// host prints what.
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 using ::testing::ContainsRegex;
 using Json = nlohmann::json;
 
-// What one rotarun printed is one object and nothing else.
+// Parses the output of a rotarun, which must be exactly one JSON object.
 Json parse(const Result& result) {
   Json parsed = Json::parse(result.out, nullptr, false);
   EXPECT_FALSE(parsed.is_discarded()) << result.out << result.err;
@@ -32,7 +32,7 @@ class Preflight : public AcrossHosts {
     if (network_) environment_ = {"ROTA_HOSTS=" + hosts({2, 1, 3})};
   }
 
-  // Bandwidths that are the same whatever else this machine does.
+  // Fixes the bandwidths, whatever else this machine does.
   void limit_rates(const std::vector<std::string>& rates) const {
     for (std::size_t host = 0; host < rates.size(); ++host) {
       network_->limit_rate(host, rates[host]);
@@ -46,7 +46,7 @@ class Preflight : public AcrossHosts {
     return results;
   }
 
-  // A program of that name in a folder for each host, to be run there.
+  // Writes a program named `train` for `host`. Returns its folder, which no other host uses.
   std::string write_program(std::size_t host, const std::string& text) const {
     std::string directory = folder_ + "/" + std::to_string(host);
     std::filesystem::create_directories(directory);
@@ -94,7 +94,7 @@ TEST_F(Preflight, MeasuresEveryEdgeOfTheRing) {
   }
   EXPECT_EQ(report["hosts"][2]["slots"], 3);
   EXPECT_EQ(check_of(report, "ranks")["verdict"], "fine");
-  // Whatever the latencies were, all say the same.
+  // The latencies may be good or bad, but all hosts report the same latencies.
   for (const Result& result : results) {
     const Json said = parse(result);
     EXPECT_EQ(said["code"], result.exit_code);
@@ -183,7 +183,7 @@ TEST_F(Preflight, NamesAHostThatIsAbsent) {
     const Json report = parse(result);
     EXPECT_EQ(report["verdict"], "unusable");
     EXPECT_EQ(report["code"], 20);
-    EXPECT_THAT(report["reason"], HasSubstr("1 of 3 hosts: host 2 (10.77.0.3) did not come"));
+    EXPECT_THAT(report["reason"], HasSubstr("1 of 3 hosts: host 2 (10.77.0.3) did not connect"));
   }
 }
 
@@ -214,7 +214,7 @@ TEST_F(Preflight, IsUnusableWhereNoDataPortIsFree) {
   }
 }
 
-// Both reach host 0, where all meet.
+// Hosts 1 and 2 both reach host 0, where all hosts meet, but not each other.
 TEST_F(Preflight, IsUnusableWhereTwoHostsDoNotReachEachOther) {
   network_->configure(1, "ip route add unreachable " + network_->address(2));
   for (const Result& result : results_of(start_all({"--preflight", "--json", "true"}))) {
@@ -268,7 +268,7 @@ TEST_F(Preflight, GivenOnOneHostPrintsOneReportThere) {
   const std::string agent = write_agent() + " {host}";
   limit_rates({"200mbit", "20mbit", "200mbit"});
   environment_.clear();
-  for (const std::size_t first : {0, 2}) {  // Any of the hosts.
+  for (const std::size_t first : {0, 2}) {  // Any host may start the preflight.
     const Result result =
         run(network_->on(first, rotarun({"-H", hosts({2, 1, 3}), "--agent", agent, "--preflight",
                                          "--json", rank_program()})));
@@ -299,15 +299,16 @@ TEST_F(Preflight, GivenOutsideOfTheRingSaysWhoCannotBeReached) {
   EXPECT_EQ(parse(present)["code"], present.exit_code);
 }
 
-// What of it is looked at before every job.
+// Before every job, the hosts compare their programs, even without --preflight.
 TEST_F(Preflight, AJobWarnsOfDifferentProgramsAndRuns) {
   const std::string script = "exit 0  # ";
   const auto results = results_of(start_programs({script + "a", script + "b", script + "a"}, {}));
   for (const Result& result : results) EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(results[0].err,
-              AllOf(HasSubstr("rotarun: warning: the hosts have different programs: host 0 "
-                              "(10.77.0.1) has one of "),
-                    HasSubstr("; host 1 (10.77.0.2) has one of "), Not(HasSubstr("10.77.0.3"))));
+  EXPECT_THAT(
+      results[0].err,
+      AllOf(HasSubstr("rotarun: warning: the hosts have different programs: host 0 "
+                      "(10.77.0.1) has a program of "),
+            HasSubstr("; host 1 (10.77.0.2) has a program of "), Not(HasSubstr("10.77.0.3"))));
 }
 
 TEST_F(Preflight, AJobWarnsWhereAHostAllowsFewFiles) {

@@ -1,4 +1,4 @@
-// Each cell of the table in docs/reproducibility.md, over two hosts.
+// Checks each cell of the table in docs/reproducibility.md, over two hosts.
 #include "docs/bits_of_plans.h"
 #include "hosts/across_hosts.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class ReproducibilityAcrossHosts : public AcrossHosts {
  protected:
-  // Of a world with so many ranks on each of two hosts.
+  // Returns the bits of a world with these numbers of ranks on the two hosts.
   BitsOfPlans bits_of(const std::vector<std::size_t>& slots,
                       const std::vector<std::string>& flags = {}) {
     environment_ = {"ROTA_HOSTS=" + hosts(slots)};

@@ -1,5 +1,5 @@
-// Hosts that come again: what a controller restarts after a loss forms a world of its own, however
-// the old one ends meanwhile.
+// After the loss of a host, the hosts that a controller restarts form a new world, even while the
+// old world is still ending.
 #include <signal.h>
 
 #include "hosts/across_hosts.h"
@@ -26,7 +26,7 @@ class Restart : public AcrossHosts {
     return start(host, {"--join-timeout", "60", rank_program()});
   }
 
-  // As a container ends whose memory was too small: both of its processes at once.
+  // Kills both processes of rotarun together, as if a container ran out of memory.
   static void kill_all_of(const Process& process) {
     const std::string pid = std::to_string(process.pid());
     std::ifstream children("/proc/" + pid + "/task/" + pid + "/children");
@@ -49,8 +49,8 @@ class Restart : public AcrossHosts {
   }
 };
 
-// Method: the ranks of the old world do not end on SIGTERM, so that the host that was killed comes
-// while they still do.
+// Method: the ranks of the old world ignore SIGTERM, so the killed host comes back while the old
+// world is still ending.
 TEST_F(Restart, OfOneWaitsUntilTheWorldThatItWasInHasEnded) {
   Processes all = start_all(
       {"--grace", "3", "/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"});
@@ -77,7 +77,8 @@ TEST_F(Restart, MayBeOfTheLeaderAlone) {
   expect_success(next);
 }
 
-// Whom a host has called before the job began may be restarted as well.
+// A leader may be restarted too, after a host has connected to the leader and before the job has
+// begun.
 TEST_F(Restart, OfALeaderThatStillWaitsIsNoEndForThoseWhoHaveCome) {
   const auto old_leader = start(0, {"echo", "old"});
   Processes next(3);
@@ -90,7 +91,8 @@ TEST_F(Restart, OfALeaderThatStillWaitsIsNoEndForThoseWhoHaveCome) {
   expect_success(next);
 }
 
-// As a Job's replacement of an index does, where the pod before it has been asked to end.
+// A Kubernetes Job does this: it starts the new pod of an index while the earlier pod, which was
+// asked to end, may still run.
 TEST_F(Restart, OfOneMayComeWhileTheOneBeforeItStillEnds) {
   Processes all = start_all(
       {"--grace", "3", "/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"});
@@ -107,8 +109,8 @@ TEST_F(Restart, OfOneMayComeWhileTheOneBeforeItStillEnds) {
   expect_success(next);
 }
 
-// Method: torchrun's variables, which tell how often a job was restarted as a JobSet's do. Its
-// hosts go down and come up side by side.
+// Method: the hosts have torchrun's variables, which count the restarts of a job as a JobSet does.
+// The hosts stop and start independently of each other.
 TEST_F(Restart, IsOfAnEpochOfItsOwn) {
   const auto declare = [this](std::size_t host, int epoch) {
     environment_ = {"RANK=" + std::to_string(host),
@@ -130,7 +132,7 @@ TEST_F(Restart, IsOfAnEpochOfItsOwn) {
     declare(host, 1);
     next[host] = start_again(host);
   }
-  EXPECT_TRUE(next[2]->wait_for("not now: this is epoch 0 of the job, and not 1"));
+  EXPECT_TRUE(next[2]->wait_for("not now: the job is in epoch 0, but the caller is in epoch 1"));
   old_leader->signal(SIGTERM);
   EXPECT_EQ(old_leader->wait().exit_code, 143);
   EXPECT_EQ(old_follower->wait().exit_code, 143);

@@ -1,4 +1,4 @@
-// The key of a job is nowhere where somebody may read it who may not read the file that it is in.
+// Only users who may read the key file of a job can find the job's key anywhere.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -35,7 +35,7 @@ std::string in_base64(const std::string& bytes) {
   return text;
 }
 
-// Half a key is a secret too.
+// Returns the traces of both halves of a key, since half of a key is a secret too.
 std::vector<std::string> traces_of(const std::string& key) {
   std::vector<std::string> traces;
   for (const std::string& part : {key.substr(0, 15), key.substr(15, 15)}) {
@@ -62,7 +62,7 @@ class SecretsTest : public AcrossHosts {
         secret, [next = 0xa1U]() mutable { return static_cast<char>(next = 5 * next + 3); });
     key_file_ = write_key("secret", secret);
     traces_ = traces_of(secret);
-    const std::string job_id = meeting_of(*network_, kSlots).job_id;
+    const std::string job_id = host_plan_of(*network_, kSlots).job_id;
     const auth::Key key = auth::job_key(std::as_bytes(std::span(secret)), job_id);
     const auto* text = reinterpret_cast<const char*>(key.bytes().data());
     for (std::string& trace : traces_of({text, auth::kKeyBytes})) {
@@ -70,7 +70,8 @@ class SecretsTest : public AcrossHosts {
     }
   }
 
-  // Where a trace of a key is to be found, in what anybody can see of a process.
+  // Returns "cmdline" or "environ" if that file of the process has a trace of a key; otherwise an
+  // empty text.
   std::string exposure_of(pid_t pid) const {
     for (const char* name : {"cmdline", "environ"}) {
       if (has_trace(contents_of(pid, name))) return name;
@@ -86,7 +87,7 @@ class SecretsTest : public AcrossHosts {
   std::vector<std::string> traces_;
 };
 
-// A search that finds nothing would find nothing wrong.
+// Without this test, a search that never finds anything would also pass.
 TEST_F(SecretsTest, AreFoundByThisTestWhereTheyAre) {
   for (const std::string& trace : traces_) {
     EXPECT_TRUE(has_trace("what is before" + trace + "what is after"));

@@ -1,5 +1,5 @@
-// A rank that rotarun starts: adds up over all ranks, again and again for `ROUNDS` rounds of 10 ms,
-// and says what it got, and where it is. Exits with 3 where that fails, with 4 where a sum is
+// This program is a rank for rotarun. It repeats an all-reduce for `ROUNDS` rounds of 10 ms, and
+// prints its own host and the first sum. It exits with 3 if a call fails, and with 4 if a sum is
 // wrong.
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,6 @@
-// A job of more hosts than call one: 36 launchers, twelve on each of three machines, told apart by
-// their ports. Host 1 passes on what hosts 33 to 35 and the leader say to each other.
+// Tests a job with more hosts than may connect to one host: 36 launchers, twelve on each of three
+// machines. The launchers of a machine have different ports. Host 1 passes on the messages between
+// hosts 33 to 35 and the leader.
 #include <csignal>
 
 #include "hosts/across_hosts.h"
@@ -54,7 +55,7 @@ TEST_F(TreeOfHosts, HasARankOnEach) {
   }
 }
 
-// Host 35 is one of those that the leader hears of through host 1.
+// Messages from host 35 reach the leader through host 1.
 TEST_F(TreeOfHosts, EndsAlikeEverywhereWhereAFarRankFails) {
   auto all =
       start_tree({"/bin/sh", "-c",
@@ -67,10 +68,10 @@ TEST_F(TreeOfHosts, EndsAlikeEverywhereWhereAFarRankFails) {
   }
 }
 
-// A process of host 0 says who is absent while all below that one can only wait.
+// Host 0 names the absent host. The hosts below the absent one can only wait.
 TEST_F(TreeOfHosts, NamesTheAbsentOneThatOthersCall) {
 #if defined(ROTA_IS_SANITIZED)
-  GTEST_SKIP() << "takes minutes, for what a tree that ends by a far rank shows";
+  GTEST_SKIP() << "takes minutes, and the test of a far rank that fails shows the same";
 #endif
   std::vector<std::unique_ptr<Process>> all;
   for (std::size_t host = 0; host < kHostCount; ++host) {
@@ -81,13 +82,14 @@ TEST_F(TreeOfHosts, NamesTheAbsentOneThatOthersCall) {
     EXPECT_EQ(all[i]->wait().exit_code, 200) << i << ": " << all[i]->err();
   }
   EXPECT_THAT(all.front()->err(), HasSubstr("4 of 36 hosts: host 1 (" + place_of(1) + ")"));
-  EXPECT_THAT(all.front()->err(), HasSubstr("; the other 3 call those, not this host"));
+  EXPECT_THAT(all.front()->err(),
+              HasSubstr("; the other 3 connect to these hosts, not to this one"));
   EXPECT_THAT(all.back()->err(), HasSubstr("host 1 (" + place_of(1) + ") at " + place_of(1)));
 }
 
 TEST_F(TreeOfHosts, WaitsForAFarHostThatComesLate) {
 #if defined(ROTA_IS_SANITIZED)
-  GTEST_SKIP() << "takes minutes, for what a tree that ends by a far rank shows";
+  GTEST_SKIP() << "takes minutes, and the test of a far rank that fails shows the same";
 #endif
   std::vector<std::unique_ptr<Process>> all;
   for (std::size_t host = 0; host + 1 < kHostCount; ++host) {
@@ -99,10 +101,10 @@ TEST_F(TreeOfHosts, WaitsForAFarHostThatComesLate) {
   for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 0) << each->err();
 }
 
-// Method: the inner process of rotarun is the parent of the ranks.
+// Method: the test kills rotarun's inner process, the parent of the ranks.
 TEST_F(TreeOfHosts, EndsWith201WhereOneThatOthersCallIsLost) {
 #if defined(ROTA_IS_SANITIZED)
-  GTEST_SKIP() << "takes minutes, for what a tree that ends by a far rank shows";
+  GTEST_SKIP() << "takes minutes, and the test of a far rank that fails shows the same";
 #endif
   auto all = start_tree({"/bin/sh", "-c", kSayInner + "exec sleep 1000"});
   for (const auto& each : all) ASSERT_TRUE(each->wait_for("inner "));
@@ -115,10 +117,12 @@ TEST_F(TreeOfHosts, EndsWith201WhereOneThatOthersCallIsLost) {
   }
 }
 
-// Host 33 has host 1 alone to hear it from, which would wait for it for the whole grace.
+// Method: the test kills the inner process of the leader, host 0. Host 33 is connected to host 1
+// only, so only host 1 can tell host 33 that the leader is lost. Without this message, host 33
+// would go on, and host 1 would wait for host 33 for the whole grace time.
 TEST_F(TreeOfHosts, EndsBelowAsWellWhereTheLeaderIsLost) {
 #if defined(ROTA_IS_SANITIZED)
-  GTEST_SKIP() << "takes minutes, for what a tree that ends by a far rank shows";
+  GTEST_SKIP() << "takes minutes, and the test of a far rank that fails shows the same";
 #endif
   auto all = start_tree({"--grace", "1000", "/bin/sh", "-c", kSayInner + "exec sleep 1000"});
   for (const auto& each : all) ASSERT_TRUE(each->wait_for("inner "));
@@ -131,7 +135,7 @@ TEST_F(TreeOfHosts, EndsBelowAsWellWhereTheLeaderIsLost) {
 
 TEST_F(TreeOfHosts, EndsEverywhereWhereAFarHostIsAskedTo) {
 #if defined(ROTA_IS_SANITIZED)
-  GTEST_SKIP() << "takes minutes, for what a tree that ends by a far rank shows";
+  GTEST_SKIP() << "takes minutes, and the test of a far rank that fails shows the same";
 #endif
   auto all = start_tree({"/bin/sh", "-c", "echo began; exec sleep 1000"});
   for (const auto& each : all) EXPECT_TRUE(each->wait_for("began"));

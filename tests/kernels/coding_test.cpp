@@ -1,5 +1,5 @@
-// What codecs make of runs of floats: every variant gives the reference's bits, and the reference
-// loses what each format says.
+// Encodes and decodes floats with every codec: every variant gives the reference's bits, and the
+// reference loses exactly what the format of the codec allows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -135,7 +135,7 @@ TEST(Coding, AsInt8IsOffByHalfAStepAtMost) {
   }
 }
 
-// Nearest rounding of 0.3 steps is 0 every time.
+// If 0.3 steps were rounded to the nearest step, every result would be 0.
 TEST(Coding, ByChanceIsRightOnAverage) {
   std::vector<float> values(kInt8Block, 0.3F);
   values[0] = 127;
@@ -188,7 +188,8 @@ TEST(Coding, AsTopKTakesTheFirstOfEquals) {
   EXPECT_TRUE(std::all_of(result.begin() + 4, result.end(), [](float x) { return x == 0; }));
 }
 
-// A place that is not in the block, as only a broken peer could send it.
+// A coded block of top-k has the positions of its values. Here a position is outside of the block.
+// Only a broken peer could send such a block.
 TEST(Coding, AsTopKPassesOverPlacesThatDoNotExist) {
   std::vector<std::byte> coded(coded_bytes(Codec::kTopK, 10), std::byte{0xff});
   const std::vector<float> from(10, 1.0F);
@@ -196,7 +197,7 @@ TEST(Coding, AsTopKPassesOverPlacesThatDoNotExist) {
             std::vector<float>(10, 0.0F));
 }
 
-// Training that has gone wrong is to be seen, not hidden.
+// A codec must not hide that training has diverged: NaN and infinity do not become numbers.
 TEST(Coding, NeverMakesANumberOfWhatIsNone) {
   for (const Codec codec : kCodecs) {
     for (const float odd : {kInfinity, -kInfinity, kNan}) {
@@ -222,7 +223,9 @@ TEST(Coding, LosesWhatItSaysItLost) {
   }
 }
 
-// Or it would be in all that follows.
+// What a codec loses of a value is added to the value of the next step. A loss that is not finite
+// would spoil all later steps, so it counts as 0. With int8, this also holds for the finite values
+// in the block of an infinity or NaN.
 TEST(Coding, LosesNothingWhereThatIsNotFinite) {
   for (const Codings* codings : supported<Codings>()) {
     for (const Codec codec : kCodecs) {
@@ -238,7 +241,7 @@ TEST(Coding, LosesNothingWhereThatIsNotFinite) {
   }
 }
 
-// What docs and rota/codec.h say of bytes per element.
+// The documentation and rota/codec.h give these bytes per element.
 TEST(Coding, TakesTheBytesThatTheHeaderSays) {
   const auto per_element = [](Codec codec) {
     return static_cast<double>(coded_bytes(codec, 1 << 20)) / (1 << 20);

@@ -1,5 +1,5 @@
-// Every type, operation and variant against a reference that is computed in another way, for every
-// awkward count and alignment, with values that an operation could get wrong.
+// Compares every type, operation and variant with a reference that is computed in another way. The
+// tests use every awkward count and alignment, and values that an operation could get wrong.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace rota::kernels::testing {
 namespace {
 
-constexpr std::size_t kGuardElements = 67;  // Elements on both sides that nobody may touch.
-constexpr double kFactor = 1.0F / 3.0F;     // What a mean of three ranks multiplies by.
+constexpr std::size_t kGuardElements = 67;  // Elements on both sides that no kernel may touch.
+constexpr double kFactor = 1.0F / 3.0F;     // The factor of a mean of three ranks.
 
 constexpr ReduceOp kOps[] = {ReduceOp::kSum,   ReduceOp::kMean,  ReduceOp::kProduct,
                              ReduceOp::kMin,   ReduceOp::kMax,   ReduceOp::kBitAnd,
@@ -30,8 +30,8 @@ std::string title_of(const Reductions& reductions, ReduceOp op, std::size_t coun
          std::to_string(count) + ", shift " + std::to_string(shift);
 }
 
-// Method: the run begins `shift` elements after an aligned address, inside more elements than the
-// kernel is told of, and the two runs are aligned differently. Those outside must stay.
+// Method: the values begin `shift` elements after an aligned address, inside a longer array, and
+// the two inputs are aligned differently. The elements around the values must not change.
 template <class T>
 void expect_reference(const Reductions& reductions, ReduceOp op, std::size_t count,
                       std::size_t shift) {
@@ -51,7 +51,8 @@ void expect_reference(const Reductions& reductions, ReduceOp op, std::size_t cou
   }
 }
 
-// Method: the same of a kernel with two outputs, of which the first is the first input.
+// Method: the same for a kernel with two outputs. The kernel writes the first output over the first
+// input.
 template <class T>
 void expect_reference_in_both(const Reductions& reductions, ReduceOp op, std::size_t count,
                               std::size_t shift) {
@@ -77,7 +78,7 @@ void expect_reference_in_both(const Reductions& reductions, ReduceOp op, std::si
   EXPECT_TRUE(same(other.front(), other_before.front()) && same(other.back(), other_before.back()));
 }
 
-// Method: one output, which is the one input or the other.
+// Method: the kernel has one output, which it writes over the first or the second input.
 template <class T>
 void expect_reference_in_one(const Reductions& reductions, ReduceOp op, std::size_t count,
                              bool is_second) {
@@ -114,7 +115,7 @@ TYPED_TEST(CombineTest, GivesWhatTheReferenceGivesInEveryVariant) {
   }
 }
 
-// Method: each special value meets each other one, in both orders, so -0 meets +0 and NaN infinity.
+// Method: every two special values meet, in both orders. So -0 meets +0, and NaN meets infinity.
 TYPED_TEST(CombineTest, GivesWhatTheReferenceGivesForEachPairOfSpecialValues) {
   using T = TypeParam;
   std::vector<T> left;
@@ -147,7 +148,7 @@ TYPED_TEST(CombineTest, ScalesInTheTypeThatIsComputedIn) {
       for (const std::size_t count : awkward_counts()) {
         const std::vector<T> before = any_values<T>(count + 2, 3);
         std::vector<T> values = before;
-        const double factor = 0.1;  // Neither a float nor a double has it.
+        const double factor = 0.1;  // Neither float nor double holds it exactly.
         reductions->scale(data_type_of<T>())(bytes_at(values, 1), count, factor);
         EXPECT_TRUE(same(values.front(), before.front()) && same(values.back(), before.back()));
         for (std::size_t i = 1; i <= count; ++i) {
@@ -181,7 +182,8 @@ TYPED_TEST(CombineTest, HasAKernelWhereverNothingSpeaksAgainstIt) {
   }
 }
 
-// Method: all 65536 numbers meet some others, so every conversion is seen, from and to.
+// Method: each of the 65536 numbers meets some others. So every conversion is tested in both
+// directions.
 template <class T>
 void expect_reference_of_all_halves() {
   std::vector<T> all;
@@ -218,8 +220,8 @@ TEST(CombineHalves, GivesWhatTheReferenceGivesForEveryBfloat16) {
   expect_reference_of_all_halves<Bfloat16>();
 }
 
-// 2051 lies between two float16, and a third of it, 683.67, beside 683.5. To round the sum first
-// would give 2052, and then 684.
+// 2051 is between two float16 numbers. A third of it, 683.67, is nearest to 683.5. If the sum were
+// rounded first, it would be 2052, and its third 684.
 TEST(CombineHalves, RoundsAMeanOnce) {
   for (const Reductions* reductions : supported<Reductions>()) {
     std::vector<Float16> values(33, Float16(2048.0F));

@@ -1,4 +1,5 @@
-// The 16-bit floats: every one of them there and back, and how a float is rounded to one.
+// Every 16-bit float converts to float and back unchanged, and floats are rounded correctly to 16
+// bits.
 #include <gtest/gtest.h>
 #include <rota/float16.h>
 
@@ -58,9 +59,9 @@ TYPED_TEST(HalfTest, ComesBackFromAFloatAsItWas) {
   }
 }
 
-// Method: between each two neighbours lies a tie, which a float has exactly. It goes to the even
-// one, and the floats beside it to the nearer one. The last neighbour is infinity, at the power of
-// two that would come next.
+// Method: halfway between each two neighbours is a tie, which a float holds exactly. The tie must
+// become the even neighbour, and the floats next to the tie must become the nearer neighbour. The
+// last neighbour is infinity, at the next power of two.
 TYPED_TEST(HalfTest, RoundsToNearestAndTiesToEven) {
   const auto infinity = encode(HUGE_VAL, kFormatOf<TypeParam>);
   for (unsigned bits = 0; bits < infinity; ++bits) {
@@ -81,7 +82,8 @@ TYPED_TEST(HalfTest, RoundsToNearestAndTiesToEven) {
   }
 }
 
-// Method: a prime stride through all the bits of a float, each against double arithmetic.
+// Method: the test goes through the bit patterns of all floats in steps of a prime number. Each
+// result is compared with double arithmetic.
 TYPED_TEST(HalfTest, RoundsAnyFloatAsDoubleArithmeticDoes) {
   for (std::uint64_t bits = 0; bits < std::uint64_t{1} << 32; bits += 9973) {
     const auto number = std::bit_cast<float>(static_cast<std::uint32_t>(bits));

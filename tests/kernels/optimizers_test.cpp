@@ -1,5 +1,5 @@
-// The optimizer's kernel: every variant must give the bits of "scalar", whatever the count,
-// alignment and values.
+// Tests the kernels of optimizers: every variant must give the bits of "scalar", for every count,
+// alignment and value.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,16 +16,17 @@ using testing::awkward_counts;
 using testing::same;
 using testing::supported;
 
-constexpr std::size_t kGuardValues = 19;  // Values on both sides that nobody may touch.
+constexpr std::size_t kGuardValues = 19;  // Values on both sides that no kernel may touch.
 
 template <class T>
 class OptimizersTest : public ::testing::Test {
  protected:
-  using Kernel = void (*)(const Updates<T>&, T* first, T* second, const T* input,
+  // Changes three arrays by a fourth.
+  using Kernel = void (*)(const Updates<T>&, T* first, T* second, T* third, const T* input,
                           std::size_t count);
 
-  // Method: each variant and the reference run on equal copies that begin `shift` elements after
-  // an aligned address, inside more values than they are told of. All must be equal afterwards.
+  // Method: each variant and the reference run on equal copies. The values begin `shift` elements
+  // after an aligned address, inside a longer array. All copies must be equal afterwards.
   void expect_scalar_bits(Kernel kernel) {
     for (const Optimizers* optimizers : supported<Optimizers>()) {
       for (std::size_t count : awkward_counts()) {
@@ -41,19 +42,21 @@ class OptimizersTest : public ::testing::Test {
  private:
   void compare(Kernel kernel, const Optimizers& optimizers, std::size_t count, std::size_t shift) {
     const std::size_t all = count + shift + 2 * kGuardValues;
-    std::vector<T> expected_first = any_values<T>(all, 1);
-    std::vector<T> expected_second = any_values<T>(all, 2);
-    const std::vector<T> input = any_values<T>(all, 3);
-    std::vector<T> first = expected_first;
-    std::vector<T> second = expected_second;
+    std::vector<T> expected[] = {any_values<T>(all, 1), any_values<T>(all, 2),
+                                 any_values<T>(all, 3)};
+    const std::vector<T> input = any_values<T>(all, 4);
+    std::vector<T> changed[] = {expected[0], expected[1], expected[2]};
     const std::size_t begin = kGuardValues + shift;
-    kernel(reference<Optimizers>().updates<T>(), expected_first.data() + begin,
-           expected_second.data() + begin, input.data() + begin, count);
-    kernel(optimizers.updates<T>(), first.data() + begin, second.data() + begin,
-           input.data() + begin, count);
-    for (std::size_t i = 0; i < all; ++i) {
-      ASSERT_TRUE(same(first[i], expected_first[i])) << "at " << i;
-      ASSERT_TRUE(same(second[i], expected_second[i])) << "at " << i;
+    const auto run = [&](const Updates<T>& updates, std::vector<T>(&arrays)[3]) {
+      kernel(updates, arrays[0].data() + begin, arrays[1].data() + begin, arrays[2].data() + begin,
+             input.data() + begin, count);
+    };
+    run(reference<Optimizers>().updates<T>(), expected);
+    run(optimizers.updates<T>(), changed);
+    for (std::size_t array = 0; array < 3; ++array) {
+      for (std::size_t i = 0; i < all; ++i) {
+        ASSERT_TRUE(same(changed[array][i], expected[array][i])) << array << ", at " << i;
+      }
     }
   }
 };
@@ -63,10 +66,19 @@ TYPED_TEST_SUITE(OptimizersTest, RealTypes);
 
 TYPED_TEST(OptimizersTest, UpdatesWithTheBitsOfScalar) {
   using T = TypeParam;
-  this->expect_scalar_bits(
-      [](const Updates<T>& updates, T* values, T* velocity, const T* gradient, std::size_t count) {
-        updates.sgd(values, velocity, gradient, count, {T{0.1F}, T{0.9F}, T{0.003F}, T{1} / 7});
-      });
+  this->expect_scalar_bits([](const Updates<T>& updates, T* values, T* velocity, T*,
+                              const T* gradient, std::size_t count) {
+    updates.sgd(values, velocity, gradient, count, {T{0.1F}, T{0.9F}, T{0.003F}, T{1} / 7});
+  });
+}
+
+TYPED_TEST(OptimizersTest, UpdatesByAdamWithTheBitsOfScalar) {
+  using T = TypeParam;
+  this->expect_scalar_bits([](const Updates<T>& updates, T* values, T* mean, T* mean_square,
+                              const T* gradient, std::size_t count) {
+    updates.adam(values, mean, mean_square, gradient, count,
+                 {T{0.9F}, T{0.999F}, T{0.003F}, T{0.001F} / T{0.1F}, T{1000}, T{1e-8F}, T{1} / 7});
+  });
 }
 
 // Small integers and powers of two: no operation rounds, so the results are known.
@@ -83,6 +95,28 @@ TYPED_TEST(OptimizersTest, ScalarDoesWhatItsNamesSay) {
   // g = 2 · input + 0.25 · value is -1, -2, -3, -16.
   EXPECT_EQ(velocity, (std::vector<T>{5, 4, 3, -10}));
   EXPECT_EQ(values, (std::vector<T>{T{-14.5F}, -26, T{-37.5F}, -27}));
+}
+
+TYPED_TEST(OptimizersTest, ScalarFollowsAdam) {
+  using T = TypeParam;
+  const Updates<T>& updates = reference<Optimizers>().updates<T>();
+  const std::vector<T> gradient = {8, -8};
+  std::vector<T> values = {8, -8};
+  std::vector<T> mean = {4, 4};
+  std::vector<T> mean_square = {64, 192};
+  updates.adam(values.data(), mean.data(), mean_square.data(), gradient.data(), 2,
+               {.beta1 = T{0.25F},
+                .beta2 = T{0.5F},
+                .weight_decay = T{0.5F},
+                .rate = 8,
+                .correction = T{0.5F},
+                .epsilon = 2,
+                .gradient_scale = T{0.5F}});
+  // g = 0.5 · gradient + 0.5 · value is 8, -8.
+  EXPECT_EQ(mean, (std::vector<T>{7, -5}));
+  EXPECT_EQ(mean_square, (std::vector<T>{64, 128}));
+  // sqrt(64 · 0.5) is no whole number; sqrt(128 · 0.5) + 2 is 10, and 8 · -5 / 10 is -4.
+  EXPECT_EQ(values[1], -4);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
-// What the ranks' values become, hop after hop, as a plan would call for it.
+// Tests the result after the values of all ranks were combined one after the other, as along a
+// ring: with the scaling before the first addition and after the last one, and with rounding at
+// each hop.
 #include "collectives/reducer.h"
 
 #include <gtest/gtest.h>
@@ -16,9 +18,9 @@ using kernels::Reductions;
 using kernels::testing::bytes_at;
 using kernels::testing::supported;
 
-constexpr std::size_t kCount = 37;  // Of every value, so that it meets whole lanes and a tail.
+constexpr std::size_t kCount = 37;  // Copies of every value: whole vectors and a tail.
 
-// Method: rank 0's value is combined with that of each other rank in turn, as along a ring.
+// Method: rank 0's value is combined with each other rank's value in turn, as along a ring.
 template <class T>
 T reduced(const Reductions& reductions, const Reduction& reduction,
           const std::vector<T>& of_ranks) {
@@ -80,8 +82,8 @@ TEST(Reducer, MultipliesAMeanByTheRoundedReciprocal) {
   }
 }
 
-// 2048 + 1 rounds to 2048 each time, where one sum of all would be 2050: once a hop, not at the
-// end.
+// Rounding happens at each hop, not at the end: each hop rounds 2048 + 1 to 2048. If all values
+// were summed before rounding, the sum would be 2050.
 TEST(Reducer, RoundsSixteenBitSumsOnceAHop) {
   for (const Reductions* reductions : supported<Reductions>()) {
     const std::vector<Float16> halves = {Float16(2048.0F), Float16(1.0F), Float16(1.0F)};
@@ -109,7 +111,7 @@ TEST(Reducer, ScalesBeforeItAddsOnlyIfAskedTo) {
   for (const Reductions* reductions : supported<Reductions>()) {
     const Reduction quarter = Reduction::pre_scaled_sum(0.25);
     EXPECT_EQ(reduced<float>(*reductions, quarter, {4, 8, -4}), 2);
-    // The plain sum would be infinite on its way.
+    // If the values were not scaled first, the sum would become infinite on the way.
     EXPECT_EQ(
         static_cast<float>(reduced<Float16>(
             *reductions, quarter, {Float16(60000.0F), Float16(60000.0F), Float16(-60000.0F)})),

@@ -1,4 +1,5 @@
-// Conversion of 16-bit floats by double arithmetic, and what the tests of kernels go through.
+// Converts 16-bit floats with double arithmetic, and lists the counts that the tests of kernels
+// use.
 #include "kernels/reference.h"
 
 namespace rota::kernels::testing {
@@ -29,11 +30,13 @@ std::uint16_t encode(double value, HalfFormat format) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return static_cast<std::uint16_t>(sign);
   if (std::isinf(magnitude)) return static_cast<std::uint16_t>(sign + infinity);
-  // The weight of the last bit is that of the value's exponent, but not less than a subnormal's.
+  // The value's exponent decides the weight of the last bit. The least weight is that of a
+  // subnormal number's last bit.
   const int exponent = std::max(std::ilogb(magnitude), 1 - bias_of(format));
   const double in_last_bits = std::ldexp(magnitude, format.fraction_bits - exponent);
   const auto significand = static_cast<int>(std::nearbyint(in_last_bits));
-  // A normal significand's leading bit counts as one in the exponent, so that a carry is right too.
+  // The leading bit of a normal significand adds one to the exponent. So a carry out of the
+  // significand also gives the right exponent.
   const int bits = significand + (exponent + bias_of(format) - 1) * fraction_count;
   return static_cast<std::uint16_t>(sign + std::min(bits, infinity));
 }

@@ -1,5 +1,5 @@
-// What the kernels ought to give, computed in another way: one element at a time, and 16-bit floats
-// by double arithmetic on their definition.
+// The expected results of kernels, computed in another way: one element at a time. 16-bit floats
+// are converted with double arithmetic, as the format is defined.
 #pragma once
 #include <rota/reduce_op.h>
 #include <rota/values.h>
@@ -26,7 +26,8 @@ struct HalfFormat {
 template <class T>
 constexpr HalfFormat kFormatOf = std::is_same_v<T, Float16> ? HalfFormat{5, 10} : HalfFormat{8, 7};
 
-// By the definition of an IEEE interchange format. A double holds every value of both formats.
+// These functions follow the definition of an IEEE interchange format. A double holds every value
+// of both formats.
 double decode(std::uint16_t bits, HalfFormat format);
 std::uint16_t encode(double value, HalfFormat format);  // To nearest, ties to even.
 
@@ -46,7 +47,7 @@ double to_double(T value) {
 }
 
 template <class T>
-bool same(T a, T b) {  // In bits, but any NaN is as good as any other.
+bool same(T a, T b) {  // Compares bits, but all NaN are equal.
   if constexpr (kIsFloat<T>) {
     if (std::isnan(to_double(a)) && std::isnan(to_double(b))) return true;
   }
@@ -68,7 +69,7 @@ T extreme_of(T a, T b, bool least) {
   }
 }
 
-// Modulo 2^64, of which modulo 2^n is the lower part.
+// Computes modulo 2^64. The cast to T keeps the lower bits, so the result wraps as T does.
 template <class T>
 T combine_integers(ReduceOp op, T a, T b) {
   using Unsigned = std::make_unsigned_t<T>;
@@ -82,7 +83,7 @@ T combine_integers(ReduceOp op, T a, T b) {
   return static_cast<T>(result);
 }
 
-// In Number, which rounds as the kernels are to. `factor` is of a mean.
+// Computes in Number, which rounds as the kernels must. `factor`: the factor of a mean.
 template <class Number>
 Number combine_numbers(ReduceOp op, Number a, Number b, double factor) {
   if (op == ReduceOp::kProduct) return a * b;
@@ -104,7 +105,7 @@ T expected_of(ReduceOp op, T a, T b, double factor) {
   }
 }
 
-// The rows of a table that this machine can run.
+// Returns the rows of a table of kernels that this machine can run.
 template <class Kernels>
 std::vector<const Kernels*> supported() {
   std::vector<const Kernels*> rows;
@@ -114,18 +115,19 @@ std::vector<const Kernels*> supported() {
   return rows;
 }
 
-// Around the width of every register, in elements and in bytes, and some that are prime.
+// Returns counts around the width of every register, in elements and in bytes, and some prime
+// counts.
 std::vector<std::size_t> awkward_counts();
 
-// What an operation could get wrong: no number, no end, no sign, hardly anything at all, ends of
-// ranges. Signalling and other NaN are among any_value()'s.
+// Returns values that an operation could get wrong: NaN, infinities, signed zeros, tiny values,
+// ends of ranges. Signalling and other NaN come from any_value().
 template <class T>
 std::vector<T> special_values() {
   if constexpr (kIsHalf<T>) {
     std::vector<T> values;
     const auto infinity = static_cast<unsigned>(encode(HUGE_VAL, kFormatOf<T>));
     const auto one = static_cast<unsigned>(encode(1, kFormatOf<T>));
-    const unsigned smallest = 1U << kFormatOf<T>.fraction_bits;  // Of the normal ones.
+    const unsigned smallest = 1U << kFormatOf<T>.fraction_bits;  // The smallest normal number.
     for (const unsigned bits : {0U, 1U, 2U, smallest - 1, smallest, smallest + 1, one - 1, one,
                                 one + 1, infinity - 1, infinity, infinity | 1, 0x7fffU}) {
       values.push_back(T::from_bits(static_cast<std::uint16_t>(bits)));
@@ -156,13 +158,14 @@ std::vector<T> special_values() {
   }
 }
 
-// A third special, a third any bits at all, and the rest of an everyday size.
+// Returns a special value in one third of all calls, random bits in another third, and otherwise a
+// number of ordinary size. For integers, the last third is random bits, too.
 template <class T>
 T any_value(std::mt19937_64& random) {
   const std::uint64_t kind = random() % 3;
   if (kind == 0) {
     static const std::vector<T> kSpecial = special_values<T>();
-    return kSpecial[random() % kSpecial.size()];
+    return kSpecial[static_cast<std::size_t>(random() % kSpecial.size())];
   }
   if (kind == 1 || !kIsFloat<T>) {
     const std::uint64_t bits = random();

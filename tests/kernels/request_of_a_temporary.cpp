@@ -1,4 +1,4 @@
-// Compiled by a test alone, which wants it to fail: a Request that would read what is gone.
+// A test compiles this file and expects an error: the Request would read memory that is gone.
 #include <array>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// The transforms of tiles: that they make a convolution, and that every variant gives the bits of
+// The transforms of tiles together compute a convolution, and every variant gives the bits of
 // "scalar".
 #include <gtest/gtest.h>
 
@@ -20,12 +20,13 @@ using testing::supported;
 constexpr std::size_t kPointRows = 8;
 constexpr std::size_t kPoints = kPointRows * kPointRows;
 
-// Of a tile whose elements lie one after the other.
+// Returns the steps of a tile whose elements lie one after the other.
 TileSteps dense(std::size_t side, std::size_t count) { return {side * count, count}; }
 
 class TilesTest : public ::testing::TestWithParam<std::size_t> {};
 
-// Small integers, which are exact: what differs from the sums is the transforms' rounding.
+// The expected values are sums of products of small integers, which are exact. So any difference
+// from them is the rounding of the transforms.
 TEST_P(TilesTest, MakeAConvolution) {
   const std::size_t window = GetParam();
   const std::size_t side = kPointRows + 1 - window;
@@ -47,7 +48,7 @@ TEST_P(TilesTest, MakeAConvolution) {
 
   for (std::size_t row = 0; row < side; ++row) {
     for (std::size_t column = 0; column < side; ++column) {
-      double sum = 0.5;  // What was there before.
+      double sum = 0.5;  // The earlier value.
       for (std::size_t i = 0; i < window; ++i) {
         for (std::size_t j = 0; j < window; ++j) {
           sum += weights[i * window + j] * inputs[(row + i) * kPointRows + column + j];
@@ -58,7 +59,8 @@ TEST_P(TilesTest, MakeAConvolution) {
   }
 }
 
-// <a contracted, b> is <a, b expanded>, for whatever a and b.
+// For all a and b, the scalar product of contracted a and b equals the scalar product of a and
+// expanded b.
 TEST_P(TilesTest, ContractAsTheTransposeOfWhatTheyExpand) {
   const std::size_t window = GetParam();
   const auto& tiles = reference<Tiles>().transforms<double>(window);
@@ -88,7 +90,7 @@ void expect_scalar_bits(const TileTransform<T>& scalar, const TileTransform<T>& 
   const std::size_t small = side * side * count;
   const std::size_t large = kPoints * count;
   const std::vector<T> from = any_values<T>(large, 1);
-  std::vector<T> expected = any_values<T>(large + 1, 2);  // One more, which nobody may touch.
+  std::vector<T> expected = any_values<T>(large + 1, 2);  // One more, which no kernel may touch.
   std::vector<T> result = expected;
   scalar.expand(from.data(), dense(side, count), expected.data(), dense(kPointRows, count), count);
   other.expand(from.data(), dense(side, count), result.data(), dense(kPointRows, count), count);

@@ -1,5 +1,5 @@
-// Vectors of 16 bytes, of which the compiler makes what the machine has. Tiles ask for no more than
-// lanes, so nothing is said of 16-bit floats, nor of bytes.
+// Vectors of 16 bytes, compiled for the instructions that the whole build uses. Tiles need only
+// vector lanes, so the file defines nothing for 16-bit floats or bytes.
 #include "kernels/toy_variant.h"
 
 #define ROTA_TARGET
@@ -8,11 +8,12 @@ namespace rota::kernels::cpu {
 namespace {
 
 constexpr std::size_t kVectorBytes = 16;
+constexpr std::size_t kTurnRegisters = 1;
 
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/vectors.h"  // First: the loops take its lanes.
+#include "kernels/cpu/vectors.h"  // Comes first: the loops use its lanes.
 
 #include "kernels/cpu/tile_loops.h"
 

@@ -1,4 +1,5 @@
-// A variant that has tiles and no other kernels, as a new instruction set may.
+// A variant of the kernels (kernels/variant.h) for an instruction set of its own. It has only the
+// transforms of tiles (kernels/tiles.h): a variant need not have every kind of kernel.
 #pragma once
 #include "kernels/tiles.h"
 

@@ -1,4 +1,4 @@
-// Values, ConstValues and InputValues: what they can be made from, and what they then say.
+// Tests what Values, ConstValues and InputValues can be made from, and what they then contain.
 #include <gtest/gtest.h>
 #include <rota/communicator.h>
 #include <rota/values.h>
@@ -53,7 +53,7 @@ TYPED_TEST(ValuesTest, AreNotMadeFromWhatIsConst) {
   static_assert(std::is_convertible_v<Values, ConstValues>);
 }
 
-// A collective that returns at once would work on memory that is gone.
+// If a temporary were accepted, a collective that returns immediately would work on freed memory.
 TYPED_TEST(ValuesTest, AreNotMadeFromWhatEndsWithTheCall) {
   using T = TypeParam;
   static_assert(!std::is_constructible_v<Values, std::vector<T>>);
@@ -64,7 +64,7 @@ TYPED_TEST(ValuesTest, AreNotMadeFromWhatEndsWithTheCall) {
   static_assert(std::is_convertible_v<T(&)[3], Values>);
 }
 
-// What is only read is lent until the call returns.
+// Memory that a blocking call only reads is borrowed until the call returns.
 TYPED_TEST(ValuesTest, ThatABlockingCallReadsMayEndWithIt) {
   using T = TypeParam;
   static_assert(std::is_convertible_v<std::vector<T>, InputValues>);
@@ -79,7 +79,7 @@ TYPED_TEST(ValuesTest, ThatABlockingCallReadsMayEndWithIt) {
   EXPECT_EQ(said(std::vector<T>(5)), std::pair(std::size_t{5}, data_type_of<T>()));
 }
 
-// As a caller writes it.
+// A call in the form that users write.
 template <class Range>
 concept CanBeReduced = requires(Communicator& communicator, Range&& range) {
   communicator.all_reduce(std::forward<Range>(range), ReduceOp::kSum);
@@ -91,6 +91,36 @@ TEST(Values, OfACallOutliveIt) {
   static_assert(CanBeReduced<std::span<float>>);
   static_assert(!CanBeReduced<std::vector<float>>);
   static_assert(!CanBeReduced<std::array<float, 3>>);
+}
+
+template <class Span>
+concept CanBeReadByTheHost = requires(Span span) {
+  span[0];
+}
+|| requires(Span span) { *span; }
+|| requires(Span span) { span.begin(); }
+|| requires(Span span) { span.data(); };
+
+TYPED_TEST(ValuesTest, SayOnWhichDeviceTheyLie) {
+  using T = TypeParam;
+  std::array<T, 5> elements{};
+  const DeviceSpan<T> span(elements.data(), 5, 7);
+  const Values values = span.subspan(2).first(2);
+  EXPECT_EQ(values.data(), reinterpret_cast<std::byte*>(elements.data() + 2));
+  EXPECT_EQ(values.count(), 2U);
+  EXPECT_EQ(values.type(), data_type_of<T>());
+  EXPECT_EQ(values.memory(), MemoryKind::of_device(7));
+  const DeviceSpan<const T> constant = span;
+  for (const ConstValues& read :
+       {ConstValues(span), ConstValues(constant), ConstValues(Values(span)),
+        static_cast<ConstValues>(InputValues(constant))}) {
+    EXPECT_EQ(read.count(), 5U);
+    EXPECT_EQ(read.memory(), MemoryKind::of_device(7));
+  }
+  EXPECT_TRUE(Values(elements).memory().is_host());
+  static_assert(!std::is_constructible_v<Values, DeviceSpan<const T>>);
+  static_assert(!CanBeReadByTheHost<DeviceSpan<T>>);
+  static_assert(CanBeReadByTheHost<std::span<T>>, "the concept finds what can be read");
 }
 
 TEST(Values, AreNotMadeFromOtherTypes) {

@@ -1,4 +1,5 @@
-// Which reductions there are: a table of types and operations, and the words for what there is not.
+// Tests which reductions are supported, as a table of types and operations, and the message for
+// each reduction that is not supported.
 #include <gtest/gtest.h>
 #include <rota/reduce_op.h>
 
@@ -11,7 +12,7 @@ namespace {
 struct Row {
   DataType type;
   const char* name;
-  const char* verdicts;  // One for each of kOps: + is reduced, - is refused.
+  const char* verdicts;  // A sign for each of kOps: + is supported, - is refused.
 };
 
 constexpr ReduceOp kOps[] = {ReduceOp::kSum,   ReduceOp::kMean,  ReduceOp::kProduct,

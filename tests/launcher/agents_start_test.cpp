@@ -1,5 +1,5 @@
-// What rotarun starts on other hosts is any program, which reads its orders when it likes, or
-// never.
+// rotarun starts other hosts through any program as the agent. The agent may read its start request
+// late, or never.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -19,14 +19,15 @@
 namespace rota::launcher {
 namespace {
 
-// So many pages of pipes a user may have, and then gets pipes of two pages; 0: any number.
+// Returns the kernel's soft limit on pipe pages per user; 0 if there is no limit. A user above the
+// limit gets pipes of two pages.
 std::size_t most_pipe_pages() {
   std::size_t pages = 0;
   std::ifstream("/proc/sys/fs/pipe-user-pages-soft") >> pages;
   return pages;
 }
 
-// Pipes that take all of these pages from our user.
+// Returns pipes that use up all these pages of the user who runs the test.
 std::vector<std::pair<os::Fd, os::Fd>> take_pipe_pages() {
   constexpr std::size_t kPagesOfOne = 16;
   rlimit limit{};
@@ -38,7 +39,7 @@ std::vector<std::pair<os::Fd, os::Fd>> take_pipe_pages() {
   return pipes;
 }
 
-// Of what a process has for its input; 0 where that is no pipe.
+// Returns the pipe capacity of a process's standard input; 0 if the input is not a pipe.
 std::size_t pipe_bytes_of(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/fd/0";
   const os::Fd input(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -47,7 +48,7 @@ std::size_t pipe_bytes_of(pid_t pid) {
 
 class AgentsStart : public Launched {
  protected:
-  // A script that is the agent of one host, which never comes.
+  // Writes a script that is the agent of one host. The host itself never joins.
   std::string agent(const std::string& text) const {
     std::string path = folder_ + "/agent";
     std::ofstream(path) << "#!/bin/sh\n" << text << "\n";
@@ -55,7 +56,8 @@ class AgentsStart : public Launched {
     return path;
   }
 
-  // This host's address is given, so that nobody asks for a way to the other.
+  // Starts rotarun with this agent. The test passes --address, so rotarun need not look for a route
+  // to the other host.
   Process start(const std::string& agent, std::vector<std::string> more) const {
     std::vector<std::string> arguments = {"-H",      "192.0.2.1", "--address", "127.0.0.1",
                                           "--agent", agent,       "--ports",   ports_.range()};
@@ -69,7 +71,7 @@ class AgentsStart : public Launched {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  // Until the file is there and has so many bytes.
+  // Waits until the file exists and has `bytes` bytes.
   bool grows_to(const std::string& name, std::size_t bytes) const {
     const auto end = std::chrono::steady_clock::now() + seconds(30);
     while (text_of(name).size() < bytes) {
@@ -82,7 +84,7 @@ class AgentsStart : public Launched {
   const testing::OwnPorts ports_;
 };
 
-// More than a pipe holds, for one that does not read at once.
+// More than a pipe holds: an agent that does not read immediately leaves a part unsent.
 const std::string kLong(100 * 1024, 'x');
 
 TEST_F(AgentsStart, MayBeAProgramThatWaitsForItsInput) {
@@ -95,8 +97,8 @@ TEST_F(AgentsStart, MayBeAProgramThatWaitsForItsInput) {
   EXPECT_EQ(text_of("trouble"), "");
 }
 
-// As 4,096 of them do, whose first thousand take all the pages that an ordinary user's pipes may
-// have. Method: our own pipes take them, and rotarun may not have more than an ordinary user.
+// With 4,096 agents, the first thousand pipes use up all pipe pages of an ordinary user. Method:
+// the test's own pipes use up the pages, and rotarun has no more rights than an ordinary user.
 TEST_F(AgentsStart, GetTheirOrdersWhateverAPipeHoldsAndWheneverTheyRead) {
   if (most_pipe_pages() == 0) GTEST_SKIP() << "pipes have no limit here";
   constexpr std::size_t kCount = 400;
@@ -119,7 +121,7 @@ TEST_F(AgentsStart, GetTheirOrdersWhateverAPipeHoldsAndWheneverTheyRead) {
                                                          "-sys_admin,-sys_resource", "--"});
   }
   Process job(std::move(command));
-  constexpr std::size_t kLineBytes = 7;  // "102400\n" and more.
+  constexpr std::size_t kLineBytes = 7;  // At least: "102400\n".
   EXPECT_TRUE(grows_to("whole", kCount * kLineBytes));
   std::size_t small_count = 0;
   for (const pid_t pid : testing::live_descendants()) {
@@ -142,7 +144,7 @@ TEST_F(AgentsStart, HoldUpNoSignalWhereTheyNeverRead) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(5));
 }
 
-// Method: nobody comes, so that the job is over; the agent goes on all the same.
+// Method: no host joins, so the job ends; the agent keeps running.
 TEST_F(AgentsStart, AreNotWaitedForByWhoAsksForTheEndMeanwhile) {
   Process job = start(agent("exec sleep 1000"), {"--join-timeout", "0.5"});
   EXPECT_TRUE(job.wait_for("(--join-timeout)"));

@@ -1,4 +1,4 @@
-// With --verbose, rank 0 says once which plan each collective takes, and why.
+// With --verbose, rank 0 says once which plan each collective uses, and why.
 #include <sstream>
 
 #include "launcher/launched.h"
@@ -8,7 +8,7 @@ namespace {
 
 class Choice : public Launched {
  protected:
-  // The lines about all-reduces and barriers.
+  // Returns the lines about all-reduces and barriers.
   static std::vector<std::string> said_by(const std::vector<std::string>& arguments) {
     const Result result = run_rotarun(arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err;

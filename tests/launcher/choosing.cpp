@@ -1,5 +1,6 @@
-// A rank that leaves plans to the library: choosing PLAN. Adds up few values and many, each twice,
-// splits off a communicator, and adds up there.
+// This program is a rank. It all-reduces few values and many values, twice each. Then it splits off
+// a communicator, and all-reduces there. Usage: choosing [PLAN]. Without the argument PLAN, the
+// library chooses the plans.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Whatever ends a job, and whoever kills rotarun, nothing of the job stays behind.
+// No process of a job stays behind, however the job ends, and even when rotarun is killed.
 #include <signal.h>
 #include <unistd.h>
 
@@ -11,8 +11,8 @@
 namespace rota::launcher {
 namespace {
 
-// A rank with children of every kind: one in the background, one that left its session, a
-// grandchild whose parent has ended, and one that ignores every polite signal.
+// A rank with children of every kind: one in the background, one in a session of its own, a
+// grandchild whose parent has ended, and one that ignores every signal that can be ignored.
 constexpr const char* kFamily =
     "sleep 60 & "
     "setsid sleep 60 & "
@@ -28,13 +28,14 @@ class CleanUp : public Launched {
     return script(std::move(options), kFamily + last_words);
   }
 
-  // The inner process of rotarun, which runs the job.
+  // Returns the inner process of rotarun, which runs the job.
   static pid_t inner_process(const Process& process) {
     const auto descendants = os::descendants_of(process.pid());
     return descendants.empty() ? -1 : descendants.front();
   }
 
-  // Rotarun's inner process, and of each rank: its keeper, itself and five in its family.
+  // Expects rotarun's inner process, and for each rank seven more: its keeper, the rank and its
+  // five relatives.
   static void wait_for_family(const Process& process) {
     const auto count = [&] { return os::descendants_of(process.pid()).size(); };
     for (int trial = 0; trial < 1000 && count() < 1 + 2 * 7; ++trial) {
@@ -43,7 +44,8 @@ class CleanUp : public Launched {
     ASSERT_EQ(count(), 1U + 2 * 7);
   }
 
-  // Method: the outer process is stopped first, or it might end the job between the two kills.
+  // Kills both processes of rotarun. Method: the outer process is stopped first; otherwise it could
+  // end the job between the two kills.
   static void kill_both(Process& process, bool is_outer_first) {
     const pid_t inner = inner_process(process);
     process.signal(is_outer_first ? SIGKILL : SIGSTOP);
@@ -79,7 +81,7 @@ TEST_F(CleanUp, LeavesNothingAfterSignals) {
   }
 }
 
-// Method: the outer process is killed; the inner one, now an orphan that this test adopts, has to
+// Method: the test kills the outer process and adopts the inner process. The inner process has to
 // end the job and itself, whatever --grace says.
 TEST_F(CleanUp, LeavesNothingWhenTheOuterProcessIsKilled) {
   for (int trial = 0; trial < 3; ++trial) {
@@ -92,8 +94,8 @@ TEST_F(CleanUp, LeavesNothingWhenTheOuterProcessIsKilled) {
   }
 }
 
-// Method: what is stopped does not act on the outer one's end, until a keeper wakes it. Either may
-// come first.
+// Method: a stopped inner process cannot react to the end of the outer process until a keeper wakes
+// it. The test stops the inner process before or after the kill.
 TEST_F(CleanUp, LeavesNothingWhenTheOuterProcessIsKilledAndTheInnerOneStopped) {
   for (int trial = 0; trial < 6; ++trial) {
     Process process(rotarun(family("wait", {"--grace", "60"})));
@@ -121,7 +123,8 @@ TEST_F(CleanUp, LeavesNothingWhenTheInnerProcessIsKilled) {
   }
 }
 
-// Method: nobody is left then but the keepers of the ranks.
+// Method: of rotarun's own processes, the kills leave only the keepers of the ranks. The keepers
+// must end the ranks, what the ranks have started, and themselves.
 TEST_F(CleanUp, LeavesNothingWhenBothProcessesAreKilled) {
   for (int trial = 0; trial < 10; ++trial) {
     Process process(rotarun(family("wait")));
@@ -134,7 +137,7 @@ TEST_F(CleanUp, LeavesNothingWhenBothProcessesAreKilled) {
 
 TEST_F(CleanUp, LeavesNothingOfAnOrdinaryUserWhenBothAreKilled) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
-  const std::string program = folder_ + "/rotarun";  // Where everybody may read it.
+  const std::string program = folder_ + "/rotarun";  // Every user may read it there.
   std::filesystem::copy_file(testing::rotarun_path(), program);
   for (int trial = 0; trial < 10; ++trial) {
     testing::Command command = rotarun(family("wait"));
@@ -150,8 +153,8 @@ TEST_F(CleanUp, LeavesNothingOfAnOrdinaryUserWhenBothAreKilled) {
   }
 }
 
-// Method: kill at a moment that a delay decides, from before the first rank to after the last
-// start.
+// Method: each trial kills rotarun after a longer delay, from before the first rank starts until
+// after the last rank has started.
 TEST_F(CleanUp, LeavesNothingWhenItIsKilledWhileItStarts) {
   for (int delay = 0; delay < 40; ++delay) {
     Process process(rotarun({"-np", "8", "sleep", "60"}));
@@ -190,8 +193,7 @@ TEST_F(CleanUp, EndsTheJobWhereTheInnerProcessIsStopped) {
   ::kill(inner_process(process), SIGSTOP);
   const Result result = process.wait();
   EXPECT_EQ(result.exit_code, 201);
-  EXPECT_THAT(result.err,
-              HasSubstr("was stopped, or hung, for 5 s or nearly; the job was ended\n"));
+  EXPECT_THAT(result.err, HasSubstr("was stopped, or hung, for about 5 s; the job was ended\n"));
 }
 
 TEST_F(CleanUp, LetsAShellsChildEndInOrder) {

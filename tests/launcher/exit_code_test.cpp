@@ -1,5 +1,6 @@
-// Every way in which a job can end, its exit code, and what is said about it. Ranks that are to be
-// ended would sleep for longer than any test may take; how soon they are, tests/timed looks at.
+// Tests every way in which a job can end, its exit code, and the messages about it. Ranks that
+// rotarun must end sleep longer than any test may take, so a test fails if rotarun does not end
+// them. tests/timed measures how soon they end.
 #include <signal.h>
 
 #include <fstream>
@@ -31,7 +32,7 @@ TEST_F(ExitCode, IsThatOfTheFirstRankThatFails) {
                                     "rotarun:   first\nrotarun:   second\n"));
 }
 
-// Also one that means something else when it is rotarun's own.
+// The test also uses codes that have another meaning when rotarun itself exits with them.
 TEST_F(ExitCode, IsThePrograms) {
   for (const int code : {2, 79, 124, 126, 127, 128, 137, 201, 255}) {
     const std::string text = std::to_string(code);
@@ -108,12 +109,13 @@ TEST_F(ExitCode, Is2WhenADirectoryIsNone) {
 struct SignalCase {
   int number;
   const char* name;
-  const char* trapped;  // What the ranks get.
+  const char* trapped;  // The signal that the ranks receive.
 };
 
 class ExitCodeOfSignal : public Launched, public ::testing::WithParamInterface<SignalCase> {};
 
-// The shell waits again where its sleep has the signal before it: else it would end without a trap.
+// If the signal ends the sleep before it reaches the shell, the shell must wait again: otherwise
+// the shell would end without running its trap.
 TEST_P(ExitCodeOfSignal, Is128AndItsNumber) {
   const auto [number, name, trapped] = GetParam();
   Process process(
@@ -141,7 +143,8 @@ TEST_F(ExitCode, StaysThatOfASignalWhenRanksHaveToBeKilled) {
   process.signal(SIGTERM);
   const Result result = process.wait();
   EXPECT_EQ(result.exit_code, 143);
-  EXPECT_THAT(result.err, HasSubstr("rotarun: killed what had not ended: rank 0, rank 1\n"));
+  EXPECT_THAT(result.err,
+              HasSubstr("rotarun: killed the processes that had not ended: rank 0, rank 1\n"));
 }
 
 TEST_F(ExitCode, StaysThatOfOneInterruptThatComesTwice) {

@@ -1,4 +1,5 @@
-// What the tests of the real rotarun share: each starts with nothing running, and ends so.
+// Has helpers for the tests of the real rotarun. A test fails if a process of its job still exists
+// at the end.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,10 +26,10 @@ using testing::run;
 using testing::run_rotarun;
 using testing::test_path;
 
-// A program that says what its world adds up to.
+// A program that prints the sum over its world.
 inline const std::string kSum = test_path("environment_rank");
 
-// rotarun, the options, and a script for each rank.
+// Returns the arguments of rotarun: the options, and a shell script as the program.
 inline std::vector<std::string> script(std::vector<std::string> options, const std::string& text) {
   for (const char* argument : {"/bin/sh", "-c"}) options.emplace_back(argument);
   options.push_back(text);
@@ -43,7 +44,7 @@ inline std::vector<std::string> sorted_lines(const std::string& text) {
   return lines;
 }
 
-// Nothing of a test may outlive it: orphans come to the test's process, which looks for them.
+// No process may outlive its test: the test's process adopts orphans and looks for them at the end.
 class Launched : public ::testing::Test {
  protected:
   Launched() : folder_(::testing::TempDir() + "rotarun_" + std::to_string(::getpid())) {
@@ -56,7 +57,7 @@ class Launched : public ::testing::Test {
     EXPECT_TRUE(testing::all_gone_within(milliseconds(0))) << "a process was left behind";
   }
 
-  const std::string folder_;  // For files; empty, and removed afterwards.
+  const std::string folder_;  // For files of the test; empty at first, and removed afterwards.
 };
 
 }  // namespace rota::launcher

@@ -1,5 +1,5 @@
-// A rank that speaks with the coordinator as a behaviour tells it to: member BEHAVIOUR VICTIM.
-// The rank VICTIM comes to harm; the others do what a communicator does when it hears of it.
+// This program is a rank that talks to the coordinator as its arguments say: member BEHAVIOUR
+// VICTIM. The rank VICTIM fails in the given way; the others react as a communicator does.
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -65,7 +65,7 @@ void check_listener(const Client::Welcome& welcome) {
   require(row.address == "127.0.0.1:" + std::to_string(ntohs(address.sin_port)), "its own socket");
 }
 
-// Joins, looks at the welcome, and meets the others.
+// Joins, checks the welcome, and exchanges values with the others.
 int check(std::size_t rank, std::size_t world_size) {
   Client client = connect();
   const auto welcome = join(client);
@@ -84,7 +84,7 @@ int check(std::size_t rank, std::size_t world_size) {
   return 0;
 }
 
-// Joins a large world, and meets the others.
+// Joins a large world, and meets the others at a barrier.
 int meet(std::size_t rank, std::size_t world_size) {
   Client client = connect();
   const auto welcome = join(client);
@@ -95,7 +95,8 @@ int meet(std::size_t rank, std::size_t world_size) {
   return 0;
 }
 
-// Takes memory until the kernel has killed somebody of our control group for want of it.
+// Allocates memory until the kernel has killed some process of this control group for lack of
+// memory.
 int fill_memory() {
   constexpr std::size_t kPageBytes = 4096;
   constexpr std::size_t kMostPages = std::size_t{1} << 20;
@@ -111,7 +112,8 @@ int fill_memory() {
   return 0;
 }
 
-// The victim asks for twelve megabytes and reads them late; the others go on meanwhile.
+// Checks that a slow rank delays no other rank: the victim requests twelve megabytes and reads them
+// late; the others go on meanwhile.
 int check_patience(std::size_t rank, std::size_t victim) {
   constexpr int kRequests = 300;
   const int number = static_cast<int>(number_of("ROTA_RENDEZVOUS_FD"));
@@ -165,11 +167,12 @@ void come_to_harm(const std::string& behaviour, Client& client, std::size_t rank
   if (behaviour == "kill") ::kill(::getpid(), SIGKILL);
   if (behaviour == "stop") ::kill(::getpid(), SIGSTOP);
   if (behaviour == "join-twice") join(client);
-  // Whoever is still here is alive and takes no part: the others wait for it in vain.
+  // A rank that gets here stays alive but does not take part: the others wait for this rank until
+  // their timeout.
   std::this_thread::sleep_for(seconds(1000));
 }
 
-// Waits for the victim, and says so when it was in vain, as a communicator would.
+// Waits for the victim, and reports a failed wait as a communicator would.
 int wait_for(std::size_t victim, Client& client, milliseconds patience) {
   client.report_waiting(victim);
   try {
@@ -193,7 +196,7 @@ void count_interrupt(int, siginfo_t* info, void*) {
   }
 }
 
-// Says how many interrupts came within a second, from the terminal and from processes.
+// Prints how many interrupts came within a second, from the terminal and from processes.
 int count_interrupts() {
   struct sigaction action {};
   action.sa_sigaction = count_interrupt;
@@ -208,7 +211,7 @@ int count_interrupts() {
   return 0;
 }
 
-// What programs of another kind read, as one line.
+// Prints the variables that programs of other frameworks read, as one line.
 int tell() {
   std::string line = "torch";
   const auto add = [&](const char* name) {
@@ -230,8 +233,8 @@ int tell() {
   return 0;
 }
 
-// As a program does that makes its own connections, for ever: rank 0 at MASTER_PORT, and each at
-// its port of TF_CONFIG, where there is one.
+// Listens until rotarun ends this rank, like a program that makes its own connections. Rank 0
+// listens at MASTER_PORT, and every rank at its port of TF_CONFIG, if there is one.
 int listen_where_told(std::size_t rank) {
   std::vector<rota::os::Listener> listeners;
   const auto listen = [&](const std::string& port) {

@@ -1,5 +1,5 @@
-// Ranks that join, through the real sockets and the real coordinator: what they are given, and
-// whom rotarun blames when one of them comes to harm.
+// Ranks join through the real sockets and the real coordinator. The tests check what the ranks
+// receive, and which rank rotarun blames when one of them fails.
 #include "launcher/launched.h"
 
 namespace rota::launcher {
@@ -8,7 +8,7 @@ namespace {
 struct Harm {
   const char* behaviour;
   int code;
-  const char* said;  // About rank 1, the victim.
+  const char* said;  // What rotarun says about rank 1, the victim.
 };
 
 void PrintTo(const Harm& harm, std::ostream* out) { *out << harm.behaviour; }
@@ -31,15 +31,16 @@ TEST_F(Membership, GivesEachRankItsPlaceAndItsDescriptors) {
   }
 }
 
-// More arenas than fit into one message. The ports that the others take are left to them.
+// There are more arenas than fit into one message. With --transport shm a rank gets arenas, and no
+// listening socket.
 TEST_F(Membership, GivesDescriptorsInSeveralMessages) {
   const Result result = run_rotarun({"-np", "270", "--transport", "shm", "--ports", "21000-21999",
                                      "--deadline", "1", test_path("member"), "check", "1"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
-// Method: rank 1 asks for much more than its socket holds and reads nothing for a while. Nobody
-// else may have to wait for that, and nothing may be lost.
+// Method: rank 1 requests much more than its socket holds, and reads nothing for a while. Meanwhile
+// the other ranks must not have to wait, and all messages must arrive.
 TEST_F(Membership, KeepsWhatADeafRankDoesNotReadYet) {
   const Result result = run_members("3", "deaf");
   EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -1,5 +1,5 @@
-// Open MPI's hello, which takes its library as a plug-in would: so it needs no headers, and what it
-// needs is not seen from outside. Prints "RANK of SIZE".
+// This is a hello program for Open MPI. It loads the library at run time, like a plug-in: it needs
+// no headers, and its ELF file does not show the dependency. It prints "RANK of SIZE".
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -24,5 +24,5 @@ int main(int argc, char** argv) {
   find<int (*)(void*, int*)>(library, "MPI_Comm_size")(world, &size);
   std::printf("%d of %d\n", rank, size);
   std::fflush(stdout);
-  std::_Exit(find<int (*)()>(library, "MPI_Finalize")());  // Its leaks are not ours to look for.
+  std::_Exit(find<int (*)()>(library, "MPI_Finalize")());  // Skips the check for Open MPI's leaks.
 }

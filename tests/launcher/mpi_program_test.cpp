@@ -1,4 +1,5 @@
-// Programs of MPI's under rotarun: each rank would be a world of one, and nobody would know.
+// rotarun refuses MPI programs or warns about them, because without an MPI launcher each rank of an
+// MPI program silently is an MPI world of one.
 #include <filesystem>
 #include <fstream>
 
@@ -23,54 +24,87 @@ class MpiProgram : public Launched {
     return run({.arguments = std::move(arguments)});
   }
 
-  const testing::OwnPorts ports_;  // By which no other test's ranks meet.
+  // Returns the path of a copy of rotarun. The copy does not find rotarun-pmix, so it cannot serve
+  // Open MPI.
+  std::string without_server() const {
+    for (const char* name : {"rotarun", "rotarun-hosts", "rota-preflight"}) {
+      std::filesystem::copy_file(testing::bin_path(name), folder_ + "/" + name,
+                                 std::filesystem::copy_options::skip_existing);
+    }
+    return folder_ + "/rotarun";
+  }
+  Result run_without_server(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), without_server());
+    return run({.arguments = std::move(arguments)});
+  }
+
+  const testing::OwnPorts ports_;  // Ranks of other tests use other ports.
 };
 
-TEST_F(MpiProgram, IsRefusedAsOneOfSeveralRanks) {
+TEST_F(MpiProgram, IsRefusedWhereNoServerIsInstalled) {
   for (const char* name : {"needs_mpi", "needs_mpi_by_its_library"}) {
-    const Result result = run_rotarun({"-np", "2", test_path(name)});
+    const Result result = run_without_server({"-np", "2", test_path(name)});
     EXPECT_EQ(result.exit_code, 126) << name << ": " << result.err;
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(result.err, HasSubstr(test_path(name) + " needs libmpi.so.40"));
-    EXPECT_THAT(result.err, HasSubstr("--allow-mpi"));
+    EXPECT_THAT(result.err, HasSubstr("--mpi none"));
+    EXPECT_THAT(result.err, HasSubstr("libpmix-dev"));
   }
+  const Result asked = run_without_server({"-np", "2", "--mpi", "pmix", "/bin/true"});
+  EXPECT_EQ(asked.exit_code, 126) << asked.err;
+  EXPECT_THAT(asked.err, HasSubstr("libpmix-dev"));
 }
 
 TEST_F(MpiProgram, FindsItsLibrariesWhereverALinkToItLies) {
   const std::string link = folder_ + "/linked";
   std::filesystem::create_symlink(test_path("needs_mpi_by_its_library"), link);
-  const Result result = run_rotarun({"-np", "2", link});
+  const Result result = run_without_server({"-np", "2", link});
   EXPECT_EQ(result.exit_code, 126) << result.err;
   EXPECT_THAT(result.err, HasSubstr(link + " needs libmpi.so.40"));
 }
 
 TEST_F(MpiProgram, RunsAloneAndWhereItIsAllowed) {
-  EXPECT_EQ(run_rotarun({"-np", "1", test_path("needs_mpi")}).out, "started\n");
+  const Result alone = run_without_server({"-np", "1", test_path("needs_mpi")});
+  EXPECT_EQ(alone.exit_code, 0) << alone.err;
+  EXPECT_EQ(alone.out, "started\n");
   const Result allowed =
-      run_rotarun({"-np", "2", "--oversubscribe", "--allow-mpi", test_path("needs_mpi"), "1"});
+      run_rotarun({"-np", "2", "--oversubscribe", "--mpi", "none", test_path("needs_mpi"), "1"});
   EXPECT_EQ(allowed.exit_code, 0);
   EXPECT_EQ(allowed.out, "started\nstarted\n");
   EXPECT_EQ(allowed.err, "");
 }
 
-// Method: the other host never comes, which is what the job then ends for.
+// Method: the other host never joins, and the job then ends for that reason.
 TEST_F(MpiProgram, MayBeTheOnlyRankOnAnotherHost) {
   const auto run_there = [this](const std::string& np) {
-    return run_rotarun({"-np", np, "-H", "192.0.2.1:4", "--address", "127.0.0.1", "--agent",
-                        "false", "--ports", ports_.range(), test_path("needs_mpi")});
+    return run_without_server({"-np", np, "-H", "192.0.2.1:4", "--address", "127.0.0.1", "--agent",
+                               "false", "--ports", ports_.range(), test_path("needs_mpi")});
   };
   EXPECT_THAT(run_there("1").err, Not(HasSubstr("needs libmpi")));
   EXPECT_THAT(run_there("2").err, HasSubstr("needs libmpi.so.40"));
 }
 
 TEST_F(MpiProgram, IsUnusableByAPreflight) {
-  const Result result = run_rotarun({"-np", "2", "--preflight", test_path("needs_mpi")});
+  const Result result = run_without_server({"-np", "2", "--preflight", test_path("needs_mpi")});
   EXPECT_EQ(result.exit_code, 20) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("needs libmpi.so.40"));
-  EXPECT_THAT(result.out, HasSubstr("start it by mpirun"));
+  EXPECT_THAT(result.out, HasSubstr("start the program with mpirun"));
 }
 
-// What a script starts is seen when it runs.
+// Any MPI may be behind the standard's ABI. The program may end before rotarun looks at it.
+TEST_F(MpiProgram, IsWarnedOfWhereAnyMpiMayBeBehindIt) {
+  const std::string program = test_path("needs_any_mpi");
+  const Result result = run_rotarun({"-np", "2", "--oversubscribe", program});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "started\nstarted\n");
+  EXPECT_THAT(result.err, HasSubstr(program + " needs libmpi_abi.so.1, which any MPI may be"));
+  for (const std::string count : {"1", "2"}) {
+    const std::string choice = count == "1" ? "auto" : "none";
+    EXPECT_EQ(run_rotarun({"-np", count, "--oversubscribe", "--mpi", choice, program}).err, "");
+  }
+}
+
+// If a script starts the program, rotarun sees the program only when it runs.
 TEST_F(MpiProgram, IsWarnedOfWhereAScriptStartsIt) {
   const auto arguments =
       script({"-np", "2", "--oversubscribe"}, test_path("needs_mpi") + " 2; true");
@@ -78,9 +112,10 @@ TEST_F(MpiProgram, IsWarnedOfWhereAScriptStartsIt) {
   EXPECT_EQ(result.exit_code, 0);
   const std::string warning = "(needs_mpi) has loaded libmpi.so.40";
   ASSERT_THAT(result.err, HasSubstr(warning));
+  EXPECT_THAT(result.err, HasSubstr("--mpi pmix serves it"));
   EXPECT_EQ(result.err.find(warning), result.err.rfind(warning)) << "it is said once";
   auto allowed = arguments;
-  allowed.insert(allowed.begin(), "--allow-mpi");
+  allowed.insert(allowed.begin(), {"--mpi", "none"});
   EXPECT_EQ(run_rotarun(allowed).err, "");
 }
 
@@ -100,12 +135,13 @@ TEST_F(MpiProgram, HasTheWorldThatMpirunMadeForIt) {
 TEST_F(MpiProgram, IsRefusedWhereSeveralRanksAreStartedForOneOfMpiruns) {
   if (!std::filesystem::exists(kMpirun)) GTEST_SKIP() << "mpirun is not installed";
   const Result result = under_mpirun(
-      {"-np", "1", testing::rotarun_path(), "-np", "2", "--oversubscribe", test_path("needs_mpi")});
+      {"-np", "1", without_server(), "-np", "2", "--oversubscribe", test_path("needs_mpi")});
   EXPECT_EQ(result.exit_code, 126) << result.err;
   EXPECT_THAT(result.err, HasSubstr("needs libmpi.so.40"));
 }
 
-// Whoever reads what thousands have mapped in one turn looks as if he hung.
+// If one turn of the event loop read the mapped files of thousands of processes, rotarun would seem
+// to hang.
 TEST(MpiWatch, LooksAtSomeProcessesAtATime) {
   constexpr std::size_t kCount = 100;
   const base::TimePoint start = base::Clock::now();
@@ -117,7 +153,7 @@ TEST(MpiWatch, LooksAtSomeProcessesAtATime) {
     return std::vector<int>(kCount, os::own_process());
   };
   EXPECT_EQ(watch.look(first, list), "");
-  EXPECT_LE(*watch.next_look(), first) << "the look goes on";
+  EXPECT_LE(*watch.next_look(), first) << "the watch looks at the rest without a pause";
   std::size_t turn_count = 1;
   while (watch.next_look().value_or(first + seconds(1)) <= first) {
     EXPECT_EQ(watch.look(first, list), "");
@@ -138,7 +174,7 @@ TEST(ElfNeeds, AreReadOfPrograms) {
   EXPECT_EQ(mpi_library_of("/bin/sh", ""), "");
 }
 
-// Whatever its first bytes say, a file is read within its bounds.
+// The bytes of a file may be wrong anywhere; the reader stays within the file.
 TEST(ElfNeeds, AreNoneOfWhatIsNoProgram) {
   const std::string path = ::testing::TempDir() + "elf_" + std::to_string(os::own_process());
   const auto needs_of = [&](const std::string& bytes) {

@@ -1,4 +1,5 @@
-// A library that is called as MPI's is, and one that needs it: a program that is linked with either
-// looks from outside like a program of MPI's.
+// This source makes three libraries: one has the name of MPI's library, one that of the standard's
+// ABI, and one needs the first. A program linked with any of them looks like an MPI program from
+// outside.
 extern "C" int ROTA_STAND_IN();
 extern "C" int ROTA_STAND_IN() { return 0; }

@@ -1,5 +1,5 @@
-// A program that needs libmpi, itself or through a library of its own. With a number it lasts so
-// many seconds.
+// This program needs libmpi or libmpi_abi, directly or through a library of its own. With a number
+// as argument the program runs for that many seconds.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Tasks of another launcher on one machine, each a rotarun: one world, and nobody needs a key.
+// Several rotaruns that another launcher started on one machine make one world, without a key.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -20,7 +20,7 @@ namespace {
 
 const std::string kRealMpirun = "/usr/bin/mpirun";
 
-// Lines of a file of /proc/net.
+// Returns the lines of a file of /proc/net.
 std::vector<std::string> read_lines(const std::string& path) {
   std::ifstream file(path);
   std::vector<std::string> lines;
@@ -28,7 +28,7 @@ std::vector<std::string> read_lines(const std::string& path) {
   return lines;
 }
 
-// The inodes of sockets that listen for TCP, on any interface.
+// Returns the inodes of all sockets that listen for TCP, on any interface.
 std::set<std::string> listening_inodes() {
   constexpr const char* kListening = "0A";
   std::set<std::string> inodes;
@@ -43,7 +43,7 @@ std::set<std::string> listening_inodes() {
   return inodes;
 }
 
-// How many ports this test's programs have opened.
+// Returns the number of ports at which this test's programs listen.
 std::size_t port_count() {
   const std::set<std::string> inodes = listening_inodes();
   std::size_t count = 0;
@@ -59,7 +59,7 @@ std::size_t port_count() {
 
 class OneMachine : public Launched {
  protected:
-  // No key of whoever runs the tests.
+  // Hides the key of the person who runs the tests.
   OneMachine() : environment_{"HOME=" + folder_, "ROTA_KEY_FILE="} {}
 
   void TearDown() override {
@@ -69,12 +69,13 @@ class OneMachine : public Launched {
     }
   }
 
-  // No other tests' tasks have the same one.
+  // Returns a port number that no other test's tasks use.
   static std::string own_port(unsigned number = 0) {
     return std::to_string(10000 + (static_cast<unsigned>(::getpid()) * 10 + number) % 50000);
   }
 
-  // As torchrun starts it on a machine of its own; what tells this job from others is the port.
+  // Starts rotarun as torchrun does on a single machine. The port distinguishes this job from
+  // others.
   std::unique_ptr<Process> start(std::size_t rank, std::size_t world_size,
                                  std::vector<std::string> arguments,
                                  const std::string& port = own_port()) const {
@@ -92,7 +93,7 @@ class OneMachine : public Launched {
     return std::make_unique<Process>(std::move(command));
   }
 
-  // As one who may run as root too, and on however few cores.
+  // Returns a command of mpirun that may also run as root, and with more ranks than cores.
   testing::Command mpirun(const std::vector<std::string>& arguments) const {
     testing::Command command{.arguments = {kRealMpirun, "--oversubscribe"},
                              .environment = environment_};
@@ -115,7 +116,7 @@ class OneMachineOfMpirun : public OneMachine {
   void SetUp() override {
     if (!std::filesystem::exists(kRealMpirun)) GTEST_SKIP() << "mpirun is not installed";
   }
-  // What mpirun ends may be about to end itself.
+  // Processes that mpirun ends may need a moment to end.
   void TearDown() override { EXPECT_TRUE(testing::all_gone_within(seconds(5))); }
 };
 
@@ -146,7 +147,8 @@ TEST_F(OneMachineOfMpirun, HasRoomForJobsSideBySide) {
   EXPECT_NE(first.wait().exit_code, 0);
 }
 
-// Of one task, one after the other.
+// Method: each process that mpirun starts runs rotarun twice, so a second job follows the first
+// one.
 TEST_F(OneMachineOfMpirun, HasRoomForJobsOneAfterTheOther) {
   const std::string twice = testing::rotarun_path() + " " + kSum + "; " + testing::rotarun_path() +
                             " " + test_path("member") + " check; echo $?";
@@ -180,7 +182,7 @@ TEST_F(OneMachineOfMpirun, WaitsForATaskThatIsNoRotarunUntilTheDeadline) {
   const Result first = run(mpirun({"-np", "1", program, "--join-timeout", "0.3", "echo", "started",
                                    ":", "-np", "1", "sleep", "1000"}));
   EXPECT_EQ(first.exit_code, 200);
-  EXPECT_THAT(first.err, HasSubstr("1 of 2 hosts: host 1 did not come to @rota-"));
+  EXPECT_THAT(first.err, HasSubstr("1 of 2 hosts: host 1 did not connect to @rota-"));
   const Result second = run(mpirun({"-np", "1", "sleep", "1000", ":", "-np", "1", program,
                                     "--join-timeout", "0.3", "echo", "started"}));
   EXPECT_EQ(second.exit_code, 200);
@@ -223,12 +225,12 @@ TEST_F(OneMachine, EndsWhereATaskIsKilled) {
     const Result other = tasks[1 - victim]->wait();
     EXPECT_TRUE(other.was_in_time);
     EXPECT_EQ(other.exit_code, 201) << other.err;
-    EXPECT_THAT(other.err, HasSubstr("its outer process ended"));
+    EXPECT_THAT(other.err, HasSubstr("the outer process of its rotarun ended"));
     EXPECT_TRUE(testing::all_gone_within(seconds(5)));
   }
 }
 
-// Rank 1 finds its name taken, by somebody who waits for it there.
+// Method: a process of another user listens at the name where rank 1 looks for rank 0.
 TEST_F(OneMachine, TakesNoOtherUserForRankZero) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
   const std::string name = "rota-0-" + own_port(1) + ":7700";

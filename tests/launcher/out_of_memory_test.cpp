@@ -1,6 +1,6 @@
-// A rank that the kernel ends for want of memory is named so.
-// Method: a control group with little memory, where this process may make one; `tail` of a device
-// without lines keeps all that it reads.
+// When the kernel kills a rank for lack of memory, rotarun names this cause. Method: a control
+// group has little memory, if this process may make one. `tail` reads a device without line ends,
+// and so keeps all that it reads.
 #include <unistd.h>
 
 #include <csignal>
@@ -17,7 +17,7 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// 64 MiB for whoever enters it. Removed at the end.
+// A control group with 64 MiB for the processes that enter it. Removed at the end.
 class SmallGroup {
  public:
   SmallGroup() {
@@ -51,7 +51,7 @@ class SmallGroup {
   std::string folder_;
 };
 
-// The command, in this group.
+// Returns the command, to be run in the control group.
 testing::Command inside(const SmallGroup& group, testing::Command command) {
   command.arguments.insert(
       command.arguments.begin(),
@@ -61,7 +61,8 @@ testing::Command inside(const SmallGroup& group, testing::Command command) {
 
 class OutOfMemory : public Launched {
  protected:
-  // One of two tasks that another launcher has started on this machine: host 0, or host 1.
+  // Returns the command of one of two tasks that another launcher has started on this machine, as
+  // host 0 or host 1.
   testing::Command task(std::size_t host, const std::string& text) const {
     testing::Command command = rotarun(script({}, text));
     command.environment = {"HOME=" + folder_,
@@ -89,8 +90,8 @@ TEST_F(OutOfMemory, IsNamedAsWhatEndedARank) {
                         "group is 64 MiB)\n"));
 }
 
-// Method: the outer process of one host is the first that the kernel would kill, and a rank there
-// takes memory until it has.
+// Method: the outer process of one host is the first candidate of the kernel, and a rank there
+// takes memory until the kernel has killed that process.
 TEST_F(OutOfMemory, IsNamedAsWhatEndedTheOuterProcess) {
   for (const std::size_t victim : {0U, 1U}) {
     const SmallGroup group;
@@ -106,8 +107,10 @@ TEST_F(OutOfMemory, IsNamedAsWhatEndedTheOuterProcess) {
     std::ofstream(go) << "\n";
     const Result result = other.wait();
     EXPECT_EQ(result.exit_code, 201) << result.err;
-    EXPECT_THAT(result.err, HasSubstr(": its outer process ended, out of memory (the limit of its "
-                                      "control group is 64 MiB)\n"));
+    EXPECT_THAT(
+        result.err,
+        HasSubstr(": the outer process of its rotarun ended: out of memory (the limit of its "
+                  "control group is 64 MiB)\n"));
     EXPECT_EQ(host.wait().signal, SIGKILL) << host.err();
     EXPECT_TRUE(testing::all_gone_within(seconds(5)));
   }

@@ -1,5 +1,5 @@
-// rotarun as one rank of another launcher's: each of several starts one rank of theirs, and they
-// make one world.
+// rotarun under another launcher: each rank of that launcher is a rotarun with one rank, and all
+// these ranks make one world.
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,7 +13,7 @@ namespace {
 
 class OuterLauncher : public Launched {
  protected:
-  // As torchrun starts it, with `world_size` ranks on this machine.
+  // Starts rotarun as torchrun does, with `world_size` ranks on this machine.
   std::unique_ptr<Process> start(std::size_t rank, std::size_t world_size,
                                  std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"--ports", ports_.range()});
@@ -104,7 +104,7 @@ TEST_F(OuterLauncher, IsWaitedFor) {
   EXPECT_THAT(result.err, HasSubstr("1 of 2 hosts: host 1"));
 }
 
-// Whatever ports they are given, and however few: none is where launchers meet.
+// However few ports the ranks get, none of them is the port where launchers meet.
 TEST_F(OuterLauncher, MeetsBesideProgramsThatListenWhereTheyAreTold) {
   for (const unsigned port_count : {5U, 6U}) {
     Process beside(rotarun({"-np", "4", "--oversubscribe", "--ports", ports_.range(port_count),
@@ -122,7 +122,7 @@ TEST_F(OuterLauncher, MeetsBesideProgramsThatListenWhereTheyAreTold) {
   }
 }
 
-// As one who may run as root too, and on however few cores.
+// Method: the options let mpirun also run as root, and with more ranks than cores.
 TEST_F(OuterLauncher, MayBeOpenMpi) {
   const std::string mpirun = "/usr/bin/mpirun";
   if (!std::filesystem::exists(mpirun)) GTEST_SKIP() << "mpirun is not installed";

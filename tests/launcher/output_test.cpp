@@ -1,4 +1,4 @@
-// What becomes of what the ranks write.
+// Tests how rotarun treats the output of the ranks.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -24,8 +24,8 @@ std::string contents_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Method: four ranks write lines in three pieces each, with pauses that invite the others in; every
-// line of the result must be a whole line of one rank, and those of a rank in order.
+// Method: four ranks write each line in three pieces, with pauses in which the others write. Every
+// line of the result must be a whole line of one rank, and each rank's lines must be in order.
 TEST_F(Output, NeverMixesLinesOfDifferentRanks) {
   const Result result = run_rotarun(script(
       {"-np", "4"},
@@ -82,7 +82,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Method: times of one form sort as text; they lie between those before and after.
+// Method: all times have the same format, so they sort as strings. They must be between a time
+// before and a time after the run.
 TEST_F(Output, HasTheTimeOfEachLine) {
   const auto now = [] {
     const auto date = run({.arguments = {"/bin/date", "-u", "+%Y-%m-%dT%H:%M:%S.%3NZ"}});
@@ -90,7 +91,7 @@ TEST_F(Output, HasTheTimeOfEachLine) {
   };
   for (const bool is_tagged : {false, true}) {
     const std::string logs = folder_ + (is_tagged ? "/tagged" : "/plain");
-    // The second line comes milliseconds after the first has had its time.
+    // The second line comes milliseconds after the first line got its time.
     const std::string text = "echo one; until grep -q one " + logs +
                              "/rank.0/stdout; do sleep 0.01; done; sleep 0.01; " +
                              "printf 'two '; echo three; printf end";
@@ -129,7 +130,7 @@ TEST_F(Output, OfAFailedRankIsAllThereBeforeTheReport) {
   EXPECT_THAT(result.err, Not(HasSubstr("rotarun:   4990\n")));
 }
 
-// Reads all of a descriptor that blocks, slowly at first.
+// Reads a blocking descriptor to its end, slowly at first.
 std::size_t read_slowly(int fd) {
   std::vector<char> buffer(64 * 1024);
   std::size_t bytes = 0;
@@ -141,7 +142,7 @@ std::size_t read_slowly(int fd) {
   }
 }
 
-// Method: much more than a pipe and our queue hold, to a reader that is slow.
+// Method: four ranks write much more than a pipe and rotarun's queue hold, and the reader is slow.
 TEST_F(Output, WaitsForASlowReaderAndLosesNothing) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
@@ -155,7 +156,7 @@ TEST_F(Output, WaitsForASlowReaderAndLosesNothing) {
   EXPECT_EQ(process.wait().exit_code, 0);
 }
 
-// The peak of a process's memory, in KiB.
+// Returns the peak memory of a process, in KiB.
 long peak_memory_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(file, line);) {
@@ -164,8 +165,8 @@ long peak_memory_of(pid_t pid) {
   return 0;
 }
 
-// Method: endless output to a pipe that nobody reads. Memory stays bounded, and the timeout and the
-// signals work all the same.
+// Method: a rank writes endlessly to a pipe that nobody reads. Memory stays bounded, and the
+// timeout and the signals still work.
 TEST_F(Output, ToAReaderThatDoesNotReadHoldsUpNothingElse) {
   for (const bool by_signal : {false, true}) {
     int ends[2];
@@ -202,7 +203,7 @@ TEST_F(Output, EndsRanksWhenNobodyReadsAnyMore) {
   EXPECT_THAT(result.err, HasSubstr("code 141"));
 }
 
-// Method: /dev/full takes nothing, as a full disk.
+// Method: /dev/full refuses all data, like a full disk.
 TEST_F(Output, ThatADiskDoesNotTakeEndsNoTraining) {
   const Result result =
       run({.arguments = {"/bin/sh", "-c",
@@ -218,7 +219,8 @@ TEST_F(Output, ThatADiskDoesNotTakeEndsNoTraining) {
   EXPECT_THAT(result.err, HasSubstr(std::to_string(lost_bytes) + " bytes of stdout were lost"));
 }
 
-// Method: a limit of the size of files, which is a signal's death where nobody ignores it.
+// Method: the size of files is limited. At this limit, SIGXFSZ kills a process that does not ignore
+// this signal.
 TEST_F(Output, BeyondTheSizeThatAFileMayHaveIsLostAndSaidSo) {
   const Result result = run({.arguments = {"/bin/sh", "-c",
                                            "ulimit -f 8; " + testing::rotarun_path() +
@@ -229,7 +231,7 @@ TEST_F(Output, BeyondTheSizeThatAFileMayHaveIsLostAndSaidSo) {
   EXPECT_THAT(contents_of(folder_ + "/log"), ::testing::StartsWith("1\n2\n"));
 }
 
-// Where others may write, such a link is a trap.
+// Links in a folder where other users may write are a trap.
 class OutputTrap : public Output {
  protected:
   void SetUp() override {
@@ -238,7 +240,8 @@ class OutputTrap : public Output {
     std::ofstream(mine_) << "precious";
   }
 
-  // It leads to a file that holds "precious", which it leaves alone; returns what is said of it.
+  // Starts rotarun where a link leads to a file that holds "precious", which rotarun must not
+  // change. Returns the refusal.
   std::string refusal() const {
     const Result result =
         run_rotarun({"-np", "1", "--output-filename", folder_ + "/out", "echo", "new"});
@@ -255,29 +258,29 @@ class OutputTrap : public Output {
 TEST_F(OutputTrap, OfALinkIsNotFollowed) {
   std::filesystem::create_directories(rank_folder_);
   std::filesystem::create_symlink(mine_, rank_folder_ + "/stdout");
-  EXPECT_THAT(refusal(), HasSubstr("rank.0/stdout: a link is there, which is not followed"));
+  EXPECT_THAT(refusal(), HasSubstr("rank.0/stdout: this is a symbolic or hard link; remove it"));
 }
 
 TEST_F(OutputTrap, OfAHardLinkIsNotFollowed) {
   std::filesystem::create_directories(rank_folder_);
   std::filesystem::create_hard_link(mine_, rank_folder_ + "/stdout");
-  EXPECT_THAT(refusal(), HasSubstr("rank.0/stdout: a link is there, which is not followed"));
+  EXPECT_THAT(refusal(), HasSubstr("rank.0/stdout: this is a symbolic or hard link; remove it"));
 }
 
 TEST_F(OutputTrap, OfAFolderThatIsALinkIsNotFollowed) {
   std::filesystem::create_directories(folder_ + "/out");
   std::filesystem::create_directory_symlink(elsewhere_, rank_folder_);
-  EXPECT_THAT(refusal(), HasSubstr("/out/rank.0: a link is there, which is not followed"));
+  EXPECT_THAT(refusal(), HasSubstr("/out/rank.0: this is a symbolic or hard link; remove it"));
 }
 
 TEST_F(OutputTrap, OfAPipeIsNotWaitedFor) {
   std::filesystem::create_directories(rank_folder_);
   ASSERT_EQ(::mkfifo((rank_folder_ + "/stdout").c_str(), 0600), 0);
   const os::Fd reader(::open((rank_folder_ + "/stdout").c_str(), O_RDONLY | O_NONBLOCK));
-  EXPECT_THAT(refusal(), HasSubstr("rank.0/stdout: what is there is not a regular file"));
+  EXPECT_THAT(refusal(), HasSubstr("rank.0/stdout: this is not a regular file"));
 }
 
-// Whoever names the folder may name it by a link.
+// The folder itself may be named by a link.
 TEST_F(Output, GoesToAFolderThatIsNamedByALinkAndEmptiesItsFiles) {
   std::filesystem::create_directories(folder_ + "/real/rank.0");
   std::ofstream(folder_ + "/real/rank.0/stdout") << "what an earlier job has left";

@@ -1,4 +1,5 @@
-// Several programs of one job, through the real rotarun: ranks in one world, evaluators beside it.
+// Tests several programs in one job, with the real rotarun: the ranks are in one world, and the
+// evaluators are outside of it.
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
@@ -12,11 +13,11 @@ using ::testing::ElementsAre;
 
 class Programs : public Launched {
  protected:
-  // A script that lasts until another one has come to `come`.
+  // Returns a script that waits until another script has run `come`.
   std::string until_there() const { return "until [ -e " + there() + " ]; do sleep 0.02; done; "; }
   std::string come() const { return "touch " + there() + "; "; }
 
-  // Goes on until it is asked to end, and then says so.
+  // Returns a script that runs until it is asked to end, and then prints "asked".
   std::string until_asked() const {
     return "trap 'echo asked; exit 0' TERM; echo on; " + come() + "while :; do sleep 0.02; done";
   }
@@ -98,7 +99,7 @@ TEST_F(Programs, ThatEvaluateHaveNoRank) {
   EXPECT_THAT(lines[1], HasSubstr("\"task\":{\"type\":\"evaluator\",\"index\":1}}"));
 }
 
-// Whatever it finds in TF_CONFIG, which is for programs of another kind.
+// Evaluators ignore TF_CONFIG, which is meant for programs of other frameworks.
 TEST_F(Programs, ThatEvaluateAreAloneWhereTheyAreRotas) {
   const std::string nested = testing::rotarun_path() + " -np 1 " + kSum;
   const Result result =
@@ -132,7 +133,7 @@ TEST_F(Programs, ThatEvaluateAreKilledAfterTheGrace) {
       beside(script({"-np", "1", "--grace", "0.2"}, until_there()), {"--role", "evaluator"},
              "trap '' TERM; " + come() + "while :; do sleep 0.02; done"));
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err, "rotarun: killed what had not ended: evaluator 0\n");
+  EXPECT_EQ(result.err, "rotarun: killed the processes that had not ended: evaluator 0\n");
 }
 
 TEST_F(Programs, ThatEvaluateEndWhenRotarunIsAskedTo) {

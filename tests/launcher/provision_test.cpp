@@ -1,5 +1,5 @@
-// What ranks of the real rotarun find, whoever they are, and what they still go by: rota's programs
-// by rotarun alone, and a rotarun among the ranks by nothing at all.
+// Tests the environment of ranks of the real rotarun. Programs that use rota read only the ROTA_*
+// variables of rotarun. A rotarun that a rank starts ignores all these variables.
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
@@ -41,7 +41,8 @@ TEST_F(Provision, TellsStrangersInTheWordsOfTheirLaunchers) {
   EXPECT_THAT(lines[1], EndsWith(R"(]},"task":{"type":"worker","index":1}})"));
 }
 
-// All that others told rotarun, and what it tells strangers itself, is around these ranks.
+// These ranks have variables of other launchers, and those that rotarun sets for other frameworks.
+// They must ignore both.
 TEST_F(Provision, LeavesRanksOfRotasOwnToRotarun) {
   EXPECT_EQ(run_rotarun({"-np", "3", kMember, "check"}).exit_code, 0);
   const std::vector<std::string> environment = {
@@ -102,13 +103,14 @@ TEST_F(Provision, GivesEachRankADeviceOrAllOfThem) {
   const Result shared = devices_with("3");
   EXPECT_THAT(sorted_lines(shared.out), ElementsAre("0 3,GPU-5", "1 3,GPU-5", "2 3,GPU-5"));
   EXPECT_EQ(shared.err,
-            "rotarun: warning: 3 ranks for 2 CUDA devices: every rank sees all of them\n");
+            "rotarun: warning: 3 ranks for 2 CUDA devices: every rank sees all devices\n");
+  EXPECT_EQ(devices_with("3", {"--share-devices"}).err, "");
   EXPECT_EQ(devices_with("1", {"-x", "CUDA_VISIBLE_DEVICES"}).out, "0 3,GPU-5\n");
   EXPECT_EQ(devices_with("1", {"-x", "CUDA_VISIBLE_DEVICES=1,2"}).out, "0 1,2\n");
 }
 
-// A port that nobody listens on, outside of what the system gives to those that ask for none, and
-// where other runs of these tests do not begin to look.
+// Returns a port at which nobody listens. The port is outside the range from which the system hands
+// out ports, and each run of these tests begins its search elsewhere.
 std::uint16_t some_free_port() {
   const unsigned first = 61300 + static_cast<unsigned>(os::own_process()) * 7 % 4000;
   for (unsigned port = first; port < first + 100; ++port) {
@@ -117,7 +119,7 @@ std::uint16_t some_free_port() {
   return 0;
 }
 
-// The ports from one on, of which the first is nobody's.
+// Returns a range of `count` ports. Ranks do not get the first port.
 std::string range_of(std::uint16_t first, int count) {
   return std::to_string(first) + "-" + std::to_string(first + count - 1);
 }
@@ -134,12 +136,12 @@ TEST_F(Provision, GivesPortsThatAreFree) {
   const std::vector<std::string> arguments =
       script({"-np", "1", "--ports", only}, "echo .$MASTER_PORT");
   EXPECT_EQ(run_rotarun(arguments).out, "." + std::to_string(port) + "\n");
-  const std::string words =
-      lack_of_ports(only,
-                    "0 are free beside the first, where launchers meet; 1 rank takes 2 for "
-                    "MASTER_PORT and TF_CONFIG: both are left out");
+  const std::string words = lack_of_ports(
+      only,
+      "0 are free besides the first, at which the launcher listens; 1 rank needs 2 for "
+      "MASTER_PORT and TF_CONFIG: both are left out");
   {
-    const auto claim = os::claim_port(port);  // As another rotarun has it.
+    const auto claim = os::claim_port(port);  // Like another rotarun's claim.
     ASSERT_TRUE(claim);
     EXPECT_FALSE(os::claim_port(port));
     const Result result = run_rotarun(arguments);
@@ -170,15 +172,16 @@ TEST_F(Provision, LeavesTheListOutWhereThereAreTooFewPorts) {
     EXPECT_EQ(result.out, lines_of(port_count - 1, ""));
     const std::string what = port_count == 2 ? "1 is free" : "2 are free";
     EXPECT_EQ(result.err,
-              lack_of_ports(range_of(first, port_count),
-                            what + " beside the first, where launchers meet; 2 ranks take 3 for "
-                                   "MASTER_PORT and TF_CONFIG: TF_CONFIG is left out"));
+              lack_of_ports(
+                  range_of(first, port_count),
+                  what + " besides the first, at which the launcher listens; 2 ranks need 3 for "
+                         "MASTER_PORT and TF_CONFIG: TF_CONFIG is left out"));
   }
   EXPECT_EQ(told_with(4).out, lines_of(1, "listed"));
   EXPECT_EQ(told_with(4).err, "");
 }
 
-// Two jobs at once, where no rank listens yet.
+// Two jobs run at the same time, and no rank listens yet.
 TEST_F(Provision, GivesTwoJobsDifferentPorts) {
   const std::vector<std::string> options = {"-np", "1", "--ports", "61200-61299"};
   Process first(rotarun(script(options, "echo port $MASTER_PORT.; exec sleep 60")));
@@ -211,10 +214,10 @@ TEST_F(Provision, WarnsOfMoreRanksThanSlotsUnlessTheyAreMeant) {
 TEST_F(Provision, RefusesWhatThisHostHasNoRoomFor) {
   Result result = run_rotarun({"--cpus-per-rank", "4096", "true"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("--cpus-per-rank 4096: this host has fewer, with "));
+  EXPECT_THAT(result.err, HasSubstr("--cpus-per-rank 4096: this host has fewer CPUs for ranks: "));
   result = run_rotarun({"-np", "3", "--map-by", "ppr:2:node", "true"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("--np is 3, and --map-by ppr:2:node makes 2 on 1 host"));
+  EXPECT_THAT(result.err, HasSubstr("--np is 3, but --map-by ppr:2:node makes 2 ranks on 1 host"));
   EXPECT_EQ(run_rotarun({"--map-by", "ppr:2:node", "echo", "rank"}).out, "rank\nrank\n");
 }
 

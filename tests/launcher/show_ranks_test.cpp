@@ -1,5 +1,5 @@
-// rotarun --show-ranks, as text and as JSON: the table of what is declared, on however many hosts,
-// and nothing started.
+// rotarun --show-ranks prints the table of the declared ranks, as text or as JSON, for any number
+// of hosts. It starts nothing.
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -40,7 +40,7 @@ json row_of(std::size_t rank, std::size_t local_rank, const std::string& host,
           {"devices", devices}};
 }
 
-// Of a rank of this host, which is shown no devices.
+// Returns the row of a rank on this host. The rank sees no devices.
 json own_row_of(std::size_t rank, std::size_t local_rank, const std::string& host,
                 const json& address = nullptr) {
   return row_of(rank, local_rank, host, address, json::array());
@@ -64,7 +64,7 @@ TEST_F(ShowRanks, HasTheCoresOfEachRank) {
   EXPECT_THAT(show({}, {"-np", "1", "--bind-to", "core"}).out, HasSubstr("  " + cores + "\n"));
 }
 
-// What each rank sees, by what rotarun is given.
+// The devices that each rank sees, for given variables and arguments of rotarun.
 struct Given {
   std::vector<std::string> environment;
   std::vector<std::string> arguments;
@@ -84,7 +84,7 @@ TEST_F(ShowRanks, HasTheDevicesOfEachRankOfThisHost) {
       {{two}, {"-np", "2", "-x", "CUDA_VISIBLE_DEVICES=1"}, {{"1"}, {"1"}}},
       {{"CUDA_VISIBLE_DEVICES="}, {"-np", "2"}, {json::array(), json::array()}},
       {{two, tf_config, "ROTA_WORLD=4"}, {}, {{"3"}, {"GPU-5"}, nullptr, nullptr}},
-      {{two, "ROTA_HOSTS=a:1,b:1"}, {}, {nullptr, nullptr}},  // This host is none of them.
+      {{two, "ROTA_HOSTS=a:1,b:1"}, {}, {nullptr, nullptr}},  // This host is neither of them.
   };
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const json ranks = show_json(rows[i].environment, rows[i].arguments)["ranks"];
@@ -150,7 +150,7 @@ TEST_F(ShowRanks, OfSeveralHostsWhateverDeclaresThem) {
 }
 
 TEST_F(ShowRanks, SaysWhatItTakesForGranted) {
-  const std::string note = "what slots the other hosts have is not known here";
+  const std::string note = "this host does not know the slots of the other hosts";
   const Result result = show({"ROTA_HOSTS=a,b"}, {"--json"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(json::parse(result.out)["world"].get<std::size_t>() % 2, 0U);
@@ -160,7 +160,7 @@ TEST_F(ShowRanks, SaysWhatItTakesForGranted) {
   EXPECT_EQ(show({"ROTA_HOSTS=a:1,b:1"}, {"-np", "2"}).err, "");
 }
 
-// Hosts that are told alike see one table, which is the job's.
+// Hosts with the same declaration show the same table, which is also the table of the job.
 TEST_F(ShowRanks, IsTheSameOnEachHost) {
   const auto shown_on = [](const std::string& host) {
     return show({"ROTA_HOSTS=a,b", "ROTA_SLOTS=1", "ROTA_HOST=" + host}, {});
@@ -168,7 +168,7 @@ TEST_F(ShowRanks, IsTheSameOnEachHost) {
   const Result on_a = shown_on("a");
   EXPECT_EQ(on_a.exit_code, 0);
   EXPECT_THAT(on_a.out, HasSubstr("world 2 on 2 hosts"));
-  EXPECT_THAT(on_a.err, HasSubstr("as many as here, 1\n"));
+  EXPECT_THAT(on_a.err, HasSubstr("as many as this one, 1\n"));
   EXPECT_EQ(on_a.out, shown_on("b").out);
 }
 
@@ -180,7 +180,7 @@ TEST_F(ShowRanks, EndsWithoutATableWhereThereIsNone) {
   EXPECT_EQ(show({"TF_CONFIG="}, {"--json"}).exit_code, 78);
   const Result contradiction = show({"ROTA_HOSTS=a:1,b:1", "ROTA_WORLD=2"}, {"-np", "3"});
   EXPECT_EQ(contradiction.exit_code, 78);
-  EXPECT_THAT(contradiction.err, HasSubstr("--np is 3, and ROTA_WORLD is 2"));
+  EXPECT_THAT(contradiction.err, HasSubstr("--np is 3, but ROTA_WORLD is 2"));
   EXPECT_EQ(show({"ROTA_HOSTS=a:1,b:1"}, {"-np", "3"}).exit_code, 2);
 }
 
@@ -197,7 +197,7 @@ TEST_F(ShowRanks, IsWhatJsonIsFor) {
            {"--json", "true"}, {"--json", "--explain"}, {"--json"}}) {
     const Result result = run_rotarun(given);
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.err, HasSubstr("it goes with --show-ranks"));
+    EXPECT_THAT(result.err, HasSubstr("give it with --show-ranks"));
   }
 }
 

@@ -1,4 +1,4 @@
-// How ranks start: their environment, descriptors, input, directory and CPUs.
+// Tests how ranks start: their environment, descriptors, input, directory and CPUs.
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -47,7 +47,7 @@ TEST_F(Start, GivesRanksTheStandardDescriptorsAndOneMore) {
 }
 
 TEST_F(Start, ListensNowhereWithSharedMemory) {
-  // Of the parent of the rank's keeper.
+  // `own` is the parent of the rank's keeper: rotarun's inner process.
   const std::string count_listeners =
       "read -r _ _ _ own _ < /proc/$PPID/stat; "
       "n=0; for fd in /proc/$own/fd/*; do case $(readlink $fd) in socket:*) i=$(readlink $fd); "
@@ -71,9 +71,10 @@ TEST_F(Start, PassesItsEnvironmentAndSetsVariables) {
   const Result result = run(command);
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out, "yes/a,b c\n");
-  EXPECT_EQ(result.err,
-            "rotarun: warning: -x ROTA_TEST_UNSET: it is not set here, so the ranks do not get "
-            "it\n");
+  EXPECT_EQ(
+      result.err,
+      "rotarun: warning: -x ROTA_TEST_UNSET: the variable is not set here, so the ranks do not get "
+      "it\n");
 }
 
 TEST_F(Start, RunsWhereItIsTold) {
@@ -109,7 +110,8 @@ TEST_F(Start, TakesMoreRanksThanSlots) {
       run_rotarun({"-np", count, "--verbose", "--bind-to", "core", "echo", "rank"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(std::to_string(sorted_lines(result.out).size()), count);
-  EXPECT_THAT(result.err, HasSubstr("more than slots, so waiting ranks give way"));
+  EXPECT_THAT(result.err,
+              HasSubstr("there are more ranks than slots, so waiting ranks yield the CPU"));
 }
 
 TEST_F(Start, StartsManyRanksWithAFewDescriptorsAllowed) {
@@ -119,7 +121,7 @@ TEST_F(Start, StartsManyRanksWithAFewDescriptorsAllowed) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto lines = sorted_lines(result.out);
   EXPECT_EQ(lines.size(), 100U);
-  EXPECT_THAT(lines, ::testing::Each("64"));  // As it was, for the ranks.
+  EXPECT_THAT(lines, ::testing::Each("64"));  // Ranks get the limit that rotarun started with.
 }
 
 TEST_F(Start, GivesBackWhatItCannotStart) {
@@ -179,7 +181,7 @@ TEST_F(Start, RunsWithItsStandardDescriptorsClosed) {
               ::testing::ElementsAre("0", "1"));
 }
 
-// Loading them takes longer than all else that a start takes.
+// Loading OpenSSL and c-ares would take longer than the rest of a start.
 TEST_F(Start, OnOneHostLoadsNoLibraryThatOnlySeveralHostsNeed) {
   const Result result = run({.arguments = {"/usr/bin/ldd", testing::rotarun_path()}});
   EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -1,5 +1,5 @@
-// rotarun --status-port, asked over real sockets: by probes, and by callers of the worse kind, who
-// may not disturb the job.
+// Tests rotarun --status-port over real sockets: probes get answers, and bad clients do not disturb
+// the job.
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -17,10 +17,10 @@ namespace {
 
 using nlohmann::json;
 
-// One connection, and as much time for it as a sanitized rotarun may need.
+// One connection. A Call waits long enough for a rotarun built with sanitizers.
 class Call {
  public:
-  // `from`: a number of our own; empty: any.
+  // `from`: the local address to call from; empty: any.
   explicit Call(const std::string& address, const std::string& from = "") {
     const os::Address target = os::parse_address(address);
     socket_ = os::Fd(::socket(target.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -44,7 +44,8 @@ class Call {
   }
   void say_no_more() { ::shutdown(socket_.get(), SHUT_WR); }
 
-  // Everything until rotarun hangs up; "(still there)" at the end where it does not.
+  // Reads until rotarun closes the connection. The text ends with "(still there)" if rotarun does
+  // not.
   std::string hear() {
     std::string text;
     char buffer[4096];
@@ -64,7 +65,7 @@ class Call {
 
 class StatusPort : public Launched {
  protected:
-  // Ranks that run until `folder_/end` is there.
+  // Returns a script for ranks that run until the file `folder_/end` exists.
   std::string until_end() const { return "until [ -e " + folder_ + "/end ]; do sleep 0.05; done"; }
   void end() const { std::ofstream(folder_ + "/end") << "\n"; }
 
@@ -73,7 +74,7 @@ class StatusPort : public Launched {
     return more;
   }
 
-  // Where a started rotarun says that it listens.
+  // Returns the address at which a started rotarun says that it listens.
   static std::string address_of(Process& job) {
     const std::string begin = "rotarun: status at http://";
     EXPECT_TRUE(job.wait_for(begin));
@@ -97,7 +98,7 @@ class StatusPort : public Launched {
     return end == std::string::npos ? "no response: " + response : response.substr(end + 4);
   }
 
-  // Asks until the answer has `text`, and returns it.
+  // Asks until the answer has `text`, and returns the answer.
   static std::string get_until(const std::string& address, const std::string& path,
                                const std::string& text) {
     const auto end = std::chrono::steady_clock::now() + seconds(30);
@@ -159,8 +160,8 @@ TEST_F(StatusPort, HasTheTableWithTheStateOfEachRank) {
   expect_good_end(job);
 }
 
-// Method: rank 1 fails, and rank 0 does not end although it is asked to, so that the job is there
-// to be asked for as long as --grace.
+// Method: rank 1 fails, and rank 0 ignores the request to end. So the job can be asked until
+// --grace is over.
 TEST_F(StatusPort, IsNotReadyOnceARankHasFailed) {
   const std::string deaf = folder_ + "/deaf";
   const std::string fail = "until [ -e " + deaf + " ]; do sleep 0.05; done; kill -9 $$";
@@ -177,14 +178,15 @@ TEST_F(StatusPort, IsNotReadyOnceARankHasFailed) {
   EXPECT_EQ(job.wait().exit_code, 137);
 }
 
-// As a StatefulSet needs it, which starts again whatever ends.
+// A StatefulSet needs this, because it restarts every container that ends.
 TEST_F(StatusPort, SaysThatTheJobIsDoneUntilItIsAskedToEnd) {
   Process job(rotarun(script(options({"-np", "2", "--when-done", "wait"}), until_end())));
   const std::string address = address_of(job);
   EXPECT_EQ(body_of(get_until(address, "/readyz", "200 OK")), "ok");
   end();
   EXPECT_EQ(body_of(get_until(address, "/readyz", "done")), "done");
-  EXPECT_TRUE(job.wait_for("done: every rank ended with 0; waits to be asked to end"));
+  EXPECT_TRUE(
+      job.wait_for("done: every rank ended with 0; rotarun waits until it is asked to end"));
   EXPECT_EQ(body_of(get(address, "/livez")), "ok");
   const json table = json::parse(body_of(get(address, "/ranks")));
   for (const auto& row : table["ranks"]) EXPECT_EQ(row["exit_code"], 0);
@@ -268,7 +270,7 @@ TEST_F(StatusPort, WaitsForASlowCallerFor2Seconds) {
   Call mute(address);
   Call slow(address);
   slow.say("GET /livez HT");
-  Call deaf(address);  // Never hangs up after its answer.
+  Call deaf(address);  // This caller never hangs up after its answer.
   deaf.say("GET /livez HTTP/1.0\r\n\r\n");
   expect_alive(address);
   EXPECT_EQ(mute.hear(), "");
@@ -278,8 +280,9 @@ TEST_F(StatusPort, WaitsForASlowCallerFor2Seconds) {
   expect_good_end(job);
 }
 
-// Method: the slow ones say nothing, and are more than the port keeps at once, from one address;
-// the probe's packets are apart, as over a distance.
+// Method: the slow callers say nothing. They have one address, and there are more of them than the
+// port keeps at a time. The probe sends two packets with a pause between them, as over a long
+// distance.
 TEST_F(StatusPort, AnswersAProbeInTwoPacketsBesideManySlowCallers) {
   constexpr std::size_t kSlow = 1400;
   os::raise_open_file_limit();
@@ -300,7 +303,7 @@ TEST_F(StatusPort, AnswersAProbeInTwoPacketsBesideManySlowCallers) {
   expect_good_end(job);
 }
 
-// Method: each caller calls from another address, so that no crowd is larger than another.
+// Method: each caller uses an address of its own, so no address has more callers than another.
 TEST_F(StatusPort, SendsAwayTheOldestOfAsManyFromEverywhere) {
   if (os::raise_open_file_limit() < 1200) GTEST_SKIP() << "too few descriptors";
   Process job(rotarun(script(options({"-np", "1"}), until_end())));
@@ -311,7 +314,7 @@ TEST_F(StatusPort, SendsAwayTheOldestOfAsManyFromEverywhere) {
     mute.emplace_back(address,
                       "127.2." + std::to_string(i / 200) + "." + std::to_string(1 + i % 200));
   }
-  Call last(address, "127.0.0.2");  // Before all others, were it by their addresses.
+  Call last(address, "127.0.0.2");  // The first in the order of addresses, but the last to call.
   for (int i = 1; i < 10; ++i) mute.emplace_back(address, "127.3.0." + std::to_string(i));
   expect_alive(address);
   last.say("GET /livez HTTP/1.0\r\n\r\n");
@@ -320,7 +323,8 @@ TEST_F(StatusPort, SendsAwayTheOldestOfAsManyFromEverywhere) {
   expect_good_end(job);
 }
 
-// A page of somebody's may have its name lead here, and would read what is answered.
+// A web page can make its own host name resolve to this address, and could then read the answers of
+// this port.
 TEST_F(StatusPort, AnswersForNoOtherHost) {
   Process job(rotarun(script(options({"-np", "1"}), until_end())));
   const std::string address = address_of(job);
@@ -360,8 +364,8 @@ TEST_F(StatusPort, RefusesNonsense) {
   expect_good_end(job);
 }
 
-// Method: a thousand callers at once, of whom some are mute, some cut short and some proper, while
-// the ranks write as much as they can. Every line of theirs arrives.
+// Method: a thousand callers connect at the same time. Some are mute, some stop in the middle, some
+// ask properly. Meanwhile the ranks write as fast as they can. Every line of the ranks arrives.
 TEST_F(StatusPort, HoldsUpNoJobForAThousandCallers) {
   if (os::raise_open_file_limit() < 1100) GTEST_SKIP() << "too few descriptors";
   Process job(
@@ -375,14 +379,14 @@ TEST_F(StatusPort, HoldsUpNoJobForAThousandCallers) {
     if (i % 3 == 2) calls.back()->say("GET /ranks HTTP/1.0\r\n\r\n");
   }
   expect_alive(address);
-  EXPECT_EQ(calls.front()->hear(), "");  // The oldest had to go.
+  EXPECT_EQ(calls.front()->hear(), "");  // rotarun closed the oldest connection.
   end();
   const Result result = job.wait();
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 2 * 100'001);
 }
 
-// Method: rotarun may open only a few descriptors, so that some callers cannot even be taken.
+// Method: rotarun may open only a few descriptors, so it cannot even accept some callers.
 TEST_F(StatusPort, OutlivesAWantOfDescriptors) {
   testing::Command command{.arguments = {"/bin/sh", "-c", R"(ulimit -n 40; exec "$0" "$@")"}};
   for (std::string& argument : rotarun(script(options({"-np", "1"}), until_end())).arguments) {

@@ -1,4 +1,4 @@
-// What rotarun does on a terminal: live lines, Ctrl-C, suspension.
+// Tests how rotarun behaves on a terminal: lines that it updates in place, Ctrl-C, suspension.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -18,7 +18,7 @@ namespace {
 
 class OnTerminal : public Launched {};
 
-// A terminal of 120 columns: our end, and the end that a program gets.
+// A terminal of 120 columns: the test's end, and the end that a program gets.
 struct Terminal {
   Terminal() : ours(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
     EXPECT_EQ(::grantpt(ours.get()), 0);
@@ -41,7 +41,7 @@ struct Terminal {
   void type(const std::string& keys) const {
     EXPECT_EQ(::write(ours.get(), keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
   }
-  // What is on the screen once `text` is.
+  // Reads until `text` has appeared on the screen, and returns the text on the screen.
   std::string read_until(const std::string& text) const {
     std::string screen;
     for (int trial = 0; trial < 2000 && screen.find(text) == std::string::npos; ++trial) {
@@ -85,11 +85,11 @@ TEST_F(OnTerminal, HoldsUpNothingElseWhenTheTerminalStandsStill) {
   const Result result = process.wait(seconds(10));
   EXPECT_TRUE(result.was_in_time);
   EXPECT_EQ(result.exit_code, 143);
-  EXPECT_EQ(::fcntl(terminal.theirs.get(), F_GETFL), flags);  // They are everybody's.
+  EXPECT_EQ(::fcntl(terminal.theirs.get(), F_GETFL), flags);  // Other programs share these flags.
 }
 
-// Method: rotarun leads a session of its own on the terminal, so that Ctrl-C reaches its whole
-// process group. The ranks must get it once, from the terminal, and not from rotarun as well.
+// Method: rotarun leads its own session on the terminal, so Ctrl-C reaches its whole process group.
+// The ranks must get the signal once, from the terminal, and not again from rotarun.
 TEST_F(OnTerminal, LeavesCtrlCToTheTerminal) {
   const Terminal terminal;
   testing::Command command = on_terminal(
@@ -102,12 +102,13 @@ TEST_F(OnTerminal, LeavesCtrlCToTheTerminal) {
   EXPECT_EQ(process.wait().exit_code, 130);
   const std::string screen = terminal.read_all();
   EXPECT_THAT(screen, HasSubstr("rotarun: got SIGINT, so the job ends\r\n"
-                                "rotarun: once more kills the ranks\r\n"));
+                                "rotarun: another signal kills the ranks\r\n"));
   EXPECT_THAT(screen, ::testing::EndsWith("typed 1 sent 0\r\ntyped 1 sent 0\r\n"));
 }
 
-// The inner process, which is to end the job, is not there yet. Method: agents that are so many
-// that somebody has time to type; where he is not heard, the job ends for want of hosts.
+// When the key is typed, the inner process, which ends the job, does not exist yet. Method: so many
+// agents start that there is time to type. If no process noticed the key, the job would end because
+// hosts are missing.
 TEST_F(OnTerminal, HearsCtrlCWhileAgentsStart) {
   std::string hosts = "198.18.0.0";
   for (int host = 1; host < 1000; ++host) {
@@ -132,7 +133,7 @@ TEST_F(OnTerminal, HearsCtrlCWhileAgentsStart) {
   EXPECT_THAT(terminal.read_all(), HasSubstr("got SIGINT before the job began"));
 }
 
-// As people do who see that nothing ends: within half a second.
+// People press Ctrl-C again within half a second when nothing ends.
 TEST_F(OnTerminal, KillsRanksThatDoNotListenAtTheSecondCtrlC) {
   const Terminal terminal;
   testing::Command command = on_terminal(
@@ -143,14 +144,15 @@ TEST_F(OnTerminal, KillsRanksThatDoNotListenAtTheSecondCtrlC) {
   Process process(std::move(command));
   terminal.read_until("ready\r\nready\r\n");
   terminal.type("\x03");
-  terminal.read_until("once more kills the ranks");
+  terminal.read_until("another signal kills the ranks");
   std::this_thread::sleep_for(milliseconds(300));
   terminal.type("\x03");
   EXPECT_EQ(process.wait().exit_code, 130);
-  EXPECT_THAT(terminal.read_all(), HasSubstr("killed what had not ended: rank 0, rank 1"));
+  EXPECT_THAT(terminal.read_all(),
+              HasSubstr("killed the processes that had not ended: rank 0, rank 1"));
 }
 
-// Method: the whole group is suspended, as Ctrl-Z does it, for longer than a rank may be.
+// Method: the whole group is suspended, as by Ctrl-Z, for longer than a rank may be silent.
 TEST_F(OnTerminal, OutlastsASuspensionOfTheWholeGroup) {
   testing::Command command =
       rotarun(script({"-np", "2", "--deadline", "0.3"}, "echo ready; sleep 1; echo done"));

@@ -1,4 +1,4 @@
-// What rotarun leaves in the file of a container's termination message.
+// Tests what rotarun writes to the file of a container's termination message.
 #include <signal.h>
 #include <sys/stat.h>
 

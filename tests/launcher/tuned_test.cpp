@@ -1,5 +1,5 @@
-// Tuned files in real jobs: who takes what from one, and who is refused. What is chosen is read
-// from what --verbose says.
+// Tests tuned files in real jobs: which ranks use the file, and which files are refused. The tests
+// read the choices from the output of --verbose.
 #include <fstream>
 #include <sstream>
 
@@ -33,7 +33,7 @@ class Tuned : public Launched {
                           "the tuned file says)"));
     EXPECT_THAT(result.err, HasSubstr("all_reduce of 1 MiB float32 on 3 ranks over shm: star (as "
                                       "the tuned file says)"));
-    // The file is for three ranks.
+    // The file has plans for three ranks only.
     EXPECT_THAT(result.err, HasSubstr("on 2 ranks of communicator 0.1/0 over shm: shared-memory"));
   }
 };
@@ -44,7 +44,7 @@ TEST_F(Tuned, GivesTheirPlansToAllReduces) {
   expect_tuned(run_with("ROTA_TUNED=" + path, {"-np", "3", "--verbose", kChoosing}));
 }
 
-// From the directory in which rotarun was started, wherever the ranks are.
+// The path starts at the directory where rotarun was started, whatever directory the ranks run in.
 TEST_F(Tuned, IsFoundByARelativePath) {
   file(kOfThree);
   testing::Command command =
@@ -66,7 +66,7 @@ TEST_F(Tuned, IsTheSameOnEveryRank) {
       {"-np", "3"}, "[ $ROTA_RANK = 2 ] && export ROTA_TUNED=" + path + "; exec " + kChoosing));
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("rank 2 was given the tuned file " + path +
-                                    ", rank 0 was given the tuned file none"));
+                                    ", but rank 0 was given the tuned file none"));
 }
 
 TEST_F(Tuned, GivesWayToAPlanThatWasAskedFor) {
@@ -81,13 +81,14 @@ TEST_F(Tuned, IsRefusedInAnotherTopology) {
   const std::string path = file(kOfThree);
   const Result fewer = run_rotarun({"-np", "2", "--tuned", path, kChoosing});
   EXPECT_EQ(fewer.exit_code, 1);
-  EXPECT_THAT(fewer.err, HasSubstr("the tuned file " + path +
-                                   " is for 3 ranks on 1 host (0-2) over shm, and this is 2 ranks "
-                                   "on 1 host (0-1) over shm: tune this one by rota-bench tune, or "
-                                   "leave it out"));
+  EXPECT_THAT(fewer.err,
+              HasSubstr("the tuned file " + path +
+                        " is for 3 ranks on 1 host (0-2) over shm, but this world is 2 ranks "
+                        "on 1 host (0-1) over shm: tune this world with rota-bench tune, or "
+                        "leave the file out"));
   const Result tcp = run_rotarun({"-np", "3", "--transport", "tcp", "--tuned", path, kChoosing});
   EXPECT_EQ(tcp.exit_code, 1);
-  EXPECT_THAT(tcp.err, HasSubstr("and this is 3 ranks on 1 host (0-2) over tcp"));
+  EXPECT_THAT(tcp.err, HasSubstr("but this world is 3 ranks on 1 host (0-2) over tcp"));
 }
 
 TEST_F(Tuned, IsRefusedWhereItCannotBeReadOrMakesNoSense) {
@@ -101,10 +102,10 @@ TEST_F(Tuned, IsRefusedWhereItCannotBeReadOrMakesNoSense) {
               HasSubstr("the tuned file " + bad + ", line 2: 'nonsense' is none of "));
   const std::string large = file("rota-tuned 1\n" + std::string(40000, '#'), "large");
   EXPECT_THAT(run_rotarun({"-np", "2", "--tuned", large, kChoosing}).err,
-              HasSubstr("the tuned file " + large + " is longer than the 32768 bytes"));
+              HasSubstr("the tuned file " + large + " has more than the allowed 32768 bytes"));
 }
 
-// A world of one has nothing to choose.
+// A world of one rank has nothing to choose.
 TEST_F(Tuned, IsLeftAloneByARankAlone) {
   testing::Command command;
   command.arguments = {kChoosing};

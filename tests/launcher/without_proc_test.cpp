@@ -1,5 +1,5 @@
-// Without /proc, nothing of a job stays behind either, and it does not end later. Method: rotarun
-// in a mount namespace, where an empty directory lies over /proc.
+// Without /proc, a job also leaves no process behind, and does not take longer to end. Method:
+// rotarun runs in a mount namespace where an empty directory covers /proc.
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,11 +9,11 @@
 namespace rota::launcher {
 namespace {
 
-// Where nobody finds the processes, giving up takes more than ten seconds.
+// If rotarun could not find the processes without /proc, it would try for more than ten seconds.
 constexpr auto kMostTime = seconds(8);
 
-// A child, a child in another session that ignores every polite signal, and a grandchild whose
-// parent has ended.
+// A child, a child in another session that ignores every signal that can be ignored, and a
+// grandchild whose parent has ended.
 constexpr const char* kRelatives =
     "sleep 60 & "
     "setsid sh -c 'trap \"\" TERM INT HUP; sleep 60; sleep 60' & "

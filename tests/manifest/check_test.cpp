@@ -1,4 +1,4 @@
-// All rules together: manifests with which nothing is wrong, and those that are none.
+// Applies all rules together to flawless manifests, and to files that are not manifests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,8 @@ TEST(Check, LeavesOtherProgramsAlone) {
   EXPECT_THAT(check(Manifest(std::move(objects))), IsEmpty());
 }
 
-// Each pod finds itself there by its name, and the others: neither Service nor ordinals are told.
+// Each pod finds itself and the others in the list by name. The rules about Services and ordinals
+// do not apply.
 TEST(Check, TakesAListOfHosts) {
   Objects objects = rendered(Kind::kStatefulSet);
   set("StatefulSet", "/spec/ordinals", {{"start", 1}})(objects);
@@ -54,7 +55,8 @@ TEST(Check, TakesAListOfHosts) {
   EXPECT_THAT(check(Manifest(std::move(objects))), IsEmpty());
 }
 
-// Neither are others held against its name, nor is a pod told one that its node has.
+// If ROTA_HOSTS lists nodes, no ROTA_SERVICE is needed, and no ROTA_HOST for a pod on the network
+// of its node.
 TEST(Check, TakesAListOfNodes) {
   Objects objects = rendered(Kind::kJob);
   set("Job", kJobContainer + "/env/0/value", "node1,node2,node3,node4")(objects);
@@ -72,7 +74,7 @@ TEST(Check, TakesARuntimeOfTheCluster) {
   EXPECT_THAT(check(manifest), IsEmpty());
 }
 
-// Two thirds of what is wrong with four hundred jobs would be read by nobody.
+// Four hundred jobs have more findings than a person reads.
 TEST(Check, EndsAfterAThousandFindings) {
   Objects objects;
   for (int i = 0; i < 400; ++i) {
@@ -84,7 +86,8 @@ TEST(Check, EndsAfterAThousandFindings) {
   }
   const Findings findings = check(Manifest(std::move(objects)));
   ASSERT_EQ(findings.size(), 1001U);
-  EXPECT_EQ(findings.back(), error("there is more: mend these 1000 first, and check again"));
+  EXPECT_EQ(findings.back(),
+            error("there are more errors: correct these 1000 first, and check again"));
 }
 
 TEST(Check, SaysNoMoreOfALongNameThanIsRead) {
@@ -95,7 +98,7 @@ TEST(Check, SaysNoMoreOfALongNameThanIsRead) {
   }
 }
 
-// Labels stand in any order, and so do selectors.
+// Labels and selectors may have any order.
 TEST(Check, FindsAServiceByAnyOfItsLabels) {
   Objects objects = rendered(Kind::kJob);
   set("Job", "/spec/template/metadata/labels", {{"c", "3"}, {"b", "2"}, {"a", "1"}})(objects);
@@ -106,7 +109,7 @@ TEST(Check, FindsAServiceByAnyOfItsLabels) {
               Contains(Field(&Finding::text, HasSubstr("which selects none of the pods"))));
 }
 
-// A namespace is a world of its own.
+// A Service in another namespace does not count.
 TEST(Check, LooksForAServiceInTheSameNamespace) {
   Objects objects = rendered(Kind::kJob);
   set("Service", "/metadata/namespace", "elsewhere")(objects);
@@ -127,15 +130,15 @@ void expect_finding(Kind kind, const std::function<void(Objects&)>& spoil,
 auto slots(const std::string& value) { return set("Job", kJobContainer + "/env/1/value", value); }
 
 TEST(Check, GetsOverSlotsThatNoHostHas) {
-  expect_finding(Kind::kJob, slots("0"), "env: ROTA_SLOTS is 0, and a host has 1 to 4096");
-  expect_finding(Kind::kJob, slots("4097"), "ROTA_SLOTS is 4097, and");
+  expect_finding(Kind::kJob, slots("0"), "env: ROTA_SLOTS is 0, but a host has 1 to 4096");
+  expect_finding(Kind::kJob, slots("4097"), "ROTA_SLOTS is 4097, but");
   expect_finding(Kind::kJob, slots("9223372036854775808"),
-                 "ROTA_SLOTS is 9223372036854775808, and");
-  expect_finding(Kind::kJob, slots("two"), "ROTA_SLOTS is two, and");
-  expect_finding(Kind::kJob, slots("-1"), "ROTA_SLOTS is -1, and");
-  expect_finding(Kind::kJob, slots(""), "ROTA_SLOTS is empty, and");
+                 "ROTA_SLOTS is 9223372036854775808, but");
+  expect_finding(Kind::kJob, slots("two"), "ROTA_SLOTS is two, but");
+  expect_finding(Kind::kJob, slots("-1"), "ROTA_SLOTS is -1, but");
+  expect_finding(Kind::kJob, slots(""), "ROTA_SLOTS is empty, but");
   expect_finding(Kind::kTrainJob, set("TrainJob", "/spec/trainer/numProcPerNode", 0),
-                 "TrainJob mnist: spec.trainer.numProcPerNode is 0, and a host has 1 to 4096");
+                 "TrainJob mnist: spec.trainer.numProcPerNode is 0, but a host has 1 to 4096");
 }
 
 TEST(Check, GetsOverAWorldWithoutHosts) {
@@ -146,7 +149,7 @@ TEST(Check, GetsOverAWorldWithoutHosts) {
         set("Job", "/spec/completions", 0)(objects);
         set("Job", "/spec/parallelism", 0)(objects);
       },
-      "ROTA_HOSTS is 4, and spec.completions makes 0 pods");
+      "ROTA_HOSTS is 4, but spec.completions makes 0 pods");
   expect_finding(Kind::kJob, set("Job", "/spec/completions", std::uint64_t{1} << 63U),
                  "parallelism is 4");
   expect_finding(Kind::kJobSet, set("JobSet", job + "/replicas", 0), "makes 0 pods");
@@ -172,12 +175,12 @@ TEST(Check, SaysOnceThatTheCommandIsAnother) {
       set(kind == Kind::kJob ? "Job" : "StatefulSet", kJobContainer + "/command", command)(objects);
       const Findings findings = check(Manifest(std::move(objects)));
       ASSERT_EQ(findings.size(), 1U);
-      EXPECT_THAT(findings[0].text, HasSubstr("the command does not begin with rotarun"));
+      EXPECT_THAT(findings[0].text, HasSubstr("no item of this list is rotarun"));
     }
   }
 }
 
-// Of each value within the objects, and of each map and list around it.
+// Returns the places of all values within the objects, and of all maps and lists around them.
 std::set<std::string> places_in(const Objects& objects) {
   std::set<std::string> places;
   const Tree flat = Tree(objects).flatten();
@@ -190,7 +193,7 @@ std::set<std::string> places_in(const Objects& objects) {
   return places;
 }
 
-// Whatever stands where a map or a text is expected, it is no reason to fall over.
+// A wrong value in place of a map or a string must not crash the check.
 TEST(Check, GetsOverAnyShape) {
   for (const Kind kind : {Kind::kJob, Kind::kJobSet, Kind::kTrainJob, Kind::kStatefulSet}) {
     for (const Tree& wrong : {Tree(nullptr), Tree(7), Tree("text"), Tree::array({1}), Tree(true)}) {

@@ -1,4 +1,5 @@
-// Manifests that were written to cost their reader memory or time: each is as long as is read.
+// Has manifests that try to cost their reader memory or time. Each has the greatest length that
+// `--check` reads.
 #pragma once
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -24,7 +25,7 @@ inline std::string filled(const std::string& part) {
   return repeated(part, kLongest / part.size());
 }
 
-// Documents of one line, of which `number` is the n-th's own.
+// Returns `count` documents of one line each. `line` gets the number of the document.
 template <class Line>
 std::string documents(int count, const Line& line) {
   std::string text;
@@ -55,8 +56,8 @@ struct Hostile {
   std::string (*text)();
 };
 
-// What a parser keeps: tokens of what may turn out to be a key, anchors, and long texts.
-// What rules go through: all of it for each job, or for each pair.
+// Some manifests make the parser slow: it keeps tokens of possible keys, anchors, and long strings.
+// Other manifests make the rules slow: the rules look at everything for each job or for each pair.
 inline constexpr Hostile kHostile[] = {
     {"AListThatMayBeAKey", [] { return "[" + filled(","); }},
     {"ListsThatMayBeKeys", [] { return "a: " + filled("["); }},
@@ -96,7 +97,7 @@ inline constexpr Hostile kHostile[] = {
      }},
 };
 
-// To be read from its beginning.
+// Returns a file with `text`, at the beginning of the file.
 inline os::Fd file_with(const std::string& text) {
   os::Fd file(::memfd_create("manifest", MFD_CLOEXEC));
   const auto size = static_cast<ssize_t>(text.size());

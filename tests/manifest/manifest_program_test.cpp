@@ -1,4 +1,4 @@
-// rotarun render, through the real programs: what it prints, and what it ends with.
+// Tests the real program rotarun render: its output and its exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST(RotarunRender, PrintsWhatCheckFindsFine) {
     EXPECT_EQ(result.err, "");
     const Result checked = check(result.out);
     EXPECT_EQ(checked.exit_code, 0);
-    EXPECT_EQ(checked.out, "nothing is wrong with these " +
+    EXPECT_EQ(checked.out, "rotarun render found nothing wrong with these " +
                                std::to_string(manifest::from_yaml(result.out).size()) +
                                " objects\n");
   }
@@ -75,10 +75,10 @@ TEST(RotarunRender, EndsWith78WhereSomethingIsWrongAndNotForHints) {
 TEST(RotarunRender, SaysWhatItCannotRead) {
   const Result missing = run_rotarun({"render", "--check", "/there/is/none"});
   EXPECT_EQ(missing.exit_code, 2);
-  EXPECT_THAT(missing.err, HasSubstr("--check /there/is/none: it cannot be read"));
+  EXPECT_THAT(missing.err, HasSubstr("--check /there/is/none: the file cannot be read"));
   const Result unreadable = run_rotarun({"render", "--check", "/proc/self/mem"});
   EXPECT_EQ(unreadable.exit_code, 2);
-  EXPECT_THAT(unreadable.err, HasSubstr("--check /proc/self/mem: it cannot be read"));
+  EXPECT_THAT(unreadable.err, HasSubstr("--check /proc/self/mem: the file cannot be read"));
   const Result folder = run_rotarun({"render", "--check", "/tmp"});
   EXPECT_EQ(folder.exit_code, 2);
   EXPECT_THAT(folder.err, HasSubstr("kubectl kustomize /tmp | rotarun render --check -"));
@@ -89,7 +89,7 @@ TEST(RotarunRender, SaysWhatItCannotRead) {
 
 class RotarunRenderIsGiven : public ::testing::TestWithParam<manifest::Hostile> {};
 
-// docs/manifests.md says so; what it may take in seconds is tested in tests/timed.
+// docs/manifests.md promises these limits. tests/timed tests the time that a check may take.
 TEST_P(RotarunRenderIsGiven, AndTakesLittleMemory) {
   const os::Fd file = manifest::file_with(GetParam().text());
   Command command = rotarun({"render", "--check", "-"});
@@ -111,7 +111,8 @@ TEST(RotarunRender, ReadsNoMoreThanItTakes) {
   command.standard_input = endless.get();
   const Result result = run(command);
   EXPECT_EQ(result.exit_code, 78);
-  EXPECT_THAT(result.err, HasSubstr("standard input: more than 4 MiB; give the manifest of one"));
+  EXPECT_THAT(result.err,
+              HasSubstr("standard input: the text has more than 4 MiB; give the manifest of one"));
 }
 
 TEST(RotarunRender, ExplainsItself) {
@@ -121,7 +122,7 @@ TEST(RotarunRender, ExplainsItself) {
   EXPECT_THAT(usage.err, HasSubstr("try rotarun render --help"));
 }
 
-// What has the same name as a program of ours is a program all the same.
+// If `render` is not the first word, it is the name of a user's program.
 TEST(RotarunRender, IsNoProgramThatIsStarted) {
   const Result result = run_rotarun({"-np", "1", "render"});
   EXPECT_EQ(result.exit_code, 127);

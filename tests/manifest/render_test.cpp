@@ -1,11 +1,11 @@
-// What the command line of rotarun render becomes: parameters, objects, amounts.
+// Tests what follows from a command line of rotarun render: parameters, objects and amounts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "launcher/command/options.h"
-#include "launcher/manifest/memory_need.h"
+#include "launcher/manifest/job_memory.h"
 #include "launcher/manifest/names.h"
-#include "launcher/manifest/pod.h"
+#include "launcher/manifest/pod_template.h"
 #include "launcher/manifest/quantity.h"
 #include "manifest/rendered.h"
 
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 using Words = std::vector<std::string>;
 
-// The least that is needed, and more.
+// Parses the required options and `more`.
 CommandLine parse(Words more, const Words& command_line = {"mnist"}) {
   Words words = {"--name", "mnist", "--workers", "4", "--image", "rota-mnist"};
   words.insert(words.end(), more.begin(), more.end());
@@ -58,29 +58,31 @@ TEST(CommandLine, HasDefaults) {
 
 TEST(CommandLine, RefusesWhatMakesNoSense) {
   EXPECT_THAT(message_of({"--worker", "4"}), HasSubstr("did you mean --workers?"));
-  EXPECT_THAT(message_of({"--workers", "0"}), HasSubstr("a whole number from 1 to 4096"));
-  EXPECT_THAT(message_of({"--workers", "4x"}), HasSubstr("--workers 4x: a whole number"));
-  EXPECT_THAT(message_of({"--slots", "2000"}), HasSubstr("4096 at most"));
-  EXPECT_THAT(message_of({"--name", "Mnist"}), HasSubstr("--name Mnist: a name of lower-case"));
+  EXPECT_THAT(message_of({"--workers", "0"}), HasSubstr("must be a whole number from 1 to 4096"));
+  EXPECT_THAT(message_of({"--workers", "4x"}),
+              HasSubstr("--workers 4x: the value must be a whole number"));
+  EXPECT_THAT(message_of({"--slots", "2000"}), HasSubstr("at most 4096"));
+  EXPECT_THAT(message_of({"--name", "Mnist"}), HasSubstr("--name Mnist: a name must consist of"));
   EXPECT_THAT(message_of({"--name", "7up"}), HasSubstr("with a letter first"));
   EXPECT_THAT(message_of({"--name", std::string(62, 'a')}), HasSubstr("would have 64 letters"));
   EXPECT_THAT(message_of({"--kind", "statefulset", "--name", std::string(53, 'a')}),
-              HasSubstr("52 letters at most"));
+              HasSubstr("at most 52 letters"));
   EXPECT_THAT(message_of({"--kind", "cronjob"}), HasSubstr("one of job, jobset, trainjob"));
-  EXPECT_THAT(message_of({"--kind", "statefulset", "--restarts", "1"}), HasSubstr("for ever"));
+  EXPECT_THAT(message_of({"--kind", "statefulset", "--restarts", "1"}),
+              HasSubstr("without a limit"));
   EXPECT_THAT(message_of({"--cpu", "500m"}), HasSubstr("less than a core"));
   EXPECT_THAT(message_of({"--memory", "much"}), HasSubstr("such as 512Mi or 2Gi"));
-  EXPECT_THAT(message_of({"--data-size", "1Gi"}), HasSubstr("name it by --data-claim"));
+  EXPECT_THAT(message_of({"--data-size", "1Gi"}), HasSubstr("name the claim with --data-claim"));
   EXPECT_THAT(message_of({"--key-secret", "a_b"}), HasSubstr("--key-secret a_b: a name"));
   EXPECT_THAT(message_of({"--namespace", "a.b"}), HasSubstr("--namespace a.b: a name"));
-  EXPECT_THAT(message_of({"train"}), HasSubstr("stand behind \"--\": -- train"));
+  EXPECT_THAT(message_of({"train"}), HasSubstr("after \"--\": -- train"));
   EXPECT_THAT(message_of({}, {}), HasSubstr("no program to start"));
   EXPECT_THAT(message_of({}, {"--nq", "4", "mnist"}), HasSubstr("unknown option --nq"));
-  EXPECT_THAT(message_of({}, {"--status-port", "1", "mnist"}), HasSubstr("answer at 8080"));
+  EXPECT_THAT(message_of({}, {"--status-port", "1", "mnist"}), HasSubstr("answer at port 8080"));
   EXPECT_THAT(message_of({}, {"-H", "a,b", "mnist"}), HasSubstr("--workers"));
-  EXPECT_THAT(message_of({}, {"rotarun", "mnist"}), HasSubstr("leave it out behind --"));
+  EXPECT_THAT(message_of({}, {"rotarun", "mnist"}), HasSubstr("leave it out after --"));
   EXPECT_THAT(message_of({}, {"--grace", "5", "/bin/rotarun", "mnist"}),
-              HasSubstr("rotarun is put there already"));
+              HasSubstr("rotarun render adds rotarun itself"));
   EXPECT_THROW(parse_command_line({"--check"}), launcher::UsageError);
   EXPECT_THROW(parse_command_line({"--check", "-", "--gpu", "1"}), launcher::UsageError);
   EXPECT_THROW(parse_command_line({"--name", "a", "--workers", "2", "--", "a"}),
@@ -144,7 +146,8 @@ TEST(Objects, HaveAsManyCoresAsSlots) {
   EXPECT_EQ(map_at(job, path + "limits")["nvidia.com/gpu"], "1");
 }
 
-// 8 MiB for rotarun; a rank has 4 MiB, 3 numbers of 4 bytes a parameter, and a chunk of them.
+// rotarun has 8 MiB. Each rank has 4 MiB, 3 numbers of 4 bytes per parameter, and one chunk of the
+// parameters.
 TEST(Memory, IsWhatRotarunAndItsRanksTake) {
   constexpr std::uint64_t kMebibyte = 1024 * 1024;
   EXPECT_EQ(memory_need({}), 12 * kMebibyte + 0);

@@ -1,4 +1,4 @@
-// Manifests to spoil: those that rotarun render prints.
+// Has manifests as rotarun render prints them. Tests put mistakes into them.
 #pragma once
 #include <string>
 #include <vector>
@@ -24,7 +24,7 @@ inline std::vector<Tree> rendered(Kind kind) {
   return objects_of(parameters_of(kind), std::string(32, 'k'));
 }
 
-// The object of that kind among them.
+// Returns the object of that kind.
 inline Tree& of_kind(std::vector<Tree>& objects, const std::string& kind) {
   for (Tree& object : objects) {
     if (text_at(object, "kind") == kind) return object;

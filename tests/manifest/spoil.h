@@ -1,4 +1,4 @@
-// Changes to a manifest, most of which spoil it.
+// Has changes that tests make to a manifest. Most of these changes are mistakes.
 #pragma once
 #include "manifest/rendered.h"
 
@@ -39,10 +39,25 @@ inline void be_on_host_network(Objects& objects) {
   variables.insert(variables.begin(), own_name);
 }
 
-// A runtime by itself, which every namespace may use.
+// Replaces the TrainJob and its runtime by a runtime for every namespace.
 inline void be_of_the_cluster(Objects& objects) {
   remove_object("TrainJob")(objects);
   of_kind(objects, "TrainingRuntime")["kind"] = "ClusterTrainingRuntime";
+}
+
+// Replaces the Job by a pod as TFJob makes it, with the pod's Service.
+inline void be_of_tfjob(Objects& objects) {
+  Tree pod = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", {{"name", "mnist-worker-0"}}}};
+  const Tree& job = of_kind(objects, "Job");
+  pod["metadata"]["labels"] = map_at(job, "spec.template.metadata.labels");
+  pod["spec"] = map_at(job, "spec.template.spec");
+  pod["spec"].erase("subdomain");
+  pod["spec"]["containers"][0].erase("readinessProbe");
+  pod["spec"]["containers"][0]["env"] =
+      Tree::array({{{"name", "TF_CONFIG"}, {"value", "{\"cluster\": {}}"}}});
+  Tree service = of_kind(objects, "Service");
+  service["spec"].erase("publishNotReadyAddresses");
+  objects = {of_kind(objects, "Secret"), service, pod};
 }
 
 }  // namespace rota::manifest

@@ -1,4 +1,4 @@
-// YAML, as Kubernetes' tools write and read it.
+// Tests reading and writing YAML in the forms that Kubernetes' tools use.
 #include "launcher/manifest/yaml.h"
 
 #include <gmock/gmock.h>
@@ -75,9 +75,10 @@ TEST(Yaml, TakesListsApart) {
 
 TEST(Yaml, SaysWhereItIsNone) {
   EXPECT_THAT(yaml_error_of("a: 1\nb: [\n"), HasSubstr("line "));
-  EXPECT_THAT(yaml_error_of("a: 1\na: 2\n"), HasSubstr("line 2: the field a is there twice"));
-  EXPECT_THAT(yaml_error_of("a: 1\n? [b]\n: 2\n"), HasSubstr("line 2: a field's name is a text"));
-  EXPECT_THAT(yaml_error_of("just text"), HasSubstr("a document that is no object"));
+  EXPECT_THAT(yaml_error_of("a: 1\na: 2\n"), HasSubstr("line 2: the field a appears twice"));
+  EXPECT_THAT(yaml_error_of("a: 1\n? [b]\n: 2\n"),
+              HasSubstr("line 2: a field's name must be a string"));
+  EXPECT_THAT(yaml_error_of("just text"), HasSubstr("a document is not an object"));
 }
 
 TEST(Yaml, KnowsAliases) {
@@ -86,10 +87,10 @@ TEST(Yaml, KnowsAliases) {
   EXPECT_EQ(objects[0]["c"], objects[0]["a"]);
   EXPECT_EQ(objects[1]["b"], 1);
   EXPECT_THAT(yaml_error_of("a: &x [1, *x]\n"),
-              HasSubstr("line 1: an alias of what it is part of"));
+              HasSubstr("line 1: an alias refers to a node that contains the alias"));
 }
 
-// Nine lines that would become a thousand million texts.
+// The text has nine lines. They become a thousand million strings if every alias is copied.
 TEST(Yaml, RefusesAliasesThatFillTheMemory) {
   std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 9; ++i) {
@@ -101,8 +102,8 @@ TEST(Yaml, RefusesAliasesThatFillTheMemory) {
   EXPECT_THAT(yaml_error_of(text), HasSubstr("more than 16 MiB with all aliases"));
 }
 
-// One text that is as long as may be, and many aliases of it; and anchors within anchors, each of
-// which is a copy.
+// The first text has one string of the greatest length with many aliases. The second text has
+// nested anchors, and each of them copies the string.
 TEST(Yaml, CountsTheBytesOfAllCopies) {
   std::string text = "a: &a " + std::string(1 << 20, 'x') + "\nb: [*a";
   for (int i = 0; i < 20'000; ++i) text += ", *a";
@@ -113,7 +114,7 @@ TEST(Yaml, CountsTheBytesOfAllCopies) {
   EXPECT_THAT(yaml_error_of("a: " + nested + "\n"), HasSubstr("more than 16 MiB"));
 }
 
-// Many files are no way around what one may have.
+// Splitting a manifest into many files does not raise the limit.
 TEST(Yaml, CountsAllTextsTogether) {
   const std::string long_text = "a: " + std::string(3 << 20, 'x');
   YamlReader reader;
@@ -138,9 +139,9 @@ TEST(Yaml, SaysNoMoreOfALongNameThanIsRead) {
 TEST(Yaml, RefusesWhatNoObjectHas) {
   std::string fields;
   for (int i = 0; i < 90'000; ++i) fields += "f" + std::to_string(i) + ": 1\n";
-  EXPECT_THAT(yaml_error_of(fields), HasSubstr("line 4097: more than 4096 fields in one object"));
+  EXPECT_THAT(yaml_error_of(fields), HasSubstr("line 4097: an object has more than 4096 fields"));
   EXPECT_THAT(yaml_error_of("a: |\n  " + std::string(5 << 20, 'x')), HasSubstr("more than 4 MiB"));
-  EXPECT_THAT(yaml_error_of(std::string("a: b\0c\n", 7)), HasSubstr("a byte of zero"));
+  EXPECT_THAT(yaml_error_of(std::string("a: b\0c\n", 7)), HasSubstr("has a zero byte"));
 }
 
 TEST(Yaml, RefusesWhatIsNestedTooDeeply) {

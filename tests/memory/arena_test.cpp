@@ -1,5 +1,5 @@
-// Blocks from an arena: zeroed, apart, given back, and refused when there is no room.
-// Method: operator new fails on demand.
+// Blocks from an arena are zeroed, do not overlap, and can be given back. The arena refuses a block
+// when there is no room. Method: operator new fails on demand.
 #include "memory/arena.h"
 
 #include <gtest/gtest.h>
@@ -14,13 +14,14 @@
 
 #include <rota/error.h>
 
-#include "memory/host.h"
+#include "memory/host_block.h"
+#include "os/host.h"
 
 namespace {
 bool fails_now = false;
 }  // namespace
 
-// Not inlined, or the compiler would see malloc and free where it knows new and delete.
+// Not inlined: otherwise the compiler would see malloc and free where it expects new and delete.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* start = fails_now ? nullptr : std::malloc(bytes);
   if (!start) throw std::bad_alloc();
@@ -37,9 +38,9 @@ struct Shared {
   os::SharedMapping mapping;
 };
 
-std::shared_ptr<Arena> make_arena(std::size_t bytes) {
+std::shared_ptr<Arena> make_arena(std::size_t bytes, std::size_t page_bytes = os::page_bytes()) {
   auto shared = std::make_shared<Shared>(bytes);
-  return std::make_shared<Arena>(shared->mapping, 0, shared);
+  return std::make_shared<Arena>(shared->mapping, 0, shared, page_bytes);
 }
 
 bool all_zero(std::span<const std::byte> bytes) {
@@ -55,6 +56,19 @@ TEST(Arena, BlocksAreZeroedAlignedAndApart) {
   EXPECT_GE(second.bytes().data(), first.bytes().data() + 100);
 }
 
+// Kernels of ARM have pages of 4, 16 or 64 KiB.
+TEST(Arena, EachBlockStartsOnItsOwnPageWhateverItsSize) {
+  for (const std::size_t page : {4096, 16384, 65536}) {
+    const auto arena = make_arena(4 * page, page);
+    const Block first = arena->allocate(1);
+    const Block second = arena->allocate(page + 1);
+    const Block third = arena->allocate(1);
+    EXPECT_EQ(second.bytes().data(), first.bytes().data() + page);
+    EXPECT_EQ(third.bytes().data(), first.bytes().data() + 3 * page);
+    EXPECT_THROW(arena->allocate(1), Error);
+  }
+}
+
 TEST(Arena, WhatComesBackIsZeroedAndUsedAgain) {
   const auto arena = make_arena(1 << 16);
   for (int round = 0; round < 100; ++round) {
@@ -65,7 +79,7 @@ TEST(Arena, WhatComesBackIsZeroedAndUsedAgain) {
 }
 
 TEST(Arena, NeighboursGrowTogetherAgainInAnyOrder) {
-  const auto arena = make_arena(64 * Arena::kPage);
+  const auto arena = make_arena(64 * os::page_bytes());
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {
     std::vector<Block> blocks;
@@ -73,7 +87,7 @@ TEST(Arena, NeighboursGrowTogetherAgainInAnyOrder) {
     for (int i = 0; i < 64; ++i) blocks.push_back(arena->allocate(1));
     std::shuffle(blocks.begin(), blocks.end(), random);
     blocks.clear();
-    EXPECT_NO_THROW(arena->allocate(64 * Arena::kPage));
+    EXPECT_NO_THROW(arena->allocate(64 * os::page_bytes()));
   }
 }
 
@@ -82,17 +96,19 @@ TEST(Arena, SaysWhenItIsFull) {
   const Block most = arena->allocate(1 << 15);
   try {
     arena->allocate((1 << 15) + 1);
-    FAIL() << "it gave what it does not have";
+    FAIL() << "a full arena gave a block";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kNoMemory);
-    EXPECT_NE(std::string(error.what()).find("32769 bytes"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("32769 contiguous bytes"), std::string::npos)
+        << error.what();
   }
   EXPECT_THROW(arena->allocate(~std::size_t{0}), Error);
 }
 
-// A call that runs out of memory gives back what it had got so far.
+// A caller that runs out of memory gives back the blocks that it has got so far. So the arena must
+// take blocks back even if operator new fails.
 TEST(Arena, TakesBlocksBackWhereNothingCanBeAllocated) {
-  const auto arena = make_arena(4 * Arena::kPage);
+  const auto arena = make_arena(4 * os::page_bytes());
   Block first = arena->allocate(1);
   Block second = arena->allocate(1);
   Block third = arena->allocate(1);
@@ -100,7 +116,7 @@ TEST(Arena, TakesBlocksBackWhereNothingCanBeAllocated) {
   fails_now = true;
   second = {};
   try {
-    second = arena->allocate(1);  // All of what is free there: no run is left to take note of.
+    second = arena->allocate(1);  // Fits exactly, so no rest of the range has to be recorded.
     third = {};
     third = arena->allocate(1);
   } catch (const std::bad_alloc&) {
@@ -110,7 +126,7 @@ TEST(Arena, TakesBlocksBackWhereNothingCanBeAllocated) {
   fails_now = false;
   EXPECT_TRUE(is_refused);
   second = {};
-  EXPECT_NO_THROW(arena->allocate(4 * Arena::kPage)) << "some of it was lost";
+  EXPECT_NO_THROW(arena->allocate(4 * os::page_bytes())) << "a part of the arena was lost";
 }
 
 TEST(Arena, ABlockMayOutliveEverythingElse) {

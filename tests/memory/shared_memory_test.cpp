@@ -1,5 +1,5 @@
-// Shared memory is backed by real pages when it was reserved, all of it or nothing.
-#include "os/shared_memory.h"
+// Reserved shared memory is backed by real pages: all of it, or nothing.
+#include "os/shared_mapping.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,12 @@
 #include <sys/time.h>
 
 #include <csignal>
+#include <string>
+#include <utility>
 
 #include <rota/error.h>
+
+#include "testing/error_of.h"
 
 namespace rota::os {
 namespace {
@@ -33,7 +37,8 @@ TEST(SharedMemory, IsBackedWhereItWasReserved) {
   EXPECT_EQ(backed_bytes(number), 0U);
 }
 
-// Method: a seal lets the memory not grow, so that its last page, past the end, is refused.
+// Method: a seal keeps the memory from growing, so the last page of the reservation, past the end,
+// is refused.
 TEST(SharedMemory, IsGivenBackWhenItsLastPageIsRefused) {
   Fd memory(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   const int number = memory.get();
@@ -44,9 +49,24 @@ TEST(SharedMemory, IsGivenBackWhenItsLastPageIsRefused) {
   EXPECT_EQ(backed_bytes(number), 0U);
 }
 
+// No program has so many addresses: one of 32 bits cannot even count so far.
+TEST(SharedMemory, ThatDoesNotFitIsRefused) {
+  for (const std::uint64_t bytes : {std::uint64_t{1} << 62, (std::uint64_t{1} << 62) + kMiB}) {
+    Fd memory(::memfd_create("test", MFD_CLOEXEC));
+    ASSERT_EQ(::ftruncate(memory.get(), static_cast<off_t>(bytes)), 0);
+    const auto error = rota::testing::error_of([&] { SharedMapping mapping(std::move(memory)); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kNoMemory);
+    EXPECT_NE(std::string(error->what()).find("mmap of " + std::to_string(bytes)),
+              std::string::npos)
+        << error->what();
+  }
+}
+
 void ignore(int) {}
 
-// Older kernels undo a reservation that a signal interrupts. A profiler sends a thousand a second.
+// Older kernels undo a reservation that a signal interrupts. A profiler sends a thousand signals a
+// second.
 TEST(SharedMemory, IsReservedWhileSignalsComeInCloseOrder) {
   struct sigaction action {};
   action.sa_handler = ignore;

@@ -1,18 +1,21 @@
-// The example as a user runs it: what it prints, what it reaches, and how it ends.
-// Method: the program of this build runs alone or under rotarun, mostly on the first few thousand
-// images of its own data, so that a run takes a second or two.
+// Tests the example as a user runs it: what it prints, which accuracy it reaches, and how it ends.
+// Method: this build's program runs alone or under rotarun, mostly on the first few thousand images
+// of its own data, so a run takes a second or two.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
-#include <rota/idx.h>
-
+#include "mnist/few_images.h"
 #include "testing/paths.h"
 #include "testing/process.h"
 #include "training/idx_bytes.h"
@@ -31,28 +34,12 @@ using Arguments = std::vector<std::string>;
 
 const std::string kMnist = testing::bin_path("mnist");
 
-Bytes images_of(const Dataset& data, std::uint32_t count) {
-  const auto end = static_cast<std::ptrdiff_t>(count * data.shape.count());
-  return testing::joined(testing::idx_header(testing::kImageMagic, {count, 28, 28}),
-                         Bytes(data.pixels.begin(), data.pixels.begin() + end));
-}
-
-Bytes labels_of(const Dataset& data, std::uint32_t count) {
-  return testing::joined(testing::idx_header(testing::kLabelMagic, {count}),
-                         Bytes(data.labels.begin(), data.labels.begin() + count));
-}
-
 class Mnist : public ::testing::Test {
  protected:
   Mnist() { use_images(3000, 1000); }
 
   void use_images(std::uint32_t train_count, std::uint32_t test_count) {
-    static const TrainAndTest kImages =
-        read_idx_folder(testing::source_path("examples/mnist/data"));
-    folder_.write("train-images-idx3-ubyte", images_of(kImages.train, train_count));
-    folder_.write("train-labels-idx1-ubyte", labels_of(kImages.train, train_count));
-    folder_.write("t10k-images-idx3-ubyte", images_of(kImages.test, test_count));
-    folder_.write("t10k-labels-idx1-ubyte", labels_of(kImages.test, test_count));
+    testing::write_few_images(folder_, train_count, test_count);
   }
 
   testing::Command alone(const Arguments& arguments) const {
@@ -109,6 +96,29 @@ TEST_F(Mnist, WritesAJsonLineAtTheFirstStepAfterEachEpochAndAtTheEnd) {
   EXPECT_EQ(lines[3]["weights_hash"].get<std::string>().size(), 16u);
 }
 
+TEST_F(Mnist, EvaluatesAShareThatItDoesNotTrainOn) {
+  const Result result =
+      run_ranks(2, "shm", {"--json", "--epochs", "2", "--validation", "0.1", "--model", "seed"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::vector<json> lines = lines_of(result);
+  ASSERT_EQ(lines.size(), 6u) << result.out;
+  EXPECT_EQ(lines[1]["event"], "evaluation");
+  EXPECT_EQ(lines[1]["step"], 14) << "2700 images, of which a step takes 200";
+  EXPECT_EQ(lines[1]["samples"], 300);
+  EXPECT_GT(lines[1]["loss"], 0);
+  EXPECT_LE(lines[1]["accuracy"], 1);
+  EXPECT_EQ(lines[2]["event"], "epoch");
+  EXPECT_EQ(lines[3]["step"], 28);
+
+  const auto refused = [&](const std::string& share, const std::string& why) {
+    const Result ended = run({"--validation", share});
+    EXPECT_EQ(ended.exit_code, 2) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(why));
+  };
+  refused("1.5", "validation fraction 1.5: expected 0 to 1");
+  refused("0.0001", "would be empty");
+}
+
 TEST_F(Mnist, LearnsFromAFewThousandImages) {
   const Arguments arguments = {"--json", "--epochs", "4"};
   const Result result = run_ranks(2, "shm", arguments);
@@ -128,7 +138,8 @@ TEST_F(Mnist, LeavesTheSameWeightsOverEveryTransport) {
   }
 }
 
-// Whatever travels, it is the same everywhere; and each codec is a way of its own.
+// With each codec the weights are the same over every transport, and each codec gives other
+// weights.
 TEST_F(Mnist, LeavesTheSameWeightsByACodecOverEveryTransport) {
   std::set<std::string> hashes;
   const std::vector<std::string> codecs = {"identity",        "bf16", "fp16", "int8",
@@ -147,7 +158,7 @@ TEST_F(Mnist, LeavesTheSameWeightsByACodecOverEveryTransport) {
 
 TEST_F(Mnist, LearnsByEveryCodec) {
 #if defined(ROTA_IS_SANITIZED)
-  GTEST_SKIP() << "takes minutes, for what one epoch by each codec shows";
+  GTEST_SKIP() << "takes minutes, and one epoch by each codec shows the same";
 #endif
   for (const char* codec : {"bf16", "fp16", "int8", "int8-stochastic", "top-k"}) {
     const Result result = run_ranks(2, "shm", {"--json", "--epochs", "4", "--codec", codec});
@@ -159,7 +170,7 @@ TEST_F(Mnist, LearnsByEveryCodec) {
 TEST_F(Mnist, EndsOnAllRanksWhereCodecAndPlanDoNotGoTogether) {
   const Result result = run_ranks(2, "shm", {"--codec", "int8", "--plan", "star"});
   EXPECT_EQ(result.exit_code, 2) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("goes along the ring: take plan auto or ring, not star"));
+  EXPECT_THAT(result.err, HasSubstr("go along the ring: take plan auto or ring, not star"));
 }
 
 TEST_F(Mnist, LeavesTheSameWeightsAsThreadsAndAsProcesses) {
@@ -192,7 +203,7 @@ TEST_F(Mnist, LeavesTheSameWeightsAsThreadsOfProcesses) {
   }
 }
 
-// rotarun sets the variable, which the library of the matrix products reads.
+// rotarun sets OMP_NUM_THREADS, and the library for matrix products reads this variable.
 TEST_F(Mnist, LeavesTheSameWeightsWhateverTheNumberOfThreadsIsSaidToBe) {
   const auto weights_with = [this](const std::vector<std::string>& environment) {
     testing::Command command = alone({"--json", "--epochs", "1", "--replicas", "2"});
@@ -207,7 +218,7 @@ TEST_F(Mnist, LeavesTheSameWeightsWhateverTheNumberOfThreadsIsSaidToBe) {
   }
 }
 
-// Eight replicas, more than there are cores in most places that run this.
+// There are eight replicas, and most machines that run this test have fewer cores.
 TEST_F(Mnist, TrainsConvolutionsOnThreadsOfMoreProcessesThanCores) {
   use_images(320, 80);
   const Result result = run_ranks(
@@ -220,10 +231,10 @@ TEST_F(Mnist, TrainsConvolutionsOnThreadsOfMoreProcessesThanCores) {
   EXPECT_EQ(lines.back()["world"], 8);
 }
 
-// Each setting once that no other test here has.
+// Uses once each setting that no other test here uses.
 TEST_F(Mnist, TrainsWithOtherSettingsThanTheDefaults) {
 #if defined(ROTA_IS_SANITIZED)
-  GTEST_SKIP() << "takes minutes, for what the tests of the layers and the optimizers show";
+  GTEST_SKIP() << "takes minutes, and the tests of the layers and the optimizers show the same";
 #endif
   for (const Arguments& arguments : {Arguments{"--model", "lenet"},
                                      {"--model", "seed", "--plan", "star"},
@@ -256,7 +267,7 @@ TEST_F(Mnist, ShowsPeopleTheRankTableOnceAndALineAnEpoch) {
   for (std::string line; std::getline(out, line);) lines.push_back(line);
   ASSERT_GE(lines.size(), 7u) << result.out;
   EXPECT_THAT(lines[0], HasSubstr("world 2 on 1 host · shm · rotarun -np 2"));
-  // A slow machine shows lines of progress in between.
+  // A slow machine also prints lines of progress in between.
   const auto epoch_count = std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
     return line.starts_with("epoch ") && line.find("  test accuracy ") != std::string::npos;
   });
@@ -282,7 +293,7 @@ TEST_F(Mnist, FindsItsOwnData) {
   EXPECT_EQ(lines_of(result).at(1)["steps"], 600);
 }
 
-// Weights that overflow in the first steps.
+// The weights overflow in the first steps.
 TEST_F(Mnist, EndsWhenTheLossIsNotFiniteAnymore) {
   for (const Result& result : {run_ranks(2, "shm", {"--learning-rate", "1e30"}),
                                run({"--learning-rate", "1e30", "--replicas", "2"})}) {
@@ -299,6 +310,94 @@ TEST_F(Mnist, FailsWhenItsOutputCannotBeWritten) {
   ::close(command.standard_output);
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("standard output cannot be written"));
+}
+
+// Returns the events that have this name.
+std::vector<json> events_of(const Result& result, const std::string& name) {
+  std::vector<json> events;
+  for (const json& line : lines_of(result)) {
+    if (line["event"] == name) events.push_back(line);
+  }
+  return events;
+}
+
+std::size_t count_in(const std::filesystem::path& folder) {
+  const std::filesystem::directory_iterator entries(folder);
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+}
+
+TEST_F(Mnist, WritesSummariesOnRank0Alone) {
+  const auto logs = folder_.path() / "logs" / "first";
+  const Result result = run_ranks(3, "shm", {"--json", "--epochs", "1", "--logdir", logs});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  for (const char* part : {"train", "test"}) EXPECT_EQ(count_in(logs / part), 1U) << part;
+  const Result plain = run_ranks(3, "shm", {"--json", "--epochs", "1"});
+  EXPECT_EQ(lines_of(result).back()["weights_hash"], lines_of(plain).back()["weights_hash"]);
+}
+
+TEST_F(Mnist, PublishesTheTrainedModelOnce) {
+  const auto models = folder_.path() / "models";
+  const Arguments arguments = {
+      "--json",   "--epochs", "1", "--checkpoint-dir", (folder_.path() / "run").string(),
+      "--export", models};
+  for (int start = 0; start < 2; ++start) {  // The second one trains nothing.
+    const Result result = run_ranks(2, "shm", arguments);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const std::vector<json> exported = events_of(result, "exported");
+    ASSERT_EQ(exported.size(), 1U) << result.out;
+    EXPECT_EQ(exported[0]["version"], 1);
+    EXPECT_EQ(exported[0]["path"], (models / "1").string());
+    EXPECT_EQ(lines_of(result).back()["event"], "exported") << "after it is done";
+    std::ifstream file(models / "1" / "model.json");
+    const json metadata = json::parse(file)["metadata"];
+    EXPECT_EQ(metadata["step"], "15");
+    EXPECT_EQ(metadata["weights_hash"], events_of(result, "done").at(0)["weights_hash"]);
+    EXPECT_EQ(count_in(models), 1U);
+  }
+  Arguments longer = arguments;
+  longer[2] = "2";
+  EXPECT_EQ(events_of(run_ranks(2, "shm", longer), "exported").at(0)["version"], 2);
+  const Result text = run({"--epochs", "1", "--replicas", "2", "--export", models});
+  EXPECT_THAT(text.out, HasSubstr("published version 3  " + (models / "3").string() + "\n"));
+}
+
+// A run that was killed between its last checkpoint and its publishing.
+TEST_F(Mnist, PublishesAModelThatWasTrainedBefore) {
+  const std::string run_folder = (folder_.path() / "run").string();
+  const auto models = folder_.path() / "models";
+  Arguments arguments = {"--json", "--epochs", "1", "--checkpoint-dir", run_folder};
+  ASSERT_EQ(run(arguments).exit_code, 0);
+  arguments.insert(arguments.end(), {"--export", models, "--logdir", folder_.path() / "logs"});
+  const Result result = run(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(events_of(result, "restored").size(), 1U);
+  EXPECT_EQ(events_of(result, "exported").at(0)["version"], 1);
+}
+
+TEST_F(Mnist, PublishesNothingWhenItIsStopped) {
+  testing::Command command =
+      testing::rotarun({"-np", "2", kMnist, "--data", folder_.path(), "--json", "--epochs",
+                        "100000", "--export", folder_.path() / "models"});
+  testing::Process process(std::move(command));
+  ASSERT_TRUE(process.wait_for("first_step"));
+  process.signal(SIGTERM);
+  const Result result = process.wait();
+  EXPECT_EQ(events_of(result, "stopped").size(), 1U) << result.err;
+  EXPECT_TRUE(events_of(result, "exported").empty());
+  EXPECT_EQ(count_in(folder_.path() / "models"), 0U);
+}
+
+TEST_F(Mnist, EndsWith73BeforeTrainingWhereAFolderCannotBeMade) {
+  const std::string file = folder_.write("file", {1});
+  for (const char* flag : {"--logdir", "--export"}) {
+    for (const Result& result : {run({"--epochs", "1", flag, file + "/x"}),
+                                 run({"--epochs", "1", "--replicas", "2", flag, file + "/x"}),
+                                 run_ranks(3, "shm", {"--epochs", "1", flag, file + "/x"})}) {
+      EXPECT_EQ(result.exit_code, 73) << flag << " " << result.err;
+      EXPECT_THAT(result.err, HasSubstr(file));
+      EXPECT_THAT(result.out, Not(HasSubstr("epoch 1/")));
+    }
+  }
 }
 
 struct Usage {
@@ -330,6 +429,8 @@ TEST_F(Mnist, EndsWith2WhereItIsCalledWrongly) {
            {{"--learning-rate", "nan"}, "nan"},
            {{"--learning-rate", "fast"}, "fast"},
            {{"--momentum", "1.5"}, "momentum"},
+           {{"--logdir", ""}, "--logdir needs the name of a folder"},
+           {{"--export="}, "--export needs the name of a folder"},
            {{"--decay-to", "2"}, "final learning rate factor"},
        }) {
     const Result result = run(usage.arguments);

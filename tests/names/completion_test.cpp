@@ -1,4 +1,4 @@
-// What is asked for in place of what a person wrote.
+// Tests which full names the resolver asks for, given the name that a person wrote.
 #include "names/completion.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// As a pod of the namespace ml has it, on a node whose own domain comes last.
+// Returns the resolv.conf of a pod in the namespace ml. The domain of the node comes last.
 ResolvConf in_kubernetes() {
   return parse_resolv_conf(
       "search ml.svc.cluster.local svc.cluster.local cluster.local lan.example\n"
@@ -38,7 +38,8 @@ TEST(CompletionInKubernetes, PutsTheZoneBehindServices) {
               ElementsAre("mnist-0.mnist.ns.SVC.cluster.local."));
 }
 
-// Five questions that nobody can answer go unasked, whatever ndots says.
+// These names are complete. Whatever ndots is, the resolver asks for them as they stand, and leaves
+// out five questions that no server can answer.
 TEST(CompletionInKubernetes, AsksForWholeNamesAsTheyStand) {
   EXPECT_THAT(complete("x.ns.svc.cluster.local", in_kubernetes()),
               ElementsAre("x.ns.svc.cluster.local."));
@@ -57,7 +58,7 @@ TEST(CompletionInKubernetes, DoesNotTakePortsForPartsOfAPlace) {
                           "_tf._tcp.mnist.ml.svc.cluster.local."));
 }
 
-// No cluster has to be called cluster.local.
+// A cluster's zone need not be cluster.local.
 TEST(CompletionInKubernetes, FindsTheZoneInTheSearchList) {
   EXPECT_EQ(cluster_zone({"lan.example", "ml.svc.c7.example.org"}), "c7.example.org");
   EXPECT_EQ(cluster_zone({"ml.SVC.zone"}), "zone");
@@ -84,7 +85,7 @@ TEST(Completion, AsksForNothingTwice) {
   EXPECT_THAT(complete("a.b", on_a_host("")), ElementsAre("a.b."));
 }
 
-// They are two hosts, and both have dots.
+// If names were cut at the first dot, these two hosts would have the same name.
 TEST(Completion, CutsNoName) {
   const ResolvConf conf = on_a_host("search x\n");
   EXPECT_THAT(complete("a.1.foo", conf), ElementsAre("a.1.foo.", "a.1.foo.x."));
@@ -100,7 +101,7 @@ TEST(Completion, RefusesWhatIsNoName) {
   }
 }
 
-// Of the 253 bytes that a name may have there are two too few for the domain.
+// A name may have 253 bytes. With the domain, this name would be too long.
 TEST(Completion, LeavesOutWhatIsTooLong) {
   std::string name(60, 'a');
   while (name.size() < 252)

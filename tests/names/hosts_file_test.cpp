@@ -1,4 +1,4 @@
-// The file of hosts.
+// Tests lookups in the hosts file.
 #include "names/hosts_file.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Numbers in names are numbers.
+// Numbers in names are compared as numbers.
 #include "names/order.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(Order, CountsPodsAsNumbers) {
   EXPECT_TRUE(comes_before("a-99999999999999999999999998", "a-99999999999999999999999999"));
 }
 
-// Whatever the order in which they come: every pair agrees with their places.
+// The order is total: every two names compare as their positions in the list do.
 TEST(Order, IsOne) {
   const std::vector<std::string> sorted = {"",      "-",      "1",      "1-a",  "2",   "10",
                                            "a",     "a-",     "a-0",    "a-01", "a-1", "a-1.b",

@@ -1,4 +1,4 @@
-// resolv.conf, well and badly written.
+// Tests the reading of correct and malformed resolv.conf files.
 #include "names/resolv_conf.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Questions to a real server, by real sockets.
+// The resolver asks a name server of the test over real sockets.
 #include "names/resolver.h"
 
 #include <gmock/gmock.h>
@@ -73,7 +73,7 @@ class ResolverTest : public ::testing::Test {
     }
   }
 
-  // Without the types and without repetitions, in their order.
+  // Returns the names that were asked for, in order, without record types and repetitions.
   std::vector<std::string> names_asked() const {
     std::vector<std::string> names;
     for (const std::string& question : server_.questions()) {
@@ -123,7 +123,8 @@ TEST_F(ResolverTest, RefusesWhatIsNoAddress) {
 }
 
 TEST_F(ResolverTest, SaysWhatIsNoName) {
-  EXPECT_EQ(addresses("a..b:7001").failure, "it is no name that a name server knows");
+  EXPECT_EQ(addresses("a..b:7001").failure,
+            "it is not a valid host name, so no name server was asked: correct the name");
   EXPECT_THAT(server_.questions(), IsEmpty());
 }
 
@@ -144,8 +145,8 @@ TEST_F(ResolverTest, SaysThatANameHasOtherRecordsOnly) {
               HasSubstr("no record yet (an empty answer from 127.0.0.1:"));
 }
 
-// Asked for in the cluster alone, in this order; the node's own domain and the name as it stands,
-// which others could answer, never.
+// The resolver asks only for names in the cluster, in this order. It never asks for the name in the
+// node's own domain or for the bare name, because other servers could answer those.
 TEST_F(ResolverTest, KeepsQuestionsInTheCluster) {
   write("resolv.conf", kOfAPod);
   server_.add_address("b-node-0-0.b", "203.0.113.1");
@@ -195,7 +196,8 @@ TEST_F(ResolverTest, SaysThatItIsRefused) {
   EXPECT_THAT(addresses("a:7001").failure, HasSubstr("refuses to answer (REFUSED from 127.0.0.1:"));
 }
 
-// Not asked for anything else: whoever is silent once would be so for each name.
+// The resolver asks nothing more: it expects that a server that did not answer once does not answer
+// for other names either.
 TEST_F(ResolverTest, EndsSilenceAndSaysWhose) {
   write("resolv.conf", "search one\n");
   options_.patience = milliseconds(300);
@@ -260,7 +262,7 @@ TEST_F(ResolverTest, ForgetsAQuestionForTheNext) {
   resolver.ask_addresses("silent:1");
   resolver.ask_addresses("a:7001");
   EXPECT_THAT(texts_of(wait(resolver)), ElementsAre("10.0.0.1:7001"));
-  resolver.ask_addresses("silent:1");  // Ends with the resolver.
+  resolver.ask_addresses("silent:1");  // This lookup ends with the resolver.
 }
 
 TEST_F(ResolverTest, SortsTargetsByTheirNumbers) {
@@ -289,7 +291,7 @@ TEST_F(ResolverTest, SaysThatAServiceHasNoTargets) {
   EXPECT_THAT(root.failure, HasSubstr("no record yet (an empty answer from"));
 }
 
-// More than a datagram holds, so that it is asked for again by TCP.
+// There are more targets than a datagram holds, so the resolver asks again over TCP.
 TEST_F(ResolverTest, FindsMoreTargetsThanADatagramHolds) {
   const std::string service = "_tf._tcp.mnist";
   for (int pod = 99; pod >= 0; --pod) {
@@ -303,7 +305,7 @@ TEST_F(ResolverTest, FindsMoreTargetsThanADatagramHolds) {
   EXPECT_EQ(server_.stream_count(), 1U);
 }
 
-// Nor does this process end by it.
+// The server's hang-up must not end this process.
 TEST_F(ResolverTest, OutlivesAServerThatHangsUp) {
   options_.patience = milliseconds(300);
   server_.behave("", Behaviour::kHangsUp);

@@ -1,4 +1,4 @@
-// A training step asks for no memory once it knows the batch size.
+// A training step allocates no memory once it knows the batch size.
 #include <gtest/gtest.h>
 #include <rota/optimizer.h>
 
@@ -21,7 +21,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
   return memory;
 }
 
-// Not inlined, or the compiler takes free() for the wrong counterpart of new.
+// noinline: otherwise the compiler takes free() for the wrong counterpart of new.
 __attribute__((noinline)) void release(void* memory) { std::free(memory); }
 
 }  // namespace

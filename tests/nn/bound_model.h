@@ -1,4 +1,4 @@
-// A model with memory for its parameters, and batches to train it on.
+// A model that has memory for its parameters, and batches of training data.
 #pragma once
 #include <rota/model.h>
 
@@ -12,7 +12,7 @@
 
 namespace rota::testing {
 
-// Values at a 64-byte boundary, `shift` boundaries after that which the allocator gave.
+// Values at a 64-byte boundary, `shift` boundaries after the one that the allocator gave.
 template <class T>
 class AlignedValues {
  public:
@@ -20,7 +20,7 @@ class AlignedValues {
       : memory_(static_cast<std::byte*>(
             ::operator new(count * sizeof(T) + shift * 64, std::align_val_t(64)))),
         values_(reinterpret_cast<T*>(memory_.get() + shift * 64), count) {
-    for (T& value : values_) value = T{-1};  // Whatever relies on zeros shall fail.
+    for (T& value : values_) value = T{-1};  // Code that relies on zeros must fail.
   }
 
   std::span<T> span() const noexcept { return values_; }
@@ -59,7 +59,7 @@ class BoundModel {
   Model<T> model_;
 };
 
-// Samples with random inputs in [-1, 1) and random labels, all decided by `seed`.
+// Samples with random inputs in [-1, 1) and random labels, determined by `seed`.
 template <class T>
 struct RandomSamples {
   std::vector<T> inputs;

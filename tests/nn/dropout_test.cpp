@@ -1,4 +1,4 @@
-// Which units are dropped, and by what the others grow.
+// Tests which units dropout drops, and by which factor the other units grow.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nn/dropout.h"
+#include "nn/host_math.h"
 
 namespace rota::nn {
 namespace {
@@ -20,19 +21,20 @@ struct Draw {
   bool training = true;
 };
 
-// What becomes of ones.
+// Returns the outputs for inputs that are all 1.
 std::vector<float> outputs_of(const Draw& draw, double rate = 0.25) {
-  Dropout<float> module({1, 1, kUnits}, dropout(rate), draw.position);
+  Dropout<HostMath<float>> module({}, {1, 1, kUnits}, dropout(rate), draw.position);
   const std::size_t samples = draw.identities.size();
   module.reserve(samples);
   const std::vector<float> ones(samples * kUnits, 1.0F);
   std::vector<float> outputs(ones.size());
-  module.forward({.samples = samples,
-                  .training = draw.training,
-                  .identities = draw.identities,
-                  .seed = draw.seed,
-                  .step = draw.step},
-                 ones.data(), outputs.data());
+  const Pass pass = {.samples = samples,
+                     .training = draw.training,
+                     .identities = draw.identities,
+                     .seed = draw.seed,
+                     .step = draw.step};
+  module.prepare(pass);
+  module.forward(pass, ones.data(), outputs.data());
   return outputs;
 }
 
@@ -79,12 +81,13 @@ TEST(Dropout, LetsAllThroughWhenNotTrainingOrWhenItsRateIsZero) {
 }
 
 TEST(Dropout, StopsTheGradientWhereItStoppedTheValue) {
-  Dropout<double> module({1, 1, kUnits}, dropout(0.5), 0);
+  Dropout<HostMath<double>> module({}, {1, 1, kUnits}, dropout(0.5), 0);
   module.reserve(1);
   const std::vector<std::uint64_t> identities = {9};
   const Pass pass = {
       .samples = 1, .training = true, .identities = identities, .seed = 1, .step = 1};
   std::vector<double> values(kUnits, 1.0);
+  module.prepare(pass);
   module.forward(pass, values.data(), values.data());
   std::vector<double> gradient(kUnits, 3.0);
   module.input_gradient(pass, {nullptr, nullptr, gradient.data(), gradient.data()});

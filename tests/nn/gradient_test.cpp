@@ -1,4 +1,4 @@
-// The gradients that train() computes against those that two evaluations give.
+// Compares the gradients of train() with differences of two evaluations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,15 +25,15 @@ std::ostream& operator<<(std::ostream& out, const Case& test) { return out << te
 class GradientTest : public ::testing::TestWithParam<Case> {};
 
 // Method: in double, (loss(w + h) - loss(w - h)) / 2h differs from the derivative by about h², and
-// rounding by 1e-16 / h. Both stay far below the tolerance; a wrong gradient does not. train()
-// gives the losses, so that dropout is the same in all of them.
+// rounding adds 1e-16 / h. Both stay far below the tolerance, and a wrong gradient does not.
+// train() computes the losses, so that dropout is the same in all of them.
 TEST_P(GradientTest, IsTheDerivativeOfTheSummedLoss) {
   constexpr double kStep = 1e-5;
   const Case& test = GetParam();
   BoundModel<double> model(test.input, test.layers);
   model->initialize(1);
   for (std::size_t index = 0; index < model.parameter_count(); ++index) {
-    for (double& value : model.values(index)) value += 0.01;  // Biases, too, shall matter.
+    for (double& value : model.values(index)) value += 0.01;  // Biases must matter, too.
   }
   const RandomSamples<double> samples(test.samples, test.input.count(), model->classes());
   const Batch<double> batch = samples.batch();
@@ -86,8 +86,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ConvolutionWiderThanImage", {2, 3, 2}, {convolution(3, 7), convolution(2, 5)}, 2}),
     [](const auto& test) { return test.param.name; });
 
-// A convolution works through its samples a few at a time. These are more than fit at once: an
-// image has 24 × 24 × 12 doubles, and a border.
+// A convolution works through its samples a few at a time. The batch of ManySamples has more
+// samples than a convolution holds at once: an image has 24 × 24 × 12 doubles, and a border.
 INSTANTIATE_TEST_SUITE_P(
     WholeNets, GradientTest,
     ::testing::Values(Case{"LeNet",

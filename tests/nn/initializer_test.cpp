@@ -1,4 +1,4 @@
-// What parameters start with.
+// Tests the initial values of parameters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,8 +60,8 @@ TEST(Initializer, GivesFloatsTheRoundedDoubles) {
   }
 }
 
-// 57,600 draws: their mean and deviation are within a few thousandths of the distribution's, and a
-// normal distribution has 4.55 % of its values beyond two deviations.
+// With 92,160 draws, the mean and the deviation differ from the distribution's by a few
+// thousandths. A normal distribution has 4.55 % of its values beyond two deviations.
 TEST(Initializer, DrawsFromTheDistributionThatItPromises) {
   constexpr double kDenseInputs = 12 * 12 * 16;
   const struct {

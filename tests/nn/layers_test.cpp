@@ -1,5 +1,5 @@
-// Which layers fit together, what their parameters are called, and what is said of those that do
-// not fit.
+// Tests which layers fit together, how their parameters are named, and the messages about layers
+// that do not fit.
 #include <gtest/gtest.h>
 #include <rota/error.h>
 #include <rota/model.h>

@@ -1,4 +1,4 @@
-// Small problems that a model learns if everything fits together, and does not otherwise.
+// Small problems that a model learns only if all its parts work together.
 #include <gtest/gtest.h>
 #include <rota/optimizer.h>
 
@@ -47,7 +47,8 @@ TYPED_TEST(LearningTest, LearnsExclusiveOr) {
   EXPECT_LT(model->evaluate(batch).loss, 0.2);
 }
 
-// Lines across, down and along both diagonals, anywhere in the image: what convolution is for.
+// The lines are horizontal, vertical or diagonal, and may be anywhere in the image. So the model
+// needs a convolution.
 TYPED_TEST(LearningTest, TellsTheDirectionsOfLines) {
   using T = TypeParam;
   constexpr std::size_t kSide = 9;

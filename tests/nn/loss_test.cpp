@@ -1,4 +1,4 @@
-// The loss, its gradient and what counts as correct.
+// Tests the loss, its gradient, and which samples count as correct.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace rota::nn {
 namespace {
 
 TEST(SoftmaxCrossEntropy, IsTheNegativeLogarithmOfTheLabelsProbability) {
-  // exp() of these are 1, 2 and 5: the probabilities are eighths.
+  // exp() of these logits is 1, 2 and 5, so the probabilities are eighths.
   const std::vector<double> logits = {0, std::log(2), std::log(5), 0, std::log(2), std::log(5)};
   const std::vector<std::uint8_t> labels = {2, 0};
   std::vector<double> gradient(6);

@@ -1,4 +1,5 @@
-// What a Model promises about memory, announcements and its two ways forward.
+// Tests what a Model promises about memory, about its reports of finished gradients, and about its
+// two forward passes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rota/error.h>
@@ -44,8 +45,8 @@ TEST(Model, AnnouncesEachGradientOnceAndTheLastLayersFirst) {
   EXPECT_THAT(announced, ElementsAre(5, 4, 3, 2, 1, 0));
 }
 
-// Method: whatever is announced is spoilt at once. If a gradient were read or written after its
-// announcement, the spoilt values would change or spoil the others.
+// Method: each announced gradient is overwritten immediately. If a gradient were read or written
+// after its announcement, the spoilt values would change or would spoil other values.
 TEST(Model, IsDoneWithAGradientWhenItAnnouncesIt) {
   BoundModel<double> quiet(kImage, small_net());
   BoundModel<double> spoilt(kImage, small_net());
@@ -80,7 +81,8 @@ TEST(Model, GivesZerosForAnEmptyBatchAndAnnouncesThem) {
   EXPECT_EQ(model->evaluate({}).samples, 0U);
 }
 
-// Gradients are sums: those of two halves add up to those of the whole, but for rounding.
+// Gradients are sums: the gradients of two halves add up to the gradient of the whole, except for
+// rounding.
 TEST(Model, SumsGradientsOverTheBatch) {
   BoundModel<double> model(kImage, small_net());
   model->initialize(1);
@@ -119,7 +121,7 @@ TEST(Model, EvaluatesAsItTrains) {
   EXPECT_EQ(evaluated.samples, 60U);
 }
 
-// More samples than are evaluated together: sums are grouped otherwise.
+// There are more samples than are evaluated together, so the sums are grouped differently.
 TEST(Model, EvaluatesAsManySamplesAsThereAre) {
   BoundModel<float> model(kImage, small_net());
   model->initialize(1);
@@ -135,7 +137,7 @@ TEST(Model, LeavesDropoutOutWhenItEvaluates) {
   BoundModel<float> with({1, 1, 6}, {dense(30), dropout(0.5), dense(3)});
   BoundModel<float> without({1, 1, 6}, {dense(30), relu(), dense(3)});
   with->initialize(1);
-  for (float& value : with.values(0)) value = std::abs(value);  // So that relu() does nothing.
+  for (float& value : with.values(0)) value = std::abs(value);  // So relu() changes nothing.
   RandomSamples<float> samples(20, 6, 3);
   for (float& value : samples.inputs) value = std::abs(value);
   for (std::size_t i = 0; i < with.parameter_count(); ++i) {
@@ -149,8 +151,8 @@ TEST(Model, LeavesDropoutOutWhenItEvaluates) {
             with->train(samples.batch(1), nullptr).loss);
 }
 
-// Method: two models with memory at other distances from a page, the second one used to other
-// batches, and inputs that are not aligned at all.
+// Method: the two models have memory at different distances from a page boundary. The second model
+// has seen other batches before, and its inputs are not aligned.
 TEST(Model, GivesTheSameBitsWhereverItsMemoryIs) {
   BoundModel<float> first(kImage, small_net());
   BoundModel<float> second(kImage, small_net(), 5);
@@ -190,7 +192,7 @@ TEST(Model, RefusesMemoryThatDoesNotFit) {
   EXPECT_EQ(refusal([&] { model.bind(0, exact.span(), large.span().subspan(1)); }),
             "parameter 0.dense.weights is bound to memory that is not 64-byte aligned");
   EXPECT_EQ(refusal([&] { model.bind(2, exact.span(), exact.span()); }),
-            "parameter 2 cannot be bound: there are 2");
+            "parameter 2 cannot be bound: there are 2 parameters, numbered from 0");
 }
 
 TEST(Model, RefusesToWorkWithoutMemory) {
@@ -210,11 +212,11 @@ TEST(Model, RefusesBatchesThatDoNotFit) {
   Batch<float> batch = samples.batch();
   batch.inputs = batch.inputs.first(100);
   EXPECT_EQ(refusal([&] { model->train(batch, nullptr); }),
-            "a batch of 3 labels has 100 input values; this model takes 144 a sample");
+            "a batch of 3 labels has 100 input values; this model takes 144 for each sample");
   batch = samples.batch();
   batch.samples = {};
   EXPECT_EQ(refusal([&] { model->train(batch, nullptr); }),
-            "a batch of 3 labels has 0 identities of samples, which dropout needs");
+            "a batch of 3 labels has 0 identities of samples; dropout needs one for each label");
   EXPECT_EQ(model->evaluate(batch).samples, 3U);
   samples.labels[2] = 4;
   const std::string refused = refusal([&] { model->evaluate(samples.batch()); });

@@ -1,4 +1,4 @@
-// Optimizers against the same steps worked out by hand or from the paper's own formulas.
+// Compares optimizers with the same steps computed by hand, or with the formulas of the paper.
 #include <gtest/gtest.h>
 #include <rota/error.h>
 #include <rota/optimizer.h>
@@ -22,7 +22,7 @@ Optimizer<T> make(const OptimizerOptions& options, const std::vector<std::size_t
   return Optimizer<T>(options, counts);
 }
 
-// Powers of two, so that nothing rounds.
+// All factors are powers of two and all values are small integers, so no operation rounds.
 TYPED_TEST(OptimizerTest, SgdFollowsTheGradientWithMomentumAndDecay) {
   using T = TypeParam;
   Optimizer<T> optimizer =

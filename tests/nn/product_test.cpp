@@ -1,4 +1,4 @@
-// The matrix product against the sums as one writes them down.
+// Compares the matrix product with its textbook sums.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -10,7 +10,8 @@
 namespace rota::nn {
 namespace {
 
-// Small integers: every sum is exact in float, so there is one right answer.
+// Returns small integers. Every sum of their products is exact in float, so there is one right
+// answer.
 template <class T>
 std::vector<T> integers(std::size_t count, std::size_t seed) {
   std::vector<T> values(count);
@@ -23,7 +24,7 @@ T element(const Matrix<T>& matrix, std::size_t i, std::size_t j) {
   return matrix.data[matrix.column_major ? j * matrix.rows + i : i * matrix.columns + j];
 }
 
-// A matrix whose values are stored row by row or, if `transposed`, column by column.
+// Returns a matrix with values stored row by row or, if `transposed`, column by column.
 template <class T>
 Matrix<T> stored(const std::vector<T>& values, std::size_t rows, std::size_t columns,
                  bool transposed) {
@@ -51,7 +52,7 @@ class ProductTest : public ::testing::Test {};
 using Types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(ProductTest, Types);
 
-// Rows, depth and columns below, at and above the blocks that matrix libraries work in.
+// Tests rows, depth and columns below, at and above the block sizes of matrix libraries.
 TYPED_TEST(ProductTest, IsExactForEveryShapeAndOrientation) {
   using T = TypeParam;
   constexpr std::size_t kRows[] = {1, 5, 12, 13, 29};
@@ -80,7 +81,8 @@ TYPED_TEST(ProductTest, IsExactForEveryShapeAndOrientation) {
   }
 }
 
-// Training must not depend on where a bucket lies: at any cache line, the same bits.
+// Training must not depend on the place of a bucket: the product gives the same bits at any cache
+// line.
 TYPED_TEST(ProductTest, GivesTheSameBitsWhereverTheFactorsLie) {
   using T = TypeParam;
   constexpr std::size_t kRows = 50;

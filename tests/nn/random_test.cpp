@@ -1,4 +1,4 @@
-// The generator against the test vectors that its authors publish with it.
+// Compares the generator with the test vectors that its authors publish.
 #include <gtest/gtest.h>
 
 #include "nn/random.h"

@@ -1,4 +1,4 @@
-// The two ways to convolve against each other: tile by tile, and by one product for all windows.
+// Compares the two ways to convolve: tile by tile, and with one product for all windows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "nn/buffer.h"
 #include "nn/convolution.h"
+#include "nn/host_math.h"
 #include "nn/tiled_convolution.h"
 
 namespace rota::nn {
@@ -34,9 +35,7 @@ struct Results {
   std::vector<float> input_gradient;
 };
 
-template <class Module>
-Results run(const Case& test, bool add_gradients) {
-  Module module(test.input, convolution(test.filters, test.window));
+Results run(Module<float>& module, const Case& test, bool add_gradients) {
   const std::size_t pixels = test.input.rows * test.input.columns;
   std::vector<float> weights =
       numbers(test.window * test.window * test.input.channels * test.filters, 1);
@@ -57,7 +56,7 @@ Results run(const Case& test, bool add_gradients) {
   return results;
 }
 
-// Relative to the greatest of all: sums of hundreds of terms in float, some of which cancel out.
+// The error is relative to the greatest value: sums of hundreds of floats may cancel out.
 void expect_near(const std::vector<float>& result, const std::vector<float>& expected) {
   ASSERT_EQ(result.size(), expected.size());
   float greatest = 0;
@@ -71,8 +70,12 @@ class TiledConvolutionTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(TiledConvolutionTest, GivesWhatOneProductGives) {
   for (const bool add_gradients : {false, true}) {
-    const Results tiled = run<TiledConvolution<float>>(GetParam(), add_gradients);
-    const Results plain = run<Convolution<float>>(GetParam(), add_gradients);
+    const Case& test = GetParam();
+    const Layer layer = convolution(test.filters, test.window);
+    TiledConvolution<float> by_tiles(test.input, layer);
+    Convolution<HostMath<float>> by_windows({}, test.input, layer);
+    const Results tiled = run(by_tiles, test, add_gradients);
+    const Results plain = run(by_windows, test, add_gradients);
     expect_near(tiled.output, plain.output);
     expect_near(tiled.weights_gradient, plain.weights_gradient);
     expect_near(tiled.biases_gradient, plain.biases_gradient);
@@ -80,7 +83,8 @@ TEST_P(TiledConvolutionTest, GivesWhatOneProductGives) {
   }
 }
 
-// Images of one tile and of many, cut off and not, smaller than a tile, and more than fit at once.
+// The cases have images of one tile and of many, with and without tiles that are cut off, and an
+// image that is smaller than a tile. Some cases have more images than fit at a time.
 INSTANTIATE_TEST_SUITE_P(Shapes, TiledConvolutionTest,
                          ::testing::Values(Case{{4, 4, 16}, 16, 5, 1}, Case{{6, 6, 16}, 16, 3, 2},
                                            Case{{1, 1, 17}, 18, 5, 3}, Case{{14, 14, 32}, 64, 5, 9},

@@ -1,4 +1,4 @@
-// Texts of addresses: what they stand for, and which of them stand for nothing.
+// Tests which address a string means, and which strings are not addresses.
 #include "os/address.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(Address, OfTheSixthVersionHasBrackets) {
   EXPECT_EQ(parse_address("[fd00::1]:7001").family(), AF_INET6);
 }
 
-// One that is good on a single link says on which.
+// If an address is valid only on a single link, the address names the link.
 TEST(Address, KeepsItsScope) {
   char name[IF_NAMESIZE] = {};
   if (::if_indextoname(1, name) == nullptr) GTEST_SKIP() << "no first interface here";
@@ -36,7 +36,7 @@ TEST(Address, KeepsItsScope) {
   EXPECT_FALSE(parse_address(scoped + ":7001").is_loopback());
 }
 
-// As every program on the host reads them.
+// Every program on the host reads these short forms the same way.
 TEST(Address, MayBeShortened) {
   EXPECT_EQ(reread("127.1:7001"), "127.0.0.1:7001");
   EXPECT_EQ(reread("10.0.0.1:00"), "10.0.0.1:0");
@@ -75,7 +75,7 @@ TEST(Address, IsTheSameWithAnotherPort) {
   EXPECT_EQ(with_port("localhost:0", 80), "localhost:80");
 }
 
-// What both say of a text that is none.
+// Expects the error that every reading function throws for a string that is not an address.
 template <typename Read>
 void expect_malformed(const std::string& text, Read read) {
   try {
@@ -98,7 +98,7 @@ TEST(Address, IsRefusedWhereItIsMalformed) {
   }
 }
 
-// Of the right form, but a name, for which others have to be asked.
+// The form is right, but the host is a name, which only a name server can resolve.
 TEST(Address, IsANumberAndNoName) {
   for (const char* text :
        {"localhost:7001", "256.0.0.1:7001", "[fd00::g]:7001", "1.2.3.4.5:7001"}) {

@@ -1,4 +1,4 @@
-// Local names: sockets of this host that only processes of one user reach each other by.
+// Tests local names, which are sockets on this host that only processes of the same user can reach.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,10 +18,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Another one for each test that runs at the same time.
+// Returns a name that differs from the names of other tests that run at the same time.
 std::string some_name() { return "@rota-test-" + std::to_string(::getpid()) + ":7700"; }
 
-// Acts for another user for as long as it lives; only root can.
+// Acts as another user while the object lives; only root can.
 class Disguise {
  public:
   Disguise() { EXPECT_EQ(::seteuid(12345), 0); }
@@ -50,7 +50,7 @@ TEST(LocalName, IsOneListenersUntilThatCloses) {
   EXPECT_EQ(first->address, some_name());
   try {
     listen_at(some_name());
-    ADD_FAILURE() << "two listen there";
+    ADD_FAILURE() << "two listeners have the same name";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("bind to " + some_name() + ": Address already in use"));
   }
@@ -94,7 +94,8 @@ TEST(LocalName, IsNotCalledWhereAnotherUserListens) {
             "a process of another user listens there");
 }
 
-// Method: a caller that does not look whom it calls, and one of ours behind it.
+// Method: first a caller of another user connects, and does not check whose listener it has
+// reached. Then a caller of this test's user connects.
 TEST(LocalName, TakesNoCallerOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
   const Listener listener = listen_at(some_name());

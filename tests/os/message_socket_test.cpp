@@ -1,4 +1,4 @@
-// What was sent over a message socket arrives, also from a peer that is gone.
+// Messages over a message socket arrive, even if their sender is gone by then.
 #include "os/message_socket.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class MessageSocket : public ::testing::Test {
     theirs_ = std::move(ends.second);
   }
 
-  // "" where nothing is there yet, "closed" where nothing will be.
+  // Returns "" if nothing is there yet, and "closed" if nothing will come.
   std::string receive() {
     std::vector<std::byte> bytes;
     std::vector<Fd> fds;
@@ -42,7 +42,7 @@ TEST_F(MessageSocket, BringsWhatAPeerSentBeforeItWasGone) {
   EXPECT_EQ(receive(), "closed");
 }
 
-// The system then reports a reset connection before it hands out what was sent.
+// If the sender left bytes unread, the system reports a reset connection before the message.
 TEST_F(MessageSocket, BringsWhatAPeerSentThatLeftSomethingUnread) {
   send_message(ours_.get(), base::bytes_of("never read"));
   send_message(theirs_.get(), base::bytes_of("why it ends"));

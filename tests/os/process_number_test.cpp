@@ -1,6 +1,6 @@
-// A number that is given anew while the descendants of a process are signalled: its new owner is
-// not touched. Method: whoever signals is stopped at each of its system calls in turn; there one of
-// its descendants is killed, or both are, and strangers get the numbers.
+// A process id is reused while the descendants of a process are signalled: its new owner must not
+// get the signal. Method: the signalling process is stopped at each of its system calls in turn.
+// At each stop one of its descendants is killed, or both are, and other processes get their ids.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/sched.h>
@@ -24,10 +24,10 @@
 namespace rota::os {
 namespace {
 
-constexpr auto kMostTime = std::chrono::seconds(20);  // For hangs.
+constexpr auto kMostTime = std::chrono::seconds(20);  // Only a hang takes longer.
 
-// A child of whoever calls with a number of his choice, which has one in turn for each further
-// number. It comes when the number is free; -1 where it may not be chosen.
+// Starts a child of the caller with the first of these process ids. The child starts a child with
+// the next id, and so on. Waits until each id is free. Returns -1 if ids cannot be chosen.
 pid_t start_as(std::span<const pid_t> numbers) {
   clone_args how{};
   how.exit_signal = SIGCHLD;
@@ -49,7 +49,7 @@ bool has_ended(const HeldProcess& process) {
   return polls.readable(0);
 }
 
-// One who signals a child and a grandchild of its own, and can be stopped before each system call.
+// A process that signals its own child and grandchild. It can be stopped before each system call.
 class Signaller {
  public:
   static constexpr std::size_t kDescendants = 2;
@@ -73,9 +73,9 @@ class Signaller {
   Signaller& operator=(const Signaller&) = delete;
   ~Signaller() { EXPECT_TRUE(end_descendants(kMostTime)); }
 
-  // To the beginning of so many system calls; false where it has ended instead.
+  // Runs to the beginning of the `count`-th system call. Returns false if the process ended first.
   bool step(std::size_t count) {
-    const std::size_t stop_count = 2 * count - 1;  // One is at the end of each.
+    const std::size_t stop_count = 2 * count - 1;  // Each call also stops at its end.
     for (std::size_t stop = 0; stop < stop_count && !has_ended_; ++stop) go_on(PTRACE_SYSCALL);
     return !has_ended_;
   }
@@ -85,18 +85,18 @@ class Signaller {
 
   const std::vector<HeldProcess>& descendants() const noexcept { return descendants_; }
 
-  // Ends some of them. Returns the strangers who have their numbers then.
+  // Kills some of the descendants. Returns the strangers that then have their ids.
   std::vector<HeldProcess> replace(std::span<const std::size_t> which) const {
     std::vector<pid_t> numbers;
     for (const std::size_t index : which) numbers.push_back(descendants_[index].pid);
     for (const std::size_t index : which) (void)signal_held(descendants_[index], SIGKILL);
-    for (const pid_t number : numbers) {  // Orphans are ours to reap.
+    for (const pid_t number : numbers) {  // This process reaps the orphans.
       while (!hold_process(number).is_gone) (void)::waitpid(number, nullptr, WNOHANG);
     }
     EXPECT_GT(start_as(numbers), 0) << std::strerror(errno);
     std::vector<HeldProcess> strangers;
     for (const pid_t number : numbers) {
-      while (hold_process(number).is_gone) ::usleep(100);  // The first one starts the next.
+      while (hold_process(number).is_gone) ::usleep(100);  // The first process starts the next.
       strangers.push_back(hold_process(number));
     }
     return strangers;
@@ -110,7 +110,7 @@ class Signaller {
     has_ended_ = !WIFSTOPPED(status);
   }
 
-  // Nobody has to reap, so that a number is free as soon as its process has ended.
+  // The kernel reaps the children, so an id is free as soon as its process has ended.
   [[noreturn]] static void live(const Fd& told) {
     ::signal(SIGCHLD, SIG_IGN);
     if (fork_process() == 0) {
@@ -155,11 +155,11 @@ TEST_F(ProcessNumber, IsNoReasonToSignalItsNextOwner) {
         EXPECT_FALSE(has_ended(stranger)) << "replaced before call " << call_count;
       }
     }
-    EXPECT_GT(call_count, 20U) << "it was hardly stopped";
+    EXPECT_GT(call_count, 20U) << "the signaller made too few system calls";
   }
 }
 
-// Else there would be nothing to see above.
+// Checks that the signals do arrive: otherwise the test above would prove nothing.
 TEST_F(ProcessNumber, ReachesWhoeverHasIt) {
   Signaller signaller;
   signaller.go_on_to_the_end();

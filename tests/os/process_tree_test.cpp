@@ -1,5 +1,6 @@
-// A process is ended with all that it has started, and nothing else is. Method: shells that leave
-// daemons behind, which are then looked for by their parents.
+// A process is ended together with all processes that it has started, and no other process is
+// ended. Method: shells leave daemons behind, which the keeper adopts. The test finds them among
+// the descendants of the keeper.
 #include "os/process_tree.h"
 
 #include <gtest/gtest.h>
@@ -26,12 +27,13 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Kind = ProcessEvent::Kind;
 
-constexpr auto kPatience = seconds(20);  // For hangs.
+constexpr auto kPatience = seconds(20);  // Only a hang takes longer.
 
-// Its parents have ended, it has left their session, and it does not end by SIGTERM.
+// The parents of the daemon have ended. The daemon has left their session, and SIGTERM does not end
+// it.
 constexpr const char* kDaemon =
     "setsid sh -c 'trap \"\" TERM HUP; (sleep 60; sleep 60) & exit 0'; ";
-constexpr std::size_t kDaemonSize = 2;  // A shell, and its sleep.
+constexpr std::size_t kDaemonSize = 2;  // A shell and its sleep.
 
 ProcessPlan shell(const std::string& script) {
   ProcessPlan plan;
@@ -51,7 +53,7 @@ bool comes_true(const std::function<bool()>& condition) {
   return true;
 }
 
-// {-1, …} when nothing comes.
+// Returns the next event; {-1, …} if no event comes.
 ProcessEvent next_of(ProcessTree& tree) {
   std::optional<ProcessEvent> event;
   (void)comes_true([&] { return (event = tree.next_event()).has_value(); });
@@ -64,7 +66,8 @@ std::vector<pid_t> members_of(const ProcessTree& tree) {
   return members;
 }
 
-// Its first process goes on as sleep once the daemon's parents have ended.
+// Returns whether only the first process and the daemon are left. The first process executes
+// `sleep` once the daemon's parents have ended.
 bool has_settled(const ProcessTree& tree) {
   std::string name;
   std::ifstream("/proc/" + std::to_string(tree.pid()) + "/comm") >> name;
@@ -73,7 +76,7 @@ bool has_settled(const ProcessTree& tree) {
 
 bool is_there(pid_t pid) { return ::kill(pid, 0) == 0; }
 
-// Runs `body` in a split of this process, and returns how that has ended.
+// Runs `body` in a fork of this process, and returns how the fork has ended.
 ProcessEvent in_a_split(const std::function<int()>& body) {
   const pid_t pid = fork_process();
   if (pid == 0) ::_exit(body());
@@ -108,6 +111,18 @@ TEST(ProcessTreeTest, TellsOfStops) {
   tree.signal(SIGTERM);
   EXPECT_EQ(next_of(tree).value, SIGTERM);
   EXPECT_TRUE(tree.end(kPatience));
+}
+
+// If the `sleep` of a shell ends before the shell gets the signal, the shell returns from `wait`,
+// and exits with 3 before its trap runs.
+TEST(ProcessTreeTest, SignalsTheFirstProcessBeforeWhatItHasStarted) {
+  for (int trial = 0; trial < 50; ++trial) {
+    ProcessTree tree(shell("trap 'exit 7' TERM; sleep 60 & wait; exit 3"));
+    EXPECT_TRUE(comes_true([&] { return members_of(tree).size() == 2; }));
+    tree.signal(SIGTERM);
+    ASSERT_EQ(next_of(tree).value, 7) << "in trial " << trial;
+    EXPECT_TRUE(tree.end(kPatience));
+  }
 }
 
 TEST(ProcessTreeTest, TellsWhyAProgramCannotBeRun) {
@@ -165,8 +180,8 @@ TEST(ProcessTreeTest, EndsWhenTheProcessThatStartedItIsKilled) {
   EXPECT_TRUE(comes_true([] { return ::waitpid(-1, nullptr, WNOHANG) < 0; }));
 }
 
-// How a process ends, with 0, once its child has a tree, and then is stopped or beats. The child
-// goes on as `body` says.
+// Makes a process with a child. The child makes a tree and goes on with `body`. The process ends
+// with 0 once the child is stopped or `beats` has grown. Returns how the process ended.
 ProcessEvent end_above(const std::function<void(std::atomic<std::uint64_t>& beats)>& body) {
   void* page = ::mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -239,7 +254,7 @@ TEST(ProcessTreeTest, FreesItsProcessesWhenTheKeeperIsKilled) {
   EXPECT_TRUE(end_descendants(kPatience));
 }
 
-// In a split, whose /proc alone is hidden.
+// Hides /proc and calls `body`. Must run in a fork, because /proc stays hidden from its process.
 int end_without_proc(const std::function<bool()>& body) {
   if (::unshare(CLONE_NEWNS) != 0) return 2;
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 2;

@@ -1,5 +1,5 @@
-// What is sent to a process reaches the program's threads; what a thread does wrong, that thread.
-// Method: a thread looks at its own mask, from inside.
+// A signal to a process reaches the program's own threads, not a thread of rota. A fault of a
+// thread, such as SIGSEGV, reaches that thread. Method: a thread reads its own signal mask.
 #include "os/quiet_thread.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ bool is_blocked_here(int signal) {
   return sigismember(&blocked, signal) == 1;
 }
 
-// The numbers of those that are blocked in a quiet thread.
+// Returns the numbers of those `signals` that a quiet thread blocks.
 std::string blocked_among(std::initializer_list<int> signals) {
   std::string blocked;
   start_quiet_thread([&] {
@@ -33,7 +33,8 @@ TEST(QuietThread, IsNotInterruptedByWhatIsSentToTheProcess) {
   }
 }
 
-// Or the handler that prints a stack before the process dies would stay silent.
+// If these signals were blocked, a handler that prints a stack before the process dies would not
+// run.
 TEST(QuietThread, HearsOfItsOwnFaults) {
   EXPECT_EQ(blocked_among({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}), "");
 }

@@ -1,4 +1,4 @@
-// What is sealed can be read by many, and changed by nobody.
+// A sealed file can be read by many processes, and changed by none.
 #include "os/sealed_file.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(SealedFile, IsRefusedWhereNoFileMayBeThatLong) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   try {
     make_sealed_file("test", std::string(2000, 'x'));
-    ADD_FAILURE() << "it was made";
+    ADD_FAILURE() << "a file above the size limit was made";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kSystem);
   }

@@ -1,4 +1,4 @@
-// Signals as values.
+// Tests signals that a program reads from a descriptor instead of handling them.
 #include "os/signals.h"
 
 #include <gtest/gtest.h>
@@ -17,14 +17,14 @@ TEST(SignalWatch, TellsWhetherSomebodyAsksForMoreThanAChildsEnd) {
   EXPECT_TRUE(signals.has_other_than(SIGTERM));
   ::kill(::getpid(), SIGTERM);
   EXPECT_TRUE(signals.has_other_than(SIGCHLD));
-  // It was only looked at.
+  // The checks took no signal away.
   int sum = 0;
   while (const auto signal = signals.next()) sum += signal->number;
   EXPECT_EQ(sum, SIGCHLD + SIGTERM);
   EXPECT_FALSE(signals.has_other_than(SIGCHLD));
 }
 
-// As whoever started us may have blocked it.
+// The process that started this one may have blocked the signal.
 TEST(SignalWatch, LooksAtNoneThatItDoesNotWatch) {
   sigset_t of_others;
   sigemptyset(&of_others);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# compile_line.sh BUILD INCLUDES: a project that uses rota is compiled with its own flags, C++20 and
-# the folder of rota's public headers; nothing that rota stands on comes along.
+# compile_line.sh BUILD INCLUDES: a project that uses rota compiles with its own flags, with C++20
+# and with the folder of rota's public headers. The project gets no flag of rota's own dependencies.
 set -euo pipefail
 build=$1 includes=$2
 
@@ -13,16 +13,16 @@ for word in "${words[@]:1}"; do
     "$includes") found=1 ;;
     -Wall | -Wextra | -Wpedantic | -Werror | -std=*20) ;;
     *)
-      echo "'$word' has come along: $line" >&2
+      echo "the compile command has '$word', which the project did not ask for: $line" >&2
       exit 1
       ;;
   esac
   [[ $word != -I* ]] || { [[ ${word#-I} == "$includes" ]] && found=1; } || {
-    echo "'$word' has come along: $line" >&2
+    echo "the compile command has '$word', which the project did not ask for: $line" >&2
     exit 1
   }
 done
 ((found)) || {
-  echo "$includes is not among: $line" >&2
+  echo "the compile command lacks the folder of rota's headers, $includes: $line" >&2
   exit 1
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# flags.sh PREFIX COMPLETION: the manual pages and the completion know the flags that rotarun, rotarun
-# render and, where it is installed, rota-bench COLLECTIVE have, and no others.
+# flags.sh PREFIX COMPLETION: the manual pages and the completion list exactly the flags of rotarun,
+# of rotarun render and, if installed, of rota-bench COLLECTIVE.
 set -euo pipefail
 rotarun=$1/bin/rotarun bench=$1/bin/rota-bench pages=$1/share/man/man1 completion=$2
 
@@ -10,7 +10,7 @@ help=$(flags_of "$("$rotarun" --help)")
 render_help=$(flags_of "$("$rotarun" render --help)")
 [[ -n $help && -n $render_help ]]
 
-# compare FLAGS PAGE: in a manual page every hyphen that is to be typed has a backslash.
+# compare FLAGS PAGE: in a manual page a backslash precedes every hyphen that users type.
 compare() {
   diff <(echo "$1") <(grep -v '^\.\\"' "$2" | sed 's/\\-/-/g' | flags) ||
     { echo "--help (<) and the manual page $2 (>) differ" >&2; exit 1; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# marks.sh HEADER...: each class and each function of the public face has ROTA_EXPORT, and each
-# struct with a function that is defined elsewhere.
+# marks.sh HEADER...: each public class, each public function, and each struct with a function
+# defined elsewhere has ROTA_EXPORT.
 set -euo pipefail
 awk '
   function complain(what) { print FILENAME ":" FNR ": " what " without ROTA_EXPORT"; ++found }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# pkg_config.sh FORM PREFIX MAIN OUTPUT COMPILER: a trainer by the compiler and pkg-config alone.
+# pkg_config.sh FORM PREFIX MAIN OUTPUT COMPILER: builds a trainer with only the compiler and
+# pkg-config.
 set -euo pipefail
 form=$1 prefix=$2 main=$3 output=$4 compiler=$5
 
@@ -8,7 +9,7 @@ export PKG_CONFIG_PATH
 own=(-std=c++20 -Wall -Wextra -Wpedantic -Werror)
 read -ra cflags < <(pkg-config --cflags rota)
 [[ ${#cflags[@]} == 1 && ${cflags[0]} == -I* ]] || {
-  echo "more than one folder of headers comes along: ${cflags[*]}" >&2
+  echo "pkg-config --cflags rota must print one flag -I, but prints: ${cflags[*]}" >&2
   exit 1
 }
 if [[ $form == shared ]]; then

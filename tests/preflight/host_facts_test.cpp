@@ -1,4 +1,4 @@
-// What a host says about itself, and that it arrives as it was said.
+// Tests which facts a host reports about itself, and that they arrive unchanged.
 #include "launcher/preflight/host_facts.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ TEST(HostFacts, AreThoseOfThisHostAndOfTheProgram) {
   EXPECT_EQ(facts.open_files.soft, os::open_file_limits().soft);
 }
 
-// At the first launchers meet.
+// The first port is for the rendezvous of the launchers, so it is not counted.
 TEST(HostFacts, CountThePortsAtWhichRanksListen) {
   const auto count_of = [](const std::string& ports) {
     return gather(launcher::parse_options({"--ports", ports, "true"}), {}).free_port_count;

@@ -1,4 +1,4 @@
-// A look at three hosts with which all is well, for tests to spoil.
+// Has the facts of three hosts without a fault. Tests add faults.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// Which facts are fine, which are not, and with which words.
+// Tests which facts about hosts are fine, which are not, and the words of the report.
 #include "launcher/preflight/judgement.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ struct Case {
   std::function<void(Inspection& inspection)> spoil;
   Verdict verdict;
   std::string check;
-  std::string words;  // In what was found, or in the advice.
+  std::string words;  // Part of the finding or of the advice.
 };
 
 class JudgementOf : public ::testing::TestWithParam<Case> {};
@@ -67,7 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
              Verdict::kUnusable, "version",
              "rota 1.2.3 on a, c; rota 1.2.4 on b: install the same version everywhere"},
         Case{"no program", [](Inspection& seen) { facts_of(seen, 2).program_trouble = "none"; },
-             Verdict::kUnusable, "program", "none on c: put it at the same place everywhere"},
+             Verdict::kUnusable, "program",
+             "none on c: put the program into the same folder on every host"},
         Case{"another program",
              [](Inspection& seen) { facts_of(seen, 1).program_sha256 = std::string(64, 'b'); },
              Verdict::kDegraded, "program",
@@ -96,19 +97,19 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a smaller world", [](Inspection& seen) { seen.world_size = 3; }, Verdict::kFine,
              "ranks", "3: 2 on a, 1 on b, 0 on c"},
         Case{"no ports", [](Inspection& seen) { facts_of(seen, 1).free_port_count = 0; },
-             Verdict::kUnusable, "ports", "too few are free: b has 1 for 2 ranks"},
+             Verdict::kUnusable, "ports", "too few ports are free: b has 1 for 2 ranks"},
         Case{"just enough ports", [](Inspection& seen) { facts_of(seen, 1).free_port_count = 1; },
              Verdict::kFine, "ports", "7700-7955"},
         Case{"few files for a rank",
              [](Inspection& seen) { facts_of(seen, 1).open_files = {.soft = 21, .hard = 4096}; },
              Verdict::kUnusable, "files",
-             "b: each rank may open 21 files (ulimit -Sn), and this job takes about 24"},
+             "b: each rank may open 21 files (ulimit -Sn), but this job needs about 24"},
         Case{"few files for rotarun",
              [](Inspection& seen) { facts_of(seen, 1).open_files = {.soft = 33, .hard = 33}; },
              Verdict::kUnusable, "files", "b: rotarun may open 33 files (ulimit -Hn)"},
         Case{"fewer files than usual",
              [](Inspection& seen) { facts_of(seen, 2).open_files.soft = 1023; }, Verdict::kDegraded,
-             "files", "little for c"},
+             "files", "the limit of c is enough for the ranks, but low"},
         Case{"no limits",
              [](Inspection& seen) {
                for (Host& host : seen.hosts) {
@@ -119,15 +120,16 @@ INSTANTIATE_TEST_SUITE_P(
              Verdict::kFine, "memory", "8.0 GiB, may lock no limit"},
         Case{"no shared memory",
              [](Inspection& seen) { facts_of(seen, 1).shared_memory_bytes.reset(); },
-             Verdict::kFine, "/dev/shm", "1.0 GiB free on a, c; none on b: rota itself needs none"},
+             Verdict::kFine, "/dev/shm",
+             "1.0 GiB free on a, c; none on b: rota itself does not use"},
         Case{"little shared memory",
              [](Inspection& seen) { facts_of(seen, 1).shared_memory_bytes = 0; }, Verdict::kFine,
              "/dev/shm", "0.0 GiB free on b"},
         Case{"a clock that is wrong", [](Inspection& seen) { seen.hosts[2].clock_ahead = -3.25; },
-             Verdict::kFine, "clocks", "c is 3.2 s behind of a's"},
+             Verdict::kFine, "clocks", "c is 3.2 s behind a's clock"},
         Case{"a clock that is nearly right",
              [](Inspection& seen) { seen.hosts[2].clock_ahead = 0.9; }, Verdict::kFine, "clocks",
-             "within 900 ms of a's"}));
+             "within 900 ms of a's clock"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Edges, JudgementOf,
@@ -178,7 +180,7 @@ TEST(Judgement, OfOneHostLooksAtWhatItHasAlone) {
   inspection.hosts[0].address.clear();
   inspection.options.rank_count = 3;
   const Judgement judgement = judge(inspection);
-  EXPECT_EQ(judgement.verdict, Verdict::kDegraded);  // They take turns.
+  EXPECT_EQ(judgement.verdict, Verdict::kDegraded);  // The ranks share cores.
   EXPECT_EQ(finding_of(judgement, "hosts").found, "this host alone: a");
   std::vector<std::string> checks;
   for (const Finding& finding : judgement.findings) checks.push_back(finding.check);
@@ -199,7 +201,8 @@ Edge edge_of(double latency, double bandwidth) {
   return {.latency = latency, .bandwidth = bandwidth};
 }
 
-// With the worse median as the measure the slow direction would pass for half as fast.
+// The median of two edges could be either edge. Compared with the worse edge, no edge would be
+// slow.
 TEST(Rating, OfTwoEdgesIsByTheBetterOne) {
   const auto ratings = rate({edge_of(2e-3, 40), edge_of(50e-6, 100)});
   EXPECT_DOUBLE_EQ(ratings[0].bandwidth_ratio, 0.4);

@@ -1,4 +1,4 @@
-// rotarun --preflight on this host alone: what it prints, and what it ends with.
+// Tests rotarun --preflight on this host alone: its output and its exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-// Some of these may depend on the limits that the tests run with.
+// Runs rotarun under `limits`, because some results depend on the limits under which the tests run.
 Result run_with_files(const std::string& limits, const std::string& arguments) {
   return run({.arguments = {"/bin/sh", "-c",
                             "ulimit " + limits + "; exec " + rotarun_path() + " " + arguments}});
@@ -79,7 +79,7 @@ TEST(PreflightHere, FindsFewOpenFiles) {
   EXPECT_THAT(lower.out, HasSubstr("each rank may open 16 files (ulimit -Sn)"));
 }
 
-// They are told as people and programs are told all else.
+// Errors appear in the same text and JSON forms as other results.
 TEST(PreflightHere, SaysWhatKeepsItFromLooking) {
   Result result = run_rotarun({"--preflight", "--json", "--wdir", "/there/is/none", "true"});
   EXPECT_EQ(result.exit_code, 20);
@@ -107,7 +107,7 @@ TEST(PreflightHere, AWarningBeforeAJobIsAboutTheSameFiles) {
   const Result result = run_with_files("-Sn 17", "-np 2 true");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr("rotarun: warning: each rank may open 17 files (ulimit -Sn), "
-                                    "and this job takes about 18: raise the limit\n"));
+                                    "but this job needs about 18: raise the limit\n"));
   EXPECT_EQ(run_with_files("-Sn 18", "-np 2 true").err, "");
 }
 

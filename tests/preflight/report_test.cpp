@@ -1,5 +1,5 @@
-// What is printed, for people to the letter and for programs as parsed.
-#include "launcher/preflight/report.h"
+// Tests the printed report: the exact text for people, and the parsed JSON for programs.
+#include "launcher/preflight/preflight_report.h"
 
 #include <gtest/gtest.h>
 
@@ -16,20 +16,20 @@ TEST(Report, IsALineForEachCheckAndOneForEachEdge) {
   Inspection inspection = fine_inspection();
   inspection.edges[1].bandwidth = 11.8e6;
   const std::string slow =
-      "b -> c has 94.4 Mbit/s, 0.0094 of the median: the whole ring goes at this pace: look at "
-      "that way, or leave that host out\n";
+      "b -> c has 94.4 Mbit/s, 0.0094 of the median: the whole ring is as slow as this edge: check "
+      "the network between the two hosts, or leave out a host\n";
   EXPECT_EQ(to_text(inspection, judge(inspection)), R"(check      verdict   found
 hosts      fine      a (a:7701), b (b:7701), c (c:7701)
-key        fine      all 3 hosts have proved that they hold the same
+key        fine      all 3 hosts have proved that they have the same key
 version    fine      rota 1.2.3
 features   fine      x86_64, avx2, transports shm and tcp
 program    fine      /opt/train: 4711 bytes, SHA-256 aaaaaaaaaaaa
 ranks      fine      6: 2 on a, 2 on b, 2 on c; 2 CPUs allowed, no quota
-ports      fine      every host has enough of --ports 7700-7955
+ports      fine      every host has enough free ports of --ports 7700-7955
 files      fine      1024 open files, at most 4096
 memory     fine      8.0 GiB, may lock 64 KiB
-/dev/shm   fine      1.0 GiB free: rota itself needs none of it
-clocks     fine      within 0 us of a's
+/dev/shm   fine      1.0 GiB free: rota itself does not use /dev/shm
+clocks     fine      within 0 us of a's clock
 bandwidth  degraded  )" + slow + R"(latency    fine      40 us to 40 us on the edges of the ring
 
 edge    latency  of median    bandwidth  of median
@@ -80,7 +80,7 @@ TEST(Report, IsOneObjectForPrograms) {
   EXPECT_EQ(edge["slow"], false);
 }
 
-// A script finds the same fields where there was nothing to look at.
+// A script finds the same fields even if the preflight could inspect nothing.
 TEST(Report, HasTheFieldsThatRotarunGivesOnItsOwn) {
   const Inspection inspection = fine_inspection();
   const auto full = nlohmann::ordered_json::parse(to_json(inspection, judge(inspection)));

@@ -1,5 +1,6 @@
-// Rounds in which nobody is measured twice at once; and what ranks that are threads measure.
-#include "launcher/preflight/ring.h"
+// An edge of the ring leads from a rank to the next rank. In each round of the measurement, a rank
+// takes part in at most one edge. Ranks that are threads measure their edges.
+#include "launcher/preflight/ring_measurement.h"
 
 #include <gtest/gtest.h>
 
@@ -56,7 +57,7 @@ TEST(Ring, HandsOutWhatRank0Has) {
   }
 }
 
-// They have the same one.
+// All threads have the same clock.
 TEST(Ring, FindsClocksThatGoAlike) {
   on_threads(3, [](Communicator& comm) {
     const std::vector<double> ahead = compare_clocks(comm);

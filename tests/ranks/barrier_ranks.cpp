@@ -1,5 +1,6 @@
-// A barrier waits, between real processes over a real transport. The marks are words of a file that
-// all ranks map, on whichever host of the test's they are: such hosts share their files.
+// Tests that a barrier waits for all ranks, between real processes over a real transport. Each rank
+// sets marks for the others. A mark is a word of a file that all ranks map, on whichever host the
+// ranks run. The test's hosts share their files.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -19,7 +20,7 @@
 namespace rota {
 namespace {
 
-// One word a rank. Rank 0 makes the file, and all have it when this returns.
+// One word per rank. Rank 0 makes the file, and all ranks have it when the constructor returns.
 class SharedMarks {
  public:
   explicit SharedMarks(Communicator& comm) : bytes_(comm.world_size() * sizeof(testing::Mark)) {

@@ -1,13 +1,11 @@
-// Every collective, over a real transport, between real processes: this program is one rank.
+// Tests every collective over a real transport between real processes. This program is one rank.
 // Method: all ranks run the same tests in the same order over one communicator, as rotarun started
-// them. Values are small integers, so that sums are exact; after each test all ranks compare the
-// bits of their results.
+// them. Values are small integers, so sums are exact. After each test all ranks compare the bits of
+// their results.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -17,8 +15,6 @@
 
 namespace rota {
 namespace {
-
-Communicator* communicator_of_all = nullptr;
 
 template <class T>
 T value_of(std::size_t rank, std::size_t index) {
@@ -55,7 +51,7 @@ class CollectivesTest : public ::testing::Test {
     body(std::span<T>(reinterpret_cast<T*>(block.bytes().data()), count));
   }
 
-  // FNV-1a over the bytes of every rank's values must be one number.
+  // Expects that the FNV-1a hash of the values is the same on every rank.
   void expect_same_bits(std::span<const T> values) {
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const std::byte byte : std::as_bytes(values)) {
@@ -101,7 +97,7 @@ TYPED_TEST(CollectivesTest, AllReduceAverages) {
   }
 }
 
-// Values whose sums are rounded: every rank must round alike.
+// The sums of these values are rounded: every rank must round alike.
 TYPED_TEST(CollectivesTest, AllReduceRoundsAlikeOnEveryRank) {
   for (const std::size_t count : this->counts()) {
     this->on_both_memories(count, [&](std::span<TypeParam> values) {
@@ -153,7 +149,7 @@ TYPED_TEST(CollectivesTest, RequestsFinishInOrderWhoeverDrives) {
       this->fill(bucket);
       requests.push_back(this->comm().all_reduce_async(bucket, ReduceOp::kSum));
     }
-    requests[3].wait();  // The first four are driven here, the others by nobody in particular.
+    requests[3].wait();  // This wait drives the first four requests, not the others.
     EXPECT_TRUE(requests[0].test() && requests[1].test() && requests[2].test());
     for (Request& request : requests) request.wait();
     for (const auto& bucket : buckets) {
@@ -185,8 +181,8 @@ TYPED_TEST(CollectivesTest, RefusesWhatMakesNoSenseAndGoesOn) {
   this->comm().barrier();
 }
 
-// Over shared memory, memory of the communicator is never copied on its way, and other memory is:
-// once, as often as it is sent. Method: chunks are whole pages, so that formulas are exact.
+// Over shared memory, values in memory of the communicator are not staged. For any other memory, as
+// many bytes are staged as are sent. Method: chunks are whole pages, so the formulas are exact.
 TYPED_TEST(CollectivesTest, StagesWhatPeersCannotReach) {
   if (this->comm().rank_table().transport != "shm") GTEST_SKIP() << "there is nothing to reach";
   const std::size_t chunk = 1024;
@@ -205,30 +201,4 @@ TYPED_TEST(CollectivesTest, StagesWhatPeersCannotReach) {
 
 }  // namespace
 
-Communicator& the_communicator() { return *communicator_of_all; }
-
 }  // namespace rota
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  rota::CommunicatorOptions options = rota::CommunicatorOptions::from_environment();
-  if (argc > 1) options.plan = argv[1];
-  rota::Communicator communicator(options);
-  rota::communicator_of_all = &communicator;
-  if (argc > 2 && communicator.world_size() != std::strtoul(argv[2], nullptr, 10)) {
-    std::fprintf(stderr, "a world of %zu, not of %s\n", communicator.world_size(), argv[2]);
-    return 1;
-  }
-  if (communicator.rank() != 0) {  // Failures are printed by every rank, the rest by one.
-    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
-    auto* printer = listeners.Release(listeners.default_result_printer());
-    class FailuresOnly : public ::testing::EmptyTestEventListener {
-      void OnTestPartResult(const ::testing::TestPartResult& result) override {
-        if (result.failed()) std::fprintf(stderr, "%s\n", result.summary());
-      }
-    };
-    delete printer;
-    listeners.Append(new FailuresOnly);
-  }
-  return RUN_ALL_TESTS();
-}

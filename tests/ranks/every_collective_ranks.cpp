@@ -1,5 +1,5 @@
-// Every collective in each of its forms, for every type and every reduction that it has, between
-// real processes over a real transport.
+// Tests every collective in each of its forms, for every type and every reduction of that type,
+// between real processes over a real transport.
 #include <gtest/gtest.h>
 
 #include "ranks/ranks.h"
@@ -19,7 +19,8 @@ TYPED_TEST(EveryCollectiveTest, LeavesWhatTheSerialReferenceDoes) {
   testing::check_every_collective<TypeParam>(the_communicator());
 }
 
-// Large enough for many turns, and for what is staged to go round its ring.
+// With so many elements, an operation takes many turns of the driver, and its staged bytes fill
+// their ring buffer more than once.
 TYPED_TEST(EveryCollectiveTest, LeavesItForManyElements) {
   testing::EveryCollectiveCheck<TypeParam>(the_communicator()).run(100003);
 }

@@ -1,5 +1,6 @@
-// Communicators that are split off others, that live side by side, and those of threads in several
-// processes: this program is one rank, and starts the threads itself.
+// Tests communicators that are split off from others, several communicators in use together, and
+// communicators of threads in several processes. This program is one rank, and starts the threads
+// itself.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -30,11 +31,12 @@ void test_split(Communicator& world) {
   const std::size_t color = world.rank() % 2;
   Communicator half = world.split(color, world.world_size() - world.rank());
   ASSERT_EQ(half.world_size(), (world.world_size() + 1 - color) / 2);
-  // The key turned the order round.
+  // The key of split() has reversed the order.
   const std::size_t behind = (world.world_size() - 1 - world.rank()) / 2;
   ASSERT_EQ(half.rank(), behind);
   ASSERT_EQ(half.rank_table().rows.size(), half.world_size());
-  // Of several islands, its ranks may be of one, or each of its own.
+  // In a world of several domains, the ranks of a group may be in one domain, or each in its own
+  // domain.
   const std::string& transport = half.rank_table().transport;
   if (half.world_size() == 1) {
     EXPECT_EQ(transport, "none");
@@ -57,7 +59,8 @@ void test_colour_of_one(Communicator& world) {
   expect_sum_of_one_each(alone);
 }
 
-// Each with a thread of its own, in no order that ranks could agree on.
+// Tests groups in use together. Each group has a thread of its own, so calls come in no order that
+// ranks could agree on.
 void test_side_by_side(Communicator& world) {
   std::array groups{world.split(0), world.split(1)};
   std::vector<std::thread> threads;
@@ -71,7 +74,7 @@ void test_side_by_side(Communicator& world) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// A group is gone when the world goes on, and the other way round.
+// Tests that a group may end before the world goes on, and that a new group may replace an old one.
 void test_endings(Communicator& world) {
   { Communicator brief = world.split(0); }
   expect_sum_of_one_each(world);
@@ -97,7 +100,7 @@ void test_shared_vectors(Communicator& world) {
   world.all_reduce(values, ReduceOp::kMax);
 }
 
-// Two threads a process.
+// Tests communicators of two threads per process.
 int test_threads_of_processes() {
   std::vector<Communicator> replicas = Communicator::for_threads(2);
   std::vector<std::thread> threads;
@@ -112,7 +115,8 @@ int test_threads_of_processes() {
   return ::testing::Test::HasFailure() ? 1 : 0;
 }
 
-// Process p has p % 2 + 1 threads, which are ranks behind those of the processes before it.
+// Process p has p % 2 + 1 threads. The ranks of a process follow the ranks of the processes before
+// it.
 void expect_threads_beside(Communicator& world) {
   std::size_t first = 0;
   for (std::size_t before = 0; before < world.rank(); ++before) first += before % 2 + 1;
@@ -127,14 +131,15 @@ void expect_threads_beside(Communicator& world) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// A process that has joined makes ranks of threads as often as it likes, under rotarun as alone.
+// Tests that a process that has joined may make ranks of threads as often as it likes, under
+// rotarun or alone.
 void test_threads_beside(Communicator& world) {
   expect_threads_beside(world);
   expect_threads_beside(world);
   expect_sum_of_one_each(world);
 }
 
-// What is only read may end with the call; also under a rank of a job, where others read it.
+// Tests inputs that are temporaries: they may end with the call, even if other ranks read them.
 void test_temporaries(Communicator& world) {
   const auto rank = static_cast<std::int32_t>(world.rank());
   const auto n = static_cast<std::int32_t>(world.world_size());

@@ -1,6 +1,7 @@
-// More elements than 31 bits count, over a real transport: this program is one rank of two.
-// Method: values repeat after a prime number of elements, so that runs of them are filled and
-// compared at the speed of memory, and no cut of a plan moves an element to where its like is.
+// Tests calls with more elements than 31 bits can count, over a real transport. This program is one
+// rank of two. Method: values repeat after a prime number of elements, so runs of values are filled
+// and compared at the speed of memory. If a plan moved an element to a wrong place, the value there
+// would differ.
 #include <rota/communicator.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Every public function of a communicator, overload by overload, is called by a test.
-// Method: the shared library has the name of each, arguments included; the objects of the programs
-// that test communicators have those that they call.
+// Checks that some test calls each overload of each public function of a communicator. Method: the
+// shared library lists the name of each function with its arguments. The objects of the programs
+// that test communicators list the functions that they call.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -16,7 +16,7 @@ namespace {
 
 using Names = std::set<std::string>;
 
-// The functions of a communicator among what `nm` lists, as C++ writes them.
+// Returns the functions of a communicator in the output of `nm`, in C++ notation.
 Names functions_by(std::vector<std::string> flags) {
   flags.insert(flags.begin(), {ROTA_NM, "-C"});
   const testing::Result result = testing::run({.arguments = std::move(flags)});
@@ -31,7 +31,7 @@ Names functions_by(std::vector<std::string> flags) {
   return names;
 }
 
-// What its header has below `private`.
+// Returns whether the header declares the function below `private`.
 bool is_inside(const std::string& name) {
   return name.starts_with("Communicator(std::shared_ptr<");
 }
@@ -40,7 +40,7 @@ TEST(Overloads, AreAllCalledByATest) {
   Names all = functions_by({"-D", "--defined-only", "@" + testing::test_path("called.txt")});
   std::erase_if(all, is_inside);
   const Names called = functions_by({"--undefined-only", "@" + testing::test_path("callers.txt")});
-  EXPECT_GE(all.size(), 50U) << "nm was not understood";
+  EXPECT_GE(all.size(), 50U) << "the output of nm has too few functions";
   for (const std::string& name : all) {
     EXPECT_TRUE(called.contains(name)) << "no test calls Communicator::" << name;
   }

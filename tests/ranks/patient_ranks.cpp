@@ -1,5 +1,5 @@
-// Whoever would wait for ever says so by the largest of all times, which no sum with a clock has
-// room for: this program is one rank that does.
+// This program is a rank that waits for ever. Its deadline is the largest possible time, which must
+// not overflow when a clock's time is added.
 #include <rota/agreed_steps.h>
 #include <rota/communicator.h>
 
@@ -40,7 +40,7 @@ int main() {
   options.join_timeout = std::chrono::nanoseconds::max();
   options.deadline = std::chrono::nanoseconds::max();
   rota::Communicator world(options);
-  // A training begins, and another one: the second has to have the launcher's word.
+  // A training run begins, and then another one. The second run needs an answer from the launcher.
   bool is_right = steps_are_taken(world) && steps_are_taken(world);
   rota::Communicator group = world.split(0);
   is_right = is_right && sums_are_right(group) && steps_are_taken(group);

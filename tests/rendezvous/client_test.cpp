@@ -1,5 +1,6 @@
-// A rank's side of the rendezvous: what it sends, and what looking for news costs.
-// Method: the launcher is the other end of a socket. operator new counts.
+// Tests a rank's side of the rendezvous: the messages that it sends, and what a poll for the
+// launcher's messages costs. Method: the test plays the launcher at the other end of a socket.
+// operator new counts its calls.
 #include "rendezvous/client.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +18,7 @@ std::atomic<long> allocation_count{0};
 
 }  // namespace
 
-// Not inlined, or the compiler would see malloc and free where it knows new and delete.
+// noinline: otherwise the compiler would see malloc and free where it knows new and delete.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocation_count;
   if (void* start = std::malloc(bytes)) return start;
@@ -35,7 +36,7 @@ class ClientTest : public ::testing::Test {
   explicit ClientTest(std::pair<os::Fd, os::Fd> ends)
       : launcher_(std::move(ends.first)), client_(std::move(ends.second)) {}
 
-  // What the client has said, if anything.
+  // Returns the client's next message, if any.
   std::optional<Message> heard() {
     std::vector<std::byte> bytes;
     std::vector<os::Fd> fds;
@@ -81,7 +82,7 @@ TEST_F(ClientTest, RefusesAValueThatNoMessageHolds) {
   EXPECT_EQ(heard()->text.size(), 60'000U);
   try {
     client_.put("key", std::string(100'000, 'x'));
-    FAIL() << "it was sent";
+    FAIL() << "a value longer than a message was sent";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
     EXPECT_THAT(error.what(), ::testing::HasSubstr("65536"));
@@ -89,7 +90,7 @@ TEST_F(ClientTest, RefusesAValueThatNoMessageHolds) {
   EXPECT_FALSE(heard());
 }
 
-// A rank that waits looks every millisecond.
+// A waiting rank polls every millisecond.
 TEST_F(ClientTest, LooksForNewsWithoutAllocating) {
   client_.next_notice();
   const long before = allocation_count;
@@ -111,11 +112,12 @@ Job small_job() {
   return job;
 }
 
-std::string table_of(const Job& job) { return encode_table(job.table, job.islands); }
+std::string table_of(const Job& job) { return encode_table(job.table, job.domains); }
 
 base::TimePoint in_time() { return base::Clock::now() + std::chrono::seconds(10); }
 
-// Rather than waiting for descriptors that nobody sends: who knows the transport then says so.
+// The client does not wait for descriptors that nobody sends. The code that knows the transport
+// fails later.
 TEST_F(ClientTest, TakesAWelcomeWithNothingButATable) {
   const std::string table = table_of(small_job());
   welcome(small_job(), mark_of(table), make_table_file(table));
@@ -143,10 +145,11 @@ TEST_F(ClientTest, RefusesATableWithoutARowForIt) {
   EXPECT_THROW(client_.join(in_time()), Error);
 }
 
-// By hand: it says which table it has, and takes that one or the one that comes.
+// A rank started by hand says which table it has. It uses that table, or another table if one
+// arrives.
 TEST_F(ClientTest, TakesItsOwnTableOrTheOneThatComes) {
   Job job = small_job();
-  job.lends = false;
+  job.hands_descriptors = false;
   const std::string table = table_of(job);
   welcome(job, mark_of(table), {});
   EXPECT_EQ(client_.join(in_time(), table).job.table.transport, "one of the future");

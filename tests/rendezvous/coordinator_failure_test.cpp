@@ -1,4 +1,5 @@
-// What the coordinator tells the others when a rank fails, leaves, ends or talks nonsense.
+// Tests what the coordinator tells the other ranks when a rank fails, leaves, ends or sends
+// nonsense.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +58,7 @@ Message timed_out(std::uint32_t blamed) {
           .text = "timed out after 2 s"};
 }
 
-// Method: rank 0's deadline passes first; rank 1, for which it waits, has waited for rank 2.
+// Method: rank 0's deadline passes first. Rank 0 waits for rank 1, and rank 1 waits for rank 2.
 TEST(Coordinator, BlamesATimeoutOnTheRankThatWaitsForNobody) {
   CoordinatorWorld world(3);
   world.join_all(3);
@@ -65,7 +66,7 @@ TEST(Coordinator, BlamesATimeoutOnTheRankThatWaitsForNobody) {
   world.say(1, waiting_for(2));
   world.say(0, timed_out(1));
   const auto sent = world.sent();
-  ASSERT_THAT(sent, SizeIs(3));  // Who told it is told more.
+  ASSERT_THAT(sent, SizeIs(3));  // Rank 0 is told too: about rank 2.
   for (const Outgoing& outgoing : sent) {
     EXPECT_EQ(outgoing.message.error, ErrorCode::kTimeout);
     EXPECT_EQ(outgoing.message.blamed, 2U);
@@ -84,6 +85,27 @@ TEST(Coordinator, LeavesATimeoutAsItIsWhereRanksWaitInACircle) {
   ASSERT_THAT(sent, SizeIs(1));
   EXPECT_EQ(sent[0].blamed, 1U);
   EXPECT_EQ(sent[0].text, "timed out after 2 s");
+}
+
+// Method: ranks 0 and 1 wait in an operation of a library, which does not say for whom. Rank 2 has
+// left. The second world has one more rank, which is busy with something else.
+TEST(Coordinator, BlamesARankThatLeftWhereAllOthersWaitInOneOperation) {
+  for (const std::size_t world_size : {3U, 4U}) {
+    CoordinatorWorld world(world_size);
+    world.join_all(world_size);
+    world.say(2, {.type = MessageType::kLeave});
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      Message waiting = waiting_for(1 - rank);
+      waiting.key = "world#1";
+      waiting.text = "a barrier";
+      world.say(rank, waiting);
+    }
+    world.say(0, timed_out(1));
+    const auto sent = world.sent_to(1);
+    ASSERT_FALSE(sent.empty());
+    EXPECT_EQ(sent.back().blamed, world_size == 3 ? 2U : 1U);
+    EXPECT_EQ(sent.back().text.find("; rank 2 () left") != std::string::npos, world_size == 3);
+  }
 }
 
 TEST(Coordinator, ForgetsAWaitThatIsOver) {
@@ -129,9 +151,9 @@ TEST(Coordinator, TellsWhoWaitsForItThatARankHasLeft) {
   ASSERT_THAT(sent, SizeIs(1));
   EXPECT_EQ(sent[0].rank, 3U);
   EXPECT_EQ(sent[0].message, departed(1, "left"));
-  world.say(2, waiting_for(1));  // Who comes to wait later is told at once.
+  world.say(2, waiting_for(1));  // A rank that begins to wait later is told immediately.
   EXPECT_THAT(world.sent_to(2), ElementsAre(departed(1, "left")));
-  world.coordinator.on_departure(1, "exited with code 0");  // No news.
+  world.coordinator.on_departure(1, "exited with code 0");  // Nothing new.
   world.say(0, waiting_for(1));
   EXPECT_THAT(world.sent_to(0), ElementsAre(departed(1, "left")));
 }
@@ -152,7 +174,8 @@ TEST(Coordinator, TellsAllWhoWasTheFirstToEndWithoutHavingLeft) {
   EXPECT_EQ(sent[0].rank, 3U);
 }
 
-// What the launcher does for a world of the most ranks: it has to be linear, or nearly so.
+// A launcher also serves the largest world, so the cost of joins, barriers and departures must grow
+// about linearly with the number of ranks.
 TEST(Coordinator, SaysLittleWhereAllOfManyRanksMeetAndLeave) {
   constexpr std::size_t kRanks = kMaxWorldSize;
   CoordinatorWorld world(kRanks);
@@ -168,7 +191,7 @@ TEST(Coordinator, SaysLittleWhereAllOfManyRanksMeetAndLeave) {
 TEST(Coordinator, TellsALateJoinerWhoHasGoneAlready) {
   CoordinatorWorld world(3);
   world.coordinator.on_departure(2, "exited with code 0");
-  EXPECT_THAT(world.sent(), IsEmpty());  // Nobody has joined.
+  EXPECT_THAT(world.sent(), IsEmpty());  // No rank has joined.
   world.say(0, {.type = MessageType::kJoin});
   const auto sent = world.sent_to(0);
   ASSERT_THAT(sent, SizeIs(2));
@@ -190,7 +213,7 @@ TEST(Coordinator, EndsABarrierThatCanNeverBeCompleted) {
   EXPECT_EQ(sent[1].error, ErrorCode::kPeerLost);
   EXPECT_EQ(sent[1].blamed, 2U);
   EXPECT_EQ(sent[1].text, "barrier \"b\" cannot be completed: rank 2 exited with code 0");
-  world.barrier(1, 2, "b");  // Nor any later one.
+  world.barrier(1, 2, "b");  // A later barrier cannot complete either.
   const auto later = world.sent_to(1);
   ASSERT_THAT(later, SizeIs(1));
   EXPECT_EQ(later[0].error, ErrorCode::kPeerLost);
@@ -249,12 +272,12 @@ TEST(Coordinator, ReadsWhatARankMaySay) {
   EXPECT_EQ(read_from_rank(0, 2, encode(waiting)), waiting);
 }
 
-// Each is turned into the failure of the rank that sent it.
+// The coordinator treats each of these messages as a failure of the rank that sent it.
 TEST(Coordinator, TakesNonsenseForAFailureOfItsSender) {
   const Message bad[] = {
-      {.type = MessageType::kWelcome},                // Only the launcher says it.
-      {.type = MessageType::kDeparted, .blamed = 0},  // Likewise.
-      {.type = MessageType::kWaiting},                // For whom?
+      {.type = MessageType::kWelcome},                // Only the launcher sends it.
+      {.type = MessageType::kDeparted, .blamed = 0},  // Only the launcher sends it.
+      {.type = MessageType::kWaiting},                // Names no rank.
       {.type = MessageType::kWaiting, .blamed = 2},   // There is no such rank.
       {.type = MessageType::kAbort, .text = "why?"},  // Without a code.
       {.type = MessageType::kAbort, .error = ErrorCode::kTimeout, .blamed = 99},
@@ -268,8 +291,8 @@ TEST(Coordinator, TakesNonsenseForAFailureOfItsSender) {
   }
 }
 
-// Method: random bytes, and valid messages with random damage, are all read and all handled. The
-// fixed seed makes a failure repeat.
+// Method: the coordinator decodes and handles random bytes, and valid messages with random damage.
+// The fixed seed makes a failure repeatable.
 TEST(Coordinator, SurvivesWhateverBytesComeIn) {
   std::mt19937 random(20240517);
   CoordinatorWorld world(3);

@@ -1,4 +1,5 @@
-// Ranks that have waited for a while in one operation, which they describe differently.
+// If ranks wait in the same operation but describe it differently, the coordinator reports this to
+// all ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,9 +34,10 @@ TEST_F(MismatchTest, IsToldToAllAtTheFirstDifference) {
     EXPECT_EQ(sent[rank].message.type, MessageType::kAborted);
     EXPECT_EQ(sent[rank].message.error, ErrorCode::kMismatch);
     EXPECT_EQ(sent[rank].message.blamed, 3U);
-    EXPECT_EQ(sent[rank].message.text,
-              "rank 1 is in barrier, rank 3 in all_reduce of 5 float: every rank must make the "
-              "same calls in the same order");
+    EXPECT_EQ(
+        sent[rank].message.text,
+        "rank 1 is in barrier, but rank 3 is in all_reduce of 5 float: every rank must make the "
+        "same calls in the same order");
   }
 }
 
@@ -46,7 +48,7 @@ TEST_F(MismatchTest, IsLaidAtWhoDiffersFromTheLowestRank) {
   EXPECT_EQ(world_.sent_to(0).at(0).blamed, 2U);
 }
 
-// The lowest is the last to report, so that all the others differ.
+// The lowest rank reports last and differs from all others.
 TEST_F(MismatchTest, IsLaidAtTheLaterOfSeveral) {
   wait_in(3, "0#17", "barrier");
   wait_in(2, "0#17", "barrier");
@@ -56,11 +58,11 @@ TEST_F(MismatchTest, IsLaidAtTheLaterOfSeveral) {
 
 TEST_F(MismatchTest, IsNoneBetweenEqualOperations) {
   for (std::size_t rank = 0; rank < 4; ++rank) wait_in(rank, "0#17", "barrier");
-  wait_in(2, "0#17", "barrier");  // For another rank than before.
+  wait_in(2, "0#17", "barrier");  // Rank 2 now waits for another rank.
   EXPECT_THAT(world_.sent(), IsEmpty());
 }
 
-// Ranks may be in different operations: one is ahead, or in another communicator.
+// Ranks may be in different operations: a rank may be ahead, or in another communicator.
 TEST_F(MismatchTest, IsNoneBetweenDifferentKeys) {
   wait_in(0, "0#17", "barrier");
   wait_in(1, "0#18", "broadcast");
@@ -86,7 +88,7 @@ TEST_F(MismatchTest, AnswersWhatIsAskedForAfterwards) {
   world_.barrier(2, 7, "b");
   wait_in(0, "0#17", "barrier");
   wait_in(1, "0#17", "broadcast");
-  wait_in(3, "0#17", "all_gather");  // Told already.
+  wait_in(3, "0#17", "all_gather");  // Rank 3 has been told already.
   const auto sent = world_.sent_to(2);
   ASSERT_THAT(sent, SizeIs(1));
   world_.get(2, 8, "k");
@@ -97,7 +99,7 @@ TEST_F(MismatchTest, AnswersWhatIsAskedForAfterwards) {
   EXPECT_EQ(later[0].text, sent[0].text);
 }
 
-// A rank may send anything that fits; what is said about it has to fit as well.
+// A rank may send any string that fits in a message. The report about it has to fit as well.
 TEST_F(MismatchTest, IsSaidInAMessageThatCanBeSent) {
   wait_in(0, "0#17", std::string(65'000, 'a'));
   wait_in(1, "0#17", std::string(65'000, 'b'));

@@ -1,4 +1,4 @@
-// How the ranks agree on the step that they stop after.
+// Tests how the ranks agree on the last step before they stop.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ class CoordinatorStop : public ::testing::Test {
     world_.sent();
   }
 
-  // Whom something of this type was sent to since the last time.
+  // Returns the ranks to which a message of this type was sent since the last call.
   std::vector<std::size_t> told(MessageType type, std::uint64_t step = 0) {
     std::vector<std::size_t> ranks;
     for (const Outgoing& outgoing : world_.sent()) {
@@ -102,7 +102,7 @@ TEST_F(CoordinatorStop, DoesNotWaitForARankThatHasEnded) {
   EXPECT_THAT(told(MessageType::kStopAfter, 4), ElementsAre(0, 1));
 }
 
-// What it began alone, nobody can end.
+// Rank 2 ends in step 9, which no other rank has begun. Without rank 2, no rank can finish step 9.
 TEST_F(CoordinatorStop, ForgetsTheStepOfARankThatHasEnded) {
   all_train();
   world_.coordinator.stop();
@@ -134,7 +134,7 @@ TEST_F(CoordinatorStop, DoesNotAskARankBetweenTwoTrainings) {
   EXPECT_THAT(told(MessageType::kStopAfter, 23), ElementsAre(0, 1, 2));
 }
 
-// It could begin a step that the others do not take.
+// If the rank were not held, it could begin a step that the others do not take.
 TEST_F(CoordinatorStop, HoldsARankThatGoesOnTrainingUntilTheLastStepIsKnown) {
   all_train();
   trained(1, 20);

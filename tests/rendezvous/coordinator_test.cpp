@@ -1,4 +1,4 @@
-// What the coordinator answers while all is well, and while somebody is only late.
+// Tests what the coordinator answers if no rank fails, and if a rank is only late.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,10 +34,11 @@ TEST(Coordinator, WelcomesEachRankWithItsOwnRankAndTheDescriptors) {
   EXPECT_EQ(places->table.rows.size(), 3U);
 }
 
-// Where no descriptors travel, the table does: to ranks that do not have it already.
+// If no descriptors travel, the coordinator sends the table itself to each rank that has another
+// table.
 TEST(Coordinator, SendsTheTableToWhoHasAnotherOneWhereItLendsNone) {
   Job job = job_of(2);
-  job.lends = false;
+  job.hands_descriptors = false;
   job.table.rows[0].host = std::string(100'000, 'x');
   Coordinator coordinator(job);
   coordinator.on_message(
@@ -141,7 +142,7 @@ TEST(Coordinator, KeepsBarriersOfDifferentNamesApartAndLetsOneBeUsedAgain) {
   EXPECT_THAT(world.sent(), IsEmpty());
   world.barrier(1, 3, "a");
   EXPECT_THAT(world.sent(), SizeIs(2));
-  world.barrier(0, 4, "a");  // Again; nobody is there from the last time.
+  world.barrier(0, 4, "a");  // Begins a second barrier with the same name.
   EXPECT_THAT(world.sent(), IsEmpty());
   world.barrier(1, 5, "a");
   EXPECT_THAT(world.sent(), SizeIs(2));

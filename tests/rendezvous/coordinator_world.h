@@ -1,4 +1,4 @@
-// A coordinator and what it has sent, as its tests look at them.
+// A coordinator and the messages it has sent, for its tests.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -22,7 +22,7 @@ class CoordinatorWorld {
  public:
   explicit CoordinatorWorld(std::size_t world_size) : coordinator(job_of(world_size)) {}
 
-  // Everybody joins, and the welcomes are out of the way.
+  // Lets every rank join, and discards the welcomes.
   void join_all(std::size_t world_size) {
     for (std::size_t rank = 0; rank < world_size; ++rank) say(rank, {.type = MessageType::kJoin});
     sent();
@@ -49,10 +49,11 @@ class CoordinatorWorld {
     coordinator.on_time(now);
   }
 
-  // What was sent since the last time, with to whom.
+  // Returns the messages sent since the last call, each with its rank.
   std::vector<Outgoing> sent() { return coordinator.take_outbox(); }
 
-  // What was sent to one rank since the last time; what went to others is forgotten.
+  // Returns the messages sent to one rank since the last call. Discards the messages to other
+  // ranks.
   std::vector<Message> sent_to(std::size_t rank) {
     std::vector<Message> messages;
     for (Outgoing& outgoing : coordinator.take_outbox()) {

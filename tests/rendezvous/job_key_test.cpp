@@ -1,5 +1,6 @@
-// The key of a job does not stay behind in memory that was given back.
-// Method: operator delete looks into it, which takes a program of its own.
+// Freed memory keeps no copy of a job's key. Method: operator delete looks into the memory that it
+// frees. The test is a separate program, because operator delete can be replaced only for a whole
+// program.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -12,7 +13,7 @@
 
 namespace {
 
-// Byte by byte: there is no second copy here to be found.
+// Compares byte by byte, without a copy of the key: the search could find that copy.
 bool looks_like_the_key(const unsigned char* bytes) {
   for (unsigned i = 0; i < rota::auth::kKeyBytes; ++i) {
     if (bytes[i] != 0xa0 + i) return false;
@@ -33,7 +34,7 @@ void look_into(void* start) {
 
 }  // namespace
 
-// Not inlined, or the compiler would see malloc and free where it knows new and delete.
+// noinline: otherwise the compiler would see malloc and free where it knows new and delete.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   if (void* start = std::malloc(bytes)) return start;
   throw std::bad_alloc();
@@ -74,10 +75,10 @@ TEST(JobKey, IsGoneFromATextThatTravels) {
   const auto decoded = decode_job(with_key(text, job.key));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->job.key, job.key);
-  EXPECT_EQ(copy_count, 1);  // The text that had it again.
+  EXPECT_EQ(copy_count, 1);  // The copy is in the string from with_key().
 }
 
-// That it looks where a copy would be.
+// Checks the method: it finds a copy that stays behind.
 TEST(JobKey, IsFoundWhereItStaysBehind) {
   copy_count = 0;
   { const std::string text = encode(job_with_key(), {}); }

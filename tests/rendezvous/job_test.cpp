@@ -1,4 +1,5 @@
-// What the launcher tells a rank travels whole, and between hosts without the key.
+// The launcher's description of the job reaches a rank whole. Between hosts it is sent without the
+// key.
 #include "rendezvous/job.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ std::string_view text_of(const auth::Key& key) {
   return {reinterpret_cast<const char*>(key.bytes().data()), auth::kKeyBytes};
 }
 
-TableMark mark_of_table(const Job& job) { return mark_of(encode_table(job.table, job.islands)); }
+TableMark mark_of_table(const Job& job) { return mark_of(encode_table(job.table, job.domains)); }
 
 std::string text_of(const Job& job) { return encode(job, mark_of_table(job)); }
 
@@ -44,7 +45,8 @@ TEST(Job, TravelsWithoutItsKey) {
   EXPECT_EQ(decoded->table, mark_of_table(job));
 }
 
-// However large the world: the table, which is what grows, travels by itself.
+// The length of a description does not depend on the world's size, because the table is sent
+// separately. No other part of a job grows with the world.
 TEST(Job, IsAsLongInEveryWorld) {
   Job job = job_of_two();
   const std::size_t bytes = text_of(job).size();
@@ -86,14 +88,14 @@ TEST(Job, IsRefusedATableWithoutItsRank) {
 TEST(Job, LendsWhatItsTransportTakes) {
   Job job = job_of_two();
   job.table.rows.push_back({1, "b", "10.0.0.2:7702", ""});
-  EXPECT_EQ(lent_count(job), 1U);
+  EXPECT_EQ(descriptor_count(job), 1U);
   job.table.transport = "shm+tcp";
-  job.islands = {0, 1, 1};
-  EXPECT_EQ(lent_count(job), 3U);  // A listening socket and two arenas.
+  job.domains = {0, 1, 1};
+  EXPECT_EQ(descriptor_count(job), 3U);  // A listening socket and two arenas.
   job.rank = 0;
-  EXPECT_EQ(lent_count(job), 1U);
-  job.lends = false;
-  EXPECT_EQ(lent_count(job), 0U);
+  EXPECT_EQ(descriptor_count(job), 1U);
+  job.hands_descriptors = false;
+  EXPECT_EQ(descriptor_count(job), 0U);
 }
 
 TEST(Job, IsRefusedWhenCutShortAnywhereOrTooLong) {
@@ -109,7 +111,7 @@ TEST(Job, IsRefusedWithATableThatNobodyCouldSend) {
   EXPECT_FALSE(decode_job(encode(job_of_two(), {.bytes = kMaxTableBytes + 1})));
 }
 
-// A welcome that only brings further descriptors has no text.
+// A welcome message that only carries more descriptors has an empty text.
 TEST(Job, IsLeftAloneWhereItIsTooShortToHaveAKey) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, auth::kKeyBytes - 1}) {
     const std::string text(bytes, 'x');

@@ -1,4 +1,4 @@
-// Messages survive the wire, and nothing damaged passes for one.
+// Messages survive the wire, and no damaged message is accepted.
 #include "rendezvous/message.h"
 
 #include <gtest/gtest.h>
@@ -40,6 +40,16 @@ TEST(Message, IsRefusedWithAVersionTypeOrErrorThatDoesNotExist) {
   auto bytes = encode(full_message());
   bytes[1] = std::byte{0};
   EXPECT_FALSE(decode(bytes));
+}
+
+// Method: a code that has a name is an ErrorCode.
+TEST(Message, CarriesEveryErrorCodeAndNoOther) {
+  for (std::uint8_t code = 1; code < 200; ++code) {
+    auto bytes = encode(full_message());
+    bytes[6] = std::byte{code};
+    const bool exists = to_string(static_cast<ErrorCode>(code)) != "unknown";
+    EXPECT_EQ(decode(bytes).has_value(), exists) << "code " << int{code};
+  }
 }
 
 }  // namespace

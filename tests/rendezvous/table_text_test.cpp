@@ -1,4 +1,4 @@
-// The table of a job reaches the ranks whole, and what is another one is seen.
+// The rank table reaches the ranks whole, and ranks notice if their tables differ.
 #include "rendezvous/table_text.h"
 
 #include <gtest/gtest.h>
@@ -28,13 +28,13 @@ TEST(TableText, ComesOutAsItWentIn) {
   const std::string text = encode_table(table_of_three(), {0, 1, 1});
   const auto places = decode_table(text);
   ASSERT_TRUE(places);
-  EXPECT_EQ(encode_table(places->table, places->islands), text);
+  EXPECT_EQ(encode_table(places->table, places->domains), text);
   EXPECT_EQ(places->table.epoch, 3U);
   EXPECT_EQ(places->table.tuned, "/world.tuned");
   ASSERT_EQ(places->table.rows.size(), 3U);
   EXPECT_EQ(places->table.rows[2].local_rank, 1U);
   EXPECT_EQ(places->table.rows[2].address, "10.0.0.2:7702");
-  EXPECT_EQ(places->islands, (base::Islands{0, 1, 1}));
+  EXPECT_EQ(places->domains, (base::Domains{0, 1, 1}));
 }
 
 TEST(TableText, IsRefusedWhenCutShortAnywhereOrTooLong) {
@@ -46,7 +46,7 @@ TEST(TableText, IsRefusedWhenCutShortAnywhereOrTooLong) {
 }
 
 TEST(TableText, SaysWhoSharesMemoryWhereSomeDo) {
-  for (const base::Islands& wrong : {base::Islands{}, {0, 1}, {0, 0, 0}, {0, 1, 2}}) {
+  for (const base::Domains& wrong : {base::Domains{}, {0, 1}, {0, 0, 0}, {0, 1, 2}}) {
     EXPECT_FALSE(decode_table(encode_table(table_of_three(), wrong)));
   }
 }
@@ -62,7 +62,7 @@ TEST(TableText, HasAsManyRanksAsAWorldMay) {
   EXPECT_FALSE(decode_table(encode_table(table, {})));
 }
 
-// With names as long as a Service of Kubernetes gives them.
+// The names are as long as a DNS name can be.
 TEST(TableText, OfTheLargestWorldIsNoLongerThanItMayBe) {
   RankTable table = table_of_three();
   table.transport = "tcp";

@@ -1,5 +1,5 @@
-// What simulated memory makes of the loads and stores of the code under test. What is not shared
-// memory is left as it is.
+// Sends the loads and stores of the code under test to simulated memory. Accesses outside of shared
+// memory go to real memory.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,12 +9,12 @@
 namespace rota::simulation {
 namespace {
 
-// As the compiler numbers them.
+// Index = the number that the compiler gives to the order.
 constexpr std::memory_order kOrders[] = {std::memory_order_relaxed, std::memory_order_consume,
                                          std::memory_order_acquire, std::memory_order_release,
                                          std::memory_order_acq_rel, std::memory_order_seq_cst};
 
-// As most accesses are.
+// Returns whether the access can go straight to real memory, as most accesses can.
 bool is_of_no_concern(const void* address) {
   return !machine || (machine->memory.is_settled() && !machine->memory.has(address));
 }
@@ -38,6 +38,8 @@ void before_store(void* address, std::size_t bytes) {
     here->memory.settle();
   }
 }
+
+void note_caller(const void*) {}
 
 bool is_shared(const volatile void* address) {
   return machine && machine->memory.has(const_cast<const void*>(address));

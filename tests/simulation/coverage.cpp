@@ -1,4 +1,4 @@
-// Counts, and prints them.
+// Counts failures, and prints the counts.
 #include "simulation/coverage.h"
 
 #include <cstddef>
@@ -8,12 +8,19 @@
 namespace rota::simulation {
 namespace {
 
-// Who reaches all others by memory sends nothing over sockets.
+// Returns whether a rank at this place can fail in this way. A rank that reaches all others through
+// memory sends nothing over sockets, so this rank cannot starve. Ranks that share memory use no
+// devices.
 bool can_be(Place place, Failure failure) {
+  if (failure == Failure::kFaults) return place == Place::kNoneShares;
   return failure != Failure::kNone &&
          !(place == Place::kAllShareMemory && failure == Failure::kStarves);
 }
-bool can_be(Kind, Failure failure) { return failure != Failure::kNone; }
+// A group of buffers on a device is refused, and a barrier uses no device.
+bool can_be(Kind kind, Failure failure) {
+  if (failure == Failure::kFaults) return kind != Kind::kGroup && kind != Kind::kBarrier;
+  return failure != Failure::kNone;
+}
 
 std::string in_column(std::string_view text) {
   char column[16];
@@ -21,7 +28,7 @@ std::string in_column(std::string_view text) {
   return column;
 }
 
-// Calls visit(its name, failure, count, whether it can be) for each cell.
+// Calls visit(name, failure, count, whether the pair can occur) for each cell.
 template <class Of, class Rows, class F>
 void for_each_cell(const Rows& rows, F visit) {
   for (std::size_t row = 0; row < rows.size(); ++row) {

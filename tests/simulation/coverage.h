@@ -1,5 +1,5 @@
-// How many seeds met each failure: in a call of each kind, and at each place that a rank may have
-// in its world.
+// Counts how many seeds met each failure: in calls of each kind, and at each place that a rank may
+// have in its world.
 #pragma once
 #include <array>
 #include <bitset>
@@ -12,13 +12,14 @@ namespace rota::simulation {
 
 class Coverage {
  public:
-  // One seed, in which a rank failed while it was in calls of these kinds.
+  // Counts one seed, in which a rank failed during calls of these kinds.
   void add(const Scenario& scenario, const std::bitset<kKinds>& kinds);
 
-  // As a table: a row a kind or a place, and a column a failure. "-" is what cannot be.
+  // Returns a table with a row for each kind or place, and a column for each failure. "-" marks
+  // what cannot occur.
   std::string to_text() const;
 
-  // What can be and no seed has met, a line each.
+  // Returns the pairs that can occur but that no seed has met, one per line.
   std::string gaps() const;
 
  private:

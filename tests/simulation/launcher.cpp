@@ -1,5 +1,6 @@
-// What has arrived is taken in when a rank looks: no rank can tell the difference. The coordinator
-// is a process of its own, so no other rank runs in the middle of what it does.
+// The simulated launcher works only when a rank polls: it then handles all messages that have
+// arrived. For a rank, this is the same as a launcher that runs all the time. The real coordinator
+// runs in another process, so here no other rank runs while the coordinator works.
 #include "simulation/launcher.h"
 
 #include <algorithm>
@@ -14,9 +15,9 @@ constexpr std::uint64_t kMostNanosecondsOnTheWay = 2'000'000;
 
 }  // namespace
 
-class Launcher::Line final : public rendezvous::Line {
+class Launcher::Connection final : public rendezvous::Connection {
  public:
-  Line(Launcher& launcher, std::size_t rank) : launcher_(launcher), rank_(rank) {}
+  Connection(Launcher& launcher, std::size_t rank) : launcher_(launcher), rank_(rank) {}
 
   int fd() const noexcept override { return -1; }
   bool is_sending() const noexcept override { return false; }
@@ -58,11 +59,11 @@ Launcher::Launcher(Scheduler& scheduler, SharedMemoryModel& memory, Random& rand
   for (std::size_t rank = 0; rank < outboxes_.size(); ++rank) {
     coordinator_.on_message(rank, {.type = rendezvous::MessageType::kJoin}, scheduler_.now());
   }
-  coordinator_.take_outbox();  // All of them have been welcomed.
+  coordinator_.take_outbox();  // Every rank has been welcomed.
 }
 
-std::unique_ptr<rendezvous::Line> Launcher::line_of(std::size_t rank) {
-  return std::make_unique<Line>(*this, rank);
+std::unique_ptr<rendezvous::Connection> Launcher::line_of(std::size_t rank) {
+  return std::make_unique<Connection>(*this, rank);
 }
 
 void Launcher::on_end(std::size_t rank, const std::string& how) {

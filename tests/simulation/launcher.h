@@ -1,5 +1,5 @@
-// The launcher of a simulated job: the real coordinator, with which ranks talk over lines that take
-// their time.
+// The launcher of a simulated job. It has the real coordinator, and its connections to the ranks
+// deliver messages late.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "rendezvous/connection.h"
 #include "rendezvous/coordinator.h"
-#include "rendezvous/line.h"
 #include "simulation/random.h"
 #include "simulation/scheduler.h"
 #include "simulation/shared_memory_model.h"
@@ -20,20 +20,20 @@ class Launcher {
   Launcher(Scheduler& scheduler, SharedMemoryModel& memory, Random& random,
            const rendezvous::Job& job);
 
-  std::unique_ptr<rendezvous::Line> line_of(std::size_t rank);
+  std::unique_ptr<rendezvous::Connection> line_of(std::size_t rank);
 
-  // The rank's process has ended.
+  // Called when the rank's process has ended.
   void on_end(std::size_t rank, const std::string& how);
 
  private:
-  class Line;
+  class Connection;
 
   struct Letter {
     base::TimePoint arrives;
     std::size_t rank = 0;
-    std::vector<std::byte> bytes;  // Empty: its process has ended, as `text` says.
+    std::vector<std::byte> bytes;  // Empty: the process has ended, as `text` says.
     std::string text;
-    View known{};  // What its sender knew of memory: messages order that, too.
+    View known{};  // The sender's view of memory, which a message passes on.
   };
 
   base::TimePoint draw_arrival();
@@ -47,7 +47,7 @@ class Launcher {
   rendezvous::Coordinator coordinator_;
   View known_{};
   std::deque<Letter> inbox_;
-  std::vector<std::deque<Letter>> outboxes_;  // By rank.
+  std::vector<std::deque<Letter>> outboxes_;  // Index = rank.
 };
 
 }  // namespace rota::simulation

@@ -1,6 +1,6 @@
-// What the code under test takes for a machine: its loads and stores, its clock, its sockets. The
+// The machine on which the code under test runs: its loads and stores, its clock, its sockets. The
 // sources of lib/ are compiled with the calls that a compiler makes for a race detector before each
-// access, and linked so that calls of the system come here.
+// access. The linker directs system calls here.
 #pragma once
 #include <utility>
 
@@ -16,11 +16,12 @@ struct Machine {
   Streams& streams;
 };
 
-// While a simulated thread is in the code under test; else null, and all is as on a real machine.
+// Set while a simulated thread runs the code under test. Otherwise null, and everything works as on
+// a real machine.
 inline Machine* machine = nullptr;
 
-// Takes it for as long as the simulator itself is at work, which may be long: other threads run
-// while this one waits here.
+// Sets `machine` to null while the simulator itself works. That may take long: the simulator may
+// run other threads before this one goes on.
 class Inside {
  public:
   Inside() noexcept : machine_(std::exchange(machine, nullptr)) {}

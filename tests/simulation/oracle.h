@@ -1,5 +1,4 @@
-// Judges how the ranks of a world came out: each with what it was to have, or with an error that is
-// true.
+// Judges how the ranks of a world ended: each with the right values, or with a true error.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -18,16 +17,16 @@ struct Outcome {
 };
 
 struct Ending {
-  std::vector<Outcome> outcomes;  // By rank.
-  bool has_failed = false;        // Some rank has, as the scenario says,
-  bool is_before_last = false;    // before it came to what nobody ends without it.
+  std::vector<Outcome> outcomes;  // Index = rank.
+  bool has_failed = false;        // Some rank has failed, as the scenario says.
+  bool is_before_last = false;    // The failure came before the last call, a barrier.
 };
 
 class Oracle {
  public:
   Oracle(const Scenario& scenario, const Ending& ending) : scenario_(scenario), ending_(ending) {}
 
-  // What is wrong with a rank; nothing where all is right.
+  // Returns what is wrong with how a rank ended; nothing if all is right.
   std::optional<std::string> finding(std::size_t rank) const;
 
  private:

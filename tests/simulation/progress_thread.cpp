@@ -1,5 +1,5 @@
-// In the place of the thread that drives what nobody waits for: simulated ranks wait for all that
-// they begin.
+// Replaces the thread that drives requests nobody waits for: simulated ranks wait for all requests
+// that they begin.
 #include "communicator/progress_thread.h"
 
 namespace rota {

@@ -1,4 +1,4 @@
-// Numbers that a seed decides.
+// Random numbers that a seed determines.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,10 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  // In [0, bound). Requires bound > 0. A bias of one in 2^40 is nobody's concern here.
+  // Returns a number in [0, bound). Requires bound > 0. The bias of one in 2^40 does not matter
+  // here.
   std::uint64_t below(std::uint64_t bound) noexcept { return next() % bound; }
-  // In [from, to].
+  // Returns a number in [from, to].
   std::uint64_t between(std::uint64_t from, std::uint64_t to) noexcept {
     return from + below(to - from + 1);
   }

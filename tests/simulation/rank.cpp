@@ -1,4 +1,5 @@
-// Values are small whole numbers, so that their sums do not depend on the order.
+// Makes the calls of a rank. Values are small whole numbers, so their sums do not depend on the
+// order of additions.
 #include "simulation/rank.h"
 
 #include <algorithm>
@@ -17,18 +18,24 @@ constexpr std::size_t kLargePoolBytes = 2 * kPoolBytes;
 constexpr std::byte kTakenBack{0xA5};
 constexpr std::size_t kLineBytes = 64;
 
-// What another rank has begun to write may be in the midst of it when the owner has it back: that
-// ends within the one time, and nothing comes within the other.
+// Another rank may be in the middle of a write when the owner takes its memory back. The write ends
+// within kPieceEnds. After that, no write may come for the time kNothingComes.
 constexpr std::chrono::milliseconds kPieceEnds{20};
 constexpr std::chrono::milliseconds kNothingComes{100};
 
-// A wait is late by what a deadline is noticed late, and by what is listened for then.
+// How late a wait may end: a deadline is noticed late, and the rank then listens for a while.
 constexpr std::chrono::milliseconds kMostLate{400};
 
-// What a rank gives in a call, at an index of all that is given there.
+// Returns the value that a rank gives in a call, at an index into all values that it gives in that
+// call.
 template <class T>
 T given(std::size_t rank, std::size_t number, std::size_t index) {
   return static_cast<T>((rank * 31 + number * 17 + index * 7) % 13 + 1);
+}
+
+// Returns whether an MPI may still read and write the values of the calls that failed.
+bool keeps_values(const Error& error) {
+  return std::string_view(error.what()).find("may still use the buffers") != std::string_view::npos;
 }
 
 }  // namespace
@@ -40,7 +47,34 @@ Rank::Rank(World& world, Communicator communicator)
       rank_(comm_.rank()),
       n_(comm_.world_size()),
       pool_bytes_(scenario_.is_large ? kLargePoolBytes : kPoolBytes),
-      shared_(comm_.allocate(pool_bytes_)) {}
+      shared_(comm_.allocate(pool_bytes_)) {
+  if (!is_on_device()) return;
+  heap_.resize(pool_bytes_);
+  device_ = allocate_device(pool_bytes_);
+}
+
+DeviceSpan<std::byte> Rank::on_device(std::span<const std::byte> copy) const {
+  const auto offset = static_cast<std::size_t>(copy.data() - heap_.data());
+  return device_.bytes().subspan(offset, copy.size());
+}
+
+void Rank::give_to_device(std::span<const std::byte> copy) const {
+  const Inside here;
+  world_.device().write(on_device(copy), std::vector<std::byte>(copy.begin(), copy.end()));
+}
+
+void Rank::take_from_device(std::span<std::byte> copy) const {
+  const Inside here;
+  std::ranges::copy(world_.device().read(on_device(copy)), copy.begin());
+}
+
+// Returns the memory that a call gets.
+template <class T>
+Values Rank::place_of(std::span<T> values) const {
+  if (!is_on_device()) return values;
+  const std::byte* const there = on_device(std::as_bytes(values)).address();
+  return DeviceSpan<T>(reinterpret_cast<T*>(const_cast<std::byte*>(there)), values.size(), 0);
+}
 
 bool Rank::fails_at(std::size_t batch, Failure failure) const {
   return scenario_.failure == failure && scenario_.fails(rank_) && scenario_.failing_batch == batch;
@@ -109,10 +143,15 @@ void Rank::run_batch(std::size_t batch, std::size_t first_number) {
         begin(all[i]);
       }
       if (fails_at(batch, Failure::kAborts) && scenario_.is_begun) abort_begun(all);
-      // Neither the first one first nor all in one order.
+      // Each rank waits for its calls in its own order, which mostly does not begin with the first
+      // call.
       for (std::size_t i = 0; i < all.size(); ++i) finish(all[(i + rank_) % all.size()]);
     });
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (keeps_values(error)) {
+      world_.keep(std::move(shared_), std::move(heap_), std::move(device_));
+      throw;
+    }
     for (const Running& running : all) take_back(running);
     if (scenario_.fails(rank_)) watch_what_is_back(all);
     throw;
@@ -157,11 +196,15 @@ void Rank::take_back(const Running& running) {
   const std::vector<std::byte> bytes(std::max(running.values.size(), running.input.size()),
                                      kTakenBack);
   for (const auto& own : {running.values, running.input}) {
-    if (!own.empty()) std::memcpy(own.data(), bytes.data(), own.size());
+    if (own.empty()) continue;
+    std::memcpy(own.data(), bytes.data(), own.size());
+    if (is_on_device()) give_to_device(own);
   }
 }
 
-// Others may have begun to write to them before they heard that this rank gave up; not after that.
+// Writes to the values that the rank has back, and checks that no other rank writes to them
+// afterwards. Other ranks may have begun a write before they were told that this rank gave up. No
+// write begins later.
 void Rank::watch_what_is_back(const std::vector<Running>& all) {
   const auto sleep = [this](base::Duration duration) {
     const Inside here;
@@ -173,10 +216,15 @@ void Rank::watch_what_is_back(const std::vector<Running>& all) {
   check_untouched();
 }
 
-// Whoever has its values back writes to them; nobody else does.
+// Checks that only the rank itself has written to the values that it has back.
 void Rank::check_untouched() const {
-  std::vector<std::byte> seen(shared_used_);
-  if (!seen.empty()) std::memcpy(seen.data(), shared_.bytes().data(), seen.size());
+  std::vector<std::byte> seen(is_on_device() ? heap_used_ : shared_used_);
+  if (is_on_device()) {
+    const Inside here;
+    seen = world_.device().read(device_.bytes().first(seen.size()));
+  } else if (!seen.empty()) {
+    std::memcpy(seen.data(), shared_.bytes().data(), seen.size());
+  }
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (seen[i] == kTakenBack || seen[i] == std::byte{}) continue;
     return world_.report("rank " + std::to_string(rank_) + ": its byte " + std::to_string(i) +
@@ -184,7 +232,8 @@ void Rank::check_untouched() const {
   }
 }
 
-// Lines apart, and now and then in the midst of one.
+// Returns memory for the buffer of a call. Buffers do not share cache lines. Some begin in the
+// middle of a line.
 template <class T>
 std::span<T> Rank::take(std::size_t count, bool on_heap) {
   std::size_t& used = on_heap ? heap_used_ : shared_used_;
@@ -196,11 +245,20 @@ std::span<T> Rank::take(std::size_t count, bool on_heap) {
   return {reinterpret_cast<T*>(pool + at), count};
 }
 
+template <class T>
+std::span<T> Rank::take_values(Running& running, std::size_t count) {
+  const std::span<T> taken = take<T>(count, (running.call.on_heap >> rank_ & 1) != 0);
+  running.values = std::as_writable_bytes(taken);
+  return taken;
+}
+
 template <class T, class F>
 void Rank::fill(std::span<T> values, F value) const {
   std::vector<T> made(values.size());
   for (std::size_t i = 0; i < made.size(); ++i) made[i] = value(i);
-  if (!made.empty()) std::memcpy(values.data(), made.data(), values.size_bytes());
+  if (made.empty()) return;
+  std::memcpy(values.data(), made.data(), values.size_bytes());
+  if (is_on_device()) give_to_device(std::as_bytes(values));
 }
 
 template <class T>
@@ -209,22 +267,19 @@ void Rank::begin_as(Running& running) {
   const bool on_heap = (call.on_heap >> rank_ & 1) != 0;
   const bool is_root = rank_ == call.root;
   const auto own = [&](std::size_t index) { return given<T>(rank_, running.number, index); };
-  const auto values = [&](std::size_t count) {
-    const std::span<T> taken = take<T>(count, on_heap);
-    running.values = std::as_writable_bytes(taken);
-    return taken;
-  };
+  const auto values = [&](std::size_t n) { return place_of(take_values<T>(running, n)); };
   const auto input = [&](std::size_t count, std::size_t first = 0) {
     const std::span<T> taken = take<T>(count, on_heap);
     running.input = std::as_writable_bytes(taken);
     fill(taken, [&](std::size_t i) { return own(first + i); });
-    return std::span<const T>(taken);
+    return ConstValues(place_of(taken));
   };
-  const auto both = [&](std::size_t count) {
-    const std::span<T> taken = values(count);
+  const auto filled = [&](std::size_t count) {
+    const std::span<T> taken = take_values<T>(running, count);
     fill(taken, own);
     return taken;
   };
+  const auto both = [&](std::size_t count) { return place_of(filled(count)); };
   const auto add = [&](Request request) { running.requests.push_back(std::move(request)); };
   const Slice part = slice_of(call.count, rank_, n_);
   Reduction reduction = call.op;
@@ -234,7 +289,7 @@ void Rank::begin_as(Running& running) {
       if (call.in_place) return add(comm_.all_reduce_async(both(call.count), reduction));
       return add(comm_.all_reduce_async(input(call.count), values(call.count), reduction));
     case Kind::kGroup: {
-      const std::span<T> all = both(call.count);
+      const std::span<T> all = filled(call.count);
       const std::size_t first = call.count / 3;
       const Values group[] = {all.first(first), all.subspan(first)};
       return add(comm_.all_reduce_async(group, reduction));
@@ -266,7 +321,7 @@ void Rank::begin_as(Running& running) {
       add(comm_.send_async(input(call.count), (rank_ + 1) % n_));
       return add(comm_.receive_async(values(call.count), (rank_ + n_ - 1) % n_));
     case Kind::kRelay: {
-      const std::span<T> relayed = is_root ? both(call.count) : values(call.count);
+      const Values relayed = is_root ? both(call.count) : values(call.count);
       if (!is_root) add(comm_.receive_async(relayed, (rank_ + n_ - 1) % n_));
       if ((rank_ + 1) % n_ != call.root) add(comm_.send_async(relayed, (rank_ + 1) % n_));
       return;
@@ -286,7 +341,7 @@ T Rank::combined(const Running& running, std::size_t index) const {
   return all;
 }
 
-// Empty where nothing is promised.
+// Returns the promised value; empty if no value is promised.
 template <class T>
 std::optional<T> Rank::expected(const Running& running, std::size_t i) const {
   const Call& call = running.call;
@@ -331,8 +386,9 @@ template <class T>
 void Rank::check_as(const Running& running) {
   std::vector<T> seen(running.values.size() / sizeof(T));
   if (seen.empty()) return;
+  if (is_on_device()) take_from_device(running.values);
   std::memcpy(seen.data(), running.values.data(), running.values.size());
-  // A byte of a number holds one of 255 levels, and each rank adds a rounding.
+  // One byte per number gives 255 levels, and each rank adds a rounding error.
   const double tolerance =
       running.call.codec == Codec::kInt8 ? 0.1 * static_cast<double>(n_ * n_) : 0;
   const std::string who = name_of(running);

@@ -1,5 +1,5 @@
-// One rank of a simulated world: makes the calls, holds what comes against what should, and takes
-// its memory back the moment it may.
+// One rank of a simulated world: it makes the calls, compares each result with the right one, and
+// reuses the memory of a call as soon as the rules allow it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <rota/communicator.h>
+#include <rota/device_memory.h>
 
 #include "simulation/world.h"
 
@@ -18,14 +19,14 @@ class Rank {
  public:
   Rank(World& world, Communicator communicator);
 
-  // All batches, or as many as it comes to. Throws Error as calls do.
+  // Runs all batches, or as many as the rank can. Throws Error as calls do.
   void live();
 
  private:
-  // A call under way.
+  // A call in progress.
   struct Running {
     Call call;
-    std::size_t number = 0;  // Of the call in the world.
+    std::size_t number = 0;  // The number of the call in the world.
     std::span<std::byte> values;
     std::span<std::byte> input;
     std::vector<Request> requests;
@@ -33,7 +34,7 @@ class Rank {
 
   bool fails_at(std::size_t batch, Failure failure) const;
   void run_batch(std::size_t batch, std::size_t first_number);
-  // Reports where an error comes later than it may.
+  // Runs `calls`. If they throw an Error too long after the deadline, reports that to the world.
   template <class F>
   void within_deadline(F calls);
   void abort_begun(std::vector<Running>& all);
@@ -54,8 +55,18 @@ class Rank {
   T combined(const Running& running, std::size_t index) const;
   template <class T>
   std::span<T> take(std::size_t count, bool on_heap);
+  template <class T>
+  std::span<T> take_values(Running& running, std::size_t count);
   template <class T, class F>
   void fill(std::span<T> values, F value) const;
+
+  // A rank on a device has a copy of its pool in host memory, which is written and read here.
+  bool is_on_device() const { return scenario_.is_on_device(rank_); }
+  DeviceSpan<std::byte> on_device(std::span<const std::byte> copy) const;
+  void give_to_device(std::span<const std::byte> copy) const;
+  void take_from_device(std::span<std::byte> copy) const;
+  template <class T>
+  Values place_of(std::span<T> values) const;
 
   World& world_;
   const Scenario& scenario_;
@@ -65,6 +76,7 @@ class Rank {
   std::size_t pool_bytes_;
   Block shared_;
   std::vector<std::byte> heap_;
+  DeviceBlock device_;  // As large as the heap, if the rank's values are on a device.
   std::size_t shared_used_ = 0;
   std::size_t heap_used_ = 0;
 };

@@ -1,8 +1,10 @@
-// Draws worlds, calls and failures; the rare ones often enough.
+// Draws worlds, calls and failures. Rare combinations are drawn on purpose, so that seeds meet them
+// often enough.
 #include "simulation/scenario.h"
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/transports.h"
 
@@ -13,22 +15,24 @@ constexpr std::array<std::string_view, kKinds> kKindNames = {
     "all-reduce", "group",      "reduce",    "reduce-scatter", "all-gather", "gather",
     "scatter",    "all-to-all", "broadcast", "barrier",        "shift",      "relay"};
 constexpr std::array<std::string_view, kFailures> kFailureNames = {
-    "none", "aborts", "dies", "stops", "pauses", "leaves", "is late", "disagrees", "starves"};
-constexpr std::array<std::string_view, kPlaces> kPlaceNames = {"all share", "it has mates",
+    "none",   "aborts",  "dies",      "stops",   "pauses",
+    "leaves", "is late", "disagrees", "starves", "faults"};
+constexpr std::array<std::string_view, kPlaces> kPlaceNames = {"all share", "it shares",
                                                                "it is alone", "none shares"};
 
-base::Islands draw_islands(Random& random) {
-  base::Islands islands(random.between(2, 6));
+base::Domains draw_domains(Random& random) {
+  base::Domains domains(random.between(2, 6));
   const std::uint64_t shape = random.below(6);
-  for (std::size_t rank = 0; rank < islands.size(); ++rank) {
-    if (shape == 0) islands[rank] = static_cast<std::uint32_t>(rank);
-    if (shape == 1) islands[rank] = static_cast<std::uint32_t>(rank / 2);
-    if (shape >= 4) islands[rank] = static_cast<std::uint32_t>(random.below(shape - 2));
+  for (std::size_t rank = 0; rank < domains.size(); ++rank) {
+    if (shape == 0) domains[rank] = static_cast<std::uint32_t>(rank);
+    if (shape == 1) domains[rank] = static_cast<std::uint32_t>(rank / 2);
+    if (shape >= 4) domains[rank] = static_cast<std::uint32_t>(random.below(shape - 2));
   }
-  return islands;
+  return domains;
 }
 
-// Of float32 and int64: a few that travel with a post, less than a page, and several pages.
+// Returns a count for float32 or int64 values: few that fit into a post, less than a page, or
+// several pages.
 std::size_t draw_count(Random& random, bool may_be_large) {
   switch (random.below(may_be_large ? 10 : 6)) {
     case 0:
@@ -54,7 +58,7 @@ std::string_view name_of(Place place) { return kPlaceNames[static_cast<std::size
 
 Scenario::Scenario(std::uint64_t chosen) : seed(chosen) {
   Random random(seed);
-  islands = draw_islands(random);
+  domains = draw_domains(random);
   plan = random.one_of<const char*>({"auto", "auto", "auto", "ring", "direct", "hub", "by-host",
                                      "halving-doubling", "tree", "two-level", "star"});
   has_launcher = !random.one_in(4);
@@ -70,19 +74,41 @@ Scenario::Scenario(std::uint64_t chosen) : seed(chosen) {
   draw_failure(random);
   if (random.one_in(3)) draw_taking_back(random);
   if (random.one_in(40)) draw_large(random);
-  // Who reaches all others by memory sends nothing over sockets.
+  if (has_launcher && random.one_in(10)) draw_mpi(random);
+  // A rank that reaches all others through memory sends nothing over sockets, so it cannot starve.
   if (failure == Failure::kStarves && is_in_memory()) {
     failure = random.one_of({Failure::kDies, Failure::kStops});
   }
+  if (!is_over_mpi && random.one_in(8)) draw_devices(random);
 }
 
-// Where one wants its values back of which a mate tells another host: rare among all others.
+// Draws which ranks have their values on a device. Ranks with devices do not share memory here. The
+// host cannot read the values of a device, and so cannot pack the buffers of a group.
+void Scenario::draw_devices(Random& random) {
+  std::iota(domains.begin(), domains.end(), 0U);
+  on_device = static_cast<std::uint32_t>(random.between(1, (std::uint64_t{1} << world_size()) - 1));
+  for (auto& batch : batches) {
+    for (Call& call : batch) {
+      call.on_heap = ~std::uint32_t{0};
+      if (call.kind == Kind::kGroup) call.kind = Kind::kAllReduce;
+    }
+  }
+  if (!random.one_in(3)) return;
+  failure = Failure::kFaults;
+  fault_stays = random.one_in(2);
+  second.reset();
+  on_device |= 1U << failing;
+  act = random.one_in(2) ? random.between(1, 40) : random.between(1, 400);
+}
+
+// Draws a scenario in which a rank wants its values back while a local peer passes them to another
+// host. Other scenarios rarely have this.
 void Scenario::draw_taking_back(Random& random) {
   const std::uint64_t shape = random.below(4);
-  islands.resize(random.between(3, 6));
-  for (std::size_t rank = 0; rank < islands.size(); ++rank) {
-    const std::uint64_t island = shape == 0 ? 0 : shape == 1 ? random.below(2) : rank % 2;
-    islands[rank] = static_cast<std::uint32_t>(island);
+  domains.resize(random.between(3, 6));
+  for (std::size_t rank = 0; rank < domains.size(); ++rank) {
+    const std::uint64_t domain = shape == 0 ? 0 : shape == 1 ? random.below(2) : rank % 2;
+    domains[rank] = static_cast<std::uint32_t>(domain);
   }
   plan = random.one_of<const char*>({"auto", "tree", "tree", "ring", "halving-doubling"});
   lateness = std::chrono::nanoseconds(random.one_of({1'000, 100'000, 10'000'000}));
@@ -107,11 +133,12 @@ void Scenario::draw_taking_back(Random& random) {
   if (second && random.one_in(2)) draw_second_to_give_up(random);
 }
 
-// Who has what others read gives up after another one; and somebody comes while both may be unseen.
+// Draws a scenario in which two ranks give up: first rank `second`, and later the root, whose
+// values other ranks read. A third rank arrives at a time when it possibly sees neither abort yet.
 void Scenario::draw_second_to_give_up(Random& random) {
   const std::size_t n = world_size();
   const auto another = [&] { return (failing + random.between(1, n - 1)) % n; };
-  if (random.one_in(2)) islands.assign(islands.size(), 0);
+  if (random.one_in(2)) domains.assign(domains.size(), 0);
   late = random.one_of({Late::kSomePlaces, Late::kSomePlaces, Late::kByLook});
   failing = batches[0][0].root;
   second = another();
@@ -119,13 +146,13 @@ void Scenario::draw_second_to_give_up(Random& random) {
   pause = std::chrono::nanoseconds(random.between(1, static_cast<std::uint64_t>(lateness.count())));
 }
 
-// One call of more than a stage takes at once, or a ring of staged bytes: mostly from memory that
-// no peer reaches.
+// Draws one call with more values than a staging buffer holds, or than the ring for staged bytes
+// holds. Most values are in private memory.
 void Scenario::draw_large(Random& random) {
   constexpr std::size_t kStagedBytes = 256 * 1024;
   is_large = true;
-  islands.assign(random.between(2, 3), 0);
-  if (random.one_in(2)) islands.push_back(static_cast<std::uint32_t>(random.below(2)));
+  domains.assign(random.between(2, 3), 0);
+  if (random.one_in(2)) domains.push_back(static_cast<std::uint32_t>(random.below(2)));
   plan = random.one_of<const char*>({"auto", "auto", "tree", "ring"});
   lateness = std::chrono::nanoseconds(random.one_of({1'000, 100'000, 10'000'000}));
   late = random.one_of({Late::kAll, Late::kSomePlaces, Late::kByLook});
@@ -142,6 +169,14 @@ void Scenario::draw_large(Random& random) {
   failing_batch = 0;
   second.reset();
   late_comer.reset();
+}
+
+// Ranks over MPI do not share memory. Only the launcher tells them about a failure.
+void Scenario::draw_mpi(Random& random) {
+  is_over_mpi = true;
+  std::iota(domains.begin(), domains.end(), 0U);
+  if (random.one_in(2)) plan = "mpi";
+  if (failure == Failure::kStarves) failure = random.one_of({Failure::kDies, Failure::kStops});
 }
 
 Call Scenario::draw_call(Random& random, bool is_alone) const {
@@ -165,10 +200,10 @@ Call Scenario::draw_call(Random& random, bool is_alone) const {
 }
 
 void Scenario::draw_failure(Random& random) {
-  failure =
-      random.one_in(6) ? Failure::kNone : static_cast<Failure>(random.between(1, kFailures - 1));
+  constexpr auto kLast = static_cast<std::uint64_t>(Failure::kStarves);
+  failure = random.one_in(6) ? Failure::kNone : static_cast<Failure>(random.between(1, kLast));
   failing_batch = random.below(batches.size());
-  // Who has most to lose fails more often than others.
+  // The root of a call fails more often than other ranks.
   const Call& call = batches[failing_batch][random.below(batches[failing_batch].size())];
   failing = random.one_in(2) ? call.root : random.below(world_size());
   is_begun = !random.one_in(4);
@@ -179,15 +214,22 @@ void Scenario::draw_failure(Random& random) {
 }
 
 Place Scenario::place() const {
-  const base::Sharing sharing = base::sharing_between(islands);
+  const base::Sharing sharing = base::sharing_between(domains);
   if (sharing == base::Sharing::kAll) return Place::kAllShareMemory;
   if (sharing == base::Sharing::kNone) return Place::kNoneShares;
-  return base::island_of(islands, failing).size() > 1 ? Place::kHasMates : Place::kIsAlone;
+  return base::domain_of(domains, failing).size() > 1 ? Place::kHasPeers : Place::kIsAlone;
 }
 
 std::string Scenario::to_text() const {
-  std::string text = "seed " + std::to_string(seed) + ": islands ";
-  for (const std::uint32_t island : islands) text += std::to_string(island);
+  std::string text = "seed " + std::to_string(seed) + ": domains ";
+  for (const std::uint32_t domain : domains) text += std::to_string(domain);
+  if (is_over_mpi) text += ", over MPI";
+  if (on_device != 0) {
+    text += ", on devices";
+    for (std::size_t rank = 0; rank < world_size(); ++rank) {
+      if (is_on_device(rank)) text += " " + std::to_string(rank);
+    }
+  }
   text += ", plan " + plan + (has_launcher ? ", with" : ", without") + " a launcher, deadline " +
           base::to_text(deadline) + ", stores late by " + base::to_text(lateness) + "\n";
   for (std::size_t i = 0; i < batches.size(); ++i) {
@@ -210,6 +252,7 @@ std::string Scenario::to_text() const {
     case Failure::kStops:
     case Failure::kPauses:
     case Failure::kStarves:
+    case Failure::kFaults:
       return text + " before its act " + std::to_string(act);
     default:
       return text + " at batch " + std::to_string(failing_batch) + (is_begun ? ", begun" : "");

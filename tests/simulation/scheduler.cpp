@@ -1,4 +1,4 @@
-// Contexts of the C library, and a clock that jumps where all sleep.
+// Uses contexts of the C library, and a clock that jumps ahead when all threads sleep.
 #include "simulation/scheduler.h"
 
 #include <cxxabi.h>
@@ -18,16 +18,16 @@ using base::TimePoint;
 
 constexpr std::size_t kStackBytes = 256 * 1024;
 
-// What a thread does between two points where it may be interrupted takes so long, at most.
+// The longest time that a thread runs between two points where it may be interrupted.
 constexpr std::uint64_t kMostNanosecondsAStep = 200;
 constexpr std::uint64_t kMostNanosecondsAYield = 20'000;
-// Who sleeps while nothing happens sleeps longer and longer, as on a busy machine: else a wait for
-// a deadline would take a seed most of its time.
+// While nothing happens, threads sleep longer and longer, as on a busy machine. Otherwise a wait
+// for a deadline would take most of the time of a seed.
 constexpr int kShareOfSilence = 2;
 constexpr std::chrono::milliseconds kMostLate{20};
 
-// Stacks are kept from seed to seed. Those of threads that never ended are not used again: what
-// lies on them is still referred to.
+// Stacks are kept from seed to seed. Stacks of threads that never ended are not used again: objects
+// on them are still referred to.
 std::vector<std::byte*>& free_stacks() {
   static std::vector<std::byte*> stacks;
   return stacks;
@@ -49,7 +49,7 @@ std::byte* take_stack() {
   return static_cast<std::byte*>(stack);
 }
 
-// Each thread has its own of these, which the runtime keeps for the one thread that there is.
+// The C++ runtime keeps this state for the one real thread. Each simulated thread needs its own.
 void keep_exceptions(void* (&kept)[2]) { std::memcpy(kept, abi::__cxa_get_globals(), sizeof kept); }
 void restore_exceptions(void* const (&kept)[2]) {
   std::memcpy(static_cast<void*>(abi::__cxa_get_globals()), kept, sizeof kept);
@@ -85,7 +85,7 @@ void Scheduler::enter() {
   thread.body();
   thread.is_over = true;
   self.switch_away();
-  std::abort();  // Nobody comes back to it.
+  std::abort();  // No thread switches back to this one.
 }
 
 bool Scheduler::may_run(const Thread& thread) const {
@@ -115,6 +115,7 @@ Scheduler::Thread* Scheduler::choose() {
 bool Scheduler::run(TimePoint until) {
   active = this;
   while (now_ < until) {
+    if (hook_) hook_();
     Thread* const next = choose();
     if (!next) return true;
     running_ = static_cast<std::size_t>(
@@ -132,7 +133,7 @@ bool Scheduler::run(TimePoint until) {
   return false;
 }
 
-// By jumps: swapcontext asks the kernel about signals each time.
+// Uses jumps, because swapcontext makes a system call for the signal mask each time.
 void Scheduler::go_on(Thread& thread) {
   if (_setjmp(main_) != 0) return;
   if (std::exchange(thread.has_begun, true)) _longjmp(thread.place, 1);
@@ -175,7 +176,7 @@ void Scheduler::wait(const std::function<bool()>& is_ready, TimePoint until) {
 void Scheduler::end_here() {
   Thread& self = *threads_[running_];
   self.is_over = true;
-  self.stack = nullptr;  // Never used again: what lies there has not been cleaned up.
+  self.stack = nullptr;  // Never used again: objects on it are not destroyed.
   switch_away();
   std::abort();
 }

@@ -1,4 +1,5 @@
-// A list of versions for each word or line that was stored to; the latest is the memory itself.
+// Keeps a list of versions for each word or cache line that was stored to. The latest version is
+// the memory itself.
 #include "simulation/shared_memory_model.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace rota::simulation {
 namespace {
 
-constexpr std::uint64_t kLateOneIn = 4;  // Of the places, where some are.
+constexpr std::uint64_t kLateOneIn = 4;  // With kSomePlaces, one place in four is late.
 
 bool acquires(std::memory_order order) {
   return order != std::memory_order_relaxed && order != std::memory_order_release;
@@ -77,7 +78,7 @@ SharedMemoryModel::Location& SharedMemoryModel::location(std::uintptr_t at) {
   return locations_[index];
 }
 
-// Calls visit(address, bytes) for each word or line that the run has a part in.
+// Calls visit(address, bytes) for each word or line that the range touches.
 template <class F>
 void SharedMemoryModel::for_each_location(std::uintptr_t at, std::size_t bytes, F visit) {
   const std::uintptr_t fine_end = find(at)->fine_end;
@@ -90,9 +91,22 @@ void SharedMemoryModel::for_each_location(std::uintptr_t at, std::size_t bytes, 
   }
 }
 
-// Of the versions that the rank may see: the latest that it knows of, and what came later.
+// Notes what an atomic operation has read. A rank that knows of this read sees no older version.
+void SharedMemoryModel::note_read(Location& location, std::size_t version) {
+  const std::size_t rank = scheduler_.rank();
+  if (location.first + version <= location.read[rank]) return;
+  location.read[rank] = location.first + version;
+  location.read_number[rank] = ++own().now[rank];
+}
+
+// Chooses among the versions that the rank may see: the latest version that the rank knows of, and
+// all later versions.
 std::size_t SharedMemoryModel::choose(Location& location) {
   const std::size_t rank = scheduler_.rank();
+  for (std::size_t reader = 0; reader < kMostRanks; ++reader) {
+    const bool is_known = location.read_number[reader] <= ranks_[rank].now[reader];
+    if (is_known) location.seen[rank] = std::max(location.seen[rank], location.read[reader]);
+  }
   const std::vector<Version>& versions = location.versions;
   const std::size_t last = versions.size() - 1;
   const std::uint64_t seen = std::max(location.seen[rank], location.first) - location.first;
@@ -121,8 +135,9 @@ void SharedMemoryModel::join_known(const Version& version, bool is_acquired) {
   join(is_acquired ? own().now : own().acquired, version.released);
 }
 
-// To be called before the memory changes. A store may be smaller than its word or line: whoever
-// sees it sees what was there before in the rest, with all that that had released.
+// Must be called before the memory changes. A store may be smaller than its word or line. A rank
+// that sees the store also sees the older content of the rest, with everything that the older
+// version had released.
 void SharedMemoryModel::add_version(Location& location, bool is_released, std::size_t bytes) {
   const std::size_t rank = scheduler_.rank();
   Rank& writer = ranks_[rank];
@@ -208,9 +223,11 @@ std::uint64_t SharedMemoryModel::load(const void* address, std::size_t bytes,
     std::memcpy(&value, address, bytes);
     return value;
   }
-  // What is sequentially consistent has one order with its like, and orders nothing else.
+  // Sequentially consistent accesses have one order among themselves, and do not order other
+  // accesses.
   const bool is_sequential = order == std::memory_order_seq_cst;
   const std::size_t chosen = is_sequential ? found->versions.size() - 1 : choose(*found);
+  note_read(*found, chosen);
   join_known(found->versions[chosen], acquires(order));
   std::memcpy(&value, content_of(*found, chosen) + at % found->bytes, bytes);
   return value;
@@ -225,7 +242,7 @@ void SharedMemoryModel::store(void* address, std::size_t bytes, std::uint64_t va
   std::memcpy(address, &value, bytes);
 }
 
-// Finds the latest version, and hands on what that had released.
+// Finds the latest version, and passes on what that version had released.
 std::uint64_t SharedMemoryModel::modify(void* address, std::size_t bytes, std::memory_order order,
                                         std::memory_order otherwise,
                                         const std::function<bool(std::uint64_t& value)>& change) {
@@ -236,6 +253,7 @@ std::uint64_t SharedMemoryModel::modify(void* address, std::size_t bytes, std::m
   std::uint64_t before = 0;
   std::memcpy(&before, address, bytes);
   found.seen[scheduler_.rank()] = found.first + found.versions.size() - 1;
+  note_read(found, found.versions.size() - 1);
   std::uint64_t value = before;
   const bool is_changed = change(value);
   join_known(latest, acquires(is_changed ? order : otherwise));

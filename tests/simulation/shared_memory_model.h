@@ -1,6 +1,6 @@
-// What ranks see of memory that they share, as the C++ memory model has it: a store that nothing
-// orders before a load may be seen late, and in any order with others. A look may therefore find
-// any value that no later one, which the rank must know of, has replaced.
+// What ranks see of shared memory under the C++ memory model: a store that nothing orders before a
+// load may be seen late, and in any order with other stores. A load may therefore return any value,
+// except one that the rank must know to be replaced.
 #pragma once
 #include <array>
 #include <atomic>
@@ -19,19 +19,20 @@ namespace rota::simulation {
 
 inline constexpr std::size_t kMostRanks = 8;
 
-// By rank: how many of its stores are known.
+// Index = rank: how many stores of that rank are known.
 using View = std::array<std::uint32_t, kMostRanks>;
 
-// Which stores stay unseen for as long as they may: all of them, those to some places, or each for
-// those who happen to look at what was there before.
+// Selects which stores stay unseen as long as the memory model and `lateness` allow. kAll: all
+// stores, by all ranks. kSomePlaces: stores to some places, by all ranks. kByLook: at each
+// load, chance decides which of the allowed values the rank sees.
 enum class Late : std::uint8_t { kAll, kSomePlaces, kByLook };
 
 class SharedMemoryModel {
  public:
-  // `lateness`: the longest that a store stays unseen.
+  // `lateness`: the longest time for which a store stays unseen.
   SharedMemoryModel(Scheduler& scheduler, Random& random, base::Duration lateness, Late late);
 
-  // The first `fine_bytes` hold words, the rest of it values, which are followed line by line.
+  // The first `fine_bytes` hold words, and the rest holds values, tracked line by line.
   void add_arena(std::span<std::byte> bytes, std::size_t fine_bytes);
 
   bool has(const void* address) const noexcept {
@@ -39,30 +40,31 @@ class SharedMemoryModel {
     return at - begin_ < end_ - begin_ && find(at) != nullptr;
   }
 
-  // Called before each store of a rank to what it shares.
+  // The hook is called before each store of a rank to shared memory.
   void on_store(std::function<void()> hook) { hook_ = std::move(hook); }
 
-  // Before a load and a store that the program itself makes, next, at the address. What it is to
-  // see lies there until settle(), which comes before anything else happens.
+  // Called before the program itself makes a load or a store at the address. The value that the
+  // load has to see is there until settle(), which is called before anything else happens.
   void before_load(const void* address, std::size_t bytes);
   void before_store(void* address, std::size_t bytes);
   void settle();
   bool is_settled() const noexcept { return patches_.empty(); }
 
-  // Copies, of which either end may be shared.
+  // Copies bytes; either end may be shared memory.
   void copy(void* to, const void* from, std::size_t bytes);
 
-  // A word of 4 or 8 bytes, whose value is in the lower ones.
+  // Load or store a word of 4 or 8 bytes. The value is in the lower bytes.
   std::uint64_t load(const void* address, std::size_t bytes, std::memory_order order);
   void store(void* address, std::size_t bytes, std::uint64_t value, std::memory_order order);
-  // Returns what was there. `change` returns false where it leaves that as it is, which is a load
-  // in the order `otherwise`.
+  // Returns the earlier value. If `change` returns false, the value stays unchanged, and the access
+  // is a load in the order `otherwise`.
   std::uint64_t modify(void* address, std::size_t bytes, std::memory_order order,
                        std::memory_order otherwise,
                        const std::function<bool(std::uint64_t& value)>& change);
   void fence(std::memory_order order);
 
-  // Of messages that go elsewhere: what is known where they are sent is known where they arrive.
+  // For messages outside of memory: a message carries what the sender knows, and the receiver knows
+  // this too when the message arrives.
   View known() const { return own().now; }
   void learn(const View& view);
   static void join(View& view, const View& other);
@@ -73,22 +75,26 @@ class SharedMemoryModel {
   static constexpr std::size_t kMostVersions = 6;
 
   struct Version {
-    View released{};           // What is known to whoever acquires it.
-    base::TimePoint shown{};   // From then on nobody sees what was before it.
-    std::uint32_t number = 0;  // Of the writer's stores; 0: it has always been there.
+    View released{};           // What a rank knows once it acquires this version.
+    base::TimePoint shown{};   // From this time on no rank sees an older version.
+    std::uint32_t number = 0;  // The store's number among the writer's; 0: the initial content.
     std::uint32_t writer = 0;
-    std::array<std::byte, kLine> content{};  // Of the last one: in the memory itself.
+    std::array<std::byte, kLine> content{};  // The latest version is in the memory itself.
   };
   struct Location {
     std::byte* memory = nullptr;
     std::size_t bytes = 0;
     bool is_late = true;
-    std::uint64_t first = 0;  // The count of versions that are forgotten.
+    std::uint64_t first = 0;  // The number of forgotten versions.
     std::vector<Version> versions;
-    std::array<std::uint64_t, kMostRanks> seen{};  // By rank: the oldest that it may still see.
+    std::array<std::uint64_t, kMostRanks> seen{};  // Index = rank: the oldest version it may see.
+    // Index = rank: the latest version that the rank's atomic operations have read, and the number
+    // of the first read of it, which counts as a store. 0: none.
+    std::array<std::uint64_t, kMostRanks> read{};
+    std::array<std::uint32_t, kMostRanks> read_number{};
   };
-  // Zeros. Not a vector: the linker takes for that what was compiled for the simulated sources,
-  // with a call for each element.
+  // An index starts with zeros. It is not a vector: the linker would take the vector code compiled
+  // for the simulated sources, which makes a call for each element.
   struct Free {
     void operator()(std::uint32_t* words) const noexcept { std::free(words); }
   };
@@ -100,13 +106,13 @@ class SharedMemoryModel {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
     std::uintptr_t fine_end = 0;
-    Index words;  // Into locations_; 0 where there was no store yet.
+    Index words;  // Indexes into locations_; 0 if no store was made yet.
     Index lines;
   };
   struct Rank {
-    View now{};       // What it knows.
-    View acquired{};  // What it has read by relaxed loads, and an acquire fence makes known.
-    View released{};  // What it knew at its last release fence.
+    View now{};       // What the rank knows.
+    View acquired{};  // What relaxed loads have read; an acquire fence makes it known.
+    View released{};  // What the rank knew at its last release fence.
   };
   struct Patch {
     std::byte* at;
@@ -131,6 +137,7 @@ class SharedMemoryModel {
   std::size_t choose(Location& location);
   const std::byte* content_of(const Location& location, std::size_t version) const;
   void add_version(Location& location, bool is_released, std::size_t bytes);
+  void note_read(Location& location, std::size_t version);
   void join_known(const Version& version, bool is_acquired);
   void read(std::byte* to, const std::byte* from, std::size_t bytes);
 

@@ -1,6 +1,6 @@
-// simulate SEED              replays one seed, and says what it is made of
-// simulate --seeds N [FROM]  runs so many, and says how many met which failure where
-// Exits with 1 where something is wrong.
+// simulate SEED              replays one seed, and prints its scenario
+// simulate --seeds N [FROM]  runs N seeds, and counts the seeds that met each failure in each place
+// Exits with 1 if a world has ended in a wrong way.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,18 +22,18 @@
 namespace rota::simulation {
 namespace {
 
-// What ranks leave behind that die or stop is never cleaned up: a process has so many seeds.
+// Ranks that die or stop are never cleaned up, so a process runs only this many seeds.
 constexpr std::uint64_t kSeedsAProcess = 200;
 
-// So many meet each failure in each call and at each place.
+// This many seeds meet each failure in each kind of call and at each place.
 constexpr std::uint64_t kSeedsThatMeetAll = 10'000;
 
-// A process in which so many are wrong is the last one.
+// After this many failed seeds no further process starts.
 constexpr std::uint64_t kMostWrong = 1;
 
 // Shared with the process that runs the seeds.
 struct Report {
-  std::uint64_t seed = 0;  // The one under way.
+  std::uint64_t seed = 0;  // The current seed.
   std::uint64_t wrong = 0;
   Coverage coverage;
 };
@@ -69,7 +69,7 @@ void run_some(std::uint64_t from, std::uint64_t count, Report& report) {
   ::waitpid(child, &status, 0);
   if (status == 0) return;
   ++report.wrong;
-  std::printf("%s\n  WRONG: it ended the process (status %d)\n",
+  std::printf("%s\n  WRONG: this world ended the process (status %d)\n",
               Scenario(report.seed).to_text().c_str(), status);
   const std::uint64_t next = report.seed + 1;
   if (next < from + count) run_some(next, from + count - next, report);

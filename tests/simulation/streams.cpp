@@ -1,4 +1,4 @@
-// Pieces with times of arrival, which keep their order.
+// Cuts the bytes into pieces, each with an arrival time. The pieces keep their order.
 #include "simulation/streams.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ long Streams::send(int fd, std::span<const std::span<const std::byte>> parts) {
     errno = EAGAIN;
     return -1;
   }
-  // Now and then a host has no memory for it, which a kernel says in two ways.
+  // From time to time a host has no memory for a send. A kernel reports that in two ways.
   if (starving_ == owners_[static_cast<std::size_t>(fd - kFirst)] || random_.one_in(50)) {
     errno = random_.one_in(2) ? ENOBUFS : ENOMEM;
     return -1;

@@ -1,5 +1,5 @@
-// Connections between ranks that lose nothing and keep their order, and say so late: bytes arrive
-// when and in what pieces the seed decides.
+// Connections between ranks that lose nothing and keep the order, but are late. The seed decides
+// when bytes arrive and in what pieces.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,14 +22,15 @@ class Streams {
   Streams(Scheduler& scheduler, SharedMemoryModel& memory, Random& random)
       : scheduler_(scheduler), memory_(memory), random_(random) {}
 
-  // Called before each send and receive of a rank.
+  // The hook is called before each send and receive of a rank.
   void on_call(std::function<void()> hook) { hook_ = std::move(hook); }
 
-  // The two ends of a connection between two ranks, by their descriptors, which no real ones have.
+  // Returns the two ends of a connection between two ranks, as descriptors. Real descriptors are
+  // smaller.
   std::pair<int, int> connect(std::size_t rank, std::size_t peer);
   static bool is_one(int fd) noexcept { return fd >= kFirst; }
 
-  // As sendmsg and recv, without blocking: -1 where errno says more.
+  // Send and receive like sendmsg and recv, without blocking. Return -1 and set errno on failure.
   long send(int fd, std::span<const std::span<const std::byte>> parts);
   long receive(int fd, std::span<std::byte> into);
   void close(int fd);
@@ -37,15 +38,15 @@ class Streams {
   bool is_readable(int fd) const;
   bool is_writable(int fd) const;
 
-  // From now on nothing that the rank sends finds memory.
+  // From now on the rank's host has no memory for what the rank sends.
   void starve(std::size_t rank) { starving_ = rank; }
 
-  // The rank's process has ended: its connections have, after what it had sent.
+  // Called when the rank's process has ended. Its connections end after the bytes that it had sent.
   void end(std::size_t rank);
 
  private:
   static constexpr int kFirst = 1 << 20;
-  static constexpr std::size_t kRoom = 16 * 1024;  // So much may be on its way.
+  static constexpr std::size_t kRoom = 16 * 1024;  // The most bytes on the way.
 
   struct Piece {
     base::TimePoint arrives;
@@ -57,11 +58,12 @@ class Streams {
     std::deque<Piece> pieces;
     std::size_t on_its_way = 0;
     base::TimePoint last_arrives{};
-    bool has_ended = false;   // The writer's end is closed.
-    bool is_refused = false;  // The reader's is.
+    bool has_ended = false;   // The writer has closed its end.
+    bool is_refused = false;  // The reader has closed its end.
   };
 
-  // fd - kFirst: its own direction; the other one of the pair is its peer's.
+  // Direction fd - kFirst has the bytes that `fd` sends. The other direction of the pair has the
+  // bytes that its peer sends.
   Direction& out(int fd) { return directions_[static_cast<std::size_t>(fd - kFirst)]; }
   Direction& in(int fd) { return directions_[static_cast<std::size_t>((fd - kFirst) ^ 1)]; }
   const Direction& out(int fd) const { return directions_[static_cast<std::size_t>(fd - kFirst)]; }
@@ -74,7 +76,7 @@ class Streams {
   SharedMemoryModel& memory_;
   Random& random_;
   std::vector<Direction> directions_;
-  std::vector<std::size_t> owners_;  // By direction: the rank that writes.
+  std::vector<std::size_t> owners_;  // Index = direction: the rank that writes.
   std::optional<std::size_t> starving_;
   std::function<void()> hook_;
 };

@@ -1,4 +1,4 @@
-// What the linker puts in the place of calls of the system, and of the clock.
+// The functions with which the linker replaces system calls and the clock.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -20,7 +20,7 @@ using rota::base::TimePoint;
 
 namespace {
 
-// Others may go on in the midst of a copy.
+// Copies in pieces, because other threads may run in the middle of a copy.
 void copy_in_pieces(const sim::Inside& here, void* to, const void* from, std::size_t bytes) {
   constexpr std::size_t kMostPieces = 16;
   constexpr std::size_t kLine = 64;
@@ -47,13 +47,14 @@ std::int64_t __wrap__ZNSt6chrono3_V212steady_clock3nowEv() {
   return here->scheduler.now().time_since_epoch().count();
 }
 
-// Pages come as they are touched. Those that nobody touches are not worth their time.
+// The kernel adds pages when they are touched. Adding pages that no rank touches would only take
+// time.
 int __real_fallocate(int fd, int mode, off_t offset, off_t bytes);
 int __wrap_fallocate(int fd, int mode, off_t offset, off_t bytes) {
   return mode == 0 ? 0 : __real_fallocate(fd, mode, offset, bytes);
 }
 
-// Ranks share cores, whatever the machine has: who waits gives way.
+// Reports one core, whatever the machine has, so a rank that waits yields.
 unsigned __wrap__ZNSt6thread20hardware_concurrencyEv() { return 1; }
 
 int __real_nanosleep(const timespec* rest, timespec* left);

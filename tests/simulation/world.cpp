@@ -1,4 +1,4 @@
-// Puts the real parts together, and judges how they came out.
+// Builds a world from the real parts, and judges how its ranks ended.
 #include "simulation/world.h"
 
 #include <algorithm>
@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "base/transports.h"
+#include "collectives/mpi/run.h"
 #include "communicator/thread_world.h"
-#include "os/shared_memory.h"
+#include "os/shared_mapping.h"
 #include "simulation/rank.h"
 #include "transport/mixed_transport.h"
+#include "transport/mpi/transport.h"
 #include "transport/shm/transport.h"
 #include "transport/tcp/transport.h"
 
@@ -20,13 +22,14 @@ constexpr std::size_t kArenaBytes = std::size_t{4} << 20;
 
 constexpr std::size_t kBoardBytes = 64;
 
-// Nobody waits so long, whatever the deadline: who does would wait for ever.
+// No correct wait lasts this long, whatever the deadline is. If a rank still waits after this time,
+// it waits for ever.
 constexpr std::chrono::seconds kForEver{60};
 
 rendezvous::Job job_of(const Scenario& scenario) {
   rendezvous::Job job;
-  job.islands = scenario.islands;
-  job.lends = false;
+  job.domains = scenario.domains;
+  job.hands_descriptors = false;
   for (std::size_t rank = 0; rank < scenario.world_size(); ++rank) {
     job.table.rows.push_back({.local_rank = rank, .host = "simulated", .address = {}, .cores = {}});
   }
@@ -46,12 +49,19 @@ World::World(const Scenario& scenario)
       ending_{.outcomes = std::vector<Outcome>(scenario.world_size())} {
   memory_.on_store([this] { before_act(); });
   streams_.on_call([this] { before_act(); });
+  SimulatedDevices::use_table();
+  if (scenario.on_device != 0) {
+    devices_.emplace(random_.next(), [this] { return before_device_call(); });
+    scheduler_.on_switch([this] {
+      while (!random_.one_in(3)) devices_->work();
+    });
+  }
   if (scenario.has_launcher) launcher_.emplace(scheduler_, memory_, random_, job_of(scenario));
 }
 
 std::vector<std::unique_ptr<transport::Transport>> World::make_transports() {
-  const base::Islands& islands = scenario_.islands;
-  const std::size_t n = islands.size();
+  const base::Domains& domains = scenario_.domains;
+  const std::size_t n = domains.size();
   std::vector<std::vector<auth::Stream>> streams(n);
   for (auto& own : streams) own.resize(n);
   for (std::size_t rank = 0; rank < n && !scenario_.is_in_memory(); ++rank) {
@@ -61,40 +71,41 @@ std::vector<std::unique_ptr<transport::Transport>> World::make_transports() {
       streams[peer][rank] = os::Fd(other);
     }
   }
-  std::map<std::uint32_t, std::shared_ptr<transport::shm::Domain>> domains;
+  std::map<std::uint32_t, std::shared_ptr<transport::shm::Domain>> mapped;
   std::vector<std::unique_ptr<transport::Transport>> transports;
   for (std::size_t rank = 0; rank < n; ++rank) {
-    const auto mates = base::island_of(islands, rank);
-    if (mates.size() == 1) {
+    const auto local_peers = base::domain_of(domains, rank);
+    if (local_peers.size() == 1) {
       transports.push_back(std::make_unique<transport::tcp::Transport>(
-          std::move(streams[rank]), base::transport_between(islands)));
+          std::move(streams[rank]), base::transport_between(domains)));
       continue;
     }
-    auto& domain = domains[islands[rank]];
+    auto& domain = mapped[domains[rank]];
     if (!domain) {
       std::vector<os::Fd> arenas;
-      for (std::size_t i = 0; i < mates.size(); ++i) {
+      for (std::size_t i = 0; i < local_peers.size(); ++i) {
         arenas.push_back(os::make_shared_memory("simulated", kArenaBytes));
       }
       domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
-      for (std::size_t i = 0; i < mates.size(); ++i) {
-        memory_.add_arena(domain->bytes(i), transport::shm::front_bytes(mates.size()));
+      for (std::size_t i = 0; i < local_peers.size(); ++i) {
+        memory_.add_arena(domain->bytes(i), transport::shm::front_bytes(local_peers.size()));
       }
     }
-    auto inside =
-        std::make_unique<transport::shm::Transport>(domain, base::place_among(mates, rank), mates);
+    auto inside = std::make_unique<transport::shm::Transport>(
+        domain, base::index_in(local_peers, rank), local_peers);
     if (scenario_.is_in_memory()) {
       transports.push_back(std::move(inside));
     } else {
-      transports.push_back(std::make_unique<transport::MixedTransport>(std::move(inside), mates,
-                                                                       std::move(streams[rank])));
+      transports.push_back(std::make_unique<transport::MixedTransport>(
+          std::move(inside), local_peers, std::move(streams[rank])));
     }
   }
   return transports;
 }
 
 std::vector<Communicator> World::make_communicators() {
-  // Without a launcher, ranks share where they say that they leave: a few whole words.
+  // Without a launcher, ranks share a board of a few whole words, in which each announces that it
+  // leaves.
   if (!launcher_) {
     board_ = std::make_shared<Board>(kBoardBytes);
     memory_.add_arena({reinterpret_cast<std::byte*>(board_->data()), kBoardBytes}, kBoardBytes);
@@ -113,7 +124,22 @@ std::vector<Communicator> World::make_communicators() {
   options.plan = scenario_.plan;
   options.deadline = scenario_.deadline;
   options.kernels = "scalar";
-  return ThreadWorld::over(scenario_.islands, make_transports(), options, memberships);
+  if (scenario_.is_over_mpi) return make_communicators_over_mpi(options, std::move(memberships));
+  return ThreadWorld::over(scenario_.domains, make_transports(), options, memberships);
+}
+
+std::vector<Communicator> World::make_communicators_over_mpi(
+    const CommunicatorOptions& options, std::vector<std::shared_ptr<Membership>> memberships) {
+  mpi_.emplace(scenario_.world_size(), random_.next(), [this] { before_act(); });
+  std::vector<std::unique_ptr<transport::Transport>> transports;
+  std::vector<std::unique_ptr<collectives::Method>> methods;
+  for (std::size_t rank = 0; rank < scenario_.world_size(); ++rank) {
+    const auto world = mpi_->world_of(rank);
+    transports.push_back(transport::mpi::transport_of_all(world));
+    methods.push_back(std::make_unique<collectives::MpiCollectives>(world));
+  }
+  return ThreadWorld::over(scenario_.domains, std::move(transports), options,
+                           std::move(memberships), std::move(methods));
 }
 
 std::vector<std::string> World::run(Coverage& coverage) {
@@ -133,6 +159,7 @@ std::vector<std::string> World::run(Coverage& coverage) {
     });
   }
   if (!scheduler_.run(scheduler_.now() + kForEver)) report("somebody waits for ever");
+  if (devices_ && !devices_->fake().crime().empty()) report(devices_->fake().crime());
   if (ending_.has_failed) coverage.add(scenario_, failed_in_);
   const Oracle oracle(scenario_, ending_);
   for (std::size_t rank = 0; rank < scenario_.world_size(); ++rank) {
@@ -141,7 +168,7 @@ std::vector<std::string> World::run(Coverage& coverage) {
   return findings_;
 }
 
-// Of the one rank that is to fail. Comes in the midst of what it does.
+// Applies the failure of the one rank that is to fail, in the middle of what it does.
 void World::before_act() {
   if (scheduler_.rank() != scenario_.failing || ++act_count_ != scenario_.act) return;
   switch (scenario_.failure) {
@@ -159,9 +186,23 @@ void World::before_act() {
     case Failure::kStarves:
       note_failure(scenario_.failing);
       return streams_.starve(scenario_.failing);
+    case Failure::kFaults:
+      is_faulted_ = under_way_[scenario_.failing] != nullptr;
+      return;
     default:
       return;
   }
+}
+
+// Returns the error of a device call: of a fault, after which every call fails, or of one call.
+int World::before_device_call() {
+  constexpr int kInvalidArgument = 1;
+  constexpr int kIllegalAddress = 700;
+  before_act();
+  if (!is_faulted_ || scheduler_.rank() != scenario_.failing) return 0;
+  if (!ending_.has_failed) note_failure(scenario_.failing);
+  is_faulted_ = scenario_.fault_stays;
+  return is_faulted_ ? kIllegalAddress : kInvalidArgument;
 }
 
 void World::note_failure(std::size_t rank) {

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
-# slurm_cluster.sh start DIR [OWNER] | stop DIR: a Slurm of two nodes, n1 and n2, on this machine.
+# slurm_cluster.sh start DIR [OWNER] | stop DIR: a Slurm cluster of nodes n1 and n2 on this machine.
 #
-# Everything is in DIR, which must not be there yet: the configuration (DIR/slurm.conf, which SLURM_CONF
-# names), the key of its own munged, the logs. Nothing of the system's own Slurm or munge is read,
-# and all listen on 127.0.0.1 only. `stop` ends what was started, jobs and all, and removes DIR; it
-# comes by itself when the process OWNER has ended. `start` exits with 77 and a reason where there
-# can be no such cluster.
+# DIR must not exist yet. It holds everything: the configuration (DIR/slurm.conf, which SLURM_CONF
+# names), the key of its own munged, and the logs. The cluster reads nothing of the system's own
+# Slurm or munge, and all daemons listen on 127.0.0.1 only. `stop` ends all daemons and jobs and
+# removes DIR. `stop` also runs automatically when the process OWNER has ended. `start` exits with
+# 77 and a reason if no such cluster can run here.
 set -euo pipefail
 
 readonly kNodes=(n1 n2)
-readonly kPatience=15 # Seconds, for the nodes to come and for jobs to go.
+readonly kPatience=15 # Seconds, for nodes to come up and for jobs to end.
 
 cannot() {
   echo "$1" >&2
   exit 77
 }
 
-# Ports in a row that nobody listens on. Below those that the system gives to others.
+# Prints the first of `count` free ports in a row, below the ports that the system gives to
+# connections.
 find_ports() {
   local count=$1 first i
   for ((attempt = 0; attempt < 50; ++attempt)); do
@@ -49,6 +50,7 @@ StateSaveLocation=$dir/state
 SlurmctldPidFile=$dir/slurmctld.pid
 SlurmctldLogFile=$dir/slurmctld.log
 SlurmdSpoolDir=$dir/spool.%n
+TmpFS=$dir/tmp.%n
 SlurmdPidFile=$dir/slurmd.%n.pid
 SlurmdLogFile=$dir/slurmd.%n.log
 SlurmdParameters=config_overrides
@@ -71,7 +73,7 @@ EOC
   echo "PartitionName=all Nodes=ALL Default=YES State=UP"
 }
 
-# Each in a process group of its own, whose number is kept.
+# Starts a daemon in a separate process group, and records the number of the group.
 launch() {
   local dir=$1
   shift
@@ -81,7 +83,7 @@ launch() {
 
 are_idle() { [[ $(sinfo --noheader --format='%D %T' 2>/dev/null) == "${#kNodes[@]} idle" ]]; }
 
-# Until "$@" says yes.
+# Waits until "$@" succeeds.
 wait_for() {
   local end=$((SECONDS + kPatience))
   until "$@"; do
@@ -99,12 +101,12 @@ start() {
   done
   mkdir -m 700 "$dir"
   mkdir "$dir/state"
-  for node in "${kNodes[@]}"; do mkdir "$dir/spool.$node"; done
+  for node in "${kNodes[@]}"; do mkdir "$dir/spool.$node" "$dir/tmp.$node"; done
   (umask 077; head -c 128 /dev/urandom >"$dir/munge.key")
   configure "$dir" >"$dir/slurm.conf"
   export SLURM_CONF=$dir/slurm.conf
   set -m
-  # Forced, since munged wants a socket that all users may reach, and this is for one.
+  # --force: munged expects a socket that all users may reach, and this socket is for one user.
   launch "$dir" munged --foreground --force --key-file="$dir/munge.key" \
     --socket="$dir/munge.socket" --pid-file="$dir/munged.pid" --log-file="$dir/munged.log" \
     --seed-file="$dir/munged.seed"
@@ -125,7 +127,7 @@ give_up() {
   cannot "$2"
 }
 
-# Who has ended, and whose parent has not heard of it yet, is gone.
+# A zombie counts as gone: it has ended, and its parent has not yet collected it.
 all_gone() {
   local group state
   while read -r group; do

@@ -1,5 +1,6 @@
-// What a real Slurm tells those it starts, what rotarun makes of it, and how programs that srun
-// itself starts become ranks. All tests share one cluster: two nodes, n1 and n2, on this machine.
+// Tests what a real Slurm cluster tells the programs that it starts, how rotarun reads that, and
+// how programs started by srun become ranks. All tests share one cluster of two nodes, n1 and n2,
+// on this machine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,10 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "mnist/few_images.h"
 #include "testing/key_text.h"
 #include "testing/own_ports.h"
 #include "testing/paths.h"
 #include "testing/process.h"
+#include "training/temporary_folder.h"
 
 namespace rota {
 namespace {
@@ -69,7 +72,7 @@ class Slurm : public ::testing::Test {
     return testing::run({.arguments = std::move(arguments)});
   }
 
-  // What all tasks of a step print, in alphabetical order.
+  // Returns the output lines of all tasks of a step, in alphabetical order.
   static std::vector<std::string> lines_of(const Result& result) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     std::vector<std::string> lines;
@@ -79,7 +82,7 @@ class Slurm : public ::testing::Test {
     return lines;
   }
 
-  // A script that runs as a batch job; what it wrote, once it has ended.
+  // Runs a script as a batch job. Returns its output after the job has ended.
   static std::string run_batch(std::vector<std::string> options, const std::string& text) {
     const std::string script = Cluster::folder() + "/batch";
     const std::string output = Cluster::folder() + "/batch.out";
@@ -92,10 +95,17 @@ class Slurm : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  // "rotarun --explain", said by one task alone.
+  // Returns a command that runs "rotarun --explain" in only one task.
   static std::vector<std::string> explain_in(const std::string& task) {
     return {"sh", "-c",
             "[ $SLURM_PROCID != " + task + " ] || exec " + testing::rotarun_path() + " --explain"};
+  }
+
+  static std::string make_key(const std::string& name, char byte) {
+    std::string path = Cluster::folder() + "/" + name;
+    std::ofstream(path) << testing::key_text(byte, 32);
+    std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+    return path;
   }
 
   static std::vector<std::string> srun(std::vector<std::string> options,
@@ -134,7 +144,7 @@ TEST_F(Slurm, MakesATaskOfSeveralOnANodeARank) {
 
 TEST_F(Slurm, MakesTheOnlyTaskOfANodeTheHost) {
   const Result result = run(srun({"-N2", "--ntasks-per-node=1"}, explain_in("1")));
-  EXPECT_THAT(result.out, HasSubstr("decided by Slurm step: host 1 (n2) of 2, meeting at n1"));
+  EXPECT_THAT(result.out, HasSubstr("decided by Slurm step: host 1 (n2) of 2, rendezvous at n1"));
 }
 
 TEST_F(Slurm, SaysTheSameWithPmi) {
@@ -161,12 +171,12 @@ TEST_F(Slurm, MakesAnAllocationRoomForRanks) {
   EXPECT_EQ(hosts, "n1 n1 n2 n2 ");
 }
 
-// The script itself runs on the first node, and as no step.
+// The batch script itself runs on the first node and belongs to no step.
 TEST_F(Slurm, MakesABatchScriptTheFirstHost) {
   const std::string out =
       run_batch({"-N2", "--ntasks-per-node=2"}, testing::rotarun_path() + " --explain; srun " +
                                                     testing::rotarun_path() + " --explain");
-  EXPECT_THAT(out, HasSubstr("decided by Slurm allocation: host 0 (n1) of 2, meeting at n1"));
+  EXPECT_THAT(out, HasSubstr("decided by Slurm allocation: host 0 (n1) of 2, rendezvous at n1"));
   for (const char* rank : {"0", "1", "2", "3"}) {
     EXPECT_THAT(out, HasSubstr("decided by Slurm step: rank " + std::string(rank) + " of 4"));
   }
@@ -180,7 +190,8 @@ TEST_F(Slurm, LetsRotarunStartTheRanksOfOneNode) {
   EXPECT_EQ(step.out, "on\non\non\n") << step.err;
 }
 
-// Starts the rotaruns of all nodes in a step of their own. The nodes' names have no addresses here.
+// rotarun starts the rotaruns of all nodes in one step. --address is needed because the names of
+// these nodes have no addresses.
 TEST_F(Slurm, LetsRotarunStartItsPeersInAnAllocation) {
   const std::string program = testing::test_path("sum_rank");
   const Result result = run({"salloc", "-N2", "--ntasks-per-node=2", testing::rotarun_path(),
@@ -197,7 +208,8 @@ TEST_F(Slurm, LetsRotarunStartItsPeersInAnAllocation) {
   EXPECT_THAT(failed.err, HasSubstr(", n2) exited with code 5"));
 }
 
-// Their tasks are ranks already: each rotarun starts one. The nodes' names have no addresses here.
+// The tasks are ranks already, so each rotarun starts one rank. MASTER_ADDR is needed because the
+// names of these nodes have no addresses.
 TEST_F(Slurm, LetsEachTaskOfANodeBeARotarunWithOneRank) {
   const auto sums = lines_of(run(
       srun({"-N2", "--ntasks-per-node=2"}, {"env", "MASTER_ADDR=127.0.0.1", testing::rotarun_path(),
@@ -211,8 +223,8 @@ TEST_F(Slurm, LetsEachTaskOfANodeBeARotarunWithOneRank) {
   EXPECT_THAT(places, ElementsAre("0 0/2 on 0", "1 1/2 on 0", "2 0/2 on 1", "3 1/2 on 1"));
 }
 
-// One node: they meet at a local name, which another step of the job at the same time does not
-// have.
+// The rotaruns of one node meet at a local name. Another step of the job at the same time has
+// another name.
 TEST_F(Slurm, LetsTheRotarunsOfOneNodeMeetWithoutAKey) {
   const std::string steps = "for step in 1 2; do srun --overlap -N1 -n2 env HOME=/nonexistent " +
                             testing::rotarun_path() + " " + testing::test_path("sum_rank") +
@@ -222,14 +234,59 @@ TEST_F(Slurm, LetsTheRotarunsOfOneNodeMeetWithoutAKey) {
                           "rank 1 of 2 on n1: sum 3", "rank 1 of 2 on n1: sum 3"));
 }
 
-// As docs/cluster.md says: of all sources a program without a launcher reads only TF_CONFIG.
-TEST_F(Slurm, DoesNotMakeTasksOfAProgramWorldsOfOne) {
-  const Result result = run(srun({"-n2"}, {kAverage}));
+// The tasks of one node meet at a local name, and those of two nodes at Slurm's own store.
+TEST_F(Slurm, MakesTasksOfAProgramRanks) {
+  const std::vector<std::string> mean = {"mean of ranks: 1"};
+  EXPECT_EQ(lines_of(run(srun({"-n3", "-N1"}, {"env", "HOME=/nonexistent", kAverage}))), mean);
+  EXPECT_EQ(lines_of(run(srun({"-n3", "-N2", "--mpi=pmi2"}, {kAverage}))), mean);
+  EXPECT_EQ(lines_of(run(srun({"-n3", "-N2", "--mpi=pmix"}, {kAverage}))), mean);
+}
+
+// Method: MASTER_ADDR is needed because the names of these nodes have no addresses.
+TEST_F(Slurm, AsksForAKeyBetweenNodesThatHaveNoStore) {
+  const Result result = run(srun({"-n3", "-N2"}, {"env", "HOME=/nonexistent", kAverage}));
   EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.err, HasSubstr("SLURM_STEP_NUM_TASKS is 2: somebody has started"));
+  EXPECT_THAT(result.err, HasSubstr("its ranks meet at n1:7700, which other hosts can reach"));
+  EXPECT_THAT(result.err, HasSubstr("srun --mpi=pmi2"));
   EXPECT_EQ(result.out, "");
+  const testing::OwnPorts ports;
+  const std::string key = make_key("store_key", 'k');
+  EXPECT_THAT(lines_of(run(srun({"-n3", "-N2"},
+                                {"env", "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + ports.first(),
+                                 "ROTA_KEY_FILE=" + key, kAverage}))),
+              ElementsAre("mean of ranks: 1"));
+}
+
+TEST_F(Slurm, LeavesTasksAloneThatAreToBeAlone) {
   EXPECT_THAT(lines_of(run(srun({"-n2"}, {"env", "ROTA_WORLD=1", kAverage}))),
               ElementsAre("mean of ranks: 0", "mean of ranks: 0"));
+}
+
+// An epoch of the example ends with the same weights under rotarun and in each kind of step.
+TEST_F(Slurm, TrainsTheModelThatRotarunTrains) {
+  testing::TemporaryFolder images;
+  testing::write_few_images(images, 3000, 1000);
+  const std::vector<std::string> program = {testing::bin_path("mnist"), "--json", "--data",
+                                            images.path().string()};
+  // Returns what rank 0's last line says.
+  const auto outcome_of = [](const Result& result) {
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::istringstream out(result.out);
+    json last;
+    for (std::string line; std::getline(out, line);) last = json::parse(line, nullptr, false);
+    if (!last.contains("weights_hash")) return result.out;
+    return last["weights_hash"].get<std::string>() + " over " +
+           last["transport"].get<std::string>();
+  };
+  std::vector<std::string> own = {"-np", "3", "--oversubscribe"};
+  own.insert(own.end(), program.begin(), program.end());
+  const std::string expected = outcome_of(testing::run_rotarun(own));
+  EXPECT_THAT(expected, HasSubstr(" over shm"));
+  for (const std::vector<std::string>& options : {std::vector<std::string>{"-n3", "-N1"},
+                                                  {"-n3", "-N2", "--mpi=pmi2"},
+                                                  {"-n3", "-N2", "--mpi=pmix"}}) {
+    EXPECT_EQ(outcome_of(run(srun(options, program))), expected) << options.back();
+  }
 }
 
 TEST_F(Slurm, LeavesAProgramAloneThatIsNoTask) {
@@ -255,12 +312,6 @@ TEST_F(Slurm, MakesAProgramARankByTfConfig) {
 
 class SlurmByHand : public Slurm {
  protected:
-  static std::string make_key(const std::string& name, char byte) {
-    std::string path = Cluster::folder() + "/" + name;
-    std::ofstream(path) << testing::key_text(byte, 32);
-    std::filesystem::permissions(path, std::filesystem::perms::owner_read);
-    return path;
-  }
   static Result run_ranks(const std::string& set_key) {
     return run(srun({"-n4", "-N2"}, {"sh", "-c",
                                      set_key + "exec " + kByHand + " $SLURM_PROCID " +

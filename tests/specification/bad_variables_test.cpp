@@ -1,5 +1,5 @@
-// Bad variables, and variables that contradict each other. Each refusal has the variable and its
-// value, and a contradiction has both sides.
+// Tests invalid variables, and variables that contradict each other. Each refusal names the
+// variable and its value. A contradiction names both sides.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,9 +40,12 @@ const Bad kDeclared[] = {
     {{"ROTA_ORDINAL_START=-1"}, {"ROTA_ORDINAL_START is '-1'"}},
     {{"ROTA_SERVICE="}, {"ROTA_SERVICE has ''"}},
     {{"ROTA_SERVICE=a:80"}, {"ROTA_SERVICE is 'a:80'"}},
-    {{"ROTA_SLOTS=2", "ROTA_WORLD=3"}, {"ROTA_WORLD", "a world of 3 ranks", "2 declared slots"}},
+    {{"ROTA_SLOTS=2", "ROTA_WORLD=3"},
+     {"ROTA_WORLD is 3", "a world of 3 ranks, but 2 declared slots in total"}},
     {{"ROTA_WORLD=3", "RANK=0", "WORLD_SIZE=2"},
-     {"ROTA_WORLD is 3", "PyTorchJob has 2 hosts", "a world of 3 ranks"}},
+     {"ROTA_WORLD is 3, and PyTorchJob has 2 hosts: a world of 3 ranks, with 0 declared slots, "
+      "leaves 3 ranks, which 2 hosts without declared slots cannot share equally: declare the "
+      "slots of these hosts"}},
 };
 
 const Bad kBadProcesses[] = {
@@ -66,7 +69,7 @@ const Bad kBadProcesses[] = {
     {{"PMI_RANK=0"}, {"PMI_SIZE is not set"}},
     {{"PMI_RANK=1", "PMI_SIZE=1"}, {"PMI_RANK is 1", "PMI_SIZE is 1"}},
     {{"PMI_RANK=1", "PMI_SIZE=999999999"}, {"PMI_SIZE is '999999999'"}},
-    {{"PMIX_RANK=0"}, {"PMIX_NAMESPACE is not set"}},
+    {{"PMIX_RANK=0"}, {"PMIX_RANK is set, but PMIX_NAMESPACE is not"}},
     {{"PMIX_RANK=4294967294", "PMIX_NAMESPACE=x"}, {"PMIX_RANK is '4294967294'"}},
     {{"SLURM_STEP_ID=x"}, {"SLURM_STEP_ID is 'x'"}},
     {{"SLURM_STEP_ID=0"}, {"SLURM_NTASKS is not set"}},
@@ -77,7 +80,7 @@ const Bad kBadProcesses[] = {
      {"SLURM_NODEID is 1"}},
     {{"SLURM_STEP_ID=0", "SLURM_NTASKS=3", "SLURM_PROCID=1", "SLURM_NNODES=2",
       "SLURM_TASKS_PER_NODE=2(x2)"},
-     {"SLURM_NTASKS is 3", "4 tasks altogether"}},
+     {"SLURM_NTASKS is 3", "4 tasks in total"}},
 };
 
 const Bad kSlurmLists[] = {
@@ -95,9 +98,9 @@ const Bad kSlurmLists[] = {
     {{"SLURM_JOB_NODELIST=n1,,n2"}, {"SLURM_JOB_NODELIST has ''"}},
     {{"SLURM_JOB_NODELIST=n1:2"}, {"a node's name has no colon"}},
     {{"SLURM_JOB_NODELIST=n[1-2]", "SLURM_JOB_NUM_NODES=3"},
-     {"SLURM_JOB_NUM_NODES is 3", "'n[1-2]', which are 2"}},
+     {"SLURM_JOB_NUM_NODES is 3", "'n[1-2]', which names 2"}},
     {{"SLURM_JOB_NODELIST=n[1-2]", "SLURM_TASKS_PER_NODE=2(x3)"},
-     {"SLURM_TASKS_PER_NODE is '2(x3)', for 3 nodes, and there are 2"}},
+     {"SLURM_TASKS_PER_NODE is '2(x3)', for 3 nodes, but the number of nodes is 2"}},
     {{"SLURM_JOB_NODELIST=n1", "SLURM_TASKS_PER_NODE=0"}, {"SLURM_TASKS_PER_NODE is '0'"}},
     {{"SLURM_JOB_NODELIST=n1", "SLURM_TASKS_PER_NODE=2(x"}, {"brackets do not match"}},
     {{"SLURM_JOB_NODELIST=n1", "SLURM_TASKS_PER_NODE=2(x99999999)"}, {"is '99999999'"}},
@@ -106,7 +109,7 @@ const Bad kSlurmLists[] = {
 
 const Bad kBadPods[] = {
     {{"JOB_COMPLETION_INDEX=2"}, {"Indexed Job makes this host 2", "ROTA_HOSTS"}, "job-2"},
-    {{"JOB_COMPLETION_INDEX=0"}, {"Indexed Job makes this host 0", "also where it is 1"}, "job-0"},
+    {{"JOB_COMPLETION_INDEX=0"}, {"Indexed Job makes this host 0", "even if it is 1"}, "job-0"},
     {{"JOB_COMPLETION_INDEX="}, {"JOB_COMPLETION_INDEX is ''"}},
     {{"JOB_COMPLETION_INDEX=-1", "ROTA_HOSTS=2"}, {"JOB_COMPLETION_INDEX is '-1'"}},
     {{"JOB_COMPLETION_INDEX=2", "ROTA_HOSTS=2"},
@@ -163,12 +166,22 @@ const Bad kContradictions[] = {
      {"TF_CONFIG and PyTorchJob", "which host this is", "host 1 (b:1) of 2", "host 0 (a) of 2"},
      "a"},
     {{kTwo, "ROTA_HOSTS=3"}, {"ROTA_HOSTS is 3", "TF_CONFIG says host 1 (b:1) of 2"}, "b-1"},
-    {{kTwo, "ROTA_WORLD=1"}, {"a world of 1 rank", "2 hosts"}},
-    {{kTwo, "ROTA_WORLD=6", "ROTA_SLOTS=6"}, {"a world of 6 ranks", "6 declared slots"}},
+    {{kTwo, "ROTA_WORLD=1"},
+     {"a world of 1 rank, with 0 declared slots, leaves 1 rank for 2 hosts without declared slots, "
+      "but each host needs a rank"}},
+    {{kTwo, "ROTA_WORLD=6", "ROTA_SLOTS=6"},
+     {"a world of 6 ranks, with 6 declared slots, leaves 0 ranks for 1 host without declared "
+      "slots, but each host needs a rank: make the world larger, or declare fewer slots or hosts"}},
+    {{"ROTA_HOSTS=a:4,b,c,alpha", "ROTA_WORLD=8"},
+     {"a world of 8 ranks, with 4 declared slots, leaves 4 ranks, which 3 hosts without "
+      "declared slots cannot share equally"}},
+    {{"ROTA_HOSTS=a:4,b,alpha", "ROTA_WORLD=3"}, {"leaves 0 ranks for 2 hosts"}},
     {{kTwo, "ROTA_HOSTS=a,c"},
      {"ROTA_HOSTS and TF_CONFIG", "the name of host 1", "(a, c)", "(b:1)"}},
     {{"ROTA_HOSTS=alpha:2,b:2", "ROTA_SLOTS=3"}, {"ROTA_SLOTS is 3", "ROTA_HOSTS has 2"}},
-    {{"ROTA_HOSTS=a:2,b:2", "ROTA_WORLD=5"}, {"a world of 5 ranks", "4 declared slots"}},
+    {{"ROTA_HOSTS=a:2,b:2", "ROTA_WORLD=5"},
+     {"ROTA_WORLD is 5, and ROTA_HOSTS has 2 hosts: a world of 5 ranks, but 4 declared slots in "
+      "total: make the two numbers equal"}},
     {{"ROTA_HOSTS=x,alpha", "JOB_COMPLETION_INDEX=0"},
      {"ROTA_HOSTS and Indexed Job", "host 1 (alpha) of 2", "host 0"}},
     {{"PET_NNODES=2", "PET_NODE_RANK=1", "JOB_COMPLETION_INDEX=0"},
@@ -205,7 +218,7 @@ TEST(BadVariables, AreRefusedWhereTheyAreListsOfSlurm) { expect_refused(kSlurmLi
 TEST(BadVariables, AreRefusedWhereAPodHasThem) { expect_refused(kBadPods); }
 TEST(Contradictions, AreRefusedWithBothSides) { expect_refused(kContradictions); }
 
-// One that makes no sense is refused also where another one decides.
+// A meaningless source is refused even if another source decides.
 TEST(BadVariables, AreRefusedThoughAnotherSourceDecides) {
   EXPECT_THAT(refusal_of(given_of({kTwo, "SLURM_STEP_ID=x"})), HasSubstr("SLURM_STEP_ID is 'x'"));
   EXPECT_THAT(

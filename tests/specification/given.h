@@ -1,4 +1,5 @@
-// What the tests of the sources give them, and what becomes of it.
+// Makes inputs for the tests of the sources that can describe a job (variables, flags, files), and
+// shows what rota reads from them.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace rota::cluster {
 
-// A host that is no pod: its name has no ordinal.
+// A plain host, not a pod: its name has no ordinal.
 inline constexpr const char* kPlainHost = "alpha";
 
 inline Given given_of(const std::vector<std::string>& variables,
@@ -17,7 +18,7 @@ inline Given given_of(const std::vector<std::string>& variables,
   return {.environment = Environment(variables), .host_name = host_name};
 }
 
-// The words with which it is refused; "accepted: …" where it is not.
+// Returns the words of the refusal, or "accepted: …".
 inline std::string refusal_of(const Given& given) {
   try {
     return "accepted: " + to_text(read(given).chosen);
@@ -26,7 +27,8 @@ inline std::string refusal_of(const Given& given) {
   }
 }
 
-// "a b:2222 c*2 [x]": each host with its port, its slots, and in brackets who is outside.
+// Returns a text such as "a b:2222 c*2 [x]": each host with its port and its slots. Brackets mark
+// hosts without ranks.
 inline std::string hosts_text(const Specification& specification) {
   std::string text;
   for (std::size_t i = 0; i < specification.hosts.size(); ++i) {

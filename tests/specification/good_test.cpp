@@ -1,4 +1,5 @@
-// Each source in its good forms: what is read, and the rank table made of it.
+// Tests the valid forms of each source that can describe a job: what rota reads from it, and the
+// rank table that results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +11,8 @@ namespace {
 struct Good {
   const char* name;
   std::vector<std::string> variables;
-  const char* said;   // to_text of what was chosen.
-  const char* hosts;  // hosts_text of it.
+  const char* said;   // to_text() of the chosen specification.
+  const char* hosts;  // hosts_text() of the same specification.
   const char* host_name = kPlainHost;
 };
 
@@ -27,7 +28,7 @@ void expect_read(const Good& good) {
   }
 }
 
-// `more` are keys beside cluster and task.
+// `more`: further keys besides cluster and task.
 std::string tf_config(const std::string& jobs, const std::string& type, const std::string& index,
                       const std::string& more = {}) {
   return R"(TF_CONFIG={"cluster":{)" + jobs + "}," + more + R"("task":{"type":")" + type +
@@ -37,76 +38,76 @@ std::string tf_config(const std::string& jobs, const std::string& type, const st
 const Good kTfConfig[] = {
     {"workers",
      {tf_config(R"("worker":["a:1","b:2"])", "worker", "1")},
-     "host 1 (b:2) of 2, meeting at a:1",
+     "host 1 (b:2) of 2, rendezvous at a:1",
      "a:1 b:2"},
     {"a chief is rank 0",
      {tf_config(R"("worker":["b:1","c:1"],"chief":["a:1"])", "worker", "1")},
-     "host 2 (c:1) of 3, meeting at a:1",
+     "host 2 (c:1) of 3, rendezvous at a:1",
      "a:1 b:1 c:1"},
     {"the chief itself",
      {tf_config(R"("worker":["b:1"],"chief":["a:1"])", "chief", "0")},
-     "host 0 (a:1) of 2, meeting at a:1",
+     "host 0 (a:1) of 2, rendezvous at a:1",
      "a:1 b:1"},
     {"a master is a chief",
      {tf_config(R"("worker":["b:1"],"master":["a:1"])", "master", "0")},
-     "host 0 (a:1) of 2, meeting at a:1",
+     "host 0 (a:1) of 2, rendezvous at a:1",
      "a:1 b:1"},
     {"a chief alone",
      {tf_config(R"("chief":["a:1"])", "chief", "0")},
-     "host 0 (a:1) of 1, meeting at a:1",
+     "host 0 (a:1) of 1, rendezvous at a:1",
      "a:1"},
-    {"who is outside of the ring",
+    {"tasks without ranks",
      {tf_config(R"("ps":["p:1","q:1"],"evaluator":["e:1"],"worker":["a:1"])", "worker", "0")},
-     "host 0 (a:1) of 1, meeting at a:1",
+     "host 0 (a:1) of 1, rendezvous at a:1",
      "a:1 [e:1] [p:1] [q:1]"},
     {"an evaluator",
      {tf_config(R"("evaluator":["e:1"],"worker":["a:1","b:1"])", "evaluator", "0")},
-     "evaluator e:1, outside of the ring of 2 hosts, meeting at a:1",
+     "evaluator e:1, which is not one of the 2 hosts with ranks, rendezvous at a:1",
      "a:1 b:1 [e:1]"},
     {"an evaluator that the cluster leaves out, as TFJob has it",
      {tf_config(R"("worker":["a:1","b:1"])", "evaluator", "0")},
-     "evaluator alpha, outside of the ring of 2 hosts, meeting at a:1",
+     "evaluator alpha, which is not one of the 2 hosts with ranks, rendezvous at a:1",
      "a:1 b:1 [alpha]"},
     {"a parameter server",
      {tf_config(R"("ps":["e:1"],"worker":["a:1","b:1"])", "ps", "0")},
-     "ps e:1, outside of the ring of 2 hosts, meeting at a:1",
+     "ps e:1, which is not one of the 2 hosts with ranks, rendezvous at a:1",
      "a:1 b:1 [e:1]"},
     {"a map, whose indices are numbers",
      {tf_config(R"("worker":{"10":"k:1","9":"j:1","0":"a:1","1":"b:1","2":"c:1","3":"d:1",)"
                 R"("4":"e:1","5":"f:1","6":"g:1","7":"h:1","8":"i:1"})",
                 "worker", "10")},
-     "host 10 (k:1) of 11, meeting at a:1",
+     "host 10 (k:1) of 11, rendezvous at a:1",
      "a:1 b:1 c:1 d:1 e:1 f:1 g:1 h:1 i:1 j:1 k:1"},
     {"an index that is a text",
      {tf_config(R"("worker":["a:1","b:1"])", "worker", "\"1\"")},
-     "host 1 (b:1) of 2, meeting at a:1",
+     "host 1 (b:1) of 2, rendezvous at a:1",
      "a:1 b:1"},
     {"what Kubeflow adds, and what nobody knows",
      {tf_config(R"("worker":["m-worker-0.ns.svc:2222","m-worker-1.ns.svc:2222"])", "worker", "1",
                 R"("environment":"cloud","rpc_layer":"grpc","x":[1,{"y":null}],)")},
-     "host 1 (m-worker-1.ns.svc:2222) of 2, meeting at m-worker-0.ns.svc:2222",
+     "host 1 (m-worker-1.ns.svc:2222) of 2, rendezvous at m-worker-0.ns.svc:2222",
      "m-worker-0.ns.svc:2222 m-worker-1.ns.svc:2222",
      "m-worker-1"},
     {"tasks of one host",
      {tf_config(R"("worker":["127.0.0.1:1","127.0.0.1:2"])", "worker", "1")},
-     "host 1 (127.0.0.1:2) of 2, meeting at 127.0.0.1:1",
+     "host 1 (127.0.0.1:2) of 2, rendezvous at 127.0.0.1:1",
      "127.0.0.1:1 127.0.0.1:2"},
     {"IPv6",
      {tf_config(R"("worker":["[fd00::1]:1","[fd00::2]:1"])", "worker", "0")},
-     "host 0 ([fd00::1]:1) of 2, meeting at [fd00::1]:1",
+     "host 0 ([fd00::1]:1) of 2, rendezvous at [fd00::1]:1",
      "[fd00::1]:1 [fd00::2]:1"},
     {"a job without tasks",
      {tf_config(R"("worker":["a:1"],"ps":[])", "worker", "0")},
-     "host 0 (a:1) of 1, meeting at a:1",
+     "host 0 (a:1) of 1, rendezvous at a:1",
      "a:1"},
-    {"no cluster", {"TF_CONFIG={}"}, "host 0 (alpha) of 1, meeting at alpha", "alpha"},
+    {"no cluster", {"TF_CONFIG={}"}, "host 0 (alpha) of 1, rendezvous at alpha", "alpha"},
     {"no task in an empty cluster",
      {"TF_CONFIG={\"cluster\":{}}"},
-     "host 0 (alpha) of 1, meeting at alpha",
+     "host 0 (alpha) of 1, rendezvous at alpha",
      "alpha"},
     {"slots beside it",
      {tf_config(R"("worker":["a:1","b:2"])", "worker", "1"), "ROTA_SLOTS=3", "ROTA_WORLD=5"},
-     "host 1 (b:2) of 2, a world of 5 ranks, meeting at a:1",
+     "host 1 (b:2) of 2, a world of 5 ranks, rendezvous at a:1",
      "a:1 b:2*3"},
 };
 
@@ -115,7 +116,7 @@ const Good kProcesses[] = {
      {"RANK=5", "WORLD_SIZE=8", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=4", "GROUP_RANK=1",
       "GROUP_WORLD_SIZE=2", "MASTER_ADDR=a", "MASTER_PORT=29500", "TORCHELASTIC_RESTART_COUNT=2",
       "TORCHELASTIC_RUN_ID=mine"},
-     "rank 5 of 8, 1 on its host, on 2 hosts, meeting at a:29500, epoch 2, job mine",
+     "rank 5 of 8, 1 on its host, on 2 hosts, rendezvous at a:29500, epoch 2, job mine",
      "? ?"},
     {"torchrun with the least",
      {"RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=0"},
@@ -123,7 +124,7 @@ const Good kProcesses[] = {
      ""},
     {"torchrun over IPv6",
      {"RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=0", "MASTER_ADDR=fd00::1", "MASTER_PORT=1"},
-     "rank 0 of 2, 0 on its host, meeting at [fd00::1]:1",
+     "rank 0 of 2, 0 on its host, rendezvous at [fd00::1]:1",
      ""},
     {"Open MPI, and PMIx under it",
      {"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_RANK=1",
@@ -133,7 +134,7 @@ const Good kProcesses[] = {
      ""},
     {"PMIx alone",
      {"PMIX_RANK=3", "PMIX_NAMESPACE=x.1"},
-     "rank 3 of a world whose size it does not tell, job x.1",
+     "rank 3 of a world of unknown size, job x.1",
      ""},
     {"PMIx, with the size that another knows",
      {"PMIX_RANK=3", "PMIX_NAMESPACE=x.1", "PMI_RANK=3", "PMI_SIZE=4"},
@@ -179,126 +180,126 @@ const Good kHosts[] = {
     {"a step of Slurm's with one task a node",
      {"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_LOCALID=0", "SLURM_NODEID=1",
       "SLURM_NNODES=2", "SLURM_JOB_NODELIST=n[1-2]", "SLURM_TASKS_PER_NODE=1(x2)"},
-     "host 1 (n2) of 2, meeting at n1",
+     "host 1 (n2) of 2, rendezvous at n1",
      "n1 n2"},
     {"a step with one task a node, where srun speaks PMI too",
      {"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_LOCALID=0", "SLURM_NODEID=1",
       "SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[1-2]", "SLURM_TASKS_PER_NODE=1(x2)", "PMI_RANK=1",
       "PMI_SIZE=2", "PMI_FD=13", "PMI_JOBID=7.0"},
-     "host 1 (n2) of 2, meeting at n1, job 7",
+     "host 1 (n2) of 2, rendezvous at n1, job 7",
      "n1 n2"},
     {"a step with one task a node, where srun speaks PMIx too",
      {"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_LOCALID=0", "SLURM_NODEID=1",
       "SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[1-2]", "SLURM_TASKS_PER_NODE=1(x2)", "PMIX_RANK=1",
       "PMIX_NAMESPACE=slurm.pmix.7.0"},
-     "host 1 (n2) of 2, meeting at n1, job 7",
+     "host 1 (n2) of 2, rendezvous at n1, job 7",
      "n1 n2"},
     {"the batch script of an allocation whose nodes are not called as their hosts are",
      {"SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[1-2]", "SLURMD_NODENAME=n2", "SLURM_NODEID=0"},
-     "host 1 (n2) of 2, meeting at n1, job 7",
+     "host 1 (n2) of 2, rendezvous at n1, job 7",
      "n1 n2",
      "elsewhere"},
     {"an allocation within another's batch script",
      {"SLURM_JOB_ID=8", "SLURM_JOB_NODELIST=n[3-4]", "SLURMD_NODENAME=n2"},
-     "host 0 (n3) of 2, meeting at n3, job 8",
+     "host 0 (n3) of 2, rendezvous at n3, job 8",
      "n3 n4",
      "n3"},
     {"an allocation",
      {"SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[08-10],m5", "SLURM_JOB_NUM_NODES=4", "SLURM_PROCID=0",
       "SLURM_NTASKS=7", "SLURM_TASKS_PER_NODE=2(x3),1", "SLURM_RESTART_COUNT=1"},
-     "host 2 (n10) of 4, meeting at n08, epoch 1, job 7",
+     "host 2 (n10) of 4, rendezvous at n08, epoch 1, job 7",
      "n08*2 n09*2 n10*2 m5*1",
      "n10.cluster.example"},
     {"the shell of an allocation, which is a step by name alone",
      {"SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n1", "SLURM_STEP_ID=4294967290", "SLURM_NTASKS=1"},
-     "1 host (n1), meeting at n1, job 7",
+     "1 host (n1), rendezvous at n1, job 7",
      "n1"},
     {"ROTA_HOSTS by name",
      {"ROTA_HOSTS=beta:2,alpha:4"},
-     "host 1 (alpha) of 2, meeting at beta",
+     "host 1 (alpha) of 2, rendezvous at beta",
      "beta*2 alpha*4"},
     {"ROTA_HOSTS by a longer name",
      {"ROTA_HOSTS=beta,alpha.example"},
-     "host 1 (alpha.example) of 2, meeting at beta",
+     "host 1 (alpha.example) of 2, rendezvous at beta",
      "beta alpha.example"},
-    {"ROTA_HOSTS without this one", {"ROTA_HOSTS=x,y"}, "2 hosts (x, y), meeting at x", "x y"},
+    {"ROTA_HOSTS without this one", {"ROTA_HOSTS=x,y"}, "2 hosts (x, y), rendezvous at x", "x y"},
     {"a host that is named again has more slots",
      {"ROTA_HOSTS=x,y,x:2,x"},
-     "2 hosts (x, y), meeting at x",
+     "2 hosts (x, y), rendezvous at x",
      "x*4 y"},
-    {"one host, declared", {"ROTA_HOSTS=1"}, "host 0 (alpha) of 1, meeting at alpha", "alpha"},
+    {"one host, declared", {"ROTA_HOSTS=1"}, "host 0 (alpha) of 1, rendezvous at alpha", "alpha"},
     {"slots and a world, declared",
      {"ROTA_SLOTS=2", "ROTA_WORLD=2"},
-     "host 0 (alpha) of 1, a world of 2 ranks, meeting at alpha",
+     "host 0 (alpha) of 1, a world of 2 ranks, rendezvous at alpha",
      "alpha*2"},
     {"a service's links are not ours",
      {"ROTA_SERVICE_HOST=10.0.0.1", "ROTA_SERVICE_PORT=80", "ROTA_PORT=tcp://10.0.0.1:80",
       "ROTA_HOSTS_PORT=tcp://10.0.0.1:80", "ROTA_WORLD_PORT_80_TCP=tcp://10.0.0.1:80"},
-     "host 0 (alpha) of 1, meeting at alpha",
+     "host 0 (alpha) of 1, rendezvous at alpha",
      "alpha"},
-    {"nothing", {}, "host 0 (alpha) of 1, meeting at alpha", "alpha"},
+    {"nothing", {}, "host 0 (alpha) of 1, rendezvous at alpha", "alpha"},
     {"a rank of rotarun's reads nothing",
      {"ROTA_RENDEZVOUS_FD=3", "TF_CONFIG=[", "RANK=x", "ROTA_HOSTS=-1"},
-     "host 0 (alpha) of 1, meeting at alpha",
+     "host 0 (alpha) of 1, rendezvous at alpha",
      "alpha"},
 };
 
 const Good kPods[] = {
     {"an Indexed Job",
      {"JOB_COMPLETION_INDEX=9", "ROTA_HOSTS=11", "ROTA_SERVICE=mnist"},
-     "host 9 (job-9.mnist) of 11, meeting at job-0.mnist",
+     "host 9 (job-9.mnist) of 11, rendezvous at job-0.mnist",
      "job-0.mnist job-1.mnist job-2.mnist job-3.mnist job-4.mnist job-5.mnist job-6.mnist "
      "job-7.mnist job-8.mnist job-9.mnist job-10.mnist",
      "job-9"},
     {"an Indexed Job whose pods have full names",
      {"JOB_COMPLETION_INDEX=1", "ROTA_HOSTS=2", "ROTA_SERVICE=unused"},
-     "host 1 (job-1.s.ns.svc) of 2, meeting at job-0.s.ns.svc",
+     "host 1 (job-1.s.ns.svc) of 2, rendezvous at job-0.s.ns.svc",
      "job-0.s.ns.svc job-1.s.ns.svc",
      "job-1.s.ns.svc"},
     {"a StatefulSet",
      {"ROTA_HOSTS=3", "KUBERNETES_SERVICE_HOST=10.0.0.1"},
-     "host 2 (mnist-2) of 3, meeting at mnist-0",
+     "host 2 (mnist-2) of 3, rendezvous at mnist-0",
      "mnist-0 mnist-1 mnist-2",
      "mnist-2"},
     {"a StatefulSet that starts at 5",
      {"ROTA_HOSTS=2", "ROTA_ORDINAL_START=5", "ROTA_SERVICE=s"},
-     "host 1 (mnist-6.s) of 2, meeting at mnist-5.s",
+     "host 1 (mnist-6.s) of 2, rendezvous at mnist-5.s",
      "mnist-5.s mnist-6.s",
      "mnist-6"},
     {"a pod whose name ends with random digits",
      {"KUBERNETES_SERVICE_HOST=10.0.0.1"},
-     "host 0 (train-24569) of 1, meeting at train-24569",
+     "host 0 (train-24569) of 1, rendezvous at train-24569",
      "train-24569",
      "train-24569"},
     {"a machine with a number that is no pod",
      {},
-     "host 0 (node-3) of 1, meeting at node-3",
+     "host 0 (node-3) of 1, rendezvous at node-3",
      "node-3",
      "node-3"},
     {"a numbered node of an allocation",
      {"ROTA_HOSTS=2", "SLURM_JOB_NODELIST=node-[3-4]"},
-     "host 0 (node-3) of 2, meeting at node-3",
+     "host 0 (node-3) of 2, rendezvous at node-3",
      "node-3 node-4",
      "node-3"},
     {"a JobSet of two jobs",
      {"JOB_COMPLETION_INDEX=1", "JOBSET_JOB_INDEX=1", "JOBSET_REPLICATEDJOB_REPLICAS=2",
       "JOBSET_NAME=js", "JOBSET_RESTART_ATTEMPT=3", "ROTA_HOSTS=4"},
-     "host 3 (js-w-1-1.js) of 4, meeting at js-w-0-0.js, epoch 3, job js",
+     "host 3 (js-w-1-1.js) of 4, rendezvous at js-w-0-0.js, epoch 3, job js",
      "js-w-0-0.js js-w-0-1.js js-w-1-0.js js-w-1-1.js",
      "js-w-1-1"},
     {"Trainer, on an Indexed Job",
      {"PET_NNODES=2", "PET_NPROC_PER_NODE=2", "PET_NODE_RANK=1", "JOB_COMPLETION_INDEX=1",
       "PET_MASTER_ADDR=t-node-0-0.t", "PET_MASTER_PORT=29500", "KUBERNETES_SERVICE_HOST=x"},
-     "host 1 (t-node-0-1) of 2, a world of 4 ranks, meeting at t-node-0-0.t:29500",
+     "host 1 (t-node-0-1) of 2, a world of 4 ranks, rendezvous at t-node-0-0.t:29500",
      "t-node-0-0.t:29500*2 t-node-0-1*2",
      "t-node-0-1"},
     {"Trainer that leaves the slots open",
      {"PET_NNODES=1", "PET_NPROC_PER_NODE=auto", "PET_NODE_RANK=0"},
-     "host 0 (alpha) of 1, meeting at alpha",
+     "host 0 (alpha) of 1, rendezvous at alpha",
      "alpha"},
     {"PyTorchJob, where RANK is the pod's",
      {"RANK=1", "WORLD_SIZE=3", "MASTER_ADDR=p-master-0", "MASTER_PORT=23456"},
-     "host 1 (p-worker-0) of 3, meeting at p-master-0:23456",
+     "host 1 (p-worker-0) of 3, rendezvous at p-master-0:23456",
      "p-master-0:23456 p-worker-0 ?",
      "p-worker-0"},
     {"PyTorchJob with several processes a pod",
@@ -309,19 +310,19 @@ const Good kPods[] = {
      "p-worker-0"},
     {"PyTorchJob's master, which is told localhost",
      {"RANK=0", "WORLD_SIZE=2", "MASTER_ADDR=localhost", "MASTER_PORT=1"},
-     "host 0 (p-master-0:1) of 2, meeting at p-master-0:1",
+     "host 0 (p-master-0:1) of 2, rendezvous at p-master-0:1",
      "p-master-0:1 ?",
      "p-master-0"},
     {"addresses beside names, which may be of one host",
      {tf_config(R"("worker":["10.0.0.1:1","10.0.0.2:1"])", "worker", "1"), "RANK=1", "WORLD_SIZE=2",
       "MASTER_ADDR=p-master-0"},
-     "host 1 (10.0.0.2:1) of 2, meeting at 10.0.0.1:1",
+     "host 1 (10.0.0.2:1) of 2, rendezvous at 10.0.0.1:1",
      "10.0.0.1:1 10.0.0.2:1",
      "p-worker-0"},
     {"a TFJob's pod, whose ordinal is its type's",
      {tf_config(R"("chief":["m-chief-0:1"],"worker":["m-worker-0:1"])", "worker", "0"),
       "KUBERNETES_SERVICE_HOST=x"},
-     "host 1 (m-worker-0:1) of 2, meeting at m-chief-0:1",
+     "host 1 (m-worker-0:1) of 2, rendezvous at m-chief-0:1",
      "m-chief-0:1 m-worker-0:1",
      "m-worker-0"},
 };
@@ -339,7 +340,7 @@ TEST(Pods, KnowTheirIndex) {
   for (const Good& good : kPods) expect_read(good);
 }
 
-// A task is a process where no launcher is there, and so a rank.
+// Without a launcher a task is one process, and so a rank.
 TEST(TfConfig, MakesAProgramARank) {
   Given given = given_of({kTfConfig[1].variables});
   given.asker = Asker::kProgram;
@@ -348,7 +349,7 @@ TEST(TfConfig, MakesAProgramARank) {
   EXPECT_EQ(hosts_text(chosen), "a:1*1 b:1*1 c:1*1");
 }
 
-// Several tasks may be on one node of a step of Slurm's.
+// Several tasks may run on one node of a Slurm step.
 TEST(TfConfig, MakesAProgramARankWhereverItsTasksAre) {
   Given given =
       given_of({"SLURM_STEP_ID=0", "SLURM_PROCID=2", "SLURM_NTASKS=3", "SLURM_LOCALID=0",
@@ -364,7 +365,7 @@ TEST(TfConfig, MakesAProgramARankWhereverItsTasksAre) {
                           .environment;
   try {
     read(given);
-    ADD_FAILURE() << "task 2 is on n2";
+    ADD_FAILURE() << "accepted: SLURM_NODEID says n2, and TF_CONFIG says n1";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("contradict each other about which host"));
   }
@@ -372,9 +373,8 @@ TEST(TfConfig, MakesAProgramARankWhereverItsTasksAre) {
 
 TEST(TfConfig, SaysOnceThatParameterServersAreNotUsed) {
   const Specification chosen = read(given_of({kTfConfig[5].variables})).chosen;
-  EXPECT_THAT(chosen.remarks,
-              ::testing::ElementsAre("TF_CONFIG has 2 ps: a ring needs no "
-                                     "parameter server, so that they are not used"));
+  EXPECT_THAT(chosen.remarks, ::testing::ElementsAre("TF_CONFIG has 2 ps: rota needs no "
+                                                     "parameter server, so they are not used"));
 }
 
 }  // namespace

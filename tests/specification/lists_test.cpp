@@ -1,4 +1,5 @@
-// Lists of hosts: of a flag, of a file, of Slurm; and the flags of old tutorials.
+// Tests lists of hosts from a flag, from a file and from Slurm, and the flags of old TensorFlow
+// tutorials.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,19 +56,19 @@ TEST(Hostfile, IsRefusedByFileAndLine) {
            {"a slots=99999999999999999999\n", "hosts:1: slots is '99999"},
            {"a slot=2\n", "hosts:1 has 'slot=2'"},
            {"a slots = 2\n", "hosts:1 has 'slots'"},
-           {"a slots=2 slots=3\n", "hosts:1 says twice"},
-           {"a:2 slots=3\n", "hosts:1 says twice"},
+           {"a slots=2 slots=3\n", "hosts:1 sets the slots of a twice"},
+           {"a:2 slots=3\n", "hosts:1 sets the slots of a twice"},
            {"a:two\n", "hosts:1: the slots of a is 'two'"},
-           {"a slots=3 max_slots=2\n", "hosts:1 has 3 slots of a, and max_slots=2"},
-           {"a slots=1 max_slots=2 max-slots=3\n", "hosts:1 says twice how many slots a may have"},
-           {"a slots=2 max_slots=3\na slots=2\n", "'a' has 4 slots altogether, and max_slots=3"},
+           {"a slots=3 max_slots=2\n", "hosts:1 has 3 slots of a, but max_slots=2"},
+           {"a slots=1 max_slots=2 max-slots=3\n", "hosts:1 sets max_slots of a twice"},
+           {"a slots=2 max_slots=3\na slots=2\n", "'a' has 4 slots in total, but max_slots=3"},
            {"a max_slots=many\n", "hosts:1: max_slots is 'many'"},
-           {"a:2:3\n", "hosts:1 has 'a:2:3', which is no host"},
-           {"fd00::1::2\n", "hosts:1 has 'fd00::1::2', which is no host"},
-           {"me@a\n", "hosts:1 has 'me@a', and rotarun does not log in itself: leave out 'me@'"},
-           {"slots=2\n", "hosts:1 has 'slots=2', which is no host"},
-           {"a,b\n", "hosts:1 has 'a,b', which is no host"},
-           {"localhost\nb\n", "'localhost', by which every host means itself"},
+           {"a:2:3\n", "hosts:1 has 'a:2:3', which is not a host"},
+           {"fd00::1::2\n", "hosts:1 has 'fd00::1::2', which is not a host"},
+           {"me@a\n", "hosts:1 has 'me@a', but rotarun does not log in itself: leave out 'me@'"},
+           {"slots=2\n", "hosts:1 has 'slots=2', which is not a host"},
+           {"a,b\n", "hosts:1 has 'a,b', which is not a host"},
+           {"localhost\nb\n", "'localhost'; every host means itself by that name"},
        }) {
     EXPECT_THAT(hostfile_text(text), HasSubstr(words)) << text;
   }
@@ -77,7 +78,7 @@ TEST(HostList, FindsThisHostByItsName) {
   Given given = given_of({}, "b.example");
   given.host_list = "a:2,b:2";
   EXPECT_EQ(read(given).chosen.own_host, std::size_t{1});
-  given.host_list = "b.example,b.example.org";  // The first one's name is exactly this.
+  given.host_list = "b.example,b.example.org";  // The first name matches exactly.
   EXPECT_EQ(read(given).chosen.own_host, std::size_t{0});
   given.host_list = "bb,b.exam";
   EXPECT_EQ(read(given).chosen.own_host, std::nullopt);
@@ -116,7 +117,7 @@ TEST(TaskFlags, SayWhatTfConfigSays) {
   given.arguments = {"--ps_hosts=p:1", "--worker_hosts", "a:1,b:1", "--job_name=worker",
                      "--task_index=1"};
   const Specification chosen = read(given).chosen;
-  EXPECT_EQ(to_text(chosen), "host 1 (b:1) of 2, meeting at a:1");
+  EXPECT_EQ(to_text(chosen), "host 1 (b:1) of 2, rendezvous at a:1");
   EXPECT_EQ(hosts_text(chosen), "a:1 b:1 [p:1]");
   EXPECT_THAT(chosen.remarks, ElementsAre(HasSubstr("needs no parameter server")));
 }

@@ -1,4 +1,5 @@
-// Who decides, what is said about it, and the rank table that follows.
+// Tests which source describes the job if several are present, what --explain prints about that
+// source, and the resulting rank table.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ using ::testing::HasSubstr;
 const std::string kWorkerTfConfig =
     R"(TF_CONFIG={"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":1}})";
 
-// Each source beside all those that come after it: the first decides.
+// Sets each source together with all later ones. The first of them decides.
 TEST(Reading, AsksTheSourcesInTheirOrder) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> rows = {
       {"torchrun", {"LOCAL_RANK=0", "RANK=1", "WORLD_SIZE=2"}},
@@ -41,8 +42,8 @@ TEST(Reading, AsksTheSourcesInTheirOrder) {
 
 TEST(Explain, SaysWhoDecidesAndWhatTheOthersSay) {
   EXPECT_EQ(explain(given_of({kWorkerTfConfig, "RANK=1", "WORLD_SIZE=2"}, "b")),
-            "decided by TF_CONFIG: host 1 (b:1) of 2, meeting at a:1\n"
-            "in the order in which they decide:\n"
+            "decided by TF_CONFIG: host 1 (b:1) of 2, rendezvous at a:1\n"
+            "all sources, in order of precedence:\n"
             "  TF_CONFIG: host 1 (b:1) of 2\n"
             "  PyTorchJob: host 1 of 2\n");
 }
@@ -56,7 +57,7 @@ TEST(Explain, SaysWhatIsWrong) {
 
 TEST(Explain, SaysThatNobodySaysAnything) {
   EXPECT_EQ(explain(given_of({})),
-            "decided by this host: host 0 (alpha) of 1, meeting at alpha\n"
+            "decided by this host: host 0 (alpha) of 1, rendezvous at alpha\n"
             "nothing else says anything\n");
   EXPECT_THAT(explain(given_of({"ROTA_SLOTS=2"})), HasSubstr("decided by this host by ROTA_SLOTS"));
 }
@@ -87,8 +88,8 @@ TEST(RankTable, HasARowForEachDeclaredSlot) {
   EXPECT_EQ(table({"SLURM_JOB_NODELIST=x", "SLURM_RESTART_COUNT=2"}).epoch, 2U);
 }
 
-// A list that names tasks has a rank for each, however many cores its hosts have; slots are
-// declared.
+// A list of tasks gives a rank to each task, however many cores the hosts have. Declared slots
+// override the list.
 TEST(Slots, AreOneForEachTaskThatAListNames) {
   const auto slots = [](const Given& given) { return slots_of(read(given).chosen, 64); };
   const std::vector<std::size_t> ones = {1, 1};
@@ -117,7 +118,8 @@ TEST(Slots, OfOtherHostsAreUnknownWhereEachIsToldItsOwn) {
   EXPECT_TRUE(are_unknown({"ROTA_HOSTS=a,b", "ROTA_SLOTS=1"}));
 }
 
-// "gpu" is the number of CUDA devices here, and "auto" is where there are some.
+// "gpu" is the number of CUDA devices of this host. "auto" is the same if the host has CUDA
+// devices.
 TEST(Slots, AreTheDevicesOfThisHostWhereAProcessIsForEach) {
   const auto slots = [](const std::string& count, std::optional<std::size_t> devices) {
     Given given = given_of({"PET_NNODES=2", "PET_NODE_RANK=1", "PET_NPROC_PER_NODE=" + count});
@@ -128,11 +130,11 @@ TEST(Slots, AreTheDevicesOfThisHostWhereAProcessIsForEach) {
   EXPECT_EQ(slots("auto", 3), 3U);
   EXPECT_EQ(slots("auto", 0), std::nullopt);
   EXPECT_EQ(slots("cpu", 3), std::nullopt);
-  EXPECT_EQ(slots("gpu", std::nullopt), std::nullopt);  // Nobody has looked.
+  EXPECT_EQ(slots("gpu", std::nullopt), std::nullopt);  // The devices were not counted.
   Given without = given_of({"PET_NNODES=2", "PET_NODE_RANK=1", "PET_NPROC_PER_NODE=gpu"});
   without.device_count = 0;
-  EXPECT_THAT(refusal_of(without), HasSubstr("PET_NPROC_PER_NODE is gpu, and this host, 'alpha', "
-                                             "has no CUDA device"));
+  EXPECT_THAT(refusal_of(without), HasSubstr("PET_NPROC_PER_NODE is gpu, but this host, 'alpha', "
+                                             "has no usable CUDA device"));
 }
 
 TEST(HostFile, OfAVariableIsNamedByIt) {
@@ -170,7 +172,7 @@ TEST(Reach, EndsAtThisHostOrGoesBeyondIt) {
   EXPECT_FALSE(reaches({"ROTA_HOSTS=localhost:4"}));
   EXPECT_FALSE(reaches({"PMI_RANK=0", "PMI_SIZE=1"}));
   EXPECT_TRUE(reaches({"PMI_RANK=0", "PMI_SIZE=2"}));
-  EXPECT_TRUE(reaches({"PMIX_RANK=0", "PMIX_NAMESPACE=x"}));  // Nobody knows how many there are.
+  EXPECT_TRUE(reaches({"PMIX_RANK=0", "PMIX_NAMESPACE=x"}));  // The count is unknown.
   EXPECT_TRUE(reaches({"ROTA_HOSTS=other"}));
   EXPECT_TRUE(reaches({kWorkerTfConfig}));
 }

@@ -1,4 +1,4 @@
-// Holds includes against the tables of layers.
+// Checks includes against the tables of layers.
 #include "style/layers.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace rota::style {
 namespace {
 
-// Each between two spaces.
+// Each name is between two spaces.
 constexpr std::string_view kStandardHeaders =
     " "
     "algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat "
@@ -30,7 +30,7 @@ bool is_public(const Include& include) {
   return include.angled && include.path.starts_with("rota/");
 }
 
-// The part of `path` before its first slash, or all of it.
+// Returns the part of `path` before its first slash, or all of it.
 std::string first_folder(std::string_view path) {
   return std::string(path.substr(0, path.find('/')));
 }
@@ -48,13 +48,14 @@ bool lists(const Layer& layer, const std::string& header) {
   return layer.headers.contains(header) || layer.headers.contains(first_folder(header));
 }
 
-// "tcp" for "transport/tcp/channel.h", empty for "transport/channel.h".
+// Returns "tcp" for "transport/tcp/channel.h", and nothing for "transport/channel.h".
 std::string subfolder(const std::string& path) {
   const std::string rest = without_first_folder(path);
   return without_first_folder(rest).empty() ? "" : first_folder(rest);
 }
 
-// What is wrong with one include of the file at `inside` (from lib/) that `layer` stands for.
+// Returns the error of one include in the file `inside` (path from lib/). `layer` is the layer of
+// that file.
 std::string trouble_with(const Include& include, const std::string& inside, const Layer& layer) {
   const std::string own = first_folder(inside);
   if (is_public(include)) return {};
@@ -65,14 +66,14 @@ std::string trouble_with(const Include& include, const std::string& inside, cons
                : "the row of " + own + " does not list this system header in braces";
   }
   const std::string folder = first_folder(include.path);
-  if (folder == include.path) return "a quoted include starts with a folder of lib/";
+  if (folder == include.path) return "a quoted include must start with a folder of lib/";
   if (folder != own) {
     return layer.folders.contains(folder) ? "" : own + " may not include " + folder;
   }
   const std::string mine = subfolder(inside);
   const std::string theirs = subfolder(include.path);
   const bool are_siblings = !mine.empty() && !theirs.empty() && mine != theirs;
-  return are_siblings ? mine + " and " + theirs + " are siblings and know nothing of each other"
+  return are_siblings ? mine + " and " + theirs + " are siblings: neither may include the other"
                       : "";
 }
 
@@ -150,7 +151,7 @@ Findings check_launcher_includes(const Source& source, const Layers& layers) {
   Findings findings;
   const std::string own = launcher_folder(source.path);
   const auto row = layers.find(own);
-  if (row == layers.end()) return findings;  // check_folders() says so.
+  if (row == layers.end()) return findings;  // check_folders() reports this.
   for (const auto& include : includes_of(source)) {
     const Layer& layer = row->second;
     if (include.angled) {
@@ -175,7 +176,7 @@ Findings check_example_includes(const Source& source) {
   Findings findings;
   for (const auto& include : includes_of(source)) {
     if (!include.angled && include.path.find('/') != std::string::npos) {
-      findings.push_back(at(source, include) + "of rota an example sees <rota/...> only");
+      findings.push_back(at(source, include) + "of rota, an example may include only <rota/...>");
     }
   }
   return findings;

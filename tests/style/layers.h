@@ -1,5 +1,5 @@
-// The rules about which folder may include which. lib/layers.txt and launcher/layers.txt are their
-// tables.
+// Has the rules about which folder may include which. The tables are lib/layers.txt and
+// launcher/layers.txt.
 #pragma once
 #include <map>
 #include <set>
@@ -11,34 +11,36 @@
 
 namespace rota::style {
 
-// What one folder may include, beside itself and the standard library.
+// What one folder may include, besides itself and the standard library.
 struct Layer {
   std::set<std::string> folders;
-  // Neither ours nor standard: "zlib.h", "Eigen" for all below Eigen/, "*" for any.
+  // Headers of other libraries: "zlib.h", "Eigen" for all headers below Eigen/, "*" for any header.
   std::set<std::string> headers;
 };
 
 using Layers = std::map<std::string, Layer>;
 
-// Reads rows such as "nn: base kernels {Eigen}" or, where `library` has a row for os,
-// "job: ranks lib/os". Throws std::runtime_error, naming the row, for one that is malformed,
-// doubled, or that lets a folder include one of a later row: rows go upwards.
+// Reads rows such as "nn: base kernels {Eigen}" or, if `library` has a row for os, "job: ranks
+// lib/os". Throws std::runtime_error with the row if it is malformed or doubled, or if it lets a
+// folder include a folder of a later row: rows go upwards.
 Layers parse_layers(std::string_view text, const Layers& library = {});
 
-// `folders` are those below `root` that exist: each must have its row, and each row its folder.
+// Checks that each folder has its row, and that each row has its folder. `folders` are the existing
+// folders below `root`.
 Findings check_folders(const Layers& layers, const std::set<std::string>& folders,
                        const std::string& root);
 
-// For a file below lib/, public headers included.
+// Checks a file below lib/, including public headers.
 Findings check_library_includes(const Source& source, const Layers& layers);
 
-// For a file below launcher/, whose public headers of rota are listed like others.
+// Checks a file below launcher/. Here public headers of rota are listed like other headers.
 Findings check_launcher_includes(const Source& source, const Layers& layers);
 
-// "hosts/meet" for "launcher/hosts/meet/tree.h", "." for "launcher/main.cpp".
+// Returns "hosts/rendezvous" for "launcher/hosts/rendezvous/host_tree.h", and "." for
+// "launcher/main.cpp".
 std::string launcher_folder(const std::string& path);
 
-// An example is a stranger's program: of rota it sees the public headers alone.
+// Checks an example. It is a stranger's program, so it may include only rota's public headers.
 Findings check_example_includes(const Source& source);
 
 }  // namespace rota::style

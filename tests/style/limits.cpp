@@ -1,4 +1,5 @@
-// Counts lines, columns and the lines of functions; looks for words that have one home.
+// Counts lines, columns and the lines of functions, and looks for words that only one folder may
+// use.
 #include "style/limits.h"
 
 #include <algorithm>
@@ -15,25 +16,13 @@ constexpr std::size_t kMaxFunctionLines = 70;
 
 bool is_header(const Source& source) { return source.path.ends_with(".h"); }
 
-std::string at(const Source& source, std::size_t line) {
-  return source.path + ":" + std::to_string(line) + ": ";
-}
-
-// Characters, not bytes: a byte 10xxxxxx continues one.
+// Counts characters, not bytes: a byte 10xxxxxx continues a character.
 std::size_t column_count(std::string_view line) {
   return static_cast<std::size_t>(std::ranges::count_if(
       line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// What is left of `text` without spaces at either end.
-std::string_view trim(std::string_view text) {
-  const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-// `head` without what may stand before the word that says what is declared.
+// Returns `head` without the words that may precede the keyword of a declaration.
 std::string_view without_prefixes(std::string_view head) {
   for (bool again = true; again;) {
     again = false;
@@ -63,7 +52,8 @@ bool starts_with_one_of(std::string_view head, std::initializer_list<std::string
   });
 }
 
-// `head` is what stands between a brace and the brace or semicolon before it.
+// Returns whether a brace opens a scope. `head` is the text between this brace and the brace or
+// semicolon before it.
 bool opens_scope(std::string_view head) {
   return starts_with_one_of(head, {"namespace", "class", "struct", "union", "extern"});
 }
@@ -74,10 +64,10 @@ bool opens_value(std::string_view head) {
 
 struct Brace {
   bool is_scope = false;
-  std::size_t first_line = 0;  // Of a function that the brace opens; 0 where it opens none.
+  std::size_t first_line = 0;  // The function's first line if the brace opens one, otherwise 0.
 };
 
-// The code without preprocessor lines, which may hold half a brace pair.
+// Returns the code without preprocessor lines, which may hold only one brace of a pair.
 std::string without_directives(std::string code) {
   bool inside = false;
   for (std::size_t begin = 0; begin < code.size();) {
@@ -93,15 +83,15 @@ std::string without_directives(std::string code) {
   return code;
 }
 
-// Follows braces. A brace in a scope that opens neither a scope nor a value opens a function, which
-// starts where its declaration does.
+// Follows braces. A brace in a scope opens a function, unless it opens a scope or a value. The
+// function starts where its declaration starts.
 Findings check_functions(const Source& source) {
   Findings findings;
   const std::string code = without_directives(code_of(source.text));
   std::vector<Brace> open;
   std::size_t line = 1;
   std::size_t head_begin = 0;
-  std::size_t head_line = 0;  // Of the head's first character that is no space; 0 before it.
+  std::size_t head_line = 0;  // Line of the head's first non-space character; 0 before it.
   for (std::size_t i = 0; i < code.size(); ++i) {
     const char c = code[i];
     if (c == '\n') ++line;
@@ -135,12 +125,12 @@ Findings check_functions(const Source& source) {
 Findings check_opening(const Source& source) {
   Findings findings;
   if (!source.text.starts_with("// ")) {
-    findings.push_back(at(source, 1) + "a file starts with a comment that says what it is");
+    findings.push_back(at(source, 1) + "a file must start with a comment that says what it is");
   }
   if (is_header(source) && code_of(source.text).find("#pragma once") == std::string::npos) {
-    findings.push_back(at(source, 1) + "a header has #pragma once");
+    findings.push_back(at(source, 1) + "a header must have #pragma once");
   }
-  // Written in halves, or this file would not pass.
+  // The words are written in halves: otherwise this file would fail the check.
   for (const std::string& mark : {std::string("TO") + "DO", std::string("FIX") + "ME"}) {
     if (contains_word(source.text, mark)) findings.push_back(source.path + ": has a " + mark);
   }

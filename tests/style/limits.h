@@ -1,4 +1,4 @@
-// The rules that a file can break alone, and those about words that have one home.
+// Has the rules that a single file can break, and the rules for words that only one folder may use.
 #pragma once
 #include <vector>
 
@@ -6,21 +6,22 @@
 
 namespace rota::style {
 
-// A file starts with a comment that says what it is, a header has #pragma once, and nothing waits
-// to be finished.
+// Checks that a file starts with a comment that says what it is, that a header has #pragma once,
+// and that nothing is unfinished.
 Findings check_opening(const Source& source);
 
-// 500 lines a file, 200 a public header, 100 columns a line, 70 lines a function.
+// Checks the limits: 500 lines per file, 200 per public header, 100 columns per line, 70 lines per
+// function.
 Findings check_limits(const Source& source);
 
-// What a .cpp brings in by a using-declaration, it uses. Linters see that in a main file alone, and
-// ours is a unit of several.
+// Checks that a .cpp file uses every name that it brings in with a using-declaration. Linters check
+// this only in a main file, and in rota's builds that file is a unit of several sources.
 Findings check_using(const Source& source);
 
-// errno exists in lib/os alone: everywhere else a failed call is an Error.
+// Checks that only lib/os uses errno: elsewhere a failed call is an Error.
 Findings check_errno(const Source& source);
 
-// The environment is read in one file. `sources` are those of one component.
+// Checks that only one file reads the environment. `sources` are the files of one component.
 Findings check_environment(const std::vector<Source>& sources);
 
 }  // namespace rota::style

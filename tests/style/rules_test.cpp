@@ -1,5 +1,5 @@
-// Each rule refuses what it is there to refuse, and lets its neighbour pass: a rule that cannot
-// fail would hold nothing.
+// Each rule refuses code that breaks it, and accepts similar code that does not. This shows that
+// every rule can fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(Layers, RefuseASystemHeaderThatIsNotInTheRow) {
 }
 
 TEST(Layers, RefuseAnIncludeThatIsNotRootedAtLib) {
-  EXPECT_THAT(check_include("lib/os/a.cpp", "\"fd.h\""), ElementsAre(HasSubstr("starts with")));
+  EXPECT_THAT(check_include("lib/os/a.cpp", "\"fd.h\""), ElementsAre(HasSubstr("must start with")));
   EXPECT_THAT(check_include("lib/os/a.cpp", "\"../base/time.h\""),
               ElementsAre(HasSubstr("may not")));
 }
@@ -79,7 +79,7 @@ TEST(Layers, RefuseAPublicHeaderThatShowsMoreThanThePublicFace) {
 }
 
 TEST(Layers, RefuseATableThatSaysLessThanItSeemsTo) {
-  EXPECT_THROW(parse_layers("base: os\nos:\n"), std::runtime_error);  // A cycle could hide there.
+  EXPECT_THROW(parse_layers("base: os\nos:\n"), std::runtime_error);  // A cycle could hide here.
   EXPECT_THROW(parse_layers("base:\nbase:\n"), std::runtime_error);
   EXPECT_THROW(parse_layers("base\n"), std::runtime_error);
 }
@@ -96,7 +96,7 @@ Findings check_of_launcher(const std::string& path, const std::string& include) 
   const Layers layers = parse_layers(
       "plan: lib/base {rota/error.h}\n"
       "job: plan lib/base lib/os {rota/error.h} {*}\n"
-      "hosts/meet: plan job lib/os\n"
+      "hosts/rendezvous: plan job lib/os\n"
       "measure: plan {rota}\n"
       ".: job\n",
       some_layers());
@@ -109,7 +109,8 @@ TEST(Layers, LetAFolderOfTheLauncherIncludeWhatItsRowLists) {
   EXPECT_THAT(check_of_launcher("launcher/plan/a.cpp", "<rota/error.h>"), IsEmpty());
   EXPECT_THAT(check_of_launcher("launcher/plan/a.cpp", "<vector>"), IsEmpty());
   EXPECT_THAT(check_of_launcher("launcher/job/a.cpp", "<poll.h>"), IsEmpty());
-  EXPECT_THAT(check_of_launcher("launcher/hosts/meet/a.cpp", "\"launcher/job/b.h\""), IsEmpty());
+  EXPECT_THAT(check_of_launcher("launcher/hosts/rendezvous/a.cpp", "\"launcher/job/b.h\""),
+              IsEmpty());
   EXPECT_THAT(check_of_launcher("launcher/measure/a.cpp", "<rota/communicator.h>"), IsEmpty());
   EXPECT_THAT(check_of_launcher("launcher/main.cpp", "\"launcher/job/b.h\""), IsEmpty());
 }
@@ -117,8 +118,8 @@ TEST(Layers, LetAFolderOfTheLauncherIncludeWhatItsRowLists) {
 TEST(Layers, RefuseAFolderOfTheLauncherThatIncludesMore) {
   EXPECT_THAT(check_of_launcher("launcher/plan/a.cpp", "\"launcher/job/b.h\""),
               ElementsAre(HasSubstr("plan may not include job")));
-  EXPECT_THAT(check_of_launcher("launcher/job/a.cpp", "\"launcher/hosts/meet/b.h\""),
-              ElementsAre(HasSubstr("job may not include hosts/meet")));
+  EXPECT_THAT(check_of_launcher("launcher/job/a.cpp", "\"launcher/hosts/rendezvous/b.h\""),
+              ElementsAre(HasSubstr("job may not include hosts/rendezvous")));
   EXPECT_THAT(check_of_launcher("launcher/main.cpp", "\"launcher/plan/b.h\""),
               ElementsAre(HasSubstr(". may not include plan")));
   EXPECT_THAT(check_of_launcher("launcher/plan/a.cpp", "\"os/fd.h\""),
@@ -175,7 +176,8 @@ TEST(Limits, CountTheColumnsOfALineAsCharacters) {
               ElementsAre(HasSubstr("a.cpp:2: 101 columns")));
 }
 
-// A function of `line_count` lines, first and last included, whose first line is `opening`.
+// Returns a function of `line_count` lines, including its first and last line. The first line is
+// `opening`.
 std::string function_of(std::size_t line_count, const std::string& opening) {
   return opening + "\n" + repeat("  if (x) { f(\"}\", '}'); }  // }\n", line_count - 2) + "}\n";
 }

@@ -1,4 +1,4 @@
-// Reads source files and tells code from comments and literals.
+// Reads source files and separates code from comments and literals.
 #include "style/source.h"
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 namespace rota::style {
 namespace {
 
-// The position behind a literal that starts at `begin` with the quote text[begin].
+// Returns the position after a literal that starts at `begin` with the quote text[begin].
 std::size_t end_of_literal(std::string_view text, std::size_t begin) {
   std::size_t i = begin + 1;
   while (i < text.size() && text[i] != text[begin] && text[i] != '\n') i += text[i] == '\\' ? 2 : 1;
   return std::min(i + 1, text.size());
 }
 
-// The same for the quote of a raw string, whose R stands before it.
+// Returns the same for the quote of a raw string, whose R is before `begin`.
 std::size_t end_of_raw_string(std::string_view text, std::size_t begin) {
   const std::size_t parenthesis = text.find('(', begin);
   if (parenthesis == std::string_view::npos) return text.size();
@@ -26,7 +26,8 @@ std::size_t end_of_raw_string(std::string_view text, std::size_t begin) {
   return end == std::string_view::npos ? text.size() : end + closing.size();
 }
 
-// The position behind the comment or literal that starts at `i`, or `i` where none does.
+// Returns the position after the comment or literal that starts at `i`, or `i` if none starts
+// there.
 std::size_t end_of_non_code(std::string_view text, std::size_t i) {
   const auto behind = [&](std::string_view closing) {
     const std::size_t end = text.find(closing, i + 2);
@@ -66,6 +67,17 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
+}
+
+std::string_view trim(std::string_view text) {
+  const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string at(const Source& source, std::size_t line) {
+  return source.path + ":" + std::to_string(line) + ": ";
 }
 
 std::string code_of(std::string_view text) {

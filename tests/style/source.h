@@ -1,4 +1,4 @@
-// A source file as the style rules look at it: its path, its text, and the code within the text.
+// A source file as the style rules see it: its path, its text, and the code within the text.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -22,21 +22,27 @@ struct Include {
 // A broken rule: "lib/os/fd.h:12: what is wrong".
 using Findings = std::vector<std::string>;
 
-// A letter, a digit or an underscore.
+// Returns whether `c` is a letter, a digit or an underscore.
 bool is_word(char c);
 
-// All C++ files below `root`/`folder`, in the order of their paths.
+// Returns all C++ files below `root`/`folder`, ordered by path.
 std::vector<Source> read_sources(const std::filesystem::path& root, const std::string& folder);
 
 std::vector<std::string_view> lines_of(std::string_view text);
 
-// The text with every character of a comment or a literal turned into a space. Newlines stay, so
-// that a position in the code is the same position in the text.
+// Returns `text` without the spaces at both ends.
+std::string_view trim(std::string_view text);
+
+// Returns how a finding at a line begins: "lib/os/fd.h:12: ".
+std::string at(const Source& source, std::size_t line);
+
+// Returns the text with each character of a comment or literal replaced by a space. Newlines stay,
+// so positions in the code are the same as in the text.
 std::string code_of(std::string_view text);
 
 std::vector<Include> includes_of(const Source& source);
 
-// True where `word` stands in `code` and is not a part of a longer word.
+// Returns whether `code` contains `word`, not as part of a longer word.
 bool contains_word(std::string_view code, std::string_view word);
 
 }  // namespace rota::style

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# benchmarks/mark.sh in a small tree: it finds each page that says what is not so, and mends it.
+# Tests benchmarks/mark.sh in a small tree: it finds each page that says wrongly whether its sources
+# have changed, and corrects the page.
 #
 # usage: stale_pages_test.sh PROJECT
 set -euo pipefail
@@ -18,7 +19,7 @@ fail() {
   exit 1
 }
 
-# refuses MODE WORDS: with these in what it says.
+# refuses MODE WORDS: mark.sh fails and prints these words.
 refuses() {
   local said
   ! said=$("$mark" "--$1" "$tree" 2>&1) || fail "--$1 let pass what it should refuse: $2"
@@ -46,7 +47,7 @@ refuses release 'is stale'
 (($(grep -c '^\*\*Stale' "$page") == 1)) || fail 'marked twice'
 
 echo 'int fast;' >"$source"
-refuses check 'says that it is stale, and is not'
+refuses check 'says that it is stale, but it is not'
 "$mark" "$tree"
 cmp "$page" "$tree/as_measured" || fail 'the mark left something behind'
 

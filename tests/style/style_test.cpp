@@ -1,13 +1,17 @@
-// Holds the project's own sources against the rules. The message of a failure is the list of what
-// breaks the rule, one place a line.
+// Checks the project's own sources against the rules. A failure lists the places that break the
+// rule, one per line.
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "style/layers.h"
+#include "style/layers_picture.h"
 #include "style/limits.h"
+#include "style/names.h"
+#include "style/prose.h"
 #include "testing/paths.h"
 
 namespace rota::style {
@@ -28,7 +32,7 @@ void append(Findings& all, const Findings& some) {
   all.insert(all.end(), some.begin(), some.end());
 }
 
-// Runs `check` on every source below `folder`, of which there is at least one.
+// Runs `check` on every source below `folder`, which must have at least one.
 template <class Check>
 Findings check_each(const std::string& folder, const Check& check) {
   const auto sources = read_sources(kRoot, folder);
@@ -81,6 +85,16 @@ TEST(Style, ExamplesSeeThePublicHeadersAlone) {
   EXPECT_TRUE(none_of(check_each("examples", check_example_includes)));
 }
 
+TEST(Style, ThePictureShowsTheTablesOfLayers) {
+  std::ifstream file(kRoot / "docs" / "layers.svg");
+  const std::string shown{std::istreambuf_iterator<char>(file), {}};
+  const std::string drawn = picture_of(layers(), layers_of_launcher());
+  const std::string copy = ::testing::TempDir() + "layers.svg";
+  if (shown != drawn) std::ofstream(copy) << drawn;
+  EXPECT_TRUE(shown == drawn) << "docs/layers.svg does not show the present tables: cp " << copy
+                              << " docs/";
+}
+
 TEST(Style, FilesOpenWithWhatTheyAre) {
   for (const char* component : kComponents) {
     EXPECT_TRUE(none_of(check_each(component, check_opening)));
@@ -111,6 +125,49 @@ TEST(Style, EachComponentReadsTheEnvironmentInOneFile) {
   for (const auto& component : components) {
     EXPECT_TRUE(none_of(check_environment(read_sources(kRoot, component))));
   }
+}
+
+// Returns every file with prose: sources, scripts, pages, man pages and planted faults.
+std::vector<Source> all_prose() {
+  std::vector<Source> all = read_pages(kRoot);
+  for (auto& script : read_scripts(kRoot)) all.push_back(std::move(script));
+  for (auto& patch : read_patches(kRoot)) all.push_back(std::move(patch));
+  for (const char* folder : {"lib", "launcher", "examples", "benchmarks", "tests"}) {
+    for (auto& source : read_sources(kRoot, folder)) all.push_back(std::move(source));
+  }
+  return all;
+}
+
+TEST(Style, SentencesAreShortAndSayWhoDoesWhat) {
+  for (const auto& source : all_prose()) EXPECT_TRUE(none_of(check_sentences(source)));
+}
+
+TEST(Style, CommentsOfFunctionsBeginWithAVerb) {
+  for (const auto& source : all_prose()) {
+    const bool is_cpp = source.path.ends_with(".h") || source.path.ends_with(".cpp");
+    const Findings findings = is_cpp ? check_openings(source) : Findings();
+    EXPECT_TRUE(none_of(findings));
+  }
+}
+
+TEST(Style, WordsAreTheFields) {
+  for (const auto& source : all_prose()) {
+    const bool has_old_words = source.path == "CHANGELOG.md" ||
+                               source.path.starts_with("tests/style/") ||
+                               source.path.starts_with("tests/planted/");
+    if (has_old_words) continue;
+    EXPECT_TRUE(none_of(check_words(source)));
+  }
+}
+
+TEST(Style, ArchitectureNamesWhatThereIs) {
+  std::vector<Source> sources = read_scripts(kRoot);
+  for (const char* folder : {"lib", "launcher", "benchmarks", "tests"}) {
+    for (auto& source : read_sources(kRoot, folder)) sources.push_back(std::move(source));
+  }
+  std::ifstream file(kRoot / "ARCHITECTURE.md");
+  const Source page{"ARCHITECTURE.md", {std::istreambuf_iterator<char>(file), {}}};
+  EXPECT_TRUE(none_of(check_names(page, sources)));
 }
 
 }  // namespace

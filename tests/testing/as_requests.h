@@ -1,5 +1,6 @@
-// A communicator whose every collective is made as a request: begun and then waited for. The counts
-// that a call was given are overwritten in between, since only its values are lent.
+// A communicator that makes every collective as a request: it starts the request and then waits for
+// it. Between start and wait it overwrites the counts that it passed, because only the values are
+// borrowed until the call completes.
 #pragma once
 #include <cstddef>
 #include <initializer_list>

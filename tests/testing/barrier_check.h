@@ -1,5 +1,5 @@
-// Whether a barrier waits. Nothing is timed: ranks set marks where all can see them, and whoever
-// leaves a barrier looks for everybody's.
+// Checks that a barrier waits, without timing: each rank sets marks that all ranks see, and looks
+// at the marks of all ranks when it leaves the barrier.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 
 namespace rota::testing {
 
-// One a rank, in memory that all ranks share. How far each has come: 0 to begin with, and higher
-// from step to step.
+// One mark per rank, in memory that all ranks share: the last step that the rank has reached. Steps
+// start at 0 and only grow.
 using Mark = std::atomic<std::uint64_t>;
 static_assert(Mark::is_always_lock_free);
 
@@ -24,7 +24,7 @@ class BarrierCheck {
   BarrierCheck(Communicator& communicator, std::span<Mark> marks)
       : comm_(communicator), marks_(marks), rank_(communicator.rank()) {}
 
-  // Each rank is the late one, once for a barrier that blocks and once for a request.
+  // Each rank is the late rank twice: for a blocking barrier and for a request.
   void run() {
     for (std::size_t late = 0; late < marks_.size(); ++late) {
       check_blocking(late);
@@ -33,8 +33,8 @@ class BarrierCheck {
   }
 
  private:
-  // The late one comes when it has seen that all others are about to wait. A barrier that does not
-  // wait lets these leave now: they have the time that the late one spends looking at it.
+  // The late rank enters after it has seen that all others are about to wait. If the barrier did
+  // not wait, the others would leave it now, while the late rank looks at their marks.
   void check_blocking(std::size_t late) {
     const std::uint64_t entered = ++step_;
     const std::uint64_t left = ++step_;
@@ -52,7 +52,8 @@ class BarrierCheck {
     await_others(left);
   }
 
-  // The late one comes when all others have found, look by look, that theirs is not done.
+  // The late rank enters when every other rank has tested its request several times and found it
+  // not done.
   void check_request(std::size_t late) {
     const std::uint64_t looked = ++step_;
     const std::uint64_t left = ++step_;
@@ -63,7 +64,7 @@ class BarrierCheck {
     Request request = comm_.barrier_async();
     for (int look = 0; look < kLooks && rank_ != late; ++look) {
       EXPECT_FALSE(request.test()) << "rank " << rank_ << " did not wait for rank " << late;
-      std::this_thread::sleep_for(std::chrono::microseconds(100));  // It may come over a socket.
+      std::this_thread::sleep_for(std::chrono::microseconds(100));  // The message may use a socket.
     }
     if (rank_ != late) set(looked);
     request.wait();
@@ -91,7 +92,7 @@ class BarrierCheck {
     }
   }
 
-  // The limit is for ranks that have failed.
+  // The time limit ends the wait for a rank that has failed.
   void await_others(std::uint64_t step) const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     for (std::size_t rank = 0; rank < marks_.size(); ++rank) {

@@ -1,4 +1,5 @@
-// /proc/PID/smaps says what there is, /proc/PID/pagemap which pages of it, /proc/PID/mem the rest.
+// Reads three files in /proc/PID: smaps lists the mappings, pagemap says which of their pages are
+// resident, and mem has the bytes.
 #include "testing/core_memory.h"
 
 #include <fcntl.h>
@@ -24,7 +25,7 @@ std::string in_proc(pid_t pid, const char* name) {
   return "/proc/" + std::to_string(pid) + "/" + name;
 }
 
-// "55ab00c15000-55ab00c17000 r--p 00000000 fe:00 247278      /usr/bin/head"
+// Reads a line such as "55ab00c15000-55ab00c17000 r--p 00000000 fe:00 247278      /usr/bin/head".
 std::optional<Mapping> read_head(const std::string& line) {
   Mapping mapping;
   char* rest = nullptr;
@@ -40,7 +41,8 @@ std::optional<Mapping> read_head(const std::string& line) {
   return mapping;
 }
 
-// Runs of pages that are there. To look at others would make them.
+// Reads contiguous resident pages. Other pages are not read, because reading a page makes it
+// resident.
 class Memory {
  public:
   explicit Memory(pid_t pid)
@@ -95,7 +97,7 @@ std::string in_hex(const std::string& bytes, const char* digits) {
   return text;
 }
 
-// Drawn bytes are so less than once in a hundred times.
+// Returns whether the bytes look like text. Fewer than one in a hundred random strings do.
 bool is_text(const std::string& bytes) {
   constexpr std::ptrdiff_t kFewest = 12;
   return std::ranges::count_if(
@@ -125,7 +127,7 @@ std::vector<Mapping> mappings_of(pid_t pid) {
 }
 
 std::set<std::string> undumped_secrets_of(pid_t pid) {
-  // A sanitizer's shadow is not dumped either.
+  // Larger mappings are skipped: a sanitizer's shadow memory is left out of core files too.
   constexpr std::size_t kMostBytes = std::size_t{4} << 20;
   std::set<std::string> secrets;
   const Memory memory(pid);

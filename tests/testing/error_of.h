@@ -1,4 +1,4 @@
-// What a piece of code throws, as a value.
+// Turns the exception of a piece of code into a value.
 #pragma once
 #include <optional>
 
@@ -6,7 +6,7 @@
 
 namespace rota::testing {
 
-// The error that `body` ends with, if any.
+// Returns the error that `body` throws, if any.
 template <class Body>
 std::optional<Error> error_of(Body body) {
   try {

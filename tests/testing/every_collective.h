@@ -1,6 +1,6 @@
 // Calls every collective of a communicator in each of its forms, blocking and as requests, and
-// holds what it leaves against the serial reference. All ranks call the same; failures are
-// GoogleTest's.
+// compares each result with the serial reference. All ranks make the same calls. A wrong result is
+// a GoogleTest failure.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@
 
 namespace rota::testing {
 
-// `Calls`: how collectives are called, the communicator itself or AsRequests.
+// `Calls`: the object on which the collectives are called. It is the communicator itself or
+// AsRequests.
 template <class T, class Calls = Communicator&>
 class EveryCollectiveCheck {
  public:
@@ -69,7 +70,8 @@ class EveryCollectiveCheck {
     }
   }
 
-  // Rank r's part has (r mod 3) * count elements: some have none.
+  // Returns the count of each rank's part: (r mod 3) * count for rank r, so some ranks have no
+  // elements.
   std::vector<std::size_t> uneven_counts(std::size_t count) const {
     std::vector<std::size_t> counts(n_);
     for (std::size_t rank = 0; rank < n_; ++rank) counts[rank] = rank % 3 * count;
@@ -159,7 +161,7 @@ class EveryCollectiveCheck {
     expect(third, reduction_of({count + 3, count}, ReduceOp::kSum), "grouped all_reduce, third");
   }
 
-  // The part of rank r holds the first values that it gives.
+  // Returns the parts of all ranks. Rank r's part holds the first values of that rank's input.
   List all_parts(const std::vector<std::size_t>& counts) const {
     List all;
     for (std::size_t rank = 0; rank < n_; ++rank) {
@@ -237,7 +239,7 @@ class EveryCollectiveCheck {
     calls_.all_to_all(input, output);
     expect(output, expected, "all_to_all from an input");
 
-    // Rank r sends (r + p) mod 3 * count elements to rank p.
+    // Rank r sends count * ((r + p) mod 3) elements to rank p.
     std::vector<std::size_t> sent(n_);
     std::vector<std::size_t> received(n_);
     expected.clear();
@@ -262,7 +264,7 @@ class EveryCollectiveCheck {
     }
   }
 
-  // Everybody sends to everybody, twice, and receives afterwards: nobody blocks anybody.
+  // Every rank sends two messages to the next rank, and receives afterwards: no send blocks.
   void check_messages(std::size_t count) {
     if (n_ == 1) return;
     const List first = given(count);
@@ -280,7 +282,7 @@ class EveryCollectiveCheck {
     expect(from_first, given_by(previous, {0, count}), "the first message");
     expect(from_second, given_by(previous, {count, count + 1}), "the second message");
 
-    // One goes around: who waits for it has not sent yet.
+    // One message goes from rank 0 around all ranks: each rank waits for it, then sends it on.
     List passed = given(count);
     if (rank_ == 0) comm_.send(passed, next);
     comm_.receive(passed, previous);

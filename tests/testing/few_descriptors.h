@@ -1,4 +1,4 @@
-// A lower limit of descriptors, as containers and shells set one.
+// Lowers the limit of open descriptors. Containers and shells may set such low limits.
 #pragma once
 #include <poll.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 
 namespace rota::testing {
 
-// What `make` returns that reads the limit while it is `count`.
+// Calls `make` while the limit is `count`, and returns its result.
 template <class Make>
 auto with_descriptor_limit(rlim_t count, Make make) {
   rlimit before{};
@@ -24,7 +24,8 @@ auto with_descriptor_limit(rlim_t count, Make make) {
   return made;
 }
 
-// How many of them the other side has hung up on; those who are meant to be have some time for it.
+// Returns how many of `sockets` the other side has closed. Waits up to 5 s until `expected` sockets
+// are closed.
 inline std::size_t ended_count(const std::vector<os::Fd>& sockets, std::size_t expected) {
   const auto end = base::Clock::now() + std::chrono::seconds(5);
   for (;;) {

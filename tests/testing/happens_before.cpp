@@ -1,5 +1,5 @@
-// Each word has the moments of its last write and of the reads since; each rank a clock that says
-// which moments of others it comes after.
+// Each word stores the moment of its last write and the moments of later reads. Each rank has a
+// vector clock: the moments of other ranks that come before its next access.
 #include "testing/happens_before.h"
 
 #include <algorithm>

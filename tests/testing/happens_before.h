@@ -1,7 +1,7 @@
-// Whether accesses of ranks to memory that they share are in an order, whatever the timing: each
-// read after the write that it needs, and each write after all that came before it. Ranks take
-// turns in one thread; the order is the one that C++ promises: a rank's own, and from a release
-// store to the acquire load that reads it.
+// Checks that accesses to memory that ranks share have a fixed order, whatever the timing: each
+// read after the write that it needs, and each write after every earlier access. Ranks run one at a
+// time, in one thread. The order is the one that C++ promises: each rank's own order, and from a
+// release store to the acquire load that reads it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace rota::testing {
 
 class HappensBefore {
  public:
-  // `memory`: that is watched, in which each rank has as many bytes as the others.
+  // `memory`: the bytes to watch. Each rank owns an equal part of them.
   HappensBefore(std::size_t rank_count, std::span<std::byte> memory);
 
-  // Whose accesses follow.
+  // Sets the rank that makes the next accesses.
   void enter(std::size_t rank) noexcept { rank_ = rank; }
 
   bool is_watched(const void* address) const noexcept { return offset_of(address) < bytes_; }
@@ -26,12 +26,12 @@ class HappensBefore {
   void read(const void* address, std::size_t bytes);
   void write(const void* address, std::size_t bytes);
 
-  // Of atomics, of 4 or 8 bytes. A load sees the store after the one that the rank has seen last,
-  // and none beyond it: so what it waits for is all that it learns.
+  // Make an atomic access of 4 or 8 bytes. A load sees the store that follows the last store that
+  // the rank has seen, and no later store. So the rank learns no more than it waits for.
   std::uint64_t load(const void* address, std::size_t bytes, bool acquires);
   void store(void* address, std::size_t bytes, std::uint64_t value, bool releases);
 
-  // The first accesses that are in no order.
+  // Describes the first two accesses that have no order; empty if there are none.
   const std::optional<std::string>& flaw() const noexcept { return flaw_; }
 
  private:
@@ -39,7 +39,7 @@ class HappensBefore {
   static constexpr std::uint16_t kNobody = 0xffff;
   static constexpr std::uint16_t kSeveral = 0xfffe;
 
-  using Clock = std::vector<std::uint32_t>;  // By rank: how far it was, as far as is known.
+  using Clock = std::vector<std::uint32_t>;  // Index = rank: its latest moment known here.
 
   // A point in the time of a rank.
   struct Moment {
@@ -48,15 +48,15 @@ class HappensBefore {
   };
   struct Word {
     Moment written;
-    Moment read;  // Since then. kSeveral: readers_ has them.
+    Moment read;  // Since that write. kSeveral: readers_ has the reads.
   };
   struct Version {
     std::uint64_t value = 0;
-    Clock released;  // Empty: nothing was.
+    Clock released;  // Empty: the store is not a release.
   };
   struct Atomic {
     std::vector<Version> versions{1};
-    std::vector<std::size_t> seen;  // By rank.
+    std::vector<std::size_t> seen;  // Index = rank: the last version it has seen.
   };
 
   std::size_t offset_of(const void* address) const noexcept {
@@ -74,9 +74,9 @@ class HappensBefore {
   const std::byte* begin_;
   std::size_t bytes_;
   std::size_t rank_ = 0;
-  std::vector<Clock> clocks_;  // By rank.
+  std::vector<Clock> clocks_;  // Index = rank.
   std::vector<Word> words_;
-  std::unordered_map<std::size_t, std::vector<Moment>> readers_;  // By word.
+  std::unordered_map<std::size_t, std::vector<Moment>> readers_;  // Key: word.
   std::unordered_map<const void*, Atomic> atomics_;
   std::optional<std::string> flaw_;
 };

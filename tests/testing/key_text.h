@@ -1,11 +1,11 @@
-// Keys that are as varied as drawn ones, and the same in each run.
+// Keys that look random, but are the same in each run.
 #pragma once
 #include <cstddef>
 #include <string>
 
 namespace rota::testing {
 
-// One for each `name`, of letters and digits.
+// Returns the key for `name`: letters and digits.
 inline std::string key_text(char name, std::size_t bytes = 40) {
   const std::string letters = "0aA1bB2cC3dD4eE5fF6gG7hH8iI9jJkKlLmMnNoOpPqQrRsStTuUvVwWxXyYzZ";
   std::string text;

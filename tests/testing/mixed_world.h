@@ -1,4 +1,5 @@
-// Ranks that are threads of a test: over memory where they share it, over TCP elsewhere.
+// Ranks that are threads of a test. They use shared memory inside a domain, and TCP between
+// domains.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -9,52 +10,53 @@
 
 #include <rota/communicator.h>
 
-#include "base/islands.h"
+#include "base/domains.h"
 #include "base/transports.h"
 #include "communicator/thread_world.h"
-#include "os/shared_memory.h"
+#include "os/shared_mapping.h"
 #include "testing/tcp_world.h"
 #include "transport/mixed_transport.h"
 
 namespace rota::testing {
 
-// Index = rank. Ranks that are alone on their island have TCP alone.
+// Returns the transports of all ranks. Index = rank. A rank that is alone in its domain has only
+// TCP.
 inline std::vector<std::unique_ptr<transport::Transport>> mixed_transports(
-    const base::Islands& islands) {
-  std::map<std::uint32_t, std::shared_ptr<transport::shm::Domain>> domains;
+    const base::Domains& domains) {
+  std::map<std::uint32_t, std::shared_ptr<transport::shm::Domain>> mapped;
   std::vector<std::unique_ptr<transport::Transport>> transports;
-  auto streams = connect_ranks(islands.size());
-  for (std::size_t rank = 0; rank < islands.size(); ++rank) {
-    const auto mates = base::island_of(islands, rank);
-    if (mates.size() == 1) {
+  auto streams = connect_ranks(domains.size());
+  for (std::size_t rank = 0; rank < domains.size(); ++rank) {
+    const auto local_peers = base::domain_of(domains, rank);
+    if (local_peers.size() == 1) {
       transports.push_back(std::make_unique<transport::tcp::Transport>(
-          std::move(streams[rank]), base::transport_between(islands)));
+          std::move(streams[rank]), base::transport_between(domains)));
       continue;
     }
-    auto& domain = domains[islands[rank]];
+    auto& domain = mapped[domains[rank]];
     if (!domain) {
       std::vector<os::Fd> arenas;
-      arenas.reserve(mates.size());
-      for (const std::size_t mate : mates) {
+      arenas.reserve(local_peers.size());
+      for (const std::size_t local_peer : local_peers) {
         arenas.push_back(
-            os::make_shared_memory("test-" + std::to_string(mate), std::size_t{64} << 20));
+            os::make_shared_memory("test-" + std::to_string(local_peer), std::size_t{64} << 20));
       }
       domain = std::make_shared<transport::shm::Domain>(std::move(arenas));
     }
-    const std::size_t place = base::place_among(mates, rank);
+    const std::size_t place = base::index_in(local_peers, rank);
     transports.push_back(std::make_unique<transport::MixedTransport>(
-        std::make_unique<transport::shm::Transport>(domain, place, mates), mates,
+        std::make_unique<transport::shm::Transport>(domain, place, local_peers), local_peers,
         std::move(streams[rank])));
   }
   return transports;
 }
 
-// Two ranks an island, and the last one alone where they are odd.
+// Returns a world with two ranks per domain. An odd last rank is alone in its domain.
 inline std::vector<Communicator> mixed_world_of(std::size_t world_size,
                                                 const CommunicatorOptions& options) {
-  base::Islands islands;
-  for (std::uint32_t rank = 0; rank < world_size; ++rank) islands.push_back(rank / 2);
-  return ThreadWorld::over(islands, mixed_transports(islands), options);
+  base::Domains domains;
+  for (std::uint32_t rank = 0; rank < world_size; ++rank) domains.push_back(rank / 2);
+  return ThreadWorld::over(domains, mixed_transports(domains), options);
 }
 
 }  // namespace rota::testing

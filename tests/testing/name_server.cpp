@@ -1,4 +1,4 @@
-// Messages as RFC 1035 has them, without compression but of the name that was asked for.
+// Reads and writes DNS messages as in RFC 1035. Compresses only the name of the question.
 #include "testing/name_server.h"
 
 #include <arpa/inet.h>
@@ -38,7 +38,7 @@ void put_name(Bytes& bytes, std::string_view name) {
 struct Asked {
   std::string name;
   std::uint16_t type = 0;
-  std::size_t end = 0;  // Of the question, in the message.
+  std::size_t end = 0;  // End of the question, in the message.
 };
 
 std::optional<Asked> read_question(const Bytes& message) {
@@ -162,7 +162,7 @@ void NameServer::serve_datagrams() {
   }
 }
 
-// One question a connection. Who says nothing for a second is not waited for.
+// Answers one question per connection. Waits one second at most for that question.
 void NameServer::serve_stream() {
   const os::Fd socket(::accept4(streams_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!socket) return;
@@ -203,7 +203,7 @@ std::optional<Bytes> NameServer::answer(const Bytes& question, bool by_stream) {
   const auto [begin, end] = records_.equal_range({asked->name, asked->type});
   const auto count = code == kNoError ? static_cast<std::size_t>(std::distance(begin, end)) : 0;
 
-  // The number and the question come back; a reply, by one who asks others too.
+  // The answer repeats the number and the question. Its flags say: a reply, recursion available.
   Bytes said(question.begin(), question.begin() + static_cast<std::ptrdiff_t>(asked->end));
   said[2] = 0x81;
   said[3] = static_cast<std::uint8_t>(0x80 | code);
@@ -212,8 +212,8 @@ std::optional<Bytes> NameServer::answer(const Bytes& question, bool by_stream) {
   for (auto record = begin; count > 0 && record != end; ++record) {
     put(said, 0xC000 | kHeaderBytes);  // The name in the question.
     put(said, asked->type);
-    put(said, 1);  // The internet,
-    put(said, 0);  // for five seconds.
+    put(said, 1);  // Class: internet.
+    put(said, 0);  // Time to live: five seconds.
     put(said, 5);
     put(said, record->second.size());
     said.insert(said.end(), record->second.begin(), record->second.end());
@@ -221,7 +221,7 @@ std::optional<Bytes> NameServer::answer(const Bytes& question, bool by_stream) {
   const bool is_cut = behaviour == Behaviour::kHangsUp || said.size() > kMaxDatagramBytes;
   if (by_stream || !is_cut) return said;
   said.resize(asked->end);
-  said[2] |= 0x02;  // Cut off.
+  said[2] |= 0x02;  // Flag: the answer is cut off.
   said[7] = 0;
   return said;
 }

@@ -1,5 +1,5 @@
-// A name server on the loopback interface, which answers from a table, and remembers what it was
-// asked. Over UDP and TCP, at a port that anybody may have.
+// A name server on the loopback interface, over UDP and TCP, at a port that the system chooses. It
+// answers from a table and records each question.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -31,27 +31,30 @@ class NameServer {
 
   os::Address address() const;
 
-  // From now on; names without their last dot. A name without records is answered by NXDOMAIN, and
-  // one without records of the type that is asked for by none.
+  // Add records for later questions. Names are given without the last dot. For a name that has no
+  // records, the server answers NXDOMAIN. For a name that has only records of other types, it
+  // answers with no records.
   void add_address(const std::string& name, const std::string& number);
   void add_target(const std::string& service, const std::string& host, std::uint16_t port);
 
-  // Of all names of this ending; the last that was said counts.
+  // Sets how the server treats all names with this ending. If several endings match a name, the
+  // last one added counts.
   void behave(const std::string& ending, Behaviour behaviour);
 
-  // Before each answer; nothing else is done meanwhile.
+  // Sets a pause before each answer. The server does nothing else meanwhile.
   void think(std::chrono::milliseconds pause);
 
-  // Nobody is answered over UDP until so many questions have come.
+  // Answers nothing over UDP until `count` questions have come.
   void hold(std::size_t count);
 
-  // "A mnist-0.mnist", in the order in which they came; once over again where one is repeated.
+  // Returns the questions in order of arrival, as "A mnist-0.mnist". A repeated question appears
+  // again.
   std::vector<std::string> questions() const;
-  std::size_t stream_count() const;  // Of those that came over TCP.
+  std::size_t stream_count() const;  // Questions over TCP.
 
  private:
   using Bytes = std::vector<std::uint8_t>;
-  using Key = std::pair<std::string, std::uint16_t>;  // A name, and a type of record.
+  using Key = std::pair<std::string, std::uint16_t>;  // A name and a record type.
 
   struct Datagram {
     Bytes bytes;

@@ -1,4 +1,4 @@
-// Each namespace is held by a process that does nothing else.
+// Keeps each namespace alive by a process that does nothing else.
 #include "testing/network.h"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ std::string Network::command_prefix(std::size_t host) const {
   return kEnter + " --target " + std::to_string(hosts_[host]->pid()) + " --net --";
 }
 
-// Each thread has a network of its own.
+// Namespaces belong to threads, so a new thread enters the host's namespace.
 void Network::act_on(std::size_t host, const std::function<void()>& act) const {
   const std::string path = "/proc/" + std::to_string(hosts_[host]->pid()) + "/ns/net";
   std::exception_ptr failure;

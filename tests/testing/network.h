@@ -1,5 +1,6 @@
-// Hosts that are network namespaces, joined by a switch that is one more. They have no names and no
-// files, and vanish with the processes that hold them, which end with this one.
+// Hosts that are network namespaces. A further namespace is the switch that joins them. The hosts
+// have no names and no files. They vanish with the processes that keep them alive, and these
+// processes end with this one.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -14,31 +15,31 @@ namespace rota::testing {
 
 class Network {
  public:
-  // Why there can be none here; empty where there can.
+  // Returns why this machine cannot make such hosts; empty if it can.
   static std::optional<std::string> obstacle();
 
-  // Requires that there is no obstacle. Throws std::runtime_error where one shows all the same.
+  // Requires obstacle() to be empty. Throws std::runtime_error if the hosts still cannot be made.
   explicit Network(std::size_t host_count);
 
   std::size_t host_count() const noexcept { return hosts_.size(); }
   std::string address(std::size_t host) const;  // "10.77.0.1"
 
-  // The command, to be run on that host.
+  // Returns the same command, changed to run on that host.
   Command on(std::size_t host, Command command) const;
 
-  // Words that run a command there: "nsenter … --".
+  // Returns the words to put before a command, so that it runs on that host: "nsenter … --".
   std::string command_prefix(std::size_t host) const;
 
-  // Does it as that host would: a socket that it makes is and stays one of that host's.
+  // Runs `act` in the host's namespace. A socket made by `act` stays in that namespace.
   void act_on(std::size_t host, const std::function<void()>& act) const;
 
-  // Runs a script there.
+  // Runs a script on the host.
   void configure(std::size_t host, const std::string& script) const;
 
-  // What the host may send, such as "1gbit".
+  // Limits the rate at which the host may send, such as to "1gbit".
   void limit_rate(std::size_t host, const std::string& rate);
 
-  // Pulls the host's plug; packets vanish from then on, in both directions.
+  // Disconnects the host: from now on packets vanish in both directions.
   void cut(std::size_t host);
 
  private:

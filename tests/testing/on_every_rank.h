@@ -1,4 +1,4 @@
-// Ranks that are threads of a test.
+// Runs code on ranks that are threads of a test.
 #pragma once
 #include <thread>
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace rota::testing {
 
-// Runs `body` on every rank at once, and returns when all have ended. It must not throw.
+// Runs `body` on all ranks at the same time, and returns when all have ended. `body` must not
+// throw.
 template <class Body>
 void on_every_rank(std::vector<Communicator>& world, Body body) {
   std::vector<std::thread> threads;

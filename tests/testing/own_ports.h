@@ -1,5 +1,5 @@
-// Where what a test starts may listen, without meeting another test. All ports are below 32768:
-// above, the system gives ports to whoever connects, at any moment.
+// Ports for what a test starts, shared with no other test. All ports are below 32768: the system
+// gives higher ports to outgoing connections at any moment.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 
 namespace rota::testing {
 
-// A hundred ports for one job, which no other run of these tests has as long as this lives.
+// A hundred ports for one job. No other run of these tests gets them while this object lives.
 class OwnPorts {
  public:
   OwnPorts() {
@@ -30,7 +30,7 @@ class OwnPorts {
 
   std::string first() const { return std::to_string(first_); }
 
-  // As --ports takes it: the first `count`.
+  // Returns the first `count` ports, in the form of --ports.
   std::string range(unsigned count = 100) const {
     return first() + "-" + std::to_string(first_ + count - 1);
   }
@@ -40,8 +40,8 @@ class OwnPorts {
   std::optional<os::Fd> claim_;
 };
 
-// Addresses on loopback where nobody listens; no other run of these tests has them while this one
-// runs. For one thread at a time.
+// Returns addresses on loopback where nobody listens. No other run of these tests gets these
+// addresses while this process runs. Only one thread at a time may call this.
 inline std::vector<std::string> free_addresses(std::size_t count) {
   static std::vector<os::Fd> claims;
   static unsigned next = 12000 + static_cast<unsigned>(os::own_process()) * 16 % 8000;

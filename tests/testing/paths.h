@@ -1,17 +1,21 @@
-// Where this build's programs and this project's sources lie. Only paths.cpp is compiled with the
-// absolute paths, so that other checkouts can share every other object of a compiler cache.
+// Paths of this build's programs and of this project's sources. Only paths.cpp is compiled with
+// absolute paths, so checkouts can share all other objects in a compiler cache. If the environment
+// variable ROTA_MOVED_TO names a folder, the paths are in bin/, tests/ and source/ of that folder.
 #pragma once
 #include <string>
 
 namespace rota::testing {
 
-// A program for users: "mnist". Without a name, their folder.
+// Returns the path of a program for users, such as "mnist". Without a name: the folder of these
+// programs.
 std::string bin_path(const std::string& name = "");
 
-// A program that only tests start: "fault_ranks". Without a name, their folder.
+// Returns the path of a program that only tests start, such as "fault_ranks". Without a name: the
+// folder of these programs.
 std::string test_path(const std::string& name = "");
 
-// A file of the project: "docs/manifests.md". Without a name, the project's root.
+// Returns the path of a project file, such as "docs/manifests.md". Without a name: the project's
+// root.
 std::string source_path(const std::string& name = "");
 
 }  // namespace rota::testing

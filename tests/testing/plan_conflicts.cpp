@@ -1,6 +1,7 @@
-// Goes through the steps of a rank in one order in which they can run, and keeps, of each run of
-// elements, who wrote it last and who has read it since. Each access has to be after these. Then
-// all accesses that conflict are in order: each of them is after the one before it, and so on.
+// Walks through the steps of a rank in one order in which they can run. For each contiguous range
+// of elements it keeps the last write and the reads since that write. Each new access has to come
+// after that write, and a new write after those reads too. By induction, all conflicting accesses
+// are then ordered.
 #include "testing/plan_conflicts.h"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ struct Accesses {
   const Access* end() const { return all.data() + count; }
 };
 
-// A message is read where it is sent. Of an encoding, what is lost is read and written as well.
+// Returns the accesses of a step. A send reads its message in place. An encode also reads and
+// writes what the encoding loses.
 Accesses accesses_of(const Step& step) {
   switch (step.verb) {
     case Verb::kSend:
@@ -55,7 +57,7 @@ Accesses accesses_of(const Step& step) {
 
 std::string to_string(const Place& place) {
   static constexpr std::array<const char*, collectives::kBufferCount> kNames{
-      "the values", "the input", "the scratch", "the feedback", "what is coded"};
+      "the values", "the input", "the scratch", "the feedback", "what is coded", "the segments"};
   return std::string(kNames[static_cast<std::size_t>(place.buffer)]) + " from " +
          std::to_string(place.slice.offset) + " to " +
          std::to_string(place.slice.offset + place.slice.count - 1);
@@ -64,7 +66,7 @@ std::string to_string(const Place& place) {
 // The accesses of one rank.
 class RankAccesses {
  public:
-  // `steps`: of the rank, in one order in which they can run.
+  // `steps`: the steps of the rank, in one order in which they can run.
   RankAccesses(const PlanOrder& order, std::size_t rank, const std::vector<std::uint32_t>& steps)
       : order_(order),
         rank_(rank),
@@ -98,14 +100,14 @@ class RankAccesses {
   }
 
  private:
-  // A run of elements that no place begins or ends within.
+  // A contiguous range of elements: no place begins or ends inside it.
   struct Run {
-    std::uint32_t written = PlanOrder::kNone;  // By whom last.
-    std::vector<std::uint32_t> read;           // Since then.
+    std::uint32_t written = PlanOrder::kNone;  // The step that wrote last.
+    std::vector<std::uint32_t> read;           // Steps that read since then.
   };
 
-  // Index = lane of the rank: how many of its steps have ended whenever `number` starts, as far as
-  // this rank's own steps tell.
+  // Returns an array with an entry for each lane of the rank: how many steps of the lane must have
+  // ended when step `number` starts, by the dependencies within the rank.
   std::uint32_t* ended(std::uint32_t number) {
     return &ended_[static_cast<std::size_t>(number - first_node_) * lane_count_];
   }
@@ -125,7 +127,8 @@ class RankAccesses {
     }
   }
 
-  // Where the rank's own steps do not tell, those of others may.
+  // Returns whether `first` always ends before `second` starts. If the dependencies within the rank
+  // do not order the two steps, messages through other ranks may order them.
   bool is_before(std::uint32_t first, std::uint32_t second) {
     if (first == PlanOrder::kNone || first == second) return true;
     if (ended(second)[lane_in_rank(first)] > order_.node(first).index) return true;
@@ -174,11 +177,12 @@ class RankAccesses {
   std::array<std::vector<Run>, collectives::kBufferCount> runs_;  // From each cut to the next.
 };
 
-// Of a barrier: whoever leaves has heard of all others, by whatever way of messages. Nobody sends
-// before it has come itself.
+// For a barrier: finds a rank that may leave before it knows that all others have entered. A rank
+// knows this from messages, directly or through other ranks. No rank sends before it has entered
+// the barrier.
 std::optional<std::string> find_unheard(const PlanOrder& order) {
   using Ranks = std::bitset<64>;
-  std::vector<Ranks> heard(order.node_count());  // Before a step ends.
+  std::vector<Ranks> heard(order.node_count());  // What is known before a step ends.
   std::vector<Ranks> at_the_end(order.rank_count());
   for (const std::uint32_t number : order.one_order()) {
     const PlanOrder::Lane& lane = order.lane_of(number);
@@ -214,7 +218,7 @@ std::optional<std::string> find_conflict(const PlanOrder& order,
 }
 
 void remove_dependency(std::vector<Plan>& plans, const Dependency& dependency) {
-  plans[dependency.rank].afters[dependency.row].count = 0;  // Has always been reached.
+  plans[dependency.rank].afters[dependency.row].count = 0;  // A wait for zero steps never waits.
 }
 
 std::vector<Dependency> redundant_dependencies(std::vector<Plan> plans,

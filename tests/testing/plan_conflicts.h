@@ -1,5 +1,5 @@
-// What a plan's order lacks: steps that touch the same elements, at least one of which changes
-// them, and neither of which is before the other. And what the order has too much of.
+// Finds missing dependencies: two steps that touch the same elements and have no fixed order,
+// although at least one of them changes the elements. Also finds redundant dependencies.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -11,21 +11,22 @@
 
 namespace rota::testing {
 
-// The first two steps of a rank that conflict and are in no order; or, of a barrier, a rank that
-// may leave before it has heard of all others. Requires that no step waits for ever.
+// Returns the first two steps of a rank that conflict and have no order; for a barrier, a rank that
+// may leave before it knows that all others have entered. Requires that no step waits for ever.
 std::optional<std::string> find_conflict(const PlanOrder& order,
                                          const std::vector<collectives::PlanRequest>& requests);
 
-// A row of the `afters` of a rank's plan.
+// A row of `afters` in a rank's plan.
 struct Dependency {
   std::size_t rank = 0;
   std::size_t row = 0;
 };
 
-// Nobody waits for it any more.
+// Removes a dependency: after this call, no step waits for it.
 void remove_dependency(std::vector<collectives::Plan>& plans, const Dependency& dependency);
 
-// Those without any one of which nothing conflicts either. Requires plans in which nothing does.
+// Returns the dependencies that are redundant: each of them can be removed alone without a
+// conflict. Requires plans without conflicts.
 std::vector<Dependency> redundant_dependencies(
     std::vector<collectives::Plan> plans, const std::vector<collectives::PlanRequest>& requests);
 

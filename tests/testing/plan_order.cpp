@@ -1,4 +1,5 @@
-// Who waits for whom is a graph. It is walked forward for one order, and back to compare two steps.
+// The waits are the edges of a graph. A forward walk finds one order; a backward walk compares two
+// steps.
 #include "testing/plan_order.h"
 
 #include <map>
@@ -12,7 +13,7 @@ using collectives::After;
 using collectives::Plan;
 using Kind = collectives::Lane::Kind;
 
-// Runs lanes until none of them can go on, over an in-place wire.
+// Runs the lanes until no lane can go on, over an in-place wire.
 class Run {
  public:
   explicit Run(const PlanOrder& order)
@@ -30,7 +31,7 @@ class Run {
     return std::move(started_);
   }
 
-  // About the step at the end of the chain of waits, or any of them if they go round.
+  // Describes the step at the end of the chain of waits, or any step of a circle of waits.
   std::optional<std::string> endless_wait() const {
     std::uint32_t lane = 0;
     while (lane < cursors_.size() && is_finished(lane)) ++lane;
@@ -44,7 +45,7 @@ class Run {
     const PlanOrder::Lane& other = order_.lanes()[obstacle];
     std::string text = "rank " + std::to_string(row.rank) + " waits for ever in " +
                        order_.name(row.first + cursors_[lane].done);
-    const bool is_alone = row.kind != Kind::kLocal && row.partner == PlanOrder::kNone;
+    const bool is_alone = !is_local(row.kind) && row.partner == PlanOrder::kNone;
     if (obstacle == lane && !is_alone) return text + ", for a step that there is not";
     if (obstacle != lane && other.rank == row.rank) {
       return text + ", for its own " + order_.name(other.first + cursors_[obstacle].done);
@@ -56,15 +57,15 @@ class Run {
  private:
   struct Cursor {
     std::uint32_t done = 0;
-    bool started = false;        // A send that is under way.
-    std::uint32_t obstacle = 0;  // The lane that has to move first.
+    bool started = false;        // A send in progress.
+    std::uint32_t obstacle = 0;  // The lane that must move first.
   };
 
   bool is_finished(std::uint32_t lane) const {
     return cursors_[lane].done == order_.lanes()[lane].count;
   }
 
-  // Moves the lane as far as it can, and then has it wait for the lane in its way.
+  // Moves the lane until another lane blocks it, and then makes it wait for that lane.
   void go(std::uint32_t lane) {
     Cursor& cursor = cursors_[lane];
     while (!is_finished(lane)) {
@@ -89,7 +90,8 @@ class Run {
     return cursor.done > node.index || (cursor.done == node.index && cursor.started);
   }
 
-  // Starts or ends a step. Otherwise the lane that has to move first; the own one: none ever will.
+  // Starts or ends a step, or returns the lane that has to move first. Returns the lane itself if
+  // no lane ever helps.
   std::optional<std::uint32_t> advance(std::uint32_t lane) {
     const PlanOrder::Lane& row = order_.lanes()[lane];
     Cursor& cursor = cursors_[lane];
@@ -106,7 +108,7 @@ class Run {
       started_.push_back(number);
       return std::nullopt;
     }
-    if (row.kind != Kind::kLocal) {
+    if (!is_local(row.kind)) {
       if (other == PlanOrder::kNone) return row.partner == PlanOrder::kNone ? lane : row.partner;
       const bool sends = row.kind == Kind::kSends;
       if (sends ? !has_ended(other) : !has_started(other)) return row.partner;
@@ -117,10 +119,10 @@ class Run {
   }
 
   const PlanOrder& order_;
-  std::vector<Cursor> cursors_;                      // By lane.
-  std::vector<std::vector<std::uint32_t>> waiting_;  // By lane: those that wait for it.
+  std::vector<Cursor> cursors_;                      // Index = lane.
+  std::vector<std::vector<std::uint32_t>> waiting_;  // Index = lane: the lanes that wait for it.
   std::vector<std::uint32_t> ready_;                 // Lanes that may be able to move.
-  std::vector<std::uint32_t> started_;               // Steps.
+  std::vector<std::uint32_t> started_;               // Steps that have started.
 };
 
 }  // namespace
@@ -181,7 +183,7 @@ void PlanOrder::join_lanes() {
   for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
     Lane& lane = lanes_[i];
     const bool is_second = known.at({lane.kind, lane.rank, lane.peer}) != i;
-    if (lane.kind == Kind::kLocal || is_second) continue;
+    if (is_local(lane.kind) || is_second) continue;
     const Kind opposite = lane.kind == Kind::kSends ? Kind::kReceives : Kind::kSends;
     const auto partner = known.find({opposite, lane.peer, lane.rank});
     if (partner != known.end()) lane.partner = partner->second;
@@ -196,7 +198,8 @@ std::uint32_t PlanOrder::other_end(std::uint32_t number) const {
 }
 
 // Goes back from the start of `second` to all steps that have started by then, over a buffered
-// wire. Of these, what is reached over a message has started; what is reached otherwise has ended.
+// wire. A step that is reached through a message has started. A step that is reached in another way
+// has ended.
 bool PlanOrder::is_before(std::uint32_t first, std::uint32_t second) const {
   std::vector<bool> seen(nodes_.size());
   std::vector<std::uint32_t> left{second};
@@ -221,6 +224,11 @@ std::string PlanOrder::name(std::uint32_t number) const {
   const Lane& lane = lane_of(number);
   const std::string step = "step " + std::to_string(nodes_[number].index + 1);
   if (lane.kind == Kind::kLocal) return "local " + step;
+  if (is_local(lane.kind)) {
+    const bool fills = lane.kind == Kind::kFillsSegments;
+    return step + (fills ? " that fills segments for rank " : " that empties segments of rank ") +
+           std::to_string(lane.peer);
+  }
   return step + (lane.kind == Kind::kSends ? " to rank " : " from rank ") +
          std::to_string(lane.peer);
 }

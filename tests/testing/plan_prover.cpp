@@ -1,4 +1,4 @@
-// The proof: first the order, then a symbolic run in one order.
+// First proves the order of the steps, then runs the plans symbolically in one order.
 #include "testing/plan_prover.h"
 
 #include <algorithm>
@@ -29,11 +29,12 @@ using Ranks = std::bitset<64>;
 
 std::string name(std::size_t rank) { return "rank " + std::to_string(rank); }
 
-// Elements of each buffer of a rank.
+// Returns the number of elements in each buffer of a rank.
 std::array<std::size_t, collectives::kBufferCount> sizes_of(const Plan& plan,
                                                             const PlanRequest& request) {
-  return {values_count(request), input_count(request), plan.scratch_count,
-          request.feeds_back ? request.count : 0, plan.coded_count};
+  return {values_count(request), input_count(request),
+          plan.scratch_count,    request.feeds_back ? request.count : 0,
+          plan.coded_count,      plan.staging_count};
 }
 
 bool overlap(const Place& a, const Place& b) {
@@ -41,8 +42,9 @@ bool overlap(const Place& a, const Place& b) {
          b.slice.offset < a.slice.offset + a.slice.count;
 }
 
-// Elements of what is coded are neighbours in bytes within a grain; so a place begins with one. And
-// only what encodes and decodes knows its format.
+// Describes what is wrong with a step's use of the codec, if anything is. Coded values are divided
+// only between grains: coded_grain() elements that a codec encodes together. So a place must begin
+// with a grain. Only encode and decode steps know the coded format.
 std::optional<std::string> find_bad_coding(const Step& step, const PlanRequest& request) {
   const bool encodes = step.verb == Verb::kEncode;
   const bool decodes = step.verb == Verb::kDecode || step.verb == Verb::kDecodeAdd;
@@ -60,7 +62,7 @@ std::optional<std::string> find_bad_coding(const Step& step, const PlanRequest& 
   return name(request.rank) + " begins within a grain of what is coded";
 }
 
-// What is wrong with a step by itself.
+// Describes an error of a single step, if there is one.
 std::optional<std::string> find_bad_step(const Plan& plan, const PlanRequest& request) {
   const auto sizes = sizes_of(plan, request);
   for (const Step& step : plan.steps) {
@@ -78,17 +80,17 @@ std::optional<std::string> find_bad_step(const Plan& plan, const PlanRequest& re
   return std::nullopt;
 }
 
-// What an element holds: the sum of these ranks' elements `index`.
+// The value of an element: the sum of the elements `index` of these ranks.
 struct Symbol {
   Ranks ranks;
-  std::uint32_t index = ~std::uint32_t{0};  // Of memory that nobody has written: no element's.
-  std::uint32_t encoding = 0;  // Which one this is, bit for bit; 0: it was added to since.
+  std::uint32_t index = ~std::uint32_t{0};  // Unwritten memory: the index of no element.
+  std::uint32_t encoding = 0;  // Number of the encoding whose bits these are; 0: changed since.
   std::uint8_t scaled = 0;
   std::uint8_t pre_scaled = 0;
   std::uint8_t fed_back = 0;
 };
 
-// Each step is done at once, in the order of the plans. Requires that no step is bad by itself.
+// Runs each step as a whole, in the order of the plans. Requires that find_bad_step found nothing.
 class SymbolicRun {
  public:
   SymbolicRun(const std::vector<Plan>& plans, const std::vector<PlanRequest>& requests,
@@ -131,7 +133,7 @@ class SymbolicRun {
     const PlanOrder::Lane& lane = order_.lane_of(number);
     if (lane.kind == Kind::kReceives) {
       receive(lane.rank, lane.peer, step, *order_.node(order_.other_end(number)).step);
-    } else if (lane.kind == Kind::kLocal) {
+    } else if (is_local(lane.kind)) {
       do_local(lane.rank, step);
     }
   }
@@ -230,8 +232,8 @@ class SymbolicRun {
     }
   }
 
-  // All ranks end with the bits of one encoding, and each rank has lost of each element once, so
-  // that what is lost replaces what was fed back.
+  // Checks that all ranks end with the bits of one encoding. Each rank must lose something of each
+  // element exactly once, so that the new loss replaces the loss that was fed back.
   void check_encoding(std::size_t rank) {
     for (std::size_t i = 0; i < requests_[rank].count && !flaw_; ++i) {
       const std::string where = " element " + std::to_string(i);
@@ -280,8 +282,8 @@ class SymbolicRun {
   const std::vector<PlanRequest>& requests_;
   const PlanOrder& order_;
   std::size_t n_;
-  std::vector<Memory> memory_;               // By rank.
-  std::vector<std::vector<int>> encodings_;  // [rank][element]: how often.
+  std::vector<Memory> memory_;               // Index = rank.
+  std::vector<std::vector<int>> encodings_;  // [rank][element]: number of encodings.
   std::uint32_t encoding_count_ = 0;
   std::optional<std::string> flaw_;
 };

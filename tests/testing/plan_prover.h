@@ -1,7 +1,8 @@
-// Proves that the plans of all ranks are right, or says what is wrong with them. Two parts:
-// - PlanOrder shows that no step waits for ever, and that whatever touches the same elements is
-//   ordered. So every order in which the steps can run gives the same result.
-// - Then one order is played, with symbols in place of numbers, and its result is looked at.
+// Proves that the plans of all ranks are right, or says what is wrong with them. The proof has two
+// parts:
+// - PlanOrder shows that no step waits for ever, and that steps that touch the same elements have a
+// fixed order. So every possible order of the steps gives the same result.
+// - Then one order is run with symbols in place of numbers, and its result is checked.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,10 +12,11 @@
 
 namespace rota::testing {
 
-// `plans` and `requests` in rank order, 64 ranks at most. Empty if every element ends with what the
-// collective promises (for reductions: each rank's contribution exactly once, scaled exactly once),
-// in every order; no step waits for ever, no input is written, and no step leaves its buffer.
-// Otherwise a sentence that names rank, step or element.
+// `plans` and `requests` are in rank order, for at most 64 ranks. Returns nothing if the plans are
+// right in every order: every element ends with what the collective promises, no step waits for
+// ever, no input is written, and no step leaves its buffer. For reductions the promise is each
+// rank's contribution exactly once, scaled exactly once. If the plans are wrong, returns a sentence
+// that names the rank, step or element.
 std::optional<std::string> find_flaw(const std::vector<collectives::Plan>& plans,
                                      const std::vector<collectives::PlanRequest>& requests);
 

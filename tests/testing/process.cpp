@@ -1,4 +1,4 @@
-// Runs rotarun, or any program, as a user would.
+// Runs rotarun, or any other program, as a user would.
 #include "testing/process.h"
 
 #include <fcntl.h>
@@ -9,8 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -28,7 +31,7 @@ using std::chrono::milliseconds;
 constexpr auto kPause = milliseconds(2);
 constexpr auto kPatience = std::chrono::seconds(20);
 
-// Takes what is there to be read; closes `fd` at its end.
+// Reads the bytes that are available. Closes `fd` when nothing more will come.
 void take_all(os::Fd& fd, std::string& text) {
   char buffer[65536];
   while (fd) {
@@ -39,13 +42,21 @@ void take_all(os::Fd& fd, std::string& text) {
   }
 }
 
-std::vector<std::string> own_environment() {
+// Returns this process's environment with more variables, which replace those of the same name.
+std::vector<std::string> environment_with(std::vector<std::string> more) {
   std::vector<std::string> environment;
-  for (char** entry = ::environ; *entry; ++entry) environment.emplace_back(*entry);
+  for (char** entry = ::environ; *entry; ++entry) {
+    const std::string_view own = *entry;
+    const std::string_view name = own.substr(0, own.find('=') + 1);
+    const bool is_replaced = std::ranges::any_of(
+        more, [&](const std::string& other) { return other.starts_with(name); });
+    if (!is_replaced) environment.emplace_back(own);
+  }
+  std::ranges::move(more, std::back_inserter(environment));
   return environment;
 }
 
-// A pipe with `input` in it and nobody to write more.
+// Returns a pipe that holds `input` and has no writer.
 os::Fd pipe_with(const std::string& input) {
   auto [read_end, write_end] = os::make_pipe();
   if (::fcntl(read_end.get(), F_SETFL, 0) != 0) throw std::runtime_error("fcntl");
@@ -58,7 +69,7 @@ os::Fd pipe_with(const std::string& input) {
 }  // namespace
 
 Process::Process(Command command) {
-  // Descriptors of whoever started this test are not to reach what it starts.
+  // Descriptors inherited from this test's parent must not reach the programs that it starts.
   ::syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
   auto [out_read, out_write] = os::make_pipe();
   auto [err_read, err_write] = os::make_pipe();
@@ -66,8 +77,7 @@ Process::Process(Command command) {
   os::ProcessPlan plan;
   plan.program = command.arguments.at(0);
   plan.arguments = std::move(command.arguments);
-  plan.environment = own_environment();
-  for (std::string& entry : command.environment) plan.environment.push_back(std::move(entry));
+  plan.environment = environment_with(std::move(command.environment));
   plan.working_directory = command.directory;
   plan.standard_input = command.standard_input >= 0 ? command.standard_input : input.get();
   plan.standard_output = command.standard_output >= 0 ? command.standard_output : out_write.get();

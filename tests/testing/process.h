@@ -1,5 +1,5 @@
-// Runs rotarun, or any program, as a user would: with arguments, an environment and input; and
-// finds what it left behind.
+// Runs rotarun, or any other program, as a user would: with arguments, an environment and input.
+// Also finds the processes that the program left behind.
 #pragma once
 #include <sys/types.h>
 
@@ -14,9 +14,9 @@ namespace rota::testing {
 
 struct Command {
   std::vector<std::string> arguments;    // The program's path first.
-  std::vector<std::string> environment;  // "NAME=VALUE", beside this process's own.
+  std::vector<std::string> environment;  // "NAME=VALUE", in addition to this process's environment.
   std::string input;
-  std::string directory;     // Empty: this process's.
+  std::string directory;     // Empty: this process's directory.
   int standard_input = -1;   // A descriptor in place of `input`.
   int standard_output = -1;  // A descriptor in place of being captured.
   int standard_error = -1;
@@ -27,8 +27,8 @@ struct Result {
   int signal = 0;
   std::string out;
   std::string err;
-  bool was_in_time = false;    // False: it had to be killed.
-  std::size_t most_bytes = 0;  // Of its memory, as far as that was resident.
+  bool was_in_time = false;    // False: the process was killed at the limit.
+  std::size_t most_bytes = 0;  // The most memory that was resident.
 };
 
 // A running program. It is killed with this process.
@@ -41,12 +41,13 @@ class Process {
   pid_t pid() const noexcept { return pid_; }
   void signal(int number) const noexcept;
 
-  // Reads until stdout or stderr has `text`; false when that takes too long.
+  // Reads until stdout or stderr contains `text`. Returns false if that takes too long.
   bool wait_for(const std::string& text);
   const std::string& out() const noexcept { return out_; }
   const std::string& err() const noexcept { return err_; }
 
-  // Reads until it ends, for `limit` at most: long, since sanitized programs are slow.
+  // Reads until the program ends, for at most `limit`. The default is long: sanitized programs are
+  // slow.
   Result wait(std::chrono::nanoseconds limit = std::chrono::seconds(150));
 
  private:
@@ -65,21 +66,24 @@ class Process {
 
 Result run(Command command);
 
-// The rotarun of this build, and a command of it.
+// These functions give the path of this build's rotarun, a command that runs it, and the result of
+// a run.
 std::string rotarun_path();
 Command rotarun(std::vector<std::string> arguments);
 Result run_rotarun(std::vector<std::string> arguments);
 
-// Makes orphans of the programs started from here come to this process, so that none gets away.
+// Makes this process the parent of orphans of the programs it starts, so that no process escapes.
 void adopt_orphans();
 
-// The processes that descend from this one, zombies too.
+// Returns all descendants of this process, including zombies.
 std::vector<pid_t> live_descendants();
 
-// Reaps what has ended; true when nothing is left, before `limit` is over.
+// Reaps the children that have ended, adopted orphans too. Returns true if no child is left before
+// `limit` has passed.
 bool all_gone_within(std::chrono::nanoseconds limit);
 
-// The state letter of a process, as ps shows it ('R', 'S', 'T', 'Z', …), or 0 when it has gone.
+// Returns the state letter of a process as ps shows it ('R', 'S', 'T', 'Z', …); 0 if the process is
+// gone.
 char state_of(pid_t pid);
 
 }  // namespace rota::testing

@@ -1,4 +1,5 @@
-// What each collective promises, element by element, said without regard to how a plan does it.
+// Describes the result that each collective promises, element by element. It does not depend on the
+// plan.
 #include "testing/promises.h"
 
 #include <span>

@@ -1,6 +1,7 @@
-// The functions that -fsanitize=thread has called before each load and store, and in the place of
-// each atomic operation: each asks one of namespace calls, which whoever includes this has defined.
-// To be included once in a program.
+// The functions that -fsanitize=thread calls before each load and store, and in place of each
+// atomic operation. Each passes the call on to namespace calls, which the including file defines.
+// An atomic operation first tells note_caller() where it is. A program may include this file only
+// once.
 #pragma once
 #include <cstddef>
 
@@ -27,6 +28,7 @@ ROTA_ACCESS(16)
 
 #define ROTA_FETCH(bits, type, name, expression)                                            \
   type __tsan_atomic##bits##_fetch_##name(volatile type* at, type operand, int order) {     \
+    calls::note_caller(__builtin_return_address(0));                                        \
     if (!calls::is_shared(at)) return __atomic_fetch_##name(at, operand, __ATOMIC_SEQ_CST); \
     return calls::modify(at, order, order, [&](type& value) {                               \
       value = static_cast<type>(expression);                                                \
@@ -36,12 +38,15 @@ ROTA_ACCESS(16)
 
 #define ROTA_ATOMIC(bits, type)                                                                    \
   type __tsan_atomic##bits##_load(const volatile type* at, int order) {                            \
+    calls::note_caller(__builtin_return_address(0));                                               \
     return calls::load(at, order);                                                                 \
   }                                                                                                \
   void __tsan_atomic##bits##_store(volatile type* at, type value, int order) {                     \
+    calls::note_caller(__builtin_return_address(0));                                               \
     calls::store(at, value, order);                                                                \
   }                                                                                                \
   type __tsan_atomic##bits##_exchange(volatile type* at, type desired, int order) {                \
+    calls::note_caller(__builtin_return_address(0));                                               \
     if (!calls::is_shared(at)) return __atomic_exchange_n(at, desired, __ATOMIC_SEQ_CST);          \
     return calls::modify(at, order, order, [&](type& value) {                                      \
       value = desired;                                                                             \
@@ -50,14 +55,17 @@ ROTA_ACCESS(16)
   }                                                                                                \
   int __tsan_atomic##bits##_compare_exchange_strong(volatile type* at, type* expected,             \
                                                     type desired, int order, int otherwise) {      \
+    calls::note_caller(__builtin_return_address(0));                                               \
     return calls::compare_exchange(at, expected, desired, order, otherwise);                       \
   }                                                                                                \
   int __tsan_atomic##bits##_compare_exchange_weak(volatile type* at, type* expected, type desired, \
                                                   int order, int otherwise) {                      \
+    calls::note_caller(__builtin_return_address(0));                                               \
     return calls::compare_exchange(at, expected, desired, order, otherwise);                       \
   }                                                                                                \
   type __tsan_atomic##bits##_compare_exchange_val(volatile type* at, type expected, type desired,  \
                                                   int order, int otherwise) {                      \
+    calls::note_caller(__builtin_return_address(0));                                               \
     calls::compare_exchange(at, &expected, desired, order, otherwise);                             \
     return expected;                                                                               \
   }                                                                                                \
@@ -71,7 +79,10 @@ ROTA_ATOMIC(16, unsigned short)
 ROTA_ATOMIC(32, unsigned)
 ROTA_ATOMIC(64, unsigned long)
 
-void __tsan_atomic_thread_fence(int order) { calls::fence(order); }
+void __tsan_atomic_thread_fence(int order) {
+  calls::note_caller(__builtin_return_address(0));
+  calls::fence(order);
+}
 void __tsan_atomic_signal_fence(int) {}
 }
 // NOLINTEND

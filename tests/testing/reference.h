@@ -1,5 +1,5 @@
-// What collectives have to leave, computed serially: values for every type whose sums, products
-// and means over a few ranks are exact, and the operations on them.
+// The expected results of collectives, computed serially. For every type it gives values whose
+// sums, products and means over a few ranks are exact, and the operations on them.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace rota::testing {
 
-// The names of typed tests: "EveryCollectiveTest/float32", not a number.
+// The names of typed tests: "EveryCollectiveTest/float32" in place of a number.
 struct NamesOfTypes {
   template <class T>
   static std::string GetName(int /*index*/) {
@@ -22,7 +22,8 @@ struct NamesOfTypes {
   }
 };
 
-// What a type is computed in here: exactly, so that no order matters.
+// The type in which the reference computes with T. It is exact, so the order of operations does not
+// matter.
 template <class T>
 using Exact = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
 
@@ -46,8 +47,8 @@ T rounded(Exact<T> value) {
   }
 }
 
-// Integers are of any size, for they wrap; floats are 1 or 2 or, every so often, -3: products of
-// eight ranks still fit in the 8 bits of a bfloat16.
+// Integers may be arbitrarily large: overflow wraps, so results stay exact. Floats are 1 or 2, or
+// sometimes -3: products over eight ranks still fit in the 8 bits of a bfloat16.
 template <class T>
 T value_of(std::size_t rank, std::size_t index) {
   const std::uint64_t mixed = (rank * 7919 + index + 1) * 0x9e3779b97f4a7c15ULL;
@@ -88,7 +89,7 @@ Exact<T> combine(ReduceOp op, Exact<T> a, Exact<T> b) {
   return 0;
 }
 
-// The reduction over all ranks of their elements `index`.
+// Returns the reduction of the elements `index` of all ranks.
 template <class T>
 T reduced(const Reduction& reduction, std::size_t world_size, std::size_t index) {
   Exact<T> result = exact(value_of<T>(0, index));
@@ -106,7 +107,7 @@ T reduced(const Reduction& reduction, std::size_t world_size, std::size_t index)
   return rounded<T>(result);
 }
 
-// Those that a type has; the pre-scaled sum's factor keeps everything exact.
+// Calls f for each reduction that T has. The factor of the pre-scaled sum keeps everything exact.
 template <class T, class F>
 void for_each_reduction(F f) {
   for (const ReduceOp op :

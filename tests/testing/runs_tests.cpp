@@ -1,5 +1,5 @@
-// A program that is to run tests and finds none has failed: GoogleTest would say that all of them
-// passed, and a filter of a test that was renamed would pass for ever. Linked into every program.
+// Makes a test program fail if it finds no tests to run. GoogleTest would report success, so a
+// filter for a renamed test would pass for ever. Linked into every test program.
 #include <gtest/gtest.h>
 
 namespace rota::testing {

@@ -1,4 +1,4 @@
-// Programs of tests end with a failure where they are asked for tests that they do not have.
+// Test programs fail if they are asked for tests that they do not have.
 #include <gtest/gtest.h>
 
 #include <string>

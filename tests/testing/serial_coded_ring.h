@@ -1,8 +1,8 @@
-// What an all-reduce by a codec has to leave, bit for bit, computed serially from what the docs
-// say: a rank adds to what it has decoded, in float, and encodes that for the next one; who
-// finishes a part encodes it once more, and all keep what was decoded of it. The formats themselves
-// are those of the reference kernels, which tests/kernels/coding_test.cpp holds against their
-// definitions.
+// The exact bits that an all-reduce with a codec has to leave, computed serially from the
+// documentation: a rank adds its values to the decoded ones in float, and encodes the sum for the
+// next rank. The rank that finishes a part encodes it once more, and all ranks keep the decoded
+// result. The formats are those of the reference kernels, which tests/kernels/coding_test.cpp
+// checks against their definitions.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace rota::testing {
 
 using Floats = std::vector<float>;
 
-// Of codecs that round to the nearest: by chance is the library's own business.
+// For codecs that round to the nearest value. Stochastic rounding is left to the library.
 class SerialCodedRing {
  public:
   SerialCodedRing(Codec codec, ReduceOp op, std::size_t world_size)
@@ -26,7 +26,8 @@ class SerialCodedRing {
         factor_(op == ReduceOp::kMean ? 1.0F / static_cast<float>(world_size) : 1.0F),
         n_(world_size) {}
 
-  // `contributions` and `feedback` by rank; an empty feedback is none.
+  // Returns the result of all ranks, and updates `feedback`. The index of `contributions` and
+  // `feedback` is the rank. A rank with empty feedback feeds nothing back.
   Floats reduce(const std::vector<Floats>& contributions, std::vector<Floats>& feedback) const {
     const std::size_t count = contributions[0].size();
     if (n_ == 1) return contributions[0];

@@ -1,4 +1,5 @@
-// Ranks take turns in a random order; a tick passes when all have had theirs.
+// Ranks take turns in a random order. The simulated time advances by one tick when every rank has
+// had a turn.
 #include "testing/sim_world.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// All ranks of a world in this thread: real plans over a simulated network.
+// Runs all ranks of a world in this thread: real plans over a simulated network.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -47,17 +47,18 @@ class SimWorld {
     }
   }
 
-  // Starts the collective on one rank, or on all.
+  // Starts the collective on one rank, or on all ranks.
   void start(std::size_t rank, const collectives::PlanRequest& request, const Reduction& reduction,
              DataType type = DataType::kFloat32);
   void start_all(const collectives::PlanRequest& request,
                  const Reduction& reduction = ReduceOp::kSum, DataType type = DataType::kFloat32);
 
   // Gives every rank a turn, in a random order, and lets a tick pass. A rank whose operation throws
-  // is lost to the others from then on, as a process that fails closes its connections.
+  // is lost to the others from then on: a process that fails closes its connections.
   void tick();
 
-  // Ticks until every rank is done or failed. False if that takes more than `most` ticks.
+  // Ticks until every rank is done or has failed. Returns false if that takes more than `most`
+  // ticks.
   bool run(std::size_t most = 200000);
 
   bool done(std::size_t rank) const { return started_[rank] && runs_[rank]->done(); }
@@ -71,18 +72,18 @@ class SimWorld {
     return values;
   }
   const collectives::PlanRun& run_of(std::size_t rank) const { return *runs_[rank]; }
-  void lose(std::size_t rank);     // It ends; its connections break.
-  void silence(std::size_t rank);  // It is stopped; nobody is told.
+  void lose(std::size_t rank);     // The rank ends; its connections break.
+  void silence(std::size_t rank);  // The rank stops; no peer is told.
 
-  // "world 3, seed 17": what replays a failure.
+  // Returns what is needed to replay a failure: "world 3, seed 17".
   std::string replay() const;
 
  private:
   SimWorldOptions options_;
   std::mt19937_64 random_;
   transport::sim::Network network_;
-  std::vector<std::array<std::vector<std::byte>, collectives::kBufferCount>> memory_;  // By rank.
-  std::vector<std::vector<transport::Channel*>> channels_;  // By rank and peer.
+  std::vector<std::array<std::vector<std::byte>, collectives::kBufferCount>> memory_;  // Per rank.
+  std::vector<std::vector<transport::Channel*>> channels_;  // Indices: rank, peer.
   std::vector<std::unique_ptr<collectives::PlanRun>> runs_;
   std::vector<collectives::Operation> operations_;
   std::vector<std::unique_ptr<collectives::PlannedCollective>> planned_;

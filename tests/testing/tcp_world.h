@@ -18,10 +18,11 @@
 
 namespace rota::testing {
 
-// What waits as long as this was not woken; what ends within half of it was.
+// How long a wait lasts without a wake-up. If a wait ends within half of this time, a wake-up ended
+// it.
 inline constexpr std::chrono::seconds kVeryLong{10};
 
-// Two ends of one connection.
+// Returns the two ends of one connection.
 inline std::pair<os::Fd, os::Fd> connected_sockets() {
   const os::Listener listener = os::listen_on_loopback();
   os::Fd caller = os::start_connect(os::parse_address(listener.address)).socket;
@@ -31,7 +32,7 @@ inline std::pair<os::Fd, os::Fd> connected_sockets() {
   return {std::move(caller), os::accept_connection(listener.socket.get()).socket};
 }
 
-// Between all ranks; by rank and peer.
+// Returns connections between all ranks, as [rank][peer].
 inline std::vector<std::vector<auth::Stream>> connect_ranks(std::size_t world_size) {
   std::vector<std::vector<auth::Stream>> sockets(world_size);
   for (auto& row : sockets) row.resize(world_size);
@@ -43,14 +44,15 @@ inline std::vector<std::vector<auth::Stream>> connect_ranks(std::size_t world_si
   return sockets;
 }
 
-// Index = rank. Each is used by one thread at a time.
+// Returns the communicators of a world. Index = rank. Each communicator is used by one thread at a
+// time.
 inline std::vector<Communicator> tcp_world_of(std::size_t world_size,
                                               const CommunicatorOptions& options) {
   std::vector<std::unique_ptr<transport::Transport>> transports;
   for (auto& row : connect_ranks(world_size)) {
     transports.push_back(std::make_unique<transport::tcp::Transport>(std::move(row)));
   }
-  return ThreadWorld::over(base::islands_over("tcp", world_size), std::move(transports), options);
+  return ThreadWorld::over(base::domains_over("tcp", world_size), std::move(transports), options);
 }
 
 }  // namespace rota::testing

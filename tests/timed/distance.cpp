@@ -1,4 +1,4 @@
-// Threads that poll: one for each relay, and one for each flood.
+// Uses threads that poll: one for each relay, and one for each flood.
 #include "timed/distance.h"
 
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@ namespace {
 using base::TimePoint;
 using std::chrono::milliseconds;
 
-// Between looks at whether it is to end.
+// The interval at which a thread polls for its end.
 constexpr milliseconds kNap{20};
 
 }  // namespace
@@ -33,7 +33,7 @@ os::Fd connect_from(const std::string& source, const os::Address& target) {
       ::bind(socket.get(), own.get(), own.bytes()) != 0) {
     throw std::runtime_error("no socket at " + source);
   }
-  (void)!::connect(socket.get(), target.get(), target.bytes());  // It shows who writes to it.
+  (void)!::connect(socket.get(), target.get(), target.bytes());  // A later write shows a failure.
   return socket;
 }
 
@@ -56,7 +56,7 @@ void Relay::run() {
   }
 }
 
-// What is due is passed on, and what has come is taken. Returns when to look again.
+// Passes on parcels that are due, and reads new bytes. Returns when to poll again.
 TimePoint Relay::turn(TimePoint now) {
   accept(now);
   polls_.clear();
@@ -103,7 +103,7 @@ void Relay::hear(Way& from, Way& to, TimePoint now) {
   }
 }
 
-// True once the end is delivered, or nobody takes what comes.
+// Returns true once the end is delivered, or the receiver has closed.
 bool Relay::deliver(Way& to, TimePoint now) {
   while (!to.parcels.empty() && to.parcels.front().due <= now) {
     const std::string& bytes = to.parcels.front().bytes;
@@ -130,7 +130,7 @@ Flood::~Flood() {
   thread_.join();
 }
 
-// The end of the old one is abrupt, so that its port is free at once.
+// Resets the old connection, so its port is free immediately.
 void Flood::open(std::size_t index) {
   if (sockets_[index]) {
     const linger at_once{.l_onoff = 1, .l_linger = 0};

@@ -1,5 +1,5 @@
-// A network between hosts that are far apart, on this one: callers from several loopback addresses,
-// and a wire that takes its time.
+// Simulates a network between distant hosts on this host: callers from several loopback addresses,
+// and a slow connection.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -18,11 +18,11 @@
 
 namespace rota::testing {
 
-// A connection on its way to `target` from the loopback address `source`, "127.0.0.9".
+// Starts a connection to `target` from the loopback address `source`, "127.0.0.9".
 // Throws std::runtime_error.
 os::Fd connect_from(const std::string& source, const os::Address& target);
 
-// Passes on what comes, and what comes back, so much later each way.
+// Passes bytes on in both directions, each delayed by `delay`.
 class Relay {
  public:
   Relay(std::string source, const std::string& target, std::chrono::milliseconds delay);
@@ -33,15 +33,15 @@ class Relay {
  private:
   struct Parcel {
     base::TimePoint due;
-    std::string bytes;  // None: the end.
+    std::string bytes;  // Empty: the end.
   };
   struct Way {
     os::Fd socket{};
-    std::deque<Parcel> parcels{};  // To it.
+    std::deque<Parcel> parcels{};  // On the way to `socket`.
     bool is_heard = true;
   };
   struct Wire {
-    base::TimePoint call_at;  // The target.
+    base::TimePoint call_at;  // When to call the target.
     Way caller;
     Way target;
     bool is_over = false;
@@ -63,10 +63,11 @@ class Relay {
   std::thread thread_;
 };
 
-// Sockets that say nothing, from so many addresses, opened anew as they are hung up on.
+// Holds connections from several addresses that send nothing. Each connection is opened again when
+// the other side closes it.
 class Flood {
  public:
-  // Returns once each of them has been opened. The addresses are of 127.0.1.0/24.
+  // Returns once each socket has been opened. The addresses are in 127.0.1.0/24.
   Flood(const std::string& target, std::size_t socket_count, std::size_t source_count);
   ~Flood();
 

@@ -1,5 +1,5 @@
-// Hosts that are far away come in although strangers flood the port where they are expected: two
-// seconds later than without a flood, at most.
+// Tests that distant hosts can join although strangers flood the hosts' port with connections. The
+// hosts join at most two seconds later than without the flood.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "auth/call.h"
-#include "auth/reception.h"
+#include "auth/acceptor.h"
+#include "auth/connector.h"
 #include "os/quiet_thread.h"
 #include "timed/distance.h"
 #include "timed/promised.h"
@@ -21,17 +21,17 @@ namespace {
 
 constexpr std::size_t kHosts = 100;
 constexpr milliseconds kLater{2000};
-constexpr seconds kPatience{30};
+constexpr seconds kHandshakeTimeout{30};
 
-// Lets in whoever holds the key.
+// Lets in every caller that holds the key.
 class Port {
  public:
   explicit Port(const auth::Credentials& own)
-      : reception_({.key = own.key,
-                    .encrypts = own.encrypts,
-                    .listener = listener_.socket.get(),
-                    .expected_count = kHosts},
-                   [](const auth::Identity&) { return auth::Judgement(); }),
+      : acceptor_({.key = own.key,
+                   .encrypts = own.encrypts,
+                   .listener = listener_.socket.get(),
+                   .expected_count = kHosts},
+                  [](const auth::Identity&) { return auth::Admission(); }),
         thread_(os::start_quiet_thread([this] { run(); })) {}
   ~Port() {
     is_ending_ = true;
@@ -45,30 +45,31 @@ class Port {
     os::PollSet polls;
     while (!is_ending_) {
       polls.clear();
-      reception_.add_to(polls, Clock::now());
+      acceptor_.add_to(polls, Clock::now());
       const auto nap = Clock::now() + milliseconds(20);
-      polls.wait(std::min(nap, reception_.next_deadline().value_or(nap)));
-      for (auto& guest : reception_.receive(Clock::now())) guests_.push_back(std::move(guest));
+      polls.wait(std::min(nap, acceptor_.next_deadline().value_or(nap)));
+      for (auto& member : acceptor_.receive(Clock::now())) members_.push_back(std::move(member));
     }
   }
 
   os::Listener listener_ = os::listen_on_loopback();
-  auth::Reception reception_;
-  std::vector<auth::Reception::Guest> guests_;
+  auth::Acceptor acceptor_;
+  std::vector<auth::Acceptor::Member> members_;
   std::atomic<bool> is_ending_{false};
   std::thread thread_;
 };
 
-// Calls from so many hosts at once, until each is in or `patience` is over.
+// Calls from kHosts hosts at the same time, until each is in or `patience` is over.
 class Hosts {
  public:
   Hosts(const std::string& address, const auth::Credentials& own) {
     for (std::uint32_t host = 1; host <= kHosts; ++host) {
-      calls_.push_back(std::make_unique<auth::Call>(address, own, auth::Identity{.from = host}));
+      calls_.push_back(
+          std::make_unique<auth::Connector>(address, own, auth::Identity{.from = host}));
     }
   }
 
-  // How long the last of them took.
+  // Returns how long the last host took.
   Clock::duration come_in(Clock::duration patience) {
     const auto begin = Clock::now();
     os::PollSet polls;
@@ -90,16 +91,16 @@ class Hosts {
   const std::vector<auth::Verdict>& verdicts() const noexcept { return verdicts_; }
 
  private:
-  void advance(std::unique_ptr<auth::Call>& call) {
-    const auth::Call::State state = call->advance(Clock::now());
+  void advance(std::unique_ptr<auth::Connector>& call) {
+    const auth::Connector::State state = call->advance(Clock::now());
     if (call->verdict() != auth::Verdict::kNone) verdicts_.push_back(call->verdict());
-    if (state != auth::Call::State::kDone) return;
+    if (state != auth::Connector::State::kDone) return;
     ++in_count_;
     streams_.push_back(call->take_stream());
     call.reset();
   }
 
-  std::vector<std::unique_ptr<auth::Call>> calls_;
+  std::vector<std::unique_ptr<auth::Connector>> calls_;
   std::vector<auth::Stream> streams_;
   std::vector<auth::Verdict> verdicts_;
   std::size_t in_count_ = 0;
@@ -122,10 +123,10 @@ TEST_P(FarHosts, ComeInDespiteAFlood) {
   const auth::Credentials own(auth::random_key(), scene.encrypts);
   const Port port(own);
   const Relay relay("127.0.2.1", port.address(), scene.delay);
-  const auto without = Hosts(relay.address(), own).come_in(kPatience);
+  const auto without = Hosts(relay.address(), own).come_in(kHandshakeTimeout);
   const Flood flood(port.address(), scene.sockets, scene.sources);
   Hosts hosts(relay.address(), own);
-  const auto with = hosts.come_in(kPatience);
+  const auto with = hosts.come_in(kHandshakeTimeout);
   EXPECT_EQ(hosts.in_count(), kHosts);
   EXPECT_LE(with, without + kLater);
   EXPECT_THAT(hosts.verdicts(), ::testing::Each(auth::Verdict::kNone));
@@ -143,7 +144,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Scene{"300ms_4000_of_16_encrypted", milliseconds(300), 4000, 16, true}),
     [](const auto& instance) { return instance.param.name; });
 
-// They cannot be told from the flood; what they learn is not that their key is wrong.
+// The port cannot distinguish hosts that have the same address as the flood. It must not claim that
+// the key of these hosts is wrong.
 TEST(HostsThatShareAnAddressWithAFlood, AreToldSo) {
   const auth::Credentials own(auth::random_key(), false);
   const Port port(own);

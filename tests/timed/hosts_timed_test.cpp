@@ -1,5 +1,5 @@
-// How soon all hosts know that a rank or a host is gone: docs/guide/several_hosts.md, "How it
-// ends".
+// Measures how soon all hosts know that a rank or a host is gone, as promised in
+// docs/guide/several_hosts.md, "How it ends".
 #include <csignal>
 
 #include "hosts/across_hosts.h"
@@ -12,7 +12,7 @@ class HostsNoticeInTime : public AcrossHosts {
  protected:
   using Jobs = std::vector<std::unique_ptr<Process>>;
 
-  // Jobs that print `ready` on every host.
+  // Starts jobs, and waits until `ready` is printed on every host.
   Jobs started(const std::vector<std::string>& arguments, const std::string& ready) {
     Jobs all = start_all(arguments);
     for (const auto& each : all) EXPECT_TRUE(each->wait_for(ready)) << each->err();
@@ -42,7 +42,8 @@ TEST_F(HostsNoticeInTime, ThatARankIsStopped) {
   expect_promise(harm_in(err), seconds(1) + milliseconds(500), "a rank that is stopped");
 }
 
-// Method: of its ranks one in the middle leaves a file, and the last one another.
+// Method: host 1 starts its ranks one after the other. A rank in the middle of them writes a file,
+// and the last rank writes another file. SIGTERM comes between the two.
 TEST_F(HostsNoticeInTime, ThatAHostIsAskedToEndWhileItsRanksStart) {
   constexpr std::size_t kCount = kManyRanks / 2;
   environment_ = {"ROTA_HOSTS=" + hosts({1, kCount, 1})};
@@ -62,7 +63,7 @@ TEST_F(HostsNoticeInTime, ThatAHostIsAskedToEndWhileItsRanksStart) {
   EXPECT_FALSE(std::filesystem::exists(last)) << "the start was over before SIGTERM";
 }
 
-// Nothing closes a connection there.
+// A vanished host closes no connection.
 TEST_F(HostsNoticeInTime, ThatAHostHasVanished) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1}), "ROUNDS=100000"};
   for (const std::size_t victim : {1, 0}) {
@@ -75,18 +76,19 @@ TEST_F(HostsNoticeInTime, ThatAHostHasVanished) {
     for (std::size_t host = 0; host < 3; ++host) {
       const Result result = all[host]->wait();
       EXPECT_EQ(result.exit_code, 201) << result.err;
-      // Who is cut off loses host 0; host 0, where it is cut off itself, any of the others.
+      // A host that is cut off loses host 0. If host 0 itself is cut off, it reports one of the
+      // other hosts as lost.
       const bool is_alone = host == 0 && victim == 0;
       const std::string who =
           victim == 1 && host == 1 ? "host 0" : "host " + std::to_string(victim);
       EXPECT_THAT(result.err, HasSubstr(is_alone ? "lost host " : "lost " + who));
-      EXPECT_THAT(result.err, HasSubstr("its kernel acknowledges nothing any more"));
+      EXPECT_THAT(result.err, HasSubstr("its kernel no longer acknowledges anything"));
     }
     expect_promise(cut, seconds(1) + milliseconds(500), "the end without a host");
   }
 }
 
-// Its kernel acknowledges, so that it is not taken for gone.
+// The kernel of the stopped launcher still acknowledges, so its host does not count as vanished.
 TEST_F(HostsNoticeInTime, ThatALauncherIsSilentAndThenGiveItUp) {
   environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
   Jobs all = started({"/bin/sh", "-c", kSayInner + "exec sleep 1000"}, "inner ");
@@ -95,11 +97,11 @@ TEST_F(HostsNoticeInTime, ThatALauncherIsSilentAndThenGiveItUp) {
   ::kill(inner, SIGSTOP);
   EXPECT_TRUE(all[0]->wait_for("host 2 (10.77.0.3) is slow"));
   expect_promise(stopped, seconds(1), "a launcher that is slow");
-  // Either its own outer process sees it first, or the other hosts do.
+  // Either the outer process of that host notices first, or the other hosts notice first.
   EXPECT_TRUE(all[0]->wait_for("lost host 2 (10.77.0.3): its launcher "));
   expect_promise(stopped, seconds(5), "a launcher that is silent");
   for (const auto& each : all) EXPECT_EQ(each->wait().exit_code, 201);
-  EXPECT_THAT(all[2]->err(), HasSubstr("was stopped, or hung, for 5 s"));
+  EXPECT_THAT(all[2]->err(), HasSubstr("was stopped, or hung, for about 5 s"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// How long rotarun render --check looks at what a stranger has written: docs/manifests.md.
+// Measures how long rotarun render --check takes for input from a stranger, as promised in
+// docs/manifests.md.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// Time as users are promised it. What the docs say is bound to pass within twice that time, which
-// leaves room for a machine that is slow, and none for a wait too many.
+// Checks times that users are promised. A test allows twice the promised time: enough for a slow
+// machine, and too little for a wait that is not needed.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -17,11 +17,11 @@ using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
 #if defined(ROTA_IS_SANITIZED)
-inline constexpr int kMostOfAPromise = 8;       // Sanitized programs are several times slower,
-inline constexpr std::size_t kManyRanks = 400;  // and their keepers take much memory.
+inline constexpr int kMostOfAPromise = 8;       // Sanitized programs are several times slower.
+inline constexpr std::size_t kManyRanks = 400;  // Sanitized keepers take much memory.
 #else
 inline constexpr int kMostOfAPromise = 2;
-inline constexpr std::size_t kManyRanks = 2000;  // Of which starting takes seconds.
+inline constexpr std::size_t kManyRanks = 2000;  // Starting so many takes seconds.
 #endif
 
 inline void expect_promise(Clock::time_point begin, Clock::duration promise,
@@ -32,8 +32,8 @@ inline void expect_promise(Clock::time_point begin, Clock::duration promise,
       << std::chrono::duration<double>(promise).count();
 }
 
-// When a rank of fault_ranks came to harm, as it says on stderr: "harm at 123456789", of the clock
-// that all processes of a machine share.
+// Returns when a rank of fault_ranks failed, as the rank prints on stderr: "harm at 123456789". All
+// processes of a machine share this clock.
 inline Clock::time_point harm_in(const std::string& err) {
   const std::string words = "harm at ";
   const std::size_t at = err.find(words);

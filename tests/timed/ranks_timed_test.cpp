@@ -1,4 +1,5 @@
-// How soon a job of one host has ended after a failure, a timeout or a signal: docs/exit_codes.md.
+// Measures how soon a job on one host ends after a failure, a timeout or a signal, as promised in
+// docs/exit_codes.md.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 namespace rota::testing {
 namespace {
 
-// Of ranks that end when they are asked to, or by themselves.
+// The time promised for failures after which ranks end when they are asked to, or on their own.
 constexpr seconds kEnds{1};
 constexpr seconds kDeadline{1};
 constexpr milliseconds kGrace{500};
@@ -72,7 +73,7 @@ TEST(JobEndsInTime, WhenItIsAskedTo) {
   expect_promise(asked, kEnds, "SIGTERM");
 }
 
-// rotarun's own processes are killed or stopped, and ranks end by no signal but SIGKILL.
+// rotarun's own processes are killed or stopped, and ranks end only by SIGKILL.
 class RotarunIsHarmed : public ::testing::Test {
  protected:
   RotarunIsHarmed() {
@@ -94,7 +95,7 @@ class RotarunIsHarmed : public ::testing::Test {
                         "[ $ROTA_RANK = 1 ] || { " + kSayInner +
                             "}; trap '' TERM INT; echo ready $ROTA_RANK; "
                             "while :; do sleep 0.05; done"})};
-  pid_t inner_ = -1;  // The number of the inner process; the outer one is the job.
+  pid_t inner_ = -1;  // The inner process; the outer process is job_.
 };
 
 TEST_F(RotarunIsHarmed, WhereItsOuterProcessIsKilled) {
@@ -104,7 +105,7 @@ TEST_F(RotarunIsHarmed, WhereItsOuterProcessIsKilled) {
   expect_all_gone(killed, kShortGrace, "an outer process that is killed");
 }
 
-// A keeper wakes the inner one, twice a second.
+// A keeper wakes the inner process twice a second.
 TEST_F(RotarunIsHarmed, WhereItsOuterProcessIsKilledAndTheInnerOneIsStopped) {
   ::kill(inner_, SIGSTOP);
   const auto killed = Clock::now();
@@ -117,11 +118,13 @@ TEST_F(RotarunIsHarmed, WhereItsInnerProcessIsStopped) {
   const auto stopped = Clock::now();
   ::kill(inner_, SIGSTOP);
   EXPECT_EQ(job_.wait().exit_code, 201) << job_.err();
-  EXPECT_NE(job_.err().find("was stopped, or hung, for 5 s"), std::string::npos) << job_.err();
+  EXPECT_NE(job_.err().find("was stopped, or hung, for about 5 s"), std::string::npos)
+      << job_.err();
   expect_all_gone(stopped, seconds(5), "an inner process that is stopped");
 }
 
-// Method: two of those that are started leave a file, an early one and the last.
+// Method: one of the first processes that start writes a file, and the last one writes another
+// file.
 class JobThatStartsEndsInTime : public ::testing::Test {
  protected:
   JobThatStartsEndsInTime() { std::filesystem::create_directories(folder_); }
@@ -141,7 +144,8 @@ class JobThatStartsEndsInTime : public ::testing::Test {
     EXPECT_FALSE(std::filesystem::exists(last_)) << "the start was over before " << what;
   }
 
-  // So many processes may be started that each take this many descriptors of ours.
+  // Returns how many processes can be started if each takes `descriptors` of this test's
+  // descriptors.
   static std::size_t most_of(std::size_t count, std::size_t descriptors) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);

@@ -1,4 +1,4 @@
-// How disagreement between ranks is put into words, and what tells weights apart.
+// Tests the messages about ranks that disagree, and the hash by which ranks compare their weights.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,25 +19,27 @@ TEST(Agreement, OfTheSameFactsHasNoDifference) { EXPECT_EQ(difference_text(kOurs
 
 TEST(Agreement, ShowsBothSidesOfAnotherShape) {
   EXPECT_EQ(difference_text({{"0.dense.weights", "[784, 512]"}, {"0.dense.biases", "[10]"}}),
-            "rank 2 has 0.dense.biases [10], rank 0 has 0.dense.biases [512]");
+            "rank 2 has 0.dense.biases [10], but rank 0 has 0.dense.biases [512]");
 }
 
 TEST(Agreement, ShowsTheFirstOfSeveralDifferences) {
   EXPECT_EQ(difference_text({{"0.dense.weights", "[784, 10]"}, {"0.dense.biases", "[10]"}}),
-            "rank 2 has 0.dense.weights [784, 10], rank 0 has 0.dense.weights [784, 512]");
+            "rank 2 has 0.dense.weights [784, 10], but rank 0 has 0.dense.weights [784, 512]");
 }
 
 TEST(Agreement, ShowsAParameterOfAnotherName) {
-  EXPECT_EQ(difference_text({{"0.convolution.weights", "[784, 512]"}, {"0.dense.biases", "[512]"}}),
-            "rank 2 has 0.convolution.weights [784, 512], rank 0 has 0.dense.weights [784, 512]");
+  EXPECT_EQ(
+      difference_text({{"0.convolution.weights", "[784, 512]"}, {"0.dense.biases", "[512]"}}),
+      "rank 2 has 0.convolution.weights [784, 512], but rank 0 has 0.dense.weights [784, 512]");
 }
 
 TEST(Agreement, ShowsWhoHasMoreThanTheOther) {
   EXPECT_EQ(difference_text({{"0.dense.weights", "[784, 512]"}}),
-            "rank 2 has no more, rank 0 has 0.dense.biases [512]");
+            "rank 2 has nothing more, but rank 0 has 0.dense.biases [512]");
   Facts more = kOurs;
   more.emplace_back("2.dense.weights", "[512, 10]");
-  EXPECT_EQ(difference_text(more), "rank 2 has 2.dense.weights [512, 10], rank 0 has no more");
+  EXPECT_EQ(difference_text(more),
+            "rank 2 has 2.dense.weights [512, 10], but rank 0 has nothing more");
 }
 
 TEST(Agreement, WritesShapesAsPeopleDo) {

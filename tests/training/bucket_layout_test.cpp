@@ -1,4 +1,4 @@
-// Where gradients lie, and in which order buckets are sent.
+// Tests the places of gradients in buckets, and the order in which buckets are sent.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -30,7 +30,7 @@ TEST(BucketLayout, StartsEveryGradientAtACacheLine) {
 
 TEST(BucketLayout, FillsASmallBucketAndThenLargerOnes) {
   const BucketOptions options{.first_bucket_bytes = 128, .bucket_bytes = 256};
-  const std::vector<std::size_t> counts(7, 16);  // Of 64 bytes each.
+  const std::vector<std::size_t> counts(7, 16);  // Each gradient has 64 bytes.
   const BucketLayout layout = lay_out_buckets(counts, kFloat, options);
   EXPECT_EQ(layout.bucket_of, (std::vector<std::size_t>{2, 1, 1, 1, 1, 0, 0}));
   EXPECT_EQ(layout.population, (std::vector<std::size_t>{2, 4, 1}));
@@ -65,7 +65,7 @@ TEST(BucketLayout, OfNothingIsEmpty) {
   EXPECT_EQ(layout.count, 0u);
 }
 
-// Every element of every gradient must be in exactly one bucket, whatever the sizes.
+// Whatever the sizes are, every element of every gradient must be in exactly one bucket.
 TEST(BucketLayout, CoversEveryGradientOnce) {
   std::vector<std::size_t> counts;
   for (std::size_t i = 0; i < 50; ++i) counts.push_back(i * i * 37 % 1009);

@@ -1,6 +1,6 @@
 // One rank with batches of 400 and four ranks with batches of 100 train the same model.
-// Method: the same program runs under rotarun with one and with four ranks and writes its weights.
-// Nothing but the order of additions may differ, so the weights agree to within rounding.
+// Method: the same program runs under rotarun with one and with four ranks, and writes its weights.
+// Only the order of additions may differ, so the weights agree up to rounding.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,14 +45,16 @@ void expect_equivalent(const Training& training, double tolerance) {
   }
 }
 
-// 402 samples are a full step, and a step of which two ranks have one sample and two have none.
+// 402 samples make a full step and a last step: in the last step two ranks have one sample, and two
+// have none.
 TEST(Equivalence, HoldsInDoubleAfterThreeHundredStepsWithDropout) {
   expect_equivalent({"double", 402, 150}, 1e-9);
 }
 
 TEST(Equivalence, HoldsInFloatAfterTenSteps) { expect_equivalent({"float", 4000, 1}, 1e-4); }
 
-// The bits, not the values: what travels is the same, and so is the order of additions.
+// The bits are equal, not only the values: the same data travels, and additions have the same
+// order.
 TEST(Equivalence, OfTransportsIsExact) {
   const Training training{"float", 4002, 3};
   EXPECT_EQ(train(training, 4, "shm"), train(training, 4, "tcp"));

@@ -20,7 +20,7 @@ using testing::on_every_rank;
 const std::vector<std::size_t> kCounts = {3, 100, 1, 0, 50, 17, 64, 200, 5};
 const BucketOptions kSmallBuckets{.first_bucket_bytes = 64, .bucket_bytes = 512};
 
-// Small integers: their sums are exact.
+// Fills a gradient with small integers, whose sums are exact.
 template <class T>
 void fill(const GradientBuckets<T>& buckets, std::size_t index, std::size_t rank) {
   const std::span<T> gradient = buckets.gradient(index);
@@ -67,8 +67,8 @@ TYPED_TEST(GradientBucketsTest, SumOverAllRanksStepAfterStep) {
   }
 }
 
-// After an exception in the middle of a loop: gradients would be written into a bucket that still
-// travels.
+// After an exception in the middle of its loop, a program may begin a step while a bucket is still
+// being sent. If rota allowed this, the program would write new gradients into that bucket.
 TYPED_TEST(GradientBucketsTest, RefuseAStepWhileABucketOfTheLastOneWasNotWaitedFor) {
   on_every_rank(2, [](Communicator& communicator) {
     GradientBuckets<TypeParam> buckets(communicator, kCounts, kSmallBuckets);
@@ -91,7 +91,7 @@ TYPED_TEST(GradientBucketsTest, RefuseAStepWhileABucketOfTheLastOneWasNotWaitedF
   });
 }
 
-// Method: every rank marks its gradients in an order of its own. Were buckets sent in the order in
+// Method: every rank marks its gradients in its own order. If buckets were sent in the order in
 // which they fill, ranks would disagree about which sum comes next.
 TYPED_TEST(GradientBucketsTest, AreSentInOneOrderWhateverTheOrderOfGradients) {
   on_every_rank(3, [](Communicator& communicator) {
@@ -124,7 +124,7 @@ TYPED_TEST(GradientBucketsTest, TravelWhileOthersAreNotReadyYet) {
         fill(buckets, --index, communicator.rank());
         buckets.ready(index);
       }
-      buckets.wait(bucket);  // Nothing beyond it is ready.
+      buckets.wait(bucket);  // No gradient beyond this bucket is ready.
       for (std::size_t i = index; i < end; ++i) expect_sum(buckets, i, 2);
     }
   });
@@ -141,7 +141,7 @@ TEST(GradientBuckets, LieInMemoryThatPeersReach) {
   });
 }
 
-// Among them counts that no float can hold.
+// No float can hold some of these counts exactly.
 TYPED_TEST(GradientBucketsTest, CountTheSamplesOfAllRanksExactly) {
   on_every_rank(3, [](Communicator& communicator) {
     GradientBuckets<TypeParam> buckets(communicator, kCounts, kSmallBuckets);
@@ -154,7 +154,8 @@ TYPED_TEST(GradientBucketsTest, CountTheSamplesOfAllRanksExactly) {
   });
 }
 
-// Method: what waits for the count has marked nothing, or the last gradient of a bucket of several.
+// Method: before a rank waits for the count, it marks no gradient, or only the last one of a bucket
+// with several.
 TYPED_TEST(GradientBucketsTest, KnowTheCountBeforeAnyBucketIsSent) {
   on_every_rank(2, [](Communicator& communicator) {
     const std::vector<std::size_t> counts = {100, 8, 8};
@@ -181,7 +182,8 @@ TEST(GradientBuckets, OfNoGradientsStillCount) {
   });
 }
 
-// In double, whatever the gradients are; and more than travel with a post.
+// The sums are in double, whatever type the gradients have. Some sums have more values than fit
+// into a post.
 TYPED_TEST(GradientBucketsTest, AddUpWhatIsGivenBesideTheCount) {
   on_every_rank(3, [](Communicator& communicator) {
     GradientBuckets<TypeParam> buckets(communicator, kCounts, kSmallBuckets);
@@ -189,11 +191,11 @@ TYPED_TEST(GradientBucketsTest, AddUpWhatIsGivenBesideTheCount) {
     for (const std::size_t count : {2, 5, 0, 40, 2}) {
       std::vector<double> mine(count);
       for (std::size_t i = 0; i < count; ++i) {
-        mine[i] = rank + static_cast<double>(i) + 16777217;  // Which no float can hold.
+        mine[i] = rank + static_cast<double>(i) + 16777217;  // No float can hold this number.
       }
       buckets.begin_step(1, mine);
       buckets.send_sums();
-      std::ranges::fill(mine, 0);  // They were copied.
+      std::ranges::fill(mine, 0);  // begin_step() copied them.
       for (std::size_t index = kCounts.size(); index-- > 0;) buckets.ready(index);
       ASSERT_EQ(buckets.world_sums().size(), count);
       for (std::size_t i = 0; i < count; ++i) {
@@ -205,7 +207,8 @@ TYPED_TEST(GradientBucketsTest, AddUpWhatIsGivenBesideTheCount) {
   });
 }
 
-// A batch that is refused, say, on one rank: the others wait for it, and are told nothing else.
+// One rank may refuse a batch and begin the step again: the other ranks wait for it, and are not
+// told.
 TEST(GradientBuckets, MayBeginAStepAgainBeforeAnythingWasSent) {
   on_every_rank(2, [](Communicator& communicator) {
     GradientBuckets<float> buckets(communicator, kCounts, kSmallBuckets);
@@ -231,7 +234,7 @@ TEST(GradientBuckets, RefuseAStepWhileTheCountOfTheLastOneWasNotWaitedFor) {
   }
 }
 
-// A model of somebody else's: two gradients that stay where they are, and one that moved in.
+// A model from another library: its two gradients stay in memory of their own.
 template <class T>
 struct Stranger {
   std::vector<T> weights = std::vector<T>(100);
@@ -253,7 +256,7 @@ TYPED_TEST(GradientBucketsTest, SumGradientsThatStayWhereTheyAre) {
       buckets.ready(1);
       buckets.ready(0);
       buckets.wait();
-      buckets.wait();  // Once more copies nothing.
+      buckets.wait();  // A second wait copies nothing.
       const auto sum = static_cast<TypeParam>(6 * step);
       EXPECT_THAT(model.weights, ::testing::Each(sum));
       EXPECT_THAT(model.biases, ::testing::Each(2 * sum));
@@ -282,7 +285,7 @@ TYPED_TEST(GradientBucketsTest, CopyWhatIsAttachedAndNothingElse) {
   });
 }
 
-// What was copied out of its own memory needs no staging any more.
+// Attached gradients are copied out of their own memory, and then need no staging.
 TEST(GradientBuckets, CopyWhatIsAttachedOnceEachWay) {
   on_every_rank(2, [](Communicator& communicator) {
     Stranger<float> model;
@@ -325,7 +328,7 @@ TEST(BroadcastParameters, ShowsEveryRankWhoseModelIsAnother) {
   }
 }
 
-// The first two buckets are small, and exact; the third one is coded.
+// The first two buckets are too small for the codec; the third bucket is coded.
 TEST(GradientBuckets, TravelByACodecWhereThatIsWorthIt) {
   const std::vector<std::size_t> counts = {40'000, 1'000, 500};
   const BucketOptions options{
@@ -350,7 +353,7 @@ TEST(GradientBuckets, TravelByACodecWhereThatIsWorthIt) {
   });
 }
 
-// The first bucket is like any other: the count of samples has left it.
+// The codec applies to the first bucket too: the count of samples is sent separately.
 TEST(GradientBuckets, TravelByACodecInTheFirstBucketToo) {
   const std::vector<std::size_t> counts = {40'000};
   on_every_rank(2, [&](Communicator& communicator) {
@@ -365,8 +368,8 @@ TEST(GradientBuckets, TravelByACodecInTheFirstBucketToo) {
   });
 }
 
-// Of gradients that stay the same, top-k sends all in the end, and each step has the bits of a ring
-// that keeps what it lost.
+// If the gradients stay the same, top-k has sent all of them after some steps. Each step has the
+// bits of a serial ring that keeps what the codec has lost.
 TEST(GradientBuckets, KeepWhatACodecLost) {
   constexpr std::size_t kCount = 20'000;
   constexpr std::size_t kWorld = 2;
@@ -417,8 +420,10 @@ TEST(GradientBuckets, RefuseAGradientThatDoesNotExist) {
   Communicator alone{CommunicatorOptions{}};
   GradientBuckets<float> buckets(alone, kCounts, kSmallBuckets);
   buckets.begin_step(1);
-  EXPECT_EQ(refusal_of([&] { buckets.ready(9); }), "there is no gradient 9: there are 9");
-  EXPECT_EQ(refusal_of([&] { buckets.attach(9, {}); }), "there is no gradient 9: there are 9");
+  EXPECT_EQ(refusal_of([&] { buckets.ready(9); }),
+            "there is no gradient 9: there are 9 gradients, numbered from 0");
+  EXPECT_EQ(refusal_of([&] { buckets.attach(9, {}); }),
+            "there is no gradient 9: there are 9 gradients, numbered from 0");
 }
 
 TEST(GradientBuckets, RefuseMemoryOfAnotherCount) {
@@ -444,7 +449,8 @@ TEST(GradientBuckets, RefuseToWaitForABucketThatDoesNotExist) {
   Communicator alone{CommunicatorOptions{}};
   GradientBuckets<float> buckets(alone, std::vector<std::size_t>{});
   buckets.begin_step(1);
-  EXPECT_EQ(refusal_of([&] { buckets.wait(0); }), "there is no bucket 0: there are 0");
+  EXPECT_EQ(refusal_of([&] { buckets.wait(0); }),
+            "there is no bucket 0: there are 0 buckets, numbered from 0");
 }
 
 TEST(GradientBuckets, RefuseACodecOfDouble) {

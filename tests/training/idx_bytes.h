@@ -1,4 +1,4 @@
-// IDX files made by hand, whole or wrong in one chosen way.
+// Makes IDX files byte by byte: correct ones, and files with one chosen error.
 #pragma once
 #include <zlib.h>
 
@@ -16,7 +16,7 @@ inline void append_number(Bytes& bytes, std::uint32_t value) {
   }
 }
 
-// The header with any magic and any dimensions.
+// Returns a header with any magic number and any dimensions.
 inline Bytes idx_header(std::uint32_t magic, const std::vector<std::uint32_t>& dimensions) {
   Bytes bytes;
   append_number(bytes, magic);
@@ -27,7 +27,7 @@ inline Bytes idx_header(std::uint32_t magic, const std::vector<std::uint32_t>& d
 constexpr std::uint32_t kImageMagic = 0x00000803;
 constexpr std::uint32_t kLabelMagic = 0x00000801;
 
-// Pixel i of all is i % 251.
+// Returns a file of images. Pixel i, counted over all images, is i % 251.
 inline Bytes idx_images(std::uint32_t count, std::uint32_t rows, std::uint32_t columns) {
   Bytes bytes = idx_header(kImageMagic, {count, rows, columns});
   for (std::size_t i = 0; i < std::size_t{count} * rows * columns; ++i) {
@@ -36,7 +36,7 @@ inline Bytes idx_images(std::uint32_t count, std::uint32_t rows, std::uint32_t c
   return bytes;
 }
 
-// Label i is i % classes.
+// Returns a file of labels. Label i is i % classes.
 inline Bytes idx_labels(std::uint32_t count, std::uint32_t classes) {
   Bytes bytes = idx_header(kLabelMagic, {count});
   for (std::uint32_t i = 0; i < count; ++i) bytes.push_back(static_cast<std::uint8_t>(i % classes));
@@ -49,7 +49,7 @@ inline Bytes gzip(const Bytes& plain) {
     throw std::runtime_error("deflateInit2");
   }
   Bytes packed(::deflateBound(&stream, static_cast<uLong>(plain.size())) + 32);
-  Bytes input = plain;  // zlib wants it writable.
+  Bytes input = plain;  // zlib wants writable input.
   stream.next_in = input.data();
   stream.avail_in = static_cast<uInt>(input.size());
   stream.next_out = packed.data();
@@ -70,7 +70,7 @@ inline Bytes first_of(const Bytes& bytes, std::size_t count) {
   return {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-// With the byte at `position` (from the end, where negative) turned over.
+// Inverts the byte at `position`; a negative position counts from the end.
 inline Bytes with_damage(Bytes bytes, std::ptrdiff_t position) {
   const auto end = static_cast<std::ptrdiff_t>(bytes.size());
   bytes[static_cast<std::size_t>(position < 0 ? end + position : position)] ^= 0xff;

@@ -1,5 +1,5 @@
-// IDX files that are wrong: each is refused with its own reason, and takes no more memory than a
-// right one of its size could.
+// Each wrong IDX file is refused with its own reason, and takes no more memory than a correct file
+// of its size could.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -20,12 +20,12 @@
 
 namespace {
 
-// The largest piece of memory taken since it was last set to 0.
+// The size of the largest allocation since the variable was last set to 0.
 std::size_t largest_allocation = 0;
 
 }  // namespace
 
-// Not inlined, or the compiler would see malloc and free where it knows new and delete.
+// Not inlined: otherwise the compiler would see malloc and free where it expects new and delete.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   largest_allocation = std::max(largest_allocation, bytes);
   if (void* memory = std::malloc(bytes)) return memory;
@@ -53,7 +53,7 @@ struct BadInput {
   const char* name;
   Bytes images;
   Bytes labels;
-  const char* reason;  // Part of the message, which starts with the file's name.
+  const char* reason;  // A part of the message. The message starts with the file's name.
   bool labels_are_wrong = false;
 };
 
@@ -66,7 +66,8 @@ Bytes images_with(std::uint32_t magic, const std::vector<std::uint32_t>& dimensi
 Bytes labels_with(std::uint32_t magic, const std::vector<std::uint32_t>& dimensions) {
   return joined(idx_header(magic, dimensions), Bytes(100));
 }
-// Says that it holds 100 × 6 × 5 pixels, and inflates to three thousand times that.
+// Returns a file whose header promises 100 × 6 × 5 pixels, but which inflates to three thousand
+// times as many.
 Bytes bomb() { return gzip(joined(kGoodImages, Bytes(std::size_t{9} << 20))); }
 
 std::vector<BadInput> bad_images() {
@@ -84,10 +85,10 @@ std::vector<BadInput> bad_images() {
       {"LastPixelMissing", first_of(kGoodImages, 3015), labels, "ends after 2999 of the 3000"},
       {"OnePixelTooMany", joined(kGoodImages, {0}), labels, "goes on after the 3000 bytes"},
       {"TrailingGarbage", joined(kGoodImages, Bytes(50000, 7)), labels, "goes on after the 3000"},
-      {"Text", Bytes(100, 'x'), labels, "is no IDX file: its magic is 0x78787878"},
-      {"LittleEndianMagic", images_with(0x03080000, {100, 6, 5}), labels, "is no IDX file"},
-      {"FirstByteSet", images_with(0x01000803, {100, 6, 5}), labels, "is no IDX file"},
-      {"SecondByteSet", images_with(0x00ff0803, {100, 6, 5}), labels, "is no IDX file"},
+      {"Text", Bytes(100, 'x'), labels, "is not an IDX file: its magic number is 0x78787878"},
+      {"LittleEndianMagic", images_with(0x03080000, {100, 6, 5}), labels, "is not an IDX file"},
+      {"FirstByteSet", images_with(0x01000803, {100, 6, 5}), labels, "is not an IDX file"},
+      {"SecondByteSet", images_with(0x00ff0803, {100, 6, 5}), labels, "is not an IDX file"},
       {"SignedBytes", images_with(0x00000903, {100, 6, 5}), labels, "elements of type 0x09"},
       {"Floats", images_with(0x00000d03, {100, 6, 5}), labels, "elements of type 0x0d"},
       {"NoElementType", images_with(0x00000003, {100, 6, 5}), labels, "elements of type 0x00"},
@@ -120,7 +121,7 @@ std::vector<BadInput> bad_images() {
       {"GzipOfNothing", gzip({}), labels, "ends after 0 bytes"},
       {"GzipTooLong", gzip(joined(kGoodImages, {0})), labels, "goes on after the 3000 bytes"},
       {"GzipTooShort", gzip(first_of(kGoodImages, 2000)), labels, "ends after 1984 of the 3000"},
-      {"GzipTwice", gzip(packed), labels, "is no IDX file: its magic is 0x1f8b"},
+      {"GzipTwice", gzip(packed), labels, "is not an IDX file: its magic number is 0x1f8b"},
   };
 }
 
@@ -161,14 +162,14 @@ Refusal refusal_of(const std::function<void()>& read) {
 
 class IdxRefusal : public ::testing::TestWithParam<BadInput> {};
 
-// What a file holds at most, inflated where it is packed, and a piece to read by. Messages and
-// names need less.
+// Returns how much memory a reader may take: all that the file can hold, inflated if it is packed,
+// plus a buffer for reading. Messages and names need less.
 std::size_t most_memory_of(const Bytes& file) {
   const bool is_packed = file.size() > 1 && file[0] == 0x1f && file[1] == 0x8b;
   return (is_packed ? 1032 : 1) * file.size() + (std::size_t{64} << 10);
 }
 
-// Method: the program's own operator new notes the largest piece of memory that is asked for.
+// Method: the program's own operator new records the largest allocation.
 TEST_P(IdxRefusal, NamesTheFileAndTheReasonAndTakesLittleMemory) {
   const BadInput& bad = GetParam();
   TemporaryFolder folder;
@@ -204,8 +205,19 @@ TEST(IdxRefusal, OfWhatIsNotThere) {
   const auto labels = folder.write("labels", kGoodLabels);
   const auto missing = folder.path() / "missing";
   const Refusal refusal = refusal_of([&] { read_idx(missing, labels); });
-  EXPECT_EQ(refusal.code, ErrorCode::kSystem);
+  EXPECT_EQ(refusal.code, ErrorCode::kNotFound);
   EXPECT_EQ(refusal.text, missing.string() + ": No such file or directory");
+}
+
+// The file may exist, so it is not called missing.
+TEST(IdxRefusal, OfALinkToItself) {
+  TemporaryFolder folder;
+  const auto labels = folder.write("labels", kGoodLabels);
+  const auto link = folder.path() / "link";
+  std::filesystem::create_symlink(link, link);
+  const Refusal refusal = refusal_of([&] { read_idx(link, labels); });
+  EXPECT_EQ(refusal.code, ErrorCode::kSystem);
+  EXPECT_EQ(refusal.text, link.string() + ": Too many levels of symbolic links");
 }
 
 TEST(IdxRefusal, OfAFolder) {
@@ -216,7 +228,7 @@ TEST(IdxRefusal, OfAFolder) {
   EXPECT_EQ(refusal.text, folder.path().string() + ": is a directory, expected an IDX file");
 }
 
-// Opening a pipe that nobody writes to would wait for ever.
+// Opening a pipe without a writer would wait for ever.
 TEST(IdxRefusal, OfAPipeAtOnce) {
   TemporaryFolder folder;
   const auto images = folder.write("images", kGoodImages);
@@ -244,7 +256,7 @@ TEST_F(IdxFolderRefusal, IsNotForWhatIsWhole) { EXPECT_EQ(refusal().text, "accep
 
 TEST_F(IdxFolderRefusal, NamesBothNamesOfAMissingFile) {
   std::filesystem::remove(folder_.path() / "t10k-labels-idx1-ubyte");
-  EXPECT_EQ(refusal().code, ErrorCode::kSystem);
+  EXPECT_EQ(refusal().code, ErrorCode::kNotFound);
   EXPECT_THAT(refusal().text,
               ::testing::StartsWith("neither t10k-labels-idx1-ubyte nor t10k-labels-idx1-ubyte.gz "
                                     "is in " +
@@ -253,7 +265,7 @@ TEST_F(IdxFolderRefusal, NamesBothNamesOfAMissingFile) {
 
 TEST_F(IdxFolderRefusal, OfAFolderThatIsNotThere) {
   const Refusal missing = refusal_of([&] { read_idx_folder(folder_.path() / "nowhere"); });
-  EXPECT_EQ(missing.code, ErrorCode::kSystem);
+  EXPECT_EQ(missing.code, ErrorCode::kNotFound);
 }
 
 TEST_F(IdxFolderRefusal, OfATestSetOfAnotherShape) {

@@ -1,4 +1,4 @@
-// IDX files: what is good is read as it is, whatever it is packed in.
+// Reading a correct IDX file gives exactly its data, whether the file is gzipped or not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ TEST(Idx, ReadsAGzipFileOfSeveralMembers) {
   EXPECT_EQ(read(packed, testing::idx_labels(4, 2)).pixels, after(images, kImageHeaderBytes));
 }
 
-// Several windows of input and of output, with contents that do not shrink.
+// Several windows of input and output, with contents that do not compress.
 TEST(Idx, ReadsFilesMuchLargerThanItsWindow) {
   Bytes images = testing::idx_header(testing::kImageMagic, {400, 28, 28});
   std::uint32_t state = 1;

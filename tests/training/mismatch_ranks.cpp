@@ -1,4 +1,4 @@
-// One rank whose model is not that of the others: every rank must be told, and shown both sides.
+// One rank has another model than the others. Every rank must get an error that shows both sides.
 #include <rota/replica.h>
 
 #include <cstdio>
@@ -15,9 +15,10 @@ int main() {
                            Model<float>({28, 28, 1}, {dense(units), relu(), dense(10)}), {});
   } catch (const Error& error) {
     const std::string_view what = error.what();
-    const bool shows_both = what.find(
-                                "rank 2 has 0.dense.weights [784, 500], "
-                                "rank 0 has 0.dense.weights [784, 512]") != std::string_view::npos;
+    const bool shows_both =
+        what.find(
+            "rank 2 has 0.dense.weights [784, 500], "
+            "but rank 0 has 0.dense.weights [784, 512]") != std::string_view::npos;
     if (error.code() == ErrorCode::kMismatch && error.blamed_rank() == 2 && shows_both) return 0;
     std::fprintf(stderr, "another error than expected: %s\n", error.what());
     return 1;

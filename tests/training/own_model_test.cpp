@@ -1,5 +1,6 @@
-// A replica and a trainer of a model that is none of rota's: labels in double, two errors.
-// Method: the model is one number, and a step of rate 1/2 moves it to the mean of the labels.
+// Tests a replica and a trainer with a model that rota does not provide. Its labels are double, and
+// it has two kinds of error. Method: the model is one number, and a step of rate 1/2 moves it to
+// the mean of the labels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ struct Errors {
 class Level {
  public:
   using Element = double;
-  using BatchType = std::vector<double>;  // Labels are all that it has.
+  using BatchType = std::vector<double>;  // A batch has only labels.
   using ScoreType = Errors;
 
   std::span<const ParameterInfo> parameters() const { return parameters_; }
@@ -64,7 +65,7 @@ class Level {
 
 const ReplicaOptions kHalfWay{.optimizer = Sgd{.learning_rate = 0.5}, .seed = 4};
 
-// Rank 0 has two labels in two micro-batches, rank 1 has one, and rank 2 has none.
+// Rank 0 has two labels in two micro-batches, rank 1 has one label, and rank 2 has none.
 TEST(OwnModel, TakesAStepToTheMeanOverTheSamplesOfAllRanks) {
   testing::on_every_rank(3, [](Communicator& communicator) {
     Replica<double, Level> replica(communicator, Level(), kHalfWay);
@@ -99,7 +100,7 @@ TEST(OwnModel, EndsWhereItsFirstSumIsNotFinite) {
   }
 }
 
-// What a hook of the score's own type is told, summed over ranks.
+// A hook for the model's own score type gets the score summed over ranks.
 TEST(OwnModel, TellsAHookOfItsOwnScore) {
   class Recorder : public BasicTrainingHook<Errors> {
    public:
@@ -128,7 +129,7 @@ TEST(OwnModel, TellsAHookOfItsOwnScore) {
   }
 }
 
-// The text says how both data sets are called.
+// The message names both data sets.
 TEST(OwnModel, RefusesRanksWithOtherSamples) {
   const auto outcomes = testing::outcomes_of_ranks(2, [](Communicator& communicator) {
     SampleSource<std::vector<double>> source{.count = 6, .digest = "sevens", .gather = {}};
@@ -140,7 +141,7 @@ TEST(OwnModel, RefusesRanksWithOtherSamples) {
   for (const std::exception_ptr& outcome : outcomes) {
     EXPECT_EQ(testing::error_of(outcome).code(), ErrorCode::kMismatch);
     EXPECT_THAT(testing::error_of(outcome).what(),
-                ::testing::HasSubstr("rank 1 has training set of 6 samples, eights, rank 0 has "
+                ::testing::HasSubstr("rank 1 has training set of 6 samples, eights, but rank 0 has "
                                      "training set of 6 samples, sevens"));
   }
 }

@@ -1,4 +1,4 @@
-// What people and programs are shown while training goes on.
+// Tests the progress of a training run, as text for people and as JSON for programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ EndReport end_report() {
 }
 
 TEST(ProgressText, SaysWhereAStepStandsHowFastAndHowLongYet) {
-  // 120 of 1000 steps in 3 s: 22 s are left.
+  // 120 of 1000 steps took 3 s, so 22 s are left.
   EXPECT_EQ(to_text(step_report(20, 3), 0.5),
             "epoch  2/10  step  20/100  8000 images/s  loss 0.5000  0:22 left");
 }
@@ -71,9 +71,31 @@ TEST(ProgressText, SumsUpAnEpoch) {
             "test accuracy 98.76 %");
 }
 
+TEST(ProgressText, SumsUpAnEvaluation) {
+  EpochReport epoch = epoch_report();
+  epoch.validation = {.loss = 600, .correct = 2925, .samples = 3000};
+  EXPECT_THAT(to_text(epoch), HasSubstr("  loss 0.2500  validation loss 0.2000  "
+                                        "validation accuracy 97.50 %  test loss 0.1000  "));
+  EXPECT_EQ(to_text(EvaluationReport{.steps = 1200, .score = epoch.validation}),
+            "evaluation of step 1200  3000 samples  loss 0.2000  accuracy 97.50 %");
+}
+
 TEST(ProgressText, SumsUpTheRun) {
   EXPECT_EQ(to_text(end_report()),
             "done in 12.5 s  test accuracy 98.76 %  weights ab54a98ceb1f0ad2");
+}
+
+TEST(ProgressJson, OfAnEvaluationIsWrittenForAValidationSet) {
+  std::ostringstream out;
+  JsonLines lines(out);
+  EvaluationReport report{.steps = 1200, .score = {.loss = 600, .correct = 2925, .samples = 3000}};
+  lines.on_evaluation(report);
+  EXPECT_EQ(out.str(), "") << "the line of the epoch has the test set";
+  report.is_validation = true;
+  lines.on_evaluation(report);
+  EXPECT_EQ(out.str(), R"({"event":"evaluation","step":1200,"samples":3000,"loss":0.2,)"
+                       R"("accuracy":0.975})"
+                       "\n");
 }
 
 TEST(ProgressJson, OfAnEpochHasItsNumbers) {
@@ -150,7 +172,7 @@ TEST(ProgressOnATerminal, ShowsASecondRunFromItsStart) {
   std::ostringstream out;
   Progress progress(out, {.columns = 80});
   progress.on_step(step_report(1, 100, 8));
-  progress.on_step(step_report(2, 100.01, 8));  // Shown by no line, and no part of the next run.
+  progress.on_step(step_report(2, 100.01, 8));  // Shown by no line, and not part of the next run.
   out.str("");
   progress.on_step(step_report(1, 0.25, 1));
   EXPECT_THAT(out.str(), HasSubstr("loss 1.0000"));
@@ -170,14 +192,16 @@ TEST(ProgressElsewhere, WritesALineInFiveSecondsAndTenAnEpochAtMost) {
   EXPECT_EQ(count_of('\r', fast.str()) + count_of('\x1b', fast.str()), 0u);
 }
 
-TEST(ProgressText, SaysAfterWhichStepATrainingWasStopped) {
+TEST(ProgressText, SaysAfterHowManyStepsATrainingWasStopped) {
   EndReport report = end_report();
   report.stopped = true;
   report.steps = 1234;
-  EXPECT_EQ(to_text(report), "stopped after step 1234, 12.5 s  weights ab54a98ceb1f0ad2");
+  EXPECT_EQ(to_text(report), "stopped after 1234 steps in all, 12.5 s  weights ab54a98ceb1f0ad2");
   EXPECT_EQ(to_json(report),
             R"({"event":"stopped","world":4,"transport":"shm","seconds":12.5,"steps":1234,)"
             R"("weights_hash":"ab54a98ceb1f0ad2"})");
+  report.steps = 1;
+  EXPECT_EQ(to_text(report), "stopped after 1 step in all, 12.5 s  weights ab54a98ceb1f0ad2");
 }
 
 TEST(JsonLines, AreOneObjectALine) {
@@ -198,7 +222,7 @@ class ProgressEnvironment : public ::testing::Test {
   ~ProgressEnvironment() override { ::unsetenv("ROTA_TERMINAL"); }
 };
 
-// The test's own output is captured, so it is no terminal.
+// The test's output is captured, so it is not a terminal.
 TEST_F(ProgressEnvironment, HasTheWidthThatALauncherLeft) {
   ::testing::internal::CaptureStdout();
   ::setenv("ROTA_TERMINAL", "132", 1);

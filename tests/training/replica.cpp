@@ -1,5 +1,5 @@
-// One rank of a training whose outcome another world must reach too; rank 0 writes the weights.
-// Usage: training_replica float|double BATCH_SIZE SAMPLES EPOCHS FILE
+// One rank of a training run that must end with equal weights for every world size, up to rounding.
+// Rank 0 writes the weights. Usage: training_replica float|double BATCH_SIZE SAMPLES EPOCHS FILE
 #include <rota/trainer.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Steps that are more than a batch a rank: micro-batches, ranks without data, clipped gradients.
-// Method: all of them are held against a serial reference in double, which is one rank with one
-// batch of everything and, for clipping, an update by hand.
+// Tests steps in which not every rank has exactly one batch, and steps that clip the gradients.
+// Method: each step is compared with a serial reference in double: one rank takes one batch with
+// all samples. For clipping the reference is an update by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 using testing::on_every_rank;
 using testing::small_dataset;
 using Samples = std::vector<std::uint64_t>;
-using Weights = std::vector<std::vector<double>>;  // By parameter.
+using Weights = std::vector<std::vector<double>>;  // Index = parameter.
 
 const Dataset kData = small_dataset(400);
 const ReplicaOptions kOptions{
@@ -31,8 +31,8 @@ const ReplicaOptions kOptions{
     .seed = 5,
 };
 
-// With dropout, which must not depend on how samples are dealt out; and with both kinds of layers
-// that have parameters.
+// Returns a model with dropout, which must not depend on how samples are distributed. The model has
+// both kinds of layers with parameters.
 Model<double> small_model() {
   return Model<double>({6, 6, 1}, {convolution(3, 3), relu(), max_pool(2), dense(8), relu(),
                                    dropout(0.25), dense(4)});
@@ -44,7 +44,7 @@ Samples range(std::size_t first, std::size_t count) {
   return samples;
 }
 
-// A replica that takes samples by their numbers.
+// A replica that takes samples by their index.
 class Worker {
  public:
   explicit Worker(Communicator& communicator, const ReplicaOptions& options = kOptions)
@@ -87,7 +87,7 @@ void expect_near(const Weights& some, const Weights& reference) {
   }
 }
 
-// What one rank ends with that takes `batches`, one a step.
+// Returns the weights of one rank that takes `batches`, one in each step.
 Weights serial(const std::vector<Samples>& batches, std::vector<Score>* scores = nullptr) {
   Communicator communicator{CommunicatorOptions{}};
   Worker worker(communicator);
@@ -114,8 +114,9 @@ TEST(MicroBatches, OfAQuarterAreOneBatch) {
   expect_near(worker.weights(), reference);
 }
 
-// Collectives are matched by order. So if a rank that accumulates called one, those of the rank
-// that does not would meet the wrong ones; and it could not go on while the other waits.
+// Collectives are matched by their order. A collective in accumulate() would be matched with a
+// different one on the rank that does not accumulate. Also, the accumulating rank could not go on
+// while the other rank waits.
 TEST(MicroBatches, CommunicateNothingBeforeTheLast) {
   std::latch accumulated(1);
   const Weights reference = serial({range(0, 100), range(100, 100)});
@@ -148,7 +149,7 @@ TEST(MicroBatches, MayBeFollowedByAnEmptyBatch) {
   expect_near(worker.weights(), reference);
 }
 
-// The batch that was refused leaves no trace, in the gradients or on the wire.
+// The refused batch changes neither the gradients nor the messages to other ranks.
 TEST(MicroBatches, SurviveABatchThatDoesNotFit) {
   const Weights reference = serial({range(0, 60)});
   Communicator communicator{CommunicatorOptions{}};
@@ -168,8 +169,8 @@ TEST(MicroBatches, SurviveABatchThatDoesNotFit) {
   }
 }
 
-// Each rank has data of its own, and none knows what the others have: 7, 3 and 0 batches, the last
-// of each shorter. The epoch ends on all when nobody has any left.
+// Each rank knows only its own data: 7, 3 and 0 batches. The last batch of a rank is shorter. The
+// epoch ends on all ranks when no rank has data left.
 TEST(UnevenData, IsMeantBySamplesAndEndsOnEveryRank) {
   const std::array<std::vector<Samples>, 3> batches = {
       std::vector<Samples>{range(0, 20), range(20, 20), range(40, 20), range(60, 20), range(80, 20),
@@ -201,7 +202,8 @@ TEST(UnevenData, IsMeantBySamplesAndEndsOnEveryRank) {
   EXPECT_EQ(hashes[2], hashes[0]);
 }
 
-// Momentum would still move them, and Adam counts its steps.
+// If a step without samples were done, momentum would still move the parameters, and Adam would
+// count the step.
 TEST(UnevenData, ChangesNoParameterWhenThereIsNone) {
   for (const OptimizerOptions& optimizer :
        {OptimizerOptions(Sgd{.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.1}),
@@ -222,8 +224,8 @@ TEST(UnevenData, ChangesNoParameterWhenThereIsNone) {
   }
 }
 
-// One step from the same parameters, by hand: values - rate · min(1, limit / norm) · gradient.
-// The gradient is what a step without clipping moved them by.
+// The expected step is computed by hand from the same parameters: values - rate · min(1, limit /
+// norm) · gradient. The gradient is the change of the values in a step without clipping.
 TEST(Clipping, ScalesTheMeanGradientToItsNorm) {
   ReplicaOptions options = kOptions;
   options.optimizer = Sgd{.learning_rate = 1};
@@ -273,14 +275,15 @@ TEST(Clipping, LeavesTheSameBitsOnEveryRank) {
   EXPECT_THAT(hashes, ::testing::Each(hashes[0]));
 }
 
-// Method: an input so large that the loss is still finite, but not the square of the gradient.
+// Method: the inputs are so large that the square of the gradient is not finite, though the loss
+// is. The model is wrong about one of two equal inputs, so there is a gradient.
 TEST(Clipping, RefusesAGradientWithoutANorm) {
   Communicator communicator{CommunicatorOptions{}};
   ReplicaOptions options;
   options.max_gradient_norm = 1;
   Replica<double> replica(communicator, Model<double>({1, 1, 1}, {dense(2)}), options);
   const std::vector<double> inputs = {1e200, 1e200};
-  const std::vector<std::uint8_t> labels = {0, 1};  // One of them is wrong, and has a gradient.
+  const std::vector<std::uint8_t> labels = {0, 1};
   Batch<double> batch;
   batch.inputs = inputs;
   batch.labels = labels;
@@ -292,6 +295,34 @@ TEST(Clipping, RefusesAGradientWithoutANorm) {
     EXPECT_THAT(error.what(),
                 ::testing::HasSubstr("the norm of the gradient is infinite in step 9 of epoch 2"));
   }
+}
+
+// With a learning rate of 1, a step subtracts the mean gradient.
+TEST(Gradients, OfTheLastStepAreSumsOverTheSamplesOfAllRanks) {
+  on_every_rank(3, [](Communicator& communicator) {
+    Replica<double> replica(communicator, small_model(),
+                            {.optimizer = Sgd{.learning_rate = 1}, .seed = 5});
+    BatchBuffer<double> buffer(kData, kData.count());
+    for (std::size_t step = 0; step < 2; ++step) {
+      Weights before;
+      for (std::size_t i = 0; i < replica.model().parameters().size(); ++i) {
+        before.emplace_back(replica.values(i).begin(), replica.values(i).end());
+      }
+      const Score score =
+          replica.step(buffer.gather(range(40 * step, communicator.rank() + 1)), {});
+      ASSERT_EQ(score.samples, 6u);
+      const std::vector<NamedTensor> gradients = replica.gradients();
+      ASSERT_EQ(gradients.size(), before.size());
+      for (std::size_t i = 0; i < gradients.size(); ++i) {
+        EXPECT_EQ(gradients[i].name, replica.model().parameters()[i].name);
+        ASSERT_EQ(gradients[i].values.count(), before[i].size());
+        const auto* sums = reinterpret_cast<const double*>(gradients[i].values.data());
+        for (std::size_t k = 0; k < before[i].size(); ++k) {
+          ASSERT_NEAR(before[i][k] - replica.values(i)[k], sums[k] / 6, 1e-12);
+        }
+      }
+    }
+  });
 }
 
 TEST(SquaredNorm, IsTheSumOfSquaresInDouble) {

@@ -1,4 +1,4 @@
-// Replicas are equal when they start and after every step, or say why they cannot be.
+// Replicas are equal at their start and after every step, or an error says why they cannot be.
 #include <rota/replica.h>
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ Model<T> small_model(std::size_t units = 8) {
   return Model<T>({6, 6, 1}, {dense(units), relu(), dropout(0.25), dense(4)});
 }
 
-// What every rank ended a test with; they must all be the same.
+// The final hashes of all ranks; they must be equal.
 class Hashes {
  public:
   void add(std::uint64_t hash) {
@@ -53,7 +53,7 @@ struct StepResult {
   std::vector<std::vector<double>> values;
 };
 
-// Trains a few steps on 30 samples, of which rank r gets slice_of(30, r, world size).
+// Trains a few steps on 30 samples. Rank r gets slice_of(30, r, world size).
 StepResult train_steps(std::size_t world_size) {
   const Dataset data = small_dataset(30);
   StepResult result;
@@ -82,7 +82,7 @@ StepResult train_steps(std::size_t world_size) {
   return result;
 }
 
-// Rounding differs, since sums are taken in another order; nothing else may.
+// Only rounding differs, since the order of additions differs.
 TEST(Replica, TakesTheSameStepsHoweverManyRanksShareTheSamples) {
   const StepResult alone = train_steps(1);
   ASSERT_FALSE(alone.values.empty());
@@ -110,7 +110,8 @@ TEST(Replica, SumsScoresOverTheWorld) {
   });
 }
 
-// Makes a replica on each of three ranks; all must end with the same kMismatch, and blame rank 2.
+// Makes a replica on each of three ranks. All ranks must get the same error kMismatch, which blames
+// rank 2.
 void expect_mismatch(const std::function<void(Communicator&)>& make, const std::string& reason) {
   const auto outcomes = outcomes_of_ranks(3, make);
   for (const std::exception_ptr& outcome : outcomes) {
@@ -128,7 +129,7 @@ TEST(Replica, RefusesModelsOfOtherShapesOnEveryRank) {
       [](Communicator& communicator) {
         Replica<float>(communicator, small_model<float>(is_odd(communicator) ? 9 : 8), {});
       },
-      "rank 2 has 0.dense.weights [36, 9], rank 0 has 0.dense.weights [36, 8]");
+      "rank 2 has 0.dense.weights [36, 9], but rank 0 has 0.dense.weights [36, 8]");
 }
 
 TEST(Replica, RefusesADeeperModelOnEveryRank) {
@@ -138,7 +139,7 @@ TEST(Replica, RefusesADeeperModelOnEveryRank) {
         if (is_odd(communicator)) layers.push_back(dense(4));
         Replica<float>(communicator, Model<float>({6, 6, 1}, layers), {});
       },
-      "rank 2 has 1.dense.weights [4, 4], rank 0 has elements of float");
+      "rank 2 has 1.dense.weights [4, 4], but rank 0 has elements of float");
 }
 
 TEST(Replica, RefusesOtherElementsOnEveryRank) {
@@ -150,7 +151,7 @@ TEST(Replica, RefusesOtherElementsOnEveryRank) {
           Replica<float>(communicator, small_model<float>(), {});
         }
       },
-      "rank 2 has elements of double, rank 0 has elements of float");
+      "rank 2 has elements of double, but rank 0 has elements of float");
 }
 
 TEST(Replica, RefusesAnotherOptimizerOnEveryRank) {
@@ -161,7 +162,7 @@ TEST(Replica, RefusesAnotherOptimizerOnEveryRank) {
         Replica<float>(communicator, small_model<float>(), options);
       },
       "rank 2 has optimizer sgd, learning rate 0.1, momentum 0, weight decay 0, "
-      "rank 0 has optimizer sgd, learning rate 0.2, momentum 0, weight decay 0");
+      "but rank 0 has optimizer sgd, learning rate 0.2, momentum 0, weight decay 0");
 }
 
 TEST(Replica, RefusesOtherClippingOnEveryRank) {
@@ -171,7 +172,7 @@ TEST(Replica, RefusesOtherClippingOnEveryRank) {
         options.max_gradient_norm = is_odd(communicator) ? 1 : 0.5;
         Replica<float>(communicator, small_model<float>(), options);
       },
-      "rank 2 has largest gradient norm 1, rank 0 has largest gradient norm 0.5");
+      "rank 2 has largest gradient norm 1, but rank 0 has largest gradient norm 0.5");
 }
 
 TEST(Replica, RefusesAnythingElseThatWasToBeAgreedOn) {
@@ -181,10 +182,10 @@ TEST(Replica, RefusesAnythingElseThatWasToBeAgreedOn) {
         options.agreements = {{"batch size", is_odd(communicator) ? "50" : "100"}};
         Replica<float>(communicator, small_model<float>(), options);
       },
-      "rank 2 has batch size 50, rank 0 has batch size 100");
+      "rank 2 has batch size 50, but rank 0 has batch size 100");
 }
 
-// Method: one rank's inputs are not numbers, so that only its own loss is not either.
+// Method: one rank has a NaN among its inputs, so only that rank's own loss is NaN.
 TEST(Replica, SaysWhichRanksLossIsNotANumber) {
   const Dataset data = small_dataset(8);
   const auto outcomes = outcomes_of_ranks(3, [&](Communicator& communicator) {

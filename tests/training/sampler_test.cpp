@@ -1,4 +1,4 @@
-// Which samples each rank trains on.
+// Tests which samples each rank trains on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,8 @@ ShardedSampler sampler(std::size_t sample_count, std::size_t batch_size, Slice p
                          .seed = seed});
 }
 
-// All that a world of `world_size` sees in an epoch: step after step, rank after rank.
+// Returns all samples that a world of `world_size` sees in an epoch: step after step, rank after
+// rank.
 Samples epoch_of_world(std::size_t sample_count, std::size_t batch_size, std::size_t world_size) {
   std::vector<ShardedSampler> ranks;
   for (std::size_t rank = 0; rank < world_size; ++rank) {
@@ -95,6 +96,31 @@ TEST(Sampler, GivesARankNothingWhenTooFewAreLeft) {
   EXPECT_EQ(last.world_batch_count(1), 1u);
 }
 
+// An epoch of 1002 samples begins on 4 ranks, goes on on 3, and ends on 8.
+TEST(Sampler, GoesOnAtAnySampleInAnotherWorld) {
+  Samples all;
+  std::uint64_t sample = 0;
+  for (const auto& [world_size, batch_size, steps] :
+       {std::tuple{4, 50, 2}, {3, 37, 3}, {8, 40, 99}}) {
+    const auto size = static_cast<std::size_t>(world_size);
+    std::vector<ShardedSampler> ranks;
+    for (std::size_t rank = 0; rank < size; ++rank) {
+      ranks.push_back(sampler(1002, static_cast<std::size_t>(batch_size), {rank, size}));
+      ranks.back().shuffle(7);
+    }
+    for (int step = 0; step < steps && sample < 1002; ++step) {
+      const std::size_t before = all.size();
+      for (const ShardedSampler& rank : ranks) {
+        const auto batch = rank.batch_at(sample);
+        all.insert(all.end(), batch.begin(), batch.end());
+      }
+      EXPECT_EQ(all.size() - before, ranks[0].world_batch_count_at(sample));
+      sample = all.size();
+    }
+  }
+  EXPECT_EQ(all, epoch_of_world(1002, 1002, 1));
+}
+
 TEST(Sampler, ShufflesAsAFunctionOfSeedAndEpochAlone) {
   ShardedSampler one = sampler(500, 10, {0, 1}, 3);
   ShardedSampler other = sampler(500, 10, {0, 1}, 3);
@@ -107,15 +133,15 @@ TEST(Sampler, ShufflesAsAFunctionOfSeedAndEpochAlone) {
   EXPECT_NE(order, counting(500));
 }
 
-// The order is part of what a run means: it must not change with a compiler or a release.
-// Computed once by a program of its own, in another language.
+// The order is part of the definition of a training run, so it must not change with a compiler or a
+// release. A separate program in another language once computed the expected order.
 TEST(Sampler, DrawsTheSameOrderOnEveryMachine) {
   ShardedSampler eight = sampler(8, 8, {0, 1}, 42);
   EXPECT_EQ(order_of(eight, 1), (Samples{6, 2, 4, 7, 3, 5, 1, 0}));
 }
 
 // Method: over many epochs each sample must come first about equally often. The bound is five
-// standard deviations wide, and the draw is fixed, so that this cannot fail by chance.
+// standard deviations wide. The seed is fixed, so the test cannot fail by chance.
 TEST(Sampler, GivesEverySampleTheSameChance) {
   constexpr std::size_t kSamples = 10;
   constexpr std::uint64_t kEpochs = 10000;
@@ -136,7 +162,7 @@ std::string refusal_of(std::size_t sample_count, std::size_t batch_size, Slice p
   return "accepted";
 }
 
-// Of 103 samples in steps of 40 the last one has 23.
+// With 103 samples in steps of 40, the last step has 23.
 TEST(Sampler, KnowsWhichStepHasASampleOfTheOrder) {
   const ShardedSampler sampler(
       {.sample_count = 103, .batch_size = 10, .rank = 1, .world_size = 4, .seed = 1});

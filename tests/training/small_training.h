@@ -1,4 +1,4 @@
-// A training of a few steps, as one program for every strategy.
+// A training run of a few steps. Every strategy can run it.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace rota::testing {
 
-// The hash of the weights that rank 0 ends with; 0 where that is not in this process.
+// Trains, and returns the hash of rank 0's final weights; 0 if rank 0 is not in this process.
 inline std::uint64_t weights_trained_by(Strategy& strategy) {
   const Dataset data = small_dataset(60);
   std::atomic<std::uint64_t> hash{0};

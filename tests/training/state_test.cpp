@@ -1,6 +1,6 @@
-// A training that is cut and goes on elsewhere ends with the bits of one that was not.
-// Method: a hook copies the state at every step. Each copy is given to a new world, with trainers
-// that are at their beginning, and are run to the end.
+// If a training run is interrupted and continues elsewhere, it ends with the same bits as an
+// uninterrupted run. Method: a hook copies the state at every step. Each copy goes to the new
+// trainers of a new world, which then run to the end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,11 +23,11 @@ using testing::outcomes_of_ranks;
 using testing::small_dataset;
 
 constexpr std::size_t kWorld = 2;
-constexpr std::size_t kSteps = 20;  // Of an epoch, of which the last one is shorter.
+constexpr std::size_t kSteps = 20;  // Steps of an epoch; the last one is shorter.
 const Dataset kLearnt = small_dataset(10 * kSteps - 3);
 const Dataset kHeldBack = small_dataset(31);
 
-// The first layer is large enough for a codec.
+// Returns a model whose first layer is large enough for a codec.
 Model<float> model_of(std::size_t units = 512) {
   return Model<float>({6, 6, 1}, {dense(units), relu(), dropout(0.25), dense(4)});
 }
@@ -46,7 +46,7 @@ TrainerOptions options_with(const OptimizerOptions& optimizer, Codec codec = Cod
 const OptimizerOptions kSgd = Sgd{.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.001};
 const OptimizerOptions kAdam = Adam{.learning_rate = 0.002};
 
-// Adds the losses up, as a hook may that has memory of its own; and copies the state at each step.
+// A hook that adds up the losses, so it has a state of its own, and copies the state at each step.
 class Memory : public TrainingHook {
  public:
   explicit Memory(Trainer<float>& trainer) : trainer_(trainer) {}
@@ -74,7 +74,7 @@ struct Ended {
   std::vector<State> states;
 };
 
-// What each rank ends with, from the start or from its state of `from`.
+// Runs every rank from the start, or from the rank's state in `from`. Returns how each rank ends.
 std::vector<Ended> train(const TrainerOptions& options, const std::vector<State>* from = nullptr) {
   std::vector<Ended> ended(kWorld);
   on_every_rank(kWorld, [&](Communicator& communicator) {
@@ -91,7 +91,7 @@ std::vector<Ended> train(const TrainerOptions& options, const std::vector<State>
   return ended;
 }
 
-// Seconds are never the same.
+// Returns the state without its seconds, which differ between runs.
 State without_seconds(State state) {
   std::erase_if(state.items, [](const StateItem& item) { return item.name == "place/seconds"; });
   return state;
@@ -129,7 +129,12 @@ TEST(State, GoesOnFromEveryStepByACodecWithFeedback) {
   expect_to_go_on_from_every_step(options_with(kSgd, Codec::kTopK));
 }
 
-// A replica has no place of its own.
+// The other trainers of a process make calls of their own, and so do evaluations.
+TEST(State, GoesOnFromEveryStepByACodecOfChance) {
+  expect_to_go_on_from_every_step(options_with(kSgd, Codec::kInt8Stochastic));
+}
+
+// A replica has no position in the data.
 TEST(State, OfAReplicaGoesOnWithoutATrainer) {
   std::vector<std::uint64_t> hashes(kWorld);
   on_every_rank(kWorld, [&](Communicator& communicator) {
@@ -153,7 +158,7 @@ TEST(State, OfAReplicaGoesOnWithoutATrainer) {
   });
 }
 
-// One copy will do of what ranks share; nothing else is the same on all.
+// For items that are equal on all ranks, one copy is enough. All other items differ between ranks.
 TEST(State, SaysWhatRanksShare) {
   const std::vector<Ended> whole = train(options_with(kSgd, Codec::kTopK));
   ASSERT_EQ(whole[0].state.items.size(), whole[1].state.items.size());
@@ -172,8 +177,8 @@ struct Fitted {
   TrainerOptions options = options_with(kSgd);
 };
 
-// What every rank is told that has `fitted` and is given `states`; "accepted" where it is taken.
-// Whatever is refused changes nothing.
+// Returns the error that every rank with `fitted` gets for `states`; "accepted" if there is none. A
+// refused state changes nothing.
 std::string refusal(const std::vector<State>& states, const Fitted& fitted = {}) {
   const auto outcomes = outcomes_of_ranks(states.size(), [&](Communicator& communicator) {
     Trainer<float> trainer(communicator, model_of(fitted.units), kLearnt, kHeldBack,
@@ -191,7 +196,7 @@ std::string refusal(const std::vector<State>& states, const Fitted& fitted = {})
   return what.empty() ? "accepted" : what;
 }
 
-// Each rank's at the start.
+// Returns the state of each rank at the start.
 std::vector<State> states_of(const Fitted& fitted, std::size_t world_size = kWorld) {
   std::vector<State> states(world_size);
   on_every_rank(world_size, [&](Communicator& communicator) {
@@ -204,46 +209,50 @@ std::vector<State> states_of(const Fitted& fitted, std::size_t world_size = kWor
 
 TEST(StateRefusal, NamesBothModels) {
   EXPECT_EQ(refusal(states_of({})), "accepted");
-  EXPECT_THAT(refusal(states_of({.units = 9})),
-              HasSubstr("the state does not fit: it has model/0.dense.weights [36, 9] of float32 "
-                        "in 1296 bytes, this training has model/0.dense.weights [36, 512] of "
-                        "float32 in 73728 bytes"));
+  EXPECT_THAT(
+      refusal(states_of({.units = 9})),
+      HasSubstr("the state does not fit: it has model/0.dense.weights [36, 9] of float32 "
+                "in 1296 bytes, but this training run has model/0.dense.weights [36, 512] of "
+                "float32 in 73728 bytes"));
 }
 
 TEST(StateRefusal, NamesBothOptimizers) {
-  EXPECT_THAT(refusal(states_of({.options = options_with(kAdam)})),
-              HasSubstr("it has optimizer adam, learning rate 0.002, beta1 0.9, beta2 0.999, "
-                        "epsilon 1e-08, weight decay 0, this training has optimizer sgd, learning "
-                        "rate 0.05, momentum 0.9, weight decay 0.001"));
+  EXPECT_THAT(
+      refusal(states_of({.options = options_with(kAdam)})),
+      HasSubstr("it has optimizer adam, learning rate 0.002, beta1 0.9, beta2 0.999, "
+                "epsilon 1e-08, weight decay 0, but this training run has optimizer sgd, learning "
+                "rate 0.05, momentum 0.9, weight decay 0.001"));
 }
 
 TEST(StateRefusal, NamesBothCodecs) {
   EXPECT_THAT(refusal(states_of({.options = options_with(kSgd, Codec::kTopK)})),
-              HasSubstr("it has codec top-k, this training has codec identity"));
+              HasSubstr("it has codec top-k, but this training run has codec identity"));
 }
 
-// The feedback is each rank's own, and a step deals out other samples.
+// A state fits only a world of the same size: the feedback belongs to single ranks, and a step in
+// another world distributes the samples differently.
 TEST(StateRefusal, NamesBothWorlds) {
   EXPECT_THAT(refusal({states_of({}, 3).front()}),
-              HasSubstr("it has world of 3 ranks, this training has world of 1 ranks"));
+              HasSubstr("it has world of 3 ranks, but this training run has world of 1 ranks"));
 }
 
 TEST(StateRefusal, SaysWhereAStateIsCutShort) {
   std::vector<State> states = states_of({});
   for (State& state : states) state.items.pop_back();
-  EXPECT_THAT(refusal(states), HasSubstr("it has nothing more, this training has "
+  EXPECT_THAT(refusal(states), HasSubstr("it has nothing more, but this training run has "
                                          "optimizer/3.dense.biases/velocity [4] of float32"));
   states = states_of({});
   for (State& state : states) state.items.back().bytes.pop_back();
-  EXPECT_THAT(refusal(states), HasSubstr("it has optimizer/3.dense.biases/velocity [4] of float32 "
-                                         "in 15 bytes, this training has optimizer/3.dense.biases/"
-                                         "velocity [4] of float32 in 16 bytes"));
+  EXPECT_THAT(refusal(states),
+              HasSubstr("it has optimizer/3.dense.biases/velocity [4] of float32 "
+                        "in 15 bytes, but this training run has optimizer/3.dense.biases/"
+                        "velocity [4] of float32 in 16 bytes"));
 }
 
 TEST(StateRefusal, SaysWhereAStateIsLonger) {
   std::vector<State> states = states_of({});
   for (State& state : states) state.items.push_back({.name = "more", .bytes = {}});
-  EXPECT_THAT(refusal(states), HasSubstr("it has more , this training has nothing more"));
+  EXPECT_THAT(refusal(states), HasSubstr("it has more , but this training run has nothing more"));
 }
 
 void set_samples(State& state, std::uint64_t samples) {
@@ -259,19 +268,21 @@ TEST(StateRefusal, SaysWhereNoStepBegins) {
   EXPECT_EQ(refusal(states), "accepted");
   for (const std::uint64_t samples : {std::uint64_t{7}, std::uint64_t{198}, ~std::uint64_t{0}}) {
     for (State& state : states) set_samples(state, samples);
-    EXPECT_EQ(refusal(states), "the state is " + std::to_string(samples) +
-                                   " samples into epoch 1, where no step of this training begins");
+    EXPECT_EQ(refusal(states),
+              "the state is " + std::to_string(samples) +
+                  " samples into epoch 1, where no step of this training run begins");
   }
 }
 
-// They would go on, and never again be equal.
+// If ranks with different states went on, their weights would never be equal again.
 TEST(StateRefusal, NamesARankThatWasGivenAnother) {
   std::vector<State> states = states_of({});
   set_samples(states[1], 10);
   EXPECT_THAT(refusal(states), HasSubstr("rank 1 has state of hash "));
   states = states_of({});
   states[1].items.pop_back();
-  EXPECT_THAT(refusal(states), HasSubstr("rank 1 has state of another training: the state does"));
+  EXPECT_THAT(refusal(states),
+              HasSubstr("rank 1 has state of another training run: the state does"));
 }
 
 TEST(StateRefusal, IsAReplicasInTheMiddleOfAStep) {

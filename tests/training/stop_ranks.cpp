@@ -1,12 +1,13 @@
-// A rank of a training that is asked to stop. The higher the rank, the slower. Each says, for every
-// training, "stopped" or "done", after how many steps, and the hash of its weights.
-// Usage: training_stop_ranks MODE, which is one of
-//   once     one training, which would last for minutes
-//   short    the same with few steps, and then a barrier, while rank 0 saves
-//   again    one short training after another
-//   threads  two replicas a process
-//   loop     steps of its own, without a Trainer
-//   stuck    rank 1 never comes out of its third step
+// A rank of a training run that is asked to stop. Higher ranks are slower. After every training run
+// each rank prints "stopped" or "done", its number of steps, and the hash of its weights.
+// Usage: training_stop_ranks MODE, with one of these modes:
+//   once     one training run, which would last for minutes.
+//   short    the same with few steps, and then a barrier, while rank 0 saves.
+//   again    one short training run after another.
+//   threads  two replicas per process.
+//   loop     a training loop of its own, without a Trainer.
+//   stuck    rank 1 never leaves its third step.
+//   test     one training run, whose first evaluation would last for minutes.
 #include <rota/agreed_steps.h>
 #include <rota/strategy.h>
 #include <rota/trainer.h>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "training/thread_ranks.h"
@@ -47,7 +49,7 @@ class Hook : public rota::TrainingHook {
       : communicator_(communicator), mode_(std::move(mode)) {}
 
   void on_step(const rota::StepReport& report) override {
-    if (report.epoch == 1 && report.step == 1) say_ready(communicator_);
+    if (report.epoch == 1 && report.step == 1 && mode_ != "test") say_ready(communicator_);
     be_slow(communicator_);
     const bool is_stuck = mode_ == "stuck" && communicator_.rank() == 1 && report.step == 3;
     while (is_stuck) std::this_thread::sleep_for(milliseconds(100));
@@ -66,7 +68,26 @@ class Hook : public rota::TrainingHook {
   std::string mode_;
 };
 
-// Three steps an epoch, so that many stops fall between the last step and the evaluation.
+// Returns a source that gives the samples of `test` again and again, and takes 1 ms for each batch.
+// After the first batch it says that the rank is ready.
+rota::SampleSource<rota::Batch<float>> endless(rota::SampleSource<rota::Batch<float>> test,
+                                               const Communicator& communicator) {
+  constexpr std::size_t kTimes = 50'000;
+  const std::size_t count = test.count;
+  const auto gather = [=, &communicator, is_ready = false,
+                       samples = std::vector<std::uint64_t>()](const rota::SampleRun& run) mutable {
+    samples.clear();
+    for (const std::uint64_t sample : run.samples) samples.push_back(sample % count);
+    be_slow(communicator);
+    std::this_thread::sleep_for(milliseconds(1));
+    if (!std::exchange(is_ready, true)) say_ready(communicator);
+    return test.gather({.samples = samples});
+  };
+  return {count * kTimes, test.digest, gather};
+}
+
+// Runs one training run. An epoch has only three steps, so a stop often comes between the last step
+// and the evaluation.
 bool train(Communicator& communicator, const std::string& mode) {
   using namespace rota;
   const Dataset data = testing::small_dataset(30 * communicator.world_size());
@@ -76,7 +97,11 @@ bool train(Communicator& communicator, const std::string& mode) {
   options.epochs = mode == "short" ? 2 : mode == "again" ? 5 : 100'000;
   options.batch_size = 10;
   Hook hook(communicator, mode);
-  Trainer<float> trainer(communicator, std::move(model), data, test, options);
+  auto learnt = samples_of(data, model, options.batch_size, "training");
+  auto held_back = samples_of(test, model, options.batch_size, "test");
+  if (mode == "test") held_back = endless(std::move(held_back), communicator);
+  Trainer<float> trainer(communicator, std::move(model), std::move(learnt), std::move(held_back),
+                         options);
   trainer.add_hook(hook);
   const EndReport end = trainer.run();
   report(communicator, end.stopped, end.steps, end.weights_hash);

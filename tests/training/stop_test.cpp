@@ -1,4 +1,5 @@
-// Whoever asks rotarun to end a training gets the same last step on every rank, and 143.
+// When rotarun is asked to end a training run, every rank stops after the same step, and rotarun
+// exits with 143.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -48,8 +49,8 @@ struct StopCase {
 
 class Stop : public ::testing::TestWithParam<StopCase> {};
 
-// Method: SIGTERM at a moment that is drawn anew each time, in a computation, a collective, an
-// evaluation, or between two of them.
+// Method: SIGTERM comes at a random moment: in a computation, a collective or an evaluation, or
+// between two of them.
 TEST_P(Stop, IsAfterTheSameStepOnEveryRank) {
   std::mt19937 random(1);
   std::uniform_int_distribution<int> delay(0, 50'000);
@@ -61,7 +62,7 @@ TEST_P(Stop, IsAfterTheSameStepOnEveryRank) {
     std::this_thread::sleep_for(microseconds(delay(random)));
     process.signal(SIGTERM);
     const Result result = process.wait();
-    // Between two trainings there is nobody to agree.
+    // Between two training runs, no rank takes part in an agreement.
     if (result.err == "rotarun: got SIGTERM, so the job ends\n") continue;
     expect_agreement(result, GetParam().world_size);
     ++agreed_count;
@@ -77,17 +78,30 @@ INSTANTIATE_TEST_SUITE_P(Programs, Stop,
                            return std::string(test.param.mode) + "_" + test.param.transport;
                          });
 
+// The epoch has three steps. All of them are done, and the evaluation would last for minutes.
+TEST(StopOfATraining, LeavesAnEvaluation) {
+  for (const char* transport : {"shm", "tcp"}) {
+    Process process(ranks("test", {"--oversubscribe", "-np", "3", "--transport", transport}));
+    ASSERT_TRUE(process.wait_for("ready\n")) << process.err();
+    std::this_thread::sleep_for(milliseconds(20));
+    process.signal(SIGTERM);
+    const Result result = process.wait();
+    expect_agreement(result, 3);
+    EXPECT_EQ(testing::last_words_in(result.out, 3).front().steps, 3u) << result.out;
+  }
+}
+
 TEST(StopOfATraining, LetsHooksSaveWhatWasLearnt) {
   Process process(ranks("once"));
   ASSERT_TRUE(process.wait_for("ready\n"));
   process.signal(SIGTERM);
   const Result result = process.wait();
   expect_agreement(result, 3);
-  // While rank 0 saves, the others may end.
+  // The other ranks may end while rank 0 saves.
   EXPECT_THAT(result.out, ContainsRegex("saving\n(stopped [^\n]*\n)*saved\n"));
 }
 
-// Method: rank 0 saves after the last step, and the others wait for that in a barrier, or have
+// Method: rank 0 saves after the last step. The other ranks wait for rank 0 in a barrier, or have
 // ended already.
 TEST(StopOfATraining, LeavesATrainingThatIsOverAlone) {
   Process process(ranks("short"));
@@ -108,7 +122,8 @@ TEST(StopOfATraining, EndsByForceWhereARankDoesNotAnswer) {
   process.signal(SIGTERM);
   const Result result = process.wait();
   EXPECT_EQ(result.exit_code, 143);
-  EXPECT_THAT(result.err, HasSubstr("killed what had not ended: rank 0, rank 1, rank 2\n"));
+  EXPECT_THAT(result.err,
+              HasSubstr("killed the processes that had not ended: rank 0, rank 1, rank 2\n"));
 }
 
 TEST(StopOfATraining, EndsAtOnceWhenItIsAskedForAgain) {

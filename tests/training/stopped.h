@@ -1,4 +1,4 @@
-// What the ranks of training_stop_ranks say when they have stopped.
+// Reads what the ranks of training_stop_ranks print when they have stopped.
 #pragma once
 #include <sstream>
 #include <string>
@@ -14,7 +14,7 @@ struct Stopped {
   friend bool operator==(const Stopped&, const Stopped&) = default;
 };
 
-// The last word of each rank that said something; other lines are skipped.
+// Returns what each rank printed last. Skips lines that ranks do not print when they stop.
 inline std::vector<Stopped> last_words_in(const std::string& out, std::size_t world_size) {
   std::vector<Stopped> last(world_size);
   std::istringstream lines(out);

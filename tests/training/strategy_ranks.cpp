@@ -1,4 +1,4 @@
-// One replica of the small training in a process of its own; rank 0 prints the hash of its weights.
+// Runs one replica of small_training.h in its own process. Rank 0 prints the hash of its weights.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// One program for every strategy: it runs once a replica, and the first failure ends them all.
+// Every strategy runs the same program, once for each replica. The first failure ends all replicas.
 #include <rota/strategy.h>
 
 #include <gmock/gmock.h>
@@ -81,8 +81,9 @@ TEST(Strategy, RefusesToMirrorNothing) {
   }
 }
 
-// Method: one replica throws before a barrier that all others are in. Whichever that is, its own
-// exception comes out, of its own type, and the others were told its words.
+// Method: one replica throws before a barrier, and all others wait in the barrier. Whichever
+// replica throws, the caller gets that replica's exception with its type, and the other replicas
+// get the exception's message.
 TEST(Strategy, EndsEveryReplicaWhenOneThrows) {
   for (std::size_t thrower = 0; thrower < 3; ++thrower) {
     MirroredStrategy strategy(mirrored(3));
@@ -110,7 +111,7 @@ TEST(Strategy, EndsEveryReplicaWhenOneThrows) {
   }
 }
 
-// Method: the replica that fails tells the others first, and throws only when they have thrown.
+// Method: the failing replica aborts first, and throws only after the others have thrown.
 TEST(Strategy, PassesOnTheCauseAndNotItsEcho) {
   MirroredStrategy strategy(mirrored(3));
   std::atomic<int> echo_count{0};
@@ -136,8 +137,8 @@ TEST(Strategy, PassesOnTheCauseAndNotItsEcho) {
   }
 }
 
-// Method: every replica trains alone on the same, as if it were in a world of its own, while the
-// others do; nothing that lies below a model may be shared without care.
+// Method: every replica trains alone on the same data, as if in its own world, while the other
+// replicas do the same. The code below the models must not share unprotected state.
 TEST(Strategy, KeepsTheProductsOfReplicasApart) {
   const Dataset data = small_dataset(60);
   const auto train = [&] {
@@ -187,7 +188,8 @@ std::uint64_t weights_of_threads(std::size_t replicas) {
   return testing::weights_trained_by(strategy);
 }
 
-// What strategy_ranks prints, which is the same program.
+// Returns the hash that training_strategy_ranks prints. That program runs the same training as
+// weights_of_threads().
 std::uint64_t weights_of_processes(std::size_t world_size, const std::string& transport) {
   const testing::Result result =
       testing::run_rotarun({"-np", std::to_string(world_size), "--transport", transport,

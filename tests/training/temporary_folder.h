@@ -1,4 +1,4 @@
-// A folder that is there as long as a test is.
+// A folder that exists as long as a test.
 #pragma once
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -14,8 +14,9 @@ namespace rota::testing {
 
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "rota-test-XXXXXX").string();
+  explicit TemporaryFolder(
+      const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "rota-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder " + name);
     path_ = name;
   }

@@ -1,4 +1,4 @@
-// A world whose ranks are threads of the test, and data that is small and always the same.
+// A world whose ranks are threads of the test, and small data that never changes.
 #pragma once
 #include <exception>
 #include <functional>
@@ -12,7 +12,8 @@
 
 namespace rota::testing {
 
-// Runs `body` on every rank at once; returns what each threw: null where it threw nothing.
+// Runs `body` on all ranks at the same time. Returns what each rank threw; null if it threw
+// nothing.
 inline std::vector<std::exception_ptr> outcomes_of_ranks(
     std::size_t world_size, const std::function<void(Communicator&)>& body) {
   ThreadWorldOptions options;
@@ -34,14 +35,14 @@ inline std::vector<std::exception_ptr> outcomes_of_ranks(
   return outcomes;
 }
 
-// The same, and passes on the first thing that was thrown.
+// Does the same, but rethrows the first exception.
 inline void on_every_rank(std::size_t world_size, const std::function<void(Communicator&)>& body) {
   for (const std::exception_ptr& outcome : outcomes_of_ranks(world_size, body)) {
     if (outcome) std::rethrow_exception(outcome);
   }
 }
 
-// The Error that a rank ended with; of code kClosed and no text where it ended well.
+// Returns the Error that ended a rank; code kClosed and no message if the rank ended well.
 inline Error error_of(const std::exception_ptr& outcome) {
   try {
     if (outcome) std::rethrow_exception(outcome);
@@ -51,7 +52,7 @@ inline Error error_of(const std::exception_ptr& outcome) {
   return {ErrorCode::kClosed, ""};
 }
 
-// Images of 6 × 6 pixels in 4 classes. A class is a bright row; the rest looks like noise.
+// Returns images of 6 × 6 pixels in 4 classes. A class is a bright row; the rest looks like noise.
 inline Dataset small_dataset(std::size_t count) {
   Dataset data;
   data.shape = {6, 6, 1};

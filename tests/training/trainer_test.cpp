@@ -1,4 +1,5 @@
-// The loop: what it refuses, what it tells its hooks, and that it is the loop it says it is.
+// Tests the training loop: what it refuses, what it tells its hooks, and that it gives the same
+// weights as a loop by hand.
 #include <rota/trainer.h>
 
 #include <gmock/gmock.h>
@@ -6,6 +7,7 @@
 
 #include <stdexcept>
 
+#include "testing/error_of.h"
 #include "training/thread_ranks.h"
 
 namespace rota {
@@ -53,7 +55,7 @@ TEST(Trainer, TellsTheSameToTheHooksOfEveryRank) {
     trainer.run();
   });
   for (const Recorder& recorder : recorders) {
-    ASSERT_EQ(recorder.steps.size(), 9u);  // 40, 40 and 23 samples, three times.
+    ASSERT_EQ(recorder.steps.size(), 9u);  // Batches of 40, 40 and 23 samples, three times.
     ASSERT_EQ(recorder.epochs.size(), 3u);
     ASSERT_EQ(recorder.ends.size(), 1u);
     EXPECT_EQ(recorder.steps[4].epoch, 2u);
@@ -106,29 +108,34 @@ TEST(Trainer, EndsTheSameHoweverManyRanksShareABatch) {
   }
 }
 
-// The same loop by hand, from the parts a user has.
+// Compares the trainer with the same loop by hand, from the parts that a user has.
 TEST(Trainer, LowersTheLearningRateInAStraightLine) {
   TrainerOptions options = options_for(20);
   options.final_learning_rate_factor = 0.25;
   Communicator alone{CommunicatorOptions{}};
   Trainer<double> trainer(alone, model_to_train<double>(), kTrain, kTest, options);
+  Recorder recorder;
+  trainer.add_hook(recorder);
   const std::uint64_t hash = trainer.run().weights_hash;
 
   Replica<double> replica(alone, model_to_train<double>(),
                           {.optimizer = options.optimizer, .seed = options.seed});
   ShardedSampler sampler({.sample_count = kTrain.count(), .batch_size = 20, .seed = options.seed});
   BatchBuffer<double> buffer(kTrain, 20);
-  for (std::size_t step = 0; step < 18; ++step) {  // 6 an epoch.
+  for (std::size_t step = 0; step < 18; ++step) {  // There are 6 steps per epoch.
     if (step % 6 == 0) sampler.shuffle(step / 6 + 1);
     Batch<double> batch = buffer.gather(sampler.batch(step % 6));
     batch.seed = options.seed;
     batch.step = step;
-    replica.step(batch, {.learning_rate_factor = 1 - 0.75 / 18 * static_cast<double>(step)});
+    const double factor = 1 - 0.75 / 18 * static_cast<double>(step);
+    replica.step(batch, {.learning_rate_factor = factor});
+    EXPECT_EQ(recorder.steps.at(step).learning_rate, 0.2 * factor);
   }
   EXPECT_EQ(replica.weights_hash(), hash);
 }
 
-// Parts of 3, 3, 3, 3 and, at the end of the epoch, of 2, 2, 2, 1 samples; and of fewer than parts.
+// Batches of 12 samples in parts of 3, 3, 3, 3. The last batch of the epoch has parts of 2, 2, 2,
+// 1, or fewer samples than parts.
 TEST(Trainer, TakesTheSameStepsInMicroBatches) {
   const auto values_after = [](std::size_t accumulation_steps) {
     TrainerOptions options = options_for(12);
@@ -174,7 +181,8 @@ TEST(Trainer, TellsTheOtherRanksThatAHookFailed) {
               HasSubstr("rank 1: a training hook failed: the disk is full"));
 }
 
-// Ranks whose data sets differ would wait for one another at the end of the epoch.
+// If different data sets were accepted, the ranks would wait for one another at the end of the
+// epoch.
 TEST(Trainer, RefusesRanksWithOtherData) {
   const Dataset shorter = small_dataset(102);
   const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
@@ -235,10 +243,11 @@ TEST(Trainer, RefusesDataThatDoesNotFitTheModel) {
   Setting setting;
   setting.test.shape = {5, 6, 1};
   EXPECT_EQ(refusal_to_train(setting),
-            "the test set has images of 5 x 6 x 1, the model takes 6 x 6 x 1");
+            "the test set has images of 5 x 6 x 1, but the model takes 6 x 6 x 1");
   setting = {};
   setting.train.labels[50] = 4;
-  EXPECT_EQ(refusal_to_train(setting), "the training set has a label 4, the model has 4 classes");
+  EXPECT_EQ(refusal_to_train(setting),
+            "the training set has a label 4, but the model has 4 classes");
   setting = {};
   setting.train.pixels.pop_back();
   EXPECT_EQ(refusal_to_train(setting),
@@ -246,6 +255,29 @@ TEST(Trainer, RefusesDataThatDoesNotFitTheModel) {
   setting = {};
   setting.test = small_dataset(0);
   EXPECT_EQ(refusal_to_train(setting), "the test set is empty");
+}
+
+// The source fails at the second micro-batch of the first step.
+TEST(Trainer, ForgetsTheMicroBatchesOfAStepThatFailed) {
+  const Dataset data = small_dataset(60);
+  const auto hash_after = [&](bool fails_first) {
+    Communicator alone{CommunicatorOptions{}};
+    Model<float> model({6, 6, 1}, {dense(4)});
+    auto train = samples_of(data, model, 10, "training");
+    int calls = 0;
+    train.gather = [&, gather = train.gather](const SampleRun& run) {
+      if (fails_first && ++calls == 2) throw Error(ErrorCode::kBadData, "record 12 is damaged");
+      return gather(run);
+    };
+    auto test = samples_of(data, model, 20, "test");
+    Trainer<float> trainer(alone, std::move(model), train, test,
+                           {.batch_size = 20, .accumulation_steps = 2});
+    if (fails_first) {
+      EXPECT_TRUE(error_of([&] { trainer.run(); }));
+    }
+    return trainer.run().weights_hash;
+  };
+  EXPECT_EQ(hash_after(true), hash_after(false));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The guide's page about one's own model: its code is that of the example, which is built and run
-// here; and it is as short as the page claims.
+// Tests the page docs/guide/your_own_model.md: its code is the code of the example. This test runs
+// the example, and checks that the code is as short as the page says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,10 +32,11 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-// Lines of `after` that are not in the longest sequence of lines it shares with `before`.
+// Returns how many lines of `after` are not in the longest sequence of lines that both `before` and
+// `after` have.
 std::size_t count_added(const std::vector<std::string>& before,
                         const std::vector<std::string>& after) {
-  std::vector<std::size_t> shared(before.size() + 1);  // With so many lines of `before`.
+  std::vector<std::size_t> shared(before.size() + 1);  // Index = number of lines of `before`.
   for (const std::string& line : after) {
     std::size_t diagonal = 0;
     for (std::size_t i = 0; i < before.size(); ++i) {
@@ -70,7 +71,7 @@ TEST(YourOwnModel, TakesFifteenMoreLinesAtMost) {
   EXPECT_LE(count_added(before, after), 15u);
 }
 
-// The words of a program's only line: "992 of 1000 correct".
+// Returns the number in a program's only line: "992 of 1000 correct".
 std::size_t correct_in(const testing::Result& result) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, ::testing::MatchesRegex("[0-9]+ of 1000 correct\n"));

@@ -1,5 +1,6 @@
-// Transports found those of further groups: over the memory that ranks share already, over TCP
-// between them, and with threads beside each other. Every pair of new ranks is heard.
+// The transport of a group makes the transports of new groups: over memory that ranks already
+// share, over TCP, and for threads of one process. In a test, every two ranks of a new group
+// exchange a message.
 #include "transport/fabric.h"
 
 #include <gmock/gmock.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -16,6 +18,7 @@
 
 #include "auth/key.h"
 #include "base/transports.h"
+#include "testing/error_of.h"
 #include "testing/mixed_world.h"
 #include "testing/tcp_world.h"
 
@@ -25,25 +28,30 @@ namespace {
 using base::Clock;
 using Transports = std::vector<std::unique_ptr<Transport>>;
 
-constexpr Header kSmall{.bytes = 256, .signature = {1, 2, 3, 4}};
+// The sizes of the parts of a message.
+using Parts = std::vector<std::size_t>;
+const Parts kSmall{256};
+const Parts kLarge{Channel::kPartGrain, Channel::kPartGrain, 100};
 
-// Each element of `seats` is a new rank: the old rank that becomes it, or has a thread for it.
+// Each element of `parent_ranks` stands for a rank of the new group. Its value is a rank of the
+// parent group: the rank of the new group is that parent rank itself, or one of its threads.
 class FoundedGroup {
  public:
-  FoundedGroup(const Transports& parents, const base::Islands& islands,
-               const std::vector<std::size_t>& seats) {
-    base::Islands new_islands;
-    for (const std::size_t seat : seats) new_islands.push_back(islands[seat]);
-    std::vector<Site> sites(parents.size(), {.islands = new_islands, .own = {}});
-    for (std::size_t rank = 0; rank < seats.size(); ++rank) sites[seats[rank]].own.push_back(rank);
+  FoundedGroup(const Transports& parents, const base::Domains& domains,
+               const std::vector<std::size_t>& parent_ranks) {
+    base::Domains new_domains;
+    for (const std::size_t parent_rank : parent_ranks) new_domains.push_back(domains[parent_rank]);
+    std::vector<GroupShape> shapes(parents.size(), {.domains = new_domains, .own = {}});
+    for (std::size_t rank = 0; rank < parent_ranks.size(); ++rank)
+      shapes[parent_ranks[rank]].own.push_back(rank);
 
-    tickets.resize(seats.size());
-    ranks.resize(seats.size());
+    tickets.resize(parent_ranks.size());
+    ranks.resize(parent_ranks.size());
     std::vector<std::unique_ptr<Fabric>> fabrics;
     for (std::size_t parent = 0; parent < parents.size(); ++parent) {
-      fabrics.push_back(parents[parent]->found(sites[parent]));
+      fabrics.push_back(parents[parent]->group_fabric(shapes[parent]));
       const auto issued = fabrics.back()->issue("127.0.0.1:0");
-      for (std::size_t i = 0; i < issued.size(); ++i) tickets[sites[parent].own[i]] = issued[i];
+      for (std::size_t i = 0; i < issued.size(); ++i) tickets[shapes[parent].own[i]] = issued[i];
     }
     CallTerms terms{.addresses = {}, .key = auth::random_key()};
     for (const Ticket& ticket : tickets) {
@@ -53,23 +61,25 @@ class FoundedGroup {
     for (std::size_t parent = 0; parent < parents.size(); ++parent) {
       processes.emplace_back([&, parent] {
         auto made = fabrics[parent]->connect(tickets, terms, Clock::now() + testing::kVeryLong);
-        const auto& own = sites[parent].own;
+        const auto& own = shapes[parent].own;
         for (std::size_t i = 0; i < own.size(); ++i) ranks[own[i]] = std::move(made[i]);
       });
     }
   }
 
-  // Whether what each rank sends to each other one arrives.
+  // Returns whether a message arrives from each rank at each other rank: in one part, and in
+  // several.
   bool is_heard() {
     for (std::size_t from = 0; from < ranks.size(); ++from) {
       for (std::size_t to = 0; to < ranks.size(); ++to) {
-        if (from != to && !passes(from, to)) return false;
+        if (from == to) continue;
+        if (!passes(from, to, kSmall) || !passes(from, to, kLarge)) return false;
       }
     }
     return true;
   }
 
-  // What all ranks call their transport; empty where they do not agree.
+  // Returns the name of the transport for all ranks; empty if the ranks do not agree.
   std::string_view name() const {
     const std::string_view first = ranks.front()->name();
     const auto agrees = [&](const auto& rank) { return rank->name() == first; };
@@ -80,16 +90,24 @@ class FoundedGroup {
   Transports ranks;
 
  private:
-  bool passes(std::size_t from, std::size_t to) {
-    const auto mark = static_cast<std::byte>(16 * from + to + 1);
-    const std::vector<std::byte> sent(kSmall.bytes, mark);
-    std::vector<std::byte> received(kSmall.bytes);
+  bool passes(std::size_t from, std::size_t to, const Parts& parts) {
+    std::vector<std::byte> sent(std::accumulate(parts.begin(), parts.end(), std::size_t{0}));
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      sent[i] = static_cast<std::byte>(16 * from + to + 1 + i / 1000);
+    }
+    std::vector<std::byte> received(sent.size());
     Channel& out = ranks[from]->channel(to);
     Channel& in = ranks[to]->channel(from);
     std::size_t done = 0;
-    out.start_send(kSmall, sent);
+    std::size_t given = parts.front();
+    out.start_send({.bytes = sent.size(), .signature = {1, 2, 3, 4}}, std::span(sent).first(given));
+    auto next = parts.begin() + 1;
     for (const auto end = Clock::now() + testing::kVeryLong; Clock::now() < end;) {
       const bool is_sent = out.progress_send() == Progress::kDone;
+      if (is_sent && next != parts.end()) {
+        out.send_more(std::span(sent).subspan(given, *next));
+        given += *next++;
+      }
       if (is_sent && done == received.size()) return received == sent;
       if (done == received.size() || !in.incoming()) continue;
       done += in.receive(std::span(received).subspan(done));
@@ -111,9 +129,41 @@ TEST(FoundedGroup, SharesTheMemoryOfThoseThatFoundIt) {
   const Transports parents = join_threads(3, std::size_t{8} << 20);
   FoundedGroup group(parents, {0, 0, 0}, {2, 0});
   EXPECT_TRUE(group.ranks[0]->shared_memory());
-  EXPECT_EQ(group.tickets[0].port, 0U) << "nobody is called";
+  EXPECT_EQ(group.tickets[0].port, 0U) << "no rank listens";
   EXPECT_EQ(group.name(), "shm");
   EXPECT_TRUE(group.is_heard());
+}
+
+// A ticket comes from a peer, so it may say anything.
+TEST(FoundedGroup, RefusesATicketThatNamesAMissingArenaOrAPlaceOutsideOfIt) {
+  const Transports parents = join_threads(2, std::size_t{8} << 20);
+  const auto fabric = parents[0]->group_fabric({.domains = {0, 0}, .own = {0}});
+  const auto of_peer = parents[1]->group_fabric({.domains = {0, 0}, .own = {1}});
+  const Ticket own = fabric->issue("127.0.0.1:0").front();
+  const Ticket sound = of_peer->issue("127.0.0.1:0").front();
+  const auto refusal_of = [&](const Ticket& peers) {
+    const Ticket tickets[] = {own, peers};
+    return testing::error_of([&] { fabric->connect(tickets, {}, Clock::now()); });
+  };
+  EXPECT_FALSE(refusal_of(sound));
+  for (const std::uint64_t arena : {std::uint64_t{2}, ~std::uint64_t{0}, std::uint64_t{1} << 32}) {
+    Ticket bad = sound;
+    bad.place[0] = arena;
+    const auto error = refusal_of(bad);
+    ASSERT_TRUE(error) << arena;
+    EXPECT_EQ(error->code(), ErrorCode::kMismatch);
+    EXPECT_EQ(error->what(), "rank 1 names arena " + std::to_string(arena) + " of 2 shared arenas");
+  }
+  for (const std::size_t part : {1, 2}) {
+    for (const std::uint64_t offset :
+         {std::uint64_t{8} << 20, ~std::uint64_t{63}, std::uint64_t{8}}) {
+      Ticket bad = sound;
+      bad.place[part] = offset;
+      const auto error = refusal_of(bad);
+      ASSERT_TRUE(error) << part << " at " << offset;
+      EXPECT_EQ(error->code(), ErrorCode::kMismatch);
+    }
+  }
 }
 
 TEST(FoundedGroup, IsConnectedOverTcpWhereNoTwoShareMemory) {
@@ -125,18 +175,18 @@ TEST(FoundedGroup, IsConnectedOverTcpWhereNoTwoShareMemory) {
 }
 
 TEST(FoundedGroup, HasBothWaysWhereItsRanksDo) {
-  const base::Islands islands = {0, 0, 1};
-  const Transports parents = testing::mixed_transports(islands);
-  FoundedGroup all(parents, islands, {2, 1, 0});
-  EXPECT_FALSE(all.ranks[1]->shared_memory()) << "not with all";
+  const base::Domains domains = {0, 0, 1};
+  const Transports parents = testing::mixed_transports(domains);
+  FoundedGroup all(parents, domains, {2, 1, 0});
+  EXPECT_FALSE(all.ranks[1]->shared_memory()) << "not all ranks share memory";
   EXPECT_NE(all.tickets[1].port, 0U);
-  EXPECT_EQ(all.name(), "shm+tcp") << "also on the rank that is alone on its island";
+  EXPECT_EQ(all.name(), "shm+tcp") << "the rank that is alone in its domain has this name too";
   EXPECT_TRUE(all.is_heard());
 
-  FoundedGroup mates(parents, islands, {1, 0});
-  EXPECT_TRUE(mates.ranks[0]->shared_memory());
-  EXPECT_EQ(mates.name(), "shm");
-  EXPECT_TRUE(mates.is_heard());
+  FoundedGroup local_peers(parents, domains, {1, 0});
+  EXPECT_TRUE(local_peers.ranks[0]->shared_memory());
+  EXPECT_EQ(local_peers.name(), "shm");
+  EXPECT_TRUE(local_peers.is_heard());
 }
 
 TEST(FoundedGroup, HasThreadsOfOneProcessShareMemory) {
@@ -149,19 +199,19 @@ TEST(FoundedGroup, HasThreadsOfOneProcessShareMemory) {
   EXPECT_TRUE(threads.is_heard());
 }
 
-// What a rank table may name can be made, and what can be made may be named.
+// A transport can be made for each name that a rank table allows, and for no other name.
 TEST(Makers, AreThereForEachRowOfTheTableOfTransports) {
   std::vector<std::string_view> rows;
   for (const base::TransportRow& row : base::kTransports) rows.push_back(row.name);
   std::vector<std::string_view> made;
-  for (const Maker& maker : makers()) made.push_back(maker.name);
+  for (const Factory& factory : factories()) made.push_back(factory.name);
   EXPECT_THAT(made, ::testing::UnorderedElementsAreArray(rows));
 }
 
 TEST(Join, RefusesATransportThatIsNotKnown) {
   try {
-    join("pigeon", {.islands = {0, 0}, .own = {0}}, {}, {}, Clock::now());
-    FAIL() << "joined";
+    join("pigeon", {.domains = {0, 0}, .own = {0}}, {}, {}, Clock::now());
+    FAIL() << "the unknown transport 'pigeon' was accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kSystem);
     EXPECT_NE(std::string(error.what()).find("'pigeon'"), std::string::npos) << error.what();

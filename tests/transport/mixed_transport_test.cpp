@@ -1,5 +1,5 @@
-// Ranks 0 and 1 share memory, rank 2 is elsewhere: each pair has its own way, and who sleeps is
-// woken by either.
+// Ranks 0 and 1 share memory, and rank 2 is elsewhere. Each pair of ranks uses the right transport,
+// and both transports wake a rank that sleeps.
 #include "transport/mixed_transport.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ constexpr Header kHeader{.bytes = 4096, .signature = {1, 2, 3, 4}};
 
 class MixedTransportTest : public ::testing::Test {
  protected:
-  // Whether what rank 1 sends to `to` arrives there; it lies in rank 1's arena.
+  // Returns whether a message from rank 1 arrives at `to`. The payload is in rank 1's arena.
   bool passes(std::size_t to) {
     const Block block = ranks_[1]->allocate(kHeader.bytes);
     std::memset(block.bytes().data(), 42, block.bytes().size());
@@ -43,11 +43,11 @@ class MixedTransportTest : public ::testing::Test {
 
   base::Duration rest(std::size_t rank, base::Duration at_most = kVeryLong) {
     const auto start = Clock::now();
-    ranks_[rank]->rest(at_most);
+    ranks_[rank]->sleep(at_most);
     return Clock::now() - start;
   }
 
-  // Whether it sleeps until there is news, and no longer.
+  // Returns whether the rank sleeps until `news` runs, and no longer.
   template <class News>
   bool is_woken(std::size_t rank, News news) {
     const std::jthread other([&] {
@@ -58,7 +58,7 @@ class MixedTransportTest : public ::testing::Test {
     return rested >= milliseconds(400) && rested < kVeryLong / 2;
   }
 
-  // Rests until `moves` says that it is done; false where nothing woke it.
+  // Sleeps until `moves` returns true. Returns false if nothing woke the rank.
   template <class Moves>
   bool moves_on(std::size_t rank, Moves moves) {
     while (!moves()) {
@@ -70,7 +70,7 @@ class MixedTransportTest : public ::testing::Test {
   std::vector<std::unique_ptr<Transport>> ranks_ = testing::mixed_transports({0, 0, 1});
 };
 
-TEST_F(MixedTransportTest, MovesNothingBetweenMatesThatMayBeReadWhereItLies) {
+TEST_F(MixedTransportTest, MovesNothingBetweenLocalPeersThatMayBeReadWhereItLies) {
   EXPECT_TRUE(passes(0));
   EXPECT_EQ(ranks_[1]->sent_bytes(), kHeader.bytes);
   EXPECT_EQ(ranks_[0]->staged_bytes() + ranks_[1]->staged_bytes(), 0U);
@@ -82,11 +82,11 @@ TEST_F(MixedTransportTest, LendsNoMemoryWhereNotAllShareIt) {
   for (const auto& rank : ranks_) EXPECT_EQ(rank->shared_memory(), nullptr);
 }
 
-TEST_F(MixedTransportTest, IsWokenByAMate) {
+TEST_F(MixedTransportTest, IsWokenByALocalPeer) {
   EXPECT_TRUE(is_woken(0, [&] { ranks_[1]->channel(0).start_send({.bytes = 0}, {}); }));
 }
 
-TEST_F(MixedTransportTest, IsWokenByAMateThatTakesWhatItWasSent) {
+TEST_F(MixedTransportTest, IsWokenByALocalPeerThatTakesWhatItWasSent) {
   ranks_[0]->channel(1).start_send({.bytes = 0}, {});
   ASSERT_EQ(ranks_[0]->channel(1).progress_send(), Progress::kNone);
   EXPECT_TRUE(is_woken(0, [&] {
@@ -102,7 +102,8 @@ TEST_F(MixedTransportTest, DoesNotSleepOverARingAndSleepsAfterIt) {
   EXPECT_GE(rest(0, milliseconds(200)), milliseconds(200));
 }
 
-// Method: each sleeps as soon as there is nothing, which is when the other one may just be ringing.
+// Method: each rank sleeps as soon as it has nothing to do. The other rank may set the doorbell at
+// this very moment.
 TEST_F(MixedTransportTest, LosesNoRingBetweenTwoThatFallAsleep) {
   constexpr int kRounds = 10'000;
   const auto play = [this](std::size_t rank, bool begins) {
@@ -122,7 +123,7 @@ TEST_F(MixedTransportTest, LosesNoRingBetweenTwoThatFallAsleep) {
   EXPECT_TRUE(other_played);
 }
 
-// More than a stage holds: each waits for the other one again and again.
+// The message is larger than the staging ring, so each rank waits for the other again and again.
 TEST_F(MixedTransportTest, WakesWhoWaitsForAPieceOrForRoom) {
   const std::vector<std::byte> sent(std::size_t{4} << 20, std::byte{42});
   std::vector<std::byte> received(sent.size());
@@ -158,7 +159,7 @@ TEST_F(MixedTransportTest, IsWokenByAnotherThread) {
   EXPECT_TRUE(is_woken(1, [&] { ranks_[1]->wake(); }));
 }
 
-TEST_F(MixedTransportTest, TellsMatesWhyItFailsAndHangsUpOnOthers) {
+TEST_F(MixedTransportTest, TellsLocalPeersWhyItFailsAndHangsUpOnOthers) {
   const Cause cause{.rank = 1, .code = ErrorCode::kTimeout, .blamed = 2, .text = "rank 2 is late"};
   EXPECT_TRUE(is_woken(0, [&] { ranks_[1]->abort(cause); }));
   EXPECT_TRUE(ranks_[0]->broken());
@@ -177,8 +178,8 @@ TEST_F(MixedTransportTest, TellsMatesWhyItFailsAndHangsUpOnOthers) {
       Error);
 }
 
-// A connection that has ended is readable for ever.
-TEST_F(MixedTransportTest, RestsOnAfterAMateIsGone) {
+// A connection that has ended stays readable for ever.
+TEST_F(MixedTransportTest, RestsOnAfterALocalPeerIsGone) {
   EXPECT_FALSE(ranks_[0]->ends_by_itself(1));
   EXPECT_TRUE(ranks_[0]->ends_by_itself(2));
   ranks_[1].reset();

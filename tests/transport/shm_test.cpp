@@ -1,5 +1,6 @@
-// Shared memory: what is shared is read in place, what is not is staged, and words from a peer are
-// not trusted.
+// Tests the shared-memory transport: the receiver reads shared memory in place, and other memory
+// goes through a staging buffer. A rank does not trust the values that a peer writes into shared
+// words.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -22,7 +23,7 @@ class ShmTest : public ::testing::Test {
     return std::make_shared<Domain>(std::move(arenas));
   }
 
-  // Moves one message from rank 0 to rank 1, both driven by this thread.
+  // Moves one message from rank 0 to rank 1. This thread drives both ranks.
   std::vector<std::byte> pass(std::span<const std::byte> payload) {
     auto& to = ranks_[0].channel(1);
     auto& from = ranks_[1].channel(0);
@@ -76,7 +77,7 @@ TEST_F(ShmTest, PrivateMemoryIsStagedAndCounted) {
   }
 }
 
-// After an odd number of floats, doubles must not be torn at the ring's end.
+// After an odd number of floats, the end of the ring buffer must not split a double.
 TEST_F(ShmTest, ElementsAreWholeInEveryView) {
   pass(pattern(4 * 1001));
   const auto bytes = pattern(1 << 20);
@@ -104,7 +105,7 @@ TEST_F(ShmTest, APeerThatPointsOutsideOfItsArenaIsRefused) {
     domain_->mailbox(0, kPage, 1).offset = offset;
     try {
       ranks_[1].channel(0).peek();
-      ADD_FAILURE() << "offset " << offset;
+      ADD_FAILURE() << "the peer's offset " << offset << " was accepted";
     } catch (const Error& error) {
       EXPECT_STREQ(error.what(), "rank 4 points outside of its shared arena");
       EXPECT_EQ(error.blamed_rank(), 4U);
@@ -112,7 +113,7 @@ TEST_F(ShmTest, APeerThatPointsOutsideOfItsArenaIsRefused) {
   }
 }
 
-// Memory has no end of a stream; what the peer had published is there.
+// Shared memory has no end of a stream. The bytes that the peer had published are still there.
 TEST_F(ShmTest, APeerThatEndedLooksLikeOneThatIsSilent) {
   ASSERT_FALSE(ranks_[0].ends_by_itself(1));
   ranks_[1].channel(0).start_send({.bytes = 0, .signature = {}}, {});

@@ -1,5 +1,5 @@
-// Members of a job find each other over TCP; strangers get nowhere.
-// Method: real sockets on loopback; each rank is a thread, strangers are bare sockets.
+// Ranks of a job connect to each other over TCP, and reject strangers. Method: real sockets on
+// loopback. Each rank is a thread, and strangers are bare sockets.
 #include "transport/tcp/connect.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 
 #include <rota/error.h>
 
-#include "auth/exchange.h"
+#include "auth/handshake_io.h"
 #include "os/listener.h"
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
@@ -42,7 +42,7 @@ class TcpConnectTest : public ::testing::Test {
     return connect_all(rank, terms(), listeners_[rank].socket.get(), Clock::now() + patience);
   }
 
-  // A connection to the last rank that says `bytes` and nothing more.
+  // Connects to the last rank, and sends it `bytes` and nothing more.
   os::Fd stranger(const std::string& bytes) const {
     os::Fd socket = os::start_connect(os::parse_address(addresses_.back())).socket;
     os::PollSet polls;
@@ -58,7 +58,8 @@ class TcpConnectTest : public ::testing::Test {
   std::vector<std::string> addresses_;
 };
 
-// Whether the other end closed, having said no more than what it says to everybody.
+// Returns whether the other end sent only its challenge, which every caller gets, and then closed
+// the connection.
 bool was_hung_up(const os::Fd& socket) {
   std::array<std::byte, 256> buffer{};
   const auto end = Clock::now() + std::chrono::seconds(10);
@@ -74,12 +75,12 @@ bool was_hung_up(const os::Fd& socket) {
   return false;
 }
 
-// Somebody who calls the last rank and shakes hands as it is told.
+// A caller that connects to the last rank and shakes hands with it.
 struct Call {
   auth::Stream stream;
   auth::Handshake handshake;
 
-  // Whether there is nothing more to come.
+  // Moves the handshake on. Returns whether nothing more will come.
   bool advance() {
     const bool is_open = auth::advance(handshake, stream);
     return !is_open || handshake.state() != auth::Handshake::State::kTalking;
@@ -113,7 +114,8 @@ TEST_P(EveryPair, EndsWithOneConnection) {
       ASSERT_EQ(static_cast<bool>(sockets[rank][peer]), rank != peer);
       if (rank == peer) continue;
       EXPECT_EQ(sockets[rank][peer].is_encrypted(), encrypts_);
-      // Each says its number to each: the connections lead where they should.
+      // Each rank sends its number to each other rank. This shows that the connections lead to the
+      // right ranks.
       const std::byte number{static_cast<unsigned char>(rank)};
       sockets[rank][peer].send(std::span(&number, 1), {});
     }
@@ -134,13 +136,13 @@ TEST_P(EveryPair, EndsWithOneConnection) {
 INSTANTIATE_TEST_SUITE_P(TcpConnectTest, EveryPair, ::testing::Bool());
 
 TEST_F(TcpConnectTest, StrangersAreHungUpOnAndDoNotDisturb) {
-  using auth::Channel;
+  using auth::ConnectionKind;
   using auth::Handshake;
   listen(2);
   std::vector<auth::Stream> of_rank_1;
   std::thread rank_1([&] { of_rank_1 = connect(1, std::chrono::seconds(20)); });
 
-  const auth::Identity member{.channel = Channel::kData, .epoch = 4, .from = 0, .to = 1};
+  const auth::Identity member{.kind = ConnectionKind::kData, .epoch = 4, .from = 0, .to = 1};
   auth::Identity other_incarnation = member;
   other_incarnation.incarnation = 1;
   auth::Identity other_epoch = member;
@@ -149,18 +151,18 @@ TEST_F(TcpConnectTest, StrangersAreHungUpOnAndDoNotDisturb) {
   other_rank.from = 7;
   auth::Identity other_target = member;
   other_target.to = 0;
-  auth::Identity other_channel = member;
-  other_channel.channel = Channel::kControl;
+  auth::Identity other_kind = member;
+  other_kind.kind = ConnectionKind::kControl;
   std::vector<Call> calls;
   calls.push_back({stranger(""), Handshake::call(auth::random_key(), member)});
   for (const auto& identity :
-       {other_incarnation, other_epoch, other_rank, other_target, other_channel}) {
+       {other_incarnation, other_epoch, other_rank, other_target, other_kind}) {
     calls.push_back({stranger(""), Handshake::call(key_, identity)});
   }
   std::vector<os::Fd> strangers;
   strangers.push_back(
       stranger("GET / HTTP/1.1\r\nHost: somewhere.example\r\n\r\n" + std::string(1000, ' ')));
-  strangers.push_back(stranger(""));  // Says nothing at all.
+  strangers.push_back(stranger(""));  // Sends nothing at all.
   advance_to_the_end(calls);
   EXPECT_NE(calls.front().handshake.state(), Handshake::State::kDone);
   for (std::size_t i = 1; i < calls.size(); ++i) {
@@ -186,8 +188,8 @@ TEST_F(TcpConnectTest, MoreSilentCallersThanItKeepsDoNotDisturb) {
   rank_1.join();
 }
 
-// Method: 99 members have called before the last rank looks for the first time, together with
-// strangers who called before them.
+// Method: 99 members and some strangers have called before the last rank looks for the first time.
+// The strangers called before the members.
 TEST_F(TcpConnectTest, AWholeWorldMayCallBeforeSomebodyListens) {
   constexpr std::uint32_t kLast = 99;
   listen(1);
@@ -201,7 +203,7 @@ TEST_F(TcpConnectTest, AWholeWorldMayCallBeforeSomebodyListens) {
     calls.push_back(
         {stranger(""),
          auth::Handshake::call(
-             key_, {.channel = auth::Channel::kData, .epoch = 4, .from = rank, .to = kLast})});
+             key_, {.kind = auth::ConnectionKind::kData, .epoch = 4, .from = rank, .to = kLast})});
   }
   std::vector<auth::Stream> sockets;
   std::thread last([&] {
@@ -216,7 +218,7 @@ TEST_F(TcpConnectTest, AWholeWorldMayCallBeforeSomebodyListens) {
 TEST_F(TcpConnectTest, NamesWhoIsAbsentAtTheDeadline) {
   listen(4);
   std::thread rank_2([&] {
-    EXPECT_THROW(connect(2, std::chrono::milliseconds(300)), Error);  // 1 and 3 never come.
+    EXPECT_THROW(connect(2, std::chrono::milliseconds(300)), Error);  // Ranks 1 and 3 never come.
   });
   try {
     connect(0, std::chrono::milliseconds(300));
@@ -229,7 +231,7 @@ TEST_F(TcpConnectTest, NamesWhoIsAbsentAtTheDeadline) {
   rank_2.join();
 }
 
-// What rank 0 says of rank 1, whom it cannot reach.
+// Returns what rank 0 reports about rank 1, which it cannot reach.
 std::string complaint_of(const std::function<void()>& connect) {
   try {
     connect();
@@ -246,14 +248,14 @@ TEST_F(TcpConnectTest, SaysWhatWasInTheWay) {
   listeners_[1].socket.reset();
   EXPECT_THAT(complaint_of([&] { connect(0, std::chrono::milliseconds(300)); }),
               HasSubstr("rank 1 at " + addresses_[1] + ": Connection refused"));
-  // The broadcast address refuses streams in the call itself, before anything is sent.
+  // For the broadcast address, connect() itself fails, before anything is sent.
   addresses_[1] = "255.255.255.255:1";
   EXPECT_THAT(complaint_of([&] { connect(0, std::chrono::milliseconds(300)); }),
               HasSubstr("rank 1 at 255.255.255.255:1: "));
 }
 
-// Method: the first connections to rank 1 are accepted and closed, as one that has too many callers
-// would.
+// Method: the first connections to rank 1 are accepted and closed. A rank also closes connections
+// in this way if too many callers connect to it.
 TEST_F(TcpConnectTest, CallsAgainWhereItIsHungUpOn) {
   listen(2);
   std::vector<auth::Stream> of_rank_0;

@@ -1,7 +1,6 @@
-// Messages between two ranks whose connection is encrypted: whole, in order, and heard of without a
-// look at the clock.
-// Method: both ends are real transports, in one thread; messages are longer than the slot, a record
-// and what the sockets hold.
+// Messages between two ranks with an encrypted connection arrive whole and in order, and wake their
+// receiver without polling. Method: both ends are real transports in one thread. The messages are
+// longer than a slot and than a TLS record, and do not fit into the sockets' buffers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 
 #include <rota/error.h>
 
-#include "auth/exchange.h"
+#include "auth/handshake_io.h"
 #include "testing/tcp_world.h"
 #include "transport/tcp/transport.h"
 
@@ -46,8 +45,8 @@ class TcpEncryptedTest : public ::testing::Test {
     }
   }
 
-  Channel& channel(std::size_t rank) {
-    return static_cast<Channel&>(transports_[rank]->channel(1));
+  SocketChannel& channel(std::size_t rank) {
+    return static_cast<SocketChannel&>(transports_[rank]->channel(1));
   }
 
   std::unique_ptr<Transport> transports_[2];
@@ -59,7 +58,7 @@ std::vector<double> values_from(double first, std::size_t count) {
   return values;
 }
 
-// One side's message into the caller's memory, the other's through the slot.
+// One side receives into the caller's memory, the other side through the slot.
 TEST_F(TcpEncryptedTest, LongMessagesCrossEachOther) {
   const std::vector<double> sent[] = {values_from(0, 500'000), values_from(7, 500'000)};
   for (std::size_t rank = 0; rank < 2; ++rank) {
@@ -90,7 +89,7 @@ TEST_F(TcpEncryptedTest, LongMessagesCrossEachOther) {
   EXPECT_EQ(transports_[0]->sent_bytes(), bytes);
 }
 
-// A head and what follows it may lie in one record, which the socket tells of once.
+// A header and its payload may share a record, which the socket reports only once.
 TEST_F(TcpEncryptedTest, NobodyRestsWhileSomethingIsUnread) {
   const std::vector<double> sent = values_from(1, 1000);
   const auto payload = std::as_bytes(std::span(sent));
@@ -103,7 +102,7 @@ TEST_F(TcpEncryptedTest, NobodyRestsWhileSomethingIsUnread) {
     if (channel(0).incoming()) {
       received += channel(0).receive(std::as_writable_bytes(std::span(heard)).subspan(received));
     }
-    if (channel(0).starved()) transports_[0]->rest(kVeryLong);
+    if (channel(0).starved()) transports_[0]->sleep(kVeryLong);
   }
   EXPECT_LT(Clock::now() - start, kVeryLong / 2);
   EXPECT_EQ(heard, sent);
@@ -113,7 +112,7 @@ TEST_F(TcpEncryptedTest, APeerThatEndedIsLost) {
   transports_[1].reset();
   const auto wait = [this] {
     const auto end = Clock::now() + kVeryLong;
-    while (Clock::now() < end && !channel(0).incoming()) transports_[0]->rest(kVeryLong);
+    while (Clock::now() < end && !channel(0).incoming()) transports_[0]->sleep(kVeryLong);
   };
   EXPECT_THROW(wait(), Error);
 }

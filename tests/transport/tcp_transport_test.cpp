@@ -1,5 +1,6 @@
-// What a rank sees of its peers over TCP while bytes come in pieces, and when it is woken.
-// Method: rank 0 has a real transport; rank 1 is a bare socket, whose pieces the test chooses.
+// Tests what a rank receives from its peers over TCP if bytes arrive in pieces, and which events
+// wake the rank. Method: rank 0 has a real transport. Rank 1 is a bare socket, and the test chooses
+// the pieces.
 #include "transport/tcp/transport.h"
 
 #include <gtest/gtest.h>
@@ -38,16 +39,16 @@ class TcpTransportTest : public ::testing::Test {
 
   bool rest_ends_early() {
     const auto start = Clock::now();
-    transport_->rest(kVeryLong);
+    transport_->sleep(kVeryLong);
     return Clock::now() - start < kVeryLong / 2;
   }
 
-  // Whether a header came before long.
+  // Returns whether a header comes within kVeryLong.
   bool look_until_moved(transport::Channel& channel) {
     const auto end = Clock::now() + kVeryLong;
     while (!channel.incoming()) {
       if (Clock::now() > end) return false;
-      transport_->rest(kVeryLong);
+      transport_->sleep(kVeryLong);
     }
     return true;
   }
@@ -79,20 +80,19 @@ TEST_F(TcpTransportTest, RestEndsWhenAnotherThreadSaysSo) {
   waker.join();
 }
 
-// Who wakes a thread cannot know whether it rests already.
+// A thread that wakes another one cannot know whether that thread already sleeps.
 TEST_F(TcpTransportTest, AWakeBeforeARestEndsThatOneAlone) {
   transport_->wake();
   transport_->wake();
   EXPECT_TRUE(rest_ends_early());
   const auto start = Clock::now();
-  transport_->rest(std::chrono::milliseconds(20));
+  transport_->sleep(std::chrono::milliseconds(20));
   EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(20));
 }
 
-// Method: the peer's pieces end in the middle of elements, all the way through a message that is
-// several times as long as the slot. What was taken of it is what was sent, element by element, and
-// each byte has been put somewhere once: only then is the count of staged bytes that of the
-// message.
+// Method: the peer's pieces end in the middle of elements, all through a message that is several
+// times as long as the slot. The received elements must equal the sent ones, and each byte must be
+// copied once. Only then does the count of staged bytes equal the length of the message.
 TEST_F(TcpTransportTest, ElementsThatComeInPiecesAreWholeAndCopiedOnce) {
   std::vector<double> sent(100'000);
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<double>(i);
@@ -103,7 +103,7 @@ TEST_F(TcpTransportTest, ElementsThatComeInPiecesAreWholeAndCopiedOnce) {
   ASSERT_TRUE(look_until_moved(channel));
 
   std::vector<double> taken;
-  const std::byte* torn_at = nullptr;  // Where an element began that had not come in full.
+  const std::byte* torn_at = nullptr;  // Start of an element that had not come in full.
   constexpr std::size_t kPiece = 8 * 5000 + 3;
   for (std::size_t start = 0; start < payload.size(); start += kPiece) {
     const std::size_t end = std::min(start + kPiece, payload.size());
@@ -111,7 +111,7 @@ TEST_F(TcpTransportTest, ElementsThatComeInPiecesAreWholeAndCopiedOnce) {
     while (taken.size() < end / sizeof(double)) {
       const auto view = channel.peek();
       if (torn_at) {
-        EXPECT_EQ(view.data(), torn_at) << "it was moved";
+        EXPECT_EQ(view.data(), torn_at) << "an incomplete element was moved";
       }
       const std::size_t count = view.size() / sizeof(double);
       ASSERT_EQ(reinterpret_cast<std::uintptr_t>(view.data()) % alignof(double), 0U);
@@ -120,7 +120,7 @@ TEST_F(TcpTransportTest, ElementsThatComeInPiecesAreWholeAndCopiedOnce) {
       channel.release(count * sizeof(double));
       const bool is_torn = view.size() % sizeof(double) != 0;
       torn_at = is_torn ? view.data() + count * sizeof(double) : nullptr;
-      if (count == 0) transport_->rest(kVeryLong);
+      if (count == 0) transport_->sleep(kVeryLong);
     }
   }
   channel.finish_receive();
@@ -128,7 +128,7 @@ TEST_F(TcpTransportTest, ElementsThatComeInPiecesAreWholeAndCopiedOnce) {
   EXPECT_EQ(transport_->staged_bytes(), payload.size());
 }
 
-// Method: the peer has sent a message and ended before anybody looks.
+// Method: the peer has sent a message and ended before rank 0 looks.
 TEST_F(TcpTransportTest, APeerThatEndedIsLostAfterAllThatItHadSent) {
   ASSERT_TRUE(transport_->ends_by_itself(1));
   const Header header{.bytes = 0, .signature = {}};

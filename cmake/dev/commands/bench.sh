@@ -11,7 +11,7 @@ command_bench() {
   configure release -DROTA_BUILD_BENCHMARKS=ON "${least[@]}"
   compile_what_is_measured
   local all=(kernel latency launch small all-reduce collectives types oversubscribed loopback hosts
-    overlap training codecs)
+    overlap training codecs checkpoint summaries records mpi)
   (($#)) || set -- "${all[@]}"
   for what in "$@"; do
     case $what in
@@ -26,20 +26,30 @@ command_bench() {
       small) bench_small "$docs" ;;
       training) bench_training "$docs" ;;
       overlap) bench_overlap ;;
-      *) die "bench: there are ${all[*]}, not '$what'" ;;
+      checkpoint)
+        bench_beside_pytorch "saving and restoring" checkpoint/page.sh checkpoint "$docs"
+        ;;
+      summaries)
+        bench_beside_pytorch "summaries for TensorBoard" pace/summaries.sh summaries "$docs"
+        ;;
+      records)
+        bench_beside_pytorch "training on records" pace/records.sh records "$docs"
+        ;;
+      mpi) bench_mpi "$docs" ;;
+      *) die "bench: there is no benchmark '$what'; the benchmarks are ${all[*]}" ;;
     esac
   done
-  ((${#refused[@]} == 0)) || die "bench: no page for ${refused[*]}"
+  ((${#refused[@]} == 0)) || die "bench: no page was made for ${refused[*]}"
 }
 
-# compile_what_is_measured, once more before each page: its head has the digest of the sources of
-# that time.
+# compile_what_is_measured runs again before each page. The head of a page has the digest of the
+# sources at that time, so the measured programs must be made from these sources.
 compile_what_is_measured() { compile release rota_programs rota-bench mnist peers; }
 
-# can_make_hosts SECTION: network namespaces take root.
+# can_make_hosts SECTION succeeds if network namespaces can be made, which needs root.
 can_make_hosts() {
   ((EUID == 0)) && return
-  say "$1: takes root, which makes network namespaces; left out"
+  say "$1: left out, because only root can make network namespaces"
   return 1
 }
 
@@ -50,15 +60,16 @@ bench_kernel() {
 
 bench_latency() {
   local bin=build/release/bin transport
-  say "the least calls, between two threads"
+  say "the smallest calls, between two threads"
   "$bin/rota-bench" latency
   for transport in shm tcp; do
-    say "between two ranks over $transport"
+    say "the smallest calls, between two ranks over $transport"
     "$bin/rotarun" -np 2 --transport $transport "$bin/rota-bench" latency
   done
 }
 
-# page_of PAGE DOCS COMMAND...: others go on where a page is refused.
+# page_of PAGE DOCS COMMAND... makes a page with the command, and copies it into the docs if DOCS is
+# not empty. If the command refuses to make its page, the other pages are still made.
 page_of() {
   compile_what_is_measured
   "${@:3}" || { refused+=("$1") && return; }
@@ -67,9 +78,9 @@ page_of() {
   [[ ! -f build/bench/$1.svg ]] || cp "build/bench/$1.svg" docs/benchmarks/
 }
 
-# bench_contest WHAT SECTION DOCS: rota and its peers in turn.
+# bench_contest WHAT SECTION DOCS measures rota and its peers in turn.
 bench_contest() {
-  say "$2, beside what is installed of Open MPI, MPICH and Gloo"
+  say "$2, compared with Open MPI, MPICH and Gloo if they are installed"
   page_of "$2" "$3" benchmarks/contest/run.sh build/release/bin build/bench "./dev bench $1" "$2"
 }
 
@@ -88,14 +99,14 @@ bench_codecs() {
   can_make_hosts codecs || return 0
   bench_contest codecs codecs-1gbit "$1"
   bench_contest codecs codecs-100mbit "$1"
-  say "training by codec, at 100 Mbit/s"
+  say "training with each codec, at 100 Mbit/s"
   page_of codecs-training "$1" benchmarks/training/by_codec.sh build/release/bin \
     examples/mnist/data build/bench "./dev bench codecs"
 }
 
 # bench_launch [DOCS]
 bench_launch() {
-  say "starting two ranks, beside what is installed of Open MPI and MPICH"
+  say "starting two ranks, compared with Open MPI and MPICH if they are installed"
   page_of launch "$1" benchmarks/contest/launch.sh build/release/bin build/bench \
     "./dev bench launch"
 }
@@ -106,18 +117,34 @@ bench_small() {
   page_of small "$1" benchmarks/small/page.sh build/release/bin build/bench "./dev bench small"
 }
 
+# bench_mpi [DOCS]
+bench_mpi() {
+  say "rota over MPI, compared with MPI's own calls"
+  page_of mpi "$1" benchmarks/mpi/page.sh build/release/bin build/bench "./dev bench mpi"
+  say "starting MPI programs, compared with the launchers of Open MPI and MPICH"
+  page_of mpi-start "$1" benchmarks/mpi/start.sh build/release/bin build/bench "./dev bench mpi"
+}
+
 # bench_training [DOCS]
 bench_training() {
-  say "training MNIST, beside what is installed of PyTorch and TensorFlow"
+  say "training MNIST, compared with PyTorch and TensorFlow if they are installed"
   page_of training "$1" benchmarks/training/run.sh build/release/bin build/peers \
     examples/mnist/data build/bench "./dev bench training"
 }
 
+# bench_beside_pytorch TITLE SCRIPT SECTION DOCS
+bench_beside_pytorch() {
+  say "$1, compared with PyTorch if it is installed"
+  page_of "$3" "$4" "benchmarks/$2" build/release/bin build/peers examples/mnist/data build/bench \
+    "./dev bench $3"
+}
+
 bench_overlap() {
   local bin=build/release/bin
-  say "what it saves to send gradients during the backward pass: over shared memory"
+  say "time saved by sending gradients during the backward pass: over shared memory"
   "$bin/rotarun" -np 2 --transport shm "$bin/rota-bench" overlap
   can_make_hosts 'overlap between hosts' || return 0
-  say "the same between two network namespaces, at 1 Gbit/s"
+  say "time saved by sending gradients during the backward pass: at 1 Gbit/s between two network \
+namespaces"
   benchmarks/overlap/two_hosts.sh "$bin/rota-bench" overlap
 }

@@ -3,8 +3,8 @@
 
 command_build() {
   setup build test $([[ ${1:-} != asan ]] || echo sanitize)
-  [[ ${1:-release} =~ ^(release|debug|asan|tsan)$ ]] || die "build: there is no preset '$1'; there \
-are release, debug, asan and tsan"
+  [[ ${1:-release} =~ ^(release|debug|asan|tsan)$ ]] || die "build: there is no preset '$1'; the \
+presets are release, debug, asan and tsan"
   configure_all "${1:-release}"
   compile "${1:-release}"
 }

@@ -6,7 +6,7 @@ source cmake/dev/commands/docs.sh
 
 command_check() {
   local failed=()
-  [[ -z ${1:-} || $1 == --all ]] || die "check: takes --all and nothing else, not '$1'"
+  [[ -z ${1:-} || $1 == --all ]] || die "check: the only argument is --all, not '$1'"
   setup build test check docs
   say "clang-format"
   find lib launcher examples benchmarks tests -type f '(' -name '*.h' -o -name '*.cpp' ')' -print0 |
@@ -17,5 +17,5 @@ command_check() {
   configure_all release
   compile release style_test public_headers_alone public_headers_alone_clang
   run_tests release -L style || failed+=(style)
-  ((${#failed[@]} == 0)) || die "check: found something: ${failed[*]}"
+  ((${#failed[@]} == 0)) || die "check: these checks failed: ${failed[*]}"
 }

@@ -1,12 +1,14 @@
 # ./dev cluster up [--family FAMILY] | test [CTEST-ARGUMENT...] | bench | down | build
 # shellcheck shell=bash
+source cmake/dev/judges.sh
 
-# What is built of Kubernetes lies outside of the tree, as it takes minutes and seldom changes.
+# The programs of Kubernetes are kept outside of the tree: building them takes minutes, and they
+# seldom change.
 command_cluster() {
   local action=${1:-} provider=tests/cluster/provider
   (($# == 0)) || shift
   [[ $EUID == 0 || $action == build || ($action == test && -n ${KUBECONFIG:-}) ]] ||
-    die "cluster $action: only root may make nodes of network namespaces"
+    die "cluster $action: only root can make nodes from network namespaces"
   case $action in
     build) $provider/build.sh ;;
     up)
@@ -15,7 +17,8 @@ command_cluster() {
       ;;
     down) $provider/down.sh ;;
     test)
-      setup build cluster
+      setup build cluster judges
+      install_judges
       configure image -DROTA_CLUSTER_TESTS=ON
       compile image
       tests/cluster/images.sh build/image build/image/images
@@ -28,6 +31,6 @@ command_cluster() {
       compile image
       benchmarks/cluster/run.sh build/image
       ;;
-    *) die "cluster: up, test, bench, down or build?" ;;
+    *) die "cluster: the action must be up, test, bench, down or build" ;;
   esac
 }

@@ -14,7 +14,7 @@ command_demo() {
   build/release/bin/rotarun -np 4 --timeout 240 --output-filename $log \
     build/release/bin/mnist --model mlp
   accuracy=$(sed -n 's/.*done in .*test accuracy \([0-9.]*\) %.*/\1/p' $log/rank.0/stdout)
-  [[ -n $accuracy ]] || die "demo: the training has not said its accuracy: $log/rank.0/stdout"
+  [[ -n $accuracy ]] || die "demo: there is no accuracy in $log/rank.0/stdout"
   if ((${accuracy%.*} < 97)); then
     echo "FAILED: the test accuracy is $accuracy %, which is below 97 %"
     exit 1

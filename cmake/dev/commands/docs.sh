@@ -1,7 +1,7 @@
 # ./dev docs
 # shellcheck shell=bash
 
-# A warning of Doxygen's is an error.
+# docs/Doxyfile makes every warning of Doxygen an error.
 build_docs() {
   say "the API reference"
   mkdir -p build

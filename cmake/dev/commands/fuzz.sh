@@ -1,10 +1,11 @@
 # ./dev fuzz [SECONDS [NAME...]]
 # shellcheck shell=bash
 
-# What is found lies in build/fuzzed/found, and what was learnt in build/fuzzed/corpus: runs go on
-# there. Both outlive the build. No input may take as long, or as much memory in one piece, as a
-# stranger's manifest may. All of the fuzzer's is bounded too: AddressSanitizer keeps little for that
-# of what has been freed, and of who has allocated it.
+# Findings are in build/fuzzed/found. Inputs that reached new code are in build/fuzzed/corpus, where
+# the next run continues. Both folders outlive the build. The limits of time and memory for one
+# input are those of `rotarun render --check`, whose manifests may come from strangers. The memory
+# of the fuzzer as a whole is limited too. So AddressSanitizer gets a small quarantine for freed
+# memory, and records short call stacks.
 command_fuzz() {
   setup build test fuzz
   configure fuzz -DROTA_BUILD_TESTS=ON
@@ -21,5 +22,5 @@ command_fuzz() {
       "tests/fuzz/corpus/$name" 2>&1 | grep -v -e '^INFO' -e slowest -e 'peak_rss' ||
       failed+=("$name")
   done
-  ((${#failed[@]} == 0)) || die "fuzz: found something, see build/fuzzed/found: ${failed[*]}"
+  ((${#failed[@]} == 0)) || die "fuzz: failures were found, see build/fuzzed/found: ${failed[*]}"
 }

@@ -1,13 +1,18 @@
-# ./dev planted [--changed | NAME...]
+# ./dev planted [--changed [--minutes N] | NAME...]
 #
-# A fault is tests/planted/NAME.patch: some lines of text and a patch. Of the lines, each "Found-by:
-# REGEX" names a test by ctest's name, which must fail with the fault and pass without; "Preset:
-# debug" builds that instead of release.
+# With --minutes, no fault is begun after N minutes. The names of the faults that were left are in
+# build/planted/left, and the next run with --changed plants them.
+#
+# A fault is a file tests/planted/NAME.patch: some lines of text, and a patch. A line "Found-by:
+# REGEX" matches the ctest name of a test, which must fail with the fault and pass without it. A
+# line "Preset: debug" selects that preset instead of release. With "Preset: arm64", the test runs in
+# an emulator. With "Preset: mixed", it is a test of tests/arm/, whose ranks have several processors.
 # shellcheck shell=bash
 source cmake/dev/record.sh
 source cmake/dev/planted_copy.sh
+source cmake/dev/sysroot.sh
 
-# head_of NAME FIELD prints what the lines before the patch say.
+# head_of NAME FIELD prints the values of a field in the lines before the patch.
 head_of() { sed -n -e '/^\(diff \|--- \)/q' -e "s/^$2: *//p" "tests/planted/$1.patch"; }
 
 preset_of() {
@@ -16,16 +21,34 @@ preset_of() {
   echo "${preset:-release}"
 }
 
-# patched_by NAME prints the files that a fault is planted in.
+# builds_of NAME prints the presets that the fault is built with. ctest runs the tests of the last.
+builds_of() {
+  local preset
+  preset=$(preset_of "$1")
+  if [[ $preset == mixed ]]; then printf '%s\n' arm64 armhf release; else echo "$preset"; fi
+}
+
+# setup_presets_of NAME... installs what the presets of the faults need.
+setup_presets_of() {
+  local name architecture
+  setup build test planted
+  for architecture in $(for name; do builds_of "$name"; done | grep '^arm' | sort -u); do
+    setup arm
+    make_sysroot "$architecture"
+  done
+}
+
+# patched_by NAME prints the files that the patch changes.
 patched_by() { sed -n 's|^+++ b/\([^[:space:]]*\).*|\1|p' "tests/planted/$1.patch"; }
 
-# fault_key NAME: of the patch, what it is planted in, and the folders of the tests that find it; of
-# all tests where a name tells no folder.
+# fault_key NAME prints a digest of the patch, of the files that it changes, and of the folders of
+# the tests that find the fault. If the folder of a test cannot be found by its name, the digest
+# covers all tests.
 fault_key() {
   local test folders files=()
   mapfile -t files < <(patched_by "$1")
   while read -r test; do
-    # From "^faults_test\.Suite\.Name$" to TEST_F(Suite, Name).
+    # Turns "^faults_test\.Suite\.Name$" into a pattern for TEST_F(Suite, Name).
     test=$(sed -n 's/.*[.]\([A-Za-z0-9_]*\)\\*[.]\([A-Za-z0-9_]*\).*/\1, *\2/p' <<<"$test")
     folders=
     [[ -z $test ]] || folders=$(grep -rlE --include='*.cpp' "TEST(_F|_P)?\\($test" tests |
@@ -35,20 +58,35 @@ fault_key() {
   digest_of "tests/planted/$1.patch" "${files[@]}"
 }
 
-# build_for NAME builds in the copy what the tests need that find a fault. A script needs nothing.
+# configure_for NAME configures the presets of the fault in the copy.
+configure_for() {
+  local preset is_mixed=OFF
+  [[ $(preset_of "$1") != mixed ]] || is_mixed=ON
+  for preset in $(builds_of "$1"); do
+    in_copy configure_all "$preset" -DROTA_ARM_TESTS=$is_mixed || return
+  done
+}
+
+# build_for NAME builds, in the copy, the programs of the tests that find the fault. A test that is
+# a script needs no program.
 build_for() {
   local preset targets=() test
-  preset=$(preset_of "$1")
+  if [[ $(preset_of "$1") == mixed ]]; then
+    in_copy compile arm64 "${mixed_programs[@]}" && in_copy compile armhf "${mixed_programs[@]}" ||
+      return
+  fi
+  preset=$(builds_of "$1" | tail -n 1)
   while read -r test; do
     mapfile -t -O "${#targets[@]}" targets < <(programs_of "$test" "$preset")
   done < <(head_of "$1" Found-by)
   ((${#targets[@]} == 0)) || in_copy compile "$preset" "${targets[@]}"
 }
 
-# verdict_of NAME TEST prints "passes", "fails" or "is not there", of a test in the copy.
+# verdict_of NAME TEST runs a test in the copy, and prints "passes", "fails" or "is not there".
 verdict_of() {
   local log=build/planted/$1.log status=0
-  in_copy run_tests "$(preset_of "$1")" -R "$2" >"$log" 2>&1 || status=$?
+  ROTA_SYSROOTS=$kept/arm in_copy run_tests "$(builds_of "$1" | tail -n 1)" -R "$2" \
+    >"$log" 2>&1 || status=$?
   if grep -q '^No tests were found' "$log"; then
     echo "is not there"
   elif ((status == 0)); then
@@ -58,11 +96,20 @@ verdict_of() {
   fi
 }
 
-# without_fault NAME prints what is wrong with a fault's tests as long as it is not planted.
+# knows_without NAME succeeds if all tests of a fault have run before without a fault.
+knows_without() {
+  local test
+  while read -r test; do
+    grep -qsF -e "$(preset_of "$1") $test: " "$planted_tree.without" || return
+  done < <(head_of "$1" Found-by)
+}
+
+# without_fault NAME prints what is wrong with the tests of a fault before the fault is planted.
 without_fault() {
   local test verdict log=build/planted/$1.log
   [[ -n $(head_of "$1" Found-by) ]] || { echo "names no test: it has no line Found-by" && return; }
-  { in_copy configure_all "$(preset_of "$1")" && build_for "$1"; } >"$log" 2>&1 ||
+  knows_without "$1" ||
+    { renew_copy && configure_for "$1" && build_for "$1"; } >"$log" 2>&1 ||
     { echo "$(head_of "$1" Found-by): cannot be built without the fault: $log" && return; }
   while read -r test; do
     verdict=$(verdict_without "$1" "$test")
@@ -70,7 +117,8 @@ without_fault() {
   done < <(head_of "$1" Found-by)
 }
 
-# verdict_without NAME TEST, as verdict_of, of the copy as it is: once for all faults of a test.
+# verdict_without NAME TEST is verdict_of before the fault is planted. The test runs only once for
+# all faults that it finds.
 verdict_without() {
   local known=$planted_tree.without
   local key="$(preset_of "$1") $2"
@@ -78,7 +126,7 @@ verdict_without() {
   sed -n "s/^.*: //p" <(grep -F -e "$key: " "$known" | tail -n 1)
 }
 
-# with_fault NAME plants a fault and prints what is wrong, if it is not found.
+# with_fault NAME plants a fault, and prints what is wrong if a test does not find the fault.
 with_fault() {
   local test log=build/planted/$1.log
   renew_copy >"$log" 2>&1 || { echo "the tree cannot be copied: $log" && return; }
@@ -90,7 +138,7 @@ with_fault() {
   done < <(head_of "$1" Found-by)
 }
 
-# chosen_faults [--changed | NAME...] prints names.
+# chosen_faults [--changed | NAME...] prints the names of the faults to plant.
 chosen_faults() {
   local name
   if (($#)) && [[ $1 != --changed ]]; then
@@ -104,31 +152,32 @@ chosen_faults() {
     name=${name##*/}
     name=${name%.patch}
     if [[ ${1:-} == --changed ]] && has_passed "planted/$name" "$(fault_key "$name")"; then
-      say "found before, and unchanged: $name" >&2
+      say "already found, and unchanged: $name" >&2
     else
       echo "$name"
     fi
   done
 }
 
-# is_simulated NAME: whether the simulation alone is to find it. That has one thread, and a clock of
-# its own.
+# is_simulated NAME succeeds if only the simulation has to find the fault. The simulation has one
+# thread and a simulated clock.
 is_simulated() { [[ $(head_of "$1" Found-by) == '^simulation$' ]]; }
 
-# plant_all NAME... in the copy, one after the other. $planted_tree.wrong gets the names of those
-# that are not found.
+# plant_all END NAME... plants the faults in the copy, one after the other, and begins none when
+# SECONDS has come to END. It writes the names of faults that are not found into
+# $planted_tree.wrong, and of those that were left into $planted_tree.left.
 plant_all() {
-  local name key problem
-  declare -A problems
+  local end=$1 name key problem
+  shift
   mkdir -p "$planted_tree"
-  : >"$planted_tree.wrong"
-  (($#)) || return 0
-  renew_copy
   rm -f "$planted_tree.without"
-  for name; do problems[$name]=$(without_fault "$name"); done
+  : >"$planted_tree.wrong"
+  : >"$planted_tree.left"
   for name; do
+    ((SECONDS < end)) || { echo "$name" >>"$planted_tree.left" && continue; }
     key=$(fault_key "$name")
-    problem=${problems[$name]:-$(with_fault "$name")}
+    problem=$(without_fault "$name")
+    [[ -n $problem ]] || problem=$(with_fault "$name")
     if [[ -z $problem ]]; then
       echo "$name: found by $(head_of "$name" Found-by | paste -sd ' ')"
       note_passed "planted/$name" "$key"
@@ -139,13 +188,30 @@ plant_all() {
   done
 }
 
+# in_drawn_order NAME... prints the names in an order that the newest commit draws. If each run has
+# time for some faults only, and no record of the runs before, the runs plant different ones.
+in_drawn_order() {
+  local name commit
+  commit=$(git rev-parse HEAD 2>/dev/null) || commit=none
+  for name; do echo "$(digest <<<"$commit $name") $name"; done | LC_ALL=C sort | cut -c 66-
+}
+
 command_planted() {
-  local chosen name other names=() first=() second=() others=() wrong=()
+  local chosen name other names=() first=() second=() others=() wrong=() minutes=
   local first_tree=build/planted/first second_tree=build/planted/second
+  local end seconds=1000000000  # Without --minutes the end is never reached.
+  if [[ ${1:-} == --changed && ${2:-} == --minutes ]]; then
+    minutes=${3:-}
+    [[ $minutes =~ ^[0-9]{1,4}$ ]] || die "planted: --minutes wants a number, not '$minutes'"
+    set -- --changed
+  fi
   chosen=$(chosen_faults "$@")
+  mkdir -p build/planted
+  : >build/planted/left
   [[ -n $chosen ]] || return 0
   mapfile -t names <<<"$chosen"
-  setup build test planted
+  [[ -z $minutes ]] || mapfile -t names < <(in_drawn_order "${names[@]}")
+  setup_presets_of "${names[@]}"
   say "planting ${#names[@]} faults in copies of the tree below build/planted"
   for name in "${names[@]}"; do
     if ! is_simulated "$name"; then
@@ -156,13 +222,18 @@ command_planted() {
       second+=("$name")
     fi
   done
-  # Two simulations do not mind each other; whatever else there is has the machine to itself.
-  planted_tree=$second_tree plant_all "${second[@]}" &
+  [[ -z $minutes ]] || seconds=$((10#$minutes * 60))
+  end=$((SECONDS + seconds))
+  # Two simulations can run together, because each has its own clock. Other tests measure real time,
+  # so they run alone, and half of the time is theirs.
+  planted_tree=$second_tree plant_all $((end - seconds / 2)) "${second[@]}" &
   other=$!
-  planted_tree=$first_tree plant_all "${first[@]}"
-  wait "$other" || die "planted: in $second_tree not every fault could be tried"
+  planted_tree=$first_tree plant_all $((end - seconds / 2)) "${first[@]}"
+  wait "$other" || die "planted: some faults could not be tried in $second_tree"
   mapfile -t wrong < <(cat "$first_tree.wrong" "$second_tree.wrong")
-  planted_tree=$first_tree plant_all "${others[@]}"
+  cat "$first_tree.left" "$second_tree.left" >build/planted/left
+  planted_tree=$first_tree plant_all "$end" "${others[@]}"
   mapfile -t -O "${#wrong[@]}" wrong <"$first_tree.wrong"
-  ((${#wrong[@]} == 0)) || die "planted: see above: ${wrong[*]}"
+  cat "$first_tree.left" >>build/planted/left
+  ((${#wrong[@]} == 0)) || die "planted: these faults failed, see above: ${wrong[*]}"
 }

@@ -3,10 +3,11 @@
 
 command_sanitize() {
   local preset=${1:-} arguments=()
-  [[ $preset == asan || $preset == tsan ]] || die "sanitize: asan or tsan?"
+  [[ $preset == asan || $preset == tsan ]] || die "sanitize: the sanitizer must be asan or tsan"
   shift
-  # The proofs of the plans take minutes under a sanitizer, and have no memory or threads to watch.
-  # Of two options ctest would leave out what both name, so there is one.
+  # The proofs of plans take minutes under a sanitizer, and have neither threads nor memory that it
+  # should watch. There must be only one option --label-exclude: with two, ctest leaves out only
+  # tests that both options name.
   local exclude='style|proof'
   while (($#)); do
     case $1 in
@@ -16,7 +17,8 @@ command_sanitize() {
     shift
   done
   setup build test sanitize
-  configure_all "$preset"
+  # rota-bench measures, so nobody runs it under a sanitizer.
+  configure_all "$preset" -DROTA_BUILD_BENCHMARKS=OFF
   compile "$preset"
   run_tests "$preset" --label-exclude "$exclude" "${arguments[@]}"
 }

@@ -1,14 +1,22 @@
 # ./dev setup [GROUP...]
 # shellcheck shell=bash
+source cmake/dev/judges.sh
 
 command_setup() {
   setup build "$@"
-  [[ " $* " != *' peers '* ]] || install_peers
+  [[ " $* " != *' judges '* ]] || install_judges
+  [[ " $* " != *' cuda '* ]] || install_cuda
+  # What these benchmarks compare rota with, in a separate Python environment.
+  [[ " $* " != *' pytorch '* ]] || install_peers PyTorch "${pytorch[@]}"
+  [[ " $* " != *' peers '* ]] ||
+    install_peers 'PyTorch and TensorFlow' "${pytorch[@]}" 'tensorflow-cpu==2.21.*'
 }
 
-# What training is measured beside, in a Python environment of its own.
+pytorch=('torch==2.15.*' tensorboard)  # Its SummaryWriter needs TensorBoard.
+
+# install_peers TITLE PACKAGE...
 install_peers() {
-  say "installing PyTorch and TensorFlow in build/peers"
+  say "installing $1 in build/peers"
   python3 -m venv build/peers
-  build/peers/bin/pip install --quiet 'torch==2.15.*' 'tensorflow-cpu==2.21.*'
+  build/peers/bin/pip install --quiet "${@:2}"
 }

@@ -1,7 +1,8 @@
 # ./dev simulate [SEED | --seeds N [FROM]]
 #
-# Many seeds end with a table: how many met each failure in a call of each kind, and at each place.
-# From 10,000 on it is an error that a failure is met nowhere.
+# With --seeds, the output ends with a table: how many seeds met each failure in each kind of call,
+# and at each place that the failing rank may have in its world (alone on its host, and so on). With
+# 10,000 seeds or more, a failure that no seed met is an error.
 # shellcheck shell=bash
 
 command_simulate() {

@@ -1,4 +1,5 @@
-// The programs that start rotarun on other hosts.
+// Runs the agents that start rotarun on other hosts: starts them, sends each a start request, and
+// tells the leader when an agent ends.
 #include "launcher/hosts/agents/agents.h"
 
 #include <fcntl.h>
@@ -25,7 +26,7 @@ namespace {
 constexpr std::string_view kPlaceholder = "{host}";
 constexpr std::uint32_t kAllHosts = UINT32_MAX;
 
-// How an ending goes from one process of ours to the other.
+// How the outer process tells the inner one that an agent has ended.
 struct Record {
   std::uint32_t host = kAllHosts;
   std::int32_t kind = 0;
@@ -38,7 +39,8 @@ void set_blocking(int fd, bool blocks) {
   if (flags < 0 || ::fcntl(fd, F_SETFL, wanted) != 0) os::throw_errno("fcntl(O_NONBLOCK)");
 }
 
-// Room for a descriptor an agent. Afterwards the limit is as it was, and what is open stays open.
+// Raises the limit of open files: each agent needs a descriptor. The destructor restores the limit,
+// and open descriptors stay open.
 class ManyFiles {
  public:
   ManyFiles() : limit_(os::raise_open_file_limit()) {}
@@ -46,7 +48,7 @@ class ManyFiles {
   ManyFiles& operator=(const ManyFiles&) = delete;
   ~ManyFiles() {
     rlimit now{};
-    if (limit_ == 0 || ::getrlimit(RLIMIT_NOFILE, &now) != 0) return;  // It was never known.
+    if (limit_ == 0 || ::getrlimit(RLIMIT_NOFILE, &now) != 0) return;  // The old limit is unknown.
     now.rlim_cur = limit_;
     ::setrlimit(RLIMIT_NOFILE, &now);
   }
@@ -73,18 +75,18 @@ std::vector<std::string> agent_command(const std::string& agent, const std::stri
   return command;
 }
 
-Agents::Agents(const std::vector<AgentPlan>& plans, std::string orders,
+Agents::Agents(const std::vector<AgentPlan>& plans, std::string request,
                const std::vector<std::string>& environment, const os::SignalWatch& signals)
-    : orders_(orders.size()) {
-  const auto text = std::as_writable_bytes(std::span(orders));
-  os::copy_secret(text, orders_.bytes());
+    : request_(request.size()) {
+  const auto text = std::as_writable_bytes(std::span(request));
+  os::copy_secret(text, request_.bytes());
   os::wipe(text);
   const ManyFiles files;
   std::tie(endings_read_, endings_write_) = os::make_pipe();
   for (const AgentPlan& plan : plans) {
     if (signals.has_other_than(SIGCHLD)) return;
     auto [read, write] = os::make_pipe();
-    set_blocking(read.get(), true);  // It becomes the standard input of any program, such as cat.
+    set_blocking(read.get(), true);  // Programs such as cat need reads that block.
     set_blocking(write.get(), false);
     os::StartFailure failure;
     os::ProcessPlan process;
@@ -98,19 +100,21 @@ Agents::Agents(const std::vector<AgentPlan>& plans, std::string orders,
     process.standard_input = read.get();
     process.signals = signals.state_at_start();
     process.open_file_limit = files.limit();
-    process.own_session = true;  // What is typed at our terminal is for us to pass on.
+    // Ctrl-C must not end the agents: rotarun itself asks their hosts to end the job.
+    process.own_session = true;
     host_of_[os::start_process(process)] = plan.host;
-    lifelines_.push_back({.input = std::move(write), .own_orders = plan.orders});
+    lifelines_.push_back({.input = std::move(write), .own_request = plan.request});
     send_to(lifelines_.back());
   }
 }
 
-// One that is gone has an ending, which says so. Its input is writable for ever and takes nothing,
-// so that whoever went on to wait for it would not sleep any more.
+// Sends a part of the request. If the agent has closed its input, the request counts as sent: the
+// Ending of the agent reports that the agent is gone. A poll for that input would return
+// immediately each time, because a pipe without a reader always counts as writable.
 void Agents::send_to(Lifeline& lifeline) const {
-  const std::string& own = lifeline.own_orders;
-  const std::string_view common(reinterpret_cast<const char*>(orders_.bytes().data()),
-                                orders_.bytes().size());
+  const std::string& own = lifeline.own_request;
+  const std::string_view common(reinterpret_cast<const char*>(request_.bytes().data()),
+                                request_.bytes().size());
   while (!is_done(lifeline)) {
     const std::size_t sent = lifeline.sent_bytes;
     const std::string_view rest =
@@ -129,7 +133,7 @@ void Agents::add_to(os::PollSet& polls) const {
   }
 }
 
-void Agents::send_orders() {
+void Agents::send_requests() {
   for (Lifeline& lifeline : lifelines_) send_to(lifeline);
 }
 
@@ -149,7 +153,7 @@ void Agents::on_process(const os::ProcessEvent& event) {
       .value = event.value};
   host_of_.erase(agent);
   const ssize_t written = ::write(endings_write_.get(), &record, sizeof record);
-  static_cast<void>(written);  // Nobody reads it where the job is over.
+  static_cast<void>(written);  // After the job, nobody reads the record.
 }
 
 std::optional<Agents::Ending> Agents::next_ending() {

@@ -1,4 +1,4 @@
-// ROTA_*: what a person declares, in a pod's template or a shell.
+// Reads the ROTA_* variables, which a person sets in a pod template or in a shell.
 #include <algorithm>
 
 #include "cluster/host_names.h"
@@ -9,7 +9,7 @@ namespace rota::cluster {
 namespace {
 
 bool is_number(const std::string& text) {
-  // What begins as a negative number is one that is wrong, not a host.
+  // Text that begins like a negative number is meant as a number, not as a host.
   return text.empty() || text.front() == '-' ||
          text.find_first_not_of("0123456789") == std::string::npos;
 }
@@ -27,7 +27,7 @@ Declared read_declared(const Environment& environment) {
       environment.number("ROTA_ORDINAL_START", {.least = 0, .most = kMaxOrdinal}).value_or(0);
   if (const std::string* service = environment.find("ROTA_SERVICE")) {
     const NameAndNumber parts = split_name("ROTA_SERVICE", *service);
-    if (parts.number) refuse("ROTA_SERVICE is " + shown(*service) + ": a name without a port");
+    if (parts.number) refuse("ROTA_SERVICE is " + shown(*service) + ": give a name without a port");
     declared.service = parts.name;
   }
   return declared;

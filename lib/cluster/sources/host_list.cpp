@@ -1,4 +1,4 @@
-// Lists of hosts with their slots: "a:2,b:2", and files of lines.
+// Parses lists of hosts with slots, such as "a:2,b:2", and host files.
 #include "cluster/sources/host_list.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr Range kSlots{.least = 1, .most = kMaxRanks};
 
-// Adds up what is said of one host in several places.
+// Adds up the slots of a host that a list names several times.
 class Collector {
  public:
   explicit Collector(std::string what) : what_(std::move(what)) {}
@@ -34,12 +34,12 @@ class Collector {
     }
     if (host.most_slots && *host.slots > *host.most_slots) {
       refuse(what_ + ": " + shown(name) + " has " + std::to_string(*host.slots) +
-             " slots altogether, and max_slots=" + std::to_string(*host.most_slots) +
-             ": leave out what is wrong");
+             " slots in total, but max_slots=" + std::to_string(*host.most_slots) +
+             ": correct one of the two");
     }
     if (*host.slots > kMaxRanks) {
       refuse(what_ + ": " + shown(name) + " has " + std::to_string(*host.slots) +
-             " slots altogether, and " + std::to_string(kMaxRanks) + " are the most");
+             " slots in total, but at most " + std::to_string(kMaxRanks) + " are allowed");
     }
   }
 
@@ -51,16 +51,18 @@ class Collector {
   std::unordered_map<std::string, std::size_t> index_;
 };
 
-// Whoever logs in as somebody else says so to the one who logs in.
+// Refuses a user name. rotarun does not log in itself: the user name belongs to the program that
+// logs in, such as ssh.
 void require_no_user(const std::string& what, std::string_view name) {
   const std::size_t at = name.find('@');
   if (at == std::string_view::npos) return;
-  refuse(what + " has " + shown(name) + ", and rotarun does not log in itself: leave out " +
+  refuse(what + " has " + shown(name) + ", but rotarun does not log in itself: leave out " +
          shown(name.substr(0, at + 1)) +
-         ", and name the user in ~/.ssh/config or by --agent \"ssh -l USER {host}\"");
+         ", and name the user in ~/.ssh/config or with --agent \"ssh -l USER {host}\"");
 }
 
-// In a line nothing but slots follows a host, and no number of slots is joined to a bare address.
+// Splits a word of a host file. In a line of a host file, slots are words after the host. So a bare
+// IPv6 address has no number of slots at its end.
 NameAndNumber split_word(const std::string& where, std::string_view word) {
   const std::string number(word.substr(0, word.find('%')));
   const bool is_bare =
@@ -68,7 +70,7 @@ NameAndNumber split_word(const std::string& where, std::string_view word) {
   return split_name(where, is_bare ? "[" + std::string(word) + "]" : word);
 }
 
-// The words of a line, without its comment.
+// Returns the words of a line, without its comment.
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view kSpaces = " \t\r\v\f";
   line = line.substr(0, line.find('#'));
@@ -94,20 +96,20 @@ void add_line(const std::string& where, const std::vector<std::string_view>& wor
   std::optional<std::size_t> most;
   for (std::string_view word : std::span(words).subspan(1)) {
     if (word.starts_with(kMost) || word.starts_with("max-slots=")) {
-      if (most) refuse(where + " says twice how many slots " + parts.name + " may have");
+      if (most) refuse(where + " sets max_slots of " + parts.name + " twice");
       most = to_number(where + ": max_slots", word.substr(kMost.size()), kSlots);
       continue;
     }
     if (!word.starts_with(kKey)) {
       refuse(where + " has " + shown(word) +
-             ", and slots=N and max_slots=N are all that may follow a host");
+             ", but only slots=N and max_slots=N can follow a host");
     }
-    if (slots) refuse(where + " says twice how many slots " + parts.name + " has");
+    if (slots) refuse(where + " sets the slots of " + parts.name + " twice");
     slots = to_number(where + ": slots", word.substr(kKey.size()), kSlots);
   }
   if (most && slots.value_or(1) > *most) {
     refuse(where + " has " + std::to_string(*slots) + " slots of " + parts.name +
-           ", and max_slots=" + std::to_string(*most) + ": leave out the one that is wrong");
+           ", but max_slots=" + std::to_string(*most) + ": leave out the one that is wrong");
   }
   hosts.add({.name = parts.name, .slots = slots, .most_slots = most});
 }
@@ -138,7 +140,7 @@ std::vector<Host> parse_hostfile(const std::string& path, std::string_view text)
     if (!words.empty()) add_line(path + ":" + std::to_string(number), words, hosts);
   }
   std::vector<Host> all = hosts.take();
-  if (all.empty()) refuse(path + " names no host: a line is such as \"node1 slots=4\"");
+  if (all.empty()) refuse(path + " names no host: a line looks like \"node1 slots=4\"");
   return all;
 }
 

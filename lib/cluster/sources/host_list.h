@@ -1,8 +1,8 @@
-// Lists of hosts with their slots, as launchers take them.
+// Parses lists of hosts with slots, in the forms that launchers accept.
 //
-// A host that is named more than once has the sum of its slots, one for each mention without a
-// number, as a node file of a batch system has a line for each slot. A host that is named once
-// without a number has as many as it finds that it has.
+// A host that is named more than once has the sum of its slots, and each mention without a number
+// counts as one slot. So the node file of a batch system, with one line for each slot, works. A
+// host that is named once without a number decides its number of slots itself, from its CPUs.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,13 +13,15 @@
 
 namespace rota::cluster {
 
-// "a:2,b:2". `what` is the variable or the flag.
+// Parses "a:2,b:2". `what` is the variable or the flag.
 std::vector<Host> parse_host_list(const std::string& what, std::string_view text);
 
-// Lines of "host", "host slots=2" or "host:2", with "max_slots=4" behind; "#" begins a comment.
+// Parses lines of "host", "host slots=2" or "host:2"; "max_slots=4" may follow. "#" begins a
+// comment.
 std::vector<Host> parse_hostfile(const std::string& path, std::string_view text);
 
-// Hosts of a list; this one is found among them by its name, where it is one of them.
+// Returns the specification of a list of hosts. `own_host` is set if the list has this host, by
+// name or by address.
 Specification specification_of_hosts(const std::string& source, std::vector<Host> hosts,
                                      const Given& given);
 

@@ -1,5 +1,5 @@
-// An Indexed Job: the pod knows its completion index, and nobody tells how many there are; that
-// must be declared.
+// Reads an Indexed Job of Kubernetes. The pod knows its completion index, but nothing tells the pod
+// the number of pods: ROTA_HOSTS must declare it.
 #include "cluster/pods.h"
 #include "cluster/sources.h"
 

@@ -1,5 +1,5 @@
-// A JobSet: jobs of pods, so that a pod has two indices. Its labels come here where the pod's
-// template asks for them, each under its own name:
+// Reads a JobSet: several jobs of pods, so a pod has two indices. The pod template must pass these
+// labels as variables:
 //   jobset.sigs.k8s.io/jobset-name             JOBSET_NAME
 //   jobset.sigs.k8s.io/job-index               JOBSET_JOB_INDEX
 //   jobset.sigs.k8s.io/replicatedjob-replicas  JOBSET_REPLICATEDJOB_REPLICAS
@@ -10,7 +10,7 @@
 namespace rota::cluster {
 namespace {
 
-// Job after job, pod after pod.
+// Returns the hosts, job after job, and in each job pod after pod.
 std::vector<Host> hosts_of(const PodName& job, std::size_t job_count, std::size_t pod_count,
                            const std::string& service) {
   std::vector<Host> hosts;
@@ -31,10 +31,11 @@ std::optional<Specification> from_job_set(const Given& given) {
   const auto job = environment.number("JOBSET_JOB_INDEX", kOrdinals);
   if (!job) return std::nullopt;
   const std::size_t pod = environment.needed_number(
-      "JOB_COMPLETION_INDEX", kOrdinals, "and JOBSET_JOB_INDEX is: its jobs have to be Indexed");
+      "JOB_COMPLETION_INDEX", kOrdinals,
+      "but JOBSET_JOB_INDEX is set: the jobs of the JobSet must be Indexed");
   const std::size_t job_count = environment.needed_number(
       "JOBSET_REPLICATEDJOB_REPLICAS", {.least = 1, .most = kMaxRanks},
-      "and JOBSET_JOB_INDEX is: add the label jobset.sigs.k8s.io/replicatedjob-replicas");
+      "but JOBSET_JOB_INDEX is set: add the label jobset.sigs.k8s.io/replicatedjob-replicas");
   require_among("JOBSET_JOB_INDEX", *job, "JOBSET_REPLICATEDJOB_REPLICAS", job_count);
   const Declared declared = read_declared(environment);
   Specification specification{.source = "JobSet"};
@@ -46,7 +47,7 @@ std::optional<Specification> from_job_set(const Given& given) {
   if (host_count % job_count != 0) {
     refuse("ROTA_HOSTS is " + std::to_string(host_count) +
            ", and JOBSET_REPLICATEDJOB_REPLICAS is " + std::to_string(job_count) +
-           ": the first is all pods of all jobs");
+           ": the first must count all pods of all jobs");
   }
   const std::size_t pod_count = host_count / job_count;
   require_among("JOB_COMPLETION_INDEX", pod, "ROTA_HOSTS / JOBSET_REPLICATEDJOB_REPLICAS",

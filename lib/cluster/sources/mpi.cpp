@@ -1,4 +1,4 @@
-// What starts programs of MPI's tells each process its rank: Open MPI's mpirun, PMI-1, PMIx.
+// Reads the rank that an MPI launcher gives to each process: Open MPI's mpirun, PMI-1, PMIx.
 #include "cluster/one_rank.h"
 #include "cluster/sources.h"
 #include "cluster/sources/slurm_step.h"
@@ -15,7 +15,7 @@ std::optional<Specification> from_open_mpi(const Given& given) {
   return read_rank("Open MPI", environment, kNames);
 }
 
-// What MPICH's mpiexec and its kin speak.
+// PMI-1 is the set of variables of MPICH's mpiexec and of launchers derived from it.
 std::optional<Specification> from_pmi(const Given& given) {
   constexpr RankNames kNames{.rank = "PMI_RANK",
                              .world_size = "PMI_SIZE",
@@ -27,7 +27,7 @@ std::optional<Specification> from_pmi(const Given& given) {
   return read_rank("PMI", environment, kNames);
 }
 
-// The environment has the rank and the job; how many there are, its server would tell.
+// The environment has the rank and the job. Only the PMIx server knows the number of ranks.
 std::optional<Specification> from_pmix(const Given& given) {
   const Environment& environment = given.environment;
   if (!environment.has("PMIX_RANK")) return std::nullopt;
@@ -35,7 +35,9 @@ std::optional<Specification> from_pmix(const Given& given) {
   Specification specification{.source = "PMIx", .level = Level::kProcess};
   specification.rank = environment.number("PMIX_RANK", {.least = 0, .most = kMaxRanks - 1});
   if (!environment.has("PMIX_NAMESPACE")) {
-    refuse("PMIX_NAMESPACE is not set, and PMIX_RANK is: PMIx sets both");
+    refuse(
+        "PMIX_RANK is set, but PMIX_NAMESPACE is not, and PMIx sets both: set both, or unset "
+        "PMIX_RANK");
   }
   specification.job_id = environment.text("PMIX_NAMESPACE");
   return specification;

@@ -1,5 +1,5 @@
-// Slurm: inside a step its variables describe this task; in an allocation without one (a batch
-// script, or salloc's shell) they describe the room that there is.
+// Reads the variables of Slurm. Inside a step, the variables describe this task. In an allocation
+// without a step (a batch script, or salloc's shell), they describe the nodes that may be used.
 #include <array>
 #include <numeric>
 
@@ -12,10 +12,11 @@
 namespace rota::cluster {
 namespace {
 
-// From here on a step's number stands for something else, such as the batch script itself.
+// From this number on, a step ID means something else, such as the batch script itself.
 constexpr std::size_t kFirstSpecialStep = 0xfffffff0;
 
-// What a variable of the step says, or else that of the job.
+// Finds the first of the given variables that is set. Callers name the variable of the step first,
+// and then the variable of the job.
 struct Found {
   std::string name;
   std::string value;
@@ -28,7 +29,7 @@ std::optional<Found> find_first(const Environment& environment,
   return std::nullopt;
 }
 
-// Nodes, and the tasks of each.
+// Reads the nodes. The slots of each node are its number of tasks.
 std::vector<Host> read_nodes(const Environment& environment, bool is_step) {
   const char* own_list = is_step ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST";
   const char* own_counts = is_step ? "SLURM_STEP_TASKS_PER_NODE" : "SLURM_TASKS_PER_NODE";
@@ -45,8 +46,8 @@ std::vector<Host> read_nodes(const Environment& environment, bool is_step) {
   if (number) {
     const std::size_t count = to_number(number->name, number->value, kAnyRankCount);
     if (list && hosts.size() != count) {
-      refuse(number->name + " is " + std::to_string(count) + ", and " + list->name + " is " +
-             shown(list->value) + ", which are " + std::to_string(hosts.size()));
+      refuse(number->name + " is " + std::to_string(count) + ", but " + list->name + " is " +
+             shown(list->value) + ", which names " + std::to_string(hosts.size()));
     }
     hosts.resize(count);
   }
@@ -54,7 +55,7 @@ std::vector<Host> read_nodes(const Environment& environment, bool is_step) {
   const std::vector<std::size_t> tasks = expand_counts(counts->name, counts->value);
   if (tasks.size() != hosts.size()) {
     refuse(counts->name + " is " + shown(counts->value) + ", for " + std::to_string(tasks.size()) +
-           " nodes, and there are " + std::to_string(hosts.size()));
+           " nodes, but the number of nodes is " + std::to_string(hosts.size()));
   }
   for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].slots = tasks[i];
   return hosts;
@@ -67,8 +68,8 @@ void require_sum(const Specification& specification, const std::string& name) {
     sum += *host.slots;
   }
   if (specification.hosts.empty() || sum == *specification.world_size) return;
-  refuse(name + " is " + std::to_string(*specification.world_size) + ", and its nodes have " +
-         std::to_string(sum) + " tasks altogether");
+  refuse(name + " is " + std::to_string(*specification.world_size) + ", but the nodes have " +
+         std::to_string(sum) + " tasks in total");
 }
 
 Specification base_of(const std::string& source, const Environment& environment) {
@@ -80,7 +81,8 @@ Specification base_of(const std::string& source, const Environment& environment)
   return specification;
 }
 
-// One task on each node is rotarun itself, and its ranks are as many as there is room for.
+// With one task on each node, the task is rotarun itself. rotarun starts as many ranks as the node
+// has room for.
 void make_host_level(Specification& specification) {
   specification.level = Level::kHost;
   specification.world_size.reset();
@@ -89,7 +91,8 @@ void make_host_level(Specification& specification) {
   for (Host& host : specification.hosts) host.slots.reset();
 }
 
-// A node may have another name than its host; Slurm tells its own name in the batch script.
+// Finds this node. A node's name in Slurm may differ from its host name. In the batch script,
+// SLURMD_NODENAME is the node's name in Slurm.
 std::optional<std::size_t> find_own(const std::vector<Host>& nodes, const Given& given) {
   const std::string* name = given.environment.find("SLURMD_NODENAME");
   const auto own = name ? find_host(nodes, *name, {}) : std::nullopt;
@@ -115,7 +118,7 @@ bool is_own_step(const Environment& environment, std::string_view job_name) {
 std::optional<Specification> from_slurm_step(const Given& given) {
   const Environment& environment = given.environment;
   if (!is_in_step(environment)) return std::nullopt;
-  constexpr const char* kWhy = "and SLURM_STEP_ID is: srun sets both";
+  constexpr const char* kWhy = "but SLURM_STEP_ID is set: srun sets both";
   Specification specification = base_of("Slurm step", environment);
   specification.level = Level::kProcess;
   const auto count =

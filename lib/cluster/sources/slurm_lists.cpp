@@ -1,4 +1,4 @@
-// How Slurm writes long lists in few letters.
+// Expands the short forms in which Slurm writes long lists.
 #include "cluster/sources/slurm_lists.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::size_t kMostDigits = 9;
   refuse(what + " is " + shown(text) + ": " + why);
 }
 
-// Separated by commas that stand outside of brackets.
+// Returns the items of a list. Only commas outside of brackets separate items.
 std::vector<std::string_view> items_of(const std::string& what, std::string_view text) {
   std::vector<std::string_view> items;
   std::size_t begin = 0;
@@ -41,7 +41,7 @@ std::string padded(std::size_t number, std::size_t width) {
   return std::string(width > digits.size() ? width - digits.size() : 0, '0') + digits;
 }
 
-// "07-09": 07, 08, 09.
+// Adds the numbers of a range: "07-09" adds 07, 08, 09.
 void add_range(const std::string& what, std::string_view range, std::vector<std::string>& numbers) {
   const std::size_t hyphen = range.find('-');
   const std::string_view low = range.substr(0, hyphen);
@@ -61,7 +61,7 @@ void add_range(const std::string& what, std::string_view range, std::vector<std:
   }
 }
 
-// One item, with brackets in one place or in several: r[1-2]n[1-3].
+// Expands one item, which may have brackets in several places: r[1-2]n[1-3].
 std::vector<std::string> expand_item(const std::string& what, std::string_view item) {
   std::vector<std::string> names{""};
   while (!item.empty()) {

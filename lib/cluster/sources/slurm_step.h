@@ -1,4 +1,4 @@
-// Which step of Slurm's this process is a task of.
+// Tells whether this process is a task of a Slurm step.
 #pragma once
 #include <string_view>
 
@@ -8,9 +8,9 @@ namespace rota::cluster {
 
 bool is_in_step(const Environment& environment);
 
-// Whether the job that PMI or PMIx names is this very step: then srun itself set those variables,
-// as a cluster's MpiDefault may make it do for every program, and what it says of the step is the
-// same and more.
+// Returns whether the job that PMI or PMIx names is this Slurm step. In that case srun itself has
+// set the PMI variables: a cluster's MpiDefault may make srun do so for every program. Slurm's own
+// variables say the same about the step, and more, so rota uses Slurm's variables instead.
 bool is_own_step(const Environment& environment, std::string_view job_name);
 
 }  // namespace rota::cluster

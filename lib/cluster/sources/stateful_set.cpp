@@ -1,12 +1,13 @@
-// A StatefulSet: nothing but the pod's name has its ordinal, so that this is the weakest of the
-// sources.
+// Reads the pod of a StatefulSet: only the pod's name has its ordinal, so this is the weakest
+// source.
 #include "cluster/pods.h"
 #include "cluster/sources.h"
 
 namespace rota::cluster {
 namespace {
 
-// The random end of a pod's name, which may be all digits: five of those that are used there.
+// Returns whether the digits may be the random end of a pod's name. Kubernetes draws five
+// characters for that end. All five may be digits, but only those listed below.
 bool is_drawn(const std::string& digits) {
   constexpr std::size_t kCount = 5;
   return digits.size() == kCount && digits.find_first_not_of("2456789") == std::string::npos;
@@ -36,8 +37,8 @@ std::optional<Specification> from_stateful_set(const Given& given) {
            std::to_string(pod->ordinal) + ", and ROTA_HOSTS is " + std::to_string(count) +
            ": the ordinals go from " + std::to_string(first) + " to " +
            std::to_string(first + count - 1) +
-           "; ROTA_HOSTS is to be the set's spec.replicas, and where its spec.ordinals.start is "
-           "another, ROTA_ORDINAL_START that");
+           "; set ROTA_HOSTS to the set's spec.replicas, and ROTA_ORDINAL_START to its "
+           "spec.ordinals.start if it has one");
   }
   specification.own_host = pod->ordinal - first;
   specification.hosts = pods_like(*pod, first, count, declared.service);

@@ -1,4 +1,4 @@
-// The flags by which programs of old tutorials are told their cluster.
+// Parses the flags that describe the cluster to programs of old tutorials.
 #include "cluster/sources/task_flags.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kNames[] = {"ps_hosts", "worker_hosts", "job_name", "task_index"};
 
-// The flag's name; empty where the argument is none of ours.
+// Returns the flag's name, or an empty text if the argument is not one of the four flags.
 std::string_view name_in(std::string_view argument) {
   if (!argument.starts_with('-')) return {};
   const std::string_view rest = argument.substr(argument.starts_with("--") ? 2 : 1);
@@ -23,7 +23,7 @@ std::string_view name_in(std::string_view argument) {
 const std::string& needed(const TaskFlags& flags, const std::string& name) {
   const auto found = flags.values.find(name);
   if (found == flags.values.end()) {
-    refuse("--worker_hosts needs --" + name + " beside it: which of the tasks is this process?");
+    refuse("--worker_hosts also needs --" + name + ": which of the tasks is this process?");
   }
   return found->second;
 }
@@ -67,7 +67,7 @@ TaskFlags parse_task_flags(const std::vector<std::string>& arguments) {
   return flags;
 }
 
-// Without workers these are the flags of another program.
+// Without --worker_hosts, the other flags have another meaning: they belong to the program.
 std::optional<Specification> from_task_flags(const Given& given) {
   const TaskFlags flags = parse_task_flags(given.arguments);
   if (!flags.values.contains("worker_hosts")) return std::nullopt;

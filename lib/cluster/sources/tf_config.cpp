@@ -1,9 +1,10 @@
-// TF_CONFIG, as TensorFlow reads it and Kubeflow's TFJob writes it:
+// Parses TF_CONFIG, as TensorFlow reads it and Kubeflow's TFJob writes it:
 //
 //   { "cluster": { "chief": [ "host:port" ], "worker": [ "host:port", … ], … },
 //     "task": { "type": "worker", "index": 0 } }
 //
-// A job may also be a map from indices to addresses. Other keys beside these two are ignored.
+// A job may also be a map from indices to addresses. Keys other than "cluster" and "task" are
+// ignored, except sparseCluster, which is refused.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -29,10 +30,11 @@ constexpr std::size_t kDeepest = 16;
   refuse(std::string(kSource) + ": " + place + " is " + shown(text) + ": " + needed + " is needed");
 }
 
-// A key that stands twice in an object would silently be the last one.
+// Parses JSON, and refuses a repeated key: the JSON parser would silently keep only the last of two
+// equal keys in an object.
 json parse(const std::string& text) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
-    refuse("TF_CONFIG is empty: where there is no cluster, leave it unset");
+    refuse("TF_CONFIG is empty: if there is no cluster, leave it unset");
   }
   std::vector<std::set<std::string>> open;
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
@@ -51,19 +53,19 @@ json parse(const std::string& text) {
   try {
     return json::parse(text, watch);
   } catch (const json::parse_error& error) {
-    refuse("TF_CONFIG is " + shown(text) + ", which is no JSON: byte " +
+    refuse("TF_CONFIG is " + shown(text) + ", which is not JSON: byte " +
            std::to_string(error.byte) + " is wrong");
   } catch (const json::out_of_range&) {
-    refuse("TF_CONFIG is " + shown(text) + ", and one of its numbers is too large");
+    refuse("TF_CONFIG is " + shown(text) + ", but one of its numbers is too large");
   }
 }
 
 std::string to_address(const std::string& place, const json& value) {
-  if (!value.is_string()) refuse_value(place, value, "a text \"host:port\"");
+  if (!value.is_string()) refuse_value(place, value, "a string \"host:port\"");
   return value.get<std::string>();
 }
 
-// By index as a number: "10" comes after "9".
+// Returns the addresses in the order of their indices as numbers: "10" comes after "9".
 std::vector<std::string> read_map(const std::string& place, const json& tasks) {
   std::map<std::size_t, std::string> by_index;
   for (const auto& [key, value] : tasks.items()) {
@@ -77,8 +79,8 @@ std::vector<std::string> read_map(const std::string& place, const json& tasks) {
   std::vector<std::string> addresses;
   for (auto& [index, address] : by_index) {
     if (index != addresses.size()) {
-      refuse("TF_CONFIG: " + place + " has an index " + std::to_string(index) + " and none " +
-             std::to_string(addresses.size()) + ": a ring needs every task's address");
+      refuse("TF_CONFIG: " + place + " has an index " + std::to_string(index) + " but no index " +
+             std::to_string(addresses.size()) + ": rota needs every task's address");
     }
     addresses.push_back(std::move(address));
   }
@@ -114,12 +116,12 @@ void read_cluster(const json& cluster, Tasks& tasks) {
     const auto [found, is_new] = tasks.jobs.try_emplace(role, std::move(job));
     if (!is_new) {
       refuse("TF_CONFIG: cluster has both a " + found->second.name + " and a " + name +
-             ": there is one chief");
+             ": there can be only one chief");
     }
   }
 }
 
-// A number, or a text that is one: TensorFlow makes an int of either.
+// Reads a number, or a string that is a number: TensorFlow converts either to an int.
 std::size_t read_index(const json& task) {
   constexpr Range kIndices{.least = 0, .most = kMaxRanks - 1};
   const std::string place = "task.index";
@@ -136,41 +138,43 @@ std::size_t read_index(const json& task) {
 void read_task(const json& config, Tasks& tasks) {
   if (!config.contains("task")) {
     refuse(
-        "TF_CONFIG has a cluster and no task: say which one this process is, as in "
+        "TF_CONFIG has a cluster but no task: say which task this process is, as in "
         R"("task": {"type": "worker", "index": 0})");
   }
   const json& task = config["task"];
   if (!task.is_object()) refuse_value("task", task, "an object with type and index");
-  if (!task.contains("type")) refuse("TF_CONFIG: task has no type: chief, worker, evaluator or ps");
-  if (!task["type"].is_string()) refuse_value("task.type", task["type"], "a text");
+  if (!task.contains("type"))
+    refuse("TF_CONFIG: task has no type: give chief, worker, evaluator or ps");
+  if (!task["type"].is_string()) refuse_value("task.type", task["type"], "a string");
   const std::string type = task["type"].get<std::string>();
   tasks.own_role = to_role("task.type", type);
   tasks.own_index = read_index(task);
   tasks.index_place = std::string(kSource) + ": task.index";
-  // TFJob leaves its evaluator out of the cluster.
+  // TFJob leaves its evaluator out of the cluster, so an unlisted evaluator is not an error.
   if (tasks.own_role == Role::kEvaluator && !tasks.jobs.contains(Role::kEvaluator)) {
     if (tasks.own_index > 0) {
       refuse(tasks.index_place + " is " + std::to_string(tasks.own_index) +
-             ", and there is one evaluator at most");
+             ", but there can be only one evaluator");
     }
     tasks.is_own_unlisted = true;
     return;
   }
   const auto own = tasks.jobs.find(tasks.own_role);
   if (own == tasks.jobs.end() || own->second.name != type) {
-    refuse("TF_CONFIG: task.type is " + shown(type) + ", and cluster has no " + type);
+    refuse("TF_CONFIG: task.type is " + shown(type) + ", but cluster has no " + type);
   }
 }
 
-// Another one means that there are others, of whom nobody says where they are.
+// Refuses an index other than 0: it means that there are other tasks, and nothing says where they
+// are.
 void require_first(const json& config, const Environment& environment) {
   const auto task = config.find("task");
   if (task == config.end() || !task->is_object() || !task->contains("index")) return;
   const std::size_t index = read_index(*task);
   if (index == 0 || environment.text("ROTA_WORLD") == "1") return;
-  refuse("TF_CONFIG has no cluster, and its task has the index " + std::to_string(index) +
-         ": so there are others; say where, in a cluster, or set ROTA_WORLD=1 where this process "
-         "is to be alone");
+  refuse("TF_CONFIG has no cluster, but its task has the index " + std::to_string(index) +
+         ": so there are other tasks; give their addresses in a cluster, or set ROTA_WORLD=1 if "
+         "this process is to be alone");
 }
 
 Specification single_process(const json& config, const Given& given) {
@@ -190,7 +194,7 @@ std::optional<Specification> from_tf_config(const Given& given) {
   if (!config.is_object()) refuse("TF_CONFIG is " + shown(*text) + ": an object {…} is needed");
   if (config.contains("sparseCluster")) {
     refuse(
-        "TF_CONFIG has a sparseCluster, which names this task alone: a ring needs every task's "
+        "TF_CONFIG has a sparseCluster, which names only this task: rota needs every task's "
         "address, so leave enableDynamicWorker out of the TFJob");
   }
   if (!config.contains("cluster")) return single_process(config, given);
@@ -204,7 +208,7 @@ std::optional<Specification> from_tf_config(const Given& given) {
   Specification specification = specification_of(tasks, given.asker);
   const auto chief = tasks.jobs.find(Role::kChief);
   if (chief != tasks.jobs.end() && chief->second.name == "master") {
-    specification.remarks.emplace_back("TF_CONFIG has a master, which is taken for the chief");
+    specification.remarks.emplace_back("TF_CONFIG has a master, which counts as the chief");
   }
   return specification;
 }

@@ -1,5 +1,5 @@
-// How a collective over shared memory begins: each rank posts, and goes on once it has seen all
-// posts. Few bytes are in the posts themselves.
+// The start of a collective over shared memory: each rank posts, and continues once it has seen all
+// posts. If there are only a few bytes of values, the posts contain them.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -16,7 +16,8 @@ void SharedRun::start(const Operation& operation) {
   own_ = {};
   element_shift_ = static_cast<std::size_t>(std::countr_zero(element_bytes()));
   is_staged_ = needs_stage(operation);
-  // Where all are alike, one post does for the memory and for the first segment.
+  // A rank that needs staging copies its first segment before it posts, and the post says so. If
+  // all ranks do this, no rank waits again once it has seen all posts.
   if (is_staged_) stage_from(0);
   Flags::Content content{};
   const std::size_t content_bytes =
@@ -44,7 +45,7 @@ std::size_t SharedRun::put_offer(Flags::Content& content) const noexcept {
   return sizeof offer;
 }
 
-// What a rank has posted.
+// Returns the offer in a rank's post.
 Offer SharedRun::offered_by(std::size_t rank) const noexcept {
   Offer offer;
   std::memcpy(&offer, posts_[rank]->bytes(), sizeof offer);
@@ -85,13 +86,14 @@ void SharedRun::compare(std::size_t rank, const Signature& theirs) const {
   throw mismatch(operation_->signature(), theirs, rank);
 }
 
-// False where some rank's values cannot be reached, and so all go by stages; all ranks find the
-// same.
+// Returns false if there is a rank whose values peers cannot access. Then all ranks use staging
+// buffers. All ranks get the same result.
 bool SharedRun::all_are_reached() const {
   bool all = true;
   for (std::size_t rank = 0; rank < posts_.size(); ++rank) {
     const Offer offer = offered_by(rank);
-    // A digest is quick to compare; before ranks write to each other's memory, all of it is.
+    // A digest is quick to compare. Before ranks write to each other's memory, the whole signature
+    // is compared.
     Signature::Words theirs{};
     std::ranges::copy(offer.signature, theirs.begin());
     compare(rank, Signature(theirs));
@@ -100,20 +102,20 @@ bool SharedRun::all_are_reached() const {
   return all;
 }
 
-// The contributions are added in the ring's order: to chunk c, those of c + 1, c + 2, …, c. All is
-// the chunk of a root: that is the order of a chain.
+// The contributions are added in the ring's order: in chunk c, the ranks' order is c + 1, c + 2, …,
+// c. In a reduce, all values are the root's chunk, which gives the order of a chain.
 void SharedRun::add_posts() const noexcept {
   const std::size_t count = call().count;
   const std::size_t root = call().root;
   if (call().collective == Collective::kBroadcast) {
-    if (bytes() == 0) return;  // Of no address.
+    if (bytes() == 0) return;  // Without values there may be no address.
     std::memcpy(buffer_of(*operation_, Buffer::kValues), posts_[root]->bytes(), bytes());
     return;
   }
   if (call().collective == Collective::kReduce) {
     return add_posts_of_chunk(root, {0, count});
   }
-  if (count <= kChunkGrain) return add_posts_of_chunk(0, {0, count});  // It has them all.
+  if (count <= kChunkGrain) return add_posts_of_chunk(0, {0, count});  // One chunk has all values.
   for (std::size_t chunk = 0; chunk < posts_.size(); ++chunk) {
     add_posts_of_chunk(chunk, chunk_of({0, count}, chunk, posts_.size()));
   }

@@ -1,4 +1,4 @@
-// Finds the values of an operation in the memory that others reach.
+// Finds the values of an operation in the memory that peers can access.
 #include "collectives/shared/offer.h"
 
 namespace rota::collectives {

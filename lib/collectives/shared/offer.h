@@ -1,5 +1,5 @@
-// What a rank's post says where the values are too many to travel with it: where they lie, and how
-// they count.
+// The content of a post whose values are too many to travel with it: where the values are, and the
+// factor of this rank.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace rota::collectives {
 
-// Whether a rank has values that count in the result, and whether it gets that.
+// gives_in() returns whether a rank contributes values to the result. takes_in() returns whether
+// the rank receives the result.
 bool gives_in(const Description& call, std::size_t rank) noexcept;
 bool takes_in(const Description& call, std::size_t rank) noexcept;
 
@@ -19,19 +20,19 @@ struct Offer {
 
   std::uint64_t from = kNowhere;  // Offsets in the rank's own memory.
   std::uint64_t to = kNowhere;
-  double factor = 1;                // Each rank has its own.
-  std::uint32_t is_list = 0;        // There is a PartList at `from`.
-  std::uint32_t is_staged = 0;      // The first segment's values are on the stage.
-  std::uint64_t signature[3] = {};  // All but its last word, which is 0.
+  double factor = 1;                // Each rank may have its own factor.
+  std::uint32_t is_list = 0;        // 1: a ScatterList is at `from`.
+  std::uint32_t is_staged = 0;      // 1: the first segment is in the staging buffer.
+  std::uint64_t signature[3] = {};  // Without its last word, which is 0.
 };
 
-// `memory`: what others reach of this rank's.
+// Returns this rank's offer. `memory`: the memory of this rank that peers can access.
 Offer offer_of(const Operation& operation, std::span<const std::byte> memory) noexcept;
 
-// Whether others reach all of a rank's values that they need.
+// Returns whether peers can access all values of `rank` that the peers must read or write.
 bool is_reached(const Description& call, std::size_t rank, const Offer& offer) noexcept;
 
-// Where an operation's values are.
+// The next three functions return the addresses and the size of an operation's values.
 inline std::byte* buffer_of(const Operation& operation, Buffer buffer) noexcept {
   return operation.buffers[static_cast<std::size_t>(buffer)];
 }

@@ -1,5 +1,6 @@
-// Which values each rank reduces for all. Shares are cut at pages: what a processor fetches ahead
-// ends there, and would take lines away from whoever writes them.
+// The slice of the values that each rank reduces for all ranks. Slices are cut at page boundaries,
+// because a processor's prefetch ends there. Across any other cut, the prefetch would take cache
+// lines away from the rank that writes them.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -16,14 +17,15 @@ class PageShares {
 
   explicit PageShares(std::size_t world_size) noexcept : world_size_(world_size) {}
 
-  // `segment`: the elements to cut, each of 2 to the power of `element_shift` bytes. `offset`:
-  // where rank 0's values begin in its memory. All ranks know it. So is who begins with the first
-  // page, so that it is the same rank each time, and of other values another one.
+  // `segment`: the elements to cut. An element has 2^element_shift bytes. `offset`: the offset of
+  // rank 0's values in the memory of rank 0. All ranks know this offset. It also selects the rank
+  // of the first page: the same values get the same rank each time, and the first pages of
+  // different values are spread over the ranks.
   void cut(Slice segment, std::size_t element_shift, std::uint64_t offset) noexcept {
     segment_ = segment;
     page_shift_ = kPageShift - element_shift;
-    lead_ = offset % kPageBytes >> element_shift;
-    first_rank_ = offset / kPageBytes % world_size_;
+    lead_ = static_cast<std::size_t>(offset % kPageBytes) >> element_shift;
+    first_rank_ = static_cast<std::size_t>(offset / kPageBytes % world_size_);
     pages_ = (lead_ + segment.count + (std::size_t{1} << page_shift_) - 1) >> page_shift_;
   }
 
@@ -40,7 +42,7 @@ class PageShares {
   bool is_empty(std::size_t rank) const noexcept { return place_of(rank) >= pages_; }
 
  private:
-  // Of the ranks in the order in which they reduce pages.
+  // Returns the index of a rank in the order in which ranks reduce pages.
   std::size_t place_of(std::size_t rank) const noexcept {
     return rank >= first_rank_ ? rank - first_rank_ : rank + world_size_ - first_rank_;
   }
@@ -48,8 +50,8 @@ class PageShares {
   std::size_t world_size_;
   Slice segment_;
   std::size_t page_shift_ = kPageShift;
-  std::size_t lead_ = 0;        // Elements of a page before the segment begins in it.
-  std::size_t first_rank_ = 0;  // Reduces the first page.
+  std::size_t lead_ = 0;        // Elements between the start of the first page and the segment.
+  std::size_t first_rank_ = 0;  // The rank with the first page.
   std::size_t pages_ = 0;
 };
 

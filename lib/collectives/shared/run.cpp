@@ -1,4 +1,5 @@
-// Goes from phase to phase, waits until all have done their shares, and says what it waits for.
+// Runs the phases of a collective over shared memory, waits until all ranks have reduced their
+// slices, and tells which rank it waits for.
 #include "collectives/shared/run.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ SharedRun::SharedRun(Flags& flags, std::span<transport::Channel* const> channels
       first_stream_(static_cast<std::uint32_t>(first_stream)),
       shares_(flags.world_size()),
       posts_(flags.world_size()),
-      share_(flags.world_size()) {}
+      slice_reducer_(flags.world_size()) {}
 
 bool SharedRun::gives(std::size_t rank) const noexcept { return gives_in(call(), rank); }
 
@@ -62,16 +63,20 @@ bool SharedRun::all_are_done() noexcept {
   return true;
 }
 
-// The header of the plan that the peer is in.
 void SharedRun::compare_with(std::size_t peer) const {
-  if (!channels_[peer]) return;
-  const transport::Header* header = channels_[peer]->incoming();
+  if (channels_[peer]) compare_with_message(*operation_, *channels_[peer], peer);
+}
+
+void compare_with_message(const Operation& operation, transport::Channel& channel,
+                          std::size_t peer) {
+  const transport::Header* header = channel.incoming();
   if (!header) return;
   const Signature theirs(header->signature);
-  // A send is no collective, and a peer that has done with this one may be in the next.
+  // A send is no mismatch, because it is not a collective. Another sequence is no mismatch either:
+  // a peer that has finished this collective may be in the next one.
   if (theirs.collective() == Collective::kSend) return;
-  if (theirs.sequence() != operation_->sequence) return;
-  throw mismatch(operation_->signature(), theirs, peer);
+  if (theirs.sequence() != operation.sequence) return;
+  throw mismatch(operation.signature(), theirs, peer);
 }
 
 std::optional<Wait> SharedRun::waiting() const noexcept {

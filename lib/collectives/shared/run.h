@@ -1,7 +1,8 @@
-// What ranks that share memory do without messages: all say by their flags where their values are,
-// each reduces a slice of everybody's, where it lies, and all say that they have: an all-reduce. In
-// a reduce the root alone gets the slices; in a broadcast they are all the root's. A few bytes
-// travel with the post itself, and then that is all.
+// Collectives over shared memory, without messages. In an all-reduce, all ranks announce with their
+// flags where their values are. Each rank reduces one slice of all ranks' values in place, and then
+// announces that the slice is done. In a reduce, only the root gets the slices. In a broadcast, all
+// slices come from the root. If there are few bytes, they travel in the post (the announcement)
+// itself, and no other phase follows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,38 +13,40 @@
 
 #include "collectives/operation.h"
 #include "collectives/running.h"
-#include "collectives/shared/flags.h"
+#include "collectives/shared/flags_page.h"
 #include "collectives/shared/offer.h"
 #include "collectives/shared/page_shares.h"
-#include "collectives/shared/reach.h"
-#include "collectives/shared/share.h"
+#include "collectives/shared/scatter_list.h"
+#include "collectives/shared/slice_reducer.h"
 #include "transport/channel.h"
 
 namespace rota::collectives {
 
-// Of Algorithm::kShared. Several may be under way at once: each has posted, and they take turns in
-// the order of their posts.
+// A run of Algorithm::kShared. Several may be under way together: each of them has posted, and this
+// rank works on one at a time, in the order of the posts.
 class SharedRun final : public Running {
  public:
-  // `channels`: as PlanRun has them. `place`: of those that may be under way together, and of
-  // the method's streams, which begin at `first_stream`.
+  // `channels`: as for PlanRun. `place`: the index of this run among the runs that may be under way
+  // together. The run's stream has the same index among the method's streams. These streams begin
+  // at `first_stream`.
   SharedRun(Flags& flags, std::span<transport::Channel* const> channels, std::size_t place,
             std::size_t first_stream);
 
-  // Whether so many bytes of values are in the post itself.
+  // Returns whether `bytes` bytes of values fit into the post itself.
   static constexpr bool travels_with_post(std::size_t bytes) noexcept { return bytes <= 48; }
 
-  // One that goes by this rank's stage holds all streams, as there is one stage;
-  // another one holds that of its place.
+  // An operation that uses this rank's staging buffer uses all streams, because there is one
+  // buffer. Any other operation uses the stream of its place.
   void add_streams(const Operation& operation, Streams& streams) const noexcept override;
 
   void start(const Operation& operation) override;
 
-  // Comes back after some 100 KiB a rank.
+  // Reduces at most 128 KiB of this rank's slice. With staging, a step may instead copy one segment
+  // back from the staging buffer, and the next segment into the staging buffer.
   Turn step() override;
 
   bool done() const noexcept { return phase_ == Phase::kDone; }
-  std::optional<Wait> waiting() const noexcept override;  // Empty while it is this rank's turn.
+  std::optional<Wait> waiting() const noexcept override;  // Empty while this rank reduces.
   void compare_with(std::size_t peer) const override;
 
  private:
@@ -76,8 +79,8 @@ class SharedRun final : public Running {
   void cut() noexcept;
   Turn begin_share();
   void reach_share_of(std::size_t rank);
-  Reach own_reach() const noexcept;
-  Reach reach_of(std::size_t rank, const Offer& offer) const;
+  ScatterCursor own_cursor() const noexcept;
+  ScatterCursor cursor_of(std::size_t rank, const Offer& offer) const;
   std::size_t sent_bytes(std::size_t own_bytes) const noexcept;
   std::size_t others_that_take() const noexcept;
   Turn reduce();
@@ -99,24 +102,29 @@ class SharedRun final : public Running {
   std::uint32_t place_;
   std::uint32_t first_stream_;
   const Operation* operation_ = nullptr;
-  const PlannedCollective* planned_ = nullptr;  // The operation's.
-  std::uint64_t number_ = 0;                    // As the flags count.
+  const PlannedCollective* planned_ = nullptr;  // operation_->planned.
+  std::uint64_t number_ = 0;                    // The number of its post.
   Phase phase_ = Phase::kDone;
-  bool is_staged_ = false;  // Some rank's values are where others do not reach them.
-  Slice segment_;           // What is under way: all or, where staged, as much as a stage has.
-  Slice own_;               // Of it, what this rank reduces; empty before it has been cut.
+  bool is_staged_ = false;  // Peers cannot access some rank's values.
+  Slice segment_;           // Current elements: all; with staging, as many as fit the buffer.
+  Slice own_;               // This rank's slice of the segment; empty before the cut.
   std::size_t element_shift_ = 0;
-  PageShares shares_;          // Of all ranks.
-  std::uint64_t awaited_ = 0;  // The segment or share, by the flags' count, that all are to do.
-  std::size_t seen_ = 0;       // Ranks that have come as far, from the first one on.
-  std::vector<const Post*> posts_;  // By rank.
-  Share share_;
+  PageShares shares_;               // The slices of all ranks.
+  std::uint64_t awaited_ = 0;       // Number of the segment or slice that all ranks must finish.
+  std::size_t seen_ = 0;            // Ranks 0 to seen_ - 1 have reached the awaited point.
+  std::vector<const Post*> posts_;  // Index = rank.
+  SliceReducer slice_reducer_;
 };
 
-// What needs no messages, where all ranks share memory.
+// Compares this rank's operation with the header of a peer's message, if there is one. The peer
+// sends messages if it runs a plan. Throws Error kMismatch.
+void compare_with_message(const Operation& operation, transport::Channel& channel,
+                          std::size_t peer);
+
+// The method for collectives without messages; all ranks must share memory.
 class SharedCollectives final : public Method {
  public:
-  // `shared` outlives it. `channels`: as SharedRun has them.
+  // `shared` must outlive the object. `channels`: as for SharedRun.
   SharedCollectives(transport::SharedMemory& shared, std::span<transport::Channel* const> channels)
       : flags_(shared), channels_(channels.begin(), channels.end()) {}
 
@@ -136,12 +144,19 @@ class SharedCollectives final : public Method {
   std::size_t stream_count() const noexcept override { return kMostRunning; }
   bool starts_in_order() const noexcept override { return true; }  // Posts are numbered.
   std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) override {
+    first_stream_ = first_stream;
     return std::make_unique<SharedRun>(flags_, channels_, place, first_stream);
   }
+
+  // The next three are for DeviceSharedCollectives, which uses the same flags and streams.
+  Flags& flags() noexcept { return flags_; }
+  std::span<transport::Channel* const> channels() const noexcept { return channels_; }
+  std::size_t first_stream() const noexcept { return first_stream_; }
 
  private:
   Flags flags_;
   std::vector<transport::Channel*> channels_;
+  std::size_t first_stream_ = 0;  // Known once there is a place.
 };
 
 }  // namespace rota::collectives

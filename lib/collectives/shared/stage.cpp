@@ -1,5 +1,5 @@
-// Values that others do not reach: a segment after the other is brought to each rank's stage,
-// reduced there as all else is, and brought back.
+// Staging, for values in memory that peers cannot access: segment after segment is copied to each
+// rank's staging buffer, reduced there, and copied back.
 #include <algorithm>
 #include <cstring>
 
@@ -13,8 +13,9 @@ bool SharedRun::is_reached_by_others(const Operation& operation) const noexcept 
   return is_reached(operation.planned->call, own, offer_of(operation, flags_->memory(own)));
 }
 
-// Takes the segment from `offset` on, and brings to the stage what others reduce of it. Segments
-// are such that all shares are as many pages, where the stage has a page for each rank.
+// Begins the segment at `offset`. Copies to the staging buffer the parts that other ranks reduce.
+// If the staging buffer has at least one page for each rank, a segment is cut so that all slices
+// have the same number of pages.
 void SharedRun::stage_from(std::size_t offset) {
   const std::span<std::byte> stage = flags_->stage();
   const std::size_t page_each = flags_->world_size() * PageShares::kPageBytes;
@@ -24,7 +25,7 @@ void SharedRun::stage_from(std::size_t offset) {
   segment_ = {offset, std::min(call().count - offset, most)};
   cut();
   if (gives(flags_->rank())) {
-    const auto bring = [&](const Reach& own, std::size_t at, std::size_t count) {
+    const auto bring = [&](const ScatterCursor& own, std::size_t at, std::size_t count) {
       std::memcpy(stage.data() + at, own.from(), count);
     };
     flags_->count_staged(for_others_shares(bring));
@@ -32,7 +33,8 @@ void SharedRun::stage_from(std::size_t offset) {
   awaited_ = flags_->say_staged();
 }
 
-// A post has said it of a first segment; later ones are counted.
+// A rank's post may already say that its first segment is in the staging buffer. For all other
+// segments, the rank's counter says this.
 Turn SharedRun::stage() {
   if (!all_have_staged()) return Turn::kNothing;
   return begin_share();
@@ -47,11 +49,11 @@ bool SharedRun::all_have_staged() noexcept {
   return true;
 }
 
-// Brings back what others have reduced of this one.
+// Copies back the parts of this segment that other ranks have reduced.
 Turn SharedRun::go_on_with_next_segment() {
   if (takes(flags_->rank())) {
     const std::byte* from = flags_->stage().data();
-    const auto bring_back = [&](const Reach& own, std::size_t at, std::size_t count) {
+    const auto bring_back = [&](const ScatterCursor& own, std::size_t at, std::size_t count) {
       std::memcpy(own.to(), from + at, count);
     };
     flags_->count_staged(for_others_shares(bring_back));
@@ -67,8 +69,8 @@ Turn SharedRun::go_on_with_next_segment() {
   return Turn::kMoved;
 }
 
-// Calls copy(own values, bytes from where the stage begins, how many) for each run of what is under
-// way before and behind the own share. Returns the bytes of all.
+// Calls copy(own values, byte offset in the staging buffer, byte count) for each run of the segment
+// before and after this rank's own slice. Returns the total bytes.
 template <class F>
 std::size_t SharedRun::for_others_shares(F copy) const {
   const Slice own = own_;
@@ -76,16 +78,16 @@ std::size_t SharedRun::for_others_shares(F copy) const {
   const Slice before{segment_.offset, own.offset - segment_.offset};
   const Slice behind{end, segment_.offset + segment_.count - end};
   for (const Slice& others : {before, behind}) {
-    Reach reach = own_reach();
+    ScatterCursor cursor = own_cursor();
     std::size_t left = others.count * element_bytes();
     std::size_t at = bytes_before(others) - bytes_before(segment_);
-    bool is_there = reach.skip(bytes_before(others), left > 0);
+    bool is_there = cursor.skip(bytes_before(others), left > 0);
     while (is_there && left > 0) {
-      const std::size_t count = std::min(left, reach.bytes());
-      copy(reach, at, count);
+      const std::size_t count = std::min(left, cursor.bytes());
+      copy(cursor, at, count);
       at += count;
       left -= count;
-      is_there = reach.skip(count, left > 0);
+      is_there = cursor.skip(count, left > 0);
     }
     ROTA_ASSERT(is_there);
   }

@@ -1,6 +1,6 @@
-// Steps that every rank of a job takes, the same number of them even where the job is asked to end
-// early: rotarun that gets SIGTERM has the ranks agree on the last one. A Trainer is made so; for a
-// loop of one's own:
+// Counts the steps of a job so that every rank takes the same number of them, even if the job ends
+// early. When rotarun gets SIGTERM, the ranks agree on the last step. A Trainer uses this class. A
+// loop of your own uses it like this:
 //
 //   rota::AgreedSteps steps(communicator);
 //   while (has_more() && steps.begin()) step();
@@ -13,21 +13,23 @@
 
 namespace rota {
 
-// One thread at a time may use it: the one that uses its Communicator.
+// One thread at a time may use an AgreedSteps: the thread that uses its Communicator.
 class ROTA_EXPORT AgreedSteps {
  public:
-  // Every rank makes one. From here until the last one of this process is destroyed, rotarun leaves
-  // SIGTERM to it; so begin() has to be called every few seconds. `communicator` is lent. One that
-  // does not have all ranks of the job is never asked to stop. Throws what collectives throw.
+  // Every rank must make an AgreedSteps. Until the last AgreedSteps of this process is destroyed,
+  // rotarun does not end the ranks on SIGTERM but lets them agree. So each rank must call begin()
+  // every few seconds. `communicator` is borrowed. With a Communicator that lacks ranks of the job,
+  // begin() always returns true. Throws what collectives throw.
   explicit AgreedSteps(Communicator& communicator);
   AgreedSteps(const AgreedSteps&) = delete;
   AgreedSteps& operator=(const AgreedSteps&) = delete;
   ~AgreedSteps();
 
-  // Whether to take one more step. Once it is false it stays so, on every rank after the same step
-  // of this Communicator; they are counted over all objects of this kind. Waits only while the
-  // ranks are about to agree, and allocates nothing before. Throws Error kTimeout, where a rank has
-  // not answered within the deadline of a collective; kSystem, when the launcher is gone.
+  // Returns whether to take one more step. After the first false, every call returns false. Every
+  // rank gets false after the same step of this Communicator; all AgreedSteps of a Communicator
+  // share one count. Waits only while the ranks agree on the last step, and allocates nothing
+  // before that. Throws Error kTimeout if a rank has not answered within the deadline of a
+  // collective, and kSystem if the launcher is gone.
   bool begin();
 
  private:

@@ -1,4 +1,4 @@
-// What values look like on their way between ranks.
+// Says how values are encoded while they travel between ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,30 +9,32 @@
 
 namespace rota {
 
-// Sums and means of float32 can travel in fewer bytes than they have. They are added in float32
-// whatever the codec; what a codec makes of a sum is the same on every rank, bit for bit, and does
-// not depend on the transport. Bytes per element, and what an encoding loses:
+// An all-reduce that sums or averages float32 can send fewer bytes than its values have. Ranks add
+// in float32, whatever the codec. Every rank ends with the same bits, and the bits do not depend on
+// the transport. Below, each codec has its bytes per element, and what an encoding loses.
 enum class Codec : std::uint8_t {
-  kIdentity,        // 4, nothing.
-  kBfloat16,        // 2, to nearest with 8 significant bits.
-  kFloat16,         // 2, to nearest with 11 significant bits; beyond 65504 it becomes infinite.
-  kInt8,            // 1.02, to the nearest of 255 levels within the largest of 256 neighbours.
-  kInt8Stochastic,  // The same, to one of the two steps around it, so that the mean is right.
-  kTopK,            // 0.1, all but the largest 64 of 4096 neighbours.
+  kIdentity,  // 4; loses nothing.
+  kBfloat16,  // 2; to nearest with 8 significant bits.
+  kFloat16,   // 2; to nearest with 11 significant bits; magnitudes above 65504 become infinite.
+  kInt8,  // 1.02; to the nearest of 255 levels; the largest magnitude of a block of 256 sets the
+          // scale.
+  kInt8Stochastic,  // 1.02; up or down to one of these levels, at random; the mean error is 0.
+  kTopK,            // 0.1; keeps only the 64 largest magnitudes of each block of 4096.
 };
 
-// "identity", "bf16", "fp16", "int8", "int8-stochastic", "top-k"; "unknown"
+// Returns the name of `codec`: "identity", "bf16", "fp16", "int8", "int8-stochastic" or "top-k";
+// otherwise "unknown".
 ROTA_EXPORT std::string_view to_string(Codec codec) noexcept;
 
-// By its name; empty where there is none of that name.
+// Returns the codec of this name, or nothing if there is none.
 ROTA_EXPORT std::optional<Codec> codec_named(std::string_view name) noexcept;
 
-// What has fewer bytes travels as it is, unless a call names its codec: it takes as long whatever
-// its size.
+// An all-reduce of fewer bytes than this travels uncoded unless the call names a codec: at these
+// sizes, a codec would not make the all-reduce faster.
 inline constexpr std::size_t kLeastCodedBytes = 64 * 1024;
 
-// Whether training by it wants what is lost in one step added in the next one (error feedback):
-// true of those that lose more than 16 bits can hold.
+// Returns whether training with this codec needs error feedback: a step adds what the previous step
+// has lost. This is true for codecs that lose more than kBfloat16 and kFloat16.
 constexpr bool wants_feedback(Codec codec) noexcept { return codec >= Codec::kInt8; }
 
 }  // namespace rota

@@ -1,20 +1,21 @@
-// A group of ranks that combine buffers. Start here; settings live in <rota/options.h>.
+// A Communicator is a group of ranks that combine buffers. Its options are in <rota/options.h>.
 //
-// Calls are matched by order: every rank makes the same calls with the same count and type.
-// One thread at a time may use a Communicator. The values of a call are lent until it is done.
-// One failure breaks it for good, on every rank: each later call throws the first cause. Values
-// that it failed with are unspecified, and those from allocate() may go on changing until the other
-// ranks have heard of it. Success leaves the same bits on every rank, over any transport.
+// Calls match by order: every rank must make the same calls with the same count and type. One
+// thread at a time may use a Communicator. The values of a call are borrowed until the call
+// completes. After success, every rank has the same bits, over any transport. One failure breaks a
+// Communicator for ever, on every rank: each later call throws the first cause. The values of a
+// failed call are unspecified; values from allocate() may change until the other ranks know of the
+// failure.
 //
-// Each call has a blocking form, and one that returns at once with a Request. All throw what
-// Request::wait throws, and kInvalidArgument, with nothing done, where the arguments make no sense:
-// an address that is null or misaligned, types or counts that do not fit, a rank outside of the
-// world, an operation that the type does not have, an input that overlaps the output.
+// Each call has a blocking form, and an _async form that returns a Request: immediately, unless 64
+// calls are pending. Both throw what Request::wait throws, and Error kInvalidArgument, with nothing
+// done, if arguments make no sense: a null or misaligned address, types or counts that do not fit,
+// a rank outside of the world, an operation that the type lacks, an input that overlaps the output.
 //
-// Two forms where two are given: in place, and from an input, which is only read, and which a call
-// that blocks borrows until it returns: it may be a temporary there. `part of rank r` is
-// slice_of(count, r, world_size()) or, in the forms with _v, the run of counts[r] elements that
-// follows the parts of the ranks before r; every rank gives the same counts.
+// If a call has two overloads, one works in place; the other writes an output, and never changes
+// its input. The input of a blocking call is borrowed until it returns, and may be a temporary. The
+// part of rank r is slice_of(count, r, world_size()). In the _v forms, that part is the counts[r]
+// elements that follow the parts of the ranks below r. Every rank must give the same counts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -37,70 +38,75 @@ namespace rota {
 
 class ROTA_EXPORT Communicator {
  public:
-  using Counts = std::span<const std::size_t>;  // Of elements; index = rank.
+  using Counts = std::span<const std::size_t>;  // Numbers of elements; index = rank.
 
-  // Joins the job that started this process, once, and blocks until every rank has; a process that
-  // nothing started is a world of one. Throws Error: kTimeout after join_timeout, with the absent,
-  // kMismatch if ranks disagree on options, kPeerLost if one ended too early, kSystem, kNoMemory.
+  // Joins the job that started this process, and blocks until every rank has joined. A process can
+  // join its job only once. A process that no job started is a world of one. Throws Error: kTimeout
+  // after join_timeout, naming the absent ranks; kMismatch if ranks disagree on options; kPeerLost
+  // if a rank ended too early; kInvalidArgument for wrong options; kSystem; kNoMemory.
   explicit Communicator(
       const CommunicatorOptions& options = CommunicatorOptions::from_environment());
 
-  // One Communicator for each of `count` threads of this process; alone, [i] is rank i. In a job
-  // every process calls it, with counts of their own, and the threads of all are one world: process
-  // p's [i] has the rank i + the counts of the processes before p, in the order of their ranks. A
-  // process that holds the Communicator that it has joined by, with the same options, keeps it and
-  // may call this again: it is a collective of that one. Otherwise this joins, as the constructor.
-  // Throws Error: kInvalidArgument for a count of 0; what the constructor and collectives throw.
+  // Returns a Communicator for each of `count` threads of this process. Outside a job, element i is
+  // rank i. In a job, every process must make this call, with its own count, and all threads form
+  // one world: element i of a process has rank i + the sum of counts of processes with lower ranks.
+  // If a Communicator of this process has joined the job as the rank in `options`, the call is a
+  // collective of that Communicator, and may be repeated. Otherwise the call joins the job. Throws
+  // Error kInvalidArgument for a count of 0, and what the constructor and collectives throw.
   static std::vector<Communicator> for_threads(
       std::size_t count,
       const CommunicatorOptions& options = CommunicatorOptions::from_environment());
 
-  // A Communicator of the ranks that give the same colour, ordered by key and, where keys are
-  // equal, by rank here. `plan`: as CommunicatorOptions has it; empty: this one's. Collective. Both
-  // live side by side, and each may be used by a thread of its own. Throws what collectives throw;
-  // kInvalidArgument for a wrong plan; kNoMemory, kSystem. docs/memory.md has what a group takes.
-  Communicator split(std::size_t color, std::size_t key = 0, const std::string& plan = {});
+  // Collective: every rank must call it. Returns a Communicator of the ranks that gave the same
+  // color, ordered by key, and if keys are equal, by rank. An empty `plan` means the plan of this
+  // Communicator. Collectives of the new one end within `deadline`; unset: this one's deadline. One
+  // thread may use this Communicator while another uses the new one. Memory: see docs/memory.md.
+  // Throws what collectives throw; kInvalidArgument for a wrong plan; kNoMemory; kSystem.
+  Communicator split(std::size_t color, std::size_t key = 0, const std::string& plan = {},
+                     std::optional<std::chrono::nanoseconds> deadline = {});
 
-  // A moved-from Communicator may be destroyed and assigned to; every other call throws kClosed, or
-  // ends the program where it is noexcept.
+  // A moved-from Communicator may be destroyed and assigned to. Every other call throws kClosed, or
+  // ends the program if the call is noexcept.
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
-  ~Communicator();  // Never throws, never waits for a peer; pending Requests fail with kClosed.
+  ~Communicator();  // Never throws. Pending Requests fail with kClosed. Waits for no other rank.
 
   std::size_t rank() const noexcept;  // rank() < world_size()
   std::size_t world_size() const noexcept;
   const RankTable& rank_table() const noexcept;
-  Codec codec() const noexcept;  // Of its options.
+  Codec codec() const noexcept;  // The codec in the options of this Communicator.
 
-  // Every rank ends with the reduction, over all ranks, of their values.
+  // Every rank ends with the reduction of the values of all ranks.
   void all_reduce(Values values, Reduction reduction);
   void all_reduce(InputValues input, Values output, Reduction reduction);
   [[nodiscard]] Request all_reduce_async(Values values, Reduction reduction);
   [[nodiscard]] Request all_reduce_async(ConstValues input, Values output, Reduction reduction);
 
-  // The same by the reduction's codec, with error feedback: `feedback`, as many float32, is added
-  // to the values, and ends with what encoding lost here, for the next call; zeros to begin with.
-  // All ranks' together are what the result lacks.
+  // All-reduces with the codec of `reduction` and error feedback. `feedback` has as many float32 as
+  // `values`, and is all zeros before the first call. The call adds `feedback` to the values. Then
+  // it writes to `feedback` what encoding lost on this rank, for the next call. Exact sum = result
+  // + sum of `feedback` over all ranks. An exact mean is the result + that sum / world_size().
   void all_reduce_with_feedback(Values values, Values feedback, Reduction reduction);
   [[nodiscard]] Request all_reduce_with_feedback_async(Values values, Values feedback,
                                                        Reduction reduction);
 
-  // Several buffers of one type in one operation: what small ones cost, they cost once together.
-  // They are copied together and apart again, but where all are memory that allocate() gave.
+  // Reduces many buffers of one type in one operation: the latency is paid once, not per buffer.
+  // The call copies the buffers into one buffer and back, unless all buffers are from allocate()
+  // and all ranks share memory. On a device, only NCCL takes a group: of at most 255 buffers.
   void all_reduce(std::initializer_list<Values> group, Reduction reduction);
   void all_reduce(std::span<const Values> group, Reduction reduction);
   [[nodiscard]] Request all_reduce_async(std::span<const Values> group, Reduction reduction);
 
-  // Rank `root` ends with the reduction; in place, the values of the others are unspecified after.
-  // `output` is used at the root only, and may be empty elsewhere.
+  // Rank `root` ends with the reduction. In place, the values of the other ranks are unspecified
+  // afterwards. `output` is used at the root only, and may be empty elsewhere.
   void reduce(Values values, std::size_t root, Reduction reduction);
   void reduce(InputValues input, Values output, std::size_t root, Reduction reduction);
   [[nodiscard]] Request reduce_async(Values values, std::size_t root, Reduction reduction);
   [[nodiscard]] Request reduce_async(ConstValues input, Values output, std::size_t root,
                                      Reduction reduction);
 
-  // Each rank ends with its part of the reduction; in place, what lies outside is unspecified.
-  // `output` is that part alone.
+  // Each rank ends with its part of the reduction. In place, the values outside of that part are
+  // unspecified afterwards. `output` has room for that part only.
   void reduce_scatter(Values values, Reduction reduction);
   void reduce_scatter(InputValues input, Values output, Reduction reduction);
   void reduce_scatter_v(Values values, Counts counts, Reduction reduction);
@@ -111,8 +117,8 @@ class ROTA_EXPORT Communicator {
   [[nodiscard]] Request reduce_scatter_v_async(ConstValues input, Values output, Counts counts,
                                                Reduction reduction);
 
-  // Each rank gives its part of the values; all end with all of them. `part` may be the part of
-  // `all` itself: then nothing is copied.
+  // Each rank gives its part of the values; every rank ends with all parts. `part` may be this
+  // rank's part of `all` itself: then nothing is copied.
   void all_gather(Values values);
   void all_gather(InputValues part, Values all);
   void all_gather_v(Values values, Counts counts);
@@ -122,15 +128,15 @@ class ROTA_EXPORT Communicator {
   [[nodiscard]] Request all_gather_v_async(Values values, Counts counts);
   [[nodiscard]] Request all_gather_v_async(ConstValues part, Values all, Counts counts);
 
-  // The same, but only rank `root` ends with them. Parts are equally long. `all` is used at the
-  // root only, where `part` may lie in its place in it.
+  // An all_gather in which only `root` ends with all parts. Parts have equal counts, except in the
+  // _v forms. `all` is used at the root only; there, `part` may be the root's part of `all` itself.
   void gather(InputValues part, Values all, std::size_t root);
   void gather_v(InputValues part, Values all, Counts counts, std::size_t root);
   [[nodiscard]] Request gather_async(ConstValues part, Values all, std::size_t root);
   [[nodiscard]] Request gather_v_async(ConstValues part, Values all, Counts counts,
                                        std::size_t root);
 
-  // The other way: each rank ends with its part of what rank `root` has.
+  // The opposite of gather: each rank ends with its part of the values of rank `root`.
   void scatter(InputValues all, Values part, std::size_t root);
   void scatter_v(InputValues all, Values part, Counts counts, std::size_t root);
   [[nodiscard]] Request scatter_async(ConstValues all, Values part, std::size_t root);
@@ -138,8 +144,8 @@ class ROTA_EXPORT Communicator {
                                         std::size_t root);
 
   // Each rank gives one part to every rank, and ends with one part from every rank, in rank order.
-  // Parts are equally long; in the form with _v, send_counts[r] elements go to rank r, and
-  // receive_counts[r] come from it.
+  // Parts have equal counts. In the _v form, send_counts[r] elements go to rank r, and
+  // receive_counts[r] elements come from rank r.
   void all_to_all(Values values);
   void all_to_all(InputValues input, Values output);
   void all_to_all_v(InputValues input, Counts send_counts, Values output, Counts receive_counts);
@@ -152,43 +158,42 @@ class ROTA_EXPORT Communicator {
   void broadcast(Values values, std::size_t root);
   [[nodiscard]] Request broadcast_async(Values values, std::size_t root);
 
-  // Returns when every rank has called it.
+  // Returns when every rank has called barrier().
   void barrier();
   [[nodiscard]] Request barrier_async();
 
-  // From one rank to another, which calls the other one with the same count and type. Calls between
-  // two ranks meet in order. Eight of a rank's calls, collectives or not, may go on side by side: a
-  // call waits for an earlier one where both use the same memory and either writes it, or the same
-  // direction to a peer. So a swap through one buffer on both sides throws kTimeout, which names
-  // both calls.
+  // One rank sends, and the peer receives the same count and type. Calls between two ranks match in
+  // order. Up to eight calls of a rank run at the same time, collectives included. A call waits for
+  // an earlier call if both use the same memory and one writes it, or if both send to, or both
+  // receive from, the same peer. So a swap in which both ranks use one buffer for both calls throws
+  // kTimeout, and names both calls.
   void send(InputValues values, std::size_t to);
   void receive(Values values, std::size_t from);
   [[nodiscard]] Request send_async(ConstValues values, std::size_t to);
   [[nodiscard]] Request receive_async(Values values, std::size_t from);
 
-  // Memory that collectives use most directly: with shared memory, peers read it where it lies and,
-  // of all-reduces, reduces and broadcasts, write to it. Any other costs a copy. Zeroed, 64-byte
-  // aligned. Throws Error kNoMemory when the host has no room. See also <rota/shared_allocator.h>.
+  // Returns memory for values, all zeros, 64-byte aligned. Over shared memory, peers read it in
+  // place, and write results of all-reduces, reduces and broadcasts into it; other memory costs a
+  // copy. Throws kNoMemory if the host has no room. See also <rota/shared_allocator.h>.
   Block allocate(std::size_t bytes);
 
-  // Bytes of values that this rank has given to others, since the start.
+  // Returns the bytes of values that this rank has given to other ranks since the start.
   std::uint64_t sent_bytes() const noexcept;
 
-  // Bytes of values that passed through memory of the transport's own, since the start. Over shared
-  // memory: what was sent from memory that peers cannot reach, which is one copy more, and results
-  // that peers write for it; of all ranks where one has such memory. Over TCP: what arrived to be
-  // reduced, which is no copy more; all else lands where it belongs.
+  // Returns the bytes of values that passed through the transport's own memory since the start.
+  // Over shm, an extra copy moved them to or from the staging buffer. If the values of one rank are
+  // not from allocate(), all ranks stage an all-reduce, reduce or broadcast. Over TCP, these bytes
+  // arrived to be reduced, without an extra copy. All other bytes arrive directly in their place.
   std::uint64_t staged_bytes() const noexcept;
 
-  // Tells the other ranks and the launcher that this rank cannot go on, and why: their pending and
-  // later calls throw kAborted with this text. For a failure outside of any collective.
+  // Tells the other ranks and the launcher that this rank cannot go on, and why. Pending and later
+  // calls of other ranks throw kAborted with `reason`. Use it for failures outside of collectives.
   void abort(std::string_view reason) noexcept;
 
-  class ROTA_HIDDEN Impl;  // The library's own.
+  class ROTA_HIDDEN Impl;  // Internal to the library.
 
  private:
   explicit Communicator(std::shared_ptr<Impl> impl) noexcept;
-
   std::shared_ptr<Impl> impl_;
 };
 

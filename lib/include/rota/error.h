@@ -1,4 +1,4 @@
-// The one exception of rota, thrown at its public face.
+// Defines the exception type of rota's public API.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,19 +12,21 @@
 namespace rota {
 
 enum class ErrorCode : std::uint8_t {
-  kInvalidArgument = 1,  // The call made no sense here; nothing was done.
+  kInvalidArgument = 1,  // The call makes no sense here; nothing was done.
   kMismatch,             // Ranks disagree: about an operation, a count, a model, an option.
-  kTimeout,              // A deadline passed. blamed_rank() is whom the wait was for.
-  kPeerLost,             // A rank ended, or its connection did, while it was needed.
+  kTimeout,              // A deadline passed; this rank waited for blamed_rank().
+  kPeerLost,             // A rank or its connection ended while it was needed.
   kAborted,              // Another rank broke the communicator; the text is the first cause.
-  kClosed,               // The communicator was closed with this request pending.
+  kClosed,               // The communicator was moved from, or closed with this request pending.
   kNoMemory,             // The host has no room for a buffer.
-  kSystem,               // The operating system refused; the text has the call and the reason.
-  kBadData,              // A file is damaged, or is not what its name or header says.
-  kNotFinite,            // A loss became infinite or NaN.
+  kSystem,               // A system call failed; the text names the call or file, and the reason.
+  kBadData,              // A file is damaged, or does not match its name or header.
+  kNotFinite,            // A loss, or the norm of the gradient, became infinite or NaN.
+  kNotFound,             // A file or folder that is to be read does not exist.
+  kCannotWrite,          // A file cannot be created or written; the text names it and the reason.
 };
 
-// The name of `code` as it is printed: "timeout", "peer lost", …
+// Returns the name of `code` as messages show it: "timeout", "peer lost", …
 ROTA_EXPORT std::string_view to_string(ErrorCode code) noexcept;
 
 class ROTA_EXPORT Error : public std::runtime_error {
@@ -35,7 +37,8 @@ class ROTA_EXPORT Error : public std::runtime_error {
 
   ErrorCode code() const noexcept { return code_; }
 
-  // The rank this failure is to be laid at, where another rank than the thrower is.
+  // Returns the rank that caused this failure. Returns nothing if that rank is unknown, or if it is
+  // the rank that throws.
   std::optional<std::size_t> blamed_rank() const noexcept { return blamed_rank_; }
 
  private:

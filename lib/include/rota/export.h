@@ -1,5 +1,5 @@
-// What the shared library shows: it is built with hidden visibility, and its public face is marked.
+// Marks the public symbols of the shared library, which is built with hidden visibility.
 #pragma once
 
 #define ROTA_EXPORT __attribute__((visibility("default")))
-#define ROTA_HIDDEN __attribute__((visibility("hidden")))  // For what lies inside a marked class.
+#define ROTA_HIDDEN __attribute__((visibility("hidden")))  // For a part of a marked class.

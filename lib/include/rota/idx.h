@@ -1,8 +1,8 @@
-// Reads data sets in IDX files, the format of MNIST and of the sets made in its likeness.
+// Reads data sets from IDX files, the format of MNIST and of similar sets.
 //
-// A file is a header of big-endian 32-bit integers and then bytes, nothing else; it may be gzipped,
-// which is told by its first two bytes and not by its name. It is read in one go, into memory that
-// is taken as the bytes come: whatever a header says, no more is taken than the file holds.
+// A file is a header of big-endian 32-bit integers, followed by bytes and nothing else. The file
+// may be gzipped: its first two bytes show that, not its name. rota allocates memory only as the
+// bytes arrive. So with a wrong header, rota allocates no more than the file's contents need.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -13,24 +13,24 @@
 
 namespace rota {
 
-// `images` has three dimensions (count, rows, columns), `labels` one. The number of classes is the
-// largest label plus one, or `classes` where it is given.
-// Throws Error: kSystem when a file is missing or cannot be read; kBadData when it is not such a
-// file, is damaged, empty, shorter or longer than its header says, when the two counts differ, or
-// when a label is not below `classes`; kNoMemory.
+// Reads two files. `images` has three dimensions (count, rows, columns), `labels` has one. The
+// number of classes is `classes` if given, otherwise the largest label plus one. Throws Error:
+// kNotFound if a file is missing; kSystem if it cannot be read; kBadData if it is not an IDX file,
+// is damaged, empty, or shorter or longer than its header says, if the two counts differ, or if a
+// label is not below `classes`; kNoMemory.
 ROTA_EXPORT Dataset read_idx(const std::filesystem::path& images,
                              const std::filesystem::path& labels,
                              std::optional<std::size_t> classes = {});
 
 struct TrainAndTest {
   Dataset train;
-  Dataset test;  // Of the same shape and classes.
+  Dataset test;  // Has the shape and classes of `train`.
 };
 
-// Reads the four files of a folder by their customary names, each with or without ".gz":
+// Reads the four files of a folder by their usual names, each with or without ".gz":
 // train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte.
-// The training set says how many classes there are, unless `classes` does.
-// Throws Error as read_idx does, and kBadData when the two sets differ in shape.
+// The training set decides the number of classes, unless `classes` is given. Throws Error as
+// read_idx() does, and kBadData if the two sets differ in shape.
 ROTA_EXPORT TrainAndTest read_idx_folder(const std::filesystem::path& folder,
                                          std::optional<std::size_t> classes = {});
 

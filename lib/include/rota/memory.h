@@ -1,4 +1,4 @@
-// Payload memory from a Communicator, which its peers can reach in place.
+// Owns memory that a Communicator gave for values. Over shared memory, peers access it in place.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace rota {
 
-// Owns a run of bytes, 64-byte aligned and zeroed. Move-only; may outlive its Communicator.
+// Owns contiguous bytes, 64-byte aligned and zeroed. Move-only; may outlive its Communicator.
 class ROTA_EXPORT Block {
  public:
-  // Gives the bytes back to where they came from. Never throws.
+  // Takes back the bytes of a Block when the Block is destroyed. Never throws.
   class Owner {
    public:
     virtual ~Owner() = default;

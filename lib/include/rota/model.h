@@ -1,6 +1,6 @@
-// A feed-forward classifier whose parameters and gradients live in memory lent by the caller.
-// Written for data-parallel training: gradients land where collectives can reduce them in place,
-// and each is announced as soon as it is final, while earlier layers are still being computed.
+// Defines a feed-forward classifier. Its parameters and gradients are in the caller's memory, so
+// collectives can reduce gradients in place. The model announces each gradient as soon as the
+// gradient is final, while the model still computes earlier layers.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,36 +11,41 @@
 #include <string>
 #include <vector>
 
+#include <rota/cuda_stream.h>
+#include <rota/device_span.h>
 #include <rota/export.h>
+#include <rota/memory_kind.h>
 
 namespace rota {
 
 enum class Initializer : std::uint8_t {
   kHe,              // N(0, 2 / inputs), biases 0: for ReLU.
   kGlorot,          // N(0, 2 / (inputs + outputs)), biases 0: for sigmoid and the last layer.
-  kStandardNormal,  // N(0, 1), biases too: what tutorials once used.
+  kStandardNormal,  // N(0, 1), biases too: as in old tutorials.
 };
 
-// One layer, as a value. Made by the functions below.
+// One layer, as a value. The functions below make layers.
 struct Layer {
   enum class Kind : std::uint8_t { kDense, kConvolution, kMaxPool, kRelu, kSigmoid, kDropout };
   Kind kind = Kind::kRelu;
   std::size_t outputs = 0;  // kDense: units; kConvolution: filters.
   std::size_t window = 0;   // kConvolution: side of the filter, odd; kMaxPool: side and stride.
-  double rate = 0;          // kDropout: share of units that are dropped while training.
+  double rate = 0;          // kDropout: fraction of units dropped in training.
   Initializer initializer = Initializer::kHe;
 };
 
 ROTA_EXPORT Layer dense(std::size_t units, Initializer initializer = Initializer::kHe);
-// Square filters with stride 1 over an image padded with zeros, so that its size stays.
+// Makes a layer of square filters with stride 1. The image is padded with zeros, so that its size
+// stays the same.
 ROTA_EXPORT Layer convolution(std::size_t filters, std::size_t window,
                               Initializer initializer = Initializer::kHe);
-// The size is divided by `window`; a remainder is cut off.
+// Makes a layer that divides rows and columns by `window`; a remainder is cut off.
 ROTA_EXPORT Layer max_pool(std::size_t window);
 ROTA_EXPORT Layer relu();
 ROTA_EXPORT Layer sigmoid();
-// A unit is dropped as a function of (seed, step, sample, unit) alone, so that the same samples
-// lose the same units however they are dealt out to ranks. What stays is scaled by 1 / (1 - rate).
+// Makes a layer that drops units in training. Whether a unit is dropped depends on (seed, step,
+// layer, sample, unit) alone. So the same samples lose the same units, whichever ranks train on
+// them. Kept units are scaled by 1 / (1 - rate).
 ROTA_EXPORT Layer dropout(double rate);
 
 struct ImageShape {
@@ -51,35 +56,38 @@ struct ImageShape {
 };
 
 struct ROTA_EXPORT ParameterInfo {
-  std::string name;                // "2.convolution.weights": the layer's position and what it is.
+  std::string name;                // "2.convolution.weights": layer position, kind, name.
   std::vector<std::size_t> shape;  // Row-major.
   std::size_t count() const noexcept;
 };
 
-// Some samples, lent for one call.
+// Some samples, borrowed for one call.
 template <class T>
 struct Batch {
   std::span<const T> inputs;  // samples × ImageShape::count(), row-major, channels last.
-  std::span<const std::uint8_t> labels;    // One a sample, below the number of classes.
-  std::span<const std::uint64_t> samples;  // Their identities in the data set; for dropout.
+  std::span<const std::uint8_t> labels;    // One for each sample, below the number of classes.
+  std::span<const std::uint64_t> samples;  // Positions in the data set, for dropout.
   std::uint64_t seed = 0;                  // For dropout.
   std::uint64_t step = 0;                  // For dropout.
+  // In place of inputs, for a model on a device: bytes, which become pixel / 255 there.
+  std::span<const std::uint8_t> pixels = {};
 };
 
-// Sums over samples, so that ranks may add theirs up.
+// Sums over samples, so that the scores of ranks can be added.
 struct Score {
   double loss = 0;  // Softmax cross-entropy, natural logarithm.
   std::size_t correct = 0;
   std::size_t samples = 0;
 
-  // All but the samples, the loss first: how a score travels.
+  // Returns all members except `samples`, the loss first. A score travels between ranks in this
+  // form.
   std::array<double, 2> sums() const noexcept { return {loss, static_cast<double>(correct)}; }
   static Score from_sums(const std::array<double, 2>& sums, std::size_t samples) noexcept {
     return {sums[0], static_cast<std::size_t>(sums[1]), samples};
   }
 };
 
-// What becomes of the gradients of the call before.
+// What backward() does with the gradients of the previous call.
 enum class Gradients : bool { kOverwrite, kAdd };
 
 // T is float or double.
@@ -90,44 +98,63 @@ class ROTA_EXPORT Model {
   using BatchType = Batch<T>;
   using ScoreType = Score;
 
-  // The last layer's outputs are the classes' logits.
-  // Throws Error kInvalidArgument when the layers do not fit together.
-  Model(ImageShape input, const std::vector<Layer>& layers);
+  // The outputs of the last layer are the logits of the classes. The model computes on the host, or
+  // on the device that `memory` names. On a device, T is float. Throws Error kInvalidArgument if
+  // the layers do not fit together, or if there is no such device; kNotFound if cuBLAS is missing.
+  Model(ImageShape input, const std::vector<Layer>& layers, MemoryKind memory = {});
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();
 
   std::size_t classes() const noexcept;
   ImageShape input_shape() const noexcept;
+  std::span<const Layer> layers() const noexcept;
+  MemoryKind memory() const noexcept;
+  // Returns the stream on which a model on a device puts all its work.
+  cuda::On stream() const noexcept;
 
-  // All parameters, first layer first.
+  // Returns the parameters of all layers, those of the first layer first.
   std::span<const ParameterInfo> parameters() const noexcept;
 
-  // Says where parameter `index` and its gradient live. Both hold parameters()[index].count()
-  // values, 64-byte aligned, lent for the life of the Model. Required for every parameter before
-  // the calls below.
+  // Tells the model where parameter `index` and its gradient are in memory. Both spans have
+  // parameters()[index].count() values, are 64-byte aligned, and are borrowed for the life of the
+  // Model. Must be called for every parameter before the calls below. Throws Error kInvalidArgument
+  // for a wrong index, count or alignment.
   void bind(std::size_t index, std::span<T> values, std::span<T> gradient);
+  // Does the same for a model on a device. Each backward pass records `event`, which is borrowed
+  // too, as soon as the gradient is final. 0: there is no event.
+  void bind(std::size_t index, DeviceSpan<T> values, DeviceSpan<T> gradient,
+            cuda::Handle event = 0);
 
-  // Draws the parameters anew: a function of `seed` and the shapes alone.
+  // Draws all parameters anew. They depend on `seed` and the shapes alone.
   void initialize(std::uint64_t seed);
 
-  // The forward pass of a training step: returns the score, and touches no gradient. `batch` is
-  // lent until backward(). After the first call with a batch size nothing is allocated. Throws
-  // Error kInvalidArgument for a batch that does not fit the model.
+  // Runs the forward pass of a training step. Returns the score, and touches no gradient. `batch`
+  // is borrowed until backward() returns. Allocates nothing after the first call with this batch
+  // size. Throws Error kInvalidArgument for a batch that does not fit the model.
+  // On a device, nothing waits: the score has the number of samples, and sums of 0. late_score()
+  // has the sums.
   Score forward(const Batch<T>& batch);
 
-  // The backward pass of the latest forward(), and of nothing else: no other call comes between.
-  // Overwrites every gradient with its sum (not its mean) over the batch, or adds that to it.
-  // Calls gradient_ready(index) once for each as soon as it is final, last layer first; it may be
-  // empty. An empty batch gives, or adds, zeros.
+  // Waits for the scores of all forward passes since the last call, on a device, and returns their
+  // sum. It is there before their backward passes have ended. On the host, returns an empty score.
+  Score late_score();
+
+  // Runs the backward pass of the latest forward(); no other call is allowed between the two.
+  // Overwrites every gradient with its sum (not its mean) over the batch, or adds that sum to the
+  // gradient. Calls gradient_ready(index) once for each gradient as soon as the gradient is final.
+  // The gradients of the last layer come first. `gradient_ready` may be empty. An empty batch
+  // gives, or adds, zeros. On a device, a gradient is final once the work is done that is on the
+  // stream at the time of the call of gradient_ready(). If parameters are bound to events, that is
+  // the whole pass: the pass may be one launch of a CUDA graph, which records the events.
   void backward(const std::function<void(std::size_t)>& gradient_ready,
                 Gradients gradients = Gradients::kOverwrite);
 
-  // Both, one after the other. Where it throws, no gradient has been touched.
+  // Calls forward(), then backward(). If forward() throws, no gradient is touched.
   Score train(const Batch<T>& batch, const std::function<void(std::size_t)>& gradient_ready,
               Gradients gradients = Gradients::kOverwrite);
 
-  // Forward only, without dropout.
+  // Runs the forward pass alone, without dropout, and returns the score. Throws as forward() does.
   Score evaluate(const Batch<T>& batch);
 
  private:

@@ -1,4 +1,4 @@
-// What somebody may have meant: for the error that an unknown name deserves.
+// Finds the known name that a user probably meant, for the error about an unknown name.
 #pragma once
 #include <span>
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace rota {
 
-// The one of `known` that is nearest to `name` in letters to insert, remove or replace, or empty
-// where none is near.
+// Returns the name in `known` that is nearest to `name`, by the number of characters to insert,
+// remove or replace. Empty if none is near.
 ROTA_EXPORT std::string_view nearest_name(std::string_view name,
                                           std::span<const std::string_view> known);
 

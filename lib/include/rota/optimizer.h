@@ -1,4 +1,4 @@
-// How gradients change parameters.
+// Defines the optimizers, which change parameters by their gradients.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,14 +6,15 @@
 #include <variant>
 #include <vector>
 
+#include <rota/cuda_stream.h>
 #include <rota/export.h>
 #include <rota/model.h>
 #include <rota/training_state.h>
 
 namespace rota {
 
-// velocity = momentum * velocity + gradient + weight_decay * value;  value -= learning_rate *
-// velocity
+//   velocity = momentum * velocity + gradient + weight_decay * value
+//   value -= learning_rate * velocity
 struct Sgd {
   double learning_rate = 0.05;
   double momentum = 0;
@@ -31,28 +32,36 @@ struct Adam {
 
 using OptimizerOptions = std::variant<Sgd, Adam>;
 
-// T is float or double. The arithmetic is in T, in one fixed order, whatever the instruction set.
-// Owns what it remembers of each parameter; parameters and gradients are lent for a call. One
-// thread at a time.
+// T is float or double. Computes in T, in one fixed order, with every instruction set. Owns the
+// values that it keeps for each parameter; parameters and gradients are borrowed for a call. One
+// thread at a time may use an Optimizer.
 template <class T>
 class ROTA_EXPORT Optimizer {
  public:
-  // `counts` are the parameters' element counts. Throws Error kInvalidArgument for a learning rate,
-  // momentum, beta or epsilon outside its range.
+  // `counts` are the element counts of the parameters. Throws Error kInvalidArgument for a learning
+  // rate, momentum, beta, epsilon or weight decay outside of its range.
   Optimizer(const OptimizerOptions& options, std::span<const std::size_t> counts);
 
-  // To be called once before the updates of a step, in which the learning rate is multiplied by
-  // `learning_rate_factor`.
+  // Must be called once before the updates of a step. The updates of this step multiply the
+  // learning rate by `learning_rate_factor`.
   void begin_step(double learning_rate_factor = 1) noexcept;
 
-  // Updates parameter `index` in place. `gradient_scale` multiplies the gradient first: 1 / samples
-  // for a gradient that is a sum over samples, and less where it is clipped. Requires that both
-  // spans have the parameter's count.
+  // Updates parameter `index` in place. Multiplies the gradient by `gradient_scale` first. The
+  // scale is 1 / samples for a gradient that is a sum over samples, and smaller if the gradient is
+  // clipped. Requires that both spans have the count of the parameter.
   void update(std::size_t index, std::span<T> values, std::span<const T> gradient,
               T gradient_scale) noexcept;
 
-  // The count of steps, and what is remembered of each parameter: of its shape, and named after it.
-  // `parameters` are those whose counts the constructor was given.
+  // Updates `count` parameters on a device, by work that is put on a stream. All arrays are memory
+  // of this device. `kept` has kept_count() of them, zeroed before the first step: what the
+  // optimizer keeps for these parameters. Requires that T is float. Throws Error kSystem.
+  void update_on(const cuda::On& on, T* values, std::span<T* const> kept, const T* gradient,
+                 std::size_t count, T gradient_scale) const;
+  std::size_t kept_count() const noexcept;
+
+  // Visits the count of steps, and the values that the optimizer keeps for each parameter. These
+  // values have the shape of their parameter, and are named after it. `parameters` must be the ones
+  // whose counts the constructor got.
   void visit_state(StateVisitor& visitor, std::span<const ParameterInfo> parameters);
 
  private:

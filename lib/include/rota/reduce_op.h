@@ -1,4 +1,4 @@
-// How the values of all ranks become one.
+// Defines the reductions, which make one value of the values of all ranks.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -11,58 +11,72 @@
 
 namespace rota {
 
-// Integers wrap modulo 2^n. 16-bit floats are combined in float and rounded to nearest even once a
-// hop. NaN and infinity go their way as IEEE 754 says.
+// Integers wrap modulo 2^n. 16-bit floats are combined in float, and rounded to nearest even each
+// time a rank has combined two of them. NaN and infinity behave as IEEE 754 says.
 enum class ReduceOp : std::uint8_t {
   kSum,
-  kMean,  // The sum times 1 / world_size, which is rounded first: to double for float64, else to
-          // float. Not of integers.
+  // The sum times 1 / world_size. That factor is rounded first: to double for float64, otherwise to
+  // float. Not for integers.
+  kMean,
   kProduct,
-  kMin,  // NaN where any value is; -0 is less than +0.
+  kMin,  // NaN if any value is NaN; -0 is less than +0.
   kMax,
-  kBitAnd,  // Of integers only, as are the next two.
+  kBitAnd,  // For integers only, like the next two.
   kBitOr,
   kBitXor,
 };
 
-// "sum", "mean", … "bit_xor"; "unknown"
+// Returns the name of `op`: "sum", "mean", … "bit_xor"; otherwise "unknown".
 ROTA_EXPORT std::string_view to_string(ReduceOp op) noexcept;
 
-// A ReduceOp, or a sum of values that each rank first multiplies by a factor; and by which codec.
+// A ReduceOp, or a sum of values that each rank first multiplies by a factor. A Reduction may name
+// a codec.
 class ROTA_EXPORT Reduction {
  public:
-  constexpr Reduction(ReduceOp op) noexcept : op_(op) {}  // NOLINT: implicit, for it is one.
+  constexpr Reduction(ReduceOp op) noexcept : op_(op) {}  // NOLINT: a ReduceOp is a Reduction.
 
-  // The sum of factor * value. Each rank gives its own factor, which need not be that of the
-  // others: it is applied before anything is sent. It is rounded to the type that the values are
-  // computed in: double for float64, else float. Not of integers.
+  // Returns a reduction that gives the sum of factor * value. Each rank gives a factor of its own,
+  // and multiplies its values by the factor before it sends anything. The factor is rounded to the
+  // type in which values are computed: double for float64, otherwise float. Not for integers.
   static constexpr Reduction pre_scaled_sum(double factor) noexcept {
     Reduction reduction(ReduceOp::kSum);
     reduction.factor_ = factor;
     return reduction;
   }
 
-  // The same by this codec, instead of what CommunicatorOptions::codec says. Of all-reduces of
-  // float32 only, in place or not, and of sums and means.
+  // Returns the same reduction with this codec, instead of CommunicatorOptions::codec. Only for
+  // all-reduces of float32, in place or not, and only for sums and means.
   constexpr Reduction by(Codec codec) const noexcept {
     Reduction reduction(*this);
     reduction.codec_ = codec;
     return reduction;
   }
 
+  // Returns the same reduction with other random numbers: stochastic rounding depends on `number`,
+  // and not on the index of the call in its communicator. So a program that is interrupted and
+  // resumed rounds in the same way, even if the index differs. With 0, rounding depends on the
+  // index. Ranks need not give the same number. Codecs without randomness ignore the number.
+  constexpr Reduction drawn_by(std::uint64_t number) const noexcept {
+    Reduction reduction(*this);
+    reduction.draw_ = number;
+    return reduction;
+  }
+
   constexpr ReduceOp op() const noexcept { return op_; }
-  constexpr double factor() const noexcept { return factor_; }  // 1 where nothing is pre-scaled.
+  constexpr double factor() const noexcept { return factor_; }  // 1 if nothing is pre-scaled.
   constexpr std::optional<Codec> codec() const noexcept { return codec_; }
+  constexpr std::uint64_t draw() const noexcept { return draw_; }  // 0: the index of the call.
   friend constexpr bool operator==(const Reduction&, const Reduction&) noexcept = default;
 
  private:
   ReduceOp op_;
   std::optional<Codec> codec_;
   double factor_ = 1;
+  std::uint64_t draw_ = 0;
 };
 
-// Why values of this type cannot be reduced so, in words that follow "all_reduce: "; empty where
-// they can.
+// Returns why values of this type cannot be reduced in this way: the part of a message that follows
+// "all_reduce: ". Empty if they can be reduced.
 constexpr std::string_view why_not(const Reduction& reduction, DataType type) noexcept {
   if (type == DataType::kByte) {
     return "bytes can be moved, not reduced; numbers of 8 bits are std::uint8_t or std::int8_t";
@@ -84,10 +98,10 @@ constexpr std::string_view why_not(const Reduction& reduction, DataType type) no
     return {};
   }
   if (reduction.op() == ReduceOp::kMean) {
-    return "integers have no mean here, for it would have to round; take the sum and divide it";
+    return "integers have no mean here, because it would be rounded; take the sum and divide it";
   }
   if (reduction.factor() != 1) {
-    return "integers have no pre-scaled sum, for it would have to round; scale them beforehand";
+    return "integers have no pre-scaled sum, because it would be rounded; scale them beforehand";
   }
   return {};
 }

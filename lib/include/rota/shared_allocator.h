@@ -1,4 +1,4 @@
-// A Communicator's memory for the standard containers:
+// Gives a Communicator's memory to standard containers:
 //   std::vector<float, rota::SharedAllocator<float>> values(1000, rota::SharedAllocator<float>(c));
 #pragma once
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace rota {
 
-// Keeps blocks by their address. Thread-safe. Blocks may outlive the Communicator.
+// Keeps each block until its address is released. Thread-safe. Blocks may outlive the Communicator.
 class ROTA_EXPORT BlockShelf {
  public:
   explicit BlockShelf(const Communicator& communicator);
   ~BlockShelf();
 
-  // Throws what Communicator::allocate throws; kClosed after the Communicator was closed.
+  // Throws what Communicator::allocate throws; kClosed if the Communicator was closed.
   void* allocate(std::size_t bytes);
   void release(void* address) noexcept;
 
@@ -29,7 +29,7 @@ class ROTA_EXPORT BlockShelf {
 template <class T>
 class ROTA_EXPORT SharedAllocator {
  public:
-  using value_type = T;  // NOLINT: so it is called in the standard library.
+  using value_type = T;  // NOLINT: the standard library's name.
   static_assert(alignof(T) <= 64);
 
   explicit SharedAllocator(const Communicator& communicator)

@@ -1,22 +1,27 @@
-// What a Replica asks of a model, and of its score. rota::Model is one such model; a class of a
-// program's own is another, with batches and labels of any type.
+// Says what a Replica requires of a model and of its score. rota::Model meets these requirements. A
+// class of your own may meet them too, with batches and labels of any type.
 #pragma once
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
 
+#include <rota/cuda_stream.h>
+#include <rota/device_span.h>
+#include <rota/memory_kind.h>
 #include <rota/model.h>
 #include <rota/values.h>
 
 namespace rota {
 
-// A score is some sums over samples, and how many samples those are. The first sum is the loss that
-// is trained on: training ends where it is not finite. rota::Score shows what to write.
+// A score consists of sums over samples, and the number of those samples. The first sum is the loss
+// that training minimizes: training ends with an error if this loss is not finite. rota::Score is
+// an example.
 template <class S>
 concept SummedScore = std::default_initializable<S> && requires(const S& score) {
   { score.samples } -> std::convertible_to<std::size_t>;
@@ -35,9 +40,9 @@ S added(const S& score, const S& more) {
   return S::from_sums(sums, score.samples + more.samples);
 }
 
-// What each call has to do is told in <rota/model.h>, at the functions of these names. A model is
-// moved once, before bind(). `M::Element` is float or double. A BatchType that was made without
-// arguments is an empty batch.
+// <rota/model.h> says what each call must do, at the functions of these names. A model is moved
+// only before bind(). `M::Element` is float or double. A default-constructed BatchType is an empty
+// batch.
 template <class M>
 concept Trainable = OneOf<typename M::Element, float, double> && std::movable<M> &&
     std::default_initializable<typename M::BatchType> && SummedScore<typename M::ScoreType> &&
@@ -51,5 +56,26 @@ concept Trainable = OneOf<typename M::Element, float, double> && std::movable<M>
   model.backward(gradient_ready, Gradients::kAdd);
   { model.evaluate(batch) } -> std::same_as<typename M::ScoreType>;
 };
+
+// A model that may compute on a device, as rota::Model may. If bind() also takes an event, as that
+// of rota::Model does, the gradient of the last parameter must be final first, and the gradient of
+// the first parameter last.
+template <class M>
+concept DeviceTrainable = Trainable<M> &&
+    requires(M model, const M& same, DeviceSpan<typename M::Element> memory) {
+  { same.memory() } -> std::same_as<MemoryKind>;
+  { same.stream() } -> std::same_as<cuda::On>;
+  model.bind(std::size_t{}, memory, memory);
+  { model.late_score() } -> std::same_as<typename M::ScoreType>;
+};
+
+// Returns the stream of a model on a device; nothing if the model computes on the host.
+template <Trainable M>
+std::optional<cuda::On> device_stream_of(const M& model) {
+  if constexpr (DeviceTrainable<M>) {
+    if (!model.memory().is_host()) return model.stream();
+  }
+  return std::nullopt;
+}
 
 }  // namespace rota

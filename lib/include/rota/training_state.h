@@ -1,8 +1,9 @@
-// All that a training has to remember to go on with the same bits, told piece by piece.
+// Describes the state of a training run, piece by piece: all that the run needs to continue with
+// the same bits.
 //
-// A Trainer, a Replica, and hooks that remember something, have one function each that names their
-// pieces: visit_state. It serves a visitor that reads them, as a copy in memory does, and one that
-// writes them, as a restart does. So no piece can be saved and not be given back.
+// A Trainer, a Replica, and a hook with state each have one function that names their pieces:
+// visit_state. One visitor reads the pieces, to copy them into memory. Another visitor writes the
+// pieces, to continue a training run. So every piece that is saved can also be restored.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,43 +18,65 @@
 namespace rota {
 
 enum class StateOwner : std::uint8_t {
-  kWorld,  // Between steps a piece has the same bits on every rank: one copy will do.
-  kRank,   // A piece is this rank's own: what its codec has lost, the seconds that it has trained.
+  kWorld,  // Between steps, the same bits on every rank: one copy is enough.
+  kRank,   // Differs between ranks: what a rank's codec has lost, how long it has trained.
 };
 
-// Names are unique in a state, and have the same order in every visit: "optimizer/step".
+// What a piece demands of a training run that has other options, or a world of another size. State
+// in memory must always fit exactly, since it is given to an equal training run.
+enum class StateFit : std::uint8_t {
+  kStrict,  // A fact must have the same text. A counter or a tensor must be there.
+  kLoose,   // A fact may differ, such as the learning rate. A counter or a tensor may be missing.
+  kSummed,  // A tensor of one rank (kRank) whose sum over all ranks counts: what codecs have lost.
+};
+
+// When the training run writes the memory of a tensor.
+enum class StateWriter : std::uint8_t {
+  kStep,    // At any time in a step. The memory may end with the visit.
+  kUpdate,  // Only while a step updates parameter `index`. The memory stays in its place.
+  kSend,    // Only while a step sends bucket `index`. The memory stays in its place.
+};
+
+// Names, such as "optimizer/step", are unique in a state. Every visit has the same order.
 struct StatePiece {
   std::string name;
   StateOwner owner = StateOwner::kWorld;
+  StateFit fit = StateFit::kStrict;
+  StateWriter writer = StateWriter::kStep;
+  std::size_t index = 0;  // kUpdate: the parameter; kSend: the bucket.
 };
 
 class ROTA_EXPORT StateVisitor {
  public:
   virtual ~StateVisitor() = default;
 
-  // What the state belongs to, such as the optimizer and its options. It is never changed.
+  // Returns whether the visitor may write values. If not, a state on a device is only read.
+  virtual bool writes() const noexcept { return true; }
+
+  // Visits a fact about the training run, such as its optimizer and the optimizer's options. No
+  // visitor changes a fact.
   virtual void visit_fact(const StatePiece& piece, const std::string& value) = 0;
 
   virtual void visit_counter(const StatePiece& piece, std::uint64_t& value) = 0;
 
-  // `values` are row-major, as many as `shape` says, and lent for the call.
+  // `values` are row-major, have as many elements as `shape` says, and are borrowed for the call.
   virtual void visit_tensor(const StatePiece& piece, std::span<const std::size_t> shape,
                             Values values) = 0;
 };
 
-// One piece of a state that lies in memory.
+// One piece of a state in memory.
 struct StateItem {
   enum class Kind : std::uint8_t { kFact, kCounter, kTensor };
   Kind kind = Kind::kFact;
   StateOwner owner = StateOwner::kWorld;
   std::string name;
-  DataType type = DataType::kByte;  // kTensor: of its elements.
+  DataType type = DataType::kByte;  // kTensor: the type of its elements.
   std::vector<std::size_t> shape;   // kTensor.
-  std::vector<std::byte> bytes;  // kFact: the text; kCounter: a std::uint64_t; kTensor: elements.
+  std::vector<std::byte> bytes;  // kFact: its text; kCounter: a std::uint64_t; kTensor: elements.
   friend bool operator==(const StateItem&, const StateItem&) = default;
 };
 
-// A state in memory, of one rank, in the order of the visit.
+// The state of one rank in memory, in the order of the visit.
 struct State {
   std::vector<StateItem> items;
   friend bool operator==(const State&, const State&) = default;
@@ -61,16 +84,16 @@ struct State {
 
 using StateVisit = std::function<void(StateVisitor&)>;
 
-// A copy of the pieces that `visit` names.
+// Returns a copy of the pieces that `visit` names.
 ROTA_EXPORT State copy_state(const StateVisit& visit);
 
-// Why `state` cannot be given to what `visit` names, with both sides; empty where it can. A state
-// fits where its pieces are the same in number, order, name, owner, type and shape, and its facts
-// have the same text.
+// Returns why `state` cannot be given to the pieces that `visit` names, with both sides; empty if
+// it can. A state fits if its pieces agree in number, order, name, owner, type and shape, and its
+// facts have the same text.
 ROTA_EXPORT std::string why_state_does_not_fit(const State& state, const StateVisit& visit);
 
-// Writes the pieces of `state` to what `visit` names. Throws Error kInvalidArgument where it does
-// not fit; nothing has been written then.
+// Writes `state` to the pieces that `visit` names. Throws Error kInvalidArgument if `state` does
+// not fit; then nothing has been written.
 ROTA_EXPORT void write_state(const State& state, const StateVisit& visit);
 
 }  // namespace rota

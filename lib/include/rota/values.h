@@ -1,4 +1,4 @@
-// What a collective works on: elements of one type, side by side in memory, lent by the caller.
+// Describes the memory of a collective: contiguous elements of one type, borrowed from the caller.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -8,8 +8,11 @@
 #include <string_view>
 #include <type_traits>
 
+#include <rota/device_span.h>
 #include <rota/export.h>
 #include <rota/float16.h>
+#include <rota/memory_kind.h>
+#include <rota/slice.h>
 
 namespace rota {
 
@@ -25,7 +28,7 @@ enum class DataType : std::uint8_t {
   kInt64,
 };
 
-// "byte", "float16", … "unknown"
+// Returns the name of `type`: "byte", "float16", … otherwise "unknown".
 ROTA_EXPORT std::string_view to_string(DataType type) noexcept;
 
 constexpr std::size_t bytes_of(DataType type) noexcept {
@@ -59,6 +62,10 @@ template <class T>
 concept Element = OneOf<T, std::byte, Float16, Bfloat16, float, double, std::int8_t, std::uint8_t,
                         std::int32_t, std::int64_t>;
 
+// An Element that may be const.
+template <class T>
+concept ReadElement = Element<std::remove_const_t<T>>;
+
 template <Element T>
 constexpr DataType data_type_of() noexcept {
   if (std::same_as<T, Float16>) return DataType::kFloat16;
@@ -72,13 +79,13 @@ constexpr DataType data_type_of() noexcept {
   return DataType::kByte;
 }
 
-// A contiguous range of Element, which may end with the call.
+// A contiguous range of Element. It may be a temporary that ends with the call.
 template <class Range>
 concept ElementRun = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
     Element<std::ranges::range_value_t<Range>>;
 
-// One that is there after the call as well: it has a name, such as a std::vector or a std::array,
-// or is a view of what lies elsewhere, such as a std::span.
+// A range whose elements outlive the call. It is a named object, such as a std::vector or a
+// std::array, or a view of other memory, such as a std::span.
 template <class Range>
 concept ElementRange = ElementRun<Range> && std::ranges::borrowed_range<Range>;
 
@@ -86,7 +93,8 @@ template <class Range>
 concept MutableElementRange = ElementRange<Range> &&
     !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>;
 
-// A span whose element type is a value. Made from an ElementRange that is not const. Does not own.
+// A span whose element type is known at run time. A Values is made from an ElementRange or a
+// DeviceSpan that is not const, and does not own its elements.
 class ROTA_EXPORT Values {
  public:
   template <MutableElementRange Range>
@@ -94,19 +102,33 @@ class ROTA_EXPORT Values {
       : data_(std::as_writable_bytes(std::span(range)).data()),
         count_(std::ranges::size(range)),
         type_(data_type_of<std::ranges::range_value_t<Range>>()) {}
+  template <Element T>
+  Values(DeviceSpan<T> span) noexcept  // NOLINT: implicit, as a span is.
+      : data_(reinterpret_cast<std::byte*>(span.address())),
+        count_(span.size()),
+        type_(data_type_of<T>()),
+        memory_(MemoryKind::of_device(span.device())),
+        stream_(span.stream()) {}
 
+  // If memory() is not the host's, the host must not read from the address.
   std::byte* data() const noexcept { return data_; }
   std::size_t count() const noexcept { return count_; }
   std::size_t bytes() const noexcept { return count_ * bytes_of(type_); }
   DataType type() const noexcept { return type_; }
+  MemoryKind memory() const noexcept { return memory_; }
+  // Returns the stream that the DeviceSpan came with, as a number, and 0 if it came with none.
+  std::uintptr_t stream() const noexcept { return stream_.stream(); }
 
  private:
   std::byte* data_;
   std::size_t count_;
   DataType type_;
+  MemoryKind memory_{};
+  PackedStream stream_{};
 };
 
-// The same for what is only read: made from an ElementRange, and from Values. Does not own.
+// Like Values, for elements that are only read. A ConstValues is made from an ElementRange, a
+// DeviceSpan or Values, and does not own its elements.
 class ROTA_EXPORT ConstValues {
  public:
   template <ElementRange Range>
@@ -114,68 +136,59 @@ class ROTA_EXPORT ConstValues {
       : data_(std::as_bytes(std::span(range)).data()),
         count_(std::ranges::size(range)),
         type_(data_type_of<std::ranges::range_value_t<Range>>()) {}
+  template <ReadElement T>
+  ConstValues(DeviceSpan<T> span) noexcept  // NOLINT: implicit, as a span is.
+      : data_(reinterpret_cast<const std::byte*>(span.address())),
+        count_(span.size()),
+        type_(data_type_of<std::remove_const_t<T>>()),
+        memory_(MemoryKind::of_device(span.device())),
+        stream_(span.stream()) {}
   ConstValues(const Values& values) noexcept  // NOLINT: implicit, as a span's to const is.
-      : data_(values.data()), count_(values.count()), type_(values.type()) {}
-  // Chosen for a temporary, so that the compiler says this, and not which candidates there are.
+      : data_(values.data()),
+        count_(values.count()),
+        type_(values.type()),
+        memory_(values.memory()),
+        stream_(values.stream()) {}
+  // The compiler chooses this constructor for a temporary, and so prints the message below instead
+  // of a list of candidates.
   template <ElementRun Range>
-  ConstValues(Range&&) noexcept {  // NOLINT: never made, as it says.
+  ConstValues(Range&&) noexcept {  // NOLINT: never compiles, see below.
     constexpr bool kOutlivesTheCall = std::ranges::borrowed_range<Range>;
-    static_assert(kOutlivesTheCall,
-                  "rota: these values end before they are used: give them a name that outlives "
-                  "the call, or use the form that blocks");
+    static_assert(
+        kOutlivesTheCall,
+        "rota: these values are destroyed before they are used: keep them in a variable that "
+        "outlives the call, or use the blocking form");
   }
 
   const std::byte* data() const noexcept { return data_; }
   std::size_t count() const noexcept { return count_; }
   std::size_t bytes() const noexcept { return count_ * bytes_of(type_); }
   DataType type() const noexcept { return type_; }
+  MemoryKind memory() const noexcept { return memory_; }
+  // Returns the stream that the DeviceSpan came with, as a number, and 0 if it came with none.
+  std::uintptr_t stream() const noexcept { return stream_.stream(); }
 
  private:
   const std::byte* data_ = nullptr;
   std::size_t count_ = 0;
   DataType type_ = DataType::kByte;
+  MemoryKind memory_{};
+  PackedStream stream_{};
 };
 
-// What a call that blocks only reads, which may be a temporary as well: std::array{1.0F, 2.0F}. For
-// parameters: one that is kept may outlive its values. Does not own.
+// The input of a blocking call. It may be a temporary as well: std::array{1.0F, 2.0F}. Use
+// InputValues only as a function's argument: an InputValues that is kept may outlive its elements.
+// Does not own its elements.
 class ROTA_EXPORT InputValues : public ConstValues {
  public:
   template <ElementRun Range>
   InputValues(Range&& range) noexcept  // NOLINT: implicit, as ConstValues is.
       : ConstValues(std::span<const std::ranges::range_value_t<Range>>(std::ranges::data(range),
                                                                        std::ranges::size(range))) {}
+  template <ReadElement T>
+  InputValues(DeviceSpan<T> span) noexcept : ConstValues(span) {}           // NOLINT: implicit.
   InputValues(const ConstValues& values) noexcept : ConstValues(values) {}  // NOLINT: implicit.
   InputValues(const Values& values) noexcept : ConstValues(values) {}       // NOLINT: implicit.
 };
-
-// A run of elements inside a larger one.
-struct Slice {
-  std::size_t offset = 0;
-  std::size_t count = 0;
-  friend bool operator==(const Slice&, const Slice&) = default;
-};
-
-// The share of `rank` when `count` elements are dealt out to `world_size` ranks in order: shares
-// differ by one element at most, the longer ones first. Requires rank < world_size.
-constexpr Slice slice_of(std::size_t count, std::size_t rank, std::size_t world_size) noexcept {
-  const std::size_t share = count / world_size;
-  const std::size_t longer = count % world_size;
-  const std::size_t before = rank < longer ? rank : longer;
-  return {rank * share + before, share + (rank < longer ? 1 : 0)};
-}
-
-// Chunks begin at multiples of so many elements, which keeps two ranks from writing one cache line.
-inline constexpr std::size_t kChunkGrain = 16;
-
-// Where a chunk of an all-reduce of `count` elements lies, which says in what order its terms are
-// added: see docs/reproducibility.md. There are as many as ranks, and some may be empty: as
-// slice_of, but grains are dealt out, the last perhaps shorter. Requires chunk < world_size.
-constexpr Slice chunk_of(std::size_t count, std::size_t chunk, std::size_t world_size) noexcept {
-  const std::size_t grains = count / kChunkGrain + (count % kChunkGrain == 0 ? 0 : 1);
-  const Slice dealt = slice_of(grains, chunk, world_size);
-  const std::size_t begin = dealt.offset < grains ? dealt.offset * kChunkGrain : count;
-  const std::size_t last = dealt.offset + dealt.count;
-  return {begin, (last < grains ? last * kChunkGrain : count) - begin};
-}
 
 }  // namespace rota

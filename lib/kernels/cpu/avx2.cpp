@@ -1,5 +1,6 @@
-// 256 bits at a time. The target is an attribute of each function, not a flag of the file, so that
-// no inline function of a header is compiled for a machine that has it.
+// Has the kernels that compute with 256 bits at a time. The target (the instruction set) is an
+// attribute of each function, not a flag of the file: otherwise inline functions of headers could
+// be compiled with instructions that other machines lack.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -11,6 +12,7 @@ namespace rota::kernels::cpu {
 namespace {
 
 constexpr std::size_t kVectorBytes = 32;
+constexpr std::size_t kTurnRegisters = 1;  // The processor overlaps turns itself.
 
 ROTA_TARGET inline __m256 widen(__m128i lanes) noexcept { return _mm256_cvtph_ps(lanes); }
 
@@ -18,13 +20,16 @@ ROTA_TARGET inline __m128i narrow(__m256 lanes) noexcept {
   return _mm256_cvtps_ph(lanes, _MM_FROUND_TO_NEAREST_INT);
 }
 
-using StoredBytes = long long;  // Eight of them.
+ROTA_TARGET inline __m256 square_root(__m256 lanes) noexcept { return _mm256_sqrt_ps(lanes); }
+ROTA_TARGET inline __m256d square_root(__m256d lanes) noexcept { return _mm256_sqrt_pd(lanes); }
+
+using StoredBytes = long long;  // Eight bytes.
 
 ROTA_TARGET inline __m256 widen_bytes(long long bytes) noexcept {
   return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_cvtsi64_si128(bytes)));
 }
 
-// Four of them in each half, and then both fours.
+// Gathers four bytes in each half of the register, then joins both halves.
 ROTA_TARGET inline long long last_bytes(__m256 lanes) noexcept {
   const __m256i fours =
       _mm256_shuffle_epi8(_mm256_castps_si256(lanes), _mm256_set1_epi32(0x0c08'0400));
@@ -35,7 +40,7 @@ ROTA_TARGET inline long long last_bytes(__m256 lanes) noexcept {
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/half_vectors.h"  // First: the loops take its lanes.
+#include "kernels/cpu/half_vectors.h"  // Included first: the loops use its lanes.
 
 #include "kernels/cpu/coding_loops.h"
 #include "kernels/cpu/optimizer_loops.h"
@@ -46,7 +51,7 @@ ROTA_TARGET inline long long last_bytes(__m256 lanes) noexcept {
 namespace rota::kernels::cpu {
 namespace {
 
-// Asked of the processor itself, as Clang 14 has no word for it: leaf 1, bit 29 of ECX.
+// Asks the processor itself, because Clang 14 has no name for F16C: leaf 1, bit 29 of ECX.
 bool has_f16c() noexcept {
   unsigned eax = 1;
   unsigned ebx = 0;

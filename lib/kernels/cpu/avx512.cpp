@@ -1,5 +1,6 @@
-// 512 bits at a time. The target is an attribute of each function, not a flag of the file, so that
-// no inline function of a header is compiled for a machine that has it.
+// Has the kernels that compute with 512 bits at a time. The target (the instruction set) is an
+// attribute of each function, not a flag of the file: otherwise inline functions of headers could
+// be compiled with instructions that other machines lack.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -11,9 +12,12 @@ namespace rota::kernels::cpu {
 namespace {
 
 constexpr std::size_t kVectorBytes = 64;
+constexpr std::size_t kTurnRegisters = 1;  // The processor overlaps turns itself.
 
-// Masked, with every lane taken: GCC 12 warns that the plain ones read what nobody wrote.
+// A mask of all lanes, for the masked forms of intrinsics: GCC 12 warns that the plain forms read
+// uninitialized values.
 constexpr __mmask16 kAll = 0xffff;
+constexpr __mmask8 kAllWide = 0xff;  // The same for lanes of 64 bits.
 
 ROTA_TARGET inline __m512 widen(__m256i lanes) noexcept {
   return _mm512_maskz_cvtph_ps(kAll, lanes);
@@ -21,6 +25,13 @@ ROTA_TARGET inline __m512 widen(__m256i lanes) noexcept {
 
 ROTA_TARGET inline __m256i narrow(__m512 lanes) noexcept {
   return _mm512_maskz_cvtps_ph(kAll, lanes, _MM_FROUND_TO_NEAREST_INT);
+}
+
+ROTA_TARGET inline __m512 square_root(__m512 lanes) noexcept {
+  return _mm512_maskz_sqrt_ps(kAll, lanes);
+}
+ROTA_TARGET inline __m512d square_root(__m512d lanes) noexcept {
+  return _mm512_maskz_sqrt_pd(kAllWide, lanes);
 }
 
 using StoredBytes = __m128i;
@@ -36,7 +47,7 @@ ROTA_TARGET inline __m128i last_bytes(__m512 lanes) noexcept {
 }  // namespace
 }  // namespace rota::kernels::cpu
 
-#include "kernels/cpu/half_vectors.h"  // First: the loops take its lanes.
+#include "kernels/cpu/half_vectors.h"  // Included first: the loops use its lanes.
 
 #include "kernels/cpu/coding_loops.h"
 #include "kernels/cpu/optimizer_loops.h"

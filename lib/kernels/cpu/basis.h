@@ -1,5 +1,6 @@
-// The matrices of Winograd's convolution, after Toom and Cook: a polynomial of few coefficients is
-// known by its values at eight points, and there products are made value by value.
+// Computes the matrices of Winograd's convolution, after Toom and Cook. A polynomial with at most
+// eight coefficients is determined by its values at eight points. At each point, the value of a
+// product of polynomials is the product of the polynomials' values.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -8,15 +9,16 @@ namespace rota::kernels::cpu {
 
 inline constexpr std::size_t kPoints = 8;
 
-// The last one is infinity. Of the others, each but 0 stands beside its negative: what both have in
-// common is computed once.
+// The last point is infinity. Each finite point except 0 is next to its negative, so that the terms
+// that both points have in common are computed once.
 inline constexpr std::size_t kFinite = kPoints - 1;
 inline constexpr std::array<double, kFinite> kPlaces = {0, 1, -1, 2, -2, 0.5, -0.5};
 
 template <std::size_t kSide>
 using Basis = std::array<std::array<double, kSide>, kPoints>;
 
-// The value, at each point, of a polynomial with kSide coefficients.
+// Returns, for each point, the factors that turn the kSide coefficients of a polynomial into the
+// polynomial's value at this point.
 template <std::size_t kSide>
 constexpr Basis<kSide> values_at_points() noexcept {
   Basis<kSide> basis{};
@@ -31,7 +33,8 @@ constexpr Basis<kSide> values_at_points() noexcept {
   return basis;
 }
 
-// The same, divided by the product of the point's distances from the others.
+// Returns values_at_points(), with the row of each finite point divided by a product. The product
+// is that of the differences between this point and each other finite point.
 template <std::size_t kSide>
 constexpr Basis<kSide> weighted_values_at_points() noexcept {
   Basis<kSide> basis = values_at_points<kSide>();
@@ -45,7 +48,8 @@ constexpr Basis<kSide> weighted_values_at_points() noexcept {
   return basis;
 }
 
-// The coefficients of the polynomial that is zero at all other finite points.
+// Returns, for each point, the coefficients of the polynomial that is zero at all other finite
+// points.
 constexpr Basis<kPoints> coefficients_by_point() noexcept {
   Basis<kPoints> basis{};
   for (std::size_t point = 0; point < kPoints; ++point) {
@@ -53,7 +57,7 @@ constexpr Basis<kPoints> coefficients_by_point() noexcept {
     polynomial[0] = 1;
     for (std::size_t other = 0; other < kFinite; ++other) {
       if (other == point) continue;
-      for (std::size_t power = kPoints; power-- > 0;) {                // Times (x - place).
+      for (std::size_t power = kPoints; power-- > 0;) {                // Multiplies by (x - place).
         polynomial[power] = (power > 0 ? polynomial[power - 1] : 0) -  //
                             polynomial[power] * kPlaces[other];
       }

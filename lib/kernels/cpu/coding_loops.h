@@ -1,7 +1,7 @@
-// The loops of codings.h, written once for every instruction set. Beside what lanes.h asks for, its
-// file first defines Float16Lanes; converted<T>, which turns lanes of 32 bits into as many T and
-// back; and StoredBytes, as many bytes as there are such lanes: widen_bytes turns them into floats,
-// and last_bytes takes them out of floats' last bits.
+// Has the loops of codings.h, written once for all instruction sets. The including file first
+// defines what lanes.h and coding_steps.h need. It also defines Float16Lanes; StoredBytes, the type
+// of some bytes; widen_bytes, which converts StoredBytes to as many floats, in one register or in
+// several; last_bytes, which makes StoredBytes of the lowest bits of so many floats.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,40 +9,40 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/coding_steps.h"
 #include "kernels/codings.h"
-#include "kernels/cpu/lanes.h"
 #include "kernels/cpu/top_k.h"
+#include "kernels/lanes.h"
 
 namespace rota::kernels::cpu {
 namespace {  // NOLINT(google-build-namespaces): each file that includes this has its own.
 
-using Floats = Lanes<float>;
-using Words = Lanes<std::uint32_t>;
-using Integers = Lanes<std::int32_t>;
+// All loops work on as many floats in a turn as StoredBytes has bytes. In the scalar variant, both
+// sizes are those of a float.
+using WidenedBytes = decltype(widen_bytes(StoredBytes{}));
 
-template <class To, class From>
-ROTA_TARGET To bits_of(From from) noexcept {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  std::memcpy(&to, &from, sizeof(to));
-  return to;
-}
+template <class Format>
+using Turn = Grouped<Format, sizeof(WidenedBytes) / sizeof(Floats)>;  // NOLINT: see above.
+using TurnOfFloats = Turn<Same<float>>;
+using FloatGroup = TurnOfFloats::Registers;
+using IntegerGroup = Turn<Same<std::int32_t>>::Registers;
 
-// A format has blocks, a Reader that gives the floats of one, and a function that writes one.
-// Of 16 bits an element, in lanes of which Halves stores and loads as many as there are floats.
+// A format has blocks, a Reader that gives the floats of a block, and a function that writes a
+// block. at() gives the floats of a turn, and some_at() fewer. OfHalves has 16 bits for each
+// element; Halves loads and stores as many elements as a register has floats.
 template <class Halves>
 struct OfHalves {
-  static constexpr std::size_t kBlock = 1024;  // No matter how many, as long as there are many.
-  static constexpr Codec kCodec = Codec::kBfloat16;  // As long as float16.
+  static constexpr std::size_t kBlock = 1024;        // Any large number.
+  static constexpr Codec kCodec = Codec::kBfloat16;  // float16 has the same size.
 
   class Reader {
    public:
     Reader(const std::byte* coded, std::size_t) noexcept : coded_(coded) {}
-    ROTA_TARGET Floats at(std::size_t index) const noexcept {
-      return Halves::load(coded_ + index * 2);
+    ROTA_TARGET FloatGroup at(std::size_t index) const noexcept {
+      return Turn<Halves>::load(coded_ + index * 2);
     }
-    ROTA_TARGET Floats some_at(std::size_t index, std::size_t count) const noexcept {
-      return load_some<Halves>(coded_ + index * 2, count);
+    ROTA_TARGET FloatGroup some_at(std::size_t index, std::size_t count) const noexcept {
+      return load_some<Turn<Halves>>(coded_ + index * 2, count);
     }
 
    private:
@@ -52,17 +52,28 @@ struct OfHalves {
   ROTA_TARGET static void encode(std::byte* coded, const std::byte* values, std::size_t count,
                                  Dither) noexcept {
     std::size_t i = 0;
-    for (; i + Same<float>::kCount <= count; i += Same<float>::kCount) {
-      Halves::store(coded + i * 2, Same<float>::load(values + i * sizeof(float)));
+    for (; i + TurnOfFloats::kCount <= count; i += TurnOfFloats::kCount) {
+      Turn<Halves>::store(coded + i * 2, TurnOfFloats::load(values + i * sizeof(float)));
     }
     if (i == count) return;
-    store_some<Halves>(coded + i * 2, load_some<Same<float>>(values + i * sizeof(float), count - i),
-                       count - i);
+    store_some<Turn<Halves>>(
+        coded + i * 2, load_some<TurnOfFloats>(values + i * sizeof(float), count - i), count - i);
   }
 };
 
-// Bfloat16Lanes has pairs of them in the order in which they are added fastest; here they are
-// wanted one after the other, and come from any float.
+// Puts 16 bits into the upper half of each lane of 32 bits, and takes them from there. An
+// instruction set may have its own functions of these names.
+template <class Halves>
+ROTA_TARGET Words in_upper_half(Halves halves) noexcept {
+  return static_cast<Words>(converted<std::uint32_t>(halves) << 16);
+}
+template <class FromWords>
+ROTA_TARGET auto upper_half(FromWords words) noexcept {
+  return converted<std::uint16_t>(static_cast<Words>(words >> 16));
+}
+
+// Bfloat16Lanes has pairs, in the order that is fastest for additions. Here elements must stay in
+// order, and the input may be any float.
 struct Bfloat16InLine {
   static constexpr std::size_t kCount = Same<float>::kCount;
   static constexpr std::size_t kElementBytes = 2;
@@ -71,21 +82,18 @@ struct Bfloat16InLine {
   ROTA_TARGET static Floats load(const std::byte* from) noexcept {
     Stored stored;
     std::memcpy(&stored, from, sizeof(stored));
-    return bits_of<Floats>(static_cast<Words>(converted<std::uint32_t>(stored) << 16));
+    return bits_of<Floats>(in_upper_half(stored));
   }
   ROTA_TARGET static void store(std::byte* to, Floats lanes) noexcept {
     const auto bits = bits_of<Words>(lanes);
     const auto magnitude = bits_of<Integers>(static_cast<Words>(bits & 0x7fff'ffff));
     const Words rounded = bits + 0x7fff + (bits >> 16 & 1);
     const Words quiet = bits | 0x0040'0000;
-    const auto stored = converted<std::uint16_t>(
-        static_cast<Words>((magnitude > 0x7f80'0000 ? quiet : rounded) >> 16));
+    const auto stored = upper_half(static_cast<Words>(magnitude > 0x7f80'0000 ? quiet : rounded));
     std::memcpy(to, &stored, sizeof(stored));
   }
 };
 
-// One step is the largest magnitude over 127. Where there is infinity or NaN, all of the block
-// becomes NaN, or zeros of infinite steps, which is NaN too.
 template <bool kStochastic>
 struct OfInt8 {
   static constexpr std::size_t kBlock = kInt8Block;
@@ -95,88 +103,83 @@ struct OfInt8 {
     Reader(const std::byte* coded, std::size_t) noexcept : bytes_(coded + sizeof(step_)) {
       std::memcpy(&step_, coded, sizeof(step_));
     }
-    ROTA_TARGET Floats at(std::size_t index) const noexcept {
+    ROTA_TARGET FloatGroup at(std::size_t index) const noexcept {
       StoredBytes stored;
       std::memcpy(&stored, bytes_ + index, sizeof(stored));
-      return widen_bytes(stored) * step_;
+      return times_step(stored);
     }
-    ROTA_TARGET Floats some_at(std::size_t index, std::size_t count) const noexcept {
+    ROTA_TARGET FloatGroup some_at(std::size_t index, std::size_t count) const noexcept {
       StoredBytes stored{};
       std::memcpy(&stored, bytes_ + index, count);
-      return widen_bytes(stored) * step_;
+      return times_step(stored);
     }
 
    private:
+    ROTA_TARGET ROTA_INLINE FloatGroup times_step(StoredBytes stored) const noexcept {
+      auto numbers = bits_of<FloatGroup>(widen_bytes(stored));
+      ROTA_UNROLL for (Floats& lanes : numbers.each) lanes = lanes * step_;
+      return numbers;
+    }
+
     float step_ = 0;
     const std::byte* bytes_;
   };
 
   ROTA_TARGET static void encode(std::byte* coded, const std::byte* values, std::size_t count,
                                  Dither dither) noexcept {
-    const float largest = largest_magnitude(values, count);
-    constexpr float kTooSmall = 1e-36F;  // Its reciprocal overflows: all of it is lost.
-    const bool vanishes = largest < kTooSmall;
-    const float step = vanishes ? 0 : largest / 127;
-    const float steps = vanishes ? 0 : 127 / largest;
+    const auto [step, steps] = quantization_of(largest_magnitude(values, count));
     std::memcpy(coded, &step, sizeof(step));
     std::byte* bytes = coded + sizeof(step);
     std::size_t i = 0;
-    for (; i + Same<float>::kCount <= count; i += Same<float>::kCount) {
+    for (; i + TurnOfFloats::kCount <= count; i += TurnOfFloats::kCount) {
       const StoredBytes stored =
-          rounded(Same<float>::load(values + i * sizeof(float)) * steps, dither, i);
+          rounded(TurnOfFloats::load(values + i * sizeof(float)), steps, dither, i);
       std::memcpy(bytes + i, &stored, sizeof(stored));
     }
     if (i == count) return;
-    const Floats rest = load_some<Same<float>>(values + i * sizeof(float), count - i);
-    const StoredBytes stored = rounded(rest * steps, dither, i);
+    const FloatGroup rest = load_some<TurnOfFloats>(values + i * sizeof(float), count - i);
+    const StoredBytes stored = rounded(rest, steps, dither, i);
     std::memcpy(bytes + i, &stored, count - i);
   }
 
  private:
   ROTA_TARGET static float largest_magnitude(const std::byte* values, std::size_t count) noexcept {
-    Integers most{};
+    IntegerGroup most{};
     std::size_t i = 0;
-    for (; i + Same<float>::kCount <= count; i += Same<float>::kCount) {
-      most = larger(most, Same<float>::load(values + i * sizeof(float)));
+    for (; i + TurnOfFloats::kCount <= count; i += TurnOfFloats::kCount) {
+      make_larger(most, TurnOfFloats::load(values + i * sizeof(float)));
     }
     if (i < count) {
-      most = larger(most, load_some<Same<float>>(values + i * sizeof(float), count - i));
+      make_larger(most, load_some<TurnOfFloats>(values + i * sizeof(float), count - i));
+    }
+    Integers most_of_all = most.each[0];
+    ROTA_UNROLL for (const Integers& lanes : most.each) {
+      most_of_all = lanes > most_of_all ? lanes : most_of_all;
     }
     std::array<std::int32_t, Same<float>::kCount> each;
-    std::memcpy(each.data(), &most, sizeof(most));
+    std::memcpy(each.data(), &most_of_all, sizeof(most_of_all));
     const std::int32_t largest = *std::max_element(each.begin(), each.end());
     float magnitude = 0;
     std::memcpy(&magnitude, &largest, sizeof(magnitude));
     return magnitude;
   }
 
-  ROTA_TARGET static Integers larger(Integers most, Floats lanes) noexcept {
-    const auto magnitude = static_cast<Integers>(bits_of<Integers>(lanes) & 0x7fff'ffff);
-    return magnitude > most ? magnitude : most;
-  }
-
-  // A sum with 1.5 * 2^23 has the nearest integer in its last bits.
-  ROTA_TARGET static StoredBytes rounded(Floats steps, Dither dither, std::size_t index) noexcept {
-    if constexpr (kStochastic) {
-      steps = steps + chance(dither, index);
-      steps = steps > 127.0F ? Floats{} + 127.0F : steps;
-      steps = steps < -127.0F ? Floats{} - 127.0F : steps;
+  ROTA_TARGET ROTA_INLINE static void make_larger(IntegerGroup& most,
+                                                  const FloatGroup& numbers) noexcept {
+    ROTA_UNROLL for (std::size_t i = 0; i < IntegerGroup::kSize; ++i) {
+      most.each[i] = larger(most.each[i], numbers.each[i]);
     }
-    return last_bytes(steps + 0x1.8p23F);
   }
 
-  // Evenly from -1/2 to 1/2: a hash of where the element is, and of the key.
-  ROTA_TARGET static Floats chance(Dither dither, std::size_t index) noexcept {
-    static constexpr std::array<std::uint32_t, 16> kPlaces = {0, 1, 2,  3,  4,  5,  6,  7,
-                                                              8, 9, 10, 11, 12, 13, 14, 15};
-    Words word;
-    std::memcpy(&word, kPlaces.data(), sizeof(word));
-    word = word + (dither.first + static_cast<std::uint32_t>(index));
-    word = word * 0x9e37'79b1U + dither.key;
-    word = (word ^ word >> 16) * 0x7feb'352dU;
-    word = (word ^ word >> 15) * 0x846c'a68bU;
-    word = word ^ word >> 16;
-    return converted<float>(bits_of<Integers>(static_cast<Words>(word >> 8))) * 0x1p-24F - 0.5F;
+  ROTA_TARGET ROTA_INLINE static StoredBytes rounded(FloatGroup numbers, float steps, Dither dither,
+                                                     std::size_t index) noexcept {
+    ROTA_UNROLL for (Floats& lanes : numbers.each) {
+      lanes = with_last_bits<kStochastic>(lanes * steps, dither, index);
+      index += Same<float>::kCount;
+    }
+    WidenedBytes widened;
+    std::memcpy(&widened, &numbers, sizeof(widened));
+    return last_bytes(widened);
   }
 };
 
@@ -189,15 +192,11 @@ struct OfTopK {
     Reader(const std::byte* coded, std::size_t count) noexcept {
       decode_top_k(values_, coded, count);
     }
-    ROTA_TARGET Floats at(std::size_t index) const noexcept {
-      Floats lanes;
-      std::memcpy(&lanes, &values_[index], sizeof(lanes));
-      return lanes;
+    ROTA_TARGET FloatGroup at(std::size_t index) const noexcept {
+      return TurnOfFloats::load(reinterpret_cast<const std::byte*>(&values_[index]));
     }
-    ROTA_TARGET Floats some_at(std::size_t index, std::size_t count) const noexcept {
-      Floats lanes{};
-      std::memcpy(&lanes, &values_[index], count * sizeof(float));
-      return lanes;
+    ROTA_TARGET FloatGroup some_at(std::size_t index, std::size_t count) const noexcept {
+      return load_some<TurnOfFloats>(reinterpret_cast<const std::byte*>(&values_[index]), count);
     }
 
    private:
@@ -207,22 +206,6 @@ struct OfTopK {
   static void encode(std::byte* coded, const std::byte* values, std::size_t count,
                      Dither) noexcept {
     encode_top_k(coded, values, count);
-  }
-};
-
-struct Take {
-  ROTA_TARGET static Floats of(Floats, Floats decoded, float) noexcept { return decoded; }
-};
-struct Add {
-  ROTA_TARGET static Floats of(Floats from, Floats decoded, float factor) noexcept {
-    return (from + decoded) * factor;
-  }
-};
-// What is not finite would be added to all that follows: nothing is kept of it.
-struct Lose {
-  ROTA_TARGET static Floats of(Floats from, Floats decoded, float factor) noexcept {
-    const Floats lost = (from - decoded) * factor;
-    return lost * 0.0F == Floats{} ? lost : Floats{};
   }
 };
 
@@ -238,6 +221,15 @@ void encode(std::byte* coded, const std::byte* values, std::size_t count, Dither
   }
 }
 
+template <class Operation>
+ROTA_TARGET ROTA_INLINE FloatGroup of_each(FloatGroup from, const FloatGroup& decoded,
+                                           float factor) noexcept {
+  ROTA_UNROLL for (std::size_t i = 0; i < FloatGroup::kSize; ++i) {
+    from.each[i] = Operation::of(from.each[i], decoded.each[i], factor);
+  }
+  return from;
+}
+
 template <class Format, class Operation>
 ROTA_TARGET void decode(std::byte* to, const std::byte* from, const std::byte* coded,
                         std::size_t count, float factor) noexcept {
@@ -245,16 +237,16 @@ ROTA_TARGET void decode(std::byte* to, const std::byte* from, const std::byte* c
     const std::size_t block = std::min(count, Format::kBlock);
     const typename Format::Reader reader(coded, block);
     std::size_t i = 0;
-    for (; i + Same<float>::kCount <= block; i += Same<float>::kCount) {
+    for (; i + TurnOfFloats::kCount <= block; i += TurnOfFloats::kCount) {
       const std::size_t at = i * sizeof(float);
-      Same<float>::store(to + at,
-                         Operation::of(Same<float>::load(from + at), reader.at(i), factor));
+      TurnOfFloats::store(to + at,
+                          of_each<Operation>(TurnOfFloats::load(from + at), reader.at(i), factor));
     }
     if (i < block) {
       const std::size_t at = i * sizeof(float);
-      const Floats rest = load_some<Same<float>>(from + at, block - i);
-      store_some<Same<float>>(to + at, Operation::of(rest, reader.some_at(i, block - i), factor),
-                              block - i);
+      const FloatGroup rest = load_some<TurnOfFloats>(from + at, block - i);
+      store_some<TurnOfFloats>(
+          to + at, of_each<Operation>(rest, reader.some_at(i, block - i), factor), block - i);
     }
     coded += coded_bytes(Format::kCodec, block);
     to += block * sizeof(float);
@@ -269,7 +261,7 @@ constexpr Coding kCoding = {encode<Format>, decode<Format, Take>, decode<Format,
 
 constexpr Codings make_codings(const Variant& variant) noexcept {
   return {&variant,
-          {{},  // What travels as it is, is not coded.
+          {{},  // kIdentity has no coding.
            kCoding<OfHalves<Bfloat16InLine>>,
            kCoding<OfHalves<Float16Lanes>>,
            kCoding<OfInt8<false>>,

@@ -1,5 +1,6 @@
-// 16-bit floats for vectors.h. The file of an instruction set first defines what that asks for, and
-// widen and narrow, which turn as many float16 as it has lanes of 32 bits into float and back.
+// Has 16-bit floats for vectors.h. The including file first defines what vectors.h needs, and also
+// widen and narrow. `widen` converts float16 to float, and `narrow` converts floats back. Both
+// convert as many numbers as a register has lanes of 32 bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,7 @@ struct Float16Lanes {
   }
 };
 
-struct FloatPair {  // Twice as many floats as a register has.
+struct FloatPair {  // Two registers of floats.
   Lanes<float> even;
   Lanes<float> odd;
 
@@ -42,8 +43,9 @@ struct FloatPair {  // Twice as many floats as a register has.
   }
 };
 
-// Two bfloat16 fill a float, the odd one as its upper half: so none ever changes its place, which
-// would take longer than the sum. AVX-512's own conversion takes subnormal numbers for zero.
+// Two bfloat16 are loaded as the bits of one float; the bfloat16 with the odd index is the upper
+// half. So no element changes its position: moving elements takes longer than adding them. The
+// conversion of AVX-512 is not used, because this conversion treats subnormal numbers as zero.
 struct Bfloat16Lanes {
   using Number = float;
   using Bits = Lanes<std::uint32_t>;
@@ -63,8 +65,8 @@ struct Bfloat16Lanes {
   }
 
  private:
-  // In the upper half. The lower one of a NaN is empty, as it came from a bfloat16 or from no
-  // number at all, so that no carry makes it something else.
+  // Returns the rounded number in the upper half of each lane. The lower half of a NaN is zero,
+  // because the NaN came from a bfloat16 or from an invalid operation. So no carry changes a NaN.
   ROTA_TARGET static Bits rounded(Lanes<float> lanes) noexcept {
     const auto bits = reinterpret_cast<Bits>(lanes);
     return bits + 0x7fff + (bits >> 16 & 1);

@@ -1,106 +1,45 @@
-// The loops of reductions.h and what they do to each element, written once for every instruction
-// set. Beside what lanes.h asks for, its file first defines Float16Lanes and Bfloat16Lanes, which
-// do what Same does but compute in float.
+// Has the loops of reductions.h and their operations, written once for all instruction sets. The
+// including file first defines what lanes.h needs, and also Float16Lanes and Bfloat16Lanes. Both do
+// what Same does, but compute in float.
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
-#include "kernels/cpu/lanes.h"
+#include "kernels/lanes.h"
+#include "kernels/operations.h"
 #include "kernels/reductions.h"
 
 namespace rota::kernels::cpu {
 namespace {  // NOLINT(google-build-namespaces): each file that includes this has its own.
 
-// The operations. L is Lanes<T>, which may be a plain number: what is less than an int becomes one
-// when computed with, so the results are cast back. Integers come unsigned where they may wrap. The
-// last argument is a mean's factor.
-struct Sum {
-  template <class L>
-  ROTA_TARGET static L of(L a, L b, double) noexcept {
-    return static_cast<L>(a + b);
+template <class Operation, class Registers>
+ROTA_TARGET ROTA_INLINE Registers combined(const Registers& a, const Registers& b,
+                                           double factor) noexcept {
+  Registers result;
+  ROTA_UNROLL for (std::size_t i = 0; i < Registers::kSize; ++i) {
+    result.each[i] = Operation::of(a.each[i], b.each[i], factor);
   }
-};
+  return result;
+}
 
-template <class Number>
-struct Mean {
-  template <class L>
-  ROTA_TARGET static L of(L a, L b, double factor) noexcept {
-    return (a + b) * static_cast<Number>(factor);
+// The functions with "_turns" do all turns of so many registers, and move on to what is left.
+template <class Turn, class Operation>
+ROTA_TARGET ROTA_INLINE void combine_turns(std::byte*& accumulator, const std::byte*& input,
+                                           std::size_t& count, double factor) noexcept {
+  for (; count >= Turn::kCount; count -= Turn::kCount) {
+    const auto a = Turn::load(accumulator);
+    Turn::store(accumulator, combined<Operation>(a, Turn::load(input), factor));
+    Turn::pass(accumulator);
+    Turn::pass(input);
   }
-};
+}
 
-struct Product {
-  template <class L>
-  ROTA_TARGET static L of(L a, L b, double) noexcept {
-    return static_cast<L>(a * b);
-  }
-};
-
-struct Min {
-  template <class L>
-  ROTA_TARGET static L of(L a, L b, double) noexcept {
-    return b < a ? b : a;
-  }
-};
-
-struct Max {
-  template <class L>
-  ROTA_TARGET static L of(L a, L b, double) noexcept {
-    return a < b ? b : a;
-  }
-};
-
-struct BitAnd {
-  template <class L>
-  ROTA_TARGET static L of(L a, L b, double) noexcept {
-    return static_cast<L>(a & b);
-  }
-};
-
-struct BitOr {
-  template <class L>
-  ROTA_TARGET static L of(L a, L b, double) noexcept {
-    return static_cast<L>(a | b);
-  }
-};
-
-struct BitXor {
-  template <class L>
-  ROTA_TARGET static L of(L a, L b, double) noexcept {
-    return static_cast<L>(a ^ b);
-  }
-};
-
-// Min and Max of floating-point numbers by their bits, as signed integers. Those are in the order
-// of the numbers, and -0 comes before +0, once the magnitude of negative ones is turned round.
-// A NaN is whatever lies beyond infinity. Better than a comparison of numbers, which is false for
-// NaN, takes -0 for +0, and wants 16-bit ones converted.
-template <auto kInfinity, class Extreme>
-struct ByBits {
-  static constexpr auto kMagnitude = std::numeric_limits<decltype(kInfinity)>::max();
-
-  template <class L>
-  ROTA_TARGET static L turned(L bits) noexcept {  // Its own inverse.
-    return static_cast<L>(bits < L{} ? bits ^ kMagnitude : bits);
-  }
-  template <class L>
-  ROTA_TARGET static L of(L a, L b, double) noexcept {
-    const L extreme = turned(Extreme::of(turned(a), turned(b), 1));
-    const L a_or_extreme = static_cast<L>(a & kMagnitude) > kInfinity ? a : extreme;
-    return static_cast<L>(b & kMagnitude) > kInfinity ? b : a_or_extreme;
-  }
-};
-
-template <class Format, class Operation>
+template <class Format, class Operation, std::size_t kRegisters>
 ROTA_TARGET void combine(std::byte* accumulator, const std::byte* input, std::size_t count,
                          double factor) noexcept {
-  constexpr std::size_t kBytes = Format::kCount * Format::kElementBytes;
-  for (; count >= Format::kCount; count -= Format::kCount) {
-    const auto result = Operation::of(Format::load(accumulator), Format::load(input), factor);
-    Format::store(accumulator, result);
-    accumulator += kBytes;
-    input += kBytes;
+  combine_turns<Grouped<Format, kRegisters>, Operation>(accumulator, input, count, factor);
+  if constexpr (kRegisters > 1) {
+    combine_turns<Grouped<Format, 1>, Operation>(accumulator, input, count, factor);
   }
   if (count == 0) return;
   store_some<Format>(
@@ -109,18 +48,29 @@ ROTA_TARGET void combine(std::byte* accumulator, const std::byte* input, std::si
       count);
 }
 
-template <class Format, class Operation>
+template <class Turn, class Operation>
+ROTA_TARGET ROTA_INLINE void combine_turns_to_both(std::byte*& to, std::byte*& also_to,
+                                                   const std::byte*& a, const std::byte*& b,
+                                                   std::size_t& count, double factor) noexcept {
+  for (; count >= Turn::kCount; count -= Turn::kCount) {
+    const auto left = Turn::load(a);
+    const auto result = combined<Operation>(left, Turn::load(b), factor);
+    Turn::store(to, result);
+    Turn::store(also_to, result);
+    Turn::pass(to);
+    Turn::pass(also_to);
+    Turn::pass(a);
+    Turn::pass(b);
+  }
+}
+
+template <class Format, class Operation, std::size_t kRegisters>
 ROTA_TARGET void combine_to_both(std::byte* to, std::byte* also_to, const std::byte* a,
                                  const std::byte* b, std::size_t count, double factor) noexcept {
-  constexpr std::size_t kBytes = Format::kCount * Format::kElementBytes;
-  for (; count >= Format::kCount; count -= Format::kCount) {
-    const auto result = Operation::of(Format::load(a), Format::load(b), factor);
-    Format::store(to, result);
-    Format::store(also_to, result);
-    to += kBytes;
-    also_to += kBytes;
-    a += kBytes;
-    b += kBytes;
+  using Turn = Grouped<Format, kRegisters>;
+  combine_turns_to_both<Turn, Operation>(to, also_to, a, b, count, factor);
+  if constexpr (kRegisters > 1) {
+    combine_turns_to_both<Grouped<Format, 1>, Operation>(to, also_to, a, b, count, factor);
   }
   if (count == 0) return;
   const auto result =
@@ -129,32 +79,47 @@ ROTA_TARGET void combine_to_both(std::byte* to, std::byte* also_to, const std::b
   store_some<Format>(also_to, result, count);
 }
 
-template <class Format>
-ROTA_TARGET void scale(std::byte* values, std::size_t count, double factor) noexcept {
-  constexpr std::size_t kBytes = Format::kCount * Format::kElementBytes;
-  const auto rounded = static_cast<typename Format::Number>(factor);
-  for (; count >= Format::kCount; count -= Format::kCount) {
-    Format::store(values, Format::load(values) * rounded);
-    values += kBytes;
+template <class Turn, class Number>
+ROTA_TARGET ROTA_INLINE void scale_turns(std::byte*& values, std::size_t& count,
+                                         Number factor) noexcept {
+  for (; count >= Turn::kCount; count -= Turn::kCount) {
+    auto turn = Turn::load(values);
+    ROTA_UNROLL for (auto& lanes : turn.each) lanes = lanes * factor;
+    Turn::store(values, turn);
+    Turn::pass(values);
   }
+}
+
+template <class Format, std::size_t kRegisters>
+ROTA_TARGET void scale(std::byte* values, std::size_t count, double factor) noexcept {
+  const auto rounded = static_cast<typename Format::Number>(factor);
+  scale_turns<Grouped<Format, kRegisters>>(values, count, rounded);
+  if constexpr (kRegisters > 1) scale_turns<Grouped<Format, 1>>(values, count, rounded);
   if (count == 0) return;
   store_some<Format>(values, load_some<Format>(values, count) * rounded, count);
 }
 
-template <class Format, class Operation>
-constexpr Combines kCombines = {combine<Format, Operation>, combine_to_both<Format, Operation>};
+// The lanes of some formats are pairs of registers.
+template <class Format>
+constexpr std::size_t kTurnOf = sizeof(Format::load(nullptr)) > sizeof(Lanes<float>)
+                                    ? kHalfTurn
+                                    : kTurnRegisters;
 
-// In the order of ReduceOp.
+template <class Format, class Operation, std::size_t kRegisters = kTurnOf<Format>>
+constexpr Combines kCombines = {combine<Format, Operation, kRegisters>,
+                                combine_to_both<Format, Operation, kRegisters>};
+
+// The entries have the order of ReduceOp.
 template <class Format, auto kInfinity, class Bits = decltype(kInfinity)>
 constexpr TypeReductions kFloats = {{kCombines<Format, Sum>,
                                      kCombines<Format, Mean<typename Format::Number>>,
                                      kCombines<Format, Product>,
-                                     kCombines<Same<Bits>, ByBits<kInfinity, Min>>,
-                                     kCombines<Same<Bits>, ByBits<kInfinity, Max>>,
+                                     kCombines<Same<Bits>, ByBits<kInfinity, Min>, kHalfTurn>,
+                                     kCombines<Same<Bits>, ByBits<kInfinity, Max>, kHalfTurn>,
                                      {},
                                      {},
                                      {}},
-                                    scale<Format>};
+                                    scale<Format, kTurnOf<Format>>};
 
 template <class T, class Bits = std::make_unsigned_t<T>>
 constexpr TypeReductions kIntegers = {{kCombines<Same<Bits>, Sum>,

@@ -1,20 +1,21 @@
-// The loops of tiles.h, written once for every instruction set. Its file first defines what lanes.h
-// asks for.
+// Has the loops of tiles.h, written once for all instruction sets. The including file first defines
+// what lanes.h needs.
 #pragma once
 #include "kernels/cpu/basis.h"
-#include "kernels/cpu/lanes.h"
+#include "kernels/lanes.h"
 #include "kernels/tiles.h"
 
 namespace rota::kernels::cpu {
 namespace {  // NOLINT(google-build-namespaces): each file that includes this has its own.
 
-// What a loop over a basis does is known only once it is unrolled: most factors are 0, or 1.
-#define ROTA_UNROLL _Pragma("GCC unroll 8")
+// Loops over a basis (see basis.h) are unrolled too: the compiler then knows the factors, and many
+// factors are 0 or 1.
 
-// values[first] * factors[first] + values[first + 2] * factors[first + 2] + …, without what is 0.
+// Returns values[first] * factors[first] + values[first + 2] * factors[first + 2] + …, without the
+// terms with factor 0.
 template <class T, std::size_t kSide, class L>
-ROTA_TARGET __attribute__((always_inline)) inline L sum_of_every_second(
-    const std::array<double, kSide>& factors, std::size_t first, const L* values) noexcept {
+ROTA_TARGET ROTA_INLINE L sum_of_every_second(const std::array<double, kSide>& factors,
+                                              std::size_t first, const L* values) noexcept {
   L sum{};
   ROTA_UNROLL for (std::size_t i = first; i < kSide; i += 2) {
     if (factors[i] != 0) sum += values[i] * static_cast<T>(factors[i]);
@@ -22,9 +23,9 @@ ROTA_TARGET __attribute__((always_inline)) inline L sum_of_every_second(
   return sum;
 }
 
-// The values at a point and at its negative differ in the sign of the odd powers.
+// The values at a point and at its negative differ in the sign of the odd powers only.
 template <class T, class Shape, class L>
-ROTA_TARGET __attribute__((always_inline)) inline void expand_line(const L* from, L* to) noexcept {
+ROTA_TARGET ROTA_INLINE void expand_line(const L* from, L* to) noexcept {
   constexpr auto kBasis = Shape::kBasis;
   to[0] = sum_of_every_second<T>(kBasis[0], 0, from);
   ROTA_UNROLL for (std::size_t point = 1; point < kFinite; point += 2) {
@@ -38,11 +39,10 @@ ROTA_TARGET __attribute__((always_inline)) inline void expand_line(const L* from
 }
 
 template <class T, class Shape, class L>
-ROTA_TARGET __attribute__((always_inline)) inline void contract_line(const L* from,
-                                                                     L* to) noexcept {
+ROTA_TARGET ROTA_INLINE void contract_line(const L* from, L* to) noexcept {
   constexpr auto kBasis = Shape::kBasis;
   constexpr std::size_t kSide = kBasis[0].size();
-  L of_pair[2][kPoints];  // Of points and their negatives: sums, for even powers, and differences.
+  L of_pair[2][kPoints];  // [0]: point plus its negative, for even powers; [1]: their difference.
   ROTA_UNROLL for (std::size_t point = 1; point < kFinite; point += 2) {
     of_pair[0][point] = from[point] + from[point + 1];
     of_pair[1][point] = from[point] - from[point + 1];
@@ -58,18 +58,16 @@ ROTA_TARGET __attribute__((always_inline)) inline void contract_line(const L* fr
   }
 }
 
-// As many elements as there are lanes, or `count` of them.
+// Loads as many elements as there are lanes (kWhole), or `count` elements.
 template <class T, bool kWhole>
-ROTA_TARGET __attribute__((always_inline)) inline Lanes<T> load_lanes(const T* from,
-                                                                      std::size_t count) noexcept {
+ROTA_TARGET ROTA_INLINE Lanes<T> load_lanes(const T* from, std::size_t count) noexcept {
   const auto* bytes = reinterpret_cast<const std::byte*>(from);
   if constexpr (kWhole) return Same<T>::load(bytes);
   return load_some<Same<T>>(bytes, count);
 }
 
 template <class T, bool kWhole>
-ROTA_TARGET __attribute__((always_inline)) inline void store_lanes(T* to, Lanes<T> lanes,
-                                                                   std::size_t count) noexcept {
+ROTA_TARGET ROTA_INLINE void store_lanes(T* to, Lanes<T> lanes, std::size_t count) noexcept {
   auto* bytes = reinterpret_cast<std::byte*>(to);
   if constexpr (kWhole) return Same<T>::store(bytes, lanes);
   store_some<Same<T>>(bytes, lanes, count);
@@ -143,8 +141,6 @@ ROTA_TARGET void contract(const T* from, TileSteps from_steps, T* to, TileSteps 
   if (first == count) return;
   contract_lanes<T, Shape, false>(from + first, from_steps, to + first, to_steps, count - first);
 }
-
-#undef ROTA_UNROLL
 
 struct Inputs {
   static constexpr Basis<kPoints> kBasis = coefficients_by_point();

@@ -1,4 +1,4 @@
-// Selection by magnitude.
+// The top-k codec selects elements by magnitude.
 #include "kernels/cpu/top_k.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::uint32_t bits_at(const std::byte* values, std::size_t index) noexcept {
 
 }  // namespace
 
-// Magnitudes are compared by their bits, which are in the order of the numbers.
+// Compares magnitudes by their bits, which have the same order as the numbers.
 void encode_top_k(std::byte* coded, const std::byte* values, std::size_t count) noexcept {
   std::array<std::uint32_t, kTopKBlock> order{};
   for (std::size_t i = 0; i < count; ++i) order[i] = bits_at(values, i) & kMagnitude;

@@ -1,4 +1,5 @@
-// The largest of a block, in portable code: what takes the time here is to find them.
+// Encodes and decodes the largest elements of a block, in portable code: most of the time is spent
+// in std::nth_element.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -7,16 +8,12 @@
 
 namespace rota::kernels::cpu {
 
-// How many of so many are kept.
-constexpr std::size_t top_k_of(std::size_t count) noexcept {
-  return (count + kTopKShare - 1) / kTopKShare;
-}
-
-// Places, in order, and behind them values. Of equal magnitudes the first are kept. NaN is the
-// largest. Requires 0 < count <= kTopKBlock.
+// Writes the positions of the kept elements in ascending order, then the elements. Of elements with
+// equal magnitudes, keeps those at the lowest positions. NaN has the largest magnitude. Requires 0
+// < count <= kTopKBlock.
 void encode_top_k(std::byte* coded, const std::byte* values, std::size_t count) noexcept;
 
-// Zeros but for what was kept. A place that the block does not have is passed over.
+// Writes the kept values, and zeros elsewhere. Ignores a position that is outside of the block.
 void decode_top_k(std::array<float, kTopKBlock>& values, const std::byte* coded,
                   std::size_t count) noexcept;
 

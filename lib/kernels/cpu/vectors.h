@@ -1,5 +1,5 @@
-// Lanes for lanes.h of as many bytes as a register has. Included once by the file of an instruction
-// set with vectors, which first defines ROTA_TARGET and, in this namespace, kVectorBytes.
+// Defines Lanes, for lanes.h, as a whole register. The file of an instruction set with vectors
+// includes this header once, and first defines ROTA_TARGET and, in this namespace, kVectorBytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ struct VectorOf {
 template <class T>
 using Lanes = typename VectorOf<T, kVectorBytes>::Type;
 
-// As many T as there are lanes of 32 bits, of as many other numbers.
+// Converts each lane to T. There are as many T as a register has lanes of 32 bits.
 template <class T, class From>
 ROTA_TARGET inline auto converted(From lanes) noexcept {
   using To = typename VectorOf<T, kVectorBytes / sizeof(std::uint32_t) * sizeof(T)>::Type;

@@ -1,4 +1,5 @@
-// Two stores, in this order: who ends the group; then, behind its words, that they are there.
+// Announces an abort with two stores, in this order: first the rank that ends the group; then,
+// after the fields of the cause, the bit that marks the fields as valid.
 #include "transport/shm/abort_word.h"
 
 #include <algorithm>
@@ -8,9 +9,13 @@ namespace rota::transport::shm {
 
 bool AbortWord::begin(std::size_t rank) noexcept {
   std::uint32_t fine = 0;
-  const bool is_first = word_.compare_exchange_strong(fine, static_cast<std::uint32_t>(rank) + 1);
-  // Before the caller writes to what it has lent, also where another one was first.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  // Relaxed, because the fence orders the word for both kinds of aborters.
+  const bool is_first = word_.compare_exchange_strong(fine, static_cast<std::uint32_t>(rank) + 1,
+                                                      std::memory_order_relaxed);
+  // The rank needs this fence before it writes to memory that its peers borrowed, even if another
+  // rank was first. A peer that reads such a write, and then makes the fence of is_set(), sees the
+  // word.
+  std::atomic_thread_fence(std::memory_order_release);
   return is_first;
 }
 
@@ -20,23 +25,26 @@ void AbortWord::tell(const Cause& cause) noexcept {
   const std::size_t count = std::min(cause.text.size(), text_.size() - 1);
   std::memcpy(text_.data(), cause.text.data(), count);
   text_[count] = '\0';
+  // Relaxed, because this rank has written the word, and no other rank changes it any more.
   const std::uint32_t writer = word_.load(std::memory_order_relaxed);
-  word_.store(writer | kTold, std::memory_order_release);
+  word_.store(writer | kTold, std::memory_order_release);  // Publishes the fields.
 }
 
 bool AbortWord::is_set() const noexcept {
+  // The fence is between what the rank has read before and the load of the word. The load itself
+  // is relaxed: nobody reads more because of its value.
   std::atomic_thread_fence(std::memory_order_acquire);
-  return word_.load(std::memory_order_acquire) != 0;
+  return word_.load(std::memory_order_relaxed) != 0;
 }
 
 std::optional<std::size_t> AbortWord::writer() const noexcept {
-  const std::uint32_t word = word_.load(std::memory_order_acquire);
+  const std::uint32_t word = word_.load(std::memory_order_relaxed);  // Reads only the word.
   if (word == 0) return std::nullopt;
   return (word & ~kTold) - 1;
 }
 
 std::optional<Cause> AbortWord::cause() const {
-  const std::uint32_t word = word_.load(std::memory_order_acquire);
+  const std::uint32_t word = word_.load(std::memory_order_acquire);  // Of the fields.
   if ((word & kTold) == 0) return std::nullopt;
   Cause cause;
   cause.rank = (word & ~kTold) - 1;

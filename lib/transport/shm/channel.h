@@ -1,5 +1,6 @@
-// A pair of mailboxes: payload in the sender's arena is read where it lies; payload elsewhere goes
-// through a staging ring in the sender's arena, at the price of a copy.
+// A channel is a pair of mailboxes. The receiver reads payload in place if the payload is in the
+// sender's arena. Other payload goes through a staging ring in the sender's arena, which costs a
+// copy.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -13,29 +14,30 @@
 
 namespace rota::transport::shm {
 
-// Told of all that a peer may be waiting for, once it can be seen.
+// ring() is called after every change that a peer may be waiting for, once the change is visible.
 class Doorbell {
  public:
   virtual ~Doorbell() = default;
   virtual void ring() = 0;
 };
 
-class Channel final : public transport::Channel {
+class MailboxChannel final : public transport::Channel {
  public:
   struct Ends {
     Mailbox& out;
     Mailbox& in;
-    std::span<std::byte> own_bytes;  // The arenas in which payload lies.
+    std::span<std::byte> own_bytes;  // The arenas that contain payload.
     std::span<std::byte> peer_bytes;
     std::size_t peer;
     const AbortWord& abort_word;
   };
-  Channel(const Ends& ends, memory::Arena& arena) noexcept;
+  MailboxChannel(const Ends& ends, memory::Arena& arena) noexcept;
 
-  // From now on rung for the peer; outlives this.
+  // From now on the channel rings `doorbell` for the peer. `doorbell` must outlive the channel.
   void set_doorbell(Doorbell& doorbell) noexcept { doorbell_ = &doorbell; }
 
   void start_send(const Header& header, std::span<const std::byte> payload) override;
+  void send_more(std::span<const std::byte> payload) override;
   Progress progress_send() override;
   const Header* incoming() override;
   std::span<const std::byte> peek() override;
@@ -44,7 +46,7 @@ class Channel final : public transport::Channel {
   bool is_intact() const noexcept override { return !abort_word_.is_set(); }
   void finish_receive() override;
 
-  // As in transport::Transport.
+  // The next two functions count as those of transport::Transport do.
   std::uint64_t sent_bytes() const noexcept { return sent_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t staged_bytes() const noexcept {
     return staged_bytes_.load(std::memory_order_relaxed);
@@ -52,6 +54,7 @@ class Channel final : public transport::Channel {
 
  private:
   bool in_place(std::span<const std::byte> payload) const noexcept;
+  void stage(std::span<const std::byte> payload) noexcept;
   Progress fill_ring() noexcept;
   void ring() {
     if (doorbell_) doorbell_->ring();
@@ -64,19 +67,20 @@ class Channel final : public transport::Channel {
   std::span<std::byte> peer_bytes_;
   std::size_t peer_;
   const AbortWord& abort_word_;
-  Doorbell* doorbell_ = nullptr;  // None where a peer that sleeps looks again soon.
+  Doorbell* doorbell_ = nullptr;  // Null if a sleeping peer soon checks its memory in any case.
 
   // Sending.
   std::uint64_t sent_ = 0;               // Messages published.
-  std::span<const std::byte> to_stage_;  // What is left to copy into the ring.
-  std::uint64_t staged_ = 0;             // The ring's position, counted on and on.
+  std::span<const std::byte> to_stage_;  // The bytes left to copy into the ring.
+  std::uint64_t not_given_ = 0;          // Bytes of the message that send_more() will bring.
+  std::uint64_t staged_ = 0;             // Position in the ring, never wrapped.
   Block ring_;                           // Made at the first payload that needs it.
   std::atomic<std::uint64_t> sent_bytes_{0};
   std::atomic<std::uint64_t> staged_bytes_{0};
 
   // Receiving.
   std::uint64_t received_ = 0;  // Messages taken.
-  std::uint64_t offset_ = 0;    // Bytes taken of the message that is arriving.
+  std::uint64_t offset_ = 0;    // Bytes taken of the arriving message.
 };
 
 }  // namespace rota::transport::shm

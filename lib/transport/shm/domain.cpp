@@ -1,4 +1,4 @@
-// Maps the arenas and finds control page and mailboxes in them.
+// Maps the arenas, and finds the control pages and mailboxes in them.
 #include "transport/shm/domain.h"
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 namespace rota::transport::shm {
 namespace {
 
-// Values tend to lie at the same offset in all arenas, and are worked on at once. A processor that
-// tells lines apart by a hash of an address's bits 12 to 27, as AMD's first-level caches do, would
-// take those for each other in arenas that begin at multiples of 256 MiB, and be eight times as
-// slow.
-constexpr std::size_t kApart = 17 * kPage;  // Changes bits of both halves that are hashed.
+// Values are often at the same offset in all arenas, and ranks work on them together. AMD's
+// first-level caches tell lines apart by a hash of address bits 12 to 27. If arenas began at
+// multiples of 256 MiB, such a cache would confuse these values, and work on them would be eight
+// times as slow.
+constexpr std::size_t kApart = 17 * kPage;  // Changes bits in both halves of the hash.
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 constexpr std::uint64_t kLeastArenaBytes = std::uint64_t{1} << 20;
@@ -30,7 +30,7 @@ Domain::Domain(std::vector<os::Fd> arenas) {
   mappings_.reserve(arenas.size());
   for (os::Fd& arena : arenas) {
     mappings_.emplace_back(std::move(arena), mappings_.size() * kApart);
-    if (mappings_.back().bytes().size() <= front_bytes(arenas.size())) {
+    if (mappings_.back().bytes().size() <= payload_offset(arenas.size(), os::page_bytes())) {
       throw Error(ErrorCode::kInvalidArgument,
                   "a shared arena of " + std::to_string(mappings_.back().bytes().size()) +
                       " bytes is too small for " + std::to_string(arenas.size()) + " ranks");
@@ -40,7 +40,8 @@ Domain::Domain(std::vector<os::Fd> arenas) {
 
 namespace {
 
-// The pages start as zeros, which is the state that all that lies in them begins with.
+// Returns the object at `offset`. The pages start as zeros, which is a valid first state of every
+// object in them.
 template <class T>
 T& object_at(std::span<std::byte> arena, std::uint64_t offset) {
   if (offset % alignof(T) != 0 || offset > arena.size() || arena.size() - offset < sizeof(T)) {
@@ -59,20 +60,20 @@ Mailbox& Domain::mailbox(std::size_t arena, std::uint64_t offset, std::size_t in
   return object_at<Mailbox>(bytes(arena), offset + index * sizeof(Mailbox));
 }
 
-Meeting meeting_of_all(std::vector<std::size_t> names) {
+GroupLayout layout_of_all(std::vector<std::size_t> names) {
   const std::size_t world_size = names.size();
-  Meeting meeting;
-  meeting.arenas.resize(world_size);
-  std::iota(meeting.arenas.begin(), meeting.arenas.end(), std::size_t{0});
-  meeting.mailboxes.assign(world_size, kPage);
-  meeting.controls.assign(world_size, 0);
-  meeting.names = std::move(names);
-  return meeting;
+  GroupLayout layout;
+  layout.arenas.resize(world_size);
+  std::iota(layout.arenas.begin(), layout.arenas.end(), std::size_t{0});
+  layout.mailboxes.assign(world_size, kPage);
+  layout.controls.assign(world_size, 0);
+  layout.names = std::move(names);
+  return layout;
 }
 
 std::shared_ptr<memory::Arena> open_arena(const std::shared_ptr<Domain>& domain, std::size_t rank) {
   ROTA_ASSERT(rank < domain->world_size());
-  const std::size_t front = front_bytes(domain->world_size());
+  const std::size_t front = payload_offset(domain->world_size(), os::page_bytes());
   domain->mapping(rank).reserve(0, front);
   return std::make_shared<memory::Arena>(domain->mapping(rank), front, domain);
 }
@@ -80,12 +81,12 @@ std::shared_ptr<memory::Arena> open_arena(const std::shared_ptr<Domain>& domain,
 std::size_t thread_arena_bytes(std::size_t count) {
   const std::uint64_t wanted = sizeof(void*) == 8 ? 16 * kGiB : kGiB / count;
   const std::uint64_t allowed = os::file_size_limit_bytes();
-  const std::uint64_t bytes =
-      std::min(wanted, allowed) / memory::Arena::kPage * memory::Arena::kPage;
+  const std::uint64_t bytes = std::min(wanted, allowed) / os::page_bytes() * os::page_bytes();
   if (bytes >= kLeastArenaBytes) return static_cast<std::size_t>(bytes);
   throw Error(ErrorCode::kNoMemory,
               "memory that threads share counts as a file, and the limit of " +
-                  std::to_string(allowed) + " bytes (ulimit -f) leaves no room for it: raise it");
+                  std::to_string(allowed) +
+                  " bytes (ulimit -f) leaves no room for it: raise the limit");
 }
 
 std::shared_ptr<Domain> make_thread_arenas(std::size_t count, std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Ranks of one host, or threads of one process, over memory that they share.
+// Connects ranks of one host, or threads of one process, over memory that they share.
 #pragma once
 #include <deque>
 #include <memory>
@@ -12,29 +12,31 @@ namespace rota::transport::shm {
 
 class Transport final : public transport::Transport {
  public:
-  // Of ranks that each have an arena of their own, and that errors call by `names`. Every rank must
-  // have made its own before any of them sends. Throws Error kNoMemory.
+  // For ranks that each have their own arena. `names` are their numbers in error texts. Every rank
+  // must have made its transport before any rank sends. Throws Error kNoMemory.
   Transport(const std::shared_ptr<Domain>& domain, std::size_t rank,
             std::vector<std::size_t> names);
 
-  // Of some of them: `arena` is rank `rank`'s. Throws Error kMismatch where the meeting's places
-  // are none.
+  // For a group that is created later. `layout` says where its ranks are. `arena` is the arena of
+  // rank `rank`. Throws Error kMismatch when the layout has invalid offsets.
   Transport(std::shared_ptr<Domain> domain, std::shared_ptr<memory::Arena> arena, std::size_t rank,
-            const Meeting& meeting);
+            const GroupLayout& layout);
   ~Transport() override;
 
   std::string_view name() const noexcept override { return "shm"; }
   transport::Channel& channel(std::size_t peer) noexcept override { return channels_[peer]; }
-  Manner manner() const noexcept override { return {.looks_at_memory = true, .naps = true}; }
+  WaitTraits wait_traits() const noexcept override {
+    return {.look = Look::kMemory, .cannot_wake = true};
+  }
   SharedMemory* shared_memory() noexcept override { return &shared_; }
-  void rest(base::Duration at_most) override;
-  void wake() noexcept override {}  // A rest is over before it could be ended.
+  void sleep(base::Duration at_most) override;
+  void wake() noexcept override {}  // A sleep is too short to be ended.
   bool ends_by_itself(std::size_t) const noexcept override { return false; }
   bool has_left(std::size_t peer) const noexcept override;
-  std::unique_ptr<Fabric> found(const Site& site) override;
+  std::unique_ptr<Fabric> group_fabric(const GroupShape& shape) override;
   Block allocate(std::size_t bytes) override { return arena_->allocate(bytes); }
   std::uint64_t sent_bytes() const noexcept override;
-  std::uint64_t staged_bytes() const noexcept override;  // Through the channels' rings.
+  std::uint64_t staged_bytes() const noexcept override;  // Copied to shared memory.
   void begin_abort(std::size_t rank) noexcept override;
   void abort(const Cause& cause) noexcept override;
   bool broken() const noexcept override { return abort_word().is_set(); }
@@ -45,7 +47,7 @@ class Transport final : public transport::Transport {
   void set_doorbell(std::size_t peer, Doorbell& doorbell) noexcept {
     channels_[peer].set_doorbell(doorbell);
   }
-  Rings& rings(std::size_t rank) noexcept { return controls_[rank]->rings; }
+  DoorbellFlag& doorbell_flag(std::size_t rank) noexcept { return controls_[rank]->doorbell_flag; }
 
   const std::shared_ptr<Domain>& domain() const noexcept { return domain_; }
   const std::shared_ptr<memory::Arena>& arena() const noexcept { return arena_; }
@@ -57,18 +59,18 @@ class Transport final : public transport::Transport {
   std::shared_ptr<Domain> domain_;
   std::shared_ptr<memory::Arena> arena_;
   std::size_t arena_index_;
-  std::vector<ControlPage*> controls_;  // Index = rank; rank 0's has the abort word.
+  std::vector<ControlPage*> controls_;  // Index = rank. The page of rank 0 has the abort word.
   SharedMemory shared_;
   bool is_first_to_abort_ = false;
-  std::deque<Channel> channels_;  // Index = peer; the own rank's is never used.
+  std::deque<MailboxChannel> channels_;  // Index = peer. This rank's own entry is never used.
 };
 
-// Of the rank of `site.own` and those of its island, whose arenas these are, in order. Throws Error
-// kNoMemory, kSystem.
-std::unique_ptr<Transport> meet(const Site& site, std::vector<os::Fd> arenas);
+// Connects the rank of `shape.own` with the ranks of its domain. `arenas`: one for each of these
+// ranks, in order. Throws Error kNoMemory, kSystem.
+std::unique_ptr<Transport> meet(const GroupShape& shape, std::vector<os::Fd> arenas);
 
-// As transport::Join, where all ranks are of one island.
-std::unique_ptr<transport::Transport> join(const Site& site, Lent lent, const CallTerms& terms,
-                                           base::TimePoint deadline);
+// Makes a rank's first transport, as transport::Join describes, if all ranks are in one domain.
+std::unique_ptr<transport::Transport> join(const GroupShape& shape, Descriptors descriptors,
+                                           const CallTerms& terms, base::TimePoint deadline);
 
 }  // namespace rota::transport::shm

@@ -1,35 +1,42 @@
-// Writes pieces with a delay, and reads what has arrived.
+// Sends pieces of messages with a delay, and reads the pieces that have arrived.
 #include "transport/sim/channel.h"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include <rota/error.h>
 
 #include "base/assert.h"
+#include "base/sizes.h"
 
 namespace rota::transport::sim {
 
-void Channel::throw_lost() const {
+void SimChannel::throw_lost() const {
   throw Error(ErrorCode::kPeerLost, "the connection to rank " + std::to_string(peer_) + " is lost",
               peer_);
 }
 
-void Channel::put(std::span<const std::byte> bytes) {
+void SimChannel::put(std::span<const std::byte> bytes) {
   if (network_.silent_[rank_]) return;
   auto& wire = network_.wire(rank_, peer_);
   wire.pieces.push_back({network_.draw_due(wire), {bytes.begin(), bytes.end()}});
 }
 
-void Channel::start_send(const Header& header, std::span<const std::byte> payload) {
-  ROTA_ASSERT(to_send_.empty() && header.bytes == payload.size());
+void SimChannel::start_send(const Header& header, std::span<const std::byte> payload) {
+  ROTA_ASSERT(to_send_.empty() && header.bytes >= payload.size());
   if (network_.lost_[peer_]) throw_lost();
   put(std::as_bytes(std::span(&header, 1)));
   to_send_ = payload;
 }
 
-Progress Channel::progress_send() {
+void SimChannel::send_more(std::span<const std::byte> payload) {
+  ROTA_ASSERT(to_send_.empty());
+  to_send_ = payload;
+}
+
+Progress SimChannel::progress_send() {
   if (to_send_.empty()) return Progress::kDone;
   if (network_.lost_[peer_]) throw_lost();
   const std::size_t bytes = network_.part_of(to_send_.size());
@@ -38,7 +45,7 @@ Progress Channel::progress_send() {
   return to_send_.empty() ? Progress::kDone : Progress::kSome;
 }
 
-std::span<const std::byte> Channel::arrived(std::size_t needed) {
+std::span<const std::byte> SimChannel::arrived(std::size_t needed) {
   auto& wire = network_.wire(peer_, rank_);
   if (used_ > 0) {
     wire.arrived.erase(wire.arrived.begin(),
@@ -54,7 +61,7 @@ std::span<const std::byte> Channel::arrived(std::size_t needed) {
   return wire.arrived;
 }
 
-const Header* Channel::incoming() {
+const Header* SimChannel::incoming() {
   if (!header_) {
     const auto bytes = arrived(sizeof(Header));
     if (bytes.size() < sizeof(Header)) return nullptr;
@@ -65,19 +72,20 @@ const Header* Channel::incoming() {
   return &*header_;
 }
 
-std::span<const std::byte> Channel::peek() {
-  const std::size_t rest = header_->bytes - offset_;
+std::span<const std::byte> SimChannel::peek() {
+  const std::size_t rest =
+      base::at_most(std::numeric_limits<std::size_t>::max(), header_->bytes - offset_);
   if (rest == 0) return {};
   const auto bytes = arrived(rest);
   return bytes.first(network_.part_of(std::min(rest, bytes.size())));
 }
 
-void Channel::release(std::size_t bytes) {
+void SimChannel::release(std::size_t bytes) {
   offset_ += bytes;
   used_ += bytes;
 }
 
-std::size_t Channel::receive(std::span<std::byte> into) {
+std::size_t SimChannel::receive(std::span<std::byte> into) {
   const auto view = peek();
   const std::size_t bytes = std::min(view.size(), into.size());
   if (bytes > 0) std::memcpy(into.data(), view.data(), bytes);
@@ -85,7 +93,7 @@ std::size_t Channel::receive(std::span<std::byte> into) {
   return bytes;
 }
 
-void Channel::finish_receive() {
+void SimChannel::finish_receive() {
   ROTA_ASSERT(header_ && offset_ == header_->bytes);
   header_.reset();
   offset_ = 0;

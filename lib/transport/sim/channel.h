@@ -1,4 +1,4 @@
-// One rank's end of a simulated wire.
+// Lets one rank send and receive over a simulated wire.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -8,12 +8,13 @@
 
 namespace rota::transport::sim {
 
-class Channel final : public transport::Channel {
+class SimChannel final : public transport::Channel {
  public:
-  Channel(Network& network, std::size_t rank, std::size_t peer) noexcept
+  SimChannel(Network& network, std::size_t rank, std::size_t peer) noexcept
       : network_(network), rank_(rank), peer_(peer) {}
 
   void start_send(const Header& header, std::span<const std::byte> payload) override;
+  void send_more(std::span<const std::byte> payload) override;
   Progress progress_send() override;
   const Header* incoming() override;
   std::span<const std::byte> peek() override;
@@ -23,7 +24,8 @@ class Channel final : public transport::Channel {
 
  private:
   void put(std::span<const std::byte> bytes);
-  // All that came and was not used. Throws when the peer is lost and `needed` bytes cannot come.
+  // Returns all bytes that have arrived and are not used yet. Throws if the peer is lost and
+  // `needed` bytes cannot arrive.
   std::span<const std::byte> arrived(std::size_t needed);
   [[noreturn]] void throw_lost() const;
 
@@ -32,8 +34,8 @@ class Channel final : public transport::Channel {
   std::size_t peer_;
   std::span<const std::byte> to_send_;
   std::optional<Header> header_;
-  std::size_t offset_ = 0;  // Bytes taken of the message that is arriving.
-  std::size_t used_ = 0;    // Bytes of the wire's arrived ones that are used up.
+  std::size_t offset_ = 0;  // Bytes taken of the arriving message.
+  std::size_t used_ = 0;    // Used bytes at the front of the wire's `arrived`.
 };
 
 }  // namespace rota::transport::sim

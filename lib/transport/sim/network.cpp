@@ -15,7 +15,7 @@ Network::Network(const NetworkOptions& options)
       silent_(options.world_size) {
   for (std::size_t rank = 0; rank < options.world_size; ++rank) {
     for (std::size_t peer = 0; peer < options.world_size; ++peer) {
-      channels_.push_back(std::make_unique<Channel>(*this, rank, peer));
+      channels_.push_back(std::make_unique<SimChannel>(*this, rank, peer));
     }
   }
 }
@@ -33,7 +33,7 @@ std::size_t Network::part_of(std::size_t bytes) {
   return std::uniform_int_distribution<std::size_t>(1, bytes)(random_);
 }
 
-// Pieces keep their order, whatever their delays.
+// Draws when the next piece arrives. Pieces keep their order, whatever their delays.
 std::uint64_t Network::draw_due(Wire& wire) {
   const std::uint64_t delay =
       std::uniform_int_distribution<std::uint64_t>(0, options_.max_delay)(random_);

@@ -1,4 +1,5 @@
-// A network inside one thread that misbehaves as a seed says: delays, short writes, lost peers.
+// Simulates a network inside one thread. A seed decides how the network misbehaves: delays, short
+// writes, lost peers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,28 +15,29 @@ namespace rota::transport::sim {
 struct NetworkOptions {
   std::size_t world_size = 0;
   std::uint64_t seed = 0;
-  std::uint64_t max_delay = 0;  // Ticks that a piece of a message may spend on its way.
-  bool short_writes = false;    // Writes and reads move a random part of what they could.
+  std::uint64_t max_delay = 0;  // Longest delay of a piece of a message, in ticks.
+  bool short_writes = false;    // Writes and reads move a random part of the bytes.
 };
 
 class Network {
  public:
   explicit Network(const NetworkOptions& options);
 
-  // The end of the wire between two ranks that `rank` holds. Lives as long as the Network.
+  // Returns `rank`'s end of the wire to `peer`. The channel lives as long as the Network.
   transport::Channel& channel(std::size_t rank, std::size_t peer) noexcept;
 
-  // Time passes: one tick.
+  // Advances the time by one tick.
   void advance() noexcept { ++now_; }
 
-  // The connections of `rank` break, as when its process dies: what is on its way still arrives.
+  // Breaks the connections of `rank`, as if its process had died. Data under way still arrives.
   void lose(std::size_t rank) noexcept;
 
-  // `rank` is heard no more, and nobody is told, as when its process is stopped.
+  // Drops all data that `rank` sends from now on, and tells no peer, as if its process were
+  // suspended.
   void silence(std::size_t rank) noexcept;
 
  private:
-  friend class Channel;
+  friend class SimChannel;
 
   struct Piece {
     std::uint64_t due;
@@ -50,7 +52,7 @@ class Network {
   Wire& wire(std::size_t from, std::size_t to) noexcept {
     return wires_[from * options_.world_size + to];
   }
-  std::size_t part_of(std::size_t bytes);  // How much of a write or read succeeds, at least 1.
+  std::size_t part_of(std::size_t bytes);  // Returns how many of `bytes` one write or read moves.
   std::uint64_t draw_due(Wire& wire);
 
   NetworkOptions options_;

@@ -1,4 +1,4 @@
-// Partial writes and reads of one message after the other.
+// Sends and receives one message after another, with partial writes and reads.
 #include "transport/tcp/channel.h"
 
 #include <algorithm>
@@ -7,56 +7,65 @@
 #include <rota/error.h>
 
 #include "base/assert.h"
-#include "memory/host.h"
+#include "base/sizes.h"
+#include "memory/host_block.h"
 #include "os/tcp_socket.h"
 
 namespace rota::transport::tcp {
 namespace {
 
-// Stays in a second-level cache until it is reduced. Elements lie in it whole, none at its end in
-// part: they come one after the other from its start.
+// The size of a channel's slot, into which bytes to be reduced are received. The slot stays in a
+// second-level cache until its elements are reduced. Elements are placed one after another from the
+// start of the slot and fill it exactly, so no element is cut at its end.
 constexpr std::size_t kSlotBytes = 256 * 1024;
 static_assert(kSlotBytes % sizeof(double) == 0);
 
-// Message headers travel as they lie in memory: that both hosts have one byte order, and one
-// version of this header, their handshake has checked.
+// Returns the last bytes of a header. A header is sent as the bytes that it has in memory: the
+// handshake has checked that both hosts have the same byte order and the same version of this
+// header.
 std::span<const std::byte> tail_of(const Header& header, std::size_t bytes) noexcept {
   return std::as_bytes(std::span(&header, 1)).last(bytes);
 }
 
 }  // namespace
 
-Channel::Channel(auth::Stream stream, std::size_t peer) : stream_(std::move(stream)), peer_(peer) {
+SocketChannel::SocketChannel(auth::Stream stream, std::size_t peer)
+    : stream_(std::move(stream)), peer_(peer) {
   if (!stream_) return;
   os::keep_alive(stream_.fd());
   os::set_no_delay(stream_.fd());
 }
 
-void Channel::throw_lost(const std::string& reason) const {
+void SocketChannel::throw_lost(const std::string& reason) const {
   throw Error(ErrorCode::kPeerLost,
               "the connection to rank " + std::to_string(peer_) + " is lost: " + reason, peer_);
 }
 
-std::string_view Channel::trouble() const noexcept {
+std::string_view SocketChannel::trouble() const noexcept {
   return send_lacks_memory_ || receive_lacks_memory_ ? "this host has no memory for its sockets"
                                                      : "";
 }
 
-void Channel::close() noexcept {
+void SocketChannel::close() noexcept {
   stream_.reset();
   header_left_ = 0;
   payload_ = {};
   starved_ = false;
 }
 
-void Channel::start_send(const Header& header, std::span<const std::byte> payload) {
-  ROTA_ASSERT(!sending() && header.bytes == payload.size());
+void SocketChannel::start_send(const Header& header, std::span<const std::byte> payload) {
+  ROTA_ASSERT(!sending() && header.bytes >= payload.size());
   out_ = header;
   header_left_ = sizeof(Header);
   payload_ = payload;
 }
 
-Progress Channel::progress_send() {
+void SocketChannel::send_more(std::span<const std::byte> payload) {
+  ROTA_ASSERT(!sending());
+  payload_ = payload;
+}
+
+Progress SocketChannel::progress_send() {
   if (!sending()) return Progress::kDone;
   const os::Moved moved = stream_.send(tail_of(out_, header_left_), payload_);
   send_lacks_memory_ = moved.lacks_memory;
@@ -69,8 +78,9 @@ Progress Channel::progress_send() {
   return moved.bytes > 0 ? Progress::kSome : Progress::kNone;
 }
 
-std::size_t Channel::pull(std::span<std::byte> into) {
-  // Decryption may be slower than the wire, which then never runs dry: sending has its turn too.
+std::size_t SocketChannel::pull(std::span<std::byte> into) {
+  // Decryption may be slower than the wire. Then the wire always has more data, and this limit ends
+  // the read, so that the thread can also send.
   if (stream_.is_encrypted()) into = into.first(std::min(into.size(), kSlotBytes));
   const os::Moved moved = stream_.receive(into);
   receive_lacks_memory_ = moved.lacks_memory;
@@ -79,19 +89,19 @@ std::size_t Channel::pull(std::span<std::byte> into) {
   return moved.bytes;
 }
 
-const Header* Channel::incoming() {
+const Header* SocketChannel::incoming() {
   if (header_arrived_ < sizeof(Header)) {
     header_arrived_ += pull(std::as_writable_bytes(std::span(&in_, 1)).subspan(header_arrived_));
   }
   return header_arrived_ == sizeof(Header) ? &in_ : nullptr;
 }
 
-std::span<const std::byte> Channel::peek() {
+std::span<const std::byte> SocketChannel::peek() {
   if (slot_.bytes().empty()) slot_ = memory::allocate_host(kSlotBytes);
   const auto slot = slot_.bytes();
-  // Where a part of an element is left over, the rest of it has to come right behind it.
+  // If the slot still holds a part of an element, the rest of the element must follow that part.
   if (slot_first_ == slot_last_) slot_first_ = slot_last_ = 0;
-  const std::size_t wanted = std::min<std::uint64_t>(in_.bytes - pulled_, kSlotBytes - slot_last_);
+  const std::size_t wanted = base::at_most(kSlotBytes - slot_last_, in_.bytes - pulled_);
   if (wanted > 0) {
     const std::size_t bytes = pull(slot.subspan(slot_last_, wanted));
     pulled_ += bytes;
@@ -101,21 +111,20 @@ std::span<const std::byte> Channel::peek() {
   return slot.subspan(slot_first_, slot_last_ - slot_first_);
 }
 
-void Channel::release(std::size_t bytes) {
+void SocketChannel::release(std::size_t bytes) {
   slot_first_ += bytes;
   ROTA_ASSERT(slot_first_ <= slot_last_);
 }
 
-std::size_t Channel::receive(std::span<std::byte> into) {
+std::size_t SocketChannel::receive(std::span<std::byte> into) {
   ROTA_ASSERT(slot_first_ == slot_last_);
   if (into.empty()) return 0;
-  const std::size_t bytes =
-      pull(into.first(std::min<std::uint64_t>(into.size(), in_.bytes - pulled_)));
+  const std::size_t bytes = pull(into.first(base::at_most(into.size(), in_.bytes - pulled_)));
   pulled_ += bytes;
   return bytes;
 }
 
-void Channel::finish_receive() {
+void SocketChannel::finish_receive() {
   ROTA_ASSERT(pulled_ == in_.bytes && slot_first_ == slot_last_);
   header_arrived_ = 0;
   pulled_ = 0;

@@ -1,6 +1,6 @@
-// One connection. Bytes to be reduced land in a slot of ours, where they are read; all others go
-// straight from and into the caller's memory. Nothing is copied after it has left the kernel; where
-// the connection is encrypted, each byte is once on either side.
+// A channel is one connection. Bytes to be reduced are received into a slot of the channel and are
+// read there. All other bytes are sent from and received into the memory of the caller. No byte is
+// copied after it has left the kernel. With encryption, each side copies each byte once.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -16,12 +16,13 @@
 
 namespace rota::transport::tcp {
 
-class Channel final : public transport::Channel {
+class SocketChannel final : public transport::Channel {
  public:
-  // `stream` is connected, non-blocking and has shaken hands.
-  Channel(auth::Stream stream, std::size_t peer);
+  // `stream` is connected and non-blocking, and its handshake is complete.
+  SocketChannel(auth::Stream stream, std::size_t peer);
 
   void start_send(const Header& header, std::span<const std::byte> payload) override;
+  void send_more(std::span<const std::byte> payload) override;
   Progress progress_send() override;
   const Header* incoming() override;
   std::span<const std::byte> peek() override;
@@ -32,13 +33,14 @@ class Channel final : public transport::Channel {
 
   int fd() const noexcept { return stream_.fd(); }
   bool sending() const noexcept { return header_left_ + payload_.size() > 0; }
-  // What is to be sent waits for room in the socket, rather than for memory of this host's.
+  // Returns whether sending waits for room in the socket, and not for memory of this host.
   bool waits_for_room() const noexcept { return sending() && !send_lacks_memory_; }
-  // The last look for bytes found fewer than it asked for: worth waiting for more.
+  // Returns whether the last read got fewer bytes than it asked for: then it makes sense to wait
+  // for more.
   bool starved() const noexcept { return starved_; }
   void close() noexcept;
 
-  // As in transport::Transport.
+  // The next two functions count as those of transport::Transport do.
   std::uint64_t sent_bytes() const noexcept { return sent_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t staged_bytes() const noexcept {
     return staged_bytes_.load(std::memory_order_relaxed);
@@ -51,19 +53,19 @@ class Channel final : public transport::Channel {
   auth::Stream stream_;
   std::size_t peer_;
 
-  // Sending: what the kernel has not taken yet.
+  // Sending: the bytes that the kernel has not accepted yet.
   Header out_;
   std::size_t header_left_ = 0;
   std::span<const std::byte> payload_;
-  bool send_lacks_memory_ = false;  // Of this host's, as the last call said.
+  bool send_lacks_memory_ = false;  // At the last call, this host lacked memory.
   std::atomic<std::uint64_t> sent_bytes_{0};
 
   // Receiving.
   Header in_;
   std::size_t header_arrived_ = 0;
-  std::size_t pulled_ = 0;      // Payload bytes of this message that left the kernel.
+  std::size_t pulled_ = 0;      // Payload bytes of this message read so far.
   Block slot_;                  // Made at the first peek().
-  std::size_t slot_first_ = 0;  // The slot holds [first, last) unused.
+  std::size_t slot_first_ = 0;  // Unused bytes of the slot: [first, last).
   std::size_t slot_last_ = 0;
   bool starved_ = false;
   bool receive_lacks_memory_ = false;

@@ -1,4 +1,4 @@
-// A meeting: handshakes side by side until every peer is there.
+// Runs handshakes concurrently until every peer is connected.
 #include "transport/tcp/connect.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 #include <rota/error.h>
 
-#include "auth/call.h"
-#include "auth/reception.h"
+#include "auth/acceptor.h"
+#include "auth/connector.h"
 #include "os/poll_set.h"
 
 namespace rota::transport::tcp {
@@ -17,30 +17,30 @@ namespace {
 using base::Clock;
 using base::TimePoint;
 
-// At who is too slow, and at what has happened elsewhere.
+// The interval at which a wait checks its deadlines and calls look_around().
 constexpr std::chrono::milliseconds kLookEvery{100};
 
-// How much longer those wait who are to be called: whoever calls knows what is in the way, and is
-// to say it first.
+// An accepting rank waits this much longer than the connecting rank. The connecting rank knows the
+// obstacle, and must report it first.
 constexpr std::chrono::milliseconds kCallersFirst{200};
 
-// A wait that is worth a word; as long as in an operation.
+// A wait for a peer is reported after this time, like a wait in an operation.
 constexpr std::chrono::milliseconds kReportAfter{100};
 
-class Meeting {
+class MeshConnector {
  public:
-  Meeting(std::size_t rank, const CallTerms& terms, int listener, TimePoint deadline)
+  MeshConnector(std::size_t rank, const CallTerms& terms, int listener, TimePoint deadline)
       : rank_(rank),
         terms_(terms),
         deadline_(deadline),
         streams_(terms.addresses.size()),
         calls_(terms.addresses.size()),
-        reception_({.key = terms.key,
-                    .encrypts = terms.encrypts,
-                    .incarnation = terms.incarnation,
-                    .listener = listener,
-                    .expected_count = streams_.size()},
-                   [this](const auth::Identity& caller) { return judge(caller); }) {}
+        acceptor_({.key = terms.key,
+                   .encrypts = terms.encrypts,
+                   .incarnation = terms.incarnation,
+                   .listener = listener,
+                   .expected_count = streams_.size()},
+                  [this](const auth::Identity& caller) { return judge(caller); }) {}
 
   std::vector<auth::Stream> run() {
     for (std::size_t peer = rank_ + 1; peer < calls_.size(); ++peer) {
@@ -54,9 +54,9 @@ class Meeting {
       for (std::size_t peer = 0; peer < calls_.size(); ++peer) {
         if (calls_[peer]) advance(peer);
       }
-      for (auth::Reception::Guest& guest : reception_.receive(Clock::now())) {
-        auth::Stream& stream = streams_[guest.identity.from];
-        if (!stream) stream = std::move(guest.stream);
+      for (auth::Acceptor::Member& member : acceptor_.receive(Clock::now())) {
+        auth::Stream& stream = streams_[member.identity.from];
+        if (!stream) stream = std::move(member.stream);
       }
       if (!absent().empty()) wait();
     }
@@ -65,7 +65,7 @@ class Meeting {
 
  private:
   auth::Identity identity(std::size_t from, std::size_t to) const {
-    return {.channel = auth::Channel::kData,
+    return {.kind = auth::ConnectionKind::kData,
             .incarnation = terms_.incarnation,
             .epoch = terms_.epoch,
             .from = static_cast<std::uint32_t>(from),
@@ -85,24 +85,27 @@ class Meeting {
   }
 
   void advance(std::size_t peer) {
-    auth::Call& call = *calls_[peer];
-    const auth::Call::State state = call.advance(Clock::now());
-    if (state == auth::Call::State::kCalling) return;
-    if (state == auth::Call::State::kRefused) {
+    auth::Connector& call = *calls_[peer];
+    const auth::Connector::State state = call.advance(Clock::now());
+    if (state == auth::Connector::State::kCalling) return;
+    if (state == auth::Connector::State::kRefused) {
       throw Error(ErrorCode::kPeerLost,
                   "rank " + std::to_string(rank_) + ": " + name_of(peer) +
-                      " does not take its call: " + call.why(),
+                      " refuses the connection: " + call.why(),
                   peer);
     }
     streams_[peer] = call.take_stream();
     calls_[peer].reset();
   }
 
-  auth::Judgement judge(const auth::Identity& caller) const {
+  auth::Admission judge(const auth::Identity& caller) const {
     if (caller.from >= rank_ || caller != identity(caller.from, rank_)) {
-      return auth::never("it is not who was called");
+      return auth::never("it is not the rank that was called");
     }
-    if (streams_[caller.from]) return auth::never("somebody else is that rank already");
+    if (streams_[caller.from]) {
+      return auth::never("another process is already connected as rank " +
+                         std::to_string(caller.from) + ": start each rank only once");
+    }
     return {};
   }
 
@@ -115,8 +118,8 @@ class Meeting {
       call->add_to(polls_);
       if (const auto next = call->next_deadline()) wake_at = std::min(wake_at, *next);
     }
-    reception_.add_to(polls_, now);
-    if (const auto next = reception_.next_deadline()) wake_at = std::min(wake_at, *next);
+    acceptor_.add_to(polls_, now);
+    if (const auto next = acceptor_.next_deadline()) wake_at = std::min(wake_at, *next);
     polls_.wait(wake_at);
   }
 
@@ -125,7 +128,7 @@ class Meeting {
     return is_calling ? deadline_ : deadline_ + kCallersFirst;
   }
 
-  // By rank.
+  // Returns the peers that are not connected, in rank order.
   std::vector<std::size_t> absent() const {
     std::vector<std::size_t> ranks;
     for (std::size_t peer = 0; peer < streams_.size(); ++peer) {
@@ -148,8 +151,8 @@ class Meeting {
         reasons += "; " + name_of(peer) + ": " + calls_[peer]->why();
       }
     }
-    if (!reception_.last_complaint().empty()) {
-      reasons += "; the last who called in vain: " + reception_.last_complaint();
+    if (!acceptor_.last_complaint().empty()) {
+      reasons += "; the last refused connection: " + acceptor_.last_complaint();
     }
     throw Error(ErrorCode::kTimeout,
                 "rank " + std::to_string(rank_) + ": no connection with " + names +
@@ -160,19 +163,19 @@ class Meeting {
   std::size_t rank_;
   const CallTerms& terms_;
   TimePoint deadline_;
-  std::vector<auth::Stream> streams_;             // By peer, as is the next.
-  std::vector<std::optional<auth::Call>> calls_;  // Those under way.
-  auth::Reception reception_;
+  std::vector<auth::Stream> streams_;                  // Index = peer.
+  std::vector<std::optional<auth::Connector>> calls_;  // Index = peer. Empty unless under way.
+  auth::Acceptor acceptor_;
   os::PollSet polls_;
-  std::optional<std::size_t> awaited_;  // The first that is absent.
-  std::optional<TimePoint> report_at_;  // Until that is reported.
+  std::optional<std::size_t> awaited_;  // The first absent peer.
+  std::optional<TimePoint> report_at_;  // Empty once awaited_ is reported.
 };
 
 }  // namespace
 
 std::vector<auth::Stream> connect_all(std::size_t rank, const CallTerms& terms, int listener,
                                       base::TimePoint deadline) {
-  return Meeting(rank, terms, listener, deadline).run();
+  return MeshConnector(rank, terms, listener, deadline).run();
 }
 
 }  // namespace rota::transport::tcp

@@ -1,4 +1,4 @@
-// Makes one connection to every peer, and lets no stranger in.
+// Makes one connection to every peer, and admits no process outside the group.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace rota::transport::tcp {
 
-// Calls every higher rank until it answers, and is called by every lower one on `listener`; rank 0
-// needs none, and may give -1. Index of the result = peer; the own entry is empty.
-// Throws Error kTimeout at `deadline`, naming the ranks that are absent, and what was in the way;
-// kPeerLost where a member does not take the call, kSystem.
+// Connects to every higher rank, retrying until that rank answers, and accepts a connection from
+// every lower rank on `listener`. Rank 0 needs no listener, and may pass -1. The index of the
+// result is the peer; this rank's own entry is empty. Throws Error kTimeout at `deadline`, naming
+// the absent ranks and the obstacles; kPeerLost if a member refuses the connection; kSystem.
 std::vector<auth::Stream> connect_all(std::size_t rank, const CallTerms& terms, int listener,
                                       base::TimePoint deadline);
 

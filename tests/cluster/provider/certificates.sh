@@ -1,5 +1,5 @@
-# An authority of this cluster's own, what it says of everybody, and a kubeconfig for each. Sourced by
-# up.sh.
+# Makes the cluster's own certificate authority, its certificates, and a kubeconfig for each client.
+# up.sh includes this file.
 # shellcheck shell=bash disable=SC2154
 
 pki=$state/pki
@@ -41,7 +41,7 @@ certify 'basicConstraints=critical,CA:TRUE\nkeyUsage=critical,cRLSign,keyCertSig
 names=DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc
 names+=,DNS:kubernetes.default.svc.cluster.local,IP:127.0.0.1
 for address in "${host[@]}"; do names+=,IP:$address; done
-# The Service of the API server has the first address of the services.
+# The API server's Service has the first address of the service network.
 for network in "${services[@]}"; do
   address=${network%/*}
   [[ $address == *: ]] && names+=,IP:${address}1 || names+=,IP:${address%.0}.1

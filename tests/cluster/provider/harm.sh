@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# harm.sh NODE cut|join|kill-kubelet|start-kubelet|kill-container ID does to a node what a test wants to
-# see survived: its cable out and in again, its kubelet dead and back, a container's first process dead.
+# harm.sh NODE cut|join|kill-kubelet|start-kubelet|kill-container ID: makes the faults that tests
+# expect rota to survive. Disconnects a node's cable and connects it again, kills and starts its
+# kubelet, or kills a container's first process.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 [[ " ${nodes[*]} " == *" $1 "* ]] || die "harm: there are ${nodes[*]}, not '$1'"

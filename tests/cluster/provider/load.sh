@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# load.sh [--node NODE] ARCHIVE... gives images to one node or to all, as no registry is there.
+# load.sh [--node NODE] ARCHIVE...: gives images to one node or to all, because there is no
+# registry.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 if [[ $1 == --node ]]; then

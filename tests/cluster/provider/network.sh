@@ -1,8 +1,9 @@
-# The cluster's addresses, of one family or of both, and its network: a bridge, which the machine is
-# on, and a namespace for each node. Sourced by up.sh.
+# Defines the cluster's addresses, of one family or both, and makes its network: a bridge to which
+# this machine is connected, and a namespace for each node. up.sh includes this file.
 # shellcheck shell=bash disable=SC2034,SC2154
 
-# choose_family FAMILY: whatever has an address of each family is an array, the first family first.
+# choose_family FAMILY sets the variables with addresses. If there is one address for each family,
+# the variable is an array, with the main family first.
 choose_family() {
   case $1 in
     ipv4)
@@ -28,18 +29,18 @@ joined() {
   echo "$*"
 }
 
-# How an address stands in a URL.
+# Prints the form of an address in a URL.
 in_url() { [[ $1 == *:* ]] && echo "[$1]" || echo "$1"; }
 
 number_of() { echo "${1#node}"; }
 
-# addresses_of NODE
+# addresses_of NODE: prints the addresses of the node.
 addresses_of() {
   local base
   for base in "${node_base[@]}"; do echo "$base$(number_of "$1")"; done
 }
 
-# pods_of NODE: the networks of its pods.
+# pods_of NODE: prints the networks of the node's pods.
 pods_of() {
   local form
   for form in "${pods_form[@]}"; do
@@ -48,7 +49,7 @@ pods_of() {
   done
 }
 
-# An address that is to be used at once must not wait until it is known to be the only one.
+# With nodad, the address is usable immediately, without a check for duplicates.
 add_address() { # NAMESPACE-OPTION... ADDRESS DEVICE
   local option=(nodad)
   [[ ${*: -2:1} == *:* ]] || option=()
@@ -58,7 +59,7 @@ add_address() { # NAMESPACE-OPTION... ADDRESS DEVICE
 make_network() {
   local node other space i
   ip link add rota0 type bridge
-  # Nobody on this bridge makes loops, so a port may speak at once.
+  # This bridge has no loops, so a port may forward immediately.
   ip link set rota0 type bridge stp_state 0 forward_delay 0
   for i in "${!host[@]}"; do add_address "${host[i]}/${prefix[i]}" rota0; done
   ip link set rota0 up
@@ -80,7 +81,8 @@ make_network() {
       sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
   done
 
-  # Docker has a machine forward nothing but its own, which what crosses a bridge may have to obey.
+  # Docker makes a machine forward only Docker's own packets. Packets across a bridge may be subject
+  # to that rule too.
   local program
   for program in iptables ip6tables; do
     $program -S FORWARD 2>/dev/null | grep -qxe '-P FORWARD DROP' || continue
@@ -88,7 +90,8 @@ make_network() {
     $program -I FORWARD -i rota0 -o rota0 -j ACCEPT
   done
 
-  # The machine reaches pods by their node, and so does a node those of another.
+  # The machine reaches pods through their node, and a node reaches another node's pods in the same
+  # way.
   for node in "${nodes[@]}"; do
     for i in "${!host[@]}"; do
       local route
@@ -99,7 +102,7 @@ make_network() {
       done
     done
   done
-  # The API server calls webhooks by their Service: a proxy, which there is on a node only, knows it.
+  # The API server calls webhooks by their Service. Only a node has a proxy that knows the Service.
   for i in "${!host[@]}"; do
     ip route add "${services[i]}" via "$(addresses_of "${nodes[0]}" | sed -n $((i + 1))p)"
   done

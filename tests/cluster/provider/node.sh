@@ -1,8 +1,8 @@
-# A node: containerd, kubelet and proxy, in its network namespace and its cgroup, with all that they
-# keep below the cluster's state. Sourced by up.sh.
+# Starts a node: containerd, kubelet and proxy in the network namespace and the cgroup of the node.
+# All their files are in the folder of the cluster's state. up.sh includes this file.
 # shellcheck shell=bash disable=SC2154
 
-# `ip netns exec` would hide /sys/fs/cgroup behind a mount of its own.
+# `ip netns exec` is not used, because it hides /sys/fs/cgroup behind another mount.
 start_in() { start "$1-$2" nsenter --net="/run/netns/$(space_of "$1")" "${@:2}"; }
 
 start_containerd() { # NODE
@@ -27,7 +27,7 @@ disabled_plugins = ["io.containerd.nri.v1.nri", "io.containerd.snapshotter.v1.bt
 [plugins."io.containerd.cri.v1.images".pinned_images]
   sandbox = "localhost/pause:cluster"
 [plugins."io.containerd.cri.v1.runtime"]
-  # Below its own would need CAP_SYS_RESOURCE, which this machine may not have.
+  # A pod's OOM score below containerd's own needs CAP_SYS_RESOURCE, which may be missing here.
   restrict_oom_score_adj = true
   netns_mounts_under_state_dir = true
   [plugins."io.containerd.cri.v1.runtime".cni]
@@ -54,12 +54,12 @@ start_kubelet() { # NODE
   mapfile -t addresses < <(addresses_of "$1")
   for cgroup in $(cgroups_of "$1"); do
     mkdir -p "$cgroup"
-    # With cgroup v1 a cpuset has no cores and no memory until it is given some.
+    # With cgroup v1 a cpuset has no cores and no memory until they are assigned.
     for file in cpuset.cpus cpuset.mems; do
       [[ ! -f $cgroup/$file || $cgroup != */cpuset/* ]] || cat "${cgroup%/*}/$file" >"$cgroup/$file"
     done
   done
-  echo "nameserver 127.0.0.1" >"$state/resolv.conf" # The cluster knows no names but its own.
+  echo "nameserver 127.0.0.1" >"$state/resolv.conf" # The cluster knows only its own names.
   cat >"$home/kubelet.yaml" <<Y
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -97,7 +97,7 @@ metricsBindAddress: 127.0.0.1:10249
 Y
   start_in "$1" kube-proxy --config "$home/proxy.yaml"
 
-  # What goes over a bridge, as between two pods of a node, is to obey as well.
+  # Packets over a bridge, such as between two pods of a node, must obey the rules too.
   [[ -d /proc/sys/net/bridge ]] || modprobe br_netfilter || die "up: the kernel has no br_netfilter"
   nsenter --net="/run/netns/$(space_of "$1")" \
     sysctl -qw net.bridge.bridge-nf-call-iptables=1 net.bridge.bridge-nf-call-ip6tables=1

@@ -1,10 +1,12 @@
-# Where the cluster's programs and its state lie; the other scripts here source it.
+# Defines the folders of the cluster's programs and of its state. The other scripts in this folder
+# include this file.
 # shellcheck shell=bash disable=SC2034
 
 provider=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${ROTA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rota}/cluster
 
-# What is built goes by the recipe that it was built by, so an old one is never taken for a new one.
+# Built programs are in a folder named after their recipe, so an old build is never used for a new
+# recipe.
 recipe=$(cd "$provider" && sha256sum go.mod go.sum {kube,coredns}/main.go policies/policies.go build.sh archive.sh |
   sha256sum | cut -c 1-16)
 built=$cache/$recipe
@@ -18,15 +20,16 @@ die() {
   exit 2
 }
 
-# What is in there is done as root, so nobody else may have put it there.
+# Root runs programs from this folder, so root must own it.
 [[ ! -e $state || -O $state ]] || die "$state is another user's"
 
-# The network namespace of a node, which is its cgroup's name as well.
+# The name of a node's network namespace and of its cgroup.
 space_of() { echo "rota-$1"; }
 
 containerd_of() { ctr --address "$state/$1/containerd.sock" --namespace k8s.io "${@:2}"; }
 
-# The processes that up.sh has started, unless their ids are others' by now, as after a restart.
+# The processes that up.sh has started. A recorded id does not count if it now belongs to another
+# process, as after a restart.
 processes() {
   local file pid
   for file in "$state"/pid/*; do
@@ -35,10 +38,10 @@ processes() {
   done
 }
 
-# Whether a cluster is up and has lost none of its processes.
+# Whether a cluster is up and all its processes run.
 is_up() { [[ -e $state/up && $(processes | wc -l) == $(find "$state/pid" -type f | wc -l) ]]; }
 
-# The directories below which a node's pods have theirs: one, or one a controller with cgroup v1.
+# The cgroups that contain a node's pods: one, or with cgroup v1 one for each controller.
 cgroups_of() {
   local root
   if [[ -f /sys/fs/cgroup/cgroup.controllers ]]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh [--family FAMILY] ARCHIVE... -- COMMAND... runs the command in a cluster that has the images
-# of these archives: in the one that is up, or in one that goes with it.
+# run.sh [--family FAMILY] ARCHIVE... -- COMMAND...: runs the command in a cluster that has the
+# images of these archives. Uses the cluster that is up, or starts one and takes it down again.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 family=()
@@ -15,14 +15,14 @@ while [[ $1 != -- ]]; do
 done
 
 "$provider/build.sh"
-# One at a time, as the first to be done would take the cluster away from the others. The cluster's own
-# processes do not get the lock: they may outlive this.
+# Only one run at a time is allowed: otherwise the first run that ends would stop the cluster of the
+# other runs. The cluster's own processes do not inherit the lock: they may outlive this script.
 exec {lock}>"$cache/run.lock"
 flock --nonblock "$lock" || {
   echo "cluster: waiting for another run to be done" >&2
   flock "$lock"
 }
-# Also after a failure and a Ctrl-C: it is a Kubernetes that would be left behind.
+# Stops the cluster also after a failure or Ctrl-C: otherwise its processes would keep running.
 [[ -n $(processes) ]] || trap '"$provider/down.sh"' EXIT
 "$provider/up.sh" "${family[@]}" {lock}>&-
 "$provider/load.sh" "${images[@]}"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# start.sh NAME starts a process of the cluster as up.sh has written down, in a session of its own, so
-# that a Ctrl-C of whoever brought the cluster up does not reach it.
+# start.sh NAME: starts a process of the cluster with the command that up.sh has recorded. The
+# process gets its own session, so that a Ctrl-C in the shell that started the cluster does not
+# reach it.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/place.sh"
 eval "set -- $1 $(<"$state/start/$1")"

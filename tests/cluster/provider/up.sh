@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# up.sh [--family ipv4|ipv6|dual] brings up a Kubernetes: etcd, API server, controllers and scheduler
-# as processes of this machine, and two nodes, each with a containerd, a kubelet and a proxy in a
-# network namespace of its own behind a bridge. down.sh undoes it all. Nothing of the security that
-# a real cluster has is turned off; what is left out is what takes time: etcd's writing to disk,
+# up.sh [--family ipv4|ipv6|dual]: starts a Kubernetes cluster. etcd, API server, controllers and
+# scheduler are processes of this machine. Two nodes, each with a containerd, a kubelet and a
+# proxy, have network namespaces of their own behind a bridge. down.sh undoes all of it. The
+# security settings are those of a real cluster. Only slow parts are left out: etcd's writes to disk
 # and the election of leaders.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/place.sh"
@@ -37,7 +37,7 @@ mkdir -m 700 "$state"
 mkdir "$state"/{log,pid,pki,start}
 echo "$built" >"$state/built"
 
-# What down.sh is to put back: the kubelet and the proxy set what suits them.
+# Settings that down.sh must restore: the kubelet and the proxy change them.
 for name in vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops \
   kernel.keys.root_maxkeys kernel.keys.root_maxbytes net.ipv4.ip_forward net.ipv6.conf.all.forwarding; do
   echo "$name=$(sysctl -n $name)"
@@ -48,7 +48,7 @@ for path in /var/lib/cni /var/lib/kubelet /var/log/containers /var/log/pods /run
 done >"$state/absent"
 mountpoint -q /run/netns || touch "$state/netns-unmounted"
 
-# start NAME COMMAND... keeps the process's id, its log, and how it was started: harm.sh does it again.
+# start NAME COMMAND...: records the process's id, log and command. harm.sh uses the command again.
 start() {
   printf '%q ' "${@:2}" >"$state/start/$1"
   "$provider/start.sh" "$1"
@@ -83,7 +83,7 @@ start apiserver kube-apiserver --etcd-servers http://127.0.0.1:2379 \
   --service-cluster-ip-range "$(joined "${services[@]}")" --authorization-mode Node,RBAC \
   --enable-admission-plugins NodeRestriction --allow-privileged=true --profiling=false
 
-# While the API server starts, the nodes' containerd, and the images into it.
+# Starts the nodes' containerd and loads the images while the API server starts.
 source "$provider/node.sh"
 for node in "${nodes[@]}"; do start_containerd "$node"; done
 loading=()
@@ -110,7 +110,7 @@ all_ready() { [[ $(kubectl get nodes --no-headers | grep -cw Ready) == "${#nodes
   kubectl -n kube-system rollout status deployment/coredns --timeout=60s
   for controller in jobset trainer; do
     kubectl apply --server-side -f "$built/manifests/$controller.yaml"
-    # The trainer's first act is to look for JobSet's kind, and it is not to be too early.
+    # The trainer looks for JobSet's kind first of all, so JobSet must be there before it.
     kubectl get deployments -A --no-headers -o custom-columns=:metadata.namespace,:metadata.name |
       while read -r namespace name; do
         kubectl -n "$namespace" rollout status "deployment/$name" --timeout=120s

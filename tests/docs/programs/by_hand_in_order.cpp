@@ -13,7 +13,7 @@ int main() {
   for (std::size_t i = 0; i < count; ++i) {
     values[i] = 1.0F / static_cast<float>(3 + i + 7 * comm.rank());
   }
-  std::vector<float> all(n * count);  // Rank r's begin at r * count.
+  std::vector<float> all(n * count);  // Rank r's values begin at r * count.
   comm.all_gather(values, all);
   comm.all_reduce(values, rota::ReduceOp::kSum);
 

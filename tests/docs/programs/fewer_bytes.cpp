@@ -1,4 +1,4 @@
-// Gradients travel in a quarter of their bytes. What one step loses, the next one adds.
+// Gradients travel in a quarter of their bytes. Each step adds what the step before has lost.
 #include <rota/communicator.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ int main() {
   float way = 0;
   for (int step = 0; step < 100; ++step) {
     gradient.assign(gradient.size(), 1.0F);
-    gradient[0] = 0.01F;  // Beside ones, 8 bits have 1 / 127 and 2 / 127.
+    gradient[0] = 0.01F;  // Its nearest levels are 1 / 127 and 2 / 127.
     ranks.all_reduce_with_feedback(gradient, lost, mean);
     way += gradient[0];
   }

@@ -16,7 +16,7 @@ int main() {
   std::array requests = {ranks.all_reduce_async(first, rota::ReduceOp::kSum),
                          ranks.all_reduce_async(second, rota::ReduceOp::kSum)};
   std::vector<int> own(1000);
-  std::iota(own.begin(), own.end(), 0);  // Meanwhile. `first` and `second` are lent.
+  std::iota(own.begin(), own.end(), 0);  // `first` and `second` are borrowed now.
   rota::wait_all(requests);
   if (ranks.rank() == 0) std::printf("%g and %g\n", first[0], second[0]);
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 struct Errors {
-  double squared = 0;  // What is trained on comes first.
+  double squared = 0;  // The first sum is the training loss.
   double absolute = 0;
   std::size_t samples = 0;
   std::array<double, 2> sums() const { return {squared, absolute}; }
@@ -66,10 +66,10 @@ class Line {
   std::vector<rota::ParameterInfo> parameters_ = {{"slope", {1}}, {"height", {1}}};
   std::array<float*, 2> values_{};
   std::array<float*, 2> gradients_{};
-  std::array<float, 2> slopes_{};  // Of the batch, from forward() to backward().
+  std::array<float, 2> slopes_{};  // Set by forward(), for backward().
 };
 
-// Around y = 3 x - 1.
+// Points near the line y = 3 x - 1.
 Points points_of(const rota::SampleRun& run) {
   Points points;
   for (const std::uint64_t sample : run.samples) {

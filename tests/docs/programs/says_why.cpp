@@ -11,7 +11,7 @@ int main() try {
   try {
     ranks.broadcast(values, ranks.world_size());  // There is no such root.
   } catch (const rota::Error& error) {
-    // Nothing was done and nothing is broken: a call that makes no sense may be made again, better.
+    // The call did nothing, and nothing is broken: the program may call again with valid arguments.
     if (error.code() != rota::ErrorCode::kInvalidArgument) throw;
     if (ranks.rank() == 0) std::printf("%s\n", error.what());
   }

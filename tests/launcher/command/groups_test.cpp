@@ -1,4 +1,5 @@
-// Several programs of one job: how the command line divides them, and who runs which.
+// Tests several programs in one job: how the command line separates them, and which rank runs which
+// program.
 #include "launcher/command/groups.h"
 
 #include <gmock/gmock.h>
@@ -49,15 +50,15 @@ TEST(Groups, MayLeaveTheCountOfTheOnlyOneWithRanksOpen) {
 
 TEST(Groups, AreRefusedWhereTheyMakeNoSense) {
   const std::vector<std::pair<std::vector<std::string>, const char*>> cases = {
-      {{"-np", "1", "./a", ":"}, "no program to start on one side of ':'"},
-      {{"-np", "1", "./a", ":", "-np", "1"}, "no program to start on one side of ':'"},
-      {{":", "./a"}, "no program to start on one side of ':'"},
-      {{"-np", "1", "./a", ":", "./b"}, "each needs its --np"},
-      {{"./a", ":", "-np", "1", "./b"}, "each needs its --np"},
-      {{"--role", "evaluator", "./e"}, "nobody trains"},
-      {{"--role", "chief", "./e"}, "one of worker, evaluator is needed"},
+      {{"-np", "1", "./a", ":"}, "there is no program to start on one side of ':'"},
+      {{"-np", "1", "./a", ":", "-np", "1"}, "there is no program to start on one side of ':'"},
+      {{":", "./a"}, "there is no program to start on one side of ':'"},
+      {{"-np", "1", "./a", ":", "./b"}, "give each of them its own --np"},
+      {{"./a", ":", "-np", "1", "./b"}, "give each of them its own --np"},
+      {{"--role", "evaluator", "./e"}, "no rank would train"},
+      {{"--role", "chief", "./e"}, "the value must be one of worker, evaluator"},
       {{"-np", "1", "./a", ":", "--map-by", "node", "-np", "1", "./b"},
-       "--map-by is for all programs: give it before the first one"},
+       "--map-by is for all programs: give it before the first program"},
       {{"-np", "1", "./a", ":", "-v", "-np", "1", "./b"}, "--verbose is for all programs"},
       {{"-np", "1", "./a", ":", "-np", "0", "./b"}, "--np 0"},
   };
@@ -66,7 +67,7 @@ TEST(Groups, AreRefusedWhereTheyMakeNoSense) {
   }
 }
 
-// The group of each of so many ranks.
+// Returns the group of each rank of a world of `world_size`.
 std::vector<std::size_t> groups_of(const std::vector<Group>& groups, std::size_t world_size) {
   std::vector<std::size_t> all;
   for (std::size_t rank = 0; rank < world_size; ++rank) all.push_back(group_of_rank(groups, rank));

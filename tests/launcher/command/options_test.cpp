@@ -1,4 +1,5 @@
-// The command line: what is ours, what is the program's, and what is refused with which words.
+// Tests the command line: which words belong to rotarun, which belong to the program, and the
+// messages about invalid ones.
 #include "launcher/command/options.h"
 
 #include <gmock/gmock.h>
@@ -14,9 +15,10 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string refusal_of(const std::vector<std::string>& arguments) {
+std::string refusal_of(const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& environment = {}) {
   try {
-    parse_options(arguments);
+    parse_options(arguments, environment);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -100,9 +102,9 @@ TEST(Options, NameHosts) {
   EXPECT_EQ(parse_options({"--hostfile=x", "p"}).hostfile, "x");
   EXPECT_TRUE(parse_options({"--this-host", "p"}).this_host);
   EXPECT_TRUE(parse_options({"--explain"}).explain);
-  EXPECT_THAT(refusal_of({"-H", "a", "--hostfile", "x", "p"}), HasSubstr("give one of them"));
+  EXPECT_THAT(refusal_of({"-H", "a", "--hostfile", "x", "p"}), HasSubstr("give only one of them"));
   EXPECT_THAT(refusal_of({"-H", "a", "--this-host", "p"}),
-              HasSubstr("--this-host is for no other"));
+              HasSubstr("--this-host runs the job on this host alone"));
 }
 
 TEST(Options, DealRanksToHosts) {
@@ -113,18 +115,22 @@ TEST(Options, DealRanksToHosts) {
   EXPECT_EQ(parse_options({"p"}).rank_by, RankBy::kSlot);
   EXPECT_EQ(parse_options({"--rank-by", "node", "p"}).rank_by, RankBy::kNode);
   EXPECT_TRUE(parse_options({"--oversubscribe", "p"}).oversubscribe);
+  EXPECT_TRUE(parse_options({"--share-devices", "p"}).share_devices);
+  EXPECT_FALSE(parse_options({"p"}).share_devices);
   EXPECT_TRUE(parse_options({"-report-bindings", "p"}).report_bindings);
   EXPECT_EQ(parse_options({"--cpus-per-rank", "4", "p"}).cpus_per_rank, 4U);
   for (const std::string text : {"ppr", "ppr:", "ppr:2", "ppr:node", "ppr::node", "ppr:0:node",
                                  "ppr:x:node", "ppr:N:node", "ppr:2:socket", "ppr:2:node:x"}) {
-    EXPECT_THAT(refusal_of({"--map-by", text, "p"}),
-                HasSubstr("--map-by " + text +
-                          (text == "ppr" ? ": one of slot, node, ppr:N:node, core, numa is needed"
-                                         : ": ppr:N:node is needed, with N from 1 to 4096")));
+    EXPECT_THAT(
+        refusal_of({"--map-by", text, "p"}),
+        HasSubstr("--map-by " + text +
+                  (text == "ppr" ? ": the value must be one of slot, node, ppr:N:node, core, numa"
+                                 : ": the value must be ppr:N:node, with N from 1 to 4096")));
   }
-  EXPECT_EQ(refusal_of({"--rank-by", "core", "p"}), "--rank-by core: one of slot, node is needed");
+  EXPECT_EQ(refusal_of({"--rank-by", "core", "p"}),
+            "--rank-by core: the value must be one of slot, node");
   EXPECT_EQ(refusal_of({"--cpus-per-rank", "0", "p"}),
-            "--cpus-per-rank 0: a whole number from 1 to 4096 is needed");
+            "--cpus-per-rank 0: the value must be a whole number from 1 to 4096");
 }
 
 TEST(Options, AskForEncryption) {
@@ -138,7 +144,7 @@ TEST(Options, AskForEncryption) {
     parse_options({"p"}, {"ROTA_ENCRYPT=yes"});
     ADD_FAILURE();
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "ROTA_ENCRYPT=yes: 1 or 0 is needed");
+    EXPECT_STREQ(error.what(), "ROTA_ENCRYPT=yes: the value must be 1 or 0");
   }
 }
 
@@ -158,10 +164,10 @@ TEST(Options, NameADescriptorForTheKey) {
   EXPECT_EQ(parse_options({"--key-fd", "3", "p"}).key_fd, 3);
   for (const std::string text : {"0", "1", "2", "-3", "x", "", "99999999999"}) {
     EXPECT_EQ(refusal_of({"--key-fd=" + text, "p"}),
-              "--key-fd " + text + ": the number of a descriptor from 3 is needed");
+              "--key-fd " + text + ": the value must be the number of a descriptor, 3 or more");
   }
   EXPECT_EQ(refusal_of({"--key-fd", "3", "--key-file", "key", "p"}),
-            "--key-file and --key-fd: give one of them");
+            "--key-file and --key-fd: give only one of them");
 }
 
 TEST(Options, NamePorts) {
@@ -176,7 +182,8 @@ TEST(Options, NamePorts) {
   EXPECT_EQ(ports_of({"--ports", "9-10", "p"}, {"ROTA_PORTS=nonsense"}), "9-10");
   for (const std::string text :
        {"", "-", "7700", "7700-", "-7700", "0-5", "5-4", "1-65536", "a-b", "1-2-3", "1 -2"}) {
-    const std::string words = ": FIRST-LAST is needed, two ports from 1 to 65535 in their order";
+    const std::string words =
+        ": the value must be FIRST-LAST, two ports from 1 to 65535 in ascending order";
     EXPECT_EQ(refusal_of({"--ports", text, "p"}), "--ports " + text + words);
     try {
       parse_options({"p"}, {"ROTA_PORTS=" + text});
@@ -197,11 +204,11 @@ TEST(Options, NeedNoProgramWhereNothingStarts) {
 TEST(Options, AskOneQuestionAtATime) {
   EXPECT_TRUE(parse_options({"--preflight", "--json", "p"}).preflight);
   EXPECT_EQ(refusal_of({"--preflight", "--show-ranks", "p"}),
-            "--preflight and --show-ranks: give one of them");
+            "--preflight and --show-ranks: give only one of them");
   EXPECT_EQ(refusal_of({"--preflight", "--explain", "p"}),
-            "--preflight and --explain: give one of them");
+            "--preflight and --explain: give only one of them");
   EXPECT_THAT(refusal_of({"--preflight"}), HasSubstr("no program to start"));
-  EXPECT_THAT(refusal_of({"--json", "p"}), HasSubstr("it goes with --show-ranks or --preflight"));
+  EXPECT_THAT(refusal_of({"--json", "p"}), HasSubstr("give it with --show-ranks or --preflight"));
 }
 
 TEST(Options, RefuseAMissingProgram) {
@@ -215,7 +222,7 @@ TEST(Options, RefuseRankCountsThatAreNone) {
   for (const std::string text : {"0", "-1", "+2", "1e99", "1e2", "abc", "", " 2", "2 ", "0x4",
                                  "4.5", "4097", "99999999999999999999999"}) {
     EXPECT_THAT(refusal_of({"-np", text, "p"}),
-                HasSubstr("--np " + text + ": a whole number from 1 to 4096 is needed"))
+                HasSubstr("--np " + text + ": the value must be a whole number from 1 to 4096"))
         << text;
   }
 }
@@ -224,14 +231,14 @@ TEST(Options, RefuseTimesThatAreNone) {
   for (const std::string text :
        {"0", "-1", "1e99", "nan", "inf", "abc", "", "5x", "5 s", "1h", "0x10", "s"}) {
     EXPECT_THAT(refusal_of({"--deadline", text, "p"}),
-                HasSubstr("--deadline " + text + ": a number"))
+                HasSubstr("--deadline " + text + ": the value must be a number"))
         << text;
     EXPECT_THAT(refusal_of({"--timeout", text, "p"}), HasSubstr("a number of seconds above 0"));
   }
   EXPECT_THAT(refusal_of({"--grace", "-1", "p"}), HasSubstr("a number of seconds from 0"));
 }
 
-// What mpirun and mpiexec call otherwise.
+// mpirun and mpiexec have other names for these options.
 TEST(Options, KnowTheNamesOfMpirun) {
   for (const char* name : {"-N", "-npernode", "--npernode", "-ppn"}) {
     const Options options = parse_options({name, "3", "p"});
@@ -246,7 +253,7 @@ TEST(Options, KnowTheNamesOfMpirun) {
   for (const auto& given : std::vector<std::vector<std::string>>{
            {"-N", "2", "--map-by", "core", "p"}, {"--map-by", "core", "-N", "2", "p"}}) {
     EXPECT_THAT(refusal_of(given), AllOf(HasSubstr("--map-by core"), HasSubstr("ppr:2:node"),
-                                         HasSubstr("give one of them")));
+                                         HasSubstr("give only one of them")));
   }
 }
 
@@ -260,11 +267,10 @@ TEST(Options, NameTheNearestFlag) {
   EXPECT_THAT(refusal_of({"--mca", "btl", "self", "p"}),
               HasSubstr("--mca: it sets parameters of Open"));
   EXPECT_THAT(refusal_of({"-npersocket", "2", "p"}), HasSubstr("--map-by numa"));
-  EXPECT_THAT(refusal_of({"--map-by", "socket", "p"}), HasSubstr("--map-by numa is the nearest"));
-  EXPECT_THAT(refusal_of({"--bind-to", "hwthread", "p"}),
-              HasSubstr("--bind-to core is the nearest"));
+  EXPECT_THAT(refusal_of({"--map-by", "socket", "p"}), HasSubstr("use --map-by numa"));
+  EXPECT_THAT(refusal_of({"--bind-to", "hwthread", "p"}), HasSubstr("use --bind-to core"));
   EXPECT_EQ(refusal_of({"--qqqqqqqqqqqqqqqqqqqq", "p"}), "unknown option --qqqqqqqqqqqqqqqqqqqq");
-  EXPECT_THAT(refusal_of({"-", "p"}), HasSubstr("accepted"));  // A program of that name.
+  EXPECT_THAT(refusal_of({"-", "p"}), HasSubstr("accepted"));  // A program named "-".
 }
 
 TEST(Options, RefuseValuesThatAreMissingOrTooMany) {
@@ -272,17 +278,38 @@ TEST(Options, RefuseValuesThatAreMissingOrTooMany) {
   EXPECT_EQ(refusal_of({"--verbose=3", "p"}), "--verbose takes no value");
   EXPECT_EQ(refusal_of({"--wdir", "", "p"}), "--wdir needs a directory");
   EXPECT_EQ(refusal_of({"--bind-to", "socket", "p"}),
-            "--bind-to socket: rotarun knows cores and NUMA nodes; --bind-to numa is the nearest");
+            "--bind-to socket: rotarun knows only cores and NUMA nodes; use --bind-to numa");
   EXPECT_EQ(refusal_of({"--bind-to", "board", "p"}),
-            "--bind-to board: one of none, core, numa is needed");
-  EXPECT_EQ(refusal_of({"--transport", "mpi", "p"}),
-            "--transport mpi: one of auto, shm, tcp is needed");
-  EXPECT_EQ(refusal_of({"-x", "=3", "p"}), "-x =3: NAME or NAME=VALUE is needed");
+            "--bind-to board: the value must be one of none, core, numa");
+  EXPECT_EQ(refusal_of({"--transport", "udp", "p"}),
+            "--transport udp: the value must be one of auto, shm, tcp, mpi");
+  EXPECT_EQ(refusal_of({"-x", "=3", "p"}), "-x =3: the value must be NAME or NAME=VALUE");
+}
+
+TEST(Options, RefuseWhatContradictsMessagesOverMpi) {
+  EXPECT_TRUE(goes_over_mpi(parse_options({"--transport", "mpi", "p"})));
+  EXPECT_FALSE(goes_over_mpi(parse_options({"--transport", "tcp", "p"})));
+  const std::string secret =
+      "--encrypt (or ROTA_ENCRYPT) and --transport mpi: rota cannot encrypt what MPI sends; leave "
+      "out one of them";
+  EXPECT_EQ(refusal_of({"--transport", "mpi", "--encrypt", "p"}), secret);
+  EXPECT_EQ(refusal_of({"--transport", "mpi", "p"}, {"ROTA_ENCRYPT=1"}), secret);
+  const std::string none =
+      "--mpi none and --transport mpi: the ranks would have no MPI to send with; leave out one of "
+      "them";
+  EXPECT_EQ(refusal_of({"--transport", "mpi", "--mpi", "none", "p"}), none);
+  EXPECT_EQ(
+      refusal_of({"--transport", "mpi", "-n", "1", "p", ":", "-n", "1", "--mpi", "none", "q"}),
+      none);
+  EXPECT_THAT(refusal_of({"--transport", "mpi", "-n", "1", "p", ":", "--role", "evaluator", "--mpi",
+                          "none", "q"}),
+              HasSubstr("accepted"));
 }
 
 TEST(Options, AreGroupedInTheHelpButForThoseThatNobodyTypes) {
   const std::string help = help_text();
-  for (const char* group : {"Ranks", "Several hosts", "Programs", "Data", "Output", "Asked"}) {
+  for (const char* group :
+       {"Ranks", "Several hosts", "Programs", "Data", "Output", "Information"}) {
     EXPECT_THAT(help, HasSubstr(std::string("\n ") + group + " options:\n"));
   }
   EXPECT_THAT(help, ::testing::Not(HasSubstr("--follow")));
@@ -307,6 +334,7 @@ TEST(Options, AreAllInTheHelpWithThreeExamples) {
                            "--rank-by",
                            "--cpus-per-rank",
                            "--oversubscribe",
+                           "--share-devices",
                            "--report-bindings",
                            "--ports",
                            "--grace",

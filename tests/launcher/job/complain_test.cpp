@@ -1,4 +1,4 @@
-// Complaints that nobody takes.
+// If nobody reads stderr, a message to stderr neither blocks rotarun nor stops its heartbeat.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace rota::launcher {
 namespace {
 
-// stderr is a pipe for as long as one is there.
+// stderr is a pipe while an object of this class lives.
 class PipedErrors {
  public:
   PipedErrors() : before_(::dup(2)) { ::dup2(pipe_.second.get(), 2); }
@@ -42,7 +42,8 @@ class PipedErrors {
   os::Fd before_;
 };
 
-// As the inner process has them, which would be taken for hung.
+// This process has a heartbeat, like the inner process. If complain() stopped the heartbeat, the
+// outer process would take the inner process for hung.
 TEST(Complaint, IsLeftOutWhereNobodyTakesIt) {
   make_heartbeat();
   beat();

@@ -1,10 +1,10 @@
-// What evaluators beside the ranks change about the end of a job.
+// Tests how evaluators, which run beside the ranks, change the end of a job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "launcher/job/end_report.h"
 #include "launcher/job/exit_policy.h"
-#include "launcher/job/report.h"
 
 namespace rota::launcher {
 namespace {
@@ -56,7 +56,7 @@ TEST_F(EvaluatorPolicy, AsksThemToEndOnceAllRanksHave) {
   EXPECT_EQ(policy_.outcome().code, 0);
 }
 
-// However it ends: it was asked to.
+// The evaluator may end with any exit code after rotarun has asked it to end.
 TEST_F(EvaluatorPolicy, TakesAnyEndOnThatRequestForASuccess) {
   all_ranks_end_well(1);
   EXPECT_EQ(decide(1), Action::kRelease);
@@ -146,7 +146,7 @@ TEST_F(EvaluatorPolicy, EndsWithTheSignalThatComesWhileTheyEnd) {
   EXPECT_EQ(policy_.outcome().code, 128 + SIGTERM);
 }
 
-// The ranks agree on a step; the evaluators hear of it when these have ended.
+// The ranks agree on a step to stop at. The evaluators are asked only when all ranks have ended.
 TEST_F(EvaluatorPolicy, AsksThemAfterRanksThatStopByAgreement) {
   policy_.on_signal(SIGTERM, time(100));
   EXPECT_EQ(decide(100, true), Action::kAgree);

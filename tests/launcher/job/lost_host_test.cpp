@@ -1,4 +1,4 @@
-// When a host is lost, that ends the job, and is the cause unless another one is known.
+// A lost host ends the job, and is reported as the cause unless another cause is known.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -13,7 +13,7 @@ using Reason = Outcome::Reason;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A policy for three ranks, of which 1 and 2 are on the host that is lost.
+// A policy for three ranks. Ranks 1 and 2 are on the lost host.
 class LostHost : public ::testing::Test {
  protected:
   static base::TimePoint time(int ms) { return base::TimePoint{} + milliseconds(ms); }
@@ -66,7 +66,7 @@ TEST_F(LostHost, KillsWhatIsLeftElsewhereAfterTheGrace) {
   expect_lost();
 }
 
-// Survivors notice that their peers are gone before the silence of the host is sure.
+// Survivors notice that their peers are gone before the host counts as lost.
 TEST_F(LostHost, IsTheCauseOfWhatSurvivorsSaid) {
   policy_.on_message(0,
                      {.type = rendezvous::MessageType::kAbort,

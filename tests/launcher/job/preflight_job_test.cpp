@@ -1,10 +1,10 @@
-// What a code means for a preflight, and what the job that looks at the hosts is like.
+// Tests which verdict of a preflight follows from an exit code, and which job inspects the hosts.
 #include "launcher/job/preflight_job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/job/report.h"
+#include "launcher/job/end_report.h"
 
 namespace rota::launcher {
 namespace {
@@ -27,24 +27,24 @@ TEST(Verdict, OfAJobsCodeIsWhatTheNextTryWouldComeTo) {
   }
 }
 
-TEST(PreflightOrders, ComeOutAsTheyWentIn) {
+TEST(PreflightRequest, ComeOutAsTheyWentIn) {
   for (const bool speaks : {false, true}) {
-    const auto orders = decode_preflight_orders(encode({.world_size = 7,
-                                                        .slot_count = 3,
-                                                        .speaks = speaks,
-                                                        .directories = {"", "/two words"},
-                                                        .arguments = {"-np", "7"}}));
-    ASSERT_TRUE(orders);
-    EXPECT_EQ(orders->world_size, 7U);
-    EXPECT_EQ(orders->slot_count, 3U);
-    EXPECT_EQ(orders->speaks, speaks);
-    EXPECT_THAT(orders->directories, ElementsAre("", "/two words"));
-    EXPECT_THAT(orders->arguments, ElementsAre("-np", "7"));
+    const auto request = decode_preflight_request(encode({.world_size = 7,
+                                                          .slot_count = 3,
+                                                          .speaks = speaks,
+                                                          .directories = {"", "/two words"},
+                                                          .arguments = {"-np", "7"}}));
+    ASSERT_TRUE(request);
+    EXPECT_EQ(request->world_size, 7U);
+    EXPECT_EQ(request->slot_count, 3U);
+    EXPECT_EQ(request->speaks, speaks);
+    EXPECT_THAT(request->directories, ElementsAre("", "/two words"));
+    EXPECT_THAT(request->arguments, ElementsAre("-np", "7"));
   }
-  EXPECT_EQ(decode_preflight_orders(encode(PreflightOrders{}))->world_size, std::nullopt);
+  EXPECT_EQ(decode_preflight_request(encode(PreflightRequest{}))->world_size, std::nullopt);
 }
 
-TEST(PreflightOrders, AreNoneWhereTheyMakeNoSense) {
+TEST(PreflightRequest, AreNoneWhereTheyMakeNoSense) {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{},
                                              {"1", "1"},
@@ -53,7 +53,7 @@ TEST(PreflightOrders, AreNoneWhereTheyMakeNoSense) {
                                              {"1", "1", "loud", "0"},
                                              {"1", "1", "quiet"},
                                              {"1", "1", "quiet", "2", "/one"}}) {
-    EXPECT_FALSE(decode_preflight_orders(arguments));
+    EXPECT_FALSE(decode_preflight_request(arguments));
   }
 }
 
@@ -91,7 +91,7 @@ TEST(PreflightJob, RunsHereAndLooksWhereEachProgramRuns) {
   ASSERT_EQ(job.groups.size(), 1U);
   EXPECT_EQ(job.groups.front().working_directory, "");
   EXPECT_THAT(
-      decode_preflight_orders(std::span(job.groups.front().program).subspan(1))->directories,
+      decode_preflight_request(std::span(job.groups.front().program).subspan(1))->directories,
       ElementsAre("a", "b"));
 }
 

@@ -1,10 +1,10 @@
-// What is left for whoever looks at a container that has ended.
+// Tests the message that a job writes for people who look at its container afterwards.
 #include "launcher/job/termination_message.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/job/report.h"
+#include "launcher/job/end_report.h"
 
 namespace rota::launcher {
 namespace {

@@ -1,5 +1,5 @@
-// Lines of several ranks become one stream, and stay lines. Times before them are what a calendar
-// says.
+// Lines of several ranks become one stream and stay whole. A time before a line is the correct
+// calendar time.
 #include "launcher/output/output_mux.h"
 
 #include <gmock/gmock.h>
@@ -45,8 +45,8 @@ TEST(LineSplitter, HandsOnALongLineInPieces) {
   EXPECT_EQ(pieces[3], "z\n");
 }
 
-// Method: random text in random pieces; nothing may be lost, and every line but the last has an end
-// or the greatest length.
+// Method: random strings in random pieces. No byte may be lost, and every line except the last has
+// a line end or the greatest length.
 TEST(LineSplitter, LosesNothingHoweverTheBytesCome) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 200; ++trial) {
@@ -207,7 +207,7 @@ TEST(OutputMux, RemembersNoMoreThanTheBeginningOfALongLine) {
   EXPECT_EQ(mux.last_words(0).at(0).size(), 1000U);
 }
 
-// The numbers of those that come are those of others before them.
+// The ranks of the next world have the same numbers as the ranks of the world before.
 TEST(OutputMux, BeginsAgainWithOthers) {
   OutputMux mux({.names = {"rank 0", "rank 1"}, .tags_lines = true});
   mux.on_bytes(0, kErr, "before\nand no end");

@@ -1,10 +1,10 @@
-// Which ranks run where, on machines that this one is not.
+// Tests which ranks run on which cores, on made-up machines.
 #include "launcher/plan/placement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/plan/topology.h"
+#include "launcher/plan/machine_cores.h"
 #include "os/host.h"
 
 namespace rota::launcher {
@@ -14,7 +14,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Two NUMA nodes of two cores with two hardware threads each, numbered as Linux does.
+// Two NUMA nodes with two cores each, two hardware threads per core, numbered as Linux does.
 const std::vector<Core> kTwoNodes = {{{0, 4}, 0}, {{1, 5}, 0}, {{2, 6}, 1}, {{3, 7}, 1}};
 
 Binding by(MapBy map_by, std::size_t cpus_per_rank) {

@@ -1,5 +1,5 @@
-// How many slots and how much memory a process is granted, read from the files of both versions of
-// control groups as other machines have them.
+// Tests how many slots and how much memory a process may use. The tests read sample files of both
+// versions of control groups.
 #include "launcher/plan/slots.h"
 
 #include <gmock/gmock.h>
@@ -26,11 +26,11 @@ TEST(LackOfCpu, IsALimitUnderOneCoreForEachRank) {
   EXPECT_EQ(lack_of_cpu(1, 1.0, true), "");
   EXPECT_EQ(lack_of_cpu(3, 2.99999, true), "");
   EXPECT_EQ(lack_of_cpu(1, 0.5, true),
-            "the CPU limit is 0.5 here for one rank, so that ranks stand still whenever they have "
-            "used it up: raise resources.limits.cpu to 1 or more, or leave it out");
+            "the CPU limit is 0.5 for one rank here, so the ranks pause whenever they have used it "
+            "up: raise resources.limits.cpu to 1 or more, or remove the limit");
   EXPECT_EQ(lack_of_cpu(2, 1.5, false),
-            "the CPU limit is 1.5 here for 2 ranks, so that ranks stand still whenever they have "
-            "used it up: raise the quota of the control group to 2 or more");
+            "the CPU limit is 1.5 for 2 ranks here, so the ranks pause whenever they have used it "
+            "up: raise the quota of the control group to 2 or more");
 }
 
 TEST(Slots, AreLimitedByTheQuotaRoundedDown) {
@@ -50,16 +50,6 @@ TEST(Slots, HaveAsManyCpusAsARankIsToHave) {
   EXPECT_EQ(count_slots(9, 7.5, 2).cpu_count, 7U);
   EXPECT_EQ(count_slots(2, std::nullopt, 3).count, 0U);
   EXPECT_EQ(count_slots(9, 7.5, 2).reason, "9 CPUs allowed, a quota of 7.5, 2 for each rank");
-}
-
-TEST(Slots, HaveArenasAsLargeAsMemory) {
-  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-  EXPECT_EQ(arena_bytes(24 * kGiB - 5, 4, true), 24 * kGiB);
-  EXPECT_EQ(arena_bytes(100, 4, true), kGiB);
-  EXPECT_EQ(arena_bytes(500 * kGiB, 4, true), 64 * kGiB);
-  EXPECT_EQ(arena_bytes(4 * kGiB, 4, false), kGiB / 4);
-  EXPECT_EQ(arena_bytes(4 * kGiB, 3, false) % 65536, 0U);
-  EXPECT_LE(3 * arena_bytes(4 * kGiB, 3, false), kGiB);
 }
 
 TEST(Cgroup, ReadsQuotasOfBothVersions) {
@@ -128,7 +118,7 @@ TEST(Cgroup, FindsNothingInFilesThatMakeNoSense) {
       os::find_cgroup("cpu", "3:cpu:relative\n", "32 31 0:29 / /m rw - cgroup c rw,cpu\n"));
 }
 
-// A tree of files as a machine would show it.
+// A folder with the files of a control group, in the form that Linux gives them.
 class CgroupFiles : public ::testing::Test {
  protected:
   CgroupFiles() : root_(::testing::TempDir() + "rota_cgroup_" + std::to_string(::getpid())) {

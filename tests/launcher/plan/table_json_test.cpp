@@ -1,4 +1,4 @@
-// The rank table as JSON, field by field.
+// Tests the rank table as JSON, field by field.
 #include "launcher/plan/table_json.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ struct ShownRow {
   json host;
   json address;
   json cores;
-  std::optional<std::string> visible{};  // Its CUDA_VISIBLE_DEVICES.
+  std::optional<std::string> visible{};  // The rank's CUDA_VISIBLE_DEVICES.
   json devices = nullptr;
 };
 
@@ -24,8 +24,11 @@ TEST(TableJson, HasEveryFieldOfEveryRank) {
       {{0, "a", "127.0.0.1:41234", "0-3"}, "a", "127.0.0.1:41234", "0-3", "", json::array()},
       {{1, "a", "[::1]:5", "4,6"}, "a", "[::1]:5", "4,6", "3", {"3"}},
       {{0, "b", "", ""}, "b", nullptr, nullptr, "0,GPU-5", {"0", "GPU-5"}},
-      {{0, "c.example", "c.example:2222", ""}, "c.example", nullptr, nullptr},  // A name still.
-      {{0, "10.0.0.9", "10.0.0.9", ""}, "10.0.0.9", nullptr, nullptr},          // Without a port.
+      {{0, "c.example", "c.example:2222", ""},
+       "c.example",
+       nullptr,
+       nullptr},  // Still a name, not an address.
+      {{0, "10.0.0.9", "10.0.0.9", ""}, "10.0.0.9", nullptr, nullptr},  // No port.
       {{0, "", "", ""}, nullptr, nullptr, nullptr},
       {{0, "q\"\\\n", "", ""}, "q\"\\\n", nullptr, nullptr},
   };

@@ -1,4 +1,4 @@
-// When rotarun's inner process counts as hung.
+// Tests how the outer process of rotarun decides that the inner process hangs.
 #include "launcher/ranks/heartbeat.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST_F(HangWatchTest, ExcusesWhoWaitsForADiskOrIsTraced) {
   }
 }
 
-// Whoever looks late was stopped as well.
+// If the watcher looks later than it should, it was suspended together with the inner process.
 TEST_F(HangWatchTest, TellsNothingAfterASuspensionOfBoth) {
   for (int second = 0; second < 4; ++second) EXPECT_FALSE(look(second, 7)) << second;
   EXPECT_FALSE(look(60, 7));

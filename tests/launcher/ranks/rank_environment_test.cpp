@@ -1,5 +1,5 @@
-// What a rank finds in its environment: its contract, what programs of another kind look for, and
-// nothing that another launcher left there.
+// Tests the environment of a rank: it has the ROTA_* variables and the variables of other
+// frameworks, and nothing from another launcher.
 #include "launcher/ranks/rank_environment.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ using ::testing::StartsWith;
 
 using VariableMap = std::map<std::string, std::string>;
 
-// Each name is there once.
+// Returns the variables. Expects that each name occurs once.
 VariableMap variables_of(const std::vector<std::string>& environment) {
   VariableMap variables;
   for (const std::string& entry : environment) {
@@ -36,7 +36,7 @@ VariableMap variables_of(const std::vector<std::string>& environment) {
   return variables;
 }
 
-// Seven ranks, which are 3, 1 and 3 on their hosts.
+// Returns a layout of seven ranks: three, one and three on the hosts.
 Layout uneven_layout() { return lay_out({{"a", 3}, {"b", 1}, {"c", 3}}, {}); }
 
 Peers peers_of(const Layout& layout) {
@@ -49,7 +49,7 @@ RankContract rank_of_several_hosts() {
   Provision provision;
   provision.devices = {"0", "GPU-1", "2"};
   provision.thread_count = 5;
-  RankContract contract = contract_of(share_of(layout, 2, std::vector<Group>(1), "tcp"), 1,
+  RankContract contract = contract_of(assignment_of(layout, 2, std::vector<Group>(1), "tcp"), 1,
                                       peers_of(layout), provision);
   contract.rendezvous_fd = 9;
   contract.terminal_columns = 80;
@@ -123,8 +123,8 @@ TEST(RankEnvironment, HasNothingOfAnotherLauncher) {
   EXPECT_EQ(found.at("HOME"), "/root");
 }
 
-// The world that another launcher has made for MPI is found by the very rank that it has started,
-// and by no other.
+// Another launcher made an MPI world. Only the rank that the other launcher itself started can find
+// that world.
 TEST(RankEnvironment, KeepsWhatMpiNeedsOfTheRankThatItStarted) {
   const std::vector<std::string> base = {"PMIX_RANK=1",
                                          "PMIX_NAMESPACE=x",
@@ -151,6 +151,21 @@ TEST(RankEnvironment, KeepsWhatMpiNeedsOfTheRankThatItStarted) {
   EXPECT_FALSE(keeps({.rank = 1, .world_size = 4, .is_only_one = true}));
 }
 
+// A rank with an MPI server of rotarun has its world from that server.
+TEST(RankEnvironment, HasWhatTheMpiServerGives) {
+  const std::vector<std::string> base = {"PMI_RANK=1", "PMI_SIZE=3", "PMI_FD=5", "PMIX_RANK=1"};
+  const RankContract contract{.rank = 1,
+                              .world_size = 3,
+                              .is_only_one = true,
+                              .mpi_variables = {"PMI_FD=9", "PMI_RANK=0", "OTHER=a=b"}};
+  const VariableMap found = variables_of(make_environment(base, {{"PMI_RANK", "7"}}, contract));
+  EXPECT_EQ(found.at("PMI_FD"), "9");
+  EXPECT_EQ(found.at("PMI_RANK"), "7") << "-x takes precedence";
+  EXPECT_EQ(found.at("OTHER"), "a=b");
+  EXPECT_FALSE(found.contains("PMI_SIZE"));
+  EXPECT_FALSE(found.contains("PMIX_RANK"));
+}
+
 TEST(RankEnvironment, IsAsThePersonSays) {
   const std::vector<std::string> base = {"OMP_NUM_THREADS=3", "MASTER_PORT=1", "SLURM_PROCID=2"};
   const std::vector<Variable> variables = {
@@ -162,9 +177,9 @@ TEST(RankEnvironment, IsAsThePersonSays) {
   EXPECT_EQ(found.at("MASTER_ADDR"), "mine");
   EXPECT_EQ(found.at("MASTER_PORT"), "1");
   EXPECT_EQ(found.at("SLURM_PROCID"), "2");
-  EXPECT_FALSE(found.contains("RANK"));  // To be passed on, and there is none.
+  EXPECT_FALSE(found.contains("RANK"));  // -x passes RANK on, but RANK is not set.
   EXPECT_EQ(found.at("CUDA_VISIBLE_DEVICES"), "0,1");
-  EXPECT_EQ(found.at("ROTA_RANK"), "5");  // The contract is nobody's to break.
+  EXPECT_EQ(found.at("ROTA_RANK"), "5");  // -x cannot change what rotarun sets here.
 }
 
 TEST(RankEnvironment, LeavesDevicesAndTerminalAloneWhereThereAreNone) {
@@ -172,6 +187,13 @@ TEST(RankEnvironment, LeavesDevicesAndTerminalAloneWhereThereAreNone) {
   EXPECT_EQ(found.at("CUDA_VISIBLE_DEVICES"), "2,3");
   EXPECT_FALSE(found.contains("ROTA_TERMINAL"));
   EXPECT_EQ(found.at("OMP_NUM_THREADS"), "1");
+}
+
+TEST(RankEnvironment, SaysThatRanksShareDevices) {
+  const RankContract contract{.shares_devices = true};
+  const VariableMap found = variables_of(make_environment({}, {}, contract));
+  EXPECT_EQ(found.at("ROTA_SHARE_DEVICES"), "1");
+  EXPECT_FALSE(variables_of(make_environment({}, {}, {})).contains("ROTA_SHARE_DEVICES"));
 }
 
 TEST(RankEnvironment, HasTheContractInPlaceOfWhatWasThere) {
@@ -212,7 +234,7 @@ TEST(RankEnvironment, FollowsTheOrderOfTheRanks) {
   const auto value = nlohmann::json::parse(tf_config(peers, 4));
   EXPECT_EQ(value["cluster"]["worker"], nlohmann::json({"a:1", "b:4", "c:5", "a:2", "c:6", "a:3"}));
   const RankContract contract =
-      contract_of(share_of(layout, 2, std::vector<Group>(1), "tcp"), 1, peers, {});
+      contract_of(assignment_of(layout, 2, std::vector<Group>(1), "tcp"), 1, peers, {});
   EXPECT_EQ(contract.host_index, 2U);
   EXPECT_EQ(contract.local_rank, 1U);
   EXPECT_EQ(contract.local_world_size, 2U);
@@ -241,7 +263,8 @@ TEST(Peers, AreToldWhereAllHavePorts) {
   EXPECT_FALSE(without_the_first.first);
 }
 
-// With as many ports as ranks, one of them would be rank 0's twice.
+// If there are only as many ports as ranks, rank 0 would have one port for two purposes: for
+// MASTER_PORT and for TF_CONFIG.
 TEST(Peers, AreNotListedWhereTheListWouldHaveTheirMeeting) {
   const Layout layout = lay_out({{"a", 3}, {"b", 1}}, {});
   const Peers peers = describe_peers(layout, {{"a", {1, 2, 3}}, {"b", {4}}});
@@ -249,7 +272,7 @@ TEST(Peers, AreNotListedWhereTheListWouldHaveTheirMeeting) {
   EXPECT_THAT(tf_config(peers, 0), IsEmpty());
 }
 
-// Programs may listen at both.
+// A program may listen both at its port in the list and at MASTER_PORT.
 TEST(Peers, MeetAtAPortThatIsInNoList) {
   const Layout layout = lay_out({{"a", 2}, {"b", 1}}, {});
   const Peers peers = describe_peers(layout, {{"a", {1, 2, 3}}, {"b", {4, 5}}});
@@ -258,7 +281,7 @@ TEST(Peers, MeetAtAPortThatIsInNoList) {
   EXPECT_EQ(value["cluster"]["worker"], nlohmann::json({"a:1", "a:2", "b:4"}));
 }
 
-// Launchers of other jobs meet at the first ones.
+// Launchers of other jobs meet at the first ports.
 TEST(Peers, HaveTheLastPortsOfTheRange) {
   const ClaimedPorts claimed = claim_ports({.first = 61800, .last = 61899}, 3);
   ASSERT_EQ(claimed.ports.size(), 3U);
@@ -266,7 +289,7 @@ TEST(Peers, HaveTheLastPortsOfTheRange) {
   EXPECT_NE(claimed.ports[0], claimed.ports[1]);
 }
 
-// However many are wanted: there the launchers of this job or of another one meet.
+// The first port is never handed out: launchers of this job or another one meet there.
 TEST(Peers, NeverHaveTheFirstPortOfTheRange) {
   const ClaimedPorts claimed = claim_ports({.first = 61900, .last = 61903}, 4);
   EXPECT_THAT(claimed.ports, ElementsAre(61903, 61902, 61901));
@@ -311,17 +334,23 @@ TEST(Devices, AreOneForEachRankOrNobodys) {
   EXPECT_THAT(deal_devices({}, 1), IsEmpty());
 }
 
-TEST(HiddenRanks, AreThoseThatNoLauncherOfMpisHasStarted) {
-  const std::vector<std::string> nobody = {"PATH=/bin"};
+TEST(MpiView, IsThatOfTheLauncherWhichWaitsForTheRank) {
   for (const char* variable : {"PMIX_RANK=0", "PMI_RANK=0"}) {
     const std::vector<std::string> expected = {variable};
-    EXPECT_FALSE(hides_ranks_from_mpi(1, 4, expected)) << variable;
-    EXPECT_TRUE(hides_ranks_from_mpi(2, 4, expected)) << variable;
-    EXPECT_TRUE(hides_ranks_from_mpi(0, 4, expected)) << variable;
+    EXPECT_EQ(mpi_view_of(1, 4, expected), MpiView::kWorld) << variable;
+    EXPECT_EQ(mpi_view_of(2, 4, expected), MpiView::kNothing) << variable;
+    EXPECT_EQ(mpi_view_of(0, 4, expected), MpiView::kNothing) << variable;
   }
-  EXPECT_TRUE(hides_ranks_from_mpi(1, 4, nobody));
-  EXPECT_FALSE(hides_ranks_from_mpi(1, 1, nobody));
-  EXPECT_FALSE(hides_ranks_from_mpi(0, 1, nobody)) << "the only rank is on another host";
+  EXPECT_EQ(mpi_view_of(1, 4, {"PMI_RANK=0", "PMI_SIZE=4"}), MpiView::kWorld);
+  EXPECT_EQ(mpi_view_of(1, 4, {"PMI_RANK=0", "PMI_SIZE=1"}), MpiView::kNothing);
+  EXPECT_EQ(mpi_view_of(1, 4, {"PMIX_RANK=0", "OMPI_COMM_WORLD_SIZE=1"}), MpiView::kNothing);
+}
+
+TEST(MpiView, IsOfOneRankWhereThereIsOnlyOne) {
+  const std::vector<std::string> nobody = {"PATH=/bin"};
+  EXPECT_EQ(mpi_view_of(1, 4, nobody), MpiView::kNothing);
+  EXPECT_EQ(mpi_view_of(1, 1, nobody), MpiView::kAlone);
+  EXPECT_EQ(mpi_view_of(0, 1, nobody), MpiView::kAlone) << "the only rank is on another host";
 }
 
 }  // namespace

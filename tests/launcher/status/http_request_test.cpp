@@ -1,4 +1,4 @@
-// Requests to a status port: what is read, what is waited for, and what is refused.
+// Tests which requests to a status port are read, which are incomplete, and which are refused.
 #include "launcher/status/http_request.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ using State = HttpReading::State;
 struct Request {
   std::string bytes;
   State state;
-  std::string method;  // Of a complete one.
+  std::string method;  // Empty unless the request is complete.
   std::string path;
   int status;
 };
@@ -74,7 +74,7 @@ TEST(HttpRequest, IsWaitedForUntilItsHeadEnds) {
 TEST(HttpRequest, IsRefusedWhereItIsUnclear) {
   const std::string nul(1, '\0');
   expect_each({
-      refused("\x16\x03\x01"),  // The beginning of TLS: nothing to wait for.
+      refused("\x16\x03\x01"),  // The first bytes of TLS: the parser does not wait for more.
       refused("GET\r\n"),
       refused("GET /livez\r\n\r\n"),
       refused(" GET /livez HTTP/1.0\r\n\r\n"),

@@ -1,4 +1,4 @@
-// What a status port answers to whom.
+// Tests what a status port answers to each request.
 #include "launcher/status/status_answer.h"
 
 #include <gmock/gmock.h>
@@ -114,7 +114,7 @@ TEST(StatusAnswer, IsForWhoAsksForThisHost) {
   }
 }
 
-// Whoever owns a name may have it lead here.
+// The owner of any name can make the name resolve to this address.
 TEST(StatusAnswer, IsForNobodyWhoAsksForAnotherHost) {
   for (const char* host :
        {"evil.example", "localhost.evil.example", "node7.evil.example", "NODE7.evil.example",

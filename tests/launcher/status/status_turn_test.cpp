@@ -1,4 +1,4 @@
-// One turn of a status port, in this process.
+// Runs single turns of a status port's event loop in this process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -60,7 +60,7 @@ TEST_F(StatusTurn, AnswersSomeAndFindsOutOnceWhatItTells) {
   }
 }
 
-// Of 256 descriptors an eighth.
+// The limit is one eighth of 256 descriptors.
 TEST_F(StatusTurn, KeepsNoMoreCallersThanAShareOfTheDescriptors) {
   port_ = testing::with_descriptor_limit(
       256, [] { return StatusPort("127.0.0.1:0", [] { return JobStatus{}; }); });

@@ -1,5 +1,5 @@
-// A stranger's trainer: a line is fitted to points of which each rank has its own, with gradients
-// that the stranger has worked out by hand and rota sums up.
+// This is a stranger's trainer. It fits a line to points that are spread over the ranks. The
+// gradients are worked out by hand, and rota sums them.
 #include <rota/communicator.h>
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr std::size_t kPointCount = 8;  // A rank's own.
+constexpr std::size_t kPointCount = 8;  // Points of one rank.
 constexpr double kSlope = 3;
 constexpr double kIntercept = -1;
 
@@ -32,7 +32,8 @@ void sum_over_ranks(rota::Communicator& comm) {
   }
 }
 
-// An exception must be caught by its type on this side of the library's border.
+// Catches an error by its type: a program outside the library must be able to do this with rota's
+// exception.
 void call_nonsense(rota::Communicator& comm) {
   std::vector<float> values(1);
   try {
@@ -44,7 +45,7 @@ void call_nonsense(rota::Communicator& comm) {
   require(false, "a root outside of the world was taken");
 }
 
-// The mean loss over the points of all ranks before the step, which moves `weights` downhill.
+// Returns the mean loss over the points of all ranks before the step. Moves `weights` downhill.
 double step(rota::Communicator& comm, std::vector<double>& weights) {
   std::vector<double> sums(4);  // Two gradients, the loss, the number of points.
   for (std::size_t i = 0; i < kPointCount; ++i) {

@@ -1,4 +1,4 @@
-// Agents that do not take what they are told.
+// Tests agents that end without reading their start request.
 #include "launcher/hosts/agents/agents.h"
 
 #include <gtest/gtest.h>
@@ -10,15 +10,16 @@
 namespace rota::launcher {
 namespace {
 
-// Whoever polled for it on would turn without a pause until the host comes, or never.
+// If a closed input were still polled, poll() would return immediately each time, and the thread
+// would spin until the host joins.
 TEST(Agents, AreNotWaitedForOnceTheirInputIsClosed) {
   const auto before = ::signal(SIGPIPE, SIG_IGN);
   const os::SignalWatch signals(std::array{SIGCHLD});
   const std::string more_than_a_pipe_holds(200'000, 'x');
-  Agents agents({{.host = 1, .command = {"true"}, .orders = "own"}}, more_than_a_pipe_holds,
+  Agents agents({{.host = 1, .command = {"true"}, .request = "own"}}, more_than_a_pipe_holds,
                 {"PATH=/usr/bin:/bin"}, signals);
   while (!os::next_process_event().event) ::usleep(1000);
-  agents.send_orders();
+  agents.send_requests();
   os::PollSet polls;
   agents.add_to(polls);
   const base::TimePoint end = base::Clock::now() + std::chrono::milliseconds(100);

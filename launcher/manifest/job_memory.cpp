@@ -1,0 +1,48 @@
+// Computes the memory of a pod. The terms are those of docs/memory.md, at their upper bounds.
+#include "launcher/manifest/job_memory.h"
+
+#include <algorithm>
+
+namespace rota::manifest {
+namespace {
+
+constexpr std::uint64_t kKibibyte = 1024;
+constexpr std::uint64_t kMebibyte = 1024 * kKibibyte;
+
+constexpr std::uint64_t kLauncher = 8 * kMebibyte;  // Both processes of rotarun, and its messages.
+constexpr std::uint64_t kProcess = 4 * kMebibyte;   // A rank before main(): libraries, heap, stack.
+constexpr std::uint64_t kPlanCount = 64;  // Distinct calls of a training run: a generous bound.
+constexpr std::uint64_t kBytesPerNumber = 4;
+
+constexpr std::uint64_t in_pages(std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+
+// Sums the terms "coordinator", "proof", "communicator", "front", "stages" and "plans" of
+// docs/memory.md. The sum includes shared memory and TCP: a job with several ranks in a pod uses
+// both.
+std::uint64_t communication(const MemoryNeed& need) {
+  const std::uint64_t world_size = need.world_size;
+  const std::uint64_t peer_count = world_size - 1;
+  std::uint64_t bytes = (64 + 192 + 24 + 4) * kKibibyte + 1536 * world_size +
+                        in_pages(192 * world_size) + 256 * kKibibyte * peer_count +
+                        kPlanCount * (768 * world_size + 512);
+  if (need.encrypts) bytes += (448 + 64 * peer_count) * kKibibyte;
+  return bytes;
+}
+
+// Returns the bytes of the parameters, of their gradients and of the optimizer's numbers. The sum
+// includes the scratch memory of the direct all-reduce, which is one chunk.
+std::uint64_t model(const MemoryNeed& need) {
+  const std::uint64_t world_size = std::max<std::uint64_t>(need.world_size, 1);
+  const std::uint64_t chunk = (need.parameter_count + world_size - 1) / world_size;
+  return kBytesPerNumber * (need.parameter_count * need.numbers_per_parameter + chunk);
+}
+
+}  // namespace
+
+std::uint64_t memory_need(const MemoryNeed& need) noexcept {
+  const std::uint64_t own = kProcess + model(need);
+  const std::uint64_t rank = need.world_size > 1 ? own + communication(need) : own;
+  return kLauncher + need.slot_count * rank;
+}
+
+}  // namespace rota::manifest

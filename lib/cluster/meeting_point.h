@@ -1,0 +1,45 @@
+// Decides where processes meet that another launcher has started as ranks: rotaruns with one rank
+// each, or the ranks themselves.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cluster/sources.h"
+#include "cluster/specification.h"
+
+namespace rota::cluster {
+
+// All functions require that `chosen` has Level::kProcess.
+
+// Returns whether the source says that all ranks are on one machine.
+bool are_on_one_machine(const Specification& chosen) noexcept;
+
+// Returns the name of this machine: the node's name if the source gives it, as Slurm does,
+// otherwise the host's name.
+std::string machine_of(const Specification& chosen, const Given& given);
+
+// Returns the id of the job; empty if there is none. Two steps of one allocation are two jobs. The
+// programs of two mpiruns, one after another, are two jobs, too.
+std::string job_id_of(const Specification& chosen, const Given& given);
+
+// Returns where rank 0 waits for the others: the first of these that is possible.
+//   a local name, which needs no key: if all ranks are on this machine and the user names no key
+//     (`has_key` is false);
+//   the rendezvous of `chosen`;
+//   MASTER_ADDR and MASTER_PORT;
+//   loopback, if all ranks are on this machine;
+//   the first node.
+// Returns nothing if none is possible: see ask_for_first(). Throws Error kInvalidArgument if
+// MASTER_ADDR or MASTER_PORT makes no sense.
+std::optional<RendezvousEndpoint> meeting_point(const Specification& chosen, const Given& given,
+                                                bool has_key);
+
+// Returns the port of a rendezvous whose source names no port: the first one of ROTA_PORTS, or
+// 7700. Throws Error kInvalidArgument if ROTA_PORTS makes no sense.
+std::uint16_t usual_port(const Environment& environment);
+
+// Returns the end of an error text, after what the source says: nothing says where rank 0 is.
+std::string ask_for_first();
+
+}  // namespace rota::cluster

@@ -1,0 +1,164 @@
+// Lets rank 0 listen and put its word into the store, and lets the other ranks read the word.
+#include "communicator/find_rank_zero.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <span>
+
+#include <rota/error.h>
+
+#include "base/hex.h"
+#include "communicator/local_memory.h"
+#include "communicator/rank_zero.h"
+#include "os/address.h"
+#include "os/host.h"
+#include "os/listener.h"
+#include "stores/pmi_store.h"
+#include "stores/pmix_store.h"
+
+namespace rota {
+namespace {
+
+constexpr std::string_view kPmix = "pmix";
+constexpr std::string_view kPmi = "pmi:";
+
+// Throws if the server says something else than the variables of the launcher.
+void require_same(const JobByHand& job, const stores::PmixStore& store) {
+  const std::size_t world_size = job.table.rows.size();
+  if (store.rank() == job.rank && store.world_size() == world_size) return;
+  const auto place = [](std::size_t rank, std::size_t of) {
+    return "rank " + std::to_string(rank) + " of " + std::to_string(of);
+  };
+  throw Error(ErrorCode::kInvalidArgument,
+              job.table.source + " and the launcher's PMIx server contradict each other: " +
+                  job.table.source + " says " + place(job.rank, world_size) + "; the server says " +
+                  place(store.rank(), store.world_size()) +
+                  "; start the program with only one of them");
+}
+
+bool are_on_one_host(const RankTable& table) {
+  const std::string& first = table.rows.front().host;
+  return !first.empty() &&
+         std::ranges::all_of(table.rows, [&](const RankRow& row) { return row.host == first; });
+}
+
+// Listens for the other ranks. On one machine, only processes of this user can connect.
+os::Fd listen_for_others(const RankTable& table, RankZero& first) {
+  if (are_on_one_host(table)) {
+    first.places = {random_local_name()};
+    return os::listen_on(os::parse_address(first.places.front())).socket;
+  }
+  os::Listener listener = os::listen_on(os::parse_address("[::]:0"));
+  const std::string port = ":" + os::split_address(listener.address).port;
+  for (const std::string& address : os::own_addresses()) {
+    const bool has_colon = address.find(':') != std::string::npos;
+    first.places.push_back((has_colon ? "[" + address + "]" : address) + port);
+  }
+  if (first.places.empty()) first.places.push_back(os::kLoopback + port);
+  return std::move(listener.socket);
+}
+
+// Returns the key in rank 0's word. The text has two digits for each byte.
+auth::Key read_key(const std::string& text) {
+  auth::Key key;
+  if (text.size() != 2 * auth::kKeyBytes) {
+    throw Error(ErrorCode::kBadData, "rank 0's key in the launcher's store is malformed");
+  }
+  for (std::size_t i = 0; i < auth::kKeyBytes; ++i) {
+    unsigned byte = 0;
+    std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, byte, 16);
+    key.bytes()[i] = static_cast<std::byte>(byte);
+  }
+  return key;
+}
+
+auth::Key agreed_key(const JobByHand& job, RankZero& first) {
+  if (first.key.empty() != job.key.empty()) {
+    if (first.key.empty()) return own_key(job);
+    auth::Key key = read_key(first.key);
+    os::wipe(std::as_writable_bytes(std::span(first.key)));
+    return key;
+  }
+  const std::string own = "rank " + std::to_string(job.rank);
+  throw Error(ErrorCode::kMismatch,
+              (job.key.empty() ? "rank 0 has a key file, but " + own + " has none"
+                               : own + " has a key file, but rank 0 has none") +
+                  ": set ROTA_KEY_FILE for all ranks, or for none",
+              0);
+}
+
+}  // namespace
+
+auth::Key own_key(const JobByHand& job) {
+  constexpr std::array<std::byte, auth::kKeyBytes> kNoSecret{};
+  const auto given = std::as_bytes(std::span(job.key));
+  const std::string id = job.id.empty() ? "by hand" : "by hand " + job.id;
+  return auth::job_key(given.empty() ? std::span<const std::byte>(kNoSecret) : given, id);
+}
+
+bool is_store(std::string_view meeting) noexcept {
+  return meeting == kPmix || meeting.starts_with(kPmi);
+}
+
+std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint deadline) {
+  if (job.meeting == kPmix) {
+    auto store = std::make_unique<stores::PmixStore>(deadline);
+    require_same(job, *store);
+    return store;
+  }
+  const std::string_view number = std::string_view(job.meeting).substr(kPmi.size());
+  int fd = -1;
+  const auto result = std::from_chars(number.data(), number.data() + number.size(), fd);
+  if (result.ec != std::errc() || result.ptr != number.data() + number.size() || fd < 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "PMI_FD is '" + std::string(number) + "', not a descriptor's number");
+  }
+  return std::make_unique<stores::PmiStore>(fd, job.rank == 0);
+}
+
+FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store, base::TimePoint deadline) {
+  FoundRankZero found;
+  RankZero first{.machine = os::machine_id(), .places = {}};
+  std::string own;
+  if (job.rank == 0) {
+    try {
+      found.listener = listen_for_others(job.table, first);
+    } catch (const Error&) {
+      store.share(std::string(kNoPlaces), deadline);  // Ends their wait.
+      throw;
+    }
+    found.key = job.key.empty() ? auth::random_key() : own_key(job);
+    if (job.key.empty()) first.key = base::to_hex(found.key.bytes());
+    own = encode(first);
+    os::wipe(std::as_writable_bytes(std::span(first.key)));
+  }
+  std::string word = store.share(own, deadline);
+  os::wipe(std::as_writable_bytes(std::span(own)));
+  if (job.rank == 0) {
+    os::wipe(std::as_writable_bytes(std::span(word)));
+    return found;
+  }
+  if (word == kNoPlaces) {
+    throw Error(ErrorCode::kPeerLost,
+                "rank 0 could not listen for the other ranks: its own error says why", 0);
+  }
+  auto of_rank_0 = decode_rank_zero(word);
+  os::wipe(std::as_writable_bytes(std::span(word)));
+  if (!of_rank_0) {
+    throw Error(ErrorCode::kBadData,
+                "rank 0's word in the launcher's store is malformed: link all programs with the "
+                "same rota");
+  }
+  found.key = agreed_key(job, *of_rank_0);
+  found.places = places_to_try(*of_rank_0, first.machine, os::own_addresses());
+  if (!found.places.empty()) return found;
+  throw Error(ErrorCode::kSystem,
+              "rank 0 is on another machine, which has only addresses that this machine has too, "
+              "such as " +
+                  of_rank_0->places.front() + ": no network connects the two",
+              0);
+}
+
+}  // namespace rota

@@ -1,0 +1,40 @@
+// Finds rank 0 through the store of the launcher that has started the ranks. The ranks need no
+// address and no key from a person: the store brings both.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rota/options.h>
+
+#include "auth/key.h"
+#include "base/time.h"
+#include "os/fd.h"
+#include "stores/store.h"
+
+namespace rota {
+
+struct FoundRankZero {
+  auth::Key key;                    // Of the job.
+  std::vector<std::string> places;  // Where to try to reach rank 0; empty on rank 0.
+  os::Fd listener;                  // Rank 0 listens here; empty on other ranks.
+};
+
+// Returns the key that a rank derives from JobByHand::key and the job's id. In a job without a
+// shared key, the key is not a secret: every process on this host may know it.
+auth::Key own_key(const JobByHand& job);
+
+// Returns whether JobByHand::meeting names a store, not an address.
+bool is_store(std::string_view meeting) noexcept;
+
+// Opens the store that `job.meeting` names. Throws Error kInvalidArgument if the server of the
+// store and `job` give other numbers, or if the name makes no sense; kSystem if the store is not
+// there.
+std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint deadline);
+
+// All ranks must call it. Throws the Errors of stores::Store; kPeerLost if rank 0 could not listen;
+// kMismatch if only some ranks have a key file.
+FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store, base::TimePoint deadline);
+
+}  // namespace rota

@@ -1,0 +1,159 @@
+// Checkpoints: the state of a training run in a folder, from which the run goes on with the same
+// bits after its ranks have ended. Most programs use a Session, see <rota/session.h>, which has a
+// Checkpointer. docs/checkpoints.md describes the files.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <rota/communicator.h>
+#include <rota/export.h>
+#include <rota/training_state.h>
+
+namespace rota {
+
+enum class Resume : std::uint8_t {
+  kAuto,        // From the newest whole checkpoint. From the beginning if the folder has none.
+  kRequired,    // From the newest whole checkpoint. A folder that has none is an error.
+  kNever,       // From the beginning. A folder that has checkpoints is an error.
+  kParameters,  // From the beginning, with the parameters of the newest whole checkpoint.
+};
+
+// Returns the Resume named "auto", "required", "never" or "parameters", or nothing for another
+// name.
+ROTA_EXPORT std::optional<Resume> resume_named(std::string_view name) noexcept;
+
+enum class CheckpointStorage : std::uint8_t {
+  kShared,   // One folder, which all hosts see. Each rank writes a share of a checkpoint.
+  kPerHost,  // A folder on each host. It has a whole copy of what all ranks share, and what the
+             // ranks of this host alone have.
+};
+
+// Returns the CheckpointStorage named "shared" or "per-host", or nothing for another name.
+ROTA_EXPORT std::optional<CheckpointStorage> checkpoint_storage_named(
+    std::string_view name) noexcept;
+
+// Must be the same on every rank. With kPerHost, each host may name a `folder` of its own.
+struct CheckpointOptions {
+  // The folder of the checkpoints; it is made if it is not there. One job at a time uses it. Empty:
+  // nothing is saved.
+  std::filesystem::path folder;
+  CheckpointStorage storage = CheckpointStorage::kShared;
+
+  Resume resume = Resume::kAuto;
+  // The checkpoint to restore, a folder with a manifest.json. Empty: the newest in `folder`.
+  std::filesystem::path from;
+
+  std::uint64_t every_steps = 0;  // 0: not by steps.
+  double every_seconds = 600;     // By rank 0's clock. 0: not by time.
+  std::size_t keep = 3;           // Older checkpoints are removed, except one marked as best.
+
+  // true: training goes on while a thread copies and writes the state; the copy takes as much
+  // memory as this rank's share of the state. false: training waits until the state is written.
+  bool asynchronous = true;
+
+  // A save that fails is reported, and training goes on. After so many failures in a row, training
+  // ends with Error kCannotWrite.
+  std::size_t most_failures = 3;
+
+  // The longest time for each part of a save, and for another job to leave the folder.
+  std::chrono::nanoseconds save_timeout = std::chrono::seconds(600);
+  std::chrono::nanoseconds owner_wait = std::chrono::seconds(10);
+};
+
+// Where a training run begins.
+struct Restored {
+  bool is_fresh = true;  // Nothing was restored, or parameters alone.
+  std::string path;      // Of the checkpoint that was restored. Empty: none was.
+  std::uint64_t step = 0;
+  std::size_t world_size = 0;  // Of the ranks that wrote it.
+  // For people: which checkpoints are damaged, which facts differ, what was lost. Or empty.
+  std::string note;
+  std::string run;  // The run: 32 hexadecimal digits, the same at each of its starts.
+};
+
+// How a save ended.
+struct CheckpointReport {
+  std::uint64_t step = 0;      // Steps that had been done since the first start of the run.
+  std::string path;            // With kPerHost, of the copy of this rank's host.
+  std::string failure;         // Why there is no checkpoint. Empty: it is complete.
+  std::uint64_t bytes = 0;     // Of all files of all ranks.
+  std::uint64_t left_out = 0;  // Saves that never began: another was under way. Rank 0 only.
+  std::uint64_t stall_us = 0;  // How long training on this rank waited for the save, in µs.
+  double seconds = 0;          // From the end of the step until the checkpoint was complete.
+};
+
+// Saves and restores the pieces that a visit names. One thread at a time may use a Checkpointer:
+// the thread that uses its Communicator. Functions that are collective must be called by every
+// rank, after the same step.
+class ROTA_EXPORT Checkpointer {
+ public:
+  // `communicator` and what `visit` visits are borrowed, and must outlive this object. Takes the
+  // folder for this job. Collective. Throws Error kCannotWrite if the folder cannot be made or
+  // written, or if another job uses it (the text names that job); kNotFound, which names the host,
+  // if a rank does not see the folder; kInvalidArgument for wrong options; and what collectives
+  // throw.
+  Checkpointer(Communicator& communicator, const CheckpointOptions& options, StateVisit visit);
+  // Waits for a save under way. If ranks have failed, the save fails, and the earlier checkpoint
+  // stays.
+  ~Checkpointer();
+  Checkpointer(const Checkpointer&) = delete;
+  Checkpointer& operator=(const Checkpointer&) = delete;
+
+  // Writes the newest whole checkpoint to the pieces, as CheckpointOptions::resume says. Checks
+  // every file of the checkpoint first. If it is damaged, all ranks take the checkpoint before it,
+  // and Restored::note names the damaged one. With kPerHost, takes the newest checkpoint that all
+  // hosts have whole. If a host has none, another host sends it this one; what the ranks of that
+  // host alone had may be lost, such as the feedback of a codec, and Restored::note and stderr say
+  // so. Collective. Throws Error kBadData if all are damaged; kNotFound; kMismatch if the
+  // checkpoint is of another model, optimizer, data or seed (the text shows both sides), with no
+  // piece changed; kCannotWrite if a host cannot write what it is sent; and what collectives throw.
+  Restored restore();
+
+  // Rank 0 decides when to save, and the caller tells the other ranks. Returns on rank 0 whether a
+  // checkpoint of `step` is due and no save is under way. Counts the saves that fall due while
+  // another is under way. Returns false on other ranks.
+  bool is_due(std::uint64_t step);
+
+  // First waits for an earlier save that has not ended. Then begins a checkpoint of `step`.
+  // Collective. Without `asynchronous`, returns when the checkpoint is written. Throws Error
+  // kCannotWrite on every rank if too many saves in a row have failed; and what visits throw.
+  void save(std::uint64_t step);
+
+  // Must be called before a step sends bucket `bucket` of gradients with a codec, and before it
+  // updates parameter `parameter`. Each waits only until the values that are about to change are
+  // copied, and returns immediately if no copy is under way.
+  void before_send(std::size_t bucket) noexcept;
+  void before_update(std::size_t parameter) noexcept;
+
+  // Returns how a save has ended since the last call, if one has. Not collective: on another rank,
+  // the save may end between other steps. Throws as save() does.
+  std::optional<CheckpointReport> finished();
+
+  // Waits for a save under way. Then saves a checkpoint of `step`, unless there is one already, and
+  // waits until it is complete. Collective. Throws Error kCannotWrite on every rank if that fails;
+  // what visits throw; and what collectives throw.
+  void finish(std::uint64_t step);
+
+  // Says whether the run has more to do, for an evaluator in another process. Rank 0 writes or
+  // removes the file ended.json. complete(): after finish(), there is nothing left to do.
+  // Collective. Throws Error kCannotWrite on every rank if that fails. go_on(): before each further
+  // step. Not collective. Throws Error kCannotWrite on rank 0.
+  void complete(std::uint64_t step);
+  void go_on();
+
+  std::optional<std::uint64_t> last_step() const noexcept;  // Of the newest save that has begun.
+  double stalled_seconds() const noexcept;  // How long this rank has waited for saves.
+  void mark_best(std::uint64_t step);       // Keeps this checkpoint when it is old. Rank 0 only.
+
+ private:
+  class ROTA_HIDDEN Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rota

@@ -1,0 +1,106 @@
+// The frame of a training loop of your own: it begins anew or from a checkpoint, saves checkpoints,
+// calls hooks, and ends in order when rotarun is asked to end the job. A Trainer has all this
+// already, see TrainerOptions::session.
+//
+//   rota::Session session(communicator, {.checkpoints = {.folder = "run"}});
+//   session.track("weights", weights);  // Equal on all ranks between steps.
+//   session.restore();
+//   while (session.step() < 1000 && session.begin_step()) {
+//     …                                 // Compute gradients, and sum them over all ranks.
+//     session.before_update();
+//     …                                 // Change the weights.
+//     session.end_step();
+//   }
+//   session.end();
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <rota/checkpoint.h>
+#include <rota/communicator.h>
+#include <rota/export.h>
+#include <rota/training_state.h>
+#include <rota/values.h>
+
+namespace rota {
+
+struct SessionOptions {
+  CheckpointOptions checkpoints;  // Without a folder, nothing is saved or restored.
+};
+
+// A Session tells its hooks what happens. It calls them on the thread that trains. An exception of
+// a hook ends the training run on every rank.
+class ROTA_EXPORT SessionHook {
+ public:
+  virtual ~SessionHook() = default;
+  virtual void on_begin(const Restored&) {}
+  // Called after step `step`. `sums` are the sums over all ranks that end_step() has computed.
+  virtual void on_step([[maybe_unused]] std::uint64_t step,
+                       [[maybe_unused]] std::span<const double> sums) {}
+  virtual void on_checkpoint(const CheckpointReport&) {}
+  virtual void on_end([[maybe_unused]] std::uint64_t step) {}
+  virtual void visit_state(StateVisitor&) {}  // What the hook must remember, see Trainer's hooks.
+};
+
+// One thread at a time may use a Session: the thread that uses its Communicator.
+class ROTA_EXPORT Session {
+ public:
+  // `communicator` is borrowed, and must outlive this object. Collective: every rank must make one.
+  // Throws what Checkpointer throws.
+  explicit Session(Communicator& communicator, const SessionOptions& options = {});
+  // Saves nothing: after a failure, the newest checkpoint stays the newest.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  bool is_chief() const noexcept;  // Returns whether this is rank 0.
+
+  // Call these before restore(), in the same order on every rank. Names must differ. The values are
+  // borrowed. track(): values that are equal on all ranks between steps; they are saved once.
+  // track_own(): values that this rank alone has. The third function tracks what `visit` visits,
+  // such as the visit_state() of a Replica. Throw Error kInvalidArgument after restore().
+  void track(const std::string& name, Values values);
+  void track_own(const std::string& name, Values values);
+  void track(StateVisit visit);
+  // `hook` is borrowed. add_chief_hook() adds it on rank 0 only.
+  void add_hook(SessionHook& hook);
+  void add_chief_hook(SessionHook& hook);
+
+  // Restores from a checkpoint what is tracked, as CheckpointOptions::resume says. Then step() is
+  // the step of that checkpoint. Collective; call it once. Throws as Checkpointer::restore() does.
+  Restored restore();
+
+  std::uint64_t step() const noexcept;  // Steps that are done, since the first start of the run.
+
+  // Returns whether to take one more step. All ranks get false after the same step, if rotarun is
+  // asked to end the job, or if a rank has called ask_to_stop(). Throws as AgreedSteps::begin()
+  // does.
+  bool begin_step();
+
+  // Call it in each step before tracked values change. Waits until the save under way, if there is
+  // one, has copied them.
+  void before_update();
+
+  // Ends a step. Adds up `sums` over all ranks, in place, together with the wishes of all ranks, in
+  // one small all-reduce. Then saves a checkpoint, if a rank has asked for one or if one is due.
+  // Collective. Throws Error kInvalidArgument if a save has begun since the last before_update();
+  // what hooks throw; what Checkpointer::save() throws; and what collectives throw.
+  void end_step(std::span<double> sums = {});
+
+  // Asks all ranks to stop. A call on one rank is enough: end_step() tells all ranks.
+  void ask_to_stop() noexcept;
+  void ask_for_checkpoint() noexcept;
+
+  // Saves a checkpoint, unless the newest one is of this step, and waits until it is written.
+  // Unless rotarun has asked the job to end, also says in the folder that the run has ended.
+  // Collective. Throws Error kCannotWrite if that fails.
+  void end();
+
+ private:
+  class ROTA_HIDDEN Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rota

@@ -1,0 +1,133 @@
+// Creates, renames and deletes files and folders, with errors that say what to do.
+#include "os/durable_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <rota/error.h>
+
+#include "os/host.h"
+#include "os/system_error.h"
+
+namespace rota::os {
+namespace {
+
+std::string folder_above(const std::string& path) {
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+}  // namespace
+
+NewFile::NewFile(std::string path)
+    : path_(std::move(path)),
+      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+  if (!file_) throw_cannot_write(path_, "created", errno);
+}
+
+void NewFile::append(std::span<const std::byte> bytes) {
+  const auto what = [this] { return "written after " + std::to_string(written_) + " bytes"; };
+  while (!bytes.empty()) {
+    // A write beyond the limit would end the process by SIGXFSZ.
+    const std::uint64_t room =
+        file_size_limit_bytes() - std::min(file_size_limit_bytes(), written_);
+    if (room < bytes.size()) throw_cannot_write(path_, what(), EFBIG);
+    const ssize_t count = ::write(file_.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_cannot_write(path_, what(), errno);
+    written_ += static_cast<std::size_t>(count);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+// A file system that refuses leaves all the work to fsync().
+void NewFile::start_writing() noexcept {
+  ::sync_file_range(file_.get(), static_cast<off_t>(started_),
+                    static_cast<off_t>(written_ - started_), SYNC_FILE_RANGE_WRITE);
+  started_ = written_;
+}
+
+void NewFile::cut_back(std::uint64_t size) noexcept {
+  const auto end = static_cast<off_t>(size);
+  if (::ftruncate(file_.get(), end) == 0 && ::lseek(file_.get(), end, SEEK_SET) == end) {
+    written_ = size;
+    started_ = std::min(started_, size);
+  }
+}
+
+void NewFile::sync() {
+  const std::string what = "synced after " + std::to_string(written_) + " bytes";
+  if (::fsync(file_.get()) != 0) throw_cannot_write(path_, what, errno);
+  // Some network file systems report a full disk only here.
+  if (::close(file_.release()) != 0) throw_cannot_write(path_, what, errno);
+}
+
+void make_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) != 0) throw_cannot_write(path, "created", errno);
+}
+
+void make_folders(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return;
+  const std::string parent = folder_above(path);
+  if (parent != path) make_folders(parent);
+  if (::mkdir(path.c_str(), 0777) != 0) {
+    const int reason = errno;
+    // Another process may have made it meanwhile.
+    if (std::filesystem::is_directory(path, error)) return;
+    throw_cannot_write(path, "created", reason);
+  }
+  sync_folder(parent);
+}
+
+void sync_folder(const std::string& path) {
+  const Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw_cannot_write(path, "opened", errno);
+  // Some file systems sync names without being asked, and answer EINVAL.
+  if (::fsync(folder.get()) != 0 && errno != EINVAL) throw_cannot_write(path, "synced", errno);
+}
+
+void rename(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) {
+    throw_cannot_write(from, "renamed to " + to, errno);
+  }
+}
+
+void remove_all(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error) throw_cannot_write(path, "deleted", error.value());
+}
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0) return true;
+  if (errno != ENOENT && errno != ENOTDIR) throw_errno(path);
+  return false;
+}
+
+std::vector<std::string> names_in(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> names;
+  std::filesystem::directory_iterator entry(path, error);
+  while (!error && entry != std::filesystem::directory_iterator()) {
+    names.push_back(entry->path().filename().string());
+    entry.increment(error);
+  }
+  if (error == std::errc::no_such_file_or_directory) {
+    throw Error(ErrorCode::kNotFound, path + ": " + error.message());
+  }
+  if (error) throw_errno(path, error.value());
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace rota::os

@@ -1,0 +1,80 @@
+// Locks a file with a lock of its open file description, and writes to it.
+#include "os/lock_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "os/system_error.h"
+
+namespace rota::os {
+
+LockFile::LockFile(std::string path) : path_(std::move(path)) {
+  constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+  file_ = Fd(::open(path_.c_str(), kFlags, 0666));
+  if (!file_) throw_cannot_write(path_, "opened for writing", errno);
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) throw_cannot_write(path_, "examined", errno);
+  if (!S_ISREG(status.st_mode)) throw_cannot_write(path_, "used as a file", EEXIST);
+}
+
+LockFile::Lock LockFile::try_lock() {
+  struct flock lock {};  // From the beginning of the file to its end, however long it becomes.
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  while (::fcntl(file_.get(), F_OFD_SETLK, &lock) != 0) {
+    switch (errno) {
+      case EINTR:
+        continue;
+      case EAGAIN:
+      case EACCES:
+        return Lock::kHeld;
+      case ENOLCK:
+      case EOPNOTSUPP:
+      case ENOSYS:
+      case EINVAL:  // Linux before 3.15.
+        return Lock::kNoLocks;
+      default:
+        throw_cannot_write(path_, "locked", errno);
+    }
+  }
+  return Lock::kLocked;
+}
+
+void LockFile::write(std::string_view text, std::uint64_t offset) {
+  if (::ftruncate(file_.get(), static_cast<off_t>(offset)) != 0) {
+    throw_cannot_write(path_, "cut", errno);
+  }
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = ::pwrite(file_.get(), text.data() + done, text.size() - done,
+                                   static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_cannot_write(path_, "written", errno);
+    done += static_cast<std::size_t>(count);
+  }
+  if (::fsync(file_.get()) != 0) throw_cannot_write(path_, "synced", errno);
+}
+
+std::string LockFile::read() const {
+  constexpr std::size_t kPieceBytes = 65536;
+  std::string text;
+  for (;;) {
+    const std::size_t done = text.size();
+    text.resize(done + kPieceBytes);
+    const ssize_t count =
+        ::pread(file_.get(), text.data() + done, kPieceBytes, static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) {
+      text.resize(done);
+      continue;
+    }
+    if (count < 0) throw_errno(path_);
+    text.resize(done + static_cast<std::size_t>(count));
+    if (count == 0) return text;
+  }
+}
+
+}  // namespace rota::os

@@ -1,0 +1,122 @@
+// Makes, maps and fills shared memory with memfd_create, mmap and fallocate.
+#include "os/shared_mapping.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+
+#include <rota/error.h>
+
+#include "base/sizes.h"
+#include "os/host.h"
+#include "os/system_error.h"
+
+namespace rota::os {
+namespace {
+
+// `place` is an offset from a multiple of this step. Only 64-bit addresses leave room for such
+// steps.
+constexpr std::size_t kAddressStep = std::size_t{1} << 28;
+constexpr bool kIsRoomy = sizeof(void*) == 8;
+
+constexpr std::size_t kReserveBytes = std::size_t{2} << 20;
+
+}  // namespace
+
+Fd make_shared_memory(const std::string& name, std::size_t bytes) {
+  Fd memory(::memfd_create(name.c_str(), MFD_CLOEXEC));
+  if (!memory) throw_errno("memfd_create");
+  if (::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
+    throw_errno("ftruncate of a memfd");
+  return memory;
+}
+
+std::string path_of_shared_memory(const Fd& memory) {
+  return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(memory.get());
+}
+
+Fd open_shared_memory(const std::string& path) {
+  Fd memory(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!memory) throw_errno("open " + path);
+  return memory;
+}
+
+SharedMapping::SharedMapping(Fd memory, std::size_t place) : memory_(std::move(memory)) {
+  struct stat status {};
+  if (::fstat(memory_.get(), &status) != 0) throw_errno("fstat of a memfd");
+  const auto size = base::as_size(static_cast<std::uint64_t>(status.st_size));
+  if (!size) {
+    throw Error(ErrorCode::kNoMemory,
+                "mmap of " + std::to_string(status.st_size) +
+                    " shared bytes: a 32-bit program has no addresses for them; limit them with "
+                    "ulimit -f, or use a 32-bit rotarun");
+  }
+  const std::size_t count = *size;
+  place = (place + page_bytes() - 1) / page_bytes() * page_bytes();
+  const std::size_t lead = kIsRoomy ? kAddressStep + place : 0;
+  const std::string what = "mmap of " + std::to_string(count) + " shared bytes";
+  void* room =
+      ::mmap(nullptr, lead + count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) throw_errno(what);
+  room_ = {static_cast<std::byte*>(room), lead + count};
+  const std::size_t below = reinterpret_cast<std::uintptr_t>(room) % kAddressStep;
+  std::byte* start = room_.data() + (kIsRoomy ? kAddressStep - below + place : 0);
+  if (::mmap(start, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
+             memory_.get(), 0) == MAP_FAILED) {
+    const int error = errno;
+    unmap();
+    errno = error;
+    throw_errno(what);
+  }
+  bytes_ = {start, count};
+}
+
+SharedMapping::SharedMapping(SharedMapping&& other) noexcept
+    : memory_(std::move(other.memory_)),
+      bytes_(std::exchange(other.bytes_, {})),
+      room_(std::exchange(other.room_, {})) {}
+
+SharedMapping& SharedMapping::operator=(SharedMapping&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(room_, other.room_);
+  return *this;
+}
+
+void SharedMapping::unmap() noexcept {
+  if (!room_.empty()) ::munmap(room_.data(), room_.size());
+}
+
+SharedMapping::~SharedMapping() { unmap(); }
+
+// Before Linux 6.10 a signal ends fallocate, which then undoes its work. With a profiler's timer, a
+// call for a large range never completes. A call for a small slice completes between two signals.
+void SharedMapping::reserve(std::size_t offset, std::size_t count) {
+  std::size_t done = 0;
+  while (done < count) {
+    const std::size_t slice = std::min(count - done, kReserveBytes);
+    const int result =
+        ::fallocate(memory_.get(), 0, static_cast<off_t>(offset + done), static_cast<off_t>(slice));
+    if (result == 0) {
+      done += slice;
+    } else if (errno != EINTR) {
+      const int error = errno;
+      if (done > 0) discard(offset, done);
+      throw_errno("reserving " + std::to_string(count) + " bytes of shared memory", error);
+    }
+  }
+}
+
+void SharedMapping::discard(std::size_t offset, std::size_t count) noexcept {
+  // Best effort: pages that stay are given back when the mapping ends.
+  (void)::fallocate(memory_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    static_cast<off_t>(offset), static_cast<off_t>(count));
+}
+
+}  // namespace rota::os

@@ -1,0 +1,48 @@
+// Makes anonymous memory that several processes map: a memfd, which leaves no file name behind.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "os/fd.h"
+
+namespace rota::os {
+
+// Makes a sparse memfd of `bytes` bytes. Its pages cost nothing until they are reserved or touched.
+// `name` appears in /proc only. Throws Error kSystem.
+Fd make_shared_memory(const std::string& name, std::size_t bytes);
+
+// Returns a path in /proc. Another process of the same user can open the memory at this path, as
+// long as this process has it open. open_shared_memory() opens such a path, and throws Error
+// kSystem.
+std::string path_of_shared_memory(const Fd& memory);
+Fd open_shared_memory(const std::string& path);
+
+// Maps the whole of a memfd, readable and writable, for the life of the object.
+class SharedMapping {
+ public:
+  SharedMapping() = default;
+  // With 64-bit addresses, maps at an address whose lower 28 bits are `place`, rounded up to whole
+  // pages; otherwise at any address. Throws Error kSystem, kNoMemory.
+  explicit SharedMapping(Fd memory, std::size_t place = 0);
+  SharedMapping(SharedMapping&& other) noexcept;
+  SharedMapping& operator=(SharedMapping&& other) noexcept;
+  ~SharedMapping();
+
+  std::span<std::byte> bytes() const noexcept { return bytes_; }
+
+  // Backs [offset, offset + count) with real pages now, so that touching them later cannot fail.
+  // Throws Error kNoMemory when the host has no room; the range is then as after discard().
+  void reserve(std::size_t offset, std::size_t count);
+  // Gives the pages back; they read as zeros from then on.
+  void discard(std::size_t offset, std::size_t count) noexcept;
+
+ private:
+  void unmap() noexcept;
+
+  Fd memory_;
+  std::span<std::byte> bytes_;
+  std::span<std::byte> room_;  // The address range that contains bytes_.
+};
+
+}  // namespace rota::os

@@ -1,0 +1,305 @@
+// Looks at the folder of checkpoints, reads the next one, scores it, and writes the score down.
+#include <rota/evaluator_loop.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <rota/end_signal.h>
+#include <rota/error.h>
+#include <rota/role.h>
+#include <rota/safetensors.h>
+#include <rota/summaries.h>
+
+#include "base/time.h"
+#include "checkpoint/ended.h"
+#include "checkpoint/evaluations.h"
+#include "checkpoint/folder.h"
+#include "checkpoint/reader.h"
+#include "checkpoint/restore.h"
+#include "os/durable_file.h"
+#include "training/evaluation_order.h"
+#include "training/parameter_memory.h"
+#include "training/sample_facts.h"
+
+namespace rota {
+namespace {
+
+using checkpoint::CheckpointReader;
+using training::SeenCheckpoint;
+using ScoredSums = BasicCheckpointScore<ScoreSums>;
+
+constexpr std::chrono::seconds kOtherEvaluatorWait{10};
+constexpr std::chrono::seconds kSummaryWait{10};
+constexpr int kMostTries = 5;  // Of a checkpoint that the system could not read.
+
+const EvaluatorOptions& checked_evaluator(const EvaluatorOptions& options, std::size_t samples) {
+  const auto refuse = [](const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); };
+  if (samples == 0) refuse("the set of an evaluator is empty: it needs samples");
+  if (options.batch_size == 0) refuse("batch size 0 of an evaluator: expected 1 or more");
+  if (options.interval.count() <= 0) refuse("the interval of an evaluator must be more than 0");
+  return options;
+}
+
+// Of a file without the metadata, 0.
+std::uint64_t step_of(const SafetensorsFile& file) {
+  const auto found = file.metadata().find("step");
+  std::uint64_t step = 0;
+  if (found == file.metadata().end()) return step;
+  const std::string& text = found->second;
+  std::from_chars(text.data(), text.data() + text.size(), step);
+  return step;
+}
+
+void require_training_set(const CheckpointReader& found, const SampleFacts& ours) {
+  const auto& facts = found.manifest().facts;
+  const auto fact = std::ranges::find(facts, training::kTrainingSetFact, &checkpoint::Fact::name);
+  const std::string text = training::to_text(ours);
+  const std::string theirs = fact == facts.end() ? "an unknown set" : fact->text;
+  if (theirs == text) return;
+  throw Error(ErrorCode::kMismatch,
+              "the checkpoint " + found.path() + " was trained on " + theirs +
+                  ", but the evaluator expects " + text +
+                  ": give the evaluator the data, the split and the seed of the ranks");
+}
+
+}  // namespace
+
+class EvaluatorLoop::Impl {
+ public:
+  Impl(EvaluatorLoop& loop, const EvaluatorOptions& options,
+       std::span<const ParameterInfo> parameters, DataType type, std::size_t sample_count,
+       std::size_t sum_count)
+      : loop_(loop),
+        options_(checked_evaluator(options, sample_count)),
+        folder_(options.folder.string()),
+        memory_(parameters, type),
+        samples_(sample_count),
+        sums_(sum_count) {
+    for (std::size_t i = 0; i < sample_count; ++i) samples_[i] = i;
+    options_.curves.resize(std::min(options_.curves.size(), sum_count));
+  }
+
+  const training::ParameterMemory& memory() const noexcept { return memory_; }
+
+  EvaluatorReport run() {
+    if (options_.folder.empty()) {
+      throw Error(ErrorCode::kInvalidArgument, "an evaluator needs the folder of the checkpoints");
+    }
+    report_ = {};
+    try {
+      follow();
+    } catch (...) {
+      close();
+      throw;
+    }
+    close();
+    report_.missed = order_.missed();
+    report_.left = order_.waiting_count();
+    return report_;
+  }
+
+  ScoredSums score_path(const std::filesystem::path& path) {
+    ScoredSums score;
+    score.path = path.string();
+    std::error_code ignored;  // SafetensorsFile finds out what is wrong with the path.
+    if (std::filesystem::is_directory(path, ignored)) {
+      const CheckpointReader found(score.path);
+      take(found, score);
+    } else {
+      const SafetensorsFile file(path);
+      memory_.load(file);
+      score.step = step_of(file);
+    }
+    compute(score, [] { return true; });
+    return score;
+  }
+
+ private:
+  void follow() {
+    const EndSignal& end_signal = end_signal_.emplace();
+    // Beside ranks, a file from before does not count: the run may be about to go on. A run that
+    // ends again writes a new file, even if it has the same contents.
+    const auto old_end =
+        is_beside_ranks() ? checkpoint::time_of_ended(folder_.path()) : std::nullopt;
+    if (!os::exists(folder_.path())) {
+      std::fprintf(stderr, "rota: the evaluator waits for the folder %s, which is not there yet\n",
+                   folder_.path().c_str());
+    }
+    for (;;) {
+      const bool is_asked = end_signal.has_come();
+      // The last checkpoint is older than this file. So it is found if the file was.
+      const auto end = checkpoint::time_of_ended(folder_.path());
+      look();
+      report_.has_ended = end && end != old_end && checkpoint::read_ended(folder_.path());
+      if (const auto next = order_.next(is_asked)) {
+        evaluate(*next);
+      } else if (is_asked || report_.has_ended) {
+        return;
+      } else {
+        end_signal.wait_for(options_.interval);
+      }
+    }
+  }
+
+  // Other evaluators may use the folder from here on.
+  void close() noexcept {
+    end_signal_.reset();
+    file_.reset();
+    summaries_.reset();
+  }
+
+  void look() {
+    std::set<SeenCheckpoint> now;
+    for (const std::uint64_t step : folder_.steps()) {
+      std::error_code error;  // It may be removed at any time.
+      const auto changed = std::filesystem::last_write_time(folder_.path_of(step), error);
+      if (!error) now.insert({step, changed.time_since_epoch().count()});
+    }
+    order_.look(now);
+  }
+
+  // Makes the parameters those of the checkpoint.
+  void take(const CheckpointReader& found, ScoredSums& score) {
+    if (options_.training_set) require_training_set(found, *options_.training_set);
+    checkpoint::restore_parameters(found,
+                                   [this](StateVisitor& visitor) { memory_.visit(visitor); });
+    score.run = to_text(found.manifest().run);
+    score.start = found.manifest().start;
+    score.step = found.manifest().step;
+  }
+
+  void evaluate(const SeenCheckpoint& seen) {
+    if (!file_) file_.emplace(folder_.path(), kOtherEvaluatorWait);
+    ScoredSums score;
+    score.path = folder_.path_of(seen.step);
+    try {
+      const checkpoint::Manifest manifest = checkpoint::read_manifest(score.path);
+      if (file_->has(to_text(manifest.run), manifest.start, manifest.step)) {
+        return order_.settle(seen);
+      }
+      take(CheckpointReader(score.path), score);
+    } catch (const Error& error) {
+      return pass_over(seen, error);
+    }
+    if (!compute(score, [&] { return is_worth_it(seen); })) return;
+    write_down(score);
+    order_.settle(seen);
+    ++report_.evaluated;
+    loop_.tell_of_score(score);
+  }
+
+  // The training run may have removed the checkpoint while it was read. What the system could not
+  // read, such as a file of a network file system, is tried again.
+  void pass_over(const SeenCheckpoint& seen, const Error& error) {
+    const bool is_of_file = error.code() == ErrorCode::kBadData ||
+                            error.code() == ErrorCode::kNotFound ||
+                            error.code() == ErrorCode::kSystem;
+    if (!is_of_file) throw;
+    look();
+    if (!order_.waits(seen)) return;
+    if (error.code() == ErrorCode::kSystem && ++tries_[seen] < kMostTries) {
+      end_signal_->wait_for(options_.interval);
+      return;
+    }
+    std::fprintf(stderr, "rota: the evaluator passes over a checkpoint: %s\n", error.what());
+    order_.settle(seen);
+    ++report_.damaged;
+  }
+
+  // After SIGTERM, there may be time for the newest checkpoint alone.
+  bool is_worth_it(const SeenCheckpoint& seen) {
+    const base::TimePoint now = base::Clock::now();
+    if (now - last_look_ < options_.interval) return true;
+    last_look_ = now;
+    look();
+    if (!end_signal_->has_come()) return true;
+    const auto newest = order_.next(true);
+    return !newest || *newest == seen || !order_.waits(*newest);
+  }
+
+  // Sets the score of the parameters. False if `goes_on` has become false, which is asked after
+  // each batch.
+  template <class GoesOn>
+  bool compute(ScoredSums& score, const GoesOn& goes_on) {
+    const base::TimePoint start = base::Clock::now();
+    std::ranges::fill(sums_, 0);
+    score.score.samples = 0;
+    for (std::size_t done = 0; done < samples_.size(); done += options_.batch_size) {
+      const std::size_t count = std::min(options_.batch_size, samples_.size() - done);
+      const ScoreSums some = loop_.evaluate_some(std::span(samples_).subspan(done, count));
+      for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += some.sums[i];
+      score.score.samples += some.samples;
+      if (!goes_on()) return false;
+    }
+    score.score.sums = sums_;
+    score.seconds = base::to_seconds(base::Clock::now() - start);
+    return true;
+  }
+
+  // The point of the curve comes before the line: if the process is killed between them, the curve
+  // begins again after the last line.
+  void write_down(const ScoredSums& score) {
+    checkpoint::Means means;
+    for (std::size_t i = 0; i < options_.curves.size(); ++i) {
+      means[options_.curves[i]] = sums_[i] / static_cast<double>(score.score.samples);
+    }
+    if (!options_.logs.empty()) write_point(score, means);
+    file_->add({.run = score.run,
+                .start = score.start,
+                .step = score.step,
+                .samples = score.score.samples,
+                .sums = sums_},
+               means);
+  }
+
+  void write_point(const ScoredSums& score, const checkpoint::Means& means) {
+    if (!summaries_ || score.run != run_of_summaries_) {
+      const auto last = file_->last_step(score.run);
+      SummaryOptions options;
+      options.first_step = last ? static_cast<std::int64_t>(*last) + 1 : 0;
+      summaries_.emplace(options_.logs / "evaluator", options);
+      run_of_summaries_ = score.run;
+    }
+    for (const auto& [name, mean] : means) {
+      summaries_->scalar(name, mean, static_cast<std::int64_t>(score.step));
+    }
+    summaries_->flush_within(kSummaryWait);
+  }
+
+  EvaluatorLoop& loop_;
+  EvaluatorOptions options_;
+  checkpoint::CheckpointFolder folder_;
+  training::ParameterMemory memory_;
+  std::vector<std::uint64_t> samples_;  // 0, 1, 2, …
+  std::vector<double> sums_;            // Of the latest score.
+  training::EvaluationOrder order_;
+  std::optional<checkpoint::EvaluationsFile> file_;  // Once there is a checkpoint.
+  std::optional<SummaryWriter> summaries_;
+  std::string run_of_summaries_;
+  std::optional<EndSignal> end_signal_;  // Of run().
+  base::TimePoint last_look_{};
+  std::map<SeenCheckpoint, int> tries_;  // Of checkpoints that the system could not read.
+  EvaluatorReport report_;
+};
+
+EvaluatorLoop::EvaluatorLoop(const EvaluatorOptions& options,
+                             std::span<const ParameterInfo> parameters, DataType type,
+                             std::size_t sample_count, std::size_t sum_count)
+    : impl_(std::make_unique<Impl>(*this, options, parameters, type, sample_count, sum_count)) {}
+EvaluatorLoop::~EvaluatorLoop() = default;
+
+Values EvaluatorLoop::values_of(std::size_t parameter) { return impl_->memory().values(parameter); }
+Values EvaluatorLoop::gradient_of(std::size_t parameter) {
+  return impl_->memory().gradient(parameter);
+}
+EvaluatorReport EvaluatorLoop::run_loop() { return impl_->run(); }
+BasicCheckpointScore<ScoreSums> EvaluatorLoop::score_path(const std::filesystem::path& path) {
+  return impl_->score_path(path);
+}
+
+}  // namespace rota

@@ -1,0 +1,185 @@
+// A Session's steps, wishes and hooks. The Checkpointer does what concerns files.
+#include <rota/session.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <rota/agreed_steps.h>
+#include <rota/error.h>
+
+namespace rota {
+class Session::Impl {
+ public:
+  struct Tracked {
+    std::string name;
+    StateOwner owner = StateOwner::kWorld;
+    Values values;
+  };
+
+  Impl(Communicator& communicator, const SessionOptions& options)
+      : communicator_(communicator), steps_(communicator) {
+    if (options.checkpoints.folder.empty()) return;
+    checkpointer_.emplace(communicator, options.checkpoints,
+                          [this](StateVisitor& visitor) { visit(visitor); });
+  }
+
+  bool is_chief() const noexcept { return communicator_.rank() == 0; }
+
+  void track(Tracked tracked) {
+    require(!has_restored_, "track() comes before restore()");
+    tracked_.push_back(std::move(tracked));
+  }
+  void track(StateVisit visit) {
+    require(!has_restored_, "track() comes before restore()");
+    visits_.push_back(std::move(visit));
+  }
+  void add_hook(SessionHook& hook) { hooks_.push_back(&hook); }
+
+  Restored restore() {
+    require(!has_restored_, "restore() was called before");
+    Restored restored;
+    if (checkpointer_) restored = checkpointer_->restore();
+    has_restored_ = true;
+    tell([&](SessionHook& hook) { hook.on_begin(restored); });
+    return restored;
+  }
+
+  std::uint64_t step() const noexcept { return step_; }
+
+  bool begin_step() {
+    require(has_restored_, "restore() comes before the first step");
+    if (has_to_stop_) return false;
+    is_interrupted_ = !steps_.begin();
+    if (is_interrupted_) return false;
+    if (checkpointer_) checkpointer_->go_on();
+    may_change_ = !saves_meanwhile_;
+    return true;
+  }
+
+  void before_update() {
+    if (checkpointer_) checkpointer_->before_update(0);  // All that is tracked has this index.
+    may_change_ = true;
+    saves_meanwhile_ = false;
+  }
+
+  void end_step(std::span<double> sums) {
+    require(may_change_, "before_update() must be called before the values of a step change");
+    ++step_;
+    const bool has_to_save = agree(sums);
+    if (has_to_save) {
+      checkpointer_->save(step_);
+      saves_meanwhile_ = true;
+    }
+    report_finished();
+    tell([&](SessionHook& hook) { hook.on_step(step_, sums); });
+  }
+
+  void ask_to_stop() noexcept { wants_to_stop_ = true; }
+  void ask_for_checkpoint() noexcept { wants_checkpoint_ = true; }
+
+  void end() {
+    if (checkpointer_) {
+      checkpointer_->finish(step_);
+      report_finished();
+      if (!is_interrupted_) checkpointer_->complete(step_);
+    }
+    tell([&](SessionHook& hook) { hook.on_end(step_); });
+  }
+
+ private:
+  static void require(bool is_met, const char* what) {
+    if (!is_met) throw Error(ErrorCode::kInvalidArgument, std::string("Session: ") + what);
+  }
+
+  void visit(StateVisitor& visitor) {
+    visitor.visit_counter({.name = "session/step"}, step_);
+    for (const Tracked& tracked : tracked_) {
+      const std::size_t count = tracked.values.count();
+      visitor.visit_tensor(
+          {.name = "model/" + tracked.name,
+           .owner = tracked.owner,
+           .fit = tracked.owner == StateOwner::kRank ? StateFit::kLoose : StateFit::kStrict,
+           .writer = StateWriter::kUpdate},
+          std::span(&count, 1), tracked.values);
+    }
+    for (const StateVisit& visit : visits_) visit(visitor);
+    for (SessionHook* hook : hooks_) hook->visit_state(visitor);
+  }
+
+  // Adds up `sums` and the wishes of all ranks. Returns whether to save a checkpoint.
+  bool agree(std::span<double> sums) {
+    const bool is_due = checkpointer_ && checkpointer_->is_due(step_);
+    numbers_.assign(sums.begin(), sums.end());
+    numbers_.push_back(wants_to_stop_ ? 1 : 0);
+    numbers_.push_back(std::exchange(wants_checkpoint_, false) || is_due ? 1 : 0);
+    communicator_.all_reduce(numbers_, ReduceOp::kSum);
+    std::copy_n(numbers_.begin(), sums.size(), sums.begin());
+    has_to_stop_ |= numbers_[sums.size()] > 0;
+    return checkpointer_ && numbers_[sums.size() + 1] > 0;
+  }
+
+  // Tells the hooks of the checkpoints that have become complete.
+  void report_finished() {
+    if (!checkpointer_) return;
+    while (const auto report = checkpointer_->finished()) {
+      if (!report->failure.empty()) continue;
+      tell([&](SessionHook& hook) { hook.on_checkpoint(*report); });
+    }
+  }
+
+  // If a hook fails, aborts the communicator, so that other ranks do not wait for this rank.
+  template <class Event>
+  void tell(const Event& event) {
+    try {
+      for (SessionHook* hook : hooks_) event(*hook);
+    } catch (const std::exception& error) {
+      communicator_.abort(std::string("a hook of the session failed: ") + error.what());
+      throw;
+    }
+  }
+
+  Communicator& communicator_;
+  AgreedSteps steps_;
+  std::vector<Tracked> tracked_;
+  std::vector<StateVisit> visits_;
+  std::vector<SessionHook*> hooks_;
+  std::vector<double> numbers_;  // Of agree().
+  std::uint64_t step_ = 0;
+  bool has_restored_ = false;
+  bool has_to_stop_ = false;
+  bool is_interrupted_ = false;   // rotarun has asked the ranks to end.
+  bool saves_meanwhile_ = false;  // A save has begun since the last before_update().
+  bool may_change_ = true;        // The values of track() may have changed in this step.
+  bool wants_to_stop_ = false;
+  bool wants_checkpoint_ = false;
+  std::optional<Checkpointer> checkpointer_;  // Last: its thread reads what is tracked.
+};
+
+Session::Session(Communicator& communicator, const SessionOptions& options)
+    : impl_(std::make_unique<Impl>(communicator, options)) {}
+Session::~Session() = default;
+
+bool Session::is_chief() const noexcept { return impl_->is_chief(); }
+void Session::track(const std::string& name, Values values) {
+  impl_->track({name, StateOwner::kWorld, values});
+}
+void Session::track_own(const std::string& name, Values values) {
+  impl_->track({name, StateOwner::kRank, values});
+}
+void Session::track(StateVisit visit) { impl_->track(std::move(visit)); }
+void Session::add_hook(SessionHook& hook) { impl_->add_hook(hook); }
+void Session::add_chief_hook(SessionHook& hook) {
+  if (is_chief()) impl_->add_hook(hook);
+}
+Restored Session::restore() { return impl_->restore(); }
+std::uint64_t Session::step() const noexcept { return impl_->step(); }
+bool Session::begin_step() { return impl_->begin_step(); }
+void Session::before_update() { impl_->before_update(); }
+void Session::end_step(std::span<double> sums) { impl_->end_step(sums); }
+void Session::ask_to_stop() noexcept { impl_->ask_to_stop(); }
+void Session::ask_for_checkpoint() noexcept { impl_->ask_for_checkpoint(); }
+void Session::end() { impl_->end(); }
+
+}  // namespace rota

@@ -1,0 +1,80 @@
+// Ranks without a launcher meet at rank 0, and share memory where they can.
+// Method: each rank is a thread with a communicator of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include <rota/communicator.h>
+
+#include "communicator/by_hand_world.h"
+#include "testing/own_ports.h"
+
+namespace rota {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(Meeting, RanksUseTcpWhereTheyAreToldTo) {
+  const auto addresses = testing::free_addresses(3);
+  std::vector<CommunicatorOptions> ranks;
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    ranks.push_back(options_for(rank, addresses, kKey));
+    ranks.back().by_hand->table.transport = "tcp";
+  }
+  expect_no_errors(run_ranks(ranks, [](Communicator& comm) {
+    EXPECT_EQ(comm.rank_table().transport, "tcp");
+    sum_of_ranks(comm);
+    Communicator all = comm.split(0);
+    sum_of_ranks(all);
+  }));
+}
+
+// Returns the options of a rank that knows only where rank 0 listens.
+CommunicatorOptions options_to_meet(std::size_t rank, std::size_t world_size,
+                                    const std::string& meeting, const std::string& key = {}) {
+  CommunicatorOptions options;
+  options.by_hand = {.table = {}, .rank = rank, .meeting = meeting, .key = key};
+  options.by_hand->table.rows.resize(world_size);
+  options.join_timeout = seconds(20);
+  options.deadline = seconds(20);
+  return options;
+}
+
+TEST(Meeting, RanksMeetAtRankZero) {
+  const std::string local = "@rota-test-" + std::to_string(::getpid()) + ":0";
+  for (const std::string& meeting : {local, testing::free_addresses(1).front()}) {
+    for (const std::string transport : {"", "tcp"}) {
+      std::vector<CommunicatorOptions> ranks;
+      for (std::size_t rank = 0; rank < 4; ++rank) {
+        ranks.push_back(options_to_meet(rank, 4, meeting));
+        ranks.back().by_hand->table.transport = transport;
+      }
+      expect_no_errors(run_ranks(ranks, [&](Communicator& comm) {
+        const RankTable& table = comm.rank_table();
+        EXPECT_EQ(table.transport, transport.empty() ? "shm" : "tcp");
+        EXPECT_EQ(table.rows[3].local_rank, 3U);
+        EXPECT_EQ(table.rows[3].host, table.rows[0].host);
+        EXPECT_EQ(table.rows[3].address.starts_with("127.0.0.1:"), transport == "tcp");
+        sum_of_ranks(comm);
+        Communicator half = comm.split(comm.rank() % 2);
+        sum_of_ranks(half);
+      }));
+    }
+  }
+}
+
+TEST(Meeting, RanksThatMeetNeedAKeyBetweenHosts) {
+  expect_error(run_rank(options_to_meet(0, 2, "10.0.0.1:7700"), sum_of_ranks),
+               ErrorCode::kInvalidArgument,
+               AllOf(HasSubstr("its ranks meet at 10.0.0.1:7700"), HasSubstr("they need a key")));
+  expect_error(run_rank(options_to_meet(0, 2, "pmi:x"), sum_of_ranks), ErrorCode::kInvalidArgument,
+               HasSubstr("PMI_FD is 'x'"));
+}
+
+}  // namespace
+}  // namespace rota

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# ./dev gpu runs what was built in advance: it says in one sentence what is missing, keeps all
+# results if a test fails, and makes the page. Method: a folder with programs of one line.
+# ShellCheck does not know that expect calls functions.
+# shellcheck disable=SC2317
+
+source "$(dirname "${BASH_SOURCE[0]}")/small_tree.sh"
+make_tree tree
+mkdir -p tree/docs/benchmarks
+
+run 2 tree/dev gpu
+expect "what is missing is named" says \
+  "^dev: gpu: there is no build/gpu and no build/gpu.tar.xz: './dev gpu --build' makes both"
+run 2 tree/dev gpu --fast
+expect "an unknown argument is refused" says "^dev: gpu: the only arguments are"
+
+folder=tree/build/gpu
+mkdir -p $folder/{bin,tests,lib,sanitizer,rows}
+cp tree/cmake/dev/gpu/run.sh $folder/run
+printf '# gpu\n\nMeasured by `./dev gpu`.\n' >$folder/head.md
+
+# program PATH: makes a program in the folder. Its script is read from standard input.
+program() {
+  { echo '#!/bin/bash' && cat; } >"$folder/$1"
+  chmod +x "$folder/$1"
+}
+
+program bin/gpu_bench <<'SH'
+echo "gpu_bench: this process finds no driver" >&2
+exit 69
+SH
+run 69 tree/dev gpu
+expect "what is missing is the only output" test "$(cat output)" = "dev: gpu: this process finds no driver"
+
+program bin/gpu_bench <<'SH'
+case $1 in
+  facts) echo '{"gpu":"toy GPU","gpus":1,"capability":90,"cuda_of_driver":"13.1","cuda_of_rota":"13.0"}' ;;
+  table) echo "| table |" && grep -c . ;;
+esac
+SH
+fake nvidia-smi <<<'echo 590.1'
+fake ldconfig <<<'echo "	libnccl.so.2 (libc6,x86-64) => /lib/libnccl.so.2"'
+fake python3 <<<'echo ":/wheels/lib"'
+program tests/good_test <<<'[[ $ROTA_TEST_GPU == 1 && -d $ROTA_MOVED_TO/tests ]] &&
+  [[ $LD_LIBRARY_PATH == *lib:/wheels/lib && $LD_LIBRARY_PATH != *wheels*wheels* ]]'
+program sanitizer/compute-sanitizer <<<'echo "$@"'
+echo 'echo "{\"what\": \"good\"}"' >$folder/rows/10-good.sh
+run 0 tree/dev gpu
+expect "the GPU is named" says '^==> toy GPU, driver 590.1$'
+expect "tests run, and find what only Python's wheels have" says '^passed: good_test$'
+expect "the sanitizer runs" says '^passed: sanitizer_racecheck$'
+expect "the page has the facts" grep -q 'GPU: toy GPU (1 in this machine). Driver: 590.1, for CUDA$' \
+  tree/docs/benchmarks/gpu.md
+expect "the page has the row" grep -qx 1 tree/docs/benchmarks/gpu.md
+mkdir given && touch given/other
+run 0 $folder/run given
+expect "results come into the folder that is given" test -s given/gpu.md
+expect "other files there stay" test -e given/other
+
+program tests/bad_test <<<'echo "this is wrong"; exit 3'
+echo 'echo "no memory is left" >&2; exit 4' >$folder/rows/20-bad.sh
+run 1 tree/dev gpu
+expect "the failed test is named" says '^FAILED: bad_test \(exit code 3;'
+expect "its output is shown" says '^this is wrong$'
+expect "other tests run" says '^passed: good_test$'
+expect "a row has the reason" grep -q '"what": "20-bad", "not_run": "exit code 4: no memory is left"' \
+  $folder/results/gpu.json
+
+rm $folder/tests/bad_test $folder/rows/20-bad.sh
+tar -C tree/build -I xz -cf tree/build/gpu.tar.xz gpu
+rm -r $folder
+run 0 tree/dev gpu
+expect "the archive is unpacked" says '^passed: good_test$'
+touch $folder/stale
+run 0 tree/dev gpu
+expect "the folder is unpacked once" test -e $folder/stale
+touch -d '+1 minute' tree/build/gpu.tar.xz
+run 0 tree/dev gpu
+expect "a newer archive replaces the folder" test ! -e $folder/stale
+truncate -s 100 tree/build/gpu.tar.xz
+touch -d '+2 minutes' tree/build/gpu.tar.xz
+run 2 tree/dev gpu
+expect "a damaged archive is named" says '^dev: gpu: build/gpu.tar.xz cannot be unpacked$'
+expect "nothing of it is left" test ! -e $folder
+exit "$failures"

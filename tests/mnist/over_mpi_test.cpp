@@ -1,0 +1,105 @@
+// With --transport mpi, the example trains the same model, though its program knows no MPI.
+// Method: an epoch on ranks of this machine, over shared memory and over each MPI.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+
+#include "mnist/few_images.h"
+#include "mnist/outcome.h"
+#include "testing/paths.h"
+#include "testing/process.h"
+#include "training/temporary_folder.h"
+
+namespace rota {
+namespace {
+
+using testing::Command;
+using ::testing::HasSubstr;
+using testing::Outcome;
+using testing::outcome_of;
+using testing::Result;
+using Words = std::vector<std::string>;
+
+class OverMpi : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<testing::TemporaryFolder>();
+    testing::write_few_images(*folder_, 1200, 300);
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  void SetUp() override { std::filesystem::create_directory(own_folder()); }
+  void TearDown() override {
+    EXPECT_TRUE(testing::all_gone_within(std::chrono::seconds(5))) << "a process was left behind";
+    EXPECT_TRUE(std::filesystem::is_empty(own_folder())) << "files were left in TMPDIR";
+  }
+
+  static std::string own_folder() { return folder_->path().string() + "/tmp"; }
+
+  // The example as `world` ranks.
+  static Command command(const std::string& world, const Words& options, const Words& more = {}) {
+    Words words = {"-np", world, "--oversubscribe"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(),
+                 {testing::bin_path("mnist"), "--json", "--data", folder_->path().string()});
+    words.insert(words.end(), more.begin(), more.end());
+    Command command = testing::rotarun(std::move(words));
+    command.environment.push_back("TMPDIR=" + own_folder());
+    return command;
+  }
+
+  static void expect_same_weights(const std::string& world, const Words& options) {
+    const Outcome expected = outcome_of(testing::run(command(world, {})));
+    const Result result = testing::run(command(world, options));
+    const Outcome outcome = outcome_of(result);
+    EXPECT_EQ(result.err, "");
+    EXPECT_EQ(outcome.weights_hash, expected.weights_hash);
+    EXPECT_EQ(outcome.transport, "mpi");
+    EXPECT_EQ(std::to_string(outcome.world), world);
+  }
+
+  // Kills rank 1 in the middle of a long run.
+  static void expect_end_with_a_rank(const Words& options) {
+    Command endless = command("2", options, {"--epochs", "1000"});
+    endless.arguments.insert(endless.arguments.begin() + 1, "-v");
+    testing::Process job(std::move(endless));
+    const std::string started = "rank 1 is process ";
+    ASSERT_TRUE(job.wait_for("\"event\":\"epoch\""));
+    const std::string err = job.err();
+    const std::size_t at = err.find(started);
+    ASSERT_NE(at, std::string::npos) << err;
+    ::kill(std::stoi(err.substr(at + started.size())), SIGKILL);
+    const Result result = job.wait();
+    EXPECT_EQ(result.exit_code, 137) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("rank 1"));
+  }
+
+  inline static std::unique_ptr<testing::TemporaryFolder> folder_;
+};
+
+#if defined(ROTA_HAS_OPEN_MPI)
+TEST_F(OverMpi, HasTheSameWeightsOverOpenMpi) {
+  expect_same_weights("3", {"--transport", "mpi", "--mpi", "pmix"});
+}
+
+TEST_F(OverMpi, EndsWithARankThatIsKilledOverOpenMpi) {
+  expect_end_with_a_rank({"--transport", "mpi", "--mpi", "pmix"});
+}
+#endif
+
+// The ranks of MPICH spin, so they are as few as the cores.
+#if defined(ROTA_HAS_MPICH)
+TEST_F(OverMpi, HasTheSameWeightsOverMpich) {
+  expect_same_weights("2", {"--transport", "mpi", "--mpi", "pmi"});
+}
+
+TEST_F(OverMpi, EndsWithARankThatIsKilledOverMpich) {
+  expect_end_with_a_rank({"--transport", "mpi", "--mpi", "pmi"});
+}
+#endif
+
+}  // namespace
+}  // namespace rota

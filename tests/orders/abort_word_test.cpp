@@ -1,0 +1,67 @@
+// A rank that gives up takes back what it lent. Who read it meanwhile, learns of it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "orders/weakening.h"
+#include "transport/shm/abort_word.h"
+
+namespace rota::orders {
+namespace {
+
+using transport::shm::AbortWord;
+
+// Two ranks give up, one after the other. A third one reads what they lent. The values are atomic,
+// because a program that takes its memory back races with the ranks that still read it.
+void is_seen_with_what_was_taken_back() {
+  AbortWord word{};
+  std::atomic<int> lent[2] = {1, 1};
+  const auto give_up = [&](std::size_t rank) {
+    return std::thread([&, rank] {
+      word.begin(rank);
+      lent[rank].store(2, std::memory_order_relaxed);
+    });
+  };
+  std::thread first = give_up(0);
+  std::thread second = give_up(1);
+  std::thread reader([&] {
+    const int read =
+        lent[0].load(std::memory_order_relaxed) + lent[1].load(std::memory_order_relaxed);
+    expect(read == 2 || word.is_set(), "a rank that reads a changed value sees the abort");
+  });
+  first.join();
+  second.join();
+  reader.join();
+}
+
+void tells_the_cause() {
+  AbortWord word{};
+  const auto give_up = [&](std::size_t rank) {
+    return std::thread([&, rank] {
+      if (word.begin(rank)) word.tell({.rank = rank, .code = ErrorCode::kPeerLost, .blamed = 3});
+    });
+  };
+  std::thread first = give_up(0);
+  std::thread second = give_up(1);
+  std::thread reader([&] {
+    const auto writer = word.writer();
+    const auto cause = word.cause();
+    if (!cause) return;
+    expect(!writer || cause->rank == *writer, "the writer stays the same");
+    expect(cause->code == ErrorCode::kPeerLost && cause->blamed == 3U, "the cause is whole");
+  });
+  first.join();
+  second.join();
+  reader.join();
+}
+
+TEST(AbortWord, NeedsItsOrders) {
+  expect_needed_orders(
+      {"lib/transport/shm/abort_word.cpp"},
+      {{"what was taken back", is_seen_with_what_was_taken_back}, {"the cause", tells_the_cause}});
+}
+
+}  // namespace
+}  // namespace rota::orders

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# debian_packages.sh BUILD PREFIX FOLDER: the Debian packages of a build have the files that are
+# installed, each of them once, and name the packages that they need.
+set -euo pipefail
+build=$1 prefix=$2 folder=$3
+
+fail() { echo "$*" >&2 && exit 1; }
+
+rm -rf "$folder"
+# Not compressed: this is quicker.
+cpack --config "$build/CPackConfig.cmake" -B "$folder" -D CPACK_DEBIAN_COMPRESSION_TYPE=none \
+  >"$folder.log" 2>&1 || fail "cpack failed: $(cat "$folder.log")"
+
+# files_of PACKAGE prints the files below /usr, without folders.
+files_of() { dpkg-deb --fsys-tarfile "$1" | tar -t | sed -n 's|^\./usr/\(.*[^/]\)$|\1|p'; }
+
+packaged=$(for package in "$folder"/*.deb; do files_of "$package"; done | sort)
+twice=$(uniq -d <<<"$packaged")
+[[ -z $twice ]] || fail "two packages have the files $twice"
+diff <(cd "$prefix" && find . ! -type d | sed 's|^\./||' | sort) <(echo "$packaged") ||
+  fail "the installed files (<) and the files of all packages (>) differ"
+
+# expect_files NAME REGEX...: the package has a file for each expression, and all of its files match
+# one of them.
+expect_files() {
+  local package regex all
+  package=$(echo "$folder/$1"_*.deb)
+  [[ -f $package ]] || fail "there is no package $1"
+  for regex in "${@:2}"; do
+    files_of "$package" | grep -qxE "$regex" || fail "$1 has no file $regex"
+  done
+  all=$(IFS='|' && echo "${*:2}")
+  ! files_of "$package" | grep -vxE "$all" || fail "$1 has the files above"
+}
+
+# expect_depends NAME REGEX...: the package depends on a package for each expression.
+expect_depends() {
+  local depends regex
+  depends=$(dpkg-deb -f "$folder/$1"_*.deb Depends)
+  for regex in "${@:2}"; do
+    tr ',' '\n' <<<"$depends" | grep -qxE " *$regex" || fail "$1 does not depend on $regex: $depends"
+  done
+}
+
+version=$(dpkg-deb -f "$folder"/librota0_*.deb Version)
+same="\(= ${version//./\\.}\)"
+any='( \(>= .*\))?'
+expect_files librota0 'lib.*/librota\.so\.0(\.[0-9]+)*'
+expect_depends librota0 "libc6$any" "libc-ares2$any" "libssl3$any" "libstdc\+\+6$any" "zlib1g$any"
+expect_files librota-dev 'include/rota/.*\.h' 'lib.*/librota\.(a|so)' 'lib.*/pkgconfig/rota\.pc' \
+  'lib.*/cmake/rota/.*\.cmake'
+expect_depends librota-dev "librota0 $same"
+expect_files rota 'bin/rota(run|-checkpoint)' 'libexec/rota/rota.*' \
+  'share/man/man1/rota(run.*|-checkpoint)\.1' 'share/bash-completion/completions/rota.*'
+expect_depends rota "libc6$any" "libhwloc15$any" "libssl3$any"
+for package in "$folder"/rota-bench_*.deb; do
+  [[ -f $package ]] || continue
+  expect_files rota-bench 'bin/rota-bench' 'share/man/man1/rota-bench\.1'
+  expect_depends rota-bench "rota $same"
+done
+for package in "$folder"/rota-mpi_*.deb; do
+  [[ -f $package ]] || continue
+  ! files_of "$package" | grep -vE '/(rota/mpi|librota_mpi_|cmake/rota/rota-mpi|rotarun-pmix)' ||
+    fail "rota-mpi has the files above"
+  expect_depends rota-mpi "rota $same" "librota0 $same"
+done
+for package in "$folder"/*.deb; do
+  [[ $(dpkg-deb -f "$package" Architecture) == "$(dpkg --print-architecture)" ]] ||
+    fail "$package is for another architecture"
+  [[ $(dpkg-deb -f "$package" Description) == *rota* ]] || fail "$package has no description"
+done

@@ -1,0 +1,88 @@
+// Looks the names of a page up in the sources.
+#include "style/names.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace rota::style {
+namespace {
+
+// Returns whether the code is a path. An ending alone (`.cpp`) is not a path, and a command
+// (`./dev`) is not one either.
+bool is_path(std::string_view code) {
+  if (code == ".cpp" || code.starts_with("./")) return false;
+  return code.find('/') != std::string_view::npos || code.ends_with(".h") ||
+         code.ends_with(".cpp") || code.ends_with(".txt");
+}
+
+// Returns whether the code is a name, such as `HostPlan`, `rota::Error`, `PlanRun::step()` or
+// `kFinish`, but not `rotarun` or `--encrypt`.
+bool is_name(std::string_view code) {
+  const bool is_plain = std::ranges::all_of(
+      code, [](char c) { return is_word(c) || c == ':' || c == '(' || c == ')'; });
+  const bool has_capital = std::ranges::any_of(code, [](char c) { return c >= 'A' && c <= 'Z'; });
+  return is_plain && has_capital;
+}
+
+// Returns whether `wanted` names `path` or one of its folders, relative to any folder above it.
+bool is_at(std::string_view path, std::string_view wanted) {
+  const std::string anywhere = "/" + std::string(path);
+  const std::string middle = "/" + std::string(wanted);
+  if (wanted.ends_with('/')) return anywhere.find(middle) != std::string::npos;
+  const std::string stem = anywhere.substr(0, anywhere.rfind('.'));
+  return anywhere.ends_with(middle) || stem.ends_with(middle) ||
+         anywhere.find(middle + "/") != std::string::npos;
+}
+
+std::set<std::string_view> words_of(const std::vector<Source>& sources) {
+  std::set<std::string_view> words;
+  for (const Source& source : sources) {
+    const std::string_view text = source.text;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const std::size_t begin = i;
+      while (i < text.size() && is_word(text[i])) ++i;
+      if (i > begin) words.insert(text.substr(begin, i - begin));
+    }
+  }
+  return words;
+}
+
+// Returns whether all words of the name exist: `PlanRun::step()` has the words PlanRun and step.
+bool has_all_words(const std::set<std::string_view>& words, std::string_view name) {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const std::size_t begin = i;
+    while (i < name.size() && is_word(name[i])) ++i;
+    if (i > begin && !words.contains(name.substr(begin, i - begin))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Findings check_names(const Source& page, const std::vector<Source>& sources) {
+  Findings findings;
+  const auto words = words_of(sources);
+  const auto exists = [&](std::string_view code) {
+    if (!is_path(code)) return !is_name(code) || has_all_words(words, code);
+    return std::ranges::any_of(sources,
+                               [&](const Source& source) { return is_at(source.path, code); });
+  };
+  std::size_t number = 0;
+  for (const std::string_view line : lines_of(page.text)) {
+    ++number;
+    for (std::size_t begin = line.find('`'); begin != std::string_view::npos;) {
+      const std::size_t end = line.find('`', begin + 1);
+      if (end == std::string_view::npos) break;
+      const std::string_view code = line.substr(begin + 1, end - begin - 1);
+      if (!exists(code)) {
+        findings.push_back(at(page, number) + "nothing is called '" + std::string(code) + "'");
+      }
+      begin = line.find('`', end + 1);
+    }
+  }
+  return findings;
+}
+
+}  // namespace rota::style

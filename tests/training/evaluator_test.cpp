@@ -1,0 +1,314 @@
+// An evaluator, and the checkpoints of a Trainer. Method: one rank trains in this process, and the
+// files are real; a hook keeps what the rank itself finds out about each checkpoint.
+#include <rota/evaluator.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <rota/end_signal.h>
+#include <rota/trainer.h>
+
+#include "exports/read_events.h"
+#include "testing/error_of.h"
+#include "training/temporary_folder.h"
+#include "training/thread_ranks.h"
+
+namespace rota {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::small_dataset;
+using testing::TemporaryFolder;
+using Steps = std::vector<std::uint64_t>;
+
+const Dataset kTrained = small_dataset(60);
+const Dataset kEvaluated = small_dataset(25);
+
+Model<float> evaluated_model() { return Model<float>({6, 6, 1}, {dense(4)}); }
+
+class EvaluatorTest : public ::testing::Test {
+ protected:
+  fs::path run() const { return folder_.path() / "run"; }
+  fs::path checkpoint(const std::string& step) const {
+    return run() / (std::string(12 - step.size(), '0') + step);
+  }
+
+  // Trains until `epochs` of 6 steps are done, and saves every 3 steps.
+  void train(std::size_t epochs) {
+    Communicator alone{CommunicatorOptions{}};
+    TrainerOptions options;
+    options.epochs = epochs;
+    options.batch_size = 10;
+    options.optimizer = Sgd{.learning_rate = 0.1};
+    options.session.checkpoints = {
+        .folder = run(), .every_steps = 3, .keep = 100, .asynchronous = false};
+    Trainer<float> trainer(alone, evaluated_model(), kTrained, kTrained, options);
+    const EndReport end = trainer.run();
+    auto all = samples_of(kEvaluated, trainer.replica().model(), kEvaluated.count(), "test");
+    std::vector<std::uint64_t> samples(all.count);
+    std::iota(samples.begin(), samples.end(), std::uint64_t{0});
+    by_rank_ = trainer.replica().evaluate(all.gather({.samples = samples}));
+    write_safetensors(folder_.path() / "model.safetensors", trainer.replica().tensors(),
+                      {{"step", std::to_string(end.steps)}});
+  }
+
+  EvaluatorOptions options() const {
+    return {.folder = run(), .batch_size = 10, .interval = std::chrono::milliseconds(5)};
+  }
+  Evaluator<float> make() const { return {evaluated_model(), kEvaluated, options()}; }
+
+  // Runs an evaluator to its end. Sets scores_.
+  EvaluatorReport evaluate() {
+    scores_.clear();
+    Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
+    return evaluator.run([&](const CheckpointScore& score) { scores_.push_back(score); });
+  }
+  Steps evaluated() const {
+    Steps steps;
+    for (const CheckpointScore& score : scores_) steps.push_back(score.step);
+    return steps;
+  }
+  std::size_t line_count() const {
+    std::ifstream file(run() / "evaluations.jsonl");
+    std::size_t count = 0;
+    for (std::string line; std::getline(file, line);) ++count;
+    return count;
+  }
+
+  TemporaryFolder folder_;
+  Score by_rank_;  // Of the last weights.
+  std::vector<CheckpointScore> scores_;
+};
+
+TEST_F(EvaluatorTest, ScoresEachCheckpointOnce) {
+  train(2);
+  const EvaluatorReport report = evaluate();
+  EXPECT_THAT(evaluated(), ElementsAre(3, 6, 9, 12));
+  EXPECT_EQ(report.evaluated, 4U);
+  EXPECT_EQ(report.missed + report.damaged + report.left, 0U);
+  EXPECT_TRUE(report.has_ended);
+  const CheckpointScore& last = scores_.back();
+  EXPECT_EQ(last.path, checkpoint("12"));
+  EXPECT_EQ(last.score.samples, 25U);
+  EXPECT_EQ(last.score.correct, by_rank_.correct);
+  EXPECT_NEAR(last.score.loss, by_rank_.loss, 1e-5);
+  EXPECT_GT(scores_.front().score.loss, last.score.loss) << "it learns";
+  EXPECT_EQ(line_count(), 4U);
+
+  EXPECT_EQ(evaluate().evaluated, 0U);
+  EXPECT_EQ(line_count(), 4U);
+  train(3);  // Goes on.
+  evaluate();
+  EXPECT_THAT(evaluated(), ElementsAre(15, 18));
+}
+
+// The evaluator is there first, and waits for the folder.
+TEST_F(EvaluatorTest, FollowsARunThatGoesOn) {
+  std::thread evaluator([&] { evaluate(); });
+  train(2);
+  evaluator.join();
+  EXPECT_THAT(evaluated(), ElementsAre(3, 6, 9, 12));
+}
+
+TEST_F(EvaluatorTest, DoesNotEndBeforeTheRunHas) {
+  train(1);
+  fs::remove(run() / "ended.json");
+  std::atomic<bool> has_returned = false;
+  EvaluatorReport report;
+  std::thread evaluator([&] {
+    report = evaluate();
+    has_returned = true;
+  });
+  while (line_count() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(has_returned);
+  ::kill(::getpid(), SIGTERM);
+  evaluator.join();
+  EXPECT_FALSE(report.has_ended);
+  EXPECT_EQ(report.evaluated, 2U);
+}
+
+TEST_F(EvaluatorTest, ScoresTheNewestAloneAfterSigterm) {
+  train(2);
+  const EndSignal signal;
+  ::kill(::getpid(), SIGTERM);
+  ASSERT_TRUE(signal.wait_for(std::chrono::seconds(20)));
+  const EvaluatorReport report = evaluate();
+  EXPECT_THAT(evaluated(), ElementsAre(12));
+  EXPECT_EQ(report.left, 3U);
+  EXPECT_TRUE(report.has_ended);
+}
+
+// The signal comes in the middle of an evaluation, when a newer checkpoint is there.
+TEST_F(EvaluatorTest, LeavesAnOlderCheckpointForTheNewestAfterSigterm) {
+  train(2);
+  const EndSignal signal;
+  Evaluator<float> inner(evaluated_model(), kEvaluated, options());
+  auto source = samples_of(kEvaluated, inner.model(), 1, "test");
+  const auto gather = source.gather;
+  source.gather = [&, gather](const SampleRun& run) {
+    if (run.samples.front() == 3) ::kill(::getpid(), SIGTERM);
+    std::this_thread::sleep_for(std::chrono::milliseconds(6));
+    return gather(run);
+  };
+  EvaluatorOptions slow = options();
+  slow.batch_size = 1;
+  Evaluator<float> evaluator(evaluated_model(), source, slow);
+  Steps steps;
+  const auto report =
+      evaluator.run([&](const CheckpointScore& score) { steps.push_back(score.step); });
+  EXPECT_THAT(steps, ElementsAre(12));
+  EXPECT_EQ(report.left, 3U);
+}
+
+TEST_F(EvaluatorTest, PassesOverWhatIsDamaged) {
+  train(2);
+  for (const auto& entry : fs::directory_iterator(checkpoint("6"))) {
+    if (entry.path().extension() == ".safetensors") fs::resize_file(entry.path(), 100);
+  }
+  fs::remove(checkpoint("9") / "manifest.json");
+  const EvaluatorReport report = evaluate();
+  EXPECT_THAT(evaluated(), ElementsAre(3, 12));
+  EXPECT_EQ(report.damaged, 2U);
+  EXPECT_EQ(report.missed, 0U);
+}
+
+TEST_F(EvaluatorTest, CountsWhatTheRunRemovedMeanwhile) {
+  train(2);
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
+  Steps steps;
+  const auto report = evaluator.run([&](const CheckpointScore& score) {
+    steps.push_back(score.step);
+    fs::remove_all(checkpoint("6"));
+    fs::remove_all(checkpoint("9"));
+  });
+  EXPECT_THAT(steps, ElementsAre(3, 12));
+  EXPECT_EQ(report.missed, 2U);
+  EXPECT_EQ(report.damaged, 0U);
+}
+
+// Beside ranks, the run may be about to go on.
+TEST_F(EvaluatorTest, DoesNotTrustAnOldEndBesideRanks) {
+  train(1);
+  train(1);  // The file then has the same contents as after the third run.
+  ::setenv("ROTA_ROLE", "evaluator", 1);
+  std::atomic<bool> has_returned = false;
+  EvaluatorReport report;
+  std::thread evaluator([&] {
+    report = evaluate();
+    has_returned = true;
+  });
+  while (line_count() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(has_returned);
+  train(1);  // Has nothing to do, and says again that the run has ended.
+  evaluator.join();
+  ::unsetenv("ROTA_ROLE");
+  EXPECT_TRUE(report.has_ended);
+}
+
+// An evaluator that was killed between the point and the line writes the point again.
+TEST_F(EvaluatorTest, WritesOneCurveAfterRestarts) {
+  train(1);
+  EvaluatorOptions with_logs = options();
+  with_logs.logs = folder_.path() / "logs";
+  const auto run_once = [&] {
+    Evaluator<float> evaluator(evaluated_model(), kEvaluated, with_logs);
+    evaluator.run();
+  };
+  run_once();
+  const std::string all =
+      (std::ostringstream() << std::ifstream(run() / "evaluations.jsonl").rdbuf()).str();
+  std::ofstream(run() / "evaluations.jsonl") << all.substr(0, all.find('\n') + 1);
+  train(2);
+  run_once();
+  std::set<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(with_logs.logs / "evaluator")) {
+    files.insert(entry.path());
+  }
+  std::vector<std::int64_t> points;
+  std::set<std::string> tags;
+  for (const fs::path& file : files) {
+    for (const testing::ReadEvent& event : testing::read_events(file)) {
+      if (event.is_start) std::erase_if(points, [&](auto step) { return step >= event.step; });
+      if (!event.tag.empty()) tags.insert(event.tag);
+      if (event.tag == "cost") points.push_back(event.step);
+    }
+  }
+  EXPECT_THAT(points, ElementsAre(3, 6, 9, 12));
+  EXPECT_THAT(tags, ElementsAre("accuracy", "cost"));
+}
+
+TEST_F(EvaluatorTest, ScoresOneCheckpointOrFile) {
+  train(1);
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, {.batch_size = 10});
+  const CheckpointScore first = evaluator.evaluate(checkpoint("3"));
+  EXPECT_EQ(first.step, 3U);
+  EXPECT_EQ(first.start, 1U);
+  EXPECT_EQ(first.run.size(), 32U);
+  const CheckpointScore last = evaluator.evaluate(checkpoint("6"));
+  const CheckpointScore file = evaluator.evaluate(folder_.path() / "model.safetensors");
+  EXPECT_EQ(file.step, 6U) << "of the metadata";
+  EXPECT_EQ(file.run, "");
+  EXPECT_EQ(file.score.loss, last.score.loss);
+  EXPECT_NE(file.score.loss, first.score.loss);
+  EXPECT_FALSE(fs::exists(run() / "evaluations.jsonl"));
+}
+
+TEST_F(EvaluatorTest, RefusesWhatDoesNotFit) {
+  train(1);
+  const auto code_of = [](const auto& body) {
+    const auto error = testing::error_of(body);
+    return error ? error->code() : ErrorCode::kClosed;
+  };
+  Evaluator<float> other(Model<float>({6, 6, 1}, {dense(5), dense(4)}), kEvaluated, options());
+  EXPECT_EQ(code_of([&] { other.run(); }), ErrorCode::kMismatch);
+  EXPECT_EQ(code_of([&] { other.evaluate(checkpoint("3")); }), ErrorCode::kMismatch);
+  EXPECT_EQ(code_of([&] { other.evaluate(folder_.path() / "model.safetensors"); }),
+            ErrorCode::kInvalidArgument);
+  auto ours = make();
+  EXPECT_EQ(code_of([&] { ours.evaluate(run() / "nothing"); }), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of([&] { ours.evaluate(run()); }), ErrorCode::kBadData) << "has no manifest";
+  EXPECT_EQ(code_of([&] { ours.evaluate(run() / "owner"); }), ErrorCode::kBadData);
+
+  EvaluatorOptions careful = options();
+  careful.training_set = SampleFacts{.count = 60, .digest = "other labels"};
+  Evaluator<float> elsewhere(evaluated_model(), kEvaluated, careful);
+  const auto error = testing::error_of([&] { elsewhere.run(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kMismatch);
+  EXPECT_THAT(error->what(), HasSubstr("was trained on 60 samples, labels' hash"));
+  EXPECT_THAT(error->what(), HasSubstr("expects 60 samples, other labels"));
+  careful.training_set->digest = samples_of(kTrained, ours.model(), 10, "training").digest;
+  Evaluator<float> here(evaluated_model(), kEvaluated, careful);
+  EXPECT_EQ(here.run().evaluated, 2U);
+}
+
+TEST_F(EvaluatorTest, RefusesOptionsThatMakeNoSense) {
+  const auto refuses = [&](const EvaluatorOptions& options) {
+    const auto error =
+        testing::error_of([&] { Evaluator<float>(evaluated_model(), kEvaluated, options).run(); });
+    return error && error->code() == ErrorCode::kInvalidArgument;
+  };
+  EXPECT_TRUE(refuses({}));
+  EXPECT_TRUE(refuses({.folder = run(), .batch_size = 0}));
+  EXPECT_TRUE(refuses({.folder = run(), .interval = std::chrono::milliseconds(0)}));
+  EXPECT_THROW(Evaluator<float>(evaluated_model(), DatasetView(kEvaluated, {}), options()), Error);
+}
+
+}  // namespace
+}  // namespace rota

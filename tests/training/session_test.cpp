@@ -1,0 +1,228 @@
+// A training loop of one's own in a Session. Method: the ranks are threads, and the files are real;
+// the weights of the loop tell how many steps it has taken.
+#include <rota/session.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "training/temporary_folder.h"
+#include "training/thread_ranks.h"
+
+namespace rota {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::error_of;
+using ::testing::HasSubstr;
+using testing::on_every_rank;
+using testing::outcomes_of_ranks;
+using testing::TemporaryFolder;
+
+// What a loop has, and the order in which its hook is told of things.
+struct Loop {
+  std::vector<float> weights = std::vector<float>(100);
+  std::vector<double> own = std::vector<double>(3);
+  std::vector<std::string> told;
+};
+
+class Told : public SessionHook {
+ public:
+  explicit Told(Loop& loop) : loop_(loop) {}
+  void on_begin(const Restored& restored) override {
+    tell("begin " + std::to_string(restored.step));
+  }
+  void on_step(std::uint64_t step, std::span<const double> sums) override {
+    tell("step " + std::to_string(step) +
+         (sums.empty() ? "" : " sum " + std::to_string(static_cast<int>(sums.front()))));
+  }
+  void on_checkpoint(const CheckpointReport& report) override {
+    tell("checkpoint " + std::to_string(report.step));
+  }
+  void on_end(std::uint64_t step) override { tell("end " + std::to_string(step)); }
+
+ private:
+  void tell(const std::string& what) { loop_.told.push_back(what); }
+  Loop& loop_;
+};
+
+class SessionTest : public ::testing::Test {
+ protected:
+  SessionOptions options() const {
+    SessionOptions options;
+    options.checkpoints.folder = folder_.path() / "run";
+    options.checkpoints.every_seconds = 0;
+    return options;
+  }
+
+  // Trains until `steps` steps are done. Calls `before` before each step, and `after` when the step
+  // has ended.
+  template <class Before>
+  Loop train(Communicator& communicator, const SessionOptions& options, std::uint64_t steps,
+             const Before& before) const {
+    Loop loop;
+    Told hook(loop);
+    Session session(communicator, options);
+    session.track("weights", loop.weights);
+    session.track_own("own", loop.own);
+    session.add_hook(hook);
+    session.restore();
+    while (session.step() < steps && session.begin_step()) {
+      before(session);
+      session.before_update();
+      for (float& weight : loop.weights) weight += static_cast<float>(session.step() + 1);
+      loop.own.front() += static_cast<double>(communicator.rank());
+      double one = 1;
+      session.end_step(std::span(&one, 1));
+    }
+    session.end();
+    return loop;
+  }
+
+  static void nothing(Session&) {}
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(SessionTest, TrainsWithoutAFolderToo) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    const Loop loop = train(communicator, {}, 3, nothing);
+    EXPECT_EQ(loop.weights.back(), 6);
+    EXPECT_THAT(loop.told,
+                ElementsAre("begin 0", "step 1 sum 2", "step 2 sum 2", "step 3 sum 2", "end 3"));
+  });
+}
+
+TEST_F(SessionTest, GoesOnWhereTheLastOneEnded) {
+  on_every_rank(3, [&](Communicator& communicator) {
+    train(communicator, options(), 2, nothing);
+    const Loop loop = train(communicator, options(), 4, nothing);
+    EXPECT_EQ(loop.weights.front(), 10);
+    EXPECT_EQ(loop.own.front(), 4.0 * static_cast<double>(communicator.rank()));
+    EXPECT_THAT(loop.told,
+                ElementsAre("begin 2", "step 3 sum 3", "step 4 sum 3", "checkpoint 4", "end 4"));
+  });
+}
+
+TEST_F(SessionTest, SaysInTheFolderThatTheRunHasEnded) {
+  on_every_rank(1, [&](Communicator& communicator) {
+    const auto has_ended = [&] {
+      return std::filesystem::exists(folder_.path() / "run/ended.json");
+    };
+    const auto expect_not = [&](Session&) { EXPECT_FALSE(has_ended()); };
+    train(communicator, options(), 2, expect_not);
+    EXPECT_TRUE(has_ended());
+    train(communicator, options(), 2, expect_not);
+    EXPECT_TRUE(has_ended()) << "no step was left";
+    train(communicator, options(), 4, expect_not);
+    EXPECT_TRUE(has_ended());
+  });
+}
+
+TEST_F(SessionTest, SavesEverySoManySteps) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    SessionOptions often = options();
+    often.checkpoints.every_steps = 2;
+    often.checkpoints.asynchronous = false;
+    const Loop loop = train(communicator, often, 5, nothing);
+    EXPECT_THAT(loop.told, ElementsAre("begin 0", "step 1 sum 2", "checkpoint 2", "step 2 sum 2",
+                                       "step 3 sum 2", "checkpoint 4", "step 4 sum 2",
+                                       "step 5 sum 2", "checkpoint 5", "end 5"));
+  });
+}
+
+// Only the last rank asks.
+TEST_F(SessionTest, AllRanksStopAfterTheSameStepIfOneAsks) {
+  on_every_rank(3, [&](Communicator& communicator) {
+    const Loop loop = train(communicator, options(), 100, [&](Session& session) {
+      if (communicator.rank() == 2 && session.step() == 3) session.ask_to_stop();
+    });
+    EXPECT_EQ(loop.told.back(), "end 4");
+  });
+}
+
+TEST_F(SessionTest, AllRanksSaveIfOneAsks) {
+  on_every_rank(3, [&](Communicator& communicator) {
+    SessionOptions waiting = options();
+    waiting.checkpoints.asynchronous = false;
+    const Loop loop = train(communicator, waiting, 3, [&](Session& session) {
+      if (communicator.rank() == 1 && session.step() == 0) session.ask_for_checkpoint();
+    });
+    EXPECT_EQ(loop.told[1], "checkpoint 1");
+  });
+}
+
+TEST_F(SessionTest, RefusesValuesThatMayHaveChangedWhileTheyAreSaved) {
+  on_every_rank(1, [&](Communicator& communicator) {
+    Loop loop;
+    SessionOptions often = options();
+    often.checkpoints.every_steps = 1;
+    Session session(communicator, often);
+    session.track("weights", loop.weights);
+    session.restore();
+    ASSERT_TRUE(session.begin_step());
+    session.end_step();  // Saves.
+    ASSERT_TRUE(session.begin_step());
+    const auto outcome = [&] {
+      try {
+        session.end_step();
+      } catch (...) {
+        return std::current_exception();
+      }
+      return std::exception_ptr();
+    }();
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error_of(outcome).what(), HasSubstr("before_update()"));
+  });
+}
+
+TEST_F(SessionTest, RefusesTwoValuesOfOneNameOnEveryRank) {
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    Loop loop;
+    Session session(communicator, options());
+    session.track("weights", loop.weights);
+    session.track("weights", loop.own);
+    session.restore();
+    session.end();
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error_of(outcome).what(), HasSubstr("model/weights"));
+  }
+}
+
+class Throws : public SessionHook {
+ public:
+  void on_step(std::uint64_t step, std::span<const double>) override {
+    if (step == 2) throw std::runtime_error("no room");
+  }
+};
+
+TEST_F(SessionTest, AFailingHookEndsTheRunOnEveryRankAndSavesNothing) {
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    Loop loop;
+    Throws hook;
+    Session session(communicator, options());
+    session.track("weights", loop.weights);
+    if (communicator.rank() == 1) session.add_hook(hook);
+    session.restore();
+    while (session.step() < 5 && session.begin_step()) {
+      session.before_update();
+      session.end_step();
+    }
+    session.end();
+  });
+  EXPECT_TRUE(outcomes[0] && outcomes[1]);
+  EXPECT_THAT(error_of(outcomes[0]).what(), HasSubstr("no room"));
+  on_every_rank(1, [&](Communicator& communicator) {
+    EXPECT_EQ(train(communicator, options(), 0, nothing).told.front(), "begin 0");
+  });
+}
+
+}  // namespace
+}  // namespace rota
