@@ -14,7 +14,7 @@ source "$here/peers.sh"
 }
 bin=$(realpath "$1") out=$2 command=$3
 rounds=21
-begin_page launch
+begin_page
 mkdir -p "$out"
 times=$(mktemp -d)
 trap 'rm -rf "$times"' EXIT

@@ -24,7 +24,7 @@ left_out=  # Sentences of the page about contestants that failed.
 mkdir -p "$out"
 : >"$rows"
 
-begin_page "$section"
+begin_page
 
 # contest ROUNDS RANKS CONTESTANTS ARGUMENT... appends to the rows. If a contestant fails or takes
 # more than $limit seconds, the page names it but has no rows of it: ratios need every round.

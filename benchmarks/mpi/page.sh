@@ -20,7 +20,7 @@ source "$here/../pages/rounds.sh"
 bin=$(realpath "$1") out=$2 command=$3 jobs=${4:-5}
 limit=120  # Seconds that one job may take.
 mkdir -p "$out"
-begin_page mpi
+begin_page
 work=$(mktemp -d)
 trap clean_up EXIT
 

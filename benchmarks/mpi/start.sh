@@ -18,7 +18,7 @@ source "$here/../pages/rounds.sh"
 }
 bin=$(realpath "$1") out=$2 command=$3 rounds=${4:-9}
 mkdir -p "$out"
-begin_page mpi-start
+begin_page
 work=$(mktemp -d)
 trap clean_up EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -25,7 +25,7 @@ begin_measuring() {
   : >"$errors"
   work=$(mktemp -d "$out/$1.XXXXXX")
   trap 'rm -rf "$work"' EXIT
-  begin_page "$1"
+  begin_page
   has_pytorch || echo "PyTorch: not installed; ./dev setup pytorch installs it" >&2
 }
 

@@ -1,22 +1,22 @@
-# Prints the head of a page of docs/benchmarks/: the command, the date, the machine and the sources
-# of the measurement. For scripts that set `bin`, the folder of the programs.
+# Prints the head of a page of docs/benchmarks/: the command, the date, the machine, the commit and
+# the flags of the measurement. For scripts that set `bin`, the folder of the programs.
 # shellcheck shell=bash
 
 pages=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+code_folders=(lib launcher benchmarks examples cmake)  # What is measured, and how it is built.
 
-# begin_page PAGE: call it before the measurement. Warns if the machine is busy, and remembers the
-# digest of the sources.
+# begin_page: call it before the measurement. Remembers the code, and warns if the machine is busy.
 begin_page() {
+  remember_code
   warn_if_busy
-  digest_at_begin=$("$pages/digest.sh" "$1")
-  export digest_at_begin
 }
 
 # head_of_page PAGE COMMAND VERSIONS: VERSIONS names the contestants, as in "rota 0.1.0, Gloo 1".
-# Fails if the sources have changed since begin_page: the measured sources are unknown then.
+# Call it after the measurement. Fails if the code has changed since begin_page: nobody knows then
+# which code was measured.
 head_of_page() {
-  if [[ $("$pages/digest.sh" "$1") != "$digest_at_begin" ]]; then
-    echo "no page: the sources that $1 measures have changed meanwhile; measure again" >&2
+  if ! is_same_code; then
+    echo "no page: the code (${code_folders[*]}) changed while $1 was measured; measure again" >&2
     return 1
   fi
   printf '# %s\n\n' "$1"
@@ -25,12 +25,37 @@ head_of_page() {
     echo "$(nproc) cores, $(awk '/^MemTotal/ {printf "%.0f GB", $2 / 1e6}' /proc/meminfo);"
     echo "Linux $(uname -r);"
     echo "$3."
-    echo "Commit \`$(commit_of "$1")\`, $(built_by);"
-    echo "sources \`$digest_at_begin\`."
+    echo "Commit \`$(commit_at_begin)\`, $(built_by)."
     [[ -z ${busy:-} ]] || echo "The machine was busy: other work took $busy of it."
   } | paste -sd ' ' | fold -s -w 100 | sed 's/ *$//'
   echo
 }
+
+remember_code() { code_at_begin=$(look_at_code); }
+
+# Compares the checksums, since a new commit may have changed only other folders, such as docs.
+is_same_code() {
+  local now
+  now=$(look_at_code) && [[ ${now#* } == "${code_at_begin#* }" ]]
+}
+
+commit_at_begin() { echo "${code_at_begin%% *}"; }
+
+# look_at_code: prints the commit, with -dirty if the code differs from it, and a checksum of all
+# that the folders have. Without a commit it prints "unknown": then no change is noticed.
+look_at_code() (
+  cd "$pages/../.." || return
+  # The commit may be of a checkout of another project, into which an archive was unpacked.
+  [[ $(git rev-parse --show-toplevel 2>/dev/null) == "$(pwd -P)" ]] &&
+    commit=$(git describe --always --abbrev=12 2>/dev/null) || {
+    echo unknown
+    return
+  }
+  changes=$(git diff HEAD -- "${code_folders[@]}" &&
+    git ls-files -zo --exclude-standard -- "${code_folders[@]}" | xargs -0r sha256sum) || return
+  [[ -z $changes ]] || commit+=-dirty
+  echo "$commit $({ git ls-tree HEAD "${code_folders[@]}" && echo "$changes"; } | sha256sum)"
+)
 
 # warn_if_busy: sets `busy`, which the head states, if other work takes more than a tenth of the
 # machine. The load average would still include the measurement before this one.
@@ -54,20 +79,6 @@ cpu() {
       if (family != "") name = name " (family " family ", model " model ")"
       print name
     }' /proc/cpuinfo
-}
-
-# commit_of PAGE: prints the commit, with -dirty if the sources of the page differ from it.
-commit_of() {
-  local root commit sources
-  root=$(realpath "$pages/../..")
-  [[ $(git -C "$root" rev-parse --show-toplevel 2>/dev/null) == "$root" ]] &&
-    commit=$(git -C "$root" describe --always --abbrev=12 2>/dev/null) || {
-    echo unknown
-    return
-  }
-  mapfile -t sources < <("$pages/digest.sh" --sources "$1")
-  [[ -z $(git -C "$root" status --porcelain -- "${sources[@]}") ]] || commit+=-dirty
-  echo "$commit"
 }
 
 # Prints the build flags that CMake has written: "preset release, GNU 12.2.0 with -O3".

@@ -15,7 +15,7 @@ source "$here/../pages/head.sh"
 bin=$(realpath "$1") out=$2 command=$3 jobs=${4:-5} rounds=${5:-101}
 limit=120  # Seconds that one job may take.
 mkdir -p "$out"
-begin_page small
+begin_page
 
 rows_of() {
   local job
@@ -35,9 +35,9 @@ spread() {
     printf format, NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2, a[1], a[NR]}'
 }
 
+# table_of MEMORY ROWS
 table_of() {
-  local rows manner
-  rows=$(rows_of "$1")
+  local rows=$2 manner
   printf '**memory %s**\n\n| way | µs | ratio to one call |\n|---|---:|---:|\n' "$1"
   sed -n 's/.*"manner": "\([^"]*\)".*/\1/p' <<<"$rows" | awk '!seen[$0]++' |
     while read -r manner; do
@@ -54,6 +54,13 @@ instructions_of() {
     sed -n 's/.*Collected : //p'
 }
 
+shared=$(rows_of shared)
+any=$(rows_of any)
+instructions=
+if command -v valgrind >/dev/null; then
+  instructions=$((($(instructions_of 3) - $(instructions_of 1)) / 2000))
+fi
+
 {
   head_of_page small "$command" \
     "rota $("$bin/rotarun" --version | sed -n 's/^rotarun \([0-9.]*\).*/\1/p')"
@@ -65,13 +72,12 @@ instructions_of() {
   echo "[What is measured](../benchmarks.md#what-is-measured) explains memory shared and memory" \
     "any."
   echo
-  table_of shared
-  table_of any
-  if command -v valgrind >/dev/null; then
+  table_of shared "$shared"
+  table_of any "$any"
+  if [[ -n $instructions ]]; then
     echo "In a world of one rank, which never waits for another core, an all-reduce of 4 bytes" \
       "takes"
-    echo "$((($(instructions_of 3) - $(instructions_of 1)) / 2000)) instructions. This is rota's" \
-      "own code."
+    echo "$instructions instructions. This is rota's own code."
   fi
 } >"$out/small.new"
 mv "$out/small.new" "$out/small.md"

@@ -24,7 +24,7 @@ limit=1800 goal=0.99 all=60000
 # Settings for measuring the pace. The first epoch warms up.
 images=4000 steps=10 epochs_of_pace=21
 mkdir -p "$out"
-begin_page codecs-training
+begin_page
 make_hosts 4 "$rate"
 first_images "$data" $images 400 "$folder/part"
 
@@ -76,7 +76,7 @@ rows=$(for codec in "${codecs[@]}"; do
     row_of "$codec" "${paces[$codec]}"
 done)
 
-# Makes the head last: it fails if the sources have changed meanwhile.
+# Makes the head last: it fails if the code has changed meanwhile.
 {
   describe codecs-training "$command" rota
   cat <<END

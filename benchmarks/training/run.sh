@@ -38,7 +38,7 @@ models=("${@:7}")
 # epoch is measured.
 declare -A images=([mlp]=10000 [seed]=30000 [lenet]=4000)
 
-begin_page training
+begin_page
 read -ra cores <<<"$(for ((core = 0; core < $(getconf _NPROCESSORS_CONF); ++core)); do
   ! taskset -c $core true 2>/dev/null || echo $core
 done | head -2 | xargs)"

@@ -17,6 +17,7 @@ expect "an unknown argument is refused" says "^dev: gpu: the only arguments are"
 folder=tree/build/gpu
 mkdir -p $folder/{bin,tests,lib,sanitizer,rows}
 cp tree/cmake/dev/gpu/run.sh $folder/run
+cp "$source_tree/benchmarks/pages/head.sh" $folder
 printf '# gpu\n\nMeasured by `./dev gpu`.\n' >$folder/head.md
 
 # program PATH: makes a program in the folder. Its script is read from standard input.
@@ -51,6 +52,8 @@ expect "tests run, and find what only Python's wheels have" says '^passed: good_
 expect "the sanitizer runs" says '^passed: sanitizer_racecheck$'
 expect "the page has the facts" grep -q 'GPU: toy GPU (1 in this machine). Driver: 590.1, for CUDA$' \
   tree/docs/benchmarks/gpu.md
+expect "the page has the day and the CPU" grep -qE \
+  '^Measured on [0-9]+ [A-Z][a-z]+ [0-9]{4}: .+, [0-9]+ cores\.$' tree/docs/benchmarks/gpu.md
 expect "the page has the row" grep -qx 1 tree/docs/benchmarks/gpu.md
 mkdir given && touch given/other
 run 0 $folder/run given

@@ -1,9 +1,8 @@
-# ./dev bench [--docs] [WHAT...] | --mark
+# ./dev bench [--docs] [WHAT...]
 # shellcheck shell=bash
 
 command_bench() {
   local docs='' what refused=()
-  if [[ ${1:-} == --mark ]]; then exec benchmarks/mark.sh "${@:2}"; fi
   if [[ ${1:-} == --docs ]]; then docs=1 && shift; fi
   setup build bench
   local least=()
@@ -42,8 +41,8 @@ command_bench() {
   ((${#refused[@]} == 0)) || die "bench: no page was made for ${refused[*]}"
 }
 
-# compile_what_is_measured runs again before each page. The head of a page has the digest of the
-# sources at that time, so the measured programs must be made from these sources.
+# compile_what_is_measured runs again before each page. The head of a page has the commit of that
+# time, so the measured programs must be made from it.
 compile_what_is_measured() { compile release rota_programs rota-bench mnist peers; }
 
 # can_make_hosts SECTION succeeds if network namespaces can be made, which needs root.

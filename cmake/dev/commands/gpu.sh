@@ -42,6 +42,9 @@ require_cuda() {
 # build_gpu_folder makes a folder for a machine with a GPU, and an archive of it, a third as large.
 build_gpu_folder() {
   require_cuda
+  # shellcheck source=../../../benchmarks/pages/head.sh
+  source benchmarks/pages/head.sh
+  remember_code
   configure_all release
   compile release gpu_tests gpu_bench socket_bench rotarun mnist rota_nccl
   local bin=build/release/bin test
@@ -57,7 +60,9 @@ build_gpu_folder() {
   strip "$gpu_folder"/{bin,tests}/*
   install_sanitizer
   cp cmake/dev/gpu/run.sh "$gpu_folder/run"
-  cp -r cmake/dev/gpu/rows "$gpu_folder"
+  cp -r cmake/dev/gpu/rows benchmarks/pages/head.sh "$gpu_folder"
+  is_same_code ||
+    die "gpu: the code (${code_folders[*]}) changed while it was compiled; build again"
   head_of_gpu_page >"$gpu_folder/head.md"
   say "packing $gpu_archive"
   {
@@ -89,16 +94,11 @@ install_sanitizer() {
   rm -r "$folder"
 }
 
-# head_of_gpu_page prints what the page says about the sources and the compiler.
+# head_of_gpu_page prints what the page says about the commit and the compiler.
 head_of_gpu_page() {
-  local bin=build/release/bin
-  # shellcheck source=/dev/null
-  source benchmarks/pages/head.sh
   printf '# gpu\n\n'
-  {
-    echo "Measured by \`./dev gpu\`. Commit \`$(commit_of gpu)\`, $(built_by);"
-    echo "sources \`$(benchmarks/pages/digest.sh gpu)\`."
-  } | paste -sd ' ' | fold -s -w 100 | sed 's/ *$//'
+  echo "Measured by \`./dev gpu\`. Commit \`$(commit_at_begin)\`, $(built_by)." | fold -s -w 100 |
+    sed 's/ *$//'
 }
 
 # build_all_architectures compiles the kernels for every GPU that a release supports, which takes six

@@ -14,6 +14,9 @@ results=${1:-$here/results}
 most_seconds=600
 verdict=0
 
+# shellcheck source=../../../benchmarks/pages/head.sh
+source "$here/head.sh"  # For the name of the CPU.
+
 export PYTHON_LIBRARY_PATH=${LD_LIBRARY_PATH:-}  # Python must not find the libraries of this folder.
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export ROTA_CUDA_LIBRARY=$here/lib/librota_cuda.so.0
@@ -73,7 +76,8 @@ make_page() {
   cat "$here/head.md"
   echo
   echo "GPU: $(fact gpu) ($(fact gpus) in this machine). Driver: $(cat "$results/driver.txt"), for CUDA"
-  echo "$(fact cuda_of_driver). rota is compiled with CUDA $(fact cuda_of_rota). Measured on $(LC_ALL=C date '+%-d %B %Y')."
+  echo "$(fact cuda_of_driver). rota is compiled with CUDA $(fact cuda_of_rota)."
+  echo "Measured on $(LC_ALL=C date '+%-d %B %Y'): $(cpu), $(nproc) cores."
   echo
   "$here/bin/gpu_bench" table <"$results/rows.jsonl"
 }
