@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A planted fault is a patch that names the test that must find it. ./dev planted fails if that test
 # does not find the fault, does not exist, or fails without the patch too, or if the patch no longer
-# applies.
+# applies. In CI, with --minutes, faults that are out of date are only listed.
 source "$(dirname "${BASH_SOURCE[0]}")/small_tree.sh"
 make_tree tree
 
@@ -45,13 +45,13 @@ run 2 tree/dev planted harmless
 expect "a fault that no test finds is named" says '^harmless: NOT FOUND by \^one\$'
 plant old '^one$' 'int main() { return 7; }' 'int main() { return 3; }'
 run 2 tree/dev planted old
-expect "a patch that does not apply is named" says '^old: does not apply'
+expect "a patch that does not apply is named" says '^old: out of date: does not apply'
 plant misspelt '^won$' "$was" 'int main() { return 3; }'
 run 2 tree/dev planted misspelt
-expect "a fault whose test does not exist is named" says '^misspelt: \^won\$ is not there'
+expect "a fault whose test does not exist is named" says '^misspelt: out of date: \^won\$ is not there'
 plant broken '^one$' "$was" 'int main() { return three; }'
 run 2 tree/dev planted broken
-expect "a fault that does not compile is named" says '^broken: does not build: '
+expect "a fault that does not compile is named" says '^broken: out of date: does not build: '
 sed -i '/Found-by/d' tree/tests/planted/old.patch
 run 2 tree/dev planted old
 expect "a patch that names no test is named" says '^old: names no test'
@@ -60,10 +60,18 @@ expect "a fault that does not exist is named" says 'there is no tests/planted/no
 
 run 2 tree/dev planted
 expect "all faults are tried" \
-  says '^dev: planted: these faults failed, see above: broken harmless misspelt old$'
+  says '^dev: planted: these faults failed, see above: harmless old broken misspelt$'
 expect "the good fault is among them" says '^good: found'
 
-rm tree/tests/planted/{harmless,old,misspelt,broken}.patch
+run 2 tree/dev planted --changed --minutes 5
+expect "in CI, a fault that no test finds is a failure" \
+  says '^dev: planted: these faults failed, see above: old harmless$'
+rm tree/tests/planted/{harmless,old}.patch
+run 0 tree/dev planted --changed --minutes 5
+expect "in CI, faults that are out of date are listed" \
+  test "$(sort tree/build/planted/out_of_date | paste -sd ' ')" = "broken misspelt"
+
+rm tree/tests/planted/{misspelt,broken}.patch
 
 # Faults of the simulation are tested two at a time, each in its own copy of the tree.
 cat >>tree/CMakeLists.txt <<'CMAKE'
@@ -76,6 +84,14 @@ expect "all faults of the simulation are tried" \
   test "$(grep -cE '^(first|second|third): found by' output)" = 3
 expect "a fault of the simulation that no test finds is named" says 'see above: harmless$'
 rm tree/tests/planted/{first,second,third,harmless}.patch
+
+# The test fails the first time that it runs, without the fault.
+cat >>tree/CMakeLists.txt <<'CMAKE'
+add_test(NAME late COMMAND sh -c "\$0 && test -e tried || ! touch tried" $<TARGET_FILE:one>)
+CMAKE
+plant good '^late$' "$was" 'int main() { return 3; }'
+run 0 tree/dev planted good
+expect "a test that fails without the fault is tried again" says '^good: found by \^late\$$'
 sed -i 's/return 0/return 5/' tree/lib/one.cpp
 plant good '^one$' 'int main() { return 5; }' 'int main() { return 3; }'
 run 2 tree/dev planted
