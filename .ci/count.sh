@@ -5,17 +5,19 @@
 passed=0
 failed=0
 skipped=0
+grace=30            # Seconds in which a lane that is stopped may clean up.
+failures=()         # The names of what failed, for the end of the output.
+declare -A rows=()  # For each row of .ci/allowed_skips: how many skips it allowed in this run.
 timings=()
-few=3     # So many tests of a lane may fail once, and pass when they run again.
-grace=30  # Seconds in which a lane that is stopped may clean up.
-story=$(mktemp)  # Lists failures and skips, for the end of the output.
+story=$(mktemp)  # Lists failures and skips, with what the tests said.
 trap 'rm -f "$story"' EXIT
 
 # took NAME BEGIN records how long a lane has taken. It also prints the time immediately, because
 # the run may be stopped before its end.
 took() {
-  timings+=("$(printf '%5d s  %s' $((SECONDS - $2)) "$1")")
-  echo "##### ${timings[-1]}"
+  local seconds=$((SECONDS - $2))
+  timings+=("$(printf '%4d min  %s' $(((seconds + 30) / 60)) "$1")")
+  echo "##### $seconds s: $1"
 }
 
 # in_session ID prints the processes of a session.
@@ -58,102 +60,126 @@ in_time() {
   return "$status"
 }
 
+# and_keep FILE COMMAND... runs a command in time, and also writes into FILE what it prints.
+and_keep() {
+  local status=0 copy reader
+  exec {copy}> >(tee "$1")
+  reader=$!
+  in_time "${@:2}" >&"$copy" 2>&1 || status=$?
+  exec {copy}>&-
+  # A process that the command has left behind may keep the pipe open.
+  timeout 10 tail --pid="$reader" -f /dev/null || true
+  return "$status"
+}
+
+# fail NAME counts a failure, and writes it into the story.
+fail() {
+  ((++failed))
+  failures+=("$1")
+  echo "##### failed: $1" >>"$story"
+}
+
 # lane NAME COMMAND... counts the command as one check. If it fails, the messages of compilers,
 # linters and ./dev are also repeated at the end.
 lane() {
-  local begin=$SECONDS status=0 said copy reader
+  local begin=$SECONDS said
   said=$(mktemp)
   echo "##### $1"
-  exec {copy}> >(tee "$said")
-  reader=$!
-  in_time "${@:2}" >&"$copy" 2>&1 || status=1
-  exec {copy}>&-
-  wait "$reader"
-  if ((status == 0)); then
+  if and_keep "$said" "${@:2}"; then
     ((++passed))
   else
-    ((++failed))
-    echo "##### failed: $1" >>"$story"
+    fail "$1"
     grep -E '(error|warning): |^dev: ' "$said" | head -n 50 >>"$story"
   fi
   rm "$said"
   took "$1" "$begin"
 }
 
-# skip WHAT REASON reports a skip. A skip that .ci/allowed_skips does not list is a failure.
-skip() {
-  if grep -qxE -f <(grep -v -e '^#' -e '^$' .ci/allowed_skips) <<<"$1: $2"; then
-    ((++skipped))
-    echo "##### skipped: $1: $2" >>"$story"
-  else
-    ((++failed))
-    echo "##### failed: skipped, and .ci/allowed_skips does not allow it: $1: $2" >>"$story"
-  fi
+# row_of WHAT REASON finds the row of .ci/allowed_skips that allows a skip, and sets row.
+row_of() {
+  while IFS= read -r row; do
+    [[ -z $row || $row == '#'* || ! "$1: $2" =~ ^($row)$ ]] || return 0
+  done <.ci/allowed_skips
+  return 1
 }
 
-# attribute NAME FILE prints a number from the head of a JUnit file.
-attribute() { sed -n "0,/^[[:space:]]*$1=\"\([0-9]*\)\".*/s//\1/p" "$2"; }
-
-# pass_again RESULTS COMMAND... runs the tests again that failed, one after the other, and succeeds if
-# they pass. A busy machine may delay the processes of a test too much. What a sanitizer has found is
-# no matter of time, and neither are many failures.
-pass_again() {
-  local again count
-  count=$(attribute failures "$1")
-  ((count > 0 && count <= few && !was_cut_off)) || return
-  ! grep -qE 'SUMMARY: [A-Za-z]*Sanitizer' "$1" || return
-  again=$(mktemp)
-  in_time "${@:2}" --output-junit "$again" --rerun-failed -j 1 || true
-  [[ $(attribute tests "$again") == "$count" && $(attribute failures "$again") == 0 ]]
-  count=$?
-  rm -f "$again"
-  return "$count"
+# skip WHAT REASON reports a skip. A skip that .ci/allowed_skips does not list is a failure.
+skip() {
+  local row
+  if row_of "$1" "$2"; then
+    ((++skipped))
+    rows[$row]=$((${rows[$row]:-0} + 1))
+    echo "##### skipped: $1: $2" >>"$story"
+  else
+    fail "skipped, and .ci/allowed_skips does not allow it: $1: $2"
+  fi
 }
 
 # test_lane NAME COMMAND... runs a command, and counts the tests that ctest ran in this command. It
-# returns the status of the command.
+# returns the status of the command. Tests that fail may be tried again: see again.sh.
 test_lane() {
-  local results begin=$SECONDS status=0 tests=0 failures=0 idle=0 failed_before=$failed
-  local line kind what why fate=failed
+  local results said begin=$SECONDS status=0 tests=0 bad=0 idle=0 failed_before=$failed
+  local kind name what why row is_unsteady=0 again=()
   results=$(mktemp)
+  said=$(mktemp)
   echo "##### $1"
-  in_time "${@:2}" --output-junit "$results" --test-output-size-passed 1000000 || status=$?
+  and_keep "$said" "${@:2}" --output-junit "$results" "${whole_output[@]}" || status=$?
   if [[ -s $results ]]; then
     tests=$(attribute tests "$results")
-    failures=$(attribute failures "$results")
+    bad=$(attribute failures "$results")
     idle=$(($(attribute skipped "$results") + $(attribute disabled "$results")))
-    if pass_again "$results" "${@:2}"; then
-      fate=unsteady
-      failures=0
+    mapfile -t again < <(not_passed "$1" "$results")
+    ((failed_tests += ${#again[@]}))
+    if ((!was_cut_off && ${#again[@]} > 0 && (status == 0 || bad > 0))) && pass_again "$@"; then
+      is_unsteady=1
       status=0
     fi
-    while IFS= read -r line; do
-      IFS=$'\t' read -r kind what why <<<"$line"
+    while IFS=$'\t' read -r kind name what why; do
       case $kind in
-        skipped) skip "$1: $what" "$why" ;;
-        failed) echo "##### $fate: $what of $1" >>"$story" ;;
-        *) echo "$line" >>"$story" ;;
+        said) echo "$what" >>"$story" ;;
+        failed) if ((is_unsteady)); then tell_unsteady "$name" "$1"; else fail "$name of $1"; fi ;;
+        skipped | idle)
+          if ((is_unsteady)) && ! row_of "$1: $what" "$why"; then
+            tell_unsteady "$name" "$1" "$what: $why"
+            [[ $kind != idle ]] || ((--idle))
+          else
+            skip "$1: $what" "$why"
+          fi
+          ;;
       esac
     done < <(awk -f .ci/results.awk "$results")
   fi
-  rm -f "$results"
-  ((failed += failures))
+  rm -f "$results" "$said"
   if ((was_cut_off)); then
     skip "$1" "cut off, as the run has had its $((seconds / 60)) minutes"
-  elif ((status != 0 && failures == 0)); then
+  elif ((status != 0 && bad == 0)); then
     # A failure outside of the tests, such as a failed build, counts as one failure.
-    ((++failed))
-    echo "##### failed: $1, before or after its tests" >>"$story"
+    fail "$1, before or after its tests"
   fi
-  ((passed += tests - failures - idle))
+  ((passed += tests - idle - (is_unsteady ? 0 : bad)))
   took "$1" "$begin"
   ((failed == failed_before))
 }
 
-# verdict prints the result at the end, because a log may keep only the end of a long output.
+# at_most COUNT LINE... prints lines, and says how many more there are.
+at_most() {
+  (($# > 1)) || return 0
+  printf '%s\n' "${@:2}" | head -n "$1"
+  (($# - 1 <= $1)) || echo "and $(($# - 1 - $1)) more, see above"
+}
+
+# verdict prints what failed at length, and then, in at most 40 lines, what counts: a log may keep
+# only the end of a long output.
 verdict() {
+  local row lines=()
   cat "$story"
-  printf '%s\n' "${timings[@]}"
+  echo "##### verdict"
+  at_most 9 "${failures[@]/#/failed: }"
+  at_most 6 "${unsteady[@]/#/unsteady: }"
+  for row in "${!rows[@]}"; do lines+=("$(printf '%5d skipped: %s' "${rows[$row]}" "$row")"); done
+  mapfile -t lines < <( ((${#lines[@]} == 0)) || printf '%s\n' "${lines[@]}" | sort -rn)
+  at_most 7 "${lines[@]}"
+  at_most 12 "${timings[@]}"
   if ((skipped > 0)); then
     echo "$passed passed, $failed failed, $skipped skipped"
   else

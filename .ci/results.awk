@@ -1,7 +1,13 @@
-# Reads a JUnit file that ctest has written. Prints a line "skipped<tab>TEST<tab>REASON" for each
-# skipped test, even if a program with many tests is a single ctest test. Prints a line
-# "failed<tab>TEST" for each failed test, then GoogleTest's messages about it and the end of its
-# output.
+# Reads a JUnit file that ctest has written, and prints lines whose fields are separated by tabs:
+#
+#   failed   TEST  KIND           a failed test. KIND is damage if its output has a message of a
+#                                 sanitizer or of the allocator, late if a deadline has passed, or
+#                                 else wrong.
+#   skipped  TEST  WHAT  REASON   a skip in a test that ran. WHAT is TEST, or "TEST: Suite.Name" if a
+#                                 program with many tests is a single ctest test.
+#   idle     TEST  WHAT  REASON   a test that was skipped whole, or did not run.
+#   said     TEST  LINE           after a failed test: GoogleTest's messages about it, then the end
+#                                 of its output.
 function plain(text) {
   gsub(/&lt;/, "<", text)
   gsub(/&gt;/, ">", text)
@@ -11,16 +17,32 @@ function plain(text) {
   return text
 }
 
+# say(LINE) prints a line that a failed test has said.
+function say(line) {
+  gsub(/\t/, " ", line)
+  print "said\t" name "\t" substr(line, 1, 300)
+}
+
+# kind_of_failure() looks at all that a failed test has said.
+function kind_of_failure(  i, kind) {
+  kind = "wrong"
+  for (i = 0; i < n; ++i) {
+    if (lines[i] ~ damage) return "damage"
+    if (lines[i] ~ late) kind = "late"
+  }
+  return kind
+}
+
 function end_of_test(  i, last, told, reason) {
   if (failing) {
-    print "failed\t" name
+    print "failed\t" name "\t" kind_of_failure()
     last = n > 60 ? n - 60 : 0
     # GoogleTest: "FILE:LINE: Failure" or "unknown file: Failure", and then the expected value.
     for (i = 0; i < last; ++i) {
       if (lines[i] ~ /: Failure$/) told = 12
-      if (told-- > 0) print substr(lines[i], 1, 300)
+      if (told-- > 0) say(lines[i])
     }
-    for (i = last; i < n; ++i) print substr(lines[i], 1, 300)
+    for (i = last; i < n; ++i) say(lines[i])
     return
   }
   for (i = 0; i < n; ++i) {
@@ -29,14 +51,20 @@ function end_of_test(  i, last, told, reason) {
       reason = lines[i + 1] ~ /^\[/ ? "it does not say why" : lines[i + 1]
     if (lines[i] ~ /^\[  SKIPPED \] .* \([0-9]+ ms\)$/) {
       split(lines[i], words, " ")
-      print "skipped\t" (index(name, words[4]) ? name : name ": " words[4]) "\t" reason
+      print (idle && !told ? "idle" : "skipped") "\t" name "\t" \
+        (index(name, words[4]) ? name : name ": " words[4]) "\t" reason
       told = 1
     }
   }
   # Other tests print the reason in the last line of their output.
-  if (idle && !told) print "skipped\t" name "\t" (n ? lines[n - 1] : "it does not say why")
+  if (idle && !told)
+    print "idle\t" name "\t" name "\t" (n ? lines[n - 1] : "it does not say why")
 }
 
+BEGIN {
+  damage = "Sanitizer|runtime error:|free\\(\\): |malloc\\(\\): |double free|stack smashing"
+  late = "timed out|deadline"
+}
 /<testcase / {
   name = $0
   sub(/.*<testcase name="/, "", name)

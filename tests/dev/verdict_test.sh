@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the verdict of .ci/run: it names failures and skips. A skip that is not allowed is a
-# failure. A lane that was left out for lack of time comes first in the next run.
+# Tests the verdict of .ci/run: it names failures, unsteady tests and skips. A skip that is not
+# allowed is a failure. A lane that was left out for lack of time comes first in the next run.
 # ShellCheck does not know that the quoted scripts expand their own variables.
 # shellcheck disable=SC2016
 
@@ -13,23 +13,25 @@ sed -i 's/^  ((EUID == 0)) || /  true || /' tree/.ci/run  # Makes no nodes: root
 # Replaces ./dev: runs ctest over the tests of the folder lane, for all lanes that have tests.
 cat >tree/dev <<SH
 #!/bin/bash
-cd "$work/lane"
 [[ \$1 != setup ]] || exit
 echo "\$1 \$2" >>"$work/calls"
 case \$1 in
   check) ! cat "$work/findings" 2>/dev/null; exit ;;
-  planted) exit ;;
+  planted) mkdir -p build/planted && cp "$work/out_of_date" build/planted; exit ;;
 esac
-while [[ \$1 != --output-junit ]]; do shift; done
+while [[ \$1 != -R && \$1 != --output-junit ]]; do shift; done
+cd "$work/lane"
 exec ctest --output-on-failure "\$@"
 SH
 fake go <<<'exit 0'
 
 mkdir lane
+: >out_of_date  # The names of planted faults.
 add() {  # NAME SCRIPT [PROPERTY VALUE]
   echo "$2" >"lane/$1.sh"
-  echo "add_test($1 bash $1.sh)" >>lane/CTestTestfile.cmake
-  [[ -z ${3:-} ]] || echo "set_tests_properties($1 PROPERTIES $3 \"$4\")" >>lane/CTestTestfile.cmake
+  echo "add_test([[$1]] bash [[$1.sh]])" >>lane/CTestTestfile.cmake
+  [[ -z ${3:-} ]] ||
+    echo "set_tests_properties([[$1]] PROPERTIES $3 \"$4\")" >>lane/CTestTestfile.cmake
 }
 
 add good true
@@ -58,6 +60,7 @@ add seen 'echo "f.cpp:3: Skipped"; echo why; echo "[  SKIPPED ] Moon.Sets (0 ms)
 add bad 'echo of no use; exit 3'
 add long 'echo "f.cpp:3: Failure"; echo "Expected: spring"; seq 2000; exit 1'
 rm -rf kept
+echo old >out_of_date
 run 1 tree/.ci/run
 expect "a test that failed is told at the end, with its output" \
   test "$(grep -A 1 '^##### failed: bad of tests$' output | tail -n 1)" = "of no use"
@@ -66,24 +69,109 @@ expect "what GoogleTest says is told, also where much is printed after it" \
 expect "a skip that is not allowed counts as a failure" \
   says 'failed: skipped.*: tests: seen: Moon.Sets: why$'
 expect "8 lanes fail three times, and 2 pass" \
-  test "$(tail -n 1 output)" = "10 passed, 24 failed"
-expect "each lane's time is told" test "$(grep -c '^ *[0-9]* s  tests$' output)" = 1
+  test "$(tail -n 1 output)" = "10 passed, 24 failed, 1 skipped"
+expect "each lane's time is told" test "$(grep -c '^ *[0-9]* min  tests$' output)" = 1
+expect "planted faults that are out of date are named, and are no failure" \
+  says '^##### skipped: planted faults: out of date: old$'
+: >out_of_date
+sed -n '/^##### verdict$/,$p' output >verdict
+expect "the verdict has at most 40 lines" test "$(wc -l <verdict)" -le 40
+expect "the verdict names what failed, without what it said" \
+  test "$(sed -n 3,4p verdict | paste -sd ' ')" = "failed: bad of tests failed: long of tests"
+expect "the verdict says how much more failed" grep -q '^and 15 more, see above$' verdict
+expect "the verdict counts skips by the row that allows them" \
+  grep -qx ' *1 skipped: planted faults: out of date: \.\*' verdict
 
-rm -r lane/CTestTestfile.cmake kept
-add good true
-add late '[[ -e tried ]] || { touch tried; echo too late; exit 1; }'
+# Tests that fail are tried again.
+once='[[ ! -e $0.ran ]] && touch $0.ran &&'  # The first time that a test runs.
+afresh() { rm -rf lane/{CTestTestfile.cmake,*.ran} kept; }
+mostly_good() { afresh && add good true && add 'other(2)' true; }
+
+mostly_good
+add late "$once { echo too late; exit 1; } || true"
 run 0 tree/.ci/run
-expect "a test that passes when it runs again is told, with its first output" \
+expect "a test that passes when it is tried again is told, with its first output" \
   test "$(grep -A 1 '^##### unsteady: late of tests$' output | tail -n 1)" = "too late"
-expect "such a test counts as passed" test "$(tail -n 1 output)" = "18 passed, 0 failed"
-rm -r lane/CTestTestfile.cmake lane/tried kept
-add good true
-add race '[[ -e tried ]] || { touch tried; echo "SUMMARY: ThreadSanitizer: data race"; exit 1; }'
-run 1 tree/.ci/run
-expect "what a sanitizer has found is a failure" says '^##### failed: race of tests$'
-rm lane/tried
+expect "the verdict names it" says '^unsteady: late of tests \(1 times on this machine\)$'
+expect "such a test counts as passed" test "$(tail -n 1 output)" = "26 passed, 0 failed"
+rm lane/*.ran
+run 0 tree/.ci/run
+expect "its times on this machine are counted" \
+  says '^unsteady: late of tests \(2 times on this machine\)$'
 
-rm lane/CTestTestfile.cmake
+mostly_good
+add 'a+b(c)' "$once exit 1 || [[ ! -e \$0.other ]] && touch \$0.other && exit 1 || true"
+run 0 tree/.ci/run
+expect "a test is tried again twice" says '^unsteady: a\+b\(c\) of tests'
+rm lane/*.other
+expect "only the test that failed is tried again" test "$(grep -c 'Start .*: good$' output)" = 8
+
+mostly_good
+add partly "$once "'printf "f.cpp:3: Skipped\nno reason\n\n[  SKIPPED ] Moon.Sets (0 ms)\n" || true'
+run 0 tree/.ci/run
+expect "a skip that is not allowed is tried again" \
+  says '^##### unsteady: partly of tests: skipped, partly: Moon.Sets: no reason$'
+
+mostly_good
+add basis "$once exit 1 || true" FIXTURES_SETUP ground
+add upon true FIXTURES_REQUIRED ground
+run 0 tree/.ci/run
+expect "a test whose fixture failed is tried again" \
+  says '^##### unsteady: upon of tests: skipped, upon: Failed test dependencies: basis$'
+expect "such tests count as passed" test "$(tail -n 1 output)" = "34 passed, 0 failed"
+
+# is_final WHAT NAME...: the failures of these tests are not tried again.
+is_final() {
+  run 1 tree/.ci/run
+  for name in "${@:2}"; do
+    expect "not tried again: $1" says "^##### failed: $name of tests\$"
+  done
+  expect "$1 is not unsteady" says_not '^unsteady'
+}
+
+mostly_good
+add bad 'echo each time; false'
+is_final "a test that always fails" bad
+expect "it is tried three times" test "$(grep -c '^each time$' <(sed -n '1,/^##### [0-9]* s: tests$/p' output))" = 3
+
+mostly_good
+add race "$once { echo 'SUMMARY: ThreadSanitizer: data race'; exit 1; } || true"
+is_final "a report of a sanitizer" race
+mostly_good
+add shift "$once { echo 'f.cpp:3:1: runtime error: shift exponent'; exit 1; } || true"
+is_final "a report of UndefinedBehaviorSanitizer" shift
+mostly_good
+add freed "$once { echo 'double free or corruption (out)'; kill -ABRT \$\$; } || true"
+is_final "a report of the allocator" freed
+mostly_good
+add wild "$once kill -SEGV \$\$ || true"
+is_final "a wrong access" wild
+mostly_good
+add unmapped "$once kill -BUS \$\$ || true"
+is_final "an access of unmapped memory" unmapped
+for label in proof sim style; do
+  mostly_good
+  add timeless "$once { echo timed out; exit 1; } || true" LABELS "$label;long"
+  is_final "the label $label" timeless
+done
+mostly_good
+add sum "$once { echo '3 is not 4'; exit 1; } || true" LABELS ranks
+is_final "a wrong value of ranks" sum
+mostly_good
+for number in 1 2 3 4 5 6 7; do add "late$number" "$once exit 1 || true"; done
+is_final "many failures" late1 late7
+
+mostly_good
+add sum "$once { echo 'rank 1 timed out after 2 s'; exit 1; } || true" LABELS ranks
+run 0 tree/.ci/run
+expect "a deadline of ranks is tried again" says '^unsteady: sum of tests'
+mostly_good
+add hanging "$once sleep 60 || true" LABELS proof
+echo 'set_tests_properties(hanging PROPERTIES TIMEOUT 1)' >>lane/CTestTestfile.cmake
+run 0 tree/.ci/run
+expect "a timeout of a proof is tried again" says '^unsteady: hanging of tests'
+
+afresh
 add good true
 { echo 'f.cpp:3:1: error: a slip [bugprone-slip]' && seq 2000; } >findings
 run 1 tree/.ci/run
@@ -98,7 +186,7 @@ rm calls lane/CTestTestfile.cmake
 add good true
 run 0 tree/.ci/run
 expect "what has failed is the first of the next run" \
-  test "$(sed -n 3p calls)" = "cluster test"
+  test "$(sed -n 4p calls)" = "cluster test"
 
 # A lane may be left out because of the time limit. This is reported, and is allowed once. The lane
 # comes first in the next run.
@@ -115,19 +203,20 @@ expect "leaving them out twice is a failure" \
 rm calls
 run 0 tree/.ci/run
 expect "the cluster's tests are the first of the next run" \
-  test "$(head -n 1 calls)" = "cluster test"
+  test "$(sed -n 2p calls)" = "cluster test"
 expect "the cluster's tests run once" test "$(grep -c cluster calls)" = 1
 rm calls
 run 0 tree/.ci/run
-expect "the cluster's tests are owed no more" test "$(head -n 1 calls)" = "test --all"
+expect "the cluster's tests are owed no more" test "$(sed -n 2p calls)" = "test --all"
 
 # A lane that takes too long is stopped, and none of its processes remains.
 rm -r kept
-add slow "set -m; sleep 997 & wait"
+add slow "set -m; sleep 997.$$ & wait"
 sed -i 's/^seconds=.*/seconds=3/' tree/.ci/run
 sed -i 's/^grace=.*/grace=2  /' tree/.ci/count.sh
 run 1 tree/.ci/run
 expect "the lane that was stopped is told" \
   says '^##### failed: skipped.*: tests: cut off, as the run has had its 0 minutes$'
-expect "no process of the stopped lane stays" bash -c '! grep -qszx "99[7]" /proc/[0-9]*/cmdline'
+expect "no process of the stopped lane stays" \
+  bash -c '! grep -qszxF -e "997.$0" /proc/[0-9]*/cmdline' $$
 exit "$failures"

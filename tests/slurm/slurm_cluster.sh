@@ -33,7 +33,7 @@ find_ports() {
 
 configure() {
   local dir=$1 port host user i
-  port=$(find_ports 3) || cannot "no free ports"
+  port=$(find_ports 3) || { echo "no free ports" >&2 && exit 1; }
   host=$(hostname -s)
   user=$(id -un)
   cat <<EOC
@@ -124,7 +124,8 @@ start() {
 give_up() {
   tail -n 5 "$1"/*.log >&2
   stop "$1"
-  cannot "$2"
+  echo "$2" >&2
+  exit 1
 }
 
 # A zombie counts as gone: it has ended, and its parent has not yet collected it.

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
@@ -64,6 +66,18 @@ os::Fd pipe_with(const std::string& input) {
     throw std::runtime_error("the input does not fit into a pipe");
   }
   return std::move(read_end);
+}
+
+// Words of a sanitizer or of the allocator about damaged memory or a race: see .ci/results.awk.
+constexpr std::array<std::string_view, 6> kDamage = {
+    "Sanitizer", "runtime error:", "free(): ", "malloc(): ", "double free", "stack smashing"};
+
+// Prints what a program has said if it has such words. CI tries no test again that prints them, and
+// most tests do not print the output of their programs.
+void show_damage(const std::string& said) {
+  const bool is_damaged = std::ranges::any_of(
+      kDamage, [&](std::string_view word) { return said.find(word) != std::string::npos; });
+  if (is_damaged) std::cerr << said << std::flush;
 }
 
 }  // namespace
@@ -146,6 +160,8 @@ Result Process::wait(std::chrono::nanoseconds limit) {
   result.out = out_;
   result.err = err_;
   result.most_bytes = most_bytes_;
+  show_damage(out_);
+  show_damage(err_);
   return result;
 }
 
