@@ -11,12 +11,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <utility>
 
 #include "os/fd.h"
+#include "testing/proc.h"
 
 namespace rota::testing {
 namespace {
@@ -150,8 +150,7 @@ std::vector<std::string> traces_of_half(const std::string& half) {
 
 std::string exposure_of(pid_t pid, const std::vector<std::string>& traces) {
   const Memory memory(pid);
-  std::ifstream file(in_proc(pid, "cmdline"));
-  const std::string program{std::istreambuf_iterator<char>(file), {}};
+  const std::string program = proc_file(pid, "cmdline");
   std::string found;
   for (const Mapping& mapping : mappings_of(pid)) {
     if (!mapping.is_dumped || mapping.permissions[0] != 'r') continue;
