@@ -14,6 +14,7 @@
 
 #include "launcher/launched.h"
 #include "os/fd.h"
+#include "testing/own_ports.h"
 #include "testing/proc.h"
 
 namespace rota::launcher {
@@ -70,7 +71,8 @@ class OneMachine : public Launched {
 
   // Returns a port number that no other test's tasks use.
   static std::string own_port(unsigned number = 0) {
-    return std::to_string(10000 + (static_cast<unsigned>(::getpid()) * 10 + number) % 50000);
+    static const testing::OwnPorts ports;
+    return ports.port(number);
   }
 
   // Starts rotarun as torchrun does on a single machine. The port distinguishes this job from

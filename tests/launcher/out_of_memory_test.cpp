@@ -8,6 +8,7 @@
 
 #include "launcher/launched.h"
 #include "os/cgroup.h"
+#include "testing/own_ports.h"
 
 namespace rota::launcher {
 namespace {
@@ -72,9 +73,11 @@ class OutOfMemory : public Launched {
                            "WORLD_SIZE=2",
                            "LOCAL_WORLD_SIZE=2",
                            "MASTER_ADDR=127.0.0.1",
-                           "MASTER_PORT=" + std::to_string(10000 + ::getpid() % 50000)};
+                           "MASTER_PORT=" + ports_.first()};
     return command;
   }
+
+  const testing::OwnPorts ports_;
 };
 
 TEST_F(OutOfMemory, IsNamedAsWhatEndedARank) {

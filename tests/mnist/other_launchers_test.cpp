@@ -13,6 +13,7 @@
 #include "mnist/few_images.h"
 #include "mnist/outcome.h"
 #include "testing/leaks_of_others.h"
+#include "testing/own_ports.h"
 #include "testing/paths.h"
 #include "testing/process.h"
 #include "training/temporary_folder.h"
@@ -86,9 +87,9 @@ TEST_F(OtherLaunchers, MayBeMpiexecOfMpich) {
 
 TEST_F(OtherLaunchers, MayBeTorchrun) {
   std::vector<std::unique_ptr<testing::Process>> ranks;
+  const testing::OwnPorts ports;
   for (std::size_t rank = 0; rank < 3; ++rank) {
     Command each = command({}, program_with({}));
-    const std::string port = std::to_string(10000 + static_cast<unsigned>(::getpid()) % 50000);
     for (const auto& [name, value] :
          std::vector<std::pair<std::string, std::string>>{{"RANK", std::to_string(rank)},
                                                           {"WORLD_SIZE", "3"},
@@ -96,7 +97,7 @@ TEST_F(OtherLaunchers, MayBeTorchrun) {
                                                           {"LOCAL_WORLD_SIZE", "3"},
                                                           {"GROUP_WORLD_SIZE", "1"},
                                                           {"MASTER_ADDR", "127.0.0.1"},
-                                                          {"MASTER_PORT", port},
+                                                          {"MASTER_PORT", ports.first()},
                                                           {"TORCHELASTIC_USE_AGENT_STORE", "True"},
                                                           {"TORCHELASTIC_RUN_ID", "none"}}) {
       each.environment.push_back(name + "=" + value);

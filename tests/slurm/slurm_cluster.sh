@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# slurm_cluster.sh start DIR [OWNER] | stop DIR: a Slurm cluster of nodes n1 and n2 on this machine.
+# slurm_cluster.sh start DIR PORT [OWNER] | stop DIR: a Slurm cluster of nodes n1 and n2 on this
+# machine. Its daemons listen at the ports PORT to PORT + 2.
 #
 # DIR must not exist yet. It holds everything: the configuration (DIR/slurm.conf, which SLURM_CONF
 # names), the key of its own munged, and the logs. The cluster reads nothing of the system's own
@@ -16,24 +17,9 @@ cannot() {
   exit 77
 }
 
-# Prints the first of `count` free ports in a row, below the ports that the system gives to
-# connections.
-find_ports() {
-  local count=$1 first i
-  for ((attempt = 0; attempt < 50; ++attempt)); do
-    first=$((20000 + RANDOM % 10000))
-    for ((i = 0; i < count; ++i)); do
-      ! (exec 3<>"/dev/tcp/127.0.0.1/$((first + i))") 2>/dev/null || continue 2
-    done
-    echo "$first"
-    return
-  done
-  return 1
-}
-
+# configure DIR PORT prints slurm.conf.
 configure() {
-  local dir=$1 port host user i
-  port=$(find_ports 3) || { echo "no free ports" >&2 && exit 1; }
+  local dir=$1 port=$2 host user i
   host=$(hostname -s)
   user=$(id -un)
   cat <<EOC
@@ -93,7 +79,7 @@ wait_for() {
 }
 
 start() {
-  local dir=$1 owner=${2:-} node program
+  local dir=$1 port=$2 owner=${3:-} node program
   PATH=$PATH:/usr/sbin:/sbin
   [[ -z ${SLURM_JOB_ID:-} ]] || cannot "this is a job of another Slurm already"
   for program in slurmctld slurmd srun sbatch salloc sinfo munged; do
@@ -103,7 +89,7 @@ start() {
   mkdir "$dir/state"
   for node in "${kNodes[@]}"; do mkdir "$dir/spool.$node" "$dir/tmp.$node"; done
   (umask 077; head -c 128 /dev/urandom >"$dir/munge.key")
-  configure "$dir" >"$dir/slurm.conf"
+  configure "$dir" "$port" >"$dir/slurm.conf"
   export SLURM_CONF=$dir/slurm.conf
   set -m
   # --force: munged expects a socket that all users may reach, and this socket is for one user.
@@ -157,10 +143,10 @@ stop() {
 }
 
 case ${1:-} in
-  start) start "$(realpath -m "$2")" "${3:-}" ;;
+  start) start "$(realpath -m "$2")" "$3" "${4:-}" ;;
   stop) stop "$(realpath -m "$2")" ;;
   *)
-    sed -n '2,9s/^# \?//p' "$0" >&2
+    sed -n '2,10s/^# \?//p' "$0" >&2
     exit 2
     ;;
 esac

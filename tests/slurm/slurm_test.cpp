@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "mnist/few_images.h"
@@ -34,8 +35,9 @@ class Cluster : public ::testing::Environment {
  public:
   void SetUp() override {
     testing::adopt_orphans();
-    const Result result =
-        testing::run({.arguments = {kScript, "start", folder(), std::to_string(::getpid())}});
+    ports_.emplace();
+    const Result result = testing::run(
+        {.arguments = {kScript, "start", folder(), ports_->first(), std::to_string(::getpid())}});
     if (result.exit_code == 0) return;
     obstacle() = result.err;
     EXPECT_EQ(result.exit_code, kCannot) << result.err;
@@ -54,6 +56,9 @@ class Cluster : public ::testing::Environment {
     static std::string text;
     return text;
   }
+
+ private:
+  std::optional<testing::OwnPorts> ports_;
 };
 
 const ::testing::Environment* const kCluster =

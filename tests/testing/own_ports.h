@@ -28,7 +28,10 @@ class OwnPorts {
     ADD_FAILURE() << "no hundred ports are free from " << begin << " on";
   }
 
-  std::string first() const { return std::to_string(first_); }
+  std::string first() const { return port(0); }
+
+  // Returns one of the hundred, counted from 0.
+  std::string port(unsigned number) const { return std::to_string(first_ + number); }
 
   // Returns the first `count` ports, in the form of --ports.
   std::string range(unsigned count = 100) const {
