@@ -1,4 +1,4 @@
-// Fuzzes lists of hosts: "a:2,b:2", and the lines of a hostfile.
+// Fuzzes lists of hosts: "a:2,b:2", the lines of a hostfile, and the lines of batch systems.
 #include "cluster/sources/host_list.h"
 #include "fuzz/fuzz.h"
 
@@ -21,5 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
   const std::string_view text = fuzz::text_of(data, count);
   fuzz::may_refuse([&] { require_sound(cluster::parse_host_list("--host", text)); });
   fuzz::may_refuse([&] { require_sound(cluster::parse_hostfile("hosts", text)); });
+  fuzz::may_refuse([&] { require_sound(cluster::parse_node_file("hosts", text)); });
+  fuzz::may_refuse([&] { require_sound(cluster::parse_queue_file("hosts", text)); });
   return 0;
 }

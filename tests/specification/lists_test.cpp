@@ -1,5 +1,5 @@
-// Tests lists of hosts from a flag, from a file and from Slurm, and the flags of old TensorFlow
-// tutorials.
+// Tests lists of hosts from a flag, from a file, from Slurm and from other batch systems, and the
+// flags of old TensorFlow tutorials.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,6 +71,51 @@ TEST(Hostfile, IsRefusedByFileAndLine) {
            {"localhost\nb\n", "'localhost'; every host means itself by that name"},
        }) {
     EXPECT_THAT(hostfile_text(text), HasSubstr(words)) << text;
+  }
+}
+
+// Returns the hosts of a file of a batch system, or the refusal.
+std::string batch_text(std::vector<Host> (*parse)(const std::string&, std::string_view),
+                       const std::string& text) {
+  try {
+    return hosts_text({.hosts = parse("hosts", text)});
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(NodeFile, HasASlotALine) {
+  EXPECT_EQ(batch_text(parse_node_file, "a\na\nb\n"), "a*2 b*1");
+  EXPECT_EQ(batch_text(parse_node_file, "b\r\na\r\n\r\nb"), "b*2 a*1");
+  EXPECT_EQ(batch_text(parse_node_file, "fd00::1\n"), "fd00::1*1");
+}
+
+TEST(QueueFile, HasAQueueALine) {
+  EXPECT_EQ(batch_text(parse_queue_file, "a 4 all.q@a UNDEFINED\nb 2 all.q@b <NULL>\n"), "a*4 b*2");
+  EXPECT_EQ(batch_text(parse_queue_file, "a 4 x@a 0,0:0,1\r\nb 2\r\na 1 y@a UNDEFINED\r\n"),
+            "a*5 b*2");
+}
+
+TEST(BatchFiles, AreRefusedByFileAndLine) {
+  for (const auto& [text, words] : std::vector<std::pair<std::string, const char*>>{
+           {"", "hosts names no host: a line looks like \"node1\""},
+           {"\r\n \n", "hosts names no host"},
+           {"a\nb 2\n", "hosts:2 has '2', but nothing can follow a host"},
+           {"a 2 all.q@a UNDEFINED\n", "hosts:1 has '2', but nothing can follow a host"},
+           {"a:2\n", "hosts:1 has 'a:2', which is not a host"},
+           {"a,b\n", "hosts:1 has 'a,b', which is not a host"},
+       }) {
+    EXPECT_THAT(batch_text(parse_node_file, text), HasSubstr(words)) << text;
+  }
+  for (const auto& [text, words] : std::vector<std::pair<std::string, const char*>>{
+           {"", "hosts names no host: a line looks like \"node1 4 all.q@node1 UNDEFINED\""},
+           {"a 1 q\nb\n", "hosts:2 has 'b', but not its number of slots"},
+           {"a four q UNDEFINED\n", "hosts:1: the slots of a is 'four'"},
+           {"a 0 q UNDEFINED\n", "hosts:1: the slots of a is '0'"},
+           {"a:2 4 q UNDEFINED\n", "hosts:1 has 'a:2', which is not a host"},
+           {"a 4096 q\na 1 r\n", "'a' has 4097 slots in total"},
+       }) {
+    EXPECT_THAT(batch_text(parse_queue_file, text), HasSubstr(words)) << text;
   }
 }
 

@@ -114,6 +114,46 @@ void add_line(const std::string& where, const std::vector<std::string_view>& wor
   hosts.add({.name = parts.name, .slots = slots, .most_slots = most});
 }
 
+// Returns the host with which a line of a batch system begins.
+std::string first_host(const std::string& where, std::string_view word) {
+  const NameAndNumber parts = split_word(where, word);
+  if (parts.number) refuse(where + " has " + shown(word) + ", which is not a host");
+  return parts.name;
+}
+
+void add_mention(const std::string& where, const std::vector<std::string_view>& words,
+                 Collector& hosts) {
+  if (words.size() > 1) {
+    refuse(where + " has " + shown(words[1]) + ", but nothing can follow a host");
+  }
+  hosts.add({.name = first_host(where, words.front()), .slots = 1});
+}
+
+void add_queue(const std::string& where, const std::vector<std::string_view>& words,
+               Collector& hosts) {
+  const std::string host = first_host(where, words.front());
+  if (words.size() < 2) refuse(where + " has " + shown(host) + ", but not its number of slots");
+  hosts.add({.name = host, .slots = to_number(where + ": the slots of " + host, words[1], kSlots)});
+}
+
+using AddLine = void (*)(const std::string& where, const std::vector<std::string_view>& words,
+                         Collector& hosts);
+
+// Adds each line that has words. `example` shows in an error text what a line looks like.
+std::vector<Host> parse_lines(const std::string& path, std::string_view text, AddLine add,
+                              const std::string& example) {
+  Collector hosts(path);
+  std::size_t number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    ++number;
+    const auto words = words_of(line);
+    if (!words.empty()) add(path + ":" + std::to_string(number), words, hosts);
+  }
+  std::vector<Host> all = hosts.take();
+  if (all.empty()) refuse(path + " names no host: a line looks like \"" + example + "\"");
+  return all;
+}
+
 }  // namespace
 
 std::vector<Host> parse_host_list(const std::string& what, std::string_view text) {
@@ -132,16 +172,15 @@ std::vector<Host> parse_host_list(const std::string& what, std::string_view text
 }
 
 std::vector<Host> parse_hostfile(const std::string& path, std::string_view text) {
-  Collector hosts(path);
-  std::size_t number = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    ++number;
-    const auto words = words_of(line);
-    if (!words.empty()) add_line(path + ":" + std::to_string(number), words, hosts);
-  }
-  std::vector<Host> all = hosts.take();
-  if (all.empty()) refuse(path + " names no host: a line looks like \"node1 slots=4\"");
-  return all;
+  return parse_lines(path, text, add_line, "node1 slots=4");
+}
+
+std::vector<Host> parse_node_file(const std::string& path, std::string_view text) {
+  return parse_lines(path, text, add_mention, "node1");
+}
+
+std::vector<Host> parse_queue_file(const std::string& path, std::string_view text) {
+  return parse_lines(path, text, add_queue, "node1 4 all.q@node1 UNDEFINED");
 }
 
 Specification specification_of_hosts(const std::string& source, std::vector<Host> hosts,

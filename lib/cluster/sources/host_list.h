@@ -20,6 +20,12 @@ std::vector<Host> parse_host_list(const std::string& what, std::string_view text
 // comment.
 std::vector<Host> parse_hostfile(const std::string& path, std::string_view text);
 
+// Parses the lines of PBS and LSF: each has one host, and is one slot of this host.
+std::vector<Host> parse_node_file(const std::string& path, std::string_view text);
+
+// Parses the lines of SGE: "host slots queue processors". A host has a line for each of its queues.
+std::vector<Host> parse_queue_file(const std::string& path, std::string_view text);
+
 // Returns the specification of a list of hosts. `own_host` is set if the list has this host, by
 // name or by address.
 Specification specification_of_hosts(const std::string& source, std::vector<Host> hosts,
