@@ -17,11 +17,21 @@
 namespace rota::launcher {
 namespace {
 
+// Returns nothing if the file cannot be read. A folder can be opened, but reading it throws.
+std::optional<std::string> read_text(const std::string& path) {
+  try {
+    std::ifstream file(path);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    return file ? std::optional(std::move(text)) : std::nullopt;
+  } catch (const std::ios_base::failure&) {
+    return std::nullopt;
+  }
+}
+
 cluster::HostFile read_hostfile(const std::string& path) {
-  std::ifstream file(path);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw UsageError("--hostfile " + path + ": the file cannot be read");
-  return {.path = path, .text = std::move(text)};
+  auto text = read_text(path);
+  if (!text) throw UsageError("--hostfile " + path + ": the file cannot be read");
+  return {.path = path, .text = std::move(*text)};
 }
 
 // Reads the host file that a variable names, except in two cases. A process of an MPI program
@@ -35,14 +45,13 @@ std::optional<cluster::HostFile> read_default_hostfile(const cluster::Environmen
   for (const std::string_view name : cluster::kHostFileVariables) {
     const std::string path = environment.text(name);
     if (path.empty()) continue;
-    std::ifstream file(path);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file) {
+    auto text = read_text(path);
+    if (!text) {
       throw SpecificationError(std::string(name) + " is " + path +
                                ", but that file cannot be read: unset the variable, or give the "
                                "hosts with --host or --hostfile");
     }
-    return cluster::HostFile{.path = path, .text = std::move(text), .given_by = std::string(name)};
+    return cluster::HostFile{.path = path, .text = std::move(*text), .given_by = std::string(name)};
   }
   return std::nullopt;
 }

@@ -66,9 +66,11 @@ TEST_F(JobScope, EndsWith78WhereTheCommandLineNamesOtherHosts) {
   std::ofstream(folder_ + "/hosts") << "a slots=2\nb slots=2\n";
   EXPECT_THAT(run_rotarun({"--hostfile", folder_ + "/hosts", "--agent", "none", "true"}).err,
               HasSubstr("hosts says 2 hosts (a, b)"));
-  const Result unreadable = run_rotarun({"--hostfile", folder_ + "/none", "true"});
-  EXPECT_EQ(unreadable.exit_code, 2);
-  EXPECT_THAT(unreadable.err, HasSubstr("/none: the file cannot be read"));
+  for (const std::string& path : {folder_ + "/none", folder_}) {
+    const Result unreadable = run_rotarun({"--hostfile", path, "true"});
+    EXPECT_EQ(unreadable.exit_code, 2);
+    EXPECT_THAT(unreadable.err, HasSubstr("--hostfile " + path + ": the file cannot be read"));
+  }
 }
 
 // The launcher pod of an MPIJob has this variable, so rotarun reads the file there. Processes of an
