@@ -25,9 +25,9 @@ constexpr Flag kFlags[] = {
     {kHosts, "", "this-host", "",
      "A world of this host alone, whatever the environment says about other hosts"},
     {kHosts, "", "agent", "COMMAND",
-     "The command that starts rotarun on the hosts of --host and --hostfile; {host} is the host's "
-     "name (default: \"ssh -o BatchMode=yes {host}\"; in a Slurm allocation: srun; none: you start "
-     "rotarun on each host)"},
+     "The command that starts rotarun on the hosts of --host, --hostfile or an allocation; {host} "
+     "is the host's name (default: \"ssh -o BatchMode=yes {host}\"; in a Slurm allocation: srun; "
+     "none: you start rotarun on each host)"},
     {kHosts, "", "prefix", "DIR",
      "Where rota is installed on the other hosts (default: where this rotarun is)"},
     {kHosts, "", "address", "ADDRESS",

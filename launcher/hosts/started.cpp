@@ -151,7 +151,7 @@ bool are_asked_for(const Options& options, const cluster::Specification& hosts) 
   const bool are_named =
       std::ranges::none_of(hosts.hosts, [](const auto& host) { return host.name.empty(); });
   const bool is_own_unknown =
-      !hosts.own_host && !hosts.is_room && !is_nested_launch(hosts) && !hosts.hosts.empty();
+      !hosts.own_host && !hosts.has_srun && !is_nested_launch(hosts) && !hosts.hosts.empty();
   const bool is_way_unknown = starts_others(options, hosts) && options.address.empty();
   return are_named && (is_own_unknown || is_way_unknown);
 }
@@ -161,7 +161,7 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
                           const std::vector<names::Answer>& answers,
                           const std::vector<std::string>& environment,
                           const os::SignalWatch& signals) {
-  const bool by_slurm = hosts.is_room && options.agent.empty();
+  const bool by_slurm = hosts.has_srun && options.agent.empty();
   cluster::Specification others = hosts;
   if (by_slurm) others.own_host.reset();  // The Slurm step starts rotarun on this node too.
   const std::vector<std::string> ours = os::own_addresses();

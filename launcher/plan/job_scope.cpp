@@ -56,6 +56,21 @@ std::optional<cluster::HostFile> read_default_hostfile(const cluster::Environmen
   return std::nullopt;
 }
 
+std::vector<cluster::HostFile> read_node_files(const cluster::Environment& environment) {
+  std::vector<cluster::HostFile> files;
+  for (const std::string_view name : cluster::kNodeFileVariables) {
+    const std::string path = environment.text(name);
+    if (path.empty()) continue;
+    auto text = read_text(path);
+    const bool is_readable = text.has_value();
+    files.push_back({.path = path,
+                     .text = std::move(text).value_or(""),
+                     .given_by = std::string(name),
+                     .is_readable = is_readable});
+  }
+  return files;
+}
+
 std::optional<std::size_t> declared_count(const cluster::Specification& chosen) {
   if (chosen.world_size) return chosen.world_size;
   if (!chosen.own_host) return std::nullopt;
@@ -102,8 +117,9 @@ cluster::Given gather_given(const Options& options, const std::vector<std::strin
   if (!options.host_list && !options.hostfile) {
     given.hostfile = read_default_hostfile(given.environment);
   }
+  given.node_files = read_node_files(given.environment);
   given.device_count = device_count(environment);
-  const bool are_listed = options.host_list || given.hostfile ||
+  const bool are_listed = options.host_list || given.hostfile || !given.node_files.empty() ||
                           given.environment.has("ROTA_HOSTS") ||
                           given.environment.has("SLURM_JOB_ID");
   if (are_listed) given.host_addresses = os::own_addresses();

@@ -54,8 +54,11 @@ bool has_room_for(const Specification& room, const Specification& hosts) {
   });
 }
 
+// Returns an empty text if the hosts fit into the room. Two allocations must have the same hosts,
+// because each of them is meant to be all of the job.
 std::string contradiction_with_room(const Specification& room, const Specification& hosts) {
-  if (hosts.is_room || hosts.level == Level::kProcess || has_room_for(room, hosts)) return {};
+  if (hosts.level == Level::kProcess) return {};
+  if (has_room_for(room, hosts) && (!hosts.is_room || has_room_for(hosts, room))) return {};
   return differing({hosts, room}, "the hosts");
 }
 

@@ -41,10 +41,15 @@ constexpr Row kSources[] = {
 constexpr std::size_t kLauncherCount = 5;
 static_assert(kSources[kLauncherCount - 1].name == "Slurm step");
 
-// rota asks for the pod's name only if all other sources, the Slurm allocation included, say
-// nothing.
+constexpr Row kRooms[] = {
+    {"Slurm allocation", from_slurm_allocation},
+    {"PBS allocation", from_pbs},
+    {"LSF allocation", from_lsf},
+    {"SGE allocation", from_sge},
+};
+
+// rota asks for the pod's name only if all other sources, the allocations included, say nothing.
 constexpr Row kPodName = {"StatefulSet", from_stateful_set};
-constexpr Row kRoom = {"Slurm allocation", from_slurm_allocation};
 
 void ask(const Row& row, const Given& given, std::vector<Statement>& statements) {
   try {
@@ -121,17 +126,20 @@ void finish(const Given& given, Specification& chosen) {
 // job from rotarun, the evaluator has none, and the variables were meant for rotarun itself.
 Given without_ancestors(Given given) {
   const Environment& environment = given.environment;
-  if (environment.has("ROTA_RENDEZVOUS_FD") || environment.has("ROTA_ROLE")) given.environment = {};
+  if (environment.has("ROTA_RENDEZVOUS_FD") || environment.has("ROTA_ROLE")) {
+    given.environment = {};
+    given.node_files.clear();
+  }
   return given;
 }
 
 std::vector<Statement> hear(const Given& given) {
   std::vector<Statement> statements;
   for (const Row& row : kSources) ask(row, given, statements);
-  std::vector<Statement> room;
-  ask(kRoom, given, room);
-  if (statements.empty() && room.empty()) ask(kPodName, given, statements);
-  statements.insert(statements.end(), room.begin(), room.end());
+  std::vector<Statement> rooms;
+  for (const Row& row : kRooms) ask(row, given, rooms);
+  if (statements.empty() && rooms.empty()) ask(kPodName, given, statements);
+  statements.insert(statements.end(), rooms.begin(), rooms.end());
   return statements;
 }
 

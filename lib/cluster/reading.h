@@ -6,7 +6,7 @@
 //                                                    ROTA_HOSTS=a,b;
 //   a system that started this host:                 TF_CONFIG, Kubeflow Trainer (PET_*),
 //                                                    PyTorchJob, JobSet, an Indexed Job;
-//   a system that reserved hosts:                    a Slurm allocation;
+//   a system that reserved hosts:                    an allocation of Slurm, PBS, LSF, SGE;
 //   the name of a pod:                               a StatefulSet;
 //   nothing:                                         this host.
 // All other sources that say something are compared with the first and with each other. A

@@ -18,12 +18,18 @@ struct HostFile {
   std::string path;
   std::string text;
   std::string given_by = "--hostfile";  // Or the variable that names the file.
+  bool is_readable = true;
 };
 
 // These variables name a host file to an MPI launcher, for everything that the launcher starts: for
 // example in the launcher pod of an MPIJob.
 inline constexpr std::string_view kHostFileVariables[] = {
     "OMPI_MCA_orte_default_hostfile", "HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE"};
+
+// These variables name the file in which a batch system lists the hosts that it has reserved for
+// the job: PBS, LSF, SGE.
+inline constexpr std::string_view kNodeFileVariables[] = {"PBS_NODEFILE", "LSB_DJOB_HOSTFILE",
+                                                          "PE_HOSTFILE"};
 
 // All input of the sources.
 struct Given {
@@ -34,6 +40,7 @@ struct Given {
   std::vector<std::string> arguments{};    // Arguments of the program.
   std::optional<std::string> host_list{};  // Value of --host.
   std::optional<HostFile> hostfile{};
+  std::vector<HostFile> node_files{};         // Those of kNodeFileVariables.
   std::optional<std::size_t> device_count{};  // CUDA devices of this host; empty: not counted.
 };
 
@@ -72,6 +79,11 @@ std::optional<Specification> from_pytorch_job(const Given& given);  // RANK, of 
 std::optional<Specification> from_job_set(const Given& given);
 std::optional<Specification> from_indexed_job(const Given& given);
 std::optional<Specification> from_stateful_set(const Given& given);  // Only the pod's name.
+
+// Host level, and room: these hosts are reserved, and rotarun may start itself on them.
 std::optional<Specification> from_slurm_allocation(const Given& given);
+std::optional<Specification> from_pbs(const Given& given);
+std::optional<Specification> from_lsf(const Given& given);
+std::optional<Specification> from_sge(const Given& given);
 
 }  // namespace rota::cluster

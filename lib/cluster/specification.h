@@ -62,6 +62,7 @@ struct Specification {
   std::optional<std::uint64_t> epoch{};            // How often the job was restarted.
   std::string job_id{};
   bool is_room = false;                // An allocation: hosts that may be used; none is started.
+  bool has_srun = false;               // An allocation where srun starts programs.
   bool is_start_list = false;          // The rotarun that gets the list starts the other hosts.
   std::vector<std::string> remarks{};  // Notes for the user, to be printed once.
 };

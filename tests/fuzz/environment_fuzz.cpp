@@ -1,5 +1,8 @@
 // Fuzzes the reading of all variables that can describe a job, together. The first line is the
-// host's name, and each other line is a variable.
+// host's name, and each other line is a variable. The value of a variable that names a file with
+// hosts is the text of the file: "|" ends a line of it, and "!" is a file that cannot be read.
+#include <algorithm>
+
 #include "cluster/host_names.h"
 #include "cluster/reading.h"
 #include "fuzz/fuzz.h"
@@ -30,6 +33,18 @@ void read_as(cluster::Asker asker, const cluster::Given& all) {
   fuzz::require(!cluster::explain(given).empty(), "there is always something to say");
 }
 
+std::vector<cluster::HostFile> node_files_of(const cluster::Environment& environment) {
+  std::vector<cluster::HostFile> files;
+  for (const std::string_view name : cluster::kNodeFileVariables) {
+    if (!environment.has(name)) continue;
+    std::string text = environment.text(name);
+    std::ranges::replace(text, '|', '\n');
+    files.push_back(
+        {.path = "file", .text = text, .given_by = std::string(name), .is_readable = text != "!"});
+  }
+  return files;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t count) {
@@ -37,8 +52,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
   for (const auto line : cluster::split(fuzz::text_of(data, count), '\n')) {
     lines.emplace_back(line.substr(0, line.find('\0')));
   }
-  const cluster::Given given{.environment = cluster::Environment(std::span(lines).subspan(1)),
-                             .host_name = lines.front()};
+  cluster::Given given{.environment = cluster::Environment(std::span(lines).subspan(1)),
+                       .host_name = lines.front()};
+  given.node_files = node_files_of(given.environment);
   read_as(cluster::Asker::kLauncher, given);
   read_as(cluster::Asker::kProgram, given);
   return 0;

@@ -1,10 +1,11 @@
 // rotarun starts other hosts through any program as the agent. The agent may read its start request
-// late, or never.
+// late, or never. It may also be the ssh of a batch system's job.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +14,7 @@
 
 #include "launcher/launched.h"
 #include "os/fd.h"
+#include "os/host.h"
 #include "os/pipe.h"
 #include "testing/own_ports.h"
 
@@ -48,9 +50,9 @@ std::size_t pipe_bytes_of(pid_t pid) {
 
 class AgentsStart : public Launched {
  protected:
-  // Writes a script that is the agent of one host. The host itself never joins.
-  std::string agent(const std::string& text) const {
-    std::string path = folder_ + "/agent";
+  // Writes a script that is the agent of one host. In most tests, the host itself never joins.
+  std::string agent(const std::string& text, const std::string& name = "agent") const {
+    std::string path = folder_ + "/" + name;
     std::ofstream(path) << "#!/bin/sh\n" << text << "\n";
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return path;
@@ -142,6 +144,39 @@ TEST_F(AgentsStart, HoldUpNoSignalWhereTheyNeverRead) {
   job.signal(SIGTERM);
   EXPECT_EQ(job.wait().exit_code, 143) << job.err();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(5));
+}
+
+// PBS, LSF and SGE list this host with two slots, and another with one slot. Method: the agent is a
+// script that runs the command of the other host on this machine. The script is called ssh, and is
+// the first of its name in PATH.
+TEST_F(AgentsStart, ReachTheHostsThatABatchSystemHasReserved) {
+  const std::string path = folder_ + ":" + std::string(std::getenv("PATH"));
+  const std::string ssh =
+      agent("echo \"$1 $2 $3\" >>" + folder_ + "/calls; shift 3; exec \"$@\"", "ssh");
+  const std::string here = os::host_name();
+  const std::string file = folder_ + "/hosts";
+  for (const auto& [variable, text] : std::vector<std::pair<std::string, std::string>>{
+           {"PBS_NODEFILE", here + "\n" + here + "\nelsewhere\n"},
+           {"LSB_DJOB_HOSTFILE", here + "\n" + here + "\nelsewhere\n"},
+           {"PE_HOSTFILE", here + " 2 all.q@x UNDEFINED\nelsewhere 1 all.q@y UNDEFINED\n"}}) {
+    std::ofstream(file) << text;
+    for (const std::vector<std::string>& agent :
+         {std::vector<std::string>(), {"--agent", ssh + " own agent {host}"}}) {
+      std::vector<std::string> arguments = {"--address", "127.0.0.1", "--ports", ports_.range()};
+      arguments.insert(arguments.end(), agent.begin(), agent.end());
+      testing::Command command = rotarun(
+          script(std::move(arguments), "echo $ROTA_RANK of $ROTA_WORLD_SIZE on $GROUP_RANK"));
+      command.environment = {variable + "=" + file, "PATH=" + path};
+      const Result result = run(std::move(command));
+      EXPECT_EQ(result.exit_code, 0) << variable << ": " << result.err;
+      EXPECT_THAT(sorted_lines(result.out),
+                  ::testing::ElementsAre("0 of 3 on 0", "1 of 3 on 0", "2 of 3 on 1"))
+          << variable;
+      EXPECT_EQ(text_of("calls"),
+                agent.empty() ? "-o BatchMode=yes elsewhere\n" : "own agent elsewhere\n");
+      std::filesystem::remove(folder_ + "/calls");
+    }
+  }
 }
 
 // Method: no host joins, so the job ends; the agent keeps running.

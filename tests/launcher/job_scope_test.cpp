@@ -101,6 +101,43 @@ TEST_F(JobScope, ReadsTheHostfileThatMpirunWouldRead) {
   }
 }
 
+// The file that a batch system has written for a job of several hosts.
+TEST_F(JobScope, ReadsTheHostsThatABatchSystemHasReserved) {
+  const std::string lines = folder_ + "/lines";
+  std::ofstream(lines) << "a\r\na\r\nb\r\n";
+  const std::string columns = folder_ + "/columns";
+  std::ofstream(columns) << "a 2 all.q@a UNDEFINED\nb 1 all.q@b UNDEFINED\n";
+  for (const auto& [variable, source] : std::vector<std::pair<std::string, std::string>>{
+           {"PBS_NODEFILE=" + lines, "PBS allocation"},
+           {"LSB_DJOB_HOSTFILE=" + lines, "LSF allocation"},
+           {"PE_HOSTFILE=" + columns, "SGE allocation"}}) {
+    const Result shown = run_with({variable}, {"--show-ranks", "true"});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_THAT(shown.out, HasSubstr("world 3 on 2 hosts · shm+tcp · " + source));
+    EXPECT_THAT(run_with({variable}, {"--explain"}).out,
+                HasSubstr("decided by " + source + ": 2 hosts (a, b), rendezvous at a"));
+    const Result unknown = run_with({variable}, {"--agent", "none", "echo", "started"});
+    EXPECT_EQ(unknown.exit_code, 78) << unknown.err;
+    EXPECT_EQ(unknown.out, "");
+    EXPECT_EQ(run_with({variable}, {"-H", "elsewhere", "true"}).exit_code, 78);
+    for (const std::vector<std::string>& alone : std::vector<std::vector<std::string>>{
+             {variable, "ROTA_RENDEZVOUS_FD=9"}, {variable, "PMI_RANK=0", "PMI_SIZE=1"}}) {
+      EXPECT_EQ(run_with(alone, {"-np", "1", "echo", "here"}).out, "here\n") << alone.back();
+    }
+    EXPECT_EQ(run_with({variable}, {"--this-host", "-np", "1", "echo", "here"}).out, "here\n");
+  }
+}
+
+TEST_F(JobScope, IsThisHostAloneWhereABatchSystemHasReservedNoOther) {
+  const std::string file = folder_ + "/hosts";
+  for (std::size_t mention = 0; mention < 99; ++mention) {
+    std::ofstream(file, std::ios::app) << os::host_name() << "\n";
+  }
+  const Result result = run_with({"PBS_NODEFILE=" + file}, {"--explain"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, run_with({}, {"--explain"}).out);
+}
+
 TEST_F(JobScope, GivesEachDeviceARankWhereToldSo) {
   const std::vector<std::string> trainer = {"PET_NNODES=1", "PET_NODE_RANK=0",
                                             "PET_NPROC_PER_NODE=gpu"};

@@ -148,6 +148,7 @@ std::optional<Specification> from_slurm_allocation(const Given& given) {
   if (!is_there || is_in_step(environment)) return std::nullopt;
   Specification specification = base_of("Slurm allocation", environment);
   specification.is_room = true;
+  specification.has_srun = true;
   specification.hosts = read_nodes(environment, false);
   specification.own_host = find_own(specification.hosts, given);
   return specification;
