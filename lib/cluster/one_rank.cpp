@@ -6,6 +6,7 @@
 
 #include "cluster/host_names.h"
 #include "cluster/sources/slurm_step.h"
+#include "cluster/unread_hosts.h"
 
 namespace rota::cluster {
 namespace {
@@ -78,7 +79,9 @@ std::string sign_of_several(const Environment& environment) {
     if (auto sign = sign_above(environment, size, kAnyRankCount, 1); !sign.empty()) return sign;
   }
   // Rank 0 exists in a world of any size, so PMIX_RANK=0 is not a sign.
-  return sign_above(environment, "PMIX_RANK", kAnyRank, 0);
+  if (auto sign = sign_above(environment, "PMIX_RANK", kAnyRank, 0); !sign.empty()) return sign;
+  const auto unread = find_unread_hosts(environment);
+  return unread && unread->are_started ? unread->sign : "";
 }
 
 }  // namespace rota::cluster

@@ -34,7 +34,7 @@ std::optional<RendezvousEndpoint> read_rendezvous(const Environment& environment
 // 4"; empty if there is none. The sign matters when no source says where the other processes are:
 // without the sign, each process would train alone, unnoticed. Slurm's variables count only inside
 // a step, because a shell or a batch script in an allocation is not a rank. Throws Error
-// kInvalidArgument if a value is not a number in its range.
+// kInvalidArgument if a value makes no sense.
 std::string sign_of_several(const Environment& environment);
 
 }  // namespace rota::cluster

@@ -9,6 +9,7 @@
 
 #include "cluster/contradiction.h"
 #include "cluster/host_names.h"
+#include "cluster/unread_hosts.h"
 
 namespace rota::cluster {
 namespace {
@@ -77,6 +78,7 @@ Specification alone(const Given& given, const Declared& declared) {
            ", is: there is no JOB_COMPLETION_INDEX, and its name has no ordinal; name the hosts "
            "instead, as in ROTA_HOSTS=a:2,b:2");
   }
+  if (!declared.host_count) require_none_unread(given);
   Specification own = this_host(given);
   const auto name = [&](bool is_there, const std::string& variable) {
     if (is_there) own.source += own.source == kThisHost ? " by " + variable : ", " + variable;

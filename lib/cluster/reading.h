@@ -13,7 +13,8 @@
 // contradiction is an Error that shows both sides. A source that makes no sense is also an Error,
 // even if another source decides. A StatefulSet's pods are known only by their names, so this
 // source is asked only if no other source says anything. ROTA_WORLD, ROTA_SLOTS and a ROTA_HOSTS
-// that is a number are compared with all sources.
+// that is a number are compared with all sources. If no source says anything, a variable that
+// declares several hosts in a form that no source reads is an Error: unread_hosts.h.
 #pragma once
 #include <optional>
 #include <string>

@@ -150,6 +150,22 @@ TEST(OneOfSeveral, IsNoWorldOfOne) {
   EXPECT_THAT(task.err, HasSubstr("TF_CONFIG has no cluster, but its task has the index 2"));
 }
 
+// AWS Batch and SageMaker start the program on each of several hosts, and rota reads none of their
+// variables.
+TEST(OneOfSeveral, IsNoWorldOfOneWhereASystemStartsItOnEachHost) {
+  const std::string sage_maker = R"(SM_HOSTS=["algo-1","algo-2"])";
+  for (const std::string& variable : {std::string("AWS_BATCH_JOB_NUM_NODES=2"), sage_maker}) {
+    const Result result = start({variable})->wait();
+    EXPECT_EQ(result.exit_code, 3) << variable;
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr("this process was started as one of several"));
+  }
+  const std::string alone = "rank 0 of 1 by started by hand: 1\n";
+  EXPECT_EQ(start({sage_maker, "ROTA_WORLD=1"})->wait().out, alone);
+  EXPECT_EQ(start({R"(SM_HOSTS=["algo-1"])"})->wait().out, alone);
+  EXPECT_EQ(start({"SLURM_HET_SIZE=2", "SLURM_JOB_ID=7"})->wait().out, alone);  // A batch script.
+}
+
 TEST(OneOfSeveral, MayBeOneWhereThatIsMeantOrNobodyIsThere) {
   const std::string alone = "rank 0 of 1 by started by hand: 1\n";
   EXPECT_EQ(start({"WORLD_SIZE=4", "ROTA_WORLD=1"})->wait().out, alone);

@@ -138,6 +138,46 @@ TEST_F(JobScope, IsThisHostAloneWhereABatchSystemHasReservedNoOther) {
   EXPECT_EQ(result.out, run_with({}, {"--explain"}).out);
 }
 
+// A part of what is declared is never taken for all of it.
+TEST_F(JobScope, EndsWith78WhereNoSourceReadsTheOtherHosts) {
+  const std::vector<std::string> heterogeneous = {"SLURM_HET_SIZE=2",
+                                                  "SLURM_JOB_ID=5",
+                                                  "SLURM_JOB_NODELIST=n1",
+                                                  "SLURM_JOB_NUM_NODES=1",
+                                                  "SLURM_TASKS_PER_NODE=2",
+                                                  "SLURM_JOB_NODELIST_HET_GROUP_0=n1",
+                                                  "SLURM_JOB_NODELIST_HET_GROUP_1=n[2-3]",
+                                                  "SLURMD_NODENAME=n1"};
+  const std::vector<std::pair<std::vector<std::string>, std::string>> rows = {
+      {heterogeneous, "srun --het-group=0-1 --ntasks-per-node=1 rotarun"},
+      {{"SLURM_PACK_SIZE=2", "SLURM_JOB_NODELIST=n1"}, "srun --pack-group=0-1"},
+      {{"AWS_BATCH_JOB_NUM_NODES=2"}, "PET_NNODES=$AWS_BATCH_JOB_NUM_NODES"},
+      {{R"(SM_HOSTS=["algo-1","algo-2"])"}, "ROTA_HOST=$SM_CURRENT_HOST"},
+      {{R"(CLUSTER_SPEC={"cluster":{"workerpool0":["a:2222","b:2222"]}})"}, "ROTA_HOSTS=a,b"},
+      {{"PBS_NODEFILE=/none"}, "PBS_NODEFILE is '/none', but that file cannot be read"},
+      {{"PE_HOSTFILE=" + folder_}, "but that file cannot be read"},
+  };
+  for (const auto& [variables, words] : rows) {
+    const Result preflight = run_with(variables, {"--preflight", "true"});
+    EXPECT_EQ(preflight.exit_code, 20) << variables.front() << ": " << preflight.err;
+    EXPECT_THAT(preflight.out, HasSubstr("preflight: unusable"));
+    EXPECT_THAT(preflight.out + preflight.err, HasSubstr(words));
+    for (const char* option : {"-v", "--explain", "--show-ranks"}) {
+      const Result result = run_with(variables, {option, "sh", "-c", "echo started"});
+      EXPECT_EQ(result.exit_code, 78) << variables.front() << " " << option << ": " << result.err;
+      EXPECT_THAT(result.out, Not(HasSubstr("started")));
+      EXPECT_THAT(result.out + result.err, HasSubstr(words)) << option;
+    }
+    const auto here_with = [&](const std::string& variable, const std::string& option) {
+      std::vector<std::string> all = variables;
+      all.push_back(variable);
+      return run_with(all, {"-np", "1", option, "echo", "here"}).out;
+    };
+    EXPECT_EQ(here_with("ROTA_HOSTS=1", "-v"), "here\n") << variables.front();
+    EXPECT_EQ(here_with("UNUSED=", "--this-host"), "here\n") << variables.front();
+  }
+}
+
 TEST_F(JobScope, GivesEachDeviceARankWhereToldSo) {
   const std::vector<std::string> trainer = {"PET_NNODES=1", "PET_NODE_RANK=0",
                                             "PET_NPROC_PER_NODE=gpu"};

@@ -99,6 +99,15 @@ std::optional<std::size_t> find_own(const std::vector<Host>& nodes, const Given&
   return own ? own : find_host(nodes, given.host_name, given.host_addresses);
 }
 
+// Returns whether the job has several components. A batch script gets the variables of the first
+// component only, and salloc's shell gets none of them.
+bool is_heterogeneous(const Environment& environment) {
+  for (const char* name : {"SLURM_HET_SIZE", "SLURM_PACK_SIZE"}) {
+    if (environment.number(name, kAnyRankCount).value_or(1) > 1) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_in_step(const Environment& environment) {
@@ -145,7 +154,7 @@ std::optional<Specification> from_slurm_step(const Given& given) {
 std::optional<Specification> from_slurm_allocation(const Given& given) {
   const Environment& environment = given.environment;
   const bool is_there = environment.has("SLURM_JOB_NODELIST") || environment.has("SLURM_NODELIST");
-  if (!is_there || is_in_step(environment)) return std::nullopt;
+  if (!is_there || is_in_step(environment) || is_heterogeneous(environment)) return std::nullopt;
   Specification specification = base_of("Slurm allocation", environment);
   specification.is_room = true;
   specification.has_srun = true;
