@@ -17,7 +17,8 @@ cannot() {
   exit 77
 }
 
-# configure DIR PORT prints slurm.conf.
+# configure DIR PORT prints slurm.conf. Only the backfill scheduler starts heterogeneous jobs, and
+# its default interval is 30 seconds.
 configure() {
   local dir=$1 port=$2 host user i
   host=$(hostname -s)
@@ -48,7 +49,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
-SchedulerParameters=batch_sched_delay=0,sched_interval=1
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 ReturnToService=2
 KillWait=2
 MailProg=/bin/true

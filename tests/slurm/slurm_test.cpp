@@ -24,12 +24,16 @@ namespace {
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::Result;
 
 const std::string kScript = testing::source_path("tests/slurm/slurm_cluster.sh");
 const std::string kByHand = testing::test_path("docs_by_hand");
 const std::string kAverage = testing::test_path("docs_average");
 constexpr int kCannot = 77;
+
+// The options of a heterogeneous job with two components, each of them one node.
+const std::vector<std::string> kTwoComponents = {"-N1", "-wn1", ":", "-N1", "-wn2"};
 
 class Cluster : public ::testing::Environment {
  public:
@@ -98,6 +102,14 @@ class Slurm : public ::testing::Test {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     std::ifstream in(output);
     return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  // Returns a command that salloc runs in a heterogeneous job of kTwoComponents.
+  static std::vector<std::string> in_two_components(const std::vector<std::string>& command) {
+    std::vector<std::string> arguments = {"salloc"};
+    arguments.insert(arguments.end(), kTwoComponents.begin(), kTwoComponents.end());
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    return arguments;
   }
 
   // Returns a command that runs "rotarun --explain" in only one task.
@@ -211,6 +223,30 @@ TEST_F(Slurm, LetsRotarunStartItsPeersInAnAllocation) {
            "127.0.0.1", "sh", "-c", "[ $ROTA_RANK = 0 ] || exit 5; exec sleep 1000"});
   EXPECT_EQ(failed.exit_code, 5) << failed.err;
   EXPECT_THAT(failed.err, HasSubstr(", n2) exited with code 5"));
+}
+
+// Outside of a step, Slurm's plain variables have only the first component, or nothing.
+TEST_F(Slurm, RefusesAHeterogeneousJobOutsideOfAStep) {
+  const std::string advice = "srun --het-group=0-1 --ntasks-per-node=1 rotarun";
+  const Result shell = run(in_two_components({testing::rotarun_path(), "echo", "ran"}));
+  EXPECT_EQ(shell.exit_code, 78) << shell.err;
+  EXPECT_EQ(shell.out, "");
+  EXPECT_THAT(shell.err, HasSubstr("SLURM_HET_SIZE is 2, so the job has other hosts"));
+  EXPECT_THAT(shell.err, HasSubstr(advice));
+  const std::string script =
+      run_batch(kTwoComponents, testing::rotarun_path() + " echo ran; echo code $?; " +
+                                    testing::rotarun_path() + " --this-host -np 1 echo alone");
+  EXPECT_THAT(script, HasSubstr(advice));
+  EXPECT_THAT(script, HasSubstr("code 78\nalone\n"));
+  EXPECT_THAT(script, Not(HasSubstr("ran\n")));
+}
+
+// Method: no rank is started, because the names of these nodes have no addresses.
+TEST_F(Slurm, ReadsAStepAcrossTheComponentsOfAHeterogeneousJob) {
+  const Result result =
+      run(in_two_components(srun({"--het-group=0-1", "--ntasks-per-node=1"}, explain_in("1"))));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("decided by Slurm step: host 1 (n2) of 2, rendezvous at n1"));
 }
 
 // The tasks are ranks already, so each rotarun starts one rank. MASTER_ADDR is needed because the
