@@ -29,7 +29,8 @@ class KeyError : public std::runtime_error {
 };
 
 // Collects the input of the sources. Throws UsageError if --hostfile cannot be read, and
-// SpecificationError if a host file that a variable names cannot be read.
+// SpecificationError if a host file that a variable names cannot be read. If this is the file of a
+// batch system, throws nothing, because another source may decide.
 cluster::Given gather_given(const Options& options, const std::vector<std::string>& environment,
                             const std::string& host_name);
 

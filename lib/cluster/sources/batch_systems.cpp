@@ -10,8 +10,9 @@ namespace {
 
 using ParseFile = std::vector<Host> (*)(const std::string& path, std::string_view text);
 
-// Returns nothing for a list of this host alone. Nothing is declared then about other hosts, and
-// the number of ranks follows from the CPUs, as without a batch system.
+// Returns the hosts of the file that the variable names, as room. Returns nothing for a list of
+// this host alone: it declares no other host, and the number of ranks follows from the CPUs, as
+// without a batch system.
 std::optional<Specification> read_room(const Given& given, std::string_view variable,
                                        const std::string& source, ParseFile parse) {
   const auto file = std::ranges::find(given.node_files, variable, &HostFile::given_by);
