@@ -24,14 +24,15 @@ BlockShelf::BlockShelf(const Communicator& communicator)
 BlockShelf::~BlockShelf() = default;
 
 void* BlockShelf::allocate(std::size_t bytes) {
-  const std::lock_guard lock(state_->mutex);
   Block block = state_->source->allocate(bytes);
+  const std::lock_guard lock(state_->mutex);
   void* address = block.bytes().data();
   state_->blocks.emplace(address, std::move(block));
   return address;
 }
 
 void BlockShelf::release(void* address) noexcept {
+  if (!state_->source->origin().is_here()) return;
   const std::lock_guard lock(state_->mutex);
   state_->blocks.erase(address);
 }
