@@ -14,12 +14,10 @@
 #include <vector>
 
 #include <rota/communicator.h>
-#include <rota/error.h>
 
 #include "communicator/by_hand_world.h"
 #include "communicator/giving_up.h"
 #include "os/host.h"
-#include "testing/error_of.h"
 #include "testing/on_every_rank.h"
 #include "testing/said_by_child.h"
 #include "testing/tcp_world.h"
@@ -29,17 +27,10 @@ namespace {
 
 using std::chrono::seconds;
 using testing::all_are;
-using testing::error_of;
 using testing::floats_of;
 using testing::said_by_child;
 
 constexpr std::size_t kForkedCount = 10'000;
-
-std::string refusal_of_rank(std::size_t rank) {
-  return "the communicator of rank " + std::to_string(rank) + " (" + os::host_name() +
-         ") was made before the fork of this process, and works only in the process that made it: "
-         "use it there";
-}
 
 // What a rank has before it forks. Its request is pending, so that its progress thread works.
 struct Owned {
@@ -60,15 +51,10 @@ struct Owned {
   Request request;
 };
 
-struct Named {
-  std::string name;
-  std::function<void()> call;
-};
-
 // Returns the calls that the child must not make.
-std::vector<Named> calls_of(Communicator& comm, Owned& owned) {
+std::vector<testing::NamedCall> calls_of(Communicator& comm, Owned& owned) {
   static std::vector<float> values(10);
-  std::vector<Named> calls = {
+  std::vector<testing::NamedCall> calls = {
       {"all_reduce", [&] { comm.all_reduce(values, ReduceOp::kSum); }},
       {"a grouped call",
        [&] {
@@ -91,18 +77,6 @@ std::vector<Named> calls_of(Communicator& comm, Owned& owned) {
   calls.push_back({"test", [&] { owned.request.test(); }});
   calls.push_back({"wait_on", [&] { owned.request.wait_on(nullptr); }});
   return calls;
-}
-
-// Returns the names of calls that were not refused, and what they did.
-std::string not_refused(Communicator& comm, Owned& owned) {
-  std::string names;
-  for (const auto& [name, call] : calls_of(comm, owned)) {
-    const auto error = error_of(call);
-    const bool is_refused = error && error->code() == ErrorCode::kInvalidArgument &&
-                            error->what() == refusal_of_rank(comm.rank());
-    if (!is_refused) names += name + (error ? ": " + std::string(error->what()) : "") + "; ";
-  }
-  return names;
 }
 
 using MakeWorld = std::function<std::vector<Communicator>()>;
@@ -134,7 +108,10 @@ class ForkTest : public ::testing::TestWithParam<Forked> {
 };
 
 TEST_P(ForkTest, RefusesEveryCallInTheChild) {
-  EXPECT_EQ(said_by_child([&] { return not_refused(world_.front(), *owned_); }), "");
+  const std::string what = "the communicator of rank 0 (" + os::host_name() + ")";
+  const auto said =
+      said_by_child([&] { return testing::not_refused(what, calls_of(world_.front(), *owned_)); });
+  EXPECT_EQ(said, "");
   expect_untouched();
 }
 

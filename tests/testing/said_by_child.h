@@ -1,12 +1,19 @@
-// Runs a piece of code in the child of a fork, and brings back what it says.
+// Runs a piece of code in the child of a fork, and brings back what it says: for example, which of
+// the parent's objects it may use.
 #pragma once
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include <rota/error.h>
+
+#include "testing/error_of.h"
 
 namespace rota::testing {
 
@@ -33,6 +40,27 @@ std::optional<std::string> said_by_child(Body body) {
   if (status != 0 || bytes < 0) return std::nullopt;
   said.resize(static_cast<std::size_t>(bytes));
   return said;
+}
+
+struct NamedCall {
+  std::string name;
+  std::function<void()> call;
+};
+
+// Returns which calls are not refused in the child of a fork, and what they say. Returns nothing if
+// all are refused. `what` is the object that was made before the fork, as the refusal names it.
+inline std::string not_refused(const std::string& what, const std::vector<NamedCall>& calls) {
+  const std::string refusal = what +
+                              " was made before the fork of this process, and works only in the "
+                              "process that made it: use it there";
+  std::string text;
+  for (const auto& [name, call] : calls) {
+    const auto error = error_of(call);
+    const bool is_refused =
+        error && error->code() == ErrorCode::kInvalidArgument && error->what() == refusal;
+    if (!is_refused) text += name + ": " + (error ? error->what() : "accepted") + "\n";
+  }
+  return text;
 }
 
 }  // namespace rota::testing
