@@ -24,8 +24,9 @@ BlockShelf::BlockShelf(const Communicator& communicator)
 BlockShelf::~BlockShelf() = default;
 
 void* BlockShelf::allocate(std::size_t bytes) {
-  Block block = state_->source->allocate(bytes);
+  state_->source->require_here();  // Elsewhere, nobody may be left to unlock the mutex.
   const std::lock_guard lock(state_->mutex);
+  Block block = state_->source->allocate(bytes);
   void* address = block.bytes().data();
   state_->blocks.emplace(address, std::move(block));
   return address;
