@@ -27,6 +27,7 @@
 #include "checkpoint/spread.h"
 #include "checkpoint/writer_thread.h"
 #include "checkpoint/writers.h"
+#include "os/origin.h"
 
 namespace rota {
 namespace {
@@ -76,6 +77,14 @@ class Checkpointer::Impl {
         claim_(communicator_, writers_, folder_, options.owner_wait),
         saver_(communicator_, writers_, folder_, options.keep, claim_.owner()) {
     if (options.asynchronous) thread_.emplace();
+  }
+
+  const os::Origin& origin() const noexcept { return origin_; }
+
+  // Returns this object. Throws Error kInvalidArgument if another process made it.
+  Impl& here() {
+    origin_.require_here("this Checkpointer");
+    return *this;
   }
 
   Restored restore() {
@@ -144,7 +153,8 @@ class Checkpointer::Impl {
   }
 
   void before(StateWriter writer, std::size_t index) noexcept {
-    if (is_under_way_ && thread_) stall_for(snapshot_.wait_before(writer, index));
+    if (is_under_way_ && thread_ && origin_.is_here())
+      stall_for(snapshot_.wait_before(writer, index));
   }
 
   double stalled_seconds() const noexcept { return base::to_seconds(stalled_); }
@@ -288,6 +298,7 @@ class Checkpointer::Impl {
     std::fprintf(stderr, "rota: %s; training goes on\n", what.c_str());
   }
 
+  os::Origin origin_;  // In another process there is no writer's thread.
   CheckpointOptions options_;
   StateVisit visit_;
   Communicator communicator_;  // The writer's thread uses it while a save is under way.
@@ -319,21 +330,21 @@ class Checkpointer::Impl {
 Checkpointer::Checkpointer(Communicator& communicator, const CheckpointOptions& options,
                            StateVisit visit)
     : impl_(std::make_unique<Impl>(communicator, options, std::move(visit))) {}
-Checkpointer::~Checkpointer() = default;
+Checkpointer::~Checkpointer() { impl_->origin().leave_elsewhere(impl_); }
 
-Restored Checkpointer::restore() { return impl_->restore(); }
+Restored Checkpointer::restore() { return impl_->here().restore(); }
 bool Checkpointer::is_due(std::uint64_t step) { return impl_->is_due(step); }
-void Checkpointer::save(std::uint64_t step) { impl_->save(step); }
+void Checkpointer::save(std::uint64_t step) { impl_->here().save(step); }
 void Checkpointer::before_send(std::size_t bucket) noexcept {
   impl_->before(StateWriter::kSend, bucket);
 }
 void Checkpointer::before_update(std::size_t parameter) noexcept {
   impl_->before(StateWriter::kUpdate, parameter);
 }
-std::optional<CheckpointReport> Checkpointer::finished() { return impl_->finished(); }
-void Checkpointer::finish(std::uint64_t step) { impl_->finish(step); }
-void Checkpointer::complete(std::uint64_t step) { impl_->complete(step); }
-void Checkpointer::go_on() { impl_->go_on(); }
+std::optional<CheckpointReport> Checkpointer::finished() { return impl_->here().finished(); }
+void Checkpointer::finish(std::uint64_t step) { impl_->here().finish(step); }
+void Checkpointer::complete(std::uint64_t step) { impl_->here().complete(step); }
+void Checkpointer::go_on() { impl_->here().go_on(); }
 std::optional<std::uint64_t> Checkpointer::last_step() const noexcept { return impl_->last_step(); }
 double Checkpointer::stalled_seconds() const noexcept { return impl_->stalled_seconds(); }
 void Checkpointer::mark_best(std::uint64_t step) { impl_->mark_best(step); }

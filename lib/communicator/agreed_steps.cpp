@@ -33,11 +33,13 @@ AgreedSteps::AgreedSteps(Communicator& communicator) {
 }
 
 AgreedSteps::~AgreedSteps() {
-  if (state_->membership) state_->membership->end_training();
+  state_->communicator->origin().leave_elsewhere(state_);
+  if (state_ && state_->membership) state_->membership->end_training();
 }
 
 bool AgreedSteps::begin() {
   CommunicatorImpl& communicator = *state_->communicator;
+  communicator.require_here();
   std::uint64_t& count = communicator.step_count();
   const base::Duration deadline = communicator.group().deadline;
   if (state_->membership && !state_->membership->begin_step(count + 1, deadline)) return false;

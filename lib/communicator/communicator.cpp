@@ -111,14 +111,17 @@ Request start(const Communicator& communicator, Call&& call) {
 
 const std::shared_ptr<CommunicatorImpl>& CommunicatorImpl::of(const Communicator& communicator) {
   if (!communicator.impl_) refuse_moved_from();
+  communicator.impl_->require_here();
   return communicator.impl_;
 }
 
 Communicator::Communicator(const CommunicatorOptions& options) {
   const Settings settings(options);
+  // The child of a rank is no further rank of the job.
+  if (const auto held = find_joined(options)) held->require_here();
   Group group = join(options);
   require_own_topology(group);
-  impl_ = std::make_shared<Impl>(std::move(group), settings);
+  impl_ = Impl::make(std::move(group), settings);
   if (!is_alone(options)) note_joined(options, impl_);
 }
 
@@ -130,8 +133,9 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
   }
   const Settings settings(options);
   const std::shared_ptr<Impl> held = find_joined(options);
+  if (held) held->require_here();
   // If this call has to join the job itself, the communicator of the job ends with the call.
-  const auto processes = held ? held : std::make_shared<Impl>(join(options), settings);
+  const auto processes = held ? held : Impl::make(join(options), settings);
   std::vector<Communicator> world;
   for (Group& group : groups_for_threads(*processes, count)) {
     if (held) {
@@ -141,7 +145,7 @@ std::vector<Communicator> Communicator::for_threads(std::size_t count,
     } else {
       require_own_topology(group);
     }
-    world.push_back(Communicator(std::make_shared<Impl>(std::move(group), settings)));
+    world.push_back(Communicator(Impl::make(std::move(group), settings)));
   }
   return world;
 }
@@ -153,7 +157,7 @@ Communicator Communicator::split(std::size_t color, std::size_t key, const std::
   Group group = split_group(parent, color, key, deadline);
   const Settings settings = plan.empty() ? asked.for_part(group) : asked;
   forget_foreign_topology(group);
-  return Communicator(std::make_shared<Impl>(std::move(group), settings));
+  return Communicator(Impl::make(std::move(group), settings));
 }
 
 Communicator::Communicator(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

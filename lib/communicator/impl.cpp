@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "communicator/blame.h"
 #include "communicator/memory_need.h"
 #include "communicator/methods.h"
 #include "memory/kept.h"
@@ -85,6 +86,19 @@ Communicator::Impl::Impl(Group group, const Settings& settings)
       driving_(wait_traits_.driving ? wait_traits_.driving : &own_driving_),
       no_memory_(out_of_memory(group_.rank)),
       progress_thread_([this] { return drive_unattended(); }, wait_traits_.cannot_wake) {}
+
+// In the child of a fork, the progress thread is not there to be joined, another thread of the
+// parent may have held a lock, and the sockets and the shared memory are those of the parent.
+std::shared_ptr<Communicator::Impl> Communicator::Impl::make(Group group,
+                                                             const Settings& settings) {
+  return {new Impl(std::move(group), settings), [](Impl* impl) {
+            if (impl->origin_.is_here()) delete impl;
+          }};
+}
+
+void Communicator::Impl::refuse_elsewhere() const {
+  origin_.require_here("the communicator of " + name_of(group_.rank, group_.table));
+}
 
 Communicator::Impl::~Impl() {
   close();
@@ -207,6 +221,7 @@ bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept 
 
 // An operation that is done while the words are made is in them from the start.
 void Communicator::Impl::wait_on(std::uint64_t number, const cuda::On& on) {
+  require_here();
   if (!one_thread_.empty()) return wait(number);
   const std::scoped_lock lock(posts_mutex_);
   if (!posts_ && !broken()) make_posts();
@@ -255,12 +270,14 @@ bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
 void Communicator::Impl::wait(std::uint64_t number) { wait_until(number, kNever); }
 
 bool Communicator::Impl::wait_until(std::uint64_t number, base::TimePoint until) {
+  require_here();
   require_own_thread();
   return wait_for([&] { return queue_.is_done(number); }, until);
 }
 
 // A caller that polls may be the only thread that moves data for a while.
 bool Communicator::Impl::test(std::uint64_t number) {
+  require_here();
   require_own_thread();
   if (!queue_.is_done(number) && !broken() && try_to_drive()) {
     drive([this] { return driver_.turn(); });
@@ -317,6 +334,7 @@ void Communicator::Impl::require_maker() const {
 void Communicator::Impl::throw_cause() const { throw Error(*cause_); }
 
 void Communicator::Impl::abort(std::string_view reason) noexcept {
+  if (!origin_.is_here()) return;
   break_between_turns(in_own_words(ErrorCode::kAborted, ": ", reason));
 }
 
@@ -347,7 +365,7 @@ void Communicator::Impl::break_between_turns(const Error& error) noexcept {
 }
 
 void Communicator::Impl::close() noexcept {
-  if (std::exchange(closed_, true)) return;
+  if (!origin_.is_here() || std::exchange(closed_, true)) return;
   progress_thread_.stop();
   while (!try_to_drive()) std::this_thread::yield();
   if (!queue_.empty()) {
@@ -375,6 +393,7 @@ void Communicator::Impl::wait_for_waiters() noexcept {
 }
 
 Block Communicator::Impl::allocate(std::size_t bytes) {
+  require_here();
   if (broken()) throw_cause();
   return allocate_for(group_, bytes);
 }

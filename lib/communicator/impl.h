@@ -27,12 +27,17 @@
 #include "communicator/progress_thread.h"
 #include "communicator/request_source.h"
 #include "communicator/settings.h"
+#include "os/origin.h"
 
 namespace rota {
 
 class Communicator::Impl final : public Request::Source,
                                  public std::enable_shared_from_this<Communicator::Impl> {
  public:
+  // Makes a communicator that only the process that made it destroys. Another process leaves it as
+  // it is.
+  static std::shared_ptr<Impl> make(Group group, const Settings& settings);
+
   Impl(Group group, const Settings& settings);
   ~Impl() override;
 
@@ -40,14 +45,21 @@ class Communicator::Impl final : public Request::Source,
     return Communicator(std::move(impl));
   }
 
-  // Throws Error kClosed if the communicator was moved from.
+  // Throws Error kClosed if the communicator was moved from, and what require_here() throws.
   static const std::shared_ptr<Impl>& of(const Communicator& communicator);
+
+  const os::Origin& origin() const noexcept { return origin_; }
+  // Throws Error kInvalidArgument if another process made the communicator.
+  void require_here() const {
+    if (!origin_.is_here()) refuse_elsewhere();
+  }
 
   const Group& group() const noexcept { return group_; }
   const Settings& settings() const noexcept { return settings_; }
 
-  // Queues a collective and returns its number. Fills in the rest of `call.what`. Throws Error
-  // kInvalidArgument; kNoMemory, which breaks the communicator; and the Error that broke it.
+  // Queues a collective and returns its number. Fills in the rest of `call.what`. Only in the
+  // process that made the communicator. Throws Error kInvalidArgument; kNoMemory, which breaks the
+  // communicator; and the Error that broke it.
   std::uint64_t submit(Call& call);
   std::uint64_t submit(Call&& call) { return submit(call); }
 
@@ -55,15 +67,15 @@ class Communicator::Impl final : public Request::Source,
   // submit(), and Error kSystem before anything is queued.
   static Request start(const std::shared_ptr<Impl>& self, Call& call);
 
+  // The next functions throw what require_here() throws. The two that throw nothing do nothing in
+  // another process.
   void wait(std::uint64_t number) override;
   bool wait_until(std::uint64_t number, base::TimePoint until) override;
   bool test(std::uint64_t number) override;
   void wait_on(std::uint64_t number, const cuda::On& on) override;
-
+  Block allocate(std::size_t bytes);
   void abort(std::string_view reason) noexcept;
   void close() noexcept;
-
-  Block allocate(std::size_t bytes);
 
   // For AgreedSteps: returns the number of steps that were begun with this communicator.
   std::uint64_t& step_count() noexcept { return step_count_; }
@@ -72,6 +84,7 @@ class Communicator::Impl final : public Request::Source,
   std::size_t next_child() noexcept { return ++child_count_; }
 
  private:
+  void refuse_elsewhere() const;
   [[noreturn]] void rethrow_or_break();  // Call it in a catch handler only.
   void start_progress_thread();
   std::uint64_t next_sequence(const collectives::Description& call) noexcept;
@@ -125,6 +138,7 @@ class Communicator::Impl final : public Request::Source,
   transport::WaitTraits wait_traits_;  // Of the transport.
   std::string one_thread_;             // What restricts calls to one thread; empty: nothing.
   std::thread::id maker_;              // The thread that made the communicator.
+  os::Origin origin_;                  // The process that made it.
   Backoff backoff_;                    // The initial state of each wait.
   OperationQueue queue_;
   Driver driver_;

@@ -93,8 +93,7 @@ Group join_over_mpi(const mpi::Calls& calls, mpi::Handle comm, const Communicato
 
 Communicator communicator_of(Group group, const Settings& settings) {
   require_own_topology(group);
-  return CommunicatorImpl::communicator(
-      std::make_shared<CommunicatorImpl>(std::move(group), settings));
+  return CommunicatorImpl::communicator(CommunicatorImpl::make(std::move(group), settings));
 }
 
 }  // namespace
@@ -111,8 +110,7 @@ std::vector<Communicator> communicators_over(const Calls& calls, Handle comm, st
                                              const CommunicatorOptions& options) {
   if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs at least one thread");
   const Settings settings(options);
-  const auto processes =
-      std::make_shared<CommunicatorImpl>(join_over_mpi(calls, comm, options), settings);
+  const auto processes = CommunicatorImpl::make(join_over_mpi(calls, comm, options), settings);
   std::vector<Communicator> threads;
   for (Group& group : groups_for_threads(*processes, count)) {
     const Settings own = settings.for_part(group);

@@ -24,6 +24,7 @@ BlockShelf::BlockShelf(const Communicator& communicator)
 BlockShelf::~BlockShelf() = default;
 
 void* BlockShelf::allocate(std::size_t bytes) {
+  state_->source->require_here();  // Elsewhere, nobody may be left to unlock the mutex.
   const std::lock_guard lock(state_->mutex);
   Block block = state_->source->allocate(bytes);
   void* address = block.bytes().data();
@@ -32,6 +33,7 @@ void* BlockShelf::allocate(std::size_t bytes) {
 }
 
 void BlockShelf::release(void* address) noexcept {
+  if (!state_->source->origin().is_here()) return;
   const std::lock_guard lock(state_->mutex);
   state_->blocks.erase(address);
 }

@@ -81,8 +81,8 @@ std::vector<Communicator> ThreadWorld::over(
     group.transport = std::move(transports[rank]);
     if (!methods.empty()) group.methods.push_back(std::move(methods[rank]));
     if (nccl_id) add_nccl(group, *nccl_id, options);
-    world.push_back(CommunicatorImpl::communicator(
-        std::make_shared<CommunicatorImpl>(std::move(group), settings)));
+    world.push_back(
+        CommunicatorImpl::communicator(CommunicatorImpl::make(std::move(group), settings)));
   }
   return world;
 }

@@ -1,8 +1,6 @@
 // Keeps the table of functions for devices, and the first fault of a device.
 #include "device/calls.h"
 
-#include <pthread.h>
-
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -10,22 +8,26 @@
 #include <rota/error.h>
 
 #include "device/begin.h"
+#include "os/origin.h"
 
 namespace rota {
 namespace {
 
 std::atomic<const cuda::Calls*> used_calls{nullptr};
 std::atomic<bool> has_begun{false};  // A function of the table may have been called.
-std::atomic<bool> is_forked_late{false};
 
 // The call that saw a fault first. A fault ends the use of all devices of the process.
 std::mutex first_fault_mutex;
 std::string first_fault;
 
-void note_fork() noexcept {
-  if (has_begun.load(std::memory_order_relaxed)) {
-    is_forked_late.store(true, std::memory_order_relaxed);
-  }
+// Returns the process that was the first to ask for a function of the table.
+const os::Origin& first_process() {
+  static const os::Origin kProcess;
+  return kProcess;
+}
+
+bool is_forked_late() {
+  return has_begun.load(std::memory_order_relaxed) && !first_process().is_here();
 }
 
 // Returns whether CUDA gives this error from now on, whatever is called.
@@ -50,8 +52,6 @@ namespace cuda {
 
 void use(const Calls& calls) {
   device::require_version(calls);
-  static const int kError = pthread_atfork(nullptr, nullptr, &note_fork);
-  if (kError != 0) throw Error(ErrorCode::kNoMemory, "there is no room for a handler of fork");
   {
     const std::scoped_lock lock(first_fault_mutex);
     first_fault.clear();
@@ -65,14 +65,15 @@ void use(const Calls& calls) {
 namespace device {
 
 const cuda::Calls* calls_in_use() noexcept {
-  if (is_forked_late.load(std::memory_order_relaxed)) return nullptr;
+  if (is_forked_late()) return nullptr;
   return used_calls.load(std::memory_order_acquire);
 }
 
 const cuda::Calls& calls() {
+  static_cast<void>(first_process());
   has_begun.store(true, std::memory_order_relaxed);
   if (const cuda::Calls* used = calls_in_use()) return *used;
-  if (is_forked_late.load(std::memory_order_relaxed)) {
+  if (is_forked_late()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "this process was forked after its parent had begun to use devices, and CUDA does "
                 "not work in such a process: fork before the first use of a device, or start a "

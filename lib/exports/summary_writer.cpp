@@ -13,6 +13,7 @@
 #include "exports/event_file.h"
 #include "exports/summary_queue.h"
 #include "formats/events.h"
+#include "os/origin.h"
 #include "os/quiet_thread.h"
 
 namespace rota {
@@ -55,6 +56,15 @@ class SummaryWriter::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
+  const os::Origin& origin() const noexcept { return origin_; }
+
+  // Returns this object. Throws Error kInvalidArgument if another process made it: the thread is
+  // not there.
+  Impl& here() {
+    origin_.require_here("this SummaryWriter");
+    return *this;
+  }
+
   template <class Content>
   void add(std::string_view tag, Content content, std::int64_t step) {
     if (tag.empty()) refuse_summary("without a tag: name the curve, such as loss/train");
@@ -84,6 +94,7 @@ class SummaryWriter::Impl {
   }
 
   bool flush_within(std::chrono::milliseconds limit) noexcept {
+    if (!origin_.is_here()) return false;
     std::unique_lock lock(mutex_);
     if (closing_) return true;
     const std::uint64_t ticket = ++flushes_asked_;
@@ -92,6 +103,7 @@ class SummaryWriter::Impl {
   }
 
   void close(bool success) noexcept {
+    if (!origin_.is_here()) return;
     {
       const std::lock_guard lock(mutex_);
       if (closing_) return;
@@ -191,6 +203,7 @@ class SummaryWriter::Impl {
     std::fputs(("rota: warning: " + what + "\n").c_str(), stderr);
   }
 
+  os::Origin origin_;
   const SummaryOptions options_;
   exports::EventFile file_;  // Used by the thread alone, except for path().
   mutable std::mutex mutex_;
@@ -211,44 +224,44 @@ class SummaryWriter::Impl {
 
 SummaryWriter::SummaryWriter(const std::filesystem::path& folder, const SummaryOptions& options)
     : impl_(std::make_unique<Impl>(folder, options)) {}
-SummaryWriter::~SummaryWriter() = default;
+SummaryWriter::~SummaryWriter() { impl_->origin().leave_elsewhere(impl_); }
 
 void SummaryWriter::scalar(std::string_view tag, double value, std::int64_t step) {
-  impl_->add(tag, formats::ScalarSummary{static_cast<float>(value)}, step);
+  impl_->here().add(tag, formats::ScalarSummary{static_cast<float>(value)}, step);
 }
 
 void SummaryWriter::histogram(std::string_view tag, std::span<const float> values,
                               std::int64_t step) {
-  impl_->add(tag, formats::HistogramSummary{std::vector<float>(values.begin(), values.end())},
-             step);
+  impl_->here().add(
+      tag, formats::HistogramSummary{std::vector<float>(values.begin(), values.end())}, step);
 }
 
 void SummaryWriter::histogram(std::string_view tag, std::span<const double> values,
                               std::int64_t step) {
-  impl_->add(tag, formats::HistogramSummary{std::vector<double>(values.begin(), values.end())},
-             step);
+  impl_->here().add(
+      tag, formats::HistogramSummary{std::vector<double>(values.begin(), values.end())}, step);
 }
 
 void SummaryWriter::image(std::string_view tag, ImageShape shape,
                           std::span<const std::uint8_t> pixels, std::int64_t step) {
   check_image(tag, shape, pixels);
-  impl_->add(tag, formats::ImageSummary{shape, {pixels.begin(), pixels.end()}}, step);
+  impl_->here().add(tag, formats::ImageSummary{shape, {pixels.begin(), pixels.end()}}, step);
 }
 
 void SummaryWriter::text(std::string_view tag, std::string_view text, std::int64_t step) {
-  impl_->add(tag, formats::TextSummary{std::string(text)}, step);
+  impl_->here().add(tag, formats::TextSummary{std::string(text)}, step);
 }
 
 void SummaryWriter::hyperparameters(const Hyperparameters& values,
                                     const std::vector<std::string>& metrics, std::int64_t step) {
-  impl_->add_hyperparameters(values, metrics, step);
+  impl_->here().add_hyperparameters(values, metrics, step);
 }
 
 void SummaryWriter::graph(const OnnxGraph& graph, std::int64_t step) {
-  impl_->add("graph", formats::GraphSummary{formats::encode_graph_definition(graph)}, step);
+  impl_->here().add("graph", formats::GraphSummary{formats::encode_graph_definition(graph)}, step);
 }
 
-void SummaryWriter::flush() { impl_->flush(); }
+void SummaryWriter::flush() { impl_->here().flush(); }
 bool SummaryWriter::flush_within(std::chrono::milliseconds limit) noexcept {
   return impl_->flush_within(limit);
 }

@@ -10,6 +10,7 @@
 #include "base/byte_stream.h"
 #include "formats/records.h"
 #include "formats/replacing_file.h"
+#include "os/origin.h"
 
 namespace rota {
 namespace {
@@ -30,6 +31,14 @@ void check_free(const std::filesystem::path& path) {
 struct RecordWriter::State {
   explicit State(const std::filesystem::path& path) : file(path), index(index_path(path)) {}
 
+  // Returns this object. Throws Error kInvalidArgument if another process made it: both would write
+  // to one file.
+  State& here() {
+    origin.require_here("this RecordWriter");
+    return *this;
+  }
+
+  os::Origin origin;
   formats::ReplacingFile file;
   formats::ReplacingFile index;
   std::string gathered;
@@ -58,7 +67,7 @@ RecordWriter::RecordWriter(RecordWriter&& other) noexcept = default;
 RecordWriter& RecordWriter::operator=(RecordWriter&& other) noexcept = default;
 
 void RecordWriter::append(std::span<const std::byte> data) {
-  State& state = *state_;
+  State& state = state_->here();
   const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
   if (data.size() < kGathered) {
     formats::append_record(state.gathered, text);
@@ -76,7 +85,7 @@ void RecordWriter::append(std::span<const std::byte> data) {
 std::size_t RecordWriter::count() const noexcept { return state_->ends.size(); }
 
 void RecordWriter::close() {
-  State& state = *state_;
+  State& state = state_->here();
   if (state.has_failed) {
     throw Error(ErrorCode::kCannotWrite,
                 "a file of records cannot be closed: an earlier record could not be written");

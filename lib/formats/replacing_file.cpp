@@ -40,7 +40,7 @@ ReplacingFile::ReplacingFile(const std::filesystem::path& path)
 ReplacingFile::~ReplacingFile() {
   file_.reset();
   std::error_code ignored;
-  if (!hidden_.empty()) std::filesystem::remove(hidden_, ignored);
+  if (!hidden_.empty() && origin_.is_here()) std::filesystem::remove(hidden_, ignored);
 }
 
 void ReplacingFile::append(std::span<const std::byte> bytes) { file_->append(bytes); }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "os/durable_file.h"
+#include "os/origin.h"
 
 namespace rota::formats {
 
@@ -16,7 +17,9 @@ class ReplacingFile {
   // Creates a file with a hidden name in the folder of `path`. Throws Error kCannotWrite, for
   // example if something other than a regular file is at `path`.
   explicit ReplacingFile(const std::filesystem::path& path);
-  ~ReplacingFile();  // Deletes the hidden file, unless commit() has renamed it.
+  // Deletes the hidden file, unless commit() has renamed it. In the child of a fork, leaves it to
+  // the parent.
+  ~ReplacingFile();
   ReplacingFile(const ReplacingFile&) = delete;
   ReplacingFile& operator=(const ReplacingFile&) = delete;
 
@@ -28,6 +31,7 @@ class ReplacingFile {
   void commit();
 
  private:
+  os::Origin origin_;
   std::string path_;
   std::string folder_;
   std::string hidden_;  // Empty once the file has its name.

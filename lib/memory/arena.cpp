@@ -47,7 +47,7 @@ std::span<std::byte> Arena::take(std::size_t bytes) {
 
 // Allocates nothing: a caller that lacks memory can still give memory back.
 void Arena::release(std::span<std::byte> bytes) noexcept {
-  if (bytes.empty() || quarantined_) return;
+  if (bytes.empty() || quarantined_ || !origin_.is_here()) return;
   const auto offset = static_cast<std::size_t>(bytes.data() - mapping_.bytes().data());
   mapping_.discard(offset, whole_pages(bytes.size()));
   const std::lock_guard lock(mutex_);

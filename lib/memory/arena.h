@@ -10,6 +10,7 @@
 #include <rota/memory.h>
 
 #include "os/host.h"
+#include "os/origin.h"
 #include "os/shared_mapping.h"
 
 namespace rota::memory {
@@ -30,6 +31,7 @@ class Arena : public Block::Owner, public std::enable_shared_from_this<Arena> {
   // Allocates as allocate() does, but the memory is never given back.
   std::span<std::byte> take(std::size_t bytes);
 
+  // Does nothing in the child of a fork: the memory is the parent's.
   void release(std::span<std::byte> bytes) noexcept override;
 
   // From now on, released memory is neither reused nor changed: perhaps a peer does not know yet
@@ -47,6 +49,7 @@ class Arena : public Block::Owner, public std::enable_shared_from_this<Arena> {
   std::shared_ptr<void> keep_alive_;
   os::SharedMapping& mapping_;
   std::size_t page_bytes_;
+  os::Origin origin_;
   std::atomic<bool> quarantined_{false};
   std::mutex mutex_;
   std::map<std::size_t, Run> runs_;  // By offset; covers the arena. Free neighbours are merged.

@@ -60,6 +60,7 @@ BucketOrder::~BucketOrder() {
 }
 
 void BucketOrder::check_index(std::size_t index) const {
+  require_here();
   if (index < marked_.size()) return;
   throw Error(ErrorCode::kInvalidArgument, "there is no gradient " + std::to_string(index) +
                                                ": there are " + std::to_string(marked_.size()) +
@@ -93,6 +94,7 @@ void BucketOrder::refuse_uncollected(const std::string& what, Request& request) 
 }
 
 void BucketOrder::require_all_collected() {
+  require_here();
   for (std::size_t bucket = 0; bucket < sent_count_; ++bucket) {
     if (is_collected(bucket)) continue;
     refuse_uncollected("bucket " + std::to_string(bucket), requests_[bucket]);
@@ -119,6 +121,7 @@ void BucketOrder::begin_step(std::uint64_t sample_count, std::span<const double>
 // Sends the sample count and the other sums of begin_step() before all buckets, so that the count
 // has arrived before the first bucket is scaled.
 void BucketOrder::send_sums() {
+  require_here();
   if (sums_sent_ || sums_.empty()) return;
   sums_sent_ = true;
   sums_request_ = communicator_.all_reduce_async(sums_, ReduceOp::kSum);
@@ -165,6 +168,7 @@ std::optional<std::size_t> BucketOrder::next_full() const noexcept {
 }
 
 void BucketOrder::check_sent(std::size_t bucket) const {
+  require_here();
   if (bucket >= bucket_count()) {
     throw Error(ErrorCode::kInvalidArgument, "there is no bucket " + std::to_string(bucket) +
                                                  ": there are " + std::to_string(bucket_count()) +

@@ -11,9 +11,12 @@
 
 #include <rota/gradient_buckets.h>
 
+#include "os/origin.h"
+
 namespace rota {
 
-// One thread at a time may use this object.
+// One thread at a time may use this object. In the child of a fork, every function that can throw
+// throws Error kInvalidArgument.
 class BucketOrder {
  public:
   // The arguments are those of GradientBuckets, and so are the Errors.
@@ -64,8 +67,10 @@ class BucketOrder {
   void collect_sums();
   void wait_for(Request& request);
   void refuse_uncollected(const std::string& what, Request& request);
+  void require_here() const { origin_.require_here("this set of gradient buckets"); }
 
   Communicator& communicator_;
+  os::Origin origin_;
   BucketLayout layout_;
   std::size_t element_bytes_;
   Codec codec_;

@@ -2,6 +2,7 @@
 #include <rota/gradient_buckets.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include <rota/error.h>
@@ -24,6 +25,22 @@ std::vector<std::size_t> counts_of(const std::vector<std::span<T>>& gradients) {
   counts.reserve(gradients.size());
   for (const std::span<T>& gradient : gradients) counts.push_back(gradient.size());
   return counts;
+}
+
+// Where the values of a gradient are: in a bucket, or attached.
+struct GradientExtent {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  std::size_t index;
+};
+
+[[noreturn]] void refuse_overlap(std::size_t one, std::size_t other) {
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      "gradients " + std::to_string(std::min(one, other)) + " and " +
+          std::to_string(std::max(one, other)) +
+          " overlap in memory, so values in both would be summed twice: give this memory as "
+          "one gradient, and mark it ready after its last part was added");
 }
 
 training::Facts facts_of(const std::vector<Values>& parameters) {
@@ -82,6 +99,7 @@ GradientBuckets<T>::GradientBuckets(Communicator& communicator,
                                     const BucketOptions& options)
     : GradientBuckets(communicator, counts_of(gradients), options) {
   for (std::size_t index = 0; index < gradients.size(); ++index) attach(index, gradients[index]);
+  require_apart();
 }
 
 template <class T>
@@ -113,10 +131,35 @@ void GradientBuckets<T>::attach(std::size_t index, std::span<T> gradient) {
                     " elements, but is attached to memory of " + std::to_string(gradient.size()));
   }
   attached_[index] = gradient;
+  may_overlap_ = true;
+}
+
+// An attached gradient also has a place in a bucket, which no other gradient may use. The two
+// extents of one gradient may overlap, and have the same length. So if any two extents of different
+// gradients overlap, there are two such neighbours in the order of their addresses.
+template <class T>
+void GradientBuckets<T>::require_apart() {
+  std::vector<GradientExtent> extents;
+  const auto add = [&](std::span<const T> values, std::size_t index) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(values.data());
+    if (!values.empty()) extents.push_back({begin, begin + values.size_bytes(), index});
+  };
+  for (std::size_t index = 0; index < attached_.size(); ++index) {
+    add(gradient(index), index);
+    add(attached_[index], index);
+  }
+  std::ranges::sort(extents, {}, &GradientExtent::begin);
+  const auto overlap = [](const GradientExtent& a, const GradientExtent& b) {
+    return a.index != b.index && a.end > b.begin;
+  };
+  const auto found = std::ranges::adjacent_find(extents, overlap);
+  if (found != extents.end()) refuse_overlap(found[0].index, found[1].index);
+  may_overlap_ = false;
 }
 
 template <class T>
 void GradientBuckets<T>::begin_step(std::uint64_t sample_count, std::span<const double> sums) {
+  if (may_overlap_) require_apart();
   order_->begin_step(sample_count, sums);
 }
 

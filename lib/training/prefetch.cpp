@@ -9,6 +9,7 @@
 
 #include <rota/error.h>
 
+#include "os/origin.h"
 #include "os/quiet_thread.h"
 
 namespace rota {
@@ -18,6 +19,13 @@ namespace rota {
 struct PrefetchThread::State {
   State(std::size_t most, std::function<void(std::size_t)> body)
       : depth(most), gather(std::move(body)), thread(os::start_quiet_thread([this] { run(); })) {}
+
+  // Returns this object. Throws Error kInvalidArgument if another process made it: the thread is
+  // not there.
+  State& here() {
+    origin.require_here("this Prefetch");
+    return *this;
+  }
 
   std::size_t slot_of(std::uint64_t batch) const noexcept {
     return static_cast<std::size_t>(batch % (depth + 1));
@@ -39,6 +47,7 @@ struct PrefetchThread::State {
     }
   }
 
+  const os::Origin origin;
   const std::size_t depth;
   const std::function<void(std::size_t)> gather;
   std::mutex mutex;
@@ -60,6 +69,8 @@ PrefetchThread::PrefetchThread(std::size_t depth, std::function<void(std::size_t
 }
 
 PrefetchThread::~PrefetchThread() {
+  state_->origin.leave_elsewhere(state_);
+  if (!state_) return;
   {
     const std::lock_guard lock(state_->mutex);
     state_->ends = true;
@@ -69,10 +80,11 @@ PrefetchThread::~PrefetchThread() {
 }
 
 std::size_t PrefetchThread::slot_to_ask() const {
-  const std::lock_guard lock(state_->mutex);
-  if (state_->asked - state_->returned < state_->depth) return state_->slot_of(state_->asked);
+  State& state = state_->here();
+  const std::lock_guard lock(state.mutex);
+  if (state.asked - state.returned < state.depth) return state.slot_of(state.asked);
   throw Error(ErrorCode::kInvalidArgument,
-              "prefetch of " + std::to_string(state_->depth) +
+              "prefetch of " + std::to_string(state.depth) +
                   " batches: as many are asked for; call next() before another ask()");
 }
 
@@ -85,17 +97,19 @@ void PrefetchThread::ask() {
 }
 
 std::size_t PrefetchThread::next() {
-  std::unique_lock lock(state_->mutex);
-  if (state_->returned == state_->asked) {
+  State& state = state_->here();
+  std::unique_lock lock(state.mutex);
+  if (state.returned == state.asked) {
     throw Error(ErrorCode::kInvalidArgument,
                 "prefetch: no batch was asked for; call ask() before next()");
   }
-  state_->changed.wait(lock, [this] { return state_->gathered > state_->returned; });
-  return state_->slot_of(state_->returned++);
+  state.changed.wait(lock, [&] { return state.gathered > state.returned; });
+  return state.slot_of(state.returned++);
 }
 
 // The batch under way ends as a batch that was gathered and returned.
 void PrefetchThread::forget() noexcept {
+  if (!state_->origin.is_here()) return;
   std::unique_lock lock(state_->mutex);
   state_->asked = state_->gathered + (state_->is_gathering ? 1 : 0);
   state_->changed.wait(lock, [this] { return !state_->is_gathering; });

@@ -13,7 +13,9 @@
 #include "os/listener.h"
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
+#include "testing/error_of.h"
 #include "testing/own_ports.h"
+#include "testing/said_by_child.h"
 
 namespace rota {
 namespace {
@@ -213,6 +215,30 @@ TEST(ByHand, ARankIsTakenOnce) {
         }
         comm.barrier();
       });
+  expect_no_errors(outcomes);
+}
+
+// The child of a rank would otherwise wait until its timeout for its parent to leave.
+TEST(ByHand, AChildOfARankIsNoFurtherRank) {
+  const auto addresses = testing::free_addresses(2);
+  const std::vector<CommunicatorOptions> ranks = {options_for(0, addresses),
+                                                  options_for(1, addresses)};
+  const Outcomes outcomes = run_ranks(ranks, [&](Communicator& comm) {
+    sum_of_ranks(comm);
+    if (comm.rank() == 1) {
+      const auto said = testing::said_by_child([&] {
+        const Error none(ErrorCode::kSystem, "no error");
+        const auto one = testing::error_of([&] { Communicator{ranks[1]}; });
+        const auto two = testing::error_of([&] { Communicator::for_threads(2, ranks[1]); });
+        return one.value_or(none).what() + std::string("\n") + two.value_or(none).what();
+      });
+      const std::string refusal =
+          "the communicator of rank 1 (127.0.0.1) was made before the fork of this process, and "
+          "works only in the process that made it: use it there";
+      EXPECT_EQ(said, refusal + "\n" + refusal);
+    }
+    sum_of_ranks(comm);
+  });
   expect_no_errors(outcomes);
 }
 

@@ -14,6 +14,7 @@
 #include "os/host.h"
 #include "testing/on_every_rank.h"
 #include "testing/paths.h"
+#include "testing/said_by_child.h"
 #include "testing/tcp_world.h"
 #include "training/thread_ranks.h"
 
@@ -81,6 +82,14 @@ TEST(ErrorsPage, QuotesInvalidArgument) {
   std::vector<int> integers(10);
   expect_quoted(error_of([&] { alone.all_reduce(integers, ReduceOp::kMean); }),
                 ErrorCode::kInvalidArgument);
+}
+
+TEST(ErrorsPage, QuotesTheRefusalOfAFork) {
+  std::vector<Communicator> world = Communicator::for_threads(1, CommunicatorOptions{});
+  const auto said = testing::said_by_child(
+      [&] { return std::string(error_of([&] { world[0].barrier(); }).what()); });
+  ASSERT_TRUE(said);
+  expect_quoted({ErrorCode::kInvalidArgument, *said}, ErrorCode::kInvalidArgument);
 }
 
 // Returns the error of rank 1 of two over TCP, where only rank 1 receives. The receiver compares

@@ -13,6 +13,7 @@
 #include "exports/full_disk.h"
 #include "exports/read_events.h"
 #include "testing/error_of.h"
+#include "testing/said_by_child.h"
 #include "training/temporary_folder.h"
 
 namespace rota {
@@ -128,6 +129,38 @@ TEST(SummaryWriter, EndsTheSessionOfHyperparameters) {
   EXPECT_EQ(events[3].tag, "_hparams_/session_start_info");
   EXPECT_EQ(events[5].tag, "_hparams_/session_end_info");
   EXPECT_EQ(events[5].step, 9);
+}
+
+// The thread that writes is not in the child of a fork, so a flush() there would wait for ever.
+// What the parent has not written yet must be in the file once.
+TEST(SummaryWriter, IsLeftToTheProcessThatMadeIt) {
+  const TemporaryFolder folder;
+  auto writer = std::make_unique<SummaryWriter>(folder.path());
+  writer->scalar("loss", 0.5, 1);
+  const auto said = testing::said_by_child([&] {
+    const std::array<float, 2> values = {1, 2};
+    std::string text = testing::not_refused(
+        "this SummaryWriter", {{"scalar", [&] { writer->scalar("of the child", 1, 1); }},
+                               {"histogram", [&] { writer->histogram("of the child", values, 1); }},
+                               {"text", [&] { writer->text("of the child", "hello", 1); }},
+                               {"hyperparameters",
+                                [&] {
+                                  writer->hyperparameters({{"rate", 0.5}}, {"loss"}, 1);
+                                }},
+                               {"flush", [&] { writer->flush(); }}});
+    if (writer->flush_within(std::chrono::milliseconds(1))) text += "flush_within: flushed\n";
+    writer->close();
+    writer.reset();
+    return text;
+  });
+  EXPECT_EQ(said, "");
+  writer->scalar("loss", 0.25, 2);
+  writer->close();
+  const auto events = read_events(writer->path());
+  expect_head(events, 1);
+  ASSERT_EQ(events.size(), 4U);
+  EXPECT_EQ(events[2].scalar, 0.5F);
+  EXPECT_EQ(events[3].scalar, 0.25F);
 }
 
 TEST(SummaryWriter, RefusesWhatItCannotWrite) {

@@ -10,6 +10,7 @@
 #include "base/byte_stream.h"
 #include "formats/records.h"
 #include "testing/error_of.h"
+#include "testing/said_by_child.h"
 #include "training/temporary_folder.h"
 
 namespace rota {
@@ -85,6 +86,24 @@ TEST_F(RecordFilesTest, AppearWhenTheyAreClosed) {
     EXPECT_FALSE(std::filesystem::exists(path()));
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+// The child of a fork would delete what its parent has written so far.
+TEST_F(RecordFilesTest, AreLeftToTheProcessThatWritesThem) {
+  auto writer = std::make_unique<RecordWriter>(path());
+  writer->append(base::bytes_of(std::string("first")));
+  const auto said = testing::said_by_child([&] {
+    std::string text = testing::not_refused(
+        "this RecordWriter",
+        {{"append", [&] { writer->append(base::bytes_of(std::string("of the child"))); }},
+         {"close", [&] { writer->close(); }}});
+    writer.reset();
+    return text;
+  });
+  EXPECT_EQ(said, "");
+  writer->append(base::bytes_of(std::string("second")));
+  writer->close();
+  EXPECT_THAT(read({path()}), ElementsAre("first", "second"));
 }
 
 TEST_F(RecordFilesTest, AreNeverOverwritten) {

@@ -1,11 +1,11 @@
 // A Communicator is a group of ranks that combine buffers. Its options are in <rota/options.h>.
 //
 // Calls match by order: every rank must make the same calls with the same count and type. One
-// thread at a time may use a Communicator. The values of a call are borrowed until the call
-// completes. After success, every rank has the same bits, over any transport. One failure breaks a
-// Communicator for ever, on every rank: each later call throws the first cause. The values of a
-// failed call are unspecified; values from allocate() may change until the other ranks know of the
-// failure.
+// thread at a time may use a Communicator, in the process that made it. In the child of a fork,
+// calls throw kInvalidArgument, and destructors do nothing. The values of a call are borrowed until
+// the call completes. After success, every rank has the same bits, over any transport. One failure
+// breaks a Communicator for ever, on every rank: each later call throws the first cause. The values
+// of a failed call are unspecified; those from allocate() may change until all ranks know of it.
 //
 // Each call has a blocking form, and an _async form that returns a Request: immediately, unless 64
 // calls are pending. Both throw what Request::wait throws, and Error kInvalidArgument, with nothing

@@ -55,7 +55,9 @@ class ROTA_HIDDEN BucketOrder;  // Internal to the library.
 
 // T is float or double. A gradient is either a view into its bucket, which needs no copy, or
 // attached. An attached gradient is in the caller's memory, and is copied into its bucket and back.
-// One thread at a time may use this object: the thread that uses the Communicator.
+// No two gradients may overlap in memory: values in both would be summed twice. So the gradient of
+// weights that a model uses in several places (tied weights) is one gradient. One thread at a time
+// may use this object: the thread that uses the Communicator.
 template <class T>
 class ROTA_EXPORT GradientBuckets {
  public:
@@ -66,7 +68,7 @@ class ROTA_EXPORT GradientBuckets {
                   const BucketOptions& options = {});
 
   // Works as the first constructor does, and attaches all `gradients`, which stay in the caller's
-  // memory.
+  // memory. Throws Error kInvalidArgument if two of them overlap; the text has both indices.
   GradientBuckets(Communicator& communicator, const std::vector<std::span<T>>& gradients,
                   const BucketOptions& options = {});
 
@@ -84,7 +86,7 @@ class ROTA_EXPORT GradientBuckets {
   // From now on, gradient `index` is in the memory `gradient`, which is borrowed. ready() copies
   // the gradient into its bucket, and the wait for that bucket copies the sum back. Must not be
   // called in the middle of a step. Throws Error kInvalidArgument for an index or a count that does
-  // not match the layout.
+  // not match the layout. The next begin_step() looks whether gradients overlap.
   void attach(std::size_t index, std::span<T> gradient);
 
   // From now on, steps announce each bucket with error feedback to `guard` before they send it.
@@ -100,9 +102,11 @@ class ROTA_EXPORT GradientBuckets {
   // Starts a step of `sample_count` samples on this rank; no gradient is ready yet. A rank without
   // data takes part with 0 samples and gradients of zeros. `sums` are further numbers to add up
   // over all ranks, such as the loss. They are copied, and every rank must give the same number of
-  // them. Sends nothing yet. Allocates only if there are more sums than ever before. Throws Error
-  // kInvalidArgument if a sum of the previous step was not waited for, because that sum may still
-  // be under way. If the communicator is broken, throws the cause instead. Throws kNoMemory.
+  // them. Sends nothing yet. Allocates only if there are more sums than ever before, and after an
+  // attach(). Throws Error kInvalidArgument if two gradients overlap since an attach(); the text
+  // has both indices. Also throws it if a sum of the previous step was not waited for, because that
+  // sum may still be under way. If the communicator is broken, throws the cause instead. Throws
+  // kNoMemory.
   void begin_step(std::uint64_t sample_count, std::span<const double> sums = {});
 
   // Sends the sample count and the sums, in a small collective before all buckets. Without this
@@ -138,6 +142,7 @@ class ROTA_EXPORT GradientBuckets {
   void visit_state(StateVisitor& visitor);
 
  private:
+  void require_apart();
   Request begin_sum(std::size_t bucket);
   void copy_back(std::size_t bucket) noexcept;
 
@@ -147,6 +152,7 @@ class ROTA_EXPORT GradientBuckets {
   StepGuard* guard_ = nullptr;
   std::vector<float> feedback_;  // Laid out as values_; empty if the codec wants no feedback.
   std::vector<std::span<T>> attached_;  // By gradient; empty: the gradient is in its bucket.
+  bool may_overlap_ = false;            // Since an attach().
   std::uint64_t copied_bytes_ = 0;
   std::unique_ptr<BucketOrder> order_;  // Destroyed first: it waits for sums under way.
 };

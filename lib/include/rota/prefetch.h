@@ -50,14 +50,14 @@ class ROTA_EXPORT Prefetch {
   // the copies are called on another thread, one at a time. What they refer to must outlive this
   // object. Throws Error kInvalidArgument if `depth` is 0; kSystem if no thread can be started.
   Prefetch(const SampleSource<B>& source, std::size_t depth)
-      : slots_(depth + 1, Slot{.gather = source.gather}),
-        thread_(depth, [this](std::size_t slot) { gather(slots_[slot]); }) {}
+      : slots_(std::make_shared<Slots>(depth + 1, Slot{.gather = source.gather})),
+        thread_(depth, [slots = slots_](std::size_t slot) { gather((*slots)[slot]); }) {}
   Prefetch(const Prefetch&) = delete;
   Prefetch& operator=(const Prefetch&) = delete;
 
   // Copies `run`. Never waits. Throws Error kInvalidArgument if `depth` batches are asked for.
   void ask(const SampleRun& run) {
-    Slot& slot = slots_[thread_.slot_to_ask()];
+    Slot& slot = (*slots_)[thread_.slot_to_ask()];
     slot.samples.assign(run.samples.begin(), run.samples.end());
     slot.seed = run.seed;
     slot.step = run.step;
@@ -68,7 +68,7 @@ class ROTA_EXPORT Prefetch {
   // until the next call. Throws what its gather() threw; the batches after it are still there.
   // Throws Error kInvalidArgument if no batch was asked for.
   const B& next() {
-    Slot& slot = slots_[thread_.next()];
+    Slot& slot = (*slots_)[thread_.next()];
     if (slot.failure) std::rethrow_exception(std::exchange(slot.failure, nullptr));
     return *slot.batch;
   }
@@ -86,6 +86,7 @@ class ROTA_EXPORT Prefetch {
     std::optional<B> batch = {};
     std::exception_ptr failure = {};
   };
+  using Slots = std::vector<Slot>;
 
   static void gather(Slot& slot) noexcept {
     try {
@@ -96,8 +97,10 @@ class ROTA_EXPORT Prefetch {
     }
   }
 
-  std::vector<Slot> slots_;
-  PrefetchThread thread_;  // Last: it uses the slots.
+  // The thread has a share, because the child of a fork must not destroy a batch that is being
+  // gathered.
+  std::shared_ptr<Slots> slots_;
+  PrefetchThread thread_;
 };
 
 }  // namespace rota

@@ -145,7 +145,8 @@ int World::take_tags(std::size_t count) {
 }
 
 bool World::may_call() const noexcept {
-  return !calls_.is_finalized() && (!is_for_one_thread() || calls_.is_main_thread());
+  return origin_.is_here() && !calls_.is_finalized() &&
+         (!is_for_one_thread() || calls_.is_main_thread());
 }
 
 TurnHolder::TurnHolder(const World& world) noexcept : flag_(world.turn()) {

@@ -12,6 +12,7 @@
 #include <rota/mpi_calls.h>
 
 #include "base/time.h"
+#include "os/origin.h"
 
 namespace rota::transport::mpi {
 
@@ -61,7 +62,7 @@ class World {
   void keep_for_ever() noexcept { is_kept_.store(true, std::memory_order_relaxed); }
   bool is_kept() const noexcept { return is_kept_.load(std::memory_order_relaxed); }
 
-  // Returns whether this thread may call MPI now.
+  // Returns whether this thread may call MPI now. In the child of a fork, no thread may.
   bool may_call() const noexcept;
 
  private:
@@ -74,6 +75,7 @@ class World {
   void check(const char* function, int error) const;
 
   const Calls& calls_;
+  os::Origin origin_;
   ThreadLevel level_;
   Handle comm_ = 0;
   int rank_ = 0;
