@@ -2,11 +2,11 @@
 #include "communicator/planner.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <iterator>
 
 #include "base/assert.h"
+#include "base/number_text.h"
 #include "communicator/memory_need.h"
 #include "communicator/topology.h"
 #include "device/begin.h"
@@ -30,9 +30,7 @@ std::string in_units(std::size_t bytes) {
   auto number = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
   for (; number >= 1024 && unit + 1 < std::size(units); ++unit) number /= 1024;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", number);
-  return text.data() + std::string(units[unit]);
+  return base::rounded_text(number, 4) + units[unit];
 }
 
 constexpr std::size_t kMostPlanned = 1024;
