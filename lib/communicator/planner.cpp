@@ -142,7 +142,8 @@ Planner::PlannedPtr Planner::make(const Call& call, const Description& what,
   const auto planned = std::make_shared<PlannedCollective>(PlannedCollective{
       .call = what,
       .signature = {chosen, group_.rank},
-      .reducer = {*settings_.reductions, what.type, what.reduction, group_.world_size()},
+      .reducer = {*settings_.reductions, what.type, what.reduction, group_.world_size(),
+                  collectives::is_of_library(chosen.algorithm)},
       .value_bytes = call.values ? call.values->bytes() : 0,
       .input_bytes = call.input ? call.input->bytes() : 0,
       .feedback_bytes = call.feedback ? call.feedback->bytes() : 0});
