@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+
+#include "base/number_text.h"
 
 namespace rota::launcher {
 
@@ -21,10 +22,7 @@ std::string size_text(std::uint64_t bytes) {
     value /= 1000;
     ++unit;
   }
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), value < 9.95 && unit > 0 ? "%.1f %s" : "%.0f %s", value,
-                kUnits[unit]);
-  return text.data();
+  return base::fixed_text(value, value < 9.95 && unit > 0 ? 1 : 0) + " " + kUnits[unit];
 }
 
 std::uint64_t bytes_of_files(const checkpoint::Manifest& manifest) {

@@ -3,18 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "base/number_text.h"
 
 namespace rota::launcher {
-namespace {
-
-std::string shortest(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", number);
-  return text;
-}
-
-}  // namespace
 
 Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota,
                   std::size_t cpus_per_rank) {
@@ -22,7 +14,7 @@ Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota,
   slots.cpu_count = std::max<std::size_t>(1, allowed_cpu_count);
   slots.reason =
       std::to_string(slots.cpu_count) + (slots.cpu_count == 1 ? " CPU" : " CPUs") + " allowed";
-  slots.reason += quota ? ", a quota of " + shortest(*quota) : ", no quota";
+  slots.reason += quota ? ", a quota of " + base::shortest_text(*quota) : ", no quota";
   // A quota of 3 may come as 2.9999 when its period does not divide evenly.
   const double granted = quota ? std::max(1.0, std::floor(*quota + 1e-3)) : HUGE_VAL;
   if (granted < static_cast<double>(slots.cpu_count)) {
@@ -37,7 +29,7 @@ Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota,
 std::string lack_of_cpu(std::size_t rank_count, std::optional<double> quota, bool is_pod) {
   if (!quota || *quota + 1e-3 >= static_cast<double>(rank_count)) return {};
   const std::string ranks = rank_count == 1 ? "one rank" : std::to_string(rank_count) + " ranks";
-  return "the CPU limit is " + shortest(*quota) + " for " + ranks +
+  return "the CPU limit is " + base::shortest_text(*quota) + " for " + ranks +
          " here, so the ranks pause whenever they have used it up: raise " +
          (is_pod ? "resources.limits.cpu" : "the quota of the control group") + " to " +
          std::to_string(rank_count) + " or more" + (is_pod ? ", or remove the limit" : "");

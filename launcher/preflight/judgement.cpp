@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/number_text.h"
 #include "base/transports.h"
 #include "launcher/plan/file_need.h"
 #include "launcher/plan/host_assignment.h"
@@ -23,13 +23,6 @@ using Rendered = std::function<std::string(const Host& host)>;
 constexpr std::size_t kMostNamed = 8;
 constexpr std::size_t kShownDigits = 12;
 
-template <class... Numbers>
-std::string format(const char* pattern, Numbers... numbers) {
-  char text[64];
-  std::snprintf(text, sizeof text, pattern, numbers...);
-  return text;
-}
-
 std::string join(const std::vector<std::string>& words, const char* between = ", ") {
   std::string text;
   for (std::size_t i = 0; i < std::min(words.size(), kMostNamed); ++i) {
@@ -42,7 +35,7 @@ std::string join(const std::vector<std::string>& words, const char* between = ",
 }
 
 std::string in_gibibytes(std::uint64_t bytes) {
-  return format("%.1f GiB", static_cast<double>(bytes) / (1 << 30));
+  return base::fixed_text(static_cast<double>(bytes) / (1 << 30), 1) + " GiB";
 }
 
 std::string limit_text(std::uint64_t limit, const std::string& text) {
@@ -291,7 +284,7 @@ Finding look_at_clocks(const Hosts& hosts) {
     const double difference = std::abs(host.clock_ahead);
     most = std::max(most, difference);
     if (difference <= kMostClockDifference) continue;
-    apart.push_back(host.name + " is " + format("%.1f s ", difference) +
+    apart.push_back(host.name + " is " + base::fixed_text(difference, 1) + " s " +
                     (host.clock_ahead > 0 ? "ahead of " : "behind ") + hosts.front().name +
                     "'s clock");
   }
@@ -322,9 +315,9 @@ Finding look_at_edges(const Inspection& inspection, const std::vector<EdgeRating
   const auto& edges = inspection.edges;
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (!(ratings[i].*is_bad)) continue;
-    slow.push_back(name_of(inspection, edges[i]) + " has " + value_of(edges[i]) +
-                   format(is_bandwidth ? ", %.2g of the median" : ", %.3g times the median",
-                          ratio_of(ratings[i])));
+    slow.push_back(name_of(inspection, edges[i]) + " has " + value_of(edges[i]) + ", " +
+                   base::rounded_text(ratio_of(ratings[i]), is_bandwidth ? 2 : 3) +
+                   (is_bandwidth ? " of the median" : " times the median"));
   }
   if (!slow.empty()) {
     finding.verdict = Verdict::kDegraded;
@@ -409,13 +402,15 @@ Judgement judge(const Inspection& inspection) {
 
 std::string bandwidth_text(double bytes_per_second) {
   const double bits = 8 * bytes_per_second;
-  if (bits >= 1e9) return format("%.3g Gbit/s", bits / 1e9);
-  return bits >= 1e6 ? format("%.3g Mbit/s", bits / 1e6) : format("%.3g kbit/s", bits / 1e3);
+  if (bits >= 1e9) return base::rounded_text(bits / 1e9, 3) + " Gbit/s";
+  if (bits >= 1e6) return base::rounded_text(bits / 1e6, 3) + " Mbit/s";
+  return base::rounded_text(bits / 1e3, 3) + " kbit/s";
 }
 
 std::string latency_text(double seconds) {
-  if (seconds >= 1) return format("%.3g s", seconds);
-  return seconds >= 1e-3 ? format("%.3g ms", seconds * 1e3) : format("%.3g us", seconds * 1e6);
+  if (seconds >= 1) return base::rounded_text(seconds, 3) + " s";
+  if (seconds >= 1e-3) return base::rounded_text(seconds * 1e3, 3) + " ms";
+  return base::rounded_text(seconds * 1e6, 3) + " us";
 }
 
 }  // namespace rota::preflight

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "base/number_text.h"
 
 namespace rota::preflight {
 namespace {
@@ -16,12 +17,6 @@ using Json = nlohmann::ordered_json;
 using Row = std::vector<std::string>;
 
 constexpr std::size_t kNumberColumn = 1;  // Edge columns from this index on are numbers.
-
-std::string ratio_text(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", ratio);
-  return text;
-}
 
 // Aligns columns at the width of their widest cell. Cells of the columns from `first_number` on are
 // aligned to the right. The last column has no padding.
@@ -58,8 +53,8 @@ std::string edges_text(const Inspection& inspection, const Judgement& judgement)
     const Edge& edge = inspection.edges[i];
     const EdgeRating& rating = judgement.edges[i];
     rows.push_back({inspection.hosts[edge.from].name + " -> " + inspection.hosts[edge.to].name,
-                    latency_text(edge.latency), ratio_text(rating.latency_ratio),
-                    bandwidth_text(edge.bandwidth), ratio_text(rating.bandwidth_ratio),
+                    latency_text(edge.latency), base::fixed_text(rating.latency_ratio, 2),
+                    bandwidth_text(edge.bandwidth), base::fixed_text(rating.bandwidth_ratio, 2),
                     rating.is_slow() ? "<- slow" : ""});
   }
   return align(rows, kNumberColumn);

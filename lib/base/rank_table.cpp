@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 namespace rota {
 namespace {
@@ -11,6 +10,10 @@ namespace {
 std::string padded(std::string text, std::size_t width) {
   text.resize(std::max(width, text.size()), ' ');
   return text;
+}
+
+std::string behind_spaces(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
 }  // namespace
@@ -30,25 +33,21 @@ std::string to_text(const RankTable& table) {
     host_width = std::max(host_width, row.host.size());
     address_width = std::max(address_width, row.address.size());
   }
-  std::ostringstream text;
-  text << "epoch " << table.epoch << " · world " << table.rows.size() << " on " << hosts.size()
-       << (hosts.size() == 1 ? " host · " : " hosts · ") << table.transport << " · "
-       << table.source;
-  if (!table.tuned.empty()) text << " · tuned by " << table.tuned;
-  text << "\n";
-  text << "rank  local  " << padded("host", host_width) << "  " << padded("address", address_width)
-       << "  cores\n";
+  std::string text = "epoch " + std::to_string(table.epoch) + " · world " +
+                     std::to_string(table.rows.size()) + " on " + std::to_string(hosts.size()) +
+                     (hosts.size() == 1 ? " host · " : " hosts · ") + table.transport + " · " +
+                     table.source;
+  if (!table.tuned.empty()) text += " · tuned by " + table.tuned;
+  text += "\nrank  local  " + padded("host", host_width) + "  " + padded("address", address_width) +
+          "  cores\n";
   for (std::size_t rank = 0; rank < table.rows.size(); ++rank) {
     const RankRow& row = table.rows[rank];
-    const std::string number = std::to_string(rank);
-    const std::string local = std::to_string(row.local_rank);
-    text << std::string(4 - std::min<std::size_t>(4, number.size()), ' ') << number << "  "
-         << std::string(5 - std::min<std::size_t>(5, local.size()), ' ') << local << "  "
-         << padded(row.host, host_width) << "  "
-         << padded(row.address.empty() ? "-" : row.address, address_width) << "  "
-         << (row.cores.empty() ? "any" : row.cores) << "\n";
+    text += behind_spaces(std::to_string(rank), 4) + "  " +
+            behind_spaces(std::to_string(row.local_rank), 5) + "  " + padded(row.host, host_width) +
+            "  " + padded(row.address.empty() ? "-" : row.address, address_width) + "  " +
+            (row.cores.empty() ? "any" : row.cores) + "\n";
   }
-  return text.str();
+  return text;
 }
 
 }  // namespace rota

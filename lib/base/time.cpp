@@ -1,19 +1,16 @@
 // Prints durations for a person.
 #include "base/time.h"
 
-#include <cstdio>
+#include "base/number_text.h"
 
 namespace rota::base {
 
 std::string to_text(Duration duration) {
-  char text[32];
+  constexpr double kWholeSeconds = 100;  // Three digits of a longer time would not be all of it.
   const double seconds = to_seconds(duration);
-  if (seconds >= 0.1) {
-    std::snprintf(text, sizeof text, "%.3g s", seconds);
-  } else {
-    std::snprintf(text, sizeof text, "%.3g ms", seconds * 1e3);
-  }
-  return text;
+  if (seconds >= kWholeSeconds) return fixed_text(seconds, 0) + " s";
+  if (seconds >= 0.1) return rounded_text(seconds, 3) + " s";
+  return rounded_text(seconds * 1e3, 3) + " ms";
 }
 
 }  // namespace rota::base

@@ -23,7 +23,7 @@ inline double to_seconds(Duration duration) noexcept {
   return std::chrono::duration<double>(duration).count();
 }
 
-// Returns a text for error messages, such as "2 s", "0.5 s" or "12 ms".
+// Returns a text for error messages, such as "2 s", "0.5 s", "12 ms" or "1800 s".
 std::string to_text(Duration duration);
 
 }  // namespace rota::base

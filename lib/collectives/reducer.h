@@ -19,8 +19,10 @@ constexpr ReduceOp op_of_addition(ReduceOp op, bool last) noexcept {
 class Reducer {
  public:
   // If why_not(reduction, type) refuses the pair, add and pre_scale must not be called.
+  // `stores_sum`: the sum of all ranks is rounded to `type`, and then scale_to_mean() makes the
+  // mean. Otherwise the last addition makes the mean, and only sums of fewer ranks are rounded.
   Reducer(const kernels::Reductions& reductions, DataType type, const Reduction& reduction,
-          std::size_t world_size) noexcept;
+          std::size_t world_size, bool stores_sum = false) noexcept;
 
   // Sets accumulator = accumulator op input, for `count` elements. `last`: this is the last
   // addition, and a mean is scaled in the same pass.
@@ -43,8 +45,9 @@ class Reducer {
     combine_to_both_(outputs[0], outputs[1], inputs[0], inputs[1], count, mean_factor_);
   }
 
-  // The next functions are about the reduction's factor. A rank multiplies its own values by this
-  // factor once, before any rank adds them.
+  // The next functions are about the factor of this rank: that of a pre-scaled sum, or the one that
+  // keeps the sums of a mean of Float16 finite. A rank multiplies its own values by this factor
+  // once, before any rank adds them.
   bool needs_pre_scale() const noexcept { return pre_factor_ != 1; }
   double pre_factor() const noexcept { return pre_factor_; }
   void pre_scale(std::byte* values, std::size_t count) const noexcept {
@@ -55,7 +58,7 @@ class Reducer {
     if (factor != 1) scale_(values, count, factor);
   }
 
-  // Makes means of sums: multiplies by 1 / world_size.
+  // Makes means of sums: multiplies by 1 / world_size, divided by the factor of a rank.
   void scale_to_mean(std::byte* sums, std::size_t count) const noexcept {
     scale_(sums, count, mean_factor_);
   }
@@ -70,8 +73,8 @@ class Reducer {
   kernels::Combine combine_few_last_;
   kernels::CombineToBoth combine_to_both_;
   kernels::Scale scale_;  // Null if the type has no factors.
-  double mean_factor_;    // 1 / world_size, rounded to the type of the computation.
-  double pre_factor_;
+  double pre_factor_;     // Of this rank.
+  double mean_factor_;    // Of a mean, rounded to the type of the computation; otherwise 1.
   std::size_t element_bytes_;
 };
 

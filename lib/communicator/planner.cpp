@@ -2,11 +2,11 @@
 #include "communicator/planner.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <iterator>
 
 #include "base/assert.h"
+#include "base/number_text.h"
 #include "communicator/memory_need.h"
 #include "communicator/topology.h"
 #include "device/begin.h"
@@ -30,9 +30,7 @@ std::string in_units(std::size_t bytes) {
   auto number = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
   for (; number >= 1024 && unit + 1 < std::size(units); ++unit) number /= 1024;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", number);
-  return text.data() + std::string(units[unit]);
+  return base::rounded_text(number, 4) + units[unit];
 }
 
 constexpr std::size_t kMostPlanned = 1024;
@@ -144,7 +142,8 @@ Planner::PlannedPtr Planner::make(const Call& call, const Description& what,
   const auto planned = std::make_shared<PlannedCollective>(PlannedCollective{
       .call = what,
       .signature = {chosen, group_.rank},
-      .reducer = {*settings_.reductions, what.type, what.reduction, group_.world_size()},
+      .reducer = {*settings_.reductions, what.type, what.reduction, group_.world_size(),
+                  collectives::is_of_library(chosen.algorithm)},
       .value_bytes = call.values ? call.values->bytes() : 0,
       .input_bytes = call.input ? call.input->bytes() : 0,
       .feedback_bytes = call.feedback ? call.feedback->bytes() : 0});

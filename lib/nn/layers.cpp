@@ -2,8 +2,9 @@
 #include <rota/error.h>
 #include <rota/model.h>
 
-#include <sstream>
+#include <string>
 
+#include "base/number_text.h"
 #include "nn/activations.h"
 #include "nn/convolution.h"
 #include "nn/dense.h"
@@ -46,11 +47,7 @@ std::string describe(const Layer& layer) {
     text += " " + std::to_string(layer.outputs) + " of " + extent(layer.window, layer.window);
   }
   if (layer.kind == Layer::Kind::kMaxPool) text += " " + std::to_string(layer.window);
-  if (layer.kind == Layer::Kind::kDropout) {
-    std::ostringstream rate;
-    rate << layer.rate;
-    text += " " + rate.str();
-  }
+  if (layer.kind == Layer::Kind::kDropout) text += " " + base::shortest_text(layer.rate);
   return text;
 }
 

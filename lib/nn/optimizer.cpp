@@ -4,10 +4,11 @@
 #include <rota/optimizer.h>
 
 #include <cmath>
-#include <sstream>
+#include <string>
 #include <type_traits>
 
 #include "base/assert.h"
+#include "base/number_text.h"
 #include "device/calls.h"
 #include "kernels/optimizers.h"
 
@@ -16,9 +17,8 @@ namespace {
 
 void require(bool condition, const char* name, double value, const char* range) {
   if (condition) return;
-  std::ostringstream text;
-  text << name << " is " << value << "; it must be " << range;
-  throw Error(ErrorCode::kInvalidArgument, text.str());
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string(name) + " is " + base::shortest_text(value) + "; it must be " + range);
 }
 
 void check_rate(double value) {

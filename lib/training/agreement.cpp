@@ -2,26 +2,28 @@
 #include "training/agreement.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 
 #include <rota/error.h>
 
 #include "base/byte_stream.h"
 #include "base/hash.h"
+#include "base/number_text.h"
 
 namespace rota::training {
 namespace {
 
+using base::shortest_text;
+
 std::string text_of(const Sgd& sgd) {
-  return "sgd, learning rate " + to_text(sgd.learning_rate) + ", momentum " +
-         to_text(sgd.momentum) + ", weight decay " + to_text(sgd.weight_decay);
+  return "sgd, learning rate " + shortest_text(sgd.learning_rate) + ", momentum " +
+         shortest_text(sgd.momentum) + ", weight decay " + shortest_text(sgd.weight_decay);
 }
 
 std::string text_of(const Adam& adam) {
-  return "adam, learning rate " + to_text(adam.learning_rate) + ", beta1 " + to_text(adam.beta1) +
-         ", beta2 " + to_text(adam.beta2) + ", epsilon " + to_text(adam.epsilon) +
-         ", weight decay " + to_text(adam.weight_decay);
+  return "adam, learning rate " + shortest_text(adam.learning_rate) + ", beta1 " +
+         shortest_text(adam.beta1) + ", beta2 " + shortest_text(adam.beta2) + ", epsilon " +
+         shortest_text(adam.epsilon) + ", weight decay " + shortest_text(adam.weight_decay);
 }
 
 std::vector<std::byte> encode(const Facts& facts) {
@@ -74,13 +76,6 @@ std::vector<Digest> gather_digests(Communicator& communicator, const Digest& min
 }
 
 }  // namespace
-
-std::string to_text(double value) {
-  std::string text(32, '\0');
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  text.resize(static_cast<std::size_t>(end - text.data()));
-  return text;
-}
 
 Facts facts_of(std::span<const ParameterInfo> parameters) {
   Facts facts;

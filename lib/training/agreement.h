@@ -19,9 +19,6 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 // Returns a row for each parameter, such as ("2.dense.weights", "[512, 10]").
 Facts facts_of(std::span<const ParameterInfo> parameters);
 
-// Returns the shortest string from which the same value can be read.
-std::string to_text(double value);
-
 // Returns a text such as "sgd, learning rate 0.05, momentum 0.9, weight decay 0".
 std::string to_text(const OptimizerOptions& options);
 

@@ -7,7 +7,7 @@
 
 #include <rota/error.h>
 
-#include "training/agreement.h"
+#include "base/number_text.h"
 
 namespace rota {
 namespace {
@@ -30,7 +30,7 @@ BestSoFar::BestSoFar(const Watched& watched, double min_delta, std::size_t sum_c
     refuse("watched sum", std::to_string(watched.sum), "less than " + std::to_string(sum_count));
   }
   if (!(min_delta >= 0 && std::isfinite(min_delta))) {
-    refuse("min_delta", training::to_text(min_delta), "a finite number that is not negative");
+    refuse("min_delta", base::shortest_text(min_delta), "a finite number that is not negative");
   }
 }
 
@@ -90,7 +90,7 @@ std::uint64_t checked_patience(std::uint64_t patience) {
 
 double checked_factor(double factor) {
   if (!(factor > 0 && factor < 1)) {
-    refuse("factor", training::to_text(factor), "more than 0 and less than 1");
+    refuse("factor", base::shortest_text(factor), "more than 0 and less than 1");
   }
   return factor;
 }

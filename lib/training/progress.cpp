@@ -12,28 +12,23 @@
 #include <string_view>
 #include <utility>
 
+#include "base/hex.h"
+#include "base/number_text.h"
 #include "os/host.h"
 
 namespace rota {
 namespace {
+
+using base::fixed_text;
 
 constexpr int kStandardOutput = 1;
 constexpr double kLiveSeconds = 0.1;     // Between two updates of the live line.
 constexpr double kPlainSeconds = 5.0;    // The shortest time between two plain lines.
 constexpr std::size_t kPlainLines = 10;  // The limit of plain lines in an epoch.
 
-std::string fixed(double value, int digits) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
-
 // JSON has neither infinities nor NaN. For them, returns "null".
 std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return {text.data(), end};
+  return std::isfinite(value) ? base::shortest_text(value) : "null";
 }
 
 std::string json_text(std::string_view text) {
@@ -50,12 +45,6 @@ std::string json_text(std::string_view text) {
     }
   }
   return json + '"';
-}
-
-std::string hex(std::uint64_t value) {
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(value));
-  return text.data();
 }
 
 // Returns a text such as "0:07", "12:34" or "1:02:03".
@@ -115,15 +104,15 @@ std::string to_text(const StepReport& report, double loss) {
       per(report.train_seconds, static_cast<double>(done)) * static_cast<double>(all - done);
   return "epoch " + of(report.epoch, report.epoch_count) + "  step " +
          of(report.step, report.step_count) + "  " +
-         fixed(per(static_cast<double>(report.samples), report.train_seconds), 0) +
-         " images/s  loss " + fixed(loss, 4) + "  " + to_clock(left) + " left";
+         fixed_text(per(static_cast<double>(report.samples), report.train_seconds), 0) +
+         " images/s  loss " + fixed_text(loss, 4) + "  " + to_clock(left) + " left";
 }
 
 std::string to_text(const EvaluationReport& report) {
   return "evaluation of step " + std::to_string(report.steps) + "  " +
          std::to_string(report.score.samples) + " samples  loss " +
-         fixed(mean_loss(report.score), 4) + "  accuracy " +
-         fixed(100 * accuracy(report.score), 2) + " %";
+         fixed_text(mean_loss(report.score), 4) + "  accuracy " +
+         fixed_text(100 * accuracy(report.score), 2) + " %";
 }
 
 std::string to_text(const CheckpointScore& score) {
@@ -144,13 +133,13 @@ std::string to_text(const EpochReport& report) {
   const std::string validation =
       report.validation.samples == 0
           ? ""
-          : "  validation loss " + fixed(mean_loss(report.validation), 4) +
-                "  validation accuracy " + fixed(100 * accuracy(report.validation), 2) + " %";
-  return "epoch " + of(report.epoch, report.epoch_count) + "  " + fixed(report.epoch_seconds, 2) +
-         " s  " + fixed(images_per_second(report), 0) + " images/s  loss " +
-         fixed(mean_loss(report.train), 4) + validation + "  test loss " +
-         fixed(mean_loss(report.test), 4) + "  test accuracy " +
-         fixed(100 * accuracy(report.test), 2) + " %";
+          : "  validation loss " + fixed_text(mean_loss(report.validation), 4) +
+                "  validation accuracy " + fixed_text(100 * accuracy(report.validation), 2) + " %";
+  return "epoch " + of(report.epoch, report.epoch_count) + "  " +
+         fixed_text(report.epoch_seconds, 2) + " s  " + fixed_text(images_per_second(report), 0) +
+         " images/s  loss " + fixed_text(mean_loss(report.train), 4) + validation + "  test loss " +
+         fixed_text(mean_loss(report.test), 4) + "  test accuracy " +
+         fixed_text(100 * accuracy(report.test), 2) + " %";
 }
 
 std::string to_text(const BeginReport& report) {
@@ -164,19 +153,19 @@ std::string to_text(const BeginReport& report) {
 
 std::string to_text(const CheckpointReport& report) {
   return "checkpoint of step " + std::to_string(report.step) + "  " +
-         fixed(static_cast<double>(report.bytes) * 1e-6, 1) + " MB in " + fixed(report.seconds, 2) +
-         " s  " + report.path;
+         fixed_text(static_cast<double>(report.bytes) * 1e-6, 1) + " MB in " +
+         fixed_text(report.seconds, 2) + " s  " + report.path;
 }
 
 // After a stop, the last evaluation is older than the weights, so its accuracy is not shown.
 std::string to_text(const EndReport& report) {
-  const std::string seconds = fixed(report.seconds, 1) + " s";
+  const std::string seconds = fixed_text(report.seconds, 1) + " s";
   const std::string how = report.stopped
                               ? "stopped after " + std::to_string(report.steps) +
                                     (report.steps == 1 ? " step" : " steps") + " in all, " + seconds
                               : "done in " + seconds + "  test accuracy " +
-                                    fixed(100 * accuracy(report.test), 2) + " %";
-  return how + "  weights " + hex(report.weights_hash);
+                                    fixed_text(100 * accuracy(report.test), 2) + " %";
+  return how + "  weights " + base::to_hex(report.weights_hash);
 }
 
 std::string to_json(const BeginReport& report) {
@@ -224,7 +213,7 @@ std::string to_json(const EndReport& report) {
   return std::string(R"({"event":")") + (report.stopped ? "stopped" : "done") + R"(","world":)" +
          std::to_string(report.world_size) + R"(,"transport":")" + report.transport +
          R"(","seconds":)" + json_number(report.seconds) + "," + what + R"(,"weights_hash":")" +
-         hex(report.weights_hash) + R"("})";
+         base::to_hex(report.weights_hash) + R"("})";
 }
 
 ProgressOptions ProgressOptions::from_environment() {

@@ -9,6 +9,7 @@
 #include <rota/error.h>
 
 #include "base/hash.h"
+#include "base/number_text.h"
 #include "training/agreement.h"
 #include "training/device_replica.h"
 #include "training/load_parameters.h"
@@ -43,7 +44,7 @@ std::vector<Agreement> facts_of(const ReplicaOptions& options) {
       {"elements of", std::is_same_v<T, float> ? "float" : "double"},
       {"optimizer", training::to_text(options.optimizer), kLoose},
       {"kind of optimizer", is_adam ? "adam" : "sgd"},
-      {"largest gradient norm", training::to_text(options.max_gradient_norm), kLoose},
+      {"largest gradient norm", base::shortest_text(options.max_gradient_norm), kLoose},
       {"buckets of",
        std::to_string(options.buckets.first_bucket_bytes) + ", then " +
            std::to_string(options.buckets.bucket_bytes) + " bytes",
@@ -71,7 +72,7 @@ class PieceFinder final : public StateVisitor {
 
 double checked_norm(double norm) {
   if (norm >= 0 && std::isfinite(norm)) return norm;
-  throw Error(ErrorCode::kInvalidArgument, "max_gradient_norm is " + training::to_text(norm) +
+  throw Error(ErrorCode::kInvalidArgument, "max_gradient_norm is " + base::shortest_text(norm) +
                                                "; it must be finite and not negative");
 }
 

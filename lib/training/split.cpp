@@ -10,7 +10,7 @@
 #include <rota/error.h>
 
 #include "base/hash.h"
-#include "training/agreement.h"
+#include "base/number_text.h"
 #include "training/shuffle.h"
 
 namespace rota {
@@ -26,7 +26,7 @@ constexpr std::uint64_t kMillion = 1'000'000;
 
 std::uint64_t millionths(const char* part, double fraction) {
   if (!(fraction >= 0 && fraction <= 1)) {
-    refuse_split(std::string(part) + " fraction " + training::to_text(fraction) +
+    refuse_split(std::string(part) + " fraction " + base::shortest_text(fraction) +
                  ": expected 0 to 1");
   }
   return static_cast<std::uint64_t>(std::llround(fraction * static_cast<double>(kMillion)));
@@ -39,7 +39,7 @@ std::uint64_t share_of(std::uint64_t count, std::uint64_t share) noexcept {
 
 void refuse_if_empty(const char* part, double fraction, std::uint64_t samples, std::size_t count) {
   if (fraction <= 0 || samples > 0) return;
-  refuse_split("the " + std::string(part) + " part, " + training::to_text(fraction) + " of " +
+  refuse_split("the " + std::string(part) + " part, " + base::shortest_text(fraction) + " of " +
                std::to_string(count) + " samples, would be empty: take a larger fraction, or 0");
 }
 
@@ -75,8 +75,8 @@ SplitSamples split_samples(std::size_t count, const SplitOptions& options,
   const std::uint64_t test_count = share_of(count, test);
   if (validation_count + test_count >= count) {
     refuse_split("no samples would be left to train on: validation " +
-                 training::to_text(options.validation) + " and test " +
-                 training::to_text(options.test) + " take all " + std::to_string(count) +
+                 base::shortest_text(options.validation) + " and test " +
+                 base::shortest_text(options.test) + " take all " + std::to_string(count) +
                  " samples; take smaller fractions");
   }
   refuse_if_empty("validation", options.validation, validation_count, count);

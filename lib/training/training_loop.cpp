@@ -9,6 +9,7 @@
 #include <rota/error.h>
 
 #include "base/hash.h"
+#include "base/number_text.h"
 #include "training/agreement.h"
 #include "training/checkpoints.h"
 #include "training/sample_facts.h"
@@ -34,7 +35,7 @@ const TrainerOptions& checked(const TrainerOptions& options) {
   const double factor = options.final_learning_rate_factor;
   if (!(factor >= 0 && factor <= 1)) {
     throw Error(ErrorCode::kInvalidArgument,
-                "final learning rate factor " + std::to_string(factor) + ": expected 0 to 1");
+                "final learning rate factor " + base::shortest_text(factor) + ": expected 0 to 1");
   }
   return options;
 }
@@ -109,7 +110,7 @@ ReplicaOptions TrainingLoop::replica_options() const {
            {"batch size", std::to_string(options_.batch_size), StateFit::kLoose},
            {"seed", std::to_string(options_.seed)},
            {"shuffle", text_of_order(train_, options_)},
-           {"final learning rate factor", std::to_string(options_.final_learning_rate_factor),
+           {"final learning rate factor", base::shortest_text(options_.final_learning_rate_factor),
             StateFit::kLoose},
            {"checkpoints in", text_of_folder(options_.session.checkpoints), StateFit::kLoose}}};
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/number_text.h"
+
 namespace rota {
 
 Wisher::~Wisher() = default;
@@ -28,7 +30,7 @@ void Wisher::ask_to_keep(std::uint64_t step) noexcept { wishes_.kept_step = step
 void Wisher::ask_for_learning_rate(double factor) {
   if (!(factor > 0 && factor <= 1)) {
     throw Error(ErrorCode::kInvalidArgument,
-                "a hook asks for " + std::to_string(factor) +
+                "a hook asks for " + base::shortest_text(factor) +
                     " times the learning rate: expected more than 0, and at most 1");
   }
   wishes_.learning_rate_factor = std::min(wishes_.learning_rate_factor, factor);

@@ -190,10 +190,7 @@ class EveryCollective : public ::testing::Test {
 
   void run_all_reductions(PlanRequest request) {
     if (!collectives::reduces(request.collective)) return run(request, ReduceOp::kSum);
-    testing::for_each_reduction<T>([&](const Reduction& reduction) {
-      request.pre_scales = reduction.factor() != 1;
-      run(request, reduction);
-    });
+    testing::for_each_reduction<T>([&](const Reduction& reduction) { run(request, reduction); });
   }
 
   void run_world(std::size_t n) {

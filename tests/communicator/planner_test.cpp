@@ -6,12 +6,14 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <rota/error.h>
 
 #include "communicator/methods.h"
+#include "testing/comma_locale.h"
 
 namespace rota {
 namespace {
@@ -184,6 +186,21 @@ TEST_F(PlannerTest, KnowsGroupsByTheirBuffers) {
   std::array<std::int32_t, 6> integers{};
   EXPECT_EQ(refusal(sum(std::array<Values, 2>{all_.first(4), integers})),
             "all_reduce: the buffers of a group must have one type; here are float32 and int32");
+}
+
+// --verbose: what a call has is said in units.
+TEST_F(PlannerTest, SaysTheSameInEveryLocale) {
+  Group pair = group_of(2);
+  pair.verbose = true;
+  Planner planner(pair, settings_);
+  std::vector<float> values(384);
+  Call call = sum_of(values);
+  const testing::CommaLocale locale;
+  ASSERT_TRUE(testing::CommaLocale::is_in_use());
+  ::testing::internal::CaptureStderr();
+  planner.plan(call);
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said.rfind("rota: all_reduce of 1.5 KiB float32 on 2 ranks", 0), 0U) << said;
 }
 
 // Each description differs in one member. If a member did not count, one call would get the plan of

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -103,6 +104,32 @@ TEST_P(SharedCollectiveTest, HasTheRingsBitsOfAPreScaledSum) {
 INSTANTIATE_TEST_SUITE_P(Worlds, SharedCollectiveTest,
                          ::testing::Combine(::testing::Values(2, 3, 5),
                                             ::testing::ValuesIn(kSharedCounts)));
+
+// Values travel with posts, through staging buffers, in place, and as a group.
+TEST(SharedCollective, KeepsAMeanOfFloat16Finite) {
+  for (const std::size_t n : {2, 3, 5}) {
+    auto world = shared_world(n);
+    on_every_rank(world, [&](Communicator& comm) {
+      const auto expect_mean = [&](std::span<Float16> values) {
+        std::ranges::fill(values, Float16(60000.0F));
+        comm.all_reduce(values, ReduceOp::kMean);
+        EXPECT_EQ(std::ranges::count(values, Float16(60000.0F)), std::ssize(values));
+      };
+      std::vector<Float16> own(1000);
+      expect_mean(std::span(own).first(3));
+      expect_mean(own);
+      const Block block = comm.allocate(70'003 * sizeof(Float16));
+      const std::span<Float16> shared = values_in<Float16>(block, 70'003);
+      expect_mean(shared);
+      comm.all_reduce({shared.first(1000), shared.last(1000)}, ReduceOp::kMean);
+      comm.reduce(shared.first(1000), n - 1, ReduceOp::kMean);
+      EXPECT_EQ(std::ranges::count(shared.last(1000), Float16(60000.0F)), 1000);
+      if (comm.rank() == n - 1) {
+        EXPECT_EQ(std::ranges::count(shared.first(1000), Float16(60000.0F)), 1000);
+      }
+    });
+  }
+}
 
 // If the values of one rank are in private memory, all ranks use staging buffers in this call. In
 // later calls all ranks again use their values in place.

@@ -107,6 +107,19 @@ TEST(DeviceRanks, ReduceEveryTypeAndAPreScaledSum) {
   compare(Bfloat16());
 }
 
+TEST(DeviceRanks, TakeMeansOfFloat16ToTheBitsOfTheHost) {
+  FakeDevice fake;
+  for (const std::string plan : {"ring", "direct", "hub", "tree"}) {
+    SCOPED_TRACE(plan);
+    const auto call = [](Communicator& comm, Values values) {
+      comm.all_reduce(values, ReduceOp::kMean);
+    };
+    const auto host = values_after<Float16>(fake, false, 70'001, plan, call);
+    expect_same(host, values_after<Float16>(fake, true, 70'001, plan, call));
+  }
+  EXPECT_EQ(fake.crime(), "");
+}
+
 // Only coded bytes cross between device and host.
 TEST(DeviceRanks, CodeToTheBitsOfTheHost) {
   FakeDevice fake;

@@ -124,6 +124,22 @@ TEST(SharedDevices, KeepTheOrderOfAllWays) {
   EXPECT_EQ(fake.crime(), "");
 }
 
+// In a world of more than two ranks, the values are scaled first, which needs the host.
+TEST(SharedDevices, KeepAMeanOfFloat16Finite) {
+  for (const std::size_t n : {2, 3}) {
+    FakeDevice fake;
+    auto world = world_of_devices(n);
+    testing::on_every_rank(world, [&](Communicator& comm) {
+      const std::vector<Float16> all(5000, Float16(60000.0F));
+      Placed<Float16> own(fake, on_two_devices(comm.rank()), all);
+      comm.all_reduce(own.values(), ReduceOp::kMean);
+      EXPECT_EQ(own.now(), all);
+      EXPECT_EQ(comm.staged_bytes() == 0, n == 2);
+    });
+    EXPECT_EQ(fake.crime(), "");
+  }
+}
+
 TEST(SharedDevices, LeaveTheInputAsItIs) {
   FakeDevice fake;
   auto world = world_of_devices(3);

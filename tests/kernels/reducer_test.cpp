@@ -93,6 +93,82 @@ TEST(Reducer, RoundsSixteenBitSumsOnceAHop) {
   }
 }
 
+// Adds in the order of reduced(), and rounds each sum but the last. Nothing is scaled on the way.
+float mean_by_hand(const std::vector<float>& of_ranks) {
+  Float16 sum(of_ranks.front());
+  for (std::size_t rank = 1; rank + 1 < of_ranks.size(); ++rank) {
+    sum = Float16(static_cast<float>(sum) + static_cast<float>(Float16(of_ranks[rank])));
+  }
+  const float last = static_cast<float>(Float16(of_ranks.back()));
+  const float factor = 1.0F / static_cast<float>(of_ranks.size());
+  return static_cast<float>(Float16((static_cast<float>(sum) + last) * factor));
+}
+
+float mean_of_halves(const Reductions& reductions, const std::vector<float>& of_ranks) {
+  std::vector<Float16> halves;
+  for (const float value : of_ranks) halves.emplace_back(value);
+  return static_cast<float>(reduced(reductions, ReduceOp::kMean, halves));
+}
+
+// The sum of 63 ranks is rounded to Float16, whose largest number is 65504.
+TEST(Reducer, KeepsAMeanOfFloat16Finite) {
+  for (const Reductions* reductions : supported<Reductions>()) {
+    for (const std::size_t n : {2, 3, 5, 64, 65}) {
+      for (const float value : {60000.0F, -60000.0F, 65504.0F}) {
+        const float mean = mean_of_halves(*reductions, std::vector<float>(n, value));
+        EXPECT_NEAR(mean / value, 1, 0.01) << n << " ranks, " << value;
+      }
+    }
+    EXPECT_EQ(mean_of_halves(*reductions, {60000, 60000, 60000}), 60000);
+  }
+}
+
+// The scaling is by a power of two, so it changes no bit of values that stay normal numbers.
+TEST(Reducer, GivesAMeanOfFloat16TheBitsOfAnUnscaledOne) {
+  for (const Reductions* reductions : supported<Reductions>()) {
+    for (const std::size_t n : {2, 3, 5, 8, 64, 65}) {
+      std::vector<float> values;
+      for (std::size_t i = 0; i < n; ++i) values.push_back(0.1F * static_cast<float>(i % 7 + 1));
+      EXPECT_EQ(mean_of_halves(*reductions, values), mean_by_hand(values)) << n;
+    }
+  }
+}
+
+// With 64 ranks, values are first rounded to multiples of 2^-18. With two, nothing is scaled.
+TEST(Reducer, RoundsSmallValuesOfAMeanOfFloat16) {
+  for (const Reductions* reductions : supported<Reductions>()) {
+    const auto mean_of_all = [&](std::size_t n, float value) {
+      return mean_of_halves(*reductions, std::vector<float>(n, value));
+    };
+    EXPECT_EQ(mean_of_all(64, 1e-5F), 3 * 0x1p-18F);
+    EXPECT_EQ(mean_of_all(64, 1e-6F), 0);
+    EXPECT_EQ(mean_of_all(2, 1e-5F), static_cast<float>(Float16(1e-5F)));
+    EXPECT_EQ(mean_of_all(2, 0x1p-24F), 0x1p-24F);
+  }
+}
+
+TEST(Reducer, ScalesOnlyMeansOfFloat16) {
+  for (const Reductions* reductions : supported<Reductions>()) {
+    const auto of = [&](DataType type, ReduceOp op, std::size_t n, bool stores_sum = false) {
+      return Reducer(*reductions, type, op, n, stores_sum);
+    };
+    EXPECT_EQ(of(DataType::kFloat16, ReduceOp::kMean, 64).pre_factor(), 1.0 / 64);
+    EXPECT_EQ(of(DataType::kFloat16, ReduceOp::kMean, 64).mean_factor(), 1);
+    EXPECT_EQ(of(DataType::kFloat16, ReduceOp::kMean, 3).pre_factor(), 0.5);
+    EXPECT_FALSE(of(DataType::kFloat16, ReduceOp::kMean, 2).needs_pre_scale());
+    EXPECT_FALSE(of(DataType::kFloat16, ReduceOp::kMean, 1).needs_pre_scale());
+    EXPECT_FALSE(of(DataType::kFloat16, ReduceOp::kSum, 64).needs_pre_scale());
+    for (const DataType type : {DataType::kBfloat16, DataType::kFloat32, DataType::kFloat64}) {
+      EXPECT_FALSE(of(type, ReduceOp::kMean, 64).needs_pre_scale());
+      EXPECT_EQ(of(type, ReduceOp::kMean, 64).mean_factor(), 1.0 / 64);
+    }
+    // The sum of all ranks is rounded too.
+    EXPECT_EQ(of(DataType::kFloat16, ReduceOp::kMean, 2, true).pre_factor(), 0.5);
+    EXPECT_EQ(of(DataType::kFloat16, ReduceOp::kMean, 2, true).mean_factor(), 1);
+    EXPECT_FALSE(of(DataType::kFloat16, ReduceOp::kMean, 1, true).needs_pre_scale());
+  }
+}
+
 TEST(Reducer, PropagatesNaNAndOrdersZeros) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const Reductions* reductions : supported<Reductions>()) {

@@ -119,6 +119,30 @@ TEST_F(NcclCollectives, DivideSumsAsRotaDoes) {
   });
 }
 
+// NCCL rounds the sum of all ranks to Float16 before rota divides it.
+TEST_F(NcclCollectives, KeepAMeanOfFloat16Finite) {
+  FakeNccl nccl;
+  for (const std::size_t world_size : {2, 3}) {
+    auto comms = world(world_size);
+    testing::on_every_rank(comms, [](Communicator& comm) {
+      OnDevice<Float16> there(comm);
+      const std::vector<Float16> all(1009, Float16(60000.0F));
+      std::vector<Float16> values = all;
+      std::vector<Float16> output(all.size());
+      there.all_reduce(values, ReduceOp::kMean);
+      there.all_reduce(all, output, ReduceOp::kMean);
+      EXPECT_EQ(values, all);
+      EXPECT_EQ(output, all);
+      std::vector<Float16> first(100, Float16(60000.0F));
+      std::vector<Float16> second(200, Float16(-60000.0F));
+      there.all_reduce({first, second}, ReduceOp::kMean);
+      EXPECT_EQ(first, std::vector<Float16>(100, Float16(60000.0F)));
+      EXPECT_EQ(second, std::vector<Float16>(200, Float16(-60000.0F)));
+    });
+  }
+  EXPECT_EQ(nccl.counts().crimes, 0);
+}
+
 // Each rank has its own factor. An input is never changed.
 TEST_F(NcclCollectives, ScaleBeforeTheyAdd) {
   FakeNccl nccl;

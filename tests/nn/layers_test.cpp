@@ -88,6 +88,8 @@ TEST(Layers, ARateThatIsNoShareIsRefused) {
             "layer 0 (dropout 1): the rate must be at least 0 and below 1");
   EXPECT_EQ(refusal_of_layers(kGreyImage, {dropout(-0.5), dense(2)}),
             "layer 0 (dropout -0.5): the rate must be at least 0 and below 1");
+  EXPECT_EQ(refusal_of_layers(kGreyImage, {dropout(1.0000001), dense(2)}),
+            "layer 0 (dropout 1.0000001): the rate must be at least 0 and below 1");
   EXPECT_EQ(
       refusal_of_layers(kGreyImage, {dropout(std::numeric_limits<double>::quiet_NaN()), dense(2)}),
       "layer 0 (dropout nan): the rate must be at least 0 and below 1");

@@ -105,6 +105,8 @@ TEST(OptimizerOptions, OutsideTheirRangesAreRefused) {
   EXPECT_EQ(refusal_of_options(Adam{.epsilon = 0}), "epsilon is 0; it must be finite and above 0");
   EXPECT_EQ(refusal_of_options(Adam{.weight_decay = -1}),
             "weight_decay is -1; it must be finite and not negative");
+  EXPECT_EQ(refusal_of_options(Sgd{.momentum = 1.0000001}),
+            "momentum is 1.0000001; it must be at least 0 and below 1");
   EXPECT_EQ(refusal_of_options(Sgd{}), "nothing");
   EXPECT_EQ(refusal_of_options(Adam{}), "nothing");
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "preflight/inspection.h"
+#include "testing/comma_locale.h"
 
 namespace rota::preflight {
 namespace {
@@ -38,6 +39,20 @@ b -> c    40 us       1.00  94.4 Mbit/s       0.01  <- slow
 c -> a    40 us       1.00    10 Gbit/s       1.00
 
 preflight: degraded: bandwidth: )" + slow);
+}
+
+TEST(Report, IsTheSameInEveryLocale) {
+  Inspection inspection = fine_inspection();
+  inspection.edges[1].bandwidth = 11.8e6;
+  inspection.hosts[1].clock_ahead = 2.5;
+  const Judgement judgement = judge(inspection);
+  const std::string text = to_text(inspection, judgement);
+  const std::string json = to_json(inspection, judgement);
+  const testing::CommaLocale locale;
+  ASSERT_TRUE(testing::CommaLocale::is_in_use());
+  const Judgement again = judge(inspection);
+  EXPECT_EQ(to_text(inspection, again), text);
+  EXPECT_EQ(to_json(inspection, again), json);
 }
 
 TEST(Report, IsOneObjectForPrograms) {

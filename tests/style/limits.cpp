@@ -14,6 +14,11 @@ constexpr std::size_t kMaxPublicHeaderLines = 200;
 constexpr std::size_t kMaxColumns = 100;
 constexpr std::size_t kMaxFunctionLines = 70;
 
+// What they write or read depends on the locale.
+constexpr std::string_view kLocaleWords[] = {
+    "ostringstream", "stringstream", "setprecision", "sscanf",  "stod", "stof",
+    "stold",         "strtod",       "strtof",       "strtold", "atof"};
+
 bool is_header(const Source& source) { return source.path.ends_with(".h"); }
 
 // Counts characters, not bytes: a byte 10xxxxxx continues a character.
@@ -120,6 +125,23 @@ Findings check_functions(const Source& source) {
   return findings;
 }
 
+// Returns whether a line has a conversion of printf for floating-point numbers in a literal. `code`
+// is the same line without literals and comments.
+bool has_float_conversion(std::string_view line, std::string_view code) {
+  if (trim(line).starts_with("//")) return false;  // A comment may name one.
+  for (std::size_t i = line.find('%'); i != std::string_view::npos; i = line.find('%', i + 1)) {
+    if (line.substr(i, 2) == "%%") {
+      ++i;
+      continue;
+    }
+    const std::size_t letter = line.find_first_not_of("-+#0123456789.*lL", i + 1);
+    const bool is_float = letter != std::string_view::npos &&
+                          std::string_view("aefgAEFG").find(line[letter]) != std::string_view::npos;
+    if (is_float && code[i] == ' ') return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Findings check_opening(const Source& source) {
@@ -187,6 +209,22 @@ Findings check_errno(const Source& source) {
   return has_word
              ? Findings{source.path + ": knows errno, which is for lib/os to turn into an Error"}
              : Findings{};
+}
+
+Findings check_number_text(const Source& source) {
+  Findings findings;
+  const std::string code = code_of(source.text);
+  const auto lines = lines_of(source.text);
+  const auto code_lines = lines_of(code);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool has_word = std::ranges::any_of(
+        kLocaleWords, [&](std::string_view word) { return contains_word(code_lines[i], word); });
+    if (!has_word && !has_float_conversion(lines[i], code_lines[i])) continue;
+    findings.push_back(at(source, i + 1) +
+                       "numbers would have the point of the locale: use base/number_text.h to "
+                       "write them, and std::from_chars to read them");
+  }
+  return findings;
 }
 
 Findings check_environment(const std::vector<Source>& sources) {

@@ -21,6 +21,11 @@ Findings check_using(const Source& source);
 // Checks that only lib/os uses errno: elsewhere a failed call is an Error.
 Findings check_errno(const Source& source);
 
+// Checks that no file writes or reads a number with a point by a function that uses the locale:
+// printf with %f or %g, a stream, strtod and the like. It cannot see the type of an argument, and
+// so does not find std::to_string of a double.
+Findings check_number_text(const Source& source);
+
 // Checks that only one file reads the environment. `sources` are the files of one component.
 Findings check_environment(const std::vector<Source>& sources);
 

@@ -231,6 +231,22 @@ TEST(Homes, KeepErrnoInOs) {
               ElementsAre(HasSubstr("knows errno")));
 }
 
+TEST(Homes, KeepTheLocaleOutOfNumbers) {
+  for (const std::string code :
+       {R"(std::snprintf(text, 32, "%.3g s", seconds);)", R"(format("%d and %-8.*f", 1, 2, 3);)",
+        "std::ostringstream text;", "text << std::setprecision(9);", "return std::stod(text);"}) {
+    EXPECT_THAT(check_number_text({"lib/a.cpp", "int a;\n" + code + "\n"}),
+                ElementsAre(HasSubstr("lib/a.cpp:2: numbers would have")))
+        << code;
+  }
+  for (const std::string code :
+       {R"(std::snprintf(text, 32, "%05zu of %s, %x, 50 %%e", 1UL, name, 7);)",
+        "// As printf's %.3g.", "const int left = 7 %e;", "int my_stod = 0;",
+        "std::istringstream words(text);"}) {
+    EXPECT_THAT(check_number_text({"lib/a.cpp", code}), IsEmpty()) << code;
+  }
+}
+
 TEST(Homes, KeepTheEnvironmentInOneFileOfAComponent) {
   const Source one{"lib/a.cpp", "std::getenv(\"A\")"};
   const Source other{"lib/b.cpp", "getenv(\"B\")"};

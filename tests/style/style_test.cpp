@@ -119,6 +119,12 @@ TEST(Style, ErrnoExistsInOsAlone) {
   }
 }
 
+TEST(Style, NumbersAsTextKnowNoLocale) {
+  for (const char* component : {"lib", "launcher", "examples"}) {
+    EXPECT_TRUE(none_of(check_each(component, check_number_text)));
+  }
+}
+
 TEST(Style, EachComponentReadsTheEnvironmentInOneFile) {
   std::vector<std::string> components = {"launcher", "examples/mnist", "benchmarks"};
   for (const auto& [folder, layer] : layers()) components.push_back("lib/" + folder);

@@ -36,12 +36,14 @@ void SimWorld::start(std::size_t rank, const collectives::PlanRequest& request,
   own.world_size = options_.world_size;
   own.type = type;
   own.reduction = reduction;
+  const collectives::Reducer reducer(kernels::reference<kernels::Reductions>(), type, reduction,
+                                     options_.world_size);
+  own.pre_scales = collectives::reduces(own.collective) && reducer.needs_pre_scale();
   planned_[rank] = std::make_unique<collectives::PlannedCollective>(
       collectives::PlannedCollective{.call = own,
                                      .signature = {own, rank},
                                      .plan = collectives::make_plan(own),
-                                     .reducer = {kernels::reference<kernels::Reductions>(), type,
-                                                 reduction, options_.world_size}});
+                                     .reducer = reducer});
   auto& memory = memory_[rank];
   memory[2].resize(planned_[rank]->plan.scratch_count * bytes_of(type));
   operations_[rank] = {.planned = planned_[rank].get(),

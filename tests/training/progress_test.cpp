@@ -8,6 +8,8 @@
 
 #include <rota/progress.h>
 
+#include "testing/comma_locale.h"
+
 namespace rota {
 namespace {
 
@@ -78,6 +80,16 @@ TEST(ProgressText, SumsUpAnEvaluation) {
                                         "validation accuracy 97.50 %  test loss 0.1000  "));
   EXPECT_EQ(to_text(EvaluationReport{.steps = 1200, .score = epoch.validation}),
             "evaluation of step 1200  3000 samples  loss 0.2000  accuracy 97.50 %");
+}
+
+TEST(ProgressText, IsTheSameInEveryLocale) {
+  const testing::CommaLocale locale;
+  ASSERT_TRUE(testing::CommaLocale::is_in_use());
+  EXPECT_EQ(to_text(epoch_report()),
+            "epoch  2/10  0.50 s  40000 images/s  loss 0.2500  test loss 0.1000  "
+            "test accuracy 98.76 %");
+  EXPECT_EQ(to_text(end_report()),
+            "done in 12.5 s  test accuracy 98.76 %  weights ab54a98ceb1f0ad2");
 }
 
 TEST(ProgressText, SumsUpTheRun) {

@@ -7,6 +7,7 @@
 
 #include <stdexcept>
 
+#include "testing/comma_locale.h"
 #include "testing/error_of.h"
 #include "training/thread_ranks.h"
 
@@ -196,6 +197,36 @@ TEST(Trainer, RefusesRanksWithOtherData) {
   }
 }
 
+// Six digits of the two factors are the same.
+TEST(Trainer, RefusesRanksWithAnotherFactor) {
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    TrainerOptions options = options_for(10);
+    options.final_learning_rate_factor = communicator.rank() == 1 ? 0.12345671 : 0.12345672;
+    Trainer<float>(communicator, model_to_train<float>(), kTrain, kTest, options);
+  });
+  for (const std::exception_ptr& outcome : outcomes) {
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kMismatch);
+    EXPECT_THAT(error_of(outcome).what(),
+                HasSubstr("rank 1 has final learning rate factor 0.12345671, but rank 0 has final "
+                          "learning rate factor 0.12345672"));
+  }
+}
+
+// Ranks compare the facts of a state, and a state in memory fits if its facts have the same text.
+TEST(Trainer, HasTheSameStateInEveryLocale) {
+  const auto state_at_start = [] {
+    TrainerOptions options = options_for(10);
+    options.final_learning_rate_factor = 0.25;
+    options.max_gradient_norm = 1.5;
+    Communicator alone{CommunicatorOptions{}};
+    return Trainer<float>(alone, model_to_train<float>(), kTrain, kTest, options).state();
+  };
+  const State state = state_at_start();
+  const testing::CommaLocale locale;
+  ASSERT_TRUE(testing::CommaLocale::is_in_use());
+  EXPECT_TRUE(state_at_start() == state);
+}
+
 struct Setting {
   Dataset train = kTrain;
   Dataset test = kTest;
@@ -233,7 +264,9 @@ TEST(Trainer, RefusesOptionsThatMakeNoSense) {
             "max_gradient_norm is -1; it must be finite and not negative");
   setting = {};
   setting.options.final_learning_rate_factor = 1.5;
-  EXPECT_THAT(refusal_to_train(setting), HasSubstr("expected 0 to 1"));
+  EXPECT_EQ(refusal_to_train(setting), "final learning rate factor 1.5: expected 0 to 1");
+  setting.options.final_learning_rate_factor = 1.0000001;
+  EXPECT_EQ(refusal_to_train(setting), "final learning rate factor 1.0000001: expected 0 to 1");
   setting = {};
   setting.options.optimizer = Sgd{.learning_rate = -1};
   EXPECT_THAT(refusal_to_train(setting), HasSubstr("learning_rate"));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "testing/error_of.h"
 #include "training/thread_ranks.h"
 
 namespace rota {
@@ -190,6 +191,11 @@ TEST(Wishes, RefuseALearningRateThatIsNotLower) {
   for (const double factor : {0.0, -1.0, 1.5}) {
     EXPECT_THROW(Asker().learn_by(factor), Error) << factor;
   }
+  const auto error = testing::error_of([] { Asker().learn_by(1.0000001); });
+  ASSERT_TRUE(error);
+  EXPECT_STREQ(error->what(),
+               "a hook asks for 1.0000001 times the learning rate: expected more than 0, and at "
+               "most 1");
 }
 
 TEST(Hooks, AreToldOfTheBeginAndOfEvaluations) {

@@ -28,6 +28,7 @@ TEST(LackOfCpu, IsALimitUnderOneCoreForEachRank) {
   EXPECT_EQ(lack_of_cpu(1, 0.5, true),
             "the CPU limit is 0.5 for one rank here, so the ranks pause whenever they have used it "
             "up: raise resources.limits.cpu to 1 or more, or remove the limit");
+  EXPECT_EQ(lack_of_cpu(3, 2.998, true).rfind("the CPU limit is 2.998 for 3 ranks here", 0), 0U);
   EXPECT_EQ(lack_of_cpu(2, 1.5, false),
             "the CPU limit is 1.5 for 2 ranks here, so the ranks pause whenever they have used it "
             "up: raise the quota of the control group to 2 or more");
@@ -42,6 +43,7 @@ TEST(Slots, AreLimitedByTheQuotaRoundedDown) {
   EXPECT_TRUE(count_slots(64, 2.5).is_limited_by_quota);
   EXPECT_FALSE(count_slots(2, 8.0).is_limited_by_quota);
   EXPECT_EQ(count_slots(64, 2.5).reason, "64 CPUs allowed, a quota of 2.5");
+  EXPECT_EQ(count_slots(64, 2.998).reason, "64 CPUs allowed, a quota of 2.998");
 }
 
 TEST(Slots, HaveAsManyCpusAsARankIsToHave) {
