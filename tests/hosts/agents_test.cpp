@@ -2,18 +2,17 @@
 // script that enters the namespace of the host with the given address.
 #include <algorithm>
 #include <csignal>
-#include <iterator>
 
 #include "hosts/across_hosts.h"
+#include "testing/proc.h"
 
 namespace rota::testing {
 namespace {
 
 // Returns whether a process runs with these words in its command line.
 bool runs(const std::string& words) {
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "cmdline");
-    std::string line{std::istreambuf_iterator<char>(file), {}};
+  for (const pid_t pid : all_processes()) {
+    std::string line = proc_file(pid, "cmdline");
     std::ranges::replace(line, '\0', ' ');
     if (line.find(words) != std::string::npos) return true;
   }

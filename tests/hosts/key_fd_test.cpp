@@ -2,6 +2,7 @@
 #include <csignal>
 
 #include "hosts/across_hosts.h"
+#include "testing/proc.h"
 
 namespace rota::testing {
 namespace {
@@ -57,10 +58,8 @@ TEST_F(KeyFdTest, IsNobodysAfterwards) {
   for (const auto& each : all) ASSERT_TRUE(each->wait_for("said"));
   std::size_t looked_at = 0;
   for (const pid_t pid : live_descendants()) {
-    const std::string folder = "/proc/" + std::to_string(pid) + "/fd";
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-      EXPECT_NE(std::filesystem::read_symlink(entry, error).string(), file) << pid;
+    for (const std::string& target : descriptor_targets(pid)) {
+      EXPECT_NE(target, file) << pid;
       ++looked_at;
     }
   }

@@ -10,6 +10,7 @@
 #include "hosts/across_hosts.h"
 #include "hosts/attacks.h"
 #include "testing/core_memory.h"
+#include "testing/proc.h"
 
 namespace rota::testing {
 namespace {
@@ -25,8 +26,7 @@ struct OfJob {
 OfJob live_processes() {
   OfJob processes;
   for (const pid_t pid : live_descendants()) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
-    const std::string program{std::istreambuf_iterator<char>(file), {}};
+    const std::string program = proc_file(pid, "cmdline");
     if (program.starts_with(test_path("sum_rank"))) processes.ranks.push_back(pid);
     if (program.starts_with(rotarun_path())) processes.launchers.push_back(pid);
   }

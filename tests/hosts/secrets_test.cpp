@@ -1,11 +1,10 @@
 // Only users who may read the key file of a job can find the job's key anywhere.
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "auth/key.h"
 #include "hosts/across_hosts.h"
 #include "hosts/attacks.h"
+#include "testing/proc.h"
 
 namespace rota::testing {
 namespace {
@@ -47,11 +46,6 @@ std::vector<std::string> traces_of(const std::string& key) {
   return traces;
 }
 
-std::string contents_of(pid_t pid, const std::string& name) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 class SecretsTest : public AcrossHosts {
  protected:
   void SetUp() override {
@@ -74,7 +68,7 @@ class SecretsTest : public AcrossHosts {
   // empty text.
   std::string exposure_of(pid_t pid) const {
     for (const char* name : {"cmdline", "environ"}) {
-      if (has_trace(contents_of(pid, name))) return name;
+      if (has_trace(proc_file(pid, name))) return name;
     }
     return "";
   }
@@ -106,7 +100,7 @@ TEST_F(SecretsTest, AreInNoArgumentNoEnvironmentAndNoOutput) {
   std::size_t ranks = 0;
   std::size_t rotaruns = 0;
   for (const pid_t pid : live_descendants()) {
-    const std::string program = contents_of(pid, "cmdline");
+    const std::string program = proc_file(pid, "cmdline");
     ranks += program.starts_with(rank_program()) ? 1 : 0;
     rotaruns += program.starts_with(rotarun_path()) ? 1 : 0;
     EXPECT_EQ(exposure_of(pid), "") << program;

@@ -14,6 +14,7 @@
 
 #include "launcher/launched.h"
 #include "os/fd.h"
+#include "testing/proc.h"
 
 namespace rota::launcher {
 namespace {
@@ -48,10 +49,8 @@ std::size_t port_count() {
   const std::set<std::string> inodes = listening_inodes();
   std::size_t count = 0;
   for (const pid_t pid : testing::live_descendants()) {
-    std::error_code ignored;
-    const std::string folder = "/proc/" + std::to_string(pid) + "/fd";
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-      count += inodes.count(std::filesystem::read_symlink(entry.path(), ignored).string());
+    for (const std::string& target : testing::descriptor_targets(pid)) {
+      count += inodes.count(target);
     }
   }
   return count;

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "hosts/across_hosts.h"
+#include "testing/proc.h"
 
 namespace rota::testing {
 namespace {
@@ -71,13 +72,9 @@ TEST_F(MpichHosts, EndWithARankThatIsKilled) {
   auto all = start_ranks({1, 1}, {"hang", "1"});
   ASSERT_TRUE(all[1]->wait_for("1 of 2, 1 near, sum 3"));
   for (const pid_t pid : live_descendants()) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
-    const std::string environment{std::istreambuf_iterator<char>(file), {}};
-    std::ifstream name("/proc/" + std::to_string(pid) + "/comm");
-    std::string comm;
-    std::getline(name, comm);
+    const std::string environment = proc_file(pid, "environ");
     const bool is_rank_1 = environment.find(std::string("\0PMI_RANK=1\0", 12)) != std::string::npos;
-    if (comm == "mpich_rank" && is_rank_1) ::kill(pid, SIGKILL);
+    if (proc_file(pid, "comm") == "mpich_rank\n" && is_rank_1) ::kill(pid, SIGKILL);
   }
   expect_all_end(all, 137, "was killed by SIGKILL");
 }
