@@ -150,7 +150,8 @@ std::vector<std::string> traces_of_half(const std::string& half) {
 
 std::string exposure_of(pid_t pid, const std::vector<std::string>& traces) {
   const Memory memory(pid);
-  const std::string program = proc_file(pid, "cmdline");
+  const std::string words = proc_file(pid, "cmdline");
+  const std::string program = words.substr(0, words.find('\0'));
   std::string found;
   for (const Mapping& mapping : mappings_of(pid)) {
     if (!mapping.is_dumped || mapping.permissions[0] != 'r') continue;
@@ -159,7 +160,7 @@ std::string exposure_of(pid_t pid, const std::vector<std::string>& traces) {
           std::ranges::any_of(traces, [&](const std::string& trace) { return has(run, trace); });
       if (is_there) {
         found += (mapping.name.empty() ? "no file" : mapping.name) + " (" + mapping.permissions +
-                 ") of " + program.c_str() + "; ";
+                 ") of " + program + "; ";
       }
     });
   }
