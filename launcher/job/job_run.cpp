@@ -96,6 +96,11 @@ void JobRun::hear_signals() {
       on_guard_lost();
       continue;
     }
+    if (signals_.is_notice(signal->number)) {
+      const bool is_direct = signal->sender != context_.guard;
+      world_.signal_ranks(signal->number, is_direct ? "direct" : "guard", now_);
+      continue;
+    }
     policy().on_signal(signal->number, now_, {}, was_typed(*signal));
     ranks_have_signal_ = ranks_have_signal_ || signal->from_terminal;
   }

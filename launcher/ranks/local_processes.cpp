@@ -226,6 +226,12 @@ void LocalProcesses::kill() {
   if (has_lost_keeper_) os::signal_descendants(SIGKILL);  // Ends a lost keeper's processes.
 }
 
+void LocalProcesses::signal_ranks(int signal) {
+  for (Member* member : members_) {
+    if (!member->who.is_evaluator) member->tree.signal_first(signal);
+  }
+}
+
 // Waits in slices and beats between them: a process that does not beat counts as hung.
 bool LocalProcesses::finish(base::Duration at_most) {
   constexpr std::chrono::milliseconds kSlice{500};
