@@ -192,6 +192,26 @@ TEST_F(OneMachineOfMpirun, WaitsForATaskThatIsNoRotarunUntilTheDeadline) {
   EXPECT_EQ(first.out + second.out, "");
 }
 
+// Method: the signal comes to one rotarun, and then to all of them at about the same time, as a
+// batch system sends it.
+TEST_F(OneMachine, PassesASignalOnToTheRanksOfAll) {
+  const std::vector<std::string> arguments =
+      script({},
+             "n=0; trap 'n=$((n+1)); echo warned $n' USR1; echo ready; "
+             "while [ $n -lt 2 ]; do sleep 0.02; done");
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t rank = 0; rank < 3; ++rank) all.push_back(start(rank, 3, arguments));
+  for (const auto& process : all) ASSERT_TRUE(process->wait_for("ready\n")) << process->err();
+  all[1]->signal(SIGUSR1);
+  for (const auto& process : all) ASSERT_TRUE(process->wait_for("warned 1\n")) << process->err();
+  for (const auto& process : all) process->signal(SIGUSR1);
+  for (const auto& process : all) {
+    const Result result = process->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("warned 2\n"));
+  }
+}
+
 TEST_F(OneMachine, SharesMemoryUnlessItIsToldNotTo) {
   for (const std::string transport : {"auto", "shm", "tcp"}) {
     const std::vector<std::string> arguments = {"--verbose", "--transport", transport,
