@@ -56,9 +56,11 @@ void complain(const std::string& text) {
 }
 
 os::SignalWatch watch_signals(const Options& options) {
-  std::vector<int> requests = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+  constexpr std::array kRequests = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+  constexpr std::array kForRanks = {SIGUSR1, SIGUSR2};
+  std::vector<int> requests(kRequests.begin(), kRequests.end());
   std::vector<int> notices = {SIGCHLD};
-  for (const int number : {SIGUSR1, SIGUSR2}) {
+  for (const int number : kForRanks) {
     (number == options.stop_signal ? requests : notices).push_back(number);
   }
   return {requests, notices};
