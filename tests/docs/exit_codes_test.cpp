@@ -57,8 +57,8 @@ Codes own_codes() {
   return codes;
 }
 
-// Returns the signals that a launcher watches, by the names in the launcher's source. SIGCHLD is not
-// among them: it reports a rank's end, and asks for nothing.
+// Returns the signals that a launcher watches, by the names in the launcher's source. SIGCHLD is
+// not among them: it reports a rank's end, and asks for nothing.
 std::set<std::string> watched_signals() {
   const std::string text = text_of(testing::source_path("launcher/job/start.cpp"));
   std::set<std::string> names;
