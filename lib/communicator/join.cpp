@@ -318,8 +318,12 @@ Group join(const CommunicatorOptions& options) {
     joined.clear();
     throw Error(ErrorCode::kInvalidArgument,
                 "descriptor " + std::to_string(*options.rendezvous_fd) +
-                    " is not connected to rotarun: start this program with rotarun; a process that "
-                    "a rank starts is not a rank, and needs ROTA_WORLD=1 if it is to be alone");
+                    " is not connected to rotarun: start this program with rotarun; if a program "
+                    "between rotarun and this one closes descriptors, as Python's subprocess does, "
+                    "let it keep this one (pass_fds=[" +
+                    std::to_string(*options.rendezvous_fd) +
+                    "]), or replace itself by this program (os.execvp); a process that a rank "
+                    "starts is not a rank, and needs ROTA_WORLD=1 if it is to be alone");
   }
   os::Fd socket(*options.rendezvous_fd);
   os::close_on_exec(socket.get());
