@@ -361,6 +361,20 @@ TEST(OfAnotherLauncher, LeavesNoKeyInItsMemory) {
   }
 }
 
+// In a shell of srun --pty, each program is task 0, and the other tasks are shells.
+TEST(OneOfSeveral, IsToldThatOtherTasksAreAwaited) {
+  const std::string job = std::to_string(::getpid());
+  const Result result =
+      start({"SLURM_JOB_ID=" + job, "SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_LOCALID=0",
+             "SLURM_NODEID=0", "SLURM_NTASKS=4", "SLURM_STEP_NODELIST=n1", "SLURM_STEP_NUM_NODES=1",
+             "SLURM_STEP_TASKS_PER_NODE=4", "ROTA_KEY_FILE=", "JOIN_SECONDS=1"})
+          ->wait();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("; the ranks are the tasks of Slurm step " + job +
+                                    ".0, and each of them must run this program: in a shell of "
+                                    "srun --pty, start it with rotarun --this-host"));
+}
+
 // A child process of a rank has the rank's variables, but not the rank's descriptor. A program that
 // is started behind a script in Python, and is to be the rank, lacks the descriptor just the same.
 TEST(OneOfSeveral, IsWhatARankStartsByItself) {

@@ -192,6 +192,25 @@ TEST_F(OneMachineOfMpirun, WaitsForATaskThatIsNoRotarunUntilTheDeadline) {
   EXPECT_EQ(first.out + second.out, "");
 }
 
+// In a shell of srun --pty, each rotarun is task 0, and the other tasks are shells.
+TEST_F(OneMachine, SaysThatTheOtherTasksOfAStepAreAwaited) {
+  testing::Command command = rotarun({"--join-timeout", "0.3", "echo", "started"});
+  command.environment = environment_;
+  command.environment.insert(
+      command.environment.end(),
+      {"SLURM_JOB_ID=" + own_port(), "SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_LOCALID=0",
+       "SLURM_NODEID=0", "SLURM_NTASKS=4", "SLURM_STEP_NODELIST=n1", "SLURM_STEP_NUM_NODES=1",
+       "SLURM_STEP_TASKS_PER_NODE=4"});
+  const Result result = run(command);
+  EXPECT_EQ(result.exit_code, 200);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("; the hosts are the tasks of Slurm step " + own_port() +
+                                    ".0, and each of them must run rotarun: in a shell of srun "
+                                    "--pty, give --this-host for a job of this host alone"));
+  command.arguments.insert(command.arguments.begin() + 1, "--this-host");
+  EXPECT_EQ(run(command).exit_code, 0);
+}
+
 // Method: the signal comes to one rotarun, and then to all of them at about the same time, as a
 // batch system sends it.
 TEST_F(OneMachine, PassesASignalOnToTheRanksOfAll) {

@@ -298,6 +298,17 @@ TEST_F(Slurm, AsksForAKeyBetweenNodesThatHaveNoStore) {
               ElementsAre("mean of ranks: 1"));
 }
 
+// srun --pty gives a shell in task 0. The other tasks are shells, which end without an input.
+TEST_F(Slurm, SaysInAShellOfAStepThatTheOtherTasksAreAwaited) {
+  const Result result =
+      run(srun({"-n2", "-N1"}, {"sh", "-c",
+                                "[ $SLURM_PROCID = 0 ] || exit 0; " + testing::rotarun_path() +
+                                    " --join-timeout 1 true; echo $?; exec " +
+                                    testing::rotarun_path() + " --this-host -np 1 echo alone"}));
+  EXPECT_EQ(result.out, "200\nalone\n") << result.err;
+  EXPECT_THAT(result.err, HasSubstr("; the hosts are the tasks of Slurm step "));
+}
+
 // Slurm sends the signal to the batch script, which rotarun has replaced, 10 to 40 seconds after
 // the start: Slurm looks at time limits twice a minute. Only rotarun can tell the ranks of n2.
 TEST_F(Slurm, WarnsTheRanksOfAllNodesBeforeTheTimeIsOver) {
