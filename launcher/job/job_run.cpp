@@ -160,6 +160,8 @@ void JobRun::kill() {
 }
 
 int JobRun::finish() {
+  // After a failure or a request, nobody expects that a process goes on.
+  if (policy().outcome().code == 0) processes_.tell_outlived();
   if (!processes_.finish(kReapTime)) processes_.say("some processes of the job could not be ended");
   // The other hosts come first: they receive nothing while rotarun waits for the reader of its
   // output.

@@ -211,6 +211,20 @@ TEST_F(OneMachine, SaysThatTheOtherTasksOfAStepAreAwaited) {
   EXPECT_EQ(run(command).exit_code, 0);
 }
 
+TEST_F(OneMachine, NamesWhatStillRunsOnTheHostWhereItRan) {
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    all.push_back(start(rank, 2, script({}, "if [ $ROTA_RANK = 1 ]; then sleep 60 & fi; exit 0")));
+  }
+  const Result first = all[0]->wait();
+  const Result second = all[1]->wait();
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(first.err, Not(HasSubstr("still ran")));
+  EXPECT_THAT(second.err, HasSubstr("processes that still ran: sleep (pid "));
+  EXPECT_THAT(second.err, HasSubstr(") of rank 1\n"));
+}
+
 // Method: the signal comes to one rotarun, and then to all of them at about the same time, as a
 // batch system sends it.
 TEST_F(OneMachine, PassesASignalOnToTheRanksOfAll) {

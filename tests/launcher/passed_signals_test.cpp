@@ -32,9 +32,9 @@ class EachPassedSignal : public PassedSignals, public ::testing::WithParamInterf
 
 TEST_P(EachPassedSignal, ReachesEachRankAndLeavesRotarunAlive) {
   const auto [number, name] = GetParam();
-  Process process(
-      rotarun(script({"-np", "3", "--oversubscribe"},
-                     std::string("trap 'echo warned; exit 0' ") + name + "; echo ready; " + kRun)));
+  Process process(rotarun(
+      script({"-np", "3", "--oversubscribe"}, std::string("trap 'echo warned; exit 0' ") + name +
+                                                  "; echo ready; while :; do sleep 0.02; done")));
   ASSERT_TRUE(process.wait_for("ready\nready\nready\n")) << process.err();
   process.signal(number);
   const Result result = process.wait();
