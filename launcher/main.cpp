@@ -119,7 +119,7 @@ int launch_here(const Options& options, const Facts& facts,
       find_program(options, environment,
                    mpi_view_of(assignment.ranks.size(), assignment.world_size, environment));
   if (found.obstacle) return found.obstacle->value;
-  os::SignalWatch signals = watch_signals();
+  os::SignalWatch signals = watch_signals(options);
   return start(environment, found, signals, [&](RunContext& context) {
     Prepared prepared = prepare_here(options, plan, environment);
     prepared.mpi =

@@ -98,6 +98,9 @@ constexpr Flag kFlags[] = {
     {kEnd, "", "grace", "SECONDS",
      "How long ranks have to end before SIGKILL (default: 0.5 after a failure, 20 if rotarun was "
      "asked to end the job)"},
+    {kEnd, "", "stop-signal", "USR1|USR2",
+     "A request to end the job, as SIGTERM is (default: rotarun passes SIGUSR1 and SIGUSR2 on to "
+     "the ranks of all hosts)"},
     {kAsked, "", "status-port", "[ADDRESS:]PORT",
      "Report the state of the job there over HTTP: /livez, /readyz and /ranks (default address: "
      "127.0.0.1; default: no port)"},

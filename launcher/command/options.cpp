@@ -3,6 +3,7 @@
 #include "launcher/command/options.h"
 
 #include <algorithm>
+#include <csignal>
 
 // A value of -x may contain commas. By default, cxxopts would cut the value there. cxxopts can
 // parse the options of rotarun without regular expressions.
@@ -250,6 +251,9 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
       require_known_place(name, text);
       options.bind_to = choose<BindTo>(
           name, text, {{"none", BindTo::kNone}, {"core", BindTo::kCore}, {"numa", BindTo::kNuma}});
+    }
+    if (name == "stop-signal") {
+      options.stop_signal = choose<int>(name, text, {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}});
     }
     if (name == "when-done") {
       options.when_done =

@@ -43,6 +43,7 @@ struct Options {
   std::optional<base::Duration> timeout;
   base::Duration deadline = std::chrono::seconds(60);
   std::optional<base::Duration> grace;  // Empty: as in exit_policy.h.
+  std::optional<int> stop_signal;       // SIGUSR1 or SIGUSR2: a request to end, as SIGTERM is.
   // The requested transport; null: the places of the ranks decide.
   const base::TransportRow* transport = nullptr;
   std::string tuned_file;                      // The file that chooses the plans; empty: no file.

@@ -223,27 +223,41 @@ void Follower::hear_signals() {
   if (!polls_.readable(signal_position_)) return;
   while (const auto signal = setup_.signals.next()) {
     if (signal->number == SIGCHLD) continue;
-    // Before its ranks have started, a host may leave, and another rotarun may join as this host.
-    if (!has_started_) {
-      speak("got " + os::signal_name(signal->number) + " before the job began");
-      exit_code_ = kExitSignalBase + signal->number;
-      return;
-    }
-    const bool has_guard = os::parent_process() == setup_.context.guard;
-    if (has_guard) {
-      tell({.kind = JobEvent::Kind::kSignal, .value = signal->number, .text = own_name()});
-    } else {
-      tell({.kind = JobEvent::Kind::kHostLost,
-            .rank = setup_.host_plan.own_host,
-            .value = kExitSilent,
-            .text = processes_->describe_guard_loss(own_name())});
-    }
-    const bool is_second =
-        signal_at_ && now_ - *signal_at_ >= same_request_time(was_typed(*signal));
-    if (is_second && processes_) processes_->kill();
-    if (!signal_at_) signal_at_ = now_;
-    if (!has_guard && processes_) processes_->ask_to_end(SIGTERM);
+    const bool is_notice = setup_.signals.is_notice(signal->number);
+    is_notice ? hear_notice(*signal) : hear_request(*signal);
+    if (!has_started_ && exit_code_) return;
   }
+}
+
+// Tells the leader about a signal for the ranks. The leader passes it on to the ranks of all hosts,
+// those of this host included.
+void Follower::hear_notice(const os::Signal& signal) {
+  if (!has_started_) return speak(describe_dropped(signal.number));
+  const bool is_direct = signal.sender != setup_.context.guard;
+  if (echoes_.is_echo(signal.number, is_direct ? "direct" : "guard", now_)) return;
+  tell({.kind = JobEvent::Kind::kSignal, .value = signal.number, .text = own_name()});
+}
+
+void Follower::hear_request(const os::Signal& signal) {
+  // Before its ranks have started, a host may leave, and another rotarun may join as this host.
+  if (!has_started_) {
+    speak("got " + os::signal_name(signal.number) + " before the job began");
+    exit_code_ = kExitSignalBase + signal.number;
+    return;
+  }
+  const bool has_guard = os::parent_process() == setup_.context.guard;
+  if (has_guard) {
+    tell({.kind = JobEvent::Kind::kSignal, .value = signal.number, .text = own_name()});
+  } else {
+    tell({.kind = JobEvent::Kind::kHostLost,
+          .rank = setup_.host_plan.own_host,
+          .value = kExitSilent,
+          .text = processes_->describe_guard_loss(own_name())});
+  }
+  const bool is_second = signal_at_ && now_ - *signal_at_ >= same_request_time(was_typed(signal));
+  if (is_second && processes_) processes_->kill();
+  if (!signal_at_) signal_at_ = now_;
+  if (!has_guard && processes_) processes_->ask_to_end(SIGTERM);
 }
 
 // Passes a message for all hosts on to the hosts below, before this host acts on it. So the hosts
@@ -259,6 +273,7 @@ void Follower::pass_down(const ControlMessage& message) {
     case ControlMessageType::kFence:
     case ControlMessageType::kAskToEnd:
     case ControlMessageType::kKill:
+    case ControlMessageType::kSignal:
       return subtree_->send(message);
     case ControlMessageType::kFlow:
       flow_ = to_flow(message.value);
@@ -301,6 +316,9 @@ void Follower::on_message(const ControlMessage& message) {
       return processes_->ask_to_end(SIGTERM);
     case ControlMessageType::kKill:
       if (processes_) processes_->kill();
+      return;
+    case ControlMessageType::kSignal:
+      if (processes_) processes_->signal_ranks(message.value);
       return;
     case ControlMessageType::kFinish:
       exit_code_ = message.value;

@@ -15,6 +15,7 @@
 #include "launcher/hosts/wire/launcher_link.h"
 #include "launcher/ranks/local_processes.h"
 #include "launcher/ranks/local_ranks.h"
+#include "launcher/ranks/signal_echoes.h"
 #include "launcher/status/status_port.h"
 #include "os/poll_set.h"
 #include "rendezvous/connections.h"
@@ -38,6 +39,8 @@ class Follower {
   void tell_parent();
   void hear_lifeline();
   void hear_signals();
+  void hear_request(const os::Signal& signal);
+  void hear_notice(const os::Signal& signal);
   void on_message(const ControlMessage& message);
   void pass_down(const ControlMessage& message);
   void on_assignments(const ControlMessage& message);
@@ -88,7 +91,8 @@ class Follower {
   bool has_said_end_ = false;
   bool is_done_ = false;
   std::uint32_t last_host_ = kNoHost;         // The host that exits last.
-  std::optional<base::TimePoint> signal_at_;  // When the first signal came.
+  std::optional<base::TimePoint> signal_at_;  // When the first request to end came.
+  SignalEchoes echoes_;
   std::optional<base::TimePoint> kill_at_;  // When to kill the ranks; set once the parent is lost.
   std::optional<int> exit_code_;
   std::optional<StatusPort> status_port_;

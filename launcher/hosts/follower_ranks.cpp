@@ -195,6 +195,7 @@ void Follower::write_rest() {
 
 int Follower::finish() {
   if (!processes_) return *exit_code_;
+  if (*exit_code_ == 0) processes_->tell_outlived();
   if (!processes_->finish(kReapTime)) speak("some processes of the job could not be ended");
   write_rest();
   if (processes_->output().tell_losses()) write_rest();

@@ -131,6 +131,10 @@ void Followers::ask_to_end(int signal, const std::string& text) {
 
 void Followers::kill() { subtree_.send({.type = ControlMessageType::kKill}); }
 
+void Followers::signal_ranks(int signal) {
+  subtree_.send({.type = ControlMessageType::kSignal, .value = signal});
+}
+
 void Followers::end_fence(const FenceResult& result) {
   subtree_.send({.type = ControlMessageType::kFence, .text = encode(result)});
 }

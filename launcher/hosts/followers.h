@@ -58,6 +58,7 @@ class Followers final : public OtherHosts {
   void start() override;
   void ask_to_end(int signal, const std::string& text) override;
   void kill() override;
+  void signal_ranks(int signal) override;
   void end_fence(const FenceResult& result) override;
   void send_letter(const MpiLetter& letter) override;
   void set_flow(Flow flow) override;

@@ -81,7 +81,7 @@ int launch_across(const Options& options, const std::vector<std::string>& argume
   if (starts) discard_key(job);  // A new key is made for the started hosts.
   const Others others{.hosts = known, .key = starts ? std::nullopt : read_given_key(job)};
   const Found found = find_program(job, environment, mpi_view_here(known, job, facts, environment));
-  os::SignalWatch signals = watch_signals();
+  os::SignalWatch signals = watch_signals(job);
   if (!starts) {
     return start(environment, found, signals, [&](RunContext& context) {
       return run_across(job, facts, others, context, signals);
@@ -106,7 +106,7 @@ int launch_followed(const std::vector<std::string>& /*arguments*/) {
   const std::vector<std::string> environment = os::environment();
   const Found found = find_program(request.options, environment,
                                    mpi_view_here(hosts, request.options, facts, environment));
-  os::SignalWatch signals = watch_signals();
+  os::SignalWatch signals = watch_signals(request.options);
   return start(environment, found, signals, [&](RunContext& context) {
     context.has_input = false;
     return follow_started(std::move(request), STDIN_FILENO, facts, context, signals);

@@ -119,6 +119,7 @@ std::optional<int> Leader::turn(base::TimePoint end) {
     if (event.kind == JobEvent::Kind::kHostLost) return give_up(event.value, event.text);
     if (event.kind == JobEvent::Kind::kNotStarted) return give_up(event.value, event.text);
     if (event.kind != JobEvent::Kind::kSignal) continue;
+    if (setup_.signals.is_notice(event.value)) continue;
     return give_up(kExitSignalBase + event.value, event.text + " got a signal that ends the job");
   }
   if (const auto code = hear_agents()) return code;
@@ -127,7 +128,10 @@ std::optional<int> Leader::turn(base::TimePoint end) {
 
 std::optional<int> Leader::hear_signals() {
   while (const auto signal = setup_.signals.next()) {
-    if (signal->number == SIGCHLD) continue;
+    if (setup_.signals.is_notice(signal->number)) {
+      if (signal->number != SIGCHLD) complain(describe_dropped(signal->number));
+      continue;
+    }
     return give_up(kExitSignalBase + signal->number,
                    name_of_host(setup_.host_plan, setup_.host_plan.own_host) + " got " +
                        os::signal_name(signal->number) + " before the job began");

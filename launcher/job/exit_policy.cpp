@@ -219,6 +219,11 @@ bool ExitPolicy::is_release_due() const noexcept {
   return may_ask && all_ended() && !evaluators_.empty() && !has_released_;
 }
 
+bool ExitPolicy::asks_for_agreed_stop() const noexcept {
+  return outcome_.reason == Outcome::Reason::kSignal &&
+         (outcome_.signal == SIGTERM || outcome_.signal == limits_.stop_signal);
+}
+
 ExitPolicy::Action ExitPolicy::decide(base::TimePoint now, bool has_children, bool can_agree) {
   next_deadline_.reset();
   if (phase_ == Phase::kRunning || phase_ == Phase::kReleasing) {
@@ -234,8 +239,7 @@ ExitPolicy::Action ExitPolicy::decide(base::TimePoint now, bool has_children, bo
   if (phase_ == Phase::kConcluding) conclude(now);
   if (std::exchange(is_end_due_, false)) {
     wake_at(give_up_at_);
-    const bool is_term = outcome_.reason == Outcome::Reason::kSignal && outcome_.signal == SIGTERM;
-    has_agreed_ = is_term && may_agree_ && can_agree;
+    has_agreed_ = asks_for_agreed_stop() && may_agree_ && can_agree;
     return has_agreed_ ? Action::kAgree : Action::kTerminate;
   }
   if (is_release_due()) {

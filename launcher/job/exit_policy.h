@@ -77,6 +77,7 @@ class ExitPolicy {
     base::Duration fault_grace;
     base::Duration request_grace;
     std::optional<base::TimePoint> timeout;
+    std::optional<int> stop_signal{};  // Asks for an agreed stop, as SIGTERM does.
   };
   ExitPolicy(std::size_t world_size, Limits limits) : records_(world_size), limits_(limits) {}
 
@@ -143,6 +144,7 @@ class ExitPolicy {
   bool all_ended() const noexcept { return ended_count_ == records_.size(); }
   bool is_over(bool has_children) const noexcept;
   bool is_release_due() const noexcept;
+  bool asks_for_agreed_stop() const noexcept;
   bool is_second(const std::string& who, base::TimePoint now, bool was_typed);
   void note_failure(std::size_t rank, Weight weight);
   void end_output(base::TimePoint end);

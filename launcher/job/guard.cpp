@@ -44,10 +44,10 @@ bool is_excused(pid_t pid) {
   return state == 'D' || state == 't';
 }
 
-// Passes a signal on. A suspended child cannot act on the signal, so it is woken first. A traced
+// Passes a request on. A suspended child cannot act on the signal, so it is woken first. A traced
 // child is not woken: a debugger, or LeakSanitizer as the child ends, has stopped it and waits for
 // the stop.
-void pass_on(const os::Signal& signal, pid_t child) {
+void pass_request_on(const os::Signal& signal, pid_t child) {
   if (state_of(child).value_or('T') == 'T') os::send_signal(child, SIGCONT);
   os::send_signal(child, signal.number);
 }
@@ -87,12 +87,21 @@ class Guard {
     polls.add(signals_.fd(), true, false);
     polls.wait(end);
     while (const auto signal = signals_.next()) {
-      if (signal->number == SIGCHLD) continue;
-      if (!asked_at_) asked_at_ = base::Clock::now();
-      if (!ending_ && (has_early_ || !was_typed(*signal))) pass_on(*signal, child_);
+      if (signal->number != SIGCHLD) hear(*signal);
     }
     has_early_ = false;
     while (const auto event = os::next_process_event().event) hear(*event);
+  }
+
+  // Passes a signal on to the child, which decides what follows. A signal for the ranks does not
+  // wake a suspended child.
+  void hear(const os::Signal& signal) {
+    if (signals_.is_notice(signal.number)) {
+      if (!ending_) os::send_signal(child_, signal.number);
+      return;
+    }
+    if (!asked_at_) asked_at_ = base::Clock::now();
+    if (!ending_ && (has_early_ || !was_typed(signal))) pass_request_on(signal, child_);
   }
 
   // Kills the child if it hangs. Its descendants then become children of this process.
@@ -117,7 +126,7 @@ class Guard {
   OtherChildren* others_;
   // A signal typed before the child existed did not reach the child. A signal typed just after the
   // child's start may reach it twice.
-  bool has_early_ = signals_.has_other_than(SIGCHLD);
+  bool has_early_ = signals_.has_request();
   HangWatch watch_;
   base::TimePoint next_look_ = base::Clock::now() + kPulseTime;
   bool was_hung_ = false;

@@ -96,6 +96,11 @@ void JobRun::hear_signals() {
       on_guard_lost();
       continue;
     }
+    if (signals_.is_notice(signal->number)) {
+      const bool is_direct = signal->sender != context_.guard;
+      world_.signal_ranks(signal->number, is_direct ? "direct" : "guard", now_);
+      continue;
+    }
     policy().on_signal(signal->number, now_, {}, was_typed(*signal));
     ranks_have_signal_ = ranks_have_signal_ || signal->from_terminal;
   }
@@ -155,6 +160,8 @@ void JobRun::kill() {
 }
 
 int JobRun::finish() {
+  // After a failure or a request, nobody expects that a process goes on.
+  if (policy().outcome().code == 0) processes_.tell_outlived();
   if (!processes_.finish(kReapTime)) processes_.say("some processes of the job could not be ended");
   // The other hosts come first: they receive nothing while rotarun waits for the reader of its
   // output.

@@ -41,6 +41,9 @@ class OtherHosts {
   virtual void ask_to_end(int signal, const std::string& text) = 0;
   virtual void kill() = 0;
 
+  // Sends a signal to the first process of each rank on the other hosts.
+  virtual void signal_ranks(int signal) = 0;
+
   // Tells the other hosts that a fence of MPI ranks has ended.
   virtual void end_fence(const FenceResult& result) = 0;
 

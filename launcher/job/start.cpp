@@ -55,9 +55,19 @@ void complain(const std::string& text) {
   }
 }
 
-os::SignalWatch watch_signals() {
-  constexpr std::array<int, 5> kWatched = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
-  return os::SignalWatch(kWatched);
+os::SignalWatch watch_signals(const Options& options) {
+  constexpr std::array kRequests = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+  constexpr std::array kForRanks = {SIGUSR1, SIGUSR2};
+  std::vector<int> requests(kRequests.begin(), kRequests.end());
+  std::vector<int> notices = {SIGCHLD};
+  for (const int number : kForRanks) {
+    (number == options.stop_signal ? requests : notices).push_back(number);
+  }
+  return {requests, notices};
+}
+
+std::string describe_dropped(int signal) {
+  return "got " + os::signal_name(signal) + ", but no rank runs that it could be passed on to";
 }
 
 void discard_key(const Options& options) {

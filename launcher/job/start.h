@@ -19,8 +19,13 @@ namespace rota::launcher {
 // inner process the line is left out or cut if nobody reads it within a second.
 void complain(const std::string& text);
 
-// Watches signals from now on: both processes of rotarun read their signals from this watch.
-os::SignalWatch watch_signals();
+// Watches signals from now on: both processes of rotarun read their signals from this watch. Its
+// notices are SIGCHLD, and the signals that go to the ranks: SIGUSR1 and SIGUSR2, without
+// options.stop_signal.
+os::SignalWatch watch_signals(const Options& options);
+
+// Returns the sentence about a signal for the ranks that has come while no rank runs.
+std::string describe_dropped(int signal);
 
 // The programs as found here, by group. A program that cannot run ends a job on one host. In a job
 // of several hosts, all hosts must be told about such a program.

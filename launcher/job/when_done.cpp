@@ -2,8 +2,6 @@
 // again.
 #include "launcher/job/when_done.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -18,7 +16,7 @@ using base::Clock;
 
 bool is_asked_to_end(os::SignalWatch& signals) {
   while (const auto signal = signals.next()) {
-    if (signal->number != SIGCHLD) return true;
+    if (!signals.is_notice(signal->number)) return true;
   }
   return false;
 }

@@ -14,7 +14,8 @@ ExitPolicy::Limits limits_of(const Options& options, base::TimePoint start) {
   ExitPolicy::Limits limits{.deadline = options.deadline,
                             .fault_grace = options.grace.value_or(kFaultGrace),
                             .request_grace = options.grace.value_or(kRequestGrace),
-                            .timeout = std::nullopt};
+                            .timeout = std::nullopt,
+                            .stop_signal = options.stop_signal};
   if (options.timeout) limits.timeout = start + *options.timeout;
   return limits;
 }
@@ -123,6 +124,7 @@ void World::hear(const JobEvent& event, base::TimePoint now) {
     case JobEvent::Kind::kNotStarted:
       return policy_.on_not_started(event.text, event.value);
     case JobEvent::Kind::kSignal:
+      if (job_.signals.is_notice(event.value)) return signal_ranks(event.value, event.text, now_);
       return policy_.on_signal(event.value, now_, event.text);
     case JobEvent::Kind::kRankSpoke:
       return router_.read_all(event.rank, now_);
@@ -146,6 +148,13 @@ void World::hear(const JobEvent& event, base::TimePoint now) {
     case JobEvent::Kind::kHostEnded:
       return;
   }
+}
+
+void World::signal_ranks(int number, const std::string& way, base::TimePoint now) {
+  if (echoes_.is_echo(number, way, now)) return;
+  say_if_verbose("passes " + os::signal_name(number) + " on to the ranks");
+  if (job_.others) job_.others->signal_ranks(number);
+  job_.processes.signal_ranks(number);
 }
 
 void World::on_end(const JobEvent& event) {

@@ -18,6 +18,7 @@
 #include "launcher/ranks/local_processes.h"
 #include "launcher/ranks/local_ranks.h"
 #include "launcher/ranks/rank_channels.h"
+#include "launcher/ranks/signal_echoes.h"
 #include "os/poll_set.h"
 #include "os/signals.h"
 
@@ -54,6 +55,10 @@ class World {
   // Takes a job event of this host or of another one. An event of another world is late, and is
   // dropped.
   void hear(const JobEvent& event, base::TimePoint now);
+
+  // Passes a signal on to the first process of each rank, on all hosts. Drops an echo. `way`: as
+  // for SignalEchoes::is_echo().
+  void signal_ranks(int number, const std::string& way, base::TimePoint now);
 
   ExitPolicy& policy() noexcept { return policy_; }
   const HostAssignment& assignment() const noexcept { return local_.assignment(); }
@@ -96,6 +101,7 @@ class World {
   KnownDevices devices_;
   Peers peers_;
   MpiWorld mpi_world_;
+  SignalEchoes echoes_;
   LocalRanks local_;
   RankChannels rank_channels_;
   rendezvous::MessageRouter& router_;

@@ -101,7 +101,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   // The process ends when its connection does, and not with rotarun: it then removes its files.
-  for (const int signal : {SIGPIPE, SIGTERM, SIGINT, SIGHUP}) std::signal(signal, SIG_IGN);
+  for (const int signal : {SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) {
+    std::signal(signal, SIG_IGN);
+  }
   os::die_with_parent(os::parent_process(), 0);
   os::close_on_exec(socket);
   return launcher::run(os::Fd(socket));

@@ -2,6 +2,7 @@
 // command rotarun --preflight starts rota-preflight instead of the job's program, and exits with
 // its verdict.
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <span>
@@ -113,6 +114,8 @@ int main(int argc, char** argv) {
     std::fputs("only rotarun --preflight starts rota-preflight\n", stderr);
     return rota::launcher::kExitUsage;
   }
+  // rotarun passes these signals on. They are meant for the job's own ranks.
+  for (const int signal : {SIGUSR1, SIGUSR2}) std::signal(signal, SIG_IGN);
   try {
     return rota::preflight::run(*request);
   } catch (const rota::Error& error) {

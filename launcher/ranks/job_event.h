@@ -21,7 +21,7 @@ struct JobEvent {
     kEvaluatorExited,   // value: the code
     kEvaluatorKilled,   // value: the signal; text: why, if known
     kNotStarted,        // value: the exit code of the job; text: why
-    kSignal,            // value: a signal that asks for the job's end; text: which host got it
+    kSignal,            // value: a signal that rotarun got; text: which host got it
     kRankSpoke,         // There is something to read on its connection.
     kRankConnected,     // It has called MPI_Init.
     kRankFinalized,     // It has called MPI_Finalize.

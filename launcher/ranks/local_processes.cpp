@@ -3,6 +3,7 @@
 #include "launcher/ranks/local_processes.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "launcher/command/exit_codes.h"
@@ -224,6 +225,35 @@ void LocalProcesses::kill() {
   leave_out_unbegun();
   for (Member& member : all_) member.tree.signal(SIGKILL);
   if (has_lost_keeper_) os::signal_descendants(SIGKILL);  // Ends a lost keeper's processes.
+}
+
+void LocalProcesses::signal_ranks(int signal) {
+  for (Member* member : members_) {
+    if (!member->who.is_evaluator) member->tree.signal_first(signal);
+  }
+}
+
+void LocalProcesses::tell_outlived() {
+  constexpr std::chrono::milliseconds kMoment{100};
+  constexpr std::chrono::microseconds kPause{200};
+  constexpr std::size_t kMostNamed = 8;
+  const base::TimePoint end = base::Clock::now() + kMoment;
+  // A keeper ends once it has no process to keep.
+  while (!member_of_.empty() && base::Clock::now() < end) {
+    std::this_thread::sleep_for(kPause);
+    hear_processes();
+  }
+  std::string names;
+  std::size_t count = 0;
+  for (const auto& [keeper, member] : member_of_) {
+    for (const pid_t pid : os::descendants_of(keeper)) {
+      if (++count > kMostNamed) continue;
+      names += (names.empty() ? "" : ", ") + os::process_name(pid) + " (pid " +
+               std::to_string(pid) + ") of " + name_of(member->who);
+    }
+  }
+  if (count > kMostNamed) names += " and " + std::to_string(count - kMostNamed) + " more";
+  if (count > 0) say("the job has ended, and with it processes that still ran: " + names);
 }
 
 // Waits in slices and beats between them: a process that does not beat counts as hung.

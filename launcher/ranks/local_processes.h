@@ -72,6 +72,13 @@ class LocalProcesses {
   void ask_to_end(int signal);
   void kill();
 
+  // Sends a signal to the first process of each rank, and not to evaluators.
+  void signal_ranks(int signal);
+
+  // Says which processes still run although their rank or evaluator has ended. Waits a moment for
+  // processes that end right after it.
+  void tell_outlived();
+
   // Ends the processes that still run, and takes the last output. Returns false if a process is
   // still there after `at_most`.
   bool finish(base::Duration at_most);

@@ -2,8 +2,6 @@
 // and standard input.
 #include "launcher/ranks/local_ranks.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -76,7 +74,7 @@ void LocalRanks::start_all(const Peers& peers, const OpenConnection& open_connec
   }
   if (mpi_server_) wait_for_mpi(show_life);
   const std::size_t count = assignment_.ranks.size() + assignment_.evaluators.size();
-  for (std::size_t local = 0; local < count && !signals_.has_other_than(SIGCHLD); ++local) {
+  for (std::size_t local = 0; local < count && !signals_.has_request(); ++local) {
     try {
       beat();
       show_life();
@@ -104,7 +102,7 @@ MpiOutfit LocalRanks::outfit_of(std::size_t local) {
 void LocalRanks::wait_for_mpi(const ShowLife& show_life) {
   const base::TimePoint end = base::Clock::now() + kMpiStartTime;
   os::PollSet polls;
-  while (!mpi_server_->is_ready() && !signals_.has_other_than(SIGCHLD)) {
+  while (!mpi_server_->is_ready() && !signals_.has_request()) {
     const base::TimePoint now = base::Clock::now();
     if (now >= end) return;
     show_life();

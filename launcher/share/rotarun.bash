@@ -21,6 +21,7 @@ _rotarun_value() {
     --map-by) mapfile -t COMPREPLY < <(compgen -W "slot node ppr:1:node core numa" -- "$word") ;;
     --mpi) mapfile -t COMPREPLY < <(compgen -W "auto pmix pmi none" -- "$word") ;;
     --role) mapfile -t COMPREPLY < <(compgen -W "worker evaluator" -- "$word") ;;
+    --stop-signal) mapfile -t COMPREPLY < <(compgen -W "USR1 USR2" -- "$word") ;;
     --when-done) mapfile -t COMPREPLY < <(compgen -W "exit wait" -- "$word") ;;
     --rank-by) mapfile -t COMPREPLY < <(compgen -W "slot node" -- "$word") ;;
     --transport) mapfile -t COMPREPLY < <(compgen -W "auto shm tcp mpi" -- "$word") ;;
@@ -57,10 +58,10 @@ _rotarun_render() {
 _rotarun() {
   local with_value=" -n --np -np -H --host --hostfile --agent --prefix --address --key-file --key-fd --join-timeout -x --export --bind-to --map-by
     --rank-by --cpus-per-rank --ports --transport --tuned --output-filename --wdir --role --mpi --timeout --deadline --grace
-    --status-port --when-done "
+    --stop-signal --status-port --when-done "
   local flags="--np --host --hostfile --this-host --agent --prefix --address --key-file --key-fd --encrypt --insecure --join-timeout --export --bind-to
     --map-by --rank-by --cpus-per-rank --oversubscribe --share-devices --mpi --report-bindings --ports --transport --tuned --tag-output
-    --timestamp-output --gather-output --output-filename --wdir --role --timeout --deadline --grace --status-port --when-done --show-ranks --preflight --json --explain --verbose
+    --timestamp-output --gather-output --output-filename --wdir --role --timeout --deadline --grace --stop-signal --status-port --when-done --show-ranks --preflight --json --explain --verbose
     --version --help"
   local word=${COMP_WORDS[COMP_CWORD]} at=1 flag
   COMPREPLY=()

@@ -72,24 +72,18 @@ class Absent {
   std::string names_;
 };
 
-// Returns the text in the form in which host names are compared.
-std::string in_small_letters(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
 // Returns whether a request is for this host. This check prevents DNS rebinding: a name that
 // somebody else owns may lead to this host for a while, and a web page of that owner could then
 // read the answers of this port. The owner's name may begin with a name of this host, so a name
 // that continues after a name of this host is not accepted.
 bool is_for_us(const std::string& host, const OwnNames& names) {
   if (host.empty() || cluster::is_address(host)) return true;
-  const std::string name = in_small_letters(host);
+  const std::string name = cluster::to_compare(host);
   if (name == "localhost" || name == "localhost.localdomain") return true;
-  const std::string full = in_small_letters(names.full);
+  const std::string full = cluster::to_compare(names.full);
   if (name.size() <= full.size() && cluster::agree(name, full)) return true;
   return std::ranges::any_of(names.of_job,
-                             [&](const auto& known) { return in_small_letters(known) == name; });
+                             [&](const auto& known) { return cluster::to_compare(known) == name; });
 }
 
 Page readiness(const JobStatus& status) {

@@ -74,9 +74,17 @@ Host parse_address(const std::string& what, std::string_view text) {
   return {.name = std::move(parts.name), .port = static_cast<std::uint16_t>(port)};
 }
 
+std::string to_compare(std::string_view name) {
+  if (name.ends_with('.')) name.remove_suffix(1);
+  std::string text(name);
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
 bool is_loopback(std::string_view name) {
-  if (name == "localhost" || name.starts_with("localhost.") || name == "::1") return true;
-  return name.starts_with("127.") && is_address(name);
+  const std::string text = to_compare(name);
+  if (text == "localhost" || text.starts_with("localhost.") || text == "::1") return true;
+  return text.starts_with("127.") && is_address(text);
 }
 
 bool is_address(std::string_view name) {
@@ -85,8 +93,11 @@ bool is_address(std::string_view name) {
 }
 
 bool agree(std::string_view one, std::string_view other) {
-  if (one.size() > other.size()) std::swap(one, other);
-  return other.starts_with(one) && (one.size() == other.size() || other[one.size()] == '.');
+  std::string shorter = to_compare(one);
+  std::string longer = to_compare(other);
+  if (shorter.size() > longer.size()) std::swap(shorter, longer);
+  return longer.starts_with(shorter) &&
+         (shorter.size() == longer.size() || longer[shorter.size()] == '.');
 }
 
 void require_reachable(const Specification& specification) {
@@ -106,15 +117,16 @@ void require_reachable(const Specification& specification) {
 std::optional<std::size_t> find_host(const std::vector<Host>& hosts, std::string_view host_name,
                                      std::span<const std::string> addresses) {
   if (hosts.size() == 1 && is_loopback(hosts.front().name)) return 0;
+  const std::string own = to_compare(host_name);
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    if (hosts[i].name == host_name) return i;
+    if (to_compare(hosts[i].name) == own) return i;
     if (hosts[i].name.empty() || !agree(hosts[i].name, host_name)) continue;
     found = found ? hosts.size() : i;  // If two hosts match, none is found.
   }
   if (found) return found == hosts.size() ? std::nullopt : found;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    if (std::ranges::find(addresses, hosts[i].name) == addresses.end()) continue;
+    if (std::ranges::find(addresses, to_compare(hosts[i].name)) == addresses.end()) continue;
     found = found ? hosts.size() : i;
   }
   return found == hosts.size() ? std::nullopt : found;

@@ -28,14 +28,18 @@ NameAndNumber split_name(const std::string& what, std::string_view text);
 // from 1 to 65535.
 Host parse_address(const std::string& what, std::string_view text);
 
+// Returns the form in which names of hosts are compared: in small letters, and without a last dot.
+// Names are resolved as they are written: with a last dot, without the domains of the search list.
+std::string to_compare(std::string_view name);
+
 // Returns whether the name means the host itself on every host: "localhost", 127.0.0.1, ::1.
 bool is_loopback(std::string_view name);
 
 // Returns whether the name is a numeric address, such as 10.0.0.1 or fd00::1.
 bool is_address(std::string_view name);
 
-// Returns whether two names may mean the same host: they are equal, or the longer name is the
-// shorter one followed by a dot and more.
+// Returns whether two names may mean the same host: in the form of to_compare(), they are equal, or
+// the longer name is the shorter one followed by a dot and more.
 bool agree(std::string_view one, std::string_view other);
 
 // Throws Error kInvalidArgument if some hosts with ranks have loopback names and others do not, or

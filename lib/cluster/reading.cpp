@@ -26,7 +26,7 @@ constexpr Row kSources[] = {
     {"Open MPI", from_open_mpi},
     {"PMIx", from_pmix},
     {"PMI", from_pmi},
-    {"Slurm step", from_slurm_step},
+    {kSlurmStep, from_slurm_step},
     {"--host", from_host_list},
     {"--hostfile", from_hostfile},
     {"--worker_hosts", from_task_flags},
@@ -40,7 +40,7 @@ constexpr Row kSources[] = {
 
 // The first sources are launchers that start processes as ranks.
 constexpr std::size_t kLauncherCount = 5;
-static_assert(kSources[kLauncherCount - 1].name == "Slurm step");
+static_assert(kSources[kLauncherCount - 1].name == std::string_view(kSlurmStep));
 
 constexpr Row kRooms[] = {
     {"Slurm allocation", from_slurm_allocation},

@@ -13,6 +13,9 @@ namespace rota::cluster {
 // More ranks, hosts or slots than this count as a mistake.
 inline constexpr std::size_t kMaxRanks = 4096;
 
+// The source that says which task of a Slurm step this process is.
+inline constexpr const char* kSlurmStep = "Slurm step";
+
 // What the source has started: this process as one rank, or this host, on which several ranks may
 // run.
 enum class Level { kProcess, kHost };

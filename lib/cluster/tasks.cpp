@@ -52,9 +52,10 @@ void add_hosts(const Job& job, Role role, std::vector<Host>& hosts) {
 void require_different(const Specification& specification) {
   std::unordered_map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < specification.hosts.size(); ++i) {
-    const std::string name = name_of(specification, i);
-    if (seen.try_emplace(name, i).second) continue;
-    refuse(specification.source + " has " + shown(name) +
+    const Host& host = specification.hosts[i];
+    const std::string address = to_compare(host.name) + ":" + std::to_string(host.port.value_or(0));
+    if (seen.try_emplace(address, i).second) continue;
+    refuse(specification.source + " has " + shown(name_of(specification, i)) +
            " twice: each task needs an address of its own");
   }
 }

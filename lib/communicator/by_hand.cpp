@@ -9,6 +9,7 @@
 
 #include "base/domains.h"
 #include "base/transports.h"
+#include "cluster/host_names.h"
 #include "communicator/cards.h"
 #include "communicator/find_rank_zero.h"
 #include "communicator/first_word.h"
@@ -172,6 +173,12 @@ std::string listen_for_ranks(const std::vector<Card>& cards, Arrival& arrival) {
   return listener.address;
 }
 
+// Returns the form in which two addresses are compared: the name of the host, and the port.
+std::string address_to_compare(const std::string& address) {
+  const std::size_t colon = std::min(address.rfind(':'), address.size());
+  return cluster::to_compare(address.substr(0, colon)) + address.substr(colon);
+}
+
 }  // namespace
 
 RankTable complete_table(const JobByHand& job) {
@@ -243,17 +250,22 @@ void meet_others(rendezvous::Client::Welcome& welcome, Arrival& arrival,
   for (std::size_t rank = 0; rank < count; ++rank) table.rows[rank].address = addresses[rank];
 }
 
+// The tables of two ranks may spell the name of a host in two ways.
 void compare_tables(std::size_t rank, const RankTable& own, const RankTable& of_rank_0) {
+  const auto has_same = [&](std::size_t peer) {
+    return peer < own.rows.size() && peer < of_rank_0.rows.size() &&
+           address_to_compare(own.rows[peer].address) ==
+               address_to_compare(of_rank_0.rows[peer].address);
+  };
   const auto address = [](const RankTable& table, std::size_t peer) {
     return peer < table.rows.size() ? "'" + table.rows[peer].address + "'" : "no row";
   };
   for (std::size_t peer = 0; peer < std::max(own.rows.size(), of_rank_0.rows.size()); ++peer) {
-    const std::string mine = address(own, peer);
-    const std::string first = address(of_rank_0, peer);
-    if (mine == first) continue;
+    if (has_same(peer)) continue;
     throw Error(ErrorCode::kMismatch, "the tables differ for rank " + std::to_string(peer) +
-                                          ": rank " + std::to_string(rank) + " has " + mine +
-                                          ", but rank 0 has " + first);
+                                          ": rank " + std::to_string(rank) + " has " +
+                                          address(own, peer) + ", but rank 0 has " +
+                                          address(of_rank_0, peer));
   }
 }
 

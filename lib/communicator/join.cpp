@@ -12,6 +12,7 @@
 
 #include "base/domains.h"
 #include "base/transports.h"
+#include "cluster/specification.h"
 #include "collectives/mpi/run.h"
 #include "communicator/blame.h"
 #include "communicator/by_hand.h"
@@ -284,11 +285,24 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
 
 namespace {
 
+Error with_hint(const Error& error, const std::string& hint) {
+  const std::string text = error.what() + hint;
+  const auto blamed = error.blamed_rank();
+  return blamed ? Error(error.code(), text, *blamed) : Error(error.code(), text);
+}
+
 Group join_by_hand(const CommunicatorOptions& options, base::TimePoint deadline) {
   const RankTable table = complete_table(*options.by_hand);
   if (table.rows.size() == 1) return world_of_one(table, options);
   if (meet_through_store(*options.by_hand)) require_first_time();
-  return enter(arrive_by_hand(options, table, deadline), &table, options, deadline);
+  try {
+    return enter(arrive_by_hand(options, table, deadline), &table, options, deadline);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kTimeout || table.source != cluster::kSlurmStep) throw;
+    throw with_hint(error, "; the ranks are the tasks of Slurm step " + options.by_hand->id +
+                               ", and each of them must run this program: in a shell of srun "
+                               "--pty, start it with rotarun --this-host");
+  }
 }
 
 }  // namespace
@@ -318,8 +332,12 @@ Group join(const CommunicatorOptions& options) {
     joined.clear();
     throw Error(ErrorCode::kInvalidArgument,
                 "descriptor " + std::to_string(*options.rendezvous_fd) +
-                    " is not connected to rotarun: start this program with rotarun; a process that "
-                    "a rank starts is not a rank, and needs ROTA_WORLD=1 if it is to be alone");
+                    " is not connected to rotarun: start this program with rotarun; if a program "
+                    "between rotarun and this one closes descriptors, as Python's subprocess does, "
+                    "let it keep this one (pass_fds=[" +
+                    std::to_string(*options.rendezvous_fd) +
+                    "]), or replace itself by this program (os.execvp); a process that a rank "
+                    "starts is not a rank, and needs ROTA_WORLD=1 if it is to be alone");
   }
   os::Fd socket(*options.rendezvous_fd);
   os::close_on_exec(socket.get());

@@ -10,6 +10,7 @@ namespace rota::names {
 
 std::vector<os::Address> addresses_in(std::string_view text, std::string_view name,
                                       std::string_view port) {
+  if (name.ends_with('.')) name.remove_suffix(1);
   std::vector<os::Address> addresses;
   for (const std::string_view line : lines_of(text)) {
     const auto words = words_of(line);

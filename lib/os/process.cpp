@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 
 #include "os/exec_plan.h"
 #include "os/system_error.h"
@@ -92,6 +93,13 @@ pid_t fork_process() {
 }
 
 void send_signal(pid_t pid, int signal) noexcept { ::kill(pid, signal); }
+
+std::string process_name(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
 
 bool adopt_orphans() noexcept { return ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 

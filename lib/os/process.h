@@ -74,6 +74,10 @@ pid_t fork_process();
 // Sends a signal to one process. Does nothing if the process is gone.
 void send_signal(pid_t pid, int signal) noexcept;
 
+// Returns the name of a process, as ps shows it, such as "sleep". The name is empty if the process
+// is gone, or if /proc is missing.
+std::string process_name(pid_t pid);
+
 // From now on this process adopts its descendants whose own parent has ended. Returns false if the
 // system refuses that, as emulators of processes do.
 bool adopt_orphans() noexcept;

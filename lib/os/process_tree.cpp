@@ -115,7 +115,12 @@ void ProcessTree::signal(int signal) noexcept {
     ::kill(keeper_, SIGCONT);  // A stopped keeper would not obey.
     return;
   }
-  if (signal_descendants_of(keeper_, signal) > 0) return;
+  if (signal_descendants_of(keeper_, signal) == 0) signal_first(signal);
+}
+
+// The keeper sends the signal: it alone knows when the number of the first process is free again.
+void ProcessTree::signal_first(int signal) noexcept {
+  if (keeper_ <= 0) return;
   sigval value{};
   value.sival_int = signal;
   ::sigqueue(keeper_, pass_on_signal(), value);

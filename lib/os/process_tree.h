@@ -60,6 +60,10 @@ class ProcessTree {
   // that start meanwhile do not escape.
   void signal(int signal) noexcept;
 
+  // Signals the first process only. Does nothing once that process has ended. A suspended process
+  // acts on the signal when it is woken.
+  void signal_first(int signal) noexcept;
+
   // Kills the whole tree, and waits for its end for at most `limit`. Returns false when a process
   // is left, or when the keeper was killed.
   bool end(base::Duration limit) noexcept;

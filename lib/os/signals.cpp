@@ -36,11 +36,15 @@ std::string signal_name(int number) {
   return "signal " + std::to_string(number);
 }
 
-SignalWatch::SignalWatch(std::span<const int> numbers) {
+SignalWatch::SignalWatch(std::span<const int> requests, std::span<const int> notices) {
   ::signal(SIGCHLD, SIG_DFL);  // If SIGCHLD is ignored, children leave no status.
   sigemptyset(&watched_);
-  for (const int number : numbers) {
-    if (!is_ignored(number)) sigaddset(&watched_, number);
+  sigemptyset(&notices_);
+  for (const int number : notices) sigaddset(&notices_, number);
+  for (const std::span<const int> numbers : {requests, notices}) {
+    for (const int number : numbers) {
+      if (!is_ignored(number)) sigaddset(&watched_, number);
+    }
   }
   if (::sigprocmask(SIG_BLOCK, &watched_, &at_start_.mask) != 0) throw_errno("sigprocmask");
   at_start_.ignores_pipe = is_ignored(SIGPIPE);
@@ -60,15 +64,17 @@ std::optional<Signal> SignalWatch::next() {
     if (count < 0 && errno != EAGAIN) throw_errno("reading signals");
     return std::nullopt;
   }
-  return Signal{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
+  return Signal{.number = static_cast<int>(info.ssi_signo),
+                .from_terminal = info.ssi_code == SI_KERNEL,
+                .sender = static_cast<pid_t>(info.ssi_pid)};
 }
 
-bool SignalWatch::has_other_than(int number) const noexcept {
+bool SignalWatch::has_request() const noexcept {
   sigset_t waiting;
   if (::sigpending(&waiting) != 0) return false;
-  for (int other = 1; other < NSIG; ++other) {
-    if (other == number || sigismember(&watched_, other) != 1) continue;
-    if (sigismember(&waiting, other) == 1) return true;
+  for (int number = 1; number < NSIG; ++number) {
+    if (is_notice(number) || sigismember(&watched_, number) != 1) continue;
+    if (sigismember(&waiting, number) == 1) return true;
   }
   return false;
 }

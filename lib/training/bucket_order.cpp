@@ -167,6 +167,22 @@ std::optional<std::size_t> BucketOrder::next_full() const noexcept {
   return is_full ? std::optional(sent_count_) : std::nullopt;
 }
 
+// Returns the gradients of the bucket that are not ready, such as "gradients 2, 3, 5 of bucket 1
+// were".
+std::string BucketOrder::missing_of(std::size_t bucket) const {
+  constexpr std::size_t kMostNamed = 16;
+  std::string names;
+  std::size_t count = 0;
+  for (std::size_t index = 0; index < marked_.size(); ++index) {
+    if (marked_[index] != 0 || layout_.bucket_of[index] != bucket) continue;
+    if (++count <= kMostNamed) names += (names.empty() ? "" : ", ") + std::to_string(index);
+  }
+  if (count > kMostNamed) names += " and " + std::to_string(count - kMostNamed) + " more";
+  const bool is_one = count == 1;
+  return (is_one ? "gradient " : "gradients ") + names + " of bucket " + std::to_string(bucket) +
+         (is_one ? " was" : " were");
+}
+
 void BucketOrder::check_sent(std::size_t bucket) const {
   require_here();
   if (bucket >= bucket_count()) {
@@ -176,9 +192,8 @@ void BucketOrder::check_sent(std::size_t bucket) const {
   }
   if (bucket < sent_count_) return;
   throw Error(ErrorCode::kInvalidArgument,
-              "bucket " + std::to_string(bucket) +
-                  " was not sent: " + std::to_string(missing_[sent_count_]) +
-                  " gradients of bucket " + std::to_string(sent_count_) + " were not marked ready");
+              "bucket " + std::to_string(bucket) + " was not sent: " + missing_of(sent_count_) +
+                  " not marked ready: call ready() for each gradient in each step");
 }
 
 // The sample count and the other sums of begin_step() are sent before all buckets.

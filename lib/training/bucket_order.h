@@ -64,6 +64,7 @@ class BucketOrder {
   void collect(std::size_t bucket);
 
  private:
+  std::string missing_of(std::size_t bucket) const;
   void collect_sums();
   void wait_for(Request& request);
   void refuse_uncollected(const std::string& what, Request& request);

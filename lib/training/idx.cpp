@@ -147,15 +147,20 @@ void check_labels(const DataFile& file, const Dataset& data, bool classes_given)
                    ", the number of classes");
 }
 
-// Returns the path of `stem` or of `stem`.gz, whichever exists.
-std::filesystem::path find_file(const std::filesystem::path& folder, const std::string& stem) {
-  for (const char* suffix : {"", ".gz"}) {
+// Finds the file SET-KIND or SET.KIND, such as "train-images" and "idx3-ubyte", with or without
+// ".gz". Programs that unpack the files have written both spellings.
+std::filesystem::path find_file(const std::filesystem::path& folder, const std::string& set,
+                                const std::string& kind) {
+  const std::string stem = set + "-" + kind;
+  const std::string other = set + "." + kind;
+  for (const std::string& name : {stem, stem + ".gz", other, other + ".gz"}) {
     std::error_code ignored;
-    std::filesystem::path path = folder / (stem + suffix);
+    std::filesystem::path path = folder / name;
     if (std::filesystem::exists(path, ignored)) return path;
   }
-  throw Error(ErrorCode::kNotFound, "neither " + stem + " nor " + stem + ".gz is in " +
-                                        folder.string() + ": say where the data is");
+  throw Error(ErrorCode::kNotFound, "neither " + stem + " nor " + other +
+                                        ", with or without .gz, is in " + folder.string() +
+                                        ": say where the data is");
 }
 
 }  // namespace
@@ -183,10 +188,10 @@ Dataset read_idx(const std::filesystem::path& images, const std::filesystem::pat
 
 TrainAndTest read_idx_folder(const std::filesystem::path& folder,
                              std::optional<std::size_t> classes) {
-  const auto train_images = find_file(folder, "train-images-idx3-ubyte");
-  const auto train_labels = find_file(folder, "train-labels-idx1-ubyte");
-  const auto test_images = find_file(folder, "t10k-images-idx3-ubyte");
-  const auto test_labels = find_file(folder, "t10k-labels-idx1-ubyte");
+  const auto train_images = find_file(folder, "train-images", "idx3-ubyte");
+  const auto train_labels = find_file(folder, "train-labels", "idx1-ubyte");
+  const auto test_images = find_file(folder, "t10k-images", "idx3-ubyte");
+  const auto test_labels = find_file(folder, "t10k-labels", "idx1-ubyte");
   TrainAndTest data;
   data.train = read_idx(train_images, train_labels, classes);
   data.test = read_idx(test_images, test_labels, data.train.classes);

@@ -19,6 +19,12 @@ ShardedSampler::ShardedSampler(const SamplerOptions& options) : options_(options
         ErrorCode::kInvalidArgument,
         "rank " + std::to_string(rank) + " is not in a world of " + std::to_string(world_size));
   }
+  if (sample_count < world_size) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a data set of " + std::to_string(sample_count) +
+                    " samples is too small for a world of " + std::to_string(world_size) +
+                    ", as each rank needs a sample: start fewer ranks, or take more samples");
+  }
   const std::size_t share = sample_count / world_size;
   if (batch_size == 0 || batch_size > share) {
     throw Error(ErrorCode::kInvalidArgument,

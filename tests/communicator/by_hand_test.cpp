@@ -172,6 +172,17 @@ TEST(ByHand, AnotherKeyIsNamed) {
   expect_error(outcomes[1], ErrorCode::kTimeout, HasSubstr("another key"));
 }
 
+TEST(ByHand, TablesMaySpellTheNamesOfHostsInTwoWays) {
+  auto of_rank_0 = testing::free_addresses(2);
+  auto of_rank_1 = of_rank_0;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    const std::string port = of_rank_0[rank].substr(of_rank_0[rank].rfind(':'));
+    of_rank_0[rank] = "localhost" + port;
+    of_rank_1[rank] = "LocalHost." + port;
+  }
+  expect_no_errors(run_ranks({options_for(0, of_rank_0), options_for(1, of_rank_1)}, sum_of_ranks));
+}
+
 TEST(ByHand, TablesThatDifferAreNoJob) {
   const auto addresses = testing::free_addresses(3);
   auto others = addresses;

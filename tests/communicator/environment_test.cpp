@@ -361,10 +361,28 @@ TEST(OfAnotherLauncher, LeavesNoKeyInItsMemory) {
   }
 }
 
-// A child process of a rank has the rank's variables, but not the rank's descriptor.
+// In a shell of srun --pty, each program is task 0, and the other tasks are shells.
+TEST(OneOfSeveral, IsToldThatOtherTasksAreAwaited) {
+  const std::string job = std::to_string(::getpid());
+  const Result result =
+      start({"SLURM_JOB_ID=" + job, "SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_LOCALID=0",
+             "SLURM_NODEID=0", "SLURM_NTASKS=4", "SLURM_STEP_NODELIST=n1", "SLURM_STEP_NUM_NODES=1",
+             "SLURM_STEP_TASKS_PER_NODE=4", "ROTA_KEY_FILE=", "JOIN_SECONDS=1"})
+          ->wait();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("; the ranks are the tasks of Slurm step " + job +
+                                    ".0, and each of them must run this program: in a shell of "
+                                    "srun --pty, start it with rotarun --this-host"));
+}
+
+// A child process of a rank has the rank's variables, but not the rank's descriptor. A program that
+// is started behind a script in Python, and is to be the rank, lacks the descriptor just the same.
 TEST(OneOfSeveral, IsWhatARankStartsByItself) {
   const Result result = start({"ROTA_RENDEZVOUS_FD=99", "WORLD_SIZE=2"})->wait();
   EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("descriptor 99 is not connected to rotarun"));
+  EXPECT_THAT(result.err, HasSubstr("as Python's subprocess does, let it keep this one "
+                                    "(pass_fds=[99])"));
   EXPECT_THAT(result.err, HasSubstr("a process that a rank starts is not a rank"));
   EXPECT_EQ(start({"ROTA_RENDEZVOUS_FD=99", "WORLD_SIZE=2", "ROTA_WORLD=1"})->wait().out,
             "rank 0 of 1 by started by hand: 1\n");

@@ -266,7 +266,8 @@ TEST_F(TwoBuckets, RefuseWhatGradientBucketsRefuse) {
   EXPECT_EQ(refusal([&] { there.ready(1); }),
             "there is no gradient 1: there are 1 gradients, numbered from 0");
   EXPECT_EQ(refusal([&] { there.wait(0); }),
-            "bucket 0 was not sent: 1 gradients of bucket 0 were not marked ready");
+            "bucket 0 was not sent: gradient 0 of bucket 0 was not marked ready: call ready() for "
+            "each gradient in each step");
   EXPECT_EQ(refusal([&] { there.wait_on(1, nullptr); }),
             "there is no bucket 1: there are 1 buckets, numbered from 0");
   there.ready(0);

@@ -57,14 +57,17 @@ Codes own_codes() {
   return codes;
 }
 
-// Returns the signals that a launcher watches, by the names in the launcher's source.
+// Returns the signals that a launcher watches, by the names in the launcher's source. SIGCHLD is
+// not among them: it reports a rank's end, and asks for nothing.
 std::set<std::string> watched_signals() {
   const std::string text = text_of(testing::source_path("launcher/job/start.cpp"));
-  const std::size_t begin = text.find("kWatched = {");
-  const std::string list = text.substr(begin, text.find('}', begin) - begin);
   std::set<std::string> names;
-  for (const auto& match : matches_of(list, std::regex(R"(SIG\w+)"))) names.insert(match.str());
-  names.erase("SIGCHLD");  // It reports a rank's end, and asks for nothing.
+  for (const char* list_name : {"kRequests = {", "kForRanks = {"}) {
+    const std::size_t begin = text.find(list_name);
+    EXPECT_NE(begin, std::string::npos) << list_name;
+    const std::string list = text.substr(begin, text.find('}', begin) - begin);
+    for (const auto& match : matches_of(list, std::regex(R"(SIG\w+)"))) names.insert(match.str());
+  }
   return names;
 }
 

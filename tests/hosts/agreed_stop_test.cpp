@@ -25,14 +25,14 @@ class AgreedStop : public AcrossHosts {
 
   // Expects that every rank on every host reports the same step.
   static void expect_agreement(const std::vector<std::unique_ptr<Process>>& all,
-                               const std::string& who) {
+                               const std::string& who, const std::string& signal = "SIGTERM",
+                               int code = 143) {
     std::string out;
     for (const auto& host : all) {
       const Result result = host->wait();
-      EXPECT_EQ(result.exit_code, 143) << result.err;
-      EXPECT_EQ(result.err, "rotarun: " + who +
-                                "got SIGTERM, so the job ends after a step that the " +
-                                "ranks agree on\n");
+      EXPECT_EQ(result.exit_code, code) << result.err;
+      EXPECT_EQ(result.err, "rotarun: " + who + "got " + signal +
+                                ", so the job ends after a step that the ranks agree on\n");
       out += result.out;
     }
     const auto words = last_words_in(out, 6);
@@ -54,6 +54,13 @@ TEST_F(AgreedStop, IsAfterTheSameStepWhicheverHostIsAsked) {
     expect_agreement(all,
                      asked == 0 ? "" : "host " + std::to_string(asked) + " (" + address + ") ");
   }
+}
+
+TEST_F(AgreedStop, MayBeForAnotherSignal) {
+  const auto all = start_all({"--stop-signal", "USR2", test_path("training_stop_ranks"), "once"});
+  ASSERT_TRUE(all[0]->wait_for("ready\n")) << all[0]->err();
+  all[1]->signal(SIGUSR2);
+  expect_agreement(all, "host 1 (" + network_->address(1) + ") ", "SIGUSR2", 128 + SIGUSR2);
 }
 
 // A cluster that deletes a job sends SIGTERM to all of its hosts.

@@ -68,6 +68,16 @@ TEST_F(TreeOfHosts, EndsAlikeEverywhereWhereAFarRankFails) {
   }
 }
 
+TEST_F(TreeOfHosts, PassesASignalOnToAllRanksFromAFarHost) {
+  auto all =
+      start_tree({"/bin/sh", "-c", "trap 'exit 0' USR1; echo ready; while :; do sleep 0.1; done"});
+  for (const auto& host : all) ASSERT_TRUE(host->wait_for("ready\n")) << host->err();
+  all[kHostCount - 1]->signal(SIGUSR1);
+  for (std::size_t host = 0; host < kHostCount; ++host) {
+    EXPECT_EQ(all[host]->wait().exit_code, 0) << "host " << host << ": " << all[host]->err();
+  }
+}
+
 // Host 0 names the absent host. The hosts below the absent one can only wait.
 TEST_F(TreeOfHosts, NamesTheAbsentOneThatOthersCall) {
 #if defined(ROTA_IS_SANITIZED)

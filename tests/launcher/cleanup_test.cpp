@@ -59,6 +59,23 @@ TEST_F(CleanUp, LeavesNothingWhenAllEndsWell) {
   EXPECT_EQ(run_rotarun(family("exit 0")).exit_code, 0);
 }
 
+// A process that a rank has detached may be meant to go on, for example to copy a file.
+TEST_F(CleanUp, NamesWhatStillRunsWhenAllEndsWell) {
+  const Result result = run_rotarun(script({"-np", "2"}, "setsid sleep 60 & exit 0"));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, ::testing::StartsWith(
+                              "rotarun: the job has ended, and with it processes that still ran: "
+                              "sleep (pid "));
+  EXPECT_THAT(result.err, HasSubstr(") of rank 0"));
+  EXPECT_THAT(result.err, HasSubstr(") of rank 1"));
+}
+
+TEST_F(CleanUp, NamesNoProcessThatEndsWithItsRank) {
+  EXPECT_EQ(run_rotarun(script({"-np", "2"}, "true & exit 0")).err, "");
+  EXPECT_THAT(run_rotarun(script({"-np", "2"}, "sleep 60 & exit 3")).err,
+              Not(HasSubstr("still ran")));
+}
+
 TEST_F(CleanUp, LeavesNothingWhenARankFails) {
   EXPECT_EQ(run_rotarun(family("[ $ROTA_RANK = 0 ] && exit 3; wait")).exit_code, 3);
 }

@@ -192,6 +192,59 @@ TEST_F(OneMachineOfMpirun, WaitsForATaskThatIsNoRotarunUntilTheDeadline) {
   EXPECT_EQ(first.out + second.out, "");
 }
 
+// In a shell of srun --pty, each rotarun is task 0, and the other tasks are shells.
+TEST_F(OneMachine, SaysThatTheOtherTasksOfAStepAreAwaited) {
+  testing::Command command = rotarun({"--join-timeout", "0.3", "echo", "started"});
+  command.environment = environment_;
+  command.environment.insert(
+      command.environment.end(),
+      {"SLURM_JOB_ID=" + own_port(), "SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_LOCALID=0",
+       "SLURM_NODEID=0", "SLURM_NTASKS=4", "SLURM_STEP_NODELIST=n1", "SLURM_STEP_NUM_NODES=1",
+       "SLURM_STEP_TASKS_PER_NODE=4"});
+  const Result result = run(command);
+  EXPECT_EQ(result.exit_code, 200);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("; the hosts are the tasks of Slurm step " + own_port() +
+                                    ".0, and each of them must run rotarun: in a shell of srun "
+                                    "--pty, give --this-host for a job of this host alone"));
+  command.arguments.insert(command.arguments.begin() + 1, "--this-host");
+  EXPECT_EQ(run(command).exit_code, 0);
+}
+
+TEST_F(OneMachine, NamesWhatStillRunsOnTheHostWhereItRan) {
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    all.push_back(start(rank, 2, script({}, "if [ $ROTA_RANK = 1 ]; then sleep 60 & fi; exit 0")));
+  }
+  const Result first = all[0]->wait();
+  const Result second = all[1]->wait();
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(first.err, Not(HasSubstr("still ran")));
+  EXPECT_THAT(second.err, HasSubstr("processes that still ran: sleep (pid "));
+  EXPECT_THAT(second.err, HasSubstr(") of rank 1\n"));
+}
+
+// Method: the signal comes to one rotarun, and then to all of them at about the same time, as a
+// batch system sends it.
+TEST_F(OneMachine, PassesASignalOnToTheRanksOfAll) {
+  const std::vector<std::string> arguments =
+      script({},
+             "n=0; trap 'n=$((n+1)); echo warned $n' USR1; echo ready; "
+             "while [ $n -lt 2 ]; do sleep 0.02; done");
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t rank = 0; rank < 3; ++rank) all.push_back(start(rank, 3, arguments));
+  for (const auto& process : all) ASSERT_TRUE(process->wait_for("ready\n")) << process->err();
+  all[1]->signal(SIGUSR1);
+  for (const auto& process : all) ASSERT_TRUE(process->wait_for("warned 1\n")) << process->err();
+  for (const auto& process : all) process->signal(SIGUSR1);
+  for (const auto& process : all) {
+    const Result result = process->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("warned 2\n"));
+  }
+}
+
 TEST_F(OneMachine, SharesMemoryUnlessItIsToldNotTo) {
   for (const std::string transport : {"auto", "shm", "tcp"}) {
     const std::vector<std::string> arguments = {"--verbose", "--transport", transport,

@@ -475,8 +475,7 @@ TEST_F(Mnist, EndsWith66WhereDataIsMissing) {
   std::filesystem::remove(folder_.path() / "t10k-images-idx3-ubyte");
   const Result result = run({"--epochs", "1"});
   EXPECT_EQ(result.exit_code, 66);
-  EXPECT_THAT(result.err,
-              HasSubstr("neither t10k-images-idx3-ubyte nor t10k-images-idx3-ubyte.gz"));
+  EXPECT_THAT(result.err, HasSubstr("neither t10k-images-idx3-ubyte nor t10k-images.idx3-ubyte"));
 }
 
 TEST_F(Mnist, TrainsOnOtherShapesAndClasses) {

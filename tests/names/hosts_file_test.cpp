@@ -37,10 +37,11 @@ TEST(HostsFile, KnowsWholeNamesInAnyCase) {
   EXPECT_THAT(found("ONE.example"), ElementsAre("10.0.0.1:7001"));
   EXPECT_THAT(found("example"), IsEmpty());
   EXPECT_THAT(found("one.exam"), IsEmpty());
+  EXPECT_THAT(found("One.Example."), ElementsAre("10.0.0.1:7001"));
 }
 
 TEST(HostsFile, PassesOverCommentsAndWhatIsNoNumber) {
-  for (const char* name : {"uno", "three", "five", "10.0.0.1", "10.0.0.4", "#", ""}) {
+  for (const char* name : {"uno", "three", "five", "10.0.0.1", "10.0.0.4", "#", "", "."}) {
     EXPECT_THAT(found(name), IsEmpty()) << name;
   }
 }

@@ -125,6 +125,16 @@ TEST(ProcessTreeTest, SignalsTheFirstProcessBeforeWhatItHasStarted) {
   }
 }
 
+// The shell in the background would end with the signal, and the first process then with 3.
+TEST(ProcessTreeTest, SignalsTheFirstProcessAlone) {
+  ProcessTree tree(shell("trap 'kill -0 $! && exit 7; exit 3' USR1; sleep 60 & wait; exit 4"));
+  EXPECT_TRUE(comes_true([&] { return members_of(tree).size() == 2; }));
+  tree.signal_first(SIGUSR1);
+  EXPECT_EQ(next_of(tree).value, 7);
+  tree.signal_first(SIGUSR1);  // Has no process any more.
+  EXPECT_TRUE(tree.end(kPatience));
+}
+
 TEST(ProcessTreeTest, TellsWhyAProgramCannotBeRun) {
   ProcessPlan plan = shell("");
   plan.program = "/nowhere/program";

@@ -298,6 +298,41 @@ TEST_F(Slurm, AsksForAKeyBetweenNodesThatHaveNoStore) {
               ElementsAre("mean of ranks: 1"));
 }
 
+// srun --pty gives a shell in task 0. The other tasks are shells, which end without an input.
+TEST_F(Slurm, SaysInAShellOfAStepThatTheOtherTasksAreAwaited) {
+  const Result result =
+      run(srun({"-n2", "-N1"}, {"sh", "-c",
+                                "[ $SLURM_PROCID = 0 ] || exit 0; " + testing::rotarun_path() +
+                                    " --join-timeout 1 true; echo $?; exec " +
+                                    testing::rotarun_path() + " --this-host -np 1 echo alone"}));
+  EXPECT_EQ(result.out, "200\nalone\n") << result.err;
+  EXPECT_THAT(result.err, HasSubstr("; the hosts are the tasks of Slurm step "));
+}
+
+// Slurm sends the signal to the batch script, which rotarun has replaced, 10 to 40 seconds after
+// the start: Slurm looks at time limits twice a minute. Only rotarun can tell the ranks of n2.
+TEST_F(Slurm, WarnsTheRanksOfAllNodesBeforeTheTimeIsOver) {
+  const std::string out = run_batch(
+      {"-N2", "--ntasks-per-node=1", "--time=1", "--signal=B:USR1@20"},
+      "exec " + testing::rotarun_path() + " --address 127.0.0.1 sh -c \"" +
+          "trap 'echo rank \\$ROTA_RANK warned; exit 0' USR1; " + "while :; do sleep 0.1; done\"");
+  EXPECT_THAT(out, HasSubstr("rank 0 warned\n"));
+  EXPECT_THAT(out, HasSubstr("rank 1 warned\n"));
+}
+
+// Without "B:", Slurm sends the signal to the processes of steps: to the rotarun of each node.
+TEST_F(Slurm, LeavesRotarunAliveInAStepThatGetsASignal) {
+  const std::string out = run_batch(
+      {"-N2", "--ntasks-per-node=1"},
+      "cd " + Cluster::folder() + "; exec " + testing::rotarun_path() +
+          " --address 127.0.0.1 sh -c \"trap 'echo rank \\$ROTA_RANK warned; exit 0' USR1; " +
+          "touch ready.\\$ROTA_RANK; if [ \\$ROTA_RANK = 0 ]; then " +
+          "until [ -e ready.1 ]; do sleep 0.1; done; scancel --signal=USR1 $SLURM_JOB_ID; fi; " +
+          "while :; do sleep 0.1; done\"");
+  EXPECT_THAT(out, HasSubstr("rank 0 warned\n"));
+  EXPECT_THAT(out, HasSubstr("rank 1 warned\n"));
+}
+
 TEST_F(Slurm, LeavesTasksAloneThatAreToBeAlone) {
   EXPECT_THAT(lines_of(run(srun({"-n2"}, {"env", "ROTA_WORLD=1", kAverage}))),
               ElementsAre("mean of ranks: 0", "mean of ranks: 0"));

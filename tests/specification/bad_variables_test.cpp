@@ -49,7 +49,10 @@ const Bad kDeclared[] = {
 };
 
 const Bad kBadProcesses[] = {
-    {{"LOCAL_RANK=0"}, {"WORLD_SIZE is not set", "RANK is", "torchrun"}},
+    {{"LOCAL_RANK=0"},
+     {"LOCAL_RANK is set, but RANK and WORLD_SIZE are not, and torchrun sets all three: set all "
+      "three, or unset LOCAL_RANK"}},
+    {{"LOCAL_RANK=0", "RANK=0"}, {"WORLD_SIZE is not set, but RANK is set", "torchrun"}},
     {{"LOCAL_RANK=0", "WORLD_SIZE=2"}, {"RANK is not set", "torchrun"}},
     {{"LOCAL_RANK=0", "WORLD_SIZE=2", "RANK=2"}, {"RANK is 2", "WORLD_SIZE is 2"}},
     {{"LOCAL_RANK=0", "WORLD_SIZE=0", "RANK=0"}, {"WORLD_SIZE is '0'"}},

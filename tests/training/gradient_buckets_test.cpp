@@ -442,7 +442,28 @@ TEST(GradientBuckets, RefuseToWaitForWhatWasNotSent) {
   buckets.ready(2);
   buckets.ready(0);
   EXPECT_EQ(refusal_of([&] { buckets.wait(); }),
-            "bucket 1 was not sent: 1 gradients of bucket 1 were not marked ready");
+            "bucket 1 was not sent: gradient 1 of bucket 1 was not marked ready: call ready() for "
+            "each gradient in each step");
+}
+
+TEST(GradientBuckets, NameTheGradientsThatWereNotMarkedReady) {
+  Communicator alone{CommunicatorOptions{}};
+  const std::vector<std::size_t> counts(20, 10);
+  GradientBuckets<float> buckets(alone, counts, {.first_bucket_bytes = 1 << 20});
+  buckets.begin_step(1);
+  EXPECT_EQ(refusal_of([&] { buckets.wait(); }),
+            "bucket 0 was not sent: gradients 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 "
+            "and 4 more of bucket 0 were not marked ready: call ready() for each gradient in each "
+            "step");
+  for (std::size_t index = 0; index < 20; ++index) {
+    if (index != 3 && index != 19) buckets.ready(index);
+  }
+  EXPECT_EQ(refusal_of([&] { buckets.wait(0); }),
+            "bucket 0 was not sent: gradients 3, 19 of bucket 0 were not marked ready: call "
+            "ready() for each gradient in each step");
+  buckets.ready(3);
+  buckets.ready(19);
+  buckets.wait();
 }
 
 TEST(GradientBuckets, RefuseToWaitForABucketThatDoesNotExist) {

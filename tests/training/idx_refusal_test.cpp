@@ -254,12 +254,12 @@ class IdxFolderRefusal : public ::testing::Test {
 
 TEST_F(IdxFolderRefusal, IsNotForWhatIsWhole) { EXPECT_EQ(refusal().text, "accepted"); }
 
-TEST_F(IdxFolderRefusal, NamesBothNamesOfAMissingFile) {
+TEST_F(IdxFolderRefusal, NamesBothSpellingsOfAMissingFile) {
   std::filesystem::remove(folder_.path() / "t10k-labels-idx1-ubyte");
   EXPECT_EQ(refusal().code, ErrorCode::kNotFound);
   EXPECT_THAT(refusal().text,
-              ::testing::StartsWith("neither t10k-labels-idx1-ubyte nor t10k-labels-idx1-ubyte.gz "
-                                    "is in " +
+              ::testing::StartsWith("neither t10k-labels-idx1-ubyte nor t10k-labels.idx1-ubyte, "
+                                    "with or without .gz, is in " +
                                     folder_.path().string()));
 }
 

@@ -102,6 +102,16 @@ TEST_F(IdxFolder, FindsTheCustomaryFourPackedOrNot) {
   EXPECT_EQ(data.test.classes, 5u) << "the training set says how many classes there are";
 }
 
+TEST_F(IdxFolder, FindsTheSpellingWithADot) {
+  write("train-images.idx3-ubyte", testing::idx_images(9, 2, 2));
+  write("train-labels.idx1-ubyte.gz", testing::gzip(testing::idx_labels(9, 5)));
+  write("t10k-images.idx3-ubyte.gz", testing::gzip(testing::idx_images(3, 2, 2)));
+  write("t10k-labels-idx1-ubyte", testing::idx_labels(3, 3));
+  const TrainAndTest data = read_idx_folder(folder_.path());
+  EXPECT_EQ(data.train.count(), 9u);
+  EXPECT_EQ(data.test.count(), 3u);
+}
+
 TEST(Mnist, IsReadAsItsDescriptionSays) {
   const TrainAndTest data = read_idx_folder(testing::source_path("examples/mnist/data"));
   const auto per_class = [](const Dataset& set) {

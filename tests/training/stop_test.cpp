@@ -32,10 +32,11 @@ testing::Command ranks(const std::string& mode,
   return testing::rotarun(std::move(options));
 }
 
-void expect_agreement(const Result& result, std::size_t world_size) {
-  EXPECT_EQ(result.exit_code, 143) << result.err;
+void expect_agreement(const Result& result, std::size_t world_size,
+                      const std::string& signal = "SIGTERM", int code = 143) {
+  EXPECT_EQ(result.exit_code, code) << result.err;
   EXPECT_EQ(result.err,
-            "rotarun: got SIGTERM, so the job ends after a step that the ranks agree on\n");
+            "rotarun: got " + signal + ", so the job ends after a step that the ranks agree on\n");
   const auto words = testing::last_words_in(result.out, world_size);
   EXPECT_TRUE(words.front().early) << result.out;
   EXPECT_THAT(words, Each(words.front())) << result.out;
@@ -156,6 +157,14 @@ TEST(StopOfATraining, IsNotForOtherSignals) {
   EXPECT_EQ(result.exit_code, 130);
   EXPECT_EQ(result.err, "rotarun: got SIGINT, so the job ends\n");
   EXPECT_THAT(result.out, Not(HasSubstr("stopped")));
+}
+
+// A batch system may warn a job by one of these signals before its time is over.
+TEST(StopOfATraining, MayBeForAnotherSignal) {
+  Process process(ranks("once", {"--oversubscribe", "-np", "3", "--stop-signal", "USR1"}));
+  ASSERT_TRUE(process.wait_for("ready\n"));
+  process.signal(SIGUSR1);
+  expect_agreement(process.wait(), 3, "SIGUSR1", 128 + SIGUSR1);
 }
 
 TEST(StopOfATraining, NeedsNoSecondRank) {

@@ -28,6 +28,11 @@ TEST(LauncherMessages, AControlMessageHasATypeARankAValueAndAText) {
       joined({"09", "04030201", "feffffff", text("x")}));
 }
 
+TEST(LauncherMessages, ASignalForTheRanksIsAValue) {
+  EXPECT_EQ(digits_of(encode(ControlMessage{.type = ControlMessageType::kSignal, .value = 10})),
+            joined({"10", "00000000", "0a000000", text("")}));
+}
+
 TEST(LauncherMessages, TextsOfHostsAreCounted) {
   EXPECT_EQ(digits_of(encode(std::vector<HostText>{{.host = 1, .text = "a"}, {.host = 258}})),
             joined({"02000000", "01000000", text("a"), "02010000", text("")}));

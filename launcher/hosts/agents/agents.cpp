@@ -84,7 +84,7 @@ Agents::Agents(const std::vector<AgentPlan>& plans, std::string request,
   const ManyFiles files;
   std::tie(endings_read_, endings_write_) = os::make_pipe();
   for (const AgentPlan& plan : plans) {
-    if (signals.has_other_than(SIGCHLD)) return;
+    if (signals.has_request()) return;
     auto [read, write] = os::make_pipe();
     set_blocking(read.get(), true);  // Programs such as cat need reads that block.
     set_blocking(write.get(), false);

@@ -39,8 +39,9 @@ bool are_named(const cluster::Specification& cluster) {
 }
 
 // Describes the cluster in the same words on every host: leaves out names and slots that only one
-// host knows.
-std::string describe(const cluster::Specification& cluster, const std::string& place) {
+// host knows, and writes names in the form in which they are compared.
+std::string describe(cluster::Specification cluster, const std::string& place) {
+  for (cluster::Host& host : cluster.hosts) host.name = cluster::to_compare(host.name);
   const std::size_t host_count = cluster::ring_count(cluster);
   std::string text = std::to_string(host_count) + " hosts that meet at " + place;
   if (cluster.world_size) text += ", a world of " + std::to_string(*cluster.world_size);
@@ -75,8 +76,9 @@ HostPlan plan_hosts(const cluster::Specification& cluster, const Options& option
                              "the name of their Service");
   }
   host_plan.own_host = *cluster.own_host;
-  host_plan.leader = with_brackets(cluster.rendezvous->name) + ":" +
-                     std::to_string(cluster.rendezvous->port.value_or(options.ports.first));
+  const std::string port =
+      ":" + std::to_string(cluster.rendezvous->port.value_or(options.ports.first));
+  host_plan.leader = with_brackets(cluster.rendezvous->name) + port;
   host_plan.port = options.ports.first;
   host_plan.may_have_evaluator = cluster.source == "TF_CONFIG" &&
                                  std::ranges::find(cluster.hosts, cluster::Role::kEvaluator,
@@ -85,9 +87,13 @@ HostPlan plan_hosts(const cluster::Specification& cluster, const Options& option
   host_plan.is_tree = host_plan.host_count > kMostChildren + 1 && are_named(cluster);
   host_plan.is_local = meet_by_local_name(cluster);
   host_plan.is_on_loopback = host_plan.is_local || cluster::is_loopback(cluster.rendezvous->name);
-  host_plan.cluster_text = describe(cluster, host_plan.leader);
-  // If no source names the job, its id is the address where its hosts meet. Hosts compare job ids.
-  host_plan.job_id = cluster.job_id.empty() ? "at " + host_plan.leader : cluster.job_id;
+  // Hosts compare the place where they meet. A local name has no letters that do not matter.
+  const std::string place =
+      host_plan.is_local ? host_plan.leader
+                         : with_brackets(cluster::to_compare(cluster.rendezvous->name)) + port;
+  host_plan.cluster_text = describe(cluster, place);
+  // If no source names the job, its id is that place. Hosts compare job ids.
+  host_plan.job_id = cluster.job_id.empty() ? "at " + place : cluster.job_id;
   return host_plan;
 }
 

@@ -49,6 +49,17 @@ constexpr const char* kReadSecret =
     "; if the file comes from a Secret, set secret.defaultMode: 0400 on its volume, and "
     "spec.securityContext.fsGroup on the pod";
 
+// Returns a hint if the hosts are the tasks of a Slurm step. A shell that runs in such a task does
+// not start rotarun in the other tasks.
+std::string step_hint(const std::string& source, const std::vector<std::string>& environment) {
+  if (source != cluster::kSlurmStep) return {};
+  return "; the hosts are the tasks of Slurm step " +
+         cluster::find_variable(environment, "SLURM_JOB_ID") + "." +
+         cluster::find_variable(environment, "SLURM_STEP_ID") +
+         ", and each of them must run rotarun: in a shell of srun --pty, give --this-host for a "
+         "job of this host alone";
+}
+
 }  // namespace
 
 std::size_t slots_here(const cluster::Specification& cluster, std::size_t own_host,
@@ -80,6 +91,8 @@ Hello make_hello(const HostPlan& host_plan, const Options& options, const Facts&
 }
 
 std::string absence_hint(const HostSetup& setup, const std::vector<std::size_t>& absent) {
+  const std::string of_step = step_hint(setup.host_plan.cluster.source, setup.context.environment);
+  if (!of_step.empty()) return of_step;
   if (setup.host_plan.is_local) return {};  // These hosts are not separate pods.
   const PodFacts pod = read_pod_facts(setup.context.environment);
   const auto& hosts = setup.host_plan.cluster.hosts;

@@ -19,6 +19,8 @@
 //                                                         exits after the others, or kNoHost
 //                                          kFence       text: a FenceResult
 //                                          kLetter      rank, text: an MpiLetter to its host
+//                                          kSignal      value: a signal for the first process of
+//                                                       each rank
 //   kBeat      a heartbeat, in both directions
 #pragma once
 #include <cstddef>
@@ -51,6 +53,7 @@ enum class ControlMessageType : std::uint8_t {
   kFinish,
   kFence,
   kLetter,
+  kSignal,
   kBeat,
 };
 

@@ -19,7 +19,7 @@ class Collector {
 
   void add(Host said) {
     const std::string name = said.name;
-    const auto [found, is_new] = index_.try_emplace(name, hosts_.size());
+    const auto [found, is_new] = index_.try_emplace(to_compare(name), hosts_.size());
     if (is_new) {
       if (hosts_.size() == kMaxRanks) {
         refuse(what_ + " has more than " + std::to_string(kMaxRanks) + " hosts");
@@ -48,7 +48,7 @@ class Collector {
  private:
   std::string what_;
   std::vector<Host> hosts_;
-  std::unordered_map<std::string, std::size_t> index_;
+  std::unordered_map<std::string, std::size_t> index_;  // By to_compare() of the name.
 };
 
 // Refuses a user name. rotarun does not log in itself: the user name belongs to the program that

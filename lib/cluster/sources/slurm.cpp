@@ -128,7 +128,7 @@ std::optional<Specification> from_slurm_step(const Given& given) {
   const Environment& environment = given.environment;
   if (!is_in_step(environment)) return std::nullopt;
   constexpr const char* kWhy = "but SLURM_STEP_ID is set: srun sets both";
-  Specification specification = base_of("Slurm step", environment);
+  Specification specification = base_of(kSlurmStep, environment);
   specification.level = Level::kProcess;
   const auto count =
       find_first(environment, {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"});

@@ -9,6 +9,11 @@ namespace rota::cluster {
 std::optional<Specification> from_torchrun(const Given& given) {
   const Environment& environment = given.environment;
   if (!environment.has("LOCAL_RANK")) return std::nullopt;
+  if (!environment.has("RANK") && !environment.has("WORLD_SIZE")) {
+    refuse(
+        "LOCAL_RANK is set, but RANK and WORLD_SIZE are not, and torchrun sets all three: set all "
+        "three, or unset LOCAL_RANK");
+  }
   Specification specification = read_rank("torchrun", environment,
                                           {.rank = "RANK",
                                            .world_size = "WORLD_SIZE",

@@ -29,6 +29,7 @@ struct TrainAndTest {
 
 // Reads the four files of a folder by their usual names, each with or without ".gz":
 // train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte.
+// A dot may be before "idx", as in train-images.idx3-ubyte.
 // The training set decides the number of classes, unless `classes` is given. Throws Error as
 // read_idx() does, and kBadData if the two sets differ in shape.
 ROTA_EXPORT TrainAndTest read_idx_folder(const std::filesystem::path& folder,

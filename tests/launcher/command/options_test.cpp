@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 
 namespace rota::launcher {
@@ -32,6 +33,7 @@ TEST(Options, HaveDefaults) {
   EXPECT_FALSE(options.timeout);
   EXPECT_EQ(options.deadline, seconds(60));
   EXPECT_FALSE(options.grace);
+  EXPECT_FALSE(options.stop_signal);
   EXPECT_FALSE(options.transport);
   EXPECT_THAT(options.groups.front().program, ElementsAre("prog"));
 }
@@ -236,6 +238,15 @@ TEST(Options, RefuseTimesThatAreNone) {
     EXPECT_THAT(refusal_of({"--timeout", text, "p"}), HasSubstr("a number of seconds above 0"));
   }
   EXPECT_THAT(refusal_of({"--grace", "-1", "p"}), HasSubstr("a number of seconds from 0"));
+}
+
+TEST(Options, TakeOneOfTwoStopSignals) {
+  EXPECT_EQ(parse_options({"--stop-signal", "USR1", "p"}).stop_signal, SIGUSR1);
+  EXPECT_EQ(parse_options({"--stop-signal=USR2", "p"}).stop_signal, SIGUSR2);
+  for (const std::string text : {"TERM", "SIGUSR1", "usr1", "10"}) {
+    EXPECT_THAT(refusal_of({"--stop-signal", text, "p"}),
+                HasSubstr("--stop-signal " + text + ": the value must be one of USR1, USR2"));
+  }
 }
 
 // mpirun and mpiexec have other names for these options.

@@ -335,6 +335,19 @@ TEST_F(ExitPolicyTest, ShortensTheGraceWhenItsGuardIsGone) {
   EXPECT_EQ(policy.next_deadline(), time(505));
 }
 
+TEST_F(ExitPolicyTest, HasTheRanksAgreeOnTheStopSignal) {
+  for (const bool is_stop : {false, true}) {
+    ExitPolicy policy(1, {.deadline = seconds(2),
+                          .fault_grace = milliseconds(500),
+                          .request_grace = seconds(5),
+                          .timeout = std::nullopt,
+                          .stop_signal = is_stop ? SIGUSR1 : SIGUSR2});
+    policy.on_signal(SIGUSR1, time(5));
+    EXPECT_EQ(policy.decide(time(5), true, true), is_stop ? Action::kAgree : Action::kTerminate);
+    EXPECT_EQ(policy.outcome().code, 128 + SIGUSR1);
+  }
+}
+
 TEST_F(ExitPolicyTest, HasTheRanksAgreeOnSigtermWhereTheyCan) {
   policy_.on_signal(SIGTERM, time(5));
   EXPECT_EQ(policy_.decide(time(5), true, true), Action::kAgree);

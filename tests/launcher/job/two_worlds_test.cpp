@@ -101,7 +101,7 @@ class TwoWorlds : public ::testing::Test {
       parse_options({"-np", "2", "--oversubscribe", "--verbose", "--timeout", "1000",
                      "--output-filename", folder_, "/bin/sh", "-c", kScript});
   RunContext context_{.program_paths = {"/bin/sh"}};
-  os::SignalWatch signals_{std::array{SIGCHLD}};
+  os::SignalWatch signals_{{}, std::array{SIGCHLD}};
   JobPlan plan_ = make_plan(options_, gather_facts(), [] { return std::vector<Core>(); });
   const base::TimePoint start_ = base::Clock::now();
   std::vector<JobEvent> heard_;

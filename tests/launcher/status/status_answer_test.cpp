@@ -108,7 +108,7 @@ std::string ask_for(const std::string& host) {
 
 TEST(StatusAnswer, IsForWhoAsksForThisHost) {
   for (const char* host : {"10.0.0.7:8080", "[fd00::7]:8080", "localhost", "LocalHost:8080",
-                           "localhost.localdomain", "node7", "NODE7.cluster:80",
+                           "localhost.localdomain", "node7", "NODE7.cluster:80", "node7.:8080",
                            "node7.Cluster.example", "mnist-0.mnist", "MNIST-0.mnist:80"}) {
     EXPECT_THAT(ask_for(host), StartsWith("HTTP/1.1 200 ")) << host;
   }

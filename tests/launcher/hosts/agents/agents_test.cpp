@@ -14,7 +14,7 @@ namespace {
 // would spin until the host joins.
 TEST(Agents, AreNotWaitedForOnceTheirInputIsClosed) {
   const auto before = ::signal(SIGPIPE, SIG_IGN);
-  const os::SignalWatch signals(std::array{SIGCHLD});
+  const os::SignalWatch signals({}, std::array{SIGCHLD});
   const std::string more_than_a_pipe_holds(200'000, 'x');
   Agents agents({{.host = 1, .command = {"true"}, .request = "own"}}, more_than_a_pipe_holds,
                 {"PATH=/usr/bin:/bin"}, signals);

@@ -97,6 +97,18 @@ TEST(HostPlan, IsOfTheJobThatIsNamedOrElseOfThePlace) {
   EXPECT_NE(to_bytes("4711"), to_bytes("4712"));
 }
 
+// Each host may have a list of its own. The names are resolved as each list has them.
+TEST(HostPlan, IsOneInEachSpellingOfTheNames) {
+  const HostPlan one = plan_hosts(told({"ROTA_HOSTS=Node1.:2,node2:2"}, "node2"), {});
+  const HostPlan other = plan_hosts(told({"ROTA_HOSTS=node1:2,NODE2.:2"}, "node1"), {});
+  EXPECT_EQ(one.leader, "Node1.:7700");
+  EXPECT_EQ(other.leader, "node1:7700");
+  EXPECT_EQ(one.own_host, 1U);
+  EXPECT_EQ(other.own_host, 0U);
+  EXPECT_EQ(one.job_id, other.job_id);
+  EXPECT_EQ(one.cluster_text, other.cluster_text);
+}
+
 TEST(HostPlan, NamesHostsByNumberAndName) {
   const HostPlan host_plan = plan_hosts(told({tf_config(R"("a:2222","b:2223")", 0)}, "x"), {});
   EXPECT_EQ(name_of_host(host_plan, 1), "host 1 (b:2223)");
