@@ -141,6 +141,15 @@ TEST_F(Start, StaysBelowALimitOfFileSizes) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
+#if !defined(ROTA_IS_SANITIZED)  // A sanitizer has more addresses than any limit allows.
+TEST_F(Start, StaysBelowALimitOfAddresses) {
+  const std::string command = testing::rotarun_path() + " -np 2 " + test_path("member check");
+  const Result result =
+      run({.arguments = {"/bin/bash", "-c", "ulimit -v 2000000; exec " + command}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+#endif
+
 TEST_F(Start, ShowsTheRankTableAndStartsNothing) {
   const Result result = run_rotarun({"-np", "2", "--show-ranks", "echo", "started"});
   EXPECT_EQ(result.exit_code, 0);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <limits>
@@ -12,6 +14,7 @@
 #include <rota/error.h>
 
 #include "os/host.h"
+#include "os/process.h"
 #include "testing/error_of.h"
 
 namespace rota::os {
@@ -65,6 +68,28 @@ TEST(SystemError, OfAProcessNamesTheLimitOfProcesses) {
   EXPECT_EQ(error->code(), ErrorCode::kSystem);
   EXPECT_THAT(error->what(), AllOf(HasSubstr("fork: Resource temporarily unavailable; "),
                                    HasSubstr("(pids.max)")));
+}
+
+// Starts a process in a process that may start none. Returns whether the error says so.
+bool names_limit_of_processes() {
+  constexpr uid_t kUserWithoutProcesses = 61'234;  // Root has no limit.
+  const rlimit only_itself{1, 1};
+  const bool is_limited = ::setrlimit(RLIMIT_NPROC, &only_itself) == 0 &&
+                          (::getuid() != 0 || ::setuid(kUserWithoutProcesses) == 0);
+  const auto error = error_of([] {
+    if (fork_process() == 0) ::_exit(0);
+  });
+  const std::string text = error ? error->what() : "";
+  return is_limited && text.find("may have 1 processes and threads (ulimit -u)") != text.npos;
+}
+
+TEST(SystemError, OfAForkNamesTheLimitOfProcesses) {
+  const pid_t child = fork_process();
+  if (child == 0) ::_exit(names_limit_of_processes() ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 // A thread that finds no addresses for its stack fails with the same number.
