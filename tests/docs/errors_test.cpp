@@ -162,7 +162,9 @@ TEST(ErrorsPage, QuotesWhatFilesCause) {
 
 // The limits of a process that runs this test are not those of the page.
 TEST(ErrorsPage, QuotesWhatErrorsSayOfLimits) {
-  const auto has = [](const std::string& text) { return kPage.find(text + "\n```") != kPage.npos; };
+  const auto has = [](const std::string& text) {
+    return kPage.find(text + "\n```") != std::string::npos;
+  };
   EXPECT_TRUE(has("Cannot allocate memory" + os::advice_on_memory(8192000000)));
   EXPECT_TRUE(has("Resource temporarily unavailable" + os::advice_on_processes(100)));
 }

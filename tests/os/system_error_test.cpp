@@ -33,16 +33,17 @@ class LimitedAddresses {
     ::getrlimit(RLIMIT_AS, &before_);
     const rlimit limited{std::numeric_limits<rlim_t>::max() / 2, before_.rlim_max};
     EXPECT_EQ(::setrlimit(RLIMIT_AS, &limited), 0);
-    text = std::to_string(limited.rlim_cur) + " bytes of addresses (ulimit -v): raise the limit";
+    advice_ = std::to_string(limited.rlim_cur) + " bytes of addresses (ulimit -v): raise the limit";
   }
   ~LimitedAddresses() { ::setrlimit(RLIMIT_AS, &before_); }
   LimitedAddresses(const LimitedAddresses&) = delete;
   LimitedAddresses& operator=(const LimitedAddresses&) = delete;
 
-  std::string text;
+  const std::string& advice() const { return advice_; }
 
  private:
   rlimit before_{};
+  std::string advice_;
 };
 
 TEST(SystemError, OfMemoryNamesTheLimitOfAddresses) {
@@ -51,7 +52,7 @@ TEST(SystemError, OfMemoryNamesTheLimitOfAddresses) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kNoMemory);
   EXPECT_THAT(error->what(), AllOf(HasSubstr("mmap of 5 bytes: Cannot allocate memory; "),
-                                   EndsWith(limited.text)));
+                                   EndsWith(limited.advice())));
 }
 
 TEST(SystemError, NamesNoLimitOfAddressesThatIsNotTheCause) {
@@ -80,7 +81,8 @@ bool names_limit_of_processes() {
     if (fork_process() == 0) ::_exit(0);
   });
   const std::string text = error ? error->what() : "";
-  return is_limited && text.find("may have 1 processes and threads (ulimit -u)") != text.npos;
+  return is_limited &&
+         text.find("may have 1 processes and threads (ulimit -u)") != std::string::npos;
 }
 
 TEST(SystemError, OfAForkNamesTheLimitOfProcesses) {
@@ -97,7 +99,7 @@ TEST(SystemError, OfAThreadNamesTheLimitOfAddressesToo) {
   const LimitedAddresses limited;
   const auto error = error_of([] { throw_cannot_start("starting a thread", EAGAIN); });
   ASSERT_TRUE(error);
-  EXPECT_THAT(error->what(), AllOf(HasSubstr("(pids.max)"), EndsWith(limited.text)));
+  EXPECT_THAT(error->what(), AllOf(HasSubstr("(pids.max)"), EndsWith(limited.advice())));
 }
 
 TEST(SystemError, AdvisesWhatToRaise) {
