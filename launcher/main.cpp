@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@
 #include "os/message_socket.h"
 #include "os/pipe.h"
 #include "os/signals.h"
+#include "os/system_error.h"
 
 namespace rota::launcher {
 namespace {
@@ -158,6 +160,9 @@ int end_of(const std::function<int()>& act) {
   } catch (const KeyError& error) {
     complain(error.what());
     return kExitKey;
+  } catch (const std::bad_alloc&) {
+    complain("rotarun has no memory" + os::advice_on_memory());
+    return kExitCannotRun;
   } catch (const std::exception& error) {
     complain(error.what());
     return kExitCannotRun;

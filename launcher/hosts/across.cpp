@@ -3,29 +3,45 @@
 #include "launcher/hosts/across.h"
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <rota/error.h>
 
+#include "launcher/command/exit_codes.h"
 #include "launcher/hosts/rendezvous/host_plan.h"
 #include "launcher/hosts/rendezvous/host_setup.h"
 #include "launcher/hosts/rendezvous/host_tree.h"
 #include "launcher/hosts/rendezvous/pod_hints.h"
+#include "launcher/job/start.h"
 #include "os/host.h"
+#include "os/patient_listener.h"
 
 namespace rota::launcher {
 namespace {
 
-os::Listener listen_for_others(const std::string& place, const RunContext& context) {
+// Returns nothing if a signal waits.
+std::optional<os::Listener> listen_for_others(const std::string& place, const RunContext& context,
+                                              const os::SignalWatch& signals) {
   try {
-    return os::listen_at(place);
+    return os::listen_patiently([&] { return os::listen_at(place); }, signals);
   } catch (const Error& error) {
     throw Error(error.code(), std::string(error.what()) +
                                   ": rotarun waits there for the other hosts; if another job has "
                                   "this port, give this job other ports with --ports" +
                                   port_hint(read_pod_facts(context.environment)));
   }
+}
+
+// Returns the exit code for the signal that waits.
+int end_before_job(os::SignalWatch& signals, const HostPlan& host_plan) {
+  auto signal = signals.next();
+  while (signal && signal->number == SIGCHLD) signal = signals.next();
+  if (!signal) return kExitCannotRun;
+  complain(name_of_host(host_plan, host_plan.own_host) + " got " + os::signal_name(signal->number) +
+           " before the job began");
+  return kExitSignalBase + signal->number;
 }
 
 }  // namespace
@@ -51,7 +67,9 @@ int run_across(const Options& options, const Facts& facts, const Others& others,
   // are all other hosts.
   const std::size_t own_host = setup.host_plan.own_host;
   if (leads || !children_of(setup.host_plan, own_host).empty()) {
-    setup.listener = listen_for_others(place_of(setup.host_plan, own_host), context);
+    auto listener = listen_for_others(place_of(setup.host_plan, own_host), context, signals);
+    if (!listener) return end_before_job(signals, setup.host_plan);
+    setup.listener = *std::move(listener);
   }
   return leads ? lead(std::move(setup)) : follow(std::move(setup));
 }

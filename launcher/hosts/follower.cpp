@@ -32,7 +32,8 @@ Follower::Follower(HostSetup setup)
       now_(start_) {
   if (!setup_.options.status_address) return;
   status_port_.emplace(
-      *setup_.options.status_address, [this] { return status(); }, own_names(setup_.host_plan));
+      listen_for_status(*setup_.options.status_address, setup_.signals),
+      [this] { return status(); }, own_names(setup_.host_plan));
 }
 
 int Follower::run() {

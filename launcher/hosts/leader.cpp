@@ -49,7 +49,8 @@ class Leader {
       return JobStatus{.waiting_for = "waiting for " + followers_.registry().absent_text() +
                                       followers_.stranger_text()};
     };
-    status_port_.emplace(*setup_.options.status_address, status, own_names(setup_.host_plan));
+    status_port_.emplace(listen_for_status(*setup_.options.status_address, setup_.signals), status,
+                         own_names(setup_.host_plan));
   }
 
   int run() {

@@ -21,6 +21,7 @@
 #include "launcher/plan/nested_launch.h"
 #include "os/address.h"
 #include "os/host.h"
+#include "os/patient_listener.h"
 
 namespace rota::launcher {
 namespace {
@@ -55,16 +56,21 @@ os::Listener listen_in(const PortRange& ports, const std::set<std::string>& own_
   const std::string place =
       own_addresses.size() == 1 ? with_brackets(*own_addresses.begin()) : "everywhere";
   std::string trouble;
+  bool is_in_use = false;
   for (std::size_t port = ports.first; port <= ports.last; ++port) {
     try {
       return os::listen_at(place + ":" + std::to_string(port));
+    } catch (const os::AddressInUse& error) {
+      trouble = error.what();
+      is_in_use = true;
     } catch (const Error& error) {
       trouble = error.what();
     }
   }
-  throw Error(ErrorCode::kSystem, "none of the ports " + std::to_string(ports.first) + " to " +
-                                      std::to_string(ports.last) +
-                                      " (--ports) is free: " + trouble);
+  const std::string text = "none of the ports " + std::to_string(ports.first) + " to " +
+                           std::to_string(ports.last) + " (--ports) is free: " + trouble;
+  if (is_in_use) throw os::AddressInUse(text);
+  throw Error(ErrorCode::kSystem, text);
 }
 
 std::string random_name() {
@@ -180,8 +186,10 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
                                   : options.address);
     if (!is_own) own_addresses.insert(address_by_host.back());
   }
+  const auto listen = [&] { return listen_in(options.ports, own_addresses); };
+  auto listener = os::listen_patiently(listen, signals);
   StartedHosts started{
-      .host_plan = {}, .key = {}, .listener = listen_in(options.ports, own_addresses)};
+      .host_plan = {}, .key = {}, .listener = listener ? *std::move(listener) : listen()};
   const std::string port = std::to_string(os::parse_address(started.listener.address).port());
   started.host_plan = plan_started_hosts(others, started.listener.address);
   started.host_plan.job_id = random_name();

@@ -220,7 +220,8 @@ void JobRun::serve_status(const JobPlan& plan) {
     names.push_back(plan.job.table.rows[ranks.front()].host);
   }
   status_port_.emplace(
-      *options_.status_address, [this] { return status(); }, std::move(names));
+      listen_for_status(*options_.status_address, signals_), [this] { return status(); },
+      std::move(names));
   const bool is_known = status_port_->address() == *options_.status_address;
   if (options_.verbose || !is_known) processes_.say("status at http://" + status_port_->address());
 }

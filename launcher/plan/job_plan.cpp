@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/domains.h"
+#include "base/arena_size.h"
 #include "base/transports.h"
 #include "cluster/environment.h"
 #include "launcher/plan/file_need.h"
@@ -15,9 +15,6 @@ namespace rota::launcher {
 namespace {
 
 constexpr bool kIs64Bit = sizeof(void*) == 8;
-
-// A smaller arena could not hold a rank's mailboxes.
-constexpr std::size_t kLeastArenaBytes = 1024 * 1024;
 
 // Room for the address that a rank's row gets when the rank listens.
 constexpr std::string_view kLongestAddress = "127.0.0.1:65535";
@@ -50,6 +47,10 @@ RankTable make_table(const Options& options, const Facts& facts, const Layout& l
 
 std::string in_mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
+base::ArenaLimits arena_limits(const Facts& facts) {
+  return {.file_bytes = facts.file_size_limit, .address_bytes = facts.address_limit};
+}
+
 std::string count_reason(const Options& options, const Facts& facts) {
   if (options.rank_count) return " as --np says";
   if (options.map_by == MapBy::kFixedPerNode) return " as --map-by says";
@@ -78,8 +79,10 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
     why.push_back("plans of all-reduces as " + options.tuned_file + " says");
   }
   if (plan.arena_bytes > 0) {
-    why.push_back("an arena of " + in_mebibytes(plan.arena_bytes) +
-                  " for each rank; only the pages that are used take memory");
+    const std::string_view limit = limit_of_arena(facts, rank_count);
+    why.push_back("an arena of " + in_mebibytes(plan.arena_bytes) + " for each rank" +
+                  (limit.empty() ? "" : ", as ulimit " + std::string(limit) + " allows no more") +
+                  "; only the pages that are used take memory");
   }
   if (plan.slots.is_limited_by_quota && binding_of(options) != BindTo::kNone) {
     why.emplace_back("a quota does not reserve CPUs: other jobs may be bound to the same CPUs");
@@ -91,14 +94,15 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
 
 std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
   const std::size_t wanted = base::arena_bytes(facts.memory_bytes, rank_count, kIs64Bit);
-  if (facts.file_size_limit >= wanted) return wanted;
-  const auto bytes =
-      static_cast<std::size_t>(facts.file_size_limit / kLeastArenaBytes * kLeastArenaBytes);
+  const std::size_t bytes = base::within_limits(wanted, rank_count, arena_limits(facts));
   if (bytes > 0) return bytes;
-  throw UsageError("shared memory counts as a file, and the limit of " +
-                   std::to_string(facts.file_size_limit) +
-                   " bytes (ulimit -f) leaves no room for it: raise the limit, or use --transport "
-                   "tcp (if there are several hosts, on host 0)");
+  throw UsageError(base::lack_of_room(rank_count, arena_limits(facts)) +
+                   ", or use --transport tcp (if there are several hosts, on host 0)");
+}
+
+std::string_view limit_of_arena(const Facts& facts, std::size_t rank_count) {
+  const std::size_t wanted = base::arena_bytes(facts.memory_bytes, rank_count, kIs64Bit);
+  return base::shrinking_limit(wanted, rank_count, arena_limits(facts));
 }
 
 void require_fitting(const rendezvous::Job& job, const Facts& facts) {
@@ -123,6 +127,7 @@ Facts gather_facts() {
   const std::uint64_t physical = os::physical_memory_bytes();
   facts.memory_bytes = std::min(physical, os::memory_limit_bytes().value_or(physical));
   facts.file_size_limit = os::file_size_limit_bytes();
+  facts.address_limit = os::address_limit_bytes();
   facts.open_files = os::open_file_limits();
   facts.is_pod = cluster::is_set(os::environment(), "KUBERNETES_SERVICE_HOST");
   return facts;

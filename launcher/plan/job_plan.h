@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/command/options.h"
@@ -25,6 +26,7 @@ struct Facts {
   DeclaredRanks declared;                      // What a source declares for this host.
   std::uint64_t memory_bytes = 0;              // Of the machine, or the limit of its control group.
   std::uint64_t file_size_limit = UINT64_MAX;  // Limits an arena, which counts as a file.
+  std::uint64_t address_limit = UINT64_MAX;    // Limits the arenas that a rank maps.
   os::OpenFileLimits open_files{UINT64_MAX, UINT64_MAX};
   bool is_pod = false;  // In a pod of Kubernetes.
 };
@@ -47,6 +49,10 @@ Slots slots_of(const Options& options, const Facts& facts);
 // Returns the bytes of a rank's arena. Throws UsageError if the limits of this host leave no room
 // for an arena.
 std::size_t size_arena(const Facts& facts, std::size_t rank_count);
+
+// Returns the option of ulimit that makes the arenas smaller than the memory of this host: "-f" or
+// "-v". Returns an empty text if no limit does.
+std::string_view limit_of_arena(const Facts& facts, std::size_t rank_count);
 
 // Throws UsageError if the rank table exceeds the largest table, or the largest file on this host.
 void require_fitting(const rendezvous::Job& job, const Facts& facts);

@@ -98,6 +98,9 @@ HostFacts gather(const launcher::Options& options, const launcher::PreflightRequ
                   .memory_bytes = found.memory_bytes,
                   .locked_memory_bytes = os::locked_memory_limit_bytes(),
                   .shared_memory_bytes = free_bytes("/dev/shm"),
+                  .address_limit = found.address_limit,
+                  .file_size_limit = found.file_size_limit,
+                  .process_limit = os::process_limit(),
                   .open_files = found.open_files,
                   .free_port_count = count_free_ports(options.ports)};
   look_at_program(options, request, facts);
@@ -124,7 +127,8 @@ std::string encode(const HostFacts& facts) {
        {facts.program_bytes, std::uint64_t{facts.slot_count}, std::uint64_t{facts.device_count},
         facts.memory_bytes, facts.locked_memory_bytes,
         std::uint64_t{facts.shared_memory_bytes.has_value()}, facts.shared_memory_bytes.value_or(0),
-        facts.open_files.soft, facts.open_files.hard, std::uint64_t{facts.free_port_count},
+        facts.address_limit, facts.file_size_limit, facts.process_limit, facts.open_files.soft,
+        facts.open_files.hard, std::uint64_t{facts.free_port_count},
         std::uint64_t{facts.is_program_of_mpi}}) {
     out.write(number);
   }
@@ -147,6 +151,9 @@ std::optional<HostFacts> decode_facts(std::string_view text) {
   const bool has_shared_memory = in.read<std::uint64_t>() != 0;
   const auto shared_memory_bytes = in.read<std::uint64_t>();
   if (has_shared_memory) facts.shared_memory_bytes = shared_memory_bytes;
+  facts.address_limit = in.read<std::uint64_t>();
+  facts.file_size_limit = in.read<std::uint64_t>();
+  facts.process_limit = in.read<std::uint64_t>();
   facts.open_files.soft = in.read<std::uint64_t>();
   facts.open_files.hard = in.read<std::uint64_t>();
   facts.free_port_count = static_cast<std::size_t>(in.read<std::uint64_t>());

@@ -31,6 +31,11 @@ struct HostFacts {
   std::uint64_t memory_bytes = 0;  // Of the machine, or the limit of the control group.
   std::uint64_t locked_memory_bytes = UINT64_MAX;
   std::optional<std::uint64_t> shared_memory_bytes{};  // Free in /dev/shm.
+
+  // Limits, as ulimit -v, -f and -u say. UINT64_MAX means no limit.
+  std::uint64_t address_limit = UINT64_MAX;
+  std::uint64_t file_size_limit = UINT64_MAX;
+  std::uint64_t process_limit = UINT64_MAX;
   os::OpenFileLimits open_files{};
   std::size_t free_port_count = 0;  // Free ports of --ports for ranks, without the preflight's own.
 

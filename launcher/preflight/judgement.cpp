@@ -12,6 +12,7 @@
 #include "base/transports.h"
 #include "launcher/plan/file_need.h"
 #include "launcher/plan/host_assignment.h"
+#include "launcher/plan/job_plan.h"
 #include "launcher/plan/layout.h"
 
 namespace rota::preflight {
@@ -226,10 +227,14 @@ Finding look_at_ports(const Inspection& inspection, const launcher::Layout& layo
   return finding;
 }
 
+std::string transport_of(const Inspection& inspection, const launcher::Layout& layout) {
+  return std::string(base::transport_between(launcher::domains_of(layout, inspection.options),
+                                             inspection.options.transport));
+}
+
 Finding look_at_files(const Inspection& inspection, const launcher::Layout& layout) {
   Finding finding{.check = "files"};
-  const std::string transport(base::transport_between(
-      launcher::domains_of(layout, inspection.options), inspection.options.transport));
+  const std::string transport = transport_of(inspection, layout);
   std::vector<std::string> lacks;
   std::vector<std::string> low;
   for (std::size_t host = 0; host < inspection.hosts.size(); ++host) {
@@ -255,6 +260,70 @@ Finding look_at_files(const Inspection& inspection, const launcher::Layout& layo
     finding.advice = "the limit of " + join(low) + " is enough for the ranks, but low: ulimit -n " +
                      std::to_string(kUsualFileLimit);
   }
+  return finding;
+}
+
+std::string limits_text(const Host& host) {
+  const HostFacts& facts = host.facts;
+  return "addresses: " + limit_text(facts.address_limit, in_gibibytes(facts.address_limit)) +
+         " (ulimit -v), file sizes: " +
+         limit_text(facts.file_size_limit, in_gibibytes(facts.file_size_limit)) +
+         " (-f), processes: " +
+         limit_text(facts.process_limit, std::to_string(facts.process_limit)) + " (-u)";
+}
+
+// Returns nothing if the limit allows the processes of `rank_count` ranks. A rank has a keeper, and
+// the launcher consists of two processes.
+std::string lack_of_processes(const HostFacts& facts, std::size_t rank_count) {
+  const std::size_t needed = 2 * rank_count + 2;
+  if (facts.process_limit >= needed) return {};
+  return "this user may have " + std::to_string(facts.process_limit) +
+         " processes (ulimit -u), but this job needs " + std::to_string(needed) +
+         ": raise the limit";
+}
+
+// Says what the limits do to the arenas of `rank_count` ranks.
+Finding look_at_arenas(const HostFacts& host, std::size_t rank_count) {
+  launcher::Facts facts;
+  facts.memory_bytes = host.memory_bytes;
+  facts.file_size_limit = host.file_size_limit;
+  facts.address_limit = host.address_limit;
+  try {
+    const std::size_t bytes = launcher::size_arena(facts, rank_count);
+    const std::string limit(launcher::limit_of_arena(facts, rank_count));
+    if (limit.empty() || bytes >= host.memory_bytes / rank_count) return {};
+    return {.verdict = Verdict::kDegraded,
+            .advice = "each of the " + std::to_string(rank_count) + " ranks can share at most " +
+                      std::to_string(bytes >> 20) + " MiB: for more, raise ulimit " + limit};
+  } catch (const launcher::UsageError& error) {
+    return {.verdict = Verdict::kUnusable, .advice = error.what()};
+  }
+}
+
+// Judges the limits by what the ranks need: processes and, if ranks share memory, arenas.
+Finding look_at_limits(const Inspection& inspection, const launcher::Layout& layout) {
+  Finding finding{.check = "limits", .found = spread(inspection.hosts, limits_text)};
+  const bool share_memory =
+      base::sharing_over(transport_of(inspection, layout)) != base::Sharing::kNone;
+  std::vector<std::string> advices;
+  const auto add = [&](Verdict verdict, const std::string& advice) {
+    if (verdict < finding.verdict) return;
+    if (verdict > finding.verdict) advices.clear();
+    finding.verdict = verdict;
+    advices.push_back(advice);
+  };
+  for (std::size_t host = 0; host < inspection.hosts.size(); ++host) {
+    const std::size_t rank_count = layout.host_rank_counts[host];
+    if (rank_count == 0) continue;
+    const HostFacts& facts = inspection.hosts[host].facts;
+    const std::string name = inspection.hosts[host].name + ": ";
+    const std::string lack = lack_of_processes(facts, rank_count);
+    if (!lack.empty()) add(Verdict::kUnusable, name + lack);
+    const Finding arenas =
+        share_memory && rank_count > 1 ? look_at_arenas(facts, rank_count) : Finding{};
+    if (!arenas.advice.empty()) add(arenas.verdict, name + arenas.advice);
+  }
+  finding.advice = join(advices, "; ");
   return finding;
 }
 
@@ -381,6 +450,7 @@ Judgement judge(const Inspection& inspection) {
   if (!plan.layout.places.empty()) {
     if (are_several) findings.push_back(look_at_ports(inspection, plan.layout));
     findings.push_back(look_at_files(inspection, plan.layout));
+    findings.push_back(look_at_limits(inspection, plan.layout));
   }
   findings.push_back(look_at_memory(hosts));
   findings.push_back(look_at_shared_memory(hosts));

@@ -2,9 +2,10 @@
 // file or socket.
 //
 //   unusable   the job would not run: a program that is missing or cannot be run, too few slots,
-//              ports or files; another version of rota
+//              ports, files or processes, no room for arenas; another version of rota
 //   degraded   the job would run, but not as intended: programs that differ, a soft limit of open
-//              files below the usual, more ranks than slots, an edge that is slow for this ring
+//              files below the usual, a limit that makes arenas small, more ranks than slots, an
+//              edge that is slow for this ring
 //   fine       everything else, including facts for information: clocks, memory, /dev/shm
 #pragma once
 #include <cstddef>

@@ -86,6 +86,10 @@ Json host_object(std::size_t rank, const Host& host) {
           {"memory_bytes", facts.memory_bytes},
           {"locked_memory_bytes", limit(facts.locked_memory_bytes)},
           {"dev_shm_free_bytes", shared ? Json(*shared) : Json(nullptr)},
+          {"limits",
+           {{"address_bytes", limit(facts.address_limit)},
+            {"file_bytes", limit(facts.file_size_limit)},
+            {"processes", limit(facts.process_limit)}}},
           {"open_files",
            {{"soft", limit(facts.open_files.soft)}, {"hard", limit(facts.open_files.hard)}}},
           {"free_ports", facts.free_port_count}};

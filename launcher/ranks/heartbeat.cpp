@@ -9,6 +9,8 @@
 
 #include <rota/error.h>
 
+#include "os/system_error.h"
+
 namespace rota::launcher {
 namespace {
 
@@ -30,7 +32,8 @@ void make_heartbeat() {
   void* page =
       ::mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED)
-    throw Error(ErrorCode::kNoMemory, "there is no memory for the heartbeat's page");
+    throw Error(ErrorCode::kNoMemory,
+                "there is no memory for the heartbeat's page" + os::advice_on_memory());
   shared_counter = new (page) Counter(0);
 }
 

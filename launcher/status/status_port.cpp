@@ -13,6 +13,7 @@
 
 #include "launcher/command/options.h"
 #include "os/host.h"
+#include "os/patient_listener.h"
 #include "os/tcp_socket.h"
 
 namespace rota::launcher {
@@ -43,15 +44,17 @@ constexpr std::chrono::milliseconds kFullTime{100};
 // The largest number of bytes that may follow a request, such as the body of a POST.
 constexpr std::size_t kMostIgnoredBytes = 64 * 1024;
 
-os::Listener listen(const std::string& address) {
+}  // namespace
+
+os::Listener listen_for_status(const std::string& address, const os::SignalWatch& signals) {
+  const auto listen = [&] { return os::listen_on(os::parse_address(address)); };
   try {
-    return os::listen_on(os::parse_address(address));
+    auto listener = os::listen_patiently(listen, signals);
+    return listener ? *std::move(listener) : listen();
   } catch (const Error& error) {
     throw UsageError("--status-port " + address + ": " + error.what());
   }
 }
-
-}  // namespace
 
 std::string crowd_of(const os::Address& caller) {
   if (caller.family() != AF_INET6) return caller.host();
@@ -62,9 +65,9 @@ std::string crowd_of(const os::Address& caller) {
   return os::Address(reinterpret_cast<const sockaddr*>(&address), sizeof address).host() + "/64";
 }
 
-StatusPort::StatusPort(const std::string& address, std::function<JobStatus()> status,
+StatusPort::StatusPort(os::Listener listener, std::function<JobStatus()> status,
                        std::vector<std::string> names_in_job)
-    : listener_(listen(address)),
+    : listener_(std::move(listener)),
       status_(std::move(status)),
       most_callers_(most_callers()),
       names_{.full = os::host_name(), .of_job = std::move(names_in_job)} {}

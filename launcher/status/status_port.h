@@ -14,6 +14,7 @@
 #include "os/fd.h"
 #include "os/listener.h"
 #include "os/poll_set.h"
+#include "os/signals.h"
 
 namespace rota::launcher {
 
@@ -21,12 +22,15 @@ namespace rota::launcher {
 // have a whole network.
 std::string crowd_of(const os::Address& caller);
 
+// Listens at a numeric address such as "127.0.0.1:8080". If another rotarun still holds the port,
+// waits for it as os::listen_patiently() does. Throws UsageError if nobody can listen there.
+os::Listener listen_for_status(const std::string& address, const os::SignalWatch& signals);
+
 class StatusPort {
  public:
-  // Listens only at a numeric address such as "127.0.0.1:8080". `status` is called when somebody
-  // asks, at most once in an iteration. `names_in_job`: the names that the job has for this host.
-  // Throws UsageError if the port cannot listen at `address`.
-  StatusPort(const std::string& address, std::function<JobStatus()> status,
+  // `status` is called when somebody asks, at most once in an iteration. `names_in_job`: the names
+  // that the job has for this host.
+  StatusPort(os::Listener listener, std::function<JobStatus()> status,
              std::vector<std::string> names_in_job = {});
 
   // Calls `status` from now on, for example when the job goes on to another stage.

@@ -19,9 +19,4 @@ std::vector<std::size_t> domain_of(std::span<const std::uint32_t> domains, std::
 // Returns the index of `rank` in `local_peers`.
 std::size_t index_in(std::span<const std::size_t> local_peers, std::size_t rank);
 
-// Returns the bytes of one rank's arena: the size of this host's memory in whole GiB, up to 64. An
-// arena costs no memory before it is used. If pointers have 32 bits, the arenas of all ranks share
-// 1 GiB of addresses.
-std::size_t arena_bytes(std::uint64_t memory_bytes, std::size_t rank_count, bool is_64_bit);
-
 }  // namespace rota::base

@@ -42,12 +42,12 @@ std::string name_at(const Specification& specification, std::size_t index) {
 }
 
 // Returns whether the allocation `room` has a node for every host of `hosts` that has ranks.
-// Loopback names and missing names fit any node.
+// Names that mean the host itself, and missing names, fit any node.
 bool has_room_for(const Specification& room, const Specification& hosts) {
   const auto ring = std::span(hosts.hosts).first(ring_count(hosts));
   if (ring.size() > room.hosts.size()) return false;
   return std::ranges::all_of(ring, [&](const Host& host) {
-    return host.name.empty() || is_loopback(host.name) ||
+    return host.name.empty() || means_itself(host.name) ||
            std::ranges::any_of(room.hosts, [&](const Host& node) {
              return node.name.empty() || !names_differ(node.name, host.name);
            });

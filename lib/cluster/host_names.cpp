@@ -5,6 +5,7 @@
 
 #include "cluster/environment.h"
 #include "cluster/refusal.h"
+#include "os/address.h"
 
 namespace rota::cluster {
 namespace {
@@ -20,6 +21,12 @@ bool is_name(std::string_view text, std::string_view also) {
            return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
                   c == '.' || c == '_' || also.find(c) != std::string_view::npos;
          });
+}
+
+// Returns nothing for a name that is not numeric.
+std::optional<os::Address> as_numeric(std::string_view name) {
+  if (!is_address(name)) return std::nullopt;
+  return os::numeric_address({.host = std::string(name), .port = "0"});
 }
 
 [[noreturn]] void refuse_name(const std::string& what, std::string_view text) {
@@ -83,9 +90,17 @@ std::string to_compare(std::string_view name) {
 
 bool is_loopback(std::string_view name) {
   const std::string text = to_compare(name);
-  if (text == "localhost" || text.starts_with("localhost.") || text == "::1") return true;
-  return text.starts_with("127.") && is_address(text);
+  if (text == "localhost" || text.starts_with("localhost.")) return true;
+  const auto address = as_numeric(text);
+  return address && address->is_loopback();
 }
+
+bool is_unspecified(std::string_view name) {
+  const auto address = as_numeric(name);
+  return address && address->is_any();
+}
+
+bool means_itself(std::string_view name) { return is_loopback(name) || is_unspecified(name); }
 
 bool is_address(std::string_view name) {
   return name.find(':') != std::string_view::npos ||
@@ -103,20 +118,20 @@ bool agree(std::string_view one, std::string_view other) {
 void require_reachable(const Specification& specification) {
   const std::size_t count = ring_count(specification);
   const auto ring = std::span(specification.hosts).first(count);
-  const auto loopback =
-      std::ranges::find_if(ring, [](const Host& host) { return is_loopback(host.name); });
-  if (count < 2 || loopback == ring.end()) return;
+  const auto itself =
+      std::ranges::find_if(ring, [](const Host& host) { return means_itself(host.name); });
+  if (count < 2 || itself == ring.end()) return;
   const bool are_apart = std::ranges::all_of(
       ring, [](const Host& host) { return is_loopback(host.name) && host.port; });
   if (are_apart) return;
   refuse(specification.source + " has " + std::to_string(count) + " hosts, and one of them is " +
-         shown(loopback->name) +
+         shown(itself->name) +
          "; every host means itself by that name: give the name by which other hosts reach it");
 }
 
 std::optional<std::size_t> find_host(const std::vector<Host>& hosts, std::string_view host_name,
                                      std::span<const std::string> addresses) {
-  if (hosts.size() == 1 && is_loopback(hosts.front().name)) return 0;
+  if (hosts.size() == 1 && means_itself(hosts.front().name)) return 0;
   const std::string own = to_compare(host_name);
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < hosts.size(); ++i) {

@@ -32,8 +32,15 @@ Host parse_address(const std::string& what, std::string_view text);
 // Names are resolved as they are written: with a last dot, without the domains of the search list.
 std::string to_compare(std::string_view name);
 
-// Returns whether the name means the host itself on every host: "localhost", 127.0.0.1, ::1.
+// Returns whether the name is loopback: "localhost", 127.0.0.1, ::1, ::ffff:127.0.0.1.
 bool is_loopback(std::string_view name);
+
+// Returns whether the name is the address at which a host listens at all of its addresses: 0.0.0.0,
+// ::. Nobody else can connect to it.
+bool is_unspecified(std::string_view name);
+
+// Returns whether the name means the host itself on every host: it is loopback or unspecified.
+bool means_itself(std::string_view name);
 
 // Returns whether the name is a numeric address, such as 10.0.0.1 or fd00::1.
 bool is_address(std::string_view name);
@@ -42,8 +49,9 @@ bool is_address(std::string_view name);
 // the longer name is the shorter one followed by a dot and more.
 bool agree(std::string_view one, std::string_view other);
 
-// Throws Error kInvalidArgument if some hosts with ranks have loopback names and others do not, or
-// if several hosts have loopback names and one of them has no port.
+// Throws Error kInvalidArgument if there are several hosts with ranks, and one of them has a name
+// that means itself. If all of them have loopback names and ports, they are on one machine, and
+// there is no error.
 void require_reachable(const Specification& specification);
 
 // Returns the index of the host with that name. If no host has that name, returns the index of the

@@ -3,7 +3,9 @@
 
 #include <charconv>
 
+#include "cluster/host_names.h"
 #include "cluster/one_rank.h"
+#include "cluster/refusal.h"
 #include "os/address.h"
 #include "os/file.h"
 #include "os/host.h"
@@ -21,6 +23,16 @@ std::optional<RendezvousEndpoint> rendezvous_of(const Specification& chosen, con
   const bool has_first = !chosen.hosts.empty() && !chosen.hosts.front().name.empty();
   return has_first ? std::optional(RendezvousEndpoint{.name = chosen.hosts.front().name})
                    : std::nullopt;
+}
+
+// Refuses 0.0.0.0, at which no rank of another host can reach rank 0. On the host of rank 0, it
+// says that rank 0 listens at all addresses of the host.
+void require_usable(const RendezvousEndpoint& place, const Specification& chosen) {
+  const bool is_of_first = chosen.rank.value_or(0) < chosen.local_world_size.value_or(1);
+  if (!is_unspecified(place.name) || are_on_one_machine(chosen) || is_of_first) return;
+  refuse(chosen.source + " says " + to_text(chosen) + ", and that rank 0 is at " +
+         shown(place.name) +
+         "; every host means itself by that name: give the name by which other hosts reach rank 0");
 }
 
 // Keeps the end of a long string: it may begin with the host's name, and the end tells jobs apart.
@@ -80,7 +92,11 @@ std::string job_id_of(const Specification& chosen, const Given& given) {
 
 std::optional<RendezvousEndpoint> meeting_point(const Specification& chosen, const Given& given,
                                                 bool has_key) {
-  if (!are_on_one_machine(chosen) || has_key) return rendezvous_of(chosen, given);
+  if (!are_on_one_machine(chosen) || has_key) {
+    auto place = rendezvous_of(chosen, given);
+    if (place) require_usable(*place, chosen);
+    return place;
+  }
   return RendezvousEndpoint{.name = local_name_of(chosen, given)};
 }
 

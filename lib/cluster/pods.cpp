@@ -39,8 +39,8 @@ void name_first(std::optional<RendezvousEndpoint> rendezvous, Specification& spe
   if (!rendezvous) return;
   Host& first = specification.hosts[0];
   first.port = rendezvous->port;
-  if (is_loopback(rendezvous->name) && specification.hosts.size() > 1) {
-    if (specification.own_host == std::size_t{0}) return;  // Pod 0 itself may get a loopback name.
+  if (means_itself(rendezvous->name) && specification.hosts.size() > 1) {
+    if (specification.own_host == std::size_t{0}) return;  // Pod 0 itself may get such a name.
     refuse(specification.source + " gives host 0 as " + shown(rendezvous->name) +
            "; every host means itself by that name: give the name by which other hosts reach it");
   }

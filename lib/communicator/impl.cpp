@@ -11,6 +11,7 @@
 #include "communicator/memory_need.h"
 #include "communicator/methods.h"
 #include "memory/kept.h"
+#include "os/system_error.h"
 
 namespace rota {
 namespace {
@@ -48,8 +49,8 @@ Backoff backoff_for(bool may_spin, const transport::WaitTraits& wait_traits) noe
 }
 
 Error out_of_memory(std::size_t rank) {
-  return {ErrorCode::kNoMemory,
-          "rank " + std::to_string(rank) + " ran out of memory in a collective"};
+  return {ErrorCode::kNoMemory, "rank " + std::to_string(rank) +
+                                    " ran out of memory in a collective" + os::advice_on_memory()};
 }
 
 bool is_on_device(const Call& call) noexcept {

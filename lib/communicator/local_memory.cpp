@@ -11,8 +11,8 @@
 
 #include <rota/error.h>
 
+#include "base/arena_size.h"
 #include "base/byte_stream.h"
-#include "base/domains.h"
 #include "base/hex.h"
 #include "os/address.h"
 #include "os/file.h"
@@ -49,17 +49,13 @@ struct Patience {
 };
 
 std::vector<os::Fd> make_arenas(const std::vector<std::size_t>& ranks) {
-  constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
-  const std::uint64_t wanted =
-      base::arena_bytes(os::physical_memory_bytes(), ranks.size(), sizeof(void*) == 8);
-  const std::uint64_t allowed = os::file_size_limit_bytes() / kLeastBytes * kLeastBytes;
-  const auto bytes = static_cast<std::size_t>(std::min(wanted, allowed));
-  if (bytes == 0) {
-    throw Error(ErrorCode::kNoMemory,
-                "memory that ranks share counts as a file, and the limit of " +
-                    std::to_string(os::file_size_limit_bytes()) +
-                    " bytes (ulimit -f) leaves no room for it: raise the limit");
-  }
+  const std::size_t count = ranks.size();
+  const base::ArenaLimits limits{.file_bytes = os::file_size_limit_bytes(),
+                                 .address_bytes = os::free_address_bytes()};
+  const std::size_t wanted =
+      base::arena_bytes(os::physical_memory_bytes(), count, sizeof(void*) == 8);
+  const std::size_t bytes = base::within_limits(wanted, count, limits);
+  if (bytes == 0) throw Error(ErrorCode::kNoMemory, base::lack_of_room(count, limits));
   std::vector<os::Fd> arenas;
   arenas.reserve(ranks.size());
   for (const std::size_t rank : ranks) {

@@ -12,6 +12,7 @@
 #include "formats/replacing_file.h"
 #include "formats/safetensors.h"
 #include "os/mapped_file.h"
+#include "os/system_error.h"
 
 namespace rota {
 namespace {
@@ -70,9 +71,9 @@ AlignedCopy aligned_copy(std::span<const std::byte> bytes, const std::string& wh
     std::ranges::copy(bytes, std::as_writable_bytes(std::span(copy)).begin());
     return copy;
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::kNoMemory, what + ": no memory to copy its " +
-                                          std::to_string(bytes.size()) +
-                                          " bytes, which the file does not align");
+    throw Error(ErrorCode::kNoMemory,
+                what + ": no memory to copy its " + std::to_string(bytes.size()) +
+                    " bytes, which the file does not align" + os::advice_on_memory());
   }
 }
 

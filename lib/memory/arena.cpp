@@ -8,6 +8,7 @@
 #include <rota/error.h>
 
 #include "base/assert.h"
+#include "os/system_error.h"
 
 namespace rota::memory {
 
@@ -42,7 +43,7 @@ std::span<std::byte> Arena::take(std::size_t bytes) {
   throw Error(ErrorCode::kNoMemory,
               "no " + std::to_string(bytes) +
                   " contiguous bytes are left in this rank's shared arena of " +
-                  std::to_string(mapping_.bytes().size()) + " bytes");
+                  std::to_string(mapping_.bytes().size()) + " bytes" + os::advice_on_memory());
 }
 
 // Allocates nothing: a caller that lacks memory can still give memory back.

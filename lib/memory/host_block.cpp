@@ -7,6 +7,8 @@
 
 #include <rota/error.h>
 
+#include "os/system_error.h"
+
 namespace rota::memory {
 namespace {
 
@@ -22,7 +24,8 @@ Block allocate_host(std::size_t bytes) {
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   void* start = rounded < bytes ? nullptr : std::aligned_alloc(kAlignment, rounded);
   if (!start)
-    throw Error(ErrorCode::kNoMemory, "no memory for " + std::to_string(bytes) + " bytes");
+    throw Error(ErrorCode::kNoMemory,
+                "no memory for " + std::to_string(bytes) + " bytes" + os::advice_on_memory());
   std::memset(start, 0, bytes);
   return {{static_cast<std::byte*>(start), bytes}, std::make_shared<HostOwner>()};
 }

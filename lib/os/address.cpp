@@ -53,8 +53,9 @@ Address::Address(const sockaddr* start, socklen_t bytes) noexcept
 }
 
 bool Address::is_loopback() const noexcept {
-  if (family() == AF_INET) {
-    const auto& own = reinterpret_cast<const sockaddr_in&>(storage_);
+  const Address plain = without_mapping(storage_, bytes_);
+  if (plain.family() == AF_INET) {
+    const auto& own = reinterpret_cast<const sockaddr_in&>(plain.storage_);
     return (ntohl(own.sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
   }
   if (family() == AF_UNIX) return true;
@@ -63,8 +64,10 @@ bool Address::is_loopback() const noexcept {
 }
 
 bool Address::is_any() const noexcept {
-  if (family() == AF_INET) {
-    return reinterpret_cast<const sockaddr_in&>(storage_).sin_addr.s_addr == htonl(INADDR_ANY);
+  const Address plain = without_mapping(storage_, bytes_);
+  if (plain.family() == AF_INET) {
+    const auto& own = reinterpret_cast<const sockaddr_in&>(plain.storage_);
+    return own.sin_addr.s_addr == htonl(INADDR_ANY);
   }
   const auto& own = reinterpret_cast<const sockaddr_in6&>(storage_);
   return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&own.sin6_addr);

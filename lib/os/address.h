@@ -31,6 +31,8 @@ class Address {
   socklen_t bytes() const noexcept { return bytes_; }
   int family() const noexcept { return storage_.ss_family; }
 
+  // Both functions regard an IPv4 address in the form of IPv6, such as "::ffff:127.0.0.1", as the
+  // IPv4 address.
   bool is_loopback() const noexcept;
   bool is_any() const noexcept;  // "0.0.0.0", "::"
 

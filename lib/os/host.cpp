@@ -14,6 +14,7 @@
 #include <sys/auxv.h>
 #endif
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -70,6 +71,18 @@ std::size_t page_bytes() noexcept {
 }
 
 std::uint64_t file_size_limit_bytes() { return soft_limit(RLIMIT_FSIZE); }
+
+std::uint64_t address_limit_bytes() { return soft_limit(RLIMIT_AS); }
+
+std::uint64_t free_address_bytes() {
+  const std::uint64_t limit = address_limit_bytes();
+  if (limit == UINT64_MAX) return limit;
+  std::uint64_t pages = 0;  // Stays 0 on a system without /proc.
+  std::ifstream("/proc/self/statm") >> pages;
+  return limit - std::min(limit, pages * page_bytes());
+}
+
+std::uint64_t process_limit() { return ::getuid() == 0 ? UINT64_MAX : soft_limit(RLIMIT_NPROC); }
 
 std::uint64_t locked_memory_limit_bytes() { return soft_limit(RLIMIT_MEMLOCK); }
 

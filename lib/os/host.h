@@ -25,6 +25,15 @@ std::size_t page_bytes() noexcept;
 // no limit.
 std::uint64_t file_size_limit_bytes();
 
+// Returns how many bytes of addresses this process may have (ulimit -v), and how many of them are
+// still free. UINT64_MAX means no limit.
+std::uint64_t address_limit_bytes();
+std::uint64_t free_address_bytes();
+
+// Returns how many processes and threads the user of this process may have (ulimit -u). UINT64_MAX
+// means no limit: root has none.
+std::uint64_t process_limit();
+
 // Returns how many bytes a process may lock in memory. UINT64_MAX means no limit.
 std::uint64_t locked_memory_limit_bytes();
 

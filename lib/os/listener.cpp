@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <system_error>
 
 #include "os/system_error.h"
 
@@ -19,12 +20,18 @@ void set_option(const Fd& socket, int level, int option, int value, const char* 
   }
 }
 
+[[noreturn]] void throw_failure(const std::string& what) {
+  const int error_number = errno;
+  if (error_number != EADDRINUSE) throw_errno(what, error_number);
+  throw AddressInUse(what + ": " + std::generic_category().message(error_number));
+}
+
 Listener open_at(Fd socket, const Address& address) {
   const std::string name = address.to_text();
   // With this option, a port counts as free while its last connections are still closing.
   set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
-  if (::bind(socket.get(), address.get(), address.bytes()) != 0) throw_errno("bind to " + name);
-  if (::listen(socket.get(), SOMAXCONN) != 0) throw_errno("listen at " + name);
+  if (::bind(socket.get(), address.get(), address.bytes()) != 0) throw_failure("bind to " + name);
+  if (::listen(socket.get(), SOMAXCONN) != 0) throw_failure("listen at " + name);
   std::string bound = local_address(socket.get()).to_text();
   return {std::move(socket), std::move(bound)};
 }

@@ -4,10 +4,18 @@
 #include <optional>
 #include <string>
 
+#include <rota/error.h>
+
 #include "os/address.h"
 #include "os/fd.h"
 
 namespace rota::os {
+
+// Another socket has the address. The code is kSystem.
+class AddressInUse : public Error {
+ public:
+  explicit AddressInUse(const std::string& what) : Error(ErrorCode::kSystem, what) {}
+};
 
 struct Listener {
   Fd socket;            // Bound, listening, non-blocking, closed on exec.
@@ -15,13 +23,15 @@ struct Listener {
 };
 
 // Listens at `address`. For port 0, the system picks a port. With "[::]", the socket listens on
-// every interface, for both families when the system has both. Throws Error kSystem.
+// every interface, for both families when the system has both. Throws Error kSystem: AddressInUse
+// if the address is in use.
 Listener listen_on(const Address& address);
 Listener listen_on_loopback();
 
 // Listens at "host:port" as a person wrote it. A numeric host selects its interface, and
 // "localhost" selects the loopback interface. Any other name means every interface: perhaps no
-// interface has the address of the name, or other hosts know this host by another address.
+// interface has the address of the name, or other hosts know this host by another address. Throws
+// what listen_on() throws.
 Listener listen_at(const std::string& address);
 
 // Claims a port of this host on which no process listens. Returns nothing when a process listens

@@ -88,7 +88,7 @@ ProcessEvent to_event(pid_t pid, int status) noexcept {
 
 pid_t fork_process() {
   const pid_t pid = ::fork();
-  if (pid < 0) throw_errno("fork");
+  if (pid < 0) throw_cannot_start("fork", errno);
   return pid;
 }
 

@@ -81,7 +81,7 @@ void ProcessTree::wait_for_start() {
     return;
   }
   ::waitpid(std::exchange(keeper_, -1), nullptr, 0);
-  throw_errno("starting a process", io == Io::kDone ? record.value : ECHILD);
+  throw_cannot_start("starting a process", io == Io::kDone ? record.value : ECHILD);
 }
 
 std::optional<ProcessEvent> ProcessTree::next_event() {

@@ -37,7 +37,7 @@ std::thread start_quiet_thread(std::function<void()> body) {
   try {
     return std::thread(std::move(body));
   } catch (const std::system_error& error) {
-    throw_errno("starting a thread", error.code().value());
+    throw_cannot_start("starting a thread", error.code().value());
   }
 }
 

@@ -27,6 +27,14 @@ constexpr bool kIsRoomy = sizeof(void*) == 8;
 
 constexpr std::size_t kReserveBytes = std::size_t{2} << 20;
 
+std::size_t whole_pages(std::size_t bytes) noexcept {
+  return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+}
+
+void unmap(std::byte* start, std::size_t bytes) noexcept {
+  if (bytes > 0) ::munmap(start, bytes);
+}
+
 }  // namespace
 
 Fd make_shared_memory(const std::string& name, std::size_t bytes) {
@@ -58,42 +66,38 @@ SharedMapping::SharedMapping(Fd memory, std::size_t place) : memory_(std::move(m
                     "ulimit -f, or use a 32-bit rotarun");
   }
   const std::size_t count = *size;
-  place = (place + page_bytes() - 1) / page_bytes() * page_bytes();
+  place = whole_pages(place);
   const std::size_t lead = kIsRoomy ? kAddressStep + place : 0;
   const std::string what = "mmap of " + std::to_string(count) + " shared bytes";
   void* room =
       ::mmap(nullptr, lead + count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) throw_errno(what);
-  room_ = {static_cast<std::byte*>(room), lead + count};
+  auto* const first = static_cast<std::byte*>(room);
   const std::size_t below = reinterpret_cast<std::uintptr_t>(room) % kAddressStep;
-  std::byte* start = room_.data() + (kIsRoomy ? kAddressStep - below + place : 0);
+  const std::size_t before = kIsRoomy ? kAddressStep - below + place : 0;
+  std::byte* const start = first + before;
   if (::mmap(start, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
              memory_.get(), 0) == MAP_FAILED) {
     const int error = errno;
-    unmap();
-    errno = error;
-    throw_errno(what);
+    unmap(first, lead + count);
+    throw_errno(what, error);
   }
+  // The addresses around the memory count towards the limit of addresses, so they are given back.
+  unmap(first, before);
+  unmap(start + whole_pages(count), lead - before);
   bytes_ = {start, count};
 }
 
 SharedMapping::SharedMapping(SharedMapping&& other) noexcept
-    : memory_(std::move(other.memory_)),
-      bytes_(std::exchange(other.bytes_, {})),
-      room_(std::exchange(other.room_, {})) {}
+    : memory_(std::move(other.memory_)), bytes_(std::exchange(other.bytes_, {})) {}
 
 SharedMapping& SharedMapping::operator=(SharedMapping&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
-  std::swap(room_, other.room_);
   return *this;
 }
 
-void SharedMapping::unmap() noexcept {
-  if (!room_.empty()) ::munmap(room_.data(), room_.size());
-}
-
-SharedMapping::~SharedMapping() { unmap(); }
+SharedMapping::~SharedMapping() { unmap(bytes_.data(), bytes_.size()); }
 
 // Before Linux 6.10 a signal ends fallocate, which then undoes its work. With a profiler's timer, a
 // call for a large range never completes. A call for a small slice completes between two signals.

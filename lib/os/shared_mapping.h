@@ -38,11 +38,8 @@ class SharedMapping {
   void discard(std::size_t offset, std::size_t count) noexcept;
 
  private:
-  void unmap() noexcept;
-
   Fd memory_;
   std::span<std::byte> bytes_;
-  std::span<std::byte> room_;  // The address range that contains bytes_.
 };
 
 }  // namespace rota::os

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "os/host.h"
+
 namespace rota::os {
 namespace {
 
@@ -35,9 +37,35 @@ void throw_errno(const std::string& what) { throw_errno(what, errno); }
 
 void throw_errno(const std::string& what, int error_number) {
   const bool no_room = error_number == ENOMEM || error_number == ENOSPC;
-  const std::string advice = error_number == ENOSYS ? "; rota needs Linux 3.17 or later" : "";
+  std::string advice;
+  if (error_number == ENOSYS) advice = "; rota needs Linux 3.17 or later";
+  if (error_number == ENOMEM) advice = advice_on_memory();
   throw Error(no_room ? ErrorCode::kNoMemory : ErrorCode::kSystem,
               what + ": " + std::generic_category().message(error_number) + advice);
+}
+
+// The C library reports EAGAIN, not ENOMEM, if a new thread finds no addresses for its stack.
+void throw_cannot_start(const std::string& what, int error_number) {
+  if (error_number != EAGAIN) throw_errno(what, error_number);
+  throw Error(ErrorCode::kSystem, what + ": " + std::generic_category().message(error_number) +
+                                      advice_on_processes(process_limit()) + advice_on_memory());
+}
+
+std::string advice_on_memory() { return advice_on_memory(address_limit_bytes()); }
+
+std::string advice_on_memory(std::uint64_t limit) {
+  if (limit == UINT64_MAX) return {};
+  return "; this process may have " + std::to_string(limit) +
+         " bytes of addresses (ulimit -v): raise the limit";
+}
+
+std::string advice_on_processes(std::uint64_t limit) {
+  if (limit == UINT64_MAX) {
+    return "; the control group (pids.max) or the system allows no more processes: raise the limit";
+  }
+  return "; this user may have " + std::to_string(limit) +
+         " processes and threads (ulimit -u), and the control group (pids.max) may allow fewer: "
+         "raise the limit";
 }
 
 void throw_cannot_write(const std::string& path, const std::string& what, int error_number) {

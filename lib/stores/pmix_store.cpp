@@ -9,10 +9,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include <rota/error.h>
 
+#include "os/quiet_thread.h"
 #include "stores/wipe.h"
 
 namespace rota::stores {
@@ -156,7 +156,7 @@ bool has_pmix_library() noexcept {
 PmixStore::PmixStore(base::TimePoint deadline) : calls_(library_calls()) {
   const auto own = std::make_shared<pmix::Proc>();
   wait_for(calls_, "connecting to it", deadline, "it does not answer", [&](Answer::Share* share) {
-    std::thread([own, share, &calls = calls_] {
+    os::start_quiet_thread([own, share, &calls = calls_] {
       Answer::on_done(calls.init(own.get(), nullptr, 0), share);
     }).detach();
     return pmix::kSuccess;

@@ -52,7 +52,7 @@ DataFile::DataFile(const std::filesystem::path& path) : name_(path.string()) {
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (!error) most_contents_ = static_cast<std::size_t>(bytes) * (gzipped_ ? kMostInflation : 1);
   if (gzipped_ && ::inflateInit2(&stream_, kGzipWindow) != Z_OK) {
-    throw Error(ErrorCode::kNoMemory, name_ + ": no memory to inflate it");
+    throw Error(ErrorCode::kNoMemory, name_ + ": no memory to inflate it" + os::advice_on_memory());
   }
   std::rewind(file_.get());
 }
@@ -94,7 +94,8 @@ std::size_t DataFile::inflate_into(std::span<std::uint8_t> bytes) {
     if (result == Z_STREAM_END) {
       end_member();
     } else if (result == Z_MEM_ERROR) {
-      throw Error(ErrorCode::kNoMemory, name_ + ": no memory to inflate it");
+      throw Error(ErrorCode::kNoMemory,
+                  name_ + ": no memory to inflate it" + os::advice_on_memory());
     } else if (result != Z_OK) {
       throw Error(ErrorCode::kBadData,
                   name_ + ": the gzip stream is damaged: " +

@@ -13,6 +13,7 @@
 
 #include <rota/error.h>
 
+#include "os/system_error.h"
 #include "training/data_file.h"
 
 namespace rota {
@@ -112,7 +113,8 @@ std::vector<std::uint8_t> reserve_elements(const DataFile& file, const Header& h
     elements.reserve(std::min(header.element_count, file.most_contents() + kPiece));
   } catch (const std::exception&) {
     throw Error(ErrorCode::kNoMemory, file.name() + ": no memory for its " +
-                                          std::to_string(header.element_count) + " bytes");
+                                          std::to_string(header.element_count) + " bytes" +
+                                          os::advice_on_memory());
   }
   return elements;
 }

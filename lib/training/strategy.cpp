@@ -10,6 +10,8 @@
 
 #include <rota/error.h>
 
+#include "os/system_error.h"
+
 namespace rota {
 namespace {
 
@@ -65,8 +67,7 @@ std::jthread start_thread(const std::function<void()>& body) {
   try {
     return std::jthread(body);
   } catch (const std::system_error& error) {
-    throw Error(ErrorCode::kSystem,
-                std::string("a replica's thread cannot be started: ") + error.what());
+    os::throw_cannot_start("starting a replica's thread", error.code().value());
   }
 }
 

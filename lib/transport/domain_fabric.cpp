@@ -15,6 +15,7 @@
 #include "base/transports.h"
 #include "os/address.h"
 #include "os/listener.h"
+#include "os/system_error.h"
 #include "transport/mixed_transport.h"
 #include "transport/shm/domain.h"
 #include "transport/tcp/connect.h"
@@ -56,8 +57,7 @@ std::jthread start(const Work& work, std::size_t i) {
   try {
     return std::jthread(work, i);
   } catch (const std::system_error& error) {
-    throw Error(ErrorCode::kSystem,
-                std::string("no thread for connecting can be started: ") + error.what());
+    os::throw_cannot_start("starting a thread for connecting", error.code().value());
   }
 }
 

@@ -414,6 +414,8 @@ TEST(ByHand, WhatMakesNoSenseIsRefused) {
                  "rank 1's address '127.0.0.1:00' needs a port");
   expect_refused({.table = table_of({"10.0.0.1:7001", "0.0.0.0:7002"}), .key = kKey},
                  "rank 1's address '0.0.0.0:7002' means every address");
+  expect_refused({.table = table_of({"[::ffff:0.0.0.0]:7001", "10.0.0.1:7002"}), .key = kKey},
+                 "rank 0's address '[::ffff:0.0.0.0]:7001' means every address");
   expect_refused({.table = table_of({"127.0.0.1:7001", "no-such-host.invalid:7002"})},
                  "rank 1's address 'no-such-host.invalid:7002' is unknown");
   expect_refused({.table = table_of(std::vector<std::string>(4097, "127.0.0.1:7001"))},

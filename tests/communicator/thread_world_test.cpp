@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <numeric>
 #include <thread>
 #include <vector>
 
+#include "os/host.h"
 #include "testing/barrier_check.h"
 #include "testing/every_collective.h"
 #include "testing/on_every_rank.h"
@@ -182,6 +184,28 @@ TEST(ThreadWorld, TakesAsMuchMemoryAsFilesMayHave) {
   }
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
 }
+
+#if !defined(ROTA_IS_SANITIZED)  // A sanitizer has more addresses than any limit allows.
+// All threads use the same addresses, and the program needs some of them.
+TEST(ThreadWorld, TakesAsManyAddressesAsTheProcessMayHave) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlimit low{.rlim_cur = pages * os::page_bytes() + 2048 * kMiB, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &low), 0);
+  EXPECT_LE(transport::shm::thread_arena_bytes(2), 512 * kMiB);
+  EXPECT_GE(transport::shm::thread_arena_bytes(2), 500 * kMiB);
+  auto world = Communicator::for_threads(2);
+  on_every_rank(world, [](Communicator& comm) {
+    std::vector<float> values(1000, 1);
+    comm.all_reduce(values, ReduceOp::kSum);
+    EXPECT_EQ(values.back(), 2);
+  });
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+}
+#endif
 
 }  // namespace
 }  // namespace rota

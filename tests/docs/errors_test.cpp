@@ -12,6 +12,7 @@
 
 #include "docs/pages.h"
 #include "os/host.h"
+#include "os/system_error.h"
 #include "testing/on_every_rank.h"
 #include "testing/paths.h"
 #include "testing/said_by_child.h"
@@ -157,6 +158,15 @@ TEST(ErrorsPage, QuotesWhatFilesCause) {
   expect_quoted(error_of([&] { write_safetensors(folder + "/nowhere/model.safetensors", {}); }),
                 ErrorCode::kCannotWrite, folder);
   std::filesystem::remove_all(folder);
+}
+
+// The limits of a process that runs this test are not those of the page.
+TEST(ErrorsPage, QuotesWhatErrorsSayOfLimits) {
+  const auto has = [](const std::string& text) {
+    return kPage.find(text + "\n```") != std::string::npos;
+  };
+  EXPECT_TRUE(has("Cannot allocate memory" + os::advice_on_memory(8192000000)));
+  EXPECT_TRUE(has("Resource temporarily unavailable" + os::advice_on_processes(100)));
 }
 
 TEST(ErrorsPage, QuotesNotFinite) {

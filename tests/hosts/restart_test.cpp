@@ -77,6 +77,22 @@ TEST_F(Restart, MayBeOfTheLeaderAlone) {
   expect_success(next);
 }
 
+// Method: only the outer process of the leader's rotarun is killed. Its inner process asks the
+// ranks to end, which they ignore, and holds the port until the ranks are gone.
+TEST_F(Restart, OfALeaderWaitsForThePortOfTheOneBefore) {
+  Processes all = start_all(
+      {"--grace", "3", "/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"});
+  for (const auto& each : all) ASSERT_TRUE(each->wait_for("ready"));
+  Processes next(3);
+  all[0]->signal(SIGKILL);
+  next[0] = start_again(0);
+  for (const std::size_t host : {1, 2}) {
+    expect_lost(*all[host]);
+    next[host] = start_again(host);
+  }
+  expect_success(next);
+}
+
 // A leader may be restarted too, after a host has connected to the leader and before the job has
 // begun.
 TEST_F(Restart, OfALeaderThatStillWaitsIsNoEndForThoseWhoHaveCome) {

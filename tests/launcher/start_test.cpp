@@ -141,6 +141,24 @@ TEST_F(Start, StaysBelowALimitOfFileSizes) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
+#if !defined(ROTA_IS_SANITIZED)  // A sanitizer has more addresses than any limit allows.
+TEST_F(Start, StaysBelowALimitOfAddresses) {
+  const std::string command = testing::rotarun_path() + " -np 2 " + kSum;
+  const Result result = run({.arguments = {"/bin/sh", "-c", "ulimit -v 6000000; exec " + command}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("rank 1 of 2 by rotarun -np 2: 3\n"));
+}
+
+// rotarun chooses the size of the arenas, and does not know the limit that each rank sets.
+TEST_F(Start, NamesTheLimitOfAddressesWhereARankHasTooFew) {
+  const Result result = run_rotarun(script({"-np", "2"}, "ulimit -v 1500000; exec " + kSum));
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err,
+              HasSubstr("Cannot allocate memory; this process may have 1536000000 bytes "
+                        "of addresses (ulimit -v): raise the limit"));
+}
+#endif
+
 TEST_F(Start, ShowsTheRankTableAndStartsNothing) {
   const Result result = run_rotarun({"-np", "2", "--show-ranks", "echo", "started"});
   EXPECT_EQ(result.exit_code, 0);

@@ -241,6 +241,17 @@ TEST_F(StatusPort, EndsWith2WhereTheAddressIsTaken) {
               HasSubstr("--status-port " + taken.address + ": "));
 }
 
+// Method: the port is held for a second, as by a rotarun that was killed and still ends its ranks.
+TEST_F(StatusPort, WaitsForAPortThatIsStillHeld) {
+  os::Listener held = os::listen_on_loopback();
+  Process job(rotarun({"--status-port", held.address, "-np", "1", "echo", "on"}));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  held = {};
+  const Result result = job.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "on\n");
+}
+
 TEST_F(StatusPort, EndsWith2WhereTheAddressIsNone) {
   for (const std::string text : {"", "x", ":80", "65536", "-1", "a:80", "::1:80", "1.2.3.4",
                                  "1.2.3.4:", "1.2.3.4.5:80", "192.0.2.1:80"}) {

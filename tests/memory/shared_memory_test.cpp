@@ -8,11 +8,13 @@
 #include <sys/time.h>
 
 #include <csignal>
+#include <fstream>
 #include <string>
 #include <utility>
 
 #include <rota/error.h>
 
+#include "os/host.h"
 #include "testing/error_of.h"
 
 namespace rota::os {
@@ -61,6 +63,26 @@ TEST(SharedMemory, ThatDoesNotFitIsRefused) {
               std::string::npos)
         << error->what();
   }
+}
+
+std::size_t mapped_bytes() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * page_bytes();
+}
+
+// A mapping begins at a certain place, so it needs more addresses while it is made. A process whose
+// addresses are limited (ulimit -v) has room for many mappings only if each gives them back.
+TEST(SharedMemory, TakesNoMoreAddressesThanItsOwn) {
+  const std::size_t before = mapped_bytes();
+  {
+    const SharedMapping mapping(make_shared_memory("test", 32 * kMiB), 17 * page_bytes());
+    EXPECT_GE(mapped_bytes(), before + 32 * kMiB);
+    EXPECT_LT(mapped_bytes(), before + 64 * kMiB);
+    EXPECT_EQ(mapping.bytes().size(), 32 * kMiB);
+    mapping.bytes().front() = mapping.bytes().back() = std::byte{7};
+  }
+  EXPECT_LT(mapped_bytes(), before + 32 * kMiB);
 }
 
 void ignore(int) {}

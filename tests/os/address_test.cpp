@@ -49,6 +49,9 @@ TEST(Address, TellsWhetherItIsThisHostsOwn) {
   EXPECT_TRUE(is_loopback("127.0.0.1:1"));
   EXPECT_TRUE(is_loopback("127.255.255.254:1"));
   EXPECT_TRUE(is_loopback("[::1]:1"));
+  EXPECT_TRUE(is_loopback("[::ffff:127.0.0.1]:1"));
+  EXPECT_TRUE(is_loopback("[::ffff:7f00:101]:1"));
+  EXPECT_FALSE(is_loopback("[::ffff:10.0.0.1]:1"));
   EXPECT_FALSE(is_loopback("128.0.0.1:1"));
   EXPECT_FALSE(is_loopback("126.255.255.255:1"));
   EXPECT_FALSE(is_loopback("0.0.0.0:1"));
@@ -60,6 +63,8 @@ TEST(Address, TellsWhetherItIsThisHostsOwn) {
 TEST(Address, TellsWhetherItStandsForAllOfTheHostsOwn) {
   EXPECT_TRUE(parse_address("0.0.0.0:1").is_any());
   EXPECT_TRUE(parse_address("[::]:1").is_any());
+  EXPECT_TRUE(parse_address("[::ffff:0.0.0.0]:1").is_any());
+  EXPECT_FALSE(parse_address("[::ffff:127.0.0.1]:1").is_any());
   EXPECT_FALSE(parse_address("0.0.0.1:1").is_any());
   EXPECT_FALSE(parse_address("[::1]:1").is_any());
 }

@@ -17,6 +17,9 @@ TEST(HostFacts, ComeOutAsTheyWentIn) {
   EXPECT_EQ(decode_facts(encode(facts)), facts);
   facts.shared_memory_bytes.reset();
   facts.program_trouble = "cannot run train: No such file or directory";
+  facts.address_limit = 1;
+  facts.file_size_limit = 2;
+  facts.process_limit = 3;
   EXPECT_EQ(decode_facts(encode(facts)), facts);
   EXPECT_EQ(decode_facts(encode(HostFacts{})), HostFacts{});
 }
@@ -39,6 +42,9 @@ TEST(HostFacts, AreThoseOfThisHostAndOfTheProgram) {
   EXPECT_EQ(facts.slot_count, 7U);
   EXPECT_EQ(facts.architecture, os::architecture());
   EXPECT_EQ(facts.open_files.soft, os::open_file_limits().soft);
+  EXPECT_EQ(facts.address_limit, os::address_limit_bytes());
+  EXPECT_EQ(facts.file_size_limit, os::file_size_limit_bytes());
+  EXPECT_EQ(facts.process_limit, os::process_limit());
 }
 
 // The first port is for the rendezvous of the launchers, so it is not counted.

@@ -131,6 +131,45 @@ INSTANTIATE_TEST_SUITE_P(
              [](Inspection& seen) { seen.hosts[2].clock_ahead = 0.9; }, Verdict::kFine, "clocks",
              "within 900 ms of a's clock"}));
 
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+
+// Each host has two ranks, and 8 GiB of memory.
+INSTANTIATE_TEST_SUITE_P(
+    Limits, JudgementOf,
+    ::testing::Values(
+        Case{"few addresses", [](Inspection& seen) { facts_of(seen, 1).address_limit = 4 * kGiB; },
+             Verdict::kDegraded, "limits",
+             "b: each of the 2 ranks can share at most 1024 MiB: for more, raise ulimit -v"},
+        Case{"addresses for all of the memory",
+             [](Inspection& seen) { facts_of(seen, 1).address_limit = 16 * kGiB; }, Verdict::kFine,
+             "limits", "; addresses: 16.0 GiB (ulimit -v), file sizes: no limit (-f)"},
+        Case{"no addresses", [](Inspection& seen) { facts_of(seen, 1).address_limit = 3 << 20; },
+             Verdict::kUnusable, "limits",
+             "b: a rank maps the memory that all 2 ranks here share, and the limit of 3145728 "
+             "bytes of addresses (ulimit -v) leaves no room for it: raise the limit"},
+        Case{"few addresses, but ranks that share no memory",
+             [](Inspection& seen) {
+               facts_of(seen, 1).address_limit = 3 << 20;
+               seen.options = launcher::parse_options({"--transport", "tcp", "train"});
+             },
+             Verdict::kFine, "limits", "0.0 GiB (ulimit -v)"},
+        Case{"short files", [](Inspection& seen) { facts_of(seen, 2).file_size_limit = kGiB; },
+             Verdict::kDegraded, "limits", "c: each of the 2 ranks can share at most 1024 MiB: "},
+        Case{"no files", [](Inspection& seen) { facts_of(seen, 2).file_size_limit = 1000; },
+             Verdict::kUnusable, "limits", "the limit of 1000 bytes (ulimit -f) leaves no room"},
+        Case{"few processes", [](Inspection& seen) { facts_of(seen, 0).process_limit = 5; },
+             Verdict::kUnusable, "limits",
+             "a: this user may have 5 processes (ulimit -u), but this job needs 6: raise"},
+        Case{"just enough processes", [](Inspection& seen) { facts_of(seen, 0).process_limit = 6; },
+             Verdict::kFine, "limits", "processes: 6 (-u) on a; "},
+        Case{"two limits, of which one is worse",
+             [](Inspection& seen) {
+               facts_of(seen, 0).address_limit = 4 * kGiB;
+               facts_of(seen, 1).process_limit = 5;
+               facts_of(seen, 2).address_limit = 4 * kGiB;
+             },
+             Verdict::kUnusable, "limits", "(-u) on b: b: this user may have 5 processes"}));
+
 INSTANTIATE_TEST_SUITE_P(
     Edges, JudgementOf,
     ::testing::Values(Case{"a slow edge",
@@ -185,7 +224,7 @@ TEST(Judgement, OfOneHostLooksAtWhatItHasAlone) {
   std::vector<std::string> checks;
   for (const Finding& finding : judgement.findings) checks.push_back(finding.check);
   EXPECT_THAT(checks, ElementsAre("hosts", "version", "features", "program", "ranks", "files",
-                                  "memory", "/dev/shm"));
+                                  "limits", "memory", "/dev/shm"));
   EXPECT_TRUE(judgement.edges.empty());
 }
 

@@ -17,13 +17,13 @@ using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
 // Runs rotarun under `limits`, because some results depend on the limits under which the tests run.
-Result run_with_files(const std::string& limits, const std::string& arguments) {
+Result run_with_limits(const std::string& limits, const std::string& arguments) {
   return run({.arguments = {"/bin/sh", "-c",
                             "ulimit " + limits + "; exec " + rotarun_path() + " " + arguments}});
 }
 
 TEST(PreflightHere, FindsThatAllIsFine) {
-  const Result result = run_with_files("-n 1024", "-np 1 --preflight true");
+  const Result result = run_with_limits("-n 1024", "-np 1 --preflight true");
   EXPECT_EQ(result.exit_code, 0) << result.out;
   EXPECT_THAT(result.out, HasSubstr("\nhosts     fine     this host alone: "));
   EXPECT_THAT(result.out, HasSubstr("\npreflight: fine\n"));
@@ -64,20 +64,30 @@ TEST(PreflightHere, LooksForEachProgramWhereItRuns) {
 }
 
 TEST(PreflightHere, FindsMoreRanksThanSlots) {
-  const Result result = run_with_files("-n 8192", "-np 4096 --preflight true");
+  const Result result = run_with_limits("-n 8192", "-np 4096 --preflight true");
   EXPECT_EQ(result.exit_code, 20) << result.out;
   EXPECT_THAT(result.out, HasSubstr("ranks     degraded  4096: 4096 on "));
   EXPECT_THAT(result.out, HasSubstr("rotarun may open 8192 files (ulimit -Hn)"));
 }
 
 TEST(PreflightHere, FindsFewOpenFiles) {
-  const Result low = run_with_files("-n 512", "-np 1 --preflight true");
+  const Result low = run_with_limits("-n 512", "-np 1 --preflight true");
   EXPECT_EQ(low.exit_code, 10);
   EXPECT_THAT(low.out, HasSubstr("preflight: degraded: files: 512 open files, at most 512"));
-  const Result lower = run_with_files("-Sn 16", "-np 1 --preflight true");
+  const Result lower = run_with_limits("-Sn 16", "-np 1 --preflight true");
   EXPECT_EQ(lower.exit_code, 20);
   EXPECT_THAT(lower.out, HasSubstr("each rank may open 16 files (ulimit -Sn)"));
 }
+
+#if !defined(ROTA_IS_SANITIZED)  // A sanitizer has more addresses than any limit allows.
+TEST(PreflightHere, FindsFewAddresses) {
+  const Result low = run_with_limits("-v 4000000", "-np 2 --preflight true");
+  EXPECT_EQ(low.exit_code, 10) << low.out;
+  EXPECT_THAT(low.out, HasSubstr("\nlimits    degraded  addresses: 3.8 GiB (ulimit -v)"));
+  EXPECT_THAT(low.out, HasSubstr(": each of the 2 ranks can share at most 976 MiB: for more, "
+                                 "raise ulimit -v\n"));
+}
+#endif
 
 // Errors appear in the same text and JSON forms as other results.
 TEST(PreflightHere, SaysWhatKeepsItFromLooking) {
@@ -104,11 +114,11 @@ TEST(PreflightHere, CouldNotTellWithinTheTimeout) {
 }
 
 TEST(PreflightHere, AWarningBeforeAJobIsAboutTheSameFiles) {
-  const Result result = run_with_files("-Sn 17", "-np 2 true");
+  const Result result = run_with_limits("-Sn 17", "-np 2 true");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr("rotarun: warning: each rank may open 17 files (ulimit -Sn), "
                                     "but this job needs about 18: raise the limit\n"));
-  EXPECT_EQ(run_with_files("-Sn 18", "-np 2 true").err, "");
+  EXPECT_EQ(run_with_limits("-Sn 18", "-np 2 true").err, "");
 }
 
 TEST(PreflightHere, MakesNoSenseWithOtherQuestions) {

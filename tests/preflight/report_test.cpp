@@ -19,6 +19,9 @@ TEST(Report, IsALineForEachCheckAndOneForEachEdge) {
   const std::string slow =
       "b -> c has 94.4 Mbit/s, 0.0094 of the median: the whole ring is as slow as this edge: check "
       "the network between the two hosts, or leave out a host\n";
+  const std::string limits =
+      "limits     fine      addresses: no limit (ulimit -v), file sizes: no limit (-f), processes: "
+      "no limit (-u)\n";
   EXPECT_EQ(to_text(inspection, judge(inspection)), R"(check      verdict   found
 hosts      fine      a (a:7701), b (b:7701), c (c:7701)
 key        fine      all 3 hosts have proved that they have the same key
@@ -28,7 +31,7 @@ program    fine      /opt/train: 4711 bytes, SHA-256 aaaaaaaaaaaa
 ranks      fine      6: 2 on a, 2 on b, 2 on c; 2 CPUs allowed, no quota
 ports      fine      every host has enough free ports of --ports 7700-7955
 files      fine      1024 open files, at most 4096
-memory     fine      8.0 GiB, may lock 64 KiB
+)" + limits + R"(memory     fine      8.0 GiB, may lock 64 KiB
 /dev/shm   fine      1.0 GiB free: rota itself does not use /dev/shm
 clocks     fine      within 0 us of a's clock
 bandwidth  degraded  )" + slow + R"(latency    fine      40 us to 40 us on the edges of the ring
@@ -59,6 +62,7 @@ TEST(Report, IsOneObjectForPrograms) {
   Inspection inspection = fine_inspection();
   inspection.hosts[1].facts.program_trouble = "cannot run train: Permission denied";
   inspection.hosts[1].facts.program_sha256.clear();
+  inspection.hosts[1].facts.process_limit = 95000;
   inspection.hosts[1].clock_ahead = 0.25;
   inspection.hosts[2].facts.locked_memory_bytes = UINT64_MAX;
   inspection.hosts[2].facts.shared_memory_bytes.reset();
@@ -80,7 +84,9 @@ TEST(Report, IsOneObjectForPrograms) {
     "program": {"path": "/opt/train", "bytes": null, "sha256": null,
                 "trouble": "cannot run train: Permission denied"},
     "clock_ahead_s": 0.25, "memory_bytes": 8589934592, "locked_memory_bytes": 65536,
-    "dev_shm_free_bytes": 1073741824, "open_files": {"soft": 1024, "hard": 4096},
+    "dev_shm_free_bytes": 1073741824,
+    "limits": {"address_bytes": null, "file_bytes": null, "processes": 95000},
+    "open_files": {"soft": 1024, "hard": 4096},
     "free_ports": 100})"));
   EXPECT_TRUE(report["hosts"][2]["locked_memory_bytes"].is_null());
   EXPECT_TRUE(report["hosts"][2]["dev_shm_free_bytes"].is_null());

@@ -96,6 +96,10 @@ const BadValue kClusters[] = {
     {cluster_of(R"("worker":{"99999999999":"a:1"})"), {"is '99999999999'"}},
     {cluster_of(R"("worker":["localhost:1","b:1"])"), {"'localhost'", "means itself"}},
     {cluster_of(R"("worker":["b:1","127.0.1.1:1"])"), {"'127.0.1.1'", "means itself"}},
+    {cluster_of(R"("worker":["0.0.0.0:1","b:1"])"), {"'0.0.0.0'", "means itself"}},
+    {cluster_of(R"("worker":["b:1","[::]:1"])"), {"'::'", "means itself"}},
+    // Nobody can connect to these addresses, not even on one machine.
+    {cluster_of(R"("worker":["0.0.0.0:1","0.0.0.0:2"])"), {"'0.0.0.0'", "means itself"}},
 };
 
 const BadValue kTasks[] = {

@@ -31,6 +31,12 @@ const Bad kDeclared[] = {
     {{"ROTA_HOSTS=a b"}, {"ROTA_HOSTS has 'a b'"}},
     {{"ROTA_HOSTS=a:4096,a"}, {"'a' has 4097 slots"}},
     {{"ROTA_HOSTS=localhost,b"}, {"ROTA_HOSTS", "'localhost'", "means itself"}},
+    {{"ROTA_HOSTS=0.0.0.0,b"}, {"ROTA_HOSTS", "'0.0.0.0'", "means itself"}},
+    {{"ROTA_HOSTS=b,[::]:2"}, {"ROTA_HOSTS", "'::'", "means itself"}},
+    {{"ROTA_HOSTS=b,[::ffff:127.0.0.1]"}, {"'::ffff:127.0.0.1'", "means itself"}},
+    {{"ROTA_HOSTS=b,[::ffff:0:0]"}, {"'::ffff:0:0'", "means itself"}},
+    {{"ROTA_HOSTS=[0:0:0:0:0:0:0:1],b"}, {"'0:0:0:0:0:0:0:1'", "means itself"}},
+    {{"ROTA_HOSTS=127.1,b"}, {"'127.1'", "means itself"}},
     {{"ROTA_HOSTS=tcp://10.0.0.1:80"}, {"ROTA_HOSTS has 'tcp://10.0.0.1:80'"}},
     {{"ROTA_WORLD=0"}, {"ROTA_WORLD is '0'"}},
     {{"ROTA_WORLD=four"}, {"ROTA_WORLD is 'four'"}},
@@ -150,6 +156,7 @@ const Bad kBadPods[] = {
     {{"PET_NNODES=2", "PET_NODE_RANK=1", "PET_NPROC_PER_NODE=0"}, {"PET_NPROC_PER_NODE is '0'"}},
     {{"PET_NNODES=2", "PET_NODE_RANK=1", "PET_MASTER_ADDR=localhost"},
      {"'localhost'", "means itself"}},
+    {{"PET_NNODES=2", "PET_NODE_RANK=1", "PET_MASTER_ADDR=0.0.0.0"}, {"'0.0.0.0'", "means itself"}},
     {{"RANK=0"}, {"WORLD_SIZE is not set", "PyTorchJob"}},
     {{"WORLD_SIZE=2"}, {"RANK is not set"}},
     {{"RANK=2", "WORLD_SIZE=2"}, {"RANK is 2", "WORLD_SIZE is 2"}},
@@ -157,6 +164,10 @@ const Bad kBadPods[] = {
      {"WORLD_SIZE is 5", "PET_NPROC_PER_NODE is 2"}},
     {{"RANK=3", "WORLD_SIZE=6", "PET_NPROC_PER_NODE=2"}, {"RANK is 3", "is 3"}},
     {{"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=127.0.0.1"}, {"'127.0.0.1'", "means itself"}},
+    {{"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=0.0.0.0"}, {"'0.0.0.0'", "means itself"}},
+    {{"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=::"}, {"'::'", "means itself"}},
+    {{"SLURM_JOB_ID=5", "SLURM_JOB_NODELIST=n1,0.0.0.0", "SLURM_JOB_NUM_NODES=2"},
+     {"Slurm allocation has 2 hosts", "'0.0.0.0'", "means itself"}},
 };
 
 const std::string kTwo =

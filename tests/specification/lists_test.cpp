@@ -29,6 +29,7 @@ TEST(Hostfile, HasAHostALine) {
   EXPECT_EQ(hostfile_text("# Ours.\n\n  a:2\t# Two.\r\nb:1\n"), "a*2 b*1");
   EXPECT_EQ(hostfile_text("[fd00::1]:2\n[fd00::2] slots=3"), "fd00::1*2 fd00::2*3");
   EXPECT_EQ(hostfile_text("fd00::1 slots=2\nfd00::2\n"), "fd00::1*2 fd00::2");
+  EXPECT_EQ(hostfile_text("0.0.0.0\n"), "0.0.0.0");  // This host alone.
   EXPECT_EQ(hostfile_text("fe80::1%eth0\nfe80::2%eth0\n"), "fe80::1%eth0 fe80::2%eth0");
   EXPECT_EQ(hostfile_text("a slots=2 max_slots=4\nb max-slots=1\n"), "a*2 b");
 }
@@ -69,6 +70,8 @@ TEST(Hostfile, IsRefusedByFileAndLine) {
            {"slots=2\n", "hosts:1 has 'slots=2', which is not a host"},
            {"a,b\n", "hosts:1 has 'a,b', which is not a host"},
            {"localhost\nb\n", "'localhost'; every host means itself by that name"},
+           {"b\n0.0.0.0 slots=2\n", "'0.0.0.0'; every host means itself by that name"},
+           {"b\n::ffff:127.0.0.1\n", "'::ffff:127.0.0.1'; every host means itself by that name"},
        }) {
     EXPECT_THAT(hostfile_text(text), HasSubstr(words)) << text;
   }
@@ -127,8 +130,10 @@ TEST(HostList, FindsThisHostByItsName) {
   EXPECT_EQ(read(given).chosen.own_host, std::size_t{0});
   given.host_list = "bb,b.exam";
   EXPECT_EQ(read(given).chosen.own_host, std::nullopt);
-  given.host_list = "localhost:3";
-  EXPECT_EQ(read(given).chosen.own_host, std::size_t{0});
+  for (const char* itself : {"localhost:3", "0.0.0.0:3", "[::]", "[::ffff:127.0.0.1]:3"}) {
+    given.host_list = itself;
+    EXPECT_EQ(read(given).chosen.own_host, std::size_t{0}) << itself;
+  }
   given.host_list = "a,me@b";
   EXPECT_THAT(refusal_of(given), HasSubstr("--agent \"ssh -l USER {host}\""));
 }

@@ -12,6 +12,7 @@
 #include "launcher/plan/file_need.h"
 #include "launcher/plan/machine_cores.h"
 #include "os/listener.h"
+#include "os/patient_listener.h"
 #include "os/shared_mapping.h"
 
 namespace rota::launcher {
@@ -35,12 +36,22 @@ std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& a
     }
   }
   if (listeners.size() == count) return listeners;
-  throw Error(ErrorCode::kSystem, "the ports " + std::to_string(ports.first + 1) + " to " +
-                                      std::to_string(ports.last) + " of " + address +
-                                      " have room for " + std::to_string(listeners.size()) +
-                                      " of the " + std::to_string(count) + " ranks of this host" +
-                                      (trouble.empty() ? "" : " (last error: " + trouble + ")") +
-                                      ": give other ports with --ports");
+  throw os::AddressInUse("the ports " + std::to_string(ports.first + 1) + " to " +
+                         std::to_string(ports.last) + " of " + address + " have room for " +
+                         std::to_string(listeners.size()) + " of the " + std::to_string(count) +
+                         " ranks of this host" +
+                         (trouble.empty() ? "" : " (last error: " + trouble + ")") +
+                         ": give other ports with --ports");
+}
+
+// Waits for ports that the ranks of a killed job still hold. The wait is shorter than the silence
+// after which another host counts as lost.
+std::vector<os::Listener> listen_for_ranks(const HostSetup& setup, const std::string& address,
+                                           std::size_t count) {
+  constexpr std::chrono::seconds kHeldByRanks{2};
+  const auto listen = [&] { return listen_in(setup.options.ports, address, count); };
+  auto listeners = os::listen_patiently(listen, setup.signals, kHeldByRanks);
+  return listeners ? *std::move(listeners) : listen();
 }
 
 void require_groups(const HostAssignment& assignment, const Options& options) {
@@ -100,8 +111,7 @@ PreparedRanks prepare_ranks(const HostSetup& setup, HostAssignment assignment,
     assignment.places.assign(own, own + static_cast<std::ptrdiff_t>(count));
   }
   const bool listens = base::listens(assignment.transport);
-  std::vector<os::Listener> listeners =
-      listen_in(setup.options.ports, address, listens ? count : 0);
+  std::vector<os::Listener> listeners = listen_for_ranks(setup, address, listens ? count : 0);
   PreparedRanks prepared{.assignment = std::move(assignment),
                          .endpoints = {.may_spin = count_here <= slots.cpu_count},
                          .handoff = DescriptorHandoff(count),

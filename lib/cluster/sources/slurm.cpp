@@ -141,6 +141,7 @@ std::optional<Specification> from_slurm_step(const Given& given) {
   specification.own_host = environment.number("SLURM_NODEID", kAnyRank);
   require_sum(specification, count->name);
   if (specification.hosts.empty()) return specification;
+  require_reachable(specification);
   if (specification.own_host) {
     require_among("SLURM_NODEID", *specification.own_host, "the number of nodes",
                   specification.hosts.size());
@@ -159,6 +160,7 @@ std::optional<Specification> from_slurm_allocation(const Given& given) {
   specification.is_room = true;
   specification.has_srun = true;
   specification.hosts = read_nodes(environment, false);
+  require_reachable(specification);
   specification.own_host = find_own(specification.hosts, given);
   return specification;
 }

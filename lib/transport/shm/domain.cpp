@@ -9,6 +9,7 @@
 
 #include <rota/error.h>
 
+#include "base/arena_size.h"
 #include "base/assert.h"
 #include "os/host.h"
 
@@ -22,7 +23,6 @@ namespace {
 constexpr std::size_t kApart = 17 * kPage;  // Changes bits in both halves of the hash.
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-constexpr std::uint64_t kLeastArenaBytes = std::uint64_t{1} << 20;
 
 }  // namespace
 
@@ -79,14 +79,13 @@ std::shared_ptr<memory::Arena> open_arena(const std::shared_ptr<Domain>& domain,
 }
 
 std::size_t thread_arena_bytes(std::size_t count) {
+  const base::ArenaLimits limits{.file_bytes = os::file_size_limit_bytes(),
+                                 .address_bytes = os::free_address_bytes()};
   const std::uint64_t wanted = sizeof(void*) == 8 ? 16 * kGiB : kGiB / count;
-  const std::uint64_t allowed = os::file_size_limit_bytes();
-  const std::uint64_t bytes = std::min(wanted, allowed) / os::page_bytes() * os::page_bytes();
-  if (bytes >= kLeastArenaBytes) return static_cast<std::size_t>(bytes);
-  throw Error(ErrorCode::kNoMemory,
-              "memory that threads share counts as a file, and the limit of " +
-                  std::to_string(allowed) +
-                  " bytes (ulimit -f) leaves no room for it: raise the limit");
+  const std::size_t bytes = base::within_limits(
+      static_cast<std::size_t>(wanted / os::page_bytes() * os::page_bytes()), count, limits);
+  if (bytes == 0) throw Error(ErrorCode::kNoMemory, base::lack_of_room(count, limits));
+  return bytes;
 }
 
 std::shared_ptr<Domain> make_thread_arenas(std::size_t count, std::size_t bytes) {

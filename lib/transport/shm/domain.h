@@ -51,7 +51,7 @@ std::shared_ptr<memory::Arena> open_arena(const std::shared_ptr<Domain>& domain,
 
 // Returns the size of the arena of each of `count` threads that are ranks of one process. Arenas
 // take room in the address space, which all threads share, but unused pages take no memory. Throws
-// Error kNoMemory when the limit on file sizes leaves too little.
+// Error kNoMemory when the limit of file sizes or of addresses leaves too little.
 std::size_t thread_arena_bytes(std::size_t count);
 
 // Makes a domain of `count` arenas with `bytes` bytes each. Throws what Domain's constructor

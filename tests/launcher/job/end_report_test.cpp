@@ -10,6 +10,7 @@
 namespace rota::launcher {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -162,6 +163,22 @@ TEST(JobPlan, KeepsArenasBelowTheLimitOfFiles) {
   facts.file_size_limit = 1000;
   EXPECT_THROW(make_plan(parse_options({"p"}), facts, no_cores), UsageError);
   EXPECT_NO_THROW(make_plan(parse_options({"--transport", "tcp", "p"}), facts, no_cores));
+}
+
+// Each rank maps the arenas of all ranks. Half of a rank's addresses are left to the program.
+TEST(JobPlan, KeepsArenasBelowTheLimitOfAddresses) {
+  Facts facts = small_machine();
+  const Options options = parse_options({"-np", "4", "p"});
+  facts.address_limit = 800'000'000;
+  const JobPlan plan = make_plan(options, facts, no_cores);
+  EXPECT_EQ(plan.arena_bytes, 95U * 1024 * 1024);
+  EXPECT_THAT(
+      plan.why,
+      Contains(StartsWith("an arena of 95 MiB for each rank, as ulimit -v allows no more; ")));
+  facts.address_limit = 8 * 1024 * 1024 - 1;
+  EXPECT_THROW(make_plan(options, facts, no_cores), UsageError);
+  EXPECT_NO_THROW(
+      make_plan(parse_options({"-np", "4", "--transport", "tcp", "p"}), facts, no_cores));
 }
 
 TEST(JobPlan, HasAsManyRanksAsAWorldMay) {

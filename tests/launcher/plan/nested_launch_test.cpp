@@ -199,6 +199,27 @@ TEST(NestedLaunch, TellsStepsOfOneAllocationApart) {
   EXPECT_EQ(job_of("1"), "9.1");
 }
 
+// On the host of rank 0, the address says where rank 0 listens.
+TEST(NestedLaunch, RefusesAnAddressThatNoOtherHostCanUse) {
+  const auto said = [](const char* address, const Variables& torchrun) {
+    Variables variables = torchrun;
+    variables[3] = std::string("MASTER_ADDR=") + address;
+    return refusal_to_reach(variables);
+  };
+  for (const char* address : {"0.0.0.0", "::", "::ffff:0.0.0.0"}) {
+    EXPECT_THAT(said(address, kTorchrun),
+                HasSubstr("torchrun says rank 2 of 4, 0 on its host, on 2 hosts, rendezvous at "));
+    EXPECT_THAT(said(address, kTorchrun),
+                HasSubstr(", and that rank 0 is at '" + std::string(address) +
+                          "'; every host means itself by that name: give the name by which other "
+                          "hosts reach rank 0"));
+    Variables of_first = kTorchrun;
+    of_first[0] = "RANK=1";
+    EXPECT_EQ(said(address, of_first), "it is host 1");
+  }
+  EXPECT_EQ(said("10.0.0.1", kTorchrun), "it is host 2");
+}
+
 TEST(NestedLaunch, SaysWhatIsMissing) {
   EXPECT_EQ(refusal_to_reach({"PMI_RANK=1", "PMI_SIZE=4"}),
             "PMI says rank 1 of 4, but not where rank 0 is: for all ranks, set MASTER_ADDR to the "

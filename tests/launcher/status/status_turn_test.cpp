@@ -42,7 +42,7 @@ class StatusTurn : public ::testing::Test {
   }
 
   std::size_t find_count_ = 0;
-  StatusPort port_{"127.0.0.1:0", [this] {
+  StatusPort port_{os::listen_on_loopback(), [this] {
                      ++find_count_;
                      return JobStatus{};
                    }};
@@ -63,7 +63,7 @@ TEST_F(StatusTurn, AnswersSomeAndFindsOutOnceWhatItTells) {
 // The limit is one eighth of 256 descriptors.
 TEST_F(StatusTurn, KeepsNoMoreCallersThanAShareOfTheDescriptors) {
   port_ = testing::with_descriptor_limit(
-      256, [] { return StatusPort("127.0.0.1:0", [] { return JobStatus{}; }); });
+      256, [] { return StatusPort(os::listen_on_loopback(), [] { return JobStatus{}; }); });
   std::vector<os::Fd> callers;
   while (callers.size() < 60) callers.push_back(call());
   for (int i = 0; i < 8; ++i) turn();

@@ -1,0 +1,69 @@
+// A process waits for a port that another process is about to release.
+#include "os/patient_listener.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace rota::os {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(PatientListener, ListensOnceThePortIsFree) {
+  const SignalWatch signals(std::array{SIGCHLD, SIGTERM});
+  Listener held = listen_on_loopback();
+  const Address address = parse_address(held.address);
+  int try_count = 0;
+  const auto listener = listen_patiently(
+      [&] {
+        if (++try_count == 3) held = {};
+        return listen_on(address);
+      },
+      signals);
+  ASSERT_TRUE(listener);
+  EXPECT_EQ(listener->address, address.to_text());
+  EXPECT_EQ(try_count, 3);
+}
+
+TEST(PatientListener, GivesUpWhenThePortStaysHeld) {
+  const SignalWatch signals(std::array{SIGCHLD, SIGTERM});
+  const Listener held = listen_on_loopback();
+  const base::TimePoint start = base::Clock::now();
+  EXPECT_THROW(listen_patiently([&] { return listen_on(parse_address(held.address)); }, signals,
+                                milliseconds(120)),
+               AddressInUse);
+  EXPECT_GE(base::Clock::now() - start, milliseconds(120));
+}
+
+// The address is one of those for documentation, which no host has.
+TEST(PatientListener, WaitsForNothingElse) {
+  const SignalWatch signals(std::array{SIGCHLD, SIGTERM});
+  int try_count = 0;
+  const auto listen = [&] {
+    ++try_count;
+    return listen_on(parse_address("192.0.2.1:0"));
+  };
+  EXPECT_THROW(listen_patiently(listen, signals), Error);
+  EXPECT_EQ(try_count, 1);
+}
+
+TEST(PatientListener, EndsTheWaitForASignal) {
+  SignalWatch signals(std::array{SIGCHLD, SIGTERM});
+  const Listener held = listen_on_loopback();
+  const auto listener = listen_patiently(
+      [&] {
+        ::kill(::getpid(), SIGTERM);
+        return listen_on(parse_address(held.address));
+      },
+      signals);
+  EXPECT_FALSE(listener);
+  const auto signal = signals.next();
+  ASSERT_TRUE(signal);
+  EXPECT_EQ(signal->number, SIGTERM);
+}
+
+}  // namespace
+}  // namespace rota::os
