@@ -10,7 +10,7 @@ sysroot_packages=(libc-ares-dev libc6-dev libcxxopts-dev libeigen3-dev libgmock-
   nlohmann-json3-dev zlib1g-dev)
 
 # The programs of ranks that the tests in tests/arm/ start in emulators.
-mixed_programs=(given_gradients mnist)
+mixed_programs=(given_gradients trained_weights mnist)
 
 # Prints where apt of this machine gets Debian 12 from.
 debian_mirror() {
