@@ -40,7 +40,8 @@ class SharedMapping {
 
   // Backs [offset, offset + count) with real pages now, so that touching them later cannot fail.
   // Throws Error kNoMemory when the host has no room; the range is then as after discard(). Asks
-  // `available` first and meanwhile: Linux would take the pages and then kill a process.
+  // `available` before each slice: Linux gives pages that it does not have, and then kills a
+  // process.
   void reserve(std::size_t offset, std::size_t count,
                const AvailableBytes& available = available_memory_bytes);
   // Gives the pages back; they read as zeros from then on.
