@@ -22,6 +22,12 @@ if(CMAKE_CROSSCOMPILING)
     ${CMAKE_SYSROOT}/${library_folder}/openblas-pthread)
 endif()
 
+# A package of 32-bit ARM refuses processors that its programs cannot run on.
+set(rota_preinst)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^armv")
+  set(rota_preinst ${CMAKE_CURRENT_LIST_DIR}/armhf/preinst)
+endif()
+
 # rota_package(<component> <name> <section> <description> [<dependency>...])
 # The summary of each package is that of the project.
 function(rota_package component name section description)
@@ -31,6 +37,7 @@ function(rota_package component name section description)
   set(CPACK_DEBIAN_${key}_PACKAGE_SECTION ${section} PARENT_SCOPE)
   set(CPACK_DEBIAN_${key}_PACKAGE_DEPENDS ${depends} PARENT_SCOPE)
   set(CPACK_DEBIAN_${key}_DESCRIPTION "${description}" PARENT_SCOPE)
+  set(CPACK_DEBIAN_${key}_PACKAGE_CONTROL_EXTRA ${rota_preinst} PARENT_SCOPE)
 endfunction()
 
 set(same "(= ${PROJECT_VERSION})")

@@ -1,13 +1,15 @@
-// Benchmarks of the reductions and updates, in every variant that this machine supports, and of the
-// matrix products of the models.
+// Benchmarks of the reductions, codings and updates, in every variant that this machine supports,
+// and of the matrix products of the models.
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "commands.h"
+#include "kernels/codings.h"
 #include "kernels/optimizers.h"
 #include "kernels/reductions.h"
 #include "nn/product.h"
@@ -21,11 +23,13 @@ struct Buffers {
   std::vector<float> first;
   std::vector<float> second;
   std::vector<float> third;
+  std::vector<float> fourth;
 
   explicit Buffers(std::size_t bytes)
       : first(bytes / sizeof(float), 1.0F),
         second(bytes / sizeof(float), 1.0F),
-        third(bytes / sizeof(float)) {}
+        third(bytes / sizeof(float)),
+        fourth(bytes / sizeof(float), 1.0F) {}
 };
 
 using Call = std::function<void(Buffers&)>;
@@ -48,12 +52,15 @@ constexpr Reduced kReduced[] = {
 constexpr std::int64_t kInCache = std::int64_t{128} << 10;
 constexpr std::int64_t kInMemory = std::int64_t{64} << 20;
 
-// `passes`: how often the call reads or writes a whole buffer.
-void add_kernel(const std::string& name, int passes, const Call& call) {
+// `passes`: how often the call reads or writes a whole buffer. `prepare` is called before the time
+// is taken.
+void add_kernel(
+    const std::string& name, int passes, const Call& call, const Call& prepare = [](Buffers&) {}) {
   benchmark::RegisterBenchmark(
       name.c_str(),
-      [passes, call](benchmark::State& state) {
+      [passes, call, prepare](benchmark::State& state) {
         Buffers buffers(static_cast<std::size_t>(state.range(0)));
+        prepare(buffers);
         for ([[maybe_unused]] auto _ : state) {
           call(buffers);
           benchmark::ClobberMemory();
@@ -89,9 +96,50 @@ void add_reductions(const kernels::Reductions& reductions) {
              });
 }
 
+// Fills the first buffer with numbers from 0.5 to 1.5 in no order. A codec that selects or rounds
+// would have nothing to do with equal numbers.
+void vary(Buffers& buffers) {
+  std::uint32_t random = 12345;
+  for (float& value : buffers.first) {
+    random = random * 1664525 + 1013904223;
+    value = 0.5F + static_cast<float>(random >> 8) / static_cast<float>(1 << 24);
+  }
+}
+
+// The second buffer has the coded bytes. They do not count as a pass: they are fewer.
+void add_codings(const kernels::Codings& codings) {
+  const std::string suffix = std::string("/") + codings.variant->name;
+  for (std::size_t i = 1; i < kernels::kCodecCount; ++i) {  // All codecs but the identity.
+    const auto codec = static_cast<Codec>(i);
+    const std::string name(to_string(codec));
+    const Call encode = [coding = codings.coding(codec)](Buffers& buffers) {
+      coding.encode(bytes_of(buffers.second), bytes_of(buffers.first), buffers.first.size(),
+                    {.key = 1});
+    };
+    add_kernel(name + "_encode" + suffix, 1, encode, vary);
+    add_kernel(
+        name + "_decode_add" + suffix, 2,
+        [coding = codings.coding(codec)](Buffers& buffers) {
+          coding.add(bytes_of(buffers.third), bytes_of(buffers.first), bytes_of(buffers.second),
+                     buffers.first.size(), 1.0F);
+        },
+        [encode](Buffers& buffers) {
+          vary(buffers);
+          encode(buffers);
+        });
+  }
+}
+
+// With betas of 1 and gradients of 0, the means of Adam stay as they are.
 void add_updates(const kernels::Optimizers& optimizers) {
-  const std::string name = std::string("float32_sgd_update/") + optimizers.variant->name;
-  add_kernel(name, 5, [update = optimizers.float32.sgd](Buffers& buffers) {
+  const std::string suffix = std::string("/") + optimizers.variant->name;
+  add_kernel("float32_adam_update" + suffix, 7,
+             [update = optimizers.float32.adam](Buffers& buffers) {
+               update(buffers.first.data(), buffers.second.data(), buffers.fourth.data(),
+                      buffers.third.data(), buffers.first.size(),
+                      {1.0F, 1.0F, 0.0F, 1e-9F, 1.0F, 1e-8F, 1.0F});
+             });
+  add_kernel("float32_sgd_update" + suffix, 5, [update = optimizers.float32.sgd](Buffers& buffers) {
     update(buffers.first.data(), buffers.second.data(), buffers.third.data(), buffers.first.size(),
            {0.001F, 0.999F, 0.0F, 1.0F});
   });
@@ -139,6 +187,9 @@ int run_kernel_benchmarks(int argument_count, char** arguments) {
   });
   for (const kernels::Reductions* reductions : kernels::Reductions::table()) {
     if (reductions->variant->supported()) add_reductions(*reductions);
+  }
+  for (const kernels::Codings* codings : kernels::Codings::table()) {
+    if (codings->variant->supported()) add_codings(*codings);
   }
   for (const kernels::Optimizers* optimizers : kernels::Optimizers::table()) {
     if (optimizers->variant->supported()) add_updates(*optimizers);

@@ -10,7 +10,7 @@ sysroot_packages=(libc-ares-dev libc6-dev libcxxopts-dev libeigen3-dev libgmock-
   nlohmann-json3-dev zlib1g-dev)
 
 # The programs of ranks that the tests in tests/arm/ start in emulators.
-mixed_programs=(given_gradients mnist)
+mixed_programs=(given_gradients trained_weights mnist)
 
 # Prints where apt of this machine gets Debian 12 from.
 debian_mirror() {
@@ -20,6 +20,9 @@ debian_mirror() {
     die "arm: apt of this machine has no source of Debian 12, bookworm, so no libraries can be fetched"
 }
 
+# has_sysroot ARCHITECTURE succeeds if the libraries were extracted before.
+has_sysroot() { [[ $(cat "$kept/arm/$1/complete" 2>/dev/null) == "${sysroot_packages[*]}" ]]; }
+
 # make_sysroot ARCHITECTURE extracts the libraries into $kept/arm/ARCHITECTURE, unless that folder
 # has them. Its file `complete` lists the packages.
 make_sysroot() {
@@ -28,7 +31,7 @@ make_sysroot() {
   # Two commands may want the same libraries at the same time.
   exec 9>"$folder.lock"
   flock 9
-  if [[ $(cat "$folder/complete" 2>/dev/null) != "$wanted" ]]; then
+  if ! has_sysroot "$1"; then
     say "extracting Debian's libraries for $1 into $folder"
     mirror=$(debian_mirror)
     rm -rf "$folder"
@@ -67,6 +70,14 @@ fetch_packages() {
     die "${*:3}: packages of $1 cannot be downloaded (see $2/log)"
   rm -rf "$state" "$2/log"
 }
+
+# can_fetch ARCHITECTURE succeeds if this machine can fetch packages of the architecture: it fetches
+# a small one.
+can_fetch() (
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  fetch_packages "$1" "$folder" zlib1g >/dev/null 2>&1
+)
 
 # The packages that have the shared libraries which rota's programs load.
 run_time_packages=(libc-ares2 libc6 libgcc-s1 libhwloc15 libopenblas0-pthread libssl3 libstdc++6

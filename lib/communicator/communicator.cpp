@@ -179,6 +179,7 @@ std::size_t Communicator::rank() const noexcept { return impl_->group().rank; }
 std::size_t Communicator::world_size() const noexcept { return impl_->group().world_size(); }
 const RankTable& Communicator::rank_table() const noexcept { return impl_->group().table; }
 Codec Communicator::codec() const noexcept { return impl_->settings().codec; }
+const std::string& Communicator::kernels() const noexcept { return impl_->settings().kernels; }
 
 void Communicator::all_reduce(Values values, Reduction reduction) {
   run(*this, all_reduce_call(values, reduction));

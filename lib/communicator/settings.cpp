@@ -45,6 +45,7 @@ Settings::Settings(const CommunicatorOptions& options)
     : all_reduce(all_reduce_from(options.plan)),
       codec(options.codec),
       codec_seed(options.codec_seed),
+      kernels(options.kernels),
       reductions(&kernels::select<kernels::Reductions>(options.kernels)),
       codings(&kernels::select<kernels::Codings>(options.kernels)) {
   check_codec_of(options.plan);

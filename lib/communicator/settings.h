@@ -32,6 +32,7 @@ struct Settings {
   std::optional<collectives::Algorithm> all_reduce;  // Empty: chosen for each call.
   Codec codec;
   std::uint64_t codec_seed;
+  std::string kernels;  // As in the options.
   const kernels::Reductions* reductions;
   const kernels::Codings* codings;
 

@@ -13,8 +13,11 @@
 namespace rota::memory {
 
 Arena::Arena(os::SharedMapping& mapping, std::size_t first, std::shared_ptr<void> keep_alive,
-             std::size_t page_bytes)
-    : keep_alive_(std::move(keep_alive)), mapping_(mapping), page_bytes_(page_bytes) {
+             std::size_t page_bytes, os::AvailableBytes available)
+    : keep_alive_(std::move(keep_alive)),
+      mapping_(mapping),
+      page_bytes_(page_bytes),
+      available_(std::move(available)) {
   ROTA_ASSERT(first % page_bytes == 0 && first < mapping.bytes().size());
   runs_[first] = {.bytes = mapping.bytes().size() - first};
 }
@@ -35,7 +38,7 @@ std::span<std::byte> Arena::take(std::size_t bytes) {
     if (!run.is_free || needed < bytes || run.bytes < needed) continue;
     std::map<std::size_t, Run> rest;  // Made before any change: this may throw.
     if (run.bytes > needed) rest[offset + needed] = {.bytes = run.bytes - needed};
-    mapping_.reserve(offset, needed);
+    mapping_.reserve(offset, needed, available_);
     run = {.bytes = needed, .is_free = false};
     runs_.merge(rest);
     return mapping_.bytes().subspan(offset, bytes);

@@ -16,14 +16,16 @@
 namespace rota::memory {
 
 // Hands out the first free range that is large enough. Each run starts on its own page. The arena
-// backs a run with real pages before it hands the run out. So a full host causes an Error here, and
-// never a SIGBUS later. Thread-safe.
+// backs a run with real pages before it hands the run out, and looks first whether the host has
+// them. So a full host causes an Error here, and never a SIGBUS later. Thread-safe.
 class Arena : public Block::Owner, public std::enable_shared_from_this<Arena> {
  public:
   // Hands out memory from offset `first` (a multiple of the page) to the end of `mapping`.
-  // `keep_alive` owns `mapping`. `page_bytes` is the size of a page, a power of two.
+  // `keep_alive` owns `mapping`. `page_bytes` is the size of a page, a power of two. `available`
+  // says how much memory the host has left.
   Arena(os::SharedMapping& mapping, std::size_t first, std::shared_ptr<void> keep_alive,
-        std::size_t page_bytes = os::page_bytes());
+        std::size_t page_bytes = os::page_bytes(),
+        os::AvailableBytes available = os::available_memory_bytes);
 
   // The memory is zeroed. Throws Error kNoMemory if the arena or the host is full.
   Block allocate(std::size_t bytes);
@@ -49,6 +51,7 @@ class Arena : public Block::Owner, public std::enable_shared_from_this<Arena> {
   std::shared_ptr<void> keep_alive_;
   os::SharedMapping& mapping_;
   std::size_t page_bytes_;
+  os::AvailableBytes available_;
   os::Origin origin_;
   std::atomic<bool> quarantined_{false};
   std::mutex mutex_;

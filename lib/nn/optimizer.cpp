@@ -66,23 +66,23 @@ kernels::Hyperparameters<T> factors_at(const Sgd& sgd, double learning_rate,
           static_cast<T>(sgd.weight_decay), gradient_scale};
 }
 
-// The kernels are chosen once: querying the processor may take longer than a small update.
-template <class T>
-const kernels::Updates<T>& updates() noexcept {
-  static const kernels::Updates<T>& chosen = kernels::select<kernels::Optimizers>().updates<T>();
-  return chosen;
-}
-
 }  // namespace
 
+// The kernels are chosen once: querying the processor may take longer than a small update.
 template <class T>
-Optimizer<T>::Optimizer(const OptimizerOptions& options, std::span<const std::size_t> counts)
-    : options_(options) {
+Optimizer<T>::Optimizer(const OptimizerOptions& options, std::span<const std::size_t> counts,
+                        std::string_view variant)
+    : options_(options), kernels_(&kernels::select<kernels::Optimizers>(variant)) {
   std::visit([](const auto& chosen) { check(chosen); }, options);
   for (std::size_t count : counts) {
     first_.emplace_back(count);
     if (std::holds_alternative<Adam>(options)) second_.emplace_back(count);
   }
+}
+
+template <class T>
+std::string_view Optimizer<T>::variant() const noexcept {
+  return kernels_->variant->name;
 }
 
 template <class T>
@@ -97,13 +97,13 @@ void Optimizer<T>::update(std::size_t index, std::span<T> values, std::span<cons
   ROTA_ASSERT(index < first_.size());
   ROTA_ASSERT(values.size() == first_[index].size() && gradient.size() == values.size());
   if (const auto* sgd = std::get_if<Sgd>(&options_)) {
-    updates<T>().sgd(
+    kernels_->updates<T>().sgd(
         values.data(), first_[index].data(), gradient.data(), values.size(),
         factors_at<T>(*sgd, sgd->learning_rate * learning_rate_factor_, gradient_scale));
     return;
   }
   const Adam& adam = std::get<Adam>(options_);
-  updates<T>().adam(
+  kernels_->updates<T>().adam(
       values.data(), first_[index].data(), second_[index].data(), gradient.data(), values.size(),
       factors_at<T>(adam, adam.learning_rate * learning_rate_factor_, step_, gradient_scale));
 }

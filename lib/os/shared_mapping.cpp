@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include <rota/error.h>
@@ -33,6 +34,21 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
 
 void unmap(std::byte* start, std::size_t bytes) noexcept {
   if (bytes > 0) ::munmap(start, bytes);
+}
+
+// So many bytes of the host stay free. Ranks reserve at the same time, each a slice after its look
+// at the host, and all programs need some memory besides.
+constexpr std::uint64_t kFreeBytes = std::uint64_t{16} << 20;
+
+// Throws Error kNoMemory if the host lacks room for the `missing` bytes of `count`.
+void require_host_room(std::size_t count, std::size_t missing,
+                       const std::optional<std::uint64_t>& available) {
+  if (!available || missing + kFreeBytes <= *available) return;
+  throw Error(ErrorCode::kNoMemory,
+              "reserving " + std::to_string(count) + " bytes of shared memory: " +
+                  std::to_string(missing) + " more are needed and " + std::to_string(kFreeBytes) +
+                  " must stay free, but this host has only " + std::to_string(*available) +
+                  " bytes of memory and swap left: allocate less, or run fewer ranks on this host");
 }
 
 }  // namespace
@@ -101,19 +117,25 @@ SharedMapping::~SharedMapping() { unmap(bytes_.data(), bytes_.size()); }
 
 // Before Linux 6.10 a signal ends fallocate, which then undoes its work. With a profiler's timer, a
 // call for a large range never completes. A call for a small slice completes between two signals.
-void SharedMapping::reserve(std::size_t offset, std::size_t count) {
+// Other ranks reserve at the same time, so each slice begins with a new look at the host.
+void SharedMapping::reserve(std::size_t offset, std::size_t count,
+                            const AvailableBytes& available) {
   std::size_t done = 0;
-  while (done < count) {
-    const std::size_t slice = std::min(count - done, kReserveBytes);
-    const int result =
-        ::fallocate(memory_.get(), 0, static_cast<off_t>(offset + done), static_cast<off_t>(slice));
-    if (result == 0) {
-      done += slice;
-    } else if (errno != EINTR) {
-      const int error = errno;
-      if (done > 0) discard(offset, done);
-      throw_errno("reserving " + std::to_string(count) + " bytes of shared memory", error);
+  try {
+    while (done < count) {
+      require_host_room(count, count - done, available());
+      const std::size_t slice = std::min(count - done, kReserveBytes);
+      const int result = ::fallocate(memory_.get(), 0, static_cast<off_t>(offset + done),
+                                     static_cast<off_t>(slice));
+      if (result == 0) {
+        done += slice;
+      } else if (errno != EINTR) {
+        throw_errno("reserving " + std::to_string(count) + " bytes of shared memory");
+      }
     }
+  } catch (...) {
+    if (done > 0) discard(offset, done);
+    throw;
   }
 }
 

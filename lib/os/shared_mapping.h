@@ -1,9 +1,13 @@
 // Makes anonymous memory that several processes map: a memfd, which leaves no file name behind.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "os/available_memory.h"
 #include "os/fd.h"
 
 namespace rota::os {
@@ -17,6 +21,9 @@ Fd make_shared_memory(const std::string& name, std::size_t bytes);
 // kSystem.
 std::string path_of_shared_memory(const Fd& memory);
 Fd open_shared_memory(const std::string& path);
+
+// Returns how many bytes the host can still give. Nothing means that this is unknown.
+using AvailableBytes = std::function<std::optional<std::uint64_t>()>;
 
 // Maps the whole of a memfd, readable and writable, for the life of the object.
 class SharedMapping {
@@ -32,8 +39,11 @@ class SharedMapping {
   std::span<std::byte> bytes() const noexcept { return bytes_; }
 
   // Backs [offset, offset + count) with real pages now, so that touching them later cannot fail.
-  // Throws Error kNoMemory when the host has no room; the range is then as after discard().
-  void reserve(std::size_t offset, std::size_t count);
+  // Throws Error kNoMemory when the host has no room; the range is then as after discard(). Asks
+  // `available` before each slice: Linux gives pages that it does not have, and then kills a
+  // process.
+  void reserve(std::size_t offset, std::size_t count,
+               const AvailableBytes& available = available_memory_bytes);
   // Gives the pages back; they read as zeros from then on.
   void discard(std::size_t offset, std::size_t count) noexcept;
 

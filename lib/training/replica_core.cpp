@@ -87,7 +87,7 @@ ReplicaCore<T>::ReplicaCore(Communicator& communicator, std::span<const Paramete
       parameters_(parameters.begin(), parameters.end()),
       memory_(allocate_values<T>(communicator, parameters)),
       buckets_(communicator, value_counts(parameters), options.buckets),
-      optimizer_(options.optimizer, value_counts(parameters)),
+      optimizer_(options.optimizer, value_counts(parameters), communicator.kernels()),
       gradient_ready_([this](std::size_t parameter) {
         device_ ? device_->ready(parameter) : buckets_.ready(parameter);
       }) {

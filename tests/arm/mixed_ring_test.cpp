@@ -151,8 +151,39 @@ class MixedTraining : public MixedRing {
                 mixed.accuracy, native.accuracy, mixed.loss, native.loss);
   }
 
+  // Returns the hashes of the weights that an emulated rank and a native rank of one host train.
+  std::string weights_over(const std::string& transport) const {
+    const Words folder = {images_.path().string()};
+    const auto rank = [&](Processor processor) {
+      return joined_words(on_processor(processor, "tests", "trained_weights"), folder);
+    };
+    Command command = rotarun(
+        joined_words(joined_words({"-np", "1", "--deadline", "120", "--transport", transport},
+                                  rank(Processor::kArm64)),
+                     joined_words({":", "-np", "1"}, rank(Processor::kNative))));
+    command.environment = {"OPENBLAS_NUM_THREADS=1"};
+    const Result result = Process(std::move(command)).wait(kPatience);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  }
+
   TemporaryFolder images_;
 };
+
+// The program ends with 1 if a rank has other weights than rank 0.
+TEST_F(MixedTraining, EndsWithTheSameWeightsOnEachRank) {
+  write_few_images(images_, 600, 200);
+  const std::string hashes = run_mixed({Processor::kArmhf, Processor::kArm64, Processor::kNative},
+                                       "tests", "trained_weights", {images_.path().string()});
+  EXPECT_EQ(std::ranges::count(hashes, '\n'), 2) << hashes;
+}
+
+TEST_F(MixedTraining, EndsWithTheSameWeightsOverShmAndTcp) {
+  write_few_images(images_, 600, 200);
+  const std::string shared = weights_over("shm");
+  EXPECT_EQ(std::ranges::count(shared, '\n'), 2) << shared;
+  EXPECT_EQ(weights_over("tcp"), shared);
+}
 
 TEST_F(MixedTraining, ReachesTheAccuracyOfNativeRanks) {
   write_few_images(images_, 1200, 1000);

@@ -160,6 +160,17 @@ TEST(ThreadWorld, StandsBesideWhatTheProcessHas) {
   EXPECT_EQ(values[999], 1);
 }
 
+TEST(ThreadWorld, NamesTheKernelsOfItsOptions) {
+  CommunicatorOptions options;
+  EXPECT_EQ(Communicator(options).kernels(), "");
+  options.kernels = "scalar";
+  auto world = Communicator::for_threads(2, options);
+  on_every_rank(world, [](Communicator& comm) {
+    EXPECT_EQ(comm.kernels(), "scalar");
+    EXPECT_EQ(comm.split(0).kernels(), "scalar");
+  });
+}
+
 // Shared memory counts as a file. The system kills a process that makes a larger file than the
 // process's limit allows.
 TEST(ThreadWorld, TakesAsMuchMemoryAsFilesMayHave) {

@@ -24,6 +24,10 @@ cd "$work/lane"
 exec ctest --output-on-failure "\$@"
 SH
 fake go <<<'exit 0'
+fake apt-get <<SH
+[[ \$1 != indextargets ]] || { echo http://mirror/debian; exit; }
+[[ ! -e $work/offline ]]
+SH
 
 mkdir lane
 : >out_of_date  # The names of planted faults.
@@ -208,6 +212,30 @@ expect "the cluster's tests run once" test "$(grep -c cluster calls)" = 1
 rm calls
 run 0 tree/.ci/run
 expect "the cluster's tests are owed no more" test "$(sed -n 2p calls)" = "test --all"
+
+# Without Debian's packages for ARM, the tests on ARM are skipped by name.
+rm -rf kept calls
+touch offline
+run 0 tree/.ci/run
+expect "the tests on ARM are skipped if no packages can be fetched" \
+  says '^##### skipped: tests on ARM: no packages of arm64 can be fetched$'
+expect "the tests on ARM were not run" bash -c '! grep -q ^arm calls'
+for architecture in arm64 armhf; do
+  mkdir -p "kept/arm/$architecture"
+  (cd tree && source cmake/dev/sysroot.sh && echo "${sysroot_packages[*]}") \
+    >"kept/arm/$architecture/complete"
+done
+run 0 tree/.ci/run
+expect "the tests on ARM run with libraries that were extracted before" grep -qx 'arm arm64' calls
+rm -r kept calls
+fake dpkg-query <<'SH'
+for package in "${@:3}"; do [[ $package == qemu-user ]] || echo "installed $package"; done
+SH
+run 0 tree/.ci/run
+expect "the tests on ARM are skipped without an emulator" \
+  says '^##### skipped: tests on ARM: there is no qemu-user$'
+expect "the tests on ARM were not run without an emulator" bash -c '! grep -q ^arm calls'
+rm offline
 
 # A lane that takes too long is stopped, and none of its processes remains.
 rm -r kept

@@ -6,12 +6,16 @@
 #include <rota/replica.h>
 #include <rota/safetensors.h>
 
+#include <cstdint>
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <memory>
 
 #include "docs/pages.h"
+#include "memory/arena.h"
 #include "os/host.h"
+#include "os/shared_mapping.h"
 #include "os/system_error.h"
 #include "testing/on_every_rank.h"
 #include "testing/paths.h"
@@ -142,6 +146,14 @@ TEST(ErrorsPage, QuotesNoMemory) {
   options.world_size = 2;
   std::vector<Communicator> world = ThreadWorld::make(options);
   expect_quoted(error_of([&] { world[0].allocate(std::size_t{1} << 30); }), ErrorCode::kNoMemory);
+}
+
+// Method: an arena is told how little the host has left.
+TEST(ErrorsPage, QuotesTheLackOfMemoryOfAHost) {
+  os::SharedMapping mapping(os::make_shared_memory("errors-test", std::size_t{1} << 30));
+  const auto arena = std::make_shared<memory::Arena>(mapping, 0, nullptr, os::page_bytes(),
+                                                     [] { return std::uint64_t{134'217'728}; });
+  expect_quoted(error_of([&] { arena->allocate(std::size_t{1} << 28); }), ErrorCode::kNoMemory);
 }
 
 TEST(ErrorsPage, QuotesWhatFilesCause) {

@@ -43,6 +43,13 @@ bool has(const std::byte* bytes, const std::vector<T>& expected) {
   return true;
 }
 
+// Returns the place of a copy of `array` in `room`, which begins `offset` bytes into the room.
+template <class T>
+std::byte* put_at(std::vector<std::byte>& room, std::size_t offset, const std::vector<T>& array) {
+  std::ranges::copy(bytes_of(array), room.begin() + static_cast<std::ptrdiff_t>(offset));
+  return room.data() + offset;
+}
+
 template <class T>
 class EdgesOfReductions : public ::testing::Test {
  protected:
@@ -105,15 +112,56 @@ TYPED_TEST(EdgesOfReductions, MayBeAnywhere) {
       const std::vector<T> b = any_values<T>(bytes / sizeof(T), 2);
       const std::vector<T> expected = this->combined(op, a, b);
       for (std::size_t offset = 0; offset < 64; ++offset) {
-        std::ranges::copy(bytes_of(a), first.begin() + static_cast<std::ptrdiff_t>(offset));
-        std::ranges::copy(bytes_of(b), second.begin() + static_cast<std::ptrdiff_t>(63 - offset));
-        row.combine(data_type_of<T>(), op)(first.data() + offset, second.data() + 63 - offset,
-                                           a.size(), kMeanFactor);
-        ASSERT_TRUE(has(first.data() + offset, expected))
+        std::byte* to = put_at(first, offset, a);
+        row.combine(data_type_of<T>(), op)(to, put_at(second, 63 - offset, b), a.size(),
+                                           kMeanFactor);
+        ASSERT_TRUE(has(to, expected))
             << row.variant->name << ", " << to_string(op) << ", offset " << offset;
       }
     }
   });
+}
+
+TYPED_TEST(EdgesOfReductions, OfBothResultsMayBeAnywhere) {
+  using T = TypeParam;
+  std::vector<std::byte> rooms[] = {
+      std::vector<std::byte>(kTurnBytes), std::vector<std::byte>(kTurnBytes),
+      std::vector<std::byte>(kTurnBytes), std::vector<std::byte>(kTurnBytes)};
+  this->for_all([&](const Reductions& row, ReduceOp op) {
+    for (const std::size_t bytes : {std::size_t{16}, std::size_t{136}, std::size_t{600}}) {
+      const std::vector<T> a = any_values<T>(bytes / sizeof(T), 1);
+      const std::vector<T> b = any_values<T>(bytes / sizeof(T), 2);
+      const std::vector<T> expected = this->combined(op, a, b);
+      for (std::size_t offset = 0; offset < 64; ++offset) {
+        std::byte* to = rooms[2].data() + (offset + 21) % 64;
+        std::byte* also_to = rooms[3].data() + (offset + 42) % 64;
+        row.combine_to_both(data_type_of<T>(), op)(to, also_to, put_at(rooms[0], offset, a),
+                                                   put_at(rooms[1], 63 - offset, b), a.size(),
+                                                   kMeanFactor);
+        ASSERT_TRUE(has(to, expected) && has(also_to, expected))
+            << row.variant->name << ", " << to_string(op) << ", offset " << offset;
+      }
+    }
+  });
+}
+
+TYPED_TEST(EdgesOfReductions, OfScaledValuesMayBeAnywhere) {
+  using T = TypeParam;
+  std::vector<std::byte> room(kTurnBytes);
+  for (const Reductions* row : supported<Reductions>()) {
+    if (row->scale(data_type_of<T>()) == nullptr) continue;
+    for (const std::size_t bytes : {std::size_t{16}, std::size_t{136}, std::size_t{600}}) {
+      const std::vector<T> before = any_values<T>(bytes / sizeof(T), 1);
+      std::vector<T> expected = before;
+      reference<Reductions>().scale(data_type_of<T>())(bytes_at(expected), before.size(),
+                                                       kMeanFactor);
+      for (std::size_t offset = 0; offset < 64; ++offset) {
+        std::byte* values = put_at(room, offset, before);
+        row->scale(data_type_of<T>())(values, before.size(), kMeanFactor);
+        ASSERT_TRUE(has(values, expected)) << row->variant->name << ", offset " << offset;
+      }
+    }
+  }
 }
 
 TYPED_TEST(EdgesOfReductions, AreKeptByScale) {
@@ -214,6 +262,38 @@ TEST_P(EdgesOfCodings, OfCodedBytesMayBeAnywhere) {
         std::vector<float> decoded(count);
         row->coding(GetParam()).decode(bytes_at(decoded), bytes_at(values), at, count, 1);
         ASSERT_TRUE(has(bytes_at(decoded), expected));
+      }
+    }
+  }
+}
+
+TEST_P(EdgesOfCodings, OfFloatsMayBeAnywhere) {
+  for (const std::size_t count : {std::size_t{300}, kTopKBlock + 65}) {
+    const std::vector<float> values = ordinary_values(count, 1);
+    const std::vector<float> others = ordinary_values(count, 2);
+    const std::vector<std::byte> coded = coded_by_scalar(values);
+    std::vector<std::byte> first(count * sizeof(float) + 64);
+    std::vector<std::byte> second(first.size());
+    for (const auto decode : {&Coding::decode, &Coding::add, &Coding::lose}) {
+      std::vector<float> expected = others;
+      (reference<Codings>().coding(GetParam()).*decode)(bytes_at(expected), bytes_at(others),
+                                                        coded.data(), count, 0.3F);
+      for (const Codings* row : supported<Codings>()) {
+        for (std::size_t offset = 0; offset < 64; ++offset) {
+          SCOPED_TRACE(std::string(row->variant->name) + ", offset " + std::to_string(offset));
+          std::byte* to = second.data() + 63 - offset;
+          (row->coding(GetParam()).*decode)(to, put_at(first, offset, others), coded.data(), count,
+                                            0.3F);
+          ASSERT_TRUE(has(to, expected));
+        }
+      }
+    }
+    for (const Codings* row : supported<Codings>()) {
+      std::vector<std::byte> again(coded.size());
+      for (std::size_t offset = 0; offset < 64; ++offset) {
+        row->coding(GetParam())
+            .encode(again.data(), put_at(first, offset, values), count, kSomeDither);
+        ASSERT_EQ(again, coded) << row->variant->name << ", offset " << offset;
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -103,6 +104,27 @@ TEST(Arena, SaysWhenItIsFull) {
         << error.what();
   }
   EXPECT_THROW(arena->allocate(~std::size_t{0}), Error);
+}
+
+// Without a look at the host, Linux would give the block, and kill a process when its pages are
+// used.
+TEST(Arena, RefusesABlockThatTheHostHasNoMemoryFor) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  std::uint64_t left = 20 * kMiB;
+  auto shared = std::make_shared<Shared>(64 * kMiB);
+  const auto arena = std::make_shared<Arena>(shared->mapping, 0, shared, os::page_bytes(),
+                                             [&left] { return left; });
+  try {
+    arena->allocate(32 * kMiB);
+    FAIL() << "a full host gave a block";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kNoMemory);
+    EXPECT_NE(std::string(error.what()).find("only 20971520 bytes of memory and swap"),
+              std::string::npos)
+        << error.what();
+  }
+  left = 128 * kMiB;
+  EXPECT_NO_THROW(arena->allocate(64 * kMiB)) << "the refused block was lost";
 }
 
 // A caller that runs out of memory gives back the blocks that it has got so far. So the arena must

@@ -1,4 +1,5 @@
-// Reserved shared memory is backed by real pages: all of it, or nothing.
+// Reserved shared memory is backed by real pages: all of it, or nothing. Linux gives pages that it
+// does not have, and kills a process later. So the host is asked before.
 #include "os/shared_mapping.h"
 
 #include <fcntl.h>
@@ -7,8 +8,11 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -83,6 +87,54 @@ TEST(SharedMemory, TakesNoMoreAddressesThanItsOwn) {
     mapping.bytes().front() = mapping.bytes().back() = std::byte{7};
   }
   EXPECT_LT(mapped_bytes(), before + 32 * kMiB);
+}
+
+TEST(SharedMemory, IsRefusedWhereTheHostHasTooLittleLeft) {
+  Fd memory = make_shared_memory("test", 32 * kMiB);
+  const int number = memory.get();
+  SharedMapping mapping(std::move(memory));
+  const auto error = rota::testing::error_of(
+      [&] { mapping.reserve(0, 20 * kMiB, [] { return std::uint64_t{36 * kMiB - 1}; }); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kNoMemory);
+  EXPECT_STREQ(error->what(),
+               "reserving 20971520 bytes of shared memory: 20971520 more are needed and 16777216 "
+               "must stay free, but this host has only 37748735 bytes of memory and swap left: "
+               "allocate less, or run fewer ranks on this host");
+  EXPECT_EQ(backed_bytes(number), 0U);
+}
+
+TEST(SharedMemory, IsReservedWhereItJustFitsOrTheHostSaysNothing) {
+  Fd memory = make_shared_memory("test", 32 * kMiB);
+  const int number = memory.get();
+  SharedMapping mapping(std::move(memory));
+  std::uint64_t left = 36 * kMiB;
+  mapping.reserve(0, 20 * kMiB, [&] {
+    const std::uint64_t now = left;
+    left -= 2 * kMiB;  // A slice.
+    return now;
+  });
+  EXPECT_EQ(backed_bytes(number), 20 * kMiB);
+  mapping.reserve(20 * kMiB, kMiB, [] { return std::optional<std::uint64_t>(); });
+  EXPECT_EQ(backed_bytes(number), 21 * kMiB);
+}
+
+// Ranks of one host reserve at the same time, and each had found room.
+TEST(SharedMemory, IsGivenBackWhenOtherRanksTakeWhatWasLeft) {
+  Fd memory = make_shared_memory("test", 32 * kMiB);
+  const int number = memory.get();
+  SharedMapping mapping(std::move(memory));
+  std::uint64_t left = 64 * kMiB;
+  std::size_t most_backed = 0;
+  const auto two_ranks_take = [&] {
+    most_backed = std::max(most_backed, backed_bytes(number));
+    const std::uint64_t now = left;
+    left -= 8 * kMiB;
+    return now;
+  };
+  EXPECT_THROW(mapping.reserve(0, 32 * kMiB, two_ranks_take), Error);
+  EXPECT_EQ(most_backed, 6 * kMiB);
+  EXPECT_EQ(backed_bytes(number), 0U);
 }
 
 void ignore(int) {}

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/optimizers.h"
+#include "testing/error_of.h"
+
 namespace rota {
 namespace {
 
@@ -73,6 +76,20 @@ TYPED_TEST(OptimizerTest, AdamFollowsItsAuthorsAlgorithm) {
           << "step " << step << ", at " << i;
     }
   }
+}
+
+TYPED_TEST(OptimizerTest, TakesTheKernelsThatAreAskedFor) {
+  using T = TypeParam;
+  const std::vector<std::size_t> counts = {3};
+  EXPECT_EQ(Optimizer<T>(Sgd{}, counts).variant(),
+            kernels::select<kernels::Optimizers>().variant->name);
+  for (const kernels::Optimizers* row : kernels::Optimizers::table()) {
+    if (!row->variant->supported()) continue;
+    EXPECT_EQ(Optimizer<T>(Adam{}, counts, row->variant->name).variant(), row->variant->name);
+  }
+  const auto refused = testing::error_of([&] { Optimizer<T>(Sgd{}, counts, "abacus"); });
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code(), ErrorCode::kInvalidArgument);
 }
 
 std::string refusal_of_options(const OptimizerOptions& options) {

@@ -64,8 +64,13 @@ for package in "$folder"/rota-mpi_*.deb; do
     fail "rota-mpi has the files above"
   expect_depends rota-mpi "rota $same" "librota0 $same"
 done
+# Some processors of systems that are called armhf cannot run the programs.
+preinst=
+[[ $(dpkg --print-architecture) != armhf ]] || preinst=./preinst
 for package in "$folder"/*.deb; do
   [[ $(dpkg-deb -f "$package" Architecture) == "$(dpkg --print-architecture)" ]] ||
     fail "$package is for another architecture"
   [[ $(dpkg-deb -f "$package" Description) == *rota* ]] || fail "$package has no description"
+  [[ $(dpkg-deb --ctrl-tarfile "$package" | tar -t | grep -x ./preinst) == "$preinst" ]] ||
+    fail "$package must have ${preinst:-no script} to be run before it is installed"
 done

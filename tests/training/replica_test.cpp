@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 
+#include "kernels/optimizers.h"
 #include "training/thread_ranks.h"
 
 namespace rota {
@@ -46,6 +47,22 @@ TEST(Replica, StartsEveryReplicaWithRank0sParameters) {
     hashes.add(Replica<float>(communicator, small_model<float>(), options).weights_hash());
   });
   EXPECT_EQ(hashes.distinct_count(), 1u);
+}
+
+// Method: all kernels give the same bits, so the optimizer is asked for the name of its own.
+TEST(Replica, UpdatesByTheKernelsOfItsCommunicator) {
+  const std::vector<ParameterInfo> parameters = {{"weights", {3, 2}}};
+  for (const kernels::Optimizers* row : kernels::Optimizers::table()) {
+    if (!row->variant->supported()) continue;
+    CommunicatorOptions options;
+    options.kernels = row->variant->name;
+    Communicator alone(options);
+    const ReplicaCore<float> core(alone, parameters, {});
+    EXPECT_EQ(core.optimizer().variant(), row->variant->name);
+    Communicator part = alone.split(0);
+    const ReplicaCore<float> core_of_part(part, parameters, {});
+    EXPECT_EQ(core_of_part.optimizer().variant(), row->variant->name);
+  }
 }
 
 struct StepResult {

@@ -1,7 +1,7 @@
 # Judges what the emulated computer has said. Ends with the exit code of the job that ran there, or
 # with 1 if a bound is missed. A MB is a million bytes.
 BEGIN {
-  most_rank = 64e6
+  most_rank = 26e6
   most_launcher = 2e6
   least_accuracy = 0.7
   code = -1

@@ -74,7 +74,8 @@ class ROTA_EXPORT Communicator {
   std::size_t rank() const noexcept;  // rank() < world_size()
   std::size_t world_size() const noexcept;
   const RankTable& rank_table() const noexcept;
-  Codec codec() const noexcept;  // The codec in the options of this Communicator.
+  Codec codec() const noexcept;                 // The codec in the options of this Communicator.
+  const std::string& kernels() const noexcept;  // The kernels in these options.
 
   // Every rank ends with the reduction of the values of all ranks.
   void all_reduce(Values values, Reduction reduction);
@@ -177,8 +178,7 @@ class ROTA_EXPORT Communicator {
   // copy. Throws kNoMemory if the host has no room. See also <rota/shared_allocator.h>.
   Block allocate(std::size_t bytes);
 
-  // Returns the bytes of values that this rank has given to other ranks since the start.
-  std::uint64_t sent_bytes() const noexcept;
+  std::uint64_t sent_bytes() const noexcept;  // Bytes of values given to other ranks so far.
 
   // Returns the bytes of values that passed through the transport's own memory since the start.
   // Over shm, an extra copy moved them to or from the staging buffer. If the values of one rank are

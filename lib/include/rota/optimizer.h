@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include <rota/training_state.h>
 
 namespace rota {
+namespace kernels {
+struct Optimizers;
+}  // namespace kernels
 
 //   velocity = momentum * velocity + gradient + weight_decay * value
 //   value -= learning_rate * velocity
@@ -38,9 +42,14 @@ using OptimizerOptions = std::variant<Sgd, Adam>;
 template <class T>
 class ROTA_EXPORT Optimizer {
  public:
-  // `counts` are the element counts of the parameters. Throws Error kInvalidArgument for a learning
-  // rate, momentum, beta, epsilon or weight decay outside of its range.
-  Optimizer(const OptimizerOptions& options, std::span<const std::size_t> counts);
+  // `counts` are the element counts of the parameters. `variant` names the kernels for updates on
+  // the host, as CommunicatorOptions::kernels does. Throws Error kInvalidArgument for a learning
+  // rate, momentum, beta, epsilon or weight decay outside of its range, and for kernels that this
+  // machine lacks.
+  Optimizer(const OptimizerOptions& options, std::span<const std::size_t> counts,
+            std::string_view variant = {});
+
+  std::string_view variant() const noexcept;  // The variant of the kernels, such as "avx2".
 
   // Must be called once before the updates of a step. The updates of this step multiply the
   // learning rate by `learning_rate_factor`.
@@ -66,6 +75,7 @@ class ROTA_EXPORT Optimizer {
 
  private:
   OptimizerOptions options_;
+  const kernels::Optimizers* kernels_;
   std::vector<std::vector<T>> first_;   // Sgd: velocity; Adam: mean of gradients.
   std::vector<std::vector<T>> second_;  // Adam: mean of squared gradients.
   std::uint64_t step_ = 0;

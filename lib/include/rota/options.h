@@ -103,7 +103,8 @@ struct ROTA_EXPORT CommunicatorOptions {
   std::optional<std::chrono::nanoseconds> deadline;
 
   // The variant of kernels: "avx512", "avx2", "neon-fp16", "neon" or "scalar". Empty: the best one
-  // that this machine supports. All variants give the same bits.
+  // that this machine supports. All variants give the same bits. Reductions, codecs and the
+  // optimizers of replicas use this variant. Convolutions of a Model always take the best one.
   std::string kernels;
 
   // The path of rota's library for an MPI, such as "/usr/lib/librota_mpi_openmpi.so.0". It is used

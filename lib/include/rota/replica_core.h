@@ -90,6 +90,8 @@ class ROTA_EXPORT ReplicaCore {
   std::span<T> values(std::size_t index) const noexcept { return values_[index]; }
   std::span<T> gradient(std::size_t index) const noexcept { return buckets_.gradient(index); }
 
+  const Optimizer<T>& optimizer() const noexcept { return optimizer_; }
+
   // Collective: every rank ends with the parameters of rank 0.
   void share_parameters();
 
