@@ -1,5 +1,6 @@
 // Trains a classifier of handwritten digits: `mnist` alone, or `rotarun -np 4 mnist` on four ranks.
-// With --evaluate, it evaluates the checkpoints of another mnist that trains.
+// With --evaluate, it evaluates the checkpoints of another mnist that trains. With --predict, it
+// says which digits images show.
 #include <rota/devices.h>
 #include <rota/end_signal.h>
 #include <rota/idx.h>
@@ -20,6 +21,7 @@
 
 #include "evaluate.h"
 #include "models.h"
+#include "predict.h"
 #include "sets.h"
 #include "settings.h"
 
@@ -138,7 +140,8 @@ void train(rota::Communicator& communicator, const Settings& settings, const Set
 }
 
 void require_evaluation_by_evaluators(const Settings& settings) {
-  if (settings.evaluates || rota::role() != rota::Role::kEvaluator) return;
+  const bool trains = !settings.evaluates && settings.predicted.empty();
+  if (!trains || rota::role() != rota::Role::kEvaluator) return;
   throw rota::Error(rota::ErrorCode::kInvalidArgument,
                     "this process is an evaluator (--role evaluator of rotarun, or TF_CONFIG), and "
                     "would train alone: add --evaluate");
@@ -171,6 +174,10 @@ int main(int argc, char** argv) {
     return complain(error, is_unreadable ? kMissing : code_of(error));
   }
   try {
+    if (!settings.predicted.empty()) {
+      predict(settings, data.train);
+      return kSuccess;
+    }
     const Sets sets = sets_of(data, settings);
     if (settings.evaluates) return evaluate(settings, sets) ? kSuccess : kTerminated;
     auto options = rota::CommunicatorOptions::from_environment();

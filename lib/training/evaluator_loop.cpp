@@ -104,6 +104,13 @@ class EvaluatorLoop::Impl {
   }
 
   ScoredSums score_path(const std::filesystem::path& path) {
+    ScoredSums score = load_path(path);
+    compute(score, [] { return true; });
+    return score;
+  }
+
+  // Makes the parameters those of the checkpoint or file. Returns a score without sums.
+  ScoredSums load_path(const std::filesystem::path& path) {
     ScoredSums score;
     score.path = path.string();
     std::error_code ignored;  // SafetensorsFile finds out what is wrong with the path.
@@ -115,7 +122,6 @@ class EvaluatorLoop::Impl {
       memory_.load(file);
       score.step = step_of(file);
     }
-    compute(score, [] { return true; });
     return score;
   }
 
@@ -301,5 +307,6 @@ EvaluatorReport EvaluatorLoop::run_loop() { return impl_->run(); }
 BasicCheckpointScore<ScoreSums> EvaluatorLoop::score_path(const std::filesystem::path& path) {
   return impl_->score_path(path);
 }
+void EvaluatorLoop::load_path(const std::filesystem::path& path) { impl_->load_path(path); }
 
 }  // namespace rota

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -269,6 +270,29 @@ TEST_F(EvaluatorTest, ScoresOneCheckpointOrFile) {
   EXPECT_FALSE(fs::exists(run() / "evaluations.jsonl"));
 }
 
+// The class with the largest logit is right as often as evaluate() says.
+TEST_F(EvaluatorTest, PredictsWithLoadedParameters) {
+  train(1);
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, {.batch_size = 10});
+  BatchBuffer<float> buffer(kEvaluated, kEvaluated.count());
+  std::vector<std::uint64_t> samples(kEvaluated.count());
+  std::iota(samples.begin(), samples.end(), std::uint64_t{0});
+  evaluator.load(checkpoint("3"));
+  const auto early = evaluator.model().predict(buffer.gather(samples));
+  evaluator.load(checkpoint("6"));
+  const auto last = evaluator.model().predict(buffer.gather(samples));
+  EXPECT_NE(early, last);
+  evaluator.load(folder_.path() / "model.safetensors");
+  EXPECT_EQ(evaluator.model().predict(buffer.gather(samples)), last);
+  std::size_t correct = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto logits = std::span(last).subspan(i * 4, 4);
+    const auto best = std::ranges::max_element(logits) - logits.begin();
+    if (best == kEvaluated.labels[i]) ++correct;
+  }
+  EXPECT_EQ(correct, by_rank_.correct);
+}
+
 TEST_F(EvaluatorTest, RefusesWhatDoesNotFit) {
   train(1);
   const auto code_of = [](const auto& body) {
@@ -284,6 +308,7 @@ TEST_F(EvaluatorTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of([&] { ours.evaluate(run() / "nothing"); }), ErrorCode::kNotFound);
   EXPECT_EQ(code_of([&] { ours.evaluate(run()); }), ErrorCode::kBadData) << "has no manifest";
   EXPECT_EQ(code_of([&] { ours.evaluate(run() / "owner"); }), ErrorCode::kBadData);
+  EXPECT_EQ(code_of([&] { ours.load(run() / "nothing"); }), ErrorCode::kNotFound);
 
   EvaluatorOptions careful = options();
   careful.training_set = SampleFacts{.count = 60, .digest = "other labels"};

@@ -77,6 +77,12 @@ class ROTA_EXPORT Evaluator : private EvaluatorLoop {
   // kInvalidArgument if it is of another model; kSystem.
   Scored evaluate(const std::filesystem::path& path) { return with_score(score_path(path)); }
 
+  // Makes the parameters of the model those of such a checkpoint or file. Throws as evaluate()
+  // does.
+  void load(const std::filesystem::path& path) { load_path(path); }
+
+  // Returns the model. It has the parameters of the latest checkpoint or file.
+  M& model() noexcept { return model_; }
   const M& model() const noexcept { return model_; }
 
  private:
