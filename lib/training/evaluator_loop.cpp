@@ -263,14 +263,28 @@ class EvaluatorLoop::Impl {
                means);
   }
 
-  void write_point(const ScoredSums& score, const checkpoint::Means& means) {
-    if (!summaries_ || score.run != run_of_summaries_) {
-      const auto last = file_->last_step(score.run);
-      SummaryOptions options;
-      options.first_step = last ? static_cast<std::int64_t>(*last) + 1 : 0;
+  // Makes the writer of the curves of a run, unless it is there. Returns false if that fails, and
+  // warns once. The evaluator goes on, because the end of an evaluator ends the job.
+  bool open_summaries(const std::string& run) {
+    if (summaries_ && run == run_of_summaries_) return true;
+    const auto last = file_->last_step(run);
+    SummaryOptions options;
+    options.first_step = last ? static_cast<std::int64_t>(*last) + 1 : 0;
+    try {
       summaries_.emplace(options_.logs / "evaluator", options);
-      run_of_summaries_ = score.run;
+    } catch (const Error& error) {
+      if (!std::exchange(is_warned_, true)) {
+        std::fprintf(stderr, "rota: warning: the evaluator goes on without curves: %s\n",
+                     error.what());
+      }
+      return false;
     }
+    run_of_summaries_ = run;
+    return true;
+  }
+
+  void write_point(const ScoredSums& score, const checkpoint::Means& means) {
+    if (!open_summaries(score.run)) return;
     for (const auto& [name, mean] : means) {
       summaries_->scalar(name, mean, static_cast<std::int64_t>(score.step));
     }
@@ -287,6 +301,7 @@ class EvaluatorLoop::Impl {
   std::optional<checkpoint::EvaluationsFile> file_;  // Once there is a checkpoint.
   std::optional<SummaryWriter> summaries_;
   std::string run_of_summaries_;
+  bool is_warned_ = false;               // Of curves that cannot be written.
   std::optional<EndSignal> end_signal_;  // Of run().
   base::TimePoint last_look_{};
   std::map<SeenCheckpoint, int> tries_;  // Of checkpoints that the system could not read.

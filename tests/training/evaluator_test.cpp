@@ -254,6 +254,34 @@ TEST_F(EvaluatorTest, WritesOneCurveAfterRestarts) {
   EXPECT_THAT(tags, ElementsAre("accuracy", "cost"));
 }
 
+// An evaluator that ended with an error would end the training. Method: a file has the name of the
+// folder of curves, until the second checkpoint has its score.
+TEST_F(EvaluatorTest, GoesOnWithoutAFolderForCurves) {
+  train(2);
+  EvaluatorOptions with_logs = options();
+  with_logs.logs = folder_.write("logs", {1});
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, with_logs);
+  ::testing::internal::CaptureStderr();
+  const EvaluatorReport report = evaluator.run([&](const CheckpointScore& score) {
+    if (score.step == 6) fs::remove(with_logs.logs);
+  });
+  const std::string reported = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(report.evaluated, 4U);
+  EXPECT_TRUE(report.has_ended);
+  EXPECT_EQ(line_count(), 4U);
+  const auto first = reported.find("rota: warning: the evaluator goes on without curves: ");
+  ASSERT_NE(first, std::string::npos) << reported;
+  EXPECT_EQ(reported.find("warning", reported.find('\n')), std::string::npos) << reported;
+  EXPECT_THAT(reported, HasSubstr(with_logs.logs.string()));
+  std::vector<std::int64_t> points;
+  for (const auto& entry : fs::directory_iterator(with_logs.logs / "evaluator")) {
+    for (const testing::ReadEvent& event : testing::read_events(entry.path())) {
+      if (event.tag == "cost") points.push_back(event.step);
+    }
+  }
+  EXPECT_THAT(points, ElementsAre(9, 12));
+}
+
 TEST_F(EvaluatorTest, ScoresOneCheckpointOrFile) {
   train(1);
   Evaluator<float> evaluator(evaluated_model(), kEvaluated, {.batch_size = 10});
