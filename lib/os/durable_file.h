@@ -54,6 +54,15 @@ void sync_folder(const std::string& path);
 // Renames a file or a folder. A folder with contents at `to` is never replaced: that is an Error.
 void rename(const std::string& from, const std::string& to);
 
+// Renames a folder, unless anything has the name `to` already, even an empty folder: then returns
+// false. At every moment, `to` has the whole folder or is not there.
+bool rename_to_free_name(const std::string& from, const std::string& to);
+
+// Does the same on a file system that cannot rename in this way, such as NFS: first makes an empty
+// folder `to`, which nothing else can then make. rename_to_free_name() calls this if it must. If
+// the process is killed meanwhile, the empty folder stays.
+bool rename_to_made_name(const std::string& from, const std::string& to);
+
 // Deletes a file, or a folder with all that it has. Follows no link. Accepts that nothing is there.
 void remove_all(const std::string& path);
 
