@@ -8,6 +8,7 @@
 #include <rota/progress.h>
 #include <rota/publish.h>
 #include <rota/role.h>
+#include <rota/source.h>
 #include <rota/strategy.h>
 #include <rota/summaries_hook.h>
 #include <rota/trainer.h>
@@ -16,6 +17,7 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -72,15 +74,18 @@ rota::MemoryKind place_of(const rota::Communicator& communicator, std::size_t de
   return rota::MemoryKind::of_device(static_cast<std::uint8_t>(local % device_count));
 }
 
-// Sees whether this start has taken a step. A run that had ended before takes no further step when
-// it is started again.
-class StepSeen : public rota::TrainingHook {
+// Sees which run this is, and whether this start has taken a step. A run that had ended before
+// takes no further step when it is started again.
+class RunSeen : public rota::TrainingHook {
  public:
-  void on_step(const rota::StepReport&) override { was_seen_ = true; }
-  bool was_seen() const noexcept { return was_seen_; }
+  void on_begin(const rota::BeginReport& report) override { run_ = report.run; }
+  void on_step(const rota::StepReport&) override { took_step_ = true; }
+  const std::string& run() const noexcept { return run_; }
+  bool took_step() const noexcept { return took_step_; }
 
  private:
-  bool was_seen_ = false;
+  std::string run_;  // Empty without checkpoints.
+  bool took_step_ = false;
 };
 
 // Makes the folder. Called before training, so that an error about the folder does not come only
@@ -96,8 +101,13 @@ void make_export_folder(const std::filesystem::path& folder) {
 
 // Publishes the model, unless the run has published this model before and has taken no step since.
 rota::Published publish_once(const Settings& settings, const rota::Replica<float>& replica,
-                             const rota::OnnxOptions& options, bool took_step) {
-  if (!took_step) {
+                             const Sets& sets, const RunSeen& seen, std::uint64_t step) {
+  const rota::OnnxOptions options{
+      .takes_bytes = true,
+      .step = step,
+      .run = seen.run(),
+      .data_digest = rota::samples_of(sets.train, replica.model(), 1, "training").digest};
+  if (!seen.took_step()) {
     const auto found = rota::find_published(settings.exports, onnx_graph(replica, options));
     if (found) return *found;
   }
@@ -128,12 +138,11 @@ void train(rota::Communicator& communicator, const Settings& settings, const Set
     summaries->watch(trainer.replica());
     trainer.add_chief_hook(*summaries);
   }
-  StepSeen step;
-  trainer.add_chief_hook(step);
+  RunSeen seen;
+  trainer.add_chief_hook(seen);
   const rota::EndReport end = trainer.run();
   if (exports && !end.stopped) {
-    const rota::OnnxOptions options{.takes_bytes = true, .step = end.steps};
-    const auto published = publish_once(settings, trainer.replica(), options, step.was_seen());
+    const auto published = publish_once(settings, trainer.replica(), sets, seen, end.steps);
     std::cout << (settings.json ? to_json(published) : to_text(published)) << std::endl;
   }
   if (!std::cout) throw std::runtime_error("standard output cannot be written");

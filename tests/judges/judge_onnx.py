@@ -36,7 +36,8 @@ def judge(folder):
         onnx.checker.check_model(model, full_check=True)
         assert model.ir_version == 8 and model.opset_import[0].version == 17
     facts = {fact.key: fact.value for fact in onnx.load(folder / "model.onnx").metadata_props}
-    assert facts["step"] == "7" and facts["data_digest"] == "ab12", facts
+    assert facts["step"] == "7" and facts["run"] == "cd34", facts
+    assert facts["data_digest"] == "ab12", facts
     assert len(facts["weights_hash"]) == 16, facts
     theirs = run(folder / "model.onnx", images.astype(np.float32) / np.float32(255))
     probabilities = run(folder / "bytes.onnx", images)

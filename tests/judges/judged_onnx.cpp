@@ -47,7 +47,8 @@ std::vector<float> logits_of(const Model<float>& model,
 void write_model(const std::filesystem::path& folder, const Model<float>& model,
                  const std::vector<std::span<const float>>& values, const Dataset& data) {
   std::filesystem::create_directories(folder);
-  write_onnx<float>(model, values, folder / "model.onnx", {.step = 7, .data_digest = "ab12"});
+  write_onnx<float>(model, values, folder / "model.onnx",
+                    {.step = 7, .run = "cd34", .data_digest = "ab12"});
   write_onnx<float>(model, values, folder / "bytes.onnx", {.takes_bytes = true, .softmax = true});
   const std::vector<float> logits = logits_of(model, values, data);
   write_values(folder / "logits.f32", std::as_bytes(std::span(logits)));

@@ -187,8 +187,11 @@ TEST_F(MnistEvaluator, ScoresOneCheckpointOrFile) {
       testing::run_rotarun(joined({"-np", "1"}, shared({"--epochs", "1", "--export", models})));
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   const json expected = events(trained.out, "evaluation").back();
-  for (const std::string& path :
-       {run_folder() + "/000000000090", models + "/1/model.safetensors"}) {
+  const std::string newest = run_folder() + "/000000000090";
+  const json facts = json::parse(text_of_file(models + "/1/model.json"))["metadata"];
+  EXPECT_EQ(facts["run"], json::parse(text_of_file(newest + "/manifest.json"))["run"]);
+  EXPECT_THAT(facts.value("data_digest", ""), HasSubstr("labels' hash ")) << facts;
+  for (const std::string& path : {newest, models + "/1/model.safetensors"}) {
     const Result result = testing::run({.arguments = shared({"--evaluate", "--from", path})});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const auto found = objects_in(result.out);
