@@ -28,6 +28,16 @@ double wall_time() {
   throw Error(ErrorCode::kInvalidArgument, "summary " + what);
 }
 
+bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
+
+void check_tag(std::string_view tag) {
+  if (tag.empty()) refuse_summary("without a tag: name the curve, such as loss/train");
+  if (std::ranges::none_of(tag, is_control)) return;
+  std::string shown(tag);
+  std::ranges::replace_if(shown, is_control, '?');
+  refuse_summary(shown + ": a tag is one line, without control characters, which are shown as ?");
+}
+
 void check_image(std::string_view tag, ImageShape shape, std::span<const std::uint8_t> pixels) {
   const std::string name(tag);
   if (shape.channels != 1 && shape.channels != 3) {
@@ -67,12 +77,13 @@ class SummaryWriter::Impl {
 
   template <class Content>
   void add(std::string_view tag, Content content, std::int64_t step) {
-    if (tag.empty()) refuse_summary("without a tag: name the curve, such as loss/train");
+    check_tag(tag);
     push({wall_time(), step, std::string(tag), std::move(content)});
   }
 
   void add_hyperparameters(const Hyperparameters& values, const std::vector<std::string>& metrics,
                            std::int64_t step) {
+    for (const std::string& metric : metrics) check_tag(metric);
     const double now = wall_time();
     add("_hparams_/experiment",
         formats::HyperparameterSummary{formats::encode_experiment(values, metrics, now)}, step);

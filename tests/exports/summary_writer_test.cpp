@@ -172,6 +172,15 @@ TEST(SummaryWriter, RefusesWhatItCannotWrite) {
     return error ? error->code() : ErrorCode{};
   };
   EXPECT_EQ(code_of([&] { writer.scalar("", 1, 1); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of([&] { writer.hyperparameters({}, {"a\nb"}, 1); }), ErrorCode::kInvalidArgument);
+  const auto error = error_of([&] { writer.scalar("loss\n/train", 1, 1); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(
+      error->what(),
+      "summary loss?/train: a tag is one line, without control characters, which are shown "
+      "as ?");
+  writer.scalar("Größe/✓", 1, 1);
   EXPECT_EQ(code_of([&] { writer.image("a", {3, 1, 2}, pixels, 1); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code_of([&] { writer.image("a", {3, 3, 1}, pixels, 1); }), ErrorCode::kInvalidArgument);
   writer.close();

@@ -43,8 +43,8 @@ using Hyperparameters = std::vector<std::pair<std::string, Hyperparameter>>;
 // the same time.
 //
 // Each call takes its time from the system's clock. A tag names a curve: "loss/train". TensorBoard
-// groups tags by the part before the first slash. Calls throw Error kInvalidArgument for an empty
-// tag, and kClosed after close().
+// groups tags by the part before the first slash. Calls throw Error kInvalidArgument for a tag
+// that is empty or has control characters, such as a newline, and kClosed after close().
 class ROTA_EXPORT SummaryWriter {
  public:
   // Makes the folder if it is missing, and a file "events.out.tfevents.TIME.HOST.PID.N" in it. This
