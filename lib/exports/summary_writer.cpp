@@ -57,7 +57,7 @@ class SummaryWriter::Impl {
  public:
   Impl(const std::filesystem::path& folder, const SummaryOptions& options)
       : options_(options),
-        file_(folder, wall_time(), options.first_step),
+        file_(folder, wall_time(), options.first_step, options.other_writer_wait),
         queue_(std::max<std::size_t>(options.queue_summaries, 1), options.queue_bytes),
         exceptions_(std::uncaught_exceptions()),
         thread_(os::start_quiet_thread([this] { run(); })) {}
@@ -127,6 +127,7 @@ class SummaryWriter::Impl {
     }
     wake_.notify_one();
     thread_.join();
+    file_.close();
     if (count_dropped() > 0) report(text_of_loss(count_dropped()) + " in all");
   }
 

@@ -15,6 +15,7 @@
 #include <rota/error.h>
 
 #include "os/host.h"
+#include "os/lock_file.h"
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -61,6 +62,15 @@ void NewFile::cut_back(std::uint64_t size) noexcept {
     written_ = size;
     started_ = std::min(started_, size);
   }
+}
+
+void NewFile::lock() {
+  if (try_lock(file_, path_) == FileLock::kHeld) throw_cannot_write(path_, "locked", EBUSY);
+}
+
+void NewFile::close() noexcept {
+  unlock(file_);
+  file_.reset();
 }
 
 void NewFile::sync() {

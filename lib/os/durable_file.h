@@ -31,6 +31,14 @@ class NewFile {
   // is then as before, and append() may be tried again. Requires size <= written().
   void cut_back(std::uint64_t size) noexcept;
 
+  // Locks the file until close() or sync(), so that is_locked() of other descriptors is true. Does
+  // nothing on a file system without locks. Throws Error kCannotWrite if somebody has locked it.
+  void lock();
+
+  // Closes the file without waiting for the disk, and ends its lock, even if a forked process has
+  // the file too. No other call may follow. Never throws.
+  void close() noexcept;
+
   // Returns when the disk has all bytes, and closes the file. Call it once. After a failure the
   // bytes may be lost, and trying again would not show that, so the caller must not use the file.
   void sync();

@@ -27,6 +27,9 @@ struct SummaryOptions {
   std::size_t queue_bytes = std::size_t{64} << 20;
   // The step with which this run begins. Empty: the step of the first summary.
   std::optional<std::int64_t> first_step;
+  // How long to wait for another writer of the folder to end. It may be of a process that was
+  // killed, and has not ended yet.
+  std::chrono::milliseconds other_writer_wait = std::chrono::seconds(10);
 };
 
 using Hyperparameter = std::variant<bool, std::int64_t, double, std::string>;
@@ -49,7 +52,8 @@ class ROTA_EXPORT SummaryWriter {
  public:
   // Makes the folder if it is missing, and a file "events.out.tfevents.TIME.HOST.PID.N" in it. This
   // name sorts behind the names of all event files in the folder, since readers read the files in
-  // the order of their names. Throws Error kCannotWrite.
+  // the order of their names. Throws Error kCannotWrite, also if another SummaryWriter, of any
+  // process, writes to the folder. That is found out where the file system has locks.
   explicit SummaryWriter(const std::filesystem::path& folder, const SummaryOptions& options = {});
   // Calls close(). If an exception has ended the scope of this object, TensorBoard shows the
   // session of hyperparameters() as failed.
