@@ -1,11 +1,14 @@
 // Writes models as ONNX files, and what rota computes with them, for judge_onnx.py. Each model has
 // a folder with model.onnx, bytes.onnx (with bytes as input and probabilities as output), the
-// images as bytes, and rota's logits.
+// images as bytes, and rota's logits. With one argument, writes what the example your_own_model
+// computes.
 #include <rota/idx.h>
 #include <rota/onnx.h>
+#include <rota/safetensors.h>
 #include <rota/trainer.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -15,6 +18,7 @@
 #include <vector>
 
 #include "examples/mnist/models.h"
+#include "examples/your_own_model/network.h"
 #include "nn/bound_model.h"
 
 namespace rota {
@@ -121,7 +125,36 @@ void write_all(const std::filesystem::path& folder, const std::filesystem::path&
   }
 }
 
+// Writes what the network of the example your_own_model computes with its doubles, which the
+// example has published in `folder`. The points are rounded to floats before.
+void write_of_stranger(const std::filesystem::path& folder) {
+  const SafetensorsFile file(folder / "models" / "1" / "model.safetensors");
+  Network network;
+  const auto take = [&](const char* name, std::vector<double>& values) {
+    std::memcpy(values.data(), file.tensor(name).values.data(), values.size() * sizeof(double));
+  };
+  take("hidden", network.hidden);
+  take("output", network.output);
+  std::vector<float> points;
+  std::vector<double> inside;
+  Network::Units units{};
+  for (const Point& point : draw_points(1000)) {
+    const auto x = static_cast<float>(point.x);
+    const auto y = static_cast<float>(point.y);
+    points.insert(points.end(), {x, y});
+    inside.push_back(network.probability_of_inside({x, y}, units));
+  }
+  write_values(folder / "points.f32", std::as_bytes(std::span(points)));
+  write_values(folder / "inside.f64", std::as_bytes(std::span(inside)));
+}
+
 }  // namespace
 }  // namespace rota
 
-int main(int, char** arguments) { rota::write_all(arguments[1], arguments[2]); }
+int main(int count, char** arguments) {
+  if (count == 2) {
+    rota::write_of_stranger(arguments[1]);
+  } else {
+    rota::write_all(arguments[1], arguments[2]);
+  }
+}
