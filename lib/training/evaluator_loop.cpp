@@ -141,6 +141,7 @@ class EvaluatorLoop::Impl {
       // The last checkpoint is older than this file. So it is found if the file was.
       const auto end = checkpoint::time_of_ended(folder_.path());
       look();
+      name_missed();
       report_.has_ended = end && end != old_end && checkpoint::read_ended(folder_.path());
       if (const auto next = order_.next(is_asked)) {
         evaluate(*next);
@@ -167,6 +168,16 @@ class EvaluatorLoop::Impl {
       if (!error) now.insert({step, changed.time_since_epoch().count()});
     }
     order_.look(now);
+  }
+
+  // Names the checkpoints that the training run removed before their turn.
+  void name_missed() {
+    for (const SeenCheckpoint& missed : order_.take_missed()) {
+      std::fprintf(stderr,
+                   "rota: the evaluator passes over a checkpoint: %s: was removed before its turn; "
+                   "let the training run keep more checkpoints\n",
+                   folder_.path_of(missed.step).c_str());
+    }
   }
 
   // Makes the parameters those of the checkpoint.

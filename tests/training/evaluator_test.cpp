@@ -188,15 +188,23 @@ TEST_F(EvaluatorTest, PassesOverWhatIsDamaged) {
   EXPECT_EQ(report.missed, 0U);
 }
 
-TEST_F(EvaluatorTest, CountsWhatTheRunRemovedMeanwhile) {
+TEST_F(EvaluatorTest, NamesWhatTheRunRemovedMeanwhile) {
   train(2);
   Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
   Steps steps;
+  ::testing::internal::CaptureStderr();
   const auto report = evaluator.run([&](const CheckpointScore& score) {
     steps.push_back(score.step);
     fs::remove_all(checkpoint("6"));
     fs::remove_all(checkpoint("9"));
   });
+  const std::string reported = ::testing::internal::GetCapturedStderr();
+  for (const char* step : {"3", "6", "9", "12"}) {
+    const bool is_named = reported.find(checkpoint(step).string() +
+                                        ": was removed before its "
+                                        "turn") != std::string::npos;
+    EXPECT_EQ(is_named, !fs::exists(checkpoint(step))) << reported;
+  }
   EXPECT_THAT(steps, ElementsAre(3, 12));
   EXPECT_EQ(report.missed, 2U);
   EXPECT_EQ(report.damaged, 0U);
