@@ -17,7 +17,7 @@ class EventFile {
   // Creates a file in `folder`, which it makes if it is missing. Waits up to `patience` until no
   // other EventFile, of any process, is open there. Then writes the record of the version, and with
   // `first_step` the record of the start. `wall_time` is in seconds since 1970. Throws Error
-  // kCannotWrite, also if another EventFile is still open; then no file of this one stays.
+  // kCannotWrite; if another EventFile is still open, no file of this one stays.
   EventFile(const std::filesystem::path& folder, double wall_time,
             std::optional<std::int64_t> first_step, std::chrono::milliseconds patience);
 

@@ -14,9 +14,9 @@ namespace rota::os {
 namespace {
 
 // Returns a lock from the beginning of a file to its end, however long the file becomes.
-struct flock whole_file(short type) noexcept {
+auto whole_file(int type) noexcept {
   struct flock lock {};
-  lock.l_type = type;
+  lock.l_type = static_cast<decltype(lock.l_type)>(type);
   lock.l_whence = SEEK_SET;
   return lock;
 }
@@ -24,7 +24,7 @@ struct flock whole_file(short type) noexcept {
 }  // namespace
 
 FileLock try_lock(const Fd& file, const std::string& path) {
-  struct flock lock = whole_file(F_WRLCK);
+  auto lock = whole_file(F_WRLCK);
   while (::fcntl(file.get(), F_OFD_SETLK, &lock) != 0) {
     switch (errno) {
       case EINTR:
@@ -45,13 +45,13 @@ FileLock try_lock(const Fd& file, const std::string& path) {
 }
 
 void unlock(const Fd& file) noexcept {
-  struct flock lock = whole_file(F_UNLCK);
+  auto lock = whole_file(F_UNLCK);
   ::fcntl(file.get(), F_OFD_SETLK, &lock);
 }
 
 bool is_locked(const std::string& path) noexcept {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW));
-  struct flock lock = whole_file(F_WRLCK);
+  auto lock = whole_file(F_WRLCK);
   return file && ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 

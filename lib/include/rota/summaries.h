@@ -52,8 +52,8 @@ class ROTA_EXPORT SummaryWriter {
  public:
   // Makes the folder if it is missing, and a file "events.out.tfevents.TIME.HOST.PID.N" in it. This
   // name sorts behind the names of all event files in the folder, since readers read the files in
-  // the order of their names. Throws Error kCannotWrite, also if another SummaryWriter, of any
-  // process, writes to the folder. That is found out where the file system has locks.
+  // the order of their names. Throws Error kCannotWrite, for example if another SummaryWriter, of
+  // any process, writes to the folder. A file system without locks cannot show that.
   explicit SummaryWriter(const std::filesystem::path& folder, const SummaryOptions& options = {});
   // Calls close(). If an exception has ended the scope of this object, TensorBoard shows the
   // session of hyperparameters() as failed.
