@@ -1,5 +1,6 @@
 // Trains a classifier of handwritten digits: `mnist` alone, or `rotarun -np 4 mnist` on four ranks.
-// With --evaluate, it evaluates the checkpoints of another mnist that trains.
+// With --evaluate, it evaluates the checkpoints of another mnist that trains. With --predict, it
+// says which digits images show.
 #include <rota/devices.h>
 #include <rota/end_signal.h>
 #include <rota/idx.h>
@@ -7,6 +8,7 @@
 #include <rota/progress.h>
 #include <rota/publish.h>
 #include <rota/role.h>
+#include <rota/source.h>
 #include <rota/strategy.h>
 #include <rota/summaries_hook.h>
 #include <rota/trainer.h>
@@ -15,11 +17,13 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 
 #include "evaluate.h"
 #include "models.h"
+#include "predict.h"
 #include "sets.h"
 #include "settings.h"
 
@@ -70,15 +74,18 @@ rota::MemoryKind place_of(const rota::Communicator& communicator, std::size_t de
   return rota::MemoryKind::of_device(static_cast<std::uint8_t>(local % device_count));
 }
 
-// Sees whether this start has taken a step. A run that had ended before takes no further step when
-// it is started again.
-class StepSeen : public rota::TrainingHook {
+// Sees which run this is, and whether this start has taken a step. A run that had ended before
+// takes no further step when it is started again.
+class RunSeen : public rota::TrainingHook {
  public:
-  void on_step(const rota::StepReport&) override { was_seen_ = true; }
-  bool was_seen() const noexcept { return was_seen_; }
+  void on_begin(const rota::BeginReport& report) override { run_ = report.run; }
+  void on_step(const rota::StepReport&) override { took_step_ = true; }
+  const std::string& run() const noexcept { return run_; }
+  bool took_step() const noexcept { return took_step_; }
 
  private:
-  bool was_seen_ = false;
+  std::string run_;  // Empty without checkpoints.
+  bool took_step_ = false;
 };
 
 // Makes the folder. Called before training, so that an error about the folder does not come only
@@ -94,8 +101,13 @@ void make_export_folder(const std::filesystem::path& folder) {
 
 // Publishes the model, unless the run has published this model before and has taken no step since.
 rota::Published publish_once(const Settings& settings, const rota::Replica<float>& replica,
-                             const rota::OnnxOptions& options, bool took_step) {
-  if (!took_step) {
+                             const Sets& sets, const RunSeen& seen, std::uint64_t step) {
+  const rota::OnnxOptions options{
+      .takes_bytes = true,
+      .step = step,
+      .run = seen.run(),
+      .data_digest = rota::samples_of(sets.train, replica.model(), 1, "training").digest};
+  if (!seen.took_step()) {
     const auto found = rota::find_published(settings.exports, onnx_graph(replica, options));
     if (found) return *found;
   }
@@ -126,19 +138,19 @@ void train(rota::Communicator& communicator, const Settings& settings, const Set
     summaries->watch(trainer.replica());
     trainer.add_chief_hook(*summaries);
   }
-  StepSeen step;
-  trainer.add_chief_hook(step);
+  RunSeen seen;
+  trainer.add_chief_hook(seen);
   const rota::EndReport end = trainer.run();
   if (exports && !end.stopped) {
-    const rota::OnnxOptions options{.takes_bytes = true, .step = end.steps};
-    const auto published = publish_once(settings, trainer.replica(), options, step.was_seen());
+    const auto published = publish_once(settings, trainer.replica(), sets, seen, end.steps);
     std::cout << (settings.json ? to_json(published) : to_text(published)) << std::endl;
   }
   if (!std::cout) throw std::runtime_error("standard output cannot be written");
 }
 
 void require_evaluation_by_evaluators(const Settings& settings) {
-  if (settings.evaluates || rota::role() != rota::Role::kEvaluator) return;
+  const bool trains = !settings.evaluates && settings.predicted.empty();
+  if (!trains || rota::role() != rota::Role::kEvaluator) return;
   throw rota::Error(rota::ErrorCode::kInvalidArgument,
                     "this process is an evaluator (--role evaluator of rotarun, or TF_CONFIG), and "
                     "would train alone: add --evaluate");
@@ -171,6 +183,10 @@ int main(int argc, char** argv) {
     return complain(error, is_unreadable ? kMissing : code_of(error));
   }
   try {
+    if (!settings.predicted.empty()) {
+      predict(settings, data.train);
+      return kSuccess;
+    }
     const Sets sets = sets_of(data, settings);
     if (settings.evaluates) return evaluate(settings, sets) ? kSuccess : kTerminated;
     auto options = rota::CommunicatorOptions::from_environment();

@@ -39,6 +39,8 @@ cxxopts::Options known_flags() {
   add("validation", "Share of the training set that is not trained on, but evaluated: 0.1",
       cxxopts::value<double>(), "X");
   add("evaluate", "Evaluate each new checkpoint of --checkpoint-dir, or --from, and do not train");
+  add("predict", "Print the class of each image of this IDX file, by --from, and do not train",
+      cxxopts::value<std::string>(), "FILE");
   add("checkpoint-dir", "Folder of checkpoints: resume from the newest, and save new ones",
       cxxopts::value<std::string>(), "DIR");
   add("checkpoint-storage",
@@ -49,8 +51,8 @@ cxxopts::Options known_flags() {
   add("keep", "Checkpoints to keep", cxxopts::value<std::size_t>(), "N");
   add("resume", "auto, required, never or parameters", cxxopts::value<std::string>(), "HOW");
   add("from",
-      "The checkpoint to resume from, instead of the newest; with --evaluate, a checkpoint or a "
-      "safetensors file to score",
+      "The checkpoint to resume from, instead of the newest; with --evaluate or --predict, a "
+      "checkpoint or a safetensors file",
       cxxopts::value<std::string>(), "PATH");
   add("logdir", "Folder of curves for TensorBoard, such as logs/first",
       cxxopts::value<std::string>(), "DIR");
@@ -132,6 +134,18 @@ void take_interval(const std::string& text, rota::CheckpointOptions& checkpoints
   checkpoints.every_seconds = is_time ? value : 0;
 }
 
+// Returns the images to predict, or an empty path.
+std::filesystem::path predicted_of(const cxxopts::ParseResult& flags) {
+  if (flags.count("predict") == 0) return {};
+  if (flags.count("evaluate") > 0) throw UsageError("--predict and --evaluate: leave out one");
+  if (flags.count("from") == 0) {
+    throw UsageError("--predict needs --from: a checkpoint, or a safetensors file");
+  }
+  const auto file = flags["predict"].as<std::string>();
+  if (file.empty()) throw UsageError("--predict needs the name of a file");
+  return file;
+}
+
 // Returns an empty path if the flag is not there.
 std::filesystem::path folder_of(const cxxopts::ParseResult& flags, const char* name) {
   if (flags.count(name) == 0) return {};
@@ -142,10 +156,11 @@ std::filesystem::path folder_of(const cxxopts::ParseResult& flags, const char* n
 
 rota::CheckpointOptions checkpoints_of(const cxxopts::ParseResult& flags) {
   rota::CheckpointOptions checkpoints;
-  const bool scores_one = flags.count("evaluate") > 0 && flags.count("from") > 0;
+  const bool trains = flags.count("evaluate") + flags.count("predict") == 0;
+  const bool reads_one = !trains && flags.count("from") > 0;
   if (flags.count("from") > 0) checkpoints.from = flags["from"].as<std::string>();
   if (flags.count("checkpoint-dir") == 0) {
-    if (scores_one) return checkpoints;
+    if (reads_one) return checkpoints;
     for (const char* flag :
          {"checkpoint-storage", "checkpoint-every", "keep", "resume", "from", "evaluate"}) {
       if (flags.count(flag) == 0) continue;
@@ -188,8 +203,10 @@ Settings settings_of(const cxxopts::ParseResult& flags) {
   settings.exports = folder_of(flags, "export");
   settings.json = flags.count("json") > 0;
   settings.evaluates = flags.count("evaluate") > 0;
-  if (settings.evaluates && settings.device == "cuda") {
-    throw UsageError("--evaluate computes on the CPU: leave out --device cuda");
+  settings.predicted = predicted_of(flags);
+  if (settings.device == "cuda" && (settings.evaluates || flags.count("predict") > 0)) {
+    throw UsageError(std::string(settings.evaluates ? "--evaluate" : "--predict") +
+                     " computes on the CPU: leave out --device cuda");
   }
   rota::TrainerOptions& trainer = settings.trainer;
   const Defaults defaults = defaults_of(settings.model);

@@ -15,10 +15,11 @@ struct Settings {
   rota::Codec codec = rota::Codec::kIdentity;
   std::size_t replicas = 1;  // Threads of this process; each is a rank.
   bool json = false;
-  bool evaluates = false;         // Instead of training.
-  double validation = 0;          // Share of the training set that is only evaluated.
-  std::filesystem::path logs;     // For TensorBoard. Empty: no summaries.
-  std::filesystem::path exports;  // For published models. Empty: nothing is published.
+  bool evaluates = false;           // Instead of training.
+  std::filesystem::path predicted;  // Images to predict, instead of training. Empty: none.
+  double validation = 0;            // Share of the training set that is only evaluated.
+  std::filesystem::path logs;       // For TensorBoard. Empty: no summaries.
+  std::filesystem::path exports;    // For published models. Empty: nothing is published.
   rota::TrainerOptions trainer;
 };
 

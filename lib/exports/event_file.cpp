@@ -5,12 +5,15 @@
 
 #include <atomic>
 #include <span>
+#include <thread>
 
 #include <rota/error.h>
 
+#include "base/time.h"
 #include "exports/event_file_name.h"
 #include "formats/records.h"
 #include "os/host.h"
+#include "os/lock_file.h"
 
 namespace rota::exports {
 namespace {
@@ -23,6 +26,31 @@ std::filesystem::path new_path_in(const std::filesystem::path& folder, double wa
   return folder / name_event_file(origin, os::names_in(folder.string()));
 }
 
+// Returns another file in the folder of `path` that is open for writing, or an empty name.
+std::string other_open_file(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.parent_path();
+  for (const std::string& name : os::names_in(folder.string())) {
+    if (name == path.filename() || !is_event_file(name)) continue;
+    if (os::is_locked((folder / name).string())) return name;
+  }
+  return {};
+}
+
+// Waits, because a process that was killed may still be ending.
+void require_alone(const std::filesystem::path& path, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kInterval{20};
+  const base::TimePoint end = base::Clock::now() + patience;
+  std::string other = other_open_file(path);
+  while (!other.empty() && base::Clock::now() < end) {
+    std::this_thread::sleep_for(kInterval);
+    other = other_open_file(path);
+  }
+  if (other.empty()) return;
+  throw Error(ErrorCode::kCannotWrite, path.parent_path().string() +
+                                           ": another writer is writing " + other +
+                                           " there; give each run a folder of its own");
+}
+
 void append_event(std::string& bytes, const formats::Event& event) {
   for (const std::string& record : formats::encode(event)) formats::append_record(bytes, record);
 }
@@ -30,8 +58,15 @@ void append_event(std::string& bytes, const formats::Event& event) {
 }  // namespace
 
 EventFile::EventFile(const std::filesystem::path& folder, double wall_time,
-                     std::optional<std::int64_t> first_step)
+                     std::optional<std::int64_t> first_step, std::chrono::milliseconds patience)
     : path_(new_path_in(folder, wall_time)), file_(path_.string()) {
+  file_.lock();
+  try {
+    require_alone(path_, patience);
+  } catch (const Error&) {
+    os::remove_all(path_.string());  // With a start, it would hide points of the other file.
+    throw;
+  }
   std::string bytes;
   append_event(bytes, {wall_time, 0, {}, formats::FileVersion{}});
   if (first_step) append_event(bytes, {wall_time, *first_step, {}, formats::SessionStart{}});

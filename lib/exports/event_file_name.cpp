@@ -20,10 +20,14 @@ std::string with_zeros(std::int64_t seconds) {
 
 }  // namespace
 
+bool is_event_file(std::string_view name) noexcept {
+  return name.find(kMark) != std::string_view::npos;
+}
+
 std::string name_event_file(const EventFileOrigin& origin, std::span<const std::string> names) {
   std::string last;
   for (const std::string& name : names) {
-    if (name.find(kMark) != std::string::npos) last = std::max(last, name);
+    if (is_event_file(name)) last = std::max(last, name);
   }
   const std::string rest = "." + origin.host + "." + std::to_string(origin.process) + "." +
                            std::to_string(origin.number);

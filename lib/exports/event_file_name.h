@@ -3,8 +3,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace rota::exports {
+
+// Returns whether readers read a file with this name.
+bool is_event_file(std::string_view name) noexcept;
 
 // Who writes the file, and when.
 struct EventFileOrigin {

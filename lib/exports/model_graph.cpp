@@ -223,6 +223,7 @@ OnnxGraph onnx_graph(const Model<T>& model, std::span<const std::span<const T>> 
   }
   OnnxGraph graph = maker.finish(options.softmax);
   graph.add_metadata("step", std::to_string(options.step));
+  if (!options.run.empty()) graph.add_metadata("run", options.run);
   if (!options.data_digest.empty()) graph.add_metadata("data_digest", options.data_digest);
   std::uint64_t hash = base::kFnvStart;
   for (const std::span<const T> each : values) hash = base::fnv1a(std::as_bytes(each), hash);

@@ -108,12 +108,7 @@ class HiddenFolder {
 
   // Returns false if `name` is taken.
   bool get_name(const std::filesystem::path& name) {
-    try {
-      os::rename(path_.string(), name.string());
-    } catch (const Error&) {
-      if (!os::exists(name.string())) throw;
-      return false;
-    }
+    if (!os::rename_to_free_name(path_.string(), name.string())) return false;
     path_.clear();
     return true;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <optional>
 #include <span>
 #include <utility>
@@ -100,9 +101,7 @@ class SummaryCurves::Impl {
 
   void add_evaluation(const BasicEvaluationReport<ScoreSums>& report) {
     evaluated_step_ = report.steps;
-    if (report.is_validation && !validation_) {
-      make_writer(validation_, "validation", first_evaluation_);
-    }
+    if (report.is_validation && !open_validation()) return;
     write_score(report.is_validation ? *validation_ : *test_, report.score.sums,
                 static_cast<double>(report.score.samples), report.steps);
   }
@@ -143,6 +142,22 @@ class SummaryCurves::Impl {
   }
 
  private:
+  // Makes the writer of the validation set, unless it is there. Returns false if that fails, and
+  // warns once. Training has begun, so it goes on.
+  bool open_validation() {
+    if (validation_) return true;
+    try {
+      make_writer(validation_, "validation", first_evaluation_);
+    } catch (const Error& error) {
+      if (!std::exchange(is_warned_, true)) {
+        std::fprintf(stderr, "rota: warning: training goes on without curves of validation: %s\n",
+                     error.what());
+      }
+      return false;
+    }
+    return true;
+  }
+
   void make_writer(std::optional<SummaryWriter>& writer, const char* name, std::uint64_t step) {
     SummaryOptions options = options_.writer;
     options.first_step = static_cast<std::int64_t>(step);
@@ -213,6 +228,7 @@ class SummaryCurves::Impl {
   std::optional<SummaryWriter> train_;
   std::optional<SummaryWriter> validation_;  // Once there was an evaluation of such a set.
   std::optional<SummaryWriter> test_;
+  bool is_warned_ = false;  // Of curves of validation that cannot be written.
 };
 
 SummaryCurves::SummaryCurves(const std::filesystem::path& folder, const SummariesOptions& options,

@@ -28,6 +28,16 @@ double wall_time() {
   throw Error(ErrorCode::kInvalidArgument, "summary " + what);
 }
 
+bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
+
+void check_tag(std::string_view tag) {
+  if (tag.empty()) refuse_summary("without a tag: name the curve, such as loss/train");
+  if (std::ranges::none_of(tag, is_control)) return;
+  std::string shown(tag);
+  std::ranges::replace_if(shown, is_control, '?');
+  refuse_summary(shown + ": a tag is one line, without control characters, which are shown as ?");
+}
+
 void check_image(std::string_view tag, ImageShape shape, std::span<const std::uint8_t> pixels) {
   const std::string name(tag);
   if (shape.channels != 1 && shape.channels != 3) {
@@ -47,7 +57,7 @@ class SummaryWriter::Impl {
  public:
   Impl(const std::filesystem::path& folder, const SummaryOptions& options)
       : options_(options),
-        file_(folder, wall_time(), options.first_step),
+        file_(folder, wall_time(), options.first_step, options.other_writer_wait),
         queue_(std::max<std::size_t>(options.queue_summaries, 1), options.queue_bytes),
         exceptions_(std::uncaught_exceptions()),
         thread_(os::start_quiet_thread([this] { run(); })) {}
@@ -67,12 +77,13 @@ class SummaryWriter::Impl {
 
   template <class Content>
   void add(std::string_view tag, Content content, std::int64_t step) {
-    if (tag.empty()) refuse_summary("without a tag: name the curve, such as loss/train");
+    check_tag(tag);
     push({wall_time(), step, std::string(tag), std::move(content)});
   }
 
   void add_hyperparameters(const Hyperparameters& values, const std::vector<std::string>& metrics,
                            std::int64_t step) {
+    for (const std::string& metric : metrics) check_tag(metric);
     const double now = wall_time();
     add("_hparams_/experiment",
         formats::HyperparameterSummary{formats::encode_experiment(values, metrics, now)}, step);
@@ -116,6 +127,7 @@ class SummaryWriter::Impl {
     }
     wake_.notify_one();
     thread_.join();
+    file_.close();
     if (count_dropped() > 0) report(text_of_loss(count_dropped()) + " in all");
   }
 

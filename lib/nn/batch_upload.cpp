@@ -28,7 +28,7 @@ BatchUpload::Layout BatchUpload::layout_of(const Batch<float>& batch,
   const std::size_t element = batch.pixels.empty() ? sizeof(float) : sizeof(std::uint8_t);
   layout.inputs = padded_part(batch.samples.empty() ? 0 : count * sizeof(std::uint64_t));
   layout.labels = layout.inputs + padded_part(count * input_count_ * element);
-  layout.bytes = layout.labels + padded_part(count);
+  layout.bytes = layout.labels + padded_part(batch.labels.empty() ? 0 : count);
   return layout;
 }
 
@@ -61,7 +61,7 @@ BatchUpload::Copied BatchUpload::copy(const Batch<float>& batch, std::size_t fir
   } else {
     std::memcpy(to + layout.inputs, &batch.pixels[first * input_count_], inputs);
   }
-  std::memcpy(to + layout.labels, &batch.labels[first], count);
+  if (!batch.labels.empty()) std::memcpy(to + layout.labels, &batch.labels[first], count);
   std::byte* there = batch_.bytes().address();
   work_.check(work_.calls().copy(work_.on(), there, to, layout.bytes), "the copy of a batch");
   work_.record(slot.copied);

@@ -26,7 +26,7 @@ class BatchUpload {
   // Addresses of the device, valid for the work that is put on the stream until the next call.
   struct Copied {
     const float* inputs;
-    const std::uint8_t* labels;
+    const std::uint8_t* labels;                 // Meaningless if the batch has none.
     const std::uint8_t* pixels;                 // Null if the batch has none.
     std::span<const std::uint64_t> identities;  // Empty if the batch has none.
   };

@@ -71,6 +71,7 @@ class DeviceRunner final : public Runner<float> {
   Score late_score() override;
   void backward(const Pass& pass, const std::function<void(std::size_t)>& gradient_ready) override;
   Score evaluate(const Batch<float>& batch) override;
+  void predict(const Batch<float>& batch, std::size_t samples, float* logits) override;
 
   cuda::On stream() const noexcept override { return work_.on(); }
 
@@ -79,6 +80,7 @@ class DeviceRunner final : public Runner<float> {
   void copy_totals();
   Score taken_score();
   PassGraphs::Key key_of(const Pass& pass, bool is_backward, bool adds) const noexcept;
+  const float* put_logits(const Pass& pass);
   void put_forward(const Pass& pass);
   void settle_before_first(std::size_t samples);
 
@@ -91,7 +93,7 @@ class DeviceRunner final : public Runner<float> {
   bool has_events_ = false;
   bool is_bound_anew_ = false;  // Graphs have addresses and events of earlier calls of bind().
   std::size_t classes_ = 0;
-  BatchUpload::Copied batch_{};  // Of the latest forward() or evaluate().
+  BatchUpload::Copied batch_{};  // Of the latest pass.
   DeviceBlock totals_;
   Block seen_totals_;               // What they were after the latest forward().
   device::Event scored_;            // seen_totals_ has been written.
@@ -119,11 +121,16 @@ PassGraphs::Key DeviceRunner::key_of(const Pass& pass, bool is_backward, bool ad
   return {is_backward, adds, pass.samples, batch_.inputs, batch_.pixels, batch_.labels};
 }
 
+// Puts the forward pass of batch_ on the stream. Returns where the logits will be.
+const float* DeviceRunner::put_logits(const Pass& pass) {
+  upload_.widen(batch_, pass.samples);
+  return stages_.forward(pass, batch_.inputs);
+}
+
 // Puts the forward pass of batch_ on the stream, and its score, which adds to the totals or begins
 // them anew.
 void DeviceRunner::put_forward(const Pass& pass) {
-  upload_.widen(batch_, pass.samples);
-  const float* logits = stages_.forward(pass, batch_.inputs);
+  const float* logits = put_logits(pass);
   float* const gradient = pass.training ? stages_.output_gradient() : nullptr;
   const bool adds = scored_samples_ > 0;
   work_.check(
@@ -202,6 +209,20 @@ Score DeviceRunner::evaluate(const Batch<float>& batch) {
   copy_totals();
   work_.record(scored_);
   return taken_score();
+}
+
+void DeviceRunner::predict(const Batch<float>& batch, std::size_t samples, float* logits) {
+  for (std::size_t first = 0; first < samples; first += kEvaluatedTogether) {
+    Pass pass;
+    pass.samples = std::min(kEvaluatedTogether, samples - first);
+    reserve(pass.samples);
+    batch_ = upload_.copy(batch, first, pass.samples);
+    const float* there = put_logits(pass);
+    const std::size_t count = pass.samples * classes_;
+    work_.settle();  // The copy waits for no stream.
+    copy_from_device(std::span(logits + first * classes_, count),
+                     DeviceSpan<const float>(there, count, work_.on().device));
+  }
 }
 
 }  // namespace

@@ -49,21 +49,36 @@ class HostRunner final : public Runner<T> {
   }
   Score evaluate(const Batch<T>& batch) override {
     Score total;
-    for (std::size_t first = 0; first < batch.labels.size(); first += kEvaluatedTogether) {
-      Pass pass;
-      pass.samples = std::min(kEvaluatedTogether, batch.labels.size() - first);
-      stages_.reserve(pass.samples);
-      const T* logits = stages_.forward(pass, batch.inputs.data() + first * input_.count());
-      const Score score = softmax_cross_entropy<T>(
-          logits, classes_, batch.labels.subspan(first, pass.samples), nullptr);
-      total.loss += score.loss;
-      total.correct += score.correct;
-      total.samples += score.samples;
-    }
+    for_each_part(batch, batch.labels.size(),
+                  [&](std::size_t first, std::size_t count, const T* logits) {
+                    const Score score = softmax_cross_entropy<T>(
+                        logits, classes_, batch.labels.subspan(first, count), nullptr);
+                    total.loss += score.loss;
+                    total.correct += score.correct;
+                    total.samples += score.samples;
+                  });
     return total;
+  }
+  void predict(const Batch<T>& batch, std::size_t samples, T* logits) override {
+    for_each_part(batch, samples, [&](std::size_t first, std::size_t count, const T* some) {
+      std::copy_n(some, count * classes_, logits + first * classes_);
+    });
   }
 
  private:
+  // Runs the forward pass, without dropout, on some samples at a time. Calls `take` with the number
+  // of their first sample, how many they are, and their logits.
+  template <class Take>
+  void for_each_part(const Batch<T>& batch, std::size_t samples, const Take& take) {
+    for (std::size_t first = 0; first < samples; first += kEvaluatedTogether) {
+      Pass pass;
+      pass.samples = std::min(kEvaluatedTogether, samples - first);
+      stages_.reserve(pass.samples);
+      take(first, pass.samples,
+           stages_.forward(pass, batch.inputs.data() + first * input_.count()));
+    }
+  }
+
   ImageShape input_;
   std::size_t classes_ = 0;
   Stages<HostMath<T>> stages_;

@@ -15,6 +15,11 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, what);
 }
 
+template <class T>
+std::size_t input_count(const Batch<T>& batch) noexcept {
+  return batch.pixels.empty() ? batch.inputs.size() : batch.pixels.size();
+}
+
 std::string text_of(MemoryKind memory) {
   return memory.is_host() ? "the host" : "device " + std::to_string(memory.device());
 }
@@ -46,6 +51,7 @@ class Model<T>::Impl {
   Score late_score() { return runner_->late_score(); }
   void backward(const std::function<void(std::size_t)>& gradient_ready, Gradients gradients);
   Score evaluate(const Batch<T>& batch);
+  std::vector<T> predict(const Batch<T>& batch);
 
  private:
   // Where a parameter is, in the memory where the model computes.
@@ -56,6 +62,7 @@ class Model<T>::Impl {
   };
 
   ImageShape add(const Layer& layer, std::size_t position, ImageShape input);
+  void check_inputs(const Batch<T>& batch, std::size_t samples, const std::string& what) const;
   void check(const Batch<T>& batch) const;
   void check_bound(std::size_t index) const;
   void announce_nothing(const std::function<void(std::size_t)>& gradient_ready,
@@ -145,19 +152,24 @@ void Model<T>::Impl::initialize(std::uint64_t seed) {
   }
 }
 
+// Refuses inputs that are not those of so many samples. `what` names the batch.
 template <class T>
-void Model<T>::Impl::check(const Batch<T>& batch) const {
+void Model<T>::Impl::check_inputs(const Batch<T>& batch, std::size_t samples,
+                                  const std::string& what) const {
   for (std::size_t index = 0; index < bindings_.size(); ++index) check_bound(index);
-  const std::size_t samples = batch.labels.size();
   if (const char* const why = runner_->why_not(batch)) refuse(why);
   const bool has_pixels = !batch.pixels.empty();
-  const std::size_t inputs = has_pixels ? batch.pixels.size() : batch.inputs.size();
-  if (inputs != samples * input_.count() || (has_pixels && !batch.inputs.empty())) {
-    refuse("a batch of " + std::to_string(samples) + " labels has " + std::to_string(inputs) +
-           (has_pixels ? " pixels" : " input values") + "; this model takes " +
-           std::to_string(input_.count()) + " for each sample" +
-           (has_pixels ? ", and either pixels or input values" : ""));
-  }
+  const std::size_t inputs = input_count(batch);
+  if (inputs == samples * input_.count() && !(has_pixels && !batch.inputs.empty())) return;
+  refuse(what + " has " + std::to_string(inputs) + (has_pixels ? " pixels" : " input values") +
+         "; this model takes " + std::to_string(input_.count()) + " for each sample" +
+         (has_pixels ? ", and either pixels or input values" : ""));
+}
+
+template <class T>
+void Model<T>::Impl::check(const Batch<T>& batch) const {
+  const std::size_t samples = batch.labels.size();
+  check_inputs(batch, samples, "a batch of " + std::to_string(samples) + " labels");
   for (std::size_t sample = 0; sample < samples; ++sample) {
     if (batch.labels[sample] < classes()) continue;
     refuse("sample " + std::to_string(sample) + " of the batch has label " +
@@ -209,6 +221,16 @@ template <class T>
 Score Model<T>::Impl::evaluate(const Batch<T>& batch) {
   check(batch);
   return runner_->evaluate(batch);
+}
+
+template <class T>
+std::vector<T> Model<T>::Impl::predict(const Batch<T>& batch) {
+  const std::size_t samples = input_count(batch) / input_.count();
+  check_inputs(batch, samples, "a batch to predict");
+  std::vector<T> logits(samples * classes_);
+  const Batch<T> inputs = {.inputs = batch.inputs, .pixels = batch.pixels};
+  runner_->predict(inputs, samples, logits.data());
+  return logits;
 }
 
 template <class T>
@@ -286,6 +308,10 @@ Score Model<T>::train(const Batch<T>& batch, const std::function<void(std::size_
 template <class T>
 Score Model<T>::evaluate(const Batch<T>& batch) {
   return impl_->evaluate(batch);
+}
+template <class T>
+std::vector<T> Model<T>::predict(const Batch<T>& batch) {
+  return impl_->predict(batch);
 }
 
 template class Model<float>;

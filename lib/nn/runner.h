@@ -40,11 +40,13 @@ class Runner {
                         const std::function<void(std::size_t)>& gradient_ready) = 0;
   // Returns the whole score.
   virtual Score evaluate(const Batch<T>& batch) = 0;
+  // Writes the logits of all samples to memory of the host. Reads no labels.
+  virtual void predict(const Batch<T>& batch, std::size_t samples, T* logits) = 0;
 
   virtual cuda::On stream() const noexcept { return {}; }
 };
 
-// Evaluates this many samples at a time, so that memory does not grow with the batch.
+// Evaluates or predicts this many samples at a time, so that memory does not grow with the batch.
 inline constexpr std::size_t kEvaluatedTogether = 100;
 
 // `input` is the shape of a sample. Throws Error kInvalidArgument for a device if T is double; also

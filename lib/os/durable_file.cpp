@@ -15,6 +15,7 @@
 #include <rota/error.h>
 
 #include "os/host.h"
+#include "os/lock_file.h"
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -63,6 +64,15 @@ void NewFile::cut_back(std::uint64_t size) noexcept {
   }
 }
 
+void NewFile::lock() {
+  if (try_lock(file_, path_) == FileLock::kHeld) throw_cannot_write(path_, "locked", EBUSY);
+}
+
+void NewFile::close() noexcept {
+  unlock(file_);
+  file_.reset();
+}
+
 void NewFile::sync() {
   const std::string what = "synced after " + std::to_string(written_) + " bytes";
   if (::fsync(file_.get()) != 0) throw_cannot_write(path_, what, errno);
@@ -99,6 +109,27 @@ void rename(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) {
     throw_cannot_write(from, "renamed to " + to, errno);
   }
+}
+
+bool rename_to_free_name(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno == EEXIST) return false;
+  const bool is_unknown = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+  if (is_unknown) return rename_to_made_name(from, to);
+  throw_cannot_write(from, "renamed to " + to, errno);
+}
+
+bool rename_to_made_name(const std::string& from, const std::string& to) {
+  if (::mkdir(to.c_str(), 0777) != 0) {
+    if (errno == EEXIST) return false;
+    throw_cannot_write(from, "renamed to " + to, errno);
+  }
+  if (std::rename(from.c_str(), to.c_str()) == 0) return true;
+  const int reason = errno;
+  // Another program may have put something there, although it has not made the folder.
+  if (reason == ENOTEMPTY || reason == EEXIST) return false;
+  ::rmdir(to.c_str());
+  throw_cannot_write(from, "renamed to " + to, reason);
 }
 
 void remove_all(const std::string& path) {

@@ -31,6 +31,14 @@ class NewFile {
   // is then as before, and append() may be tried again. Requires size <= written().
   void cut_back(std::uint64_t size) noexcept;
 
+  // Locks the file until close() or sync(), so that is_locked() of other descriptors is true. Does
+  // nothing on a file system without locks. Throws Error kCannotWrite if somebody has locked it.
+  void lock();
+
+  // Closes the file without waiting for the disk, and ends its lock, even if a forked process has
+  // the file too. No other call may follow. Never throws.
+  void close() noexcept;
+
   // Returns when the disk has all bytes, and closes the file. Call it once. After a failure the
   // bytes may be lost, and trying again would not show that, so the caller must not use the file.
   void sync();
@@ -53,6 +61,15 @@ void sync_folder(const std::string& path);
 
 // Renames a file or a folder. A folder with contents at `to` is never replaced: that is an Error.
 void rename(const std::string& from, const std::string& to);
+
+// Renames a folder, unless anything has the name `to` already, even an empty folder: then returns
+// false. At every moment, `to` has the whole folder or is not there.
+bool rename_to_free_name(const std::string& from, const std::string& to);
+
+// Does the same on a file system that cannot rename in this way, such as NFS: first makes an empty
+// folder `to`, which nothing else can then make. rename_to_free_name() calls this if it must. If
+// the process is killed meanwhile, the empty folder stays.
+bool rename_to_made_name(const std::string& from, const std::string& to);
 
 // Deletes a file, or a folder with all that it has. Follows no link. Accepts that nothing is there.
 void remove_all(const std::string& path);

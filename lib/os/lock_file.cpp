@@ -11,6 +11,49 @@
 #include "os/system_error.h"
 
 namespace rota::os {
+namespace {
+
+// Returns a lock from the beginning of a file to its end, however long the file becomes.
+auto whole_file(int type) noexcept {
+  struct flock lock {};
+  lock.l_type = static_cast<decltype(lock.l_type)>(type);
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+}  // namespace
+
+FileLock try_lock(const Fd& file, const std::string& path) {
+  auto lock = whole_file(F_WRLCK);
+  while (::fcntl(file.get(), F_OFD_SETLK, &lock) != 0) {
+    switch (errno) {
+      case EINTR:
+        continue;
+      case EAGAIN:
+      case EACCES:
+        return FileLock::kHeld;
+      case ENOLCK:
+      case EOPNOTSUPP:
+      case ENOSYS:
+      case EINVAL:  // Linux before 3.15.
+        return FileLock::kNoLocks;
+      default:
+        throw_cannot_write(path, "locked", errno);
+    }
+  }
+  return FileLock::kLocked;
+}
+
+void unlock(const Fd& file) noexcept {
+  auto lock = whole_file(F_UNLCK);
+  ::fcntl(file.get(), F_OFD_SETLK, &lock);
+}
+
+bool is_locked(const std::string& path) noexcept {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW));
+  auto lock = whole_file(F_WRLCK);
+  return file && ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
 
 LockFile::LockFile(std::string path) : path_(std::move(path)) {
   constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
@@ -19,29 +62,6 @@ LockFile::LockFile(std::string path) : path_(std::move(path)) {
   struct stat status {};
   if (::fstat(file_.get(), &status) != 0) throw_cannot_write(path_, "examined", errno);
   if (!S_ISREG(status.st_mode)) throw_cannot_write(path_, "used as a file", EEXIST);
-}
-
-LockFile::Lock LockFile::try_lock() {
-  struct flock lock {};  // From the beginning of the file to its end, however long it becomes.
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  while (::fcntl(file_.get(), F_OFD_SETLK, &lock) != 0) {
-    switch (errno) {
-      case EINTR:
-        continue;
-      case EAGAIN:
-      case EACCES:
-        return Lock::kHeld;
-      case ENOLCK:
-      case EOPNOTSUPP:
-      case ENOSYS:
-      case EINVAL:  // Linux before 3.15.
-        return Lock::kNoLocks;
-      default:
-        throw_cannot_write(path_, "locked", errno);
-    }
-  }
-  return Lock::kLocked;
 }
 
 void LockFile::write(std::string_view text, std::uint64_t offset) {

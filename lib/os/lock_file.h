@@ -1,5 +1,5 @@
-// A file that names its owner. The owner holds a lock on the file. The lock ends with the owner's
-// process, even if that process is killed.
+// Locks on whole files, and a file that names its owner. The owner holds a lock on the file. The
+// lock ends with the owner's process, even if that process is killed.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,21 +9,35 @@
 
 namespace rota::os {
 
+enum class FileLock : std::uint8_t {
+  kLocked,
+  kHeld,     // Another descriptor, in any process, has the lock.
+  kNoLocks,  // This file system, or the kernel, has no such locks.
+};
+
+// Tries to lock a file that is open for writing, and never waits. The lock belongs to the
+// descriptor and its copies, also in forked processes, and ends when all of them are closed. Throws
+// Error kCannotWrite, with `path` in its text.
+FileLock try_lock(const Fd& file, const std::string& path);
+
+// Ends the lock, for copies of the descriptor too. Never throws.
+void unlock(const Fd& file) noexcept;
+
+// Returns whether any other descriptor has such a lock on a file. If that cannot be found out,
+// returns false.
+bool is_locked(const std::string& path) noexcept;
+
 class LockFile {
  public:
   // Opens `path` for writing, or creates it. Follows no link there, and never waits. Throws Error
   // kCannotWrite, for example if something other than a regular file is there.
   explicit LockFile(std::string path);
 
-  enum class Lock : std::uint8_t {
-    kLocked,
-    kHeld,     // Another LockFile, in any process, has the lock.
-    kNoLocks,  // This file system, or the kernel, has no such locks.
-  };
+  using Lock = FileLock;
 
   // Tries to lock the file, and never waits. The lock ends with this object. Throws Error
   // kCannotWrite.
-  Lock try_lock();
+  Lock try_lock() { return os::try_lock(file_, path_); }
 
   // Replaces the contents from byte `offset` on, and returns when the disk has them. Throws Error
   // kCannotWrite.

@@ -2,6 +2,7 @@
 #include "training/evaluation_order.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rota::training {
 namespace {
@@ -13,7 +14,11 @@ bool is_written_before(const SeenCheckpoint& left, const SeenCheckpoint& right) 
 }  // namespace
 
 void EvaluationOrder::look(const std::set<SeenCheckpoint>& now) {
-  missed_ += std::erase_if(waiting_, [&](const auto& each) { return !now.contains(each); });
+  std::erase_if(waiting_, [&](const auto& each) {
+    const bool is_gone = !now.contains(each);
+    if (is_gone) missed_.insert(each);
+    return is_gone;
+  });
   std::erase_if(settled_, [&](const auto& each) { return !now.contains(each); });
   for (const SeenCheckpoint& each : now) {
     if (!settled_.contains(each)) waiting_.insert(each);
@@ -33,9 +38,14 @@ std::optional<SeenCheckpoint> EvaluationOrder::next(bool is_ending) const {
 }
 
 void EvaluationOrder::settle(const SeenCheckpoint& checkpoint) {
-  // If the checkpoint was removed while it was evaluated, look() has counted it as missed.
-  if (waiting_.erase(checkpoint) == 0 && missed_ > 0) --missed_;
+  waiting_.erase(checkpoint);
+  missed_.erase(checkpoint);  // There if the checkpoint was removed while it was evaluated.
   settled_.insert(checkpoint);
+}
+
+std::set<SeenCheckpoint> EvaluationOrder::take_missed() {
+  taken_ += missed_.size();
+  return std::exchange(missed_, {});
 }
 
 }  // namespace rota::training

@@ -35,12 +35,18 @@ class EvaluationOrder {
   // The checkpoint was evaluated, now or earlier, or cannot be.
   void settle(const SeenCheckpoint& checkpoint);
 
-  std::uint64_t missed() const noexcept { return missed_; }
+  // Returns how many were missed in all.
+  std::uint64_t missed() const noexcept { return taken_ + missed_.size(); }
+
+  // Returns what was missed since the last call. Must not be called while a checkpoint is
+  // evaluated: that one may be gone, and is settled yet.
+  std::set<SeenCheckpoint> take_missed();
 
  private:
   std::set<SeenCheckpoint> waiting_;
   std::set<SeenCheckpoint> settled_;
-  std::uint64_t missed_ = 0;
+  std::set<SeenCheckpoint> missed_;  // Not taken yet.
+  std::uint64_t taken_ = 0;          // How many take_missed() has returned.
 };
 
 }  // namespace rota::training

@@ -104,6 +104,13 @@ class EvaluatorLoop::Impl {
   }
 
   ScoredSums score_path(const std::filesystem::path& path) {
+    ScoredSums score = load_path(path);
+    compute(score, [] { return true; });
+    return score;
+  }
+
+  // Makes the parameters those of the checkpoint or file. Returns a score without sums.
+  ScoredSums load_path(const std::filesystem::path& path) {
     ScoredSums score;
     score.path = path.string();
     std::error_code ignored;  // SafetensorsFile finds out what is wrong with the path.
@@ -115,7 +122,6 @@ class EvaluatorLoop::Impl {
       memory_.load(file);
       score.step = step_of(file);
     }
-    compute(score, [] { return true; });
     return score;
   }
 
@@ -135,6 +141,7 @@ class EvaluatorLoop::Impl {
       // The last checkpoint is older than this file. So it is found if the file was.
       const auto end = checkpoint::time_of_ended(folder_.path());
       look();
+      name_missed();
       report_.has_ended = end && end != old_end && checkpoint::read_ended(folder_.path());
       if (const auto next = order_.next(is_asked)) {
         evaluate(*next);
@@ -161,6 +168,16 @@ class EvaluatorLoop::Impl {
       if (!error) now.insert({step, changed.time_since_epoch().count()});
     }
     order_.look(now);
+  }
+
+  // Names the checkpoints that the training run removed before their turn.
+  void name_missed() {
+    for (const SeenCheckpoint& missed : order_.take_missed()) {
+      std::fprintf(stderr,
+                   "rota: the evaluator passes over a checkpoint: %s: was removed before its turn; "
+                   "let the training run keep more checkpoints\n",
+                   folder_.path_of(missed.step).c_str());
+    }
   }
 
   // Makes the parameters those of the checkpoint.
@@ -257,14 +274,28 @@ class EvaluatorLoop::Impl {
                means);
   }
 
-  void write_point(const ScoredSums& score, const checkpoint::Means& means) {
-    if (!summaries_ || score.run != run_of_summaries_) {
-      const auto last = file_->last_step(score.run);
-      SummaryOptions options;
-      options.first_step = last ? static_cast<std::int64_t>(*last) + 1 : 0;
+  // Makes the writer of the curves of a run, unless it is there. Returns false if that fails, and
+  // warns once. The evaluator goes on, because the end of an evaluator ends the job.
+  bool open_summaries(const std::string& run) {
+    if (summaries_ && run == run_of_summaries_) return true;
+    const auto last = file_->last_step(run);
+    SummaryOptions options;
+    options.first_step = last ? static_cast<std::int64_t>(*last) + 1 : 0;
+    try {
       summaries_.emplace(options_.logs / "evaluator", options);
-      run_of_summaries_ = score.run;
+    } catch (const Error& error) {
+      if (!std::exchange(is_warned_, true)) {
+        std::fprintf(stderr, "rota: warning: the evaluator goes on without curves: %s\n",
+                     error.what());
+      }
+      return false;
     }
+    run_of_summaries_ = run;
+    return true;
+  }
+
+  void write_point(const ScoredSums& score, const checkpoint::Means& means) {
+    if (!open_summaries(score.run)) return;
     for (const auto& [name, mean] : means) {
       summaries_->scalar(name, mean, static_cast<std::int64_t>(score.step));
     }
@@ -281,6 +312,7 @@ class EvaluatorLoop::Impl {
   std::optional<checkpoint::EvaluationsFile> file_;  // Once there is a checkpoint.
   std::optional<SummaryWriter> summaries_;
   std::string run_of_summaries_;
+  bool is_warned_ = false;               // Of curves that cannot be written.
   std::optional<EndSignal> end_signal_;  // Of run().
   base::TimePoint last_look_{};
   std::map<SeenCheckpoint, int> tries_;  // Of checkpoints that the system could not read.
@@ -301,5 +333,6 @@ EvaluatorReport EvaluatorLoop::run_loop() { return impl_->run(); }
 BasicCheckpointScore<ScoreSums> EvaluatorLoop::score_path(const std::filesystem::path& path) {
   return impl_->score_path(path);
 }
+void EvaluatorLoop::load_path(const std::filesystem::path& path) { impl_->load_path(path); }
 
 }  // namespace rota

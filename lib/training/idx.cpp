@@ -23,6 +23,7 @@ using training::DataFile;
 
 constexpr std::uint8_t kUnsignedByte = 0x08;
 constexpr std::size_t kMagicBytes = 4;
+constexpr std::size_t kImageDimensions = 3;  // Count, rows, columns.
 
 [[noreturn]] void refuse(const DataFile& file, const std::string& why) {
   throw Error(ErrorCode::kBadData, file.name() + ": " + why);
@@ -140,6 +141,14 @@ std::vector<std::uint8_t> read_elements(DataFile& file, const Header& header) {
   return elements;
 }
 
+// Returns a data set without labels and classes.
+Dataset read_pixels(DataFile& file, const Header& header) {
+  Dataset data;
+  data.shape = {header.dimensions[1], header.dimensions[2], 1};
+  data.pixels = read_elements(file, header);
+  return data;
+}
+
 void check_labels(const DataFile& file, const Dataset& data, bool classes_given) {
   const auto wrong = std::find_if(data.labels.begin(), data.labels.end(),
                                   [&](std::uint8_t label) { return label >= data.classes; });
@@ -171,20 +180,27 @@ Dataset read_idx(const std::filesystem::path& images, const std::filesystem::pat
                  std::optional<std::size_t> classes) {
   DataFile image_file(images);
   DataFile label_file(labels);
-  const Header image_header = read_header(image_file, 3);
+  const Header image_header = read_header(image_file, kImageDimensions);
   const Header label_header = read_header(label_file, 1);
   if (image_header.dimensions[0] != label_header.dimensions[0]) {
     refuse(label_file, "holds " + std::to_string(label_header.dimensions[0]) + " labels, but " +
                            image_file.name() + " holds " +
                            std::to_string(image_header.dimensions[0]) + " images");
   }
-  Dataset data;
-  data.shape = {image_header.dimensions[1], image_header.dimensions[2], 1};
-  data.pixels = read_elements(image_file, image_header);
+  Dataset data = read_pixels(image_file, image_header);
   data.labels = read_elements(label_file, label_header);
   const std::size_t largest = *std::max_element(data.labels.begin(), data.labels.end());
   data.classes = classes.value_or(largest + 1);
   check_labels(label_file, data, classes.has_value());
+  return data;
+}
+
+Dataset read_idx_images(const std::filesystem::path& images, std::size_t classes) {
+  DataFile file(images);
+  const Header header = read_header(file, kImageDimensions);
+  Dataset data = read_pixels(file, header);
+  data.classes = classes;
+  data.labels.resize(header.dimensions[0]);
   return data;
 }
 

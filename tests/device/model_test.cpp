@@ -98,6 +98,8 @@ TEST_P(DeviceModels, HaveTheScoresAndGradientsOfTheHost) {
   expected = here->evaluate(first.batch());
   EXPECT_NEAR(evaluated.loss, expected.loss, 1e-5 * expected.loss);
   EXPECT_EQ(evaluated.correct, expected.correct);
+  expect_near(there->predict({.inputs = first.inputs}), here->predict({.inputs = first.inputs}),
+              "logit");
   for (std::size_t i = 0; i < here.parameter_count(); ++i) {
     expect_near(there.values(i), here.values(i), "value");
     expect_near(there.gradient(i), here.gradient(i), here->parameters()[i].name);
@@ -181,6 +183,22 @@ TEST(DeviceModel, KeepsTheScoreOfAStepBeforeAnEvaluation) {
   EXPECT_EQ(both.samples, 20U);
 }
 
+// The prediction has more samples than the step, so the memory of the step grows.
+TEST(DeviceModel, KeepsTheScoreOfAStepBeforeAPrediction) {
+  FakeDevice fake;
+  DeviceModel model(fake, {1, 1, 8}, {dense(3)});
+  const RandomSamples<float> samples(10, 8, 3);
+  const double alone = model->evaluate(samples.batch()).loss;
+  model->forward(samples.batch());
+  model->backward(nullptr);
+  const RandomSamples<float> others(230, 8, 3, 8);
+  EXPECT_EQ(model->predict({.inputs = others.inputs}).size(), 690U);
+  const Score kept = model->late_score();
+  EXPECT_EQ(kept.loss, alone);
+  EXPECT_EQ(kept.samples, 10U);
+  EXPECT_EQ(fake.crime(), "");
+}
+
 TEST(DeviceModel, TakesPixelsAsBytes) {
   FakeDevice fake;
   DeviceModel model(fake, {1, 1, 37}, {dense(3)});
@@ -193,6 +211,7 @@ TEST(DeviceModel, TakesPixelsAsBytes) {
   const std::vector<std::uint8_t> labels = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0};
   const double expected = model->evaluate({.inputs = inputs, .labels = labels}).loss;
   EXPECT_EQ(model->evaluate({.labels = labels, .pixels = pixels}).loss, expected);
+  EXPECT_EQ(model->predict({.pixels = pixels}), model->predict({.inputs = inputs}));
   const auto error =
       error_of([&] { model->evaluate({.labels = labels, .pixels = std::span(pixels).first(36)}); });
   ASSERT_TRUE(error);

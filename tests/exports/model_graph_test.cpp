@@ -23,12 +23,16 @@ Model<float> small_model() { return {{4, 4, 1}, {convolution(2, 3), relu(), dens
 TEST(ModelGraph, PutsFactsIntoTheMetadata) {
   Communicator alone{CommunicatorOptions{}};
   const Replica<float> replica(alone, small_model(), {.seed = 3});
-  const auto facts = metadata_of(onnx_graph(replica, {.step = 12, .data_digest = "ab"}));
+  const auto facts =
+      metadata_of(onnx_graph(replica, {.step = 12, .run = "cd", .data_digest = "ab"}));
   EXPECT_EQ(facts, (std::map<std::string, std::string>{
                        {"step", "12"},
+                       {"run", "cd"},
                        {"data_digest", "ab"},
                        {"weights_hash", base::to_hex(replica.weights_hash())}}));
-  EXPECT_FALSE(metadata_of(onnx_graph(replica)).contains("data_digest"));
+  const auto without = metadata_of(onnx_graph(replica));
+  EXPECT_FALSE(without.contains("run"));
+  EXPECT_FALSE(without.contains("data_digest"));
 }
 
 TEST(ModelGraph, RoundsDoublesToFloats) {

@@ -426,6 +426,22 @@ TEST(Summaries, RefuseAFolderThatCannotBeWritten) {
   EXPECT_THAT(std::string(error->what()), ::testing::HasSubstr("cannot be created"));
 }
 
+// The folder of validation is made only when training has begun.
+TEST(Summaries, DoNotStopTrainingWithoutAFolderOfValidation) {
+  TemporaryFolder folder;
+  folder.write("validation", {1});  // A file, so no folder can have this name.
+  Summaries summaries(folder.path());
+  Watching watching(summaries);
+  watching.trainer().set_validation(kWatchedValidation);
+  ::testing::internal::CaptureStderr();
+  const EndReport end = watching.trainer().run();
+  const std::string reported = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(end.steps, 9U);
+  EXPECT_EQ(count_of(reported, "training goes on without curves of validation: "), 1U) << reported;
+  EXPECT_EQ(count_of(reported, "cannot be created"), 1U) << reported;
+  EXPECT_EQ(curve(folder.path() / "test", "cost").size(), 3U);
+}
+
 TEST(Summaries, RefuseToHaveNoPoint) {
   const auto error = testing::error_of([] { Summaries("logs", {.every_steps = 0}); });
   ASSERT_TRUE(error);

@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <thread>
 
 #include "exports/full_disk.h"
@@ -172,6 +174,15 @@ TEST(SummaryWriter, RefusesWhatItCannotWrite) {
     return error ? error->code() : ErrorCode{};
   };
   EXPECT_EQ(code_of([&] { writer.scalar("", 1, 1); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code_of([&] { writer.hyperparameters({}, {"a\nb"}, 1); }), ErrorCode::kInvalidArgument);
+  const auto error = error_of([&] { writer.scalar("loss\n/train", 1, 1); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(
+      error->what(),
+      "summary loss?/train: a tag is one line, without control characters, which are shown "
+      "as ?");
+  writer.scalar("Größe/✓", 1, 1);
   EXPECT_EQ(code_of([&] { writer.image("a", {3, 1, 2}, pixels, 1); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code_of([&] { writer.image("a", {3, 3, 1}, pixels, 1); }), ErrorCode::kInvalidArgument);
   writer.close();
@@ -187,6 +198,37 @@ TEST(SummaryWriter, SaysWhyItCannotCreateItsFile) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
   EXPECT_TRUE(std::string(error->what()).starts_with(path.string() + ": ")) << error->what();
+}
+
+// Their records of the start would hide each other's points.
+TEST(SummaryWriter, RefusesAFolderToWhichAnotherOneWrites) {
+  const TemporaryFolder folder;
+  const SummaryOptions at_once{.other_writer_wait = std::chrono::milliseconds(0)};
+  SummaryWriter first(folder.path(), at_once);
+  const std::string name = first.path().filename().string();
+  const auto error = error_of([&] { SummaryWriter second(folder.path(), at_once); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
+  EXPECT_EQ(error->what(), folder.path().string() + ": another writer is writing " + name +
+                               " there; give each run a folder of its own");
+  const std::filesystem::directory_iterator files(folder.path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "the refused one leaves no file";
+  first.scalar("loss", 0.5, 1);
+  first.close();
+  EXPECT_EQ(read_events(first.path()).size(), 3U);
+  SummaryWriter third(folder.path(), at_once);  // The first one is closed, although it is there.
+}
+
+TEST(SummaryWriter, WaitsForAnotherOneToEnd) {
+  const TemporaryFolder folder;
+  SummaryWriter first(folder.path());
+  std::thread closing([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    first.close();
+  });
+  const SummaryWriter second(folder.path());
+  closing.join();
+  EXPECT_GT(second.path(), first.path());
 }
 
 // A disk of 64 KiB at `path`, for this thread and the threads that it starts. Needs root.

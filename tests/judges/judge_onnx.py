@@ -1,5 +1,5 @@
 # Gives ONNX files of rota to onnx's checker and to onnxruntime, and compares the results with
-# rota's own. Usage: judge_onnx.py PROGRAM FOLDER
+# rota's own. Usage: judge_onnx.py PROGRAM FOLDER EXPORT
 import pathlib
 import shutil
 import subprocess
@@ -36,7 +36,8 @@ def judge(folder):
         onnx.checker.check_model(model, full_check=True)
         assert model.ir_version == 8 and model.opset_import[0].version == 17
     facts = {fact.key: fact.value for fact in onnx.load(folder / "model.onnx").metadata_props}
-    assert facts["step"] == "7" and facts["data_digest"] == "ab12", facts
+    assert facts["step"] == "7" and facts["run"] == "cd34", facts
+    assert facts["data_digest"] == "ab12", facts
     assert len(facts["weights_hash"]) == 16, facts
     theirs = run(folder / "model.onnx", images.astype(np.float32) / np.float32(255))
     probabilities = run(folder / "bytes.onnx", images)
@@ -63,6 +64,23 @@ def judge_handwritten(folder):
     assert np.abs(run(path, x) - y).max() < TOLERANCE
 
 
+def judge_stranger(folder):
+    """The network of examples/your_own_model, which computes with doubles."""
+    folder.mkdir()
+    subprocess.run([sys.argv[3]], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.argv[1], folder], check=True)
+    path = folder / "models" / "1" / "model.onnx"
+    onnx.checker.check_model(onnx.load(path), full_check=True)
+    points = np.fromfile(folder / "points.f32", np.float32).reshape(-1, 2)
+    ours = np.fromfile(folder / "inside.f64", np.float64).reshape(-1, 1)
+    theirs = run(path, points)
+    assert theirs.shape == ours.shape and theirs.dtype == np.float32
+    assert 100 < (ours > 0.5).sum() < len(ours) - 100, "nearly every point has the same class"
+    assert np.abs(theirs - ours).max() < TOLERANCE
+    sure = np.abs(ours - 0.5) > TOLERANCE
+    assert ((theirs > 0.5) == (ours > 0.5))[sure].all()
+
+
 folder = pathlib.Path(sys.argv[2])
 shutil.rmtree(folder, ignore_errors=True)
 subprocess.run([sys.argv[1], folder, "examples/mnist/data"], check=True)
@@ -71,3 +89,4 @@ assert len(folders) == 8, folders
 for each in folders:
     judge(each)
 judge_handwritten(folder)
+judge_stranger(folder / "stranger")

@@ -1,27 +1,28 @@
 // Writes models as ONNX files, and what rota computes with them, for judge_onnx.py. Each model has
 // a folder with model.onnx, bytes.onnx (with bytes as input and probabilities as output), the
-// images as bytes, and rota's logits.
+// images as bytes, and rota's logits. With one argument, writes what the example your_own_model
+// computes.
 #include <rota/idx.h>
 #include <rota/onnx.h>
+#include <rota/safetensors.h>
 #include <rota/trainer.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "examples/mnist/models.h"
+#include "examples/your_own_model/network.h"
 #include "nn/bound_model.h"
-#include "nn/host_math.h"
-#include "nn/make_module.h"
 
 namespace rota {
 namespace {
-
-constexpr std::size_t kSamplesTogether = 100;
 
 void write_values(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   std::ofstream file(path, std::ios::binary);
@@ -31,62 +32,29 @@ void write_values(const std::filesystem::path& path, std::span<const std::byte> 
   file.close();
 }
 
-// Computes logits: runs the modules of a model one after the other. A Model returns only the loss
-// and the number of correct answers.
-class Logits {
- public:
-  Logits(ImageShape shape, std::span<const Layer> layers,
-         std::span<const std::span<const float>> values) {
-    for (std::size_t i = 0, parameter = 0; i < layers.size(); ++i) {
-      modules_.push_back(nn::make_module(nn::HostMath<float>(), layers[i], i, shape));
-      const std::size_t count = modules_.back()->parameters().size();
-      for (std::size_t k = 0; k < count; ++k) {
-        copies_.emplace_back(values[parameter].size());
-        std::ranges::copy(values[parameter++], copies_.back().span().begin());
-        modules_.back()->bind(k, copies_.back().span().data(), nullptr);
-      }
-      modules_.back()->reserve(kSamplesTogether);
-      shape = modules_.back()->output_shape();
-      widest_ = std::max(widest_, shape.count());
-    }
-    classes_ = shape.count();
+// Returns what Model::predict() gives for all images of `data`. `model` is read only, so a model
+// with copies of its values predicts.
+std::vector<float> logits_of(const Model<float>& model,
+                             const std::vector<std::span<const float>>& values,
+                             const Dataset& data) {
+  testing::BoundModel<float> copy(model.input_shape(),
+                                  {model.layers().begin(), model.layers().end()});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::ranges::copy(values[i], copy.values(i).begin());
   }
-
-  // `inputs` has whole samples, at most kSamplesTogether.
-  void append_to(std::vector<float>& logits, std::span<const float> inputs, std::size_t samples) {
-    testing::AlignedValues<float> from(std::max(inputs.size(), samples * widest_));
-    testing::AlignedValues<float> to(samples * widest_);
-    std::ranges::copy(inputs, from.span().begin());
-    nn::Pass pass;
-    pass.samples = samples;
-    for (const auto& module : modules_) {
-      module->forward(pass, from.span().data(), to.span().data());
-      std::swap(from, to);
-    }
-    const auto result = from.span().first(samples * classes_);
-    logits.insert(logits.end(), result.begin(), result.end());
-  }
-
- private:
-  std::vector<std::unique_ptr<nn::Module<float>>> modules_;
-  std::vector<testing::AlignedValues<float>> copies_;
-  std::size_t widest_ = 0;
-  std::size_t classes_ = 0;
-};
+  std::vector<std::uint64_t> samples(data.count());
+  std::iota(samples.begin(), samples.end(), std::uint64_t{0});
+  BatchBuffer<float> buffer(data, data.count());
+  return copy->predict(buffer.gather(samples));
+}
 
 void write_model(const std::filesystem::path& folder, const Model<float>& model,
                  const std::vector<std::span<const float>>& values, const Dataset& data) {
   std::filesystem::create_directories(folder);
-  write_onnx<float>(model, values, folder / "model.onnx", {.step = 7, .data_digest = "ab12"});
+  write_onnx<float>(model, values, folder / "model.onnx",
+                    {.step = 7, .run = "cd34", .data_digest = "ab12"});
   write_onnx<float>(model, values, folder / "bytes.onnx", {.takes_bytes = true, .softmax = true});
-  Logits run(model.input_shape(), model.layers(), values);
-  std::vector<float> logits;
-  BatchBuffer<float> buffer(data, kSamplesTogether);
-  for (std::size_t first = 0; first < data.count(); first += kSamplesTogether) {
-    std::vector<std::uint64_t> samples(std::min(kSamplesTogether, data.count() - first));
-    for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = first + i;
-    run.append_to(logits, buffer.gather(samples).inputs, samples.size());
-  }
+  const std::vector<float> logits = logits_of(model, values, data);
   write_values(folder / "logits.f32", std::as_bytes(std::span(logits)));
   const auto& shape = data.shape;
   std::ofstream(folder / "shape.txt")
@@ -157,7 +125,36 @@ void write_all(const std::filesystem::path& folder, const std::filesystem::path&
   }
 }
 
+// Writes what the network of the example your_own_model computes with its doubles, which the
+// example has published in `folder`. The points are rounded to floats before.
+void write_of_stranger(const std::filesystem::path& folder) {
+  const SafetensorsFile file(folder / "models" / "1" / "model.safetensors");
+  Network network;
+  const auto take = [&](const char* name, std::vector<double>& values) {
+    std::memcpy(values.data(), file.tensor(name).values.data(), values.size() * sizeof(double));
+  };
+  take("hidden", network.hidden);
+  take("output", network.output);
+  std::vector<float> points;
+  std::vector<double> inside;
+  Network::Units units{};
+  for (const Point& point : draw_points(1000)) {
+    const auto x = static_cast<float>(point.x);
+    const auto y = static_cast<float>(point.y);
+    points.insert(points.end(), {x, y});
+    inside.push_back(network.probability_of_inside({x, y}, units));
+  }
+  write_values(folder / "points.f32", std::as_bytes(std::span(points)));
+  write_values(folder / "inside.f64", std::as_bytes(std::span(inside)));
+}
+
 }  // namespace
 }  // namespace rota
 
-int main(int, char** arguments) { rota::write_all(arguments[1], arguments[2]); }
+int main(int count, char** arguments) {
+  if (count == 2) {
+    rota::write_of_stranger(arguments[1]);
+  } else {
+    rota::write_all(arguments[1], arguments[2]);
+  }
+}

@@ -187,8 +187,11 @@ TEST_F(MnistEvaluator, ScoresOneCheckpointOrFile) {
       testing::run_rotarun(joined({"-np", "1"}, shared({"--epochs", "1", "--export", models})));
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   const json expected = events(trained.out, "evaluation").back();
-  for (const std::string& path :
-       {run_folder() + "/000000000090", models + "/1/model.safetensors"}) {
+  const std::string newest = run_folder() + "/000000000090";
+  const json facts = json::parse(text_of_file(models + "/1/model.json"))["metadata"];
+  EXPECT_EQ(facts["run"], json::parse(text_of_file(newest + "/manifest.json"))["run"]);
+  EXPECT_THAT(facts.value("data_digest", ""), HasSubstr("labels' hash ")) << facts;
+  for (const std::string& path : {newest, models + "/1/model.safetensors"}) {
     const Result result = testing::run({.arguments = shared({"--evaluate", "--from", path})});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const auto found = objects_in(result.out);
@@ -201,6 +204,47 @@ TEST_F(MnistEvaluator, ScoresOneCheckpointOrFile) {
     EXPECT_NEAR(found[0]["loss"].get<double>(), expected["loss"].get<double>(), 1e-6);
   }
   EXPECT_FALSE(fs::exists(run_folder() + "/evaluations.jsonl"));
+}
+
+// The predicted classes of the test images are right as often as --evaluate says. Without
+// --validation, the test images are scored.
+TEST_F(MnistEvaluator, PredictsTheClassOfEachImage) {
+  const std::string models = (folder_.path() / "models").string();
+  const Arguments mnist = {testing::bin_path("mnist"), "--data", data_.path().string(), "--json"};
+  const Result trained = testing::run_rotarun(joined(
+      {"-np", "1"},
+      joined(mnist, {"--epochs", "2", "--checkpoint-dir", run_folder(), "--export", models})));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Arguments from = {"--from", models + "/1/model.safetensors"};
+  const Result evaluated = testing::run({.arguments = joined(joined(mnist, {"--evaluate"}), from)});
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+
+  const Arguments predict = {"--predict", data_.path().string() + "/t10k-images-idx3-ubyte"};
+  const Result result = testing::run({.arguments = joined(joined(mnist, predict), from)});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto found = objects_in(result.out);
+  ASSERT_EQ(found.size(), 200U);
+  const Dataset test = read_idx_folder(data_.path()).test;
+  std::size_t correct = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i]["event"], "prediction");
+    EXPECT_EQ(found[i]["image"], i);
+    const auto logits = found[i]["logits"].get<std::vector<double>>();
+    ASSERT_EQ(logits.size(), 10U);
+    const auto best = std::ranges::max_element(logits) - logits.begin();
+    EXPECT_EQ(found[i]["class"], best);
+    if (best == test.labels[i]) ++correct;
+  }
+  EXPECT_GT(correct, 100U) << "it has learnt";
+  EXPECT_EQ(static_cast<double>(correct) / 200, objects_in(evaluated.out).at(0)["accuracy"]);
+
+  std::string newest;  // The checkpoint of the last step has the same parameters.
+  for (const auto& entry : fs::directory_iterator(run_folder())) {
+    if (entry.is_directory()) newest = std::max(newest, entry.path().string());
+  }
+  const Result again =
+      testing::run({.arguments = joined(joined(mnist, predict), {"--from", newest})});
+  EXPECT_EQ(again.out, result.out) << again.err;
 }
 
 TEST_F(MnistEvaluator, SurvivesKills) {
@@ -243,6 +287,15 @@ TEST_F(MnistEvaluator, RefusesWhatMakesNoSense) {
   const std::string data = data_.path().string();
   refused({mnist, "--evaluate"}, 2, "--evaluate needs --checkpoint-dir");
   refused(shared({"--evaluate", "--from", run_folder() + "/nothing"}), 66, "nothing");
+  const std::string images = data + "/t10k-images-idx3-ubyte";
+  refused({mnist, "--predict", images}, 2, "--predict needs --from");
+  refused(shared({"--predict", images, "--evaluate", "--from", "x"}), 2, "leave out one");
+  refused(shared({"--predict", images, "--device", "cuda", "--from", "x"}), 2,
+          "leave out --device");
+  refused(shared({"--predict", images, "--from", run_folder() + "/nothing"}), 66, "nothing");
+  refused(shared({"--predict", data + "/none", "--from", "x"}), 66, "none");
+  refused(shared({"--predict", data + "/t10k-labels-idx1-ubyte", "--from", "x"}), 65,
+          "t10k-labels");
   refused(shared({"--evaluate", "--from", data + "/t10k-labels-idx1-ubyte"}), 65, "t10k-labels");
 
   ASSERT_EQ(testing::run_rotarun(joined({"-np", "1"}, shared({"--epochs", "1"}))).exit_code, 0);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bound_model.h"
+#include "nn/softmax_cross_entropy.h"
 
 namespace rota {
 namespace {
@@ -133,6 +134,30 @@ TEST(Model, EvaluatesAsManySamplesAsThereAre) {
   EXPECT_EQ(evaluated.samples, 257U);
 }
 
+// The score of the logits is the score of evaluate(). There are more samples than are predicted
+// together, so the logits of a sample must not be written to the place of another one.
+TEST(Model, PredictsTheLogitsThatItEvaluates) {
+  BoundModel<float> model(kImage, small_net());
+  model->initialize(1);
+  const RandomSamples<float> samples(257, kImage.count(), 4);
+  const std::vector<float> logits = model->predict({.inputs = samples.inputs});
+  ASSERT_EQ(logits.size(), 257 * 4U);
+  const Score score = nn::softmax_cross_entropy<float>(logits.data(), 4, samples.labels, nullptr);
+  const Score evaluated = model->evaluate(samples.batch());
+  EXPECT_EQ(score.correct, evaluated.correct);
+  EXPECT_NEAR(score.loss, evaluated.loss, 1e-9 * evaluated.loss);
+}
+
+// The logits of one dense layer are known: inputs × weights + biases.
+TEST(Model, PredictsInputsTimesWeightsPlusBiases) {
+  BoundModel<double> model({1, 1, 2}, {dropout(0.5), dense(3)});
+  std::ranges::copy(std::vector<double>{1, 2, 3, 10, 20, 30}, model.values(0).begin());
+  std::ranges::copy(std::vector<double>{0.5, 0.25, 0}, model.values(1).begin());
+  const std::vector<double> inputs = {1, 0, 2, -1};
+  EXPECT_THAT(model->predict({.inputs = inputs}), ElementsAre(1.5, 2.25, 3, -7.5, -15.75, -24));
+  EXPECT_THAT(model->predict({}), ElementsAre());
+}
+
 TEST(Model, LeavesDropoutOutWhenItEvaluates) {
   BoundModel<float> with({1, 1, 6}, {dense(30), dropout(0.5), dense(3)});
   BoundModel<float> without({1, 1, 6}, {dense(30), relu(), dense(3)});
@@ -203,6 +228,7 @@ TEST(Model, RefusesToWorkWithoutMemory) {
   EXPECT_EQ(refusal([&] { model.initialize(1); }), expected);
   EXPECT_EQ(refusal([&] { model.train({}, nullptr); }), expected);
   EXPECT_EQ(refusal([&] { model.evaluate({}); }), expected);
+  EXPECT_EQ(refusal([&] { model.predict({}); }), expected);
 }
 
 TEST(Model, RefusesBatchesThatDoNotFit) {
@@ -213,6 +239,8 @@ TEST(Model, RefusesBatchesThatDoNotFit) {
   batch.inputs = batch.inputs.first(100);
   EXPECT_EQ(refusal([&] { model->train(batch, nullptr); }),
             "a batch of 3 labels has 100 input values; this model takes 144 for each sample");
+  EXPECT_EQ(refusal([&] { model->predict(batch); }),
+            "a batch to predict has 100 input values; this model takes 144 for each sample");
   batch = samples.batch();
   batch.samples = {};
   EXPECT_EQ(refusal([&] { model->train(batch, nullptr); }),

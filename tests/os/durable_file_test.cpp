@@ -111,6 +111,29 @@ TEST_F(DurableFile, IsRenamedButNotOverAFolderWithContents) {
   EXPECT_FALSE(exists(path("from")));
 }
 
+// Both ways of renaming a folder keep what has the name. rename() would replace the empty folder.
+TEST_F(DurableFile, IsRenamedOnlyToAFreeName) {
+  for (const auto& rename_to : {rename_to_free_name, rename_to_made_name}) {
+    make_folders(path("from"));
+    std::ofstream(path("from/kept")) << "new";
+    make_folders(path("empty"));
+    std::ofstream(path("file")) << "old";
+    EXPECT_FALSE(rename_to(path("from"), path("empty")));
+    EXPECT_TRUE(std::filesystem::is_empty(path("empty")));
+    EXPECT_FALSE(rename_to(path("from"), path("file")));
+    EXPECT_EQ(contents_of(path("file")), "old");
+    EXPECT_TRUE(rename_to(path("from"), path("to")));
+    EXPECT_EQ(contents_of(path("to/kept")), "new");
+    EXPECT_FALSE(exists(path("from")));
+    EXPECT_THAT(refusal_to_write([&] { rename_to(path("from"), path("new")); }),
+                HasSubstr("from: cannot be renamed to " + path("new")));
+    EXPECT_FALSE(exists(path("new")));
+    EXPECT_THAT(refusal_to_write([&] { rename_to(path("to"), path("missing/new")); }),
+                HasSubstr("cannot be renamed"));
+    remove_all(path("to"));
+  }
+}
+
 TEST_F(DurableFile, IsRemovedWithoutFollowingLinks) {
   make_folders(path("outside"));
   std::ofstream(path("outside/kept")) << "old";

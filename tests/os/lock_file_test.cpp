@@ -14,6 +14,7 @@
 
 #include <rota/error.h>
 
+#include "os/durable_file.h"
 #include "testing/error_of.h"
 #include "training/temporary_folder.h"
 
@@ -64,6 +65,33 @@ TEST_F(LockFileTest, IsFreeOnceItsHolderIsKilled) {
   EXPECT_EQ(file.try_lock(), Lock::kLocked);
   ::close(ready[0]);
   ::close(ready[1]);
+}
+
+TEST_F(LockFileTest, IsSeenByOthers) {
+  NewFile file(path());
+  EXPECT_FALSE(is_locked(path()));
+  file.lock();
+  EXPECT_TRUE(is_locked(path()));
+  EXPECT_EQ(LockFile(path()).try_lock(), Lock::kHeld);
+  EXPECT_FALSE(is_locked(path("missing")));
+  file.close();
+  EXPECT_FALSE(is_locked(path()));
+}
+
+// The child of a fork has the descriptor too, so closing it alone would not end the lock.
+TEST_F(LockFileTest, EndsWhenItsFileIsClosedAlthoughAChildLives) {
+  NewFile file(path());
+  file.lock();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  EXPECT_TRUE(is_locked(path()));
+  file.close();
+  EXPECT_FALSE(is_locked(path()));
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
 }
 
 TEST_F(LockFileTest, HasTheTextThatWasWrittenLast) {

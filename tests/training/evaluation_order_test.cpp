@@ -68,6 +68,18 @@ TEST(EvaluationOrder, MissesNothingThatWasRemovedWhileItWasEvaluated) {
   EXPECT_EQ(order.missed(), 1U);
   order.settle({10, 0});
   EXPECT_EQ(order.missed(), 0U);
+  EXPECT_TRUE(order.take_missed().empty());
+}
+
+TEST(EvaluationOrder, NamesEachThatWasMissedOnce) {
+  EvaluationOrder order;
+  order.look({{10, 0}, {20, 0}, {30, 0}});
+  order.look({{30, 0}});
+  EXPECT_EQ(order.take_missed(), (std::set<SeenCheckpoint>{{10, 0}, {20, 0}}));
+  order.look({{40, 0}});
+  EXPECT_EQ(order.take_missed(), (std::set<SeenCheckpoint>{{30, 0}}));
+  EXPECT_TRUE(order.take_missed().empty());
+  EXPECT_EQ(order.missed(), 3U) << "taken ones count too";
 }
 
 }  // namespace

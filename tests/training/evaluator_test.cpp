@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -187,15 +188,23 @@ TEST_F(EvaluatorTest, PassesOverWhatIsDamaged) {
   EXPECT_EQ(report.missed, 0U);
 }
 
-TEST_F(EvaluatorTest, CountsWhatTheRunRemovedMeanwhile) {
+TEST_F(EvaluatorTest, NamesWhatTheRunRemovedMeanwhile) {
   train(2);
   Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
   Steps steps;
+  ::testing::internal::CaptureStderr();
   const auto report = evaluator.run([&](const CheckpointScore& score) {
     steps.push_back(score.step);
     fs::remove_all(checkpoint("6"));
     fs::remove_all(checkpoint("9"));
   });
+  const std::string reported = ::testing::internal::GetCapturedStderr();
+  for (const char* step : {"3", "6", "9", "12"}) {
+    const bool is_named = reported.find(checkpoint(step).string() +
+                                        ": was removed before its "
+                                        "turn") != std::string::npos;
+    EXPECT_EQ(is_named, !fs::exists(checkpoint(step))) << reported;
+  }
   EXPECT_THAT(steps, ElementsAre(3, 12));
   EXPECT_EQ(report.missed, 2U);
   EXPECT_EQ(report.damaged, 0U);
@@ -253,6 +262,34 @@ TEST_F(EvaluatorTest, WritesOneCurveAfterRestarts) {
   EXPECT_THAT(tags, ElementsAre("accuracy", "cost"));
 }
 
+// An evaluator that ended with an error would end the training. Method: a file has the name of the
+// folder of curves, until the second checkpoint has its score.
+TEST_F(EvaluatorTest, GoesOnWithoutAFolderForCurves) {
+  train(2);
+  EvaluatorOptions with_logs = options();
+  with_logs.logs = folder_.write("logs", {1});
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, with_logs);
+  ::testing::internal::CaptureStderr();
+  const EvaluatorReport report = evaluator.run([&](const CheckpointScore& score) {
+    if (score.step == 6) fs::remove(with_logs.logs);
+  });
+  const std::string reported = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(report.evaluated, 4U);
+  EXPECT_TRUE(report.has_ended);
+  EXPECT_EQ(line_count(), 4U);
+  const auto first = reported.find("rota: warning: the evaluator goes on without curves: ");
+  ASSERT_NE(first, std::string::npos) << reported;
+  EXPECT_EQ(reported.find("warning", reported.find('\n')), std::string::npos) << reported;
+  EXPECT_THAT(reported, HasSubstr(with_logs.logs.string()));
+  std::vector<std::int64_t> points;
+  for (const auto& entry : fs::directory_iterator(with_logs.logs / "evaluator")) {
+    for (const testing::ReadEvent& event : testing::read_events(entry.path())) {
+      if (event.tag == "cost") points.push_back(event.step);
+    }
+  }
+  EXPECT_THAT(points, ElementsAre(9, 12));
+}
+
 TEST_F(EvaluatorTest, ScoresOneCheckpointOrFile) {
   train(1);
   Evaluator<float> evaluator(evaluated_model(), kEvaluated, {.batch_size = 10});
@@ -267,6 +304,29 @@ TEST_F(EvaluatorTest, ScoresOneCheckpointOrFile) {
   EXPECT_EQ(file.score.loss, last.score.loss);
   EXPECT_NE(file.score.loss, first.score.loss);
   EXPECT_FALSE(fs::exists(run() / "evaluations.jsonl"));
+}
+
+// The class with the largest logit is right as often as evaluate() says.
+TEST_F(EvaluatorTest, PredictsWithLoadedParameters) {
+  train(1);
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, {.batch_size = 10});
+  BatchBuffer<float> buffer(kEvaluated, kEvaluated.count());
+  std::vector<std::uint64_t> samples(kEvaluated.count());
+  std::iota(samples.begin(), samples.end(), std::uint64_t{0});
+  evaluator.load(checkpoint("3"));
+  const auto early = evaluator.model().predict(buffer.gather(samples));
+  evaluator.load(checkpoint("6"));
+  const auto last = evaluator.model().predict(buffer.gather(samples));
+  EXPECT_NE(early, last);
+  evaluator.load(folder_.path() / "model.safetensors");
+  EXPECT_EQ(evaluator.model().predict(buffer.gather(samples)), last);
+  std::size_t correct = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto logits = std::span(last).subspan(i * 4, 4);
+    const auto best = std::ranges::max_element(logits) - logits.begin();
+    if (best == kEvaluated.labels[i]) ++correct;
+  }
+  EXPECT_EQ(correct, by_rank_.correct);
 }
 
 TEST_F(EvaluatorTest, RefusesWhatDoesNotFit) {
@@ -284,6 +344,7 @@ TEST_F(EvaluatorTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of([&] { ours.evaluate(run() / "nothing"); }), ErrorCode::kNotFound);
   EXPECT_EQ(code_of([&] { ours.evaluate(run()); }), ErrorCode::kBadData) << "has no manifest";
   EXPECT_EQ(code_of([&] { ours.evaluate(run() / "owner"); }), ErrorCode::kBadData);
+  EXPECT_EQ(code_of([&] { ours.load(run() / "nothing"); }), ErrorCode::kNotFound);
 
   EvaluatorOptions careful = options();
   careful.training_set = SampleFacts{.count = 60, .digest = "other labels"};

@@ -40,6 +40,18 @@ TEST(Idx, ReadsPlainFiles) {
   EXPECT_EQ(data.labels, after(labels, kLabelHeaderBytes));
 }
 
+TEST(Idx, ReadsImagesAlone) {
+  const Bytes images = testing::idx_images(5, 3, 4);
+  TemporaryFolder folder;
+  const Dataset data = read_idx_images(folder.write("images", testing::gzip(images)), 7);
+  EXPECT_EQ(data.count(), 5u);
+  EXPECT_EQ(data.shape.rows, 3u);
+  EXPECT_EQ(data.shape.columns, 4u);
+  EXPECT_EQ(data.classes, 7u);
+  EXPECT_EQ(data.pixels, after(images, kImageHeaderBytes));
+  EXPECT_EQ(data.labels, Bytes(5));
+}
+
 TEST(Idx, TellsGzipByItsFirstBytesAndNotByItsName) {
   const Bytes images = testing::idx_images(50, 28, 28);
   const Bytes labels = testing::idx_labels(50, 10);

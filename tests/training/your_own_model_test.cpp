@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -11,6 +12,7 @@
 
 #include "testing/paths.h"
 #include "testing/process.h"
+#include "training/temporary_folder.h"
 
 namespace rota {
 namespace {
@@ -93,6 +95,25 @@ TEST(YourOwnModel, LearnsTheSameOnEveryNumberOfRanks) {
           alone)
           << world_size << " ranks over " << transport;
     }
+  }
+}
+
+// tests/judges/ runs the published graph.
+TEST(YourOwnModel, IsPublishedAsFloats) {
+  const testing::TemporaryFolder folder;
+  testing::Command command;
+  command.arguments = {testing::bin_path("your_own_model_export")};
+  command.directory = folder.path().string();
+  const testing::Result result = testing::run(command);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              ::testing::MatchesRegex("[0-9]+ of 1000 correct\n"
+                                      "published models/1: floats, rounded from doubles\n"));
+  const std::filesystem::path version = folder.path() / "models" / "1";
+  EXPECT_THAT(text_of(version / "model.json"),
+              ::testing::HasSubstr("\"precision\": \"floats, rounded from doubles\""));
+  for (const char* name : {"model.onnx", "model.safetensors"}) {
+    EXPECT_TRUE(std::filesystem::exists(version / name)) << name;
   }
 }
 

@@ -63,10 +63,11 @@ class ROTA_EXPORT Evaluator : private EvaluatorLoop {
   // be about to go on. After SIGTERM, returns as soon as the newest checkpoint is evaluated; others
   // are left for the next start.
   //
-  // A checkpoint that is damaged is passed over, and named on stderr. Throws Error kMismatch if a
-  // checkpoint is of another model or training set; kCannotWrite if a file cannot be written, or if
-  // another evaluator uses the folder; kBadData if evaluations.jsonl or ended.json is damaged; and
-  // what `tell` throws.
+  // A checkpoint that is damaged, or gone before its turn, is passed over, and named on stderr. If
+  // the folder of the curves cannot be written, one warning says so, and the evaluator goes on.
+  // Throws Error kMismatch if a checkpoint is of another model or training set; kCannotWrite if
+  // evaluations.jsonl cannot be written, or if another evaluator uses the folder; kBadData if
+  // evaluations.jsonl or ended.json is damaged; and what `tell` throws.
   EvaluatorReport run(std::function<void(const Scored&)> tell = {}) {
     tell_ = std::move(tell);
     return run_loop();
@@ -77,6 +78,12 @@ class ROTA_EXPORT Evaluator : private EvaluatorLoop {
   // kInvalidArgument if it is of another model; kSystem.
   Scored evaluate(const std::filesystem::path& path) { return with_score(score_path(path)); }
 
+  // Makes the parameters of the model those of such a checkpoint or file. Throws as evaluate()
+  // does.
+  void load(const std::filesystem::path& path) { load_path(path); }
+
+  // Returns the model. It has the parameters of the latest checkpoint or file.
+  M& model() noexcept { return model_; }
   const M& model() const noexcept { return model_; }
 
  private:

@@ -72,6 +72,7 @@ class ROTA_EXPORT EvaluatorLoop {
 
   EvaluatorReport run_loop();
   BasicCheckpointScore<ScoreSums> score_path(const std::filesystem::path& path);
+  void load_path(const std::filesystem::path& path);
 
  private:
   virtual ScoreSums evaluate_some(std::span<const std::uint64_t> samples) = 0;

@@ -22,6 +22,10 @@ ROTA_EXPORT Dataset read_idx(const std::filesystem::path& images,
                              const std::filesystem::path& labels,
                              std::optional<std::size_t> classes = {});
 
+// Reads a file of images alone, to predict their classes. Every label is 0, and means nothing.
+// Throws Error as read_idx() does.
+ROTA_EXPORT Dataset read_idx_images(const std::filesystem::path& images, std::size_t classes);
+
 struct TrainAndTest {
   Dataset train;
   Dataset test;  // Has the shape and classes of `train`.

@@ -157,6 +157,12 @@ class ROTA_EXPORT Model {
   // Runs the forward pass alone, without dropout, and returns the score. Throws as forward() does.
   Score evaluate(const Batch<T>& batch);
 
+  // Runs the forward pass alone, without dropout, and returns the logits: classes() values for each
+  // sample, row-major. The largest value of a sample belongs to the most likely class. Reads only
+  // the inputs (or pixels) of the batch, so the batch needs no labels. On a device, waits for the
+  // result. Throws Error kInvalidArgument if the batch has a part of a sample; also as forward().
+  std::vector<T> predict(const Batch<T>& batch);
+
  private:
   class ROTA_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;

@@ -100,15 +100,16 @@ struct OnnxOptions {
   // The output is "probabilities", which sum up to 1 for each sample. false: the output is
   // "logits".
   bool softmax = false;
-  // Facts for the metadata of the file. An empty digest is left out.
+  // Facts for the metadata of the file. Empty texts are left out.
   std::uint64_t step = 0;
-  std::string data_digest;
+  std::string run;          // See BeginReport::run.
+  std::string data_digest;  // See SampleSource::digest.
 };
 
 // Returns the graph that classifies as model.evaluate() does. `values` has the values of each
 // parameter, and is read only during the call. The input "input" has the shape batch × rows ×
 // columns × channels, and the output has the shape batch × classes; "batch" is free. Dropout is
-// left out. Doubles are rounded to floats. The metadata has "step", "data_digest" and
+// left out. Doubles are rounded to floats. The metadata has "step", "run", "data_digest" and
 // "weights_hash", which is Replica::weights_hash() in hexadecimal digits. Throws Error
 // kInvalidArgument if `values` do not fit the model.
 template <class T>

@@ -24,11 +24,13 @@ struct Published {
 // is missing. VERSION is the next number: 1, or one more than the highest number in the folder.
 //
 // The files are written to a hidden folder first. When the disk has them, the hidden folder gets
-// the name VERSION. So a server never sees a part of a version. A version never replaces another
-// one, even if several processes publish at the same time. Throws Error kCannotWrite, and
-// kInvalidArgument as to_bytes() does, if two tensors have one name, or if a tensor does not fit
-// its shape. Then there is no new version. If the process is killed, a folder named ".publishing.…"
-// may stay behind.
+// the name VERSION. So a server never sees a part of a version. A version never replaces anything,
+// not even an empty folder. This holds even if several processes publish at the same time. On a
+// file system that cannot rename without replacing, such as NFS, VERSION is an empty folder for a
+// moment. Throws Error kCannotWrite, and kInvalidArgument as to_bytes() does, if two tensors have
+// one name, or if a tensor does not fit its shape. Then there is no new version. If the process is
+// killed, a folder named ".publishing.…" may stay behind, and on such a file system an empty folder
+// VERSION.
 ROTA_EXPORT Published publish(const std::filesystem::path& folder, const OnnxGraph& graph,
                               std::span<const NamedTensor> tensors);
 

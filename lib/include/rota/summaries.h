@@ -27,6 +27,9 @@ struct SummaryOptions {
   std::size_t queue_bytes = std::size_t{64} << 20;
   // The step with which this run begins. Empty: the step of the first summary.
   std::optional<std::int64_t> first_step;
+  // How long to wait for another writer of the folder to end. It may be of a process that was
+  // killed, and has not ended yet.
+  std::chrono::milliseconds other_writer_wait = std::chrono::seconds(10);
 };
 
 using Hyperparameter = std::variant<bool, std::int64_t, double, std::string>;
@@ -43,13 +46,14 @@ using Hyperparameters = std::vector<std::pair<std::string, Hyperparameter>>;
 // the same time.
 //
 // Each call takes its time from the system's clock. A tag names a curve: "loss/train". TensorBoard
-// groups tags by the part before the first slash. Calls throw Error kInvalidArgument for an empty
-// tag, and kClosed after close().
+// groups tags by the part before the first slash. Calls throw Error kInvalidArgument for a tag
+// that is empty or has control characters, such as a newline, and kClosed after close().
 class ROTA_EXPORT SummaryWriter {
  public:
   // Makes the folder if it is missing, and a file "events.out.tfevents.TIME.HOST.PID.N" in it. This
   // name sorts behind the names of all event files in the folder, since readers read the files in
-  // the order of their names. Throws Error kCannotWrite.
+  // the order of their names. Throws Error kCannotWrite, for example if another SummaryWriter, of
+  // any process, writes to the folder. A file system without locks cannot show that.
   explicit SummaryWriter(const std::filesystem::path& folder, const SummaryOptions& options = {});
   // Calls close(). If an exception has ended the scope of this object, TensorBoard shows the
   // session of hyperparameters() as failed.

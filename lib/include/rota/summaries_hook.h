@@ -81,8 +81,9 @@ class ROTA_EXPORT SummaryCurves {
 // curves that were there.
 //
 // Throws Error kCannotWrite at the beginning of the run if the folder cannot be made or written. If
-// the disk fails later, training goes on: see SummaryWriter. A step without a point allocates
-// nothing.
+// the disk fails later, training goes on: see SummaryWriter. It also goes on, with one warning, if
+// the folder of the validation set cannot be made, which happens only at the first evaluation. A
+// step without a point allocates nothing.
 template <SummedScore S>
 class ROTA_EXPORT BasicSummaries : public BasicTrainingHook<S> {
  public:
