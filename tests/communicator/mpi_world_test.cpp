@@ -185,6 +185,55 @@ TEST_F(MpiWorldTest, LetsOneThreadIntoAnMpiThatIsSerialized) {
   EXPECT_EQ(most_inside, 1);
 }
 
+// Counts the calls of MPI by threads that the test has not started.
+thread_local bool is_of_test = false;
+std::atomic<int> calls_of_others{0};
+
+const mpi::Calls& calls_that_count_others() {
+  static const mpi::Calls kCalls = [] {
+    mpi::Calls counting = FakeMpi::calls();
+    counting.test = [](mpi::Handle& request, bool& is_done) noexcept {
+      if (!is_of_test) ++calls_of_others;
+      return FakeMpi::calls().test(request, is_done);
+    };
+    return counting;
+  }();
+  return kCalls;
+}
+
+// Starts an all-reduce, makes no call of rota for a while, and lets another thread finish it.
+void finish_on_another_thread(Communicator& comm, std::barrier<>& all) {
+  std::vector<float> values(10'007, 1);
+  Request request = comm.all_reduce_async(values, ReduceOp::kSum);
+  all.arrive_and_wait();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(calls_of_others, 0) << "rota calls MPI behind the program's back";
+  all.arrive_and_wait();
+  std::thread([&] {
+    is_of_test = true;
+    request.wait();
+  }).join();
+  EXPECT_EQ(values, std::vector<float>(10'007, 2));
+}
+
+// Method: no thread waits for the request of either rank. The ring needs answers of the other rank,
+// so the all-reduce is pending meanwhile, and a progress thread would test its receives.
+TEST_F(MpiWorldTest, MovesNothingBetweenCallsOfASerializedMpi) {
+  testing::set_fake_mpi({.level = ThreadLevel::kSerialized});
+  calls_of_others = 0;
+  FakeMpi fake(2);
+  std::barrier<> all(2);
+  testing::on_mpi_threads(2, [&](std::size_t rank) {
+    is_of_test = true;
+    Communicator comm =
+        mpi::communicator_over(calls_that_count_others(), fake.comm(rank), options_with("ring"));
+    finish_on_another_thread(comm, all);
+    Communicator group = comm.split(0);
+    finish_on_another_thread(group, all);
+  });
+  EXPECT_EQ(calls_of_others, 0);
+}
+
 TEST_F(MpiWorldTest, IsForTheThreadThatInitialisedMpiWhereMpiIsFunneled) {
   for (const ThreadLevel level : {ThreadLevel::kFunneled, ThreadLevel::kSingle}) {
     testing::set_fake_mpi({.level = level});
