@@ -15,6 +15,7 @@
 #include "os/address.h"
 #include "os/host.h"
 #include "os/listener.h"
+#include "os/loaded_libraries.h"
 #include "stores/pmi_store.h"
 #include "stores/pmix_store.h"
 
@@ -36,6 +37,18 @@ void require_same(const JobByHand& job, const stores::PmixStore& store) {
                   job.table.source + " says " + place(job.rank, world_size) + "; the server says " +
                   place(store.rank(), store.world_size()) +
                   "; start the program with only one of them");
+}
+
+// A server of PMI-1 talks with one client of each rank, over one descriptor: a second client would
+// take the answers that MPI waits for. A server of PMIx serves several clients.
+void require_no_mpi() {
+  const std::string library = mpi_library_among(os::loaded_libraries());
+  if (library.empty()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "this process has loaded " + library +
+                  ", and MPI needs the launcher's PMI server (PMI_FD) for itself: after MPI_Init, "
+                  "make the communicator with rota::mpi::communicator; or, if the program does not "
+                  "use MPI, start it with rotarun");
 }
 
 bool are_on_one_host(const RankTable& table) {
@@ -98,6 +111,17 @@ auth::Key own_key(const JobByHand& job) {
   return auth::job_key(given.empty() ? std::span<const std::byte>(kNoSecret) : given, id);
 }
 
+// A library of C++ or of Fortran beside them has another name, and loads one of these.
+std::string mpi_library_among(const std::vector<std::string>& paths) {
+  constexpr std::string_view kNames[] = {"libmpi.so", "libmpich.so", "libmpi_abi.so"};
+  for (const std::string& path : paths) {
+    const std::string file = path.substr(path.rfind('/') + 1);
+    const auto is_named = [&](std::string_view name) { return file.starts_with(name); };
+    if (std::ranges::any_of(kNames, is_named)) return file;
+  }
+  return {};
+}
+
 bool is_store(std::string_view meeting) noexcept {
   return meeting == kPmix || meeting.starts_with(kPmi);
 }
@@ -115,6 +139,7 @@ std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint 
     throw Error(ErrorCode::kInvalidArgument,
                 "PMI_FD is '" + std::string(number) + "', not a descriptor's number");
   }
+  require_no_mpi();
   return std::make_unique<stores::PmiStore>(fd, job.rank == 0);
 }
 

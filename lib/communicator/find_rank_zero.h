@@ -28,9 +28,13 @@ auth::Key own_key(const JobByHand& job);
 // Returns whether JobByHand::meeting names a store, not an address.
 bool is_store(std::string_view meeting) noexcept;
 
+// Returns the file name of the first MPI library among `paths`, such as "libmpich.so.12". Returns
+// an empty text if there is none.
+std::string mpi_library_among(const std::vector<std::string>& paths);
+
 // Opens the store that `job.meeting` names. Throws Error kInvalidArgument if the server of the
-// store and `job` give other numbers, or if the name makes no sense; kSystem if the store is not
-// there.
+// store and `job` give other numbers, if the name makes no sense, or if MPI, which this process has
+// loaded, needs the server for itself; kSystem if the store is not there.
 std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint deadline);
 
 // All ranks must call it. Throws the Errors of stores::Store; kPeerLost if rank 0 could not listen;

@@ -2,6 +2,7 @@
 // Method: the store is a text.
 #include "communicator/find_rank_zero.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,6 +40,40 @@ TEST(FindRankZero, BringsTheKeyAndAPlace) {
   EXPECT_TRUE(own.listener);
   EXPECT_EQ(found.key, own.key);
   EXPECT_THAT(found.places, ::testing::ElementsAre(HasSubstr("127.0.0.1:")));
+}
+
+TEST(FindRankZero, KnowsTheNamesOfMpis) {
+  const auto found = [](const std::string& path) {
+    return mpi_library_among({"linux-vdso.so.1", path, "/lib/libc.so.6"});
+  };
+  EXPECT_EQ(found("/usr/lib/x86_64-linux-gnu/libmpi.so.40"), "libmpi.so.40");
+  EXPECT_EQ(found("/opt/intel/lib/libmpi.so.12"), "libmpi.so.12");
+  EXPECT_EQ(found("libmpich.so.12"), "libmpich.so.12");
+  EXPECT_EQ(found("/opt/mpich/lib/libmpi_abi.so.0"), "libmpi_abi.so.0");
+  EXPECT_EQ(found("/usr/lib/librota_mpi_mpich.so.0"), "");
+  EXPECT_EQ(found("/usr/lib/libmpir.so.23"), "") << "a library of large numbers";
+  EXPECT_EQ(found("/usr/lib/libmpi.so.d/libx.so"), "");
+}
+
+// Method: an empty library has the name of an MPI. No server is at the descriptor: rota must refuse
+// before it looks there.
+TEST(FindRankZero, LeavesTheServerOfPmiToAnMpiThatIsLoaded) {
+  JobByHand job = job_of(0);
+  job.meeting = "pmi:999";
+  const auto refusal = [&] {
+    return testing::error_of([&] { (void)open_store(job, base::Clock::now()); });
+  };
+  void* const library = ::dlopen(ROTA_EMPTY_LIBMPI, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  const auto with_mpi = refusal();
+  ::dlclose(library);
+  ASSERT_TRUE(with_mpi);
+  EXPECT_EQ(with_mpi->code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(with_mpi->what(), HasSubstr("this process has loaded libmpi.so"));
+  EXPECT_THAT(with_mpi->what(), HasSubstr("make the communicator with rota::mpi::communicator"));
+  const auto without_mpi = refusal();
+  ASSERT_TRUE(without_mpi);
+  EXPECT_THAT(without_mpi->what(), HasSubstr("this process has no socket there"));
 }
 
 // Without this word, the other ranks would wait for rank 0 until their deadline.

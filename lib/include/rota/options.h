@@ -25,7 +25,8 @@ struct ROTA_EXPORT JobByHand {
   // Where the ranks learn each other's addresses; empty: the table has all addresses. "host:port"
   // or "@name:port": rank 0 listens there. "@name" is the name of an abstract Unix socket, for
   // processes of one user on one machine. "pmix": a PMIx server, which the variables PMIX_* name.
-  // "pmi:5": a server of PMI-1, at descriptor 5.
+  // "pmi:5": a server of PMI-1, at descriptor 5. Joining through it throws Error kInvalidArgument
+  // if this process has loaded an MPI library, which needs the server for itself.
   std::string meeting{};
 
   // The secret key of the job: 32 or more random bytes. Ranks prove to each other that they have
