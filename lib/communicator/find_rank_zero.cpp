@@ -10,6 +10,7 @@
 #include <rota/error.h>
 
 #include "base/hex.h"
+#include "communicator/listening_ports.h"
 #include "communicator/local_memory.h"
 #include "communicator/rank_zero.h"
 #include "os/address.h"
@@ -58,12 +59,13 @@ bool are_on_one_host(const RankTable& table) {
 }
 
 // Listens for the other ranks. On one machine, only processes of this user can connect.
-os::Fd listen_for_others(const RankTable& table, RankZero& first) {
+os::Fd listen_for_others(const RankTable& table, const std::optional<os::PortRange>& ports,
+                         RankZero& first) {
   if (are_on_one_host(table)) {
     first.places = {random_local_name()};
     return os::listen_on(os::parse_address(first.places.front())).socket;
   }
-  os::Listener listener = os::listen_on(os::parse_address("[::]:0"));
+  os::Listener listener = listen_for_ranks("::", ports);
   const std::string port = ":" + os::split_address(listener.address).port;
   for (const std::string& address : os::own_addresses()) {
     const bool has_colon = address.find(':') != std::string::npos;
@@ -143,13 +145,14 @@ std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint 
   return std::make_unique<stores::PmiStore>(fd, job.rank == 0);
 }
 
-FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store, base::TimePoint deadline) {
+FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store,
+                             const std::optional<os::PortRange>& ports, base::TimePoint deadline) {
   FoundRankZero found;
   RankZero first{.machine = os::machine_id(), .places = {}};
   std::string own;
   if (job.rank == 0) {
     try {
-      found.listener = listen_for_others(job.table, first);
+      found.listener = listen_for_others(job.table, ports, first);
     } catch (const Error&) {
       store.share(std::string(kNoPlaces), deadline);  // Ends their wait.
       throw;

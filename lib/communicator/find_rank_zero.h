@@ -2,6 +2,7 @@
 // address and no key from a person: the store brings both.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "auth/key.h"
 #include "base/time.h"
 #include "os/fd.h"
+#include "os/listener.h"
 #include "stores/store.h"
 
 namespace rota {
@@ -37,8 +39,10 @@ std::string mpi_library_among(const std::vector<std::string>& paths);
 // loaded, needs the server for itself; kSystem if the store is not there.
 std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint deadline);
 
-// All ranks must call it. Throws the Errors of stores::Store; kPeerLost if rank 0 could not listen;
+// All ranks must call it. Between machines, rank 0 listens at a port of `ports`, or at any port if
+// there is no range. Throws the Errors of stores::Store; kPeerLost if rank 0 could not listen;
 // kMismatch if only some ranks have a key file.
-FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store, base::TimePoint deadline);
+FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store,
+                             const std::optional<os::PortRange>& ports, base::TimePoint deadline);
 
 }  // namespace rota

@@ -6,10 +6,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <optional>
+#include <string>
+
 #include <rota/error.h>
 
+#include "communicator/listening_ports.h"
+#include "os/address.h"
 #include "testing/error_of.h"
 #include "testing/few_descriptors.h"
+#include "testing/own_ports.h"
 
 namespace rota {
 namespace {
@@ -35,8 +42,8 @@ JobByHand job_of(std::size_t rank) {
 
 TEST(FindRankZero, BringsTheKeyAndAPlace) {
   TextStore store;
-  const FoundRankZero own = find_rank_zero(job_of(0), store, base::Clock::now());
-  const FoundRankZero found = find_rank_zero(job_of(1), store, base::Clock::now());
+  const FoundRankZero own = find_rank_zero(job_of(0), store, std::nullopt, base::Clock::now());
+  const FoundRankZero found = find_rank_zero(job_of(1), store, std::nullopt, base::Clock::now());
   EXPECT_TRUE(own.listener);
   EXPECT_EQ(found.key, own.key);
   EXPECT_THAT(found.places, ::testing::ElementsAre(HasSubstr("127.0.0.1:")));
@@ -76,15 +83,59 @@ TEST(FindRankZero, LeavesTheServerOfPmiToAnMpiThatIsLoaded) {
   EXPECT_THAT(without_mpi->what(), HasSubstr("this process has no socket there"));
 }
 
+// Method: two jobs have one range, of which the second and the third port are free. The test itself
+// holds the first one.
+TEST(FindRankZero, ListensAtThePortsThatAreGiven) {
+  const testing::OwnPorts own;
+  const auto first = static_cast<unsigned>(std::stoul(own.first()));
+  const os::PortRange ports{.first = first, .last = first + 2};
+  TextStore store;
+  const auto listen = [&] { return find_rank_zero(job_of(0), store, ports, base::Clock::now()); };
+  const FoundRankZero one = listen();
+  EXPECT_EQ(os::local_address(one.listener.get()).port(), first + 1);
+  const FoundRankZero found = find_rank_zero(job_of(1), store, ports, base::Clock::now());
+  EXPECT_THAT(found.places, ::testing::ElementsAre("127.0.0.1:" + own.port(1)));
+  const FoundRankZero two = listen();
+  EXPECT_EQ(os::local_address(two.listener.get()).port(), first + 2);
+  const auto error = testing::error_of([&] { (void)listen(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kSystem);
+  EXPECT_THAT(error->what(), HasSubstr("none of the ports " + own.port(0) + " to " + own.port(2) +
+                                       " (ROTA_PORTS)"));
+  EXPECT_THAT(error->what(), HasSubstr("set ROTA_PORTS to a wider range"));
+}
+
+TEST(ListeningPorts, AreThoseOfTheOptionsOrOfTheVariable) {
+  CommunicatorOptions options;
+  ::unsetenv("ROTA_PORTS");
+  EXPECT_FALSE(listening_ports(options));
+  ::setenv("ROTA_PORTS", "7701-7709", 1);
+  const auto of_variable = listening_ports(options);
+  options.ports = "81-81";
+  const auto of_options = listening_ports(options);
+  ::unsetenv("ROTA_PORTS");
+  ASSERT_TRUE(of_variable && of_options);
+  EXPECT_EQ(of_variable->first, 7701U);
+  EXPECT_EQ(of_variable->last, 7709U);
+  EXPECT_EQ(of_options->first, 81U);
+  EXPECT_EQ(of_options->last, 81U);
+  options.ports = "65536-70000";
+  const auto error = testing::error_of([&] { (void)listening_ports(options); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(error->what(), HasSubstr("the first port of CommunicatorOptions::ports is '65536'"));
+}
+
 // Without this word, the other ranks would wait for rank 0 until their deadline.
 TEST(FindRankZero, TellsTheOthersThatRankZeroCannotListen) {
   TextStore store;
   const auto own = testing::with_descriptor_limit(0, [&] {
-    return testing::error_of([&] { (void)find_rank_zero(job_of(0), store, base::Clock::now()); });
+    return testing::error_of(
+        [&] { (void)find_rank_zero(job_of(0), store, std::nullopt, base::Clock::now()); });
   });
   ASSERT_TRUE(own);
-  const auto error =
-      testing::error_of([&] { (void)find_rank_zero(job_of(1), store, base::Clock::now()); });
+  const auto error = testing::error_of(
+      [&] { (void)find_rank_zero(job_of(1), store, std::nullopt, base::Clock::now()); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kPeerLost);
   EXPECT_EQ(error->blamed_rank(), std::size_t{0});

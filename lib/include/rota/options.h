@@ -64,6 +64,14 @@ struct ROTA_EXPORT CommunicatorOptions {
   // --encrypt decides; a rank that sets this option without --encrypt is refused.
   bool encrypt = false;
 
+  // The ports at which this rank may listen for other ranks, such as "7700-7955", where neither
+  // rotarun nor a table gives it an address. Empty: those of the variable ROTA_PORTS; without this
+  // variable, ports that the system chooses. Rank 0 takes the first free port, and the ranks' other
+  // connections never take the first port of the range. Groups from split() and for_threads()
+  // listen at ports that the system chooses. Joining throws Error kSystem if no port of the range
+  // is free.
+  std::string ports;
+
   // The plan of every all-reduce: "ring", "direct", "hub", "by-host", "halving-doubling", "tree",
   // "two-level", or "star" (a parameter server, as a baseline for the ring). If all ranks share
   // memory, "shared-memory" is possible, too. With "mpi", a communicator whose messages go over MPI

@@ -37,7 +37,8 @@ Handle handle_of(Object object) noexcept {
 // options, `rendezvous_fd`, `by_hand` and `one_of_several` have no effect. The coordinator, which
 // tells the ranks about failures, is in the process of rank 0. The other ranks connect to it: over
 // a local socket if all ranks are on one machine, else over TCP, at any address of rank 0's
-// machine. The job's key travels over MPI, without encryption.
+// machine, and at a port of CommunicatorOptions::ports. The job's key travels over MPI, without
+// encryption.
 //
 // Call it after MPI_Init, and destroy the Communicator before MPI_Finalize; the program itself
 // makes both calls. Destruction calls MPI_Comm_free, so it is collective, too: every rank must
