@@ -1,10 +1,9 @@
 // Communicators over MPI: every collective, type and world, groups that are split off, threads as
-// ranks, and the three thread levels.
+// ranks, and an MPI that one thread has initialised.
 // Method: a fake MPI between threads, which delays messages as its seed says.
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cstddef>
@@ -150,88 +149,6 @@ TEST_F(MpiWorldTest, HasSeveralCommunicatorsOverOneOfMpi) {
     EXPECT_EQ(one[9], 2);
     EXPECT_EQ(two[9], 4);
   });
-}
-
-// Counts the threads that are in MPI at the same time.
-std::atomic<int> inside{0};
-std::atomic<int> most_inside{0};
-
-const mpi::Calls& counting_calls() {
-  static const mpi::Calls kCalls = [] {
-    mpi::Calls counting = FakeMpi::calls();
-    counting.test = [](mpi::Handle& request, bool& is_done) noexcept {
-      most_inside = std::max(most_inside.load(), ++inside);
-      std::this_thread::yield();
-      const int error = FakeMpi::calls().test(request, is_done);
-      --inside;
-      return error;
-    };
-    return counting;
-  }();
-  return kCalls;
-}
-
-TEST_F(MpiWorldTest, LetsOneThreadIntoAnMpiThatIsSerialized) {
-  testing::set_fake_mpi({.level = ThreadLevel::kSerialized});
-  // Each of the two ranks is in the place of a process, and all four threads share the flag.
-  most_inside = 0;
-  FakeMpi fake(2);
-  testing::on_mpi_threads(2, [&](std::size_t rank) {
-    auto threads = mpi::communicators_over(counting_calls(), fake.comm(rank), 2, options_with());
-    testing::on_every_rank(threads, [](Communicator& comm) {
-      EveryCollectiveCheck<float, testing::AsRequests>(comm).run(33);
-    });
-  });
-  EXPECT_EQ(most_inside, 1);
-}
-
-// Counts the calls of MPI by threads that the test has not started.
-thread_local bool is_of_test = false;
-std::atomic<int> calls_of_others{0};
-
-const mpi::Calls& calls_that_count_others() {
-  static const mpi::Calls kCalls = [] {
-    mpi::Calls counting = FakeMpi::calls();
-    counting.test = [](mpi::Handle& request, bool& is_done) noexcept {
-      if (!is_of_test) ++calls_of_others;
-      return FakeMpi::calls().test(request, is_done);
-    };
-    return counting;
-  }();
-  return kCalls;
-}
-
-// Starts an all-reduce, makes no call of rota for a while, and lets another thread finish it.
-void finish_on_another_thread(Communicator& comm, std::barrier<>& all) {
-  std::vector<float> values(10'007, 1);
-  Request request = comm.all_reduce_async(values, ReduceOp::kSum);
-  all.arrive_and_wait();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(calls_of_others, 0) << "rota calls MPI behind the program's back";
-  all.arrive_and_wait();
-  std::thread([&] {
-    is_of_test = true;
-    request.wait();
-  }).join();
-  EXPECT_EQ(values, std::vector<float>(10'007, 2));
-}
-
-// Method: no thread waits for the request of either rank. The ring needs answers of the other rank,
-// so the all-reduce is pending meanwhile, and a progress thread would test its receives.
-TEST_F(MpiWorldTest, MovesNothingBetweenCallsOfASerializedMpi) {
-  testing::set_fake_mpi({.level = ThreadLevel::kSerialized});
-  calls_of_others = 0;
-  FakeMpi fake(2);
-  std::barrier<> all(2);
-  testing::on_mpi_threads(2, [&](std::size_t rank) {
-    is_of_test = true;
-    Communicator comm =
-        mpi::communicator_over(calls_that_count_others(), fake.comm(rank), options_with("ring"));
-    finish_on_another_thread(comm, all);
-    Communicator group = comm.split(0);
-    finish_on_another_thread(group, all);
-  });
-  EXPECT_EQ(calls_of_others, 0);
 }
 
 TEST_F(MpiWorldTest, IsForTheThreadThatInitialisedMpiWhereMpiIsFunneled) {
