@@ -8,7 +8,6 @@
 #include <rota/error.h>
 
 #include "base/transports.h"
-#include "launcher/hosts/rendezvous/host_plan.h"
 #include "launcher/plan/file_need.h"
 #include "launcher/plan/machine_cores.h"
 #include "os/listener.h"
