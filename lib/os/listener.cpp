@@ -97,7 +97,8 @@ std::optional<Listener> listen_in(const std::string& host, const PortRange& port
   for (unsigned port = ports.first; port <= ports.last; ++port) {
     try {
       // A rotarun may have promised this port to its own ranks.
-      if (!claim_port(static_cast<std::uint16_t>(port))) continue;
+      const std::optional<Fd> claim = claim_port(static_cast<std::uint16_t>(port));
+      if (!claim) continue;
       return listen_on(*numeric_address({.host = host, .port = std::to_string(port)}));
     } catch (const Error& error) {
       trouble = error.what();  // The port is most likely in use: the next one is tried.
