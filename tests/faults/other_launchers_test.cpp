@@ -65,14 +65,16 @@ class FaultsOfOtherLaunchers : public ::testing::TestWithParam<const char*> {
                             "JOIN_SECONDS=" + join, testing::kWithLeaksOfOthers}};
   }
 
-  // A launcher may wait for a stopped rank for ever. Then a person ends the launcher, once the
-  // other ranks have named that rank.
-  static void end_if_it_waits(Process& job, const Harm& harm) {
+  // A launcher may wait for a stopped rank for ever. Then a person ends that rank, once the other
+  // ranks have named it.
+  static void end_what_is_stopped(Process& job, const Harm& harm) {
     if (harm.kind != "stop") return;
     const std::string blamed = "rank " + std::to_string(harm.victim);
     EXPECT_TRUE(job.wait_for(harm.moment == "join" ? "harm at" : blamed)) << job.err();
     std::this_thread::sleep_for(std::chrono::seconds(harm.moment == "join" ? 4 : 1));
-    job.signal(SIGTERM);
+    for (const pid_t pid : testing::live_descendants()) {
+      if (testing::state_of(pid) == 'T') ::kill(pid, SIGKILL);
+    }
   }
 
   // `package` is Debian's package of the launcher.
@@ -85,7 +87,7 @@ class FaultsOfOtherLaunchers : public ::testing::TestWithParam<const char*> {
       SCOPED_TRACE(launcher.front() + " fault_ranks " + harm.kind + " " +
                    std::to_string(harm.victim) + " " + harm.moment);
       Process job(command(launcher, harm));
-      end_if_it_waits(job, harm);
+      end_what_is_stopped(job, harm);
       const Result result = job.wait(std::chrono::seconds(60));
       EXPECT_TRUE(result.was_in_time) << result.err;
       EXPECT_NE(result.exit_code, 0) << result.err;
