@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <rota/error.h>
 
@@ -48,6 +49,41 @@ TEST(FindRankZero, BringsTheKeyAndAPlace) {
   EXPECT_TRUE(own.listener);
   EXPECT_EQ(found.key, own.key);
   EXPECT_THAT(found.places, ::testing::ElementsAre(HasSubstr("127.0.0.1:")));
+}
+
+TEST(FindRankZero, RefusesAKeyFileThatOnlySomeRanksHave) {
+  for (const std::size_t owner : {0, 1}) {
+    TextStore store;
+    std::vector<JobByHand> jobs = {job_of(0), job_of(1)};
+    jobs[owner].key = std::string(32, 'k');
+    (void)find_rank_zero(jobs[0], store, std::nullopt, base::Clock::now());
+    const auto error = testing::error_of(
+        [&] { (void)find_rank_zero(jobs[1], store, std::nullopt, base::Clock::now()); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kMismatch);
+    EXPECT_EQ(error->blamed_rank(), std::size_t{0});
+    EXPECT_THAT(error->what(), HasSubstr("rank " + std::to_string(owner) + " has a key file, but"));
+    EXPECT_THAT(error->what(), HasSubstr("set ROTA_KEY_FILE for all ranks, or for none"));
+  }
+}
+
+TEST(FindRankZero, RefusesAWordThatIsCut) {
+  TextStore store;
+  const FoundRankZero own = find_rank_zero(job_of(0), store, std::nullopt, base::Clock::now());
+  std::string word = store.share({}, base::Clock::now());
+  const auto refusal_of = [](const std::string& text) {
+    TextStore other;
+    (void)other.share(text, base::Clock::now());
+    const auto error = testing::error_of(
+        [&] { (void)find_rank_zero(job_of(1), other, std::nullopt, base::Clock::now()); });
+    EXPECT_TRUE(error && error->code() == ErrorCode::kBadData) << text;
+    return error ? std::string(error->what()) : "nothing was refused";
+  };
+  EXPECT_THAT(refusal_of(word.substr(0, 20)),
+              HasSubstr("word in the launcher's store is malformed"));
+  const std::size_t key = word.find(';', word.find(';') + 1) + 1;
+  word.erase(key, 2);
+  EXPECT_THAT(refusal_of(word), HasSubstr("rank 0's key in the launcher's store is malformed"));
 }
 
 TEST(FindRankZero, KnowsTheNamesOfMpis) {
