@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cluster/sources.h"
 #include "cluster/specification.h"
+#include "os/listener.h"
 
 namespace rota::cluster {
 
@@ -34,6 +36,10 @@ std::string job_id_of(const Specification& chosen, const Given& given);
 // MASTER_ADDR or MASTER_PORT makes no sense, or if this rank cannot reach rank 0 there: 0.0.0.0.
 std::optional<RendezvousEndpoint> meeting_point(const Specification& chosen, const Given& given,
                                                 bool has_key);
+
+// Parses a range of ports such as "7700-7955". For the error text, `what` names the variable.
+// Throws Error kInvalidArgument.
+os::PortRange to_ports(const std::string& what, std::string_view text);
 
 // Returns the port of a rendezvous whose source names no port: the first one of ROTA_PORTS, or
 // 7700. Throws Error kInvalidArgument if ROTA_PORTS makes no sense.

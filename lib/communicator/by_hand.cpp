@@ -14,6 +14,7 @@
 #include "communicator/find_rank_zero.h"
 #include "communicator/first_word.h"
 #include "communicator/group.h"
+#include "communicator/listening_ports.h"
 #include "communicator/local_memory.h"
 #include "names/resolver.h"
 #include "os/address.h"
@@ -164,11 +165,14 @@ Arrival arrive_at_meeting_point(const CommunicatorOptions& options, const RankTa
 }
 
 // Opens a listening socket for other ranks on a rank that has none yet. Returns its address. The
-// ranks of rank 0's machine, which reach it over loopback, use the address of rank 0.
-std::string listen_for_ranks(const std::vector<Card>& cards, Arrival& arrival) {
+// ranks of rank 0's machine, which reach it over loopback, use the address of rank 0. The first
+// port of the range is left to the rank 0 of a job, which waits there for the others.
+std::string listen_with_address(const std::vector<Card>& cards, std::optional<os::PortRange> ports,
+                                Arrival& arrival) {
   const std::string host =
       can_be_used_elsewhere(arrival.own_host) ? arrival.own_host : host_of_rank_0(cards);
-  os::Listener listener = os::listen_on(*os::numeric_address({.host = host, .port = "0"}));
+  if (ports) ++ports->first;
+  os::Listener listener = listen_for_ranks(host, ports);
   arrival.listener = std::move(listener.socket);
   return listener.address;
 }
@@ -198,8 +202,8 @@ RankTable complete_table(const JobByHand& job) {
 bool meet_through_store(const JobByHand& job) noexcept { return is_store(job.meeting); }
 
 Arrival arrive_through_store(const JobByHand& job, stores::Store& store, bool encrypts,
-                             base::TimePoint deadline) {
-  FoundRankZero found = find_rank_zero(job, store, deadline);
+                             const std::optional<os::PortRange>& ports, base::TimePoint deadline) {
+  FoundRankZero found = find_rank_zero(job, store, ports, deadline);
   const auth::Credentials own(found.key, encrypts);
   if (job.rank == 0) return arrive_as_rank_0(job.table, own, std::move(found.listener));
   return arrive_at(found.places, job.rank, job.table, own, deadline);
@@ -209,15 +213,17 @@ Arrival arrive_by_hand(const CommunicatorOptions& options, const RankTable& tabl
                        base::TimePoint deadline) {
   const JobByHand& job = *options.by_hand;
   if (job.meeting.empty()) return arrive_by_table(options, table, deadline);
+  const auto ports = listening_ports(options);  // A bad range ends all ranks before they meet.
   if (!meet_through_store(job)) return arrive_at_meeting_point(options, table, deadline);
   const auto store = open_store(job, deadline);
   JobByHand complete = job;
   complete.table = table;
-  return arrive_through_store(complete, *store, options.encrypt, deadline);
+  return arrive_through_store(complete, *store, options.encrypt, ports, deadline);
 }
 
 void meet_others(rendezvous::Client::Welcome& welcome, Arrival& arrival,
-                 const std::function<void()>& look_around, base::TimePoint deadline) {
+                 const CommunicatorOptions& options, const std::function<void()>& look_around,
+                 base::TimePoint deadline) {
   rendezvous::Job& job = welcome.job;
   RankTable& table = job.table;
   const std::size_t count = table.rows.size();
@@ -246,7 +252,8 @@ void meet_others(rendezvous::Client::Welcome& welcome, Arrival& arrival,
                                     look_around, deadline);
   }
   if (has_addresses || !base::listens(table.transport)) return;
-  const auto addresses = tell("addresses", listen_for_ranks(cards, arrival));
+  const auto addresses =
+      tell("addresses", listen_with_address(cards, listening_ports(options), arrival));
   for (std::size_t rank = 0; rank < count; ++rank) table.rows[rank].address = addresses[rank];
 }
 

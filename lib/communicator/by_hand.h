@@ -11,6 +11,7 @@
 #include "auth/key.h"
 #include "base/time.h"
 #include "os/fd.h"
+#include "os/listener.h"
 #include "rendezvous/client.h"
 #include "rendezvous/coordinator_thread.h"
 #include "stores/store.h"
@@ -53,15 +54,16 @@ Arrival arrive_by_hand(const CommunicatorOptions& options, const RankTable& tabl
 // The same through a store. `job.table` must be complete. Throws also the Errors of
 // find_rank_zero().
 Arrival arrive_through_store(const JobByHand& job, stores::Store& store, bool encrypts,
-                             base::TimePoint deadline);
+                             const std::optional<os::PortRange>& ports, base::TimePoint deadline);
 
 // Learns where the other ranks are, and whether they may spin. Completes the table of
 // `welcome.job`. Unless `arrival` makes the transport, shares memory with the ranks on this
 // machine: completes the domains of `welcome.job`, puts arenas into `welcome.fds`, and a listening
-// socket into `arrival`. All ranks must call it. Throws Error kTimeout, kPeerLost, kNoMemory,
-// kSystem.
+// socket into `arrival`, at a port of listening_ports(). All ranks must call it. Throws Error
+// kTimeout, kPeerLost, kNoMemory, kSystem.
 void meet_others(rendezvous::Client::Welcome& welcome, Arrival& arrival,
-                 const std::function<void()>& look_around, base::TimePoint deadline);
+                 const CommunicatorOptions& options, const std::function<void()>& look_around,
+                 base::TimePoint deadline);
 
 // Throws Error kMismatch if rank 0 was given another table than `own`.
 void compare_tables(std::size_t rank, const RankTable& own, const RankTable& of_rank_0);

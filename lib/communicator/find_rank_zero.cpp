@@ -10,11 +10,13 @@
 #include <rota/error.h>
 
 #include "base/hex.h"
+#include "communicator/listening_ports.h"
 #include "communicator/local_memory.h"
 #include "communicator/rank_zero.h"
 #include "os/address.h"
 #include "os/host.h"
 #include "os/listener.h"
+#include "os/loaded_libraries.h"
 #include "stores/pmi_store.h"
 #include "stores/pmix_store.h"
 
@@ -38,6 +40,18 @@ void require_same(const JobByHand& job, const stores::PmixStore& store) {
                   "; start the program with only one of them");
 }
 
+// A server of PMI-1 talks with one client of each rank, over one descriptor: a second client would
+// take the answers that MPI waits for. A server of PMIx serves several clients.
+void require_no_mpi() {
+  const std::string library = mpi_library_among(os::loaded_libraries());
+  if (library.empty()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "this process has loaded " + library +
+                  ", and MPI needs the launcher's PMI server (PMI_FD) for itself: after MPI_Init, "
+                  "make the communicator with rota::mpi::communicator; or, if the program does not "
+                  "use MPI, start it with rotarun");
+}
+
 bool are_on_one_host(const RankTable& table) {
   const std::string& first = table.rows.front().host;
   return !first.empty() &&
@@ -45,12 +59,13 @@ bool are_on_one_host(const RankTable& table) {
 }
 
 // Listens for the other ranks. On one machine, only processes of this user can connect.
-os::Fd listen_for_others(const RankTable& table, RankZero& first) {
+os::Fd listen_for_others(const RankTable& table, const std::optional<os::PortRange>& ports,
+                         RankZero& first) {
   if (are_on_one_host(table)) {
     first.places = {random_local_name()};
     return os::listen_on(os::parse_address(first.places.front())).socket;
   }
-  os::Listener listener = os::listen_on(os::parse_address("[::]:0"));
+  os::Listener listener = listen_for_ranks("::", ports);
   const std::string port = ":" + os::split_address(listener.address).port;
   for (const std::string& address : os::own_addresses()) {
     const bool has_colon = address.find(':') != std::string::npos;
@@ -98,6 +113,17 @@ auth::Key own_key(const JobByHand& job) {
   return auth::job_key(given.empty() ? std::span<const std::byte>(kNoSecret) : given, id);
 }
 
+// A library of C++ or of Fortran beside them has another name, and loads one of these.
+std::string mpi_library_among(const std::vector<std::string>& paths) {
+  constexpr std::string_view kNames[] = {"libmpi.so", "libmpich.so", "libmpi_abi.so"};
+  for (const std::string& path : paths) {
+    const std::string file = path.substr(path.rfind('/') + 1);
+    const auto is_named = [&](std::string_view name) { return file.starts_with(name); };
+    if (std::ranges::any_of(kNames, is_named)) return file;
+  }
+  return {};
+}
+
 bool is_store(std::string_view meeting) noexcept {
   return meeting == kPmix || meeting.starts_with(kPmi);
 }
@@ -115,16 +141,18 @@ std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint 
     throw Error(ErrorCode::kInvalidArgument,
                 "PMI_FD is '" + std::string(number) + "', not a descriptor's number");
   }
+  require_no_mpi();
   return std::make_unique<stores::PmiStore>(fd, job.rank == 0);
 }
 
-FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store, base::TimePoint deadline) {
+FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store,
+                             const std::optional<os::PortRange>& ports, base::TimePoint deadline) {
   FoundRankZero found;
   RankZero first{.machine = os::machine_id(), .places = {}};
   std::string own;
   if (job.rank == 0) {
     try {
-      found.listener = listen_for_others(job.table, first);
+      found.listener = listen_for_others(job.table, ports, first);
     } catch (const Error&) {
       store.share(std::string(kNoPlaces), deadline);  // Ends their wait.
       throw;

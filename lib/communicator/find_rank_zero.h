@@ -2,6 +2,7 @@
 // address and no key from a person: the store brings both.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "auth/key.h"
 #include "base/time.h"
 #include "os/fd.h"
+#include "os/listener.h"
 #include "stores/store.h"
 
 namespace rota {
@@ -28,13 +30,19 @@ auth::Key own_key(const JobByHand& job);
 // Returns whether JobByHand::meeting names a store, not an address.
 bool is_store(std::string_view meeting) noexcept;
 
+// Returns the file name of the first MPI library among `paths`, such as "libmpich.so.12". Returns
+// an empty text if there is none.
+std::string mpi_library_among(const std::vector<std::string>& paths);
+
 // Opens the store that `job.meeting` names. Throws Error kInvalidArgument if the server of the
-// store and `job` give other numbers, or if the name makes no sense; kSystem if the store is not
-// there.
+// store and `job` give other numbers, if the name makes no sense, or if MPI, which this process has
+// loaded, needs the server for itself; kSystem if the store is not there.
 std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint deadline);
 
-// All ranks must call it. Throws the Errors of stores::Store; kPeerLost if rank 0 could not listen;
+// All ranks must call it. Between machines, rank 0 listens at a port of `ports`, or at any port if
+// there is no range. Throws the Errors of stores::Store; kPeerLost if rank 0 could not listen;
 // kMismatch if only some ranks have a key file.
-FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store, base::TimePoint deadline);
+FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store,
+                             const std::optional<os::PortRange>& ports, base::TimePoint deadline);
 
 }  // namespace rota

@@ -172,10 +172,9 @@ std::uint64_t Communicator::Impl::next_sequence(const collectives::Description& 
 
 Request Communicator::Impl::start(const std::shared_ptr<Impl>& self, Call& call) {
   // In a world of one, a call on host memory finishes immediately, so no progress thread is needed.
-  // If only one thread may drive the communicator, none is needed either: that thread drives while
-  // it waits.
+  // If only callers may drive the communicator, none may be there: callers drive while they wait.
   const bool may_start =
-      (self->group_.transport || is_on_device(call)) && self->one_thread_.empty();
+      (self->group_.transport || is_on_device(call)) && !self->only_callers_drive();
   if (may_start && !self->progress_thread_.has_started()) self->start_progress_thread();
   const std::uint64_t number = self->submit(call);
   self->run_unattended();
@@ -223,7 +222,7 @@ bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept 
 // An operation that is done while the words are made is in them from the start.
 void Communicator::Impl::wait_on(std::uint64_t number, const cuda::On& on) {
   require_here();
-  if (!one_thread_.empty()) return wait(number);
+  if (only_callers_drive()) return wait(number);
   const std::scoped_lock lock(posts_mutex_);
   if (!posts_ && !broken()) make_posts();
   if (!queue_.is_done(number) && !broken()) {
@@ -244,8 +243,8 @@ template <class Done>
 bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
   if (done()) return true;
   // If no call has been asynchronous yet, no other thread needs to know of this wait, and no other
-  // thread can wait.
-  const bool counts = progress_thread_.has_started();
+  // thread can wait. If rota has no thread that drives, it does not show which calls there were.
+  const bool counts = progress_thread_.has_started() || wait_traits_.callers_only;
   if (counts) waiters_.fetch_add(1, std::memory_order_acq_rel);
   Backoff backoff = backoff_;
   while (!done() && !broken()) {

@@ -133,6 +133,11 @@ class Communicator::Impl final : public Request::Source,
   }
   void require_maker() const;
 
+  // Returns whether data moves only in calls of the program, and never behind its back.
+  bool only_callers_drive() const noexcept {
+    return wait_traits_.callers_only || !one_thread_.empty();
+  }
+
   Group group_;
   Settings settings_;
   transport::WaitTraits wait_traits_;  // Of the transport.

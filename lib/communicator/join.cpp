@@ -209,9 +209,9 @@ void join_nccl(Group& group, rendezvous::Client& client, const CommunicatorOptio
 // Lets ranks that no rotarun has started learn where the others are. If their transport is made
 // already, they learn only the hosts.
 void meet(Group& group, rendezvous::Client::Welcome& welcome, Arrival& arrival,
-          base::TimePoint deadline) {
+          const CommunicatorOptions& options, base::TimePoint deadline) {
   meet_others(
-      welcome, arrival, [&] { throw_if_somebody_ended(arrival.client); }, deadline);
+      welcome, arrival, options, [&] { throw_if_somebody_ended(arrival.client); }, deadline);
   group.table = welcome.job.table;
   group.may_spin = welcome.job.may_spin;
 }
@@ -255,7 +255,7 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
     const bool has_transport = arrival.make_transport != nullptr;
     if (table) {
       compare_tables(group.rank, *table, group.table);
-      if (group.world_size() > 1) meet(group, welcome, arrival, deadline);
+      if (group.world_size() > 1) meet(group, welcome, arrival, options, deadline);
     }
     group.domains = has_transport ? base::each_alone(group.world_size()) : domains_of(welcome.job);
     if (group.world_size() > 1) {

@@ -19,6 +19,7 @@
 #include "cluster/meeting_point.h"
 #include "cluster/one_rank.h"
 #include "cluster/reading.h"
+#include "communicator/listening_ports.h"
 #include "communicator/memory_need.h"
 #include "os/address.h"
 #include "os/host.h"
@@ -166,6 +167,13 @@ CommunicatorOptions CommunicatorOptions::from_environment() {
   if (const char* path = std::getenv("ROTA_TUNED")) options.tuned_file = path;
   if (const char* path = std::getenv("ROTA_MPI_LIBRARY")) options.mpi_library = path;
   return options;
+}
+
+std::optional<os::PortRange> listening_ports(const CommunicatorOptions& options) {
+  if (!options.ports.empty()) return cluster::to_ports("CommunicatorOptions::ports", options.ports);
+  const char* text = std::getenv("ROTA_PORTS");
+  if (!text || *text == '\0') return std::nullopt;
+  return cluster::to_ports("ROTA_PORTS", text);
 }
 
 // The ranks of rotarun have a TF_CONFIG too, for programs of other frameworks.

@@ -20,6 +20,7 @@
 #include "communicator/create_group.h"
 #include "communicator/impl.h"
 #include "communicator/join.h"
+#include "communicator/listening_ports.h"
 #include "communicator/tuned_file.h"
 #include "os/host.h"
 #include "stores/store.h"
@@ -75,6 +76,7 @@ Group join_over_mpi(const mpi::Calls& calls, mpi::Handle comm, const Communicato
     throw Error(ErrorCode::kInvalidArgument,
                 "rota::mpi::communicator: rota cannot encrypt what MPI sends: leave `encrypt` off");
   }
+  const auto ports = listening_ports(options);
   const auto deadline = base::Clock::now() + std::min(options.join_timeout, base::kForever);
   const auto world = std::make_shared<World>(calls, comm, deadline);
   RankTable table = table_over_mpi(*world, deadline);
@@ -84,7 +86,7 @@ Group join_over_mpi(const mpi::Calls& calls, mpi::Handle comm, const Communicato
   }
   MpiStore store(*world);
   Arrival arrival =
-      arrive_through_store({.table = table, .rank = world->rank()}, store, false, deadline);
+      arrive_through_store({.table = table, .rank = world->rank()}, store, false, ports, deadline);
   arrival.make_transport = [world] { return transport::mpi::transport_of_all(world); };
   Group group = enter(std::move(arrival), &table, options, deadline);
   group.methods.push_back(std::make_unique<collectives::MpiCollectives>(world));

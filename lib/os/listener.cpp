@@ -99,6 +99,21 @@ Listener listen_at(const std::string& address) {
   return listen_everywhere(port);
 }
 
+std::optional<Listener> listen_in(const std::string& host, const PortRange& ports,
+                                  std::string& trouble) {
+  for (unsigned port = ports.first; port <= ports.last; ++port) {
+    try {
+      // A rotarun may have promised this port to its own ranks.
+      const std::optional<Fd> claim = claim_port(static_cast<std::uint16_t>(port));
+      if (!claim) continue;
+      return listen_on(*numeric_address({.host = host, .port = std::to_string(port)}));
+    } catch (const Error& error) {
+      trouble = error.what();  // The port is most likely in use: the next one is tried.
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Fd> claim_port(std::uint16_t port) {
   std::optional<Fd> claim = claim_name("rota-port-" + std::to_string(port));
   if (claim && !is_free(port)) claim.reset();

@@ -71,20 +71,22 @@ std::jthread start_thread(const std::function<void()>& body) {
   }
 }
 
-std::size_t replica_count_of(const MirroredOptions& options) {
-  if (options.devices.empty()) return options.replicas;
-  if (options.replicas == 1 || options.replicas == options.devices.size()) {
-    return options.devices.size();
-  }
+void require_device_of_each(std::size_t replica_count, const std::vector<std::uint8_t>& devices) {
+  if (devices.empty() || replica_count == devices.size()) return;
   throw Error(ErrorCode::kInvalidArgument,
-              std::to_string(options.replicas) + " replicas, but " +
-                  std::to_string(options.devices.size()) +
+              std::to_string(replica_count) + " replicas, but " + std::to_string(devices.size()) +
                   " devices for them: name the device of each replica");
 }
 
-std::vector<Communicator> join_as_one(const CommunicatorOptions& options) {
+std::size_t replica_count_of(const MirroredOptions& options) {
+  if (options.devices.empty()) return options.replicas;
+  if (options.replicas != 1) require_device_of_each(options.replicas, options.devices);
+  return options.devices.size();
+}
+
+std::vector<Communicator> as_one(Communicator communicator) {
   std::vector<Communicator> communicators;
-  communicators.emplace_back(options);
+  communicators.push_back(std::move(communicator));
   return communicators;
 }
 
@@ -120,12 +122,34 @@ void Strategy::run(const std::function<void(Communicator&, MemoryKind)>& program
 }
 
 MultiWorkerStrategy::MultiWorkerStrategy(const CommunicatorOptions& options)
-    : Strategy(join_as_one(options)) {}
+    : Strategy(as_one(Communicator(options))) {}
+
+MultiWorkerStrategy::MultiWorkerStrategy(std::vector<Communicator> one,
+                                         std::vector<std::uint8_t> devices) noexcept
+    : Strategy(std::move(one), std::move(devices)) {}
+
+MultiWorkerStrategy MultiWorkerStrategy::over(Communicator communicator) {
+  return MultiWorkerStrategy(as_one(std::move(communicator)), {});
+}
 
 MirroredStrategy::MirroredStrategy(const MirroredOptions& options)
     : Strategy(replica_count_of(options) == 1
-                   ? join_as_one(options.communicator)
+                   ? as_one(Communicator(options.communicator))
                    : Communicator::for_threads(replica_count_of(options), options.communicator),
                options.devices) {}
+
+MirroredStrategy::MirroredStrategy(std::vector<Communicator> all,
+                                   std::vector<std::uint8_t> devices) noexcept
+    : Strategy(std::move(all), std::move(devices)) {}
+
+MirroredStrategy MirroredStrategy::over(std::vector<Communicator> communicators,
+                                        std::vector<std::uint8_t> devices) {
+  if (communicators.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a strategy needs at least one communicator, and got none");
+  }
+  require_device_of_each(communicators.size(), devices);
+  return MirroredStrategy(std::move(communicators), std::move(devices));
+}
 
 }  // namespace rota

@@ -44,6 +44,9 @@ struct WaitTraits {
   bool cannot_wake = false;
   // Only the thread that made the transport may call it, except for wake() and abort().
   bool one_thread = false;
+  // Only threads that call the communicator may call the transport: rota has no thread of its own
+  // that does. Implied by `one_thread`.
+  bool callers_only = false;
   // The thread that calls the transport holds this flag, which several transports share. Null: the
   // transport needs no such flag. wake() and the counters are called without it.
   std::atomic_flag* driving = nullptr;

@@ -177,12 +177,15 @@ TEST(OneOfSeveral, MayBeOneWhereThatIsMeantOrNobodyIsThere) {
 }
 
 // Returns a port that belongs to this test. It tells jobs of one user apart. torchrun's agent
-// listens at MASTER_PORT, so ranks with a key meet at the first port of ROTA_PORTS.
+// listens at MASTER_PORT, so ranks with a key meet at the first port of ROTA_PORTS. Ranks of one
+// machine need no further port.
 const std::string& meeting_port() {
   static const std::string address = free_addresses(1).front();
   static const std::string port = address.substr(address.find(':') + 1);
   return port;
 }
+
+std::string own_ports() { return "ROTA_PORTS=" + meeting_port() + "-" + meeting_port(); }
 
 // Returns the variables of a process that torchrun has started on this machine.
 std::vector<std::string> by_torchrun(std::size_t rank, std::size_t world_size,
@@ -193,7 +196,7 @@ std::vector<std::string> by_torchrun(std::size_t rank, std::size_t world_size,
           "LOCAL_WORLD_SIZE=" + std::to_string(local_world_size),
           "MASTER_ADDR=127.0.0.1",
           "MASTER_PORT=" + meeting_port(),
-          "ROTA_PORTS=" + meeting_port(),
+          own_ports(),
           "TORCHELASTIC_USE_AGENT_STORE=True",
           "TORCHELASTIC_RUN_ID=none",
           "ROTA_KEY_FILE="};
@@ -280,9 +283,16 @@ TEST(OfAnotherLauncher, IsRefusedWhereItsVariablesMakeNoSense) {
               HasSubstr("PMI_FD is 99, but this process has no socket there"));
   EXPECT_THAT(error_of({"PMI_RANK=1", "PMI_SIZE=2"}),
               HasSubstr("but not where rank 0 is: for all ranks, set MASTER_ADDR"));
-  auto port = by_torchrun(0, 2, 1);
-  std::ranges::replace(port, "ROTA_PORTS=" + meeting_port(), std::string("ROTA_PORTS=x"));
-  EXPECT_THAT(error_of(port), HasSubstr("the first port of ROTA_PORTS is 'x'"));
+  const auto error_of_ports = [&](const std::string& ports) {
+    auto variables = by_torchrun(0, 2, 1);
+    std::ranges::replace(variables, own_ports(), "ROTA_PORTS=" + ports);
+    return error_of(variables);
+  };
+  EXPECT_THAT(error_of_ports("x"), HasSubstr("the first port of ROTA_PORTS is 'x'"));
+  EXPECT_THAT(error_of_ports("7700"),
+              HasSubstr("ROTA_PORTS is '7700': two ports are needed, such as 7700-7955"));
+  EXPECT_THAT(error_of_ports("7700-7699"),
+              HasSubstr("the last port of ROTA_PORTS is '7699': a whole number from 7700"));
 }
 
 // Without a store, only a key keeps strangers away from a port that other hosts can reach.

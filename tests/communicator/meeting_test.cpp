@@ -68,6 +68,27 @@ TEST(Meeting, RanksMeetAtRankZero) {
   }
 }
 
+// The first port of the range is where the rank 0 of a job waits. No rank takes it for other
+// connections, although it is free here.
+TEST(Meeting, RanksListenAtThePortsThatAreGiven) {
+  const testing::OwnPorts own;
+  const std::string meeting = testing::free_addresses(1).front();
+  std::vector<CommunicatorOptions> ranks;
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    ranks.push_back(options_to_meet(rank, 3, meeting));
+    ranks.back().by_hand->table.transport = "tcp";
+    ranks.back().ports = own.port(1) + "-" + own.port(4);
+  }
+  expect_no_errors(run_ranks(ranks, [&](Communicator& comm) {
+    std::vector<std::string> addresses;
+    for (const RankRow& row : comm.rank_table().rows) addresses.push_back(row.address);
+    EXPECT_THAT(addresses, ::testing::UnorderedElementsAre("127.0.0.1:" + own.port(2),
+                                                           "127.0.0.1:" + own.port(3),
+                                                           "127.0.0.1:" + own.port(4)));
+    sum_of_ranks(comm);
+  }));
+}
+
 TEST(Meeting, RanksThatMeetNeedAKeyBetweenHosts) {
   expect_error(run_rank(options_to_meet(0, 2, "10.0.0.1:7700"), sum_of_ranks),
                ErrorCode::kInvalidArgument,

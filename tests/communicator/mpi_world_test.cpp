@@ -1,10 +1,9 @@
 // Communicators over MPI: every collective, type and world, groups that are split off, threads as
-// ranks, and the three thread levels.
+// ranks, and an MPI that one thread has initialised.
 // Method: a fake MPI between threads, which delays messages as its seed says.
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cstddef>
@@ -150,39 +149,6 @@ TEST_F(MpiWorldTest, HasSeveralCommunicatorsOverOneOfMpi) {
     EXPECT_EQ(one[9], 2);
     EXPECT_EQ(two[9], 4);
   });
-}
-
-// Counts the threads that are in MPI at the same time.
-std::atomic<int> inside{0};
-std::atomic<int> most_inside{0};
-
-const mpi::Calls& counting_calls() {
-  static const mpi::Calls kCalls = [] {
-    mpi::Calls counting = FakeMpi::calls();
-    counting.test = [](mpi::Handle& request, bool& is_done) noexcept {
-      most_inside = std::max(most_inside.load(), ++inside);
-      std::this_thread::yield();
-      const int error = FakeMpi::calls().test(request, is_done);
-      --inside;
-      return error;
-    };
-    return counting;
-  }();
-  return kCalls;
-}
-
-TEST_F(MpiWorldTest, LetsOneThreadIntoAnMpiThatIsSerialized) {
-  testing::set_fake_mpi({.level = ThreadLevel::kSerialized});
-  // Each of the two ranks is in the place of a process, and all four threads share the flag.
-  most_inside = 0;
-  FakeMpi fake(2);
-  testing::on_mpi_threads(2, [&](std::size_t rank) {
-    auto threads = mpi::communicators_over(counting_calls(), fake.comm(rank), 2, options_with());
-    testing::on_every_rank(threads, [](Communicator& comm) {
-      EveryCollectiveCheck<float, testing::AsRequests>(comm).run(33);
-    });
-  });
-  EXPECT_EQ(most_inside, 1);
 }
 
 TEST_F(MpiWorldTest, IsForTheThreadThatInitialisedMpiWhereMpiIsFunneled) {

@@ -15,7 +15,9 @@ namespace rota {
 namespace {
 
 const std::filesystem::path kRoot = testing::source_path();
-constexpr const char* kPrograms = "tests/docs/programs/";     // Each program is built as docs_NAME.
+constexpr const char* kPrograms = "tests/docs/programs/";  // Each program is built as docs_NAME.
+// Each of these programs is run under the mpirun of each MPI, in tests/over_mpi.
+constexpr const char* kMpiPrograms = "tests/docs/mpi_programs/";
 constexpr const char* kExample = "examples/your_own_model/";  // Another test builds and runs it.
 
 std::vector<testing::CodeBlock> all_blocks(const std::string& language) {
@@ -35,14 +37,17 @@ std::string place_of(const testing::CodeBlock& block) {
 TEST(Docs, ShowTheCodeThatIsBuilt) {
   std::set<std::string> shown;
   for (const auto& block : all_blocks("cpp")) {
-    ASSERT_TRUE(block.marker.starts_with(kPrograms) || block.marker.starts_with(kExample))
+    const auto is_in = [&](const char* folder) { return block.marker.starts_with(folder); };
+    ASSERT_TRUE(is_in(kPrograms) || is_in(kMpiPrograms) || is_in(kExample))
         << place_of(block) << ": a block that is no file's";
     EXPECT_EQ(block.text, testing::text_of(kRoot / block.marker)) << place_of(block);
     shown.insert(block.marker);
   }
-  for (const auto& entry : std::filesystem::directory_iterator(kRoot / kPrograms)) {
-    EXPECT_TRUE(shown.contains(kPrograms + entry.path().filename().string()))
-        << entry.path() << " is on no page";
+  for (const std::string folder : {kPrograms, kMpiPrograms}) {
+    for (const auto& entry : std::filesystem::directory_iterator(kRoot / folder)) {
+      EXPECT_TRUE(shown.contains(folder + entry.path().filename().string()))
+          << entry.path() << " is on no page";
+    }
   }
 }
 

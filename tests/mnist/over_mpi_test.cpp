@@ -1,4 +1,5 @@
-// With --transport mpi, the example trains the same model, though its program knows no MPI.
+// Over MPI, the example trains the same model: with --transport mpi, where its program knows no
+// MPI, and in a program that has called MPI_Init.
 // Method: an epoch on ranks of this machine, over shared memory and over each MPI.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,6 +62,22 @@ class OverMpi : public ::testing::Test {
     EXPECT_EQ(std::to_string(outcome.world), world);
   }
 
+  // Runs the example in a program that uses MPI, under the mpirun of this MPI.
+  static void expect_same_weights_in_mpi(const std::string& mpi, const Words& ranks) {
+    const Outcome expected = outcome_of(testing::run(command("3", {})));
+    Words words = {"/usr/bin/mpirun." + mpi, "-np", "3"};
+    words.insert(words.end(), ranks.begin(), ranks.end());
+    words.insert(words.end(), {testing::test_path("mnist_in_mpi_" + mpi), "--json", "--data",
+                               folder_->path().string()});
+    const Result result = testing::run(
+        {.arguments = std::move(words), .environment = {"HOME=" + folder_->path().string()}});
+    const Outcome outcome = outcome_of(result);
+    EXPECT_TRUE(result.was_in_time);
+    EXPECT_EQ(outcome.weights_hash, expected.weights_hash);
+    EXPECT_EQ(outcome.transport, "mpi");
+    EXPECT_EQ(outcome.world, 3U);
+  }
+
   // Kills rank 1 in the middle of a long run.
   static void expect_end_with_a_rank(const Words& options) {
     Command endless = command("2", options, {"--epochs", "1000"});
@@ -85,6 +102,10 @@ TEST_F(OverMpi, HasTheSameWeightsOverOpenMpi) {
   expect_same_weights("3", {"--transport", "mpi", "--mpi", "pmix"});
 }
 
+TEST_F(OverMpi, HasTheSameWeightsInAProgramOfOpenMpi) {
+  expect_same_weights_in_mpi("openmpi", {"--allow-run-as-root", "--oversubscribe"});
+}
+
 TEST_F(OverMpi, EndsWithARankThatIsKilledOverOpenMpi) {
   expect_end_with_a_rank({"--transport", "mpi", "--mpi", "pmix"});
 }
@@ -95,6 +116,8 @@ TEST_F(OverMpi, EndsWithARankThatIsKilledOverOpenMpi) {
 TEST_F(OverMpi, HasTheSameWeightsOverMpich) {
   expect_same_weights("2", {"--transport", "mpi", "--mpi", "pmi"});
 }
+
+TEST_F(OverMpi, HasTheSameWeightsInAProgramOfMpich) { expect_same_weights_in_mpi("mpich", {}); }
 
 TEST_F(OverMpi, EndsWithARankThatIsKilledOverMpich) {
   expect_end_with_a_rank({"--transport", "mpi", "--mpi", "pmi"});

@@ -333,6 +333,35 @@ TEST_F(Slurm, LeavesRotarunAliveInAStepThatGetsASignal) {
   EXPECT_THAT(out, HasSubstr("rank 1 warned\n"));
 }
 
+// Slurm lets the survivors live, unless it is told otherwise. They end by themselves, and name the
+// rank that has failed.
+TEST_F(Slurm, EndsTheOtherRanksWhenOneFails) {
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"-n3", "-N1"}, {"-n3", "-N2", "--mpi=pmi2"}}) {
+    for (const std::string kind : {"kill", "exit3", "abort"}) {
+      SCOPED_TRACE(kind + " " + options.back());
+      const Result result =
+          run(srun(options, {"env", "HOME=/nonexistent", testing::test_path("fault_ranks"), kind,
+                             "1", "3000"}));
+      EXPECT_TRUE(result.was_in_time);
+      EXPECT_NE(result.exit_code, 0);
+      EXPECT_THAT(result.err, HasSubstr("harm at"));
+      EXPECT_THAT(result.err, HasSubstr("rank 1"));
+    }
+  }
+}
+
+// A stopped rank does not end by itself.
+TEST_F(Slurm, EndsAStoppedRankWithTheOptionToKill) {
+  const Result result = run(srun({"-n3", "-N1", "--kill-on-bad-exit=1"},
+                                 {"env", "HOME=/nonexistent", "DEADLINE_SECONDS=2",
+                                  testing::test_path("fault_ranks"), "stop", "1", "3000"}));
+  EXPECT_TRUE(result.was_in_time);
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("harm at"));
+  EXPECT_THAT(result.err, HasSubstr("rank 1"));
+}
+
 TEST_F(Slurm, LeavesTasksAloneThatAreToBeAlone) {
   EXPECT_THAT(lines_of(run(srun({"-n2"}, {"env", "ROTA_WORLD=1", kAverage}))),
               ElementsAre("mean of ranks: 0", "mean of ranks: 0"));

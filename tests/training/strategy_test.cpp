@@ -11,9 +11,12 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <rota/trainer.h>
 
+#include "testing/error_of.h"
 #include "testing/paths.h"
 #include "testing/process.h"
 #include "training/small_training.h"
@@ -70,6 +73,38 @@ TEST(Strategy, RunsOneProgramAfterAnother) {
     });
   }
   EXPECT_EQ(run_count, 9);
+}
+
+// Method: a program has communicators already, as one over MPI has, and trains over them.
+TEST(Strategy, RunsOverCommunicatorsThatThereAre) {
+  std::vector<Communicator> all = Communicator::for_threads(3, mirrored(3).communicator);
+  MirroredStrategy strategy = MirroredStrategy::over(std::move(all));
+  EXPECT_EQ(strategy.replica_count(), 3u);
+  EXPECT_EQ(strategy.world_size(), 3u);
+  std::atomic<std::size_t> sum{0};
+  strategy.run([&](Communicator& communicator) {
+    std::vector<float> values(7, 1);
+    communicator.all_reduce(values, ReduceOp::kSum);
+    EXPECT_EQ(values[6], 3);
+    sum += communicator.rank();
+    MultiWorkerStrategy of_one = MultiWorkerStrategy::over(communicator.split(communicator.rank()));
+    EXPECT_EQ(of_one.replica_count(), 1u);
+    EXPECT_EQ(of_one.world_size(), 1u);
+    of_one.run([&](Communicator& alone) { EXPECT_EQ(alone.world_size(), 1u); });
+  });
+  EXPECT_EQ(sum, 3u);
+}
+
+TEST(Strategy, RefusesCommunicatorsThatDoNotFit) {
+  const auto refusal = [](std::vector<Communicator> communicators) {
+    const auto error = testing::error_of([&] {
+      (void)MirroredStrategy::over(std::move(communicators), {0, 0, 1});
+    });
+    return error ? std::string(error->what()) : "nothing was refused";
+  };
+  EXPECT_EQ(refusal({}), "a strategy needs at least one communicator, and got none");
+  EXPECT_EQ(refusal(Communicator::for_threads(2, mirrored(2).communicator)),
+            "2 replicas, but 3 devices for them: name the device of each replica");
 }
 
 TEST(Strategy, RefusesToMirrorNothing) {

@@ -8,7 +8,6 @@
 #include <rota/error.h>
 
 #include "base/transports.h"
-#include "launcher/hosts/rendezvous/host_plan.h"
 #include "launcher/plan/file_need.h"
 #include "launcher/plan/machine_cores.h"
 #include "os/listener.h"
@@ -24,16 +23,12 @@ std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& a
                                     std::size_t count) {
   std::vector<os::Listener> listeners;
   std::string trouble;
-  for (std::size_t port = ports.first + 1U; port <= ports.last && listeners.size() < count;
-       ++port) {
-    try {
-      // Another rotarun may have promised this port to its own ranks.
-      if (!os::claim_port(static_cast<std::uint16_t>(port))) continue;
-      listeners.push_back(
-          os::listen_on(os::parse_address(with_brackets(address) + ":" + std::to_string(port))));
-    } catch (const Error& error) {
-      trouble = error.what();  // The port is most likely in use: the next one is tried.
-    }
+  os::PortRange left{.first = ports.first + 1U, .last = ports.last};
+  while (listeners.size() < count) {
+    auto listener = os::listen_in(address, left, trouble);
+    if (!listener) break;
+    left.first = os::parse_address(listener->address).port() + 1U;
+    listeners.push_back(*std::move(listener));
   }
   if (listeners.size() == count) return listeners;
   throw os::AddressInUse("the ports " + std::to_string(ports.first + 1) + " to " +

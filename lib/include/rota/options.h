@@ -25,7 +25,8 @@ struct ROTA_EXPORT JobByHand {
   // Where the ranks learn each other's addresses; empty: the table has all addresses. "host:port"
   // or "@name:port": rank 0 listens there. "@name" is the name of an abstract Unix socket, for
   // processes of one user on one machine. "pmix": a PMIx server, which the variables PMIX_* name.
-  // "pmi:5": a server of PMI-1, at descriptor 5.
+  // "pmi:5": a server of PMI-1, at descriptor 5. Joining through it throws Error kInvalidArgument
+  // if this process has loaded an MPI library, which needs the server for itself.
   std::string meeting{};
 
   // The secret key of the job: 32 or more random bytes. Ranks prove to each other that they have
@@ -62,6 +63,14 @@ struct ROTA_EXPORT CommunicatorOptions {
   // Without a launcher this option decides, and must be the same on every rank. With a launcher,
   // --encrypt decides; a rank that sets this option without --encrypt is refused.
   bool encrypt = false;
+
+  // The ports at which this rank may listen for other ranks, such as "7700-7955", where neither
+  // rotarun nor a table gives it an address. Empty: those of the variable ROTA_PORTS; without this
+  // variable, ports that the system chooses. Rank 0 takes the first free port, and the ranks' other
+  // connections never take the first port of the range. Groups from split() and for_threads()
+  // listen at ports that the system chooses. Joining throws Error kSystem if no port of the range
+  // is free.
+  std::string ports;
 
   // The plan of every all-reduce: "ring", "direct", "hub", "by-host", "halving-doubling", "tree",
   // "two-level", or "star" (a parameter server, as a baseline for the ring). If all ranks share

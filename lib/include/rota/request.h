@@ -31,11 +31,11 @@ class ROTA_EXPORT Request {
   // Lets all later work on a stream start when the collective has finished. `stream` is a
   // cudaStream_t of the device with this number; null is CUDA's default stream. The host does not
   // wait. If the collective fails, the stream goes on all the same, with unspecified values, and
-  // wait() throws. If only one thread may use the Communicator, as over MPI, this function waits as
-  // wait() does. Until the collective has finished, free no memory of the device: CUDA would wait
-  // for the stream, and rota for CUDA. Throws Error kInvalidArgument if no library for devices is
-  // in use, and for a stream that is none of this device or was destroyed; kNoMemory; kSystem if
-  // CUDA fails.
+  // wait() throws. If data moves only in calls of the program, as over MPI below
+  // MPI_THREAD_MULTIPLE, this function waits as wait() does. Until the collective has finished,
+  // free no memory of the device: CUDA would wait for the stream, and rota for CUDA. Throws Error
+  // kInvalidArgument if no library for devices is in use, and for a stream that is none of this
+  // device or was destroyed; kNoMemory; kSystem if CUDA fails.
   void wait_on(const void* stream, std::uint8_t device = 0);
 
  private:

@@ -60,6 +60,13 @@ class ROTA_EXPORT MultiWorkerStrategy : public Strategy {
   // Joins the job that started this process, and throws, as the constructor of Communicator does.
   explicit MultiWorkerStrategy(
       const CommunicatorOptions& options = CommunicatorOptions::from_environment());
+
+  // Returns a strategy that trains over a communicator that there is already, such as
+  // rota::mpi::communicator(MPI_COMM_WORLD), or one that split() has made.
+  static MultiWorkerStrategy over(Communicator communicator);
+
+ private:
+  MultiWorkerStrategy(std::vector<Communicator> one, std::vector<std::uint8_t> devices) noexcept;
 };
 
 struct MirroredOptions {
@@ -80,6 +87,15 @@ class ROTA_EXPORT MirroredStrategy : public Strategy {
   // Also throws kInvalidArgument if there are `devices`, and `replicas` is another number than
   // theirs or 1.
   explicit MirroredStrategy(const MirroredOptions& options);
+
+  // Returns a strategy with one replica for each of these communicators, which belong to one world,
+  // such as those of rota::mpi::for_threads(MPI_COMM_WORLD, 2). `devices` is as in MirroredOptions.
+  // Throws Error kInvalidArgument if there are no communicators, or another number of `devices`.
+  static MirroredStrategy over(std::vector<Communicator> communicators,
+                               std::vector<std::uint8_t> devices = {});
+
+ private:
+  MirroredStrategy(std::vector<Communicator> all, std::vector<std::uint8_t> devices) noexcept;
 };
 
 }  // namespace rota

@@ -105,6 +105,7 @@ WaitTraits Transport::wait_traits() const noexcept {
   return {.look = Look::kLibrary,
           .cannot_wake = true,
           .one_thread = world_->is_for_one_thread(),
+          .callers_only = world_->is_for_callers_only(),
           .driving = world_->turn()};
 }
 

@@ -45,6 +45,10 @@ class World {
   // Returns whether only the thread that initialised MPI may call MPI.
   bool is_for_one_thread() const noexcept { return level_ < ThreadLevel::kSerialized; }
 
+  // Returns whether only the program's own calls may call MPI. At MPI_THREAD_SERIALIZED, a thread
+  // of rota could be in MPI while the program calls MPI itself.
+  bool is_for_callers_only() const noexcept { return level_ < ThreadLevel::kMultiple; }
+
   // Returns the parts of all ranks, in rank order. The parts have equal sizes. All ranks must call
   // it. Throws Error kTimeout at `deadline`, kSystem.
   std::vector<std::byte> all_gather(std::span<const std::byte> own, base::TimePoint deadline);

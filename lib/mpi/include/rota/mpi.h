@@ -37,17 +37,19 @@ Handle handle_of(Object object) noexcept {
 // options, `rendezvous_fd`, `by_hand` and `one_of_several` have no effect. The coordinator, which
 // tells the ranks about failures, is in the process of rank 0. The other ranks connect to it: over
 // a local socket if all ranks are on one machine, else over TCP, at any address of rank 0's
-// machine. The job's key travels over MPI, without encryption.
+// machine, and at a port of CommunicatorOptions::ports. The job's key travels over MPI, without
+// encryption.
 //
 // Call it after MPI_Init, and destroy the Communicator before MPI_Finalize; the program itself
 // makes both calls. Destruction calls MPI_Comm_free, so it is collective, too: every rank must
 // destroy its Communicators, and the groups split off from them, in the same order. The level of
 // MPI_Init_thread says which threads may use such Communicators:
 //   MPI_THREAD_MULTIPLE: any, as with other Communicators;
-//   MPI_THREAD_SERIALIZED: any; rota lets only one thread at a time into MPI, but does not see
-//     the program's own calls of MPI. While a Request is pending, rota may call MPI;
-//   MPI_THREAD_FUNNELED, MPI_THREAD_SINGLE: only the thread that initialised MPI. Then data moves
-//     only in calls of this thread, such as Request::wait and Request::test.
+//   MPI_THREAD_SERIALIZED: any. rota lets only one thread at a time into MPI, but does not see the
+//     program's own calls of MPI: no thread may call MPI while another calls rota;
+//   MPI_THREAD_FUNNELED, MPI_THREAD_SINGLE: only the thread that initialised MPI.
+// Only at MPI_THREAD_MULTIPLE does a thread of rota call MPI. At the other levels, data moves only
+// in calls of the program, such as Request::wait and Request::test.
 //
 // If a call fails, MPI may still use its buffer: the text of the Error says so, and then the buffer
 // must not be freed before the process ends. Throws what Communicator's constructor throws, and

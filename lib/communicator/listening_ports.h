@@ -1,0 +1,22 @@
+// Opens the listening sockets of ranks that no rotarun has started, at the ports that a firewall
+// lets through.
+#pragma once
+#include <optional>
+#include <string>
+
+#include <rota/options.h>
+
+#include "os/listener.h"
+
+namespace rota {
+
+// Returns the range that the options or the variable ROTA_PORTS give, or nothing if neither gives
+// one. Throws Error kInvalidArgument if the text is no range of ports.
+std::optional<os::PortRange> listening_ports(const CommunicatorOptions& options);
+
+// Listens at the first free port of `ports`, or, without a range, at a port that the system
+// chooses. `host` is a numeric address without brackets; "::" means every interface. Throws Error
+// kSystem.
+os::Listener listen_for_ranks(const std::string& host, const std::optional<os::PortRange>& ports);
+
+}  // namespace rota

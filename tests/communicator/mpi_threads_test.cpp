@@ -1,0 +1,127 @@
+// Which threads call an MPI that allows one thread at a time: MPI_THREAD_SERIALIZED.
+// Method: a fake MPI between threads. Its table of functions counts the calls.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <rota/communicator.h>
+#include <rota/mpi_calls.h>
+
+#include "testing/every_collective.h"
+#include "testing/fake_mpi.h"
+#include "testing/mpi_world.h"
+#include "testing/on_every_rank.h"
+
+namespace rota {
+namespace {
+
+using mpi::ThreadLevel;
+using testing::EveryCollectiveCheck;
+using testing::FakeMpi;
+
+CommunicatorOptions options_of_threads(std::string plan = "auto") {
+  CommunicatorOptions options;
+  options.plan = std::move(plan);
+  options.deadline = std::chrono::seconds(20);
+  options.join_timeout = std::chrono::seconds(20);
+  return options;
+}
+
+class MpiThreadsTest : public ::testing::Test {
+ protected:
+  ~MpiThreadsTest() override { testing::set_fake_mpi({}); }
+};
+
+// Counts the threads that are in MPI at the same time.
+std::atomic<int> inside{0};
+std::atomic<int> most_inside{0};
+
+const mpi::Calls& counting_calls() {
+  static const mpi::Calls kCalls = [] {
+    mpi::Calls counting = FakeMpi::calls();
+    counting.test = [](mpi::Handle& request, bool& is_done) noexcept {
+      most_inside = std::max(most_inside.load(), ++inside);
+      std::this_thread::yield();
+      const int error = FakeMpi::calls().test(request, is_done);
+      --inside;
+      return error;
+    };
+    return counting;
+  }();
+  return kCalls;
+}
+
+TEST_F(MpiThreadsTest, LetsOneThreadIntoAnMpiThatIsSerialized) {
+  testing::set_fake_mpi({.level = ThreadLevel::kSerialized});
+  // Each of the two ranks is in the place of a process, and all four threads share the flag.
+  most_inside = 0;
+  FakeMpi fake(2);
+  testing::on_mpi_threads(2, [&](std::size_t rank) {
+    auto threads =
+        mpi::communicators_over(counting_calls(), fake.comm(rank), 2, options_of_threads());
+    testing::on_every_rank(threads, [](Communicator& comm) {
+      EveryCollectiveCheck<float, testing::AsRequests>(comm).run(33);
+    });
+  });
+  EXPECT_EQ(most_inside, 1);
+}
+
+// Counts the calls of MPI by threads that the test has not started.
+thread_local bool is_of_test = false;
+std::atomic<int> calls_of_others{0};
+
+const mpi::Calls& calls_that_count_others() {
+  static const mpi::Calls kCalls = [] {
+    mpi::Calls counting = FakeMpi::calls();
+    counting.test = [](mpi::Handle& request, bool& is_done) noexcept {
+      if (!is_of_test) ++calls_of_others;
+      return FakeMpi::calls().test(request, is_done);
+    };
+    return counting;
+  }();
+  return kCalls;
+}
+
+// Starts an all-reduce, makes no call of rota for a while, and lets another thread finish it.
+void finish_on_another_thread(Communicator& comm, std::barrier<>& all) {
+  std::vector<float> values(10'007, 1);
+  Request request = comm.all_reduce_async(values, ReduceOp::kSum);
+  all.arrive_and_wait();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(calls_of_others, 0) << "rota calls MPI behind the program's back";
+  all.arrive_and_wait();
+  std::thread([&] {
+    is_of_test = true;
+    request.wait();
+  }).join();
+  EXPECT_EQ(values, std::vector<float>(10'007, 2));
+}
+
+// Method: no thread waits for the request of either rank. The ring needs answers of the other rank,
+// so the all-reduce is pending meanwhile, and a progress thread would test its receives.
+TEST_F(MpiThreadsTest, MovesNothingBetweenCallsOfASerializedMpi) {
+  testing::set_fake_mpi({.level = ThreadLevel::kSerialized});
+  calls_of_others = 0;
+  FakeMpi fake(2);
+  std::barrier<> all(2);
+  testing::on_mpi_threads(2, [&](std::size_t rank) {
+    is_of_test = true;
+    Communicator comm = mpi::communicator_over(calls_that_count_others(), fake.comm(rank),
+                                               options_of_threads("ring"));
+    finish_on_another_thread(comm, all);
+    Communicator group = comm.split(0);
+    finish_on_another_thread(group, all);
+  });
+  EXPECT_EQ(calls_of_others, 0);
+}
+
+}  // namespace
+}  // namespace rota
