@@ -91,7 +91,7 @@ pass_again() {
 }
 
 # names_in RESULTS prints the names of all tests in a JUnit file.
-names_in() { sed -n 's/.*<testcase name="\([^"]*\)".*/\1/p' "$1" | LC_ALL=C sort -u; }
+names_in() { awk -f .ci/results.awk "$1" | sed -n 's/^test\t//p' | LC_ALL=C sort -u; }
 
 # tell_unsteady NAME LANE [SKIP] writes an unsteady test into the story, and names it in the verdict
 # with the number of times that this machine has seen it.

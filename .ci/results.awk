@@ -1,5 +1,6 @@
 # Reads a JUnit file that ctest has written, and prints lines whose fields are separated by tabs:
 #
+#   test     TEST                 any test, before the other lines about it.
 #   failed   TEST  KIND           a failed test. KIND is damage if its output has a message of a
 #                                 sanitizer or of the allocator, late if a deadline has passed, or
 #                                 else wrong.
@@ -34,6 +35,7 @@ function kind_of_failure(  i, kind) {
 }
 
 function end_of_test(  i, last, told, reason) {
+  print "test\t" name
   if (failing) {
     print "failed\t" name "\t" kind_of_failure()
     last = n > 60 ? n - 60 : 0

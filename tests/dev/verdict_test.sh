@@ -104,9 +104,9 @@ expect "its times on this machine are counted" \
   says '^unsteady: late of tests \(2 times on this machine\)$'
 
 mostly_good
-add 'a+b(c)' "$once exit 1 || [[ ! -e \$0.other ]] && touch \$0.other && exit 1 || true"
+add 'a+b(c)<d&e>' "$once exit 1 || [[ ! -e \$0.other ]] && touch \$0.other && exit 1 || true"
 run 0 tree/.ci/run
-expect "a test is tried again twice" says '^unsteady: a\+b\(c\) of tests'
+expect "a test is tried again twice" says '^unsteady: a\+b\(c\)<d&e> of tests'
 rm lane/*.other
 expect "only the test that failed is tried again" test "$(grep -c 'Start .*: good$' output)" = 8
 
