@@ -1,6 +1,7 @@
 // Finds mistakes in programs and folders before anything starts.
 #include "launcher/ranks/program_check.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cluster/environment.h"

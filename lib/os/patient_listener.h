@@ -17,7 +17,7 @@ inline constexpr std::chrono::seconds kHeldTime{6};
 
 // Calls `listen` again and again while it throws AddressInUse, and returns its result. After
 // `patience`, throws the last AddressInUse. Other exceptions of `listen` are thrown immediately.
-// Returns nothing if a signal other than SIGCHLD waits, because somebody asks for the end.
+// Returns nothing if a signal waits that asks this process to end.
 //
 // The wait gives no heartbeats. The outer process of rotarun allows 30 s before the first beat, but
 // only 4 s between two beats.
@@ -27,7 +27,7 @@ std::optional<std::invoke_result_t<Listen&>> listen_patiently(Listen listen,
                                                               base::Duration patience = kHeldTime) {
   constexpr std::chrono::milliseconds kPause{50};
   const base::TimePoint end = base::Clock::now() + patience;
-  while (!signals.has_other_than(SIGCHLD)) {
+  while (!signals.has_request()) {
     const base::TimePoint now = base::Clock::now();
     try {
       return listen();
