@@ -92,6 +92,15 @@ CMAKE
 plant good '^late$' "$was" 'int main() { return 3; }'
 run 0 tree/dev planted good
 expect "a test that fails without the fault is tried again" says '^good: found by \^late\$$'
+
+# With the fault, the test fails the second time that it runs.
+cat >>tree/CMakeLists.txt <<'CMAKE'
+add_test(NAME seldom COMMAND sh -c "\$0 || (! test -e seen && touch seen)" $<TARGET_FILE:one>)
+CMAKE
+plant good '^seldom$' "$was" 'int main() { return 3; }'
+run 0 tree/dev planted good
+expect "a fault that its test does not always find is found" says '^good: found by \^seldom\$$'
+
 sed -i 's/return 0/return 5/' tree/lib/one.cpp
 plant good '^one$' 'int main() { return 5; }' 'int main() { return 3; }'
 run 2 tree/dev planted

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <rota/device_memory.h>
@@ -22,6 +24,7 @@ namespace {
 
 using testing::BoundModel;
 using testing::error_of;
+using testing::FakeCall;
 using testing::FakeDevice;
 using ::testing::HasSubstr;
 using testing::RandomSamples;
@@ -166,6 +169,56 @@ void expect_sums_of_growing_batches(const std::vector<Layer>& layers) {
 TEST(DeviceModel, AddsMicroBatchesThatGrow) {
   expect_sums_of_growing_batches({dense(5), relu(), dense(3)});
   expect_sums_of_growing_batches({convolution(3, 3), relu(), dense(3)});
+}
+
+// Calls `passes` while the device does nothing. The device goes on once the host waits for it,
+// which shows as many questions for events, or once `passes` has returned.
+void while_nothing_is_done(FakeDevice& fake, const std::function<void()>& passes) {
+  constexpr std::size_t kQuestionsOfAWait = 200;
+  const std::size_t before = fake.count(FakeCall::kTest);
+  fake.hold();
+  const std::jthread device([&](const std::stop_token& is_over) {
+    while (!is_over.stop_requested() && fake.count(FakeCall::kTest) < before + kQuestionsOfAWait) {
+      std::this_thread::yield();
+    }
+    fake.release();
+  });
+  passes();
+}
+
+// Two batches wait in pinned memory, so the third waits until the first one is copied.
+TEST(DeviceModel, OverwritesNoBatchBeforeItIsCopied) {
+  FakeDevice fake;
+  const std::vector<Layer> layers = {dense(3)};
+  BoundModel<float> here({6, 6, 1}, layers);
+  here->initialize(1);
+  DeviceModel there(fake, {6, 6, 1}, layers);
+  there->forward(RandomSamples<float>(3, 36, 3).batch());  // The first pass waits for the device.
+  there->late_score();
+  double loss = 0;
+  while_nothing_is_done(fake, [&] {
+    for (const unsigned seed : {1U, 2U, 3U}) {
+      const RandomSamples<float> samples(3, 36, 3, seed);
+      loss += here->evaluate(samples.batch()).loss;
+      there->forward(samples.batch());
+    }
+  });
+  EXPECT_NEAR(there->late_score().loss, loss, 1e-5 * loss);
+  EXPECT_EQ(fake.crime(), "");
+}
+
+TEST(DeviceModel, KeepsMemoryUntilEarlierWorkHasEnded) {
+  FakeDevice fake;
+  DeviceModel model(fake, {6, 6, 1}, {dense(5), relu(), dense(3)});
+  model->forward(RandomSamples<float>(2, 36, 3).batch());
+  model->late_score();
+  while_nothing_is_done(fake, [&] {
+    for (const std::size_t count : {2, 30}) {
+      model->forward(RandomSamples<float>(count, 36, 3).batch());
+    }
+  });
+  EXPECT_EQ(model->late_score().samples, 32U);
+  EXPECT_EQ(fake.crime(), "");
 }
 
 TEST(DeviceModel, KeepsTheScoreOfAStepBeforeAnEvaluation) {
