@@ -9,6 +9,8 @@
 #include <rota/agreed_steps.h>
 #include <rota/error.h>
 
+#include "training/hook_state.h"
+
 namespace rota {
 class Session::Impl {
  public:
@@ -16,6 +18,10 @@ class Session::Impl {
     std::string name;
     StateOwner owner = StateOwner::kWorld;
     Values values;
+  };
+  struct AddedHook {
+    SessionHook* hook = nullptr;
+    bool is_chiefs = false;
   };
 
   Impl(Communicator& communicator, const SessionOptions& options)
@@ -35,7 +41,7 @@ class Session::Impl {
     require(!has_restored_, "track() comes before restore()");
     visits_.push_back(std::move(visit));
   }
-  void add_hook(SessionHook& hook) { hooks_.push_back(&hook); }
+  void add_hook(AddedHook added) { hooks_.push_back(added); }
 
   Restored restore() {
     require(!has_restored_, "restore() was called before");
@@ -105,7 +111,10 @@ class Session::Impl {
           std::span(&count, 1), tracked.values);
     }
     for (const StateVisit& visit : visits_) visit(visitor);
-    for (SessionHook* hook : hooks_) hook->visit_state(visitor);
+    for (const AddedHook& added : hooks_) {
+      training::visit_hook(visitor, added.is_chiefs,
+                           [&](StateVisitor& inner) { added.hook->visit_state(inner); });
+    }
   }
 
   // Adds up `sums` and the wishes of all ranks. Returns whether to save a checkpoint.
@@ -133,7 +142,7 @@ class Session::Impl {
   template <class Event>
   void tell(const Event& event) {
     try {
-      for (SessionHook* hook : hooks_) event(*hook);
+      for (const AddedHook& added : hooks_) event(*added.hook);
     } catch (const std::exception& error) {
       communicator_.abort(std::string("a hook of the session failed: ") + error.what());
       throw;
@@ -144,7 +153,7 @@ class Session::Impl {
   AgreedSteps steps_;
   std::vector<Tracked> tracked_;
   std::vector<StateVisit> visits_;
-  std::vector<SessionHook*> hooks_;
+  std::vector<AddedHook> hooks_;
   std::vector<double> numbers_;  // Of agree().
   std::uint64_t step_ = 0;
   bool has_restored_ = false;
@@ -169,9 +178,9 @@ void Session::track_own(const std::string& name, Values values) {
   impl_->track({name, StateOwner::kRank, values});
 }
 void Session::track(StateVisit visit) { impl_->track(std::move(visit)); }
-void Session::add_hook(SessionHook& hook) { impl_->add_hook(hook); }
+void Session::add_hook(SessionHook& hook) { impl_->add_hook({&hook, false}); }
 void Session::add_chief_hook(SessionHook& hook) {
-  if (is_chief()) impl_->add_hook(hook);
+  if (is_chief()) impl_->add_hook({&hook, true});
 }
 Restored Session::restore() { return impl_->restore(); }
 std::uint64_t Session::step() const noexcept { return impl_->step(); }
