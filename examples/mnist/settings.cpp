@@ -49,7 +49,7 @@ cxxopts::Options known_flags() {
   add("keep", "Checkpoints to keep", cxxopts::value<std::size_t>(), "N");
   add("resume", "auto, required, never or parameters", cxxopts::value<std::string>(), "HOW");
   add("from",
-      "The checkpoint to resume from, instead of the newest; with --evaluate, a checkpoint or a "
+      "The checkpoint to begin from if DIR has none yet; with --evaluate, a checkpoint or a "
       "safetensors file to score",
       cxxopts::value<std::string>(), "PATH");
   add("logdir", "Folder of curves for TensorBoard, such as logs/first",

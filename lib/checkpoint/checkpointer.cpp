@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -47,9 +49,26 @@ std::optional<Choice> choice_named(std::span<const std::string_view> names,
   return static_cast<Choice>(found - names.begin());
 }
 
+// Returns whether the checkpoint `from` is one of those in `folder`.
+bool is_inside(const std::filesystem::path& from, const std::filesystem::path& folder) {
+  const auto above = (from / "").parent_path().parent_path();  // A path may end with a slash.
+  std::error_code ignored;  // A folder that is missing has no checkpoint.
+  return std::filesystem::equivalent(above.empty() ? "." : above, folder, ignored);
+}
+
 const CheckpointOptions& checked(const CheckpointOptions& options) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); };
   if (options.folder.empty()) refuse("a Checkpointer needs a folder");
+  if (options.from.empty() && options.resume == Resume::kParameters) {
+    refuse(
+        "resume is 'parameters', but no checkpoint is named: name in `from` the checkpoint whose "
+        "parameters the run begins with");
+  }
+  if (!options.from.empty() && is_inside(options.from, options.folder)) {
+    refuse("the checkpoint " + options.from.string() +
+           " to begin from is in the folder of this run, which goes on from its newest checkpoint: "
+           "choose another folder for the run that begins from this checkpoint");
+  }
   if (options.keep == 0) refuse("keep 0: expected at least 1 checkpoint");
   if (!(options.every_seconds >= 0)) refuse("every_seconds must be 0 or more");
   if (options.most_failures == 0) refuse("most_failures 0: expected 1 or more");
@@ -89,8 +108,10 @@ class Checkpointer::Impl {
 
   Restored restore() {
     refuse_checkpoints_if_asked();
+    // The folder's own checkpoints come first: a pod that is started again has the same options.
+    const bool has_own = claim_.had_checkpoints();
     checkpoint::Choice choice =
-        checkpoint::choose(communicator_, writers_, folder_, options_.from.string());
+        checkpoint::choose(communicator_, writers_, folder_, has_own ? "" : options_.from.string());
     const std::string lost =
         checkpoint::spread(communicator_, writers_, folder_, claim_.owner(), choice);
     if (!lost.empty() && communicator_.rank() == 0) {
@@ -99,8 +120,12 @@ class Checkpointer::Impl {
     Restored restored;
     restored.note = choice.note;
     add_note(restored, lost);
+    if (has_own && !options_.from.empty()) {
+      add_note(restored, "the folder has checkpoints of its own, so " + options_.from.string() +
+                             " is not used");
+    }
     if (choice.checkpoint) {
-      take(*choice.checkpoint, restored);
+      take(*choice.checkpoint, restored, !has_own && options_.resume == Resume::kParameters);
     } else if (options_.resume == Resume::kRequired) {
       throw Error(ErrorCode::kNotFound,
                   "there is no checkpoint in " + folder_.path() +
@@ -202,8 +227,7 @@ class Checkpointer::Impl {
 
  private:
   void refuse_checkpoints_if_asked() const {
-    if (options_.resume != Resume::kNever || !options_.from.empty()) return;
-    if (!claim_.had_checkpoints()) return;
+    if (options_.resume != Resume::kNever || !claim_.had_checkpoints()) return;
     throw Error(ErrorCode::kInvalidArgument, "the folder " + folder_.path() +
                                                  " has checkpoints, but the run must not resume: "
                                                  "choose an empty folder, or set resume "
@@ -215,11 +239,11 @@ class Checkpointer::Impl {
     restored.note += (restored.note.empty() ? "" : "; ") + note;
   }
 
-  void take(const checkpoint::CheckpointReader& found, Restored& restored) {
+  void take(const checkpoint::CheckpointReader& found, Restored& restored, bool only_parameters) {
     const checkpoint::Manifest& manifest = found.manifest();
     restored.path = found.path();
     restored.world_size = static_cast<std::size_t>(manifest.world_size);
-    if (options_.resume == Resume::kParameters) {
+    if (only_parameters) {
       checkpoint::restore_parameters(found, visit_);
       return;
     }

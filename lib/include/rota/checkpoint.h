@@ -18,10 +18,11 @@
 namespace rota {
 
 enum class Resume : std::uint8_t {
-  kAuto,        // From the newest whole checkpoint. From the beginning if the folder has none.
-  kRequired,    // From the newest whole checkpoint. A folder that has none is an error.
-  kNever,       // From the beginning. A folder that has checkpoints is an error.
-  kParameters,  // From the beginning, with the parameters of the newest whole checkpoint.
+  kAuto,        // From the newest whole checkpoint of the folder. If the folder has none: from the
+                // checkpoint `from`, or without one from the beginning.
+  kRequired,    // As kAuto, but it is an error if the folder has none and `from` is empty.
+  kNever,       // As kAuto, but it is an error if the folder has checkpoints.
+  kParameters,  // As kAuto, but `from`, which must not be empty, gives its parameters alone.
 };
 
 // Returns the Resume named "auto", "required", "never" or "parameters", or nothing for another
@@ -46,7 +47,9 @@ struct CheckpointOptions {
   CheckpointStorage storage = CheckpointStorage::kShared;
 
   Resume resume = Resume::kAuto;
-  // The checkpoint to restore, a folder with a manifest.json. Empty: the newest in `folder`.
+  // The checkpoint from which a run begins whose folder has no checkpoint: a folder with a
+  // manifest.json, not in `folder`. Once the run has a checkpoint of its own, `from` is not used,
+  // so a job that is started again with the same options loses no step. May be empty.
   std::filesystem::path from;
 
   std::uint64_t every_steps = 0;  // 0: not by steps.
@@ -105,7 +108,7 @@ class ROTA_EXPORT Checkpointer {
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // Writes the newest whole checkpoint to the pieces, as CheckpointOptions::resume says. Checks
+  // Writes a whole checkpoint to the pieces: the one that CheckpointOptions::resume says. Checks
   // every file of the checkpoint first. If it is damaged, all ranks take the checkpoint before it,
   // and Restored::note names the damaged one. With kPerHost, takes the newest checkpoint that all
   // hosts have whole. If a host has none, another host sends it this one; what the ranks of that
