@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <rota/error.h>
 
 #include "base/domains.h"
+#include "base/port_range.h"
 #include "base/transports.h"
 #include "collectives/mpi/run.h"
 #include "communicator/blame.h"
@@ -167,6 +169,13 @@ void require_encryption(const rendezvous::Job& job, const CommunicatorOptions& o
           " is set to encrypt TCP connections, but rotarun is not: start rotarun with --encrypt");
 }
 
+// Returns the ports at which groups may listen, as rotarun has set the variable for its ranks, or
+// the user for ranks by hand.
+std::optional<base::PortRange> ports_of_groups() {
+  const char* text = std::getenv("ROTA_PORTS");
+  return base::port_range_from(text == nullptr ? "" : text);
+}
+
 // Returns the domains that the launcher sent. If the launcher sent none, derives the domains from
 // the transport's name. The transport of a world of one implies no domains.
 base::Domains domains_of(const rendezvous::Job& job) {
@@ -239,6 +248,7 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
   group.table = welcome.job.table;
   group.key = arrival.key.value_or(welcome.job.key);
   group.encrypts = welcome.job.encrypts;
+  group.ports = ports_of_groups();
   group.deadline = std::min(options.deadline.value_or(welcome.job.deadline), base::kForever);
   group.may_spin = welcome.job.may_spin;
   group.verbose = welcome.job.verbose;

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include <rota/error.h>
+
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -90,6 +92,20 @@ Listener listen_at(const std::string& address) {
   const auto [host, port] = split_address(address);
   if (host == "localhost") return listen_on(parse_address("127.0.0.1:" + port));
   return listen_everywhere(port);
+}
+
+std::optional<Listener> listen_between(const std::string& address, unsigned first, unsigned last,
+                                       std::string& trouble) {
+  for (unsigned port = first; port <= last; ++port) {
+    const auto number = static_cast<std::uint16_t>(port);
+    try {
+      // A rotarun may have promised this port to its own ranks.
+      if (claim_port(number)) return listen_at(with_port(address, number));
+    } catch (const Error& error) {
+      trouble = error.what();  // The port is most likely in use: the next one is tried.
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Fd> claim_port(std::uint16_t port) {

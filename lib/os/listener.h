@@ -24,6 +24,12 @@ Listener listen_on_loopback();
 // interface has the address of the name, or other hosts know this host by another address.
 Listener listen_at(const std::string& address);
 
+// Listens at the host of `address`, at the first port from `first` to `last` at which no process
+// listens, and which no process has claimed. Returns nothing if there is none. Then writes the last
+// error, if there was one, to `trouble`.
+std::optional<Listener> listen_between(const std::string& address, unsigned first, unsigned last,
+                                       std::string& trouble);
+
 // Claims a port of this host on which no process listens. Returns nothing when a process listens
 // there or has claimed the port. The port itself stays free, so that the process that gets its
 // number can listen there. The claim counts for all processes that call this function, of any user.

@@ -23,16 +23,11 @@ std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& a
                                     std::size_t count) {
   std::vector<os::Listener> listeners;
   std::string trouble;
-  for (std::size_t port = ports.first + 1U; port <= ports.last && listeners.size() < count;
-       ++port) {
-    try {
-      // Another rotarun may have promised this port to its own ranks.
-      if (!os::claim_port(static_cast<std::uint16_t>(port))) continue;
-      listeners.push_back(
-          os::listen_on(os::parse_address(with_brackets(address) + ":" + std::to_string(port))));
-    } catch (const Error& error) {
-      trouble = error.what();  // The port is most likely in use: the next one is tried.
-    }
+  for (unsigned next = ports.first + 1U; listeners.size() < count;) {
+    auto listener = os::listen_between(with_brackets(address) + ":0", next, ports.last, trouble);
+    if (!listener) break;
+    next = os::parse_address(listener->address).port() + 1U;
+    listeners.push_back(std::move(*listener));
   }
   if (listeners.size() == count) return listeners;
   throw Error(ErrorCode::kSystem, "the ports " + std::to_string(ports.first + 1) + " to " +
