@@ -114,9 +114,6 @@ class Checkpointer::Impl {
         checkpoint::choose(communicator_, writers_, folder_, has_own ? "" : options_.from.string());
     const std::string lost =
         checkpoint::spread(communicator_, writers_, folder_, claim_.owner(), choice);
-    if (!lost.empty() && communicator_.rank() == 0) {
-      std::fprintf(stderr, "rota: %s\n", lost.c_str());
-    }
     Restored restored;
     restored.note = choice.note;
     add_note(restored, lost);
@@ -131,6 +128,9 @@ class Checkpointer::Impl {
                   "there is no checkpoint in " + folder_.path() +
                       ": name the folder of an earlier run, or set resume to 'auto', which starts "
                       "from the beginning if there is no checkpoint");
+    }
+    if (!restored.note.empty() && communicator_.rank() == 0) {
+      std::fprintf(stderr, "rota: %s\n", restored.note.c_str());
     }
     if (!restored.is_fresh) last_step_ = last_saved_ = restored.step;
     restored.run = checkpoint::to_text(claim_.run());

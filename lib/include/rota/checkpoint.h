@@ -75,7 +75,8 @@ struct Restored {
   std::string path;      // Of the checkpoint that was restored. Empty: none was.
   std::uint64_t step = 0;
   std::size_t world_size = 0;  // Of the ranks that wrote it.
-  // For people: which checkpoints are damaged, which facts differ, what was lost. Or empty.
+  // For people: which checkpoints are damaged, which facts differ, what was lost. Or empty. Rank 0
+  // prints its note to stderr.
   std::string note;
   std::string run;  // The run: 32 hexadecimal digits, the same at each of its starts.
 };
@@ -130,7 +131,8 @@ class ROTA_EXPORT Checkpointer {
 
   // Must be called before a step sends bucket `bucket` of gradients with a codec, and before it
   // updates parameter `parameter`. Each waits only until the values that are about to change are
-  // copied, and returns immediately if no copy is under way.
+  // copied, and returns immediately if no copy is under way. before_send(SIZE_MAX) waits for all
+  // buckets, and before_update(0) for all parameters.
   void before_send(std::size_t bucket) noexcept;
   void before_update(std::size_t parameter) noexcept;
 
