@@ -137,6 +137,10 @@ std::filesystem::path folder_of(const cxxopts::ParseResult& flags, const char* n
   if (flags.count(name) == 0) return {};
   const auto folder = flags[name].as<std::string>();
   if (folder.empty()) throw UsageError(std::string("--") + name + " needs the name of a folder");
+  if (folder.find("://") != std::string::npos) {
+    throw UsageError(std::string("--") + name + " " + folder +
+                     ": expected a folder of a file system, and not the address of a store");
+  }
   return folder;
 }
 

@@ -29,6 +29,7 @@
 #include "checkpoint/spread.h"
 #include "checkpoint/writer_thread.h"
 #include "checkpoint/writers.h"
+#include "os/durable_file.h"
 #include "os/origin.h"
 
 namespace rota {
@@ -59,6 +60,9 @@ bool is_inside(const std::filesystem::path& from, const std::filesystem::path& f
 const CheckpointOptions& checked(const CheckpointOptions& options) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); };
   if (options.folder.empty()) refuse("a Checkpointer needs a folder");
+  for (const auto& path : {options.folder, options.from}) {
+    if (const std::string why = os::why_no_path(path.string()); !why.empty()) refuse(why);
+  }
   if (options.from.empty() && options.resume == Resume::kParameters) {
     refuse(
         "resume is 'parameters', but no checkpoint is named: name in `from` the checkpoint whose "

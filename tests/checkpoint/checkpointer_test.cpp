@@ -377,6 +377,21 @@ TEST_P(CheckpointerTest, RefusesToBeginWithParametersThatNobodyNames) {
   EXPECT_THAT(error.what(), HasSubstr("`from`"));
 }
 
+// Otherwise a folder "s3:" would be made.
+TEST_P(CheckpointerTest, RefusesTheAddressOfAnObjectStore) {
+  CheckpointOptions of_store = options();
+  of_store.folder = "s3://bucket/run";
+  CheckpointOptions from_store = options();
+  from_store.from = "gs://bucket/run/000000000001";
+  for (const CheckpointOptions& each : {of_store, from_store}) {
+    const Error error = error_of_restore(2, each);
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("://bucket/run"));
+    EXPECT_THAT(error.what(), HasSubstr("volume"));
+  }
+  EXPECT_FALSE(fs::exists("s3:"));
+}
+
 TEST_P(CheckpointerTest, ANamedCheckpointThatIsMissingIsNotFound) {
   const CheckpointOptions branch = branch_from(7);
   const Error error = error_of_restore(2, branch);
