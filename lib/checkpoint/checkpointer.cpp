@@ -39,6 +39,9 @@ using base::Clock;
 using checkpoint::SaveJob;
 using checkpoint::SaveOutcome;
 
+// How often a thread that waits for a save looks whether a write hangs.
+constexpr std::chrono::milliseconds kLook{100};
+
 constexpr std::array<std::string_view, 4> kResumes = {"auto", "required", "never", "parameters"};
 constexpr std::array<std::string_view, 2> kStorages = {"shared", "per-host"};
 
@@ -155,9 +158,12 @@ class Checkpointer::Impl {
 
   void save(std::uint64_t step) {
     const base::TimePoint call = Clock::now();
-    collect(true);
+    const bool hangs = !collect(true);
     const base::TimePoint begin = Clock::now();
     stalled_ += begin - call;
+    last_begin_ = begin;
+    last_step_ = step;
+    if (hangs) return note_end({.step = step, .failure = why_it_hangs()});
     job_.contents = checkpoint::contents_of(visit_);
     job_.plan = checkpoint::plan_save(job_.contents, writers_);
     job_.manifest = checkpoint::manifest_of(job_.contents);
@@ -166,8 +172,7 @@ class Checkpointer::Impl {
     job_.manifest.world_size = communicator_.world_size();
     job_.manifest.step = step;
     job_.best = best_;
-    begin_ = last_begin_ = begin;
-    last_step_ = step;
+    begin_ = begin;
     is_under_way_ = true;
     stall_ = {};
     if (thread_) {
@@ -197,13 +202,20 @@ class Checkpointer::Impl {
   }
 
   void finish(std::uint64_t step) {
-    collect(true);
+    collect_last(step);
     if (last_saved_ == step) return;
     save(step);
-    collect(true);
-    if (last_saved_ == step) return;
-    throw Error(ErrorCode::kCannotWrite, "the last checkpoint, of step " + std::to_string(step) +
-                                             ", was not saved: " + outcome_.failure);
+    collect_last(step);
+    if (last_saved_ != step) refuse_end(step, outcome_.failure);
+  }
+
+  // Waits for the save under way. Returns false if a write of this rank hangs: if the server of a
+  // network file system is gone, the write may never end.
+  bool ends_in_time() {
+    while (thread_ && !thread_->ends_by(Clock::now() + kLook)) {
+      if (time_of_hanging()) return false;
+    }
+    return true;
   }
 
   void complete(std::uint64_t step) {
@@ -284,33 +296,70 @@ class Checkpointer::Impl {
     end_ = Clock::now();
   }
 
-  // Takes note of the end of the save under way, once it has ended.
-  void collect(bool waits) {
-    if (!is_under_way_) return;
-    if (thread_) {
-      if (thread_->is_working() && !waits) return;
-      is_under_way_ = false;
-      thread_->wait();
+  // Takes note of the end of the save under way, once it has ended. Returns whether no save is
+  // under way any more.
+  bool collect(bool waits) {
+    if (!is_under_way_) return true;
+    const bool has_ended = !thread_ || (waits ? ends_in_time() : !thread_->is_working());
+    if (!has_ended) {
+      if (time_of_hanging()) warn_of_hanging();
+      return false;
     }
-    is_under_way_ = false;
-    CheckpointReport report{
-        .step = job_.manifest.step,
-        .path = outcome_.path,
-        .failure = outcome_.failure,
-        .bytes = outcome_.bytes,
-        .left_out = std::exchange(left_out_, 0),
-        .stall_us = static_cast<std::uint64_t>(stall_ / std::chrono::microseconds(1)),
-        .seconds = base::to_seconds(end_ - begin_)};
-    failures_ = report.failure.empty() ? 0 : failures_ + 1;
-    if (failures_ == 0) last_saved_ = report.step;
-    reports_.push_back(report);
-    if (failures_ > 0) complain(report);
-    if (outcome_.left.empty() || communicator_.rank() != 0) return;
+    is_under_way_ = has_warned_ = false;
+    if (thread_) thread_->wait();
+    note_end({.step = job_.manifest.step,
+              .path = outcome_.path,
+              .failure = outcome_.failure,
+              .bytes = outcome_.bytes,
+              .left_out = std::exchange(left_out_, 0),
+              .stall_us = static_cast<std::uint64_t>(stall_ / std::chrono::microseconds(1)),
+              .seconds = base::to_seconds(end_ - begin_)});
+    if (outcome_.left.empty() || communicator_.rank() != 0) return true;
     std::fprintf(
         stderr,
         "rota: the checkpoint of step %llu is saved, but an older one could not be removed: "
         "%s; the next save tries again\n",
-        static_cast<unsigned long long>(report.step), outcome_.left.c_str());
+        static_cast<unsigned long long>(job_.manifest.step), outcome_.left.c_str());
+    return true;
+  }
+
+  void note_end(const CheckpointReport& report) {
+    failures_ = report.failure.empty() ? 0 : failures_ + 1;
+    if (failures_ == 0) last_saved_ = report.step;
+    reports_.push_back(report);
+    if (failures_ > 0) complain(report);
+  }
+
+  // The last checkpoint is of step `step`. If a write hangs, throws.
+  void collect_last(std::uint64_t step) {
+    if (!collect(true)) refuse_end(step, why_it_hangs());
+  }
+
+  [[noreturn]] static void refuse_end(std::uint64_t step, const std::string& why) {
+    throw Error(ErrorCode::kCannotWrite,
+                "the last checkpoint, of step " + std::to_string(step) + ", was not saved: " + why);
+  }
+
+  // Returns for how long this rank has been in one piece of work at the disk, or nothing if that is
+  // not too long. A save that waits for other ranks ends by itself.
+  std::optional<base::Duration> time_of_hanging() const noexcept {
+    const auto since = saver_.at_disk_since();
+    if (!since) return std::nullopt;
+    const base::Duration time = Clock::now() - *since;
+    return time > options_.save_timeout ? std::optional(time) : std::nullopt;
+  }
+
+  std::string why_it_hangs() const {
+    return "the save of step " + std::to_string(job_.manifest.step) + " has not ended after " +
+           base::to_text(time_of_hanging().value_or(options_.save_timeout)) + ": a write of rank " +
+           std::to_string(communicator_.rank()) + " to " + folder_.path() +
+           " hangs; look at the disk, or at the server of the file system";
+  }
+
+  // Warns once. The other ranks learn of it when their part of the save times out.
+  void warn_of_hanging() {
+    if (std::exchange(has_warned_, true)) return;
+    std::fprintf(stderr, "rota: %s; training goes on\n", why_it_hangs().c_str());
   }
 
   // Reports a failed save. Training goes on unless too many saves in a row have failed: a disk may
@@ -338,7 +387,8 @@ class Checkpointer::Impl {
 
   SaveJob job_;  // Of the save under way, like the members below.
   bool is_under_way_ = false;
-  SaveOutcome outcome_;  // Written by run_job().
+  bool has_warned_ = false;  // That it hangs.
+  SaveOutcome outcome_;      // Written by run_job().
   base::TimePoint begin_{};
   base::TimePoint end_{};
   base::Duration stall_{0};
@@ -358,7 +408,11 @@ class Checkpointer::Impl {
 Checkpointer::Checkpointer(Communicator& communicator, const CheckpointOptions& options,
                            StateVisit visit)
     : impl_(std::make_unique<Impl>(communicator, options, std::move(visit))) {}
-Checkpointer::~Checkpointer() { impl_->origin().leave_elsewhere(impl_); }
+Checkpointer::~Checkpointer() {
+  impl_->origin().leave_elsewhere(impl_);
+  // A thread whose write hangs cannot be joined. What it uses stays until the process ends.
+  if (impl_ && !impl_->ends_in_time()) static_cast<void>(impl_.release());
+}
 
 Restored Checkpointer::restore() { return impl_->here().restore(); }
 bool Checkpointer::is_due(std::uint64_t step) { return impl_->is_due(step); }
