@@ -152,7 +152,9 @@ class Writer final : public StateVisitor {
     return text;
   }
 
-  void visit_fact(const StatePiece&, const std::string&) override {}
+  void visit_fact(const StatePiece& piece, const std::string&) override {
+    visited_.insert(piece.name);
+  }
   void visit_counter(const StatePiece& piece, std::uint64_t& value) override {
     visited_.insert(piece.name);
     if (is_shared(piece)) {
@@ -200,13 +202,14 @@ class Writer final : public StateVisitor {
     if (piece.fit == StateFit::kIfThere) anew_.insert(piece.name);
   }
 
-  // The counters and tensors of the checkpoint that were not visited: all shared ones, and those of
-  // the saved ranks whose pieces this rank gets.
+  // Returns the pieces of the checkpoint that were not visited: all shared ones, and the counters
+  // and tensors of the saved ranks whose pieces this rank gets.
   Names names_left() const {
     Names left;
     const auto add = [&](std::string_view name) {
       if (!visited_.contains(name)) left.emplace(name);
     };
+    for (const auto& [name, fact] : shared_.facts) add(name);
     for (const auto& [name, counter] : shared_.counters) add(name);
     for (const auto& [name, tensor] : shared_.tensors) add(name);
     for (const StoredRank* rank : mine_) {
