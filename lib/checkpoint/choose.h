@@ -22,7 +22,7 @@ struct Choice {
   std::string note;  // Which checkpoints were passed over, and why.
 };
 
-// Chooses among the checkpoints in `folder`, newest first. A checkpoint is chosen if each group has a copy, but a
+// Chooses among the checkpoints in `folder`. A checkpoint is chosen if each group has a copy, but a
 // group whose folder has no checkpoint at all does not count: its host is new. If `from` is not
 // empty, chooses the checkpoint at this path, and every group needs a copy there. Every rank reads
 // and checks the files of its group itself. Collective: every rank must call it. Throws Error

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -169,11 +168,13 @@ void require_encryption(const rendezvous::Job& job, const CommunicatorOptions& o
           " is set to encrypt TCP connections, but rotarun is not: start rotarun with --encrypt");
 }
 
-// Returns the ports at which groups may listen, as rotarun has set the variable for its ranks, or
-// the user for ranks by hand.
-std::optional<base::PortRange> ports_of_groups() {
-  const char* text = std::getenv("ROTA_PORTS");
-  return base::port_range_from(text == nullptr ? "" : text);
+// Throws Error kInvalidArgument if the option is no range of ports.
+std::optional<base::PortRange> ports_of_groups(const CommunicatorOptions& options) {
+  if (options.group_ports.empty()) return std::nullopt;
+  if (const auto range = base::port_range_from(options.group_ports)) return range;
+  throw Error(ErrorCode::kInvalidArgument,
+              "group_ports is '" + options.group_ports +
+                  "': expected FIRST-LAST, two ports from 1 to 65535 in ascending order");
 }
 
 // Returns the domains that the launcher sent. If the launcher sent none, derives the domains from
@@ -248,12 +249,12 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
   group.table = welcome.job.table;
   group.key = arrival.key.value_or(welcome.job.key);
   group.encrypts = welcome.job.encrypts;
-  group.ports = ports_of_groups();
   group.deadline = std::min(options.deadline.value_or(welcome.job.deadline), base::kForever);
   group.may_spin = welcome.job.may_spin;
   group.verbose = welcome.job.verbose;
   try {
     require_encryption(welcome.job, options);
+    group.ports = ports_of_groups(options);
     if (welcome.table_file) device::join_claims(std::move(welcome.table_file), group.rank);
     const bool is_over_mpi = goes_over_mpi(group, arrival);
     // Opened before agree_on_options(), where the others learn that a rank lacks the library. In

@@ -14,6 +14,7 @@
 #include <rota/role.h>
 
 #include "auth/key_file.h"
+#include "base/port_range.h"
 #include "base/time.h"
 #include "cluster/environment.h"
 #include "cluster/meeting_point.h"
@@ -47,6 +48,13 @@ bool read_encrypt() {
   if (is_on) return *is_on;
   throw Error(ErrorCode::kInvalidArgument,
               "ROTA_ENCRYPT is '" + std::string(text) + "', not 1 or 0");
+}
+
+// Returns the range of ROTA_PORTS, or an empty text. The variable may have one port alone, at which
+// ranks meet rank 0.
+std::string read_group_ports() {
+  const char* text = std::getenv("ROTA_PORTS");
+  return text != nullptr && base::port_range_from(text) ? text : "";
 }
 
 // Prints rank 0's remarks about its cluster to stderr, once per process.
@@ -163,6 +171,7 @@ CommunicatorOptions CommunicatorOptions::from_environment() {
     options.one_of_several = cluster::sign_of_several(cluster::Environment(os::environment()));
   }
   options.encrypt = read_encrypt();
+  options.group_ports = read_group_ports();
   if (const char* path = std::getenv("ROTA_TUNED")) options.tuned_file = path;
   if (const char* path = std::getenv("ROTA_MPI_LIBRARY")) options.mpi_library = path;
   return options;

@@ -110,15 +110,20 @@ struct ROTA_EXPORT CommunicatorOptions {
   // only if rotarun was started with --transport mpi. The library stays open.
   std::string mpi_library;
 
+  // The ports at which groups of ranks of several hosts listen while they are made, such as
+  // "7700-7955", without the first one. If none of them is free, or if this is empty, the system
+  // picks the ports. Joining throws Error kInvalidArgument for any other text.
+  std::string group_ports;
+
   // How long to wait for the other ranks to start.
   std::chrono::nanoseconds join_timeout = std::chrono::seconds(30);
 
   // Returns the defaults, changed by environment variables. rotarun sets ROTA_RENDEZVOUS_FD;
-  // ROTA_ENCRYPT=1 sets `encrypt`; ROTA_TUNED sets `tuned_file`; ROTA_MPI_LIBRARY, which rotarun
-  // sets with --transport mpi, sets `mpi_library`. Without rotarun, the variables of
-  // mpirun, mpiexec, srun or torchrun set `by_hand`: one rank for each process. So does a TF_CONFIG
-  // with several tasks: one rank for each task, the chief first; an evaluator is a world of one.
-  // Other variables that report several processes set `one_of_several`. Throws Error
+  // ROTA_ENCRYPT=1 sets `encrypt`; ROTA_TUNED sets `tuned_file`; ROTA_PORTS sets `group_ports`;
+  // ROTA_MPI_LIBRARY, which rotarun sets with --transport mpi, sets `mpi_library`. Without rotarun,
+  // the variables of mpirun, mpiexec, srun or torchrun set `by_hand`: one rank for each process. So
+  // does a TF_CONFIG with several tasks: one rank for each task, the chief first; an evaluator is a
+  // world of one. Other variables that report several processes set `one_of_several`. Throws Error
   // kInvalidArgument if a variable makes no sense, or if variables contradict each other. Also
   // throws this error for a parameter server (ps), which rota does not need. Throws Error kSystem
   // if the size of the world is known to a PMIx server only, which does not answer.
