@@ -154,6 +154,7 @@ class Writer final : public StateVisitor {
 
   void visit_fact(const StatePiece& piece, const std::string&) override {
     visited_.insert(piece.name);
+    if (is_shared(piece) && find(shared_.facts, piece.name) == nullptr) begin_anew(piece);
   }
   void visit_counter(const StatePiece& piece, std::uint64_t& value) override {
     visited_.insert(piece.name);

@@ -11,6 +11,7 @@ namespace rota {
 namespace training {
 namespace {
 
+// The pieces of a chief's hook are pieces of one rank, because the other ranks lack them.
 class HookVisitor final : public StateVisitor {
  public:
   HookVisitor(StateVisitor& visitor, bool is_chiefs) : visitor_(visitor), is_chiefs_(is_chiefs) {}
