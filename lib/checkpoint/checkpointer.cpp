@@ -302,7 +302,7 @@ class Checkpointer::Impl {
     if (!is_under_way_) return true;
     const bool has_ended = !thread_ || (waits ? ends_in_time() : !thread_->is_working());
     if (!has_ended) {
-      if (time_of_hanging()) warn_of_hanging();
+      if (time_of_hanging()) report_hanging();
       return false;
     }
     is_under_way_ = has_warned_ = false;
@@ -341,12 +341,13 @@ class Checkpointer::Impl {
   }
 
   // Returns for how long this rank has been in one piece of work at the disk, or nothing if that is
-  // not too long. A save that waits for other ranks ends by itself.
+  // not too long. A save that waits for other ranks ends by itself: they time out, a little later
+  // than this rank has lost its patience.
   std::optional<base::Duration> time_of_hanging() const noexcept {
     const auto since = saver_.at_disk_since();
     if (!since) return std::nullopt;
     const base::Duration time = Clock::now() - *since;
-    return time > options_.save_timeout ? std::optional(time) : std::nullopt;
+    return time > options_.save_timeout / 10 * 9 ? std::optional(time) : std::nullopt;
   }
 
   std::string why_it_hangs() const {
@@ -356,8 +357,9 @@ class Checkpointer::Impl {
            " hangs; look at the disk, or at the server of the file system";
   }
 
-  // Warns once. The other ranks learn of it when their part of the save times out.
-  void warn_of_hanging() {
+  // Warns once if this rank is alone. Otherwise throws, since the other ranks wait for this one.
+  void report_hanging() {
+    if (communicator_.world_size() > 1) throw Error(ErrorCode::kCannotWrite, why_it_hangs());
     if (std::exchange(has_warned_, true)) return;
     std::fprintf(stderr, "rota: %s; training goes on\n", why_it_hangs().c_str());
   }

@@ -65,9 +65,10 @@ struct CheckpointOptions {
   std::size_t most_failures = 3;
 
   // The longest time for each part of a save, and for another job to leave the folder. A write that
-  // takes longer hangs: then training goes on, with a warning on stderr, until the other ranks have
-  // waited for this rank as long. Each save() meanwhile counts as a save that has failed. Without
-  // `asynchronous`, nothing ends such a write.
+  // takes nine tenths of save_timeout hangs. Then the next call of this rank throws Error
+  // kCannotWrite. If there is one rank alone, only finish() does: training goes on, with a warning
+  // on stderr, and each save() counts as one that has failed. Without `asynchronous`, nothing ends
+  // such a write.
   std::chrono::nanoseconds save_timeout = std::chrono::seconds(600);
   std::chrono::nanoseconds owner_wait = std::chrono::seconds(10);
 };
@@ -106,8 +107,8 @@ class ROTA_EXPORT Checkpointer {
   // if a rank does not see the folder; kInvalidArgument for wrong options; and what collectives
   // throw.
   Checkpointer(Communicator& communicator, const CheckpointOptions& options, StateVisit visit);
-  // Waits for a save under way, for save_timeout at most. If ranks have failed, the save fails, and
-  // the earlier checkpoint stays.
+  // Waits for a save under way, unless a write hangs (save_timeout). If ranks have failed, the save
+  // fails, and the earlier checkpoint stays.
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
