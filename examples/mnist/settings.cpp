@@ -51,7 +51,7 @@ cxxopts::Options known_flags() {
   add("keep", "Checkpoints to keep", cxxopts::value<std::size_t>(), "N");
   add("resume", "auto, required, never or parameters", cxxopts::value<std::string>(), "HOW");
   add("from",
-      "The checkpoint to resume from, instead of the newest; with --evaluate or --predict, a "
+      "The checkpoint to begin from if DIR has none yet; with --evaluate or --predict, a "
       "checkpoint or a safetensors file",
       cxxopts::value<std::string>(), "PATH");
   add("logdir", "Folder of curves for TensorBoard, such as logs/first",
@@ -151,6 +151,10 @@ std::filesystem::path folder_of(const cxxopts::ParseResult& flags, const char* n
   if (flags.count(name) == 0) return {};
   const auto folder = flags[name].as<std::string>();
   if (folder.empty()) throw UsageError(std::string("--") + name + " needs the name of a folder");
+  if (folder.find("://") != std::string::npos) {
+    throw UsageError(std::string("--") + name + " " + folder +
+                     ": expected a folder of a file system, and not the address of a store");
+  }
   return folder;
 }
 

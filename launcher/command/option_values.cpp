@@ -47,15 +47,9 @@ std::size_t to_rank_count(const std::string& name, const std::string& text) {
 }
 
 PortRange to_ports(const std::string& given, std::string_view text) {
-  constexpr std::size_t kMaxPort = 65535;
-  const std::size_t hyphen = std::min(text.find('-'), text.size());
-  const auto first = to_count(text.substr(0, hyphen), kMaxPort);
-  const auto last = to_count(text.substr(std::min(hyphen + 1, text.size())), kMaxPort);
-  if (!first || !last || *first > *last) {
-    throw UsageError(
-        given + ": the value must be FIRST-LAST, two ports from 1 to 65535 in ascending order");
-  }
-  return {static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
+  if (const auto range = base::port_range_from(text)) return *range;
+  throw UsageError(given +
+                   ": the value must be FIRST-LAST, two ports from 1 to 65535 in ascending order");
 }
 
 int to_descriptor(const std::string& name, const std::string& text) {

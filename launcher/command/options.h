@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/port_range.h"
 #include "base/time.h"
 #include "base/transports.h"
 #include "launcher/command/groups.h"
@@ -18,11 +19,7 @@ enum class MapBy { kSlot, kNode, kFixedPerNode, kCore, kNuma };
 enum class RankBy { kSlot, kNode };
 enum class WhenDone { kExit, kWait };
 
-// The ports that the job's sockets may listen at, both ends included.
-struct PortRange {
-  std::uint16_t first = 7700;
-  std::uint16_t last = 7955;
-};
+using base::PortRange;
 
 struct Options {
   std::vector<Group> groups = std::vector<Group>(1);  // One or more.

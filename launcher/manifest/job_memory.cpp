@@ -37,10 +37,21 @@ std::uint64_t model(const MemoryNeed& need) {
   return kBytesPerNumber * (need.parameter_count * need.numbers_per_parameter + chunk);
 }
 
+// Returns the bytes of a rank's snapshot: a copy of its share of the parameters and of the
+// optimizer's numbers. Tensors are dealt to the ranks whole, or in pieces of 64 MiB at most, so a
+// share may be larger than an equal part by one piece.
+std::uint64_t snapshot(const MemoryNeed& need) {
+  constexpr std::uint64_t kPiece = 64 * kMebibyte;
+  const std::uint64_t world_size = std::max<std::uint64_t>(need.world_size, 1);
+  const std::uint64_t state =
+      kBytesPerNumber * need.parameter_count * (need.numbers_per_parameter - 1);  // No gradients.
+  return std::min(state, (state + world_size - 1) / world_size + kPiece);
+}
+
 }  // namespace
 
 std::uint64_t memory_need(const MemoryNeed& need) noexcept {
-  const std::uint64_t own = kProcess + model(need);
+  const std::uint64_t own = kProcess + model(need) + (need.saves_checkpoints ? snapshot(need) : 0);
   const std::uint64_t rank = need.world_size > 1 ? own + communication(need) : own;
   return kLauncher + need.slot_count * rank;
 }

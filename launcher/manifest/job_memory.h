@@ -17,6 +17,7 @@ struct MemoryNeed {
   std::uint64_t parameter_count = 0;  // Parameters of the model, 4 bytes each.
   std::size_t numbers_per_parameter = kNumbersWithSgd;
   bool encrypts = false;
+  bool saves_checkpoints = false;  // To one folder that all hosts see, while training goes on.
 };
 
 // Returns the bytes that count towards the pod's limit, shared buffers included. Other memory of

@@ -128,7 +128,8 @@ std::string memory_by_formula(const Parameters& parameters) {
                    .world_size = parameters.slot_count * parameters.worker_count,
                    .parameter_count = parameters.parameter_count,
                    .numbers_per_parameter = kNumbersWithAdam,
-                   .encrypts = parameters.encrypts});
+                   .encrypts = parameters.encrypts,
+                   .saves_checkpoints = true});
   return to_mebibytes(rota + parameters.slot_count * kOfTheProgram);
 }
 

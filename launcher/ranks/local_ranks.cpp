@@ -131,6 +131,7 @@ std::vector<std::string> LocalRanks::environment_of(std::size_t local, const Pee
     contract.mpi_library = context_.mpi_libraries[group_of(local)];
   }
   contract.shares_devices = options_.share_devices;
+  if (assignment_.host_count > 1) contract.ports = base::to_text(options_.ports);
   contract.terminal_columns = columns;
   return make_environment(context_.environment, variables, contract);
 }

@@ -155,6 +155,7 @@ std::vector<std::string> make_environment(const std::vector<std::string>& base,
   tell("ROTA_LOCAL_RANK", contract.local_rank);
   tell("ROTA_LOCAL_WORLD_SIZE", contract.local_world_size);
   set(environment, "ROTA_RENDEZVOUS_FD", std::to_string(contract.rendezvous_fd));
+  if (!contract.ports.empty()) set(environment, "ROTA_PORTS", contract.ports);
   for (const char* name : {"ROTA_ROLE", "ROTA_ROLE_INDEX"}) unset(environment, name);
   tell_terminal(contract.terminal_columns, environment);
   return environment;

@@ -29,6 +29,7 @@ struct RankContract {
   bool is_only_one = false;                  // The only rank that this rotarun starts.
   std::vector<std::string> mpi_variables{};  // Of the MPI server: "NAME=VALUE". Empty: no server.
   std::string mpi_library{};                 // ROTA_MPI_LIBRARY; empty: none.
+  std::string ports{};                       // ROTA_PORTS; empty: not changed.
   int rendezvous_fd = -1;
   std::optional<int> terminal_columns{};
 };

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,7 @@
 #include "checkpoint/spread.h"
 #include "checkpoint/writer_thread.h"
 #include "checkpoint/writers.h"
+#include "os/durable_file.h"
 #include "os/origin.h"
 
 namespace rota {
@@ -35,6 +38,9 @@ namespace {
 using base::Clock;
 using checkpoint::SaveJob;
 using checkpoint::SaveOutcome;
+
+// How often a thread that waits for a save looks whether a write hangs.
+constexpr std::chrono::milliseconds kLook{100};
 
 constexpr std::array<std::string_view, 4> kResumes = {"auto", "required", "never", "parameters"};
 constexpr std::array<std::string_view, 2> kStorages = {"shared", "per-host"};
@@ -47,9 +53,29 @@ std::optional<Choice> choice_named(std::span<const std::string_view> names,
   return static_cast<Choice>(found - names.begin());
 }
 
+// Returns whether the checkpoint `from` is one of those in `folder`.
+bool is_inside(const std::filesystem::path& from, const std::filesystem::path& folder) {
+  const auto above = (from / "").parent_path().parent_path();  // A path may end with a slash.
+  std::error_code ignored;  // A folder that is missing has no checkpoint.
+  return std::filesystem::equivalent(above.empty() ? "." : above, folder, ignored);
+}
+
 const CheckpointOptions& checked(const CheckpointOptions& options) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); };
   if (options.folder.empty()) refuse("a Checkpointer needs a folder");
+  for (const auto& path : {options.folder, options.from}) {
+    if (const std::string why = os::why_no_path(path.string()); !why.empty()) refuse(why);
+  }
+  if (options.from.empty() && options.resume == Resume::kParameters) {
+    refuse(
+        "resume is 'parameters', but no checkpoint is named: name in `from` the checkpoint whose "
+        "parameters the run begins with");
+  }
+  if (!options.from.empty() && is_inside(options.from, options.folder)) {
+    refuse("the checkpoint " + options.from.string() +
+           " to begin from is in the folder of this run, which goes on from its newest checkpoint: "
+           "choose another folder for the run that begins from this checkpoint");
+  }
   if (options.keep == 0) refuse("keep 0: expected at least 1 checkpoint");
   if (!(options.every_seconds >= 0)) refuse("every_seconds must be 0 or more");
   if (options.most_failures == 0) refuse("most_failures 0: expected 1 or more");
@@ -89,23 +115,29 @@ class Checkpointer::Impl {
 
   Restored restore() {
     refuse_checkpoints_if_asked();
+    // The folder's own checkpoints come first: a pod that is started again has the same options.
+    const bool has_own = claim_.had_checkpoints();
     checkpoint::Choice choice =
-        checkpoint::choose(communicator_, writers_, folder_, options_.from.string());
+        checkpoint::choose(communicator_, writers_, folder_, has_own ? "" : options_.from.string());
     const std::string lost =
         checkpoint::spread(communicator_, writers_, folder_, claim_.owner(), choice);
-    if (!lost.empty() && communicator_.rank() == 0) {
-      std::fprintf(stderr, "rota: %s\n", lost.c_str());
-    }
     Restored restored;
     restored.note = choice.note;
     add_note(restored, lost);
+    if (has_own && !options_.from.empty()) {
+      add_note(restored, "the folder has checkpoints of its own, so " + options_.from.string() +
+                             " is not used");
+    }
     if (choice.checkpoint) {
-      take(*choice.checkpoint, restored);
+      take(*choice.checkpoint, restored, !has_own && options_.resume == Resume::kParameters);
     } else if (options_.resume == Resume::kRequired) {
       throw Error(ErrorCode::kNotFound,
                   "there is no checkpoint in " + folder_.path() +
                       ": name the folder of an earlier run, or set resume to 'auto', which starts "
                       "from the beginning if there is no checkpoint");
+    }
+    if (!restored.note.empty() && communicator_.rank() == 0) {
+      std::fprintf(stderr, "rota: %s\n", restored.note.c_str());
     }
     if (!restored.is_fresh) last_step_ = last_saved_ = restored.step;
     restored.run = checkpoint::to_text(claim_.run());
@@ -126,9 +158,12 @@ class Checkpointer::Impl {
 
   void save(std::uint64_t step) {
     const base::TimePoint call = Clock::now();
-    collect(true);
+    const bool hangs = !collect(true);
     const base::TimePoint begin = Clock::now();
     stalled_ += begin - call;
+    last_begin_ = begin;
+    last_step_ = step;
+    if (hangs) return note_end({.step = step, .failure = why_it_hangs()});
     job_.contents = checkpoint::contents_of(visit_);
     job_.plan = checkpoint::plan_save(job_.contents, writers_);
     job_.manifest = checkpoint::manifest_of(job_.contents);
@@ -137,8 +172,7 @@ class Checkpointer::Impl {
     job_.manifest.world_size = communicator_.world_size();
     job_.manifest.step = step;
     job_.best = best_;
-    begin_ = last_begin_ = begin;
-    last_step_ = step;
+    begin_ = begin;
     is_under_way_ = true;
     stall_ = {};
     if (thread_) {
@@ -168,13 +202,20 @@ class Checkpointer::Impl {
   }
 
   void finish(std::uint64_t step) {
-    collect(true);
+    collect_last(step);
     if (last_saved_ == step) return;
     save(step);
-    collect(true);
-    if (last_saved_ == step) return;
-    throw Error(ErrorCode::kCannotWrite, "the last checkpoint, of step " + std::to_string(step) +
-                                             ", was not saved: " + outcome_.failure);
+    collect_last(step);
+    if (last_saved_ != step) refuse_end(step, outcome_.failure);
+  }
+
+  // Waits for the save under way. Returns false if a write of this rank hangs: if the server of a
+  // network file system is gone, the write may never end.
+  bool ends_in_time() {
+    while (thread_ && !thread_->ends_by(Clock::now() + kLook)) {
+      if (time_of_hanging()) return false;
+    }
+    return true;
   }
 
   void complete(std::uint64_t step) {
@@ -202,8 +243,7 @@ class Checkpointer::Impl {
 
  private:
   void refuse_checkpoints_if_asked() const {
-    if (options_.resume != Resume::kNever || !options_.from.empty()) return;
-    if (!claim_.had_checkpoints()) return;
+    if (options_.resume != Resume::kNever || !claim_.had_checkpoints()) return;
     throw Error(ErrorCode::kInvalidArgument, "the folder " + folder_.path() +
                                                  " has checkpoints, but the run must not resume: "
                                                  "choose an empty folder, or set resume "
@@ -215,11 +255,11 @@ class Checkpointer::Impl {
     restored.note += (restored.note.empty() ? "" : "; ") + note;
   }
 
-  void take(const checkpoint::CheckpointReader& found, Restored& restored) {
+  void take(const checkpoint::CheckpointReader& found, Restored& restored, bool only_parameters) {
     const checkpoint::Manifest& manifest = found.manifest();
     restored.path = found.path();
     restored.world_size = static_cast<std::size_t>(manifest.world_size);
-    if (options_.resume == Resume::kParameters) {
+    if (only_parameters) {
       checkpoint::restore_parameters(found, visit_);
       return;
     }
@@ -256,33 +296,72 @@ class Checkpointer::Impl {
     end_ = Clock::now();
   }
 
-  // Takes note of the end of the save under way, once it has ended.
-  void collect(bool waits) {
-    if (!is_under_way_) return;
-    if (thread_) {
-      if (thread_->is_working() && !waits) return;
-      is_under_way_ = false;
-      thread_->wait();
+  // Takes note of the end of the save under way, once it has ended. Returns whether no save is
+  // under way any more.
+  bool collect(bool waits) {
+    if (!is_under_way_) return true;
+    const bool has_ended = !thread_ || (waits ? ends_in_time() : !thread_->is_working());
+    if (!has_ended) {
+      if (time_of_hanging()) report_hanging();
+      return false;
     }
-    is_under_way_ = false;
-    CheckpointReport report{
-        .step = job_.manifest.step,
-        .path = outcome_.path,
-        .failure = outcome_.failure,
-        .bytes = outcome_.bytes,
-        .left_out = std::exchange(left_out_, 0),
-        .stall_us = static_cast<std::uint64_t>(stall_ / std::chrono::microseconds(1)),
-        .seconds = base::to_seconds(end_ - begin_)};
-    failures_ = report.failure.empty() ? 0 : failures_ + 1;
-    if (failures_ == 0) last_saved_ = report.step;
-    reports_.push_back(report);
-    if (failures_ > 0) complain(report);
-    if (outcome_.left.empty() || communicator_.rank() != 0) return;
+    is_under_way_ = has_warned_ = false;
+    if (thread_) thread_->wait();
+    note_end({.step = job_.manifest.step,
+              .path = outcome_.path,
+              .failure = outcome_.failure,
+              .bytes = outcome_.bytes,
+              .left_out = std::exchange(left_out_, 0),
+              .stall_us = static_cast<std::uint64_t>(stall_ / std::chrono::microseconds(1)),
+              .seconds = base::to_seconds(end_ - begin_)});
+    if (outcome_.left.empty() || communicator_.rank() != 0) return true;
     std::fprintf(
         stderr,
         "rota: the checkpoint of step %llu is saved, but an older one could not be removed: "
         "%s; the next save tries again\n",
-        static_cast<unsigned long long>(report.step), outcome_.left.c_str());
+        static_cast<unsigned long long>(job_.manifest.step), outcome_.left.c_str());
+    return true;
+  }
+
+  void note_end(const CheckpointReport& report) {
+    failures_ = report.failure.empty() ? 0 : failures_ + 1;
+    if (failures_ == 0) last_saved_ = report.step;
+    reports_.push_back(report);
+    if (failures_ > 0) complain(report);
+  }
+
+  // The last checkpoint is of step `step`. If a write hangs, throws.
+  void collect_last(std::uint64_t step) {
+    if (!collect(true)) refuse_end(step, why_it_hangs());
+  }
+
+  [[noreturn]] static void refuse_end(std::uint64_t step, const std::string& why) {
+    throw Error(ErrorCode::kCannotWrite,
+                "the last checkpoint, of step " + std::to_string(step) + ", was not saved: " + why);
+  }
+
+  // Returns for how long this rank has been in one piece of work at the disk, or nothing if that is
+  // not too long. A save that waits for other ranks ends by itself: they time out, a little later
+  // than this rank has lost its patience.
+  std::optional<base::Duration> time_of_hanging() const noexcept {
+    const auto since = saver_.at_disk_since();
+    if (!since) return std::nullopt;
+    const base::Duration time = Clock::now() - *since;
+    return time > options_.save_timeout / 10 * 9 ? std::optional(time) : std::nullopt;
+  }
+
+  std::string why_it_hangs() const {
+    return "the save of step " + std::to_string(job_.manifest.step) + " has not ended after " +
+           base::to_text(time_of_hanging().value_or(options_.save_timeout)) + ": a write of rank " +
+           std::to_string(communicator_.rank()) + " to " + folder_.path() +
+           " hangs; look at the disk, or at the server of the file system";
+  }
+
+  // Warns once if this rank is alone. Otherwise throws, since the other ranks wait for this one.
+  void report_hanging() {
+    if (communicator_.world_size() > 1) throw Error(ErrorCode::kCannotWrite, why_it_hangs());
+    if (std::exchange(has_warned_, true)) return;
+    std::fprintf(stderr, "rota: %s; training goes on\n", why_it_hangs().c_str());
   }
 
   // Reports a failed save. Training goes on unless too many saves in a row have failed: a disk may
@@ -310,7 +389,8 @@ class Checkpointer::Impl {
 
   SaveJob job_;  // Of the save under way, like the members below.
   bool is_under_way_ = false;
-  SaveOutcome outcome_;  // Written by run_job().
+  bool has_warned_ = false;  // That it hangs.
+  SaveOutcome outcome_;      // Written by run_job().
   base::TimePoint begin_{};
   base::TimePoint end_{};
   base::Duration stall_{0};
@@ -330,7 +410,11 @@ class Checkpointer::Impl {
 Checkpointer::Checkpointer(Communicator& communicator, const CheckpointOptions& options,
                            StateVisit visit)
     : impl_(std::make_unique<Impl>(communicator, options, std::move(visit))) {}
-Checkpointer::~Checkpointer() { impl_->origin().leave_elsewhere(impl_); }
+Checkpointer::~Checkpointer() {
+  impl_->origin().leave_elsewhere(impl_);
+  // A thread whose write hangs cannot be joined. What it uses stays until the process ends.
+  if (impl_ && !impl_->ends_in_time()) static_cast<void>(impl_.release());
+}
 
 Restored Checkpointer::restore() { return impl_->here().restore(); }
 bool Checkpointer::is_due(std::uint64_t step) { return impl_->is_due(step); }

@@ -82,8 +82,8 @@ bool is_leftover(std::string_view name) {
   return step && name == removed_name(*step);
 }
 
-std::string damaged_name(std::uint64_t step, std::size_t number) {
-  return folder_name(step) + ".damaged-" + std::to_string(number);
+std::string set_aside_name(std::uint64_t step, std::size_t number) {
+  return folder_name(step) + ".set-aside-" + std::to_string(number);
 }
 
 std::string to_text(const FileName& name) {

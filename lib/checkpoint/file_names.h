@@ -39,9 +39,9 @@ std::string removed_name(std::uint64_t step);
 // Returns whether hidden_name() or removed_name() gives this name for any step, run and start.
 bool is_leftover(std::string_view name);
 
-// Returns "000000012000.damaged-1": the name of a damaged checkpoint that made room for a new one
-// of the same step.
-std::string damaged_name(std::uint64_t step, std::size_t number);
+// Returns "000000012000.set-aside-1": the name of a checkpoint that made room for a new one of the
+// same step.
+std::string set_aside_name(std::uint64_t step, std::size_t number);
 
 enum class FileKind : std::uint8_t {
   kParameters,  // Tensors of the model, which all ranks share.

@@ -73,8 +73,8 @@ std::string CheckpointFolder::commit(const SaveName& save) const {
 
 void CheckpointFolder::set_aside(std::uint64_t step) const {
   std::size_t number = 1;
-  while (os::exists(inside(damaged_name(step, number)))) ++number;
-  os::rename(path_of(step), inside(damaged_name(step, number)));
+  while (os::exists(inside(set_aside_name(step, number)))) ++number;
+  os::rename(path_of(step), inside(set_aside_name(step, number)));
 }
 
 // Deletes the first file only when the disk has the hidden name. Otherwise, after a loss of power,

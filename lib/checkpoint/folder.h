@@ -35,10 +35,10 @@ class CheckpointFolder {
   std::string begin(const SaveName& save) const;
 
   // Gives the hidden folder the name of its checkpoint. If a checkpoint of this step is there, it
-  // is set aside first as "STEP.damaged-K": a run comes to a step again only if it could not resume
-  // from that checkpoint. Returns the path of the checkpoint once the disk has the new name. Throws
-  // Error kCannotWrite; then the name may be new or old, and the checkpoint is whole in either
-  // case.
+  // is set aside first as "STEP.set-aside-K": a run comes to a step again only if it did not resume
+  // from that checkpoint. It may be damaged, or another host may lack it. Returns the path of the
+  // checkpoint once the disk has the new name. Throws Error kCannotWrite; then the name may be new
+  // or old, and the checkpoint is whole in either case.
   std::string commit(const SaveName& save) const;
 
   // Deletes the checkpoint of `step`, if it is there. The folder gets a hidden name first, so a

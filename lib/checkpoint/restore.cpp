@@ -16,6 +16,8 @@
 namespace rota::checkpoint {
 namespace {
 
+using Names = std::set<std::string, std::less<>>;
+
 std::string shown(const TensorInfo& tensor) {
   std::string shape;
   for (const std::size_t side : tensor.shape) {
@@ -53,10 +55,12 @@ class Fitter final : public StateVisitor {
   std::string why;          // Empty: everything fits.
   std::string differences;  // Of facts that may differ.
 
-  // Requires that everything was visited.
-  void require_nothing_left() {
+  // Requires that all tensors of the model and of its optimizer were visited. Other tensors may be
+  // those of a hook that this training run does not have.
+  void require_no_parameter_left() {
     for (const auto& [name, tensor] : shared_.tensors) {
-      if (!visited_.contains(name)) refuse(shown(tensor->info), "nothing of this name");
+      const bool counts = name.starts_with("model/") || name.starts_with("optimizer/");
+      if (counts && !visited_.contains(name)) refuse(shown(tensor->info), "nothing of this name");
     }
   }
 
@@ -64,6 +68,7 @@ class Fitter final : public StateVisitor {
   void visit_fact(const StatePiece& piece, const std::string& value) override {
     if (!is_shared(piece)) return;
     const Fact* saved = find(shared_.facts, piece.name);
+    if (saved == nullptr && piece.fit == StateFit::kIfThere) return;
     const std::string theirs = saved == nullptr ? "no such entry" : saved->text;
     if (theirs == value) return;
     if (piece.fit == StateFit::kLoose) {
@@ -74,7 +79,7 @@ class Fitter final : public StateVisitor {
     }
   }
   void visit_counter(const StatePiece& piece, std::uint64_t&) override {
-    if (!is_shared(piece) || piece.fit == StateFit::kLoose) return;
+    if (!is_shared(piece) || may_be_missing(piece)) return;
     if (find(shared_.counters, piece.name) == nullptr) {
       refuse("no counter " + piece.name, "it");
     }
@@ -85,7 +90,7 @@ class Fitter final : public StateVisitor {
     visited_.insert(piece.name);
     const TensorInfo ours{piece.name, values.type(), {shape.begin(), shape.end()}};
     const StoredTensor* saved = find(shared_.tensors, piece.name);
-    if (saved == nullptr && piece.fit == StateFit::kLoose) return;
+    if (saved == nullptr && may_be_missing(piece)) return;
     if (saved == nullptr) {
       refuse("nothing of this name", shown(ours));
     } else if (saved->info != ours) {
@@ -94,12 +99,17 @@ class Fitter final : public StateVisitor {
   }
 
  private:
+  // Returns whether the checkpoint may lack this counter or tensor.
+  static bool may_be_missing(const StatePiece& piece) {
+    return piece.fit == StateFit::kLoose || piece.fit == StateFit::kIfThere;
+  }
+
   void refuse(const std::string& theirs, const std::string& ours) {
     if (why.empty()) why = "it has " + theirs + ", but this training run has " + ours;
   }
 
   Shared shared_;
-  std::set<std::string, std::less<>> visited_;
+  Names visited_;
 };
 
 void add(const StoredTensor& tensor, Values values) {
@@ -111,6 +121,17 @@ void add(const StoredTensor& tensor, Values values) {
 
 std::span<std::byte> memory_of(Values values) { return {values.data(), values.bytes()}; }
 
+// Returns the first names, and how many more there are.
+std::string listed(const Names& names) {
+  constexpr std::size_t kMost = 4;
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (count++ < kMost) text += (text.empty() ? "" : ", ") + name;
+  }
+  return text + (count > kMost ? " and " + std::to_string(count - kMost) + " more" : "");
+}
+
 class Writer final : public StateVisitor {
  public:
   Writer(const CheckpointReader& checkpoint, const RestoredBy& by)
@@ -120,12 +141,27 @@ class Writer final : public StateVisitor {
     }
   }
 
-  bool has_lost_feedback() const noexcept { return has_lost_feedback_; }
+  // Returns what the run does not get from the checkpoint, for people; empty if it gets all.
+  std::string losses() const {
+    std::string text;
+    const auto add = [&](const std::string& loss) { text += (text.empty() ? "" : "; ") + loss; };
+    if (!anew_.empty()) add("the checkpoint lacks " + listed(anew_) + ", so this begins anew");
+    const Names left = names_left();
+    if (!left.empty()) add("this training run has no " + listed(left) + ", so this is left out");
+    if (has_lost_feedback_) add("what the codec had lost is left out, as the buckets differ");
+    return text;
+  }
 
-  void visit_fact(const StatePiece&, const std::string&) override {}
+  void visit_fact(const StatePiece& piece, const std::string&) override {
+    visited_.insert(piece.name);
+    if (is_shared(piece) && find(shared_.facts, piece.name) == nullptr) begin_anew(piece);
+  }
   void visit_counter(const StatePiece& piece, std::uint64_t& value) override {
+    visited_.insert(piece.name);
     if (is_shared(piece)) {
-      if (const Counter* saved = find(shared_.counters, piece.name)) value = saved->value;
+      const Counter* saved = find(shared_.counters, piece.name);
+      if (saved == nullptr) return begin_anew(piece);
+      value = saved->value;
       return;
     }
     for (const StoredRank* rank : mine_) {
@@ -134,12 +170,14 @@ class Writer final : public StateVisitor {
       value = saved->value;
       return;
     }
+    begin_anew(piece);
   }
   void visit_tensor(const StatePiece& piece, std::span<const std::size_t>, Values values) override {
+    visited_.insert(piece.name);
     if (is_shared(piece)) {
-      if (const auto* saved = find(shared_.tensors, piece.name)) {
-        copy_elements(*saved, memory_of(values));
-      }
+      const StoredTensor* saved = find(shared_.tensors, piece.name);
+      if (saved == nullptr) return begin_anew(piece);
+      copy_elements(*saved, memory_of(values));
       return;
     }
     // The feedback of an earlier run in this process must not remain.
@@ -157,9 +195,31 @@ class Writer final : public StateVisitor {
         return;
       }
     }
+    begin_anew(piece);
   }
 
  private:
+  void begin_anew(const StatePiece& piece) {
+    if (piece.fit == StateFit::kIfThere) anew_.insert(piece.name);
+  }
+
+  // Returns the pieces of the checkpoint that were not visited: all shared ones, and the counters
+  // and tensors of the saved ranks whose pieces this rank gets.
+  Names names_left() const {
+    Names left;
+    const auto add = [&](std::string_view name) {
+      if (!visited_.contains(name)) left.emplace(name);
+    };
+    for (const auto& [name, fact] : shared_.facts) add(name);
+    for (const auto& [name, counter] : shared_.counters) add(name);
+    for (const auto& [name, tensor] : shared_.tensors) add(name);
+    for (const StoredRank* rank : mine_) {
+      for (const Counter& counter : rank->counters) add(counter.name);
+      for (const StoredTensor& tensor : rank->tensors) add(tensor.info.name);
+    }
+    return left;
+  }
+
   static const StoredTensor* own_tensor(const StoredRank& rank, const StatePiece& piece,
                                         Values values) {
     for (const StoredTensor& tensor : rank.tensors) {
@@ -173,7 +233,9 @@ class Writer final : public StateVisitor {
   Shared shared_;
   bool is_same_world_;
   std::vector<const StoredRank*> mine_;  // The ranks that saved whose pieces this rank gets.
-  bool has_lost_feedback_ = false;       // The buckets differ.
+  Names visited_;
+  Names anew_;                      // Pieces of hooks that the checkpoint lacks.
+  bool has_lost_feedback_ = false;  // The buckets differ.
 };
 
 // Writes, or only compares, the tensors of the model.
@@ -210,7 +272,7 @@ class ParameterVisitor final : public StateVisitor {
 std::string why_not_restored(const CheckpointReader& checkpoint, const StateVisit& visit) {
   Fitter fitter(checkpoint);
   visit(fitter);
-  fitter.require_nothing_left();
+  fitter.require_no_parameter_left();
   return fitter.why;
 }
 
@@ -220,9 +282,9 @@ std::string restore(const CheckpointReader& checkpoint, const StateVisit& visit,
   visit(fitter);
   Writer writer(checkpoint, by);
   visit(writer);
-  if (!writer.has_lost_feedback()) return fitter.differences;
-  return fitter.differences + (fitter.differences.empty() ? "" : "; ") +
-         "what the codec had lost is left out, as the buckets differ";
+  const std::string losses = writer.losses();
+  const bool has_both = !fitter.differences.empty() && !losses.empty();
+  return fitter.differences + (has_both ? "; " : "") + losses;
 }
 
 void restore_parameters(const CheckpointReader& checkpoint, const StateVisit& visit) {

@@ -27,8 +27,9 @@ std::string why_not_restored(const CheckpointReader& checkpoint, const StateVisi
 // Writes the shared pieces, and the pieces of this rank. If the world that saved had another size,
 // its ranks are divided among the ranks that restore. For a kSummed tensor, this rank gets the sum
 // over the saved ranks in its share, so the sum over all ranks stays the same. All other pieces of
-// a rank come from one saved rank of its share. Returns which facts differ, for people; empty if
-// none does. Requires why_not_restored() to be empty.
+// a rank come from one saved rank of its share. Returns which facts differ, which pieces of
+// hooks begin anew, and what of the checkpoint is left out, for people; empty if nothing of this
+// kind happens. Requires why_not_restored() to be empty.
 std::string restore(const CheckpointReader& checkpoint, const StateVisit& visit,
                     const RestoredBy& by);
 

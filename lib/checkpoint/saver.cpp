@@ -118,6 +118,26 @@ std::string first_failure_of(const std::vector<Written>& all, const Writers& wri
 
 }  // namespace
 
+// Says that this thread works at the disk, as long as this object lives.
+class Saver::AtDisk {
+ public:
+  explicit AtDisk(std::atomic<base::Clock::rep>& since) : since_(since) {
+    since_.store(base::Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  ~AtDisk() { since_.store(kNotAtDisk, std::memory_order_relaxed); }
+  AtDisk(const AtDisk&) = delete;
+  AtDisk& operator=(const AtDisk&) = delete;
+
+ private:
+  std::atomic<base::Clock::rep>& since_;
+};
+
+std::optional<base::TimePoint> Saver::at_disk_since() const noexcept {
+  const base::Clock::rep since = at_disk_since_.load(std::memory_order_relaxed);
+  if (since == kNotAtDisk) return std::nullopt;
+  return base::TimePoint(base::Clock::duration(since));
+}
+
 Saver::Saver(Communicator& communicator, const Writers& writers, CheckpointFolder folder,
              std::size_t keep, const Owner* owner)
     : communicator_(communicator),
@@ -138,15 +158,19 @@ std::string Saver::make(const SaveJob& job, const Snapshot& snapshot, Made& made
   const SaveName name = save_of(job.manifest);
   const std::string hidden = folder_.path_of_hidden(name);
   std::string failure = on_chiefs(communicator_, writers_, [&] {
+    const AtDisk at_disk(at_disk_since_);
     owner_->require_ownership();
     folder_.begin(name);
   });
   if (!failure.empty()) return failure;
 
+  std::string written;
+  {
+    const AtDisk at_disk(at_disk_since_);
+    written = encode(write_files(job, hidden, snapshot, syncs_names_first(writers_)));
+  }
   std::vector<Written> all;
-  for (const std::string& text :
-       all_texts(communicator_,
-                 encode(write_files(job, hidden, snapshot, syncs_names_first(writers_))))) {
+  for (const std::string& text : all_texts(communicator_, written)) {
     all.push_back(written_from(text));
     for (const ManifestFile& file : all.back().files) made.bytes += file.bytes;
   }
@@ -156,9 +180,13 @@ std::string Saver::make(const SaveJob& job, const Snapshot& snapshot, Made& made
 
   Manifest manifest = job.manifest;
   add_files(all, writers_, manifest);
-  failure = on_chiefs(communicator_, writers_, [&] { prepare(hidden, manifest); });
+  failure = on_chiefs(communicator_, writers_, [&] {
+    const AtDisk at_disk(at_disk_since_);
+    prepare(hidden, manifest);
+  });
   if (!failure.empty()) return failure;
   return on_chiefs(communicator_, writers_, [&] {
+    const AtDisk at_disk(at_disk_since_);
     owner_->require_ownership();
     folder_.commit(name);
     made.is_named = true;
@@ -175,12 +203,15 @@ SaveOutcome Saver::save(const SaveJob& job, Snapshot& snapshot) {
                       .left = {}};
   if (outcome.failure.empty()) {
     // The checkpoint is there, even if an older one cannot be removed.
-    outcome.left = on_chiefs(communicator_, writers_,
-                             [&] { folder_.keep_newest(keep_, name.step, made.best); });
+    outcome.left = on_chiefs(communicator_, writers_, [&] {
+      const AtDisk at_disk(at_disk_since_);
+      folder_.keep_newest(keep_, name.step, made.best);
+    });
     return outcome;
   }
   // A save that failed leaves nothing behind; what cannot be removed goes at the next start.
   if (writers_.is_chief()) {
+    const AtDisk at_disk(at_disk_since_);
     [[maybe_unused]] const std::string ignored = failure_of([&] {
       if (made.is_named) folder_.remove(name.step);
       os::remove_all(folder_.path_of_hidden(name));

@@ -2,13 +2,16 @@
 // folder of its group. When all have written theirs, the first rank of each group gives the folder
 // its name. So a checkpoint is there whole, or not at all, wherever a save is interrupted.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 
 #include <rota/communicator.h>
 
+#include "base/time.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/owner.h"
@@ -44,7 +47,14 @@ class Saver {
   // says why. Throws what collectives throw.
   SaveOutcome save(const SaveJob& job, Snapshot& snapshot);
 
+  // Returns since when save() has been in one piece of work at the disk, or nothing if it is not at
+  // the disk: it waits for other ranks, or is not under way. Any thread may call it.
+  std::optional<base::TimePoint> at_disk_since() const noexcept;
+
  private:
+  class AtDisk;
+  static constexpr base::Clock::rep kNotAtDisk = std::numeric_limits<base::Clock::rep>::min();
+
   struct Made {
     std::uint64_t bytes = 0;            // Of all files of all ranks.
     std::optional<std::uint64_t> best;  // As in rank 0's job.
@@ -59,6 +69,8 @@ class Saver {
   CheckpointFolder folder_;
   std::size_t keep_;
   const Owner* owner_;
+  // Only a time to compare with the clock: no other memory depends on it.
+  std::atomic<base::Clock::rep> at_disk_since_{kNotAtDisk};
 };
 
 }  // namespace rota::checkpoint

@@ -17,9 +17,11 @@ constexpr std::uint64_t kAllCopied = std::numeric_limits<std::uint64_t>::max();
 
 std::size_t padded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// A step sends buckets in ascending order, and updates parameters in descending order.
+// A step sends buckets in ascending order, and updates parameters in descending order. So the turns
+// of the largest bucket and of parameter 0 are the last ones.
 std::uint64_t turn_of(StateWriter writer, std::size_t index) {
-  return writer == StateWriter::kSend ? index : kAllCopied - 1 - index;
+  const std::uint64_t number = std::min<std::uint64_t>(index, kAllCopied - 1);
+  return writer == StateWriter::kSend ? number : kAllCopied - 1 - number;
 }
 
 bool is_copied(const Share& share) { return share.writer != StateWriter::kStep; }
@@ -66,9 +68,11 @@ void Snapshot::begin(const std::vector<Share>& shares) {
     const Share& share = shares_[i];
     return std::pair(share.writer != StateWriter::kSend, turn_of(share.writer, share.index));
   });
-  for (const StateWriter writer : {StateWriter::kSend, StateWriter::kUpdate}) {
-    copied_[at(writer)].store(0, std::memory_order_relaxed);
-  }
+  copied_[at(StateWriter::kUpdate)].store(0, std::memory_order_relaxed);
+  const bool has_sent =
+      std::ranges::find(shares_, StateWriter::kSend, &Share::writer) != shares_.end();
+  // Without such shares, no step waits until the writer's thread begins.
+  copied_[at(StateWriter::kSend)].store(has_sent ? 0 : kAllCopied, std::memory_order_relaxed);
 }
 
 void Snapshot::borrow(const std::vector<Share>& shares) {
@@ -83,6 +87,8 @@ void Snapshot::copy() noexcept {
     copied_[at(writer)].notify_one();
   };
   for (const std::size_t i : order_) {
+    // The shares that sending changes come first.
+    if (shares_[i].writer != StateWriter::kSend) announce(StateWriter::kSend, kAllCopied);
     // All shares of earlier turns are copied now. Some shares of this turn may not be copied yet.
     announce(shares_[i].writer, turn_of(shares_[i].writer, shares_[i].index));
     std::ranges::copy(shares_[i].memory, copies_[i].begin());

@@ -28,6 +28,11 @@ void WriterThread::begin(std::function<void()> work) {
   changed_.notify_all();
 }
 
+bool WriterThread::ends_by(base::TimePoint deadline) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, deadline, [this] { return !is_working(); });
+}
+
 void WriterThread::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !is_working(); });

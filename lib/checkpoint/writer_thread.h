@@ -7,6 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/time.h"
+
 namespace rota::checkpoint {
 
 class WriterThread {
@@ -20,6 +22,9 @@ class WriterThread {
   // Requires !is_working().
   void begin(std::function<void()> work);
   bool is_working() const noexcept { return is_working_.load(std::memory_order_acquire); }
+
+  // Returns whether the work has ended by `deadline`.
+  bool ends_by(base::TimePoint deadline);
 
   // Returns when the work has ended. Throws what the work threw.
   void wait();

@@ -100,23 +100,16 @@ std::optional<RendezvousEndpoint> meeting_point(const Specification& chosen, con
   return RendezvousEndpoint{.name = local_name_of(chosen, given)};
 }
 
-os::PortRange to_ports(const std::string& what, std::string_view text) {
-  constexpr std::size_t kMostPort = 65535;
-  const std::size_t hyphen = text.find('-');
-  const std::size_t first = to_number("the first port of " + what, text.substr(0, hyphen),
-                                      {.least = 1, .most = kMostPort});
-  if (hyphen == std::string_view::npos) {
-    refuse(what + " is " + shown(text) + ": two ports are needed, such as 7700-7955");
-  }
-  const std::size_t last = to_number("the last port of " + what, text.substr(hyphen + 1),
-                                     {.least = first, .most = kMostPort});
-  return {.first = static_cast<unsigned>(first), .last = static_cast<unsigned>(last)};
+base::PortRange to_ports(const std::string& what, std::string_view text) {
+  if (const auto range = base::port_range_from(text)) return *range;
+  refuse(what + " is " + shown(text) +
+         ": expected FIRST-LAST, two ports from 1 to 65535 in ascending order");
 }
 
 std::uint16_t usual_port(const Environment& environment) {
   constexpr std::uint16_t kUsual = 7700;
   const std::string range = environment.text("ROTA_PORTS");
-  return range.empty() ? kUsual : static_cast<std::uint16_t>(to_ports("ROTA_PORTS", range).first);
+  return range.empty() ? kUsual : to_ports("ROTA_PORTS", range).first;
 }
 
 std::string ask_for_first() {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/port_range.h"
 #include "cluster/sources.h"
 #include "cluster/specification.h"
-#include "os/listener.h"
 
 namespace rota::cluster {
 
@@ -37,9 +37,9 @@ std::string job_id_of(const Specification& chosen, const Given& given);
 std::optional<RendezvousEndpoint> meeting_point(const Specification& chosen, const Given& given,
                                                 bool has_key);
 
-// Parses a range of ports such as "7700-7955". For the error text, `what` names the variable.
-// Throws Error kInvalidArgument.
-os::PortRange to_ports(const std::string& what, std::string_view text);
+// Parses a range of ports such as "7700-7955". For the error text, `what` names the variable or the
+// option. Throws Error kInvalidArgument.
+base::PortRange to_ports(const std::string& what, std::string_view text);
 
 // Returns the port of a rendezvous whose source names no port: the first one of ROTA_PORTS, or
 // 7700. Throws Error kInvalidArgument if ROTA_PORTS makes no sense.

@@ -165,14 +165,12 @@ Arrival arrive_at_meeting_point(const CommunicatorOptions& options, const RankTa
 }
 
 // Opens a listening socket for other ranks on a rank that has none yet. Returns its address. The
-// ranks of rank 0's machine, which reach it over loopback, use the address of rank 0. The first
-// port of the range is left to the rank 0 of a job, which waits there for the others.
-std::string listen_with_address(const std::vector<Card>& cards, std::optional<os::PortRange> ports,
-                                Arrival& arrival) {
+// ranks of rank 0's machine, which reach it over loopback, use the address of rank 0.
+std::string listen_with_address(const std::vector<Card>& cards,
+                                const std::optional<base::PortRange>& ports, Arrival& arrival) {
   const std::string host =
       can_be_used_elsewhere(arrival.own_host) ? arrival.own_host : host_of_rank_0(cards);
-  if (ports) ++ports->first;
-  os::Listener listener = listen_for_ranks(host, ports);
+  os::Listener listener = listen_as_any_rank(host, ports);
   arrival.listener = std::move(listener.socket);
   return listener.address;
 }
@@ -202,7 +200,7 @@ RankTable complete_table(const JobByHand& job) {
 bool meet_through_store(const JobByHand& job) noexcept { return is_store(job.meeting); }
 
 Arrival arrive_through_store(const JobByHand& job, stores::Store& store, bool encrypts,
-                             const std::optional<os::PortRange>& ports, base::TimePoint deadline) {
+                             const std::optional<base::PortRange>& ports, base::TimePoint deadline) {
   FoundRankZero found = find_rank_zero(job, store, ports, deadline);
   const auth::Credentials own(found.key, encrypts);
   if (job.rank == 0) return arrive_as_rank_0(job.table, own, std::move(found.listener));

@@ -9,9 +9,9 @@
 #include <rota/options.h>
 
 #include "auth/key.h"
+#include "base/port_range.h"
 #include "base/time.h"
 #include "os/fd.h"
-#include "os/listener.h"
 #include "rendezvous/client.h"
 #include "rendezvous/coordinator_thread.h"
 #include "stores/store.h"
@@ -54,7 +54,7 @@ Arrival arrive_by_hand(const CommunicatorOptions& options, const RankTable& tabl
 // The same through a store. `job.table` must be complete. Throws also the Errors of
 // find_rank_zero().
 Arrival arrive_through_store(const JobByHand& job, stores::Store& store, bool encrypts,
-                             const std::optional<os::PortRange>& ports, base::TimePoint deadline);
+                             const std::optional<base::PortRange>& ports, base::TimePoint deadline);
 
 // Learns where the other ranks are, and whether they may spin. Completes the table of
 // `welcome.job`. Unless `arrival` makes the transport, shares memory with the ranks on this

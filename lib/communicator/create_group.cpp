@@ -60,6 +60,7 @@ class GroupCreation {
         parent_ranks_(std::move(parent_ranks)),
         name_(std::move(name)),
         deadline_(deadline) {
+    shape_.ports = parent.group().ports;
     for (std::size_t rank = 0; rank < parent_ranks_.size(); ++rank) {
       if (parent_ranks_[rank] == parent_.group().rank) shape_.own.push_back(rank);
       shape_.domains.push_back(parent_.group().domains[parent_ranks_[rank]]);
@@ -173,6 +174,7 @@ class GroupCreation {
     group.key = auth::job_key(old().key.bytes(),
                               {reinterpret_cast<const char*>(nonce.data()), nonce.size()});
     group.encrypts = old().encrypts;
+    group.ports = old().ports;
     group.deadline = deadline_;
     group.may_spin = old().may_spin && shape_.own.size() == 1;
     group.verbose = old().verbose;

@@ -59,13 +59,13 @@ bool are_on_one_host(const RankTable& table) {
 }
 
 // Listens for the other ranks. On one machine, only processes of this user can connect.
-os::Fd listen_for_others(const RankTable& table, const std::optional<os::PortRange>& ports,
+os::Fd listen_for_others(const RankTable& table, const std::optional<base::PortRange>& ports,
                          RankZero& first) {
   if (are_on_one_host(table)) {
     first.places = {random_local_name()};
     return os::listen_on(os::parse_address(first.places.front())).socket;
   }
-  os::Listener listener = listen_for_ranks("::", ports);
+  os::Listener listener = listen_as_rank_0("::", ports);
   const std::string port = ":" + os::split_address(listener.address).port;
   for (const std::string& address : os::own_addresses()) {
     const bool has_colon = address.find(':') != std::string::npos;
@@ -146,7 +146,7 @@ std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint 
 }
 
 FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store,
-                             const std::optional<os::PortRange>& ports, base::TimePoint deadline) {
+                             const std::optional<base::PortRange>& ports, base::TimePoint deadline) {
   FoundRankZero found;
   RankZero first{.machine = os::machine_id(), .places = {}};
   std::string own;

@@ -10,9 +10,9 @@
 #include <rota/options.h>
 
 #include "auth/key.h"
+#include "base/port_range.h"
 #include "base/time.h"
 #include "os/fd.h"
-#include "os/listener.h"
 #include "stores/store.h"
 
 namespace rota {
@@ -43,6 +43,6 @@ std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint 
 // there is no range. Throws the Errors of stores::Store; kPeerLost if rank 0 could not listen;
 // kMismatch if only some ranks have a key file.
 FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store,
-                             const std::optional<os::PortRange>& ports, base::TimePoint deadline);
+                             const std::optional<base::PortRange>& ports, base::TimePoint deadline);
 
 }  // namespace rota

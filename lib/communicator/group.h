@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "auth/key.h"
 #include "base/domains.h"
+#include "base/port_range.h"
 #include "base/time.h"
 #include "collectives/running.h"
 #include "communicator/membership.h"
@@ -26,11 +28,12 @@ struct Group {
   // Name in the job: "0.2" is the second group made from "0". split() also adds the color: "0.2/7".
   std::string name = "0";
   std::size_t rank = 0;
-  RankTable table;                   // Never empty.
-  std::vector<std::size_t> members;  // Index = rank in the group; value = rank in the job.
-  base::Domains domains;             // Which ranks share memory. They fit the transport.
-  auth::Key key;                     // For connections between ranks over tcp.
-  bool encrypts = false;             // Whether these connections are encrypted.
+  RankTable table;                         // Never empty.
+  std::vector<std::size_t> members;        // Index = rank in the group; value = rank in the job.
+  base::Domains domains;                   // Which ranks share memory. They fit the transport.
+  auth::Key key;                           // For connections between ranks over tcp.
+  bool encrypts = false;                   // Whether these connections are encrypted.
+  std::optional<base::PortRange> ports{};  // Groups made from this one listen there.
   base::Duration deadline{0};
   bool may_spin = false;
   bool verbose = false;                             // Rank 0 prints the chosen plans, and why.

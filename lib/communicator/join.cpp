@@ -245,6 +245,7 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
   group.verbose = welcome.job.verbose;
   try {
     require_encryption(welcome.job, options);
+    group.ports = listening_ports(options);
     if (welcome.table_file) device::join_claims(std::move(welcome.table_file), group.rank);
     const bool is_over_mpi = goes_over_mpi(group, arrival);
     // Opened before agree_on_options(), where the others learn that a rank lacks the library. In

@@ -6,16 +6,35 @@
 #include "os/address.h"
 
 namespace rota {
+namespace {
 
-os::Listener listen_for_ranks(const std::string& host, const std::optional<os::PortRange>& ports) {
-  if (!ports) return os::listen_on(*os::numeric_address({.host = host, .port = "0"}));
+// Does not listen at the first `left` ports of the range.
+os::Listener listen_for_ranks(const std::string& host, const std::optional<base::PortRange>& ports,
+                              unsigned left) {
+  const os::Address address = *os::numeric_address({.host = host, .port = "0"});
+  if (!ports) return os::listen_on(address);
+  const auto [first, last] = *ports;
   std::string trouble;
-  if (auto listener = os::listen_in(host, *ports, trouble)) return *std::move(listener);
-  throw Error(ErrorCode::kSystem, "none of the ports " + std::to_string(ports->first) + " to " +
-                                      std::to_string(ports->last) + " (ROTA_PORTS) of " + host +
-                                      " is free, and other ranks must reach this rank there" +
-                                      (trouble.empty() ? "" : " (last error: " + trouble + ")") +
-                                      ": set ROTA_PORTS to a wider range");
+  auto listener = os::listen_between(address.to_text(), first + left, last, trouble);
+  if (listener) return *std::move(listener);
+  throw Error(ErrorCode::kSystem,
+              "none of the ports " + std::to_string(first) + " to " + std::to_string(last) +
+                  " (ROTA_PORTS) of " + host + (left > 0 ? ", without the first one," : "") +
+                  " is free, and other ranks must reach this rank there" +
+                  (trouble.empty() ? "" : " (last error: " + trouble + ")") +
+                  ": set ROTA_PORTS to a wider range");
+}
+
+}  // namespace
+
+os::Listener listen_as_rank_0(const std::string& host,
+                              const std::optional<base::PortRange>& ports) {
+  return listen_for_ranks(host, ports, 0);
+}
+
+os::Listener listen_as_any_rank(const std::string& host,
+                                const std::optional<base::PortRange>& ports) {
+  return listen_for_ranks(host, ports, 1);
 }
 
 }  // namespace rota

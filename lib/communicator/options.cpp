@@ -169,7 +169,7 @@ CommunicatorOptions CommunicatorOptions::from_environment() {
   return options;
 }
 
-std::optional<os::PortRange> listening_ports(const CommunicatorOptions& options) {
+std::optional<base::PortRange> listening_ports(const CommunicatorOptions& options) {
   if (!options.ports.empty()) return cluster::to_ports("CommunicatorOptions::ports", options.ports);
   const char* text = std::getenv("ROTA_PORTS");
   if (!text || *text == '\0') return std::nullopt;

@@ -123,8 +123,7 @@ class SummaryCurves::Impl {
   }
 
   // A run that goes on from this state does not write the earlier points again, so the disk must
-  // have them. Both pieces are loose: a run may be resumed with summaries that it did not have
-  // before.
+  // have them.
   void visit_state(StateVisitor& visitor) {
     const base::TimePoint end = base::Clock::now() + kFlushLimit;  // For all files together.
     for (auto* writer : {&train_, &validation_, &test_}) {
@@ -133,12 +132,10 @@ class SummaryCurves::Impl {
       (*writer)->flush_within(std::chrono::duration_cast<std::chrono::milliseconds>(left));
     }
     const std::size_t count = interval_.size();
-    visitor.visit_counter(
-        {.name = options_.name + "/step of the last evaluation", .fit = StateFit::kLoose},
-        evaluated_step_);
-    visitor.visit_tensor(
-        {.name = options_.name + "/score since the last point", .fit = StateFit::kLoose},
-        std::span(&count, 1), interval_);
+    visitor.visit_counter({.name = options_.name + "/step of the last evaluation"},
+                          evaluated_step_);
+    visitor.visit_tensor({.name = options_.name + "/score since the last point"},
+                         std::span(&count, 1), interval_);
   }
 
  private:

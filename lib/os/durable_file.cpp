@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -84,7 +86,23 @@ void make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) != 0) throw_cannot_write(path, "created", errno);
 }
 
+std::string why_no_path(const std::string& path) {
+  const std::size_t end = path.find("://");
+  const auto is_of_scheme = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '+' || c == '-' || c == '.';
+  };
+  const std::string_view scheme = std::string_view(path).substr(0, end);
+  if (end == std::string::npos || end == 0 || !std::ranges::all_of(scheme, is_of_scheme)) return {};
+  return path +
+         " is an address, such as that of an object store, and not a path: rota needs a file "
+         "system that renames folders; name a folder on a local disk or on a volume that all hosts "
+         "mount";
+}
+
 void make_folders(const std::string& path) {
+  if (const std::string why = why_no_path(path); !why.empty()) {
+    throw Error(ErrorCode::kCannotWrite, why);
+  }
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return;
   const std::string parent = folder_above(path);

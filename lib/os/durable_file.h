@@ -53,7 +53,12 @@ class NewFile {
 // Creates the folder `path`, whose parent must exist.
 void make_folder(const std::string& path);
 
-// Creates the folder `path` and all missing folders above it. Accepts one that exists.
+// Returns why `path` cannot be in a file system: it is an address such as "s3://bucket/run", and
+// not a relative path through a folder named "s3:". Returns an empty text for all other paths.
+std::string why_no_path(const std::string& path);
+
+// Creates the folder `path` and all missing folders above it. Accepts one that exists. Refuses a
+// path for which why_no_path() has a reason.
 void make_folders(const std::string& path);
 
 // Returns when the disk has the names in the folder `path`.

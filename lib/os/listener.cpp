@@ -9,6 +9,8 @@
 #include <cstring>
 #include <system_error>
 
+#include <rota/error.h>
+
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -99,14 +101,14 @@ Listener listen_at(const std::string& address) {
   return listen_everywhere(port);
 }
 
-std::optional<Listener> listen_in(const std::string& host, const PortRange& ports,
-                                  std::string& trouble) {
-  for (unsigned port = ports.first; port <= ports.last; ++port) {
+std::optional<Listener> listen_between(const std::string& address, unsigned first, unsigned last,
+                                       std::string& trouble) {
+  for (unsigned port = first; port <= last; ++port) {
+    const auto number = static_cast<std::uint16_t>(port);
     try {
       // A rotarun may have promised this port to its own ranks.
-      const std::optional<Fd> claim = claim_port(static_cast<std::uint16_t>(port));
-      if (!claim) continue;
-      return listen_on(*numeric_address({.host = host, .port = std::to_string(port)}));
+      const std::optional<Fd> claim = claim_port(number);
+      if (claim) return listen_at(with_port(address, number));
     } catch (const Error& error) {
       trouble = error.what();  // The port is most likely in use: the next one is tried.
     }

@@ -34,17 +34,11 @@ Listener listen_on_loopback();
 // what listen_on() throws.
 Listener listen_at(const std::string& address);
 
-// A range of ports, with both ends. It is empty if `first` is larger than `last`.
-struct PortRange {
-  unsigned first = 0;
-  unsigned last = 0;
-};
-
-// Listens at the first port of the range that is free, and that no other process has claimed.
-// `host` is a numeric address without brackets, as in listen_on(). Returns nothing if there is no
-// such port. Then `trouble` has the system's last error, if there was one.
-std::optional<Listener> listen_in(const std::string& host, const PortRange& ports,
-                                  std::string& trouble);
+// Listens at the host of `address`, at the first port from `first` to `last` at which no process
+// listens, and which no process has claimed. Returns nothing if there is none. Then writes the last
+// error, if there was one, to `trouble`.
+std::optional<Listener> listen_between(const std::string& address, unsigned first, unsigned last,
+                                       std::string& trouble);
 
 // Claims a port of this host on which no process listens. Returns nothing when a process listens
 // there or has claimed the port. The port itself stays free, so that the process that gets its

@@ -90,6 +90,9 @@ class EvaluatorLoop::Impl {
     if (options_.folder.empty()) {
       throw Error(ErrorCode::kInvalidArgument, "an evaluator needs the folder of the checkpoints");
     }
+    if (const std::string why = os::why_no_path(options_.folder.string()); !why.empty()) {
+      throw Error(ErrorCode::kInvalidArgument, why);
+    }
     report_ = {};
     try {
       follow();

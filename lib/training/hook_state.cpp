@@ -1,15 +1,17 @@
-// Visits the state of a hook, and says that it was a hook if the visit fails.
-#include <rota/error.h>
-#include <rota/training_loop.h>
+// Passes the pieces of a hook on to a visitor, and says that it was a hook if the visit fails.
+#include "training/hook_state.h"
 
 #include <exception>
 #include <string>
 
+#include <rota/error.h>
+#include <rota/training_loop.h>
+
 namespace rota {
+namespace training {
 namespace {
 
-// Passes the pieces of a hook on. The pieces of a chief's hook are pieces of one rank, because the
-// other ranks lack them.
+// The pieces of a chief's hook are pieces of one rank, because the other ranks lack them.
 class HookVisitor final : public StateVisitor {
  public:
   HookVisitor(StateVisitor& visitor, bool is_chiefs) : visitor_(visitor), is_chiefs_(is_chiefs) {}
@@ -33,6 +35,7 @@ class HookVisitor final : public StateVisitor {
   template <class Visit>
   void pass_on(StatePiece piece, Visit visit) {
     if (is_chiefs_) piece.owner = StateOwner::kRank;
+    if (piece.fit == StateFit::kStrict) piece.fit = StateFit::kIfThere;
     has_failed_ = true;
     visit(piece);
     has_failed_ = false;
@@ -45,7 +48,7 @@ class HookVisitor final : public StateVisitor {
 
 }  // namespace
 
-void TrainingLoop::visit_hook(StateVisitor& visitor, bool is_chiefs, const StateVisit& hook) {
+void visit_hook(StateVisitor& visitor, bool is_chiefs, const StateVisit& hook) {
   const std::string who = "a training hook failed when its state was visited: ";
   HookVisitor inner(visitor, is_chiefs);
   try {
@@ -57,6 +60,12 @@ void TrainingLoop::visit_hook(StateVisitor& visitor, bool is_chiefs, const State
     if (inner.has_failed()) throw;
     throw Error(ErrorCode::kInvalidArgument, who + error.what());
   }
+}
+
+}  // namespace training
+
+void TrainingLoop::visit_hook(StateVisitor& visitor, bool is_chiefs, const StateVisit& hook) {
+  training::visit_hook(visitor, is_chiefs, hook);
 }
 
 }  // namespace rota

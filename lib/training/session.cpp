@@ -2,20 +2,35 @@
 #include <rota/session.h>
 
 #include <algorithm>
+#include <exception>
+#include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <rota/agreed_steps.h>
 #include <rota/error.h>
 
+#include "training/hook_state.h"
+
 namespace rota {
-class Session::Impl {
+namespace {
+
+constexpr std::size_t kAllBuckets = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
+
+class Session::Impl final : public StepGuard {
  public:
   struct Tracked {
     std::string name;
     StateOwner owner = StateOwner::kWorld;
     Values values;
+  };
+  struct AddedHook {
+    SessionHook* hook = nullptr;
+    bool is_chiefs = false;
   };
 
   Impl(Communicator& communicator, const SessionOptions& options)
@@ -24,6 +39,13 @@ class Session::Impl {
     checkpointer_.emplace(communicator, options.checkpoints,
                           [this](StateVisitor& visitor) { visit(visitor); });
   }
+
+  ~Impl() override {
+    const bool unwinds = std::uncaught_exceptions() > exception_count_;
+    if (has_restored_ && unwinds) fail("the training loop failed: its exception says why");
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   bool is_chief() const noexcept { return communicator_.rank() == 0; }
 
@@ -35,14 +57,16 @@ class Session::Impl {
     require(!has_restored_, "track() comes before restore()");
     visits_.push_back(std::move(visit));
   }
-  void add_hook(SessionHook& hook) { hooks_.push_back(&hook); }
+  void add_hook(AddedHook added) { hooks_.push_back(added); }
 
   Restored restore() {
     require(!has_restored_, "restore() was called before");
     Restored restored;
-    if (checkpointer_) restored = checkpointer_->restore();
-    has_restored_ = true;
-    tell([&](SessionHook& hook) { hook.on_begin(restored); });
+    telling_of_failure([&] {
+      if (checkpointer_) restored = checkpointer_->restore();
+      has_restored_ = true;
+      tell([&](SessionHook& hook) { hook.on_begin(restored); });
+    });
     return restored;
   }
 
@@ -51,41 +75,61 @@ class Session::Impl {
   bool begin_step() {
     require(has_restored_, "restore() comes before the first step");
     if (has_to_stop_) return false;
-    is_interrupted_ = !steps_.begin();
+    telling_of_failure([&] {
+      is_interrupted_ = !steps_.begin();
+      if (is_interrupted_ || !checkpointer_) return;
+      checkpointer_->go_on();
+      if (!has_guard_) checkpointer_->before_send(kAllBuckets);
+    });
     if (is_interrupted_) return false;
-    if (checkpointer_) checkpointer_->go_on();
     may_change_ = !saves_meanwhile_;
     return true;
   }
 
-  void before_update() {
-    if (checkpointer_) checkpointer_->before_update(0);  // All that is tracked has this index.
+  StepGuard& guard() noexcept {
+    has_guard_ = true;
+    return *this;
+  }
+
+  // Parameter 0 is updated last, and all that track() names has its index.
+  void before_update(std::size_t parameter) override {
+    if (checkpointer_) checkpointer_->before_update(parameter);
+    if (parameter > 0) return;
     may_change_ = true;
     saves_meanwhile_ = false;
   }
 
+  void before_send(std::size_t bucket) override {
+    if (checkpointer_) checkpointer_->before_send(bucket);
+  }
+
+  // Saves when the hooks have been told, so that a checkpoint has what they remember of this step.
   void end_step(std::span<double> sums) {
     require(may_change_, "before_update() must be called before the values of a step change");
-    ++step_;
-    const bool has_to_save = agree(sums);
-    if (has_to_save) {
-      checkpointer_->save(step_);
-      saves_meanwhile_ = true;
-    }
-    report_finished();
-    tell([&](SessionHook& hook) { hook.on_step(step_, sums); });
+    telling_of_failure([&] {
+      ++step_;
+      const bool has_to_save = agree(sums);
+      tell([&](SessionHook& hook) { hook.on_step(step_, sums); });
+      if (has_to_save) {
+        checkpointer_->save(step_);
+        saves_meanwhile_ = true;
+      }
+      report_finished();
+    });
   }
 
   void ask_to_stop() noexcept { wants_to_stop_ = true; }
   void ask_for_checkpoint() noexcept { wants_checkpoint_ = true; }
 
   void end() {
-    if (checkpointer_) {
-      checkpointer_->finish(step_);
-      report_finished();
-      if (!is_interrupted_) checkpointer_->complete(step_);
-    }
-    tell([&](SessionHook& hook) { hook.on_end(step_); });
+    telling_of_failure([&] {
+      if (checkpointer_) {
+        checkpointer_->finish(step_);
+        report_finished();
+        if (!is_interrupted_) checkpointer_->complete(step_);
+      }
+      tell([&](SessionHook& hook) { hook.on_end(step_); });
+    });
   }
 
  private:
@@ -105,7 +149,10 @@ class Session::Impl {
           std::span(&count, 1), tracked.values);
     }
     for (const StateVisit& visit : visits_) visit(visitor);
-    for (SessionHook* hook : hooks_) hook->visit_state(visitor);
+    for (const AddedHook& added : hooks_) {
+      training::visit_hook(visitor, added.is_chiefs,
+                           [&](StateVisitor& inner) { added.hook->visit_state(inner); });
+    }
   }
 
   // Adds up `sums` and the wishes of all ranks. Returns whether to save a checkpoint.
@@ -133,21 +180,41 @@ class Session::Impl {
   template <class Event>
   void tell(const Event& event) {
     try {
-      for (SessionHook* hook : hooks_) event(*hook);
+      for (const AddedHook& added : hooks_) event(*added.hook);
     } catch (const std::exception& error) {
       communicator_.abort(std::string("a hook of the session failed: ") + error.what());
       throw;
     }
   }
 
+  // Runs `work`. If it fails, tells the hooks, and throws what `work` has thrown.
+  template <class Work>
+  void telling_of_failure(const Work& work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      fail(error.what());
+      throw;
+    }
+  }
+
+  // Tells the hooks of the first failure, and of no other.
+  void fail(const std::string& first_cause) noexcept {
+    if (std::exchange(has_failed_, true)) return;
+    for (const AddedHook& added : hooks_) added.hook->on_failure(first_cause);
+  }
+
   Communicator& communicator_;
   AgreedSteps steps_;
   std::vector<Tracked> tracked_;
   std::vector<StateVisit> visits_;
-  std::vector<SessionHook*> hooks_;
+  std::vector<AddedHook> hooks_;
   std::vector<double> numbers_;  // Of agree().
   std::uint64_t step_ = 0;
+  int exception_count_ = std::uncaught_exceptions();
   bool has_restored_ = false;
+  bool has_failed_ = false;
+  bool has_guard_ = false;  // Steps announce what they send.
   bool has_to_stop_ = false;
   bool is_interrupted_ = false;   // rotarun has asked the ranks to end.
   bool saves_meanwhile_ = false;  // A save has begun since the last before_update().
@@ -169,14 +236,15 @@ void Session::track_own(const std::string& name, Values values) {
   impl_->track({name, StateOwner::kRank, values});
 }
 void Session::track(StateVisit visit) { impl_->track(std::move(visit)); }
-void Session::add_hook(SessionHook& hook) { impl_->add_hook(hook); }
+void Session::add_hook(SessionHook& hook) { impl_->add_hook({&hook, false}); }
 void Session::add_chief_hook(SessionHook& hook) {
-  if (is_chief()) impl_->add_hook(hook);
+  if (is_chief()) impl_->add_hook({&hook, true});
 }
 Restored Session::restore() { return impl_->restore(); }
 std::uint64_t Session::step() const noexcept { return impl_->step(); }
 bool Session::begin_step() { return impl_->begin_step(); }
-void Session::before_update() { impl_->before_update(); }
+StepGuard& Session::guard() noexcept { return impl_->guard(); }
+void Session::before_update() { impl_->before_update(0); }
 void Session::end_step(std::span<double> sums) { impl_->end_step(sums); }
 void Session::ask_to_stop() noexcept { impl_->ask_to_stop(); }
 void Session::ask_for_checkpoint() noexcept { impl_->ask_for_checkpoint(); }

@@ -105,7 +105,7 @@ ReplicaOptions TrainingLoop::replica_options() const {
           options_.seed,
           options_.max_gradient_norm,
           {{training::kTrainingSetFact, training::to_text(train_)},
-           {"test set of", training::to_text(test_)},
+           {"test set of", training::to_text(test_), StateFit::kLoose},
            {"epochs", std::to_string(options_.epochs), StateFit::kLoose},
            {"batch size", std::to_string(options_.batch_size), StateFit::kLoose},
            {"seed", std::to_string(options_.seed)},
@@ -157,7 +157,8 @@ void TrainingLoop::visit_place(StateVisitor& visitor) {
   const std::size_t second_count = place.seconds.size();
   const std::size_t one = 1;
   if (validation_.count > 0) {
-    visitor.visit_fact({.name = "validation set of"}, training::to_text(validation_));
+    visitor.visit_fact({.name = "validation set of", .fit = StateFit::kLoose},
+                       training::to_text(validation_));
   }
   visitor.visit_counter({.name = "place/epoch"}, place.epoch);
   visitor.visit_counter({.name = "place/samples of the epoch's order"}, place.samples);

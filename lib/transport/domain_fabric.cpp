@@ -79,7 +79,7 @@ class DomainFabric final : public Fabric {
     for (std::size_t i = 0; i < count; ++i) {
       if (!grounds_.empty()) tickets[i].place = take_place(grounds_[i], local_peer_count);
       if (local_peer_count == shape_.domains.size()) continue;
-      listeners_.push_back(os::listen_at(address));
+      listeners_.push_back(listen(address));
       tickets[i].port = os::parse_address(listeners_.back().address).port();
     }
     return tickets;
@@ -98,6 +98,17 @@ class DomainFabric final : public Fabric {
   }
 
  private:
+  // A firewall between hosts lets only the ports of the range through.
+  os::Listener listen(const std::string& address) const {
+    std::string trouble;
+    if (shape_.ports) {
+      const auto [first, last] = *shape_.ports;
+      auto listener = os::listen_between(address, first + 1U, last, trouble);
+      if (listener) return std::move(*listener);
+    }
+    return os::listen_at(address);
+  }
+
   // `i` is an index in `shape_.own`, here and in the next functions.
   std::vector<std::size_t> domain_of_own(std::size_t i) const {
     return base::domain_of(shape_.domains, shape_.own[i]);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "auth/key.h"
 #include "base/domains.h"
+#include "base/port_range.h"
 #include "base/time.h"
 #include "os/fd.h"
 #include "transport/transport.h"
@@ -22,6 +24,8 @@ namespace rota::transport {
 struct GroupShape {
   base::Domains domains;         // Index = rank.
   std::vector<std::size_t> own;  // The ranks of this process, in order.
+  // They listen at ports of this range, as long as one is free. Empty: the system picks the ports.
+  std::optional<base::PortRange> ports{};
 };
 
 // Where other ranks find a rank.
@@ -51,7 +55,7 @@ class Fabric {
   virtual ~Fabric() = default;
 
   // Returns the tickets of this process's ranks, in order. A rank that others connect to listens at
-  // a new port of `address`. Throws Error kNoMemory, kSystem.
+  // the host of `address`. Throws Error kNoMemory, kSystem.
   virtual std::vector<Ticket> issue(const std::string& address) = 0;
 
   // Connects this process's ranks, and returns their transports, in order. The index of `tickets`

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -83,6 +84,31 @@ class CheckpointerTest : public ::testing::TestWithParam<bool> {
       return;
     }
     FAIL() << "no file " << part;
+  }
+
+  // Saves steps 1 to 3 of a run, and returns the options of another run that begins from step
+  // `step` of the first.
+  CheckpointOptions branch_from(std::uint64_t step) const {
+    save_steps(2, 3);
+    CheckpointOptions branch = options();
+    branch.folder = folder_.path() / "branch";
+    branch.from = path_of(step);
+    return branch;
+  }
+
+  // Two ranks restore, and save step `step`, whose values are the step. `check` gets what a rank
+  // has restored.
+  static void begin_and_save(
+      const CheckpointOptions& options, std::uint64_t step,
+      const std::function<void(const Restored&, const ToyRun&, std::size_t)>& check) {
+    on_every_rank(2, [&](Communicator& communicator) {
+      ToyRun run;
+      Checkpointer checkpointer(communicator, options, run.visitor());
+      const Restored restored = checkpointer.restore();
+      check(restored, run, communicator.rank());
+      run.fill(static_cast<double>(step), communicator.rank());
+      checkpointer.finish(step);
+    });
   }
 
   Error error_of_restore(std::size_t world_size, const CheckpointOptions& options,
@@ -161,22 +187,22 @@ TEST_P(CheckpointerTest, KeepsTheNewestAndTheBest) {
               ::testing::ElementsAre("000000000002", "000000000004", "000000000005", "owner"));
 }
 
-// Two jobs that go on from the same checkpoint are two starts of the run.
+// Two jobs that go on from the same checkpoint are two starts of the run: the second one finds the
+// checkpoint of the first damaged.
 TEST_P(CheckpointerTest, AStartIsLaterThanThoseOfAllCheckpointsOfTheRun) {
-  const auto save_after = [&](const std::string& from, std::uint64_t step) {
-    CheckpointOptions options_of_start = options();
-    options_of_start.from = from;
+  const auto save = [&](std::uint64_t resumed_step, std::uint64_t step) {
     on_every_rank(2, [&](Communicator& communicator) {
       ToyRun run;
-      Checkpointer checkpointer(communicator, options_of_start, run.visitor());
-      checkpointer.restore();
+      Checkpointer checkpointer(communicator, options(), run.visitor());
+      EXPECT_EQ(checkpointer.restore().step, resumed_step);
       checkpointer.finish(step);
     });
     return checkpoint::read_manifest(path_of(step)).start;
   };
-  EXPECT_EQ(save_after("", 1), 1U);
-  EXPECT_EQ(save_after(path_of(1), 2), 2U);
-  EXPECT_EQ(save_after(path_of(1), 3), 3U);
+  EXPECT_EQ(save(0, 1), 1U);
+  EXPECT_EQ(save(1, 2), 2U);
+  damage(2, "parameters");
+  EXPECT_EQ(save(1, 3), 3U);
 }
 
 TEST_P(CheckpointerTest, SaysWhetherTheRunHasEnded) {
@@ -255,7 +281,7 @@ TEST_P(CheckpointerTest, PassesOverADamagedOneOnAllRanksAlike) {
       checkpointer.save(3);  // The run comes to this step again.
       checkpointer.finish(3);
     });
-    EXPECT_THAT(entries(), ::testing::Contains("000000000003.damaged-1")) << part;
+    EXPECT_THAT(entries(), ::testing::Contains("000000000003.set-aside-1")) << part;
   }
 }
 
@@ -294,39 +320,83 @@ TEST_P(CheckpointerTest, ObeysHowItIsToResume) {
   save_steps(2, 1);
   how.resume = Resume::kNever;
   EXPECT_EQ(error_of_restore(2, how).code(), ErrorCode::kInvalidArgument);
-  how.resume = Resume::kParameters;
-  on_every_rank(2, [&](Communicator& communicator) {
-    ToyRun run;
-    Checkpointer checkpointer(communicator, how, run.visitor());
-    const Restored restored = checkpointer.restore();
-    EXPECT_TRUE(restored.is_fresh);
-    EXPECT_EQ(restored.path, path_of(1));
+}
+
+TEST_P(CheckpointerTest, BeginsFromANamedCheckpointAndThenGoesOnFromItsOwn) {
+  const CheckpointOptions branch = branch_from(2);
+  begin_and_save(branch, 5, [&](const Restored& restored, const ToyRun& run, std::size_t rank) {
+    EXPECT_FALSE(restored.is_fresh);
+    EXPECT_EQ(restored.step, 2U);
+    EXPECT_EQ(restored.path, branch.from);
+    EXPECT_EQ(restored.note, "");
     ToyRun expected;
-    expected.fill(1, communicator.rank());
+    expected.fill(2, rank);
+    EXPECT_EQ(run, expected);
+  });
+  begin_and_save(branch, 6, [&](const Restored& restored, const ToyRun&, std::size_t) {
+    EXPECT_EQ(restored.step, 5U) << "a start with the same options must lose no step";
+    EXPECT_THAT(restored.note, HasSubstr(branch.from.string() + " is not used"));
+  });
+}
+
+TEST_P(CheckpointerTest, BeginsWithNamedParametersAndThenGoesOnFromItsOwn) {
+  CheckpointOptions branch = branch_from(2);
+  branch.resume = Resume::kParameters;
+  begin_and_save(branch, 5, [&](const Restored& restored, const ToyRun& run, std::size_t rank) {
+    EXPECT_TRUE(restored.is_fresh);
+    EXPECT_EQ(restored.path, branch.from);
+    ToyRun expected;
+    expected.fill(2, rank);
     EXPECT_EQ(run.weights, expected.weights);
     EXPECT_EQ(run.moments, ToyRun().moments);
     EXPECT_EQ(run.counter, 0U);
   });
-}
-
-TEST_P(CheckpointerTest, TakesTheCheckpointThatIsNamed) {
-  save_steps(2, 3);
-  CheckpointOptions named = options();
-  named.from = path_of(2);
-  on_every_rank(2, [&](Communicator& communicator) {
-    ToyRun run;
-    Checkpointer checkpointer(communicator, named, run.visitor());
-    EXPECT_EQ(checkpointer.restore().step, 2U);
+  begin_and_save(branch, 6, [&](const Restored& restored, const ToyRun& run, std::size_t) {
+    EXPECT_FALSE(restored.is_fresh);
+    EXPECT_EQ(restored.step, 5U) << "a start with the same options must lose no step";
+    EXPECT_EQ(run.counter, 5U) << "everything is restored, and not the parameters alone";
   });
 }
 
-TEST_P(CheckpointerTest, ANamedCheckpointThatIsMissingIsNotFound) {
-  save_steps(2, 1);
+TEST_P(CheckpointerTest, RefusesACheckpointOfItsOwnFolderToBeginFrom) {
+  save_steps(2, 3);
   CheckpointOptions named = options();
-  named.from = path_of(7);
-  const Error error = error_of_restore(2, named);
+  for (const char* ending : {"", "/"}) {
+    named.from = path_of(2) + ending;
+    const Error error = error_of_restore(2, named);
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
+    EXPECT_THAT(error.what(), HasSubstr("choose another folder"));
+  }
+}
+
+TEST_P(CheckpointerTest, RefusesToBeginWithParametersThatNobodyNames) {
+  CheckpointOptions options_of_parameters = options();
+  options_of_parameters.resume = Resume::kParameters;
+  const Error error = error_of_restore(2, options_of_parameters);
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
+  EXPECT_THAT(error.what(), HasSubstr("`from`"));
+}
+
+// Otherwise a folder "s3:" would be made.
+TEST_P(CheckpointerTest, RefusesTheAddressOfAnObjectStore) {
+  CheckpointOptions of_store = options();
+  of_store.folder = "s3://bucket/run";
+  CheckpointOptions from_store = options();
+  from_store.from = "gs://bucket/run/000000000001";
+  for (const CheckpointOptions& each : {of_store, from_store}) {
+    const Error error = error_of_restore(2, each);
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("://bucket/run"));
+    EXPECT_THAT(error.what(), HasSubstr("volume"));
+  }
+  EXPECT_FALSE(fs::exists("s3:"));
+}
+
+TEST_P(CheckpointerTest, ANamedCheckpointThatIsMissingIsNotFound) {
+  const CheckpointOptions branch = branch_from(7);
+  const Error error = error_of_restore(2, branch);
   EXPECT_EQ(error.code(), ErrorCode::kNotFound) << error.what();
-  EXPECT_THAT(error.what(), HasSubstr(path_of(7)));
+  EXPECT_THAT(error.what(), HasSubstr(branch.from.string()));
 }
 
 // Rank r of the saving world has lost 1 + r in each place.

@@ -9,11 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include <rota/checkpoint.h>
 #include <rota/communicator.h>
@@ -37,6 +39,7 @@ struct Fault {
   int error = 0;
 };
 Fault fault;
+std::atomic<bool> hangs{false};  // Writes end when it is false.
 
 bool fails(const char* call) {
   if (std::string_view(fault.call) != call || fault.countdown == 0 || --fault.countdown > 0) {
@@ -50,6 +53,7 @@ bool fails(const char* call) {
 
 extern "C" {
 ssize_t write(int file, const void* bytes, size_t count) {
+  hangs.wait(true);
   return fails("write") ? -1 : ::syscall(SYS_write, file, bytes, count);
 }
 ssize_t pread(int file, void* bytes, size_t count, off_t offset) {
@@ -238,6 +242,44 @@ TEST_F(Faults, OfARemovalLeaveNoHalf) {
   EXPECT_TRUE(std::filesystem::exists(hidden + "/manifest.json"));
   checkpoints_.sweep();
   EXPECT_FALSE(std::filesystem::exists(hidden));
+}
+
+TEST_F(Faults, OfAWriteThatHangsAreToldAndEndTheRunInTime) {
+  Communicator alone{CommunicatorOptions{}};
+  ToyRun run;
+  CheckpointOptions options;
+  options.folder = checkpoints_.path();
+  options.save_timeout = 200ms;
+  options.most_failures = 2;
+  {
+    Checkpointer checkpointer(alone, options, run.visitor());
+    checkpointer.restore();
+    checkpointer.finish(1);
+    ASSERT_TRUE(checkpointer.finished());
+    hangs = true;
+    ::testing::internal::CaptureStderr();
+    checkpointer.save(2);
+    EXPECT_FALSE(checkpointer.finished());  // There is nothing to tell yet.
+    std::this_thread::sleep_for(300ms);
+    EXPECT_FALSE(checkpointer.finished());
+    const std::string told = ::testing::internal::GetCapturedStderr();
+    EXPECT_THAT(told, HasSubstr("rota: the save of step 2 has not ended after "));
+    EXPECT_THAT(told, HasSubstr("to " + checkpoints_.path() + " hangs"));
+    checkpointer.save(3);  // Is left out, and counts as a failure.
+    EXPECT_THAT(checkpointer.finished()->failure, HasSubstr("hangs"));
+    const auto again = error_of([&] { checkpointer.save(4); });
+    ASSERT_TRUE(again);
+    EXPECT_THAT(again->what(), HasSubstr("2 saves in a row"));
+    const auto error = error_of([&] { checkpointer.finish(5); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
+    EXPECT_THAT(error->what(), HasSubstr("the last checkpoint, of step 5, was not saved: the save "
+                                         "of step 2 has not ended"));
+  }
+  EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(1));
+  hangs = false;
+  hangs.notify_all();
+  while (checkpoints_.steps().size() < 2) std::this_thread::yield();
 }
 
 // The second rename in a save is that of the older checkpoint which is removed.

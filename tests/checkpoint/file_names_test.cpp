@@ -26,7 +26,7 @@ TEST(FolderName, SortsAsItsStep) {
     EXPECT_EQ(step_of_folder(folder_name(step)), step);
   }
   for (const char* name :
-       {"", "12000", "0000000012000", "000000012000 ", "+00000012000", "000000012000.damaged-1",
+       {"", "12000", "0000000012000", "000000012000 ", "+00000012000", "000000012000.set-aside-1",
         ".000000012000", "18446744073709551616", "owner", "00000001200a"}) {
     EXPECT_FALSE(step_of_folder(name)) << name;
   }
@@ -39,7 +39,7 @@ TEST(HiddenName, IsALeftoverAndNothingElseIs) {
   EXPECT_TRUE(is_leftover(hidden_name({12'000, kNamedRun, 2})));
   EXPECT_TRUE(is_leftover(removed_name(12'000)));
   EXPECT_FALSE(is_leftover(folder_name(12'000)));
-  EXPECT_FALSE(is_leftover(damaged_name(12'000, 1)));
+  EXPECT_FALSE(is_leftover(set_aside_name(12'000, 1)));
   for (const char* name :
        {".", "..", "", ".nfs0001", ".snapshot", ".000000012000", ".12000.removed",
         ".000000012000.removed2", ".000000012000.0123456789abcdef0123456789abcdef",

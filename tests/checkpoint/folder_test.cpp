@@ -54,7 +54,7 @@ TEST_F(Folder, HasNoCheckpointsBeforeItExists) {
 TEST_F(Folder, ListsTheNewestFirstAndNothingElse) {
   checkpoints_.create();
   for (const char* name : {"000000000100", "000000000020", "1000000000000",
-                           "000000000100.damaged-1", "best", ".000000000200.removed"}) {
+                           "000000000100.set-aside-1", "best", ".000000000200.removed"}) {
     put(name);
   }
   EXPECT_THAT(checkpoints_.steps(), ElementsAre(1'000'000'000'000, 100, 20));
@@ -81,15 +81,15 @@ TEST_F(Folder, BeginsWithAnEmptyFolder) {
 TEST_F(Folder, SetsACheckpointOfTheSameStepAside) {
   checkpoints_.create();
   put("000000000012");
-  put("000000000012.damaged-1");
+  put("000000000012.set-aside-1");
   save(12);
   EXPECT_THAT(names(),
-              ElementsAre("000000000012", "000000000012.damaged-1", "000000000012.damaged-2"));
+              ElementsAre("000000000012", "000000000012.set-aside-1", "000000000012.set-aside-2"));
   std::string text;
-  std::getline(std::ifstream(path("000000000012.damaged-2/file")), text);
+  std::getline(std::ifstream(path("000000000012.set-aside-2/file")), text);
   EXPECT_EQ(text, "000000000012");
-  std::getline(std::ifstream(path("000000000012.damaged-1/file")), text);
-  EXPECT_EQ(text, "000000000012.damaged-1");
+  std::getline(std::ifstream(path("000000000012.set-aside-1/file")), text);
+  EXPECT_EQ(text, "000000000012.set-aside-1");
 }
 
 TEST_F(Folder, KeepsTheNewestAndTheBest) {
@@ -123,10 +123,11 @@ TEST_F(Folder, SweepsItsOwnLeftoversOnly) {
   checkpoints_.create();
   save(10);
   checkpoints_.begin({20, kRun, 1});
-  for (const char* name : {".snapshot", "notes", "000000000010.damaged-1"}) put(name);
+  for (const char* name : {".snapshot", "notes", "000000000010.set-aside-1"}) put(name);
   put(removed_name(5));
   EXPECT_THAT(checkpoints_.sweep(), ElementsAre(removed_name(5), hidden_name({20, kRun, 1})));
-  EXPECT_THAT(names(), ElementsAre(".snapshot", "000000000010", "000000000010.damaged-1", "notes"));
+  EXPECT_THAT(names(),
+              ElementsAre(".snapshot", "000000000010", "000000000010.set-aside-1", "notes"));
 }
 
 TEST_F(Folder, CannotBeAFile) {

@@ -214,7 +214,7 @@ TEST_P(PerHost, TakesTheNewestThatAllHostsHaveWhole) {
     EXPECT_EQ(run, filled(1, rank));
   });
   train("aab", 4);
-  EXPECT_TRUE(fs::exists(folder_of("a") / "000000000003.damaged-1"));
+  EXPECT_TRUE(fs::exists(folder_of("a") / "000000000003.set-aside-1"));
   EXPECT_THAT(steps_of("a"), ElementsAre(4, 3, 2));
   EXPECT_THAT(steps_of("b"), ElementsAre(4, 3, 2));
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -40,6 +41,28 @@ TEST(Snapshot, NobodyWaitsWhileNoneIsUnderWay) {
   Snapshot snapshot;
   EXPECT_EQ(snapshot.wait_before(StateWriter::kUpdate, 0).count(), 0);
   EXPECT_EQ(snapshot.wait_before(StateWriter::kSend, 7).count(), 0);
+}
+
+// Method: the copy of a parameter takes long, and the last bucket is copied before it.
+TEST(Snapshot, TheLargestBucketWaitsForAllBucketsAndForNoParameter) {
+  const auto parameter = filled(std::size_t{64} << 20, 1);
+  auto bucket = filled(1000, 1);
+  Snapshot snapshot;
+  snapshot.begin({{parameter, StateWriter::kUpdate, 0}, {bucket, StateWriter::kSend, 3}});
+  std::thread writer([&] { snapshot.copy(); });
+  snapshot.wait_before(StateWriter::kSend, std::numeric_limits<std::size_t>::max());
+  std::ranges::fill(bucket, std::byte{2});
+  writer.join();
+  EXPECT_TRUE(all_are(snapshot.values()[1], 1));
+}
+
+// No writer's thread has begun yet, so a wait would never end.
+TEST(Snapshot, NobodyWaitsForBucketsIfThereAreNone) {
+  const auto parameter = filled(100, 1);
+  Snapshot snapshot;
+  snapshot.begin({{parameter, StateWriter::kUpdate, 0}});
+  EXPECT_EQ(snapshot.wait_before(StateWriter::kSend, 0).count(), 0);
+  snapshot.copy();
 }
 
 // A training thread writes each share as soon as it may, and a writer copies: 200 times, with

@@ -13,6 +13,7 @@
 
 #include <rota/error.h>
 
+#include "base/port_range.h"
 #include "communicator/listening_ports.h"
 #include "os/address.h"
 #include "testing/error_of.h"
@@ -125,8 +126,8 @@ TEST(FindRankZero, LeavesTheServerOfPmiToAnMpiThatIsLoaded) {
 // holds the first one.
 TEST(FindRankZero, ListensAtThePortsThatAreGiven) {
   const testing::OwnPorts own;
-  const auto first = static_cast<unsigned>(std::stoul(own.first()));
-  const os::PortRange ports{.first = first, .last = first + 2};
+  const auto first = static_cast<std::uint16_t>(std::stoul(own.first()));
+  const base::PortRange ports{.first = first, .last = static_cast<std::uint16_t>(first + 2)};
   TextStore store;
   const auto listen = [&] { return find_rank_zero(job_of(0), store, ports, base::Clock::now()); };
   const FoundRankZero one = listen();
@@ -153,15 +154,15 @@ TEST(ListeningPorts, AreThoseOfTheOptionsOrOfTheVariable) {
   const auto of_options = listening_ports(options);
   ::unsetenv("ROTA_PORTS");
   ASSERT_TRUE(of_variable && of_options);
-  EXPECT_EQ(of_variable->first, 7701U);
-  EXPECT_EQ(of_variable->last, 7709U);
-  EXPECT_EQ(of_options->first, 81U);
-  EXPECT_EQ(of_options->last, 81U);
+  EXPECT_EQ(of_variable->first, 7701);
+  EXPECT_EQ(of_variable->last, 7709);
+  EXPECT_EQ(of_options->first, 81);
+  EXPECT_EQ(of_options->last, 81);
   options.ports = "65536-70000";
   const auto error = testing::error_of([&] { (void)listening_ports(options); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(error->what(), HasSubstr("the first port of CommunicatorOptions::ports is '65536'"));
+  EXPECT_THAT(error->what(), HasSubstr("CommunicatorOptions::ports is '65536-70000': expected FIRST-LAST"));
 }
 
 // Without this word, the other ranks would wait for rank 0 until their deadline.

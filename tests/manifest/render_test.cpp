@@ -168,6 +168,27 @@ TEST(Memory, IsMoreWithAdamAndWithEncryption) {
   EXPECT_EQ(memory_need(encrypted) - memory_need(plain), (448U + 64 * 3) * 1024);
 }
 
+// A state of the parameters and one number for each, or with Adam two.
+TEST(Memory, IsMoreByARanksShareOfTheStateWithCheckpoints) {
+  constexpr std::uint64_t kMebibyte = 1024 * 1024;
+  const auto snapshot_of = [](MemoryNeed need) {
+    const std::uint64_t without = memory_need(need);
+    need.saves_checkpoints = true;
+    return memory_need(need) - without;
+  };
+  const MemoryNeed large{.world_size = 4, .parameter_count = 256 * kMebibyte};
+  EXPECT_EQ(snapshot_of(large), (2048 / 4 + 64) * kMebibyte);
+  MemoryNeed with_adam = large;
+  with_adam.numbers_per_parameter = kNumbersWithAdam;
+  EXPECT_EQ(snapshot_of(with_adam), (3072 / 4 + 64) * kMebibyte);
+  MemoryNeed in_one_pod = large;
+  in_one_pod.slot_count = 2;
+  EXPECT_EQ(snapshot_of(in_one_pod), 2 * (2048 / 4 + 64) * kMebibyte);
+  const MemoryNeed small{.world_size = 4, .parameter_count = kMebibyte};
+  EXPECT_EQ(snapshot_of(small), 8 * kMebibyte) << "one rank may have the whole state";
+  EXPECT_EQ(snapshot_of({.parameter_count = 256 * kMebibyte}), 2048 * kMebibyte);
+}
+
 TEST(Quantity, IsReadAsKubernetesWritesIt) {
   EXPECT_EQ(parse_quantity("500m"), 0.5);
   EXPECT_EQ(parse_quantity("2"), 2);

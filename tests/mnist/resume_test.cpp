@@ -171,6 +171,7 @@ TEST_F(Resumed, RefusesFlagsThatMakeNoSense) {
   refused({"--checkpoint-every", "ten"}, "--checkpoint-every ten: expected");
   refused({"--checkpoint-every", "1.5"}, "--checkpoint-every 1.5: expected");
   refused({"--keep", "0"}, "keep 0");
+  refused({"--export", "s3://bucket/models"}, "--export s3://bucket/models: expected a folder");
   refused({"--resume", "maybe"}, "--resume maybe: expected auto");
   const Result alone = testing::run_rotarun({testing::bin_path("mnist"), "--keep", "3"});
   EXPECT_EQ(alone.exit_code, 2);

@@ -44,6 +44,17 @@ class DurableFile : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
+TEST(Path, IsNoAddress) {
+  for (const char* address : {"s3://bucket/run", "gs://b", "hdfs://host:1/x", "file:///x"}) {
+    EXPECT_THAT(why_no_path(address), HasSubstr(address));
+    EXPECT_THAT(refusal_to_write([&] { make_folders(address); }), HasSubstr(address));
+  }
+  for (const char* path :
+       {"", "run", "/data/run", "://x", "a:/b", "a b://c", "./s3://x", "a/b://"}) {
+    EXPECT_EQ(why_no_path(path), "") << path;
+  }
+}
+
 TEST_F(DurableFile, HasWhatWasAppended) {
   NewFile file(path("a"));
   file.append(base::bytes_of("one"));

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <thread>
@@ -27,6 +28,21 @@ void expect_sum_of_one_each(Communicator& communicator) {
   }
 }
 
+// Expects that the ranks of a group listen where a firewall between hosts lets them: at ports that
+// rotarun was given. In a job of one host there is no such range.
+void expect_ports_of_the_job(const Communicator& group) {
+  const char* given = std::getenv("ROTA_PORTS");
+  if (given == nullptr) return;
+  const std::string range = given;
+  const std::string last = range.substr(range.find('-') + 1);
+  for (const RankRow& row : group.rank_table().rows) {
+    if (row.address.empty()) continue;  // No rank connects to this one.
+    const std::string port = row.address.substr(row.address.rfind(':') + 1);
+    EXPECT_GT(std::stoul(port), std::stoul(range)) << row.address;
+    EXPECT_LE(std::stoul(port), std::stoul(last)) << row.address;
+  }
+}
+
 void test_split(Communicator& world) {
   const std::size_t color = world.rank() % 2;
   Communicator half = world.split(color, world.world_size() - world.rank());
@@ -35,6 +51,7 @@ void test_split(Communicator& world) {
   const std::size_t behind = (world.world_size() - 1 - world.rank()) / 2;
   ASSERT_EQ(half.rank(), behind);
   ASSERT_EQ(half.rank_table().rows.size(), half.world_size());
+  expect_ports_of_the_job(half);
   // In a world of several domains, the ranks of a group may be in one domain, or each in its own
   // domain.
   const std::string& transport = half.rank_table().transport;

@@ -5,11 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <rota/gradient_buckets.h>
 
 #include "training/temporary_folder.h"
 #include "training/thread_ranks.h"
@@ -130,8 +133,8 @@ TEST_F(SessionTest, SavesEverySoManySteps) {
     often.checkpoints.every_steps = 2;
     often.checkpoints.asynchronous = false;
     const Loop loop = train(communicator, often, 5, nothing);
-    EXPECT_THAT(loop.told, ElementsAre("begin 0", "step 1 sum 2", "checkpoint 2", "step 2 sum 2",
-                                       "step 3 sum 2", "checkpoint 4", "step 4 sum 2",
+    EXPECT_THAT(loop.told, ElementsAre("begin 0", "step 1 sum 2", "step 2 sum 2", "checkpoint 2",
+                                       "step 3 sum 2", "step 4 sum 2", "checkpoint 4",
                                        "step 5 sum 2", "checkpoint 5", "end 5"));
   });
 }
@@ -153,7 +156,7 @@ TEST_F(SessionTest, AllRanksSaveIfOneAsks) {
     const Loop loop = train(communicator, waiting, 3, [&](Session& session) {
       if (communicator.rank() == 1 && session.step() == 0) session.ask_for_checkpoint();
     });
-    EXPECT_EQ(loop.told[1], "checkpoint 1");
+    EXPECT_EQ(loop.told[2], "checkpoint 1");
   });
 }
 
@@ -196,12 +199,246 @@ TEST_F(SessionTest, RefusesTwoValuesOfOneNameOnEveryRank) {
   }
 }
 
+// Counts the steps, in a counter and in a tensor.
+class Counts : public SessionHook {
+ public:
+  void on_begin(const Restored& restored) override { note = restored.note; }
+  void on_step(std::uint64_t, std::span<const double>) override {
+    ++count;
+    sum += 1;
+  }
+  void visit_state(StateVisitor& visitor) override {
+    const std::size_t one = 1;
+    visitor.visit_counter({.name = "counts/steps"}, count);
+    visitor.visit_tensor({.name = "counts/sum"}, std::span(&one, 1), std::span(&sum, 1));
+  }
+
+  std::uint64_t count = 0;
+  double sum = 0;
+  std::string note;  // Of on_begin().
+};
+
+// How a training run has its hook.
+enum class Has : std::uint8_t { kNone, kOnAllRanks, kOnTheChief };
+
+// Trains `steps` more steps, and returns the hook of this rank. The note is that of the session.
+Counts train_with(Communicator& communicator, const SessionOptions& options, Has has,
+                  std::uint64_t steps) {
+  Counts counts;
+  std::vector<float> weights(100);
+  Session session(communicator, options);
+  session.track("weights", weights);
+  if (has == Has::kOnAllRanks) session.add_hook(counts);
+  if (has == Has::kOnTheChief) session.add_chief_hook(counts);
+  counts.note = session.restore().note;
+  const std::uint64_t end = session.step() + steps;
+  while (session.step() < end && session.begin_step()) {
+    session.before_update();
+    session.end_step();
+  }
+  session.end();
+  return counts;
+}
+
+// A checkpoint is saved when the hooks have been told of its step.
+TEST_F(SessionTest, HooksGoOnWithWhatTheyRemember) {
+  SessionOptions often = options();
+  often.checkpoints.every_steps = 1;
+  for (const Has has : {Has::kOnAllRanks, Has::kOnTheChief}) {
+    std::filesystem::remove_all(folder_.path() / "run");
+    on_every_rank(2, [&](Communicator& communicator) {
+      train_with(communicator, often, has, 3);
+      const Counts counts = train_with(communicator, often, has, 2);
+      const bool has_hook = has == Has::kOnAllRanks || communicator.rank() == 0;
+      EXPECT_EQ(counts.count, has_hook ? 5U : 0U);
+      EXPECT_EQ(counts.sum, has_hook ? 5 : 0);
+      EXPECT_EQ(counts.note, "");
+    });
+  }
+}
+
+TEST_F(SessionTest, AHookThatTheCheckpointLacksBeginsAnewAndIsNamed) {
+  for (const Has has : {Has::kOnAllRanks, Has::kOnTheChief}) {
+    std::filesystem::remove_all(folder_.path() / "run");
+    on_every_rank(2, [&](Communicator& communicator) {
+      train_with(communicator, options(), Has::kNone, 3);
+      const Counts counts = train_with(communicator, options(), has, 2);
+      const bool has_hook = has == Has::kOnAllRanks || communicator.rank() == 0;
+      EXPECT_EQ(counts.count, has_hook ? 2U : 0U);
+      EXPECT_EQ(counts.note, has_hook ? "the checkpoint lacks counts/steps, counts/sum, so this "
+                                        "begins anew"
+                                      : "");
+    });
+  }
+}
+
+TEST_F(SessionTest, AHookThatOnlyTheCheckpointHasIsLeftOutAndNamed) {
+  for (const Has has : {Has::kOnAllRanks, Has::kOnTheChief}) {
+    std::filesystem::remove_all(folder_.path() / "run");
+    on_every_rank(2, [&](Communicator& communicator) {
+      train_with(communicator, options(), has, 3);
+      const Counts counts = train_with(communicator, options(), Has::kNone, 2);
+      if (communicator.rank() != 0) return;
+      EXPECT_EQ(counts.note,
+                "this training run has no counts/steps, counts/sum, so this is left out");
+    });
+  }
+}
+
+// Without this test, a hook's pieces could hide that a whole parameter is missing.
+TEST_F(SessionTest, AParameterThatOnlyTheCheckpointHasIsRefused) {
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    train_with(communicator, options(), Has::kNone, 1);
+    Session session(communicator, options());
+    session.restore();
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kMismatch);
+    EXPECT_THAT(error_of(outcome).what(), HasSubstr("model/weights"));
+  }
+}
+
+// What sending changes, and what updates change.
+class Changing {
+ public:
+  explicit Changing(std::size_t count) : lost(count) {}
+
+  StateVisit visitor() {
+    return [this](StateVisitor& visitor) {
+      const std::size_t count = lost.size();
+      visitor.visit_tensor({.name = "codec/bucket 0/lost",
+                            .owner = StateOwner::kRank,
+                            .fit = StateFit::kSummed,
+                            .writer = StateWriter::kSend},
+                           std::span(&count, 1), lost);
+    };
+  }
+
+  std::vector<float> lost;
+};
+
+// Method: the copy of 64 MiB lasts longer than the time from the beginning of the next step until
+// the step changes the last element.
+TEST_F(SessionTest, ASaveHasWhatCodecsHadLostBeforeTheNextStep) {
+  for (const bool has_guard : {false, true}) {
+    std::filesystem::remove_all(folder_.path() / "run");
+    on_every_rank(1, [&](Communicator& communicator) {
+      Changing state(std::size_t{1} << 24);
+      SessionOptions often = options();
+      often.checkpoints.every_steps = 1;
+      {
+        Session session(communicator, often);
+        session.track(state.visitor());
+        session.restore();
+        StepGuard* guard = has_guard ? &session.guard() : nullptr;
+        ASSERT_TRUE(session.begin_step());
+        session.before_update();
+        session.end_step();  // Saves.
+        ASSERT_TRUE(session.begin_step());
+        if (guard != nullptr) guard->before_send(0);
+        state.lost.back() = 7;
+      }
+      Session session(communicator, often);
+      session.track(state.visitor());
+      EXPECT_EQ(session.restore().step, 1U);
+      EXPECT_EQ(state.lost.back(), 0) << (has_guard ? "with" : "without") << " a guard";
+    });
+  }
+}
+
+// Takes `steps` more steps with a codec that feeds back, and returns the weights.
+std::vector<float> train_with_codec(Communicator& communicator, const SessionOptions& options,
+                                    std::uint64_t steps) {
+  std::vector<float> weights(50'000);  // Enough for a codec.
+  const std::size_t count = weights.size();
+  GradientBuckets<float> buckets(communicator, std::span(&count, 1), {.codec = Codec::kInt8});
+  Session session(communicator, options);
+  buckets.set_guard(&session.guard());
+  session.track("weights", weights);
+  session.track([&](StateVisitor& visitor) { buckets.visit_state(visitor); });
+  session.restore();
+  const std::uint64_t end = session.step() + steps;
+  while (session.step() < end && session.begin_step()) {
+    buckets.begin_step(1);
+    const std::span<float> gradient = buckets.gradient(0);
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const std::size_t number = i * 7 + session.step() * 3 + communicator.rank();
+      gradient[i] = 1 / static_cast<float>(number % 1000 + 1);
+    }
+    buckets.ready(0);
+    buckets.wait();
+    session.before_update();
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] += gradient[i];
+    session.end_step();
+  }
+  session.end();
+  return weights;
+}
+
+TEST_F(SessionTest, ALoopWithACodecGoesOnWithTheSameBits) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    SessionOptions often = options();
+    often.checkpoints.every_steps = 1;
+    SessionOptions undisturbed = options();
+    undisturbed.checkpoints.folder = folder_.path() / "undisturbed";
+    train_with_codec(communicator, often, 3);
+    EXPECT_EQ(train_with_codec(communicator, often, 4),
+              train_with_codec(communicator, undisturbed, 7));
+  });
+}
+
 class Throws : public SessionHook {
  public:
   void on_step(std::uint64_t step, std::span<const double>) override {
     if (step == 2) throw std::runtime_error("no room");
   }
 };
+
+// Writes down why the run has failed.
+class Hears : public SessionHook {
+ public:
+  explicit Hears(std::vector<std::string>& causes) : causes_(causes) {}
+  void on_end(std::uint64_t) override { causes_.emplace_back("end"); }
+  void on_failure(const std::string& first_cause) noexcept override {
+    causes_.push_back(first_cause);
+  }
+
+ private:
+  std::vector<std::string>& causes_;
+};
+
+// Rank 1 has a hook that throws.
+TEST_F(SessionTest, HooksOfAllRanksAreToldOfAFailureOnce) {
+  std::vector<std::vector<std::string>> causes(2);
+  outcomes_of_ranks(2, [&](Communicator& communicator) {
+    Throws throws;
+    Hears hears(causes[communicator.rank()]);
+    Session session(communicator);
+    session.add_hook(hears);
+    if (communicator.rank() == 1) session.add_hook(throws);
+    session.restore();
+    while (session.step() < 5 && session.begin_step()) {
+      session.before_update();
+      session.end_step();
+    }
+    session.end();
+  });
+  for (const auto& of_rank : causes) EXPECT_THAT(of_rank, ElementsAre(HasSubstr("no room")));
+}
+
+TEST_F(SessionTest, HooksAreToldIfTheLoopItselfFails) {
+  std::vector<std::string> causes;
+  const auto outcomes = outcomes_of_ranks(1, [&](Communicator& communicator) {
+    Hears hears(causes);
+    Session session(communicator);
+    session.add_hook(hears);
+    session.restore();
+    ASSERT_TRUE(session.begin_step());
+    throw std::runtime_error("the data is gone");
+  });
+  EXPECT_TRUE(outcomes.front());
+  EXPECT_THAT(causes, ElementsAre(HasSubstr("the training loop failed")));
+}
 
 TEST_F(SessionTest, AFailingHookEndsTheRunOnEveryRankAndSavesNothing) {
   const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {

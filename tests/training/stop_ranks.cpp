@@ -8,10 +8,13 @@
 //   loop     a training loop of its own, without a Trainer.
 //   stuck    rank 1 never leaves its third step.
 //   test     one training run, whose first evaluation would last for minutes.
+// Or: training_stop_ranks session FOLDER STEPS: a Session in FOLDER, until STEPS steps are done.
 #include <rota/agreed_steps.h>
+#include <rota/session.h>
 #include <rota/strategy.h>
 #include <rota/trainer.h>
 
+#include <bit>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -123,6 +126,27 @@ void loop(Communicator& communicator) {
   report(communicator, true, count, static_cast<std::uint64_t>(total));
 }
 
+// The weights tell which steps were taken, and in which order.
+void train_in_session(Communicator& communicator, const std::string& folder, std::uint64_t steps) {
+  rota::Session session(communicator, {.checkpoints = {.folder = folder, .every_steps = 20}});
+  std::vector<float> weights(1000);
+  std::vector<float> gradients(weights.size());
+  session.track("weights", weights);
+  session.restore();
+  while (session.step() < steps && session.begin_step()) {
+    gradients.assign(gradients.size(), static_cast<float>(communicator.rank() + session.step()));
+    communicator.all_reduce(gradients, rota::ReduceOp::kSum);
+    session.before_update();
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = weights[i] / 2 + gradients[i];
+    session.end_step();
+    if (session.step() == 2) say_ready(communicator);
+    be_slow(communicator);
+  }
+  session.end();
+  report(communicator, session.step() < steps, session.step(),
+         std::bit_cast<std::uint32_t>(weights.back()));
+}
+
 void run(Communicator& communicator, const std::string& mode) {
   if (mode == "loop") return loop(communicator);
   while (train(communicator, mode) && mode == "again") {
@@ -133,9 +157,14 @@ void run(Communicator& communicator, const std::string& mode) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  const std::string mode = argv[1];
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (argc != (mode == "session" ? 4 : 2)) return 2;
   try {
+    if (mode == "session") {
+      Communicator communicator;
+      train_in_session(communicator, argv[2], std::stoull(argv[3]));
+      return 0;
+    }
     rota::MirroredStrategy strategy({.replicas = mode == "threads" ? 2u : 1u});
     strategy.run([&](Communicator& communicator) { run(communicator, mode); });
     return 0;

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
 #include <random>
+#include <string>
 #include <thread>
 
 #include "testing/paths.h"
 #include "testing/process.h"
 #include "training/stopped.h"
+#include "training/temporary_folder.h"
 
 namespace rota {
 namespace {
@@ -114,6 +117,30 @@ TEST(StopOfATraining, LeavesATrainingThatIsOverAlone) {
   EXPECT_THAT(testing::last_words_in(result.out, 3),
               Each(testing::last_words_in(result.out, 3).front()));
   EXPECT_FALSE(testing::last_words_in(result.out, 3).front().early);
+}
+
+TEST(StopOfASession, SavesTheAgreedStepAndGoesOnToTheSameWeights) {
+  const testing::TemporaryFolder folder;
+  const auto command = [&](const std::string& name) {
+    return testing::rotarun(
+        {"--oversubscribe", "-np", "3", kRanks, "session", (folder.path() / name).string(), "300"});
+  };
+  Process process(command("stopped"));
+  ASSERT_TRUE(process.wait_for("ready\n")) << process.err();
+  process.signal(SIGTERM);
+  const Result result = process.wait();
+  expect_agreement(result, 3);
+  const std::string step = std::to_string(testing::last_words_in(result.out, 3).front().steps);
+  const std::string name = std::string(12 - step.size(), '0') + step;
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "stopped" / name)) << name;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "stopped" / "ended.json"));
+
+  const Result resumed = testing::run(command("stopped"));
+  const Result undisturbed = testing::run(command("undisturbed"));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(testing::last_words_in(undisturbed.out, 3).front().steps, 300U) << undisturbed.err;
+  EXPECT_EQ(testing::last_words_in(resumed.out, 3), testing::last_words_in(undisturbed.out, 3));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "stopped" / "ended.json"));
 }
 
 TEST(StopOfATraining, EndsByForceWhereARankDoesNotAnswer) {

@@ -10,6 +10,9 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -17,9 +20,12 @@
 #include <rota/error.h>
 
 #include "auth/key.h"
+#include "base/port_range.h"
 #include "base/transports.h"
+#include "os/listener.h"
 #include "testing/error_of.h"
 #include "testing/mixed_world.h"
+#include "testing/own_ports.h"
 #include "testing/tcp_world.h"
 
 namespace rota::transport {
@@ -38,10 +44,12 @@ const Parts kLarge{Channel::kPartGrain, Channel::kPartGrain, 100};
 class FoundedGroup {
  public:
   FoundedGroup(const Transports& parents, const base::Domains& domains,
-               const std::vector<std::size_t>& parent_ranks) {
+               const std::vector<std::size_t>& parent_ranks,
+               std::optional<base::PortRange> ports = {}) {
     base::Domains new_domains;
     for (const std::size_t parent_rank : parent_ranks) new_domains.push_back(domains[parent_rank]);
-    std::vector<GroupShape> shapes(parents.size(), {.domains = new_domains, .own = {}});
+    std::vector<GroupShape> shapes(parents.size(),
+                                   {.domains = new_domains, .own = {}, .ports = ports});
     for (std::size_t rank = 0; rank < parent_ranks.size(); ++rank)
       shapes[parent_ranks[rank]].own.push_back(rank);
 
@@ -171,6 +179,38 @@ TEST(FoundedGroup, IsConnectedOverTcpWhereNoTwoShareMemory) {
   FoundedGroup group(parents, {0, 1, 2}, {2, 0, 1});
   EXPECT_FALSE(group.ranks[0]->shared_memory());
   EXPECT_EQ(group.name(), "tcp");
+  EXPECT_TRUE(group.is_heard());
+}
+
+// A firewall may let only the ports of the range through.
+TEST(FoundedGroup, ListensAtFreePortsOfTheRangeButNotAtItsFirst) {
+  const testing::OwnPorts own;
+  const auto first = static_cast<std::uint16_t>(std::stoul(own.first()));
+  const auto second = static_cast<std::uint16_t>(first + 1);
+  const base::PortRange ports{first, static_cast<std::uint16_t>(first + 99)};
+  const auto claim = os::claim_port(second);  // As a rotarun does for its ranks.
+  ASSERT_TRUE(claim);
+  const Transports parents = tcp_transports(3);
+  FoundedGroup group(parents, {0, 1, 2}, {2, 0, 1}, ports);
+  std::set<std::uint64_t> different;
+  for (const Ticket& ticket : group.tickets) {
+    EXPECT_GT(ticket.port, second);
+    EXPECT_LE(ticket.port, ports.last);
+    different.insert(ticket.port);
+  }
+  EXPECT_EQ(different.size(), 3U);
+  EXPECT_TRUE(group.is_heard());
+}
+
+TEST(FoundedGroup, ListensAtOtherPortsIfTheRangeHasNoFreeOne) {
+  const testing::OwnPorts own;
+  const auto first = static_cast<std::uint16_t>(std::stoul(own.first()));
+  const Transports parents = tcp_transports(2);
+  FoundedGroup group(parents, {0, 1}, {1, 0}, base::PortRange{first, first});
+  for (const Ticket& ticket : group.tickets) {
+    EXPECT_NE(ticket.port, 0U);
+    EXPECT_NE(ticket.port, first);
+  }
   EXPECT_TRUE(group.is_heard());
 }
 

@@ -23,11 +23,10 @@ std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& a
                                     std::size_t count) {
   std::vector<os::Listener> listeners;
   std::string trouble;
-  os::PortRange left{.first = ports.first + 1U, .last = ports.last};
-  while (listeners.size() < count) {
-    auto listener = os::listen_in(address, left, trouble);
+  for (unsigned next = ports.first + 1U; listeners.size() < count;) {
+    auto listener = os::listen_between(with_brackets(address) + ":0", next, ports.last, trouble);
     if (!listener) break;
-    left.first = os::parse_address(listener->address).port() + 1U;
+    next = os::parse_address(listener->address).port() + 1U;
     listeners.push_back(*std::move(listener));
   }
   if (listeners.size() == count) return listeners;

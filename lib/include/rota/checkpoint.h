@@ -18,10 +18,11 @@
 namespace rota {
 
 enum class Resume : std::uint8_t {
-  kAuto,        // From the newest whole checkpoint. From the beginning if the folder has none.
-  kRequired,    // From the newest whole checkpoint. A folder that has none is an error.
-  kNever,       // From the beginning. A folder that has checkpoints is an error.
-  kParameters,  // From the beginning, with the parameters of the newest whole checkpoint.
+  kAuto,        // From the newest whole checkpoint of the folder. If the folder has none: from the
+                // checkpoint `from`, or without one from the beginning.
+  kRequired,    // As kAuto, but it is an error if the folder has none and `from` is empty.
+  kNever,       // As kAuto, but it is an error if the folder has checkpoints.
+  kParameters,  // As kAuto, but `from`, which must not be empty, gives its parameters alone.
 };
 
 // Returns the Resume named "auto", "required", "never" or "parameters", or nothing for another
@@ -46,7 +47,9 @@ struct CheckpointOptions {
   CheckpointStorage storage = CheckpointStorage::kShared;
 
   Resume resume = Resume::kAuto;
-  // The checkpoint to restore, a folder with a manifest.json. Empty: the newest in `folder`.
+  // The checkpoint from which a run begins whose folder has no checkpoint: a folder with a
+  // manifest.json, not in `folder`. Once the run has a checkpoint of its own, `from` is not used,
+  // so a job that is started again with the same options loses no step. May be empty.
   std::filesystem::path from;
 
   std::uint64_t every_steps = 0;  // 0: not by steps.
@@ -61,7 +64,11 @@ struct CheckpointOptions {
   // ends with Error kCannotWrite.
   std::size_t most_failures = 3;
 
-  // The longest time for each part of a save, and for another job to leave the folder.
+  // The longest time for each part of a save, and for another job to leave the folder. A write that
+  // takes nine tenths of save_timeout hangs. Then the next call of this rank throws Error
+  // kCannotWrite. If there is one rank alone, only finish() does: training goes on, with a warning
+  // on stderr, and each save() counts as one that has failed. Without `asynchronous`, nothing ends
+  // such a write.
   std::chrono::nanoseconds save_timeout = std::chrono::seconds(600);
   std::chrono::nanoseconds owner_wait = std::chrono::seconds(10);
 };
@@ -72,7 +79,8 @@ struct Restored {
   std::string path;      // Of the checkpoint that was restored. Empty: none was.
   std::uint64_t step = 0;
   std::size_t world_size = 0;  // Of the ranks that wrote it.
-  // For people: which checkpoints are damaged, which facts differ, what was lost. Or empty.
+  // For people: which checkpoints are damaged, which facts differ, what was lost. Or empty. Rank 0
+  // prints its note to stderr.
   std::string note;
   std::string run;  // The run: 32 hexadecimal digits, the same at each of its starts.
 };
@@ -99,13 +107,13 @@ class ROTA_EXPORT Checkpointer {
   // if a rank does not see the folder; kInvalidArgument for wrong options; and what collectives
   // throw.
   Checkpointer(Communicator& communicator, const CheckpointOptions& options, StateVisit visit);
-  // Waits for a save under way. If ranks have failed, the save fails, and the earlier checkpoint
-  // stays.
+  // Waits for a save under way, unless a write hangs (save_timeout). If ranks have failed, the save
+  // fails, and the earlier checkpoint stays.
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // Writes the newest whole checkpoint to the pieces, as CheckpointOptions::resume says. Checks
+  // Writes a whole checkpoint to the pieces: the one that CheckpointOptions::resume says. Checks
   // every file of the checkpoint first. If it is damaged, all ranks take the checkpoint before it,
   // and Restored::note names the damaged one. With kPerHost, takes the newest checkpoint that all
   // hosts have whole. If a host has none, another host sends it this one; what the ranks of that
@@ -127,7 +135,8 @@ class ROTA_EXPORT Checkpointer {
 
   // Must be called before a step sends bucket `bucket` of gradients with a codec, and before it
   // updates parameter `parameter`. Each waits only until the values that are about to change are
-  // copied, and returns immediately if no copy is under way.
+  // copied, and returns immediately if no copy is under way. before_send(SIZE_MAX) waits for all
+  // buckets, and before_update(0) for all parameters.
   void before_send(std::size_t bucket) noexcept;
   void before_update(std::size_t parameter) noexcept;
 

@@ -64,12 +64,13 @@ struct ROTA_EXPORT CommunicatorOptions {
   // --encrypt decides; a rank that sets this option without --encrypt is refused.
   bool encrypt = false;
 
-  // The ports at which this rank may listen for other ranks, such as "7700-7955", where neither
-  // rotarun nor a table gives it an address. Empty: those of the variable ROTA_PORTS; without this
-  // variable, ports that the system chooses. Rank 0 takes the first free port, and the ranks' other
-  // connections never take the first port of the range. Groups from split() and for_threads()
-  // listen at ports that the system chooses. Joining throws Error kSystem if no port of the range
-  // is free.
+  // The ports at which this rank may listen for other ranks, such as "7700-7955". Empty: those of
+  // the variable ROTA_PORTS; without this variable, ports that the system chooses. Where neither
+  // rotarun nor a table gives a rank its address, rank 0 takes the first free port, and the ranks'
+  // other connections never take the first port of the range. Joining throws Error kSystem if no
+  // port of the range is free. Groups of ranks of several hosts listen at the range while they are
+  // made, without its first port; if no port is free, at one that the system chooses. Joining
+  // throws Error kInvalidArgument for any other text.
   std::string ports;
 
   // The plan of every all-reduce: "ring", "direct", "hub", "by-host", "halving-doubling", "tree",
@@ -124,11 +125,11 @@ struct ROTA_EXPORT CommunicatorOptions {
   std::chrono::nanoseconds join_timeout = std::chrono::seconds(30);
 
   // Returns the defaults, changed by environment variables. rotarun sets ROTA_RENDEZVOUS_FD;
-  // ROTA_ENCRYPT=1 sets `encrypt`; ROTA_TUNED sets `tuned_file`; ROTA_MPI_LIBRARY, which rotarun
-  // sets with --transport mpi, sets `mpi_library`. Without rotarun, the variables of
-  // mpirun, mpiexec, srun or torchrun set `by_hand`: one rank for each process. So does a TF_CONFIG
-  // with several tasks: one rank for each task, the chief first; an evaluator is a world of one.
-  // Other variables that report several processes set `one_of_several`. Throws Error
+  // ROTA_ENCRYPT=1 sets `encrypt`; ROTA_TUNED sets `tuned_file`;
+  // ROTA_MPI_LIBRARY, which rotarun sets with --transport mpi, sets `mpi_library`. Without rotarun,
+  // the variables of mpirun, mpiexec, srun or torchrun set `by_hand`: one rank for each process. So
+  // does a TF_CONFIG with several tasks: one rank for each task, the chief first; an evaluator is a
+  // world of one. Other variables that report several processes set `one_of_several`. Throws Error
   // kInvalidArgument if a variable makes no sense, or if variables contradict each other. Also
   // throws this error for a parameter server (ps), which rota does not need. Throws Error kSystem
   // if the size of the world is known to a PMIx server only, which does not answer.

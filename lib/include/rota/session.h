@@ -21,6 +21,7 @@
 #include <rota/checkpoint.h>
 #include <rota/communicator.h>
 #include <rota/export.h>
+#include <rota/step_guard.h>
 #include <rota/training_state.h>
 #include <rota/values.h>
 
@@ -41,6 +42,9 @@ class ROTA_EXPORT SessionHook {
                        [[maybe_unused]] std::span<const double> sums) {}
   virtual void on_checkpoint(const CheckpointReport&) {}
   virtual void on_end([[maybe_unused]] std::uint64_t step) {}
+  // Called once on every rank, and not on_end, if this rank, another rank or a hook has failed.
+  // Files can be flushed and closed here. The hook must not wait for other ranks.
+  virtual void on_failure(const std::string& /*first_cause*/) noexcept {}
   virtual void visit_state(StateVisitor&) {}  // What the hook must remember, see Trainer's hooks.
 };
 
@@ -64,7 +68,7 @@ class ROTA_EXPORT Session {
   void track(const std::string& name, Values values);
   void track_own(const std::string& name, Values values);
   void track(StateVisit visit);
-  // `hook` is borrowed. add_chief_hook() adds it on rank 0 only.
+  // `hook` is borrowed, and must outlive this object. add_chief_hook() adds it on rank 0 only.
   void add_hook(SessionHook& hook);
   void add_chief_hook(SessionHook& hook);
 
@@ -83,10 +87,17 @@ class ROTA_EXPORT Session {
   // one, has copied them.
   void before_update();
 
+  // Returns the guard to which a Replica or GradientBuckets announce what a step is about to
+  // change: `replica.set_guard(&session.guard())`. A step then waits only for what it changes next,
+  // and before_update() need not be called for a Replica. If no guard is taken, begin_step() waits
+  // until the save under way has copied what codecs have lost.
+  StepGuard& guard() noexcept;
+
   // Ends a step. Adds up `sums` over all ranks, in place, together with the wishes of all ranks, in
-  // one small all-reduce. Then saves a checkpoint, if a rank has asked for one or if one is due.
-  // Collective. Throws Error kInvalidArgument if a save has begun since the last before_update();
-  // what hooks throw; what Checkpointer::save() throws; and what collectives throw.
+  // one small all-reduce. Then tells the hooks, and saves a checkpoint, if a rank has asked for one
+  // or if one is due. Collective. Throws Error kInvalidArgument if a save has begun since the last
+  // before_update(); what hooks throw; what Checkpointer::save() throws; and what collectives
+  // throw.
   void end_step(std::span<double> sums = {});
 
   // Asks all ranks to stop. A call on one rank is enough: end_step() tells all ranks.

@@ -101,7 +101,8 @@ class ROTA_EXPORT BasicTrainingHook : public Wisher {
   // Override this function in a hook whose state is needed to continue a training run: the pieces
   // of the hook are part of the Trainer's state. The hook chooses the names of its pieces. Pieces
   // that differ between ranks must be StateOwner::kRank. Pieces of a hook of add_chief_hook() are
-  // kRank anyway.
+  // kRank anyway. kStrict pieces become kIfThere: if a checkpoint lacks them, the hook begins anew,
+  // with the values that it has, and the note of BeginReport says so.
   virtual void visit_state(StateVisitor&) {}
 };
 

@@ -25,9 +25,10 @@ enum class StateOwner : std::uint8_t {
 // What a piece demands of a training run that has other options, or a world of another size. State
 // in memory must always fit exactly, since it is given to an equal training run.
 enum class StateFit : std::uint8_t {
-  kStrict,  // A fact must have the same text. A counter or a tensor must be there.
-  kLoose,   // A fact may differ, such as the learning rate. A counter or a tensor may be missing.
-  kSummed,  // A tensor of one rank (kRank) whose sum over all ranks counts: what codecs have lost.
+  kStrict,   // A fact must have the same text. A counter or a tensor must be there.
+  kLoose,    // A fact may differ, such as the learning rate. A counter or a tensor may be missing.
+  kSummed,   // A tensor of one rank (kRank) whose sum over all ranks counts: what codecs have lost.
+  kIfThere,  // A checkpoint may lack the piece of a hook: it begins anew. Otherwise as kStrict.
 };
 
 // When the training run writes the memory of a tensor.

@@ -51,6 +51,7 @@ RankContract rank_of_several_hosts() {
   provision.thread_count = 5;
   RankContract contract = contract_of(assignment_of(layout, 2, std::vector<Group>(1), "tcp"), 1,
                                       peers_of(layout), provision);
+  contract.ports = "7800-7899";
   contract.rendezvous_fd = 9;
   contract.terminal_columns = 80;
   return contract;
@@ -64,6 +65,7 @@ TEST(RankEnvironment, TellsARankOfSeveralHostsItsPlace) {
       {"ROTA_LOCAL_RANK", "1"},
       {"ROTA_LOCAL_WORLD_SIZE", "3"},
       {"ROTA_RENDEZVOUS_FD", "9"},
+      {"ROTA_PORTS", "7800-7899"},
       {"ROTA_TERMINAL", "80"},
       {"RANK", "5"},
       {"WORLD_SIZE", "7"},

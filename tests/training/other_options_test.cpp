@@ -1,0 +1,130 @@
+// What a Trainer may change when it goes on from a checkpoint, and what it says about that. Method:
+// the ranks are threads, and the files are real.
+#include <rota/hooks.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <rota/trainer.h>
+
+#include "training/temporary_folder.h"
+#include "training/thread_ranks.h"
+
+namespace rota {
+namespace {
+
+using testing::error_of;
+using ::testing::HasSubstr;
+using testing::on_every_rank;
+using testing::outcomes_of_ranks;
+using testing::small_dataset;
+
+const Dataset kTraining = small_dataset(40);
+const Dataset kOtherTraining = small_dataset(41);
+const Dataset kTest = small_dataset(12);
+const Dataset kOtherTest = small_dataset(13);
+
+// Keeps what a run says at its beginning.
+class Beginning : public TrainingHook {
+ public:
+  void on_begin(const BeginReport& report) override { begin = report; }
+  BeginReport begin;
+};
+
+class OtherOptions : public ::testing::Test {
+ protected:
+  // Is given the rank, too.
+  using Prepare = std::function<void(Trainer<float>&, std::size_t)>;
+
+  // Trains until `epochs` epochs are done, and returns how rank 0 has begun.
+  BeginReport train(std::size_t epochs, const Dataset& test, const Prepare& prepare = {}) const {
+    BeginReport begin;
+    on_every_rank(2, [&](Communicator& communicator) {
+      const BeginReport mine = train(communicator, epochs, kTraining, test, prepare);
+      if (communicator.rank() == 0) begin = mine;
+    });
+    return begin;
+  }
+
+  BeginReport train(Communicator& communicator, std::size_t epochs, const Dataset& training,
+                    const Dataset& test, const Prepare& prepare) const {
+    TrainerOptions options;
+    options.epochs = epochs;
+    options.batch_size = 10;
+    options.session.checkpoints.folder = folder_.path() / "run";
+    Trainer<float> trainer(communicator, Model<float>({6, 6, 1}, {dense(4)}), training, test,
+                           options);
+    Beginning hook;
+    trainer.add_hook(hook);
+    if (prepare) prepare(trainer, communicator.rank());
+    trainer.run();
+    return hook.begin;
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(OtherOptions, AnotherTestSetIsTakenAndNamed) {
+  EXPECT_TRUE(train(1, kTest).fresh);
+  const BeginReport begin = train(2, kOtherTest);
+  EXPECT_FALSE(begin.fresh);
+  EXPECT_THAT(begin.note, HasSubstr("test set of was 12 samples"));
+  EXPECT_THAT(begin.note, HasSubstr("and is 13 samples"));
+}
+
+TEST_F(OtherOptions, AValidationSetIsAddedChangedAndRemoved) {
+  train(1, kTest);
+  const auto validate_on = [](std::vector<std::uint64_t> samples) {
+    return [samples = std::move(samples)](Trainer<float>& trainer, std::size_t) {
+      trainer.set_validation(DatasetView(kOtherTest, samples));
+    };
+  };
+  const BeginReport added = train(2, kTest, validate_on({1, 2, 3}));
+  EXPECT_FALSE(added.fresh);
+  EXPECT_THAT(added.note, HasSubstr("validation set of was no such entry and is 3 samples"));
+  const BeginReport changed = train(3, kTest, validate_on({1, 2, 4}));
+  EXPECT_FALSE(changed.fresh);
+  EXPECT_THAT(changed.note, HasSubstr("validation set of was 3 samples"));
+  const BeginReport removed = train(4, kTest);
+  EXPECT_FALSE(removed.fresh);
+  EXPECT_THAT(removed.note, HasSubstr("this training run has no validation set of"));
+}
+
+TEST_F(OtherOptions, HooksAreAddedAndRemoved) {
+  for (const bool is_chiefs : {false, true}) {
+    std::filesystem::remove_all(folder_.path() / "run");
+    std::array<EarlyStopping, 2> hooks;  // One for each rank.
+    const auto add = [&](Trainer<float>& trainer, std::size_t rank) {
+      EarlyStopping& hook = hooks[rank];
+      is_chiefs ? trainer.add_chief_hook(hook) : trainer.add_hook(hook);
+    };
+    train(1, kTest);
+    const BeginReport added = train(2, kTest, add);
+    EXPECT_FALSE(added.fresh);
+    EXPECT_THAT(added.note, HasSubstr("the checkpoint lacks early stopping/best, "));
+    const BeginReport removed = train(3, kTest);
+    EXPECT_FALSE(removed.fresh);
+    EXPECT_THAT(removed.note, HasSubstr("this training run has no early stopping/best, "));
+  }
+}
+
+TEST_F(OtherOptions, AnotherTrainingSetIsRefused) {
+  train(1, kTest);
+  const auto outcomes = outcomes_of_ranks(
+      2, [&](Communicator& communicator) { train(communicator, 2, kOtherTraining, kTest, {}); });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kMismatch);
+    EXPECT_THAT(error_of(outcome).what(), HasSubstr("training set of 40 samples"));
+    EXPECT_THAT(error_of(outcome).what(), HasSubstr("training set of 41 samples"));
+  }
+}
+
+}  // namespace
+}  // namespace rota
