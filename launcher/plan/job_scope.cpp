@@ -179,13 +179,13 @@ DeclaredTable declared_table(const Options& options, const cluster::Given& given
                              const cluster::Specification& chosen, std::size_t slot_count) {
   // If each rank has its own launcher, the places of the ranks are decided already.
   if (chosen.level == cluster::Level::kProcess) {
-    DeclaredTable seated{.table = cluster::make_table(chosen, slot_count),
-                         .own_ranks = {*chosen.rank}};
+    DeclaredTable declared{.table = cluster::make_table(chosen, slot_count),
+                           .own_ranks = {*chosen.rank}};
     const bool share_memory = cluster::are_on_one_machine(chosen) && !names_key(options, given) &&
                               may_share_memory(options);
-    if (share_memory) seated.table.transport = base::transport_for(base::Sharing::kAll).name;
-    if (goes_over_mpi(options)) seated.table.transport = base::kOverMpi;
-    return seated;
+    if (share_memory) declared.table.transport = base::transport_for(base::Sharing::kAll).name;
+    if (goes_over_mpi(options)) declared.table.transport = base::kOverMpi;
+    return declared;
   }
   const std::vector<std::size_t> slots = cluster::slots_of(chosen, slot_count);
   std::vector<HostSlots> hosts;

@@ -48,12 +48,12 @@ void add_nccl(Group& group, const nccl::Id& id, const CommunicatorOptions& optio
   const nccl::Calls& calls = collectives::nccl::open();
   group.methods.push_back(std::make_unique<collectives::nccl::NcclCollectives>(
       calls,
-      collectives::nccl::Seat{.id = id,
-                              .rank = group.rank,
-                              .world_size = group.world_size(),
-                              .who = name_of(group.rank, group.table),
-                              .deadline = group.deadline,
-                              .registers = options.registers_buffers},
+      collectives::nccl::CommSetup{.id = id,
+                                   .rank = group.rank,
+                                   .world_size = group.world_size(),
+                                   .who = name_of(group.rank, group.table),
+                                   .deadline = group.deadline,
+                                   .registers = options.registers_buffers},
       group.transport ? group.transport->shared_memory() : nullptr));
   if (!group.verbose || group.rank != 0) return;
   const std::string line = "rota: the plan nccl uses " + collectives::nccl::name_of(calls) +

@@ -15,7 +15,7 @@ namespace {
 // The codes of driver and runtime are the same numbers.
 int code_of(CUresult result) noexcept { return static_cast<int>(result); }
 
-std::atomic<std::uint8_t> latest_device{0};  // Of those that this process uses.
+std::atomic<std::uint8_t> latest_device{0};  // Of the devices that this process uses.
 
 // A context that a process uses stays until the process ends.
 struct Contexts {

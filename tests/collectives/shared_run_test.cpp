@@ -48,13 +48,13 @@ class SharedRunTest : public ::testing::Test {
  protected:
   SharedRunTest() {
     for (int i = 0; i < 2; ++i) ranks_.push_back(std::make_unique<Rank>(kCount));
-    std::vector<transport::SharedMemory::OfRank> lent;
-    for (const auto& rank : ranks_) lent.push_back({&rank->page, rank->bytes});
+    std::vector<transport::SharedMemory::OfRank> all;
+    for (const auto& rank : ranks_) all.push_back({&rank->page, rank->bytes});
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       Rank& rank = *ranks_[i];
       std::fill_n(rank.memory.get(), kCount, static_cast<float>(i + 1));
       rank.shared.rank = i;
-      rank.shared.ranks = lent;
+      rank.shared.ranks = all;
       rank.shared.abort_word = &abort_word_;
       rank.flags = std::make_unique<Flags>(rank.shared);
       rank.run = std::make_unique<SharedRun>(*rank.flags, kNoChannels, 0, 0);

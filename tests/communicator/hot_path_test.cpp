@@ -130,8 +130,8 @@ TEST(OutOfMemory, EndsACallAlsoWhereNothingMoreCanBeAllocated) {
   for (std::thread& thread : threads) thread.join();
 }
 
-using Lends = std::array<std::span<float>, 3>;  // Values that a call may use.
-using FirstCall = void (*)(Communicator&, const Lends&);
+using Buffers = std::array<std::span<float>, 3>;  // Values that a call may use.
+using FirstCall = void (*)(Communicator&, const Buffers&);
 
 // What a rank threw in the call, and what it threw in the next call.
 struct Ends {
@@ -148,11 +148,11 @@ std::array<Ends, 2> ends_of(FirstCall call, long allocations) {
   testing::on_every_rank(world, [&](Communicator& comm) {
     std::vector<float> memory(30'000, 1.0F);
     const std::span<float> all(memory);
-    const Lends lent{all.first(10'000), all.subspan(10'000, 10'000), all.last(10'000)};
+    const Buffers buffers{all.first(10'000), all.subspan(10'000, 10'000), all.last(10'000)};
     Ends& own = ends[comm.rank()];
     if (comm.rank() == 0) allocations_left = allocations;
     try {
-      own.first = testing::error_of([&] { call(comm, lent); });
+      own.first = testing::error_of([&] { call(comm, buffers); });
     } catch (const std::bad_alloc&) {
       allocations_left = kAsManyAsThereAre;
       ADD_FAILURE() << "rank " << comm.rank() << " threw something other than an Error";
@@ -165,22 +165,25 @@ std::array<Ends, 2> ends_of(FirstCall call, long allocations) {
 
 constexpr std::pair<const char*, FirstCall> kFirstCalls[] = {
     {"in shared memory",
-     [](Communicator& comm, const Lends& lent) { comm.all_reduce(lent[0], ReduceOp::kSum); }},
+     [](Communicator& comm, const Buffers& buffers) {
+       comm.all_reduce(buffers[0], ReduceOp::kSum);
+     }},
     {"by a plan with memory of its own",
-     [](Communicator& comm, const Lends& lent) {
-       comm.all_reduce_with_feedback(lent[0], lent[1], Reduction(ReduceOp::kMean).by(Codec::kInt8));
+     [](Communicator& comm, const Buffers& buffers) {
+       comm.all_reduce_with_feedback(buffers[0], buffers[1],
+                                     Reduction(ReduceOp::kMean).by(Codec::kInt8));
      }},
     {"by a plan with scratch",
-     [](Communicator& comm, const Lends& lent) {
-       comm.reduce_scatter(lent[0], lent[1].first(5'000), ReduceOp::kSum);
+     [](Communicator& comm, const Buffers& buffers) {
+       comm.reduce_scatter(buffers[0], buffers[1].first(5'000), ReduceOp::kSum);
      }},
     {"of a group",
-     [](Communicator& comm, const Lends& lent) {
-       comm.all_reduce(std::array<Values, 3>{lent[0], lent[1], lent[2]}, ReduceOp::kSum);
+     [](Communicator& comm, const Buffers& buffers) {
+       comm.all_reduce(std::array<Values, 3>{buffers[0], buffers[1], buffers[2]}, ReduceOp::kSum);
      }},
     {"that nobody waits for at once",
-     [](Communicator& comm, const Lends& lent) {
-       comm.all_reduce_async(lent[0], ReduceOp::kSum).wait();
+     [](Communicator& comm, const Buffers& buffers) {
+       comm.all_reduce_async(buffers[0], ReduceOp::kSum).wait();
      }},
 };
 

@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t coun
   rendezvous::Job job;
   job.rank = world_size - 1;
   fuzz::require(rendezvous::add_table(text, job), "its last rank has a row");
-  fuzz::require(rendezvous::descriptor_count(job) <= world_size, "what is lent has a limit");
+  fuzz::require(rendezvous::descriptor_count(job) <= world_size,
+                "the number of descriptors has a limit");
   job.rank = world_size;
   fuzz::require(!rendezvous::add_table(text, job), "a rank beyond it has none");
   return 0;

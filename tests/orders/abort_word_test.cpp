@@ -1,4 +1,5 @@
-// A rank that gives up takes back what it lent. Who read it meanwhile, learns of it.
+// A rank that gives up may change the values that it shared. A rank that reads them afterwards sees
+// the abort.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,22 +14,23 @@ namespace {
 
 using transport::shm::AbortWord;
 
-// Two ranks give up, one after the other. A third one reads what they lent. The values are atomic,
-// because a program that takes its memory back races with the ranks that still read it.
+// Two ranks give up, one after the other, and change their values. A third rank reads both values.
+// They are atomic, because a program that uses its memory again races with the ranks that still read
+// it.
 void is_seen_with_what_was_taken_back() {
   AbortWord word{};
-  std::atomic<int> lent[2] = {1, 1};
+  std::atomic<int> shared[2] = {1, 1};
   const auto give_up = [&](std::size_t rank) {
     return std::thread([&, rank] {
       word.begin(rank);
-      lent[rank].store(2, std::memory_order_relaxed);
+      shared[rank].store(2, std::memory_order_relaxed);
     });
   };
   std::thread first = give_up(0);
   std::thread second = give_up(1);
   std::thread reader([&] {
     const int read =
-        lent[0].load(std::memory_order_relaxed) + lent[1].load(std::memory_order_relaxed);
+        shared[0].load(std::memory_order_relaxed) + shared[1].load(std::memory_order_relaxed);
     expect(read == 2 || word.is_set(), "a rank that reads a changed value sees the abort");
   });
   first.join();

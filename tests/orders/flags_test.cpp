@@ -99,19 +99,19 @@ void all_reduce() {
   });
 }
 
-// A rank gives up, and takes back the value that it lent. Another rank may still have read the new
-// value, and said that its share is done: then who sees this share, sees that a rank has given up.
+// A rank gives up, and changes the value that it shared. Another rank may still read the new value,
+// and then say that its share is done. A rank that sees this share must see the abort too.
 void share_after_abort() {
   SharedPages<kRanks> pages(64, 0);
-  std::atomic<int> lent{1};
+  std::atomic<int> shared{1};
   int read = 0;
   std::thread owner([&] {
     pages.abort_word().begin(0);
-    lent.store(2, std::memory_order_relaxed);
+    shared.store(2, std::memory_order_relaxed);
   });
   std::thread reducer([&] {
     Flags flags(pages.of(0));
-    read = lent.load(std::memory_order_relaxed);
+    read = shared.load(std::memory_order_relaxed);
     flags.say_done();
   });
   std::thread waiter([&] {

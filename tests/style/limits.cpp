@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t kMaxFileLines = 500;
 constexpr std::size_t kMaxPublicHeaderLines = 200;
+constexpr std::size_t kMaxReadmeLines = 80;
+constexpr std::size_t kMaxArchitectureLines = 250;
+constexpr std::size_t kAnyLines = ~std::size_t{0};
 constexpr std::size_t kMaxColumns = 100;
 constexpr std::size_t kMaxFunctionLines = 70;
 
@@ -176,6 +179,16 @@ Findings check_limits(const Source& source) {
     }
   }
   return findings;
+}
+
+Findings check_page_length(const Source& page) {
+  const std::size_t max_lines = page.path == "README.md"         ? kMaxReadmeLines
+                                : page.path == "ARCHITECTURE.md" ? kMaxArchitectureLines
+                                                                 : kAnyLines;
+  const std::size_t count = lines_of(page.text).size();
+  if (count <= max_lines) return {};
+  return {page.path + ": " + std::to_string(count) + " lines; the limit is " +
+          std::to_string(max_lines) + ": move a detail to docs/"};
 }
 
 Findings check_using(const Source& source) {

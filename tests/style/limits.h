@@ -14,6 +14,10 @@ Findings check_opening(const Source& source);
 // function.
 Findings check_limits(const Source& source);
 
+// Checks the limits of the pages that a newcomer reads first: 80 lines of README.md, 250 of
+// ARCHITECTURE.md. Other pages have no limit.
+Findings check_page_length(const Source& page);
+
 // Checks that a .cpp file uses every name that it brings in with a using-declaration. Linters check
 // this only in a main file, and in rota's builds that file is a unit of several sources.
 Findings check_using(const Source& source);

@@ -170,6 +170,15 @@ TEST(Limits, CountTheLinesOfAFile) {
               ElementsAre(HasSubstr("the limit is 200")));
 }
 
+TEST(Limits, CountTheLinesOfThePagesThatAreReadFirst) {
+  EXPECT_THAT(check_page_length({"README.md", repeat("\n", 80)}), IsEmpty());
+  EXPECT_THAT(check_page_length({"README.md", repeat("\n", 81)}),
+              ElementsAre(HasSubstr("81 lines; the limit is 80")));
+  EXPECT_THAT(check_page_length({"ARCHITECTURE.md", repeat("\n", 251)}),
+              ElementsAre(HasSubstr("251 lines; the limit is 250")));
+  EXPECT_THAT(check_page_length({"HACKING.md", repeat("\n", 251)}), IsEmpty());
+}
+
 TEST(Limits, CountTheColumnsOfALineAsCharacters) {
   EXPECT_THAT(check_limits({"a.cpp", repeat("→", 100) + "\n"}), IsEmpty());
   EXPECT_THAT(check_limits({"a.cpp", "\n" + repeat("x", 101) + "\n"}),

@@ -105,7 +105,7 @@ bool has_failed(const Comm& comm) {
 bool has_lost_a_rank(const Comm& comm) {
   if (!manner().hears_of_ends) return false;
   for (int rank = 0; rank < comm.world_size; ++rank) {
-    const pid_t pid = comm.room.seat(rank).pid.load();
+    const pid_t pid = comm.room.slot(rank).pid.load();
     if (pid != 0 && kill(pid, 0) != 0) return true;
   }
   return false;
@@ -186,9 +186,9 @@ int create(ncclComm_t* made, int world_size, const ncclUniqueId& id, int rank) {
   comm->rank = rank;
   comm->world_size = world_size;
   comm->busy = manner().busy_polls;
-  Room::Seat& seat = comm->room.seat(rank);
-  seat.device = inside().device->current_device();
-  seat.pid = getpid();
+  Room::Slot& slot = comm->room.slot(rank);
+  slot.device = inside().device->current_device();
+  slot.pid = getpid();
   *made = comm.get();
   const std::scoped_lock lock(comms_mutex);
   comms.push_back(std::move(comm));
@@ -199,9 +199,9 @@ int create(ncclComm_t* made, int world_size, const ncclUniqueId& id, int rank) {
 // Returns whether all ranks are there, and sets `error` if they may not work together.
 bool is_complete(const Comm& comm, int& error) {
   for (int rank = 0; rank < comm.world_size; ++rank) {
-    if (comm.room.seat(rank).pid.load() == 0) return false;
+    if (comm.room.slot(rank).pid.load() == 0) return false;
     for (int other = 0; manner().refuses_shared_devices && other < rank; ++other) {
-      if (comm.room.seat(rank).device == comm.room.seat(other).device) {
+      if (comm.room.slot(rank).device == comm.room.slot(other).device) {
         error = fail(kInvalidUsage, "Duplicate GPU detected : rank " + std::to_string(other) +
                                         " and rank " + std::to_string(rank));
       }

@@ -89,28 +89,28 @@ struct NcclOperation {
   bool may_show() const {
     if (comm->is_ended.load()) return true;
     for (int rank = 0; rank < comm->world_size; ++rank) {
-      if (comm->room.seat(rank).taken.load() + 1 < number) return false;
+      if (comm->room.slot(rank).taken.load() + 1 < number) return false;
     }
     return true;
   }
 
   void show() const {
     if (comm->is_ended.load()) return;
-    Room::Seat& seat = comm->room.seat(comm->rank);
+    Room::Slot& slot = comm->room.slot(comm->rank);
     std::byte* to = comm->room.data(comm->rank);
-    seat.part_count = parts.size();
-    seat.is_registered = is_registered;
+    slot.part_count = parts.size();
+    slot.is_registered = is_registered;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const PartFacts& facts = parts[i].facts;
-      seat.parts[i] = facts;
-      seat.offsets[i] = static_cast<std::size_t>(to - comm->room.data(comm->rank));
+      slot.parts[i] = facts;
+      slot.offsets[i] = static_cast<std::size_t>(to - comm->room.data(comm->rank));
       const std::size_t bytes = shown_bytes(facts);
       if (bytes == 0) continue;
       const std::byte* from = inside().device->reach(parts[i].input, bytes);
       if (from) std::memcpy(to, from, bytes);
       to += bytes;
     }
-    seat.shown.store(number);
+    slot.shown.store(number);
   }
 
   std::size_t shown_bytes(const PartFacts& facts) const {
@@ -154,7 +154,7 @@ struct NcclOperation {
   // others do not.
   bool is_registered_as_elsewhere() const {
     for (int rank = 0; rank < comm->world_size; ++rank) {
-      if (comm->room.seat(rank).is_registered != is_registered) return false;
+      if (comm->room.slot(rank).is_registered != is_registered) return false;
     }
     return true;
   }
@@ -163,15 +163,15 @@ struct NcclOperation {
     if (comm->is_ended.load()) return true;
     if (is_stuck()) return false;
     for (int rank = 0; rank < comm->world_size; ++rank) {
-      if (comm->room.seat(rank).shown.load() < number) return false;
+      if (comm->room.slot(rank).shown.load() < number) return false;
     }
     return inside().manner.swallows_mismatches || all_agree();
   }
 
   bool all_agree() const {
-    const Room::Seat& own = comm->room.seat(comm->rank);
+    const Room::Slot& own = comm->room.slot(comm->rank);
     for (int rank = 0; rank < comm->world_size; ++rank) {
-      const Room::Seat& other = comm->room.seat(rank);
+      const Room::Slot& other = comm->room.slot(rank);
       if (own.parts[0].is_between_two() && other.parts[0].is_between_two()) continue;
       if (own.part_count != other.part_count) return false;
       for (std::size_t i = 0; i < own.part_count; ++i) {
@@ -185,11 +185,11 @@ struct NcclOperation {
     if (comm->is_ended.load()) return;
     if (!is_registered_as_elsewhere()) ++inside().counts.crimes;
     for (std::size_t i = 0; i < parts.size(); ++i) take(i);
-    comm->room.seat(comm->rank).taken.store(number);
+    comm->room.slot(comm->rank).taken.store(number);
   }
 
   const std::byte* shown_by(int rank, std::size_t part) const {
-    return comm->room.data(rank) + comm->room.seat(rank).offsets[part];
+    return comm->room.data(rank) + comm->room.slot(rank).offsets[part];
   }
 
   void take(std::size_t i) const {
@@ -223,7 +223,7 @@ struct NcclOperation {
   }
 
   void receive(const PartFacts& facts, std::byte* to, std::size_t bytes) const {
-    const Room::Seat& sender = comm->room.seat(facts.peer);
+    const Room::Slot& sender = comm->room.slot(facts.peer);
     for (std::size_t i = 0; to && i < sender.part_count; ++i) {
       const PartFacts& sent = sender.parts[i];
       if (sent.kind != PartFacts::Kind::kSend || sent.peer != comm->rank) continue;

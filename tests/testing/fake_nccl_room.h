@@ -41,7 +41,7 @@ class Room {
   static constexpr std::size_t kMostParts = 256;
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20;
 
-  struct Seat {
+  struct Slot {
     std::atomic<pid_t> pid;  // 0: the rank is not here yet.
     std::atomic<int> device;
     std::atomic<std::uint64_t> shown;  // Operations whose values this rank has shown, …
@@ -77,17 +77,17 @@ class Room {
     return true;
   }
 
-  Seat& seat(int rank) const { return *reinterpret_cast<Seat*>(place(rank)); }
-  std::byte* data(int rank) const { return place(rank) + kSeatBytes; }
+  Slot& slot(int rank) const { return *reinterpret_cast<Slot*>(place(rank)); }
+  std::byte* data(int rank) const { return place(rank) + kSlotBytes; }
 
  private:
   static constexpr std::size_t kMostRanks = 16;
-  static constexpr std::size_t kSeatBytes = 64 * 1024;
-  static_assert(sizeof(Seat) <= kSeatBytes);
-  static constexpr std::size_t kBytes = kMostRanks * (kSeatBytes + kMostBytes);
+  static constexpr std::size_t kSlotBytes = 64 * 1024;
+  static_assert(sizeof(Slot) <= kSlotBytes);
+  static constexpr std::size_t kBytes = kMostRanks * (kSlotBytes + kMostBytes);
 
   std::byte* place(int rank) const {
-    return memory_ + static_cast<std::size_t>(rank) * (kSeatBytes + kMostBytes);
+    return memory_ + static_cast<std::size_t>(rank) * (kSlotBytes + kMostBytes);
   }
 
   std::byte* memory_ = nullptr;

@@ -56,8 +56,8 @@ std::string advice_for(const rota::nccl::Calls& calls) {
 
 }  // namespace
 
-Comm::Comm(const rota::nccl::Calls& calls, Seat seat)
-    : calls_(calls), seat_(std::move(seat)), registrations_(calls) {}
+Comm::Comm(const rota::nccl::Calls& calls, CommSetup setup)
+    : calls_(calls), setup_(std::move(setup)), registrations_(calls) {}
 
 Comm::~Comm() {
   if (stream_ && !is_stopped_) {
@@ -94,7 +94,7 @@ void Comm::create(std::uint8_t device) {
   ended_ = std::make_unique<device::Event>(device);
   auto stream = std::make_unique<device::Stream>(device);
   device_ = device;
-  const int error = calls_.create(seat_.id, seat_.rank, seat_.world_size, handle_);
+  const int error = calls_.create(setup_.id, setup_.rank, setup_.world_size, handle_);
   // A creation that fails may leave a communicator, which is ended with the stream.
   if (is_accepted(error) || handle_ != 0) stream_ = std::move(stream);
   check(error, kCreation);
@@ -114,7 +114,7 @@ void Comm::check(int error, std::string_view call) const {
 // An error is told to all ranks, because they may have registered their memory: see NCCL's rule in
 // CommunicatorOptions::registers_buffers.
 void Comm::register_memory(const void* address, std::string_view call) {
-  if (!seat_.registers || !calls_.register_memory) return;
+  if (!setup_.registers || !calls_.register_memory) return;
   const int error = registrations_.add(handle_, address);
   if (error != 0) check(error, std::string(kRegistration) + std::string(call));
 }
@@ -129,12 +129,12 @@ bool Comm::has_ended(std::string_view call) const {
 }
 
 base::Duration Comm::longest_end() const noexcept {
-  return std::clamp<base::Duration>(seat_.deadline, kLeastAbort, kLongestAbort);
+  return std::clamp<base::Duration>(setup_.deadline, kLeastAbort, kLongestAbort);
 }
 
 // Returns what is said before the process ends. `verb` says what NCCL was asked to do.
 std::string Comm::text_of_end(const char* verb, base::Duration longest) const {
-  return "rota: " + seat_.who + ": NCCL did not " + verb + " its communicator on " +
+  return "rota: " + setup_.who + ": NCCL did not " + verb + " its communicator on " +
          on_device(device_) + " within " + base::to_text(longest) +
          ": this process ends, because it would hang\n";
 }

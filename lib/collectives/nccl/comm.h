@@ -16,8 +16,8 @@
 
 namespace rota::collectives::nccl {
 
-// A rank's place in a communicator of NCCL.
-struct Seat {
+// What a rank needs to create a communicator of NCCL.
+struct CommSetup {
   rota::nccl::Id id{};
   std::size_t rank = 0;
   std::size_t world_size = 1;
@@ -29,16 +29,16 @@ struct Seat {
 // One operation at a time uses the communicator. Only one thread at a time may use a Comm.
 class Comm {
  public:
-  Comm(const rota::nccl::Calls& calls, Seat seat);
+  Comm(const rota::nccl::Calls& calls, CommSetup setup);
   // Ends the communicator. If NCCL cannot do that in time, aborts it as stop() does.
   ~Comm();
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
 
   const rota::nccl::Calls& calls() const noexcept { return calls_; }
-  std::size_t rank() const noexcept { return seat_.rank; }
-  std::size_t world_size() const noexcept { return seat_.world_size; }
-  bool registers() const noexcept { return seat_.registers; }
+  std::size_t rank() const noexcept { return setup_.rank; }
+  std::size_t world_size() const noexcept { return setup_.world_size; }
+  bool registers() const noexcept { return setup_.registers; }
   rota::nccl::Handle handle() const noexcept { return handle_; }
   // Requires an earlier is_ready().
   const cuda::On& on() const noexcept { return stream_->on(); }
@@ -84,7 +84,7 @@ class Comm {
   base::Duration longest_end() const noexcept;
 
   const rota::nccl::Calls& calls_;
-  Seat seat_;
+  CommSetup setup_;
   std::uint8_t device_ = 0;
   rota::nccl::Handle handle_ = 0;
   std::unique_ptr<device::Stream> stream_;  // Null before the creation.

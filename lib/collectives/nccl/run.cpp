@@ -53,9 +53,9 @@ std::size_t NcclRun::bytes_of_count(std::size_t count) const noexcept {
 void NcclRun::start(const Operation& operation) {
   operation_ = &operation;
   stage_ = Stage::kWaits;
-  number_ = ++shop_.number;
-  if (!shop_.signatures) return;
-  shop_.signatures->post(number_, operation.signature());
+  number_ = ++resources_.number;
+  if (!resources_.signatures) return;
+  resources_.signatures->post(number_, operation.signature());
   for (std::size_t peer = 0; peer < comm().world_size(); ++peer) compare_with(peer);
 }
 
@@ -75,7 +75,7 @@ Turn NcclRun::step() {
   }
   if (!comm().has_ended(name())) return Turn::kNothing;
   // A rank that has called something else may have called before this operation has ended.
-  for (std::size_t peer = 0; shop_.signatures && peer < comm().world_size(); ++peer) {
+  for (std::size_t peer = 0; resources_.signatures && peer < comm().world_size(); ++peer) {
     compare_with(peer);
   }
   operation_ = nullptr;
@@ -91,8 +91,8 @@ std::optional<Wait> NcclRun::waiting() const noexcept {
 }
 
 void NcclRun::compare_with(std::size_t peer) const {
-  if (!shop_.signatures) return;  // The coordinator compares signatures.
-  const auto theirs = shop_.signatures->find(peer, number_);
+  if (!resources_.signatures) return;  // The coordinator compares signatures.
+  const auto theirs = resources_.signatures->find(peer, number_);
   if (!theirs || *theirs == operation_->signature()) return;
   throw mismatch(operation_->signature(), *theirs, peer);
 }
@@ -248,7 +248,7 @@ int NcclRun::exchange_with(std::size_t peer, const std::byte* from) {
 // program's buffers are.
 std::byte* NcclRun::scratch(std::size_t bytes) {
   const bool is_registered = comm().registers() && device::find_owned(values()) != nullptr;
-  std::vector<DeviceBlock>& all = shop_.scratch[is_registered ? 1 : 0];
+  std::vector<DeviceBlock>& all = resources_.scratch[is_registered ? 1 : 0];
   if (all.empty() || all.back().bytes().size() < bytes) {
     const std::size_t doubled = all.empty() ? 0 : 2 * all.back().bytes().size();
     all.push_back(device::allocate_unwritten(std::max(bytes, doubled), comm().on().device));
@@ -292,10 +292,10 @@ rota::nccl::Id make_id(const rota::nccl::Calls& calls) {
                                       " (NCCL error " + std::to_string(error) + ")");
 }
 
-NcclCollectives::NcclCollectives(const rota::nccl::Calls& calls, Seat seat,
+NcclCollectives::NcclCollectives(const rota::nccl::Calls& calls, CommSetup setup,
                                  transport::SharedMemory* memory)
-    : shop_{.comm = Comm(calls, std::move(seat))} {
-  if (memory) shop_.signatures.emplace(*memory);
+    : resources_{.comm = Comm(calls, std::move(setup))} {
+  if (memory) resources_.signatures.emplace(*memory);
 }
 
 std::string_view NcclCollectives::why_not(const Description& call) const noexcept {
@@ -304,7 +304,7 @@ std::string_view NcclCollectives::why_not(const Description& call) const noexcep
   if (call.uneven) return "its parts are uneven";
   const bool has_parts =
       call.collective == Collective::kReduceScatter || call.collective == Collective::kAllGather;
-  if (has_parts && call.count % shop_.comm.world_size() != 0) return "its parts are uneven";
+  if (has_parts && call.count % resources_.comm.world_size() != 0) return "its parts are uneven";
   if (!reduces(call.collective)) return {};
   const ReduceOp op = call.reduction.op();
   if (op >= ReduceOp::kBitAnd) return "NCCL has no bitwise operations";
@@ -318,20 +318,20 @@ std::span<const std::byte> NcclCollectives::memory_of_parts(std::size_t) const n
 }
 
 std::optional<GroupWord> NcclCollectives::make_group_word() {
-  return nccl::make_id(shop_.comm.calls());
+  return nccl::make_id(resources_.comm.calls());
 }
 
 // The new group's communicator is independent of this one's: ncclCommSplit would need all ranks of
 // this group at the same time, and what it shares would end with this group.
 std::unique_ptr<Method> NcclCollectives::for_group(const GroupWord& word,
                                                    const NewGroup& group) const {
-  return std::make_unique<NcclCollectives>(shop_.comm.calls(),
-                                           Seat{.id = word,
-                                                .rank = group.rank,
-                                                .world_size = group.world_size,
-                                                .who = group.who,
-                                                .deadline = group.deadline,
-                                                .registers = shop_.comm.registers()},
+  return std::make_unique<NcclCollectives>(resources_.comm.calls(),
+                                           CommSetup{.id = word,
+                                                     .rank = group.rank,
+                                                     .world_size = group.world_size,
+                                                     .who = group.who,
+                                                     .deadline = group.deadline,
+                                                     .registers = resources_.comm.registers()},
                                            group.memory);
 }
 

@@ -19,8 +19,8 @@
 
 namespace rota::collectives::nccl {
 
-// What the places of a group's operations have in common.
-struct Shop {
+// What all operations of a group use.
+struct Resources {
   Comm comm;
   std::optional<PostedSignatures> signatures{};  // Empty if the ranks do not share memory.
   std::uint64_t number = 0;                      // Of the latest operation.
@@ -31,7 +31,8 @@ struct Shop {
 
 class NcclRun final : public Running {
  public:
-  NcclRun(Shop& shop, std::size_t first_stream) noexcept : shop_(shop), stream_(first_stream) {}
+  NcclRun(Resources& resources, std::size_t first_stream) noexcept
+      : resources_(resources), stream_(first_stream) {}
 
   void add_streams(const Operation&, Streams& streams) const noexcept override {
     streams.add(stream_);
@@ -48,7 +49,7 @@ class NcclRun final : public Running {
  private:
   enum class Stage : std::uint8_t { kWaits, kBegun, kRuns };
 
-  Comm& comm() const noexcept { return shop_.comm; }
+  Comm& comm() const noexcept { return resources_.comm; }
   const Description& call() const noexcept { return operation_->planned->call; }
   bool is_root() const noexcept { return call().root == comm().rank(); }
   std::size_t part_count() const noexcept { return call().count / comm().world_size(); }
@@ -74,7 +75,7 @@ class NcclRun final : public Running {
   template <class Do>
   void for_each_part(Do each) const;
 
-  Shop& shop_;
+  Resources& resources_;
   std::size_t stream_;
   const Operation* operation_ = nullptr;  // Null unless one is under way.
   std::uint64_t number_ = 0;
@@ -90,7 +91,7 @@ rota::nccl::Id make_id(const rota::nccl::Calls& calls);
 class NcclCollectives final : public Method {
  public:
   // `memory`: null if the ranks do not share memory.
-  NcclCollectives(const rota::nccl::Calls& calls, Seat seat, transport::SharedMemory* memory);
+  NcclCollectives(const rota::nccl::Calls& calls, CommSetup setup, transport::SharedMemory* memory);
 
   bool makes(Algorithm algorithm) const noexcept override { return algorithm == Algorithm::kNccl; }
   bool takes(MemoryKind memory) const noexcept override { return !memory.is_host(); }
@@ -100,14 +101,14 @@ class NcclCollectives final : public Method {
   std::size_t stream_count() const noexcept override { return 1; }
   bool starts_in_order() const noexcept override { return true; }  // NCCL matches calls by order.
   std::unique_ptr<Running> make_place(std::size_t, std::size_t first_stream) override {
-    return std::make_unique<NcclRun>(shop_, first_stream);
+    return std::make_unique<NcclRun>(resources_, first_stream);
   }
-  void stop() noexcept override { shop_.comm.stop(); }
+  void stop() noexcept override { resources_.comm.stop(); }
   std::optional<GroupWord> make_group_word() override;
   std::unique_ptr<Method> for_group(const GroupWord& word, const NewGroup& group) const override;
 
  private:
-  Shop shop_;
+  Resources resources_;
 };
 
 }  // namespace rota::collectives::nccl

@@ -108,38 +108,38 @@ void MpiChannel::post_piece(std::byte* at) {
 }
 
 std::span<const std::byte> MpiChannel::peek() {
-  // A piece that is on its way to the caller's memory cannot be lent.
-  ROTA_ASSERT(is_lending_ || pieces_.is_empty());
+  // A piece that is on its way to the caller's memory cannot be peeked at.
+  ROTA_ASSERT(fills_slots_ || pieces_.is_empty());
   if (slots_.bytes().empty()) slots_ = memory::allocate_host(kSlots * kPieceBytes);
-  const std::size_t kept = lent_.empty() ? 0 : 1;
+  const std::size_t kept = peeked_.empty() ? 0 : 1;
   while (pieces_.count() + kept < kSlots && asked_ < in_.bytes) {
-    is_lending_ = true;
+    fills_slots_ = true;
     post_piece(slots_.bytes().data() + slot_ * kPieceBytes);
     slot_ = (slot_ + 1) % kSlots;
   }
-  if (lent_.empty() && !pieces_.is_empty() && has_ended(pieces_.front())) {
-    lent_ = {pieces_.front().at, pieces_.front().bytes};
-    staged_bytes_.fetch_add(lent_.size(), std::memory_order_relaxed);
+  if (peeked_.empty() && !pieces_.is_empty() && has_ended(pieces_.front())) {
+    peeked_ = {pieces_.front().at, pieces_.front().bytes};
+    staged_bytes_.fetch_add(peeked_.size(), std::memory_order_relaxed);
     pieces_.pop();
   }
-  return lent_;
+  return peeked_;
 }
 
 void MpiChannel::release(std::size_t bytes) {
-  ROTA_ASSERT(bytes <= lent_.size());
-  lent_ = lent_.subspan(bytes);
+  ROTA_ASSERT(bytes <= peeked_.size());
+  peeked_ = peeked_.subspan(bytes);
   taken_ += bytes;
-  if (lent_.empty() && pieces_.is_empty()) is_lending_ = false;
+  if (peeked_.empty() && pieces_.is_empty()) fills_slots_ = false;
 }
 
 std::size_t MpiChannel::receive(std::span<std::byte> into) {
   if (into.empty()) return 0;
-  while (!is_lending_ && asked_ < in_.bytes && pieces_.count() < kAhead) {
+  while (!fills_slots_ && asked_ < in_.bytes && pieces_.count() < kAhead) {
     const std::size_t offset = asked_ - taken_;
     if (offset + next_piece() > into.size()) break;
     post_piece(into.data() + offset);
   }
-  if (is_lending_ || (pieces_.is_empty() && asked_ < in_.bytes)) {
+  if (fills_slots_ || (pieces_.is_empty() && asked_ < in_.bytes)) {
     const auto view = peek();  // The caller takes the next piece in parts.
     const std::size_t bytes = std::min(view.size(), into.size());
     if (bytes > 0) std::memcpy(into.data(), view.data(), bytes);
@@ -157,7 +157,7 @@ std::size_t MpiChannel::receive(std::span<std::byte> into) {
 }
 
 void MpiChannel::finish_receive() {
-  ROTA_ASSERT(header_has_arrived_ && taken_ == in_.bytes && lent_.empty());
+  ROTA_ASSERT(header_has_arrived_ && taken_ == in_.bytes && peeked_.empty());
   header_has_arrived_ = false;
   asked_ = 0;
   taken_ = 0;
@@ -197,7 +197,7 @@ bool MpiChannel::settle() noexcept {
 }
 
 bool MpiChannel::keeps_buffers() const noexcept {
-  return !sends_.is_empty() || (!pieces_.is_empty() && !is_lending_);
+  return !sends_.is_empty() || (!pieces_.is_empty() && !fills_slots_);
 }
 
 }  // namespace rota::transport::mpi

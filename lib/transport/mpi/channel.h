@@ -109,10 +109,10 @@ class MpiChannel final : public transport::Channel {
   Parts pieces_;
   std::size_t asked_ = 0;
   std::size_t taken_ = 0;
-  Block slots_;                      // Made at the first peek().
-  std::size_t slot_ = 0;             // The slot of the next piece.
-  bool is_lending_ = false;          // The pieces under way arrive in slots.
-  std::span<const std::byte> lent_;  // The unused bytes of the piece that peek() lends.
+  Block slots_;                        // Made at the first peek().
+  std::size_t slot_ = 0;               // The slot of the next piece.
+  bool fills_slots_ = false;           // The pieces under way arrive in slots.
+  std::span<const std::byte> peeked_;  // The unused bytes of the piece that peek() shows.
   std::atomic<std::uint64_t> staged_bytes_{0};
 };
 
