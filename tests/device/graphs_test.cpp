@@ -50,7 +50,7 @@ std::vector<float> weights_after(const std::vector<std::size_t>& batches) {
 const std::vector<std::size_t> kFiveSteps(5, kSamples);
 
 const cuda::Calls& calls_without_graphs() {
-  static const cuda::Calls calls = [] {
+  static const cuda::Calls kCalls = [] {
     cuda::Calls without = FakeDevice::calls();
     without.begin_capture = nullptr;
     without.end_capture = nullptr;
@@ -58,27 +58,28 @@ const cuda::Calls& calls_without_graphs() {
     without.destroy_graph = nullptr;
     return without;
   }();
-  return calls;
+  return kCalls;
 }
 
 // Returns the weights after five steps without graphs.
 const std::vector<float>& plain_weights() {
-  static const std::vector<float> weights = [] {
+  static const std::vector<float> kWeights = [] {
     const FakeDevice fake;
     cuda::use(calls_without_graphs());
     return weights_after(kFiveSteps);
   }();
-  return weights;
+  return kWeights;
 }
 
 // Returns the calls that put the copies, kernels and graphs of one later step on the stream.
 std::vector<std::size_t> calls_of_a_step(const FakeDevice& fake) {
-  const std::array kKinds{FakeCall::kCopy, FakeCall::kKernel, FakeCall::kLaunchGraph};
+  const std::array kinds{FakeCall::kCopy, FakeCall::kKernel, FakeCall::kLaunchGraph};
   const auto calls_of = [&](std::size_t steps) {
     std::vector<std::size_t> calls;
-    for (const FakeCall kind : kKinds) calls.push_back(fake.count(kind));
+    calls.reserve(kinds.size());
+    for (const FakeCall kind : kinds) calls.push_back(fake.count(kind));
     weights_after(std::vector<std::size_t>(steps, kSamples));
-    for (std::size_t i = 0; i < calls.size(); ++i) calls[i] = fake.count(kKinds[i]) - calls[i];
+    for (std::size_t i = 0; i < calls.size(); ++i) calls[i] = fake.count(kinds[i]) - calls[i];
     return calls;
   };
   const std::vector<std::size_t> before = calls_of(3);
