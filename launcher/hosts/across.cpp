@@ -34,10 +34,10 @@ std::optional<os::Listener> listen_for_others(const std::string& place, const Ru
   }
 }
 
-// Returns the exit code for the signal that waits.
+// Returns the exit code for the request that waits. Notices have no ranks to go to.
 int end_before_job(os::SignalWatch& signals, const HostPlan& host_plan) {
   auto signal = signals.next();
-  while (signal && signal->number == SIGCHLD) signal = signals.next();
+  while (signal && signals.is_notice(signal->number)) signal = signals.next();
   if (!signal) return kExitCannotRun;
   complain(name_of_host(host_plan, host_plan.own_host) + " got " + os::signal_name(signal->number) +
            " before the job began");

@@ -224,8 +224,11 @@ void Follower::hear_signals() {
   if (!polls_.readable(signal_position_)) return;
   while (const auto signal = setup_.signals.next()) {
     if (signal->number == SIGCHLD) continue;
-    const bool is_notice = setup_.signals.is_notice(signal->number);
-    is_notice ? hear_notice(*signal) : hear_request(*signal);
+    if (setup_.signals.is_notice(signal->number)) {
+      hear_notice(*signal);
+    } else {
+      hear_request(*signal);
+    }
     if (!has_started_ && exit_code_) return;
   }
 }
