@@ -17,6 +17,7 @@
 #include "communicator/blame.h"
 #include "communicator/by_hand.h"
 #include "communicator/first_word.h"
+#include "communicator/listening_ports.h"
 #include "communicator/tuned_file.h"
 #include "communicator/with_nccl.h"
 #include "device/claims.h"

@@ -12,8 +12,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr std::array kRequests{SIGTERM};
+constexpr std::array kNotices{SIGCHLD};
+
 TEST(PatientListener, ListensOnceThePortIsFree) {
-  const SignalWatch signals(std::array{SIGCHLD, SIGTERM});
+  const SignalWatch signals(kRequests, kNotices);
   Listener held = listen_on_loopback();
   const Address address = parse_address(held.address);
   int try_count = 0;
@@ -29,7 +32,7 @@ TEST(PatientListener, ListensOnceThePortIsFree) {
 }
 
 TEST(PatientListener, GivesUpWhenThePortStaysHeld) {
-  const SignalWatch signals(std::array{SIGCHLD, SIGTERM});
+  const SignalWatch signals(kRequests, kNotices);
   const Listener held = listen_on_loopback();
   const base::TimePoint start = base::Clock::now();
   EXPECT_THROW(listen_patiently([&] { return listen_on(parse_address(held.address)); }, signals,
@@ -40,7 +43,7 @@ TEST(PatientListener, GivesUpWhenThePortStaysHeld) {
 
 // The address is one of those for documentation, which no host has.
 TEST(PatientListener, WaitsForNothingElse) {
-  const SignalWatch signals(std::array{SIGCHLD, SIGTERM});
+  const SignalWatch signals(kRequests, kNotices);
   int try_count = 0;
   const auto listen = [&] {
     ++try_count;
@@ -51,7 +54,7 @@ TEST(PatientListener, WaitsForNothingElse) {
 }
 
 TEST(PatientListener, EndsTheWaitForASignal) {
-  SignalWatch signals(std::array{SIGCHLD, SIGTERM});
+  SignalWatch signals(kRequests, kNotices);
   const Listener held = listen_on_loopback();
   const auto listener = listen_patiently(
       [&] {
