@@ -200,7 +200,8 @@ RankTable complete_table(const JobByHand& job) {
 bool meet_through_store(const JobByHand& job) noexcept { return is_store(job.meeting); }
 
 Arrival arrive_through_store(const JobByHand& job, stores::Store& store, bool encrypts,
-                             const std::optional<base::PortRange>& ports, base::TimePoint deadline) {
+                             const std::optional<base::PortRange>& ports,
+                             base::TimePoint deadline) {
   FoundRankZero found = find_rank_zero(job, store, ports, deadline);
   const auth::Credentials own(found.key, encrypts);
   if (job.rank == 0) return arrive_as_rank_0(job.table, own, std::move(found.listener));

@@ -146,7 +146,8 @@ std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint 
 }
 
 FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store,
-                             const std::optional<base::PortRange>& ports, base::TimePoint deadline) {
+                             const std::optional<base::PortRange>& ports,
+                             base::TimePoint deadline) {
   FoundRankZero found;
   RankZero first{.machine = os::machine_id(), .places = {}};
   std::string own;

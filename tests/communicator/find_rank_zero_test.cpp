@@ -162,7 +162,8 @@ TEST(ListeningPorts, AreThoseOfTheOptionsOrOfTheVariable) {
   const auto error = testing::error_of([&] { (void)listening_ports(options); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(error->what(), HasSubstr("CommunicatorOptions::ports is '65536-70000': expected FIRST-LAST"));
+  EXPECT_THAT(error->what(),
+              HasSubstr("CommunicatorOptions::ports is '65536-70000': expected FIRST-LAST"));
 }
 
 // Without this word, the other ranks would wait for rank 0 until their deadline.

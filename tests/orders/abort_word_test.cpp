@@ -15,8 +15,7 @@ namespace {
 using transport::shm::AbortWord;
 
 // Two ranks give up, one after the other, and change their values. A third rank reads both values.
-// They are atomic, because a program that uses its memory again races with the ranks that still read
-// it.
+// They are atomic, as a program that uses its memory again races with ranks that still read it.
 void is_seen_with_what_was_taken_back() {
   AbortWord word{};
   std::atomic<int> shared[2] = {1, 1};

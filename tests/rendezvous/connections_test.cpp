@@ -59,11 +59,11 @@ class LinesTest : public ::testing::Test {
   os::Fd peers_[2];
   std::vector<os::Fd> fds_;
   std::vector<std::string> heard_;
-  std::vector<std::size_t> lent_;
+  std::vector<std::size_t> handed_over_;
   std::function<void(std::size_t index)> then_;
   Connections connections_{
       2, [this](std::size_t index, std::span<const std::byte> bytes) { on_heard(index, bytes); },
-      [this](std::size_t index) { lent_.push_back(index); }};
+      [this](std::size_t index) { handed_over_.push_back(index); }};
 };
 
 using Texts = std::vector<std::string>;
@@ -78,7 +78,7 @@ TEST_F(LinesTest, DeliverWhatIsPostedInOrder) {
   EXPECT_EQ(rank_hears(0), "two");
   EXPECT_EQ(rank_hears(0), std::nullopt);
   EXPECT_EQ(rank_hears(1), "other");
-  EXPECT_TRUE(lent_.empty());
+  EXPECT_TRUE(handed_over_.empty());
 }
 
 // Behaves like an encrypted connection: its bytes have left the socket, so poll() no longer reports
@@ -135,7 +135,7 @@ TEST_F(LinesTest, SendMoreDescriptorsThanAMessageTakesInCopiesWithoutText) {
   EXPECT_EQ(rank_hears(1), "");
   EXPECT_EQ(fds_.size(), 1U);
   EXPECT_EQ(rank_hears(1), std::nullopt);
-  EXPECT_EQ(lent_, std::vector<std::size_t>{1});
+  EXPECT_EQ(handed_over_, std::vector<std::size_t>{1});
 }
 
 // Counts the descriptors that are sent, and takes every message.
@@ -168,7 +168,7 @@ TEST_F(LinesTest, SendVeryManyDescriptorsInSeveralTurns) {
   connections_.post(1, reply("not held up"), {});
   while (sent_count < kCount) {
     const std::size_t before = sent_count;
-    EXPECT_TRUE(lent_.empty());
+    EXPECT_TRUE(handed_over_.empty());
     connections_.send_all(time(0));
     ASSERT_GT(sent_count, before);
     ASSERT_LE(sent_count, before + kMostATurn);
@@ -176,7 +176,7 @@ TEST_F(LinesTest, SendVeryManyDescriptorsInSeveralTurns) {
       EXPECT_EQ(rank_hears(1), "not held up");
     }
   }
-  EXPECT_EQ(lent_, std::vector<std::size_t>{0});
+  EXPECT_EQ(handed_over_, std::vector<std::size_t>{0});
 }
 
 TEST_F(LinesTest, ReadAllThatARankHasSaid) {

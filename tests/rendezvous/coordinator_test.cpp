@@ -36,7 +36,7 @@ TEST(Coordinator, WelcomesEachRankWithItsOwnRankAndTheDescriptors) {
 
 // If no descriptors travel, the coordinator sends the table itself to each rank that has another
 // table.
-TEST(Coordinator, SendsTheTableToWhoHasAnotherOneWhereItLendsNone) {
+TEST(Coordinator, SendsTheTableToWhoHasAnotherOneWhereItSendsNone) {
   Job job = job_of(2);
   job.hands_descriptors = false;
   job.table.rows[0].host = std::string(100'000, 'x');

@@ -85,7 +85,7 @@ TEST(Job, IsRefusedATableWithoutItsRank) {
   EXPECT_FALSE(add_table("no table", job));
 }
 
-TEST(Job, LendsWhatItsTransportTakes) {
+TEST(Job, SendsWhatItsTransportTakes) {
   Job job = job_of_two();
   job.table.rows.push_back({1, "b", "10.0.0.2:7702", ""});
   EXPECT_EQ(descriptor_count(job), 1U);

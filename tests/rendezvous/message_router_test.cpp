@@ -64,16 +64,16 @@ class MessageRouterTest : public ::testing::Test {
         job_of(world_size),
         MessageRouter::Hooks{
             .heard = [this](std::size_t rank, const Message&) { heard_.push_back(rank); },
-            .descriptors_of = [this](std::size_t) { return lent_fds(); },
-            .descriptors_sent = [this](std::size_t rank) { lent_.push_back(rank); }});
+            .descriptors_of = [this](std::size_t) { return own_descriptors(); },
+            .descriptors_sent = [this](std::size_t rank) { sent_to_.push_back(rank); }});
   }
 
   void connect(std::size_t rank, Script& script) {
     router_->connect(rank, std::make_unique<ScriptedLine>(script));
   }
 
-  std::vector<int> lent_fds() const {
-    std::vector<int> fds(lent_count_, STDIN_FILENO);
+  std::vector<int> own_descriptors() const {
+    std::vector<int> fds(descriptor_count_, STDIN_FILENO);
     if (table_) fds.insert(fds.begin(), table_.get());
     return fds;
   }
@@ -89,10 +89,10 @@ class MessageRouterTest : public ::testing::Test {
   }
 
   std::unique_ptr<MessageRouter> router_;
-  std::size_t lent_count_ = 0;  // Descriptors for each rank, without the table.
+  std::size_t descriptor_count_ = 0;  // Descriptors for each rank, without the table.
   os::Fd table_;
   std::vector<std::size_t> heard_;  // The ranks of the messages, in order.
-  std::vector<std::size_t> lent_;
+  std::vector<std::size_t> sent_to_;
   os::PollSet polls_;
   base::TimePoint now_{};
 };
@@ -116,9 +116,9 @@ TEST_F(MessageRouterTest, HandsOnWhatIsSaidAndAnswers) {
 
 // If there are too many descriptors for one message, several messages carry them. The first message
 // describes all of them.
-TEST_F(MessageRouterTest, LendsDescriptorsInAsManyMessagesAsItTakes) {
+TEST_F(MessageRouterTest, SendsDescriptorsInAsManyMessagesAsItTakes) {
   start(2);
-  lent_count_ = 2 * os::kMaxMessageFds + 1;
+  descriptor_count_ = 2 * os::kMaxMessageFds + 1;
   Script script{.heard = {{.type = MessageType::kJoin}}};
   connect(1, script);
   turn();
@@ -131,15 +131,15 @@ TEST_F(MessageRouterTest, LendsDescriptorsInAsManyMessagesAsItTakes) {
     EXPECT_EQ(script.sent[i].first.text.empty(), i > 0);
     EXPECT_EQ(script.sent[i].second, i < 2 ? os::kMaxMessageFds : 1);
   }
-  EXPECT_THAT(lent_, ElementsAre(1));
+  EXPECT_THAT(sent_to_, ElementsAre(1));
 }
 
 // Sends to a real client, which collects the descriptors again.
-TEST_F(MessageRouterTest, LendsEveryDescriptorThatAClientWaitsFor) {
+TEST_F(MessageRouterTest, SendsEveryDescriptorThatAClientWaitsFor) {
   constexpr std::size_t kWorldSize = os::kMaxMessageFds + 7;
   start(kWorldSize);
   table_ = make_table_file(router_->table_text());
-  lent_count_ = kWorldSize;
+  descriptor_count_ = kWorldSize;
   auto [ours, theirs] = os::make_message_socket_pair();
   router_->connect(3, std::make_unique<LocalConnection>(std::move(ours)));
   os::send_message(theirs.get(), encode({.type = MessageType::kJoin}));
@@ -153,7 +153,7 @@ TEST_F(MessageRouterTest, LendsEveryDescriptorThatAClientWaitsFor) {
 // The descriptors count as sent when the last of them has been sent.
 TEST_F(MessageRouterTest, TriesAgainLaterWhereALineHasNoRoom) {
   start(1);
-  lent_count_ = os::kMaxMessageFds + 1;
+  descriptor_count_ = os::kMaxMessageFds + 1;
   Script script{.heard = {{.type = MessageType::kJoin}}, .when_sending = os::Io::kWouldBlock};
   connect(0, script);
   turn();
@@ -166,13 +166,13 @@ TEST_F(MessageRouterTest, TriesAgainLaterWhereALineHasNoRoom) {
   now_ += milliseconds(1);
   turn();
   EXPECT_EQ(script.attempt_count, 2);
-  EXPECT_TRUE(lent_.empty());
+  EXPECT_TRUE(sent_to_.empty());
   script.when_sending = os::Io::kDone;
   now_ += milliseconds(5);
   turn();
   EXPECT_EQ(script.attempt_count, 4);
   EXPECT_EQ(script.sent.size(), 2U);
-  EXPECT_THAT(lent_, ElementsAre(0));
+  EXPECT_THAT(sent_to_, ElementsAre(0));
   EXPECT_EQ(router_->next_deadline(now_), std::nullopt);
 }
 

@@ -254,7 +254,7 @@ int add_fake_kernel(const On& on, FakeKernel kernel) {
                  }});
 }
 
-int lend_to_fake(FakeCall call, void* address, const FakeRun& run) {
+int add_foreign_run(FakeCall call, void* address, const FakeRun& run) {
   State& own = state();
   const std::scoped_lock lock(own.mutex);
   if (const int error = own.begin(call); error != 0) return error;
@@ -267,7 +267,7 @@ int take_back_from_fake(void* address, FakeRun& run) {
   State& own = state();
   const std::scoped_lock lock(own.mutex);
   const auto found = own.runs.find(reinterpret_cast<std::uintptr_t>(address));
-  if (found == own.runs.end() || !found->second.is_lent) return kInvalid;
+  if (found == own.runs.end() || !found->second.is_foreign) return kInvalid;
   run = found->second;
   own.runs.erase(found);
   return 0;
@@ -301,7 +301,7 @@ FakeDevice::~FakeDevice() {
   if (state_->thread.joinable()) state_->thread.join();
   for (const auto& [address, run] : state_->runs) {
     void* outside = reinterpret_cast<void*>(address);
-    if (run.is_lent) continue;
+    if (run.is_foreign) continue;
     if (run.device < 0) {
       std::free(outside);
     } else {

@@ -32,7 +32,7 @@ struct FakeRun {
   int device = -1;              // -1: pinned memory of the host.
   int file = -1;                // The descriptor of an allocation of a device.
   bool is_free = false;         // Given back. Only with reuses_addresses are they used again.
-  bool is_lent = false;         // See lend_to_fake().
+  bool is_foreign = false;      // See add_foreign_run().
   std::uint64_t number = 0;     // Of an allocation of a device.
   // The allocation of this process that this run is another view of. 0: of another process, or
   // none.
@@ -40,7 +40,7 @@ struct FakeRun {
 };
 
 // Lets devices use memory that other functions own, until it is taken back. Counts as `call`.
-int lend_to_fake(FakeCall call, void* address, const FakeRun& run);
+int add_foreign_run(FakeCall call, void* address, const FakeRun& run);
 int take_back_from_fake(void* address, FakeRun& run);
 // Finds the run that an address belongs to, and where it starts. Counts as `call`.
 int find_in_fake(FakeCall call, const void* address, void*& start, FakeRun& run);

@@ -49,13 +49,13 @@ int open_run(const cuda::MemoryHandle& handle, void*& base) noexcept {
   std::memcpy(&shown, handle.bytes.data(), sizeof shown);
   const bool is_own = shown.process == getpid();
   FakeRun view = shown.run;
-  view.is_lent = true;
+  view.is_foreign = true;
   view.view_of = is_own ? view.number : 0;
   if (!is_own) view.inside = map_foreign(shown);
   if (!view.inside) return kNotSupported;
   void* const address = mmap(nullptr, view.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) return kNotSupported;
-  if (lend_to_fake(FakeCall::kOpen, address, view) != 0) {
+  if (add_foreign_run(FakeCall::kOpen, address, view) != 0) {
     munmap(address, view.bytes);
     if (!is_own) munmap(view.inside, view.bytes);
     return kNotSupported;
@@ -90,9 +90,9 @@ void reduce_inside(FakeMemory& all, const cuda::ManyInputs& what,
 
 void add_pins(cuda::Calls& calls) {
   calls.pin = [](void* address, std::size_t bytes) noexcept {
-    return lend_to_fake(
+    return add_foreign_run(
         FakeCall::kPin, address,
-        {.bytes = bytes, .inside = static_cast<std::byte*>(address), .is_lent = true});
+        {.bytes = bytes, .inside = static_cast<std::byte*>(address), .is_foreign = true});
   };
   calls.unpin = [](void* address) noexcept {
     FakeRun run;

@@ -78,7 +78,7 @@ TEST_F(MixedTransportTest, MovesNothingBetweenLocalPeersThatMayBeReadWhereItLies
   EXPECT_EQ(ranks_[1]->sent_bytes(), 2 * kHeader.bytes);
 }
 
-TEST_F(MixedTransportTest, LendsNoMemoryWhereNotAllShareIt) {
+TEST_F(MixedTransportTest, SharesNoMemoryWhereNotAllShareIt) {
   for (const auto& rank : ranks_) EXPECT_EQ(rank->shared_memory(), nullptr);
 }
 

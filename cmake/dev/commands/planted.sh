@@ -183,9 +183,8 @@ chosen_faults() {
 is_simulated() { [[ $(head_of "$1" Found-by) == '^simulation$' ]]; }
 
 # plant_all END NAME... plants the faults in the copy, one after the other, and begins none when
-# SECONDS has come to END. It writes the names of faults that are not found into
-# $planted_tree.wrong, of those that are out of date into $planted_tree.out_of_date, and of those that
-# were left into $planted_tree.left.
+# SECONDS has come to END. Into $planted_tree.wrong, .out_of_date and .left, it writes the names of
+# faults that are not found, that are out of date, and that were not begun.
 plant_all() {
   local end=$1 name key problem
   shift

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds all that a Kubernetes consists of from Go modules into the cache, unless it is there: the
-# programs, the images of those that run in pods, and the manifests of the controllers.
+# programs, images of the programs that run in pods, and the manifests of the controllers.
 set -euo pipefail
 exec >&2  # What else is printed may be for a shell.
 source "$(dirname "${BASH_SOURCE[0]}")/place.sh"

@@ -336,14 +336,11 @@ TEST_F(ExitPolicyTest, ShortensTheGraceWhenItsGuardIsGone) {
 }
 
 TEST_F(ExitPolicyTest, HasTheRanksAgreeOnTheStopSignal) {
-  for (const bool is_stop : {false, true}) {
-    ExitPolicy policy(1, {.deadline = seconds(2),
-                          .fault_grace = milliseconds(500),
-                          .request_grace = seconds(5),
-                          .timeout = std::nullopt,
-                          .stop_signal = is_stop ? SIGUSR1 : SIGUSR2});
+  for (const int stop : {SIGUSR1, SIGUSR2}) {
+    ExitPolicy policy(1, {seconds(2), milliseconds(500), seconds(5), std::nullopt, stop});
+    const Action expected = stop == SIGUSR1 ? Action::kAgree : Action::kTerminate;
     policy.on_signal(SIGUSR1, time(5));
-    EXPECT_EQ(policy.decide(time(5), true, true), is_stop ? Action::kAgree : Action::kTerminate);
+    EXPECT_EQ(policy.decide(time(5), true, true), expected);
     EXPECT_EQ(policy.outcome().code, 128 + SIGUSR1);
   }
 }

@@ -29,7 +29,7 @@ bool takes_calls(const std::string& address) {
   return !os::connect_result(calling.socket.get());
 }
 
-TEST(DescriptorHandoff, OfNothingLendsNothing) {
+TEST(DescriptorHandoff, OfNothingSendsNothing) {
   DescriptorHandoff handoff(2);
   EXPECT_THAT(handoff.descriptors_of(0), IsEmpty());
   handoff.release(0);
@@ -37,7 +37,7 @@ TEST(DescriptorHandoff, OfNothingLendsNothing) {
   EXPECT_THAT(handoff.descriptors_of(1), IsEmpty());
 }
 
-TEST(DescriptorHandoff, LendsEveryRankAllArenas) {
+TEST(DescriptorHandoff, SendsEveryRankAllArenas) {
   DescriptorHandoff handoff(3);
   handoff.add_arenas(4096);
   const std::vector<int> fds = handoff.descriptors_of(0);
@@ -48,7 +48,7 @@ TEST(DescriptorHandoff, LendsEveryRankAllArenas) {
   EXPECT_NE(fds[1], fds[2]);
 }
 
-TEST(DescriptorHandoff, LendsEveryRankTheTableFirstUntilTheLastHasIt) {
+TEST(DescriptorHandoff, SendsEveryRankTheTableFirstUntilTheLastHasIt) {
   DescriptorHandoff handoff(2);
   handoff.add_arenas(4096);
   const std::vector<int> arenas = handoff.descriptors_of(0);
@@ -93,7 +93,7 @@ TEST(DescriptorHandoff, MayHaveArenasOfOtherRotarunsRanks) {
   for (const int fd : fds) EXPECT_FALSE(is_open(fd));
 }
 
-TEST(DescriptorHandoff, LendsEachRankItsOwnListener) {
+TEST(DescriptorHandoff, SendsEachRankItsOwnListener) {
   std::vector<os::Listener> listeners;
   listeners.reserve(2);
   for (int i = 0; i < 2; ++i) listeners.push_back(os::listen_on_loopback());
@@ -104,7 +104,7 @@ TEST(DescriptorHandoff, LendsEachRankItsOwnListener) {
   EXPECT_THAT(handoff.descriptors_of(1), ElementsAre(second));
 }
 
-TEST(DescriptorHandoff, LendsAListenerBeforeTheArenas) {
+TEST(DescriptorHandoff, SendsAListenerBeforeTheArenas) {
   std::vector<os::Listener> listeners;
   listeners.reserve(2);
   for (int i = 0; i < 2; ++i) listeners.push_back(os::listen_on_loopback());
