@@ -30,6 +30,10 @@ std::string number_line(const char* member, std::uint64_t number) {
   return "\"" + std::string(member) + "\": " + std::to_string(number) + ",\n";
 }
 
+std::string list_line(std::string_view member, const std::vector<std::size_t>& numbers) {
+  return "\"" + std::string(member) + "\": " + json(numbers).dump() + ",\n";
+}
+
 json entry_of(const ManifestFile& file) {
   json sums = json::array();
   for (const std::uint32_t sum : file.sums) sums.push_back(sum_text(sum));
@@ -55,8 +59,9 @@ std::string body_of(const Manifest& manifest) {
   return "{\n" + number_line("format", kManifestFormat) + R"("run": ")" + to_text(manifest.run) +
          "\",\n" + number_line("start", manifest.start) + number_line("view", manifest.view) +
          number_line("world_size", manifest.world_size) + number_line("step", manifest.step) +
-         "\"ranks\": " + json(manifest.ranks).dump() + ",\n" + lines_of("facts", facts) +
-         lines_of("counters", counters) + lines_of("tensors", tensors) + lines_of("files", files);
+         list_line("ranks", manifest.ranks) + list_line("stateful_ranks", manifest.stateful_ranks) +
+         lines_of("facts", facts) + lines_of("counters", counters) + lines_of("tensors", tensors) +
+         lines_of("files", files);
 }
 
 }  // namespace

@@ -54,6 +54,8 @@ struct Manifest {
   std::uint64_t world_size = 1;    // The ranks that trained.
   std::uint64_t step = 0;          // Completed steps, counted from the first start of the run.
   std::vector<std::size_t> ranks;  // Ascending. The ranks whose own state is in the folder.
+  // Ascending. The ranks that had a state of their own, in this folder or in that of another host.
+  std::vector<std::size_t> stateful_ranks;
   std::vector<Fact> facts;         // What all ranks share, in the order of the state.
   std::vector<Counter> counters;   // The same.
   std::vector<TensorInfo> tensors;  // The same; the files have the elements.

@@ -40,7 +40,7 @@ class ManifestReader {
     check_sum(text);
     const Json root = parse(text);
     check_format(root);
-    check_members(root, "the manifest", 12);
+    check_members(root, "the manifest", 13);
     Manifest manifest;
     manifest.run = run_of(root);
     manifest.start = number(root, "the manifest", "start", 1);
@@ -51,7 +51,11 @@ class ManifestReader {
              " ranks wrote the checkpoint; the most is " + std::to_string(kMostRanks));
     }
     manifest.step = number(root, "the manifest", "step", 0);
-    manifest.ranks = ranks_of(root, manifest.world_size);
+    manifest.ranks = ranks_of(root, "ranks", manifest.world_size);
+    manifest.stateful_ranks = ranks_of(root, "stateful_ranks", manifest.world_size);
+    if (!std::ranges::includes(manifest.stateful_ranks, manifest.ranks)) {
+      refuse("stateful_ranks lacks a rank of ranks");
+    }
     each(root, "facts", [&](const Json& entry, const std::string& place) {
       check_members(entry, place, 2);
       manifest.facts.push_back({text_of(entry, place, "name"), text_of(entry, place, "text")});
@@ -197,14 +201,15 @@ class ManifestReader {
     return *run;
   }
 
-  std::vector<std::size_t> ranks_of(const Json& root, std::uint64_t world_size) const {
+  std::vector<std::size_t> ranks_of(const Json& root, const char* member,
+                                    std::uint64_t world_size) const {
     std::vector<std::size_t> ranks;
-    for (const Json& entry : list(root, "the manifest", "ranks")) {
+    for (const Json& entry : list(root, "the manifest", member)) {
       const std::size_t rank =
-          to_size(entry, "a rank of ranks", ranks.empty() ? 0 : ranks.back() + 1);
+          to_size(entry, "a rank of " + std::string(member), ranks.empty() ? 0 : ranks.back() + 1);
       if (rank >= world_size) {
-        refuse("ranks has rank " + std::to_string(rank) + " of " + std::to_string(world_size) +
-               " ranks");
+        refuse(std::string(member) + " has rank " + std::to_string(rank) + " of " +
+               std::to_string(world_size) + " ranks");
       }
       ranks.push_back(rank);
     }

@@ -98,13 +98,17 @@ void require_files(const std::string& hidden, const std::vector<ManifestFile>& f
   }
 }
 
-// Adds the files of the group's ranks to its manifest.
+// Adds the files of the group's ranks to its manifest, and which ranks of all groups have their
+// own.
 void add_files(const std::vector<Written>& all, const Writers& writers, Manifest& manifest) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (writers.group_of(rank) != writers.group()) continue;
+    const bool is_here = writers.group_of(rank) == writers.group();
     for (const ManifestFile& file : all[rank].files) {
+      const bool is_own = file_name_from(file.name)->kind == FileKind::kRank;
+      if (is_own) manifest.stateful_ranks.push_back(rank);
+      if (!is_here) continue;
+      if (is_own) manifest.ranks.push_back(rank);
       manifest.files.push_back(file);
-      if (file_name_from(file.name)->kind == FileKind::kRank) manifest.ranks.push_back(rank);
     }
   }
 }

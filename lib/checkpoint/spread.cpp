@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -165,9 +166,7 @@ std::vector<std::size_t> lost_ranks(CopySpan copies) {
     if (copy) found.insert(copy->ranks.begin(), copy->ranks.end());
   }
   std::vector<std::size_t> lost;
-  for (std::size_t rank = 0; rank < copies[*first]->world_size && !found.empty(); ++rank) {
-    if (!found.contains(rank)) lost.push_back(rank);
-  }
+  std::ranges::set_difference(copies[*first]->stateful_ranks, found, std::back_inserter(lost));
   return lost;
 }
 

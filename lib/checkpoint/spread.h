@@ -31,8 +31,7 @@ struct Sending {
 std::vector<Sending> plan_sendings(const Writers& writers,
                                    std::span<const std::optional<Manifest>> copies);
 
-// The ranks of the world that saved whose own pieces no copy has, although copies have those of
-// other ranks.
+// Returns the ranks that saved pieces of their own, and whose pieces no copy has.
 std::vector<std::size_t> lost_ranks(std::span<const std::optional<Manifest>> copies);
 
 // Sends, and completes Choice::checkpoint on every rank. A group that had no copy has one in

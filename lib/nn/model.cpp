@@ -62,7 +62,7 @@ class Model<T>::Impl {
   };
 
   ImageShape add(const Layer& layer, std::size_t position, ImageShape input);
-  void check_inputs(const Batch<T>& batch, std::size_t samples, const std::string& what) const;
+  void check_inputs(const Batch<T>& batch, std::size_t samples, bool has_labels) const;
   void check(const Batch<T>& batch) const;
   void check_bound(std::size_t index) const;
   void announce_nothing(const std::function<void(std::size_t)>& gradient_ready,
@@ -152,15 +152,18 @@ void Model<T>::Impl::initialize(std::uint64_t seed) {
   }
 }
 
-// Refuses inputs that are not those of so many samples. `what` names the batch.
+// Refuses inputs that are not those of so many samples. A batch to train on or to evaluate has
+// labels.
 template <class T>
 void Model<T>::Impl::check_inputs(const Batch<T>& batch, std::size_t samples,
-                                  const std::string& what) const {
+                                  bool has_labels) const {
   for (std::size_t index = 0; index < bindings_.size(); ++index) check_bound(index);
   if (const char* const why = runner_->why_not(batch)) refuse(why);
   const bool has_pixels = !batch.pixels.empty();
   const std::size_t inputs = input_count(batch);
   if (inputs == samples * input_.count() && !(has_pixels && !batch.inputs.empty())) return;
+  const std::string what =
+      has_labels ? "a batch of " + std::to_string(samples) + " labels" : "a batch to predict";
   refuse(what + " has " + std::to_string(inputs) + (has_pixels ? " pixels" : " input values") +
          "; this model takes " + std::to_string(input_.count()) + " for each sample" +
          (has_pixels ? ", and either pixels or input values" : ""));
@@ -169,7 +172,7 @@ void Model<T>::Impl::check_inputs(const Batch<T>& batch, std::size_t samples,
 template <class T>
 void Model<T>::Impl::check(const Batch<T>& batch) const {
   const std::size_t samples = batch.labels.size();
-  check_inputs(batch, samples, "a batch of " + std::to_string(samples) + " labels");
+  check_inputs(batch, samples, true);
   for (std::size_t sample = 0; sample < samples; ++sample) {
     if (batch.labels[sample] < classes()) continue;
     refuse("sample " + std::to_string(sample) + " of the batch has label " +
@@ -226,7 +229,7 @@ Score Model<T>::Impl::evaluate(const Batch<T>& batch) {
 template <class T>
 std::vector<T> Model<T>::Impl::predict(const Batch<T>& batch) {
   const std::size_t samples = input_count(batch) / input_.count();
-  check_inputs(batch, samples, "a batch to predict");
+  check_inputs(batch, samples, false);
   std::vector<T> logits(samples * classes_);
   const Batch<T> inputs = {.inputs = batch.inputs, .pixels = batch.pixels};
   runner_->predict(inputs, samples, logits.data());

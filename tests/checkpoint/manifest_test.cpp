@@ -51,7 +51,7 @@ TEST(Manifest, ComesBackAsItWasWritten) {
 TEST(Manifest, HasOneLineForEachEntry) {
   Manifest manifest;
   manifest.step = 7;
-  manifest.ranks = {0};
+  manifest.ranks = manifest.stateful_ranks = {0};
   manifest.facts = {{"seed", "17"}};
   manifest.counters = {{"optimizer/step", 7}};
   manifest.tensors = {{"model/w", DataType::kFloat32, {2, 3}}};
@@ -64,6 +64,7 @@ TEST(Manifest, HasOneLineForEachEntry) {
 "world_size": 1,
 "step": 7,
 "ranks": [0],
+"stateful_ranks": [0],
 "facts": [
 {"name":"seed","text":"17"}],
 "counters": [
@@ -72,7 +73,7 @@ TEST(Manifest, HasOneLineForEachEntry) {
 {"name":"model/w","shape":[2,3],"type":"float32"}],
 "files": [
 {"bytes":9,"crc32c":["000000ab"],"name":"parameters-00000-of-00001.safetensors"}],
-"crc32c": "7ce64eb2"}
+"crc32c": "abcb5d69"}
 )");
 }
 
@@ -160,6 +161,7 @@ TEST(Manifest, NamesTheMemberThatIsWrong) {
       {"\"world_size\": 4", "\"world_size\": 0", "world_size is 0"},
       {"\"world_size\": 4", "\"world_size\": 9223372036854775808", "the most is 1048576"},
       {"\"world_size\": 4", "\"world_size\": 3", "ranks has rank 3 of 3 ranks"},
+      {"[0,1,2,3]", "[0,1,2]", "stateful_ranks lacks a rank of ranks"},
       {"[0,2,3]", "[0,2,2]", "a rank of ranks is 2: a whole number from 3 on"},
       {"[0,2,3]", "{}", "ranks is not a list"},
       {"0123456789abcdef0011", "0123456789ABCDEF0011", "run is \"0123456789ABCDEF001122"},

@@ -138,6 +138,7 @@ TEST_P(PerHost, KeepsAWholeCopyOnEachHost) {
   const CheckpointReader first(path_of("a", 1).string());
   const CheckpointReader second(path_of("b", 1).string());
   EXPECT_THAT(first.manifest().ranks, ElementsAre(0, 2));
+  EXPECT_THAT(first.manifest().stateful_ranks, ElementsAre(0, 1, 2));
   EXPECT_THAT(second.manifest().ranks, ElementsAre(1));
   for (const CheckpointReader* copy : {&first, &second}) {
     EXPECT_EQ(copy->manifest().world_size, 3U);

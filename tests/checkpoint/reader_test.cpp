@@ -139,7 +139,7 @@ TEST_F(Reader, RefusesACheckpointOfAnotherStep) {
 TEST_F(Reader, RefusesAMissingRank) {
   SampleWriter writer(path());
   writer.write_rank(0);
-  writer.manifest.ranks = {0, 1};
+  writer.manifest.ranks = writer.manifest.stateful_ranks = {0, 1};
   writer.finish();
   expect_bad("has no file of rank 1, although the manifest says");
 }

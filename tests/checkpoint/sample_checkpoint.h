@@ -63,6 +63,7 @@ class SampleWriter {
     const FileName name{FileKind::kRank, rank, manifest.world_size};
     add_file(write_file(folder_, to_text(name), contents));
     manifest.ranks.push_back(rank);
+    manifest.stateful_ranks.push_back(rank);
   }
 
   void finish() { write_manifest(folder_, manifest); }

@@ -12,6 +12,7 @@ inline Manifest sample_manifest() {
   manifest.world_size = 4;
   manifest.step = 12'000;
   manifest.ranks = {0, 2, 3};
+  manifest.stateful_ranks = {0, 1, 2, 3};
   manifest.facts = {{"seed", "17"}, {"model", "dense \"10\"\n\\ ä"}, {"empty", ""}};
   manifest.counters = {{"step", 12'000}, {"largest", UINT64_MAX}};
   manifest.tensors = {{"model/0.dense.weights", DataType::kFloat32, {784, 10}},

@@ -54,9 +54,11 @@ TEST(WritersTest, AreTheRanksOfEachHost) {
   EXPECT_EQ(writers_on(0, hosts).told_by(0, "full"), "rank 0 on host b: full");
 }
 
-// Of a world of 4 ranks, with the own pieces of `ranks`.
-Manifest copy_with(const std::vector<std::size_t>& ranks) {
-  Manifest manifest{.run = kWritersRun, .world_size = 4, .step = 7, .ranks = ranks};
+// Of a world of 4 ranks, with the own pieces of `ranks`. `stateful`: the ranks that had some.
+Manifest copy_with(const std::vector<std::size_t>& ranks,
+                   const std::vector<std::size_t>& stateful = {0, 1, 2, 3}) {
+  Manifest manifest{
+      .run = kWritersRun, .world_size = 4, .step = 7, .ranks = ranks, .stateful_ranks = stateful};
   manifest.files.push_back({.name = "parameters-00000-of-00001.safetensors", .bytes = 5});
   for (const std::size_t rank : ranks) {
     manifest.files.push_back(
@@ -100,7 +102,12 @@ TEST(Spread, SendsRanksWhatTheyAloneHadToAnotherHost) {
 }
 
 TEST(Spread, LosesNothingWhereRanksHaveNothingOfTheirOwn) {
-  EXPECT_THAT(lost_ranks(Manifests{copy_with({}), std::nullopt}), IsEmpty());
+  EXPECT_THAT(lost_ranks(Manifests{copy_with({}, {}), std::nullopt}), IsEmpty());
+  EXPECT_THAT(lost_ranks(Manifests{copy_with({0}, {0})}), IsEmpty()) << "only rank 0 had a hook";
+}
+
+TEST(Spread, LosesWhatWasOnALostHostAlone) {
+  EXPECT_THAT(lost_ranks(Manifests{copy_with({}, {2}), std::nullopt}), ElementsAre(2));
 }
 
 SaveName named_save(std::uint64_t step, std::uint64_t start = 1) {

@@ -27,7 +27,7 @@ expect "node" rotarun --rank-by n
 expect "--rank-by --report-bindings --role" rotarun --r
 expect "evaluator" rotarun --role e
 expect "none core numa" rotarun --bind-to =
-expect "--share-devices --status-port --show-ranks" rotarun --tag-output --s
+expect "--share-devices --stop-signal --status-port --show-ranks" rotarun --tag-output --s
 expect "" rotarun --status-port ""
 expect "" rotarun -np ""
 expect "./completion.sh" rotarun -np 4 ./completion.s  # From here on: a program.
