@@ -28,7 +28,6 @@ using State = FakeDevice::State;
 
 constexpr int kInvalid = kFakeInvalid;
 constexpr int kNoRoom = kFakeNoRoom;
-constexpr int kNoStream = kFakeNoStream;
 constexpr int kFaulted = kFakeFaulted;
 constexpr std::size_t kPieceBytes = kFakePieceBytes;
 

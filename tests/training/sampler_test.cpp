@@ -144,10 +144,11 @@ TEST(Sampler, DrawsTheSameOrderOnEveryMachine) {
 // standard deviations wide. The seed is fixed, so the test cannot fail by chance.
 TEST(Sampler, GivesEverySampleTheSameChance) {
   constexpr std::size_t kSamples = 10;
-  constexpr std::uint64_t kEpochs = 10000;
+  constexpr std::uint64_t kManyEpochs = 10000;
   ShardedSampler ten = sampler(kSamples, kSamples, {0, 1});
   std::vector<int> first_count(kSamples);
-  for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch) ++first_count[order_of(ten, epoch)[0]];
+  for (std::uint64_t epoch = 0; epoch < kManyEpochs; ++epoch)
+    ++first_count[order_of(ten, epoch)[0]];
   EXPECT_THAT(first_count,
               ::testing::Each(::testing::AllOf(::testing::Gt(850), ::testing::Lt(1150))));
 }
