@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "communicator/impl.h"
-#include "tune/prediction.h"
+#include "predict/prediction.h"
 #include "tune/selection.h"
 
 namespace rota::bench {

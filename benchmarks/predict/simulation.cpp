@@ -1,0 +1,272 @@
+// Keeps the next step of each rank in a heap. The heap may have steps that are out of date: a step
+// that cannot begin as early any more is put back when its turn comes.
+#include "predict/simulation.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <queue>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace rota::bench {
+namespace {
+
+using collectives::After;
+using collectives::Lane;
+using collectives::Plan;
+using collectives::Step;
+using collectives::Verb;
+
+// The lane at the other end of the messages of a lane.
+struct Partner {
+  std::size_t rank = 0;
+  std::size_t lane = 0;
+};
+
+// The progress of one rank, in simulated time. Message i of a lane is for step i of the lane.
+class Progress {
+ public:
+  explicit Progress(Plan plan) : plan_(std::move(plan)), lanes_(plan_.lanes.size()) {}
+
+  std::size_t lane_count() const { return plan_.lanes.size(); }
+  const Lane& lane(std::size_t lane) const { return plan_.lanes[lane]; }
+  const Step& next(std::size_t lane) const {
+    return plan_.steps[plan_.lanes[lane].first_step + lanes_[lane].ends.size()];
+  }
+
+  // Returns the time from which the lane's next step may run; empty if it is not known yet.
+  std::optional<double> ready(std::size_t lane) const {
+    const std::vector<double>& ends = lanes_[lane].ends;
+    if (ends.size() == this->lane(lane).step_count) return std::nullopt;
+    const Step& step = next(lane);
+    double time = ends.empty() ? 0 : ends.back();
+    for (std::uint32_t i = 0; i < step.after_count; ++i) {
+      const After& after = plan_.afters[step.first_after + i];
+      const std::vector<double>& others = lanes_[after.lane].ends;
+      if (others.size() < after.count) return std::nullopt;
+      if (after.count > 0) time = std::max(time, others[after.count - 1]);
+    }
+    return time;
+  }
+
+  void finish(std::size_t lane, double time) { lanes_[lane].ends.push_back(time); }
+
+  // Returns when the message of the lane's next step arrives; empty if it is not on its way.
+  std::optional<double> arrival(std::size_t lane) const {
+    const Traffic& traffic = lanes_[lane];
+    if (traffic.arrivals.size() <= traffic.ends.size()) return std::nullopt;
+    return traffic.arrivals[traffic.ends.size()];
+  }
+  void expect(std::size_t lane, double arrival) { lanes_[lane].arrivals.push_back(arrival); }
+
+  Partner& partner(std::size_t lane) { return lanes_[lane].partner; }
+
+  double end() const {
+    double last = 0;
+    for (const Traffic& lane : lanes_)
+      last = std::max(last, lane.ends.empty() ? 0 : lane.ends.back());
+    return last;
+  }
+
+ private:
+  struct Traffic {
+    std::vector<double> ends;      // Of each finished step.
+    std::vector<double> arrivals;  // Of each message, if the lane receives.
+    Partner partner;               // If the lane sends or receives.
+  };
+
+  Plan plan_;
+  std::vector<Traffic> lanes_;
+};
+
+class Simulation {
+ public:
+  Simulation(const WorldModel& model, collectives::Algorithm algorithm, std::size_t bytes)
+      : model_(model),
+        busy_until_(model.hosts.size()),
+        leaving_until_(model.hosts.size()),
+        arriving_until_(model.hosts.size()),
+        versions_(model.hosts.size()) {
+    for (std::size_t rank = 0; rank < model.hosts.size(); ++rank) {
+      collectives::PlanRequest request{
+          {.algorithm = algorithm, .count = bytes / sizeof(float)}, rank, model.hosts.size()};
+      request.hosts = model.hosts;
+      ranks_.emplace_back(collectives::make_plan(request));
+    }
+    find_partners();
+  }
+
+  double run() {
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) look_at(rank);
+    while (!events_.empty()) {
+      const Event event = events_.top();
+      events_.pop();
+      if (event.version != versions_[event.rank]) continue;
+      const auto now = next_of(event.rank);
+      const bool is_current = now && now->begin == event.begin && now->lane == event.lane;
+      if (is_current) take(event);
+      look_at(event.rank);
+      // A message may enable its receiver, and the end of a message within a host its sender.
+      const Lane& lane = ranks_[event.rank].lane(event.lane);
+      if (is_current && !is_local(lane.kind) && lane.peer != event.rank) look_at(lane.peer);
+    }
+    double last = 0;
+    for (const Progress& rank : ranks_) last = std::max(last, rank.end());
+    return last;
+  }
+
+ private:
+  // The next step of a rank, and the time at which the step can begin.
+  struct Event {
+    double begin;
+    std::size_t rank;
+    std::size_t lane;
+    std::uint64_t version = 0;  // Another version than the rank's: the event is out of date.
+  };
+  struct Later {
+    bool operator()(const Event& a, const Event& b) const {
+      return std::pair(a.begin, a.rank) > std::pair(b.begin, b.rank);
+    }
+  };
+
+  void find_partners() {
+    std::vector<std::unordered_map<std::size_t, std::size_t>> receiving(ranks_.size());
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      for (std::size_t lane = 0; lane < ranks_[rank].lane_count(); ++lane) {
+        const Lane& kind = ranks_[rank].lane(lane);
+        if (kind.kind == Lane::Kind::kReceives) receiving[rank].emplace(kind.peer, lane);
+      }
+    }
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      for (std::size_t lane = 0; lane < ranks_[rank].lane_count(); ++lane) {
+        const Lane& kind = ranks_[rank].lane(lane);
+        if (kind.kind != Lane::Kind::kSends) continue;
+        const Partner there{kind.peer, receiving[kind.peer].at(rank)};
+        ranks_[rank].partner(lane) = there;
+        ranks_[there.rank].partner(there.lane) = {rank, lane};
+      }
+    }
+  }
+
+  // A lane's next step begins when it is ready, the rank is free and the cable is free.
+  std::optional<Event> event_of(std::size_t rank, std::size_t lane) {
+    const auto ready = ranks_[rank].ready(lane);
+    if (!ready) return std::nullopt;
+    double begin = std::max(*ready, busy_until_[rank]);
+    const Lane& kind = ranks_[rank].lane(lane);
+    if (kind.kind == Lane::Kind::kReceives) {
+      const auto arrival = ranks_[rank].arrival(lane);
+      if (!arrival) return std::nullopt;
+      begin = std::max(begin, *arrival);
+    } else if (kind.kind == Lane::Kind::kSends && is_near(rank, kind.peer)) {
+      if (is_under_way(ranks_[rank].partner(lane))) return std::nullopt;
+    } else if (kind.kind == Lane::Kind::kSends) {
+      begin = std::max(begin, leaving_until_[model_.hosts[rank]]);
+    }
+    return Event{begin, rank, lane};
+  }
+
+  // Returns whether a message to this lane was sent and not taken.
+  bool is_under_way(const Partner& receiver) const {
+    return ranks_[receiver.rank].arrival(receiver.lane).has_value();
+  }
+
+  std::optional<Event> next_of(std::size_t rank) {
+    std::optional<Event> first;
+    for (std::size_t lane = 0; lane < ranks_[rank].lane_count(); ++lane) {
+      const auto event = event_of(rank, lane);
+      if (event && (!first || event->begin < first->begin)) first = event;
+    }
+    return first;
+  }
+
+  // Replaces the rank's event in the heap.
+  void look_at(std::size_t rank) {
+    const std::uint64_t version = ++versions_[rank];
+    auto event = next_of(rank);
+    if (!event) return;
+    event->version = version;
+    events_.push(*event);
+  }
+
+  void take(const Event& event) {
+    switch (ranks_[event.rank].lane(event.lane).kind) {
+      case Lane::Kind::kSends:
+        return send(event);
+      case Lane::Kind::kReceives:
+        return receive(event);
+      case Lane::Kind::kLocal:
+      case Lane::Kind::kFillsSegments:
+      case Lane::Kind::kEmptiesSegments:
+        break;
+    }
+    Progress& rank = ranks_[event.rank];
+    const auto bytes = static_cast<double>(bytes_of(rank.next(event.lane)));
+    busy_until_[event.rank] = event.begin + bytes * model_.reduce_seconds_per_byte;
+    rank.finish(event.lane, busy_until_[event.rank]);
+  }
+
+  void send(const Event& event) {
+    Progress& rank = ranks_[event.rank];
+    const Lane& lane = rank.lane(event.lane);
+    const Partner there = rank.partner(event.lane);
+    const Link& link = link_to(event.rank, lane.peer);
+    const double left = event.begin + link.busy_seconds;
+    const double flight = std::max(0.0, link.latency_seconds - 2 * link.busy_seconds);
+    busy_until_[event.rank] = left;
+    if (is_near(event.rank, lane.peer)) {  // The step ends when the peer has taken the message.
+      ranks_[there.rank].expect(there.lane, left + flight);
+      return;
+    }
+    // The bytes leave on one cable while they arrive on the other.
+    const double on_wire =
+        static_cast<double>(bytes_of(rank.next(event.lane))) * link.seconds_per_byte;
+    double& leaving = leaving_until_[model_.hosts[event.rank]];
+    leaving = std::max(leaving, left) + on_wire;
+    double& arriving = arriving_until_[model_.hosts[lane.peer]];
+    arriving = std::max(leaving + flight, arriving + on_wire);
+    ranks_[there.rank].expect(there.lane, arriving);
+    rank.finish(event.lane, leaving);
+  }
+
+  void receive(const Event& event) {
+    Progress& rank = ranks_[event.rank];
+    const Lane& lane = rank.lane(event.lane);
+    const Link& link = link_to(event.rank, lane.peer);
+    const bool is_near = this->is_near(event.rank, lane.peer);
+    // Within a host, the receiver moves the values itself when it reads them.
+    double pass = is_near ? link.seconds_per_byte : 0;
+    if (rank.next(event.lane).verb == Verb::kReduce) pass = model_.reduce_seconds_per_byte;
+    const auto bytes = static_cast<double>(bytes_of(rank.next(event.lane)));
+    const double end = event.begin + link.busy_seconds + bytes * pass;
+    busy_until_[event.rank] = end;
+    rank.finish(event.lane, end);
+    const Partner there = rank.partner(event.lane);
+    if (is_near) ranks_[there.rank].finish(there.lane, end);
+  }
+
+  bool is_near(std::size_t a, std::size_t b) const { return model_.hosts[a] == model_.hosts[b]; }
+  const Link& link_to(std::size_t a, std::size_t b) const {
+    return is_near(a, b) ? model_.within_host : model_.between_hosts;
+  }
+
+  static std::size_t bytes_of(const Step& step) { return step.at.slice.count * sizeof(float); }
+
+  const WorldModel& model_;
+  std::vector<Progress> ranks_;
+  std::vector<double> busy_until_;       // Index = rank.
+  std::vector<double> leaving_until_;    // Index = host.
+  std::vector<double> arriving_until_;   // Index = host.
+  std::vector<std::uint64_t> versions_;  // Index = rank: how often its event was replaced.
+  std::priority_queue<Event, std::vector<Event>, Later> events_;
+};
+
+}  // namespace
+
+double simulate(const WorldModel& model, collectives::Algorithm algorithm, std::size_t bytes) {
+  return Simulation(model, algorithm, bytes).run();
+}
+
+}  // namespace rota::bench
