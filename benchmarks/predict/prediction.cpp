@@ -2,6 +2,8 @@
 // it has a formula.
 #include "predict/prediction.h"
 
+#include <algorithm>
+
 #include "predict/simulation.h"
 
 namespace rota::bench {
@@ -22,7 +24,9 @@ double predict(const WorldModel& model, collectives::Algorithm algorithm, std::s
   if (algorithm == collectives::Algorithm::kShared) {
     return predict_shared(model, bytes);
   }
-  return simulate(model, algorithm, bytes);
+  Clock clock(model);
+  simulate(model, {.algorithm = algorithm, .count = bytes / sizeof(float)}, clock);
+  return std::ranges::max(clock.ranks);
 }
 
 }  // namespace rota::bench

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/codings.h"
+
 namespace rota::bench {
 namespace {
 
@@ -83,22 +85,24 @@ class Progress {
 
 class Simulation {
  public:
-  Simulation(const WorldModel& model, collectives::Algorithm algorithm, std::size_t bytes)
+  Simulation(const WorldModel& model, const Call& call, Clock& clock)
       : model_(model),
-        busy_until_(model.hosts.size()),
-        leaving_until_(model.hosts.size()),
-        arriving_until_(model.hosts.size()),
+        codec_(call.codec),
+        burst_seconds_(model.burst_bytes * model.between_hosts.seconds_per_byte),
+        clock_(clock),
         versions_(model.hosts.size()) {
     for (std::size_t rank = 0; rank < model.hosts.size(); ++rank) {
       collectives::PlanRequest request{
-          {.algorithm = algorithm, .count = bytes / sizeof(float)}, rank, model.hosts.size()};
+          {.algorithm = call.algorithm, .count = call.count, .codec = call.codec},
+          rank,
+          model.hosts.size()};
       request.hosts = model.hosts;
       ranks_.emplace_back(collectives::make_plan(request));
     }
     find_partners();
   }
 
-  double run() {
+  void run() {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) look_at(rank);
     while (!events_.empty()) {
       const Event event = events_.top();
@@ -112,9 +116,9 @@ class Simulation {
       const Lane& lane = ranks_[event.rank].lane(event.lane);
       if (is_current && !is_local(lane.kind) && lane.peer != event.rank) look_at(lane.peer);
     }
-    double last = 0;
-    for (const Progress& rank : ranks_) last = std::max(last, rank.end());
-    return last;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      clock_.ranks[rank] = std::max(clock_.ranks[rank], ranks_[rank].end());
+    }
   }
 
  private:
@@ -154,7 +158,7 @@ class Simulation {
   std::optional<Event> event_of(std::size_t rank, std::size_t lane) {
     const auto ready = ranks_[rank].ready(lane);
     if (!ready) return std::nullopt;
-    double begin = std::max(*ready, busy_until_[rank]);
+    double begin = std::max(*ready, clock_.ranks[rank]);
     const Lane& kind = ranks_[rank].lane(lane);
     if (kind.kind == Lane::Kind::kReceives) {
       const auto arrival = ranks_[rank].arrival(lane);
@@ -163,7 +167,7 @@ class Simulation {
     } else if (kind.kind == Lane::Kind::kSends && is_near(rank, kind.peer)) {
       if (is_under_way(ranks_[rank].partner(lane))) return std::nullopt;
     } else if (kind.kind == Lane::Kind::kSends) {
-      begin = std::max(begin, leaving_until_[model_.hosts[rank]]);
+      begin = std::max(begin, clock_.leaving[model_.hosts[rank]].free(burst_seconds_));
     }
     return Event{begin, rank, lane};
   }
@@ -203,9 +207,8 @@ class Simulation {
         break;
     }
     Progress& rank = ranks_[event.rank];
-    const auto bytes = static_cast<double>(bytes_of(rank.next(event.lane)));
-    busy_until_[event.rank] = event.begin + bytes * model_.reduce_seconds_per_byte;
-    rank.finish(event.lane, busy_until_[event.rank]);
+    clock_.ranks[event.rank] = event.begin + seconds_of(rank.next(event.lane));
+    rank.finish(event.lane, clock_.ranks[event.rank]);
   }
 
   void send(const Event& event) {
@@ -215,33 +218,41 @@ class Simulation {
     const Link& link = link_to(event.rank, lane.peer);
     const double left = event.begin + link.busy_seconds;
     const double flight = std::max(0.0, link.latency_seconds - 2 * link.busy_seconds);
-    busy_until_[event.rank] = left;
+    clock_.ranks[event.rank] = left;
     if (is_near(event.rank, lane.peer)) {  // The step ends when the peer has taken the message.
       ranks_[there.rank].expect(there.lane, left + flight);
       return;
     }
-    // The bytes leave on one cable while they arrive on the other.
-    const double on_wire =
-        static_cast<double>(bytes_of(rank.next(event.lane))) * link.seconds_per_byte;
-    double& leaving = leaving_until_[model_.hosts[event.rank]];
-    leaving = std::max(leaving, left) + on_wire;
-    double& arriving = arriving_until_[model_.hosts[lane.peer]];
-    arriving = std::max(leaving + flight, arriving + on_wire);
-    ranks_[there.rank].expect(there.lane, arriving);
-    rank.finish(event.lane, leaving);
+    const double bytes = bytes_of(rank.next(event.lane));
+    const double on_wire = bytes * link.seconds_per_byte;
+    Cable& own = clock_.leaving[model_.hosts[event.rank]];
+    Cable& theirs = clock_.arriving[model_.hosts[lane.peer]];
+    const Passage sent = own.pass({.last = left}, on_wire, burst_seconds_);
+    Passage coming = through_switches(event.rank, lane.peer, sent, bytes);
+    coming.last += flight;
+    ranks_[there.rank].expect(there.lane, theirs.pass(coming, on_wire, burst_seconds_).last);
+    rank.finish(event.lane, sent.last);
+  }
+
+  // Returns how a message leaves the last cable between switches.
+  Passage through_switches(std::size_t from, std::size_t to, const Passage& sent, double bytes) {
+    if (model_.switches.empty() || model_.switches[from] == model_.switches[to]) return sent;
+    const double seconds = bytes * model_.uplink_seconds_per_byte;
+    const Passage up = clock_.up[model_.switches[from]].pass(sent, seconds);
+    return clock_.down[model_.switches[to]].pass(up, seconds);
   }
 
   void receive(const Event& event) {
     Progress& rank = ranks_[event.rank];
     const Lane& lane = rank.lane(event.lane);
+    const Step& step = rank.next(event.lane);
     const Link& link = link_to(event.rank, lane.peer);
     const bool is_near = this->is_near(event.rank, lane.peer);
     // Within a host, the receiver moves the values itself when it reads them.
     double pass = is_near ? link.seconds_per_byte : 0;
-    if (rank.next(event.lane).verb == Verb::kReduce) pass = model_.reduce_seconds_per_byte;
-    const auto bytes = static_cast<double>(bytes_of(rank.next(event.lane)));
-    const double end = event.begin + link.busy_seconds + bytes * pass;
-    busy_until_[event.rank] = end;
+    if (step.verb == Verb::kReduce) pass = model_.reduce_seconds_per_byte;
+    const double end = event.begin + link.busy_seconds + bytes_of(step) * pass;
+    clock_.ranks[event.rank] = end;
     rank.finish(event.lane, end);
     const Partner there = rank.partner(event.lane);
     if (is_near) ranks_[there.rank].finish(there.lane, end);
@@ -252,21 +263,58 @@ class Simulation {
     return is_near(a, b) ? model_.within_host : model_.between_hosts;
   }
 
-  static std::size_t bytes_of(const Step& step) { return step.at.slice.count * sizeof(float); }
+  // Returns the bytes of a step's values, which travel encoded if they are.
+  double bytes_of(const Step& step) const {
+    const std::size_t count = step.at.slice.count;
+    const bool is_coded = step.at.buffer == collectives::Buffer::kCoded;
+    return static_cast<double>(is_coded ? kernels::coded_bytes(codec_, count)
+                                        : count * sizeof(float));
+  }
+
+  // Returns the seconds of a local step.
+  double seconds_of(const Step& step) const {
+    const auto bytes = static_cast<double>(step.at.slice.count * sizeof(float));
+    switch (step.verb) {
+      case Verb::kEncode:
+        return bytes * model_.codec.encode_seconds_per_byte;
+      case Verb::kDecode:
+      case Verb::kDecodeAdd:
+        return bytes * model_.codec.decode_seconds_per_byte;
+      default:
+        return bytes * model_.reduce_seconds_per_byte;
+    }
+  }
 
   const WorldModel& model_;
+  Codec codec_;
+  double burst_seconds_;
+  Clock& clock_;
   std::vector<Progress> ranks_;
-  std::vector<double> busy_until_;       // Index = rank.
-  std::vector<double> leaving_until_;    // Index = host.
-  std::vector<double> arriving_until_;   // Index = host.
   std::vector<std::uint64_t> versions_;  // Index = rank: how often its event was replaced.
   std::priority_queue<Event, std::vector<Event>, Later> events_;
 };
 
 }  // namespace
 
-double simulate(const WorldModel& model, collectives::Algorithm algorithm, std::size_t bytes) {
-  return Simulation(model, algorithm, bytes).run();
+Passage Cable::pass(const Passage& message, double seconds, double burst_seconds) {
+  if (seconds <= message.seconds) {  // The message comes in more slowly than it can pass.
+    paid_until_ = std::max(message.last, paid_until_ + seconds);
+  } else {
+    paid_until_ = std::max(message.last - message.seconds, paid_until_) + seconds;
+  }
+  const double last = std::max(message.last, paid_until_ - burst_seconds);
+  return {last, burst_seconds > 0 ? message.seconds : std::max(seconds, message.seconds)};
+}
+
+Clock::Clock(const WorldModel& model)
+    : ranks(model.hosts.size()),
+      leaving(model.hosts.size()),
+      arriving(model.hosts.size()),
+      up(model.switches.size()),
+      down(model.switches.size()) {}
+
+void simulate(const WorldModel& model, const Call& call, Clock& clock) {
+  Simulation(model, call, clock).run();
 }
 
 }  // namespace rota::bench

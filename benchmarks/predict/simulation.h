@@ -1,15 +1,56 @@
 // Runs the steps of plans in simulated time, message by message.
 #pragma once
 #include <cstddef>
+#include <vector>
 
 #include "predict/prediction.h"
 
 namespace rota::bench {
 
-// Returns the seconds until the last rank has ended its plan of an all-reduce of `bytes` of floats,
-// in place. The next simulated step is always the one that can begin first. Of several such steps,
-// it is the one of the lowest rank, and then the one of the rank's first lane. Requires an
-// algorithm that has plans.
-double simulate(const WorldModel& model, collectives::Algorithm algorithm, std::size_t bytes);
+// An all-reduce of float32, in place.
+struct Call {
+  collectives::Algorithm algorithm = collectives::Algorithm::kRing;
+  std::size_t count = 0;  // Elements.
+  Codec codec = Codec::kIdentity;
+  friend auto operator<=>(const Call&, const Call&) = default;
+};
+
+// How a message leaves a cable, or a rank.
+struct Passage {
+  double last = 0;     // When its last byte has passed.
+  double seconds = 0;  // From its first byte to its last one; 0: all at once.
+};
+
+// A cable carries messages in one direction, one after another. If it has a shaper, a burst of
+// bytes passes at once after a pause, and the bytes after them make up for that.
+class Cable {
+ public:
+  // Carries a message, for which the cable needs `seconds`. Bytes pass while further bytes come in.
+  // `burst_seconds` is the time that the cable would need for a burst.
+  Passage pass(const Passage& message, double seconds, double burst_seconds = 0);
+
+  // Returns the time from which the next bytes can pass.
+  double free(double burst_seconds = 0) const { return paid_until_ - burst_seconds; }
+
+ private:
+  double paid_until_ = 0;  // When all bytes would have passed without a burst.
+};
+
+// The times at which ranks and cables are free, in seconds. They outlast a call.
+struct Clock {
+  explicit Clock(const WorldModel& model);
+
+  std::vector<double> ranks;    // Index = rank.
+  std::vector<Cable> leaving;   // Index = the first rank of a host.
+  std::vector<Cable> arriving;  // The same.
+  std::vector<Cable> up;        // Index = the first rank of a switch; empty: one switch.
+  std::vector<Cable> down;      // The same.
+};
+
+// Runs the plans of all ranks for one call, which a rank begins when it is free. Then sets the time
+// at which each rank is free again. The next simulated step is always the one that can begin first.
+// Of several such steps, it is the one of the lowest rank, and then the one of the rank's first
+// lane. Requires an algorithm that has plans.
+void simulate(const WorldModel& model, const Call& call, Clock& clock);
 
 }  // namespace rota::bench
