@@ -297,13 +297,16 @@ class Simulation {
 }  // namespace
 
 Passage Cable::pass(const Passage& message, double seconds, double burst_seconds) {
+  const double first = std::max(message.last - message.seconds, free(burst_seconds));
   if (seconds <= message.seconds) {  // The message comes in more slowly than it can pass.
     paid_until_ = std::max(message.last, paid_until_ + seconds);
   } else {
     paid_until_ = std::max(message.last - message.seconds, paid_until_) + seconds;
   }
-  const double last = std::max(message.last, paid_until_ - burst_seconds);
-  return {last, burst_seconds > 0 ? message.seconds : std::max(seconds, message.seconds)};
+  // Without a burst, the time on the slowest cable is exact: no difference rounds it.
+  if (burst_seconds <= 0) return {paid_until_, std::max(seconds, message.seconds)};
+  const double last = std::max(message.last, free(burst_seconds));
+  return {last, last - first};
 }
 
 Clock::Clock(const WorldModel& model)

@@ -119,8 +119,7 @@ TEST(World, WithACodecSendsFewerBytes) {
   WorldModel model = model_of({.host_count = 2}, bytes_alone());
   const Call call{.algorithm = Algorithm::kRing, .count = 1024, .codec = Codec::kBfloat16};
   EXPECT_EQ(seconds_of_call(model, call), 2048);
-  // Each of two ranks encodes the two halves of 2 KiB, and decodes the half that it added up, the
-  // half of the other rank and, with an addition, its own half.
+  // Each of the two ranks encodes one half of the values, and then the sum of the second one.
   model.between_hosts.seconds_per_byte = 0;
   model.codec.encode_seconds_per_byte = 1;
   EXPECT_EQ(seconds_of_call(model, call), 4096);
