@@ -25,7 +25,8 @@ double predict(const WorldModel& model, collectives::Algorithm algorithm, std::s
     return predict_shared(model, bytes);
   }
   Clock clock(model);
-  simulate(model, {.algorithm = algorithm, .count = bytes / sizeof(float)}, clock);
+  const Call call{.algorithm = algorithm, .count = bytes / sizeof(float)};
+  simulate(model, plan_call(model, call), clock);
   return std::ranges::max(clock.ranks);
 }
 

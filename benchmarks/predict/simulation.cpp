@@ -3,6 +3,7 @@
 #include "predict/simulation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <queue>
@@ -30,7 +31,7 @@ struct Partner {
 // The progress of one rank, in simulated time. Message i of a lane is for step i of the lane.
 class Progress {
  public:
-  explicit Progress(Plan plan) : plan_(std::move(plan)), lanes_(plan_.lanes.size()) {}
+  explicit Progress(const Plan& plan) : plan_(plan), lanes_(plan.lanes.size()) {}
 
   std::size_t lane_count() const { return plan_.lanes.size(); }
   const Lane& lane(std::size_t lane) const { return plan_.lanes[lane]; }
@@ -79,26 +80,19 @@ class Progress {
     Partner partner;               // If the lane sends or receives.
   };
 
-  Plan plan_;
+  const Plan& plan_;
   std::vector<Traffic> lanes_;
 };
 
 class Simulation {
  public:
-  Simulation(const WorldModel& model, const Call& call, Clock& clock)
+  Simulation(const WorldModel& model, const PlannedCall& planned, Clock& clock)
       : model_(model),
-        codec_(call.codec),
+        codec_(planned.call.codec),
         burst_seconds_(model.burst_bytes * model.between_hosts.seconds_per_byte),
         clock_(clock),
-        versions_(model.hosts.size()) {
-    for (std::size_t rank = 0; rank < model.hosts.size(); ++rank) {
-      collectives::PlanRequest request{
-          {.algorithm = call.algorithm, .count = call.count, .codec = call.codec},
-          rank,
-          model.hosts.size()};
-      request.hosts = model.hosts;
-      ranks_.emplace_back(collectives::make_plan(request));
-    }
+        ranks_(planned.plans.begin(), planned.plans.end()),
+        versions_(planned.plans.size()) {
     find_partners();
   }
 
@@ -207,8 +201,14 @@ class Simulation {
         break;
     }
     Progress& rank = ranks_[event.rank];
-    clock_.ranks[event.rank] = event.begin + seconds_of(rank.next(event.lane));
-    rank.finish(event.lane, clock_.ranks[event.rank]);
+    const double end = event.begin + seconds_of(rank.next(event.lane));
+    occupy(event, end);
+    rank.finish(event.lane, end);
+  }
+
+  void occupy(const Event& event, double end) {
+    clock_.ranks[event.rank] = end;
+    clock_.worked[event.rank] += end - event.begin;
   }
 
   void send(const Event& event) {
@@ -218,7 +218,7 @@ class Simulation {
     const Link& link = link_to(event.rank, lane.peer);
     const double left = event.begin + link.busy_seconds;
     const double flight = std::max(0.0, link.latency_seconds - 2 * link.busy_seconds);
-    clock_.ranks[event.rank] = left;
+    occupy(event, left);
     if (is_near(event.rank, lane.peer)) {  // The step ends when the peer has taken the message.
       ranks_[there.rank].expect(there.lane, left + flight);
       return;
@@ -252,7 +252,7 @@ class Simulation {
     double pass = is_near ? link.seconds_per_byte : 0;
     if (step.verb == Verb::kReduce) pass = model_.reduce_seconds_per_byte;
     const double end = event.begin + link.busy_seconds + bytes_of(step) * pass;
-    clock_.ranks[event.rank] = end;
+    occupy(event, end);
     rank.finish(event.lane, end);
     const Partner there = rank.partner(event.lane);
     if (is_near) ranks_[there.rank].finish(there.lane, end);
@@ -294,6 +294,13 @@ class Simulation {
   std::priority_queue<Event, std::vector<Event>, Later> events_;
 };
 
+// Returns the time from `origin` to `time`, in whole ticks. A tick is a power of two, so that sums
+// of ticks are exact.
+double since(double origin, double time) {
+  constexpr double kTicks = 1099511627776.0;  // 2^40 in a second.
+  return std::max(0.0, std::round((time - origin) * kTicks) / kTicks);
+}
+
 }  // namespace
 
 Passage Cable::pass(const Passage& message, double seconds, double burst_seconds) {
@@ -309,15 +316,38 @@ Passage Cable::pass(const Passage& message, double seconds, double burst_seconds
   return {last, last - first};
 }
 
+void Cable::move_origin(double origin) { paid_until_ = since(origin, paid_until_); }
+
 Clock::Clock(const WorldModel& model)
     : ranks(model.hosts.size()),
+      worked(model.hosts.size()),
       leaving(model.hosts.size()),
       arriving(model.hosts.size()),
       up(model.switches.size()),
       down(model.switches.size()) {}
 
-void simulate(const WorldModel& model, const Call& call, Clock& clock) {
-  Simulation(model, call, clock).run();
+void Clock::move_origin(double origin) {
+  for (double& rank : ranks) rank = since(origin, rank);
+  for (auto* cables : {&leaving, &arriving, &up, &down}) {
+    for (Cable& cable : *cables) cable.move_origin(origin);
+  }
+}
+
+PlannedCall plan_call(const WorldModel& model, const Call& call) {
+  PlannedCall planned{.call = call};
+  for (std::size_t rank = 0; rank < model.hosts.size(); ++rank) {
+    collectives::PlanRequest request{
+        {.algorithm = call.algorithm, .count = call.count, .codec = call.codec},
+        rank,
+        model.hosts.size()};
+    request.hosts = model.hosts;
+    planned.plans.push_back(collectives::make_plan(request));
+  }
+  return planned;
+}
+
+void simulate(const WorldModel& model, const PlannedCall& planned, Clock& clock) {
+  Simulation(model, planned, clock).run();
 }
 
 }  // namespace rota::bench

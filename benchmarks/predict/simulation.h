@@ -1,5 +1,6 @@
 // Runs the steps of plans in simulated time, message by message.
 #pragma once
+#include <compare>
 #include <cstddef>
 #include <vector>
 
@@ -32,6 +33,11 @@ class Cable {
   // Returns the time from which the next bytes can pass.
   double free(double burst_seconds = 0) const { return paid_until_ - burst_seconds; }
 
+  // Does what Clock::move_origin() does.
+  void move_origin(double origin);
+
+  friend auto operator<=>(const Cable&, const Cable&) = default;
+
  private:
   double paid_until_ = 0;  // When all bytes would have passed without a burst.
 };
@@ -40,17 +46,32 @@ class Cable {
 struct Clock {
   explicit Clock(const WorldModel& model);
 
+  // Makes `origin` the time 0. Times before it become 0. All times are rounded to a part of a
+  // picosecond, so that clocks can be compared.
+  void move_origin(double origin);
+
   std::vector<double> ranks;    // Index = rank.
+  std::vector<double> worked;   // Index = rank: seconds for which calls have kept its CPU busy.
   std::vector<Cable> leaving;   // Index = the first rank of a host.
   std::vector<Cable> arriving;  // The same.
   std::vector<Cable> up;        // Index = the first rank of a switch; empty: one switch.
   std::vector<Cable> down;      // The same.
+  friend auto operator<=>(const Clock&, const Clock&) = default;
 };
+
+// The plans for one call; index = rank.
+struct PlannedCall {
+  Call call;
+  std::vector<collectives::Plan> plans;
+};
+
+// Requires an algorithm that has plans.
+PlannedCall plan_call(const WorldModel& model, const Call& call);
 
 // Runs the plans of all ranks for one call, which a rank begins when it is free. Then sets the time
 // at which each rank is free again. The next simulated step is always the one that can begin first.
 // Of several such steps, it is the one of the lowest rank, and then the one of the rank's first
-// lane. Requires an algorithm that has plans.
-void simulate(const WorldModel& model, const Call& call, Clock& clock);
+// lane.
+void simulate(const WorldModel& model, const PlannedCall& planned, Clock& clock);
 
 }  // namespace rota::bench

@@ -1,0 +1,61 @@
+// Compares the clocks of two calls from the time at which the first rank begins.
+#include "predict/calls.h"
+
+#include <algorithm>
+
+namespace rota::bench {
+namespace {
+
+// Bounds of the memory for what is remembered.
+constexpr std::size_t kMostClocks = 256;
+constexpr std::size_t kMostPlannedSteps = 4 << 20;
+
+std::size_t steps_of(const PlannedCall& planned) {
+  std::size_t count = 0;
+  for (const collectives::Plan& plan : planned.plans) count += plan.steps.size();
+  return count;
+}
+
+}  // namespace
+
+void Calls::run(const Call& call, Clock& clock) {
+  const double origin = std::ranges::min(clock.ranks);
+  std::vector<double> worked = std::move(clock.worked);
+  clock.worked.assign(worked.size(), 0);
+  clock.move_origin(origin);
+  const auto known = ended_.find({call, clock});
+  if (known != ended_.end()) {
+    clock = known->second;
+  } else {
+    if (ended_.size() >= kMostClocks) ended_.clear();
+    const Clock start = clock;
+    simulate_from(call, clock);
+    ended_.emplace(Start{call, start}, clock);
+  }
+  clock.move_origin(-origin);
+  for (std::size_t rank = 0; rank < worked.size(); ++rank) clock.worked[rank] += worked[rank];
+}
+
+void Calls::simulate_from(const Call& call, Clock& clock) {
+  ++simulated_count_;
+  if (call.algorithm != collectives::Algorithm::kShared) {
+    return simulate(model_, planned(call), clock);
+  }
+  const double seconds = predict(model_, call.algorithm, call.count * sizeof(float));
+  clock.ranks.assign(clock.ranks.size(), std::ranges::max(clock.ranks) + seconds);
+  for (double& worked : clock.worked) worked += seconds;
+}
+
+const PlannedCall& Calls::planned(const Call& call) {
+  const auto known = plans_.find(call);
+  if (known != plans_.end()) return known->second;
+  PlannedCall made = plan_call(model_, call);
+  if (step_count_ + steps_of(made) > kMostPlannedSteps) {
+    plans_.clear();
+    step_count_ = 0;
+  }
+  step_count_ += steps_of(made);
+  return plans_.emplace(call, std::move(made)).first->second;
+}
+
+}  // namespace rota::bench
