@@ -2,6 +2,11 @@
 #include "predict/calls.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "predict/fold.h"
 
 namespace rota::bench {
 namespace {
@@ -19,8 +24,27 @@ std::size_t steps_of(const PlannedCall& planned) {
 }  // namespace
 
 void Calls::run(const Call& call, Clock& clock) {
+  const std::size_t period = checked_period(call);
+  if (period == clock.ranks.size()) return repeat_or_simulate(call, clock);
+  Clock few = folded(clock, period);
+  repeat_or_simulate(with_equal_chunks(model_, call), few);
+  unfold(few, clock);
+}
+
+std::size_t Calls::checked_period(const Call& call) const {
+  const std::size_t world_size = model_.hosts.size();
+  if (fold_ == Fold::kNever) return world_size;
+  const std::size_t period = period_of(model_, call);
+  if (fold_ == Fold::kIfAlike || period < world_size || world_size == 1) return period;
+  throw std::invalid_argument("the ranks of an all-reduce of " +
+                              std::to_string(call.count * sizeof(float)) + " bytes by " +
+                              std::string(to_string(call.algorithm)) +
+                              " are not alike in this world, so they cannot be folded");
+}
+
+void Calls::repeat_or_simulate(const Call& call, Clock& clock) {
   const double origin = std::ranges::min(clock.ranks);
-  std::vector<double> worked = std::move(clock.worked);
+  const std::vector<double> worked = std::move(clock.worked);
   clock.worked.assign(worked.size(), 0);
   clock.move_origin(origin);
   const auto known = ended_.find({call, clock});
@@ -39,17 +63,17 @@ void Calls::run(const Call& call, Clock& clock) {
 void Calls::simulate_from(const Call& call, Clock& clock) {
   ++simulated_count_;
   if (call.algorithm != collectives::Algorithm::kShared) {
-    return simulate(model_, planned(call), clock);
+    return simulate(model_, planned(call, clock.ranks.size()), clock);
   }
   const double seconds = predict(model_, call.algorithm, call.count * sizeof(float));
   clock.ranks.assign(clock.ranks.size(), std::ranges::max(clock.ranks) + seconds);
   for (double& worked : clock.worked) worked += seconds;
 }
 
-const PlannedCall& Calls::planned(const Call& call) {
+const PlannedCall& Calls::planned(const Call& call, std::size_t period) {
   const auto known = plans_.find(call);
   if (known != plans_.end()) return known->second;
-  PlannedCall made = plan_call(model_, call);
+  PlannedCall made = plan_call(model_, call, period);
   if (step_count_ + steps_of(made) > kMostPlannedSteps) {
     plans_.clear();
     step_count_ = 0;

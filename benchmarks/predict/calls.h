@@ -1,5 +1,6 @@
 // Runs all-reduces one after another in simulated time. A call that begins as an earlier call did
-// also ends like it, so it is not simulated again.
+// also ends like it, so it is not simulated again. If a few ranks stand for all, only these few are
+// simulated.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -9,12 +10,20 @@
 
 namespace rota::bench {
 
+// Which ranks are simulated.
+enum class Fold {
+  kIfAlike,  // A few ranks, in each call in which they stand for all.
+  kNever,    // All ranks.
+  kAlways,   // The same as kIfAlike, but another call is an error.
+};
+
 class Calls {
  public:
   // `model` is borrowed.
-  explicit Calls(const WorldModel& model) : model_(model) {}
+  Calls(const WorldModel& model, Fold fold) : model_(model), fold_(fold) {}
 
-  // Runs a call, which each rank begins when it is free.
+  // Runs a call, which each rank begins when it is free. Throws std::invalid_argument as
+  // plan_call() does, and if the ranks must be alike, and are not.
   void run(const Call& call, Clock& clock);
 
   // Returns how many calls were simulated.
@@ -23,10 +32,13 @@ class Calls {
  private:
   using Start = std::pair<Call, Clock>;
 
+  std::size_t checked_period(const Call& call) const;
+  void repeat_or_simulate(const Call& call, Clock& clock);
   void simulate_from(const Call& call, Clock& clock);
-  const PlannedCall& planned(const Call& call);
+  const PlannedCall& planned(const Call& call, std::size_t period);
 
   const WorldModel& model_;
+  Fold fold_;
   std::map<Start, Clock> ended_;  // The clocks at the end of earlier calls.
   std::map<Call, PlannedCall> plans_;
   std::size_t step_count_ = 0;  // Of all plans_.

@@ -26,7 +26,7 @@ double predict(const WorldModel& model, collectives::Algorithm algorithm, std::s
   }
   Clock clock(model);
   const Call call{.algorithm = algorithm, .count = bytes / sizeof(float)};
-  simulate(model, plan_call(model, call), clock);
+  simulate(model, plan_call(model, call, model.hosts.size()), clock);
   return std::ranges::max(clock.ranks);
 }
 

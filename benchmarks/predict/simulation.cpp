@@ -7,10 +7,13 @@
 #include <cstdint>
 #include <optional>
 #include <queue>
+#include <stdexcept>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "communicator/topology.h"
 #include "kernels/codings.h"
 
 namespace rota::bench {
@@ -108,7 +111,7 @@ class Simulation {
       look_at(event.rank);
       // A message may enable its receiver, and the end of a message within a host its sender.
       const Lane& lane = ranks_[event.rank].lane(event.lane);
-      if (is_current && !is_local(lane.kind) && lane.peer != event.rank) look_at(lane.peer);
+      if (is_current && !is_local(lane.kind)) look_at(stands_for(lane.peer));
     }
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
       clock_.ranks[rank] = std::max(clock_.ranks[rank], ranks_[rank].end());
@@ -141,11 +144,22 @@ class Simulation {
       for (std::size_t lane = 0; lane < ranks_[rank].lane_count(); ++lane) {
         const Lane& kind = ranks_[rank].lane(lane);
         if (kind.kind != Lane::Kind::kSends) continue;
-        const Partner there{kind.peer, receiving[kind.peer].at(rank)};
+        const std::size_t peer = stands_for(kind.peer);
+        const Partner there{peer, receiving[peer].at(as_seen_by(peer, rank, kind.peer))};
         ranks_[rank].partner(lane) = there;
         ranks_[there.rank].partner(there.lane) = {rank, lane};
       }
     }
+  }
+
+  // Returns the simulated rank that does what `rank` does.
+  std::size_t stands_for(std::size_t rank) const { return rank % ranks_.size(); }
+
+  // Returns the sender of a message to `peer` as the rank that stands for `peer` sees it: as far
+  // away from that rank as `sender` is from `peer`.
+  std::size_t as_seen_by(std::size_t stand_in, std::size_t sender, std::size_t peer) const {
+    const std::size_t n = model_.hosts.size();
+    return (sender + n + stand_in - peer) % n;
   }
 
   // A lane's next step begins when it is ready, the rank is free and the cable is free.
@@ -226,7 +240,7 @@ class Simulation {
     const double bytes = bytes_of(rank.next(event.lane));
     const double on_wire = bytes * link.seconds_per_byte;
     Cable& own = clock_.leaving[model_.hosts[event.rank]];
-    Cable& theirs = clock_.arriving[model_.hosts[lane.peer]];
+    Cable& theirs = clock_.arriving[model_.hosts[there.rank]];
     const Passage sent = own.pass({.last = left}, on_wire, burst_seconds_);
     Passage coming = through_switches(event.rank, lane.peer, sent, bytes);
     coming.last += flight;
@@ -239,7 +253,7 @@ class Simulation {
     if (model_.switches.empty() || model_.switches[from] == model_.switches[to]) return sent;
     const double seconds = bytes * model_.uplink_seconds_per_byte;
     const Passage up = clock_.up[model_.switches[from]].pass(sent, seconds);
-    return clock_.down[model_.switches[to]].pass(up, seconds);
+    return clock_.down[model_.switches[stands_for(to)]].pass(up, seconds);
   }
 
   void receive(const Event& event) {
@@ -294,6 +308,30 @@ class Simulation {
   std::priority_queue<Event, std::vector<Event>, Later> events_;
 };
 
+// A simulated step takes about 100 bytes of memory.
+constexpr std::size_t kMostSimulatedSteps = std::size_t{8} << 20;
+// The memory for making a plan grows with the square of this number.
+constexpr std::size_t kMostPeers = 4096;
+
+std::string described(const WorldModel& model, const Call& call) {
+  return "an all-reduce of " + std::to_string(call.count * sizeof(float)) + " bytes by " +
+         std::string(to_string(call.algorithm)) + " on " + std::to_string(model.hosts.size()) +
+         " ranks";
+}
+
+// Throws std::invalid_argument if a rank sends messages to too many ranks.
+void require_few_peers(const WorldModel& model, const Call& call) {
+  using collectives::Algorithm;
+  const bool has_all = call.algorithm == Algorithm::kDirect || call.algorithm == Algorithm::kHub ||
+                       call.algorithm == Algorithm::kStar || call.algorithm == Algorithm::kByHost;
+  const std::size_t hosts =
+      call.algorithm == Algorithm::kByHost ? host_count_of(model.hosts) : model.hosts.size();
+  if (!has_all || hosts <= kMostPeers) return;
+  throw std::invalid_argument(described(model, call) + " has a rank with more than " +
+                              std::to_string(kMostPeers) +
+                              " peers, which is too many to predict: choose another plan");
+}
+
 // Returns the time from `origin` to `time`, in whole ticks. A tick is a power of two, so that sums
 // of ticks are exact.
 double since(double origin, double time) {
@@ -333,15 +371,23 @@ void Clock::move_origin(double origin) {
   }
 }
 
-PlannedCall plan_call(const WorldModel& model, const Call& call) {
+PlannedCall plan_call(const WorldModel& model, const Call& call, std::size_t period) {
+  require_few_peers(model, call);
   PlannedCall planned{.call = call};
-  for (std::size_t rank = 0; rank < model.hosts.size(); ++rank) {
+  std::size_t step_count = 0;
+  for (std::size_t rank = 0; rank < period; ++rank) {
     collectives::PlanRequest request{
         {.algorithm = call.algorithm, .count = call.count, .codec = call.codec},
         rank,
         model.hosts.size()};
     request.hosts = model.hosts;
     planned.plans.push_back(collectives::make_plan(request));
+    step_count += planned.plans.back().steps.size();
+    if (step_count > kMostSimulatedSteps) {
+      throw std::invalid_argument(
+          described(model, call) + " takes more than " + std::to_string(kMostSimulatedSteps) +
+          " simulated steps, because few of its ranks are alike: choose another plan");
+    }
   }
   return planned;
 }

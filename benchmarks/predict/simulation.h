@@ -59,19 +59,21 @@ struct Clock {
   friend auto operator<=>(const Clock&, const Clock&) = default;
 };
 
-// The plans for one call; index = rank.
+// The plans for one call, by rank. If a few ranks stand for all (see fold.h), only their plans.
 struct PlannedCall {
   Call call;
   std::vector<collectives::Plan> plans;
 };
 
-// Requires an algorithm that has plans.
-PlannedCall plan_call(const WorldModel& model, const Call& call);
+// Makes the plans of the first `period` ranks, which stand for all. Requires an algorithm that has
+// plans. Throws std::invalid_argument if there would be too many steps, or too many peers of a
+// rank.
+PlannedCall plan_call(const WorldModel& model, const Call& call, std::size_t period);
 
-// Runs the plans of all ranks for one call, which a rank begins when it is free. Then sets the time
-// at which each rank is free again. The next simulated step is always the one that can begin first.
-// Of several such steps, it is the one of the lowest rank, and then the one of the rank's first
-// lane.
+// Runs the plans for one call, which a rank begins when it is free. Then sets the time at which
+// each rank is free again. `clock` has the ranks whose plans there are. The next simulated step is
+// always the one that can begin first. Of several such steps, it is the one of the lowest rank, and
+// then the one of the rank's first lane.
 void simulate(const WorldModel& model, const PlannedCall& planned, Clock& clock);
 
 }  // namespace rota::bench

@@ -14,7 +14,6 @@
 #include "base/number_text.h"
 #include "collectives/choice.h"
 #include "communicator/topology.h"
-#include "predict/calls.h"
 
 namespace rota::bench {
 namespace {
@@ -32,6 +31,9 @@ void require_steps(const WorldModel& model, const StepOptions& options) {
   if (!std::isfinite(jitter) || jitter < 0) {
     throw std::invalid_argument("a jitter of " + base::shortest_text(jitter) +
                                 " is not possible: it is a finite number from 0 on");
+  }
+  if (jitter > 0 && options.fold == Fold::kAlways) {
+    throw std::invalid_argument("jitter makes ranks differ, so they cannot be folded");
   }
   if (jitter == 0 || model.hosts.size() <= kMostRanksWithJitter) return;
   throw std::invalid_argument(
@@ -107,7 +109,7 @@ class Training {
         layout_(layout_of(workload, options.buckets)),
         ready_(ready_seconds_of(workload, layout_)),
         sums_(calls_of(model, layout_, options)),
-        calls_(model),
+        calls_(model, options.jitter > 0 ? Fold::kNever : options.fold),
         clock_(model),
         trained_(model.hosts.size()) {
     const auto ranks_of_host =

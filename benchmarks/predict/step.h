@@ -8,7 +8,7 @@
 
 #include <rota/gradient_buckets.h>
 
-#include "predict/simulation.h"
+#include "predict/calls.h"
 #include "predict/workload.h"
 
 namespace rota::bench {
@@ -25,6 +25,7 @@ struct StepOptions {
   double jitter = 0;
   std::uint64_t seed = 1;
   std::size_t steps = 20;  // With jitter. Without, steps are simulated until they are equal.
+  Fold fold = Fold::kIfAlike;
 };
 
 // A bucket in the last step. The times are those of rank 0, from the beginning of the step.
@@ -58,7 +59,7 @@ std::vector<Call> calls_of(const WorldModel& model, const BucketLayout& layout,
 
 // Predicts the step of a world in which each rank computes `workload` (weak scaling). Throws
 // std::invalid_argument as calls_of() does. Also throws it for 0 steps, and for a jitter that is
-// negative, not finite, or for more ranks than kMostRanksWithJitter.
+// negative, not finite, for more ranks than kMostRanksWithJitter or for ranks that must be folded.
 StepPrediction predict_step(const WorldModel& model, const Workload& workload,
                             const StepOptions& options);
 

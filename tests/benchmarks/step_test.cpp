@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "predict/calls.h"
 #include "predict/step.h"
 #include "predict/world.h"
 
@@ -154,7 +153,7 @@ TEST(Step, ChoosesThePlansThatRotaChooses) {
 TEST(Calls, AreSimulatedOnceForEachStart) {
   WorldModel model = slow_cables({.host_count = 2});
   const Call call{.algorithm = Algorithm::kRing, .count = 1024};
-  Calls calls(model);
+  Calls calls(model, Fold::kNever);
   Clock clock(model);
   for (double end = 64; end <= 256; end += 64) {
     calls.run(call, clock);
@@ -171,7 +170,7 @@ TEST(Calls, OfAShaperWithoutABurstLeftAreSimulated) {
   WorldModel model = slow_cables({.host_count = 2});
   model.burst_bytes = 4096;
   const Call call{.algorithm = Algorithm::kRing, .count = 1024};
-  Calls calls(model);
+  Calls calls(model, Fold::kNever);
   Clock clock(model);
   calls.run(call, clock);
   EXPECT_EQ(clock.ranks[0], 0);

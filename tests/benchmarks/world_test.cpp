@@ -34,7 +34,7 @@ WorldModel bytes_alone() {
 
 double seconds_of_call(const WorldModel& model, const Call& call) {
   Clock clock(model);
-  simulate(model, plan_call(model, call), clock);
+  simulate(model, plan_call(model, call, model.hosts.size()), clock);
   return std::ranges::max(clock.ranks);
 }
 
@@ -106,12 +106,12 @@ TEST(World, PaysForABurstInTheNextCall) {
   model.burst_bytes = 4096;
   const Call call{.algorithm = Algorithm::kRing, .count = 1024};
   Clock clock(model);
-  simulate(model, plan_call(model, call), clock);
+  simulate(model, plan_call(model, call, model.hosts.size()), clock);
   EXPECT_EQ(clock.ranks, (std::vector<double>{0, 0}));
-  simulate(model, plan_call(model, call), clock);
+  simulate(model, plan_call(model, call, model.hosts.size()), clock);
   EXPECT_EQ(clock.ranks, (std::vector<double>{4096, 4096}));
   clock.ranks.assign(2, 16384);  // A pause, in which the shaper recovers.
-  simulate(model, plan_call(model, call), clock);
+  simulate(model, plan_call(model, call, model.hosts.size()), clock);
   EXPECT_EQ(clock.ranks, (std::vector<double>{16384, 16384}));
 }
 

@@ -1,0 +1,96 @@
+// Plans that depend only on the distance between ranks are alike, if hosts and switches are.
+#include "predict/fold.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/codings.h"
+
+namespace rota::bench {
+namespace {
+
+using collectives::Algorithm;
+
+// Returns the size of the groups if all groups have the same, otherwise the number of all ranks.
+std::size_t size_of_groups(const std::vector<std::size_t>& firsts) {
+  const auto size = static_cast<std::size_t>(std::ranges::count(firsts, 0u));
+  if (size == 0 || firsts.size() % size != 0) return firsts.size();
+  for (std::size_t rank = 0; rank < firsts.size(); ++rank) {
+    if (firsts[rank] != rank / size * size) return firsts.size();
+  }
+  return size;
+}
+
+// Returns the number of elements of which each rank's chunk has a multiple.
+std::size_t grain_of_all(const WorldModel& model, const Call& call) {
+  return kernels::coded_grain(call.codec) * model.hosts.size();
+}
+
+// Returns whether the plans of ranks differ in nothing but the numbers of their peers. In a ring, a
+// chunk that is missing only leaves a gap between other chunks. In the other plans, ranks that have
+// no chunk do less than others.
+bool has_equal_plans(const WorldModel& model, const Call& call) {
+  switch (call.algorithm) {
+    case Algorithm::kRing:
+      return call.count > 0;
+    case Algorithm::kDirect:
+    case Algorithm::kTwoLevel:
+      return call.count >= grain_of_all(model, call);
+    default:
+      return false;
+  }
+}
+
+template <class T>
+std::vector<T> latest_of_each(const std::vector<T>& all, std::size_t period) {
+  std::vector<T> few = all;
+  few.resize(std::min(all.size(), period));
+  for (std::size_t i = few.size(); i < all.size(); ++i) {
+    few[i % period] = std::max(few[i % period], all[i]);
+  }
+  return few;
+}
+
+template <class T>
+void spread(const std::vector<T>& few, std::vector<T>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = few[i % few.size()];
+}
+
+}  // namespace
+
+std::size_t period_of(const WorldModel& model, const Call& call) {
+  if (!has_equal_plans(model, call)) return model.hosts.size();
+  const std::size_t host = size_of_groups(model.hosts);
+  if (model.switches.empty()) return host;
+  const std::size_t group = size_of_groups(model.switches);
+  return group % host == 0 ? group : model.hosts.size();
+}
+
+Call with_equal_chunks(const WorldModel& model, const Call& call) {
+  const std::size_t grain = grain_of_all(model, call);
+  Call equal = call;
+  equal.count = (call.count + grain - 1) / grain * grain;
+  return equal;
+}
+
+Clock folded(const Clock& clock, std::size_t period) {
+  Clock few = clock;
+  few.ranks = latest_of_each(clock.ranks, period);
+  few.worked = latest_of_each(clock.worked, period);
+  few.leaving = latest_of_each(clock.leaving, period);
+  few.arriving = latest_of_each(clock.arriving, period);
+  few.up = latest_of_each(clock.up, period);
+  few.down = latest_of_each(clock.down, period);
+  return few;
+}
+
+void unfold(const Clock& few, Clock& clock) {
+  spread(few.ranks, clock.ranks);
+  spread(few.worked, clock.worked);
+  spread(few.leaving, clock.leaving);
+  spread(few.arriving, clock.arriving);
+  spread(few.up, clock.up);
+  spread(few.down, clock.down);
+}
+
+}  // namespace rota::bench

@@ -1,0 +1,25 @@
+// Finds out which ranks are alike in a call, so that a few ranks stand for all. In a ring of equal
+// hosts, for example, the ranks of the next host do the same as those of this host.
+#pragma once
+#include <cstddef>
+
+#include "predict/simulation.h"
+
+namespace rota::bench {
+
+// Returns how many ranks stand for all in `call`: rank r does what rank r % period does, with peers
+// that are as far away. Returns the world size if ranks are not alike.
+std::size_t period_of(const WorldModel& model, const Call& call);
+
+// Returns the call that the ranks of a fold simulate. All of its chunks are as large as the largest
+// chunk of `call`, which the others wait for.
+Call with_equal_chunks(const WorldModel& model, const Call& call);
+
+// Returns the clock of the first `period` ranks. A rank is free when all ranks are that it stands
+// for.
+Clock folded(const Clock& clock, std::size_t period);
+
+// Sets the clock of all ranks to that of the ranks that stand for them.
+void unfold(const Clock& few, Clock& clock);
+
+}  // namespace rota::bench

@@ -1,0 +1,173 @@
+// Tests folding: which ranks are alike, and that the few ranks that stand for all take as long as
+// all ranks would.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "predict/fold.h"
+#include "predict/step.h"
+#include "predict/world.h"
+
+namespace rota::bench {
+namespace {
+
+using collectives::Algorithm;
+
+// Returns costs in which no part of a message is free.
+WorldModel all_costs() {
+  WorldModel costs;
+  costs.within_host = {.latency_seconds = 2e-6, .busy_seconds = 0.5e-6, .seconds_per_byte = 0.1e-9};
+  costs.between_hosts = {.latency_seconds = 30e-6, .busy_seconds = 4e-6, .seconds_per_byte = 8e-9};
+  costs.reduce_seconds_per_byte = 0.2e-9;
+  costs.codec = {.encode_seconds_per_byte = 0.3e-9, .decode_seconds_per_byte = 0.2e-9};
+  return costs;
+}
+
+double seconds_by(Fold fold, const WorldModel& model, const Call& call) {
+  Calls calls(model, fold);
+  Clock clock(model);
+  calls.run(call, clock);
+  return std::ranges::max(clock.ranks);
+}
+
+// Expects that a fold is at most 1 % off.
+void expect_same(const WorldShape& shape, const Call& call) {
+  const WorldModel model = model_of(shape, all_costs());
+  const double all = seconds_by(Fold::kNever, model, call);
+  EXPECT_NEAR(seconds_by(Fold::kAlways, model, call), all, 0.01 * all)
+      << to_string(call.algorithm) << " of " << call.count << ", " << shape.host_count
+      << " hosts with " << shape.ranks_per_host << " ranks, " << shape.hosts_per_switch
+      << " hosts at a switch";
+}
+
+TEST(Fold, OfARingIsOneHost) {
+  const Call ring{.algorithm = Algorithm::kRing, .count = 1};
+  EXPECT_EQ(period_of(model_of({.host_count = 64}, {}), ring), 1u);
+  EXPECT_EQ(period_of(model_of({.host_count = 16, .ranks_per_host = 4}, {}), ring), 4u);
+}
+
+TEST(Fold, OfATreeOfSwitchesIsOneSwitch) {
+  const WorldModel model =
+      model_of({.host_count = 16, .ranks_per_host = 4, .hosts_per_switch = 8}, {});
+  EXPECT_EQ(period_of(model, {.algorithm = Algorithm::kRing, .count = 1}), 32u);
+}
+
+TEST(Fold, DoesNotChangeWorldsWhoseRanksDiffer) {
+  const WorldModel model = model_of({.host_count = 8}, {});
+  EXPECT_EQ(period_of(model, {.algorithm = Algorithm::kTree, .count = 1024}), 8u);
+  EXPECT_EQ(period_of(model, {.algorithm = Algorithm::kHub, .count = 1024}), 8u);
+  // Only two ranks have a chunk.
+  EXPECT_EQ(period_of(model, {.algorithm = Algorithm::kDirect, .count = 32}), 8u);
+  EXPECT_EQ(period_of(model, {.algorithm = Algorithm::kDirect, .count = 128}), 1u);
+  WorldModel uneven = model;
+  uneven.hosts = {0, 0, 2, 3, 4, 5, 6, 7};
+  EXPECT_EQ(period_of(uneven, {.algorithm = Algorithm::kRing, .count = 1024}), 8u);
+}
+
+TEST(Fold, WhereRanksAreNotAlikeIsRefused) {
+  const WorldModel model = model_of({.host_count = 8}, {});
+  Calls calls(model, Fold::kAlways);
+  Clock clock(model);
+  try {
+    calls.run({.algorithm = Algorithm::kTree, .count = 1024}, clock);
+    FAIL() << "a tree was folded";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "the ranks of an all-reduce of 4096 bytes by tree are not alike in this world, so "
+              "they cannot be folded");
+  }
+  const Workload workload{.forward_seconds = 1, .gradients = {{"a", 64, 1}}};
+  EXPECT_THROW(predict_step(model, workload, {.jitter = 0.1, .fold = Fold::kAlways}),
+               std::invalid_argument);
+}
+
+TEST(Fold, OfRingsIsAsLongAsAllRanks) {
+  for (const std::size_t hosts : {64, 128, 512}) {
+    expect_same({.host_count = hosts}, {.algorithm = Algorithm::kRing, .count = 1'000'003});
+  }
+  expect_same({.host_count = 64}, {.algorithm = Algorithm::kRing, .count = 17'000});
+}
+
+// Of 64 ranks, only 7 have a chunk, or only one.
+TEST(Fold, OfARingWithGapsIsAsLongAsAllRanks) {
+  expect_same({.host_count = 64}, {.algorithm = Algorithm::kRing, .count = 100});
+  expect_same({.host_count = 64}, {.algorithm = Algorithm::kRing, .count = 6});
+}
+
+TEST(Fold, OfRingsOfSeveralRanksPerHostIsAsLongAsAllRanks) {
+  expect_same({.host_count = 16, .ranks_per_host = 4},
+              {.algorithm = Algorithm::kRing, .count = 1'000'003});
+  expect_same({.host_count = 64, .ranks_per_host = 8},
+              {.algorithm = Algorithm::kRing, .count = 1'000'003});
+}
+
+TEST(Fold, OfARingOfSwitchesIsAsLongAsAllRanks) {
+  const Call call{.algorithm = Algorithm::kRing, .count = 1'000'003};
+  for (const double factor : {1.0, 4.0, 16.0}) {
+    expect_same(
+        {.host_count = 32, .ranks_per_host = 2, .hosts_per_switch = 8, .oversubscription = factor},
+        call);
+  }
+}
+
+TEST(Fold, OfOtherPlansThatDependOnDistancesIsAsLongAsAllRanks) {
+  expect_same({.host_count = 64}, {.algorithm = Algorithm::kDirect, .count = 16'384});
+  expect_same({.host_count = 16, .ranks_per_host = 4},
+              {.algorithm = Algorithm::kTwoLevel, .count = 1'000'003});
+}
+
+TEST(Fold, OfACodedRingIsAsLongAsAllRanks) {
+  for (const Codec codec : {Codec::kBfloat16, Codec::kInt8, Codec::kTopK}) {
+    expect_same({.host_count = 64},
+                {.algorithm = Algorithm::kRing, .count = 1'000'003, .codec = codec});
+  }
+}
+
+TEST(Fold, OfAShaperIsAsLongAsAllRanks) {
+  WorldModel model = model_of({.host_count = 64}, all_costs());
+  model.burst_bytes = 128 * 1024;
+  const Call call{.algorithm = Algorithm::kRing, .count = 1'000'003};
+  const double all = seconds_by(Fold::kNever, model, call);
+  EXPECT_NEAR(seconds_by(Fold::kAlways, model, call), all, 0.01 * all);
+}
+
+// The first bucket goes directly, and is not folded: not every rank has a chunk of it.
+TEST(Fold, OfAStepIsAsLongAsAllRanks) {
+  const WorldModel model = model_of({.host_count = 96}, all_costs());
+  const Workload workload{
+      .forward_seconds = 1e-3,
+      .update_seconds = 1e-4,
+      .gradients = {{"a", 500'000, 2e-3}, {"b", 3'000'000, 1e-3}, {"c", 1'000, 1e-4}}};
+  StepOptions options;
+  const StepPrediction folded = predict_step(model, workload, options);
+  options.fold = Fold::kNever;
+  const StepPrediction all = predict_step(model, workload, options);
+  EXPECT_NEAR(folded.step_seconds, all.step_seconds, 0.01 * all.step_seconds);
+}
+
+TEST(Fold, MakesALargeRingSmall) {
+  const WorldModel model = model_of({.host_count = 10'000}, all_costs());
+  const Call call{.algorithm = Algorithm::kRing, .count = 160'000 * 5};
+  Calls calls(model, Fold::kAlways);
+  Clock clock(model);
+  calls.run(call, clock);
+  // Each of 2 · 9999 hops takes at least the latency.
+  EXPECT_GT(clock.ranks.front(), 2 * 9999 * 30e-6);
+  EXPECT_EQ(clock.ranks.front(), clock.ranks.back());
+}
+
+TEST(Fold, IsNeededForLargeWorlds) {
+  const WorldModel model = model_of({.host_count = 10'000}, all_costs());
+  Calls calls(model, Fold::kNever);
+  Clock clock(model);
+  EXPECT_THROW(calls.run({.algorithm = Algorithm::kRing, .count = 160'000}, clock),
+               std::invalid_argument);
+  EXPECT_THROW(calls.run({.algorithm = Algorithm::kDirect, .count = 160'000}, clock),
+               std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace rota::bench
