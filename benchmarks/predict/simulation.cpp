@@ -332,6 +332,23 @@ void require_few_peers(const WorldModel& model, const Call& call) {
                               " peers, which is too many to predict: choose another plan");
 }
 
+void require_few_steps(const WorldModel& model, const Call& call, std::size_t step_count) {
+  if (step_count <= kMostSimulatedSteps) return;
+  throw std::invalid_argument(described(model, call) + " takes more than " +
+                              std::to_string(kMostSimulatedSteps) +
+                              " simulated steps, because few of its ranks are alike: choose "
+                              "another plan");
+}
+
+Plan plan_of(const WorldModel& model, const Call& call, std::size_t rank) {
+  collectives::PlanRequest request{
+      {.algorithm = call.algorithm, .count = call.count, .codec = call.codec},
+      rank,
+      model.hosts.size()};
+  request.hosts = model.hosts;
+  return collectives::make_plan(request);
+}
+
 // Returns the time from `origin` to `time`, in whole ticks. A tick is a power of two, so that sums
 // of ticks are exact.
 double since(double origin, double time) {
@@ -371,23 +388,17 @@ void Clock::move_origin(double origin) {
   }
 }
 
+// The plan of the last rank is made first: it has about as many steps as most plans, so a world
+// that is too large is refused at once.
 PlannedCall plan_call(const WorldModel& model, const Call& call, std::size_t period) {
   require_few_peers(model, call);
+  require_few_steps(model, call, period * plan_of(model, call, period - 1).steps.size());
   PlannedCall planned{.call = call};
   std::size_t step_count = 0;
   for (std::size_t rank = 0; rank < period; ++rank) {
-    collectives::PlanRequest request{
-        {.algorithm = call.algorithm, .count = call.count, .codec = call.codec},
-        rank,
-        model.hosts.size()};
-    request.hosts = model.hosts;
-    planned.plans.push_back(collectives::make_plan(request));
+    planned.plans.push_back(plan_of(model, call, rank));
     step_count += planned.plans.back().steps.size();
-    if (step_count > kMostSimulatedSteps) {
-      throw std::invalid_argument(
-          described(model, call) + " takes more than " + std::to_string(kMostSimulatedSteps) +
-          " simulated steps, because few of its ranks are alike: choose another plan");
-    }
+    require_few_steps(model, call, step_count);
   }
   return planned;
 }
