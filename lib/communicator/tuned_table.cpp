@@ -105,7 +105,8 @@ class Parser {
     const std::size_t dash = text.find('-');
     const std::size_t first = number(text.substr(0, dash), base::kMaxWorldSize - 1);
     const bool is_one = dash == std::string_view::npos;
-    const std::size_t last = is_one ? first : number(text.substr(dash + 1), base::kMaxWorldSize - 1);
+    const std::size_t last =
+        is_one ? first : number(text.substr(dash + 1), base::kMaxWorldSize - 1);
     if (last < first) refuse(cluster::shown(text) + " ends before it begins");
     for (std::size_t rank = first; rank <= last; ++rank) ranks.push_back(rank);
   }
