@@ -28,6 +28,9 @@ class ROTA_HIDDEN TunedRanks {
   // all ranks at the same time.
   WorldModel measure_model();
 
+  // Measures the codec on all ranks at the same time.
+  CodecCosts measure_codec(Codec codec);
+
   // Returns the times of `plans`, with the same index. The plans run in turn, so that a disturbance
   // of the machine affects all of them.
   std::vector<Times> measure_all_reduces(const std::vector<collectives::Algorithm>& plans,
