@@ -113,9 +113,10 @@ cxxopts::Options predict_options() {
   };
   cxxopts::Options options("rota-bench predict",
                            "Predicts the time of training steps in worlds that need not exist.");
-  options.add_options()                                                                  //
-      ("workload", "mlp or lenet, measured here; or a file", text("mlp"))                //
-      ("hosts", "Numbers of hosts, such as 1,8,64", text("2"))                           //
+  options.add_options()                                                    //
+      ("workload", "mlp or lenet, measured here; or a file", text("mlp"))  //
+      ("sizes", "All-reduces of these sizes, instead of steps", text(""))(
+          "hosts", "Numbers of hosts, such as 1,8,64", text("2"))                        //
       ("ranks-per-host", "Ranks of each host", text("1"))                                //
       ("hosts-per-switch", "Hosts of each switch of a tree; 0: one switch", text("0"))   //
       ("oversubscription", "Rate of the hosts of a switch / of its uplink", text("1"))   //
@@ -155,6 +156,7 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
       .machine = text("machine"),
       .step = step_from(given),
       .json = given.count("json") != 0};
+  if (!text("sizes").empty()) arguments.sizes = parse_sizes(text("sizes"));
   if (!text("rate").empty()) arguments.seconds_per_byte = seconds_per_byte_at(text("rate"));
   if (!text("latency").empty()) arguments.latency_seconds = seconds_in(text("latency"));
   if (!text("burst").empty()) {

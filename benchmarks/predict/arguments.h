@@ -10,7 +10,8 @@
 namespace rota::bench {
 
 struct PredictArguments {
-  std::string workload;  // "mlp", "lenet", or the path of a file.
+  std::string workload;            // "mlp", "lenet", or the path of a file.
+  std::vector<std::size_t> sizes;  // In bytes; not empty: all-reduces instead of steps.
   std::vector<std::size_t> host_counts;
   WorldShape shape;  // Of each world, except for the number of hosts.
   std::string transport;

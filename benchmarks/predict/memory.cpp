@@ -1,4 +1,4 @@
-// Adds up the terms of docs/memory.md. The names of the functions are the names of the terms.
+// Adds up the terms of docs/memory.md.
 #include "predict/memory.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::size_t staging_peers(const WorldModel& model, Algorithm algorithm) {
   }
 }
 
-std::size_t stages(const WorldModel& model, const std::vector<Call>& calls) {
+std::size_t stage_bytes(const WorldModel& model, const std::vector<Call>& calls) {
   std::set<Algorithm> algorithms;
   for (const Call& call : calls) algorithms.insert(call.algorithm);
   std::size_t peers = 0;
@@ -54,7 +54,7 @@ std::size_t stages(const WorldModel& model, const std::vector<Call>& calls) {
   return kStage * std::min(peers, model.hosts.size() - 1);
 }
 
-std::size_t plan(const WorldModel& model, const Call& call) {
+std::size_t plan_bytes(const WorldModel& model, const Call& call) {
   const std::size_t n = model.hosts.size();
   if (call.codec == Codec::kIdentity) return 768 * n + 512;
   const std::size_t chunk = (call.count + n - 1) / n;
@@ -63,7 +63,7 @@ std::size_t plan(const WorldModel& model, const Call& call) {
   return 1536 * pieces * n + kernels::coded_bytes(call.codec, call.count);
 }
 
-std::size_t scratch(const WorldModel& model, const Call& call) {
+std::size_t scratch_bytes(const WorldModel& model, const Call& call) {
   const std::size_t n = model.hosts.size();
   const std::size_t bytes = call.count * sizeof(float);
   switch (call.algorithm) {
@@ -99,9 +99,9 @@ RankMemory memory_of(const WorldModel& model, const BucketLayout& layout,
     bytes += (448 + 64 * (n - 1)) * kKibibyte;
   }
   bytes += 24 * kKibibyte + 1536 * n;  // The communicator.
-  bytes += stages(model, calls);
+  bytes += stage_bytes(model, calls);
   for (const Call& call : std::set<Call>(calls.begin(), calls.end())) {
-    bytes += plan(model, call) + scratch(model, call);
+    bytes += plan_bytes(model, call) + scratch_bytes(model, call);
   }
   return memory;
 }

@@ -41,6 +41,11 @@ int run_predict_command(int argument_count, char** arguments) {
     const auto given = arguments_from(argument_count, arguments);
     if (!given) return 0;
     const WorldModel costs = costs_of(*given, calibration_of(*given));
+    if (!given->sizes.empty()) {
+      const auto calls = predict_calls(*given, costs);
+      std::cout << (given->json ? to_json(calls) : to_text(calls));
+      return 0;
+    }
     const Workload workload = workload_of(*given);
     const auto worlds = predict_worlds(*given, workload, costs);
     std::cerr << warning_of(worlds);

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <initializer_list>
 #include <string_view>
 
 #include "base/number_text.h"
@@ -70,6 +71,36 @@ nlohmann::ordered_json json_of(const Workload& workload, const PredictedWorld& w
           {"buckets", buckets}};
 }
 
+std::string row_of(const PredictedCall& predicted) {
+  std::string row;
+  for (const std::string& cell :
+       {std::to_string(predicted.shape.host_count), std::to_string(ranks_of(predicted.shape)),
+        std::to_string(predicted.call.count * sizeof(float)),
+        std::string(to_string(predicted.call.algorithm)),
+        std::string(to_string(predicted.call.codec)), milliseconds(predicted.seconds),
+        milliseconds(predicted.bytes_seconds)}) {
+    row += right(cell);
+  }
+  return row + "\n";
+}
+
+nlohmann::ordered_json json_of(const PredictedCall& predicted) {
+  return {{"event", "all-reduce prediction"},
+          {"hosts", predicted.shape.host_count},
+          {"ranks_per_host", predicted.shape.ranks_per_host},
+          {"bytes", predicted.call.count * sizeof(float)},
+          {"plan", to_string(predicted.call.algorithm)},
+          {"codec", to_string(predicted.call.codec)},
+          {"seconds", predicted.seconds},
+          {"bytes_seconds", predicted.bytes_seconds}};
+}
+
+std::string titles(std::initializer_list<const char*> names) {
+  std::string text;
+  for (const char* name : names) text += right(name);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string warning_of(const std::vector<PredictedWorld>& worlds) {
@@ -88,11 +119,8 @@ std::string to_text(const Workload& workload, const std::vector<PredictedWorld>&
                      " gradients of " + mebibytes(gradient_bytes_of(workload)) +
                      " MiB; a step of one rank takes " + milliseconds(alone_seconds_of(workload)) +
                      " ms\n# All figures are predicted.\n";
-  for (const char* title : {"hosts", "ranks", "step/ms", "efficiency/%", "computing/ms",
-                            "waiting/ms", "sums/ms", "memory/MiB", "gradients/MiB"}) {
-    text += right(title);
-  }
-  text += "\n";
+  text += titles({"hosts", "ranks", "step/ms", "efficiency/%", "computing/ms", "waiting/ms",
+                  "sums/ms", "memory/MiB", "gradients/MiB"});
   for (const PredictedWorld& world : worlds) text += row_of(world);
   return text;
 }
@@ -100,6 +128,19 @@ std::string to_text(const Workload& workload, const std::vector<PredictedWorld>&
 std::string to_json(const Workload& workload, const std::vector<PredictedWorld>& worlds) {
   std::string text;
   for (const PredictedWorld& world : worlds) text += json_of(workload, world).dump() + "\n";
+  return text;
+}
+
+std::string to_text(const std::vector<PredictedCall>& calls) {
+  std::string text = "# All figures are predicted.\n" +
+                     titles({"hosts", "ranks", "bytes", "plan", "codec", "time/ms", "bytes/ms"});
+  for (const PredictedCall& call : calls) text += row_of(call);
+  return text;
+}
+
+std::string to_json(const std::vector<PredictedCall>& calls) {
+  std::string text;
+  for (const PredictedCall& call : calls) text += json_of(call).dump() + "\n";
   return text;
 }
 

@@ -16,6 +16,14 @@ struct PredictedWorld {
   RankMemory memory;
 };
 
+// One all-reduce, which all ranks begin at the same time.
+struct PredictedCall {
+  WorldShape shape;
+  Call call;
+  double seconds = 0;
+  double bytes_seconds = 0;  // If nothing but the bytes between hosts took time.
+};
+
 // Returns a sentence about each world that is larger than a job can be; empty if none is.
 std::string warning_of(const std::vector<PredictedWorld>& worlds);
 
@@ -23,5 +31,9 @@ std::string warning_of(const std::vector<PredictedWorld>& worlds);
 // JSON object for each world, one per line.
 std::string to_text(const Workload& workload, const std::vector<PredictedWorld>& worlds);
 std::string to_json(const Workload& workload, const std::vector<PredictedWorld>& worlds);
+
+// The same for all-reduces.
+std::string to_text(const std::vector<PredictedCall>& calls);
+std::string to_json(const std::vector<PredictedCall>& calls);
 
 }  // namespace rota::bench

@@ -71,8 +71,9 @@ class Progress {
 
   double end() const {
     double last = 0;
-    for (const Traffic& lane : lanes_)
-      last = std::max(last, lane.ends.empty() ? 0 : lane.ends.back());
+    for (const Traffic& lane : lanes_) {
+      if (!lane.ends.empty()) last = std::max(last, lane.ends.back());
+    }
     return last;
   }
 

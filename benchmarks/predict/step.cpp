@@ -54,19 +54,6 @@ void require_all_reduce(const WorldModel& model, Algorithm plan) {
                               (is_known ? "it has no all-reduce" : "another library runs it"));
 }
 
-Call call_of(const WorldModel& model, std::size_t count, const StepOptions& options) {
-  const std::size_t bytes = count * sizeof(float);
-  if (options.codec != Codec::kIdentity && bytes >= kLeastCodedBytes) {
-    return {.algorithm = Algorithm::kRing, .count = count, .codec = options.codec};
-  }
-  if (options.plan) return {.algorithm = *options.plan, .count = count};
-  const auto choice = collectives::choose({.type = DataType::kByte, .count = bytes},
-                                          {.world_size = model.hosts.size(),
-                                           .shares_memory = model.shares_memory,
-                                           .host_count = host_count_of(model.hosts)});
-  return {.algorithm = choice.algorithm, .count = count};
-}
-
 BucketLayout layout_of(const Workload& workload, const BucketOptions& options) {
   std::vector<std::size_t> counts;
   for (const Workload::Gradient& gradient : workload.gradients) counts.push_back(gradient.count);
@@ -225,9 +212,22 @@ class Training {
 
 }  // namespace
 
+Call call_of(const WorldModel& model, std::size_t count, const StepOptions& options) {
+  if (options.plan) require_all_reduce(model, *options.plan);
+  const std::size_t bytes = count * sizeof(float);
+  if (options.codec != Codec::kIdentity && bytes >= kLeastCodedBytes) {
+    return {.algorithm = Algorithm::kRing, .count = count, .codec = options.codec};
+  }
+  if (options.plan) return {.algorithm = *options.plan, .count = count};
+  const auto choice = collectives::choose({.type = DataType::kByte, .count = bytes},
+                                          {.world_size = model.hosts.size(),
+                                           .shares_memory = model.shares_memory,
+                                           .host_count = host_count_of(model.hosts)});
+  return {.algorithm = choice.algorithm, .count = count};
+}
+
 std::vector<Call> calls_of(const WorldModel& model, const BucketLayout& layout,
                            const StepOptions& options) {
-  if (options.plan) require_all_reduce(model, *options.plan);
   std::vector<Call> calls{call_of(model, kSumsBytes / sizeof(float), options)};
   for (const Slice& bucket : layout.buckets) {
     calls.push_back(call_of(model, bucket.count, options));

@@ -51,6 +51,10 @@ inline double efficiency_of(const StepPrediction& prediction) {
   return prediction.alone_seconds / prediction.step_seconds;
 }
 
+// Returns the call that rota makes for an all-reduce of `count` elements. Throws
+// std::invalid_argument for a plan that cannot run it in this world.
+Call call_of(const WorldModel& model, std::size_t count, const StepOptions& options);
+
 // Returns the all-reduces of a step: first the one of the number of samples and the score, then
 // one for each bucket, in the order of `layout`. Throws std::invalid_argument for a plan that
 // cannot run them in this world.

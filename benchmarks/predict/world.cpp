@@ -52,7 +52,7 @@ void require_switches(const WorldShape& shape) {
 WorldModel model_of(const WorldShape& shape, const WorldModel& costs) {
   require_ranks(shape);
   require_switches(shape);
-  const std::size_t world_size = shape.host_count * shape.ranks_per_host;
+  const std::size_t world_size = ranks_of(shape);
   WorldModel model = costs;
   model.hosts = groups_of(world_size, shape.ranks_per_host);
   model.switches.clear();

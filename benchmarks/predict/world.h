@@ -20,6 +20,10 @@ struct WorldShape {
   double oversubscription = 1;
 };
 
+constexpr std::size_t ranks_of(const WorldShape& shape) noexcept {
+  return shape.host_count * shape.ranks_per_host;
+}
+
 // Returns a model with the hosts and switches of `shape`, and with the costs of `costs`. Throws
 // std::invalid_argument for a shape without ranks or with too many of them. Also throws it if the
 // switches have no hosts in equal numbers, or if the oversubscription is less than 1 or not finite.

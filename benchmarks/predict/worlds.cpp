@@ -1,6 +1,7 @@
 // Puts the parts of a prediction together.
 #include "predict/worlds.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -15,11 +16,17 @@ void require_network(const WorldShape& shape, const WorldModel& costs) {
       "--calibration of several hosts");
 }
 
-PredictedWorld predict_world(const PredictArguments& arguments, const Workload& workload,
-                             const WorldModel& costs, const WorldShape& shape) {
+WorldModel checked_model(const PredictArguments& arguments, const WorldModel& costs,
+                         const WorldShape& shape) {
   require_network(shape, costs);
   WorldModel model = model_of(shape, costs);
   model.shares_memory = shape.host_count == 1 && arguments.transport == "shm";
+  return model;
+}
+
+PredictedWorld predict_world(const PredictArguments& arguments, const Workload& workload,
+                             const WorldModel& costs, const WorldShape& shape) {
+  const WorldModel model = checked_model(arguments, costs, shape);
   std::vector<std::size_t> counts;
   for (const Workload::Gradient& gradient : workload.gradients) counts.push_back(gradient.count);
   const BucketLayout layout = lay_out_buckets(counts, sizeof(float), arguments.step.buckets);
@@ -27,6 +34,29 @@ PredictedWorld predict_world(const PredictArguments& arguments, const Workload& 
           .step = predict_step(model, workload, arguments.step),
           .memory = memory_of(model, layout, calls_of(model, layout, arguments.step),
                               arguments.transport)};
+}
+
+double seconds_of(const WorldModel& model, const Call& call, Fold fold) {
+  Clock clock(model);
+  Calls(model, fold).run(call, clock);
+  return std::ranges::max(clock.ranks);
+}
+
+// Returns the costs of the bytes between hosts alone.
+WorldModel of_bytes_alone(const WorldModel& costs) {
+  WorldModel bytes;
+  bytes.between_hosts.seconds_per_byte = costs.between_hosts.seconds_per_byte;
+  return bytes;
+}
+
+// Returns each shape of the arguments.
+std::vector<WorldShape> shapes_of(const PredictArguments& arguments) {
+  std::vector<WorldShape> shapes;
+  for (const std::size_t host_count : arguments.host_counts) {
+    shapes.push_back(arguments.shape);
+    shapes.back().host_count = host_count;
+  }
+  return shapes;
 }
 
 }  // namespace
@@ -59,12 +89,29 @@ WorldModel costs_of(const PredictArguments& arguments,
 std::vector<PredictedWorld> predict_worlds(const PredictArguments& arguments,
                                            const Workload& workload, const WorldModel& costs) {
   std::vector<PredictedWorld> worlds;
-  for (const std::size_t host_count : arguments.host_counts) {
-    WorldShape shape = arguments.shape;
-    shape.host_count = host_count;
+  for (const WorldShape& shape : shapes_of(arguments)) {
     worlds.push_back(predict_world(arguments, workload, costs, shape));
   }
   return worlds;
+}
+
+std::vector<PredictedCall> predict_calls(const PredictArguments& arguments,
+                                         const WorldModel& costs) {
+  std::vector<PredictedCall> calls;
+  const Fold fold = arguments.step.fold;
+  for (const WorldShape& shape : shapes_of(arguments)) {
+    const WorldModel model = checked_model(arguments, costs, shape);
+    const WorldModel bytes = model_of(shape, of_bytes_alone(costs));
+    for (const std::size_t size : arguments.sizes) {
+      const Call call =
+          call_of(model, std::max<std::size_t>(1, size / sizeof(float)), arguments.step);
+      calls.push_back({.shape = shape,
+                       .call = call,
+                       .seconds = seconds_of(model, call, fold),
+                       .bytes_seconds = seconds_of(bytes, call, fold)});
+    }
+  }
+  return calls;
 }
 
 }  // namespace rota::bench

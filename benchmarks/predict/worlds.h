@@ -21,4 +21,8 @@ WorldModel costs_of(const PredictArguments& arguments,
 std::vector<PredictedWorld> predict_worlds(const PredictArguments& arguments,
                                            const Workload& workload, const WorldModel& costs);
 
+// Predicts an all-reduce of each size in each world. Throws as predict_worlds() does.
+std::vector<PredictedCall> predict_calls(const PredictArguments& arguments,
+                                         const WorldModel& costs);
+
 }  // namespace rota::bench

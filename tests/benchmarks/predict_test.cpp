@@ -239,6 +239,27 @@ TEST(Predict, PrintsATableAndJson) {
   EXPECT_LT(second["efficiency"], 1);
 }
 
+TEST(Predict, PredictsSingleAllReduces) {
+  const PredictArguments arguments =
+      parsed_prediction({"--sizes", "1K,1M", "--hosts", "2,4", "--rate", "1G", "--latency", "100us",
+                         "--plan", "ring"});
+  const auto calls = predict_calls(arguments, costs_of(arguments, {}));
+  ASSERT_EQ(calls.size(), 4u);
+  EXPECT_EQ(calls[0].call, (Call{.algorithm = Algorithm::kRing, .count = 256}));
+  EXPECT_EQ(calls[3].shape.host_count, 4u);
+  // A ring of two sends all bytes once each way, in two hops; one of four sends 1.5 times as many.
+  EXPECT_NEAR(calls[1].bytes_seconds, 8e-9 * (1 << 20), 1e-9);
+  EXPECT_NEAR(calls[1].seconds, 8e-9 * (1 << 20) + 200e-6, 1e-9);
+  EXPECT_NEAR(calls[3].bytes_seconds, 1.5 * 8e-9 * (1 << 20), 1e-9);
+  const std::string json = to_json(calls);
+  EXPECT_EQ(std::ranges::count(json, '\n'), 4);
+  const auto first = nlohmann::json::parse(json.substr(0, json.find('\n')));
+  EXPECT_EQ(first["event"], "all-reduce prediction");
+  EXPECT_EQ(first["bytes"], 1024);
+  EXPECT_EQ(first["plan"], "ring");
+  EXPECT_THAT(to_text(calls), HasSubstr("bytes/ms"));
+}
+
 TEST(Predict, MeasuresTheModelsOfTheExample) {
   EXPECT_FALSE(is_model("seed.txt"));
   for (const char* name : {"mlp", "lenet"}) {
