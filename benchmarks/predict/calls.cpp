@@ -12,7 +12,7 @@ namespace rota::bench {
 namespace {
 
 // Bounds of the memory for what is remembered.
-constexpr std::size_t kMostClocks = 256;
+constexpr std::size_t kMostClocks = 128;
 constexpr std::size_t kMostPlannedSteps = 4 << 20;
 
 std::size_t steps_of(const PlannedCall& planned) {
@@ -25,10 +25,16 @@ std::size_t steps_of(const PlannedCall& planned) {
 
 void Calls::run(const Call& call, Clock& clock) {
   const std::size_t period = checked_period(call);
-  if (period == clock.ranks.size()) return repeat_or_simulate(call, clock);
-  Clock few = folded(clock, period);
-  repeat_or_simulate(with_equal_chunks(model_, call), few);
-  unfold(few, clock);
+  const std::vector<double> worked = clock.worked;
+  std::ranges::fill(clock.worked, 0.0);  // The work so far changes nothing.
+  if (period == clock.ranks.size()) {
+    repeat_or_simulate(call, clock);
+  } else {
+    Clock few = folded(clock, period);
+    repeat_or_simulate(with_equal_chunks(model_, call), few);
+    unfold(few, clock);
+  }
+  for (std::size_t rank = 0; rank < worked.size(); ++rank) clock.worked[rank] += worked[rank];
 }
 
 std::size_t Calls::checked_period(const Call& call) const {
@@ -44,8 +50,6 @@ std::size_t Calls::checked_period(const Call& call) const {
 
 void Calls::repeat_or_simulate(const Call& call, Clock& clock) {
   const double origin = std::ranges::min(clock.ranks);
-  const std::vector<double> worked = std::move(clock.worked);
-  clock.worked.assign(worked.size(), 0);
   clock.move_origin(origin);
   const auto known = ended_.find({call, clock});
   if (known != ended_.end()) {
@@ -57,7 +61,6 @@ void Calls::repeat_or_simulate(const Call& call, Clock& clock) {
     ended_.emplace(Start{call, start}, clock);
   }
   clock.move_origin(-origin);
-  for (std::size_t rank = 0; rank < worked.size(); ++rank) clock.worked[rank] += worked[rank];
 }
 
 void Calls::simulate_from(const Call& call, Clock& clock) {

@@ -389,8 +389,8 @@ void Clock::move_origin(double origin) {
   }
 }
 
-// The plan of the last rank is made first: it has about as many steps as most plans, so a world
-// that is too large is refused at once.
+// Makes the plan of the last rank first: it has about as many steps as most plans, so a world that
+// is too large is refused at once.
 PlannedCall plan_call(const WorldModel& model, const Call& call, std::size_t period) {
   require_few_peers(model, call);
   require_few_steps(model, call, period * plan_of(model, call, period - 1).steps.size());
