@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kCalibrationForm = "rota-calibration";
 
 // Returns all words after the first one, with one space between them.
-std::string rest_of(const Line& line) {
+std::string rest_of(const TextLine& line) {
   std::string rest;
   for (std::size_t i = 1; i < line.words.size(); ++i) {
     rest += (i > 1 ? " " : "") + line.words[i];
@@ -25,7 +25,7 @@ std::string rest_of(const Line& line) {
   return rest;
 }
 
-Link link_from(const Line& line) {
+Link link_from(const TextLine& line) {
   const std::string& key = line.words[0];
   require_words(line, 4, key + " LATENCY BUSY SECONDS_PER_BYTE");
   return {.latency_seconds = positive_in(line.where, "the latency", line.words[1]),
@@ -33,7 +33,7 @@ Link link_from(const Line& line) {
           .seconds_per_byte = positive_in(line.where, "the time of a byte", line.words[3])};
 }
 
-void take_codec(Calibration& calibration, const Line& line) {
+void take_codec(Calibration& calibration, const TextLine& line) {
   require_words(line, 4, "codec NAME ENCODE DECODE");
   const auto codec = codec_named(line.words[1]);
   if (!codec) throw std::invalid_argument(line.where + ": no codec is '" + line.words[1] + "'");
@@ -42,7 +42,7 @@ void take_codec(Calibration& calibration, const Line& line) {
       .decode_seconds_per_byte = positive_in(line.where, "the time to decode", line.words[3])};
 }
 
-void take_line(Calibration& calibration, const Line& line) {
+void take_line(Calibration& calibration, const TextLine& line) {
   const std::string& key = line.words[0];
   if (key == "machine") {
     calibration.machine = rest_of(line);
@@ -77,7 +77,7 @@ std::string line_of_link(const std::string& key, const Link& link) {
 Calibration parse_calibration(const std::string& name, std::string_view text) {
   Calibration calibration;
   std::set<std::string> seen;
-  for (const Line& line : lines_of_file(name, text, kCalibrationForm)) {
+  for (const TextLine& line : lines_of_file(name, text, kCalibrationForm)) {
     take_line(calibration, line);
     seen.insert(line.words[0]);
   }

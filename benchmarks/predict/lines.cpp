@@ -27,9 +27,9 @@ std::vector<std::string> words_of(std::string_view line) {
 
 }  // namespace
 
-std::vector<Line> lines_of_file(const std::string& name, std::string_view text,
-                                std::string_view form) {
-  std::vector<Line> lines;
+std::vector<TextLine> lines_of_file(const std::string& name, std::string_view text,
+                                    std::string_view form) {
+  std::vector<TextLine> lines;
   std::size_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -48,7 +48,7 @@ std::vector<Line> lines_of_file(const std::string& name, std::string_view text,
   return lines;
 }
 
-void require_words(const Line& line, std::size_t count, std::string_view shape) {
+void require_words(const TextLine& line, std::size_t count, std::string_view shape) {
   if (line.words.size() == count) return;
   throw std::invalid_argument(line.where + " has " + std::to_string(line.words.size()) +
                               " words; the form is: " + std::string(shape));

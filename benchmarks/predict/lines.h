@@ -9,18 +9,18 @@
 namespace rota::bench {
 
 // A line that is neither empty nor a comment.
-struct Line {
+struct TextLine {
   std::string where;               // "FILE line 3"
   std::vector<std::string> words;  // At least one.
 };
 
 // Splits a text into its lines. `name` names the text in errors. Throws std::invalid_argument
 // unless the first line is "`form` 1".
-std::vector<Line> lines_of_file(const std::string& name, std::string_view text,
+std::vector<TextLine> lines_of_file(const std::string& name, std::string_view text,
                                 std::string_view form);
 
 // Throws std::invalid_argument unless the line has `count` words. `shape` shows such a line.
-void require_words(const Line& line, std::size_t count, std::string_view shape);
+void require_words(const TextLine& line, std::size_t count, std::string_view shape);
 
 // Parses a finite number. `what` names it in errors. Throws std::invalid_argument.
 double number_in(const std::string& where, const std::string& what, std::string_view text);

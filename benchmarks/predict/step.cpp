@@ -202,7 +202,7 @@ class Training {
   BucketLayout layout_;
   std::vector<double> ready_;  // Index = bucket: since the beginning of the backward pass.
   std::vector<Call> sums_;     // The first one is not of a bucket.
-  Calls calls_;
+  CallRunner calls_;
   Clock clock_;
   std::vector<double> trained_;  // Index = rank: the end of its computation so far.
   double load_ = 0;              // Ranks for each core of a host; 0: there are enough cores.

@@ -8,7 +8,7 @@
 
 #include <rota/gradient_buckets.h>
 
-#include "predict/calls.h"
+#include "predict/call_runner.h"
 #include "predict/workload.h"
 
 namespace rota::bench {

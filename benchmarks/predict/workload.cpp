@@ -16,7 +16,7 @@ constexpr std::string_view kGradientShape = "gradient NAME BYTES SECONDS";
 // 2^50: a larger number is a mistake, and sums of such numbers would wrap.
 constexpr std::size_t kMostBytes = std::size_t{1} << 50;
 
-std::size_t count_from(const Line& line, const std::string& name, const std::string& text) {
+std::size_t count_from(const TextLine& line, const std::string& name, const std::string& text) {
   std::size_t bytes = 0;
   const char* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, bytes);
@@ -30,7 +30,7 @@ std::size_t count_from(const Line& line, const std::string& name, const std::str
   throw std::invalid_argument(what + "a float32 has 4 bytes, so that must be a multiple of 4");
 }
 
-Workload::Gradient gradient_from(const Line& line) {
+Workload::Gradient gradient_from(const TextLine& line) {
   require_words(line, 4, kGradientShape);
   const std::string& name = line.words[1];
   return {.name = name,
@@ -38,7 +38,7 @@ Workload::Gradient gradient_from(const Line& line) {
           .seconds = positive_in(line.where, "the seconds of gradient " + name, line.words[3])};
 }
 
-void take(Workload& workload, const Line& line) {
+void take(Workload& workload, const TextLine& line) {
   const std::string& key = line.words.front();
   if (key == "gradient") return workload.gradients.push_back(gradient_from(line));
   if (key == "name") {
@@ -56,9 +56,9 @@ void take(Workload& workload, const Line& line) {
   }
 }
 
-void require_once(const std::vector<Line>& lines) {
+void require_once(const std::vector<TextLine>& lines) {
   std::set<std::string> seen;
-  for (const Line& line : lines) {
+  for (const TextLine& line : lines) {
     const std::string& key = line.words.front();
     if (key == "gradient" || seen.insert(key).second) continue;
     throw std::invalid_argument(line.where + ": '" + key + "' is there twice");
@@ -68,10 +68,10 @@ void require_once(const std::vector<Line>& lines) {
 }  // namespace
 
 Workload parse_workload(const std::string& name, std::string_view text) {
-  const std::vector<Line> lines = lines_of_file(name, text, kForm);
+  const std::vector<TextLine> lines = lines_of_file(name, text, kForm);
   require_once(lines);
   Workload workload{.name = name};
-  for (const Line& line : lines) take(workload, line);
+  for (const TextLine& line : lines) take(workload, line);
   if (workload.forward_seconds <= 0) {
     throw std::invalid_argument(name + " has no line 'forward SECONDS'");
   }

@@ -38,7 +38,7 @@ PredictedWorld predict_world(const PredictArguments& arguments, const Workload& 
 
 double seconds_of(const WorldModel& model, const Call& call, Fold fold) {
   Clock clock(model);
-  Calls(model, fold).run(call, clock);
+  CallRunner(model, fold).run(call, clock);
   return std::ranges::max(clock.ranks);
 }
 

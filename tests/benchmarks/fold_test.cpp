@@ -27,7 +27,7 @@ WorldModel all_costs() {
 }
 
 double seconds_by(Fold fold, const WorldModel& model, const Call& call) {
-  Calls calls(model, fold);
+  CallRunner calls(model, fold);
   Clock clock(model);
   calls.run(call, clock);
   return std::ranges::max(clock.ranks);
@@ -69,7 +69,7 @@ TEST(Fold, DoesNotChangeWorldsWhoseRanksDiffer) {
 
 TEST(Fold, WhereRanksAreNotAlikeIsRefused) {
   const WorldModel model = model_of({.host_count = 8}, {});
-  Calls calls(model, Fold::kAlways);
+  CallRunner calls(model, Fold::kAlways);
   Clock clock(model);
   try {
     calls.run({.algorithm = Algorithm::kTree, .count = 1024}, clock);
@@ -151,7 +151,7 @@ TEST(Fold, OfAStepIsAsLongAsAllRanks) {
 TEST(Fold, MakesALargeRingSmall) {
   const WorldModel model = model_of({.host_count = 10'000}, all_costs());
   const Call call{.algorithm = Algorithm::kRing, .count = 160'000 * 5};
-  Calls calls(model, Fold::kAlways);
+  CallRunner calls(model, Fold::kAlways);
   Clock clock(model);
   calls.run(call, clock);
   // Each of 2 · 9999 hops takes at least the latency.
@@ -161,7 +161,7 @@ TEST(Fold, MakesALargeRingSmall) {
 
 TEST(Fold, IsNeededForLargeWorlds) {
   const WorldModel model = model_of({.host_count = 10'000}, all_costs());
-  Calls calls(model, Fold::kNever);
+  CallRunner calls(model, Fold::kNever);
   Clock clock(model);
   const auto refusal = [&](Algorithm algorithm) -> std::string {
     try {

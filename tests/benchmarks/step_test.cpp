@@ -150,10 +150,10 @@ TEST(Step, ChoosesThePlansThatRotaChooses) {
                                       {Algorithm::kRing, 16 * 1024 + 16, Codec::kInt8}}));
 }
 
-TEST(Calls, AreSimulatedOnceForEachStart) {
+TEST(CallRunner, SimulatesACallOnceForEachStart) {
   WorldModel model = slow_cables({.host_count = 2});
   const Call call{.algorithm = Algorithm::kRing, .count = 1024};
-  Calls calls(model, Fold::kNever);
+  CallRunner calls(model, Fold::kNever);
   Clock clock(model);
   for (double end = 64; end <= 256; end += 64) {
     calls.run(call, clock);
@@ -166,11 +166,11 @@ TEST(Calls, AreSimulatedOnceForEachStart) {
 }
 
 // The second call pays for the burst of the first one, so it is another one.
-TEST(Calls, OfAShaperWithoutABurstLeftAreSimulated) {
+TEST(CallRunner, SimulatesACallWithoutABurstAgain) {
   WorldModel model = slow_cables({.host_count = 2});
   model.burst_bytes = 4096;
   const Call call{.algorithm = Algorithm::kRing, .count = 1024};
-  Calls calls(model, Fold::kNever);
+  CallRunner calls(model, Fold::kNever);
   Clock clock(model);
   calls.run(call, clock);
   EXPECT_EQ(clock.ranks[0], 0);

@@ -17,10 +17,10 @@ enum class Fold {
   kAlways,   // The same as kIfAlike, but another call is an error.
 };
 
-class Calls {
+class CallRunner {
  public:
   // `model` is borrowed.
-  Calls(const WorldModel& model, Fold fold) : model_(model), fold_(fold) {}
+  CallRunner(const WorldModel& model, Fold fold) : model_(model), fold_(fold) {}
 
   // Runs a call, which each rank begins when it is free. Throws std::invalid_argument as
   // plan_call() does, and if the ranks must be alike, and are not.

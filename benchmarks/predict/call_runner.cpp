@@ -1,5 +1,5 @@
 // Compares the clocks of two calls from the time at which the first rank begins.
-#include "predict/calls.h"
+#include "predict/call_runner.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -23,7 +23,7 @@ std::size_t steps_of(const PlannedCall& planned) {
 
 }  // namespace
 
-void Calls::run(const Call& call, Clock& clock) {
+void CallRunner::run(const Call& call, Clock& clock) {
   const std::size_t period = checked_period(call);
   const std::vector<double> worked = clock.worked;
   std::ranges::fill(clock.worked, 0.0);  // The work so far changes nothing.
@@ -37,7 +37,7 @@ void Calls::run(const Call& call, Clock& clock) {
   for (std::size_t rank = 0; rank < worked.size(); ++rank) clock.worked[rank] += worked[rank];
 }
 
-std::size_t Calls::checked_period(const Call& call) const {
+std::size_t CallRunner::checked_period(const Call& call) const {
   const std::size_t world_size = model_.hosts.size();
   if (fold_ == Fold::kNever) return world_size;
   const std::size_t period = period_of(model_, call);
@@ -48,7 +48,7 @@ std::size_t Calls::checked_period(const Call& call) const {
                               " are not alike in this world, so they cannot be folded");
 }
 
-void Calls::repeat_or_simulate(const Call& call, Clock& clock) {
+void CallRunner::repeat_or_simulate(const Call& call, Clock& clock) {
   const double origin = std::ranges::min(clock.ranks);
   clock.move_origin(origin);
   const auto known = ended_.find({call, clock});
@@ -63,7 +63,7 @@ void Calls::repeat_or_simulate(const Call& call, Clock& clock) {
   clock.move_origin(-origin);
 }
 
-void Calls::simulate_from(const Call& call, Clock& clock) {
+void CallRunner::simulate_from(const Call& call, Clock& clock) {
   ++simulated_count_;
   if (call.algorithm != collectives::Algorithm::kShared) {
     return simulate(model_, planned(call, clock.ranks.size()), clock);
@@ -73,7 +73,7 @@ void Calls::simulate_from(const Call& call, Clock& clock) {
   for (double& worked : clock.worked) worked += seconds;
 }
 
-const PlannedCall& Calls::planned(const Call& call, std::size_t period) {
+const PlannedCall& CallRunner::planned(const Call& call, std::size_t period) {
   const auto known = plans_.find(call);
   if (known != plans_.end()) return known->second;
   PlannedCall made = plan_call(model_, call, period);
