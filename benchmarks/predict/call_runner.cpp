@@ -2,11 +2,7 @@
 #include "predict/call_runner.h"
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 #include <vector>
-
-#include "predict/fold.h"
 
 namespace rota::bench {
 namespace {
@@ -24,7 +20,7 @@ std::size_t steps_of(const PlannedCall& planned) {
 }  // namespace
 
 void CallRunner::run(const Call& call, Clock& clock) {
-  const std::size_t period = checked_period(call);
+  const std::size_t period = fold_ == Fold::kNever ? clock.ranks.size() : period_of(model_, call);
   const std::vector<double> worked = clock.worked;
   std::ranges::fill(clock.worked, 0.0);  // The work so far changes nothing.
   if (period == clock.ranks.size()) {
@@ -35,17 +31,6 @@ void CallRunner::run(const Call& call, Clock& clock) {
     unfold(few, clock);
   }
   for (std::size_t rank = 0; rank < worked.size(); ++rank) clock.worked[rank] += worked[rank];
-}
-
-std::size_t CallRunner::checked_period(const Call& call) const {
-  const std::size_t world_size = model_.hosts.size();
-  if (fold_ == Fold::kNever) return world_size;
-  const std::size_t period = period_of(model_, call);
-  if (fold_ == Fold::kIfAlike || period < world_size || world_size == 1) return period;
-  throw std::invalid_argument("the ranks of an all-reduce of " +
-                              std::to_string(call.count * sizeof(float)) + " bytes by " +
-                              std::string(to_string(call.algorithm)) +
-                              " are not alike in this world, so they cannot be folded");
 }
 
 void CallRunner::repeat_or_simulate(const Call& call, Clock& clock) {

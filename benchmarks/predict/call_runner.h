@@ -6,16 +6,10 @@
 #include <map>
 #include <utility>
 
+#include "predict/fold.h"
 #include "predict/simulation.h"
 
 namespace rota::bench {
-
-// Which ranks are simulated.
-enum class Fold {
-  kIfAlike,  // A few ranks, in each call in which they stand for all.
-  kNever,    // All ranks.
-  kAlways,   // The same as kIfAlike, but another call is an error.
-};
 
 class CallRunner {
  public:
@@ -23,7 +17,7 @@ class CallRunner {
   CallRunner(const WorldModel& model, Fold fold) : model_(model), fold_(fold) {}
 
   // Runs a call, which each rank begins when it is free. Throws std::invalid_argument as
-  // plan_call() does, and if the ranks must be alike, and are not.
+  // plan_call() does.
   void run(const Call& call, Clock& clock);
 
   // Returns how many calls were simulated.
@@ -32,7 +26,6 @@ class CallRunner {
  private:
   using Start = std::pair<Call, Clock>;
 
-  std::size_t checked_period(const Call& call) const;
   void repeat_or_simulate(const Call& call, Clock& clock);
   void simulate_from(const Call& call, Clock& clock);
   const PlannedCall& planned(const Call& call, std::size_t period);

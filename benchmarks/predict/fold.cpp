@@ -2,6 +2,8 @@
 #include "predict/fold.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "kernels/codings.h"
@@ -10,6 +12,9 @@ namespace rota::bench {
 namespace {
 
 using collectives::Algorithm;
+
+// A ring of more ranks is folded even if some ranks have no chunk.
+constexpr std::size_t kMostWithGaps = 512;
 
 // Returns the size of the groups if all groups have the same, otherwise the number of all ranks.
 std::size_t size_of_groups(const std::vector<std::size_t>& firsts) {
@@ -26,13 +31,13 @@ std::size_t grain_of_all(const WorldModel& model, const Call& call) {
   return kernels::coded_grain(call.codec) * model.hosts.size();
 }
 
-// Returns whether the plans of ranks differ in nothing but the numbers of their peers. In a ring, a
-// chunk that is missing only leaves a gap between other chunks. In the other plans, ranks that have
-// no chunk do less than others.
+// Returns whether the plans of ranks differ in nothing but the numbers of their peers. Each rank
+// must have a chunk: ranks without a chunk do less than others. In a large ring, a chunk that is
+// missing counts as a chunk that nobody waits for, because the ring cannot be simulated whole.
 bool has_equal_plans(const WorldModel& model, const Call& call) {
   switch (call.algorithm) {
     case Algorithm::kRing:
-      return call.count > 0;
+      return call.count >= grain_of_all(model, call) || model.hosts.size() > kMostWithGaps;
     case Algorithm::kDirect:
     case Algorithm::kTwoLevel:
       return call.count >= grain_of_all(model, call);
@@ -64,6 +69,15 @@ std::size_t period_of(const WorldModel& model, const Call& call) {
   if (model.switches.empty()) return host;
   const std::size_t group = size_of_groups(model.switches);
   return group % host == 0 ? group : model.hosts.size();
+}
+
+void require_alike(const WorldModel& model, const Call& call) {
+  const std::size_t world_size = model.hosts.size();
+  if (world_size == 1 || period_of(model, call) < world_size) return;
+  throw std::invalid_argument("the ranks of an all-reduce of " +
+                              std::to_string(call.count * sizeof(float)) + " bytes by " +
+                              std::string(to_string(call.algorithm)) +
+                              " are not alike in this world, so they cannot be folded");
 }
 
 Call with_equal_chunks(const WorldModel& model, const Call& call) {

@@ -7,9 +7,19 @@
 
 namespace rota::bench {
 
+// Which ranks are simulated.
+enum class Fold {
+  kIfAlike,  // A few ranks, in each call in which they stand for all.
+  kNever,    // All ranks.
+  kAlways,   // The same as kIfAlike, but a bucket whose ranks are not alike is an error.
+};
+
 // Returns how many ranks stand for all in `call`: rank r does what rank r % period does, with peers
 // that are as far away. Returns the world size if ranks are not alike.
 std::size_t period_of(const WorldModel& model, const Call& call);
+
+// Throws std::invalid_argument if no rank stands for another one in `call`.
+void require_alike(const WorldModel& model, const Call& call);
 
 // Returns the call that the ranks of a fold simulate. All of its chunks are as large as the largest
 // chunk of `call`, which the others wait for.

@@ -17,7 +17,7 @@ struct TextLine {
 // Splits a text into its lines. `name` names the text in errors. Throws std::invalid_argument
 // unless the first line is "`form` 1".
 std::vector<TextLine> lines_of_file(const std::string& name, std::string_view text,
-                                std::string_view form);
+                                    std::string_view form);
 
 // Throws std::invalid_argument unless the line has `count` words. `shape` shows such a line.
 void require_words(const TextLine& line, std::size_t count, std::string_view shape);

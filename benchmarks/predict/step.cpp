@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -58,6 +59,13 @@ BucketLayout layout_of(const Workload& workload, const BucketOptions& options) {
   std::vector<std::size_t> counts;
   for (const Workload::Gradient& gradient : workload.gradients) counts.push_back(gradient.count);
   return lay_out_buckets(counts, sizeof(float), options);
+}
+
+// Does not look at the first call: it is not of a bucket.
+void require_alike_buckets(const WorldModel& model, const Workload& workload,
+                           const StepOptions& options) {
+  const std::vector<Call> calls = calls_of(model, layout_of(workload, options.buckets), options);
+  for (const Call& call : std::span(calls).subspan(1)) require_alike(model, call);
 }
 
 // Returns, for each bucket, the seconds of the backward pass until all of its gradients are final.
@@ -238,6 +246,7 @@ std::vector<Call> calls_of(const WorldModel& model, const BucketLayout& layout,
 StepPrediction predict_step(const WorldModel& model, const Workload& workload,
                             const StepOptions& options) {
   require_steps(model, options);
+  if (options.fold == Fold::kAlways) require_alike_buckets(model, workload, options);
   return Training(model, workload, options).run();
 }
 

@@ -105,6 +105,7 @@ std::vector<PredictedCall> predict_calls(const PredictArguments& arguments,
     for (const std::size_t size : arguments.sizes) {
       const Call call =
           call_of(model, std::max<std::size_t>(1, size / sizeof(float)), arguments.step);
+      if (fold == Fold::kAlways) require_alike(model, call);
       calls.push_back({.shape = shape,
                        .call = call,
                        .seconds = seconds_of(model, call, fold),
