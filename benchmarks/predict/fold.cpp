@@ -13,8 +13,11 @@ namespace {
 
 using collectives::Algorithm;
 
-// A ring of more ranks is folded even if some ranks have no chunk.
-constexpr std::size_t kMostWithGaps = 512;
+// A ring or two levels of more ranks are folded even if the chunks of ranks differ: there are too
+// many steps to simulate all ranks.
+constexpr std::size_t kMostWhole = 512;
+// The mean of chunks of so many grains, in whole grains, is off by less than 1 %.
+constexpr std::size_t kManyGrains = 64;
 
 // Returns the size of the groups if all groups have the same, otherwise the number of all ranks.
 std::size_t size_of_groups(const std::vector<std::size_t>& firsts) {
@@ -31,16 +34,25 @@ std::size_t grain_of_all(const WorldModel& model, const Call& call) {
   return kernels::coded_grain(call.codec) * model.hosts.size();
 }
 
-// Returns whether the plans of ranks differ in nothing but the numbers of their peers. Each rank
-// must have a chunk: ranks without a chunk do less than others. In a large ring, a chunk that is
-// missing counts as a chunk that nobody waits for, because the ring cannot be simulated whole.
+// Returns whether no rank shares a cable with other ranks.
+bool has_own_cables(const WorldModel& model) {
+  return model.switches.empty() && size_of_groups(model.hosts) == 1;
+}
+
+// Returns whether the plans of ranks differ in nothing but the numbers of their peers, or so little
+// that the time of the call does not change. Ranks without a chunk do less than others. If ranks
+// share a cable and have chunks of two sizes, the order in which they use the cable matters.
 bool has_equal_plans(const WorldModel& model, const Call& call) {
+  const std::size_t grain = grain_of_all(model, call);
+  const bool is_large = model.hosts.size() > kMostWhole;
+  const bool is_even = call.count > 0 && call.count % grain == 0;
   switch (call.algorithm) {
     case Algorithm::kRing:
-      return call.count >= grain_of_all(model, call) || model.hosts.size() > kMostWithGaps;
+      return is_even || is_large || call.count >= grain * (has_own_cables(model) ? 1 : kManyGrains);
     case Algorithm::kDirect:
+      return is_even || (has_own_cables(model) && call.count >= grain);
     case Algorithm::kTwoLevel:
-      return call.count >= grain_of_all(model, call);
+      return is_even || (is_large && call.count >= grain);
     default:
       return false;
   }
@@ -82,8 +94,9 @@ void require_alike(const WorldModel& model, const Call& call) {
 
 Call with_equal_chunks(const WorldModel& model, const Call& call) {
   const std::size_t grain = grain_of_all(model, call);
+  const std::size_t extra = has_own_cables(model) ? grain - 1 : grain / 2;
   Call equal = call;
-  equal.count = (call.count + grain - 1) / grain * grain;
+  equal.count = std::max<std::size_t>(1, (call.count + extra) / grain) * grain;
   return equal;
 }
 

@@ -21,8 +21,10 @@ std::size_t period_of(const WorldModel& model, const Call& call);
 // Throws std::invalid_argument if no rank stands for another one in `call`.
 void require_alike(const WorldModel& model, const Call& call);
 
-// Returns the call that the ranks of a fold simulate. All of its chunks are as large as the largest
-// chunk of `call`, which the others wait for.
+// Returns the call that the ranks of a fold simulate. All of its chunks are equal. If each rank has
+// a cable of its own, they are as large as the largest chunk of `call`, which the others wait for.
+// Otherwise a cable carries the chunks of several ranks one after another, and they are as large as
+// the mean.
 Call with_equal_chunks(const WorldModel& model, const Call& call);
 
 // Returns the clock of the first `period` ranks. A rank is free when all ranks are that it stands

@@ -117,10 +117,32 @@ TEST(Fold, OfARingOfSwitchesIsAsLongAsAllRanks) {
   }
 }
 
-TEST(Fold, OfOtherPlansThatDependOnDistancesIsAsLongAsAllRanks) {
-  expect_same({.host_count = 64}, {.algorithm = Algorithm::kDirect, .count = 16'384});
+TEST(Fold, OfADirectPlanIsAsLongAsAllRanks) {
+  for (const std::size_t count : {16'384, 17'000, 1'000'003}) {
+    expect_same({.host_count = 64}, {.algorithm = Algorithm::kDirect, .count = count});
+  }
   expect_same({.host_count = 16, .ranks_per_host = 4},
-              {.algorithm = Algorithm::kTwoLevel, .count = 1'000'003});
+              {.algorithm = Algorithm::kDirect, .count = 1'001'472});
+}
+
+TEST(Fold, OfTwoLevelsIsAsLongAsAllRanks) {
+  for (const std::size_t ranks_per_host : {4, 8}) {
+    expect_same({.host_count = 16, .ranks_per_host = ranks_per_host},
+                {.algorithm = Algorithm::kTwoLevel, .count = 1'001'472});
+  }
+}
+
+// Ranks that share a cable use it in another order if their chunks differ.
+TEST(Fold, OfRanksThatShareACableNeedsEqualChunks) {
+  const WorldModel model = model_of({.host_count = 16, .ranks_per_host = 4}, {});
+  for (const Algorithm plan : {Algorithm::kRing, Algorithm::kDirect, Algorithm::kTwoLevel}) {
+    EXPECT_EQ(period_of(model, {.algorithm = plan, .count = 1024}), 4u);
+    EXPECT_EQ(period_of(model, {.algorithm = plan, .count = 1025}), 64u);
+  }
+  EXPECT_EQ(period_of(model, {.algorithm = Algorithm::kRing, .count = 1'000'003}), 4u);
+  EXPECT_EQ(period_of(model, {.algorithm = Algorithm::kDirect, .count = 1'000'003}), 64u);
+  const WorldModel large = model_of({.host_count = 129, .ranks_per_host = 4}, {});
+  EXPECT_EQ(period_of(large, {.algorithm = Algorithm::kTwoLevel, .count = 1'000'003}), 4u);
 }
 
 TEST(Fold, OfACodedRingIsAsLongAsAllRanks) {
