@@ -32,7 +32,7 @@ std::string warning_of(const std::vector<PredictedWorld>& worlds);
 std::string to_text(const Workload& workload, const std::vector<PredictedWorld>& worlds);
 std::string to_json(const Workload& workload, const std::vector<PredictedWorld>& worlds);
 
-// The same for all-reduces.
+// Do the same for single all-reduces.
 std::string to_text(const std::vector<PredictedCall>& calls);
 std::string to_json(const std::vector<PredictedCall>& calls);
 
