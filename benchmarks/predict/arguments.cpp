@@ -111,31 +111,32 @@ cxxopts::Options predict_options() {
   const auto text = [](const char* by_default) {
     return cxxopts::value<std::string>()->default_value(by_default);
   };
+  const auto bare = cxxopts::value<std::string>();
   cxxopts::Options options("rota-bench predict",
                            "Predicts the time of training steps in worlds that need not exist.");
-  options.add_options()                                                    //
-      ("workload", "mlp or lenet, measured here; or a file", text("mlp"))  //
-      ("sizes", "All-reduces of these sizes, instead of steps", text(""))(
-          "hosts", "Numbers of hosts, such as 1,8,64", text("2"))                        //
-      ("ranks-per-host", "Ranks of each host", text("1"))                                //
-      ("hosts-per-switch", "Hosts of each switch of a tree; 0: one switch", text("0"))   //
-      ("oversubscription", "Rate of the hosts of a switch / of its uplink", text("1"))   //
-      ("rate", "Rate of the cable of a host, in bits a second, such as 25G", text(""))   //
-      ("latency", "Latency between hosts, such as 30us", text(""))                       //
-      ("burst", "Bytes that a shaper lets pass at once", text(""))                       //
-      ("transport", "The transport of the job (default: the one of rotarun)", text(""))  //
-      ("calibration", "File of rota-bench tune --calibration", text(""))                 //
-      ("machine", "The machine of the calibration (default: this one)", text(""))        //
-      ("plan", "Plan of the all-reduces, or auto", text("auto"))                         //
-      ("codec", "Codec of the buckets", text("identity"))                                //
-      ("first-bucket", "Bytes of the first bucket", text("64K"))                         //
-      ("bucket", "Bytes of other buckets", text("4M"))                                   //
-      ("cores", "Cores of a host; 0: enough", text("0"))                                 //
-      ("jitter", "Mean fraction by which computation takes longer", text("0"))           //
-      ("seed", "Seed of the jitter", text("1"))                                          //
-      ("steps", "Steps with jitter", text("20"))                                         //
-      ("fold", "Simulate a few ranks for all: auto, never or always", text("auto"))      //
-      ("json", "Print JSON objects, one per line")                                       //
+  options.add_options()                                                                 //
+      ("workload", "mlp or lenet, measured here; or a file", text("mlp"))               //
+      ("sizes", "All-reduces of these sizes, instead of steps", bare)                   //
+      ("hosts", "Numbers of hosts, such as 1,8,64", text("2"))                          //
+      ("ranks-per-host", "Ranks of each host", text("1"))                               //
+      ("hosts-per-switch", "Hosts of each switch of a tree; 0: one switch", text("0"))  //
+      ("oversubscription", "Rate of the hosts of a switch / of its uplink", text("1"))  //
+      ("rate", "Rate of the cable of a host, in bits a second, such as 25G", bare)      //
+      ("latency", "Latency between hosts, such as 30us", bare)                          //
+      ("burst", "Bytes that a shaper lets pass at once", bare)                          //
+      ("transport", "The transport of the job (default: the one of rotarun)", bare)     //
+      ("calibration", "File of rota-bench tune --calibration", bare)                    //
+      ("machine", "The machine of the calibration (default: this one)", bare)           //
+      ("plan", "Plan of the all-reduces, or auto", text("auto"))                        //
+      ("codec", "Codec of the buckets", text("identity"))                               //
+      ("first-bucket", "Bytes of the first bucket", text("64K"))                        //
+      ("bucket", "Bytes of other buckets", text("4M"))                                  //
+      ("cores", "Cores of a host; 0: enough", text("0"))                                //
+      ("jitter", "Mean fraction by which computation takes longer", text("0"))          //
+      ("seed", "Seed of the jitter", text("1"))                                         //
+      ("steps", "Steps with jitter", text("20"))                                        //
+      ("fold", "Simulate a few ranks for all: auto, never or always", text("auto"))     //
+      ("json", "Print JSON objects, one per line")                                      //
       ("help", "Print this help");
   return options;
 }
@@ -145,6 +146,9 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
     throw std::invalid_argument("'" + given.unmatched().front() + "' is not an option");
   }
   const auto text = [&](const char* option) { return given[option].as<std::string>(); };
+  const auto text_if_given = [&](const char* option) {
+    return given.count(option) == 0 ? std::string() : text(option);
+  };
   PredictArguments arguments{
       .workload = text("workload"),
       .host_counts = counts_in("hosts", text("hosts")),
@@ -152,18 +156,18 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
                 .hosts_per_switch = count_of(given, "hosts-per-switch"),
                 .oversubscription = number_in("--oversubscription", "the oversubscription",
                                               text("oversubscription"))},
-      .calibration = text("calibration"),
-      .machine = text("machine"),
+      .calibration = text_if_given("calibration"),
+      .machine = text_if_given("machine"),
       .step = step_from(given),
       .json = given.count("json") != 0};
-  if (!text("sizes").empty()) arguments.sizes = parse_sizes(text("sizes"));
-  if (!text("rate").empty()) arguments.seconds_per_byte = seconds_per_byte_at(text("rate"));
-  if (!text("latency").empty()) arguments.latency_seconds = seconds_in(text("latency"));
-  if (!text("burst").empty()) {
+  if (given.count("sizes") != 0) arguments.sizes = parse_sizes(text("sizes"));
+  if (given.count("rate") != 0) arguments.seconds_per_byte = seconds_per_byte_at(text("rate"));
+  if (given.count("latency") != 0) arguments.latency_seconds = seconds_in(text("latency"));
+  if (given.count("burst") != 0) {
     arguments.burst_bytes = static_cast<double>(bytes_in(given, "burst"));
   }
   if (arguments.machine.empty()) arguments.machine = this_machine();
-  arguments.transport = text("transport");
+  arguments.transport = text_if_given("transport");
   if (arguments.transport.empty()) arguments.transport = default_transport(arguments);
   return arguments;
 }
