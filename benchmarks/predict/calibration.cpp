@@ -82,7 +82,7 @@ Calibration parse_calibration(const std::string& name, std::string_view text) {
     seen.insert(line.words[0]);
   }
   for (const char* key : {"machine", "transport", "additions"}) {
-    if (seen.count(key) == 0) throw std::invalid_argument(name + " has no line '" + key + "'");
+    if (!seen.contains(key)) throw std::invalid_argument(name + " has no line '" + key + "'");
   }
   return calibration;
 }

@@ -21,6 +21,7 @@ using ::testing::HasSubstr;
 PredictArguments parsed_prediction(std::vector<std::string> words) {
   words.insert(words.begin(), "predict");
   std::vector<char*> pointers;
+  pointers.reserve(words.size());
   for (std::string& word : words) pointers.push_back(word.data());
   auto options = predict_options();
   return predict_arguments_from(options.parse(static_cast<int>(pointers.size()), pointers.data()));
