@@ -55,12 +55,6 @@ void require_all_reduce(const WorldModel& model, Algorithm plan) {
                               (is_known ? "it has no all-reduce" : "another library runs it"));
 }
 
-BucketLayout layout_of(const Workload& workload, const BucketOptions& options) {
-  std::vector<std::size_t> counts;
-  for (const Workload::Gradient& gradient : workload.gradients) counts.push_back(gradient.count);
-  return lay_out_buckets(counts, sizeof(float), options);
-}
-
 // Does not look at the first call: it is not of a bucket.
 void require_alike_buckets(const WorldModel& model, const Workload& workload,
                            const StepOptions& options) {
@@ -232,6 +226,12 @@ Call call_of(const WorldModel& model, std::size_t count, const StepOptions& opti
                                            .shares_memory = model.shares_memory,
                                            .host_count = host_count_of(model.hosts)});
   return {.algorithm = choice.algorithm, .count = count};
+}
+
+BucketLayout layout_of(const Workload& workload, const BucketOptions& options) {
+  std::vector<std::size_t> counts;
+  for (const Workload::Gradient& gradient : workload.gradients) counts.push_back(gradient.count);
+  return lay_out_buckets(counts, sizeof(float), options);
 }
 
 std::vector<Call> calls_of(const WorldModel& model, const BucketLayout& layout,
